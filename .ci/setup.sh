@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# Installs what the tests need beside Go: a real ZooKeeper server, which the suites run
+# against, Java Curator with a compiler, for the tests that share locks with it, and a C
+# compiler, for the race detector. On Debian and its descendants it uses apt-get; on
+# others it says what to install. It starts no service: the tests start their own servers.
+set -euo pipefail
+
+has_commands() {
+	local name
+	for name; do
+		command -v "$name" >/dev/null || return 1
+	done
+}
+
+has_package() {
+	[ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+# missing prints the Debian packages that are needed and not there. A ZooKeeper release
+# that the user points at does instead of the packaged one, and a JDK of any origin does.
+missing() {
+	local package
+	for package in libcurator-client-java libcurator-framework-java libcurator-recipes-java; do
+		has_package "$package" || echo "$package"
+	done
+	if [ -z "${ZOOKEEPER_HOME:-}" ]; then
+		has_package zookeeper || echo zookeeper
+	fi
+	has_commands java javac || echo default-jdk-headless
+	if ! echo '#include <stdlib.h>' | cc -x c -fsyntax-only - 2>/dev/null; then
+		echo gcc
+		echo libc6-dev
+	fi
+}
+
+# by_hand says what the tests would like to find, and lets them run without it: they skip
+# what needs a real server, and fail it where CI=true.
+by_hand() {
+	cat >&2 <<-'MESSAGE'
+		NOTICE: the tests against real ZooKeeper servers need, and this script cannot install here:
+		  - a JDK, 11 or newer, with java and javac on PATH;
+		  - a release of Apache ZooKeeper, 3.8 or newer, unpacked:
+		      export ZOOKEEPER_HOME=/path/to/apache-zookeeper-3.8.x-bin
+		The race detector needs a C compiler, cc or gcc.
+		Without a server these tests are skipped, unless CI=true, where they fail.
+	MESSAGE
+}
+
+as_root() {
+	if [ "$(id -u)" -eq 0 ]; then
+		"$@"
+	else
+		sudo "$@"
+	fi
+}
+
+install() {
+	as_root apt-get update -q &&
+		as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"
+}
+
+if ! [ -e /etc/debian_version ] || ! has_commands apt-get dpkg-query; then
+	if [ -z "${ZOOKEEPER_HOME:-}" ] || ! has_commands java javac; then
+		by_hand
+	fi
+	exit
+fi
+
+mapfile -t packages < <(missing)
+if [ "${#packages[@]}" -eq 0 ]; then
+	exit
+fi
+echo "Installing for the tests: ${packages[*]}"
+if [ "$(id -u)" -ne 0 ] && ! has_commands sudo; then
+	echo "NOTICE: neither root nor sudo; run as root: apt-get install ${packages[*]}" >&2
+elif install "${packages[@]}"; then
+	exit
+fi
+by_hand
+if [ "${CI:-}" = true ]; then
+	exit 1
+fi

@@ -1,0 +1,51 @@
+GO          ?= go
+STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
+TESTFLAGS   ?=
+BENCHFLAGS  ?= -benchmem
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+.PHONY: setup
+setup: ## install what the tests need, where that is known how; else say what it is
+	@.ci/setup.sh
+
+.PHONY: test
+test: setup ## run all tests, those against real ZooKeeper servers included
+	$(GO) vet ./...
+	race=$$(GO="$(GO)" .ci/race.sh) && $(GO) test $$race -timeout 20m $(TESTFLAGS) ./...
+
+.PHONY: check
+check: format vet staticcheck generated lint ## run everything else that a change must pass
+
+.PHONY: format
+format:
+	@unformatted=$$(gofmt -l .) || exit; if [ -n "$$unformatted" ]; then \
+		echo "not formatted; run gofmt -w on:" >&2; echo "$$unformatted" >&2; exit 1; fi
+
+.PHONY: vet
+vet:
+	$(GO) vet ./...
+
+.PHONY: staticcheck
+staticcheck:
+	$(GO) run $(STATICCHECK) ./...
+
+.PHONY: generated
+generated:
+	@GO="$(GO)" .ci/generated.sh
+
+.PHONY: lint
+lint:
+	$(GO) test -count=1 ./internal/lint
+
+.PHONY: generate
+generate: ## write the generated code anew
+	$(GO) generate ./...
+
+.PHONY: bench
+bench: ## run the benchmarks
+	$(GO) test -run '^$$' -bench . $(BENCHFLAGS) ./...

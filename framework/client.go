@@ -1,0 +1,257 @@
+package framework
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/go-curator/curator/framework/listen"
+	"github.com/go-curator/curator/retry"
+	"github.com/go-curator/curator/state"
+)
+
+// Client is a connection to a ZooKeeper ensemble, or a view of one (UsingNamespace).
+// The zero value and a nil Client refuse every operation with ErrNotStarted.
+//
+// Java: CuratorFramework.
+type Client struct {
+	_ noCopy
+
+	core      *core // shared with the views
+	namespace string
+	prefix    string // what the namespace puts before every path
+	nsErr     error  // what is wrong with the namespace of a view
+	view      bool
+}
+
+// NewClient returns a client that has not been started; it does no I/O.
+//
+// connectString is a list of host:port with an optional chroot,
+// "zk1:2181,zk2:2181,zk3:2181/app". retryPolicy must not be nil; retry.None() is the
+// policy of those who want none. A duration between zero and a millisecond, in
+// retryPolicy or in an option, is refused with ErrInvalidOption: it is nearly always
+// a number of milliseconds carried over from Java.
+//
+// Java: CuratorFrameworkFactory.newClient.
+func NewClient(connectString string, retryPolicy retry.Policy, opts ...Option) (*Client, error) {
+	servers, chroot, err := parseConnectString(connectString)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := newConfig(retryPolicy, opts)
+	if err != nil {
+		return nil, err
+	}
+	prefix, err := namespacePrefix(cfg.namespace)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{core: newCore(cfg, servers, chroot), namespace: cfg.namespace, prefix: prefix}, nil
+}
+
+// Start starts the client and returns without waiting for a connection; operations
+// wait for it themselves. ctx bounds Start and is not the client's life, which ends
+// with Close; its values, such as a trace, are those of the client's own work. A
+// second Start returns ErrAlreadyStarted, Start on a view ErrView.
+func (c *Client) Start(ctx context.Context) error {
+	switch {
+	case c == nil || c.core == nil:
+		return ErrNotStarted
+	case c.view:
+		return ErrView
+	case ctx == nil:
+		return errNilContext
+	}
+	return c.core.start(ctx)
+}
+
+// Close ends the client: new work is refused with ErrClosed, leases end with
+// locks.LossClosed, operations in the background and guaranteed deletes are given until
+// ctx ends, the session is closed, and every goroutine is joined, but for those of
+// listeners and watchers that do not return.
+//
+// Close works although ctx has ended, as at the end of a main whose context a signal
+// cancelled: it then gives clean-up at most the time of WithMaxCloseWait. It is
+// idempotent, allowed before Start, and returns what could not be cleaned up. Close
+// on a view returns ErrView and does nothing.
+func (c *Client) Close(ctx context.Context) error {
+	switch {
+	case c == nil || c.core == nil:
+		return nil
+	case c.view:
+		return ErrView
+	case ctx == nil:
+		return errNilContext
+	}
+	return c.core.close(ctx)
+}
+
+// BlockUntilConnected returns nil once the client is connected, else when ctx ends.
+// Only programs that want to report an unreachable ensemble early need it.
+//
+// Java: blockUntilConnected.
+func (c *Client) BlockUntilConnected(ctx context.Context) error {
+	conn, err := c.started(ctx)
+	if err == nil {
+		err = conn.Ready(ctx)
+	}
+	if err != nil {
+		return &OpError{Op: "connect", Attempts: 1, Err: err}
+	}
+	return nil
+}
+
+// State tells whether the client is Latent, Started or Stopped. Java: getState.
+func (c *Client) State() ClientState {
+	if c == nil || c.core == nil {
+		return Latent
+	}
+	return c.core.phase()
+}
+
+// ConnectionState returns the connection's current state, zero before the first connection.
+func (c *Client) ConnectionState() state.ConnectionState {
+	if conn := c.conn(); conn != nil {
+		return conn.State()
+	}
+	return 0
+}
+
+// SessionID returns the current session's id, zero when there is none.
+func (c *Client) SessionID() int64 {
+	if conn := c.conn(); conn != nil {
+		id, _ := conn.Session()
+		return id
+	}
+	return 0
+}
+
+// SessionTimeout returns the timeout the server granted, zero before the first
+// connection. Java: getZookeeperClient().getLastNegotiatedSessionTimeoutMs.
+func (c *Client) SessionTimeout() time.Duration {
+	if conn := c.conn(); conn != nil {
+		_, timeout := conn.Session()
+		return timeout
+	}
+	return 0
+}
+
+// DefaultData returns the data a create without WithData writes.
+func (c *Client) DefaultData() []byte {
+	if c == nil || c.core == nil {
+		return nil
+	}
+	return append([]byte{}, c.core.cfg.defaultData...)
+}
+
+// Logger returns the client's logger, for recipes.
+func (c *Client) Logger() *slog.Logger {
+	if c == nil || c.core == nil {
+		return slog.Default()
+	}
+	return c.core.cfg.logger
+}
+
+// ErrorPolicy returns the policy of WithErrorPolicy, for recipes.
+// Java: getConnectionStateErrorPolicy.
+func (c *Client) ErrorPolicy() state.ErrorPolicy {
+	if c == nil || c.core == nil {
+		return state.StandardErrorPolicy()
+	}
+	return c.core.cfg.errorPolicy
+}
+
+// UsingNamespace returns a view of the client whose paths are below namespace. It
+// replaces the namespace of c, "" meaning none. The namespace's own nodes are created,
+// as containers, by the first create that misses them. A view is cheap, shares
+// everything with its client and is never closed. An invalid namespace is reported by
+// every operation and recipe constructor that uses the view, as ErrInvalidPath.
+//
+// Java: usingNamespace.
+func (c *Client) UsingNamespace(namespace string) *Client {
+	if c == nil {
+		return nil
+	}
+	prefix, err := namespacePrefix(namespace)
+	return &Client{core: c.core, namespace: namespace, prefix: prefix, nsErr: err, view: true}
+}
+
+// Namespace returns the namespace, "" if there is none.
+func (c *Client) Namespace() string {
+	if c == nil {
+		return ""
+	}
+	return c.namespace
+}
+
+// ConnectionStateListenable takes listeners for the connection's state. Every state
+// is delivered, in order, on a goroutine of the listener's own; the context ends with
+// the client. A listener may block and may call the client, also Close, with the context
+// it was given.
+//
+// Java: getConnectionStateListenable.
+func (c *Client) ConnectionStateListenable() listen.Listenable[state.ConnectionState] {
+	if c == nil || c.core == nil {
+		return listen.Listenable[state.ConnectionState]{}
+	}
+	return c.core.states.Listenable()
+}
+
+// CuratorListenable takes listeners for the outcomes of InBackground with a nil
+// function. Java: getCuratorListenable.
+func (c *Client) CuratorListenable() listen.Listenable[Event] {
+	if c == nil || c.core == nil {
+		return listen.Listenable[Event]{}
+	}
+	return c.core.outcomes.Listenable()
+}
+
+// UnhandledErrorListenable takes listeners for errors that no caller receives, such as
+// that of a guaranteed delete that was given up.
+//
+// Java: getUnhandledErrorListenable.
+func (c *Client) UnhandledErrorListenable() listen.Listenable[error] {
+	if c == nil || c.core == nil {
+		return listen.Listenable[error]{}
+	}
+	return c.core.unhandled.Listenable()
+}
+
+// Event is what CuratorListenable's listeners receive. Java: CuratorEvent.
+type Event struct {
+	Op   string // the operation
+	Path string
+	Err  error
+}
+
+// ClientState is the phase of a client's life. Java: CuratorFrameworkState.
+type ClientState int
+
+// The phases.
+const (
+	// Latent clients have not been started.
+	Latent ClientState = iota
+	// Started clients are at work.
+	Started
+	// Stopped clients have been closed.
+	Stopped
+)
+
+// String returns Java's name, such as STARTED.
+func (s ClientState) String() string {
+	switch s {
+	case Latent:
+		return "LATENT"
+	case Started:
+		return "STARTED"
+	case Stopped:
+		return "STOPPED"
+	}
+	return fmt.Sprintf("ClientState(%d)", int(s))
+}
+
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}

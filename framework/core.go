@@ -1,0 +1,258 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-curator/curator/framework/listen"
+	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/retry"
+	"github.com/go-curator/curator/state"
+)
+
+var errNilContext = fmt.Errorf("%w: the context is nil", ErrInvalidOption)
+
+// core is what a client and its views share.
+type core struct {
+	cfg     config
+	servers []string
+	chroot  string
+
+	states    listen.Set[state.ConnectionState]
+	outcomes  listen.Set[Event]
+	unhandled listen.Set[error]
+	tasks     queue // operations in the background
+	work      group // goroutines that run users' functions
+	pending   group // goroutines of our own: guaranteed deletes, the recipes'
+
+	mu      sync.Mutex
+	current ClientState
+	connMu  sync.RWMutex
+	conn    *zkconn.Conn
+	hooks   map[*hook]struct{} // what recipes want to know of the session
+	life    context.Context
+	endLife context.CancelFunc
+	done    chan struct{} // closed at the end of close
+	err     error         // of close
+}
+
+func newCore(cfg config, servers []string, chroot string) *core {
+	return &core{cfg: cfg, servers: servers, chroot: chroot, hooks: map[*hook]struct{}{}, done: make(chan struct{})}
+}
+
+func (c *core) phase() ClientState {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.current
+}
+
+func (c *core) start(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch c.current {
+	case Started:
+		return ErrAlreadyStarted
+	case Stopped:
+		return ErrClosed
+	}
+	conn, err := zkconn.Open(ctx, zkconn.Config{
+		Servers:           c.servers,
+		SessionTimeout:    c.cfg.sessionTimeout,
+		ConnectionTimeout: c.cfg.connectionTimeout,
+		LossMargin:        c.cfg.lossMargin,
+		LossPercent:       c.cfg.lossPercent,
+		MaxRequest:        c.cfg.maxData,
+		Auth:              c.cfg.auth,
+		Dial:              c.cfg.dial,
+		Logger:            c.cfg.logger,
+		OnEvent:           c.onEvent,
+	})
+	if err != nil {
+		return err
+	}
+	c.life, c.endLife = context.WithCancel(context.WithoutCancel(ctx))
+	c.connMu.Lock()
+	c.conn = conn
+	c.connMu.Unlock()
+	c.current = Started
+	return nil
+}
+
+// close ends the client, once; a second call waits for the first.
+func (c *core) close(ctx context.Context) error {
+	c.mu.Lock()
+	previous := c.current
+	c.current = Stopped
+	c.mu.Unlock()
+	if previous == Stopped {
+		select {
+		case <-c.done:
+			return c.err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	defer close(c.done)
+	if ctx.Err() != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), c.cfg.maxCloseWait)
+		defer cancel()
+	}
+	if previous == Started {
+		c.err = c.shutDown(ctx)
+	}
+	c.err = errors.Join(c.err, c.states.Close(ctx), c.outcomes.Close(ctx), c.unhandled.Close(ctx))
+	return c.err
+}
+
+// shutDown ends a started client in the order in which things depend on each other.
+func (c *core) shutDown(ctx context.Context) error {
+	var errs []error
+	c.fireHooks(seam.Loss{Kind: seam.LossClosed})
+	c.work.wait(ctx)
+	if n := c.pending.wait(ctx); n > 0 {
+		errs = append(errs, fmt.Errorf("%d operations in the background are left undone", n))
+	}
+	c.pending.close()
+	c.endLife()
+	errs = append(errs, c.conn.Close(ctx))
+	c.work.close()
+	c.pending.wait(context.WithoutCancel(ctx)) // they see that life has ended
+	if n := c.work.wait(ctx); n > 0 {
+		errs = append(errs, fmt.Errorf("%d functions in the background or of watchers have not returned", n))
+	}
+	return errors.Join(errs...)
+}
+
+// connection returns the session layer of a started client.
+func (c *core) connection() (*zkconn.Conn, error) {
+	c.connMu.RLock()
+	conn := c.conn
+	c.connMu.RUnlock()
+	if conn == nil {
+		if c.phase() == Stopped {
+			return nil, ErrClosed
+		}
+		return nil, ErrNotStarted
+	}
+	return conn, nil // it refuses by itself once it is closed
+}
+
+func (c *Client) conn() *zkconn.Conn {
+	if c == nil || c.core == nil {
+		return nil
+	}
+	conn, _ := c.core.connection()
+	return conn
+}
+
+// started returns the session layer, if the client can be used with ctx.
+func (c *Client) started(ctx context.Context) (*zkconn.Conn, error) {
+	switch {
+	case c == nil || c.core == nil:
+		return nil, ErrNotStarted
+	case ctx == nil:
+		return nil, errNilContext
+	}
+	return c.core.connection()
+}
+
+// onEvent passes on what happened to the connection, on the session layer's goroutine.
+func (c *core) onEvent(e zkconn.Event) {
+	switch e.Kind {
+	case zkconn.StateChanged:
+		c.cfg.logger.Info("zookeeper connection", "state", e.State.String(), "session", sessionText(e.Session))
+		if c.cfg.errorPolicy.IsErrorState(e.State) {
+			c.fireHooks(seam.Loss{Kind: seam.LossSuspended, Session: e.Session})
+		}
+		c.states.Notify(e.State)
+	case zkconn.DeadlinePassed:
+		c.fireHooks(seam.Loss{Kind: seam.LossDeadline, Session: e.Session})
+	case zkconn.SessionEnded:
+		c.fireHooks(seam.Loss{Kind: seam.LossSession, Session: e.Session, Err: e.Err})
+	}
+}
+
+func sessionText(id int64) string { return fmt.Sprintf("0x%x", uint64(id)) }
+
+// operation is one call of a user.
+type operation struct {
+	name, path string
+	// repeat: the operation may be tried again although an earlier try may have been
+	// applied.
+	repeat bool
+}
+
+// run tries fn until it succeeds or the retry policy gives up.
+func (c *Client) run(ctx context.Context, op operation, fn func(ctx context.Context, conn *zkconn.Conn) error) error {
+	conn, err := c.started(ctx)
+	if err != nil {
+		return &OpError{Op: op.name, Path: op.path, Err: err}
+	}
+	var last *OpError
+	attempt := func(ctx context.Context) error {
+		n := 1
+		if last != nil {
+			n = last.Attempts + 1
+		}
+		err := fn(ctx, conn)
+		if err == nil {
+			return nil
+		}
+		last = &OpError{Op: op.name, Path: op.path, Attempts: n, Err: err, final: !op.repeat && MaybeApplied(err)}
+		return last
+	}
+	// Nearly every operation succeeds at once: it shall not pay for the loop.
+	first := attempt(ctx)
+	if first == nil {
+		return nil
+	}
+	if !last.Retryable() {
+		return first
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(c.core.life, func() { cancel(ErrClosed) })()
+	err = retry.Do(ctx, c.core.cfg.retryPolicy, func(ctx context.Context) error {
+		if first != nil {
+			err := first
+			first = nil
+			return err
+		}
+		return attempt(ctx)
+	})
+	if err == nil {
+		return nil
+	}
+	if err != error(last) { // ctx ended the loop
+		last = &OpError{Op: op.name, Path: op.path, Attempts: last.Attempts, Err: loopError(ctx, last.Err)}
+	}
+	return last
+}
+
+// loopError joins the last try's error with why the loop ended.
+func loopError(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause == ErrClosed {
+		return errors.Join(cause, err)
+	}
+	return errors.Join(ctx.Err(), err)
+}
+
+// pause waits for d or until ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

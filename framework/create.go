@@ -1,0 +1,233 @@
+package framework
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// check refuses what does not go together.
+func (p *createParams) check() error {
+	switch {
+	case !p.mode.valid():
+		return fmt.Errorf("%w: there is no mode %d", ErrInvalidBuilder, p.mode)
+	case p.parents && p.containers:
+		return fmt.Errorf("%w: CreatingParentsIfNeeded and CreatingParentContainersIfNeeded", ErrInvalidBuilder)
+	case p.aclGiven && len(p.acl) == 0:
+		return fmt.Errorf("%w: WithACL without an ACL", ErrInvalidBuilder)
+	case p.aclOnParents && !p.aclGiven:
+		return fmt.Errorf("%w: WithACLOnParents without WithACL", ErrInvalidBuilder)
+	case p.aclOnParents && !p.parents && !p.containers:
+		return fmt.Errorf("%w: WithACLOnParents without a step that creates parents", ErrInvalidBuilder)
+	}
+	return nil
+}
+
+// request is the node in the protocol's terms.
+func (p *createParams) request(c *Client, full string) (jute.Op, *jute.CreateRequest) {
+	op := jute.OpCreate2
+	if p.mode == Container {
+		op = jute.OpCreateContainer
+	}
+	req := &jute.CreateRequest{Path: full, Data: p.data, ACL: wireACL(OpenACLUnsafe()), Flags: p.mode.flags()}
+	if !p.dataGiven {
+		req.Data = c.core.cfg.defaultData
+	}
+	if req.Data == nil {
+		req.Data = []byte{} // a node with null data is nothing Java's users expect
+	}
+	if p.aclGiven {
+		req.ACL = wireACL(p.acl)
+	}
+	return op, req
+}
+
+func (p createParams) do(ctx context.Context, c *Client, path string) (string, error) {
+	created, err := p.create(ctx, c, path, false)
+	if err != nil {
+		return "", err
+	}
+	if p.stat != nil {
+		*p.stat = newStat(created.Stat)
+	}
+	return c.unfix(created.Path), nil
+}
+
+// create makes the node and, with list, looks at its siblings in the same write.
+func (p *createParams) create(ctx context.Context, c *Client, path string, list bool) (seam.Created, error) {
+	fail := func(err error) (seam.Created, error) {
+		return seam.Created{}, &OpError{Op: "create", Path: path, Err: err}
+	}
+	if c == nil || c.core == nil {
+		return fail(ErrNotStarted)
+	}
+	if err := p.check(); err != nil {
+		return fail(err)
+	}
+	full, err := c.fix(path, p.mode.sequential())
+	if err != nil {
+		return fail(err)
+	}
+	cr := creation{c: c, p: p, full: full, list: list}
+	if p.protection {
+		if strings.HasSuffix(path, "/") && path != "/" || full == "/" && !p.mode.sequential() {
+			return fail(fmt.Errorf("%w %q: with protection it must end in a name", ErrInvalidPath, path))
+		}
+		cr.dir, cr.name = split(full)
+	}
+	err = c.run(ctx, operation{name: "create", path: path, repeat: p.protection}, cr.attempt)
+	if err != nil {
+		cr.leave()
+		return seam.Created{}, err
+	}
+	return cr.result, nil
+}
+
+// creation is one create on its way, over several tries.
+type creation struct {
+	c         *Client
+	p         *createParams
+	full      string
+	dir, name string // with protection
+	list      bool
+
+	// doubt is the beginning of the name of a node that an earlier try may have made,
+	// on the session doubtSession.
+	doubt        string
+	doubtSession int64
+
+	result seam.Created
+}
+
+// attempt is one try: first an earlier one's doubt is resolved.
+func (cr *creation) attempt(ctx context.Context, conn *zkconn.Conn) error {
+	if cr.doubt != "" {
+		found, err := cr.resolve(ctx, conn)
+		if err != nil || found {
+			return err
+		}
+	}
+	err := cr.send(ctx, conn)
+	// A container may be reaped between its creation and ours, so once is not enough.
+	for range 5 {
+		if !errors.Is(err, ErrNoNode) || !cr.p.parents && !cr.p.containers && cr.c.prefix == "" {
+			break
+		}
+		if err := cr.makeParents(ctx, conn); err != nil {
+			return err
+		}
+		err = cr.send(ctx, conn)
+	}
+	return err
+}
+
+// send creates the node, under a fresh id if it is protected.
+func (cr *creation) send(ctx context.Context, conn *zkconn.Conn) error {
+	full, prefix := cr.full, ""
+	if cr.p.protection {
+		prefix = protectedPrefix()
+		full = join(cr.dir, prefix+cr.name)
+	}
+	op, req := cr.p.request(cr.c, full)
+	var created jute.Create2Response
+	var siblings jute.GetChildren2Response
+	calls := []*zkconn.Call{{Op: op, Req: req, Res: &created}}
+	if cr.list {
+		calls = append(calls, &zkconn.Call{Op: jute.OpGetChildren2, Req: &jute.PathWatchRequest{Path: cr.dir}, Res: &siblings})
+	}
+	if err := conn.Do(ctx, 0, calls...); err != nil {
+		if cr.p.protection && MaybeApplied(err) {
+			cr.doubt, cr.doubtSession = prefix, calls[0].Session
+		}
+		return err
+	}
+	if calls[0].Err != nil {
+		return calls[0].Err
+	}
+	if cr.list && calls[1].Err != nil {
+		cr.c.core.remove(created.Path, anyVersion, 0)
+		return calls[1].Err
+	}
+	cr.result = seam.Created{Path: created.Path, Stat: created.Stat, Session: calls[0].Session, Siblings: siblings.Children}
+	return nil
+}
+
+// resolve looks for the node that an earlier try may have made. The connection is
+// another one by now, so that the server refuses what may still arrive on the old one;
+// sync makes sure that this server has seen what was applied before.
+func (cr *creation) resolve(ctx context.Context, conn *zkconn.Conn) (found bool, err error) {
+	names, session, err := findProtected(ctx, conn, cr.dir, cr.doubt)
+	if err != nil {
+		return false, err
+	}
+	for _, name := range names.matching {
+		full := join(cr.dir, name)
+		var stat jute.StatResponse
+		call := &zkconn.Call{Op: jute.OpExists, Req: &jute.PathWatchRequest{Path: full}, Res: &stat}
+		if err := conn.Do(ctx, session, call); err != nil {
+			return false, err
+		}
+		if errors.Is(call.Err, ErrNoNode) {
+			continue
+		}
+		if call.Err != nil {
+			return false, call.Err
+		}
+		if cr.p.mode.ephemeral() && (stat.Stat.EphemeralOwner != session || cr.doubtSession != session) {
+			cr.c.core.remove(full, anyVersion, 0) // it belongs to a session that is over
+			continue
+		}
+		cr.doubt = ""
+		cr.result = seam.Created{Path: full, Stat: stat.Stat, Session: session, Siblings: names.all}
+		return true, nil
+	}
+	cr.doubt = ""
+	return false, nil
+}
+
+// leave gives the create up: what it may have made is removed in the background.
+func (cr *creation) leave() {
+	if cr.doubt != "" {
+		cr.c.core.sweep(cr.dir, cr.doubt)
+	}
+}
+
+type protectedNames struct{ all, matching []string }
+
+// findProtected lists dir as it was at some time after the call, and returns the names
+// that begin with prefix.
+func findProtected(ctx context.Context, conn *zkconn.Conn, dir, prefix string) (protectedNames, int64, error) {
+	var children jute.GetChildren2Response
+	calls := []*zkconn.Call{
+		{Op: jute.OpSync, Req: &jute.PathRequest{Path: dir}, Res: &jute.SyncResponse{}},
+		{Op: jute.OpGetChildren2, Req: &jute.PathWatchRequest{Path: dir}, Res: &children},
+	}
+	if err := conn.Do(ctx, 0, calls...); err != nil {
+		return protectedNames{}, 0, err
+	}
+	if calls[1].Err != nil && !errors.Is(calls[1].Err, ErrNoNode) {
+		return protectedNames{}, 0, calls[1].Err
+	}
+	names := protectedNames{all: children.Children}
+	for _, name := range children.Children {
+		if strings.HasPrefix(name, prefix) {
+			names.matching = append(names.matching, name)
+		}
+	}
+	return names, calls[1].Session, nil
+}
+
+// protectedPrefix returns what protection puts before a name: "_c_", a UUID, "-".
+func protectedPrefix() string {
+	var id [16]byte
+	rand.Read(id[:]) // never fails
+	id[6] = id[6]&0x0f | 0x40
+	id[8] = id[8]&0x3f | 0x80
+	return fmt.Sprintf("_c_%x-%x-%x-%x-%x-", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+}

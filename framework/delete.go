@@ -1,0 +1,119 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+const anyVersion = -1
+
+func (p *deleteParams) wanted() int32 {
+	if p.versionGiven {
+		return p.version
+	}
+	return anyVersion
+}
+
+func (p deleteParams) do(ctx context.Context, c *Client, path string) error {
+	if c == nil || c.core == nil {
+		return &OpError{Op: "delete", Path: path, Err: ErrNotStarted}
+	}
+	full, err := c.fix(path, false)
+	if err == nil && p.versionGiven && p.version < anyVersion {
+		err = fmt.Errorf("%w: there is no version %d", ErrInvalidBuilder, p.version)
+	}
+	if err != nil {
+		return &OpError{Op: "delete", Path: path, Err: err}
+	}
+	doubt := false // an earlier try may have deleted the node
+	err = c.run(ctx, operation{name: "delete", path: path, repeat: true}, func(ctx context.Context, conn *zkconn.Conn) error {
+		err := p.attempt(ctx, conn, full)
+		if errors.Is(err, ErrNoNode) && (doubt || p.quietly) {
+			return nil
+		}
+		doubt = doubt || MaybeApplied(err)
+		return err
+	})
+	if err != nil && p.guaranteed && mayBeCured(err) {
+		c.core.remove(full, p.wanted(), 0)
+	}
+	return err
+}
+
+// mayBeCured tells whether a delete that failed with err may succeed later.
+func mayBeCured(err error) bool {
+	ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return (ended || Retryable(err)) && !errors.Is(err, ErrClosed)
+}
+
+// attempt deletes the node, with its children if asked for.
+func (p *deleteParams) attempt(ctx context.Context, conn *zkconn.Conn, full string) error {
+	err := deleteNode(ctx, conn, 0, full, p.wanted())
+	if !p.children {
+		return err
+	}
+	for errors.Is(err, ErrNotEmpty) {
+		if err := deleteChildren(ctx, conn, full); err != nil && !errors.Is(err, ErrNoNode) {
+			return err
+		}
+		err = deleteNode(ctx, conn, 0, full, p.wanted())
+	}
+	return err
+}
+
+func deleteNode(ctx context.Context, conn *zkconn.Conn, session int64, full string, version int32) error {
+	call := &zkconn.Call{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: full, Version: version}}
+	if err := conn.Do(ctx, session, call); err != nil {
+		return err
+	}
+	return call.Err
+}
+
+// deleteBatch is how many deletes of children travel in one write.
+const deleteBatch = 256
+
+// deleteChildren deletes everything below a node, the deepest first.
+func deleteChildren(ctx context.Context, conn *zkconn.Conn, full string) error {
+	names, err := listChildren(ctx, conn, full)
+	if err != nil {
+		return err
+	}
+	for len(names) > 0 {
+		n := min(len(names), deleteBatch)
+		calls := make([]*zkconn.Call, n)
+		for i, name := range names[:n] {
+			calls[i] = &zkconn.Call{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: join(full, name), Version: anyVersion}}
+		}
+		if err := conn.Do(ctx, 0, calls...); err != nil {
+			return err
+		}
+		for i, call := range calls {
+			err := call.Err
+			for errors.Is(err, ErrNotEmpty) {
+				child := join(full, names[i])
+				if err := deleteChildren(ctx, conn, child); err != nil && !errors.Is(err, ErrNoNode) {
+					return err
+				}
+				err = deleteNode(ctx, conn, 0, child, anyVersion)
+			}
+			if err != nil && !errors.Is(err, ErrNoNode) {
+				return err
+			}
+		}
+		names = names[n:]
+	}
+	return nil
+}
+
+func listChildren(ctx context.Context, conn *zkconn.Conn, full string) ([]string, error) {
+	var children jute.GetChildren2Response
+	call := &zkconn.Call{Op: jute.OpGetChildren2, Req: &jute.PathWatchRequest{Path: full}, Res: &children}
+	if err := conn.Do(ctx, 0, call); err != nil {
+		return nil, err
+	}
+	return children.Children, call.Err
+}

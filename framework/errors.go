@@ -1,0 +1,111 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// Errors of operations. They arrive wrapped, in an *OpError: compare with errors.Is,
+// never with ==. Each unwraps to the driver's error where the driver has one.
+var (
+	// ErrNoNode says that the node, or for a create its parent, does not exist.
+	ErrNoNode error = zkconn.ErrNoNode
+	// ErrNodeExists says that the node exists already.
+	ErrNodeExists error = zkconn.ErrNodeExists
+	// ErrNotEmpty says that a node with children cannot be deleted.
+	ErrNotEmpty error = zkconn.ErrNotEmpty
+	// ErrBadVersion says that the node is at another version.
+	ErrBadVersion error = zkconn.ErrBadVersion
+	// ErrNoChildrenForEphemerals says that the parent is ephemeral.
+	ErrNoChildrenForEphemerals error = zkconn.ErrNoChildrenForEphemerals
+	// ErrInvalidACL says that the server does not accept the ACL.
+	ErrInvalidACL error = zkconn.ErrInvalidACL
+	// ErrNoAuth says that the node's ACL does not permit the operation.
+	ErrNoAuth error = zkconn.ErrNoAuth
+	// ErrAuthFailed says that the server rejected the client's credentials; nothing
+	// works after that.
+	ErrAuthFailed error = zkconn.ErrAuthFailed
+	// ErrNoWatcher says that there is no such watch.
+	ErrNoWatcher error = zkconn.ErrNoWatcher
+
+	// ErrConnectionLoss: no answer, and the retry policy gave up. See MaybeApplied.
+	ErrConnectionLoss error = zkconn.ErrConnectionLoss
+	// ErrSessionExpired: the session ended; its ephemeral nodes are gone or going.
+	ErrSessionExpired error = zkconn.ErrSessionExpired
+	// ErrSessionMoved: the session is served by another server already.
+	ErrSessionMoved error = zkconn.ErrSessionMoved
+
+	// ErrTooLarge: refused here, before sending; the server would drop the connection.
+	ErrTooLarge = zkconn.ErrTooLarge
+	// ErrInvalidPath: refused here. The text says what is wrong with the path.
+	ErrInvalidPath = errors.New("invalid path")
+	// ErrInvalidBuilder: the steps of a chain do not go together. Refused here.
+	ErrInvalidBuilder = errors.New("invalid combination of steps")
+	// ErrInvalidOption: an option or argument of a constructor is out of range.
+	ErrInvalidOption = errors.New("invalid option")
+
+	// ErrNotStarted: the client has not been started.
+	ErrNotStarted = errors.New("client not started")
+	// ErrAlreadyStarted: Start was called before.
+	ErrAlreadyStarted = errors.New("client already started")
+	// ErrClosed: the client is closed, or was closed during the operation.
+	ErrClosed error = zkconn.ErrClosed
+	// ErrView: Start or Close was called on a view; call it on the client.
+	ErrView = errors.New("a view has no life of its own")
+)
+
+// OpError is the error of an operation.
+type OpError struct {
+	Op       string // "create", "getData", ...
+	Path     string
+	Attempts int   // how often it was tried
+	Err      error // one of the errors above, a context's error, or both
+
+	final bool // not to be tried again whatever Err is
+}
+
+// Error returns "create /a/b: node already exists (3 attempts)".
+func (e *OpError) Error() string {
+	text := e.Op
+	if e.Path != "" {
+		text += " " + e.Path
+	}
+	text += ": " + e.Err.Error()
+	if e.Attempts > 1 {
+		text += fmt.Sprintf(" (%d attempts)", e.Attempts)
+	}
+	return text
+}
+
+// Unwrap returns Err.
+func (e *OpError) Unwrap() error { return e.Err }
+
+// Retryable tells whether a retry policy is asked about the error.
+func (e *OpError) Retryable() bool { return !e.final && Retryable(e.Err) }
+
+// MaybeApplied tells whether the operation that failed with err may have been applied
+// by the server all the same: the connection was lost, or ctx ended, after it was
+// sent. It is false for errors the server answered and for what was never sent.
+func MaybeApplied(err error) bool {
+	var unsure interface{ MaybeApplied() bool }
+	return errors.As(err, &unsure) && unsure.MaybeApplied()
+}
+
+// Retryable tells whether a client's retry policy is asked about err at all: whether the
+// connection or the session, and not the request, is to blame. A write that may have
+// been applied is not repeated even so.
+//
+// Java: RetryPolicy.allowRetry.
+func Retryable(err error) bool {
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, ErrClosed):
+		return false
+	case errors.Is(err, ErrConnectionLoss), errors.Is(err, ErrSessionExpired),
+		errors.Is(err, ErrSessionMoved), errors.Is(err, zkconn.ErrOperationTimeout):
+		return true
+	}
+	return false
+}

@@ -1,0 +1,101 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// remove deletes a node in the background until the outcome is known. With a session
+// that is not zero the node is an ephemeral one of that session. It returns nil when the
+// client is closed.
+func (c *core) remove(full string, version int32, session int64) *seam.Removal {
+	r := &seam.Removal{Done: make(chan struct{})}
+	started := c.pending.start(func() {
+		defer close(r.Done)
+		doubt := false // an earlier try may have deleted it, while the session lived
+		err := c.persist(func(conn *zkconn.Conn) error {
+			err := deleteNode(c.life, conn, session, full, version)
+			if session != 0 && errors.Is(err, ErrSessionExpired) {
+				// The server removes the node, by and by: this is to be quicker.
+				session, doubt = 0, false
+				err = deleteNode(c.life, conn, 0, full, version)
+			}
+			doubt = doubt || MaybeApplied(err)
+			return err
+		})
+		switch {
+		case err == nil, errors.Is(err, ErrNoNode) && doubt:
+			r.Outcome = seam.RemovalConfirmed
+		case errors.Is(err, ErrNoNode):
+			r.Outcome = seam.RemovalMissing
+		default:
+			r.Outcome, r.Err = seam.RemovalGivenUp, err
+			c.giveUp("delete "+full, err)
+		}
+	})
+	if !started {
+		return nil
+	}
+	return r
+}
+
+// sweep removes the nodes in dir whose names begin with prefix, in the background.
+func (c *core) sweep(dir, prefix string) {
+	c.pending.start(func() {
+		err := c.persist(func(conn *zkconn.Conn) error {
+			names, session, err := findProtected(c.life, conn, dir, prefix)
+			for _, name := range names.matching {
+				call := &zkconn.Call{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: join(dir, name), Version: anyVersion}}
+				if err := conn.Do(c.life, session, call); err != nil {
+					return err
+				}
+				if call.Err != nil && !errors.Is(call.Err, ErrNoNode) {
+					return call.Err
+				}
+			}
+			return err
+		})
+		if err != nil {
+			c.giveUp(fmt.Sprintf("remove what a lost create may have made at %s/%s", dir, prefix), err)
+		}
+	})
+}
+
+// persist tries fn until it succeeds, fails for a reason that does not pass, or the
+// client is closed. It waits for connections rather than for time.
+func (c *core) persist(fn func(conn *zkconn.Conn) error) error {
+	pace := backoff.NewExponentialBackOff(
+		backoff.WithInitialInterval(10*time.Millisecond),
+		backoff.WithMaxInterval(5*time.Second),
+		backoff.WithMaxElapsedTime(0))
+	for {
+		err := c.conn.Ready(c.life)
+		if err == nil {
+			err = fn(c.conn)
+		}
+		if err == nil || !Retryable(err) {
+			return err
+		}
+		if err := pause(c.life, pace.NextBackOff()); err != nil {
+			return err
+		}
+	}
+}
+
+// giveUp reports work in the background that did not succeed, unless it is Close that
+// ended it: that is reported by Close, and ephemeral nodes go with the session.
+func (c *core) giveUp(what string, err error) {
+	if errors.Is(err, ErrClosed) || errors.Is(err, context.Canceled) {
+		return
+	}
+	c.cfg.logger.Warn("zookeeper: gave up in the background", "what", what, "error", err)
+	c.unhandled.Notify(fmt.Errorf("%s: %w", what, err))
+}

@@ -1,0 +1,178 @@
+package listen
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// Set is the other side of a [Listenable], for authors of recipes. The zero value is
+// ready to use; a Set must not be copied after its first use.
+//
+// Java: StandardListenerManager.
+type Set[T any] struct {
+	mu        sync.Mutex
+	listeners []*listener[T] // in the order of their addition
+	running   int            // goroutines of listeners, also of removed ones
+	exited    chan struct{}  // closed when one of them ends; nil while nobody waits
+	ctx       context.Context
+	cancel    context.CancelFunc
+	closed    bool
+}
+
+// listener has what the set knows about one function; the set's mutex guards it.
+type listener[T any] struct {
+	fn      func(ctx context.Context, event T)
+	ctx     context.Context
+	queue   []T
+	running bool
+}
+
+// Listenable returns the side to hand out.
+func (s *Set[T]) Listenable() Listenable[T] { return Listenable[T]{s} }
+
+// Notify delivers event to every listener. It never blocks, and may be called from a
+// listener. Concurrent calls are put in one order, which is the same for all listeners.
+// After Close it does nothing.
+func (s *Set[T]) Notify(event T) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	for _, l := range s.listeners {
+		l.queue = append(l.queue, event)
+		s.wake(l)
+	}
+}
+
+// Close ends the listeners' contexts, delivers what was notified before, and joins the
+// listeners' goroutines. When ctx ends first, what is still undelivered is dropped, and
+// the error says how many listeners are still running. It may be called again, to wait
+// for those.
+//
+// A listener may close its own set, and should pass the context that it was given, or one
+// derived from it: Close then does not wait for this listener. That context is ended by
+// Close itself, so to wait for the others take one with an end of its own, derived through
+// [context.WithoutCancel]. With an unrelated context Close waits for its own caller until
+// the context ends.
+func (s *Set[T]) Close(ctx context.Context) error {
+	self, _ := ctx.Value(callerKey[T]{s}).(*listener[T])
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	if s.cancel != nil {
+		s.cancel()
+	}
+	for {
+		others := s.running
+		if self != nil && self.running {
+			others--
+		}
+		if others == 0 {
+			return nil
+		}
+		if ctx.Err() != nil {
+			for _, l := range s.listeners {
+				l.queue = nil
+			}
+			return fmt.Errorf("listeners still running: %d: %w", others, context.Cause(ctx))
+		}
+		s.await(ctx)
+	}
+}
+
+// await waits, without the lock, until a goroutine of the set or ctx ends.
+func (s *Set[T]) await(ctx context.Context) {
+	if s.exited == nil {
+		s.exited = make(chan struct{})
+	}
+	exited := s.exited
+	s.mu.Unlock()
+	defer s.mu.Lock()
+	select {
+	case <-exited:
+	case <-ctx.Done():
+	}
+}
+
+func (s *Set[T]) add(fn func(ctx context.Context, event T)) (remove func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return func() {}
+	}
+	if s.ctx == nil {
+		// No caller's context would do: a listener outlives the call that added it.
+		s.ctx, s.cancel = context.WithCancel(context.Background())
+	}
+	l := &listener[T]{fn: fn}
+	l.ctx = context.WithValue(s.ctx, callerKey[T]{s}, l)
+	s.listeners = append(s.listeners, l)
+	return func() { s.remove(l) }
+}
+
+func (s *Set[T]) remove(l *listener[T]) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l.queue = nil
+	if i := slices.Index(s.listeners, l); i >= 0 {
+		s.listeners = slices.Delete(s.listeners, i, i+1)
+	}
+}
+
+// wake sees to it that l has a goroutine.
+func (s *Set[T]) wake(l *listener[T]) {
+	if l.running {
+		return
+	}
+	l.running = true
+	s.running++
+	go s.deliver(l)
+}
+
+// deliver calls l until its queue is empty.
+func (s *Set[T]) deliver(l *listener[T]) {
+	defer s.exit(l)
+	for {
+		event, ok := s.next(l)
+		if !ok {
+			return
+		}
+		l.fn(l.ctx, event)
+	}
+}
+
+// next takes the first event off l's queue.
+func (s *Set[T]) next(l *listener[T]) (event T, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(l.queue) == 0 {
+		return event, false
+	}
+	event = l.queue[0]
+	clear(l.queue[:1]) // or the array would keep the event alive
+	l.queue = l.queue[1:]
+	return event, true
+}
+
+// exit is deferred, so that a listener that ends its goroutine, as t.FailNow does, is not
+// waited for and still gets the rest of its events.
+func (s *Set[T]) exit(l *listener[T]) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l.running = false
+	s.running--
+	if s.exited != nil {
+		close(s.exited)
+		s.exited = nil
+	}
+	if len(l.queue) > 0 { // also what was notified since next found the queue empty
+		s.wake(l)
+	}
+}
+
+// callerKey is the key under which the context of a listener has the listener.
+type callerKey[T any] struct{ set *Set[T] }

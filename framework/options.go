@@ -1,0 +1,223 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/retry"
+	"github.com/go-curator/curator/state"
+)
+
+// Option sets something of a client; see NewClient.
+type Option interface{ apply(*config) error }
+
+type option func(*config) error
+
+func (o option) apply(c *config) error { return o(c) }
+
+type config struct {
+	retryPolicy       retry.Policy
+	sessionTimeout    time.Duration
+	connectionTimeout time.Duration
+	maxCloseWait      time.Duration
+	lossMargin        time.Duration
+	lossPercent       int
+	maxData           int
+	namespace         string
+	auth              []zkconn.Auth
+	dial              func(ctx context.Context, network, address string) (net.Conn, error)
+	defaultData       []byte
+	containers        bool
+	errorPolicy       state.ErrorPolicy
+	logger            *slog.Logger
+}
+
+const (
+	// defaultMaxData leaves a server's default jute.maxbuffer, 0xfffff bytes, room.
+	defaultMaxData = 0xfffff - 1024
+	// minSessionTimeout is two ticks of the fastest server anyone runs.
+	minSessionTimeout = 10 * time.Millisecond
+	maxSessionTimeout = 24 * time.Hour
+)
+
+func newConfig(policy retry.Policy, opts []Option) (config, error) {
+	cfg := config{
+		retryPolicy:       policy,
+		sessionTimeout:    60 * time.Second,
+		connectionTimeout: 15 * time.Second,
+		maxCloseWait:      time.Second,
+		lossPercent:       100,
+		maxData:           defaultMaxData,
+		dial:              new(net.Dialer).DialContext,
+		defaultData:       localAddress(),
+		containers:        true,
+		errorPolicy:       state.StandardErrorPolicy(),
+		logger:            slog.Default(),
+	}
+	if err := retry.Validate(policy); err != nil {
+		return cfg, fmt.Errorf("%w: %w", ErrInvalidOption, err)
+	}
+	for _, o := range opts {
+		if o == nil {
+			return cfg, fmt.Errorf("%w: an option is nil", ErrInvalidOption)
+		}
+		if err := o.apply(&cfg); err != nil {
+			return cfg, fmt.Errorf("%w: %w", ErrInvalidOption, err)
+		}
+	}
+	return cfg, nil
+}
+
+// checkDuration refuses durations that nobody means, above all milliseconds from Java.
+func checkDuration(name string, d, least, most time.Duration) error {
+	switch {
+	case d > 0 && d < time.Millisecond:
+		return fmt.Errorf("%s(%d) is %v; Go durations are nanoseconds: %d*time.Millisecond?", name, int64(d), d, int64(d))
+	case d < least:
+		return fmt.Errorf("%s(%v) is below %v", name, d, least)
+	case d > most:
+		return fmt.Errorf("%s(%v) is above %v", name, d, most)
+	}
+	return nil
+}
+
+func durationOption(name string, d, least, most time.Duration, set func(*config)) Option {
+	return option(func(c *config) error {
+		if err := checkDuration(name, d, least, most); err != nil {
+			return err
+		}
+		set(c)
+		return nil
+	})
+}
+
+// WithSessionTimeout asks for a session timeout. The default is 60 s, as in Java; the
+// server may grant another, see SessionTimeout. It bounds how long a lock stays held
+// after its holder died, and how long a partition may last before locks are lost.
+func WithSessionTimeout(d time.Duration) Option {
+	return durationOption("WithSessionTimeout", d, minSessionTimeout, maxSessionTimeout, func(c *config) { c.sessionTimeout = d })
+}
+
+// WithConnectionTimeout sets how long an attempt waits for a connection before it
+// counts as failed and the retry policy is asked. The default is 15 s.
+func WithConnectionTimeout(d time.Duration) Option {
+	return durationOption("WithConnectionTimeout", d, time.Millisecond, maxSessionTimeout, func(c *config) { c.connectionTimeout = d })
+}
+
+// WithMaxCloseWait sets how long Close works when its context has ended already. The
+// default is 1 s. Java: maxCloseWaitMs.
+func WithMaxCloseWait(d time.Duration) Option {
+	return durationOption("WithMaxCloseWait", d, time.Millisecond, maxSessionTimeout, func(c *config) { c.maxCloseWait = d })
+}
+
+// WithNamespace puts every path of the client below a namespace; see UsingNamespace.
+func WithNamespace(namespace string) Option {
+	return option(func(c *config) error {
+		_, err := namespacePrefix(namespace)
+		c.namespace = namespace
+		return err
+	})
+}
+
+// WithAuthorization adds credentials, sent on every connection ahead of everything
+// else: "digest", "user:password".
+func WithAuthorization(scheme string, auth []byte) Option {
+	return option(func(c *config) error {
+		if scheme == "" {
+			return errors.New("WithAuthorization: the scheme is empty")
+		}
+		c.auth = append(c.auth, zkconn.Auth{Scheme: scheme, Auth: append([]byte{}, auth...)})
+		return nil
+	})
+}
+
+// WithDialer replaces net.Dialer.DialContext, for proxies and for curatortest. dial must
+// return when its context ends.
+func WithDialer(dial func(ctx context.Context, network, address string) (net.Conn, error)) Option {
+	return option(func(c *config) error {
+		if dial == nil {
+			return errors.New("WithDialer: the function is nil")
+		}
+		c.dial = dial
+		return nil
+	})
+}
+
+// WithDefaultData sets the data of creates that give none. The default is the local
+// IP address as text, as in Java; nil means empty.
+func WithDefaultData(data []byte) Option {
+	return option(func(c *config) error {
+		c.defaultData = append([]byte{}, data...)
+		return nil
+	})
+}
+
+// WithoutContainerParents makes CreatingParentContainersIfNeeded create persistent
+// parents, for servers older than 3.5. Java: dontUseContainerParents.
+func WithoutContainerParents() Option {
+	return option(func(c *config) error {
+		c.containers = false
+		return nil
+	})
+}
+
+// WithErrorPolicy sets in which connection states recipes treat their work as failed.
+// The default is state.StandardErrorPolicy: a lock is given up at the first Suspended.
+// Java: connectionStateErrorPolicy.
+func WithErrorPolicy(p state.ErrorPolicy) Option {
+	return option(func(c *config) error {
+		if p == nil {
+			return errors.New("WithErrorPolicy: the policy is nil")
+		}
+		c.errorPolicy = p
+		return nil
+	})
+}
+
+// WithSimulatedSessionExpirationPercent sets after how much of the session timeout
+// without an answer from a server the state becomes Lost: 1 to 100, the default.
+func WithSimulatedSessionExpirationPercent(percent int) Option {
+	return option(func(c *config) error {
+		if percent < 1 || percent > 100 {
+			return fmt.Errorf("WithSimulatedSessionExpirationPercent(%d) is not from 1 to 100", percent)
+		}
+		c.lossPercent = percent
+		return nil
+	})
+}
+
+// WithLossMargin sets how long before the server may end the session leases end; it
+// should be at least one tick of the server. The default is a quarter of the session
+// timeout.
+func WithLossMargin(d time.Duration) Option {
+	return durationOption("WithLossMargin", d, time.Millisecond, maxSessionTimeout, func(c *config) { c.lossMargin = d })
+}
+
+// WithMaxData sets the largest request, just under 1 MiB by default; it must not
+// exceed the servers' jute.maxbuffer.
+func WithMaxData(bytes int) Option {
+	return option(func(c *config) error {
+		if bytes < 1024 {
+			return fmt.Errorf("WithMaxData(%d) is below 1024", bytes)
+		}
+		c.maxData = bytes
+		return nil
+	})
+}
+
+// WithLogger sets the logger. The default is slog.Default() at the time of NewClient.
+// slog.New(slog.DiscardHandler) silences the client.
+func WithLogger(logger *slog.Logger) Option {
+	return option(func(c *config) error {
+		if logger == nil {
+			return errors.New("WithLogger: the logger is nil")
+		}
+		c.logger = logger
+		return nil
+	})
+}

@@ -1,0 +1,66 @@
+package framework
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// makeParents creates the missing ancestors of the node: those of the namespace as
+// containers, always, those below it as the create asks for. It looks first, since a
+// create of what exists is a write for nothing.
+func (cr *creation) makeParents(ctx context.Context, conn *zkconn.Conn) error {
+	core := cr.c.core
+	all := ancestors(cr.full, core.chroot)
+	namespace := core.chroot + cr.c.prefix
+	if cr.c.prefix != "" && len(cr.full) > len(namespace) && !cr.p.parents && !cr.p.containers {
+		all = ancestors(namespace+"/", core.chroot)
+	}
+	looks := make([]*zkconn.Call, len(all))
+	for i, dir := range all {
+		looks[i] = &zkconn.Call{Op: jute.OpExists, Req: &jute.PathWatchRequest{Path: dir}, Res: &jute.StatResponse{}}
+	}
+	if len(looks) == 0 {
+		return ErrNoNode
+	}
+	if err := conn.Do(ctx, 0, looks...); err != nil {
+		return err
+	}
+	var creates []*zkconn.Call
+	for i, look := range looks {
+		if errors.Is(look.Err, ErrNoNode) {
+			creates = append(creates, cr.parentCreate(all[i], len(all[i]) <= len(namespace)))
+		} else if look.Err != nil {
+			return look.Err
+		}
+	}
+	if len(creates) == 0 {
+		return nil
+	}
+	if err := conn.Do(ctx, 0, creates...); err != nil {
+		return err
+	}
+	for _, create := range creates {
+		if create.Err != nil && !errors.Is(create.Err, ErrNodeExists) {
+			return create.Err
+		}
+	}
+	return nil
+}
+
+// parentCreate creates one ancestor, without data.
+func (cr *creation) parentCreate(dir string, ofNamespace bool) *zkconn.Call {
+	core := cr.c.core
+	call := &zkconn.Call{Op: jute.OpCreate2, Res: &jute.Create2Response{}}
+	req := &jute.CreateRequest{Path: dir, Data: []byte{}, ACL: wireACL(OpenACLUnsafe())}
+	if ofNamespace || cr.p.containers && core.cfg.containers {
+		call.Op, req.Flags = jute.OpCreateContainer, jute.FlagContainer
+	}
+	if cr.p.aclOnParents {
+		req.ACL = wireACL(cr.p.acl)
+	}
+	call.Req = req
+	return call
+}

@@ -1,0 +1,66 @@
+package framework
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+func init() {
+	seam.Of = func(client any) seam.Client {
+		c, _ := client.(*Client)
+		return inside{c}
+	}
+}
+
+// inside is a client as the recipes see it.
+type inside struct{ c *Client }
+
+var _ seam.Client = inside{}
+
+func (i inside) Identity() any {
+	if i.c == nil {
+		return nil
+	}
+	return i.c.core
+}
+
+func (i inside) Path(path string) (string, error) {
+	if i.c == nil || i.c.core == nil {
+		return "", ErrNotStarted
+	}
+	return i.c.fix(path, false)
+}
+
+func (i inside) Unfix(full string) string { return i.c.unfix(full) }
+
+func (i inside) Conn() (*zkconn.Conn, error) {
+	if i.c == nil || i.c.core == nil {
+		return nil, ErrNotStarted
+	}
+	return i.c.core.connection()
+}
+
+func (i inside) Run(ctx context.Context, op, path string, fn func(ctx context.Context, conn *zkconn.Conn) error) error {
+	return i.c.run(ctx, operation{name: op, path: path, repeat: true}, fn)
+}
+
+func (i inside) CreateAndList(ctx context.Context, builder any, path string) (seam.Created, error) {
+	b, ok := builder.(CreateBuilder)
+	if !ok || !b.p.protection {
+		return seam.Created{}, fmt.Errorf("%w: a contender's node needs protection", ErrInvalidBuilder)
+	}
+	return b.p.create(ctx, b.c, path, true)
+}
+
+func (i inside) Remove(full string, session int64) *seam.Removal {
+	return i.c.core.remove(full, anyVersion, session)
+}
+
+func (i inside) OnLoss(fn func(seam.Loss)) func() { return i.c.core.addHook(fn) }
+
+func (i inside) Go(fn func(ctx context.Context)) bool {
+	return i.c.core.pending.start(func() { fn(i.c.core.life) })
+}

@@ -1,0 +1,146 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// TransactionOp starts one operation of a transaction.
+//
+// Java: transactionOp.
+func (c *Client) TransactionOp() TransactionOp { return TransactionOp{c} }
+
+// TransactionOp has the operations that a transaction can hold.
+type TransactionOp struct{ c *Client }
+
+// Check starts a test of a node's version. Java: transactionOp().check().
+func (t TransactionOp) Check() CheckOp { return CheckOp{c: t.c, version: anyVersion} }
+
+// CheckOp tests that a node exists and, optionally, is at a version.
+type CheckOp struct {
+	c       *Client
+	version int32
+}
+
+// WithVersion makes the check fail unless the node is at this version.
+func (o CheckOp) WithVersion(version int32) CheckOp {
+	o.version = version
+	return o
+}
+
+// ForPath completes the operation.
+func (o CheckOp) ForPath(path string) Op {
+	return newOp(o.c, "check", path, false, func(full string) (zkconn.MultiOp, error) {
+		return zkconn.MultiOp{Op: jute.OpCheck, Req: &jute.CheckVersionRequest{Path: full, Version: o.version}}, nil
+	})
+}
+
+// Op is one operation of a transaction, bound to the client it was made by. The zero Op
+// is refused by the commit.
+type Op struct {
+	core       *core
+	client     *Client
+	name, path string
+	multi      zkconn.MultiOp
+	err        error
+}
+
+// OpResult is the outcome of one operation of a transaction.
+type OpResult struct {
+	Op   string // "create", "delete", "setData", "check"
+	Path string // the actual path for a create
+	Stat Stat   // of creates and setDatas
+}
+
+func newOp(c *Client, name, path string, sequential bool, multi func(full string) (zkconn.MultiOp, error)) Op {
+	op := Op{client: c, name: name, path: path, err: ErrNotStarted}
+	if c == nil || c.core == nil {
+		return op
+	}
+	op.core = c.core
+	var full string
+	if full, op.err = c.fix(path, sequential); op.err == nil {
+		op.multi, op.err = multi(full)
+	}
+	return op
+}
+
+func (p createParams) op(c *Client, path string) Op {
+	return newOp(c, "create", path, p.mode.sequential(), func(full string) (zkconn.MultiOp, error) {
+		if err := p.check(); err != nil {
+			return zkconn.MultiOp{}, err
+		}
+		op, req := p.request(c, full)
+		return zkconn.MultiOp{Op: op, Req: req}, nil
+	})
+}
+
+func (p deleteParams) op(c *Client, path string) Op {
+	return newOp(c, "delete", path, false, func(full string) (zkconn.MultiOp, error) {
+		return zkconn.MultiOp{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: full, Version: p.wanted()}}, nil
+	})
+}
+
+func (p setDataParams) op(c *Client, path string, data []byte) Op {
+	return newOp(c, "setData", path, false, func(full string) (zkconn.MultiOp, error) {
+		req, err := p.request(full, data)
+		return zkconn.MultiOp{Op: jute.OpSetData, Req: req}, err
+	})
+}
+
+func (p transactionParams) do(ctx context.Context, c *Client, ops []Op) ([]OpResult, error) {
+	multi := &zkconn.MultiRequest{}
+	for i, op := range ops {
+		err := op.err
+		switch {
+		case op.name == "":
+			err = fmt.Errorf("%w: operation %d is the zero Op", ErrInvalidBuilder, i)
+		case err == nil && (c == nil || op.core != c.core):
+			err = fmt.Errorf("%w: operation %d was made by another client", ErrInvalidBuilder, i)
+		}
+		if err != nil {
+			return nil, &OpError{Op: op.name, Path: op.path, Err: err}
+		}
+		multi.Ops = append(multi.Ops, op.multi)
+	}
+	if len(ops) == 0 {
+		return nil, &OpError{Op: "multi", Err: fmt.Errorf("%w: a transaction without operations", ErrInvalidBuilder)}
+	}
+	var res zkconn.MultiResponse
+	err := c.run(ctx, operation{name: "multi"}, func(ctx context.Context, conn *zkconn.Conn) error {
+		res = zkconn.MultiResponse{}
+		call := &zkconn.Call{Op: jute.OpMulti, Req: multi, Res: &res}
+		if err := conn.Do(ctx, 0, call); err != nil {
+			return err
+		}
+		return call.Err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return transactionResults(ops, &res)
+}
+
+func transactionResults(ops []Op, res *zkconn.MultiResponse) ([]OpResult, error) {
+	if len(res.Results) != len(ops) {
+		return nil, &OpError{Op: "multi", Err: errors.New("the server answered another number of operations")}
+	}
+	if i := res.Failed; i >= 0 {
+		return nil, &OpError{Op: ops[i].name, Path: ops[i].path, Attempts: 1, Err: res.Results[i].Err}
+	}
+	results := make([]OpResult, len(ops))
+	for i, r := range res.Results {
+		results[i] = OpResult{Op: ops[i].name, Path: ops[i].path}
+		switch ops[i].name {
+		case "create":
+			results[i].Path, results[i].Stat = ops[i].client.unfix(r.Path), newStat(r.Stat)
+		case "setData":
+			results[i].Stat = newStat(r.Stat)
+		}
+	}
+	return results, nil
+}

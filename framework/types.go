@@ -1,0 +1,102 @@
+package framework
+
+import (
+	"net"
+	"sync"
+	"time"
+
+	"github.com/go-curator/curator/internal/jute"
+)
+
+// CreateMode is the kind of a node.
+//
+// Java: CreateMode.
+type CreateMode int
+
+// The modes. The zero value is Persistent.
+const (
+	// Persistent nodes stay until they are deleted.
+	Persistent CreateMode = iota
+	// Ephemeral nodes go with the session that created them.
+	Ephemeral
+	// PersistentSequential nodes get a number behind their name.
+	PersistentSequential
+	// EphemeralSequential nodes get a number and go with the session.
+	EphemeralSequential
+	// Container nodes are removed by the server after their last child is gone.
+	Container
+)
+
+func (m CreateMode) valid() bool      { return m >= Persistent && m <= Container }
+func (m CreateMode) ephemeral() bool  { return m == Ephemeral || m == EphemeralSequential }
+func (m CreateMode) sequential() bool { return m == PersistentSequential || m == EphemeralSequential }
+
+// flags are the mode's in the protocol.
+func (m CreateMode) flags() int32 {
+	return [...]int32{0, jute.FlagEphemeral, jute.FlagSequential, jute.FlagEphemeral | jute.FlagSequential, jute.FlagContainer}[m]
+}
+
+// Stat describes a node, in ZooKeeper's terms.
+type Stat struct {
+	Czxid, Mzxid, Pzxid     int64     // of the create, of the last change, of the last change of the children
+	Ctime, Mtime            time.Time // of the create and of the last change, by the server's clock
+	Version, Cversion       int32     // of the data and of the children
+	Aversion                int32     // of the ACL
+	EphemeralOwner          int64     // the session of an ephemeral node, else zero
+	DataLength, NumChildren int32
+}
+
+func newStat(s jute.Stat) Stat {
+	return Stat{
+		Czxid: s.Czxid, Mzxid: s.Mzxid, Pzxid: s.Pzxid,
+		Ctime: time.UnixMilli(s.Ctime), Mtime: time.UnixMilli(s.Mtime),
+		Version: s.Version, Cversion: s.Cversion, Aversion: s.Aversion,
+		EphemeralOwner: s.EphemeralOwner, DataLength: s.DataLength, NumChildren: s.NumChildren,
+	}
+}
+
+// Perm is a set of permissions.
+type Perm int32
+
+// The permissions.
+const (
+	PermRead Perm = 1 << iota
+	PermWrite
+	PermCreate
+	PermDelete
+	PermAdmin
+	PermAll Perm = 31
+)
+
+// ACL grants permissions to an identity.
+type ACL struct {
+	Perms      Perm
+	Scheme, ID string
+}
+
+// OpenACLUnsafe lets everyone do everything. Java: ZooDefs.Ids.OPEN_ACL_UNSAFE.
+func OpenACLUnsafe() []ACL { return []ACL{{PermAll, "world", "anyone"}} }
+
+// CreatorAllACL lets only the creator's identities in. Java: CREATOR_ALL_ACL.
+func CreatorAllACL() []ACL { return []ACL{{PermAll, "auth", ""}} }
+
+func wireACL(acl []ACL) []jute.ACL {
+	wire := make([]jute.ACL, len(acl))
+	for i, a := range acl {
+		wire[i] = jute.ACL{Perms: int32(a.Perms), ID: jute.ID{Scheme: a.Scheme, ID: a.ID}}
+	}
+	return wire
+}
+
+// localAddress is the text of the local IP address, the default data of Curator's nodes.
+var localAddress = sync.OnceValue(func() []byte {
+	addresses, err := net.InterfaceAddrs()
+	if err == nil {
+		for _, a := range addresses {
+			if ip, ok := a.(*net.IPNet); ok && ip.IP.IsGlobalUnicast() && ip.IP.To4() != nil {
+				return []byte(ip.IP.String())
+			}
+		}
+	}
+	return []byte("127.0.0.1")
+})

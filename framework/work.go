@@ -1,0 +1,151 @@
+package framework
+
+import (
+	"context"
+	"sync"
+
+	"github.com/go-curator/curator/internal/seam"
+)
+
+// group counts goroutines, so that Close can wait for them.
+type group struct {
+	mu     sync.Mutex
+	n      int
+	closed bool
+	idle   chan struct{} // closed when n falls to zero; nil while nobody waits
+}
+
+// start runs fn on a goroutine of the group, unless the group is closed.
+func (g *group) start(fn func()) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return false
+	}
+	g.n++
+	go func() {
+		defer g.finished()
+		fn()
+	}()
+	return true
+}
+
+func (g *group) finished() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.n--
+	if g.n == 0 && g.idle != nil {
+		close(g.idle)
+		g.idle = nil
+	}
+}
+
+// wait waits until nothing runs or ctx ends, and returns how much still runs.
+func (g *group) wait(ctx context.Context) int {
+	g.mu.Lock()
+	if g.n == 0 {
+		g.mu.Unlock()
+		return 0
+	}
+	if g.idle == nil {
+		g.idle = make(chan struct{})
+	}
+	idle := g.idle
+	g.mu.Unlock()
+	select {
+	case <-idle:
+		return 0
+	case <-ctx.Done():
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		return g.n
+	}
+}
+
+// close lets nothing more start.
+func (g *group) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+}
+
+// queue runs tasks one after the other, on a goroutine that lives while there are any.
+type queue struct {
+	mu      sync.Mutex
+	tasks   []func()
+	running bool
+}
+
+// add appends a task; the goroutine is of g. It reports false when g is closed.
+func (q *queue) add(g *group, task func()) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.running && !g.start(q.drain) {
+		return false
+	}
+	q.running = true
+	q.tasks = append(q.tasks, task)
+	return true
+}
+
+func (q *queue) drain() {
+	for {
+		q.mu.Lock()
+		if len(q.tasks) == 0 {
+			q.tasks, q.running = nil, false
+			q.mu.Unlock()
+			return
+		}
+		task := q.tasks[0]
+		q.tasks = q.tasks[1:]
+		q.mu.Unlock()
+		task()
+	}
+}
+
+// inBackground queues an operation behind those that were queued before.
+func (c *Client) inBackground(ctx context.Context, op, path string, do func(ctx context.Context) error, handled bool) error {
+	if _, err := c.started(ctx); err != nil {
+		return &OpError{Op: op, Path: path, Err: err}
+	}
+	ctx = context.WithoutCancel(ctx)
+	task := func() {
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		defer context.AfterFunc(c.core.life, func() { cancel(ErrClosed) })()
+		if err := do(ctx); !handled {
+			c.core.outcomes.Notify(Event{Op: op, Path: path, Err: err})
+		}
+	}
+	if !c.core.tasks.add(&c.core.work, task) {
+		return &OpError{Op: op, Path: path, Err: ErrClosed}
+	}
+	return nil
+}
+
+// hook is a recipe's interest in the session.
+type hook struct{ fn func(seam.Loss) }
+
+func (c *core) addHook(fn func(seam.Loss)) (remove func()) {
+	h := &hook{fn}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hooks[h] = struct{}{}
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.hooks, h)
+	}
+}
+
+func (c *core) fireHooks(l seam.Loss) {
+	c.mu.Lock()
+	hooks := make([]*hook, 0, len(c.hooks))
+	for h := range c.hooks {
+		hooks = append(hooks, h)
+	}
+	c.mu.Unlock()
+	for _, h := range hooks {
+		h.fn(l)
+	}
+}

@@ -1,0 +1,50 @@
+package lint
+
+import "fmt"
+
+// library has the top directories whose code becomes part of programs of users.
+var library = map[string]bool{
+	"framework": true, "recipes": true, "retry": true, "state": true, "tracing": true, "internal": true,
+}
+
+// testOnly has the packages that only tests import.
+var testOnly = map[string]bool{
+	"internal/lint":  true,
+	"internal/suite": true,
+}
+
+// exception lets a file break a rule a number of times.
+type exception struct {
+	rule  string
+	path  string
+	times int
+	why   string
+}
+
+var exceptions = []exception{
+	{noBackground.name, "framework/listen/set.go", 1, "a listener outlives the call that added it"},
+}
+
+// except takes the exceptions out of what was found, and adds those that are not needed.
+func except(rule string, found []finding, list []exception) []finding {
+	for _, e := range list {
+		if e.rule != rule {
+			continue
+		}
+		var rest []finding
+		used := 0
+		for _, f := range found {
+			if f.path == e.path && used < e.times {
+				used++
+				continue
+			}
+			rest = append(rest, f)
+		}
+		if used < e.times {
+			rest = append(rest, finding{e.path, 1, fmt.Sprintf(
+				"the exception is needed %d times, not %d: correct internal/lint/exceptions_test.go", used, e.times)})
+		}
+		found = rest
+	}
+	return found
+}

@@ -1,0 +1,95 @@
+// Package seam is how the recipes reach what package framework does not export: the
+// session layer, creates that look at the queue in the same write, deletes whose outcome
+// matters, and the loss of a session. Everything else they do through the public API.
+package seam
+
+import (
+	"context"
+
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// Client is a *framework.Client as the recipes see it.
+type Client interface {
+	// Identity is the same for a client and all its views.
+	Identity() any
+	// Path returns the server's path for a path of the client.
+	Path(path string) (full string, err error)
+	// Unfix is the reverse of Path.
+	Unfix(full string) string
+	// Conn returns the session layer, or why there is none.
+	Conn() (*zkconn.Conn, error)
+	// Run tries fn, which may be repeated, under the client's retry policy.
+	Run(ctx context.Context, op, path string, fn func(ctx context.Context, conn *zkconn.Conn) error) error
+	// CreateAndList makes a node by a framework.CreateBuilder with protection and lists
+	// its siblings, in one write. When it fails it leaves no node behind, or removes it
+	// in the background.
+	CreateAndList(ctx context.Context, builder any, path string) (Created, error)
+	// Remove deletes an ephemeral node of session for certain, in the background. It
+	// returns nil when the client is closed.
+	Remove(full string, session int64) *Removal
+	// OnLoss calls fn, on a goroutine that must not be blocked, when a session's
+	// standing changes for the worse. remove does not wait for a call that is running.
+	OnLoss(fn func(Loss)) (remove func())
+	// Go runs fn in the background until it returns; ctx ends with the client. It
+	// reports false when the client is closed.
+	Go(fn func(ctx context.Context)) bool
+}
+
+// Created is a node that CreateAndList made.
+type Created struct {
+	Path     string // the server's
+	Stat     jute.Stat
+	Session  int64    // of the client that owns the node
+	Siblings []string // the names of all children, ours among them
+}
+
+// Loss says that a session can be relied upon no more.
+type Loss struct {
+	Kind    LossKind
+	Session int64
+	Err     error
+}
+
+// LossKind is why.
+type LossKind int
+
+// The kinds of losses.
+const (
+	// LossSuspended: the connection is in an error state of the client's policy.
+	LossSuspended LossKind = iota + 1
+	// LossDeadline: the server may soon end the session.
+	LossDeadline
+	// LossSession: the session has ended.
+	LossSession
+	// LossClosed: the client is being closed.
+	LossClosed
+)
+
+// Removal is a delete that goes on until its outcome is known.
+type Removal struct {
+	// Done is closed when the outcome is known, or when the client was closed.
+	Done chan struct{}
+	// Outcome is set before Done is closed.
+	Outcome RemovalOutcome
+	// Err is why it was given up, with RemovalGivenUp.
+	Err error
+}
+
+// RemovalOutcome is how a Removal ended.
+type RemovalOutcome int
+
+// The outcomes.
+const (
+	// RemovalConfirmed: the node was there until we deleted it. So it was, too, when the
+	// reply was lost and the node is gone while its session lives.
+	RemovalConfirmed RemovalOutcome = iota + 1
+	// RemovalMissing: the node was gone already.
+	RemovalMissing
+	// RemovalGivenUp: the server refuses the delete, or the client was closed.
+	RemovalGivenUp
+)
+
+// Of returns a client's inside. Package framework sets it.
+var Of func(client any) Client

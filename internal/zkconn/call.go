@@ -1,0 +1,112 @@
+package zkconn
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-curator/curator/internal/jute"
+)
+
+// A Call is one request and, when [Conn.Do] has returned without an error, its answer.
+type Call struct {
+	Op  jute.Op
+	Req jute.Record // nil for a request without a body
+	Res jute.Record // what the answer is decoded into; nil when it has no body
+
+	// Watch is set by this read when it succeeds or, for exists, when the node is
+	// missing. When the call fails the watch never fires.
+	Watch *Watch
+
+	Zxid    int64 // of the answer
+	Session int64 // on which the request was sent
+	Err     error // what the server answered, or nil
+}
+
+// decode takes over what the server answered.
+func (c *Call) decode(r reply) error {
+	c.Zxid, c.Err = r.zxid, codeError(r.code)
+	if c.Err != nil || c.Res == nil {
+		return nil
+	}
+	if err := jute.Decode(r.body, c.Res); err != nil {
+		return fmt.Errorf("answer to %s: %w", jute.OpName(c.Op), err)
+	}
+	return nil
+}
+
+// reply is an answer as it came.
+type reply struct {
+	zxid int64
+	code jute.Code
+	body []byte
+}
+
+// The phases of a batch: it is decided once, by the writer or by who gives it up.
+const (
+	batchQueued int32 = iota
+	batchSent
+	batchWithdrawn
+)
+
+// A batch is several requests that travel in one write. Its answers are owned by the
+// wire until done is closed and by the caller of Do afterwards.
+type batch struct {
+	calls  []*Call
+	frames []byte // with zeros in place of the xids
+	starts []int  // where each frame begins
+
+	phase atomic.Int32
+	done  chan struct{}
+
+	// guarded by wire.mu
+	replies []reply
+	err     error // why there are no more replies
+}
+
+// newBatch encodes calls, refusing a request of more than limit bytes.
+func newBatch(calls []*Call, limit int) (*batch, error) {
+	b := &batch{calls: calls, done: make(chan struct{})}
+	for _, call := range calls {
+		start := len(b.frames)
+		b.starts = append(b.starts, start)
+		b.frames = append(b.frames, make([]byte, 8)...) // length and xid
+		b.frames = jute.AppendInt32(b.frames, call.Op)
+		if call.Req != nil {
+			b.frames = call.Req.Append(b.frames)
+		}
+		size := len(b.frames) - start - 4
+		if size > limit {
+			return nil, fmt.Errorf("%w: %s of %d bytes, the limit is %d", ErrTooLarge, jute.OpName(call.Op), size, limit)
+		}
+		binary.BigEndian.PutUint32(b.frames[start:], uint32(size))
+	}
+	return b, nil
+}
+
+// withdraw takes the batch back unless it has been sent.
+func (b *batch) withdraw() bool {
+	return b.phase.CompareAndSwap(batchQueued, batchWithdrawn) || b.phase.Load() == batchWithdrawn
+}
+
+// finish ends the batch; the caller holds wire.mu, or is alone with the batch.
+func (b *batch) finish(err error) {
+	b.err = err
+	close(b.done)
+}
+
+// outgoing is what waits to be written: a batch, or one frame of the driver's.
+type outgoing struct {
+	batch *batch
+	frame []byte
+	xid   int32
+}
+
+// pending is a request that was written and not answered.
+type pending struct {
+	xid   int32
+	sent  time.Time // before the write began: the server cannot have heard of us later
+	batch *batch    // nil for the driver's own
+	index int
+}

@@ -1,0 +1,66 @@
+package zkconn
+
+import (
+	"context"
+)
+
+// Close refuses new calls, waits for the answers to those that were sent, closes the
+// session at the server and joins every goroutine. When ctx ends first the rest is cut
+// off, and the error says that the session was left to its timeout. Close is idempotent.
+func (c *Conn) Close(ctx context.Context) error {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		<-c.closeDone
+		return c.closeErr
+	}
+	c.closed = true
+	connected := c.wire != nil
+	hadSession := c.session.id != 0 && !c.session.over
+	if !connected && c.fatal == nil {
+		close(c.ready)
+	}
+	c.mu.Unlock()
+
+	driverDone := make(chan struct{})
+	go func() {
+		defer close(driverDone)
+		c.hosts.stop()
+		c.driver.Close() // behind everything that is queued
+	}()
+	if connected {
+		select {
+		case <-driverDone:
+		case <-ctx.Done():
+		}
+	}
+	c.endLife()
+	c.failWires()
+	<-driverDone
+	<-c.drained
+	c.failWires() // one that was being dialed meanwhile
+	c.workers.Wait()
+	c.wakeKeeper()
+	<-c.keeperDone
+
+	c.mu.Lock()
+	c.fireOrphans(WatchClosed)
+	if hadSession && !c.sessionClosed.Load() {
+		c.closeErr = &TransportError{Err: ErrConnectionLoss, Detail: errSessionLeft, Sent: true}
+	}
+	close(c.closeDone)
+	defer c.mu.Unlock()
+	return c.closeErr
+}
+
+func (c *Conn) failWires() {
+	c.mu.Lock()
+	w, dialed := c.wire, c.dialed
+	c.mu.Unlock()
+	if w != nil {
+		w.fail(ErrClosed)
+	}
+	if dialed != nil {
+		dialed.fail(ErrClosed)
+	}
+}

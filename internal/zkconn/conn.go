@@ -1,0 +1,334 @@
+package zkconn
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/state"
+)
+
+// Config says how to connect; every field but Auth must be set.
+type Config struct {
+	Servers           []string // host:port
+	SessionTimeout    time.Duration
+	ConnectionTimeout time.Duration // how long a call waits for a connection
+	LossMargin        time.Duration // zero is a quarter of the negotiated timeout
+	LossPercent       int           // of the timeout without an answer, then the session is presumed over
+	MaxRequest        int           // bytes
+	Auth              []Auth
+	Dial              func(ctx context.Context, network, address string) (net.Conn, error)
+	Logger            *slog.Logger
+	// OnEvent is called for every event, in order and one at a time. It must not block.
+	OnEvent func(Event)
+}
+
+// Auth is a credential.
+type Auth struct {
+	Scheme string
+	Auth   []byte
+}
+
+// Conn is a connection to an ensemble: one session after the other, each over one
+// connection after the other. It is safe for concurrent use.
+type Conn struct {
+	cfg    Config
+	driver *zk.Conn
+	base   time.Time // times below are nanoseconds since base
+
+	life    context.Context // ends with Close
+	endLife context.CancelFunc
+	workers sync.WaitGroup // the writers of the wires
+	drained chan struct{}  // closed when the driver has ended
+	hosts   *hosts
+
+	acked         atomic.Int64 // when the last acknowledged request was sent
+	lastZxid      atomic.Int64
+	doubted       atomic.Bool // the keeper wants to hear of the next acknowledgement
+	sessionClosed atomic.Bool // the server confirmed the end of the session
+	signal        chan struct{}
+	keeperDone    chan struct{}
+
+	mu        sync.Mutex
+	wire      *wire         // nil without a connection
+	dialed    *wire         // the newest, which may still be in its handshake
+	ready     chan struct{} // closed while there is a connection, and at the end
+	session   session
+	state     state.ConnectionState
+	events    []Event // for the keeper to deliver
+	orphans   map[*Watch]struct{}
+	lastErr   error // why there is no connection
+	fatal     error // why there will be none
+	closed    bool
+	closeDone chan struct{}
+	closeErr  error
+}
+
+// session is what is known of the current session.
+type session struct {
+	id      int64
+	timeout time.Duration
+	over    bool // ended, or given up here; it never comes back
+	doubted bool // the deadline has passed and this was reported
+}
+
+// Open starts connecting and returns at once. ctx gives its values only.
+func Open(ctx context.Context, cfg Config) (*Conn, error) {
+	life, endLife := context.WithCancel(context.WithoutCancel(ctx))
+	c := &Conn{
+		cfg: cfg, base: time.Now(), life: life, endLife: endLife,
+		drained: make(chan struct{}), signal: make(chan struct{}, 1), keeperDone: make(chan struct{}),
+		ready: make(chan struct{}), orphans: map[*Watch]struct{}{}, closeDone: make(chan struct{}),
+	}
+	c.hosts = newHosts(len(cfg.Servers))
+	driver, events, err := zk.Connect(cfg.Servers, cfg.SessionTimeout,
+		zk.WithDialer(c.dial), zk.WithHostProvider(c.hosts),
+		zk.WithLogger(driverLogger{cfg.Logger}), zk.WithLogInfo(false))
+	if err != nil {
+		endLife()
+		return nil, fmt.Errorf("driver: %w", err)
+	}
+	c.driver = driver
+	go func() { // the driver's channel drops what is not read, and tells us its end
+		defer close(c.drained)
+		for range events {
+		}
+	}()
+	go c.keep()
+	return c, nil
+}
+
+// driverLogger passes the driver's messages on: they are detail, what matters of them
+// is reported by ourselves.
+type driverLogger struct{ logger *slog.Logger }
+
+func (l driverLogger) Printf(format string, args ...any) {
+	l.logger.Debug("zookeeper driver: " + fmt.Sprintf(format, args...))
+}
+
+// Do sends calls in one write and waits for all their answers. With a session that is
+// not zero they are sent on that session or not at all.
+//
+// A nil error means that every call was answered; what the answers say is in their Err.
+// A *TransportError says that some were not: whether they may have been applied is in
+// it. ErrTooLarge is returned before anything is sent. When ctx ends Do returns at
+// once; calls that were not sent by then never are.
+func (c *Conn) Do(ctx context.Context, session int64, calls ...*Call) error {
+	if ctx.Err() != nil {
+		return ctxError(ctx, false)
+	}
+	b, err := newBatch(calls, c.cfg.MaxRequest)
+	if err != nil {
+		return err
+	}
+	for {
+		w, err := c.connected(ctx, session)
+		if err != nil {
+			return err
+		}
+		if w.send(b) {
+			err = c.await(ctx, w, b)
+		} else {
+			continue // the connection ended just now, nothing was sent
+		}
+		if err != nil {
+			for _, call := range calls {
+				if call.Watch != nil {
+					c.Unwatch(call.Watch)
+				}
+			}
+		}
+		return err
+	}
+}
+
+// await waits for the answers to a batch that was queued.
+func (c *Conn) await(ctx context.Context, w *wire, b *batch) error {
+	select {
+	case <-b.done:
+	case <-ctx.Done():
+		if b.withdraw() {
+			return ctxError(ctx, false)
+		}
+		select {
+		case <-b.done: // both at once: an answer is worth more
+		default:
+			return ctxError(ctx, true)
+		}
+	}
+	if b.err != nil {
+		return c.explain(b.err)
+	}
+	for i, call := range b.calls {
+		if err := call.decode(b.replies[i]); err != nil {
+			w.fail(err)
+			return &TransportError{Err: ErrConnectionLoss, Detail: err, Sent: true}
+		}
+	}
+	return nil
+}
+
+// explain says that it was Close that ended the connection, if it was.
+func (c *Conn) explain(err error) error {
+	lost, ok := err.(*TransportError)
+	if !ok {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.closed:
+		return &TransportError{Err: ErrClosed, Sent: lost.Sent}
+	case c.fatal != nil:
+		return &TransportError{Err: c.fatal, Sent: lost.Sent}
+	}
+	return lost
+}
+
+// connected waits for a connection, of the given session if that is not zero.
+func (c *Conn) connected(ctx context.Context, session int64) (*wire, error) {
+	var timeout <-chan time.Time
+	for {
+		c.mu.Lock()
+		w, ready, err := c.wire, c.ready, c.refuse(session)
+		lastErr := c.lastErr
+		c.mu.Unlock()
+		if err != nil {
+			return nil, err
+		}
+		if w != nil {
+			return w, nil
+		}
+		if timeout == nil {
+			timer := time.NewTimer(c.cfg.ConnectionTimeout)
+			defer timer.Stop()
+			timeout = timer.C
+		}
+		select {
+		case <-ready:
+		case <-ctx.Done():
+			err := ctxError(ctx, false).(*TransportError)
+			if lastErr != nil {
+				err.Detail = lastErr
+			}
+			return nil, err
+		case <-timeout:
+			return nil, &TransportError{Err: ErrConnectionLoss, Detail: lastErr}
+		}
+	}
+}
+
+// refuse returns why a call for session cannot be sent now or later; c.mu is held.
+func (c *Conn) refuse(session int64) error {
+	switch {
+	case c.closed:
+		return &TransportError{Err: ErrClosed}
+	case c.fatal != nil:
+		return &TransportError{Err: c.fatal}
+	case session != 0 && (c.session.id != session || c.session.over):
+		return &TransportError{Err: ErrSessionExpired}
+	}
+	return nil
+}
+
+// Connected waits for a connection and returns its session.
+func (c *Conn) Connected(ctx context.Context) (session int64, err error) {
+	w, err := c.connected(ctx, 0)
+	if err != nil {
+		return 0, err
+	}
+	return w.session, nil
+}
+
+// Ready waits for a connection until ctx ends, however long that is.
+func (c *Conn) Ready(ctx context.Context) error {
+	for {
+		_, err := c.connected(ctx, 0)
+		if lost, ok := err.(*TransportError); !ok || lost.Err != error(ErrConnectionLoss) {
+			return err
+		}
+	}
+}
+
+// Session returns the current session's id and negotiated timeout; zero without one.
+func (c *Conn) Session() (id int64, timeout time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session.over {
+		return 0, c.session.timeout
+	}
+	return c.session.id, c.session.timeout
+}
+
+// State returns the connection's state.
+func (c *Conn) State() state.ConnectionState {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state
+}
+
+// Go queues calls whose answers nobody waits for, on the connection of session; without
+// one they are dropped. Reads behind them are answered behind them.
+func (c *Conn) Go(session int64, calls ...*Call) {
+	b, err := newBatch(calls, c.cfg.MaxRequest)
+	if err != nil {
+		return
+	}
+	c.mu.Lock()
+	w := c.wire
+	c.mu.Unlock()
+	if w != nil && w.session == session {
+		w.send(b)
+	}
+}
+
+func (c *Conn) handshakeTimeout() time.Duration {
+	total := c.cfg.SessionTimeout * 2 / 3
+	return max(min(c.cfg.SessionTimeout/3, total/time.Duration(len(c.cfg.Servers))), 100*time.Millisecond)
+}
+
+// writeTimeout bounds a write: a server that takes nothing for so long is lost.
+func (c *Conn) writeTimeout() time.Duration { return c.cfg.SessionTimeout / 3 }
+
+// since turns a time into nanoseconds since c.base, by the monotonic clock.
+func (c *Conn) since(t time.Time) int64 { return int64(t.Sub(c.base)) }
+
+// raise sets a to v unless it is higher already.
+func raise(a *atomic.Int64, v int64) {
+	for {
+		old := a.Load()
+		if v <= old || a.CompareAndSwap(old, v) {
+			return
+		}
+	}
+}
+
+func (c *Conn) sawZxid(zxid int64) { raise(&c.lastZxid, zxid) }
+
+// acknowledged notes that a request sent at that time was answered: the server heard of
+// us then, or later.
+func (c *Conn) acknowledged(sent time.Time) {
+	raise(&c.acked, c.since(sent))
+	if c.doubted.Load() {
+		c.wakeKeeper()
+	}
+}
+
+// prepare completes a connect request.
+func (c *Conn) prepare(r *jute.ConnectRequest) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session.over || c.session.id == 0 {
+		r.SessionID, r.Passwd = 0, make([]byte, 16)
+		c.lastZxid.Store(0)
+	}
+	r.LastZxidSeen = c.lastZxid.Load()
+	r.TimeOut = int32(c.cfg.SessionTimeout / time.Millisecond)
+}

@@ -1,0 +1,21 @@
+// Package zkconn is the session layer: it owns the driver, github.com/go-zookeeper/zk,
+// which nothing else imports, and gives the rest of the module what the driver lacks.
+//
+// The driver is left with what it does well: it connects, opens and resumes the session
+// and sends pings. Everything it sends and receives passes through a [wire], the
+// net.Conn that its dialer was given. There the handshake gets a deadline, frames are
+// checked before the driver sees them, and requests of our own join the driver's
+// session under xids at and below -1000; their replies and all watch events are taken
+// out of the stream again. So every request here has a context, is bound to the
+// connection and the session it was issued for, knows whether it was sent, and can be
+// sent together with others in one write.
+//
+// # Goroutines
+//
+// The driver has one that connects and, for each connection, two that send and receive.
+// Each wire has one that writes. A [Conn] has one, the keeper, that watches the clock
+// and tells subscribers what happened, in order. [Conn.Close] joins all of them.
+//
+// Locks are taken in the order Conn.mu, wire.mu. No I/O and no foreign code runs under
+// them or on the driver's goroutines.
+package zkconn

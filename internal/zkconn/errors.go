@@ -1,0 +1,113 @@
+package zkconn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/go-curator/curator/internal/jute"
+)
+
+// Error is an error that has a code in ZooKeeper's protocol. It unwraps to the driver's
+// error where the driver has one.
+type Error struct {
+	code   jute.Code
+	text   string
+	driver error
+}
+
+// Error returns the text.
+func (e *Error) Error() string { return e.text }
+
+// Code returns the protocol's code.
+func (e *Error) Code() int32 { return e.code }
+
+// Unwrap returns the driver's error, or nil.
+func (e *Error) Unwrap() error { return e.driver }
+
+// SessionEnded tells whether the error says that the session is over.
+func (e *Error) SessionEnded() bool { return e.code == jute.CodeSessionExpired }
+
+// The errors that a server answers.
+var (
+	ErrNoNode                  = newError(jute.CodeNoNode, "no such node", zk.ErrNoNode)
+	ErrNodeExists              = newError(jute.CodeNodeExists, "node already exists", zk.ErrNodeExists)
+	ErrNotEmpty                = newError(jute.CodeNotEmpty, "node has children", zk.ErrNotEmpty)
+	ErrBadVersion              = newError(jute.CodeBadVersion, "version differs", zk.ErrBadVersion)
+	ErrNoChildrenForEphemerals = newError(jute.CodeNoChildrenForEphemerals, "ephemeral nodes may not have children", zk.ErrNoChildrenForEphemerals)
+	ErrInvalidACL              = newError(jute.CodeInvalidACL, "invalid acl", zk.ErrInvalidACL)
+	ErrNoAuth                  = newError(jute.CodeNoAuth, "not permitted", zk.ErrNoAuth)
+	ErrAuthFailed              = newError(jute.CodeAuthFailed, "credentials were rejected", zk.ErrAuthFailed)
+	ErrNoWatcher               = newError(jute.CodeNoWatcher, "no such watch", nil)
+	ErrSessionExpired          = newError(jute.CodeSessionExpired, "session expired", zk.ErrSessionExpired)
+	ErrSessionMoved            = newError(jute.CodeSessionMoved, "session moved", zk.ErrSessionMoved)
+	ErrConnectionLoss          = newError(jute.CodeConnectionLoss, "connection lost", zk.ErrConnectionClosed)
+	ErrOperationTimeout        = newError(jute.CodeOperationTimeout, "operation timed out at the server", nil)
+	ErrBadArguments            = newError(jute.CodeBadArguments, "the server refused the arguments", zk.ErrBadArguments)
+	ErrUnimplemented           = newError(jute.CodeUnimplemented, "the server does not know the operation", zk.ErrAPIError)
+	ErrQuotaExceeded           = newError(jute.CodeQuotaExceeded, "quota exceeded", nil)
+)
+
+// The errors that no server answers.
+var (
+	ErrTooLarge = errors.New("request too large")
+	ErrClosed   = &Error{text: "client closed", driver: zk.ErrClosing}
+)
+
+var byCode = map[jute.Code]*Error{}
+
+func newError(code jute.Code, text string, driver error) *Error {
+	e := &Error{code, text, driver}
+	byCode[code] = e
+	return e
+}
+
+// codeError returns the error of a reply's code, nil for success.
+func codeError(code jute.Code) error {
+	if code == jute.CodeOK {
+		return nil
+	}
+	if e, ok := byCode[code]; ok {
+		return e
+	}
+	return &Error{code: code, text: fmt.Sprintf("server error %d", code)}
+}
+
+// TransportError says that a request was not answered.
+type TransportError struct {
+	Err    error // ErrConnectionLoss, ErrSessionExpired, ErrClosed or a context's error
+	Detail error // what is known beyond that, or nil
+	Sent   bool  // the server may have received the request, and applied it
+}
+
+// Error returns both errors' texts.
+func (e *TransportError) Error() string {
+	if e.Detail == nil {
+		return e.Err.Error()
+	}
+	return e.Err.Error() + ": " + e.Detail.Error()
+}
+
+// Unwrap returns both errors.
+func (e *TransportError) Unwrap() []error {
+	if e.Detail == nil {
+		return []error{e.Err}
+	}
+	return []error{e.Err, e.Detail}
+}
+
+// MaybeApplied tells whether the server may have applied the request all the same.
+func (e *TransportError) MaybeApplied() bool { return e.Sent }
+
+// ctxError is the error of a request whose context ended.
+func ctxError(ctx context.Context, sent bool) error {
+	e := &TransportError{Err: ctx.Err(), Sent: sent}
+	if cause := context.Cause(ctx); cause != e.Err {
+		e.Detail = cause
+	}
+	return e
+}
+
+var errSessionLeft = errors.New("the server did not confirm the end of the session, which ends by its timeout")

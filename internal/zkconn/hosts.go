@@ -1,0 +1,142 @@
+package zkconn
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+	"github.com/go-zookeeper/zk"
+)
+
+// hosts is the driver's list of servers. It keeps names, which are resolved for every
+// attempt, and paces the attempts: the driver itself pauses only after a failed lap and
+// not at all when connections open and break at once.
+type hosts struct {
+	mu       sync.Mutex
+	servers  []string
+	next     int
+	failures int // attempts since a connection held
+	backoff  *backoff.ExponentialBackOff
+	stopped  bool
+}
+
+var _ zk.HostProvider = (*hosts)(nil)
+
+func newHosts(n int) *hosts {
+	b := backoff.NewExponentialBackOff(
+		backoff.WithInitialInterval(50*time.Millisecond),
+		backoff.WithMaxInterval(2*time.Second),
+		backoff.WithRandomizationFactor(0.5),
+		backoff.WithMaxElapsedTime(0))
+	return &hosts{backoff: b, servers: make([]string, 0, n)}
+}
+
+// Init takes the servers, which the driver has shuffled.
+func (h *hosts) Init(servers []string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.servers = append(h.servers, servers...)
+	return nil
+}
+
+// Len returns the number of servers.
+func (h *hosts) Len() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.servers)
+}
+
+// Next returns the next server. It announces a completed lap, at which the driver looks
+// whether it was closed and pauses for a second, only at the end: pacing is ours.
+func (h *hosts) Next() (server string, retryStart bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	server = h.servers[h.next]
+	h.next = (h.next + 1) % len(h.servers)
+	return server, h.stopped
+}
+
+// Connected is the driver's word for a completed handshake; what counts is how long the
+// connection holds, see ended.
+func (h *hosts) Connected() {}
+
+// ended notes the end of a connection or of an attempt at one.
+func (h *hosts) ended(held bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if held {
+		h.failures = 0
+		h.backoff.Reset()
+		return
+	}
+	h.failures++
+}
+
+// stop ends the attempts.
+func (h *hosts) stop() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.stopped = true
+}
+
+// pause returns how long to wait before the next attempt: nothing for the first lap.
+func (h *hosts) pause() (d time.Duration, stopped bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.failures < len(h.servers) {
+		return 0, h.stopped
+	}
+	return h.backoff.NextBackOff(), h.stopped
+}
+
+// dial is the driver's dialer.
+func (c *Conn) dial(network, address string, _ time.Duration) (net.Conn, error) {
+	pause, stopped := c.hosts.pause()
+	if stopped {
+		// Rejected credentials or Close: the driver has no other way to be stopped.
+		<-c.life.Done()
+		return nil, ErrClosed
+	}
+	if err := sleep(c.life, pause); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(c.life, c.handshakeTimeout())
+	defer cancel()
+	raw, err := c.cfg.Dial(ctx, network, address)
+	if err != nil {
+		c.hosts.ended(false)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.life.Err() == nil {
+			c.lastErr = fmt.Errorf("%s: %w", address, err)
+		}
+		return nil, err
+	}
+	w := newWire(c, raw, address)
+	c.mu.Lock()
+	c.dialed = w
+	closed := c.closed
+	c.mu.Unlock()
+	if closed {
+		w.fail(ErrClosed)
+		return nil, ErrClosed
+	}
+	return w, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,256 @@
+package zkconn
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/state"
+)
+
+// Event is something that happened to the connection or its session.
+type Event struct {
+	Kind    EventKind
+	State   state.ConnectionState // of StateChanged
+	Session int64
+	Err     error // of SessionEnded
+}
+
+// EventKind is the kind of an Event.
+type EventKind int
+
+// The kinds of events.
+const (
+	// StateChanged: the connection is in a new state.
+	StateChanged EventKind = iota + 1
+	// DeadlinePassed: no request was acknowledged for so long that the server may soon
+	// end the session. What depends on the session must be given up.
+	DeadlinePassed
+	// SessionEnded: the session is over, by the server's word or because it must be
+	// presumed. It does not come back.
+	SessionEnded
+)
+
+var errPresumedOver = errors.New("the session was presumed over before the server answered")
+
+// established takes a wire into use whose handshake is over.
+func (c *Conn) established(w *wire, r jute.ConnectResponse, sent time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return ErrClosed
+	}
+	if r.SessionID == c.session.id && c.session.over {
+		return errPresumedOver // the next handshake asks for a new one
+	}
+	if r.SessionID != c.session.id {
+		c.endSession(ErrSessionExpired)
+		c.session = session{id: r.SessionID}
+	}
+	c.session.timeout = w.timeout
+	raise(&c.acked, c.since(sent))
+	if err := c.authenticate(w); err != nil {
+		return err
+	}
+	c.wire, c.lastErr = w, nil
+	c.fireOrphans(WatchReset)
+	next := state.Reconnected
+	if c.state == 0 {
+		next = state.Connected
+	}
+	c.setState(next)
+	close(c.ready)
+	c.wakeKeeper()
+	return nil
+}
+
+// authenticate queues the credentials, ahead of everything else.
+func (c *Conn) authenticate(w *wire) error {
+	if len(c.cfg.Auth) == 0 {
+		return nil
+	}
+	var calls []*Call
+	for _, a := range c.cfg.Auth {
+		calls = append(calls, &Call{Op: jute.OpAuth, Req: &jute.AuthPacket{Scheme: a.Scheme, Auth: a.Auth}})
+	}
+	b, err := newBatch(calls, c.cfg.MaxRequest)
+	if err == nil && !w.send(b) {
+		err = net.ErrClosed
+	}
+	return err
+}
+
+// credentialsRejected ends all hope: the server would reject them again.
+func (c *Conn) credentialsRejected() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fatal != nil || c.closed {
+		return
+	}
+	c.fatal = ErrAuthFailed
+	c.hosts.stop()
+	if c.wire == nil {
+		close(c.ready)
+	}
+}
+
+// sessionRefused notes that the server does not know the session any more.
+func (c *Conn) sessionRefused(*wire) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.endSession(ErrSessionExpired)
+}
+
+// endSession declares the session over; c.mu is held.
+func (c *Conn) endSession(err error) {
+	if c.session.id == 0 || c.session.over {
+		return
+	}
+	c.session.over = true
+	c.fireOrphans(WatchSessionLost)
+	c.push(Event{Kind: SessionEnded, Session: c.session.id, Err: err})
+	c.setState(state.Lost)
+}
+
+// setState changes the state, if that is a change and a legal one; c.mu is held.
+func (c *Conn) setState(s state.ConnectionState) {
+	if s != c.state && state.Legal(c.state, s) {
+		c.state = s
+		c.push(Event{Kind: StateChanged, State: s, Session: c.session.id})
+	}
+}
+
+// push leaves an event for the keeper; c.mu is held.
+func (c *Conn) push(e Event) {
+	c.events = append(c.events, e)
+	c.wakeKeeper()
+}
+
+// wireDied takes a wire out of use.
+func (c *Conn) wireDied(w *wire, err error, orphans []*Watch) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, watch := range orphans {
+		c.orphans[watch] = struct{}{}
+	}
+	c.hosts.ended(w.timeout > 0 && time.Since(w.born) > w.timeout/3)
+	if c.closed {
+		return // Close fires what is left
+	}
+	if !errors.Is(err, net.ErrClosed) || c.lastErr == nil {
+		c.lastErr = fmt.Errorf("%s: %w", w.server, err)
+	}
+	if c.session.over {
+		c.fireOrphans(WatchSessionLost)
+	}
+	if c.wire == w {
+		c.wire = nil
+		if c.fatal == nil {
+			c.ready = make(chan struct{})
+		}
+		c.setState(state.Suspended)
+	}
+}
+
+// fireOrphans tells the watches of connections that are gone; c.mu is held.
+func (c *Conn) fireOrphans(t EventType) {
+	for watch := range c.orphans {
+		watch.fire(WatchEvent{Type: t, Path: watch.path})
+	}
+	clear(c.orphans)
+}
+
+// Deadline returns when belief in the session must end unless another request is
+// acknowledged before: the time the last acknowledged one was sent, plus the negotiated
+// timeout, less the margin. ok is false when the session is over already.
+func (c *Conn) Deadline(session int64) (deadline time.Time, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed || session == 0 || c.session.id != session || c.session.over {
+		return time.Time{}, false
+	}
+	return c.deadline(), true
+}
+
+// deadline is Deadline for the current session; c.mu is held.
+func (c *Conn) deadline() time.Time {
+	return c.base.Add(time.Duration(c.acked.Load())).Add(c.session.timeout - c.margin())
+}
+
+func (c *Conn) margin() time.Duration {
+	if c.cfg.LossMargin > 0 {
+		return min(c.cfg.LossMargin, c.session.timeout)
+	}
+	return c.session.timeout / 4
+}
+
+// keep watches the clock and delivers events until Close.
+func (c *Conn) keep() {
+	defer close(c.keeperDone)
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		timer.Reset(c.checkClock())
+		c.mu.Lock()
+		events := c.events
+		c.events = nil
+		closed := c.closed && c.life.Err() != nil
+		c.mu.Unlock()
+		for _, e := range events {
+			c.cfg.OnEvent(e)
+		}
+		if closed {
+			return
+		}
+		select {
+		case <-c.signal:
+		case <-timer.C:
+		}
+	}
+}
+
+func (c *Conn) wakeKeeper() {
+	select {
+	case c.signal <- struct{}{}:
+	default:
+	}
+}
+
+// checkClock doubts or gives up the session if it is time, and returns when to look again.
+func (c *Conn) checkClock() time.Duration {
+	c.mu.Lock()
+	if c.closed || c.session.id == 0 || c.session.over {
+		c.mu.Unlock()
+		return time.Hour
+	}
+	now := time.Now()
+	acked := c.base.Add(time.Duration(c.acked.Load()))
+	lost := acked.Add(c.session.timeout * time.Duration(c.cfg.LossPercent) / 100)
+	deadline := c.deadline()
+	c.session.doubted = c.session.doubted && !now.Before(deadline)
+	if !now.Before(deadline) && !c.session.doubted {
+		c.session.doubted = true
+		c.push(Event{Kind: DeadlinePassed, Session: c.session.id})
+	}
+	c.doubted.Store(c.session.doubted)
+	if now.Before(lost) {
+		c.mu.Unlock()
+		if now.Before(deadline) {
+			return min(deadline.Sub(now), lost.Sub(now))
+		}
+		return lost.Sub(now)
+	}
+	w, id := c.wire, c.session.id
+	c.mu.Unlock()
+	if w != nil {
+		w.fail(errPresumedOver)
+	}
+	c.mu.Lock()
+	if c.session.id == id {
+		c.endSession(ErrSessionExpired)
+	}
+	c.mu.Unlock()
+	return time.Hour
+}

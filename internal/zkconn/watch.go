@@ -1,0 +1,188 @@
+package zkconn
+
+import "github.com/go-curator/curator/internal/jute"
+
+// WatchKind says which changes a watch is about.
+type WatchKind int32
+
+// The kinds. Exists and getData share a kind, at the server as here.
+const (
+	WatchData     WatchKind = WatchKind(jute.WatcherData)
+	WatchChildren WatchKind = WatchKind(jute.WatcherChildren)
+)
+
+// EventType is what happened to a watched node, or to the watch.
+type EventType int
+
+// The events; the first four have the protocol's numbers.
+const (
+	NodeCreated EventType = iota + 1
+	NodeDeleted
+	NodeDataChanged
+	NodeChildrenChanged
+	// WatchReset: there was another connection meanwhile, the watch is gone: read again.
+	WatchReset
+	// WatchSessionLost: the session is over, and the watch with it.
+	WatchSessionLost
+	// WatchClosed: the client is closed.
+	WatchClosed
+)
+
+// WatchEvent is the one event of a watch.
+type WatchEvent struct {
+	Type EventType
+	Path string
+	Zxid int64 // of the change; -1 from servers that do not tell
+}
+
+// A Watch waits for one event of one node. Waiters for the same node and kind share one
+// watch at the server, which is removed with the last of them.
+type Watch struct {
+	path string
+	kind WatchKind
+	fn   func(WatchEvent)
+
+	wire *wire // where it is set; guarded by wire.mu, as the rest of the hub
+	over bool  // fired or given back
+}
+
+// NewWatch returns a watch for the calls that read path. fn is called at most once, on
+// a goroutine of this package and with its locks held: it must only pass the event on.
+func NewWatch(path string, kind WatchKind, fn func(WatchEvent)) *Watch {
+	return &Watch{path: path, kind: kind, fn: fn}
+}
+
+func (w *Watch) fire(e WatchEvent) {
+	if !w.over {
+		w.over = true
+		w.fn(e)
+	}
+}
+
+type watchKey struct {
+	path string
+	kind WatchKind
+}
+
+// hub holds the watches of one connection: at the server they end with it, too.
+type hub struct {
+	watches map[watchKey]map[*Watch]struct{}
+}
+
+// add registers a watch before its request is sent: its event cannot come too early.
+func (h *hub) add(w *Watch, on *wire) {
+	w.wire = on
+	key := watchKey{w.path, w.kind}
+	if h.watches == nil {
+		h.watches = map[watchKey]map[*Watch]struct{}{}
+	}
+	if h.watches[key] == nil {
+		h.watches[key] = map[*Watch]struct{}{}
+	}
+	h.watches[key][w] = struct{}{}
+}
+
+// replied drops a watch that the server did not set.
+func (h *hub) replied(w *Watch, op jute.Op, code jute.Code) {
+	if code == jute.CodeOK || code == jute.CodeNoNode && op == jute.OpExists {
+		return
+	}
+	w.over = true
+	h.drop(w)
+}
+
+// drop removes a watch and reports whether it was the last for its node and kind.
+func (h *hub) drop(w *Watch) (last bool) {
+	key := watchKey{w.path, w.kind}
+	shared, ok := h.watches[key]
+	if !ok {
+		return false
+	}
+	if _, ok := shared[w]; !ok {
+		return false
+	}
+	delete(shared, w)
+	if len(shared) == 0 {
+		delete(h.watches, key)
+		return true
+	}
+	return false
+}
+
+// fire tells the waiters of an event.
+func (h *hub) fire(e jute.WatcherEvent, zxid int64) {
+	kinds := []WatchKind{WatchData}
+	switch e.Type {
+	case jute.EventNodeCreated, jute.EventNodeDataChanged:
+	case jute.EventNodeChildrenChanged:
+		kinds[0] = WatchChildren
+	case jute.EventNodeDeleted:
+		kinds = append(kinds, WatchChildren)
+	default:
+		return // a session event of an old server, or the echo of a removal
+	}
+	for _, kind := range kinds {
+		key := watchKey{e.Path, kind}
+		shared := h.watches[key]
+		delete(h.watches, key)
+		for w := range shared {
+			w.fire(WatchEvent{EventType(e.Type), e.Path, zxid})
+		}
+	}
+}
+
+// takeAll empties the hub.
+func (h *hub) takeAll() []*Watch {
+	var all []*Watch
+	for _, shared := range h.watches {
+		for w := range shared {
+			all = append(all, w)
+		}
+	}
+	h.watches = nil
+	return all
+}
+
+// unwatch gives a watch back. With the last waiter it goes from the server, too: the
+// removal is queued under the same lock as every read, so that a later read's watch is
+// set behind it. The caller holds w.mu.
+func (w *wire) unwatch(watch *Watch) {
+	watch.over = true
+	if !w.hub.drop(watch) || w.err != nil {
+		return
+	}
+	b, err := newBatch([]*Call{{
+		Op:  jute.OpRemoveWatches,
+		Req: &jute.WatchesRequest{Path: watch.path, Type: int32(watch.kind)},
+	}}, maxFrame)
+	if err == nil {
+		w.enqueue(outgoing{batch: b})
+	}
+}
+
+// Unwatch gives back a watch that has not fired; for one that has it does nothing.
+// After Unwatch returns the watch's function is not called.
+func (c *Conn) Unwatch(watch *Watch) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.orphans, watch)
+	if w := watch.wire; w != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.unwatch(watch)
+		return
+	}
+	watch.over = true
+}
+
+// Watches returns how many watches are set at the server, as far as is known here.
+func (c *Conn) Watches() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.wire == nil {
+		return 0
+	}
+	c.wire.mu.Lock()
+	defer c.wire.mu.Unlock()
+	return len(c.wire.hub.watches)
+}

@@ -1,0 +1,254 @@
+package zkconn
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/go-curator/curator/internal/jute"
+)
+
+const (
+	// firstXid is the first of our own requests; they count down from here.
+	firstXid = -1000
+	// headerSize is the size of a reply's header, the smallest frame after the handshake.
+	headerSize = 16
+	// maxFrame bounds what a server may send at once. Lists of children are the largest
+	// answers; 16 MiB are some hundred thousand names.
+	maxFrame = 16 << 20
+	// handshake sizes: a connect reply has 36 bytes, 37 since 3.4.
+	minHandshake, maxHandshake = 36, 256
+)
+
+// A wire is the net.Conn under the driver's connection. The driver writes and reads
+// whole frames through it and does not notice that they are not the only ones.
+type wire struct {
+	conn   *Conn
+	raw    net.Conn
+	server string
+	born   time.Time
+
+	// Of the goroutine that reads, the driver's.
+	br   *bufio.Reader
+	rest []byte // of a frame for the driver
+	open bool   // the handshake is over
+
+	hello bool // the connect request has passed; of the goroutine that writes, the driver's
+
+	// Set when the handshake is over, before the wire is handed out.
+	session int64
+	timeout time.Duration
+
+	mu      sync.Mutex
+	queue   []outgoing
+	pending []pending // in the order of the wire
+	xid     int32
+	sentAt  time.Time // of the connect request
+	bye     int32     // the driver's request to close the session, once it is sent
+	err     error     // why the wire is dead, nil while it lives
+	hub     hub
+
+	wake chan struct{} // tells the writer of a queue that is not empty
+	dead chan struct{}
+}
+
+func newWire(c *Conn, raw net.Conn, server string) *wire {
+	w := &wire{
+		conn: c, raw: raw, server: server, born: time.Now(),
+		br: bufio.NewReaderSize(raw, 32<<10), xid: firstXid,
+		wake: make(chan struct{}, 1), dead: make(chan struct{}),
+	}
+	c.workers.Add(1)
+	go func() {
+		defer c.workers.Done()
+		w.writeLoop()
+	}()
+	return w
+}
+
+// Read gives the driver the frames that are its own.
+func (w *wire) Read(p []byte) (int, error) {
+	for len(w.rest) == 0 {
+		frame, err := w.readFrame()
+		if err == nil {
+			err = w.dispatch(frame)
+		}
+		if err != nil {
+			w.fail(err)
+			return 0, err
+		}
+	}
+	n := copy(p, w.rest)
+	w.rest = w.rest[n:]
+	return n, nil
+}
+
+// readFrame reads one frame, its length included.
+func (w *wire) readFrame() ([]byte, error) {
+	deadline := w.born.Add(w.conn.handshakeTimeout())
+	least, most := minHandshake, maxHandshake
+	if w.open {
+		// The driver pings every third of the timeout, so that a living server is
+		// silent for little more than a third.
+		deadline = time.Now().Add(w.timeout * 2 / 3)
+		least, most = headerSize, maxFrame
+	}
+	if err := w.raw.SetReadDeadline(deadline); err != nil {
+		return nil, err
+	}
+	var length [4]byte
+	if _, err := io.ReadFull(w.br, length[:]); err != nil {
+		return nil, err
+	}
+	n := int(binary.BigEndian.Uint32(length[:]))
+	if n < least || n > most {
+		if !w.open {
+			return nil, fmt.Errorf("%s does not answer as ZooKeeper does (first bytes %q)", w.server, length[:])
+		}
+		return nil, fmt.Errorf("%s sent a frame of %d bytes, allowed are %d to %d", w.server, n, least, most)
+	}
+	frame := make([]byte, 4+n)
+	copy(frame, length[:])
+	_, err := io.ReadFull(w.br, frame[4:])
+	return frame, err
+}
+
+// dispatch delivers a frame to whom it belongs.
+func (w *wire) dispatch(frame []byte) error {
+	if !w.open {
+		w.rest = frame
+		return w.handshakeDone(frame[4:])
+	}
+	var header jute.ReplyHeader
+	if err := jute.Decode(frame[4:], &header); err != nil {
+		return err
+	}
+	body := frame[4+headerSize:]
+	if header.Xid == jute.XidNotification {
+		var event jute.WatcherEvent
+		if err := jute.Decode(body, &event); err != nil {
+			return err
+		}
+		w.mu.Lock()
+		w.hub.fire(event, header.Zxid)
+		w.mu.Unlock()
+		return nil
+	}
+	if header.Zxid > 0 {
+		w.conn.sawZxid(header.Zxid)
+	}
+	p, err := w.answered(header, body)
+	if err != nil {
+		return err
+	}
+	w.conn.acknowledged(p.sent)
+	switch {
+	case p.batch == nil:
+		w.rest = frame
+	case p.batch.calls[p.index].Op == jute.OpAuth && header.Err != jute.CodeOK:
+		w.conn.credentialsRejected()
+	}
+	return nil
+}
+
+// answered takes the oldest request off the line and delivers its reply. A server
+// answers in the order of the requests; another order means that the stream cannot be
+// relied upon.
+func (w *wire) answered(header jute.ReplyHeader, body []byte) (pending, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.pending) == 0 || w.pending[0].xid != header.Xid {
+		return pending{}, fmt.Errorf("%s answered request %d out of order", w.server, header.Xid)
+	}
+	p := w.pending[0]
+	w.pending = w.pending[1:]
+	if p.batch == nil {
+		if w.bye != 0 && p.xid == w.bye {
+			w.conn.sessionClosed.Store(true)
+		}
+		return p, nil
+	}
+	if call := p.batch.calls[p.index]; call.Watch != nil {
+		w.hub.replied(call.Watch, call.Op, header.Err)
+	}
+	p.batch.replies = append(p.batch.replies, reply{header.Zxid, header.Err, body})
+	if len(p.batch.replies) == len(p.batch.calls) {
+		p.batch.finish(nil)
+	}
+	return p, nil
+}
+
+// handshakeDone reads the connect reply, which the driver gets to see, too.
+func (w *wire) handshakeDone(frame []byte) error {
+	var r jute.ConnectResponse
+	if err := jute.Decode(frame, &r); err != nil {
+		return err
+	}
+	w.open = true
+	w.session = r.SessionID
+	w.timeout = time.Duration(r.TimeOut) * time.Millisecond
+	if r.SessionID == 0 || r.TimeOut <= 0 {
+		w.conn.sessionRefused(w)
+		// The driver reads the refusal and dials again without closing this one.
+		w.fail(ErrSessionExpired)
+		return nil
+	}
+	w.mu.Lock()
+	sent := w.sentAt
+	w.mu.Unlock()
+	return w.conn.established(w, r, sent)
+}
+
+// Close closes the connection, as the driver asks for.
+func (w *wire) Close() error {
+	w.fail(net.ErrClosed)
+	return nil
+}
+
+// fail ends the wire: what was sent is in doubt, what was not is free to be sent again.
+func (w *wire) fail(err error) {
+	w.mu.Lock()
+	if w.err != nil {
+		w.mu.Unlock()
+		return
+	}
+	w.err = err
+	close(w.dead)
+	lost := &TransportError{Err: ErrConnectionLoss, Detail: err, Sent: true}
+	for _, p := range w.pending {
+		if p.batch != nil && p.batch.err == nil {
+			p.batch.finish(lost)
+		}
+	}
+	unsent := &TransportError{Err: ErrConnectionLoss, Detail: err}
+	for _, o := range w.queue {
+		if o.batch != nil && o.batch.withdraw() {
+			o.batch.finish(unsent)
+		}
+	}
+	w.pending, w.queue = nil, nil
+	orphans := w.hub.takeAll()
+	w.mu.Unlock()
+	// Closing may wait for the system; it is after all the waiters were told.
+	_ = w.raw.Close()
+	w.conn.wireDied(w, err, orphans)
+}
+
+// LocalAddr returns the connection's local address.
+func (w *wire) LocalAddr() net.Addr { return w.raw.LocalAddr() }
+
+// RemoteAddr returns the connection's remote address.
+func (w *wire) RemoteAddr() net.Addr { return w.raw.RemoteAddr() }
+
+// SetDeadline does nothing: the wire has deadlines of its own, tighter than the driver's.
+func (w *wire) SetDeadline(time.Time) error { return nil }
+
+// SetReadDeadline does nothing, as SetDeadline.
+func (w *wire) SetReadDeadline(time.Time) error { return nil }
+
+// SetWriteDeadline does nothing, as SetDeadline.
+func (w *wire) SetWriteDeadline(time.Time) error { return nil }

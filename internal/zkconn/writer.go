@@ -1,0 +1,136 @@
+package zkconn
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/go-curator/curator/internal/jute"
+)
+
+// Write takes one whole frame of the driver's. It never fails: a write error closes the
+// connection, and the reading side tells the driver, which survives that better.
+func (w *wire) Write(p []byte) (int, error) {
+	o := outgoing{frame: slices.Clone(p)}
+	if !w.hello {
+		w.hello = true
+		o.frame = w.connectRequest(o.frame)
+	} else {
+		o.xid = int32(binary.BigEndian.Uint32(p[4:]))
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil {
+		if len(p) >= 12 && int32(binary.BigEndian.Uint32(p[8:])) == jute.OpClose {
+			w.bye = o.xid
+		}
+		w.enqueue(o)
+	}
+	return len(p), nil
+}
+
+// connectRequest corrects the driver's connect request: the highest zxid seen counts
+// our own replies, and a session that was given up locally is not resumed.
+func (w *wire) connectRequest(frame []byte) []byte {
+	var r jute.ConnectRequest
+	if len(frame) < 4 || jute.Decode(frame[4:], &r) != nil {
+		return frame // not the driver we know; the server will say so
+	}
+	w.conn.prepare(&r)
+	b := r.Append(make([]byte, 4, 4+len(frame)+1))
+	b = jute.AppendBool(b, false) // not content with a read-only server
+	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
+	return b
+}
+
+// enqueue hands o to the writer; the caller holds w.mu and has seen w.err nil.
+func (w *wire) enqueue(o outgoing) {
+	w.queue = append(w.queue, o)
+	select {
+	case w.wake <- struct{}{}:
+	default: // it has been told already
+	}
+}
+
+// send queues a batch. It reports false when the wire is dead.
+func (w *wire) send(b *batch) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return false
+	}
+	for _, call := range b.calls {
+		call.Session = w.session
+		if call.Watch != nil {
+			w.hub.add(call.Watch, w)
+		}
+	}
+	w.enqueue(outgoing{batch: b})
+	return true
+}
+
+// writeLoop writes what is queued, everything in one write, until the wire is dead.
+func (w *wire) writeLoop() {
+	var buf []byte
+	for {
+		select {
+		case <-w.wake:
+		case <-w.dead:
+			return
+		}
+		buf = w.collect(buf[:0])
+		if len(buf) == 0 {
+			continue
+		}
+		err := w.raw.SetWriteDeadline(time.Now().Add(w.conn.writeTimeout()))
+		if err == nil {
+			_, err = w.raw.Write(buf)
+		}
+		if err != nil {
+			w.fail(err)
+			return
+		}
+		if cap(buf) > 1<<20 {
+			buf = nil // an exceptionally large request shall not be kept for ever
+		}
+	}
+}
+
+// collect appends all queued frames to buf and puts them on the line of requests that
+// wait for an answer.
+func (w *wire) collect(buf []byte) []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Now()
+	for _, o := range w.queue {
+		switch {
+		case o.batch == nil && w.sentAt.IsZero(): // the handshake, whose answer has no header
+			w.sentAt = now
+			buf = append(buf, o.frame...)
+		case o.batch == nil:
+			buf = append(buf, o.frame...)
+			w.pending = append(w.pending, pending{xid: o.xid, sent: now})
+		case o.batch.phase.CompareAndSwap(batchQueued, batchSent):
+			for i, start := range o.batch.starts {
+				xid := w.nextXid()
+				binary.BigEndian.PutUint32(o.batch.frames[start+4:], uint32(xid))
+				w.pending = append(w.pending, pending{xid: xid, sent: now, batch: o.batch, index: i})
+			}
+			buf = append(buf, o.batch.frames...)
+			o.batch.frames = nil
+		}
+	}
+	clear(w.queue)
+	w.queue = w.queue[:0]
+	return buf
+}
+
+func (w *wire) nextXid() int32 {
+	xid := w.xid
+	w.xid--
+	if w.xid == math.MinInt32 {
+		w.xid = firstXid
+	}
+	return xid
+}

@@ -1,0 +1,151 @@
+package zkserver
+
+import (
+	"crypto/sha1"
+	"encoding/base64"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-curator/curator/internal/jute"
+)
+
+// The schemes of authentication.
+const (
+	schemeWorld  = "world"
+	schemeAuth   = "auth"
+	schemeDigest = "digest"
+	schemeIP     = "ip"
+)
+
+var (
+	anyone  = jute.ID{Scheme: schemeWorld, ID: "anyone"}
+	openACL = []jute.ACL{{Perms: jute.PermAll, ID: anyone}}
+	readACL = []jute.ACL{{Perms: jute.PermRead, ID: anyone}}
+)
+
+// digestID returns the identity of who presents the credentials "user:password".
+func digestID(credentials []byte) jute.ID {
+	user, _, _ := strings.Cut(string(credentials), ":")
+	sum := sha1.Sum(credentials)
+	return jute.ID{Scheme: schemeDigest, ID: user + ":" + base64.StdEncoding.EncodeToString(sum[:])}
+}
+
+// addressID returns the identity that the remote end of a connection has by its address,
+// and false for one without an IP address.
+func addressID(addr net.Addr) (jute.ID, bool) {
+	if addr == nil {
+		return jute.ID{}, false
+	}
+	at, err := netip.ParseAddrPort(addr.String())
+	if err != nil {
+		return jute.ID{}, false
+	}
+	return jute.ID{Scheme: schemeIP, ID: at.Addr().Unmap().String()}, true
+}
+
+// permits tells whether one who has the identities is granted perm by acl. An empty acl
+// grants everything.
+func permits(acl []jute.ACL, perm int32, identities []jute.ID) bool {
+	if len(acl) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(acl, func(a jute.ACL) bool {
+		return a.Perms&perm != 0 && (a.ID == anyone || slices.ContainsFunc(identities, func(id jute.ID) bool {
+			return matches(a.ID, id)
+		}))
+	})
+}
+
+// matches tells whether the identity is one that an ACL's pattern names.
+func matches(pattern, identity jute.ID) bool {
+	if pattern.Scheme != identity.Scheme {
+		return false
+	}
+	switch pattern.Scheme {
+	case schemeDigest:
+		return pattern.ID == identity.ID
+	case schemeIP:
+		network, ok := parseNetwork(pattern.ID)
+		addr, err := netip.ParseAddr(identity.ID)
+		return ok && err == nil && network.Contains(addr)
+	default:
+		return false
+	}
+}
+
+// parseNetwork reads the identity of the scheme ip: an address and, maybe, how many of its
+// bits count.
+func parseNetwork(id string) (netip.Prefix, bool) {
+	address, length, cut := strings.Cut(id, "/")
+	addr, err := netip.ParseAddr(address)
+	if err != nil || !addr.Is4() {
+		return netip.Prefix{}, false
+	}
+	bits := addr.BitLen()
+	if cut {
+		if bits, err = strconv.Atoi(length); err != nil {
+			return netip.Prefix{}, false
+		}
+	}
+	network, err := addr.Prefix(bits)
+	return network, err == nil
+}
+
+// expandACL returns the ACL that a node gets when a client with the identities gives acl:
+// without duplicates, with the scheme "auth" replaced by those identities that a client
+// has proven. It is false for an ACL that is empty or has what no scheme knows.
+func expandACL(acl []jute.ACL, identities []jute.ID) ([]jute.ACL, bool) {
+	var expanded []jute.ACL
+	for i, a := range acl {
+		if slices.Contains(acl[:i], a) {
+			continue
+		}
+		if a.ID.Scheme != schemeAuth {
+			if !isKnown(a.ID) {
+				return nil, false
+			}
+			expanded = append(expanded, a)
+			continue
+		}
+		proven := false
+		for _, id := range identities {
+			if id.Scheme == schemeDigest {
+				expanded = append(expanded, jute.ACL{Perms: a.Perms, ID: id})
+				proven = true
+			}
+		}
+		if !proven {
+			return nil, false
+		}
+	}
+	return expanded, len(expanded) > 0
+}
+
+// isKnown tells whether an identity can stand in an ACL.
+func isKnown(id jute.ID) bool {
+	switch id.Scheme {
+	case schemeWorld:
+		return id == anyone
+	case schemeDigest:
+		return strings.Count(strings.TrimRight(id.ID, ":"), ":") == 1
+	case schemeIP:
+		_, ok := parseNetwork(id.ID)
+		return ok
+	default:
+		return false
+	}
+}
+
+// withoutSecrets returns acl as one sees it who may read but not administer the node.
+func withoutSecrets(acl []jute.ACL) []jute.ACL {
+	masked := slices.Clone(acl)
+	for i := range masked {
+		if user, _, cut := strings.Cut(masked[i].ID.ID, ":"); cut && masked[i].ID.Scheme == schemeDigest {
+			masked[i].ID.ID = user + ":x"
+		}
+	}
+	return masked
+}

@@ -1,0 +1,55 @@
+package zkserver
+
+import (
+	"log/slog"
+	"time"
+)
+
+// Config sets up a Server. The zero Config is ZooKeeper's own defaults.
+type Config struct {
+	// TickTime is the unit of session time: sessions expire at multiples of it. The
+	// default is 2 s.
+	TickTime time.Duration
+	// MinSessionTimeout bounds what a client can ask for; the default is 2 ticks.
+	MinSessionTimeout time.Duration
+	// MaxSessionTimeout bounds what a client can ask for; the default is 20 ticks.
+	MaxSessionTimeout time.Duration
+	// MaxBuffer is jute.maxbuffer, the longest request: a connection that sends a longer
+	// one is closed. The default is 0xfffff bytes.
+	MaxBuffer int
+	// ContainerCheckInterval is how often empty containers and TTL nodes whose time has
+	// passed are removed. The default is 60 s.
+	ContainerCheckInterval time.Duration
+	// Logger is told, at debug level, of connections refused and sessions ended. The
+	// default is silent.
+	Logger *slog.Logger
+}
+
+// withDefaults returns c with its unset fields filled in.
+func (c Config) withDefaults() Config {
+	if c.TickTime <= 0 {
+		c.TickTime = 2 * time.Second
+	}
+	if c.MinSessionTimeout <= 0 {
+		c.MinSessionTimeout = 2 * c.TickTime
+	}
+	if c.MaxSessionTimeout <= 0 {
+		c.MaxSessionTimeout = 20 * c.TickTime
+	}
+	c.MaxSessionTimeout = max(c.MaxSessionTimeout, c.MinSessionTimeout)
+	if c.MaxBuffer <= 0 {
+		c.MaxBuffer = 0xfffff
+	}
+	if c.ContainerCheckInterval <= 0 {
+		c.ContainerCheckInterval = time.Minute
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// negotiate returns the session timeout that a client gets which asks for d.
+func (c Config) negotiate(d time.Duration) time.Duration {
+	return min(max(d, c.MinSessionTimeout), c.MaxSessionTimeout)
+}

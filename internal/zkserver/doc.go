@@ -1,0 +1,21 @@
+// Package zkserver is a ZooKeeper server in memory. It speaks the wire protocol and
+// answers as a standalone ZooKeeper 3.8 does: the same replies, error codes, Stat fields,
+// sequence numbers and watch events, in the same order.
+//
+// It keeps nothing on disk: its data lives as long as the [Server]. It is one server, not
+// an ensemble, so that nothing here shows what a quorum does. Left out are SASL, reconfig,
+// quotas (their nodes can be written but limit nothing), read-only mode, request
+// throttling, and the admin server.
+//
+// A [Server] is safe for concurrent use. One lock guards its state, under which there is
+// no input or output: what a connection is to be told goes to a queue that its own
+// goroutine writes from, so that a client which does not read stalls nobody else. The
+// queue has no bound, as ZooKeeper's has none.
+//
+// Time is that of package time only, so that a Server made inside a bubble of
+// testing/synctest, and served over connections without sockets, lives in its virtual time.
+//
+// Faults are scripted with [Server.Inject], [Server.Partition], [Server.Pause] and others.
+//
+// [Server.Close] ends every connection and returns when every goroutine has.
+package zkserver

@@ -1,0 +1,114 @@
+package zkserver
+
+import (
+	"github.com/go-curator/curator/internal/jute"
+)
+
+// watchMode tells how long a watch lasts and what it sees.
+type watchMode int
+
+const (
+	oneShot      watchMode = iota // one event of its own node
+	lasting                       // every event of its own node
+	lastingBelow                  // every event of its node and of all below, but no NodeChildrenChanged
+)
+
+// watchTable has the watches of one sort: on data, or on children. As in ZooKeeper 3.8 a
+// connection has one watch at most on a path in each table, and the mode it was last set
+// with: a one-shot watch replaces a persistent one.
+type watchTable struct {
+	byPath map[string]map[*conn]watchMode
+	byConn map[*conn]map[string]struct{}
+}
+
+func newWatchTable() watchTable {
+	return watchTable{map[string]map[*conn]watchMode{}, map[*conn]map[string]struct{}{}}
+}
+
+// add sets a watch.
+func (w *watchTable) add(path string, c *conn, mode watchMode) {
+	if w.byPath[path] == nil {
+		w.byPath[path] = map[*conn]watchMode{}
+	}
+	w.byPath[path][c] = mode
+	if w.byConn[c] == nil {
+		w.byConn[c] = map[string]struct{}{}
+	}
+	w.byConn[c][path] = struct{}{}
+}
+
+// remove takes a watch away, and tells whether it was there.
+func (w *watchTable) remove(path string, c *conn) bool {
+	if _, ok := w.byPath[path][c]; !ok {
+		return false
+	}
+	delete(w.byPath[path], c)
+	if len(w.byPath[path]) == 0 {
+		delete(w.byPath, path)
+	}
+	delete(w.byConn[c], path)
+	if len(w.byConn[c]) == 0 {
+		delete(w.byConn, c)
+	}
+	return true
+}
+
+// removeConn takes away every watch of a connection.
+func (w *watchTable) removeConn(c *conn) {
+	for path := range w.byConn[c] {
+		w.remove(path, c)
+	}
+}
+
+// covers tells what ZooKeeper 3.8 answers to checkWatches: whether anybody at all watches
+// the path, or this connection does so recursively.
+func (w *watchTable) covers(path string, c *conn) bool {
+	return len(w.byPath[path]) > 0 || w.byPath[path][c] == lastingBelow
+}
+
+// fire tells an event to those who watch for it, except for those told already, and
+// returns those who were meant. Those whom acl, the node's, does not let read it hear nothing.
+func (w *watchTable) fire(event int32, path string, acl []jute.ACL, told map[*conn]bool) map[*conn]bool {
+	meant := map[*conn]bool{}
+	for c, mode := range w.byPath[path] {
+		if mode == lastingBelow && event == jute.EventNodeChildrenChanged {
+			continue
+		}
+		meant[c] = true
+		if mode == oneShot {
+			w.remove(path, c)
+		}
+	}
+	if event != jute.EventNodeChildrenChanged {
+		for above := path; above != rootPath; {
+			above, _ = parentOf(above)
+			if above == "" {
+				above = rootPath
+			}
+			for c, mode := range w.byPath[above] {
+				if mode == lastingBelow {
+					meant[c] = true
+				}
+			}
+		}
+	}
+	for c := range meant {
+		if !told[c] && permits(acl, jute.PermRead, c.identities) {
+			c.notify(event, path)
+		}
+	}
+	return meant
+}
+
+// count returns how many watches satisfy counts.
+func (w *watchTable) count(counts func(watchMode) bool) int {
+	n := 0
+	for _, watches := range w.byPath {
+		for _, mode := range watches {
+			if counts(mode) {
+				n++
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,172 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// Lease is one acquisition of a lock, held from the return of Acquire until Release
+// or loss. Its methods may be called from several goroutines. A nil Lease is one that
+// was never held: its contexts have ended, its Token is -1, Release does nothing.
+//
+// A Lease that becomes unreachable without Release is logged; its lock stays held, as it
+// may be meant to, until the client is closed.
+type Lease struct {
+	_ noCopy
+
+	hold   *hold
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	child  chan struct{} // at most one nested lease at a time
+	up     chan struct{} // the slot of the lease this one is nested in, given back on release
+
+	once   sync.Once
+	before error // why the hold had ended when the lease was released
+	last   bool  // the node went with this lease
+}
+
+// over is the context of a lease that was never held.
+var over = func() context.Context {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(ErrNotHeld)
+	return ctx
+}()
+
+// errParentOver: the lease that was to be nested in has ended.
+var errParentOver = errors.New("the outer lease has ended")
+
+// Context ends when the lease does: with cause ErrReleased, or a *LossError when it can
+// no longer be believed. It has the values of Acquire's context but not its end, and no
+// deadline.
+func (l *Lease) Context() context.Context {
+	if l == nil {
+		return over
+	}
+	return l.ctx
+}
+
+// Bind returns a copy of ctx that also ends when the lease does, with the same cause,
+// and with which Acquire re-enters. It is what work under the lease should run with.
+// Nothing has to be cancelled: its resources go when ctx or the lease ends.
+func (l *Lease) Bind(ctx context.Context) context.Context {
+	if l == nil || ctx == nil {
+		return over
+	}
+	bound, cancel := context.WithCancelCause(ctx)
+	if err := l.Err(); err != nil {
+		cancel(err) // now, not a goroutine later
+		return bound
+	}
+	stop := context.AfterFunc(l.ctx, func() { cancel(context.Cause(l.ctx)) })
+	context.AfterFunc(bound, func() { stop() }) // frees the lease of ctx when ctx ends first
+	return context.WithValue(bound, l.hold.in.key(), l)
+}
+
+// Err returns nil while the lease is believed, else ErrReleased or a *LossError. Err and
+// Context are beliefs, on the safe side; Release is a proof.
+func (l *Lease) Err() error {
+	if l == nil {
+		return ErrNotHeld
+	}
+	if l.ctx.Err() == nil {
+		l.hold.doubt()
+	}
+	return context.Cause(l.ctx)
+}
+
+// Token returns the fencing token, the czxid of the lock's node. It rises with every
+// grant of an exclusive lock, over all locks of an ensemble, and is the same for
+// nested leases. A resource keeps the highest it has seen and refuses lower ones. Show
+// it with the first access under the lease, also if that is a read:
+//
+//	update t set fence = $1 where id = $2 and fence <= $1 returning v
+//	update t set v = $3                where id = $2 and fence = $1
+//
+// (<=, not <: the holder may come back. A check on the write alone loses updates: the
+// next holder may have read before a late write arrives.) A nil lease has the token -1,
+// which such a resource refuses.
+func (l *Lease) Token() int64 {
+	if l == nil {
+		return -1
+	}
+	return l.hold.node.Stat.Czxid
+}
+
+// Path returns the path of the lock's node, as the lock's client names it.
+//
+// Java: getLockPath.
+func (l *Lease) Path() string {
+	if l == nil {
+		return ""
+	}
+	return l.hold.in.inside.Unfix(l.hold.node.Path)
+}
+
+// Release ends the lease. The node is deleted with the last of the nested leases, by a
+// request that is sent whatever happens to ctx and repeated in the background until it
+// is confirmed or the session has ended. ctx bounds the wait for the confirmation; if
+// it has ended already Release waits for at most WithReleaseTimeout.
+//
+// It returns nil when the server confirmed that the node was there until now: nobody
+// else was let in meanwhile, even if Context ended early out of caution. It returns an
+// error matching ErrLockLost when the node was gone, so that others may have held the
+// lock while this lease was relied on; ErrReleasePending when the server has not
+// answered yet. Calling it again is allowed: it repeats the result, or waits again for
+// what was pending. Releasing a nested lease that is not the last returns nil.
+//
+// Java: release.
+func (l *Lease) Release(ctx context.Context) error {
+	if l == nil {
+		return nil
+	}
+	l.once.Do(func() {
+		l.before, l.last = l.hold.leave(l.child)
+		l.cancel(ErrReleased)
+		if l.up != nil {
+			<-l.up
+		}
+	})
+	var loss *LossError
+	lost := errors.As(l.before, &loss)
+	if !l.last || lost && !loss.Reason.cautious() {
+		if !lost {
+			return nil // another lease keeps the node
+		}
+		return l.before
+	}
+	if !lost {
+		return l.hold.outcome(ctx, nil)
+	}
+	return l.hold.outcome(ctx, l.before)
+}
+
+// nest returns a lease below l. Leases directly below one lease exclude each other: so
+// goroutines that were all handed l's context are as safe from each other as from other
+// processes. The wait is bounded by waitCtx; ctx is what Acquire was given.
+func (l *Lease) nest(ctx, waitCtx context.Context, wait bool) (*Lease, error) {
+	in := l.hold.in
+	select {
+	case l.child <- struct{}{}:
+	default:
+		if !wait {
+			return nil, in.failed(ErrNotAcquired)
+		}
+		select {
+		case l.child <- struct{}{}:
+		case <-l.ctx.Done():
+			return nil, errParentOver
+		case <-waitCtx.Done():
+			if ctx.Err() == nil {
+				return nil, in.failed(fmt.Errorf("%w within %v", ErrNotAcquired, in.cfg.maxWait))
+			}
+			return nil, in.failed(errors.Join(ErrNotAcquired, ended(ctx)))
+		}
+	}
+	if lease := l.hold.newLease(ctx, l.child); lease != nil {
+		return lease, nil
+	}
+	<-l.child
+	return nil, errParentOver
+}

@@ -1,0 +1,77 @@
+// Package state has the states of a client's connection and the policies over them.
+//
+// The states follow each other as in this table; [Legal] has it as a function. A listener
+// sees every state once, in this order and never the same one twice in a row.
+//
+//	from                              to
+//	(no connection yet)               CONNECTED, READ_ONLY
+//	CONNECTED, RECONNECTED, READ_ONLY SUSPENDED, LOST
+//	SUSPENDED                         RECONNECTED, READ_ONLY, LOST
+//	LOST                              RECONNECTED, READ_ONLY
+//
+// A state is what the client knows, not what the server knows: a server may have ended a
+// session before the client can say LOST. Where that matters, as for a lock, the recipe
+// keeps a deadline of its own.
+//
+// Everything here is a value, safe for concurrent use; nothing blocks. Name a variable of
+// these types s, not state, which would hide the package.
+//
+// The counterpart in Java is org.apache.curator.framework.state. There SUSPENDED and LOST
+// can also come before the first connection; here the first state is a connection.
+package state
+
+import "fmt"
+
+// ConnectionState is the state of a client's connection. The zero value means that there
+// has been no connection yet.
+//
+// Java: ConnectionState.
+type ConnectionState int
+
+// The states, in Curator's sense.
+const (
+	// Connected is the first connection of a client. It comes at most once.
+	Connected ConnectionState = iota + 1
+	// Suspended means that there is no connection; the session may live on.
+	Suspended
+	// Reconnected means that there is a connection again, in the old session after
+	// Suspended and in a new one after Lost.
+	Reconnected
+	// Lost means that the session is over, or must be presumed so: its ephemeral nodes
+	// are gone or will be.
+	Lost
+	// ReadOnly is a connection to a server that has no quorum; it serves reads only.
+	ReadOnly
+)
+
+var names = [...]string{"NONE", "CONNECTED", "SUSPENDED", "RECONNECTED", "LOST", "READ_ONLY"}
+
+// String returns Java's name, such as SUSPENDED; NONE for the zero value.
+func (s ConnectionState) String() string {
+	if s < 0 || int(s) >= len(names) {
+		return fmt.Sprintf("ConnectionState(%d)", int(s))
+	}
+	return names[s]
+}
+
+// IsConnected tells whether reads can be served.
+//
+// Java: ConnectionState.isConnected.
+func (s ConnectionState) IsConnected() bool {
+	return s == Connected || s == Reconnected || s == ReadOnly
+}
+
+// Legal tells whether a client's connection can go from one state to another in one step.
+func Legal(from, to ConnectionState) bool {
+	switch from {
+	case 0:
+		return to == Connected || to == ReadOnly
+	case Connected, Reconnected, ReadOnly:
+		return to == Suspended || to == Lost
+	case Suspended:
+		return to == Reconnected || to == ReadOnly || to == Lost
+	case Lost:
+		return to == Reconnected || to == ReadOnly
+	}
+	return false
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/format"
+	"strings"
+	"text/template"
+
+	"github.com/go-curator/curator/tools/buildergen/spec"
+)
+
+// Output is the name of the generated file.
+func Output(op spec.Op) string { return strings.ToLower(op.Name) + "_gen.go" }
+
+// Generate returns the formatted source for one operation.
+func Generate(op spec.Op) ([]byte, error) {
+	if err := check(op); err != nil {
+		return nil, fmt.Errorf("%s: %w", op.Name, err)
+	}
+	var buf bytes.Buffer
+	if err := tmpl.Execute(&buf, op); err != nil {
+		return nil, fmt.Errorf("%s: %w", op.Name, err)
+	}
+	src, err := format.Source(buf.Bytes())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op.Name, err)
+	}
+	return src, nil
+}
+
+// check refuses what would become an undocumented or ambiguous API.
+func check(op spec.Op) error {
+	if op.Name == "" || op.Java == "" || op.Doc == "" || op.Returns == "" {
+		return errors.New("name, Java name and documentation are required")
+	}
+	for _, a := range op.Args {
+		if a.Name == "" || a.Type == "" || a.Doc == "" {
+			return fmt.Errorf("argument %q: name, type and documentation are required", a.Name)
+		}
+	}
+	names, fields := map[string]bool{}, map[string]bool{}
+	for _, m := range op.Mods {
+		if m.Name == "" || m.Field == "" || m.Doc == "" {
+			return fmt.Errorf("step %q: name, field and documentation are required", m.Name)
+		}
+		if names[m.Name] || fields[m.Field] {
+			return fmt.Errorf("step %q: its name or field is used twice", m.Name)
+		}
+		names[m.Name], fields[m.Field] = true, true
+	}
+	return nil
+}
+
+var tmpl = template.Must(template.New("op").Funcs(template.FuncMap{
+	"lower":    func(s string) string { return strings.ToLower(s[:1]) + s[1:] },
+	"slice":    func(t string) string { return strings.Replace(t, "...", "[]", 1) },
+	"clone":    clone,
+	"param":    param,
+	"given":    func(m spec.Mod) bool { return m.Type != "" && m.Type[0] != '*' },
+	"or":       or,
+	"builder":  func(op spec.Op) string { return op.Name + strings.TrimSuffix(op.Entry, "es") + "Builder" },
+	"wrap":     wrap,
+	"params":   params,
+	"names":    names,
+	"types":    types,
+	"uses":     uses,
+	"usesTime": func(op spec.Op) bool { return uses(op, "time.") },
+}).Parse(text))
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func param(m spec.Mod) string { return or(m.Param, m.Field) }
+
+func clone(m spec.Mod) string {
+	if strings.HasPrefix(m.Type, "...") {
+		return "slices.Clone(" + param(m) + ")"
+	}
+	return param(m)
+}
+
+func uses(op spec.Op, prefix string) bool {
+	for _, m := range op.Mods {
+		if strings.HasPrefix(m.Type, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// params is the terminal's list of parameters behind ctx; with fixed a variadic one
+// becomes a slice, for terminals that take something behind it.
+func params(op spec.Op, fixed bool) string {
+	var b strings.Builder
+	if !op.NoPath {
+		b.WriteString(", path string")
+	}
+	for _, a := range op.Args {
+		t := a.Type
+		if fixed {
+			t = strings.Replace(t, "...", "[]", 1)
+		}
+		fmt.Fprintf(&b, ", %s %s", a.Name, t)
+	}
+	return b.String()
+}
+
+// names is params without the types.
+func names(op spec.Op) string {
+	var b strings.Builder
+	if !op.NoPath {
+		b.WriteString(", path")
+	}
+	for _, a := range op.Args {
+		b.WriteString(", " + a.Name)
+	}
+	return b.String()
+}
+
+func types(args []spec.Arg) string {
+	var parts []string
+	for _, a := range args {
+		parts = append(parts, a.Name+" "+a.Type)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// wrap makes a comment of s.
+func wrap(s string) string {
+	var b strings.Builder
+	line := "//"
+	for _, word := range strings.Fields(s) {
+		if len(line)+1+len(word) > 90 {
+			b.WriteString(line + "\n")
+			line = "//"
+		}
+		line += " " + word
+	}
+	return b.String() + line
+}

@@ -1,0 +1,44 @@
+// Package spec is the table from which the fluent builders of package framework are
+// generated.
+//
+// One rule decides where a setting goes: what an operation cannot do without is an
+// argument of its terminal (Args), everything else is a step (Mods). So a forgotten
+// argument does not compile, and a forgotten step has a documented default.
+package spec
+
+// An Op is one operation of the client. For each the generator writes <name>_gen.go,
+// which calls one function written by hand in <name>.go:
+//
+//	func (p createParams) do(ctx context.Context, c *Client, path string) (string, error)
+//
+// with Args behind path and Result before error. The generator refuses an Op, Arg or Mod
+// without Doc.
+type Op struct {
+	Name     string // Go name: the Client method and the builder's prefix
+	Java     string // the interface in org.apache.curator.framework.api
+	Doc      string // completes "<Name>Builder ..."
+	Terminal string // ForPath when empty; ForEnsemble, ForOperations
+	NoPath   bool   // the terminal takes no path
+	Args     []Arg  // what the terminal takes after the path
+	Result   string // what the terminal returns besides error; "" for none
+	Returns  string // completes "ForPath ..."
+	Entry    string // receiver type of the method that starts the chain; Client when empty
+	Start    []Arg  // arguments of that method
+	Tx       string // name of the builder for transactions; "" when there is none
+	Mods     []Mod
+}
+
+// An Arg is a required argument.
+type Arg struct{ Name, Type, Doc string }
+
+// A Mod is one optional step; it sets one field of the parameters.
+type Mod struct {
+	Name  string // Go method
+	Java  string // the Java method, "" when ours alone
+	Field string // field of the parameters; a typed one gets a companion that says it was given,
+	//           so that WithVersion(0) is not "no version" and WithData(nil) not "default data"
+	Param string // name of the argument in the documentation; Field when empty
+	Type  string // "" makes the step a flag
+	Doc   string // completes "<Name> ..."
+	Tx    bool   // the step also exists inside a transaction
+}

@@ -1,0 +1,95 @@
+package curatortest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+
+	"github.com/go-curator/curator/internal/zkserver"
+)
+
+// Server is an embedded server.
+type Server struct {
+	tb        TB
+	noTest    *noTest // what tb is if New started the server
+	zookeeper *zkserver.Server
+	address   string
+	dial      func(ctx context.Context) (net.Conn, error)
+	serving   sync.WaitGroup
+}
+
+// Start starts a server and stops it at the end of the test.
+func Start(tb TB, opts ...Option) *Server {
+	tb.Helper()
+	s, err := New(opts...)
+	if err != nil {
+		tb.Fatalf("start a server: %v", err)
+	}
+	s.tb = tb
+	tb.Cleanup(func() { s.Close() }) // in a test, its error is nil
+	return s
+}
+
+// New starts a server outside of a test, as for TestMain and examples. What a test would
+// undo at its end lasts until it is undone, or the server is closed.
+func New(opts ...Option) (*Server, error) {
+	c, err := newConfig(opts)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{noTest: &noTest{}, zookeeper: zkserver.New(c.zookeeper)}
+	s.tb = s.noTest
+	var listener net.Listener
+	if c.virtual {
+		memory := newMemoryListener()
+		listener, s.address, s.dial = memory, virtualAddress, memory.dial
+	} else {
+		if listener, err = net.Listen("tcp", c.listen); err != nil {
+			return nil, fmt.Errorf("listen: %w", err)
+		}
+		s.address = listener.Addr().String()
+		s.dial = func(ctx context.Context) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", s.address)
+		}
+	}
+	s.serving.Go(func() { s.zookeeper.Serve(listener) }) // it returns when the server is closed
+	return s, nil
+}
+
+// Close stops the server, closes its connections and joins its goroutines. It can be called
+// more than once. Its error tells what went wrong before where there was no test to fail.
+func (s *Server) Close() error {
+	err := s.zookeeper.Close()
+	s.serving.Wait()
+	return errors.Join(err, s.noTest.err())
+}
+
+// ConnectString is what framework.NewClient needs to reach the server.
+func (s *Server) ConnectString() string { return s.address }
+
+// DialContext connects to the server inside this process, whatever the address; a virtual
+// server can be reached in no other way. It fits framework.WithDialer. While a partition
+// lasts it waits for its end, or that of ctx.
+func (s *Server) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	if err := s.zookeeper.Reach(ctx); err != nil {
+		return nil, &net.OpError{Op: "dial", Net: network, Err: err}
+	}
+	return s.dial(ctx)
+}
+
+// Get reads a node's data directly.
+func (s *Server) Get(path string) ([]byte, bool) {
+	data, _, ok := s.zookeeper.Get(path)
+	return data, ok
+}
+
+// Children lists a node's children directly, sorted.
+func (s *Server) Children(path string) []string { return s.zookeeper.Children(path) }
+
+// Watches returns how many watches the server holds.
+func (s *Server) Watches() int { return s.zookeeper.Watches() }
+
+// Sessions returns how many sessions the server holds, those without a connection included.
+func (s *Server) Sessions() int { return len(s.zookeeper.Sessions()) }

@@ -1,0 +1,19 @@
+// Package curatortest gives tests a ZooKeeper: an embedded server in this process, in
+// virtual time if wanted, with faults on demand; or real servers from installed jars.
+//
+//	server := curatortest.Start(t)
+//	client, err := framework.NewClient(server.ConnectString(), policy)
+//
+// The embedded server answers as a standalone ZooKeeper 3.8 does and keeps nothing on
+// disk: its data ends with it. It is for tests, not for production. What a quorum does, and
+// what a disk does, only real servers show: see [Real] and [RealEnsemble].
+//
+// With [Virtual] there are no sockets, and time is that of package time: inside a bubble of
+// testing/synctest, in which the server must be started, hours of session time pass in
+// milliseconds. The client must then connect with [Server.DialContext].
+//
+// Everything here is safe for concurrent use. What a test starts ends with the test, and so
+// do the faults that it scripts: a server's methods that take effect until they are undone
+// are undone by the cleanup of the test that started it. They return no error: if they
+// cannot do what they say, they fail that test.
+package curatortest

@@ -1,0 +1,148 @@
+package curatortest
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-curator/curator/internal/zkserver"
+)
+
+// Direction is a direction of the network.
+type Direction int
+
+// The directions.
+const (
+	Both Direction = iota
+	ToServer
+	ToClient
+)
+
+// String returns the direction's name.
+func (d Direction) String() string {
+	switch d {
+	case Both:
+		return "Both"
+	case ToServer:
+		return "ToServer"
+	case ToClient:
+		return "ToClient"
+	default:
+		return fmt.Sprintf("Direction(%d)", int(d))
+	}
+}
+
+// untilEnd has undo called at the end of the test, and returns it.
+func (s *Server) untilEnd(undo func()) func() {
+	s.tb.Cleanup(undo)
+	return undo
+}
+
+// ExpireSession ends a session now, as its timeout would; an unknown one is ignored. See
+// framework.Client.SessionID.
+func (s *Server) ExpireSession(id int64) { s.zookeeper.ExpireSession(id) }
+
+// Disconnect closes every connection; clients reconnect.
+func (s *Server) Disconnect() { s.zookeeper.Disconnect(0) }
+
+// DisconnectSession closes the connection of a session, if it has one.
+func (s *Server) DisconnectSession(id int64) {
+	if id != 0 {
+		s.zookeeper.Disconnect(id)
+	}
+}
+
+// Refuse closes new connections at once until accept is called or the test ends. Those
+// that there are stay.
+func (s *Server) Refuse() (accept func()) { return s.untilEnd(s.zookeeper.Refuse()) }
+
+// Partition lets nothing through in the given direction, without closing connections,
+// until heal is called or the test ends. As in a real network, where what is lost is sent
+// again, what was on its way arrives late.
+func (s *Server) Partition(d Direction) (heal func()) {
+	return s.untilEnd(s.zookeeper.Partition(zkserver.Direction(d)))
+}
+
+// Pause stops the server, as SIGSTOP would, until resume is called or the test ends.
+// Connecting still succeeds, as it does to a stopped process. Time goes on: a session
+// whose timeout passes meanwhile may end at the resume, even if requests of its client wait.
+func (s *Server) Pause() (resume func()) { return s.untilEnd(s.zookeeper.Pause()) }
+
+// Restart stops the server and starts it again with its data and sessions, each of which
+// has its full timeout anew.
+func (s *Server) Restart() { s.zookeeper.Restart(true) }
+
+// RestartEmpty stops the server and starts it again without its data and sessions, as if
+// its disk had been lost. As by ZooKeeper, clients that have seen a later state are turned
+// away until the new server gets as far.
+func (s *Server) RestartEmpty() { s.zookeeper.Restart(false) }
+
+// Rule picks requests and says what happens to them.
+type Rule struct {
+	// Op is the operation: "create", "delete", "getData", "multi". "create",
+	// "getChildren" and "setWatches" are their later forms, such as create2, too;
+	// "createSession" is a client's handshake. "" is any but createSession and ping.
+	Op string
+	// Path is a path, or a prefix that ends in /** and means everything below; "" is any.
+	// A multi is picked if one of its operations is on the path. A sequential create has
+	// the path that the client sends, without the number.
+	Path string
+	// SessionID is the session; 0 is any.
+	SessionID int64
+	// Times is how often; 0 is once.
+	Times int
+	// Do is what happens.
+	Do Fate
+}
+
+// Fate is what happens to a request.
+type Fate struct {
+	fate zkserver.Fate
+	err  error // of Fail, whose code is looked up by Inject
+}
+
+// Delay answers d later. What the connection is sent after that waits behind the answer.
+func Delay(d time.Duration) Fate { return Fate{fate: zkserver.Delay(d)} }
+
+// Fail answers with err, one of package framework's, and does not do the request.
+func Fail(err error) Fate { return Fate{err: err} }
+
+// CutBefore closes the connection without applying the request.
+func CutBefore() Fate { return Fate{fate: zkserver.CutBefore()} }
+
+// CutAfter applies the request and closes the connection without answering.
+func CutAfter() Fate { return Fate{fate: zkserver.CutAfter()} }
+
+// coded is an error that a server can answer with.
+type coded interface {
+	error
+	Code() int32
+}
+
+// Inject makes the server treat the next request that matches rule, or the next
+// rule.Times, as rule.Do says, and returns a function that tells whether that has
+// happened. Rules are tried in the order in which they were injected. At the end of the
+// test the rule is removed.
+//
+// A rule to Fail with an error that no server sends matches nothing, and fails the test.
+func (s *Server) Inject(rule Rule) (hit func() bool) {
+	fate := rule.Do.fate
+	if err := rule.Do.err; err != nil {
+		var sent coded
+		if !errors.As(err, &sent) {
+			s.tb.Helper()
+			s.tb.Fatalf("inject: no server sends the error %q", err)
+			return func() bool { return false }
+		}
+		fate = zkserver.Fail(sent.Code())
+	}
+	hits, remove := s.zookeeper.Inject(zkserver.Rule{
+		Op:        rule.Op,
+		Path:      rule.Path,
+		SessionID: rule.SessionID,
+		Times:     rule.Times,
+		Do:        fate,
+	})
+	s.untilEnd(remove)
+	return func() bool { return hits() > 0 }
+}

@@ -1,0 +1,62 @@
+package curatortest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// ErrNotInstalled is matched by NewReal's error if this machine has no ZooKeeper or no Java.
+var ErrNotInstalled = errors.New("no ZooKeeper server is installed: " +
+	"install one with its jars (Debian, Ubuntu: apt-get install zookeeper), " +
+	"or unpack a release and set ZOOKEEPER_HOME to it")
+
+// installation is the ZooKeeper of this machine.
+type installation struct {
+	java      string
+	classPath string
+}
+
+// findInstallation looks for a release in ZOOKEEPER_HOME, or for the jars of Debian's
+// package, whose own class path has what they need but for a logger.
+func findInstallation() (installation, error) {
+	java, err := findJava()
+	if err != nil {
+		return installation{}, err
+	}
+	if home := os.Getenv("ZOOKEEPER_HOME"); home != "" {
+		var jars []string
+		for _, pattern := range []string{"lib/*.jar", "*.jar"} {
+			found, err := filepath.Glob(filepath.Join(home, pattern))
+			if err != nil {
+				return installation{}, fmt.Errorf("%w: %w", ErrNotInstalled, err)
+			}
+			jars = append(jars, found...)
+		}
+		if len(jars) == 0 {
+			return installation{}, fmt.Errorf("%w: ZOOKEEPER_HOME=%s has no lib/*.jar", ErrNotInstalled, home)
+		}
+		return installation{java, strings.Join(jars, string(os.PathListSeparator))}, nil
+	}
+	jars := []string{"/usr/share/java/zookeeper.jar", "/usr/share/java/slf4j-simple.jar"}
+	if _, err := os.Stat(jars[0]); err != nil {
+		return installation{}, fmt.Errorf("%w: %w", ErrNotInstalled, err)
+	}
+	return installation{java, strings.Join(jars, string(os.PathListSeparator))}, nil
+}
+
+// findJava returns the Java to run: that of JAVA_HOME, or the one in the path.
+func findJava() (string, error) {
+	java := "java"
+	if home := os.Getenv("JAVA_HOME"); home != "" {
+		java = filepath.Join(home, "bin", "java")
+	}
+	path, err := exec.LookPath(java)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNotInstalled, err)
+	}
+	return path, nil
+}

@@ -1,0 +1,126 @@
+package curatortest
+
+import (
+	"fmt"
+	"sync"
+)
+
+// Member is one server of an Ensemble.
+type Member struct {
+	ensemble *Ensemble
+	setup    setup
+	proxy    *proxy
+
+	mu      sync.Mutex // held while the process is started or ended
+	process *process   // nil before the first start
+}
+
+func newMember(e *Ensemble, s setup) (*Member, error) {
+	p, err := newProxy(s.address())
+	if err != nil {
+		return nil, err
+	}
+	return &Member{ensemble: e, setup: s, proxy: p}, nil
+}
+
+// ConnectString names this server alone.
+func (m *Member) ConnectString() string { return m.proxy.address() }
+
+// Kill ends the server's process at once; Restart starts it again.
+func (m *Member) Kill() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.process.kill()
+}
+
+// Stop asks the server to end, and waits until it has; Restart starts it again.
+func (m *Member) Stop() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.process.stop()
+}
+
+// Restart starts the server, after stopping it if it runs, and waits until it serves. It
+// has the data that it had.
+func (m *Member) Restart() {
+	m.ensemble.tb.Helper()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.process.stop()
+	err := m.launch()
+	if err == nil {
+		err = m.awaitServing()
+	}
+	if err != nil {
+		m.ensemble.tb.Fatalf("restart ZooKeeper: %v", err)
+	}
+}
+
+// Pause stops the server's process with SIGSTOP until resume is called or the test ends.
+func (m *Member) Pause() (resume func()) {
+	m.ensemble.tb.Helper()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	paused := m.process
+	if err := suspend(paused.proc); err != nil {
+		m.ensemble.tb.Fatalf("pause ZooKeeper: %v", err)
+	}
+	resume = sync.OnceFunc(func() {
+		proceed(paused.proc) // an error says that it has ended
+	})
+	m.ensemble.tb.Cleanup(resume)
+	return resume
+}
+
+// Partition lets nothing through between clients and this server in the given direction,
+// without closing connections, until heal is called or the test ends. What was on its way
+// arrives late. Between the servers of an ensemble nothing changes.
+func (m *Member) Partition(d Direction) (heal func()) {
+	var heals []func()
+	if d != ToClient {
+		heals = append(heals, m.proxy.toServer.Hold())
+	}
+	if d != ToServer {
+		heals = append(heals, m.proxy.toClient.Hold())
+	}
+	heal = func() {
+		for _, heal := range heals {
+			heal()
+		}
+	}
+	m.ensemble.tb.Cleanup(heal)
+	return heal
+}
+
+// launch starts the process.
+func (m *Member) launch() error {
+	cmd, log, err := m.setup.command()
+	if err != nil {
+		return err
+	}
+	defer log.Close() // the process has it by then
+	p, err := startProcess(cmd)
+	if err != nil {
+		return fmt.Errorf("%v: %w", cmd, err)
+	}
+	m.process = p
+	return nil
+}
+
+// awaitServing waits until the server serves clients.
+func (m *Member) awaitServing() error {
+	if err := m.process.awaitServing(m.setup.address()); err != nil {
+		return fmt.Errorf("%w; the end of its log:\n%s", err, logTail(m.setup.dir))
+	}
+	return nil
+}
+
+// close ends the server and its proxy. The data is not needed any more.
+func (m *Member) close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.process != nil {
+		m.process.kill()
+	}
+	m.proxy.close()
+}

@@ -1,0 +1,242 @@
+package curatortest
+
+import (
+	"context"
+	"io"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// virtualAddress is the address of every virtual server.
+const virtualAddress = "virtual:2181"
+
+// memoryWindow is how many bytes a connection takes that the other end has not read.
+const memoryWindow = 1 << 16
+
+// memoryListener is a net.Listener without sockets.
+type memoryListener struct {
+	backlog chan net.Conn
+	closed  chan struct{}
+	close   func()
+
+	mu   sync.Mutex
+	port int // of the next client
+}
+
+func newMemoryListener() *memoryListener {
+	closed := make(chan struct{})
+	return &memoryListener{
+		backlog: make(chan net.Conn),
+		closed:  closed,
+		close:   sync.OnceFunc(func() { close(closed) }),
+		port:    49152,
+	}
+}
+
+// dial returns the client's end of a new connection.
+func (l *memoryListener) dial(ctx context.Context) (net.Conn, error) {
+	l.mu.Lock()
+	client := memoryAddr(l.port)
+	l.port++
+	l.mu.Unlock()
+	near, far := newMemoryConns(client, memoryAddr(2181))
+	select {
+	case l.backlog <- far:
+		return near, nil
+	case <-l.closed:
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+	case <-ctx.Done():
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: context.Cause(ctx)}
+	}
+}
+
+// Accept returns the server's end of the next connection.
+func (l *memoryListener) Accept() (net.Conn, error) {
+	select {
+	case conn := <-l.backlog:
+		return conn, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close makes Accept fail.
+func (l *memoryListener) Close() error {
+	l.close()
+	return nil
+}
+
+// Addr returns the server's address.
+func (l *memoryListener) Addr() net.Addr { return memoryAddr(2181) }
+
+// memoryAddr returns an address as a connection on one host would have.
+func memoryAddr(port int) net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port} }
+
+// memoryConn is one end of a connection without sockets. It takes bytes that the other end
+// has not read yet, so that two ends which both write do not wait for each other, and after
+// its end the other one still reads what was sent.
+type memoryConn struct {
+	local, remote net.Addr
+	in, out       *memoryStream
+	read, write   memoryDeadline
+}
+
+func newMemoryConns(a, b net.Addr) (near, far *memoryConn) {
+	there, back := newMemoryStream(), newMemoryStream()
+	near = &memoryConn{local: a, remote: b, in: back, out: there}
+	far = &memoryConn{local: b, remote: a, in: there, out: back}
+	return near, far
+}
+
+// Read reads what the other end has sent, and io.EOF after its end.
+func (c *memoryConn) Read(b []byte) (int, error) {
+	n, err := c.in.read(b, &c.read)
+	return n, c.wrap("read", err)
+}
+
+// Write sends b. It waits while the other end does not read.
+func (c *memoryConn) Write(b []byte) (int, error) {
+	n, err := c.out.write(b, &c.write)
+	return n, c.wrap("write", err)
+}
+
+// wrap makes err one of package net's, but for io.EOF.
+func (c *memoryConn) wrap(op string, err error) error {
+	if err == nil || err == io.EOF {
+		return err
+	}
+	return &net.OpError{Op: op, Net: "tcp", Source: c.local, Addr: c.remote, Err: err}
+}
+
+// Close ends both directions.
+func (c *memoryConn) Close() error {
+	c.in.closeReader()
+	c.out.closeWriter()
+	return c.SetDeadline(time.Time{}) // nobody waits, and no timer stays behind
+}
+
+// LocalAddr returns this end's address.
+func (c *memoryConn) LocalAddr() net.Addr { return c.local }
+
+// RemoteAddr returns the other end's address.
+func (c *memoryConn) RemoteAddr() net.Addr { return c.remote }
+
+// SetDeadline sets both deadlines.
+func (c *memoryConn) SetDeadline(t time.Time) error {
+	c.read.set(t)
+	c.write.set(t)
+	return nil
+}
+
+// SetReadDeadline sets when Read gives up.
+func (c *memoryConn) SetReadDeadline(t time.Time) error {
+	c.read.set(t)
+	return nil
+}
+
+// SetWriteDeadline sets when Write gives up.
+func (c *memoryConn) SetWriteDeadline(t time.Time) error {
+	c.write.set(t)
+	return nil
+}
+
+// memoryStream is one direction of a connection.
+type memoryStream struct {
+	mu         sync.Mutex
+	pending    []byte
+	readerGone bool
+	writerGone bool
+	changed    chan struct{} // closed and replaced at every change
+}
+
+func newMemoryStream() *memoryStream { return &memoryStream{changed: make(chan struct{})} }
+
+// change wakes all who wait for the stream. The caller holds the lock.
+func (s *memoryStream) change() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+func (s *memoryStream) closeReader() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.readerGone = true
+	s.change()
+}
+
+func (s *memoryStream) closeWriter() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.writerGone = true
+	s.change()
+}
+
+// read waits for bytes and takes as many as there are.
+func (s *memoryStream) read(b []byte, d *memoryDeadline) (int, error) {
+	for {
+		if err := d.check(); err != nil {
+			return 0, err
+		}
+		n, changed, err := s.take(b)
+		if n > 0 || err != nil || len(b) == 0 {
+			return n, err
+		}
+		if err := d.wait(changed); err != nil {
+			return 0, err
+		}
+	}
+}
+
+func (s *memoryStream) take(b []byte) (int, <-chan struct{}, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.readerGone:
+		return 0, nil, net.ErrClosed
+	case len(s.pending) > 0:
+		n := copy(b, s.pending)
+		s.pending = s.pending[n:]
+		s.change()
+		return n, nil, nil
+	case s.writerGone:
+		return 0, nil, io.EOF
+	}
+	return 0, s.changed, nil
+}
+
+// write puts all of b into the stream, as room becomes free.
+func (s *memoryStream) write(b []byte, d *memoryDeadline) (int, error) {
+	written := 0
+	for {
+		if err := d.check(); err != nil {
+			return written, err
+		}
+		n, changed, err := s.put(b[written:])
+		written += n
+		if written == len(b) || err != nil {
+			return written, err
+		}
+		if err := d.wait(changed); err != nil {
+			return written, err
+		}
+	}
+}
+
+func (s *memoryStream) put(b []byte) (int, <-chan struct{}, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.writerGone:
+		return 0, nil, net.ErrClosed
+	case s.readerGone:
+		return 0, nil, syscall.EPIPE
+	}
+	n := min(len(b), memoryWindow-len(s.pending))
+	if n > 0 {
+		s.pending = append(s.pending, b[:n]...)
+		s.change()
+	}
+	return n, s.changed, nil
+}

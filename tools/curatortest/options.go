@@ -1,0 +1,88 @@
+package curatortest
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-curator/curator/internal/zkserver"
+)
+
+// ErrInvalidOption is matched by the errors of options that make no sense.
+var ErrInvalidOption = errors.New("invalid option")
+
+// config is what options set.
+type config struct {
+	zookeeper zkserver.Config
+	virtual   bool
+	listen    string
+	err       error
+}
+
+// invalid notes the first error of an option.
+func (c *config) invalid(option, why string) {
+	if c.err == nil {
+		c.err = fmt.Errorf("%w: %s: %s", ErrInvalidOption, option, why)
+	}
+}
+
+func newConfig(opts []Option) (config, error) {
+	var c config
+	for _, opt := range opts {
+		if opt == nil {
+			c.invalid("nil", "no option")
+			continue
+		}
+		opt.apply(&c)
+	}
+	if c.virtual && c.listen != "" {
+		c.invalid("WithListen", "a virtual server has no address")
+	}
+	if c.listen == "" {
+		c.listen = "127.0.0.1:0"
+	}
+	return c, c.err
+}
+
+// Option sets something of a server.
+type Option interface{ apply(*config) }
+
+type option func(*config)
+
+func (o option) apply(c *config) { o(c) }
+
+// Virtual makes a server without sockets, whose time is the time of the bubble of
+// testing/synctest that it is started in: inside one, hours of session time pass in
+// milliseconds. It is reached by [Server.DialContext] only.
+func Virtual() Option { return option(func(c *config) { c.virtual = true }) }
+
+// WithTickTime sets the tick, 2 s by default; sessions last 2 to 20 ticks.
+func WithTickTime(d time.Duration) Option {
+	return option(func(c *config) {
+		if d < time.Millisecond {
+			c.invalid("WithTickTime", "less than 1 ms")
+		}
+		c.zookeeper.TickTime = d
+	})
+}
+
+// WithListen sets the address, 127.0.0.1:0 by default, which is a free port.
+func WithListen(address string) Option {
+	return option(func(c *config) {
+		if address == "" {
+			c.invalid("WithListen", "no address")
+		}
+		c.listen = address
+	})
+}
+
+// WithContainerCheckInterval sets how often the server removes empty containers, and TTL
+// nodes whose time has passed. The default is 60 s.
+func WithContainerCheckInterval(d time.Duration) Option {
+	return option(func(c *config) {
+		if d < time.Millisecond {
+			c.invalid("WithContainerCheckInterval", "less than 1 ms")
+		}
+		c.zookeeper.ContainerCheckInterval = d
+	})
+}

@@ -1,0 +1,17 @@
+//go:build !unix
+
+package curatortest
+
+import (
+	"errors"
+	"os"
+)
+
+// terminate ends a process.
+func terminate(p *os.Process) error { return p.Kill() }
+
+// suspend fails: this system has no signals.
+func suspend(*os.Process) error { return errors.ErrUnsupported }
+
+// proceed fails: this system has no signals.
+func proceed(*os.Process) error { return errors.ErrUnsupported }

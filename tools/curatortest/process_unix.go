@@ -1,0 +1,17 @@
+//go:build unix
+
+package curatortest
+
+import (
+	"os"
+	"syscall"
+)
+
+// terminate asks a process to end.
+func terminate(p *os.Process) error { return p.Signal(syscall.SIGTERM) }
+
+// suspend stops a process until proceed.
+func suspend(p *os.Process) error { return p.Signal(syscall.SIGSTOP) }
+
+// proceed lets a suspended process go on.
+func proceed(p *os.Process) error { return p.Signal(syscall.SIGCONT) }

@@ -1,0 +1,45 @@
+package curatortest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// TB is the part of testing.TB that this package uses; the package testing is not linked.
+type TB interface {
+	Helper()
+	Cleanup(func())
+	Logf(format string, args ...any)
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// noTest stands for the test of a server that was started outside of one: it has no end
+// that undoes anything, and keeps its failures until the server is closed.
+type noTest struct {
+	mu       sync.Mutex
+	failures []error
+}
+
+var _ TB = (*noTest)(nil)
+
+func (*noTest) Helper()             {}
+func (*noTest) Cleanup(func())      {}
+func (*noTest) Logf(string, ...any) {}
+
+func (n *noTest) Errorf(format string, args ...any) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.failures = append(n.failures, fmt.Errorf(format, args...))
+}
+
+// Fatalf is Errorf: its caller must return by itself.
+func (n *noTest) Fatalf(format string, args ...any) { n.Errorf(format, args...) }
+
+// err returns the failures.
+func (n *noTest) err() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return errors.Join(n.failures...)
+}
