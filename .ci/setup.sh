@@ -38,7 +38,7 @@ missing() {
 by_hand() {
 	cat >&2 <<-'MESSAGE'
 		NOTICE: the tests against real ZooKeeper servers need, and this script cannot install here:
-		  - a JDK, 11 or newer, with java and javac on PATH;
+		  - a JDK, 11 or newer, with java and javac on PATH (JAVA_HOME goes before it);
 		  - a release of Apache ZooKeeper, 3.8 or newer, unpacked:
 		      export ZOOKEEPER_HOME=/path/to/apache-zookeeper-3.8.x-bin
 		The race detector needs a C compiler, cc or gcc.

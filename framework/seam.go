@@ -61,6 +61,12 @@ func (i inside) Remove(full string, session int64) *seam.Removal {
 
 func (i inside) OnLoss(fn func(seam.Loss)) func() { return i.c.core.addHook(fn) }
 
+func (i inside) Holds() int {
+	i.c.core.mu.Lock()
+	defer i.c.core.mu.Unlock()
+	return len(i.c.core.hooks)
+}
+
 func (i inside) Go(fn func(ctx context.Context)) bool {
 	return i.c.core.pending.start(func() { fn(i.c.core.life) })
 }

@@ -61,6 +61,20 @@ func TestCloseDeliversWhatWasNotified(t *testing.T) {
 	})
 }
 
+func TestNothingIsDeliveredAfterClose(t *testing.T) {
+	bubble(t, func(t *testing.T, set *listen.Set[int]) {
+		got, _ := collect(set)
+		set.Notify(1)
+		mustClose(t, set)
+		late, _ := collect(set)
+		set.Notify(2)
+		synctest.Wait()
+		if !slices.Equal(*got, []int{1}) || len(*late) > 0 {
+			t.Errorf("got %v, and the one added after Close %v", *got, *late)
+		}
+	})
+}
+
 func TestCloseGivesUpWithItsContext(t *testing.T) {
 	bubble(t, func(t *testing.T, set *listen.Set[int]) {
 		var calls, sum atomic.Int32

@@ -32,6 +32,8 @@ type Client interface {
 	// OnLoss calls fn, on a goroutine that must not be blocked, when a session's
 	// standing changes for the worse. remove does not wait for a call that is running.
 	OnLoss(fn func(Loss)) (remove func())
+	// Holds returns how many functions OnLoss has: one for every lock that is held.
+	Holds() int
 	// Go runs fn in the background until it returns; ctx ends with the client. It
 	// reports false when the client is closed.
 	Go(fn func(ctx context.Context)) bool

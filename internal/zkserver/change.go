@@ -104,7 +104,15 @@ func setACL(tx *txn, _ jute.Op, d *jute.Decoder) (encoder, jute.Code) {
 	return &jute.StatResponse{Stat: n.stat()}, jute.CodeOK
 }
 
-// reconfig does reconfig, which a server that is no member of an ensemble refuses.
-func reconfig(*txn, jute.Op, *jute.Decoder) (encoder, jute.Code) {
+// reconfig does reconfig, which a server that is no member of an ensemble refuses. It takes
+// a zxid only if the request can be read.
+func reconfig(r *request) (encoder, jute.Code) {
+	for range 3 { // who joins, who leaves, who is a member then
+		r.body.Buffer()
+	}
+	if r.body.Int64(); r.body.Err() != nil {
+		return nil, jute.CodeMarshallingError
+	}
+	r.store.zxid++
 	return nil, jute.CodeReconfigDisabled
 }

@@ -63,7 +63,7 @@ func (c *conn) serve() {
 	case <-handshake.C:
 		c.end()
 	}
-	c.server.toClient.Pass(c.server.done)
+	c.server.outbound(c.server.done)
 	c.net.Close() // the client sees the end; there is nobody else to tell
 	wg.Wait()
 }
@@ -118,7 +118,7 @@ func (c *conn) write() {
 			if i+1 < len(messages) && messages[i+1].notBefore.Equal(m.notBefore) && len(batch) < 1<<16 {
 				continue
 			}
-			if !c.server.toClient.Pass(c.over) {
+			if !c.server.outbound(c.over) {
 				return
 			}
 			if _, err := c.net.Write(batch); err != nil {
@@ -151,7 +151,7 @@ func (c *conn) read() {
 	r := bufio.NewReader(c.net)
 	for first := true; ; first = false {
 		frame, err := c.readFrame(r, first)
-		if !c.server.toServer.Pass(c.over) {
+		if !c.server.inbound(c.over) {
 			return
 		}
 		var word fourLetterWord

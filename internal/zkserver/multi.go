@@ -123,11 +123,16 @@ func (tx *txn) stepCreate(asked jute.Op, body *jute.Decoder) (jute.Op, encoder, 
 
 // multiRead does each of its operations by itself.
 func multiRead(r *request) (encoder, jute.Code) {
+	var done results
+	writes := *r.body
 	ops, code := split(r.body, multiReadBodies)
 	if code != jute.CodeOK {
+		if ops, code := split(&writes, multiBodies); code == jute.CodeOK && len(ops) > 0 {
+			// A multi by another name: ZooKeeper sends the results so far, which are none.
+			return done.end(), jute.CodeMarshallingError
+		}
 		return nil, code
 	}
-	var done results
 	for _, o := range ops {
 		req, _ := decode[jute.PathWatchRequest](jute.NewDecoder(o.body))
 		result, code := readNode(r, o.op, req.Path, false)

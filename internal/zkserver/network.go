@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync"
 	"syscall"
-
-	"github.com/go-curator/curator/internal/zkserver/valve"
 )
 
 // Direction is a direction of the network.
@@ -37,16 +35,28 @@ func (s *Server) Partition(d Direction) (heal func()) {
 }
 
 // Pause stops the server as SIGSTOP would, until resume is called, which may be called
-// more than once: it does not read, answer or expire. Time goes on meanwhile, so that a
-// session which was not heard of for too long may end at the resume, even if its client's
-// requests are waiting.
+// more than once: it does not read, answer or expire. Time goes on meanwhile. At the resume
+// the sessions end that have not been heard of for too long, even if requests of their
+// clients are waiting: real servers mostly, but not always, see to their clocks first.
 func (s *Server) Pause() (resume func()) {
-	releases := []func(){s.running.Hold(), s.toServer.Hold(), s.toClient.Hold()}
-	return func() {
-		for _, release := range releases {
-			release()
+	release := s.running.Hold()
+	s.pauses.Add(1)
+	return sync.OnceFunc(func() {
+		if s.pauses.Add(-1) == 0 {
+			s.expireOverdue()
 		}
-	}
+		release()
+	})
+}
+
+// inbound waits while nothing gets to the server, and is false if done is closed before.
+func (s *Server) inbound(done <-chan struct{}) bool {
+	return s.toServer.Pass(done) && s.running.Pass(done)
+}
+
+// outbound waits while nothing gets to clients, and is false if done is closed before.
+func (s *Server) outbound(done <-chan struct{}) bool {
+	return s.running.Pass(done) && s.toClient.Pass(done)
 }
 
 // Refuse closes every new connection at once until accept is called, which may be called
@@ -65,14 +75,9 @@ func (s *Server) Refuse() (accept func()) {
 // Reach waits as long as the network keeps a client from connecting. It fails if the
 // server refuses connections, or is closed, or ctx ends.
 func (s *Server) Reach(ctx context.Context) error {
-	// A paused server's kernel still accepts, so that only partitions count.
-	for _, v := range []*valve.Valve{&s.toServer, &s.toClient} {
-		if s.running.Held() {
-			break
-		}
-		if !v.Pass(ctx.Done()) {
-			return context.Cause(ctx)
-		}
+	// While the server is paused, its kernel still accepts.
+	if !s.toServer.Pass(ctx.Done()) || !s.toClient.Pass(ctx.Done()) {
+		return context.Cause(ctx)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,7 +92,7 @@ func (s *Server) Disconnect(id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.conns {
-		if id == 0 || c.session != nil && c.session.id == id {
+		if !c.gone && (id == 0 || c.session != nil && c.session.id == id) {
 			s.cut(c)
 		}
 	}
@@ -112,14 +117,15 @@ func (s *Server) Restart(keep bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.conns {
-		s.cut(c)
+		if !c.gone {
+			s.cut(c)
+		}
 	}
 	if keep {
 		s.store.reload()
 		return
 	}
-	fresh := newStore(s.config)
-	fresh.start = s.store.start
+	fresh := newStore(s.config, s.start)
 	fresh.nextID = max(fresh.nextID, s.store.nextID)
 	s.store = fresh
 }

@@ -30,6 +30,7 @@ var readings = map[jute.Op]reading{
 	jute.OpAddWatch:             addWatch,
 	jute.OpCheckWatches:         checkWatches,
 	jute.OpRemoveWatches:        removeWatches,
+	jute.OpReconfig:             reconfig,
 }
 
 // writings are the requests that are transactions. Each takes a zxid, even if it fails.
@@ -43,7 +44,6 @@ var writings = map[jute.Op]writing{
 	jute.OpSetACL:          setACL,
 	jute.OpCheck:           check,
 	jute.OpMulti:           multi,
-	jute.OpReconfig:        reconfig,
 }
 
 // request is a request being done.
@@ -102,6 +102,9 @@ func (s *Server) do(c *conn, header jute.RequestHeader, body *jute.Decoder) {
 		} else {
 			tx.commit()
 		}
+		if header.Op == jute.OpCheck && code == jute.CodeOK {
+			return // ZooKeeper 3.8 fails to write this answer, and the client gets none
+		}
 		c.reply(header.Xid, st.zxid, code, result)
 		return
 	}
@@ -116,7 +119,7 @@ func (s *Server) do(c *conn, header jute.RequestHeader, body *jute.Decoder) {
 	case jute.OpClose:
 		s.closeSession(c, header)
 	default:
-		c.reply(header.Xid, 0, jute.CodeUnimplemented, nil)
+		c.reply(header.Xid, -1, jute.CodeUnimplemented, nil)
 		s.disconnect(c)
 		c.finish()
 	}

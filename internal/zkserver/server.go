@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-curator/curator/internal/zkserver/valve"
@@ -20,18 +21,18 @@ type traffic struct {
 // Server is a ZooKeeper server in memory. It is made by New.
 type Server struct {
 	config Config
+	start  time.Time     // ticks are counted from here
 	done   chan struct{} // closed by Close
 	wg     sync.WaitGroup
 
-	// What the network lets through.
-
-	toServer valve.Valve
-	toClient valve.Valve
+	toServer valve.Valve // shut while the network loses what clients send
+	toClient valve.Valve // shut while the network loses what the server sends
 	running  valve.Valve // shut while the server is paused
+	pauses   atomic.Int32
 
 	mu        sync.Mutex
 	store     *store
-	conns     map[*conn]struct{}
+	conns     map[*conn]struct{} // all that are not closed yet, those that are gone included
 	listeners map[net.Listener]struct{}
 	rules     []*rule
 	refusing  int  // how many callers of Refuse want connections refused
@@ -43,10 +44,12 @@ type Server struct {
 // New returns a Server without data. It starts nothing: Serve and ServeConn do.
 func New(config Config) *Server {
 	config = config.withDefaults()
+	start := time.Now()
 	return &Server{
 		config:    config,
+		start:     start,
 		done:      make(chan struct{}),
-		store:     newStore(config),
+		store:     newStore(config, start),
 		conns:     map[*conn]struct{}{},
 		listeners: map[net.Listener]struct{}{},
 	}
@@ -62,7 +65,7 @@ func (s *Server) Serve(l net.Listener) error {
 		return ErrServerClosed
 	}
 	s.listeners[l] = struct{}{}
-	s.start()
+	s.startClocks()
 	s.wg.Add(1)
 	s.mu.Unlock()
 	defer s.wg.Done()
@@ -103,7 +106,7 @@ func (s *Server) admit(nc net.Conn) *conn {
 	admitted := !s.closed && s.refusing == 0
 	if admitted {
 		s.conns[c] = struct{}{}
-		s.start()
+		s.startClocks()
 		s.wg.Add(1)
 	}
 	s.mu.Unlock()
@@ -114,13 +117,17 @@ func (s *Server) admit(nc net.Conn) *conn {
 	return c
 }
 
+// run serves a connection that was admitted.
 func (s *Server) run(c *conn) {
 	defer s.wg.Done()
 	c.serve()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.conns, c)
 }
 
-// start starts the goroutines of the server itself. The caller holds the lock.
-func (s *Server) start() {
+// startClocks starts the goroutines of the server itself. The caller holds the lock.
+func (s *Server) startClocks() {
 	if s.started {
 		return
 	}
@@ -174,58 +181,10 @@ func (s *Server) disconnect(c *conn) {
 	}
 	c.session = nil
 	s.store.forget(c)
-	delete(s.conns, c)
 }
 
 // cut ends a connection at once. The caller holds the lock.
 func (s *Server) cut(c *conn) {
 	s.disconnect(c)
 	c.end()
-}
-
-// expireSessions ends sessions whose time is over, at every tick.
-func (s *Server) expireSessions() {
-	start := s.store.start
-	for tick := time.Since(start)/s.config.TickTime + 1; ; tick = max(tick, time.Since(start)/s.config.TickTime) + 1 {
-		if !s.waitUntil(start.Add(tick * s.config.TickTime)) {
-			return
-		}
-		s.mu.Lock()
-		for _, sess := range s.store.overdue() {
-			s.expire(sess)
-		}
-		s.mu.Unlock()
-	}
-}
-
-// expire ends a session and cuts its connection. The caller holds the lock.
-func (s *Server) expire(sess *session) {
-	s.config.Logger.Debug("session expired", "session", sess.id)
-	c := sess.conn
-	s.store.endSession(sess)
-	if c != nil {
-		s.cut(c)
-	}
-}
-
-// reapNodes removes empty containers and timed nodes, at every interval.
-func (s *Server) reapNodes() {
-	interval := s.config.ContainerCheckInterval
-	for next := time.Now().Add(interval); s.waitUntil(next); next = next.Add(interval) {
-		s.mu.Lock()
-		s.store.reap(time.Now())
-		s.mu.Unlock()
-	}
-}
-
-// waitUntil waits for a time, and while the server is paused. It is false after Close.
-func (s *Server) waitUntil(t time.Time) bool {
-	timer := time.NewTimer(time.Until(t))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return s.running.Pass(s.done)
-	case <-s.done:
-		return false
-	}
 }

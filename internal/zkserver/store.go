@@ -20,14 +20,13 @@ type store struct {
 }
 
 // newStore returns a store as a server has it that starts for the first time.
-func newStore(config Config) *store {
-	now := time.Now()
+func newStore(config Config, start time.Time) *store {
 	return &store{
 		config:   config,
-		start:    now,
+		start:    start,
 		tree:     newTree(),
 		sessions: map[int64]*session{},
-		nextID:   firstSessionID(now),
+		nextID:   firstSessionID(time.Now()),
 		data:     newWatchTable(),
 		children: newWatchTable(),
 	}

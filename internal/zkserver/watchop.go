@@ -6,23 +6,30 @@ import (
 
 // setWatches does setWatches: it puts one-shot watches back.
 func setWatches(r *request) (encoder, jute.Code) {
+	lists := vectors(r.body.Rest())
 	req, code := decode[jute.SetWatches](r.body)
 	if code != jute.CodeOK {
 		return nil, code
 	}
-	r.restore(req.RelativeZxid, req.DataWatches, req.ExistWatches, req.ChildWatches)
-	return nil, jute.CodeOK
+	return nil, r.restore(req.RelativeZxid, lists, req.DataWatches, req.ExistWatches, req.ChildWatches)
 }
 
 // setWatches2 does setWatches2: it puts watches of every kind back.
 func setWatches2(r *request) (encoder, jute.Code) {
+	lists := vectors(r.body.Rest())
 	req, code := decode[jute.SetWatches2](r.body)
 	if code != jute.CodeOK {
 		return nil, code
 	}
-	r.restore(req.RelativeZxid, req.DataWatches, req.ExistWatches, req.ChildWatches)
+	code = r.restore(req.RelativeZxid, lists, req.DataWatches, req.ExistWatches, req.ChildWatches)
+	if code != jute.CodeOK || lists < 4 {
+		return nil, jute.CodeMarshallingError
+	}
 	for _, path := range req.PersistentWatches {
 		r.watch(path, lasting)
+	}
+	if lists < 5 {
+		return nil, jute.CodeMarshallingError
 	}
 	for _, path := range req.PersistentRecursiveWatches {
 		r.watch(path, lastingBelow)
@@ -30,9 +37,25 @@ func setWatches2(r *request) (encoder, jute.Code) {
 	return nil, jute.CodeOK
 }
 
+// vectors returns how many of the lists of a setWatches come before the first one that is
+// null. There ZooKeeper stops, with what it has done until then, and reports an error.
+func vectors(body []byte) int {
+	d := jute.NewDecoder(body)
+	d.Int64()
+	for n := 0; ; n++ {
+		length := d.Int32()
+		if length < 0 || d.Err() != nil {
+			return n
+		}
+		for ; length > 0 && d.Err() == nil; length-- {
+			d.Buffer()
+		}
+	}
+}
+
 // restore puts one-shot watches back, but for those that would have fired since the
 // client's last zxid: it is told of these at once.
-func (r *request) restore(seen int64, data, exist, children []string) {
+func (r *request) restore(seen int64, lists int, data, exist, children []string) jute.Code {
 	st := r.store
 	for _, path := range data {
 		switch n := st.tree.get(path); {
@@ -44,12 +67,18 @@ func (r *request) restore(seen int64, data, exist, children []string) {
 			st.data.add(path, r.conn, oneShot)
 		}
 	}
+	if lists < 2 {
+		return jute.CodeMarshallingError
+	}
 	for _, path := range exist {
 		if st.tree.get(path) != nil {
 			r.conn.notify(jute.EventNodeCreated, path)
 		} else {
 			st.data.add(path, r.conn, oneShot)
 		}
+	}
+	if lists < 3 {
+		return jute.CodeMarshallingError
 	}
 	for _, path := range children {
 		switch n := st.tree.get(path); {
@@ -61,6 +90,7 @@ func (r *request) restore(seen int64, data, exist, children []string) {
 			st.children.add(path, r.conn, oneShot)
 		}
 	}
+	return jute.CodeOK
 }
 
 // watch sets a persistent watch, which is one on data and one on children.

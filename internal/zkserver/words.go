@@ -56,6 +56,9 @@ func (s *Server) describe(clients bool) string {
 	if clients {
 		b.WriteString("Clients:\n")
 		for c := range s.conns {
+			if c.gone {
+				continue
+			}
 			fmt.Fprintf(&b, " %v[1](queued=0,recved=0,sent=0)\n", c.net.RemoteAddr())
 		}
 		b.WriteString("\n")
@@ -83,5 +86,19 @@ func (s *Server) monitor() string {
 		"zk_num_alive_connections\t%d\nzk_znode_count\t%d\nzk_watch_count\t%d\nzk_ephemerals_count\t%d\n"+
 		"zk_global_sessions\t%d\n",
 		version, s.traffic.received, s.traffic.sent,
-		len(s.conns), len(s.store.tree), s.store.watches(), ephemerals, len(s.store.sessions))
+		s.connections(), s.store.nodeCount(), s.store.watches(), ephemerals, len(s.store.sessions))
 }
+
+// connections returns how many connections are open.
+func (s *Server) connections() int {
+	n := 0
+	for c := range s.conns {
+		if !c.gone {
+			n++
+		}
+	}
+	return n
+}
+
+// nodeCount returns how many nodes there are as ZooKeeper counts, the root twice.
+func (st *store) nodeCount() int { return len(st.tree) + 1 }

@@ -161,16 +161,16 @@ func (h *hold) newLease(ctx context.Context, up chan struct{}) *Lease {
 		return nil
 	}
 	inner, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	lease := &Lease{hold: h, child: make(chan struct{}, 1), up: up, cancel: cancel}
+	lease := &Lease{hold: h, child: make(chan struct{}, 1), up: up, cancel: cancel, released: new(atomic.Bool)}
 	h.leases[lease.child] = cancel
 	lease.ctx = context.WithValue(inner, h.in.key(), lease)
-	runtime.AddCleanup(lease, h.dropped, inner)
+	runtime.AddCleanup(lease, h.dropped, lease.released)
 	return lease
 }
 
 // dropped reports a lease that nobody can release any more.
-func (h *hold) dropped(inner context.Context) {
-	if inner.Err() == nil {
+func (h *hold) dropped(released *atomic.Bool) {
+	if !released.Load() && !h.over.Load() {
 		h.in.client.Logger().Warn("lock lease dropped without release; the lock stays held until the client is closed",
 			"path", h.in.path, "token", h.node.Stat.Czxid)
 	}

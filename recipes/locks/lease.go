@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 )
 
 // Lease is one acquisition of a lock, held from the return of Acquire until Release
@@ -21,6 +22,8 @@ type Lease struct {
 	cancel context.CancelCauseFunc
 	child  chan struct{} // at most one nested lease at a time
 	up     chan struct{} // the slot of the lease this one is nested in, given back on release
+
+	released *atomic.Bool // apart, to be seen when the lease is gone
 
 	once   sync.Once
 	before error // why the hold had ended when the lease was released
@@ -122,6 +125,7 @@ func (l *Lease) Release(ctx context.Context) error {
 		return nil
 	}
 	l.once.Do(func() {
+		l.released.Store(true)
 		l.before, l.last = l.hold.leave(l.child)
 		l.cancel(ErrReleased)
 		if l.up != nil {

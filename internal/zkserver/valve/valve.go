@@ -27,13 +27,6 @@ func (v *Valve) Hold() (release func()) {
 	})
 }
 
-// Held tells whether the valve is shut.
-func (v *Valve) Held() bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.held > 0
-}
-
 // Pass returns true as soon as the valve is open, or false if done is closed first.
 func (v *Valve) Pass(done <-chan struct{}) bool {
 	for {

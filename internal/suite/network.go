@@ -1,0 +1,263 @@
+package suite
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"testing"
+
+	"github.com/go-curator/curator/internal/jute"
+)
+
+// Network is a client's network, with faults on demand.
+type Network struct {
+	dial dialFunc
+
+	mu       sync.Mutex
+	conns    map[*conn]struct{}
+	rules    []*rule
+	isolated chan struct{} // closed by the end of the isolation; nil without one
+	session  jute.ConnectResponse
+	requests map[jute.Op]int
+	last     string // the address that was dialed last
+}
+
+// Fate is what happens to a request.
+type Fate int
+
+// The fates.
+const (
+	// CutBefore closes the connection in place of sending the request.
+	CutBefore Fate = iota + 1
+	// CutAfter sends the request and closes the connection in place of its answer.
+	CutAfter
+)
+
+type rule struct {
+	op   jute.Op
+	fate Fate
+	then func()
+	hit  chan struct{}
+}
+
+// On makes the next request with the operation meet its fate, after which then is called
+// if it is not nil. The channel is closed when that has happened.
+func (n *Network) On(op jute.Op, fate Fate, then func()) (hit <-chan struct{}) {
+	r := &rule{op: op, fate: fate, then: then, hit: make(chan struct{})}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.rules = append(n.rules, r)
+	return r.hit
+}
+
+// Requests returns how many requests with the operation were sent, in whole multis.
+func (n *Network) Requests(op jute.Op) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.requests[op]
+}
+
+// Cut closes the connection; the client reconnects.
+func (n *Network) Cut() {
+	n.mu.Lock()
+	conns := n.conns
+	n.conns = nil
+	n.mu.Unlock()
+	for c := range conns {
+		c.Conn.Close()
+	}
+}
+
+// Isolate lets nothing through in either direction, new connections included, until
+// heal is called. Nothing that was on its way arrives later.
+func (n *Network) Isolate() (heal func()) {
+	done := make(chan struct{})
+	n.mu.Lock()
+	n.isolated = done
+	n.mu.Unlock()
+	return func() {
+		n.mu.Lock()
+		n.isolated = nil
+		n.mu.Unlock()
+		close(done)
+		n.Cut()
+	}
+}
+
+// Expire ends the client's session at the server, as its timeout would: it takes the
+// session over, which needs its password, and closes it.
+func (n *Network) Expire(t *testing.T) {
+	t.Helper()
+	n.mu.Lock()
+	s, address := n.session, n.last
+	n.mu.Unlock()
+	raw, err := n.dial(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	connect := jute.ConnectRequest{TimeOut: s.TimeOut, SessionID: s.SessionID, Passwd: s.Passwd}
+	hello := jute.AppendBool(connect.Append(make([]byte, 4)), false)
+	binary.BigEndian.PutUint32(hello, uint32(len(hello)-4))
+	bye := (&jute.RequestHeader{Xid: 1, Op: jute.OpClose}).Append([]byte{0, 0, 0, 8})
+	for _, frame := range [][]byte{hello, bye} {
+		if _, err := raw.Write(frame); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readFrame(raw); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Dial is for framework.WithDialer.
+func (n *Network) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	n.mu.Lock()
+	isolated := n.isolated
+	n.last = address
+	n.mu.Unlock()
+	if isolated != nil {
+		select {
+		case <-isolated:
+			return nil, errors.New("network unreachable")
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	raw, err := n.dial(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{Conn: raw, network: n, cut: map[int32]*rule{}}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.conns == nil {
+		n.conns = map[*conn]struct{}{}
+	}
+	n.conns[c] = struct{}{}
+	return c, nil
+}
+
+// conn is one connection. The client writes whole frames and reads through a buffer.
+type conn struct {
+	net.Conn
+	network *Network
+
+	said bool // the connect request is through
+	open bool // so is its answer
+	rest []byte
+
+	mu  sync.Mutex
+	cut map[int32]*rule // answers not to be delivered, by xid
+}
+
+// Write sends frames, but for those whose fate is decided.
+func (c *conn) Write(p []byte) (int, error) {
+	for rest := p; len(rest) > 0; {
+		n := 4 + int(binary.BigEndian.Uint32(rest))
+		frame := rest[:n]
+		rest = rest[n:]
+		if !c.said {
+			c.said = true
+		} else if r := c.network.match(frame); r != nil {
+			if r.fate == CutBefore {
+				r.happen(c)
+				return 0, net.ErrClosed
+			}
+			c.mu.Lock()
+			c.cut[int32(binary.BigEndian.Uint32(frame[4:]))] = r
+			c.mu.Unlock()
+		}
+		if c.network.silent() {
+			continue
+		}
+		if _, err := c.Conn.Write(frame); err != nil {
+			return 0, err
+		}
+	}
+	return len(p), nil
+}
+
+// match counts the request and returns the rule that it meets.
+func (n *Network) match(frame []byte) *rule {
+	op := jute.Op(binary.BigEndian.Uint32(frame[8:]))
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.requests == nil {
+		n.requests = map[jute.Op]int{}
+	}
+	n.requests[op]++
+	for i, r := range n.rules {
+		if r.op == op {
+			n.rules = append(n.rules[:i:i], n.rules[i+1:]...)
+			return r
+		}
+	}
+	return nil
+}
+
+func (r *rule) happen(c *conn) {
+	c.Conn.Close()
+	if r.then != nil {
+		r.then()
+	}
+	close(r.hit)
+}
+
+func (n *Network) silent() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.isolated != nil
+}
+
+// Read delivers frames, but for those whose fate is decided.
+func (c *conn) Read(p []byte) (int, error) {
+	for len(c.rest) == 0 {
+		frame, err := readFrame(c.Conn)
+		if err != nil {
+			return 0, err
+		}
+		if c.network.silent() {
+			continue
+		}
+		if !c.open {
+			c.open = true
+			c.network.greeted(frame)
+		} else {
+			c.mu.Lock()
+			r := c.cut[int32(binary.BigEndian.Uint32(frame[4:]))]
+			c.mu.Unlock()
+			if r != nil {
+				r.happen(c)
+				return 0, io.EOF
+			}
+		}
+		c.rest = frame
+	}
+	n := copy(p, c.rest)
+	c.rest = c.rest[n:]
+	return n, nil
+}
+
+// greeted keeps the session that a connect reply names.
+func (n *Network) greeted(frame []byte) {
+	var r jute.ConnectResponse
+	if jute.Decode(frame[4:], &r) == nil && r.SessionID != 0 {
+		n.mu.Lock()
+		n.session = r
+		n.mu.Unlock()
+	}
+}
+
+func readFrame(r io.Reader) ([]byte, error) {
+	frame := make([]byte, 4)
+	if _, err := io.ReadFull(r, frame); err != nil {
+		return nil, err
+	}
+	frame = append(frame, make([]byte, binary.BigEndian.Uint32(frame))...)
+	_, err := io.ReadFull(r, frame[4:])
+	return frame, err
+}

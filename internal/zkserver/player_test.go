@@ -1,0 +1,304 @@
+package zkserver_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkserver/rawclient"
+)
+
+// player plays scripts on a server and writes down, line by line, what each client saw, in
+// a form that does not depend on the server's clock, session ids and first zxid.
+type player struct {
+	t       testing.TB
+	dial    func() (net.Conn, error)
+	clients map[int]*rawclient.Client
+	names   map[int64]string // of sessions
+	base    int64            // the zxid at the script's start
+	lines   []string
+}
+
+// step is one action of a script.
+type step func(p *player)
+
+// script is a sequence of actions that begins with nobody connected.
+type script struct {
+	name  string
+	steps []step
+}
+
+// play returns what the scripts do on the server that dial reaches.
+func play(t testing.TB, dial func() (net.Conn, error), scripts []script) string {
+	var all strings.Builder
+	for _, s := range scripts {
+		p := &player{t: t, dial: dial, clients: map[int]*rawclient.Client{}, names: map[int64]string{}}
+		p.begin()
+		for _, step := range s.steps {
+			step(p)
+		}
+		p.end()
+		fmt.Fprintf(&all, "=== %s\n%s\n", s.name, strings.Join(p.lines, "\n"))
+	}
+	return all.String()
+}
+
+// begin finds out the server's zxid.
+func (p *player) begin() {
+	c := p.mustConnect(jute.ConnectRequest{TimeOut: 10000})
+	f, err := c.Do(jute.OpClose, nil)
+	p.must(err)
+	p.must(c.Conn.Close())
+	p.base = f.Zxid
+}
+
+// end ends all sessions.
+func (p *player) end() {
+	for _, i := range p.order() {
+		c := p.clients[i]
+		_, err := c.Do(jute.OpClose, nil)
+		p.must(err)
+		p.must(c.Conn.Close())
+	}
+}
+
+func (p *player) must(err error) {
+	p.t.Helper()
+	if err != nil {
+		p.t.Fatalf("%v; so far:\n%s", err, strings.Join(p.lines, "\n"))
+	}
+}
+
+func (p *player) mustConnect(req jute.ConnectRequest) *rawclient.Client {
+	c, err := p.connect(req)
+	p.must(err)
+	return c
+}
+
+func (p *player) connect(req jute.ConnectRequest) (*rawclient.Client, error) {
+	conn, err := p.dial()
+	p.must(err)
+	p.must(conn.SetDeadline(time.Now().Add(20 * time.Second)))
+	return rawclient.Connect(conn, req)
+}
+
+// order returns the numbers of the clients.
+func (p *player) order() []int {
+	var order []int
+	for i := range p.clients {
+		order = append(order, i)
+	}
+	slices.Sort(order)
+	return order
+}
+
+func (p *player) printf(format string, args ...any) {
+	p.lines = append(p.lines, fmt.Sprintf(format, args...))
+}
+
+// connecting has client i connect with a new session.
+func connecting(i int) step {
+	return connectingWith(i, "a new session", func(*player) jute.ConnectRequest {
+		return jute.ConnectRequest{TimeOut: 10000}
+	})
+}
+
+// connectingWith has client i connect as request says.
+func connectingWith(i int, what string, request func(p *player) jute.ConnectRequest) step {
+	return func(p *player) {
+		c, err := p.connect(request(p))
+		if err != nil {
+			p.printf("c%d connects with %s: %s", i, what, connectFailure(err))
+			return
+		}
+		if _, known := p.names[c.Session.SessionID]; !known {
+			p.names[c.Session.SessionID] = fmt.Sprintf("S%d", len(p.names))
+		}
+		p.clients[i] = c
+		p.printf("c%d connects with %s: %s for %d ms", i, what, p.session(c.Session.SessionID), c.Session.TimeOut)
+	}
+}
+
+func connectFailure(err error) string {
+	switch {
+	case errors.Is(err, rawclient.ErrExpired):
+		return "expired"
+	case isClosed(err):
+		return "closed"
+	default:
+		return err.Error()
+	}
+}
+
+// isClosed tells whether the error is that of a connection which the server closed.
+func isClosed(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+// dropping has client i close its connection, not its session, and the server notice it.
+func dropping(i int) step {
+	return func(p *player) {
+		p.must(p.clients[i].Conn.Close())
+		delete(p.clients, i)
+		p.printf("c%d drops its connection", i)
+	}
+}
+
+// closed expects that the server closes the connection of client i.
+func closed(i int) step {
+	return func(p *player) {
+		for {
+			f, err := p.clients[i].Receive()
+			if err != nil {
+				p.printf("c%d: %s", i, connectFailure(err))
+				break
+			}
+			p.print(i, f, 0, "late ")
+		}
+		p.must(p.clients[i].Conn.Close())
+		delete(p.clients, i)
+	}
+}
+
+// doing has client i do a request, and everybody say what they were told meanwhile. The
+// ping behind the request shows that there is no reply where there is none.
+func doing(i int, op jute.Op, body rawclient.Body) step {
+	return func(p *player) {
+		p.printf("c%d %s", i, describe(op, body))
+		p.exchange(i, op, body)
+		for _, j := range p.order() {
+			p.exchange(j, jute.OpPing, nil)
+		}
+	}
+}
+
+// ending is doing for a request after which the server closes the connection.
+func ending(i int, op jute.Op, body rawclient.Body) step {
+	return func(p *player) {
+		p.printf("c%d %s", i, describe(op, body))
+		if _, err := p.clients[i].Send(op, body); err != nil && !isClosed(err) {
+			p.must(err)
+		}
+		from := len(p.lines)
+		for {
+			f, err := p.clients[i].Receive()
+			if err != nil {
+				p.sortEvents(from)
+				p.printf("c%d: %s", i, connectFailure(err))
+				break
+			}
+			p.print(i, f, op, "")
+		}
+		p.must(p.clients[i].Conn.Close())
+		delete(p.clients, i)
+		for _, j := range p.order() {
+			from := len(p.lines)
+			p.exchange(j, jute.OpPing, nil)
+			p.sortEvents(from)
+		}
+	}
+}
+
+// sortEvents puts events next to each other in order. It is for those of the ephemeral
+// nodes that end with a session, which come in any order.
+func (p *player) sortEvents(from int) {
+	to := from
+	for to < len(p.lines) && strings.Contains(p.lines[to], ": event ") {
+		to++
+	}
+	slices.Sort(p.lines[from:to])
+}
+
+// pipelining has client i send requests in one write and prints what comes back. The last
+// one must be answered.
+func pipelining(i int, ops ...multiOp) step {
+	return func(p *player) {
+		c := p.clients[i]
+		var frames []byte
+		sent := map[int32]jute.Op{}
+		last := int32(0)
+		for k, o := range ops {
+			last = int32(1_000_000 + k)
+			sent[last] = o.op
+			frame := o.body.Append((&jute.RequestHeader{Xid: last, Op: o.op}).Append(nil))
+			frames = append(jute.AppendInt32(frames, int32(len(frame))), frame...)
+			p.printf("c%d %s, without waiting", i, describe(o.op, o.body))
+		}
+		_, err := c.Conn.Write(frames)
+		p.must(err)
+		for xid := int32(0); xid != last; {
+			f, err := c.Receive()
+			p.must(err)
+			xid = f.Xid
+			p.print(i, f, sent[xid], "")
+		}
+		for _, j := range p.order() {
+			p.exchange(j, jute.OpPing, nil)
+		}
+	}
+}
+
+// exchange sends a request and a ping and prints what comes until the ping's answer.
+func (p *player) exchange(i int, op jute.Op, body rawclient.Body) {
+	c := p.clients[i]
+	if op != jute.OpPing {
+		_, err := c.Send(op, body)
+		p.must(err)
+	}
+	_, err := c.Send(jute.OpPing, nil)
+	p.must(err)
+	replied := op == jute.OpPing
+	for {
+		f, err := c.Receive()
+		p.must(err)
+		if f.Xid == jute.XidPing {
+			break
+		}
+		replied = replied || f.Xid != jute.XidNotification
+		p.print(i, f, op, "")
+	}
+	if !replied {
+		p.printf("  c%d: no reply", i)
+	}
+}
+
+// print writes down a frame.
+func (p *player) print(i int, f rawclient.Frame, op jute.Op, how string) {
+	if event, ok := f.Event(); ok {
+		p.printf("  c%d: %sevent %s %q, state %d, zxid %d, err %d", i, how,
+			eventNames[event.Type], event.Path, event.State, f.Zxid, f.Err)
+		return
+	}
+	p.printf("  c%d: %s%s %s%s", i, how, codeName(f.Err), p.zxid(f.Zxid), p.body(op, f))
+}
+
+var eventNames = map[int32]string{
+	jute.EventNodeCreated: "NodeCreated", jute.EventNodeDeleted: "NodeDeleted",
+	jute.EventNodeDataChanged: "NodeDataChanged", jute.EventNodeChildrenChanged: "NodeChildrenChanged",
+}
+
+// zxid returns a zxid relative to the script's start.
+func (p *player) zxid(zxid int64) string {
+	if zxid <= 0 {
+		return fmt.Sprint("zxid ", zxid)
+	}
+	return fmt.Sprintf("zxid %+d", zxid-p.base)
+}
+
+// session returns the name of a session.
+func (p *player) session(id int64) string {
+	if name, ok := p.names[id]; ok {
+		return name
+	}
+	if id == 0 {
+		return "none"
+	}
+	return "unknown session"
+}

@@ -1,0 +1,154 @@
+package locks_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/state"
+)
+
+// env is what a test of one lock needs: a client with faults, the lock on it, and an
+// observer whose network is sound.
+type env struct {
+	t        *testing.T
+	b        *suite.Backend
+	path     string
+	client   *framework.Client
+	network  *suite.Network
+	mutex    *locks.InterProcessMutex
+	observer *framework.Client
+}
+
+var sessionPolicy = framework.WithErrorPolicy(state.SessionErrorPolicy())
+
+func newEnv(t *testing.T, b *suite.Backend, opts ...framework.Option) *env {
+	t.Helper()
+	e := &env{t: t, b: b, path: b.Path("lock")}
+	e.observer, _ = b.Client(t)
+	e.client, e.network = b.Client(t, opts...)
+	e.mutex = e.lock(e.client)
+	if err := e.client.BlockUntilConnected(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func (e *env) lock(client *framework.Client, opts ...locks.MutexOption) *locks.InterProcessMutex {
+	e.t.Helper()
+	mutex, err := locks.NewInterProcessMutex(client, e.path, opts...)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return mutex
+}
+
+// other returns a lock on a client of its own.
+func (e *env) other(opts ...locks.MutexOption) *locks.InterProcessMutex {
+	e.t.Helper()
+	client, _ := e.b.Client(e.t)
+	return e.lock(client, opts...)
+}
+
+// nodes returns the names of the contenders, in order.
+func (e *env) nodes() []string {
+	e.t.Helper()
+	names, err := e.observer.GetChildren().ForPath(context.Background(), e.path)
+	if err != nil && !errors.Is(err, framework.ErrNoNode) {
+		e.t.Fatal(err)
+	}
+	slices.SortFunc(names, func(a, b string) int { return strings.Compare(number(a), number(b)) })
+	return names
+}
+
+// number returns the server's number at the end of a name.
+func number(name string) string { return name[max(0, len(name)-10):] }
+
+func (e *env) wantNodes(n int) []string {
+	e.t.Helper()
+	names := e.nodes()
+	if len(names) != n {
+		e.t.Fatalf("%d nodes at the lock, want %d: %q", len(names), n, names)
+	}
+	return names
+}
+
+// untilNodes waits until the lock has n nodes.
+func (e *env) untilNodes(n int) {
+	e.t.Helper()
+	suite.Eventually(e.t, "the number of nodes at the lock", func() bool { return len(e.nodes()) == n })
+}
+
+// acquisition is an Acquire on its way.
+type acquisition struct {
+	lease *locks.Lease
+	err   error
+	done  chan struct{}
+}
+
+func (e *env) start(ctx context.Context, lock locks.InterProcessLock) *acquisition {
+	a := &acquisition{done: make(chan struct{})}
+	go func() {
+		defer close(a.done)
+		a.lease, a.err = lock.Acquire(ctx)
+	}()
+	return a
+}
+
+// queue starts an Acquire and waits until its node is the nth.
+func (e *env) queue(ctx context.Context, lock locks.InterProcessLock, n int) *acquisition {
+	e.t.Helper()
+	a := e.start(ctx, lock)
+	e.untilNodes(n)
+	return a
+}
+
+func (e *env) acquire(lock locks.InterProcessLock) *locks.Lease {
+	e.t.Helper()
+	lease, err := lock.Acquire(e.t.Context())
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return lease
+}
+
+func (e *env) granted(a *acquisition) *locks.Lease {
+	e.t.Helper()
+	<-a.done
+	if a.err != nil {
+		e.t.Fatal(a.err)
+	}
+	return a.lease
+}
+
+func (e *env) release(lease *locks.Lease) {
+	e.t.Helper()
+	if err := lease.Release(e.t.Context()); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// lost waits for the end of the lease and checks the reason.
+func (e *env) lost(lease *locks.Lease, want locks.LossReason) {
+	e.t.Helper()
+	<-lease.Context().Done()
+	var loss *locks.LossError
+	if err := lease.Err(); !errors.As(err, &loss) || loss.Reason != want {
+		e.t.Fatalf("lease ended with %v, want %v", err, want)
+	}
+}
+
+// wantErr fails unless err matches every one of wants.
+func wantErr(t *testing.T, err error, wants ...error) {
+	t.Helper()
+	for _, want := range wants {
+		if !errors.Is(err, want) {
+			t.Fatalf("error %v, want one that matches %v", err, want)
+		}
+	}
+}

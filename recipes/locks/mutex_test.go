@@ -1,0 +1,273 @@
+package locks_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/retry"
+)
+
+func TestAcquireAndRelease(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		last := int64(0)
+		for range 3 {
+			lease := e.acquire(e.mutex)
+			names := e.wantNodes(1)
+			if lease.Path() != e.path+"/"+names[0] {
+				t.Fatalf("path %q, node %q", lease.Path(), names[0])
+			}
+			if lease.Token() <= last {
+				t.Fatalf("token %d after %d", lease.Token(), last)
+			}
+			last = lease.Token()
+			if lease.Err() != nil || lease.Context().Err() != nil {
+				t.Fatal("a fresh lease is believed")
+			}
+			e.release(lease)
+			wantErr(t, lease.Err(), locks.ErrReleased, locks.ErrNotHeld)
+			e.release(lease) // again: the same result
+			e.wantNodes(0)
+		}
+	})
+}
+
+// The node is what Java Curator writes and reads: see its LockInternals.
+func TestNodeFormat(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		lease := e.acquire(e.lock(e.client, locks.WithNodeData([]byte("payload"))))
+		name := e.wantNodes(1)[0]
+		var stat framework.Stat
+		data, err := e.observer.GetData().StoringStatIn(&stat).ForPath(t.Context(), e.path+"/"+name)
+		if err != nil || string(data) != "payload" {
+			t.Fatalf("data %q, %v", data, err)
+		}
+		if stat.EphemeralOwner != e.client.SessionID() || stat.Czxid != lease.Token() {
+			t.Fatalf("stat %+v, session %x, token %d", stat, e.client.SessionID(), lease.Token())
+		}
+		guid, rest := name[:40], name[40:]
+		if !strings.HasPrefix(guid, "_c_") || guid[39] != '-' || strings.Count(guid, "-") != 5 || rest != "lock-0000000000" {
+			t.Fatalf("name %q", name)
+		}
+		e.release(lease)
+	})
+}
+
+func TestTryAcquire(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		lease, err := e.mutex.TryAcquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		busy, err := e.other().TryAcquire(t.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		if busy != nil || errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("lease %v, error %v", busy, err)
+		}
+		e.wantNodes(1) // it left nothing behind
+		e.release(lease)
+		lease, err = e.other().TryAcquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.release(lease)
+	})
+}
+
+func TestExclusion(t *testing.T) {
+	const clients, goroutines, rounds = 3, 3, 8
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		var inside sync.Mutex
+		var last int64
+		var wg sync.WaitGroup
+		for range clients {
+			mutex := e.other()
+			for range goroutines {
+				wg.Go(func() {
+					for range rounds {
+						err := locks.Do(t.Context(), mutex, func(ctx context.Context, lease *locks.Lease) error {
+							if !inside.TryLock() {
+								t.Error("two are in")
+								return nil
+							}
+							defer inside.Unlock()
+							if lease.Token() <= last {
+								t.Errorf("token %d after %d", lease.Token(), last)
+							}
+							last = lease.Token()
+							return ctx.Err()
+						})
+						if err != nil {
+							t.Error(err)
+						}
+					}
+				})
+			}
+		}
+		wg.Wait()
+		e.wantNodes(0)
+	})
+}
+
+// Waiters are let in in the order in which they came.
+func TestFairness(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		first := e.acquire(e.mutex)
+		var waiters []*acquisition
+		for i := range 5 {
+			waiters = append(waiters, e.queue(t.Context(), e.other(), i+2))
+		}
+		order, err := e.mutex.ParticipantNodes(t.Context())
+		if err != nil || len(order) != 6 || order[0] != first.Path() {
+			t.Fatalf("participants %q, %v", order, err)
+		}
+		e.release(first)
+		for i, w := range waiters {
+			lease := e.granted(w)
+			if lease.Path() != order[i+1] {
+				t.Fatalf("let in %q, want %q", lease.Path(), order[i+1])
+			}
+			e.wantNodes(5 - i)
+			e.release(lease)
+		}
+	})
+}
+
+func TestMaxWait(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		lease := e.acquire(e.mutex)
+		waiter := e.other(locks.WithMaxWait(50 * time.Millisecond))
+		_, err := waiter.Acquire(t.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		if errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("%v matches context.DeadlineExceeded", err)
+		}
+		e.wantNodes(1)
+		e.release(lease)
+	})
+}
+
+// A wait that never saw the queue is not ErrNotAcquired.
+func TestBlindWait(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		heal := e.network.Isolate()
+		_, err := e.lock(e.client, locks.WithMaxWait(100*time.Millisecond)).Acquire(t.Context())
+		if errors.Is(err, locks.ErrNotAcquired) || errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("error %v", err)
+		}
+		wantErr(t, err, framework.ErrConnectionLoss)
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		_, err = e.mutex.Acquire(ctx)
+		wantErr(t, err, context.DeadlineExceeded)
+		if errors.Is(err, locks.ErrNotAcquired) {
+			t.Fatalf("error %v", err)
+		}
+		heal()
+		e.untilNodes(0)
+	})
+}
+
+func TestNamespace(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		view := e.client.UsingNamespace(strings.TrimPrefix(e.path, "/"))
+		mutex, err := locks.NewInterProcessMutex(view, "/inner")
+		if err != nil {
+			t.Fatal(err)
+		}
+		lease := e.acquire(mutex)
+		if !strings.HasPrefix(lease.Path(), "/inner/_c_") {
+			t.Fatalf("path %q", lease.Path())
+		}
+		names, err := e.observer.GetChildren().ForPath(t.Context(), e.path+"/inner")
+		if err != nil || len(names) != 1 {
+			t.Fatalf("nodes %q, %v", names, err)
+		}
+		// The same lock by another name is the same lock: it nests.
+		same, err := locks.NewInterProcessMutex(e.client, e.path+"/inner")
+		if err != nil {
+			t.Fatal(err)
+		}
+		nested, err := same.TryAcquire(lease.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.release(nested)
+		e.release(lease)
+	})
+}
+
+func TestOtherKindsAtThePath(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		create := e.observer.Create().CreatingParentsIfNeeded()
+		if _, err := create.ForPath(t.Context(), e.path+"/notes"); err != nil {
+			t.Fatal(err)
+		}
+		e.release(e.acquire(e.mutex)) // other children do not matter
+		if _, err := create.ForPath(t.Context(), e.path+"/_c_x-__READ__0000000000"); err != nil {
+			t.Fatal(err)
+		}
+		_, err := e.mutex.Acquire(t.Context())
+		wantErr(t, err, locks.ErrKindMismatch)
+		e.wantNodes(2)
+	})
+}
+
+func TestBadArguments(t *testing.T) {
+	client, err := framework.NewClient("127.0.0.1:1", retry.None())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"", "relative", "/", "/a/", "//a", "/a//b", "/a/./b", "/..", "/a\x00", "/a\n", "/a\xff"} {
+		_, err := locks.NewInterProcessMutex(client, path)
+		wantErr(t, err, framework.ErrInvalidPath)
+	}
+	_, err = locks.NewInterProcessMutex(nil, "/a")
+	wantErr(t, err, framework.ErrNotStarted)
+	_, err = locks.NewInterProcessMutex(client.UsingNamespace("a//b"), "/a")
+	wantErr(t, err, framework.ErrInvalidPath)
+	for _, opt := range []locks.MutexOption{nil, locks.WithMaxWait(0), locks.WithMaxWait(-1), locks.WithMaxWait(5000), locks.WithReleaseTimeout(0)} {
+		_, err := locks.NewInterProcessMutex(client, "/a", opt)
+		wantErr(t, err, framework.ErrInvalidOption)
+	}
+	mutex, err := locks.NewInterProcessMutex(client, "/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = mutex.Acquire(t.Context())
+	wantErr(t, err, framework.ErrNotStarted)
+	var none context.Context
+	_, err = mutex.Acquire(none)
+	wantErr(t, err, framework.ErrInvalidOption)
+	wantErr(t, locks.Do(t.Context(), nil, nil), framework.ErrInvalidOption)
+	var nilMutex *locks.InterProcessMutex
+	_, err = nilMutex.TryAcquire(t.Context())
+	wantErr(t, err, framework.ErrInvalidOption)
+}
+
+// A nil lease acts as one that was never held.
+func TestNilLease(t *testing.T) {
+	var lease *locks.Lease
+	wantErr(t, lease.Err(), locks.ErrNotHeld)
+	if lease.Token() != -1 || lease.Path() != "" || lease.Release(t.Context()) != nil {
+		t.Error("a nil lease is held")
+	}
+	if lease.Context().Err() == nil || lease.Bind(t.Context()).Err() == nil {
+		t.Error("a nil lease's contexts have not ended")
+	}
+}

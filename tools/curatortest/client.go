@@ -1,0 +1,58 @@
+package curatortest
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/retry"
+)
+
+// closeTimeout bounds the Close of a test's client. It is long for a healthy server, so
+// that a Close that takes longer is worth a failure.
+const closeTimeout = 10 * time.Second
+
+// Client returns a started client of the server, which retries for a few seconds. At the
+// end of the test it is closed, and the test fails if a lease taken through it is still
+// held or if it cannot be closed cleanly.
+func (s *Server) Client(tb TB, opts ...framework.Option) *framework.Client {
+	tb.Helper()
+	opts = append([]framework.Option{framework.WithDialer(s.DialContext)}, opts...)
+	return NewClient(tb, s.ConnectString(), opts...)
+}
+
+// Client is Server.Client for an ensemble.
+func (e *Ensemble) Client(tb TB, opts ...framework.Option) *framework.Client {
+	tb.Helper()
+	return NewClient(tb, e.ConnectString(), opts...)
+}
+
+// NewClient is Server.Client for a server of any origin.
+func NewClient(tb TB, connectString string, opts ...framework.Option) *framework.Client {
+	tb.Helper()
+	policy := retry.BoundedExponentialBackoff(50*time.Millisecond, time.Second, 10)
+	client, err := framework.NewClient(connectString, policy, opts...)
+	if err != nil {
+		tb.Fatalf("curatortest: client: %v", err)
+	}
+	ctx := context.Background()
+	if err := client.Start(ctx); err != nil {
+		tb.Fatalf("curatortest: start the client: %v", err)
+	}
+	tb.Cleanup(func() {
+		tb.Helper()
+		if n := seam.Of(client).Holds(); n > 0 {
+			tb.Errorf("curatortest: the test ends with %d leases that were not released", n)
+		}
+		if client.State() == framework.Stopped {
+			return // the test closed it and has seen the outcome
+		}
+		ctx, cancel := context.WithTimeout(ctx, closeTimeout)
+		defer cancel()
+		if err := client.Close(ctx); err != nil {
+			tb.Errorf("curatortest: close the client: %v", err)
+		}
+	})
+	return client
+}
