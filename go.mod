@@ -19,5 +19,6 @@ require (
 	go.opentelemetry.io/otel/trace v1.44.0 // indirect
 	go.uber.org/goleak v1.3.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
+	golang.org/x/sys v0.45.0 // indirect
 	pgregory.net/rapid v1.3.0 // indirect
 )

@@ -53,7 +53,7 @@ type Op struct {
 type OpResult struct {
 	Op   string // "create", "delete", "setData", "check"
 	Path string // the actual path for a create
-	Stat Stat   // of creates and setDatas
+	Stat Stat   // of setDatas and of creates of containers; the server tells no other
 }
 
 func newOp(c *Client, name, path string, sequential bool, multi func(full string) (zkconn.MultiOp, error)) Op {
@@ -75,6 +75,9 @@ func (p createParams) op(c *Client, path string) Op {
 			return zkconn.MultiOp{}, err
 		}
 		op, req := p.request(c, full)
+		if op == jute.OpCreate2 {
+			op = jute.OpCreate // as Java: in a multi the server does not answer with the Stat
+		}
 		return zkconn.MultiOp{Op: op, Req: req}, nil
 	})
 }

@@ -47,12 +47,15 @@ var real struct {
 	err      error
 }
 
-// Main is for TestMain: it runs the tests, stops the real server if one was started, and
-// fails if a goroutine is left.
-func Main(m *testing.M) {
+// Main is for TestMain: it runs the tests, calls the functions of cleanUp, stops the real
+// server if one was started, and fails if a goroutine is left.
+func Main(m *testing.M, cleanUp ...func() error) {
 	code := m.Run()
 	if real.ensemble != nil {
-		if err := real.ensemble.Close(); err != nil {
+		cleanUp = append(cleanUp, real.ensemble.Close)
+	}
+	for _, f := range cleanUp {
+		if err := f(); err != nil {
 			fmt.Fprintln(os.Stderr, "suite:", err)
 			code = 1
 		}

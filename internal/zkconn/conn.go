@@ -2,6 +2,7 @@ package zkconn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -198,7 +199,6 @@ func (c *Conn) connected(ctx context.Context, session int64) (*wire, error) {
 	for {
 		c.mu.Lock()
 		w, ready, err := c.wire, c.ready, c.refuse(session)
-		lastErr := c.lastErr
 		c.mu.Unlock()
 		if err != nil {
 			return nil, err
@@ -214,15 +214,22 @@ func (c *Conn) connected(ctx context.Context, session int64) (*wire, error) {
 		select {
 		case <-ready:
 		case <-ctx.Done():
-			err := ctxError(ctx, false).(*TransportError)
-			if lastErr != nil {
-				err.Detail = lastErr
+			err := ctxError(ctx, false)
+			if why := c.whyNot(); why != nil {
+				err.Detail = errors.Join(err.Detail, why)
 			}
 			return nil, err
 		case <-timeout:
-			return nil, &TransportError{Err: ErrConnectionLoss, Detail: lastErr}
+			return nil, &TransportError{Err: ErrConnectionLoss, Detail: c.whyNot()}
 		}
 	}
+}
+
+// whyNot returns why there is no connection, as far as is known.
+func (c *Conn) whyNot() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lastErr
 }
 
 // refuse returns why a call for session cannot be sent now or later; c.mu is held.

@@ -102,7 +102,7 @@ func (e *TransportError) Unwrap() []error {
 func (e *TransportError) MaybeApplied() bool { return e.Sent }
 
 // ctxError is the error of a request whose context ended.
-func ctxError(ctx context.Context, sent bool) error {
+func ctxError(ctx context.Context, sent bool) *TransportError {
 	e := &TransportError{Err: ctx.Err(), Sent: sent}
 	if cause := context.Cause(ctx); cause != e.Err {
 		e.Detail = cause

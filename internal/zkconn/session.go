@@ -42,6 +42,9 @@ func (c *Conn) established(w *wire, r jute.ConnectResponse, sent time.Time) erro
 	if c.closed {
 		return ErrClosed
 	}
+	if c.fatal != nil {
+		return c.fatal
+	}
 	if r.SessionID == c.session.id && c.session.over {
 		return errPresumedOver // the next handshake asks for a new one
 	}
@@ -53,6 +56,9 @@ func (c *Conn) established(w *wire, r jute.ConnectResponse, sent time.Time) erro
 	raise(&c.acked, c.since(sent))
 	if err := c.authenticate(w); err != nil {
 		return err
+	}
+	if c.wire != nil {
+		c.detach(c.wire) // it is dead, the driver was quicker than whoever noticed
 	}
 	c.wire, c.lastErr = w, nil
 	c.fireOrphans(WatchReset)
@@ -145,13 +151,22 @@ func (c *Conn) wireDied(w *wire, err error, orphans []*Watch) {
 	if c.session.over {
 		c.fireOrphans(WatchSessionLost)
 	}
-	if c.wire == w {
-		c.wire = nil
-		if c.fatal == nil {
-			c.ready = make(chan struct{})
-		}
-		c.setState(state.Suspended)
+	c.detach(w)
+	if c.wire != nil { // there is another connection already
+		c.fireOrphans(WatchReset)
 	}
+}
+
+// detach takes w out of use, if it is in use; c.mu is held.
+func (c *Conn) detach(w *wire) {
+	if c.wire != w {
+		return
+	}
+	c.wire = nil
+	if c.fatal == nil {
+		c.ready = make(chan struct{})
+	}
+	c.setState(state.Suspended)
 }
 
 // fireOrphans tells the watches of connections that are gone; c.mu is held.

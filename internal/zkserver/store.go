@@ -25,6 +25,7 @@ func newStore(config Config, start time.Time) *store {
 		config:   config,
 		start:    start,
 		tree:     newTree(),
+		zxid:     config.FirstZxid,
 		sessions: map[int64]*session{},
 		nextID:   firstSessionID(time.Now()),
 		data:     newWatchTable(),

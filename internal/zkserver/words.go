@@ -59,13 +59,13 @@ func (s *Server) describe(clients bool) string {
 			if c.gone {
 				continue
 			}
-			fmt.Fprintf(&b, " %v[1](queued=0,recved=0,sent=0)\n", c.net.RemoteAddr())
+			fmt.Fprintf(&b, " /%v[1](queued=0,recved=0,sent=0)\n", c.net.RemoteAddr())
 		}
 		b.WriteString("\n")
 	}
 	fmt.Fprintf(&b, "Latency min/avg/max: 0/0.0/0\nReceived: %d\nSent: %d\nConnections: %d\nOutstanding: 0\n",
-		s.traffic.received, s.traffic.sent, len(s.conns))
-	fmt.Fprintf(&b, "Zxid: 0x%x\nMode: standalone\nNode count: %d\n", s.store.zxid, len(s.store.tree))
+		s.traffic.received, s.traffic.sent, s.connections())
+	fmt.Fprintf(&b, "Zxid: 0x%x\nMode: standalone\nNode count: %d\n", s.store.zxid, s.store.nodeCount())
 	return b.String()
 }
 

@@ -1,0 +1,9 @@
+package zkconn_test
+
+import (
+	"testing"
+
+	"github.com/go-curator/curator/internal/suite"
+)
+
+func TestMain(m *testing.M) { suite.Main(m) }

@@ -1,0 +1,94 @@
+package zkserver_test
+
+import (
+	"net"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkserver/rawclient"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+const reapInterval = 200 * time.Millisecond
+
+// TestReaping has containers and timed nodes removed, by an embedded server and a real one.
+func TestReaping(t *testing.T) {
+	t.Run("Virtual", func(t *testing.T) {
+		inBubble(t, func(t *testing.T, s server) {
+			testReaping(t, s.dial())
+		}, curatortest.WithContainerCheckInterval(reapInterval))
+	})
+	t.Run("Real", func(t *testing.T) {
+		real := curatortest.Real(t, curatortest.WithTickTime(tick), curatortest.WithContainerCheckInterval(reapInterval))
+		conn, err := net.Dial("tcp", real.ConnectString())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		testReaping(t, conn)
+	})
+}
+
+func testReaping(t *testing.T, conn net.Conn) {
+	c, err := rawclient.Connect(conn, jute.ConnectRequest{TimeOut: 10000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/unused", "/full", "/empty"} {
+		do(t, c, jute.OpCreateContainer, newNode(path, "", jute.FlagContainer))
+	}
+	do(t, c, jute.OpCreate, newNode("/full/child", "", 0))
+	do(t, c, jute.OpCreate, newNode("/empty/child", "", 0))
+	do(t, c, jute.OpCreateTTL, newTTL("/ttl", jute.FlagTTL, 500))
+	do(t, c, jute.OpCreateTTL, newTTL("/ttl-full", jute.FlagTTL, 100))
+	do(t, c, jute.OpCreate, newNode("/ttl-full/child", "", 0))
+	do(t, c, jute.OpCreateTTL, newTTL("/ttl-long", jute.FlagTTL, 3_600_000))
+	do(t, c, jute.OpAddWatch, &jute.AddWatchRequest{Path: "/", Mode: jute.ModePersistentRecursive})
+	before := do(t, c, jute.OpDelete, &jute.DeleteRequest{Path: "/empty/child", Version: -1}).Zxid
+	created := time.Now()
+	gone := map[string]bool{}
+	for len(gone) < 2 {
+		f, err := c.Receive()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if event, ok := f.Event(); ok && event.Type == jute.EventNodeDeleted {
+			gone[event.Path] = true
+		}
+	}
+	if !gone["/empty"] || !gone["/ttl"] {
+		t.Errorf("gone: %v", gone)
+	}
+	if lived := time.Since(created); lived < 500*time.Millisecond {
+		t.Errorf("a node with 500 ms to live went after %v", lived)
+	}
+	f := do(t, c, jute.OpExists, &jute.PathWatchRequest{Path: "/"})
+	if f.Zxid != before+2 {
+		t.Errorf("zxid %d where there were two transactions after %d", f.Zxid, before)
+	}
+	for _, path := range []string{"/unused", "/full", "/ttl-full", "/ttl-long"} {
+		do(t, c, jute.OpExists, &jute.PathWatchRequest{Path: path})
+	}
+}
+
+// TestContainersKeepTheirChildren shows that a container which gets another child before
+// the server looks stays.
+func TestContainersKeepTheirChildren(t *testing.T) {
+	inBubble(t, func(t *testing.T, s server) {
+		c := s.connect(20 * tick)
+		do(t, c, jute.OpCreateContainer, newNode("/container", "", jute.FlagContainer))
+		do(t, c, jute.OpCreate, newNode("/container/a", "", 0))
+		do(t, c, jute.OpDelete, &jute.DeleteRequest{Path: "/container/a", Version: -1})
+		do(t, c, jute.OpCreate, newNode("/container/b", "", 0))
+		pass(5 * time.Second)
+		do(t, c, jute.OpDelete, &jute.DeleteRequest{Path: "/container/b", Version: -1})
+		if _, ok := s.Get("/container"); !ok {
+			t.Fatal("gone before the server looked")
+		}
+		pass(5 * time.Second)
+		if _, ok := s.Get("/container"); ok {
+			t.Error("still there")
+		}
+	}, curatortest.WithContainerCheckInterval(5*time.Second))
+}

@@ -1,0 +1,213 @@
+package locks_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/locks"
+)
+
+// Re-entry talks to no server: three levels cost what one does.
+func TestReentry(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		outer := e.acquire(e.mutex)
+		creates := e.network.Requests(jute.OpCreate2)
+		middle, err := e.lock(e.client).Acquire(outer.Context()) // another object, the same lock
+		if err != nil {
+			t.Fatal(err)
+		}
+		inner, err := e.mutex.TryAcquire(middle.Bind(t.Context()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if inner.Token() != outer.Token() || inner.Path() != outer.Path() {
+			t.Fatal("a nested lease has another node")
+		}
+		if n := e.network.Requests(jute.OpCreate2); n != creates {
+			t.Fatalf("%d creates for nested leases", n-creates)
+		}
+		// In any order; the node goes with the last.
+		e.release(outer)
+		wantErr(t, outer.Err(), locks.ErrReleased)
+		if inner.Err() != nil || middle.Err() != nil {
+			t.Fatal("nested leases outlive the outer one")
+		}
+		e.wantNodes(1)
+		e.release(inner)
+		e.wantNodes(1)
+		e.release(middle)
+		e.wantNodes(0)
+	})
+}
+
+// Goroutines that were all handed the holder's context do not get in together.
+func TestSiblingsExcludeEachOther(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		outer := e.acquire(e.mutex)
+		var in, entered atomic.Int32
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				err := locks.Do(outer.Context(), e.mutex, func(ctx context.Context, _ *locks.Lease) error {
+					if in.Add(1) != 1 {
+						t.Error("two siblings are in")
+					}
+					entered.Add(1)
+					// A child of the child enters at once.
+					err := locks.TryDo(ctx, e.mutex, func(context.Context, *locks.Lease) error { return nil })
+					in.Add(-1)
+					return err
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if entered.Load() != 8 {
+			t.Fatalf("%d entered", entered.Load())
+		}
+		child := e.acquireWith(outer.Context())
+		_, err := e.mutex.TryAcquire(outer.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		_, err = e.lock(e.client, locks.WithMaxWait(10*time.Millisecond)).Acquire(outer.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		e.release(child)
+		e.release(outer)
+	})
+}
+
+func (e *env) acquireWith(ctx context.Context) *locks.Lease {
+	e.t.Helper()
+	lease, err := e.mutex.Acquire(ctx)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return lease
+}
+
+// An ended lease in a context carries nothing.
+func TestEndedLeaseCarriesNothing(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		lease := e.acquire(e.mutex)
+		if !e.mutex.IsOwnedBy(lease.Context()) || e.mutex.IsOwnedBy(t.Context()) || e.other().IsOwnedBy(lease.Context()) {
+			t.Fatal("IsOwnedBy")
+		}
+		e.release(lease)
+		if e.mutex.IsOwnedBy(lease.Context()) {
+			t.Fatal("a released lease owns nothing")
+		}
+		_, err := e.mutex.Acquire(lease.Context())
+		wantErr(t, err, locks.ErrReleased, context.Canceled)
+		again := e.acquireWith(context.WithoutCancel(lease.Context())) // an ordinary contender
+		if again.Token() <= lease.Token() {
+			t.Fatal("it nested in a released lease")
+		}
+		e.release(again)
+	})
+}
+
+// A lease of another client is no re-entry: it would be another session's.
+func TestOtherClientsDoNotNest(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		lease := e.acquire(e.mutex)
+		_, err := e.other().TryAcquire(lease.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		e.release(lease)
+	})
+}
+
+// A loss ends every nested lease before Lose returns to whoever noticed it.
+func TestLossEndsNestedLeases(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		outer := e.acquire(e.mutex)
+		inner := e.acquireWith(outer.Context())
+		e.network.Expire(t)
+		e.lost(inner, locks.LossSuspended)
+		e.lost(outer, locks.LossSuspended)
+		_, err := e.mutex.Acquire(inner.Context())
+		wantErr(t, err, locks.ErrLockLost)
+		wantErr(t, inner.Release(t.Context()), locks.ErrLockLost)
+		wantErr(t, outer.Release(t.Context()), locks.ErrLockLost)
+		e.wantNodes(0)
+	})
+}
+
+func TestDo(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		failed := errors.New("work failed")
+		err := locks.Do(t.Context(), e.mutex, func(ctx context.Context, lease *locks.Lease) error {
+			if !e.mutex.IsOwnedBy(ctx) || lease.Err() != nil {
+				t.Error("fn's context re-enters")
+			}
+			return failed
+		})
+		wantErr(t, err, failed)
+		if errors.Is(err, locks.ErrLockLost) {
+			t.Fatalf("error %v", err)
+		}
+		e.wantNodes(0)
+
+		// The work's context ends, the lock is released all the same.
+		ctx, cancel := context.WithCancel(t.Context())
+		err = locks.Do(ctx, e.mutex, func(ctx context.Context, _ *locks.Lease) error {
+			cancel()
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		wantErr(t, err, context.Canceled)
+		e.wantNodes(0)
+
+		// The lock is lost while fn works, which does not look.
+		err = locks.Do(t.Context(), e.mutex, func(ctx context.Context, lease *locks.Lease) error {
+			e.network.Expire(t)
+			<-ctx.Done()
+			return nil
+		})
+		wantErr(t, err, locks.ErrLockLost)
+
+		// A panic releases the lock and goes on.
+		func() {
+			defer func() {
+				if recover() != "boom" {
+					t.Error("the panic was swallowed")
+				}
+			}()
+			_ = locks.Do(t.Context(), e.mutex, func(context.Context, *locks.Lease) error { panic("boom") })
+		}()
+		e.wantNodes(0)
+	})
+}
+
+func TestTryDo(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		lease := e.acquire(e.other())
+		err := locks.TryDo(t.Context(), e.mutex, func(context.Context, *locks.Lease) error {
+			t.Error("called although the lock is busy")
+			return nil
+		})
+		wantErr(t, err, locks.ErrNotAcquired)
+		e.release(lease)
+		called := false
+		err = locks.TryDo(t.Context(), e.mutex, func(context.Context, *locks.Lease) error {
+			called = true
+			return nil
+		})
+		if err != nil || !called {
+			t.Fatalf("error %v, called %t", err, called)
+		}
+	})
+}

@@ -1,0 +1,26 @@
+// Curator runs commands under locks that are kept in a ZooKeeper ensemble, where Apache
+// Curator's programs find them, too:
+//
+//	curator lock [flags] PATH -- CMD [ARG...]
+//	curator server [--listen ADDR]
+//
+// What each of them does, and with which code it ends, is in their --help.
+//
+// CMD is a process group, not a process: signals go to all of it, and the lock is kept
+// until all of it has ended. On a terminal it has the foreground while it runs; when it is
+// stopped there, as by Ctrl-Z, curator stops with it, as a shell expects of a job, and
+// when it goes on looks after the lock first. A CMD that somebody stops without a terminal
+// is just slow: it keeps the lock.
+//
+// On systems without process groups only CMD's own process is ended when the lock is lost,
+// and no signal is passed on.
+package main
+
+import (
+	"context"
+	"os"
+)
+
+func main() {
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
+}

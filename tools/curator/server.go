@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"strconv"
+	"sync"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func (p *program) serverCommand() *cobra.Command {
+	listen := defaultConnect
+	cmd := &cobra.Command{
+		Use:   "server [--listen ADDR]",
+		Short: "Run the embedded ZooKeeper server, for development",
+		Long: `Runs the embedded ZooKeeper server until SIGINT or SIGTERM: the same that
+"curator lock --embedded" starts when none runs. It is for development on one machine:
+it has no disk and no ensemble, and its locks and data end with it.
+
+It prints one line when it serves, and exits with 0; with 69 if it cannot listen.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage("curator server takes no arguments, got %q", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.serve(cmd.Context(), listen) },
+	}
+	cmd.Flags().StringVar(&listen, "listen", listen, "the `ADDR`ess to listen at, host:port; with port 0 a free one")
+	return cmd
+}
+
+// serve runs a server until a signal asks us to end.
+func (p *program) serve(ctx context.Context, address string) error {
+	if err := checkListen(address); err != nil {
+		return err
+	}
+	sigs := listenSignals()
+	defer sigs.stop()
+	listener, err := net.Listen("tcp", address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return exitWith(exitUnavailable, "cannot listen at %s: something else does", address)
+	case errors.Is(err, fs.ErrPermission):
+		return exitWith(exitForbidden, "cannot listen at %s: not permitted", address)
+	case err != nil:
+		return exitWith(exitUnavailable, "cannot listen: %v", err)
+	}
+	if bound := listener.Addr().String(); !isLoopback(bound) {
+		p.notes.say("%s can be reached from other machines, and the embedded server lets everybody in", bound)
+	}
+	server := newServer()
+	var serving sync.WaitGroup
+	serving.Go(func() { server.Serve(listener) }) // until it is closed
+	_, err = fmt.Fprintf(p.stdout, "%s embedded ZooKeeper server; %s\n", listener.Addr(), keepsNothing)
+	if err == nil {
+		_, _ = sigs.until(ctx, func(ctx context.Context) error {
+			<-ctx.Done()
+			return nil
+		})
+	}
+	_ = server.Close() // it has no error to tell
+	serving.Wait()
+	return err
+}
+
+// checkListen refuses what is not an address.
+func checkListen(address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return usage("--listen %q is not host:port", address)
+	}
+	return nil
+}

@@ -1,0 +1,14 @@
+//go:build !unix
+
+package main
+
+import "os"
+
+var (
+	asking   = []os.Signal{os.Interrupt}
+	passedOn []os.Signal
+	harmless []os.Signal
+)
+
+// signalCode returns the exit code for an end by Ctrl-C, as where it is a signal.
+func signalCode(os.Signal) int { return exitSignal + 2 }

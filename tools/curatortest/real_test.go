@@ -1,0 +1,219 @@
+package curatortest_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkserver/rawclient"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+func dialTCP(t *testing.T, address string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+// connectTCP returns a client with a session of 10 s.
+func connectTCP(t *testing.T, address string) *rawclient.Client {
+	t.Helper()
+	return connect(t, dialTCP(t, address))
+}
+
+// answered tells whether a reply comes within a short time.
+func answered(t *testing.T, c *rawclient.Client) bool {
+	t.Helper()
+	if err := c.Conn.SetReadDeadline(time.Now().Add(300 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := c.Receive()
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatal(err)
+	}
+	if err := c.Conn.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
+func TestReal(t *testing.T) {
+	whole := t
+	real := curatortest.Real(t)
+	server := real.Member(0)
+	if real.Leader() != server || real.ConnectString() != server.ConnectString() {
+		t.Error("one server is not all of them")
+	}
+	c := connectTCP(t, real.ConnectString())
+	do(t, c, jute.OpCreate, create("/e", jute.FlagEphemeral))
+
+	for _, d := range []curatortest.Direction{curatortest.Both, curatortest.ToServer, curatortest.ToClient} {
+		t.Run(d.String(), func(t *testing.T) {
+			heal := server.Partition(d)
+			if _, err := c.Send(jute.OpExists, read("/e")); err != nil {
+				t.Fatal(err)
+			}
+			if answered(t, c) {
+				t.Error("an answer has arrived")
+			}
+			heal()
+			if _, err := c.Receive(); err != nil {
+				t.Errorf("after the heal: %v", err)
+			}
+		})
+	}
+	t.Run("Pause", func(t *testing.T) {
+		resume := server.Pause()
+		if _, err := c.Send(jute.OpExists, read("/e")); err != nil {
+			t.Fatal(err)
+		}
+		if answered(t, c) {
+			t.Error("a paused server has answered")
+		}
+		resume()
+		if _, err := c.Receive(); err != nil {
+			t.Errorf("after the resume: %v", err)
+		}
+	})
+	for name, end := range map[string]func(){"Restart": func() {}, "Kill": server.Kill, "Stop": server.Stop} {
+		t.Run(name, func(t *testing.T) {
+			end()
+			server.Restart()
+			if _, err := c.Receive(); !errors.Is(err, io.EOF) {
+				t.Errorf("the connection: %v", err)
+			}
+			c = resume(t, c, dialTCP(whole, real.ConnectString()))
+			do(t, c, jute.OpExists, read("/e"))
+		})
+	}
+}
+
+// TestRealRestartsWhenPaused stops a process that cannot hear of it.
+func TestRealRestartsWhenPaused(t *testing.T) {
+	real := curatortest.Real(t)
+	resume := real.Member(0).Pause()
+	real.Member(0).Restart()
+	resume()
+	connectTCP(t, real.ConnectString())
+}
+
+func TestRealEnsemble(t *testing.T) {
+	if testing.Short() {
+		t.Skip("three servers take a while")
+	}
+	ensemble := curatortest.RealEnsemble(t, 3)
+	if n := len(strings.Split(ensemble.ConnectString(), ",")); n != 3 {
+		t.Fatalf("%d addresses", n)
+	}
+	leader := ensemble.Leader()
+	c := connectTCP(t, leader.ConnectString())
+	do(t, c, jute.OpCreate, create("/a", 0))
+	leader.Kill()
+	next := ensemble.Leader()
+	if next == leader {
+		t.Fatal("a dead server leads")
+	}
+	c = resume(t, c, dialTCP(t, next.ConnectString()))
+	do(t, c, jute.OpExists, read("/a"))
+	leader.Restart()
+	c = resume(t, c, dialTCP(t, leader.ConnectString()))
+	do(t, c, jute.OpSync, &jute.PathRequest{Path: "/a"})
+	do(t, c, jute.OpExists, read("/a"))
+}
+
+func TestNotInstalled(t *testing.T) {
+	t.Setenv("ZOOKEEPER_HOME", t.TempDir())
+	if _, err := curatortest.NewReal(1); !errors.Is(err, curatortest.ErrNotInstalled) {
+		t.Errorf("NewReal: %v", err)
+	}
+	for ci, want := range map[string]string{"true": "fatal", "": "skip"} {
+		t.Setenv("CI", ci)
+		if got := runReal(&stoppingTB{}); !strings.HasPrefix(got, want) || !strings.Contains(got, "apt-get install zookeeper") {
+			t.Errorf("CI=%q: %s", ci, got)
+		}
+	}
+}
+
+// runReal runs Real as a test does that it ends, and returns how.
+func runReal(tb *stoppingTB) string {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		curatortest.Real(tb)
+	}()
+	<-done
+	return tb.how
+}
+
+// stoppingTB is a test that notes how it was ended.
+type stoppingTB struct {
+	fakeTB
+	how string
+}
+
+func (s *stoppingTB) Fatalf(text string, a ...any) {
+	s.how = "fatal: " + fmt.Sprintf(text, a...)
+	runtime.Goexit()
+}
+
+func (s *stoppingTB) Skipf(text string, a ...any) {
+	s.how = "skip: " + fmt.Sprintf(text, a...)
+	runtime.Goexit()
+}
+
+// TestServersEndWithTheirParent kills a program that has started a real server: the test's
+// own, run once more for that.
+func TestServersEndWithTheirParent(t *testing.T) {
+	const asked = "CURATORTEST_START_AND_WAIT"
+	if os.Getenv(asked) != "" {
+		fmt.Println(curatortest.Real(t).ConnectString())
+		select {}
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux ends a process with its parent")
+	}
+	curatortest.Real(t) // it is skipped here if there is none
+	program := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	program.Env = append(os.Environ(), asked+"=1", "TMPDIR="+t.TempDir())
+	out, err := program.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The program and what it starts hold one end of a pipe: the other one tells when all
+	// of them have ended.
+	alive, held, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer alive.Close()
+	program.ExtraFiles = []*os.File{held}
+	if err := errors.Join(program.Start(), held.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Error(err)
+	}
+	if err := program.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	if err := alive.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Error(err)
+	}
+	if _, err := alive.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("the server lives on: %v", err)
+	}
+	program.Wait()
+}
