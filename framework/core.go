@@ -122,6 +122,7 @@ func (c *core) shutDown(ctx context.Context) error {
 	}
 	c.pending.close()
 	c.endLife()
+	c.awaitServer(ctx)
 	errs = append(errs, c.conn.Close(ctx))
 	c.work.close()
 	c.pending.wait(context.WithoutCancel(ctx)) // they see that life has ended
@@ -129,6 +130,16 @@ func (c *core) shutDown(ctx context.Context) error {
 		errs = append(errs, fmt.Errorf("%d functions in the background or of watchers have not returned", n))
 	}
 	return errors.Join(errs...)
+}
+
+// awaitServer gives a client that is just reconnecting the time to close its session,
+// which would otherwise keep its ephemeral nodes until its timeout.
+func (c *core) awaitServer(ctx context.Context) {
+	if id, _ := c.conn.Session(); id != 0 {
+		ctx, cancel := context.WithTimeout(ctx, c.cfg.maxCloseWait)
+		defer cancel()
+		_ = c.conn.Ready(ctx) // if not, Close says that the session is left
+	}
 }
 
 // connection returns the session layer of a started client.
@@ -240,9 +251,9 @@ func (c *Client) run(ctx context.Context, op operation, fn func(ctx context.Cont
 // loopError joins the last try's error with why the loop ended.
 func loopError(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause == ErrClosed {
-		return errors.Join(cause, err)
+		return fmt.Errorf("%w: %w", cause, err)
 	}
-	return errors.Join(ctx.Err(), err)
+	return fmt.Errorf("%w: %w", ctx.Err(), err)
 }
 
 // pause waits for d or until ctx ends.

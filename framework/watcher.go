@@ -7,7 +7,7 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-// A Watcher receives watch events through the function it was made with. Its pointer
+// Watcher receives watch events through the function it was made with. Its pointer
 // is its identity: it is told of one event once however often it was set.
 //
 // Events come in order, one at a time, on a goroutine of the Watcher's own. The

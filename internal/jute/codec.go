@@ -56,7 +56,7 @@ func vectorLen[T any](v []T) int32 {
 	return int32(min(len(v), math.MaxInt32))
 }
 
-// A Decoder reads values off a frame. After the first error it returns zero values, so
+// Decoder reads values off a frame. After the first error it returns zero values, so
 // that a record can be read whole before Err is looked at.
 type Decoder struct {
 	rest []byte

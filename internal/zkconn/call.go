@@ -9,7 +9,7 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 )
 
-// A Call is one request and, when [Conn.Do] has returned without an error, its answer.
+// Call is one request and, when [Conn.Do] has returned without an error, its answer.
 type Call struct {
 	Op  jute.Op
 	Req jute.Record // nil for a request without a body

@@ -2,7 +2,6 @@ package zkconn
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -134,11 +133,15 @@ func (c *Conn) Do(ctx context.Context, session int64, calls ...*Call) error {
 		if err != nil {
 			return err
 		}
-		if w.send(b) {
-			err = c.await(ctx, w, b)
-		} else {
-			continue // the connection ended just now, nothing was sent
+		if !w.send(b) { // the connection ends just now, nothing was sent
+			select {
+			case <-w.dead:
+				continue
+			case <-ctx.Done():
+				return ctxError(ctx, false)
+			}
 		}
+		err = c.await(ctx, w, b)
 		if err != nil {
 			for _, call := range calls {
 				if call.Watch != nil {
@@ -216,7 +219,7 @@ func (c *Conn) connected(ctx context.Context, session int64) (*wire, error) {
 		case <-ctx.Done():
 			err := ctxError(ctx, false)
 			if why := c.whyNot(); why != nil {
-				err.Detail = errors.Join(err.Detail, why)
+				err.Detail = both(err.Detail, why)
 			}
 			return nil, err
 		case <-timeout:

@@ -101,6 +101,14 @@ func (e *TransportError) Unwrap() []error {
 // MaybeApplied tells whether the server may have applied the request all the same.
 func (e *TransportError) MaybeApplied() bool { return e.Sent }
 
+// both returns two errors as one, on one line; either may be nil.
+func both(a, b error) error {
+	if a == nil || b == nil {
+		return errors.Join(a, b)
+	}
+	return fmt.Errorf("%w: %w", a, b)
+}
+
 // ctxError is the error of a request whose context ended.
 func ctxError(ctx context.Context, sent bool) *TransportError {
 	e := &TransportError{Err: ctx.Err(), Sent: sent}

@@ -35,7 +35,7 @@ type WatchEvent struct {
 	Zxid int64 // of the change; -1 from servers that do not tell
 }
 
-// A Watch waits for one event of one node. Waiters for the same node and kind share one
+// Watch waits for one event of one node. Waiters for the same node and kind share one
 // watch at the server, which is removed with the last of them.
 type Watch struct {
 	path string

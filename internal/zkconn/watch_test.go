@@ -162,6 +162,7 @@ func TestLastZxid(t *testing.T) {
 		made, res := create("/a", 0)
 		t.do(made)
 		t.server.Disconnect()
+		time.Sleep(timeout)
 		t.do(exists("/"))
 		t.server.ExpireSession(made.Session)
 		time.Sleep(timeout)

@@ -49,6 +49,7 @@ type wire struct {
 	xid     int32
 	sentAt  time.Time // of the connect request
 	bye     int32     // the driver's request to close the session, once it is sent
+	mute    bool      // writing has failed, reading goes on for a moment
 	err     error     // why the wire is dead, nil while it lives
 	hub     hub
 
@@ -97,8 +98,13 @@ func (w *wire) readFrame() ([]byte, error) {
 		deadline = time.Now().Add(w.timeout * 2 / 3)
 		least, most = headerSize, maxFrame
 	}
-	if err := w.raw.SetReadDeadline(deadline); err != nil {
-		return nil, err
+	w.mu.Lock()
+	mute := w.mute
+	w.mu.Unlock()
+	if !mute {
+		if err := w.raw.SetReadDeadline(deadline); err != nil {
+			return nil, err
+		}
 	}
 	var length [4]byte
 	if _, err := io.ReadFull(w.br, length[:]); err != nil {

@@ -57,7 +57,7 @@ func (w *wire) enqueue(o outgoing) {
 func (w *wire) send(b *batch) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.err != nil {
+	if w.err != nil || w.mute {
 		return false
 	}
 	for _, call := range b.calls {
@@ -88,12 +88,33 @@ func (w *wire) writeLoop() {
 			_, err = w.raw.Write(buf)
 		}
 		if err != nil {
-			w.fail(err)
+			w.writeFailed(err)
 			return
 		}
 		if cap(buf) > 1<<20 {
 			buf = nil // an exceptionally large request shall not be kept for ever
 		}
+	}
+}
+
+// drainTime is how long a connection that takes nothing any more is still read.
+const drainTime = 250 * time.Millisecond
+
+// writeFailed ends the wire, after what the server has said before: it may be the reason.
+func (w *wire) writeFailed(err error) {
+	w.mu.Lock()
+	w.mute = true
+	w.mu.Unlock()
+	if err := w.raw.SetReadDeadline(time.Now().Add(drainTime)); err != nil {
+		w.fail(err)
+		return
+	}
+	timer := time.NewTimer(drainTime)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		w.fail(err)
+	case <-w.dead:
 	}
 }
 

@@ -62,7 +62,7 @@ func (in *internals) failed(err error) error { return fmt.Errorf("lock %s: %w", 
 // ended returns a context's error, with its cause.
 func ended(ctx context.Context) error {
 	if cause := context.Cause(ctx); cause != ctx.Err() {
-		return errors.Join(ctx.Err(), cause)
+		return fmt.Errorf("%w: %w", ctx.Err(), cause)
 	}
 	return ctx.Err()
 }
@@ -245,7 +245,7 @@ func (c *contender) explain(ctx, waitCtx context.Context, err error) error {
 	case ctx.Err() == nil:
 		return fmt.Errorf("%w: no answer within %v: %v", framework.ErrConnectionLoss, c.in.cfg.maxWait, err)
 	case c.busy:
-		return errors.Join(ErrNotAcquired, ended(ctx))
+		return fmt.Errorf("%w: %w", ErrNotAcquired, ended(ctx))
 	}
 	return err
 }

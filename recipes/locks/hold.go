@@ -3,6 +3,7 @@ package locks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -215,7 +216,7 @@ func (h *hold) outcome(ctx context.Context, before error) error {
 	removal := h.removal
 	h.mu.Unlock()
 	if removal == nil {
-		return errors.Join(ErrReleasePending, framework.ErrClosed)
+		return fmt.Errorf("%w: %w", ErrReleasePending, framework.ErrClosed)
 	}
 	ctx, cancel := h.in.cleanUp(ctx)
 	defer cancel()
@@ -232,7 +233,7 @@ func (h *hold) outcome(ctx context.Context, before error) error {
 	case removal.Outcome == seam.RemovalConfirmed:
 		return nil
 	case removal.Outcome == seam.RemovalGivenUp:
-		return errors.Join(ErrReleasePending, removal.Err)
+		return fmt.Errorf("%w: %w", ErrReleasePending, removal.Err)
 	case before != nil:
 		return before
 	}

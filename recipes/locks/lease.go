@@ -165,7 +165,7 @@ func (l *Lease) nest(ctx, waitCtx context.Context, wait bool) (*Lease, error) {
 			if ctx.Err() == nil {
 				return nil, in.failed(fmt.Errorf("%w within %v", ErrNotAcquired, in.cfg.maxWait))
 			}
-			return nil, in.failed(errors.Join(ErrNotAcquired, ended(ctx)))
+			return nil, in.failed(fmt.Errorf("%w: %w", ErrNotAcquired, ended(ctx)))
 		}
 	}
 	if lease := l.hold.newLease(ctx, l.child); lease != nil {

@@ -6,7 +6,7 @@
 // argument does not compile, and a forgotten step has a documented default.
 package spec
 
-// An Op is one operation of the client. For each the generator writes <name>_gen.go,
+// Op is one operation of the client. For each the generator writes <name>_gen.go,
 // which calls one function written by hand in <name>.go:
 //
 //	func (p createParams) do(ctx context.Context, c *Client, path string) (string, error)
@@ -28,10 +28,10 @@ type Op struct {
 	Mods     []Mod
 }
 
-// An Arg is a required argument.
+// Arg is a required argument.
 type Arg struct{ Name, Type, Doc string }
 
-// A Mod is one optional step; it sets one field of the parameters.
+// Mod is one optional step; it sets one field of the parameters.
 type Mod struct {
 	Name  string // Go method
 	Java  string // the Java method, "" when ours alone

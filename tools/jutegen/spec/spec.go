@@ -4,14 +4,14 @@
 // only documentation a record has: the bytes are the fields, one after the other.
 package spec
 
-// A Record is a structure of the protocol. The generator refuses one without Doc.
+// Record is a structure of the protocol. The generator refuses one without Doc.
 type Record struct {
 	Name   string // Go name, ZooKeeper's without its package
 	Doc    string // completes "<Name> ..."
 	Fields []Field
 }
 
-// A Field is one value of a record.
+// Field is one value of a record.
 type Field struct {
 	Name string // Go name
 	Type string // int32, int64, bool, string, buffer, a record's name, or "[]" before one of these

@@ -1,0 +1,18 @@
+//go:build !unix
+
+package main
+
+import "os"
+
+// terminal is where there is job control.
+type terminal struct{}
+
+func openTerminal(_, _, _ *os.File) *terminal { return nil }
+
+func (t *terminal) close() {}
+
+// suspend tells that CMD was not stopped by job control.
+func (t *terminal) suspend(os.Signal) bool { return false }
+
+func (t *terminal) handOver(*command) {}
+func (t *terminal) takeBack(*command) {}

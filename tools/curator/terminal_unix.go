@@ -1,0 +1,137 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// stopPause is how long our own stop may take to begin.
+const stopPause = 100 * time.Millisecond
+
+// terminal is the controlling terminal, on which there is job control. A process group
+// that is not its foreground is stopped when it reads, for ever if nobody looks after it.
+// A nil terminal does nothing.
+type terminal struct {
+	fd    int
+	own   int  // our process group
+	eager bool // CMD is in the foreground from the start, not only when it wants to
+	given bool // CMD had the foreground
+}
+
+// openTerminal returns the controlling terminal, nil without one. CMD gets the foreground
+// at once if it reads from the terminal, unless it is part of a pipeline: then it waits
+// until it uses the terminal, or a pager behind it would be stopped.
+func openTerminal(stdin, stdout, stderr *os.File) *terminal {
+	fd, err := unix.Open("/dev/tty", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
+	if err != nil {
+		return nil
+	}
+	t := &terminal{fd: fd, own: unix.Getpgrp()}
+	_, err = unix.IoctlGetInt(int(stdin.Fd()), unix.TIOCGPGRP) // fails unless it is our terminal
+	t.eager = err == nil && !isPipe(stdout) && !isPipe(stderr)
+	return t
+}
+
+func isPipe(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeNamedPipe != 0
+}
+
+func (t *terminal) close() {
+	if t != nil {
+		_ = unix.Close(t.fd)
+	}
+}
+
+// foreground returns the process group in the foreground.
+func (t *terminal) foreground() int {
+	group, err := unix.IoctlGetInt(t.fd, unix.TIOCGPGRP)
+	if err != nil {
+		return -1
+	}
+	return group
+}
+
+func (t *terminal) setForeground(group int) {
+	_ = unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group) // fails if the terminal is gone
+}
+
+// prepare has CMD take the foreground before it starts, if it is ours to give: a job in
+// the background must not take it from the shell.
+func (t *terminal) prepare(attr *syscall.SysProcAttr) {
+	if t != nil && t.eager && t.foreground() == t.own {
+		attr.Foreground, attr.Ctty = true, t.fd
+	}
+}
+
+// started takes note of whether CMD has the foreground. err is why it was not started.
+func (t *terminal) started(foreground bool, group int, err error) {
+	if t == nil {
+		return
+	}
+	// From the background we may not write to a terminal with tostop set, nor take the
+	// foreground back. Now there is no child any more that would inherit this.
+	signal.Ignore(unix.SIGTTOU)
+	if !foreground {
+		return
+	}
+	if err != nil { // its process may have got as far as taking the foreground
+		t.setForeground(t.own)
+		return
+	}
+	t.given = true
+}
+
+// handOver gives CMD the foreground, if it is ours to give.
+func (t *terminal) handOver(c *command) {
+	if t != nil && t.foreground() == t.own {
+		t.given = true
+		t.setForeground(c.group)
+	}
+}
+
+// takeBack takes the foreground back that CMD had, unless the shell has it meanwhile.
+func (t *terminal) takeBack(c *command) {
+	if t == nil || !t.given {
+		return
+	}
+	group := t.foreground()
+	if group == c.group || group > 0 && errors.Is(unix.Kill(-group, 0), unix.ESRCH) {
+		t.setForeground(t.own)
+	}
+}
+
+// suspend is called when CMD was stopped by sig. It tells whether CMD is to go on. That
+// is so at once when CMD only wants the foreground that is ours to give. Else our
+// process group stops as well, as a shell expects of its job, and CMD is to go on when we
+// do. A CMD that was stopped by other means than job control stays as it is.
+func (t *terminal) suspend(sig os.Signal) bool {
+	switch {
+	case t == nil || sig == unix.SIGSTOP:
+		return false
+	case sig != unix.SIGTSTP && t.foreground() == t.own:
+		return true
+	}
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, unix.SIGCONT)
+	defer signal.Stop(continued)
+	signal.Reset(unix.SIGTSTP)
+	_ = unix.Kill(0, unix.SIGTSTP) // we are in that group
+	// The system ignores this in a group that nobody could continue. Then, as then, CMD
+	// goes on.
+	for range 2 { // the first wait may pass while we are stopped
+		select {
+		case <-continued:
+			return true
+		case <-time.After(stopPause):
+		}
+	}
+	return true
+}
