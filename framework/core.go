@@ -26,6 +26,7 @@ type core struct {
 	outcomes  listen.Set[Event]
 	unhandled listen.Set[error]
 	tasks     queue // operations in the background
+	logs      queue // lines for the log
 	work      group // goroutines that run users' functions
 	pending   group // goroutines of our own: guaranteed deletes, the recipes'
 
@@ -179,7 +180,9 @@ func (c *Client) started(ctx context.Context) (*zkconn.Conn, error) {
 func (c *core) onEvent(e zkconn.Event) {
 	switch e.Kind {
 	case zkconn.StateChanged:
-		c.cfg.logger.Info("zookeeper connection", "state", e.State.String(), "session", sessionText(e.Session))
+		c.logs.add(&c.work, func() { // a user's handler must not hold the session layer up
+			c.cfg.logger.Info("zookeeper connection", "state", e.State.String(), "session", sessionText(e.Session))
+		})
 		if c.cfg.errorPolicy.IsErrorState(e.State) {
 			c.fireHooks(seam.Loss{Kind: seam.LossSuspended, Session: e.Session})
 		}

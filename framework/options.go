@@ -11,6 +11,7 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/state"
+	"github.com/go-curator/curator/tracing"
 )
 
 // Option sets something of a client; see NewClient.
@@ -35,6 +36,7 @@ type config struct {
 	containers        bool
 	errorPolicy       state.ErrorPolicy
 	logger            *slog.Logger
+	tracer            *tracing.Tracer
 }
 
 const (
@@ -58,6 +60,7 @@ func newConfig(policy retry.Policy, opts []Option) (config, error) {
 		containers:        true,
 		errorPolicy:       state.StandardErrorPolicy(),
 		logger:            slog.Default(),
+		tracer:            tracing.New(),
 	}
 	if err := retry.Validate(policy); err != nil {
 		return cfg, fmt.Errorf("%w: %w", ErrInvalidOption, err)
@@ -218,6 +221,25 @@ func WithLogger(logger *slog.Logger) Option {
 			return errors.New("WithLogger: the logger is nil")
 		}
 		c.logger = logger
+		return nil
+	})
+}
+
+// WithTracing sets how the recipes of the client are traced. The default uses
+// OpenTelemetry's global provider as it is at the time of NewClient.
+//
+// Java: CuratorZookeeperClient.setTracerDriver.
+func WithTracing(opts ...tracing.Option) Option {
+	return option(func(c *config) error {
+		c.tracer = tracing.New(opts...)
+		return nil
+	})
+}
+
+// WithoutTracing turns spans off.
+func WithoutTracing() Option {
+	return option(func(c *config) error {
+		c.tracer = nil
 		return nil
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-curator/curator/internal/seam"
 	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/tracing"
 )
 
 func init() {
@@ -66,6 +67,8 @@ func (i inside) Holds() int {
 	defer i.c.core.mu.Unlock()
 	return len(i.c.core.hooks)
 }
+
+func (i inside) Tracer() *tracing.Tracer { return i.c.core.cfg.tracer }
 
 func (i inside) Go(fn func(ctx context.Context)) bool {
 	return i.c.core.pending.start(func() { fn(i.c.core.life) })

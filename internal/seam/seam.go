@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/tracing"
 )
 
 // Client is a *framework.Client as the recipes see it.
@@ -34,6 +35,8 @@ type Client interface {
 	OnLoss(fn func(Loss)) (remove func())
 	// Holds returns how many functions OnLoss has: one for every lock that is held.
 	Holds() int
+	// Tracer makes spans; it may be nil.
+	Tracer() *tracing.Tracer
 	// Go runs fn in the background until it returns; ctx ends with the client. It
 	// reports false when the client is closed.
 	Go(fn func(ctx context.Context)) bool

@@ -11,6 +11,7 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/seam"
 	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/tracing"
 )
 
 var (
@@ -21,43 +22,53 @@ var (
 	errMaxWait = errors.New("WithMaxWait has passed")
 )
 
-// acquire is Acquire, or TryAcquire when it must not wait.
+// acquire is Acquire, or TryAcquire when it must not wait, as a span.
 func (in *internals) acquire(ctx context.Context, wait bool) (*Lease, error) {
 	if ctx == nil {
 		return nil, fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
 	}
-	if ctx.Err() != nil {
-		return nil, in.failed(ended(ctx))
+	spanCtx, span := in.inside.Tracer().Acquire(ctx, tracing.Lock{Kind: in.kind, Path: in.path}, !wait)
+	lease, err := in.enter(ctx, spanCtx, span, wait)
+	if err != nil {
+		span.Failed(err, errors.Is(err, ErrNotAcquired))
+		return nil, fmt.Errorf("lock %s: %w", in.path, err)
 	}
-	waitCtx := ctx
+	span.Granted(lease.Token(), lease.up != nil)
+	return lease, nil
+}
+
+// enter nests in the lease that ctx carries, if it does, or else contends. The wait's own
+// context is waitCtx; ctx is what Acquire was given.
+func (in *internals) enter(ctx, waitCtx context.Context, span *tracing.Acquisition, wait bool) (*Lease, error) {
+	if ctx.Err() != nil {
+		return nil, ended(ctx)
+	}
 	if wait && in.cfg.maxWait > 0 {
 		var cancel context.CancelFunc
-		waitCtx, cancel = context.WithTimeoutCause(ctx, in.cfg.maxWait, errMaxWait)
+		waitCtx, cancel = context.WithTimeoutCause(waitCtx, in.cfg.maxWait, errMaxWait)
 		defer cancel()
 	}
 	for parent := in.carried(ctx); parent != nil; parent = in.carried(ctx) {
-		lease, err := parent.nest(ctx, waitCtx, wait)
+		lease, err := parent.nest(ctx, waitCtx, span, wait)
 		if !errors.Is(err, errParentOver) {
 			return lease, err
 		}
 		if ctx.Err() != nil { // as a rule it was the outer lease's own
-			return nil, in.failed(ended(ctx))
+			return nil, ended(ctx)
 		}
 	}
 	c := contender{in: in, wait: wait}
 	for {
 		hold, err := c.contend(waitCtx)
 		if err != nil {
-			return nil, in.failed(c.explain(ctx, waitCtx, err))
+			return nil, c.explain(ctx, waitCtx, err)
 		}
-		if lease := hold.newLease(ctx, nil); lease != nil {
+		if lease := hold.newLease(ctx, span, nil); lease != nil {
 			return lease, nil
 		}
 		hold.remove() // lost before anyone could use it
 	}
 }
-
-func (in *internals) failed(err error) error { return fmt.Errorf("lock %s: %w", in.path, err) }
 
 // ended returns a context's error, with its cause.
 func ended(ctx context.Context) error {

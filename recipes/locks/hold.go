@@ -12,6 +12,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/seam"
 	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/tracing"
 )
 
 // errInDoubt: the node is first, but the session cannot be believed in just now.
@@ -29,6 +30,8 @@ type hold struct {
 	mu      sync.Mutex
 	leases  map[chan struct{}]context.CancelCauseFunc // by the lease's slot for a nested one
 	err     error                                     // why it ended: ErrReleased or a *LossError
+	span    *tracing.Acquisition                      // of the outermost lease
+	spanCtx context.Context                           // its values, for the span of a loss
 	removal *seam.Removal                             // of the node, when the last lease is released
 	removed bool
 }
@@ -123,7 +126,11 @@ func (h *hold) lose(reason LossReason, err error) {
 		Held: time.Since(h.granted), Err: err,
 	}
 	h.end(loss)
-	h.in.client.Logger().Warn("lock lost", "path", h.in.path, "reason", reason.String(), "token", loss.Token, "held", loss.Held)
+	span, ctx := h.span, h.spanCtx
+	h.in.inside.Go(func(context.Context) { // users' code, not under a lock of ours
+		h.in.client.Logger().Warn("lock lost", "path", h.in.path, "reason", reason.String(), "token", loss.Token, "held", loss.Held)
+		span.Lost(ctx, loss.Token, loss.Held, reason.String())
+	})
 }
 
 // end ends the hold and all its leases; h.mu is held.
@@ -155,14 +162,18 @@ func (h *hold) doubt() {
 
 // newLease adds a lease to the hold, nested in the slot up if that is not nil. It returns
 // nil when the hold is over.
-func (h *hold) newLease(ctx context.Context, up chan struct{}) *Lease {
+func (h *hold) newLease(ctx context.Context, span *tracing.Acquisition, up chan struct{}) *Lease {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.err != nil {
 		return nil
 	}
-	inner, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	lease := &Lease{hold: h, child: make(chan struct{}, 1), up: up, cancel: cancel, released: new(atomic.Bool)}
+	values := context.WithoutCancel(ctx)
+	if h.spanCtx == nil {
+		h.span, h.spanCtx = span, values
+	}
+	inner, cancel := context.WithCancelCause(values)
+	lease := &Lease{hold: h, span: span, child: make(chan struct{}, 1), up: up, cancel: cancel, released: new(atomic.Bool)}
 	h.leases[lease.child] = cancel
 	lease.ctx = context.WithValue(inner, h.in.key(), lease)
 	runtime.AddCleanup(lease, h.dropped, lease.released)

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
+
+	"github.com/go-curator/curator/tracing"
 )
 
 // Lease is one acquisition of a lock, held from the return of Acquire until Release
@@ -18,6 +21,7 @@ type Lease struct {
 	_ noCopy
 
 	hold   *hold
+	span   *tracing.Acquisition
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	child  chan struct{} // at most one nested lease at a time
@@ -124,7 +128,9 @@ func (l *Lease) Release(ctx context.Context) error {
 	if l == nil {
 		return nil
 	}
+	first := false
 	l.once.Do(func() {
+		first = true
 		l.released.Store(true)
 		l.before, l.last = l.hold.leave(l.child)
 		l.cancel(ErrReleased)
@@ -132,30 +138,46 @@ func (l *Lease) Release(ctx context.Context) error {
 			<-l.up
 		}
 	})
+	if !first {
+		return l.outcome(ctx)
+	}
+	end := l.span.Release(ctx, l.Token(), time.Since(l.hold.granted))
+	err := l.outcome(ctx)
+	switch {
+	case err == nil:
+		end(tracing.OutcomeReleased)
+	case errors.Is(err, ErrLockLost):
+		end(tracing.OutcomeLost)
+	default:
+		end(tracing.OutcomeUnknown)
+	}
+	return err
+}
+
+// outcome returns what is known of a lease that was released.
+func (l *Lease) outcome(ctx context.Context) error {
 	var loss *LossError
 	lost := errors.As(l.before, &loss)
-	if !l.last || lost && !loss.Reason.cautious() {
-		if !lost {
-			return nil // another lease keeps the node
-		}
+	switch {
+	case lost && (!l.last || !loss.Reason.cautious()):
 		return l.before
+	case !l.last:
+		return nil // another lease keeps the node
+	case lost:
+		return l.hold.outcome(ctx, l.before)
 	}
-	if !lost {
-		return l.hold.outcome(ctx, nil)
-	}
-	return l.hold.outcome(ctx, l.before)
+	return l.hold.outcome(ctx, nil)
 }
 
 // nest returns a lease below l. Leases directly below one lease exclude each other: so
 // goroutines that were all handed l's context are as safe from each other as from other
 // processes. The wait is bounded by waitCtx; ctx is what Acquire was given.
-func (l *Lease) nest(ctx, waitCtx context.Context, wait bool) (*Lease, error) {
-	in := l.hold.in
+func (l *Lease) nest(ctx, waitCtx context.Context, span *tracing.Acquisition, wait bool) (*Lease, error) {
 	select {
 	case l.child <- struct{}{}:
 	default:
 		if !wait {
-			return nil, in.failed(ErrNotAcquired)
+			return nil, fmt.Errorf("%w: a lease is nested already", ErrNotAcquired)
 		}
 		select {
 		case l.child <- struct{}{}:
@@ -163,12 +185,12 @@ func (l *Lease) nest(ctx, waitCtx context.Context, wait bool) (*Lease, error) {
 			return nil, errParentOver
 		case <-waitCtx.Done():
 			if ctx.Err() == nil {
-				return nil, in.failed(fmt.Errorf("%w within %v", ErrNotAcquired, in.cfg.maxWait))
+				return nil, fmt.Errorf("%w within %v", ErrNotAcquired, l.hold.in.cfg.maxWait)
 			}
-			return nil, in.failed(fmt.Errorf("%w: %w", ErrNotAcquired, ended(ctx)))
+			return nil, fmt.Errorf("%w: %w", ErrNotAcquired, ended(ctx))
 		}
 	}
-	if lease := l.hold.newLease(ctx, l.child); lease != nil {
+	if lease := l.hold.newLease(ctx, span, l.child); lease != nil {
 		return lease, nil
 	}
 	<-l.child
