@@ -108,7 +108,8 @@ func inLoop(ctx context.Context) bool {
 }
 
 func isFinal(err error) bool {
-	if _, ok := errors.AsType[*backoff.PermanentError](err); ok {
+	var permanent *backoff.PermanentError
+	if errors.As(err, &permanent) {
 		return true
 	}
 	var r interface{ Retryable() bool }

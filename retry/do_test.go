@@ -104,7 +104,8 @@ func TestPermanent(t *testing.T) {
 		t.Errorf("Permanent(nil) = %v", err)
 	}
 	err := retry.Permanent(fmt.Errorf("create: %w", answered(true)))
-	if _, ok := errors.AsType[answered](err); !ok || !errors.Is(err, answered(true)) || err.Error() != "create: answered: retryable true" {
+	var as answered
+	if !errors.As(err, &as) || !errors.Is(err, answered(true)) || err.Error() != "create: answered: retryable true" {
 		t.Errorf("the mark hides what it marks: %v", err)
 	}
 }
