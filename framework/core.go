@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-curator/curator/framework/listen"
@@ -30,10 +31,11 @@ type core struct {
 	work      group // goroutines that run users' functions
 	pending   group // goroutines of our own: guaranteed deletes, the recipes'
 
+	conn    atomic.Pointer[zkconn.Conn] // set by start
+	closing atomic.Bool
+
 	mu      sync.Mutex
 	current ClientState
-	connMu  sync.RWMutex
-	conn    *zkconn.Conn
 	hooks   map[*hook]struct{} // what recipes want to know of the session
 	life    context.Context
 	endLife context.CancelFunc
@@ -79,9 +81,7 @@ func (c *core) start(ctx context.Context) error {
 		return err
 	}
 	c.life, c.endLife = context.WithCancel(context.WithoutCancel(ctx))
-	c.connMu.Lock()
-	c.conn = conn
-	c.connMu.Unlock()
+	c.conn.Store(conn)
 	c.current = Started
 	return nil
 }
@@ -101,21 +101,31 @@ func (c *core) close(ctx context.Context) error {
 		}
 	}
 	defer close(c.done)
-	if ctx.Err() != nil {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), c.cfg.maxCloseWait)
-		defer cancel()
-	}
+	ctx, cancel := c.bounded(ctx)
+	defer cancel()
 	if previous == Started {
 		c.err = c.shutDown(ctx)
 	}
+	ctx, cancel = c.bounded(ctx) // what is left takes no time, unless it is stuck
+	defer cancel()
 	c.err = errors.Join(c.err, c.states.Close(ctx), c.outcomes.Close(ctx), c.unhandled.Close(ctx))
 	return c.err
+}
+
+// bounded returns ctx or, when that has ended, a context with the time that Close takes
+// all the same.
+func (c *core) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if ctx.Err() == nil {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), c.cfg.maxCloseWait)
 }
 
 // shutDown ends a started client in the order in which things depend on each other.
 func (c *core) shutDown(ctx context.Context) error {
 	var errs []error
+	conn := c.conn.Load()
+	c.closing.Store(true)
 	c.fireHooks(seam.Loss{Kind: seam.LossClosed})
 	c.work.wait(ctx)
 	if n := c.pending.wait(ctx); n > 0 {
@@ -123,10 +133,12 @@ func (c *core) shutDown(ctx context.Context) error {
 	}
 	c.pending.close()
 	c.endLife()
-	c.awaitServer(ctx)
-	errs = append(errs, c.conn.Close(ctx))
-	c.work.close()
+	c.awaitServer(ctx, conn)
+	errs = append(errs, conn.Close(ctx))
 	c.pending.wait(context.WithoutCancel(ctx)) // they see that life has ended
+	c.work.close()
+	ctx, cancel := c.bounded(ctx)
+	defer cancel()
 	if n := c.work.wait(ctx); n > 0 {
 		errs = append(errs, fmt.Errorf("%d functions in the background or of watchers have not returned", n))
 	}
@@ -135,34 +147,39 @@ func (c *core) shutDown(ctx context.Context) error {
 
 // awaitServer gives a client that is just reconnecting the time to close its session,
 // which would otherwise keep its ephemeral nodes until its timeout.
-func (c *core) awaitServer(ctx context.Context) {
-	if id, _ := c.conn.Session(); id != 0 {
+func (c *core) awaitServer(ctx context.Context, conn *zkconn.Conn) {
+	if id, _ := conn.Session(); id != 0 {
 		ctx, cancel := context.WithTimeout(ctx, c.cfg.maxCloseWait)
 		defer cancel()
-		_ = c.conn.Ready(ctx) // if not, Close says that the session is left
+		_ = conn.Ready(ctx) // if not, Close says that the session is left
 	}
 }
 
-// connection returns the session layer of a started client.
-func (c *core) connection() (*zkconn.Conn, error) {
-	c.connMu.RLock()
-	conn := c.conn
-	c.connMu.RUnlock()
-	if conn == nil {
-		if c.phase() == Stopped {
-			return nil, ErrClosed
-		}
+// admitted marks the context of an operation that was accepted before Close began, and
+// is still given its time.
+type admitted struct{}
+
+// connection returns the session layer of a client that is started and not closed; late
+// says that the operation was accepted before Close began.
+func (c *core) connection(late bool) (*zkconn.Conn, error) {
+	conn := c.conn.Load()
+	switch {
+	case conn == nil && c.phase() == Stopped:
+		return nil, ErrClosed
+	case conn == nil:
 		return nil, ErrNotStarted
+	case c.closing.Load() && !late:
+		return nil, ErrClosed
 	}
-	return conn, nil // it refuses by itself once it is closed
+	return conn, nil
 }
 
+// conn returns the session layer of a client, nil if it has none.
 func (c *Client) conn() *zkconn.Conn {
 	if c == nil || c.core == nil {
 		return nil
 	}
-	conn, _ := c.core.connection()
-	return conn
+	return c.core.conn.Load()
 }
 
 // started returns the session layer, if the client can be used with ctx.
@@ -173,7 +190,7 @@ func (c *Client) started(ctx context.Context) (*zkconn.Conn, error) {
 	case ctx == nil:
 		return nil, errNilContext
 	}
-	return c.core.connection()
+	return c.core.connection(ctx.Value(admitted{}) != nil)
 }
 
 // onEvent passes on what happened to the connection, on the session layer's goroutine.

@@ -77,9 +77,10 @@ func (c *core) persist(fn func(conn *zkconn.Conn) error) error {
 		backoff.WithMaxInterval(5*time.Second),
 		backoff.WithMaxElapsedTime(0))
 	for {
-		err := c.conn.Ready(c.life)
+		conn := c.conn.Load()
+		err := conn.Ready(c.life)
 		if err == nil {
-			err = fn(c.conn)
+			err = fn(conn)
 		}
 		if err == nil || !Retryable(err) {
 			return err

@@ -196,7 +196,7 @@ func WithSimulatedSessionExpirationPercent(percent int) Option {
 
 // WithLossMargin sets how long before the server may end the session leases end; it
 // should be at least one tick of the server. The default is a quarter of the session
-// timeout.
+// timeout, and more than half of it is taken for half.
 func WithLossMargin(d time.Duration) Option {
 	return durationOption("WithLossMargin", d, time.Millisecond, maxSessionTimeout, func(c *config) { c.lossMargin = d })
 }

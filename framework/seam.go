@@ -41,7 +41,7 @@ func (i inside) Conn() (*zkconn.Conn, error) {
 	if i.c == nil || i.c.core == nil {
 		return nil, ErrNotStarted
 	}
-	return i.c.core.connection()
+	return i.c.core.connection(false)
 }
 
 func (i inside) Run(ctx context.Context, op, path string, fn func(ctx context.Context, conn *zkconn.Conn) error) error {

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/retry"
 )
 
 // group counts goroutines, so that Close can wait for them.
@@ -108,7 +109,7 @@ func (c *Client) inBackground(ctx context.Context, op, path string, do func(ctx 
 	if _, err := c.started(ctx); err != nil {
 		return &OpError{Op: op, Path: path, Err: err}
 	}
-	ctx = context.WithoutCancel(ctx)
+	ctx = context.WithValue(retry.Detach(context.WithoutCancel(ctx)), admitted{}, true)
 	task := func() {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)

@@ -194,9 +194,11 @@ func (c *Conn) deadline() time.Time {
 	return c.base.Add(time.Duration(c.acked.Load())).Add(c.session.timeout - c.margin())
 }
 
+// margin is never so large that pings, every third of the timeout, could not keep the
+// session believed in.
 func (c *Conn) margin() time.Duration {
 	if c.cfg.LossMargin > 0 {
-		return min(c.cfg.LossMargin, c.session.timeout)
+		return min(c.cfg.LossMargin, c.session.timeout/2)
 	}
 	return c.session.timeout / 4
 }

@@ -40,10 +40,6 @@ type hold struct {
 // only while its session is believed in: first the hook is set, then the clock is looked
 // at, so that no loss slips in between.
 func (c *contender) grant() (*hold, error) {
-	conn, err := c.in.inside.Conn()
-	if err != nil {
-		return nil, err
-	}
 	if c.node.Stat.EphemeralOwner != c.node.Session {
 		return nil, errStartOver
 	}
@@ -52,6 +48,11 @@ func (c *contender) grant() (*hold, error) {
 		leases: map[chan struct{}]context.CancelCauseFunc{},
 	}
 	h.forget = c.in.inside.OnLoss(h.onLoss)
+	conn, err := c.in.inside.Conn()
+	if err != nil {
+		h.forget()
+		return nil, err
+	}
 	deadline, alive := conn.Deadline(c.node.Session)
 	doubt := !time.Now().Before(deadline) || c.in.client.ErrorPolicy().IsErrorState(conn.State())
 	if !alive || doubt || h.lost() != nil {
