@@ -71,13 +71,6 @@ func (c *conn) serve() {
 // end has the connection closed at once.
 func (c *conn) end() { c.overOnce.Do(func() { close(c.over) }) }
 
-// finish has the connection closed when what is in the queue has been sent. The caller
-// holds the Server's lock.
-func (c *conn) finish() {
-	c.gone = true
-	c.out.close()
-}
-
 // identify adds an identity that the client has proven. The caller holds the Server's lock.
 func (c *conn) identify(id jute.ID) {
 	if !slices.Contains(c.identities, id) {

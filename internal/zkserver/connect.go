@@ -18,8 +18,7 @@ func (s *Server) connect(c *conn, frame []byte) {
 	}
 	fate := s.fateOf(target{jute.OpCreateSession, req.SessionID, nil})
 	if fate.cutBefore || fate.failing && fate.code != jute.CodeSessionExpired {
-		s.disconnect(c)
-		c.finish()
+		s.finish(c)
 		return
 	}
 	var sess *session
@@ -32,8 +31,7 @@ func (s *Server) connect(c *conn, frame []byte) {
 	c.mute = fate.cutAfter
 	c.send(encode(grant(sess), flag(len(d.Rest()) > 0)))
 	if sess == nil || fate.cutAfter {
-		s.disconnect(c)
-		c.finish()
+		s.finish(c)
 		return
 	}
 	c.session, sess.conn = sess, c
@@ -84,8 +82,7 @@ func flag(sent bool) raw {
 func (s *Server) closeSession(c *conn, header jute.RequestHeader) {
 	s.store.endSession(c.session)
 	c.reply(header.Xid, s.store.zxid, jute.CodeOK, nil)
-	s.disconnect(c)
-	c.finish()
+	s.finish(c)
 }
 
 // authenticate adds an identity to a connection, or ends it.
@@ -105,8 +102,7 @@ func (s *Server) authenticate(c *conn, header jute.RequestHeader, body *jute.Dec
 	}
 	if !proven {
 		c.reply(header.Xid, 0, jute.CodeAuthFailed, nil)
-		s.disconnect(c)
-		c.finish()
+		s.finish(c)
 		return
 	}
 	c.identify(id)

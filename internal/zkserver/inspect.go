@@ -43,3 +43,16 @@ func (s *Server) Sessions() []int64 {
 	defer s.mu.Unlock()
 	return slices.Sorted(maps.Keys(s.store.sessions))
 }
+
+// SetSequence sets the number that the next sequential child of a node gets. Its Cversion
+// changes with it. It is false if there is no such node.
+func (s *Server) SetSequence(path string, next int32) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.store.tree.get(path)
+	if n == nil {
+		return false
+	}
+	n.creates = next
+	return true
+}

@@ -85,8 +85,7 @@ func (s *Server) receive(c *conn, frame []byte) bool {
 		s.do(c, header, body)
 	}
 	if fate.cutBefore || fate.cutAfter {
-		s.disconnect(c)
-		c.finish()
+		s.finish(c)
 	}
 	return !c.gone
 }
@@ -120,8 +119,7 @@ func (s *Server) do(c *conn, header jute.RequestHeader, body *jute.Decoder) {
 		s.closeSession(c, header)
 	default:
 		c.reply(header.Xid, -1, jute.CodeUnimplemented, nil)
-		s.disconnect(c)
-		c.finish()
+		s.finish(c)
 	}
 }
 

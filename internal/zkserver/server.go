@@ -188,3 +188,10 @@ func (s *Server) cut(c *conn) {
 	s.disconnect(c)
 	c.end()
 }
+
+// finish ends a connection when what is in its queue has been sent. The caller holds the
+// lock.
+func (s *Server) finish(c *conn) {
+	s.disconnect(c)
+	c.out.close()
+}

@@ -4,93 +4,83 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 )
 
+// restoring puts back the watch of one kind on a path.
+type restoring func(path string)
+
 // setWatches does setWatches: it puts one-shot watches back.
 func setWatches(r *request) (encoder, jute.Code) {
-	lists := vectors(r.body.Rest())
+	body := r.body.Rest()
 	req, code := decode[jute.SetWatches](r.body)
 	if code != jute.CodeOK {
 		return nil, code
 	}
-	return nil, r.restore(req.RelativeZxid, lists, req.DataWatches, req.ExistWatches, req.ChildWatches)
+	return nil, restore(body, r.restoringOneShot(req.RelativeZxid))
 }
 
 // setWatches2 does setWatches2: it puts watches of every kind back.
 func setWatches2(r *request) (encoder, jute.Code) {
-	lists := vectors(r.body.Rest())
+	body := r.body.Rest()
 	req, code := decode[jute.SetWatches2](r.body)
 	if code != jute.CodeOK {
 		return nil, code
 	}
-	code = r.restore(req.RelativeZxid, lists, req.DataWatches, req.ExistWatches, req.ChildWatches)
-	if code != jute.CodeOK || lists < 4 {
-		return nil, jute.CodeMarshallingError
-	}
-	for _, path := range req.PersistentWatches {
-		r.watch(path, lasting)
-	}
-	if lists < 5 {
-		return nil, jute.CodeMarshallingError
-	}
-	for _, path := range req.PersistentRecursiveWatches {
-		r.watch(path, lastingBelow)
-	}
-	return nil, jute.CodeOK
+	return nil, restore(body, append(r.restoringOneShot(req.RelativeZxid),
+		func(path string) { r.watch(path, lasting) },
+		func(path string) { r.watch(path, lastingBelow) },
+	))
 }
 
-// vectors returns how many of the lists of a setWatches come before the first one that is
-// null. There ZooKeeper stops, with what it has done until then, and reports an error.
-func vectors(body []byte) int {
+// restore puts back what the lists of a setWatches name, one list for each kind. At a list
+// that is null ZooKeeper stops, and reports an error, with what it has done until then.
+func restore(body []byte, kinds []restoring) jute.Code {
 	d := jute.NewDecoder(body)
-	d.Int64()
-	for n := 0; ; n++ {
+	d.Int64() // the zxid
+	for _, put := range kinds {
 		length := d.Int32()
-		if length < 0 || d.Err() != nil {
-			return n
+		if length < 0 {
+			return jute.CodeMarshallingError
 		}
-		for ; length > 0 && d.Err() == nil; length-- {
-			d.Buffer()
-		}
-	}
-}
-
-// restore puts one-shot watches back, but for those that would have fired since the
-// client's last zxid: it is told of these at once.
-func (r *request) restore(seen int64, lists int, data, exist, children []string) jute.Code {
-	st := r.store
-	for _, path := range data {
-		switch n := st.tree.get(path); {
-		case n == nil:
-			r.conn.notify(jute.EventNodeDeleted, path)
-		case n.mzxid > seen:
-			r.conn.notify(jute.EventNodeDataChanged, path)
-		default:
-			st.data.add(path, r.conn, oneShot)
-		}
-	}
-	if lists < 2 {
-		return jute.CodeMarshallingError
-	}
-	for _, path := range exist {
-		if st.tree.get(path) != nil {
-			r.conn.notify(jute.EventNodeCreated, path)
-		} else {
-			st.data.add(path, r.conn, oneShot)
-		}
-	}
-	if lists < 3 {
-		return jute.CodeMarshallingError
-	}
-	for _, path := range children {
-		switch n := st.tree.get(path); {
-		case n == nil:
-			r.conn.notify(jute.EventNodeDeleted, path)
-		case n.pzxid > seen:
-			r.conn.notify(jute.EventNodeChildrenChanged, path)
-		default:
-			st.children.add(path, r.conn, oneShot)
+		for range length {
+			put(d.String())
 		}
 	}
 	return jute.CodeOK
+}
+
+// restoringOneShot puts one-shot watches back, on data, on what is not there, and on
+// children. It leaves out those that would have fired since the zxid that the client has
+// seen last, and tells it of these at once.
+func (r *request) restoringOneShot(seen int64) []restoring {
+	st := r.store
+	return []restoring{
+		func(path string) {
+			switch n := st.tree.get(path); {
+			case n == nil:
+				r.conn.notify(jute.EventNodeDeleted, path)
+			case n.mzxid > seen:
+				r.conn.notify(jute.EventNodeDataChanged, path)
+			default:
+				st.data.add(path, r.conn, oneShot)
+			}
+		},
+		func(path string) {
+			if st.tree.get(path) != nil {
+				r.conn.notify(jute.EventNodeCreated, path)
+			} else {
+				st.data.add(path, r.conn, oneShot)
+			}
+		},
+		func(path string) {
+			switch n := st.tree.get(path); {
+			case n == nil:
+				r.conn.notify(jute.EventNodeDeleted, path)
+			case n.pzxid > seen:
+				r.conn.notify(jute.EventNodeChildrenChanged, path)
+			default:
+				st.children.add(path, r.conn, oneShot)
+			}
+		},
+	}
 }
 
 // watch sets a persistent watch, which is one on data and one on children.

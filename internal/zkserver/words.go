@@ -45,8 +45,7 @@ func (s *Server) answer(c *conn, word string) {
 		text = s.monitor()
 	}
 	c.send([]byte(text))
-	s.disconnect(c)
-	c.finish()
+	s.finish(c)
 }
 
 // describe returns the answer to srvr and, with the clients, to stat.

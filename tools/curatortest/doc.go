@@ -1,8 +1,11 @@
 // Package curatortest gives tests a ZooKeeper: an embedded server in this process, in
 // virtual time if wanted, with faults on demand; or real servers from installed jars.
 //
-//	server := curatortest.Start(t)
-//	client, err := framework.NewClient(server.ConnectString(), policy)
+//	func TestOrders(t *testing.T) {
+//		server := curatortest.Start(t)
+//		client := server.Client(t)
+//		...
+//		server.ExpireSession(client.SessionID())
 //
 // The embedded server answers as a standalone ZooKeeper 3.8 does and keeps nothing on
 // disk: its data ends with it. It is for tests, not for production. What a quorum does, and

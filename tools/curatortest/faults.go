@@ -146,3 +146,13 @@ func (s *Server) Inject(rule Rule) (hit func() bool) {
 	s.untilEnd(remove)
 	return func() bool { return hits() > 0 }
 }
+
+// SetSequence sets the number that the next sequential child of a node gets, so that a test
+// can come near the end of the numbers, where ZooKeeper repeats the last one, 2147483647.
+// The test fails if there is no such node.
+func (s *Server) SetSequence(path string, next int32) {
+	s.tb.Helper()
+	if !s.zookeeper.SetSequence(path, next) {
+		s.tb.Fatalf("set the sequence: no node %s", path)
+	}
+}

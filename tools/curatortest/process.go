@@ -32,7 +32,7 @@ type process struct {
 // thread that started it.
 func startProcess(cmd *exec.Cmd) (*process, error) {
 	p := &process{ended: make(chan struct{})}
-	started := make(chan error)
+	started := make(chan error, 1)
 	endWithParent(cmd)
 	go func() {
 		defer close(p.ended)
@@ -45,7 +45,11 @@ func startProcess(cmd *exec.Cmd) (*process, error) {
 			cmd.Wait() // however it ended, it has
 		}
 	}()
-	return p, <-started
+	if err := <-started; err != nil {
+		<-p.ended
+		return nil, err
+	}
+	return p, nil
 }
 
 // kill ends the process and waits for it.

@@ -11,7 +11,12 @@ import (
 func terminate(p *os.Process) error { return p.Signal(syscall.SIGTERM) }
 
 // suspend stops a process until proceed.
-func suspend(p *os.Process) error { return p.Signal(syscall.SIGSTOP) }
+func suspend(p *os.Process) error {
+	if err := p.Signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	return awaitSuspended(p.Pid)
+}
 
 // proceed lets a suspended process go on.
 func proceed(p *os.Process) error { return p.Signal(syscall.SIGCONT) }

@@ -1,13 +1,12 @@
 package curatortest_test
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
-	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -111,9 +110,6 @@ func TestRealRestartsWhenPaused(t *testing.T) {
 }
 
 func TestRealEnsemble(t *testing.T) {
-	if testing.Short() {
-		t.Skip("three servers take a while")
-	}
 	ensemble := curatortest.RealEnsemble(t, 3)
 	if n := len(strings.Split(ensemble.ConnectString(), ",")); n != 3 {
 		t.Fatalf("%d addresses", n)
@@ -132,6 +128,22 @@ func TestRealEnsemble(t *testing.T) {
 	c = resume(t, c, dialTCP(t, leader.ConnectString()))
 	do(t, c, jute.OpSync, &jute.PathRequest{Path: "/a"})
 	do(t, c, jute.OpExists, read("/a"))
+}
+
+// TestRealThatDoesNotStart has Java find no server in the release that it is given.
+func TestRealThatDoesNotStart(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("ZOOKEEPER_HOME", home)
+	if err := os.WriteFile(filepath.Join(home, "zookeeper.jar"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := curatortest.NewReal(1)
+	if errors.Is(err, curatortest.ErrNotInstalled) {
+		return // there is not even Java
+	}
+	if err == nil || !strings.Contains(err.Error(), "QuorumPeerMain") {
+		t.Errorf("without the end of the log: %v", err)
+	}
 }
 
 func TestNotInstalled(t *testing.T) {
@@ -172,48 +184,4 @@ func (s *stoppingTB) Fatalf(text string, a ...any) {
 func (s *stoppingTB) Skipf(text string, a ...any) {
 	s.how = "skip: " + fmt.Sprintf(text, a...)
 	runtime.Goexit()
-}
-
-// TestServersEndWithTheirParent kills a program that has started a real server: the test's
-// own, run once more for that.
-func TestServersEndWithTheirParent(t *testing.T) {
-	const asked = "CURATORTEST_START_AND_WAIT"
-	if os.Getenv(asked) != "" {
-		fmt.Println(curatortest.Real(t).ConnectString())
-		select {}
-	}
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux ends a process with its parent")
-	}
-	curatortest.Real(t) // it is skipped here if there is none
-	program := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
-	program.Env = append(os.Environ(), asked+"=1", "TMPDIR="+t.TempDir())
-	out, err := program.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	// The program and what it starts hold one end of a pipe: the other one tells when all
-	// of them have ended.
-	alive, held, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer alive.Close()
-	program.ExtraFiles = []*os.File{held}
-	if err := errors.Join(program.Start(), held.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		t.Error(err)
-	}
-	if err := program.Process.Kill(); err != nil {
-		t.Error(err)
-	}
-	if err := alive.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
-		t.Error(err)
-	}
-	if _, err := alive.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
-		t.Errorf("the server lives on: %v", err)
-	}
-	program.Wait()
 }

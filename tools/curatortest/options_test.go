@@ -1,0 +1,87 @@
+package curatortest_test
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// TestFaultsEndWithTheTest leaves faults to the cleanup of a test that goes before its
+// server does.
+func TestFaultsEndWithTheTest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tb := &fakeTB{}
+		s := curatortest.Start(tb, curatortest.Virtual())
+		conn, err := s.DialContext(t.Context(), "tcp", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := connect(t, conn)
+		tb.cleanups = append(tb.cleanups, func() {
+			do(t, c, jute.OpCreate, create("/a", 0))
+			accepted, err := s.DialContext(t.Context(), "tcp", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			accepted.Close()
+		})
+		hit := s.Inject(curatortest.Rule{Op: "create", Do: curatortest.CutBefore()})
+		s.Refuse()
+		s.Pause()
+		for _, d := range []curatortest.Direction{curatortest.Both, curatortest.ToServer, curatortest.ToClient} {
+			s.Partition(d)
+		}
+		tb.end()
+		if hit() || len(tb.failures) > 0 {
+			t.Errorf("hit %t, failures %v", hit(), tb.failures)
+		}
+		ended(t, c)
+	})
+}
+
+func TestInjectWithoutCodeFails(t *testing.T) {
+	rule := curatortest.Rule{Do: curatortest.Fail(errors.New("no code"))}
+	tb := &fakeTB{}
+	s := curatortest.Start(tb)
+	if hit := s.Inject(rule); hit() || len(tb.failures) != 1 {
+		t.Errorf("failures: %v", tb.failures)
+	}
+	tb.end()
+	s, err := curatortest.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Inject(rule)
+	if err := s.Close(); err == nil {
+		t.Error("Close says nothing of it")
+	}
+}
+
+func TestOptionsThatMakeNoSense(t *testing.T) {
+	for name, opts := range map[string][]curatortest.Option{
+		"nil":                nil,
+		"tick":               {curatortest.WithTickTime(0)},
+		"no address":         {curatortest.WithListen("")},
+		"virtual address":    {curatortest.Virtual(), curatortest.WithListen("127.0.0.1:0")},
+		"container interval": {curatortest.WithContainerCheckInterval(-1)},
+	} {
+		if opts == nil {
+			opts = []curatortest.Option{nil}
+		}
+		if _, err := curatortest.New(opts...); !errors.Is(err, curatortest.ErrInvalidOption) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := curatortest.New(curatortest.WithListen("256.0.0.1:0")); err == nil {
+		t.Error("listens on an address that is none")
+	}
+	if _, err := curatortest.NewReal(1, curatortest.Virtual()); !errors.Is(err, curatortest.ErrInvalidOption) {
+		t.Errorf("a virtual real server: %v", err)
+	}
+	if _, err := curatortest.NewReal(0); !errors.Is(err, curatortest.ErrInvalidOption) {
+		t.Errorf("no servers: %v", err)
+	}
+}

@@ -1,0 +1,55 @@
+package curatortest_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// TestServersEndWithTheirParent kills a program that has started a real server: the test's
+// own, run once more for that.
+func TestServersEndWithTheirParent(t *testing.T) {
+	const asked = "CURATORTEST_START_AND_WAIT"
+	if os.Getenv(asked) != "" {
+		fmt.Println(curatortest.Real(t).ConnectString())
+		select {}
+	}
+	curatortest.Real(t) // it is skipped here if there is none
+	program := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	program.Env = append(os.Environ(), asked+"=1", "TMPDIR="+t.TempDir())
+	out, err := program.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The program and what it starts hold one end of a pipe: the other one tells when all
+	// of them have ended.
+	alive, held, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer alive.Close()
+	program.ExtraFiles = []*os.File{held}
+	if err := errors.Join(program.Start(), held.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Error(err)
+	}
+	if err := program.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	if err := alive.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Error(err)
+	}
+	if _, err := alive.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("the server lives on: %v", err)
+	}
+	program.Wait()
+}
