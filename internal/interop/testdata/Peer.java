@@ -1,0 +1,143 @@
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.retry.ExponentialBackoffRetry;
+
+/**
+ * Peer is a client of Java Curator that a test drives; one process has any number of them.
+ *
+ * <p>A line of the input is a request: its number, the name of the client, which is made when
+ * it is first named, a command and its arguments. A line of the output is the answer to one:
+ * its number, "ok" or "error", and a text. The process ends with its input.
+ */
+public final class Peer {
+    private static final Map<String, Peer> PEERS = new HashMap<>();
+
+    private final CuratorFramework client;
+    private final Map<String, Mutex> mutexes = new ConcurrentHashMap<>();
+    /** Curator's mutex belongs to a thread: this one. */
+    private final ExecutorService owner;
+    private volatile Thread ownerThread;
+    /** What can be asked while the owner waits. */
+    private final ExecutorService aside = Executors.newSingleThreadExecutor();
+
+    /** The arguments are the connect string and the session timeout in milliseconds. */
+    public static void main(String[] args) throws IOException {
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, UTF_8));
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            String[] request = line.split(" ");
+            PEERS.computeIfAbsent(request[1], name -> new Peer(args[0], Integer.parseInt(args[1])))
+                    .take(request);
+        }
+        System.exit(0);
+    }
+
+    private Peer(String connectString, int sessionTimeout) {
+        client = CuratorFrameworkFactory.builder()
+                .connectString(connectString)
+                .sessionTimeoutMs(sessionTimeout)
+                .connectionTimeoutMs(sessionTimeout)
+                .retryPolicy(new ExponentialBackoffRetry(50, 10))
+                .build();
+        client.start();
+        owner = Executors.newSingleThreadExecutor(work -> ownerThread = new Thread(work));
+    }
+
+    private void take(String[] request) {
+        switch (request[2]) {
+            case "session":
+            case "participants":
+            case "interrupt":
+            case "close":
+                aside.execute(() -> answer(request));
+                break;
+            default:
+                owner.execute(() -> answer(request));
+        }
+    }
+
+    private void answer(String[] request) {
+        String answer;
+        try {
+            answer = "ok " + run(request);
+        } catch (Exception e) {
+            answer = "error " + e;
+        }
+        synchronized (System.out) {
+            System.out.println(request[0] + " " + answer.replace('\n', ' '));
+            System.out.flush();
+        }
+    }
+
+    private String run(String[] request) throws Exception {
+        String path = request.length > 3 ? request[3] : null;
+        switch (request[2]) {
+            case "session":
+                client.blockUntilConnected();
+                return Long.toString(client.getZookeeperClient().getZooKeeper().getSessionId());
+            case "acquire":
+                mutex(path).acquire();
+                return mutex(path).node();
+            case "try": // answers nothing when the lock is busy
+                return mutex(path).acquire(Long.parseLong(request[4]), TimeUnit.MILLISECONDS)
+                        ? mutex(path).node() : "";
+            case "release":
+                mutex(path).release();
+                return "";
+            case "participants":
+                return String.join(" ", mutex(path).getParticipantNodes());
+            case "increment":
+                for (int left = Integer.parseInt(request[5]); left > 0; left--) {
+                    increment(path, request[4]);
+                }
+                return "";
+            case "interrupt":
+                ownerThread.interrupt();
+                return "";
+            case "close":
+                owner.shutdownNow();
+                aside.shutdown();
+                client.close();
+                return "";
+            default:
+                throw new IllegalArgumentException(request[2]);
+        }
+    }
+
+    /** Adds one to a node's number, which is right only while nobody else does. */
+    private void increment(String path, String counter) throws Exception {
+        mutex(path).acquire();
+        try {
+            int n = Integer.parseInt(new String(client.getData().forPath(counter), UTF_8));
+            client.setData().forPath(counter, Integer.toString(n + 1).getBytes(UTF_8));
+        } finally {
+            mutex(path).release();
+        }
+    }
+
+    private Mutex mutex(String path) {
+        return mutexes.computeIfAbsent(path, p -> new Mutex(client, p));
+    }
+
+    /** Curator tells the path of the lock's node to subclasses only. */
+    private static final class Mutex extends InterProcessMutex {
+        Mutex(CuratorFramework client, String path) {
+            super(client, path);
+        }
+
+        String node() {
+            return getLockPath();
+        }
+    }
+}
