@@ -18,13 +18,24 @@ type dialer struct {
 	servers  []string
 	embedded *embedded // nil without --embedded
 
-	mu       sync.Mutex
-	hopeless map[string]error // by server: why
-	giveUp   context.CancelCauseFunc
+	mu      sync.Mutex
+	reasons map[string]error // by server: why it is no use
+	giveUp  context.CancelCauseFunc
 }
 
-// errHopeless is matched by the causes for which a first connection is given up.
-var errHopeless = errors.New("no server can be reached")
+// hopeless is the cause for which a first connection is given up.
+type hopeless struct{ reasons []string }
+
+// Error returns the reasons, with what to do.
+func (h *hopeless) Error() string {
+	text := strings.Join(h.reasons, "; ") + "; name the ensemble with --connect HOSTS or " + envConnect
+	if slices.ContainsFunc(h.reasons, func(reason string) bool { return strings.HasPrefix(reason, nothingListens) }) {
+		text += ", or use --embedded, a development server"
+	}
+	return text
+}
+
+const nothingListens = "nothing listens at"
 
 // whileConnecting returns a context that ends when every server is hopeless.
 func (d *dialer) whileConnecting(ctx context.Context) (_ context.Context, connected func()) {
@@ -52,7 +63,7 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	case err == nil:
 		return &greeting{Conn: conn, judge: func(first []byte) { d.note(address, notZooKeeper(address, first)) }}, nil
 	case errors.Is(err, syscall.ECONNREFUSED):
-		d.note(address, fmt.Errorf("nothing listens at %s", address))
+		d.note(address, fmt.Errorf("%s %s", nothingListens, address))
 	case errors.As(err, &unknown) && !unknown.IsTimeout:
 		d.note(address, fmt.Errorf("the host of %s is unknown", address))
 	case errors.Is(err, errCannotServe):
@@ -71,23 +82,23 @@ func (d *dialer) note(address string, err error) {
 		return
 	}
 	if err == nil {
-		delete(d.hopeless, address)
+		delete(d.reasons, address)
 		return
 	}
-	if d.hopeless == nil {
-		d.hopeless = map[string]error{}
+	if d.reasons == nil {
+		d.reasons = map[string]error{}
 	}
-	d.hopeless[address] = err
-	if len(d.hopeless) < len(d.servers) {
+	d.reasons[address] = err
+	if len(d.reasons) < len(d.servers) {
 		return
 	}
-	var reasons []string
+	var cause hopeless
 	for _, server := range d.servers {
-		if reason := d.hopeless[server]; reason != nil && !slices.Contains(reasons, reason.Error()) {
-			reasons = append(reasons, reason.Error())
+		if reason := d.reasons[server]; reason != nil {
+			cause.reasons = append(cause.reasons, reason.Error())
 		}
 	}
-	d.giveUp(fmt.Errorf("%w: %s", errHopeless, strings.Join(reasons, "; ")))
+	d.giveUp(&cause)
 }
 
 // The sizes of ZooKeeper's answer to a handshake, which its first four bytes have.

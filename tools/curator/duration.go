@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// duration is the value of a flag that takes a duration. Zero is allowed if it may be,
-// and durations that nobody means never are.
+// duration is the value of a flag that takes a duration, in bounds: what nobody means is
+// refused. Zero is good if least is zero.
 type duration struct {
-	value *time.Duration
-	zero  bool
+	value       *time.Duration
+	least, most time.Duration
 }
 
 // String returns the value, "" for zero.
@@ -35,10 +35,14 @@ func (d duration) Set(text string) error {
 		return errors.New("it is not a duration such as 500ms, 10s or 1h30m")
 	case v < 0:
 		return errors.New("it is negative")
-	case v == 0 && !d.zero:
+	case v == 0 && d.least > 0:
 		return errors.New("it must be more than zero")
+	case v < d.least:
+		return fmt.Errorf("it must be at least %v", d.least)
 	case v > 0 && v < time.Millisecond:
 		return errors.New("it must be at least 1ms")
+	case v > d.most:
+		return fmt.Errorf("it must be at most %v", d.most)
 	}
 	*d.value = v
 	return nil

@@ -40,9 +40,15 @@ func parseEnsemble(connect string) ensemble {
 // String returns the servers as a connect string has them.
 func (e ensemble) String() string { return strings.Join(e.servers, ",") }
 
-// lock names the lock at path in a way that all connect strings of the same servers
-// share.
-func (e ensemble) lock(path string) string { return e.String() + e.chroot + path }
+// lock names the lock at path in a way that the connect strings of the same servers share,
+// but for several names of one host.
+func (e ensemble) lock(path string) string {
+	servers := e.String()
+	if rest, ok := strings.CutPrefix(servers, "localhost:"); ok { // but this one
+		servers = "127.0.0.1:" + rest
+	}
+	return servers + e.chroot + path
+}
 
 // isLoopback tells whether only this machine can reach address.
 func isLoopback(address string) bool {

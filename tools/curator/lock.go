@@ -22,9 +22,10 @@ const (
 	connectTimeout = 15 * time.Second
 	// retryDelay is the pause between tries of a request while the ensemble is away.
 	retryDelay = 200 * time.Millisecond
-	// releaseTimeout is how long the confirmation of a release is waited for, and
-	// closeTimeout that of the end of the session.
+	// releaseTimeout is how long the confirmation of a release is waited for, lostTimeout
+	// that for a lock that is lost anyway, and closeTimeout that of the session's end.
 	releaseTimeout = 5 * time.Second
+	lostTimeout    = 500 * time.Millisecond
 	closeTimeout   = 2 * time.Second
 )
 
@@ -86,7 +87,7 @@ func (l *lock) run(ctx context.Context) error {
 	case err == nil && interrupted == nil:
 		released, err = l.hold(ctx, lease)
 	case interrupted != nil:
-		released = l.release(ctx, lease) == nil
+		released = l.release(ctx, lease, releaseTimeout) == nil
 		err = &exit{code: signalCode(interrupted.signal)}
 	}
 	l.close(ctx, released)
@@ -142,11 +143,12 @@ func (l *lock) connect(ctx context.Context) error {
 	ctx, connected := l.dialer.whileConnecting(ctx)
 	defer connected()
 	err := l.client.BlockUntilConnected(ctx)
-	switch cause := context.Cause(ctx); {
+	var cause *hopeless
+	switch {
 	case err == nil:
 		return nil
-	case errors.Is(cause, errHopeless):
-		return exitWith(exitUnavailable, "%v; name the ensemble with --connect HOSTS or %s, or use --embedded, a development server", cause, envConnect)
+	case errors.As(context.Cause(ctx), &cause):
+		return exitWith(exitUnavailable, "%v", cause)
 	case errors.Is(err, context.DeadlineExceeded):
 		return exitWith(exitUnavailable, "no ZooKeeper server answered at %s within %v: %v", l.ensemble, timeout, err)
 	}
@@ -174,7 +176,7 @@ func (l *lock) explain(err error) error {
 }
 
 // hold runs CMD under the lease and releases it. It tells whether the lock's node is known
-// to be gone.
+// to be gone, or nobody needs to know.
 func (l *lock) hold(ctx context.Context, lease *locks.Lease) (released bool, err error) {
 	l.cmd.Env = append(l.cmd.Env, envToken+"="+strconv.FormatInt(lease.Token(), 10))
 	l.signals.addPassedOn()
@@ -182,20 +184,21 @@ func (l *lock) hold(ctx context.Context, lease *locks.Lease) (released bool, err
 	defer terminal.close()
 	command, err := startCommand(l.cmd, terminal)
 	if err != nil {
-		return l.release(ctx, lease) == nil, cannotRun(l.cmd.Args[0], err)
+		return l.release(ctx, lease, releaseTimeout) == nil, cannotRun(l.cmd.Args[0], err)
 	}
-	margin := l.client.SessionTimeout() / 4
 	s := &supervisor{
 		notes: l.notes, lease: lease, signals: l.signals, terminal: terminal, command: command,
 		grace: l.grace, maxHold: l.maxHold,
-		margin: margin - margin/8, // SIGKILL takes time as well
+		margin: l.client.SessionTimeout() / 4 * 4 / 5, // a fifth is left for SIGKILL to take effect
 	}
 	end := s.wait(ctx)
 	terminal.takeBack(command)
-	releaseErr := l.release(ctx, lease)
+	if end.lost {
+		_ = l.release(ctx, lease, lostTimeout) // it is lost, whatever became of the node
+		return true, &exit{code: exitLost}
+	}
+	releaseErr := l.release(ctx, lease, releaseTimeout)
 	switch {
-	case end.lost:
-		err = &exit{code: exitLost}
 	case errors.Is(releaseErr, locks.ErrLockLost):
 		err = exitWith(exitLost, "%v: it was lost before the release, the command had ended with %d", releaseErr, end.code)
 	case end.overdue:
@@ -207,9 +210,9 @@ func (l *lock) hold(ctx context.Context, lease *locks.Lease) (released bool, err
 }
 
 // release releases the lease; a signal ends the wait for the confirmation.
-func (l *lock) release(ctx context.Context, lease *locks.Lease) error {
+func (l *lock) release(ctx context.Context, lease *locks.Lease, timeout time.Duration) error {
 	_, err := l.signals.until(ctx, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, releaseTimeout)
+		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
 		return lease.Release(ctx)
 	})

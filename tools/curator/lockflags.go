@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"net/url"
 	"slices"
 	"strings"
@@ -21,6 +22,8 @@ const (
 const (
 	defaultGrace          = 5 * time.Second
 	defaultSessionTimeout = 15 * time.Second
+	minSession            = 10 * time.Millisecond // what the client takes
+	maxSession            = 24 * time.Hour
 )
 
 // lockFlags are the flags of curator lock.
@@ -46,15 +49,15 @@ func (p *program) lockCommand() *cobra.Command {
 	set := cmd.Flags()
 	set.StringVar(&flags.connect, "connect", "", "the ensemble, `HOSTS` as host:port,...[/chroot] (default $"+envConnect+", else "+defaultConnect+")")
 	set.BoolVar(&flags.embedded, "embedded", false, "use the development server at the address, and start it in this process if none runs")
-	set.Var(duration{&flags.timeout, false}, "timeout", "give up when the lock was not acquired after `D`")
+	set.Var(duration{&flags.timeout, time.Millisecond, math.MaxInt64}, "timeout", "give up when the lock was not acquired after `D`")
 	set.BoolVar(&flags.try, "try", false, "give up at once when others hold the lock")
 	set.IntVarP(&flags.conflictCode, "conflict-exit-code", "E", exitBusy, "the exit code `N` when the lock was not acquired")
-	set.Var(duration{&flags.grace, true}, "grace", "the time `D` between SIGTERM and SIGKILL")
-	set.Var(duration{&flags.maxHold, false}, "max-hold", "end CMD when it has run for `D`")
-	set.Var(duration{&flags.sessionTimeout, false}, "session-timeout", "how long the lock stays held after this process died or lost the network, `D`")
+	set.Var(duration{&flags.grace, 0, math.MaxInt64}, "grace", "the time `D` between SIGTERM and SIGKILL")
+	set.Var(duration{&flags.maxHold, time.Millisecond, math.MaxInt64}, "max-hold", "end CMD when it has run for `D`")
+	set.Var(duration{&flags.sessionTimeout, minSession, maxSession}, "session-timeout", "how long the lock stays held after this process died or lost the network, `D`")
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if !slices.Contains(p.args, "--") {
-			return usage("%s", noDash(set, p.args[1:]))
+			return usage("%s", noDash(set, p.args))
 		}
 		return usage("%v; see %s --help", err, cmd.CommandPath())
 	})
@@ -79,7 +82,7 @@ func (p *program) lockCommand() *cobra.Command {
 func (p *program) splitLockArgs(set *pflag.FlagSet, args []string, dash int) (path string, argv []string, err error) {
 	switch {
 	case dash < 0:
-		return "", nil, usage("%s", noDash(set, p.args[1:]))
+		return "", nil, usage("%s", noDash(set, p.args))
 	case dash == 0:
 		return "", nil, usage("no PATH before the --: curator lock PATH -- %s", quote(args))
 	case dash > 1:
@@ -111,8 +114,10 @@ func (f *lockFlags) complete(p *program) error {
 	return nil
 }
 
-// noDash says what a command line without -- should be. args are those of curator lock.
+// noDash says what a command line without -- should be.
 func noDash(set *pflag.FlagSet, args []string) string {
+	lock := slices.Index(args, "lock")
+	args = slices.Delete(slices.Clone(args), lock, lock+1)
 	var ours []string
 	path := false
 	for i := 0; i < len(args); i++ {

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func writeFile(t *testing.T, name, content string, mode os.FileMode) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), mode); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Processes that take one lock again and again never overlap, and their tokens rise. Each
+// round writes twice, so that an overlap shows even if it begins and ends in between.
+func TestExclusion(t *testing.T) {
+	t.Run("embedded", func(t *testing.T) { testExclusion(t, newEmbeddedServer(t), 4, 50) })
+	t.Run("real", func(t *testing.T) { testExclusion(t, newRealServer(t), 4, 200) })
+}
+
+func testExclusion(t *testing.T, s *server, processes, rounds int) {
+	journal := writeFile(t, "journal", "", 0o600)
+	script := `echo "in $CURATOR_FENCING_TOKEN" >>"$1"; echo "out $CURATOR_FENCING_TOKEN" >>"$1"`
+	var wg sync.WaitGroup
+	for range processes {
+		wg.Go(func() {
+			for range rounds {
+				p := s.lock("--", "sh", "-c", script, "sh", journal)
+				if code := p.wait(); code != 0 {
+					t.Errorf("exit code %d, stderr %q", code, &p.err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := checkJournal(t, journal); n != processes*rounds {
+		t.Errorf("%d rounds, want %d", n, processes*rounds)
+	}
+	s.wantFree()
+}
+
+// checkJournal returns how many times somebody was in, and fails if two were at once or
+// if tokens do not rise.
+func checkJournal(t *testing.T, path string) (rounds int) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, inside := int64(0), int64(0)
+	for i, line := range strings.Split(strings.TrimSpace(string(content)), "\n") {
+		var what string
+		var token int64
+		if _, err := fmt.Sscanf(line, "%s %d", &what, &token); err != nil {
+			t.Fatalf("line %d: %q: %v", i+1, line, err)
+		}
+		switch {
+		case what == "in" && inside == 0 && token > last:
+			inside, last = token, token
+		case what == "out" && inside == token:
+			inside = 0
+			rounds++
+		default:
+			t.Fatalf("line %d: %q, with %d inside and %d the last token", i+1, line, inside, last)
+		}
+	}
+	if inside != 0 {
+		t.Fatalf("%d is still in", inside)
+	}
+	return rounds
+}

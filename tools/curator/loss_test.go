@@ -1,0 +1,183 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const sessionTimeout = 2 * time.Second
+
+// A holder that is killed hands the lock over within the session timeout and two ticks,
+// and its command dies with it.
+func TestKilledHolder(t *testing.T) {
+	onServers(t, func(t *testing.T, s *server) {
+		holder := s.lock("--session-timeout", sessionTimeout.String(), "--", "sh", "-c", "echo $$; exec cat")
+		eventually(t, "the command", func() bool { return strings.HasSuffix(holder.out.String(), "\n") })
+		pid, err := strconv.Atoi(strings.TrimSpace(holder.out.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		waiter := s.lock("--session-timeout", sessionTimeout.String(), "--", "echo", "in")
+		s.untilNodes(2)
+		killed := time.Now()
+		holder.signal(syscall.SIGKILL)
+		holder.wait()
+		eventually(t, "the end of the command", func() bool { return !alive(t, pid) })
+		if dead := time.Since(killed); dead > sessionTimeout/2 {
+			t.Errorf("the command lived on for %v", dead)
+		}
+		waiter.untilOut("in\n")
+		took := time.Since(killed)
+		t.Logf("handed over after %v", took)
+		if took > sessionTimeout+2*tick {
+			t.Errorf("handed over after %v", took)
+		}
+		waiter.wantExit(0)
+		s.wantFree()
+	})
+}
+
+// A holder that was stopped for longer than its session lasted, and goes on, ends its
+// command.
+func TestThawedHolder(t *testing.T) {
+	onServers(t, func(t *testing.T, s *server) {
+		holder := s.lock("--session-timeout", sessionTimeout.String(), "--", "sh", "-c", "echo in; sleep 60; echo out")
+		holder.untilOut("in\n")
+		waiter := s.lock("--", "echo", "next")
+		s.untilNodes(2)
+		holder.signal(syscall.SIGSTOP)
+		waiter.wantExit(0)
+		waiter.untilOut("next\n")
+		thawed := time.Now()
+		holder.signal(syscall.SIGCONT)
+		holder.wantExit(76, "lock lost")
+		if took := time.Since(thawed); took > time.Second {
+			t.Errorf("it took %v", took)
+		}
+		holder.untilOut("in\n")
+		s.wantFree()
+	})
+}
+
+// When the node is deleted, the whole process group gets SIGTERM.
+func TestDeletedNode(t *testing.T) {
+	onServers(t, func(t *testing.T, s *server) {
+		dir := t.TempDir()
+		holder := s.holder(`cd ` + dir + `
+			(trap 'echo term >child; exit' TERM; while :; do sleep 0.01; done) &
+			trap 'echo term >parent; wait; exit 3' TERM
+			echo ready; while :; do sleep 0.01; done`)
+		holder.untilOut("in\nready\n")
+		s.deleteNodes()
+		holder.wantExit(76, "lock lost: its node was deleted")
+		for _, name := range []string{"child", "parent"} {
+			if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+				t.Errorf("the %s did not get SIGTERM: %v", name, err)
+			}
+		}
+		s.wantFree()
+	})
+}
+
+// Who ignores SIGTERM gets SIGKILL after the grace.
+func TestGrace(t *testing.T) {
+	s := newEmbeddedServer(t)
+	holder := s.holder("trap '' TERM; sh -c 'while :; do sleep 0.01; done' & while :; do sleep 0.01; done", "--grace", "300ms")
+	group := groupOf(t, holder)
+	s.deleteNodes()
+	lost := time.Now()
+	holder.wantExit(76, "SIGKILL in 300ms")
+	if took := time.Since(lost); took < 300*time.Millisecond || took > 2*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if alive(t, -group) {
+		t.Error("the group is alive")
+	}
+}
+
+// When the network fails, the command is dead before the lock can go to somebody else,
+// however long its grace is.
+func TestPartitionedHolder(t *testing.T) {
+	onServers(t, func(t *testing.T, s *server) {
+		network := newNetwork(t, s.connect)
+		journal := writeFile(t, "journal", "", 0o600)
+		script := `trap '' TERM; while :; do date +%s%N >>"$1"; done`
+		holder := start(t, "lock", "--connect", network.address(), "--session-timeout", "4s", "--grace", "1m",
+			s.path, "--", "sh", "-c", script, "sh", journal)
+		s.untilNodes(1)
+		waiter := s.lock("--", "date", "+%s%N")
+		s.untilNodes(2)
+		heal := network.cut()
+		defer heal()
+		waiter.wantExit(0)
+		holder.wantExit(76, "lock lost: no answer")
+		content, err := os.ReadFile(journal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(string(content)), "\n")
+		last, err := strconv.ParseInt(lines[len(lines)-1], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, err := strconv.ParseInt(strings.TrimSpace(waiter.out.String()), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%v after the last sign of life of the one the next was in", time.Duration(next-last))
+		if next <= last {
+			t.Error("two were in")
+		}
+		s.wantFree()
+	})
+}
+
+// A loss that only the release finds out about is a loss.
+func TestLostBeforeTheRelease(t *testing.T) {
+	onServers(t, func(t *testing.T, s *server) {
+		network := newNetwork(t, s.connect)
+		holder := start(t, "lock", "--connect", network.address(), s.path, "--", "sh", "-c", "echo in; cat; exit 7")
+		holder.untilOut("in\n")
+		group := groupOf(t, holder)
+		heal := network.cut()
+		s.deleteNodes()
+		holder.stdin.Close()
+		eventually(t, "the end of the command", func() bool { return !alive(t, -group) })
+		heal()
+		holder.wantExit(76, "lost before the release")
+		s.wantFree()
+	})
+}
+
+// A connection that breaks and comes back within the session is no loss.
+func TestReconnect(t *testing.T) {
+	onServers(t, func(t *testing.T, s *server) {
+		network := newNetwork(t, s.connect)
+		holder := start(t, "lock", "--connect", network.address(), s.path, "--", "sh", "-c", "echo in; cat; exit 7")
+		holder.untilOut("in\n")
+		for range 3 {
+			network.disconnect()
+		}
+		holder.stdin.Close()
+		holder.wantExit(7)
+		s.wantFree()
+	})
+}
+
+// Loss is acted upon although nobody reads what is said about it.
+func TestLossWithFullStderr(t *testing.T) {
+	s := newEmbeddedServer(t)
+	holder := newPiped(t, "lock", "--connect", s.connect, s.path, "--", "sleep", "60")
+	s.untilNodes(1)
+	holder.fill()
+	s.deleteNodes()
+	if code := holder.wait(); code != 76 {
+		t.Errorf("exit code %d", code)
+	}
+	s.wantFree()
+}

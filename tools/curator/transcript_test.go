@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the transcripts anew")
+
+// runHere runs the tool in this process.
+func runHere(t *testing.T, env []string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	files := make([]*os.File, 3)
+	for i := range files {
+		f, err := os.Create(filepath.Join(t.TempDir(), strconv.Itoa(i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		files[i] = f
+	}
+	code = run(context.Background(), args, files[0], files[1], files[2], append(cleanEnv(), env...))
+	var texts [3]string
+	for i, f := range files {
+		text, err := os.ReadFile(f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[i] = string(text)
+	}
+	return code, texts[1], texts[2]
+}
+
+// TestTranscripts runs what is in testdata: a line with $ is a command, % an entry of its
+// environment ahead of it, > a line of stdout, ! one of stderr, and = the exit code. Words
+// in quotes are Go's. go test -rewrite puts the results there that there are.
+func TestTranscripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no transcripts", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := replay(t, string(text))
+		switch {
+		case *rewrite:
+			if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		case got != string(text):
+			t.Errorf("%s: got\n%s", file, got)
+		}
+	}
+}
+
+// replay returns a transcript with its commands' results.
+func replay(t *testing.T, transcript string) string {
+	t.Helper()
+	var b strings.Builder
+	var env []string
+	for line := range strings.Lines(transcript) {
+		kind, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch kind {
+		case ">", "!", "=": // made anew
+			continue
+		case "%":
+			env = append(env, rest)
+		}
+		b.WriteString(line)
+		if kind != "$" {
+			continue
+		}
+		code, stdout, stderr := runHere(t, env, words(t, rest)[1:]...)
+		for line := range strings.Lines(stdout) {
+			b.WriteString("> " + line)
+		}
+		for line := range strings.Lines(stderr) {
+			b.WriteString("! " + line)
+		}
+		fmt.Fprintf(&b, "= %d\n", code)
+		env = nil
+	}
+	return b.String()
+}
+
+// words splits a command line.
+func words(t *testing.T, line string) []string {
+	t.Helper()
+	var list []string
+	for rest := strings.TrimSpace(line); rest != ""; rest = strings.TrimSpace(rest) {
+		word, after, _ := strings.Cut(rest, " ")
+		if quoted, err := strconv.QuotedPrefix(rest); err == nil {
+			word, after = quoted, rest[len(quoted):]
+			if word, err = strconv.Unquote(word); err != nil {
+				t.Fatal(err)
+			}
+		}
+		list = append(list, word)
+		rest = after
+	}
+	return list
+}
+
+func TestHelp(t *testing.T) {
+	code, help, stderr := runHere(t, nil, "lock", "--help")
+	if code != 0 || stderr != "" {
+		t.Fatalf("exit code %d, stderr %q", code, stderr)
+	}
+	for _, text := range []string{
+		"kill -STOP", "CURATOR_FENCING_TOKEN", "CURATOR_LOCK_PATH", "CURATOR_CONNECT", "128+n",
+		"64 ", "69 ", "70 ", "75 ", "76 ", "77 ", "124 ", "126 ", "127 ",
+		"--timeout", "--try", "-E, --conflict-exit-code", "--grace", "--session-timeout", "--connect", "--embedded", "--max-hold",
+	} {
+		if !strings.Contains(help, text) {
+			t.Errorf("the help does not have %q", text)
+		}
+	}
+	for _, args := range [][]string{{"--help"}, {"help"}, {"help", "lock"}, {"server", "--help"}, {"--version"}} {
+		if code, stdout, stderr := runHere(t, nil, args...); code != 0 || stdout == "" || stderr != "" {
+			t.Errorf("%q: exit code %d, stdout %q, stderr %q", args, code, stdout, stderr)
+		}
+	}
+}
+
+// wantUnavailable runs curator lock with a connect string that leads nowhere.
+func wantUnavailable(t *testing.T, within time.Duration, text, connect string, flags ...string) {
+	t.Helper()
+	begun := time.Now()
+	code, stdout, stderr := runHere(t, nil, append(append([]string{"lock", "--connect", connect}, flags...), "/lock", "--", "echo", "in")...)
+	took := time.Since(begun)
+	if code != 69 || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, text) {
+		t.Errorf("%s: exit code %d, stdout %q, stderr %q", connect, code, stdout, stderr)
+	}
+	if took > within {
+		t.Errorf("%s: it took %v", connect, took)
+	}
+}
+
+func TestUnavailable(t *testing.T) {
+	nobody, nobodyElse := freeAddress(t), freeAddress(t)
+	wantUnavailable(t, 5*time.Second, "nothing listens at "+nobody+"; name the ensemble with --connect HOSTS or CURATOR_CONNECT, or use --embedded", nobody)
+	wantUnavailable(t, 5*time.Second, "nothing listens at "+nobodyElse, nobody+","+nobodyElse)
+	wantUnavailable(t, 10*time.Second, "the host of no-such-host.invalid:2181 is unknown", "no-such-host.invalid")
+
+	web := &http.Server{Handler: http.NotFoundHandler()}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go web.Serve(listener)
+	defer web.Close()
+	wantUnavailable(t, 5*time.Second, "is no ZooKeeper server, it answers \"HTTP/1.1", listener.Addr().String())
+
+	// One that accepts and says nothing may yet answer: it is waited for.
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	wantUnavailable(t, 5*time.Second, "no ZooKeeper server answered at "+silent.Addr().String()+" within 300ms", silent.Addr().String()+","+nobody, "--timeout=300ms")
+}
