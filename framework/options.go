@@ -151,8 +151,9 @@ func WithDialer(dial func(ctx context.Context, network, address string) (net.Con
 	})
 }
 
-// WithDefaultData sets the data of creates that give none. The default is the local
-// IP address as text, as in Java; nil means empty.
+// WithDefaultData sets the data of creates that give none; nil means empty. The default is
+// the local IP address as text, as in Java: here that of the first network interface with
+// a public or private IPv4 address, where Java looks the host's name up.
 func WithDefaultData(data []byte) Option {
 	return option(func(c *config) error {
 		c.defaultData = append([]byte{}, data...)

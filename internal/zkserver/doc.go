@@ -7,6 +7,19 @@
 // quotas (their nodes can be written but limit nothing), read-only mode, request
 // throttling, and the admin server.
 //
+// It shares what is odd in ZooKeeper 3.8.0: a one-shot watch replaces a persistent one of
+// the same connection on the same path, and the other way round; checkWatches finds the
+// watches of everybody; a create2 in a multi has no Stat; a check outside of a multi that
+// holds is not answered; a setWatches with a list that is null ends there, with an error;
+// events are kept from clients that may not read the node; and after 2147483647 that
+// sequence number comes again.
+//
+// It differs where ZooKeeper's order is by chance: children and the ephemeral nodes of a
+// session that ends come in one that is always the same. Requests are done one after the
+// other, so that none is checked against an ACL that an earlier one in the same write has
+// just replaced. A null string is an empty one. deleteContainer, which is between servers,
+// is refused.
+//
 // A [Server] is safe for concurrent use. One lock guards its state, under which there is
 // no input or output: what a connection is to be told goes to a queue that its own
 // goroutine writes from, so that a client which does not read stalls nobody else. The

@@ -38,9 +38,6 @@ func newConfig(opts []Option) (config, error) {
 	if c.virtual && c.listen != "" {
 		c.invalid("WithListen", "a virtual server has no address")
 	}
-	if c.listen == "" {
-		c.listen = "127.0.0.1:0"
-	}
 	return c, c.err
 }
 

@@ -78,8 +78,10 @@ func TestOptionsThatMakeNoSense(t *testing.T) {
 	if _, err := curatortest.New(curatortest.WithListen("256.0.0.1:0")); err == nil {
 		t.Error("listens on an address that is none")
 	}
-	if _, err := curatortest.NewReal(1, curatortest.Virtual()); !errors.Is(err, curatortest.ErrInvalidOption) {
-		t.Errorf("a virtual real server: %v", err)
+	for _, opt := range []curatortest.Option{curatortest.Virtual(), curatortest.WithListen("127.0.0.1:0")} {
+		if _, err := curatortest.NewReal(1, opt); !errors.Is(err, curatortest.ErrInvalidOption) {
+			t.Errorf("an option that is not for real servers: %v", err)
+		}
 	}
 	if _, err := curatortest.NewReal(0); !errors.Is(err, curatortest.ErrInvalidOption) {
 		t.Errorf("no servers: %v", err)

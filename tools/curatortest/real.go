@@ -75,8 +75,8 @@ func newEnsemble(n int, opts []Option) (*Ensemble, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.virtual {
-		return nil, fmt.Errorf("%w: Virtual: a real server needs sockets", ErrInvalidOption)
+	if c.virtual || c.listen != "" {
+		return nil, fmt.Errorf("%w: Virtual, WithListen: a real server has sockets, on ports that are free", ErrInvalidOption)
 	}
 	if n < 1 {
 		return nil, fmt.Errorf("%w: %d servers", ErrInvalidOption, n)
