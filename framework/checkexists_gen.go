@@ -62,11 +62,11 @@ func (b CheckExistsBuilder) ForPath(ctx context.Context, path string) (bool, err
 //
 // Java: inBackground.
 func (b CheckExistsBuilder) InBackground(ctx context.Context, path string, fn func(ctx context.Context, result bool, err error)) error {
-	return b.c.inBackground(ctx, "checkExists", path, func(ctx context.Context) error {
+	return b.c.inBackground(ctx, "checkExists", path, func(ctx context.Context) (func(context.Context), error) {
 		result, err := b.p.do(ctx, b.c, path)
-		if fn != nil {
-			fn(ctx, result, err)
+		if fn == nil {
+			return nil, err
 		}
-		return err
-	}, fn != nil)
+		return func(ctx context.Context) { fn(ctx, result, err) }, err
+	})
 }

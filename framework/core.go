@@ -27,8 +27,10 @@ type core struct {
 	outcomes  listen.Set[Event]
 	unhandled listen.Set[error]
 	tasks     queue // operations in the background
-	logs      queue // lines for the log
-	work      group // goroutines that run users' functions
+	work      group // goroutines that run them
+	reports   queue // what users' functions, log handlers and span processors are told
+	callbacks queue // the outcomes of operations in the background
+	users     group // goroutines that run users' functions
 	pending   group // goroutines of our own: guaranteed deletes, the recipes'
 
 	conn    atomic.Pointer[zkconn.Conn] // set by start
@@ -127,20 +129,22 @@ func (c *core) shutDown(ctx context.Context) error {
 	conn := c.conn.Load()
 	c.closing.Store(true)
 	c.fireHooks(seam.Loss{Kind: seam.LossClosed})
-	c.work.wait(ctx)
-	if n := c.pending.wait(ctx); n > 0 {
-		errs = append(errs, fmt.Errorf("%d operations in the background are left undone", n))
+	left := c.work.wait(ctx) + c.pending.wait(ctx)
+	if left > 0 {
+		errs = append(errs, fmt.Errorf("%d operations in the background are left undone", left))
 	}
 	c.pending.close()
+	c.work.close()
 	c.endLife()
 	c.awaitServer(ctx, conn)
 	errs = append(errs, conn.Close(ctx))
-	c.pending.wait(context.WithoutCancel(ctx)) // they see that life has ended
-	c.work.close()
+	c.pending.wait(context.WithoutCancel(ctx)) // these and those see that life has ended
+	c.work.wait(context.WithoutCancel(ctx))
+	c.users.close()
 	ctx, cancel := c.bounded(ctx)
 	defer cancel()
-	if n := c.work.wait(ctx); n > 0 {
-		errs = append(errs, fmt.Errorf("%d functions in the background or of watchers have not returned", n))
+	if n := c.users.wait(ctx); n > 0 {
+		errs = append(errs, fmt.Errorf("%d functions of watchers, log handlers or in the background have not returned", n))
 	}
 	return errors.Join(errs...)
 }
@@ -197,7 +201,7 @@ func (c *Client) started(ctx context.Context) (*zkconn.Conn, error) {
 func (c *core) onEvent(e zkconn.Event) {
 	switch e.Kind {
 	case zkconn.StateChanged:
-		c.logs.add(&c.work, func() { // a user's handler must not hold the session layer up
+		c.report(func() {
 			c.cfg.logger.Info("zookeeper connection", "state", e.State.String(), "session", sessionText(e.Session))
 		})
 		if c.cfg.errorPolicy.IsErrorState(e.State) {
@@ -210,6 +214,10 @@ func (c *core) onEvent(e zkconn.Event) {
 		c.fireHooks(seam.Loss{Kind: seam.LossSession, Session: e.Session, Err: e.Err})
 	}
 }
+
+// report runs what ends in a user's code, a log handler as a rule, behind what was
+// reported before: it must hold nothing of ours up.
+func (c *core) report(fn func()) { c.reports.add(&c.users, fn) }
 
 func sessionText(id int64) string { return fmt.Sprintf("0x%x", uint64(id)) }
 
@@ -229,15 +237,15 @@ func (c *Client) run(ctx context.Context, op operation, fn func(ctx context.Cont
 	}
 	var last *OpError
 	attempt := func(ctx context.Context) error {
-		n := 1
+		n, applied := 1, false
 		if last != nil {
-			n = last.Attempts + 1
+			n, applied = last.Attempts+1, last.MaybeApplied()
 		}
 		err := fn(ctx, conn)
 		if err == nil {
 			return nil
 		}
-		last = &OpError{Op: op.name, Path: op.path, Attempts: n, Err: err, final: !op.repeat && MaybeApplied(err)}
+		last = &OpError{Op: op.name, Path: op.path, Attempts: n, Err: err, final: !op.repeat && MaybeApplied(err), applied: applied}
 		return last
 	}
 	// Nearly every operation succeeds at once: it shall not pay for the loop.
@@ -248,9 +256,8 @@ func (c *Client) run(ctx context.Context, op operation, fn func(ctx context.Cont
 	if !last.Retryable() {
 		return first
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := c.core.living(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(c.core.life, func() { cancel(ErrClosed) })()
 	err = retry.Do(ctx, c.core.cfg.retryPolicy, func(ctx context.Context) error {
 		if first != nil {
 			err := first
@@ -263,7 +270,10 @@ func (c *Client) run(ctx context.Context, op operation, fn func(ctx context.Cont
 		return nil
 	}
 	if err != error(last) { // ctx ended the loop
-		last = &OpError{Op: op.name, Path: op.path, Attempts: last.Attempts, Err: loopError(ctx, last.Err)}
+		last = &OpError{
+			Op: op.name, Path: op.path, Attempts: last.Attempts, Err: loopError(ctx, last.Err),
+			final: true, applied: last.MaybeApplied(),
+		}
 	}
 	return last
 }

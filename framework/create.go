@@ -49,7 +49,7 @@ func (p *createParams) request(c *Client, full string) (jute.Op, *jute.CreateReq
 }
 
 func (p createParams) do(ctx context.Context, c *Client, path string) (string, error) {
-	created, err := p.create(ctx, c, path, false)
+	created, _, err := p.create(ctx, c, path, false)
 	if err != nil {
 		return "", err
 	}
@@ -60,9 +60,12 @@ func (p createParams) do(ctx context.Context, c *Client, path string) (string, e
 }
 
 // create makes the node and, with list, looks at its siblings in the same write.
-func (p *createParams) create(ctx context.Context, c *Client, path string, list bool) (seam.Created, error) {
-	fail := func(err error) (seam.Created, error) {
-		return seam.Created{}, &OpError{Op: "create", Path: path, Err: err}
+//
+// When that fails, left is what goes on in the background to remove what it may have
+// made, nil if there is nothing.
+func (p *createParams) create(ctx context.Context, c *Client, path string, list bool) (created seam.Created, left *seam.Removal, err error) {
+	fail := func(err error) (seam.Created, *seam.Removal, error) {
+		return seam.Created{}, nil, &OpError{Op: "create", Path: path, Err: err}
 	}
 	if c == nil || c.core == nil {
 		return fail(ErrNotStarted)
@@ -76,17 +79,20 @@ func (p *createParams) create(ctx context.Context, c *Client, path string, list 
 	}
 	cr := creation{c: c, p: p, full: full, list: list}
 	if p.protection {
-		if strings.HasSuffix(path, "/") && path != "/" || full == "/" && !p.mode.sequential() {
+		if strings.HasSuffix(path, "/") && (path != "/" || !p.mode.sequential()) {
 			return fail(fmt.Errorf("%w %q: with protection it must end in a name", ErrInvalidPath, path))
 		}
 		cr.dir, cr.name = split(full)
 	}
+	done := false
+	defer func() { // also when a user's retry policy panics
+		if !done && cr.doubt != "" {
+			left = c.core.sweep(cr.dir, cr.doubt)
+		}
+	}()
 	err = c.run(ctx, operation{name: "create", path: path, repeat: p.protection}, cr.attempt)
-	if err != nil {
-		cr.leave()
-		return seam.Created{}, err
-	}
-	return cr.result, nil
+	done = err == nil
+	return cr.result, nil, err
 }
 
 // creation is one create on its way, over several tries.
@@ -120,9 +126,19 @@ func (cr *creation) attempt(ctx context.Context, conn *zkconn.Conn) error {
 			break
 		}
 		if err := cr.makeParents(ctx, conn); err != nil {
-			return err
+			return harmless(err)
 		}
 		err = cr.send(ctx, conn)
+	}
+	return err
+}
+
+// harmless says of an error of making the parents that the create itself was not sent:
+// parents may be made, or looked for, as often as one likes.
+func harmless(err error) error {
+	var unanswered *zkconn.TransportError
+	if errors.As(err, &unanswered) {
+		return &zkconn.TransportError{Err: unanswered.Err, Detail: unanswered.Detail}
 	}
 	return err
 }
@@ -189,13 +205,6 @@ func (cr *creation) resolve(ctx context.Context, conn *zkconn.Conn) (found bool,
 	}
 	cr.doubt = ""
 	return false, nil
-}
-
-// leave gives the create up: what it may have made is removed in the background.
-func (cr *creation) leave() {
-	if cr.doubt != "" {
-		cr.c.core.sweep(cr.dir, cr.doubt)
-	}
 }
 
 type protectedNames struct{ all, matching []string }

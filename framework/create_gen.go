@@ -130,13 +130,14 @@ func (b CreateBuilder) ForPath(ctx context.Context, path string) (string, error)
 //
 // Java: inBackground.
 func (b CreateBuilder) InBackground(ctx context.Context, path string, fn func(ctx context.Context, result string, err error)) error {
-	return b.c.inBackground(ctx, "create", path, func(ctx context.Context) error {
+	b.p.data = slices.Clone(b.p.data) // it is read after the return
+	return b.c.inBackground(ctx, "create", path, func(ctx context.Context) (func(context.Context), error) {
 		result, err := b.p.do(ctx, b.c, path)
-		if fn != nil {
-			fn(ctx, result, err)
+		if fn == nil {
+			return nil, err
 		}
-		return err
-	}, fn != nil)
+		return func(ctx context.Context) { fn(ctx, result, err) }, err
+	})
 }
 
 // CreateOp is Create inside a transaction. It is a value, as CreateBuilder is.

@@ -82,13 +82,13 @@ func (b DeleteBuilder) ForPath(ctx context.Context, path string) error {
 //
 // Java: inBackground.
 func (b DeleteBuilder) InBackground(ctx context.Context, path string, fn func(ctx context.Context, err error)) error {
-	return b.c.inBackground(ctx, "delete", path, func(ctx context.Context) error {
+	return b.c.inBackground(ctx, "delete", path, func(ctx context.Context) (func(context.Context), error) {
 		err := b.p.do(ctx, b.c, path)
-		if fn != nil {
-			fn(ctx, err)
+		if fn == nil {
+			return nil, err
 		}
-		return err
-	}, fn != nil)
+		return func(ctx context.Context) { fn(ctx, err) }, err
+	})
 }
 
 // DeleteOp is Delete inside a transaction. It is a value, as DeleteBuilder is.

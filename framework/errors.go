@@ -1,7 +1,6 @@
 package framework
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -64,7 +63,8 @@ type OpError struct {
 	Attempts int   // how often it was tried
 	Err      error // one of the errors above, a context's error, or both
 
-	final bool // not to be tried again whatever Err is
+	final   bool // not to be tried again whatever Err is
+	applied bool // an earlier try may have been applied
 }
 
 // Error returns "create /a/b: node already exists (3 attempts)".
@@ -86,6 +86,9 @@ func (e *OpError) Unwrap() error { return e.Err }
 // Retryable tells whether a retry policy is asked about the error.
 func (e *OpError) Retryable() bool { return !e.final && Retryable(e.Err) }
 
+// MaybeApplied tells whether one of the tries may have been applied.
+func (e *OpError) MaybeApplied() bool { return e.applied || MaybeApplied(e.Err) }
+
 // MaybeApplied tells whether the operation that failed with err may have been applied
 // by the server all the same: the connection was lost, or ctx ended, after it was
 // sent. It is false for errors the server answered and for what was never sent.
@@ -100,12 +103,20 @@ func MaybeApplied(err error) bool {
 //
 // Java: RetryPolicy.allowRetry.
 func Retryable(err error) bool {
-	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, ErrClosed):
+	var op *OpError
+	if errors.As(err, &op) && op.final {
 		return false
-	case errors.Is(err, ErrConnectionLoss), errors.Is(err, ErrSessionExpired),
-		errors.Is(err, ErrSessionMoved), errors.Is(err, zkconn.ErrOperationTimeout):
-		return true
+	}
+	var unanswered *zkconn.TransportError
+	if errors.As(err, &unanswered) {
+		err = unanswered.Err // not why there was no connection
+	}
+	for _, passing := range []error{
+		ErrConnectionLoss, ErrSessionExpired, ErrSessionMoved, zkconn.ErrOperationTimeout, zkconn.ErrThrottled,
+	} {
+		if errors.Is(err, passing) {
+			return true
+		}
 	}
 	return false
 }

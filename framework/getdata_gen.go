@@ -61,11 +61,11 @@ func (b GetDataBuilder) ForPath(ctx context.Context, path string) ([]byte, error
 //
 // Java: inBackground.
 func (b GetDataBuilder) InBackground(ctx context.Context, path string, fn func(ctx context.Context, result []byte, err error)) error {
-	return b.c.inBackground(ctx, "getData", path, func(ctx context.Context) error {
+	return b.c.inBackground(ctx, "getData", path, func(ctx context.Context) (func(context.Context), error) {
 		result, err := b.p.do(ctx, b.c, path)
-		if fn != nil {
-			fn(ctx, result, err)
+		if fn == nil {
+			return nil, err
 		}
-		return err
-	}, fn != nil)
+		return func(ctx context.Context) { fn(ctx, result, err) }, err
+	})
 }

@@ -20,19 +20,24 @@ func (c *core) remove(full string, version int32, session int64) *seam.Removal {
 	r := &seam.Removal{Done: make(chan struct{})}
 	started := c.pending.start(func() {
 		defer close(r.Done)
-		doubt := false // an earlier try may have deleted it, while the session lived
+		doubt := false // an earlier try may have deleted it
+		over := false  // the session has ended: whatever the server did since is not our doing
 		err := c.persist(func(conn *zkconn.Conn) error {
-			err := deleteNode(c.life, conn, session, full, version)
-			if session != 0 && errors.Is(err, ErrSessionExpired) {
+			owner := session
+			if over {
+				owner = 0
+			}
+			err := deleteNode(c.life, conn, owner, full, version)
+			if owner != 0 && errors.Is(err, ErrSessionExpired) {
 				// The server removes the node, by and by: this is to be quicker.
-				session, doubt = 0, false
+				over = true
 				err = deleteNode(c.life, conn, 0, full, version)
 			}
 			doubt = doubt || MaybeApplied(err)
 			return err
 		})
 		switch {
-		case err == nil, errors.Is(err, ErrNoNode) && doubt:
+		case err == nil, errors.Is(err, ErrNoNode) && doubt && !over:
 			r.Outcome = seam.RemovalConfirmed
 		case errors.Is(err, ErrNoNode):
 			r.Outcome = seam.RemovalMissing
@@ -47,9 +52,12 @@ func (c *core) remove(full string, version int32, session int64) *seam.Removal {
 	return r
 }
 
-// sweep removes the nodes in dir whose names begin with prefix, in the background.
-func (c *core) sweep(dir, prefix string) {
-	c.pending.start(func() {
+// sweep removes the nodes in dir whose names begin with prefix, in the background. It
+// returns nil when the client is closed.
+func (c *core) sweep(dir, prefix string) *seam.Removal {
+	r := &seam.Removal{Done: make(chan struct{})}
+	started := c.pending.start(func() {
+		defer close(r.Done)
 		err := c.persist(func(conn *zkconn.Conn) error {
 			names, session, err := findProtected(c.life, conn, dir, prefix)
 			for _, name := range names.matching {
@@ -67,6 +75,10 @@ func (c *core) sweep(dir, prefix string) {
 			c.giveUp(fmt.Sprintf("remove what a lost create may have made at %s/%s", dir, prefix), err)
 		}
 	})
+	if !started {
+		return nil
+	}
+	return r
 }
 
 // persist tries fn until it succeeds, fails for a reason that does not pass, or the
@@ -82,7 +94,7 @@ func (c *core) persist(fn func(conn *zkconn.Conn) error) error {
 		if err == nil {
 			err = fn(conn)
 		}
-		if err == nil || !Retryable(err) {
+		if err == nil || lasting(err) {
 			return err
 		}
 		if err := pause(c.life, pace.NextBackOff()); err != nil {
@@ -91,12 +103,26 @@ func (c *core) persist(fn func(conn *zkconn.Conn) error) error {
 	}
 }
 
+// lasting tells whether an error of a delete does not pass with time. What is not known
+// to last is tried again: a node that stays blocks others.
+func lasting(err error) bool {
+	for _, last := range []error{
+		ErrNoNode, ErrNotEmpty, ErrBadVersion, ErrNoAuth, ErrAuthFailed, ErrClosed, ErrInvalidPath,
+		zkconn.ErrBadArguments, zkconn.ErrUnimplemented, context.Canceled,
+	} {
+		if errors.Is(err, last) {
+			return true
+		}
+	}
+	return false
+}
+
 // giveUp reports work in the background that did not succeed, unless it is Close that
 // ended it: that is reported by Close, and ephemeral nodes go with the session.
 func (c *core) giveUp(what string, err error) {
 	if errors.Is(err, ErrClosed) || errors.Is(err, context.Canceled) {
 		return
 	}
-	c.cfg.logger.Warn("zookeeper: gave up in the background", "what", what, "error", err)
+	c.report(func() { c.cfg.logger.Warn("zookeeper: gave up in the background", "what", what, "error", err) })
 	c.unhandled.Notify(fmt.Errorf("%s: %w", what, err))
 }

@@ -19,13 +19,18 @@ func (c *Client) read(ctx context.Context, name, path string, op jute.Op, kind z
 	}
 	return c.run(ctx, operation{name: name, path: path, repeat: true}, func(ctx context.Context, conn *zkconn.Conn) error {
 		call := &zkconn.Call{Op: op, Req: &jute.PathWatchRequest{Path: full, Watch: watcher != nil}, Res: res}
+		unset := func() {}
 		if watcher != nil {
-			call.Watch = watcher.watch(c, full, kind)
+			call.Watch, unset = watcher.watch(c, full, kind)
 		}
-		if err := conn.Do(ctx, 0, call); err != nil {
-			return err
+		err := conn.Do(ctx, 0, call)
+		if err == nil {
+			err = call.Err
 		}
-		return call.Err
+		if err != nil && !(op == jute.OpExists && errors.Is(err, ErrNoNode)) {
+			unset()
+		}
+		return err
 	})
 }
 

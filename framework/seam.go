@@ -48,10 +48,10 @@ func (i inside) Run(ctx context.Context, op, path string, fn func(ctx context.Co
 	return i.c.run(ctx, operation{name: op, path: path, repeat: true}, fn)
 }
 
-func (i inside) CreateAndList(ctx context.Context, builder any, path string) (seam.Created, error) {
+func (i inside) CreateAndList(ctx context.Context, builder any, path string) (seam.Created, *seam.Removal, error) {
 	b, ok := builder.(CreateBuilder)
 	if !ok || !b.p.protection {
-		return seam.Created{}, fmt.Errorf("%w: a contender's node needs protection", ErrInvalidBuilder)
+		return seam.Created{}, nil, fmt.Errorf("%w: a contender's node needs protection", ErrInvalidBuilder)
 	}
 	return b.p.create(ctx, b.c, path, true)
 }
@@ -67,6 +67,8 @@ func (i inside) Holds() int {
 	defer i.c.core.mu.Unlock()
 	return len(i.c.core.hooks)
 }
+
+func (i inside) Report(fn func()) { i.c.core.report(fn) }
 
 func (i inside) Tracer() *tracing.Tracer { return i.c.core.cfg.tracer }
 

@@ -4,6 +4,7 @@ package framework
 
 import (
 	"context"
+	"slices"
 )
 
 // SetDataBuilder replaces a node's data. It is a value: every step returns a copy, so the
@@ -55,13 +56,14 @@ func (b SetDataBuilder) ForPath(ctx context.Context, path string, data []byte) (
 //
 // Java: inBackground.
 func (b SetDataBuilder) InBackground(ctx context.Context, path string, data []byte, fn func(ctx context.Context, result Stat, err error)) error {
-	return b.c.inBackground(ctx, "setData", path, func(ctx context.Context) error {
+	data = slices.Clone(data) // it is read after the return
+	return b.c.inBackground(ctx, "setData", path, func(ctx context.Context) (func(context.Context), error) {
 		result, err := b.p.do(ctx, b.c, path, data)
-		if fn != nil {
-			fn(ctx, result, err)
+		if fn == nil {
+			return nil, err
 		}
-		return err
-	}, fn != nil)
+		return func(ctx context.Context) { fn(ctx, result, err) }, err
+	})
 }
 
 // SetDataOp is SetData inside a transaction. It is a value, as SetDataBuilder is.

@@ -28,9 +28,6 @@ type Watcher struct {
 // NewWatcher returns a Watcher that calls fn. A Watcher without a function receives
 // nothing.
 func NewWatcher(fn func(ctx context.Context, event WatchedEvent)) *Watcher {
-	if fn == nil {
-		fn = func(context.Context, WatchedEvent) {}
-	}
 	return &Watcher{fn: fn}
 }
 
@@ -66,10 +63,13 @@ type watchID struct {
 }
 
 // watchGroup is every setting of one watch; the first event of any ends all.
-type watchGroup struct{ fired bool }
+type watchGroup struct {
+	settings int
+	fired    bool
+}
 
-// watch returns a new setting of the watch.
-func (w *Watcher) watch(c *Client, full string, kind zkconn.WatchKind) *zkconn.Watch {
+// watch returns a new setting of the watch, and what takes it back when it was not set.
+func (w *Watcher) watch(c *Client, full string, kind zkconn.WatchKind) (watch *zkconn.Watch, unset func()) {
 	id := watchID{c.core, full, kind}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -81,18 +81,29 @@ func (w *Watcher) watch(c *Client, full string, kind zkconn.WatchKind) *zkconn.W
 		}
 		w.set[id] = group
 	}
-	return zkconn.NewWatch(full, kind, func(e zkconn.WatchEvent) {
-		w.mu.Lock()
-		first := !group.fired
-		group.fired = true
+	group.settings++
+	forget := func() {
 		if w.set[id] == group {
 			delete(w.set, id)
 		}
+	}
+	watch = zkconn.NewWatch(full, kind, func(e zkconn.WatchEvent) {
+		w.mu.Lock()
+		first := !group.fired
+		group.fired = true
+		forget()
 		w.mu.Unlock()
 		if first {
 			w.deliver(c, e)
 		}
 	})
+	return watch, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if group.settings--; group.settings == 0 {
+			forget()
+		}
+	}
 }
 
 func (w *Watcher) deliver(c *Client, e zkconn.WatchEvent) {
@@ -106,5 +117,7 @@ func (w *Watcher) deliver(c *Client, e zkconn.WatchEvent) {
 		event.Type = WatchReset
 	}
 	core := c.core
-	w.queue.add(&core.work, func() { w.fn(core.life, event) })
+	if w.fn != nil {
+		w.queue.add(&core.users, func() { w.fn(core.life, event) })
+	}
 }

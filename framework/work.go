@@ -104,24 +104,41 @@ func (q *queue) drain() {
 	}
 }
 
-// inBackground queues an operation behind those that were queued before.
-func (c *Client) inBackground(ctx context.Context, op, path string, do func(ctx context.Context) error, handled bool) error {
+// inBackground queues an operation behind those that were queued before. do returns what
+// is to be told to the user's function, nil without one.
+func (c *Client) inBackground(ctx context.Context, op, path string, do func(ctx context.Context) (report func(ctx context.Context), err error)) error {
 	if _, err := c.started(ctx); err != nil {
 		return &OpError{Op: op, Path: path, Err: err}
 	}
 	ctx = context.WithValue(retry.Detach(context.WithoutCancel(ctx)), admitted{}, true)
 	task := func() {
-		ctx, cancel := context.WithCancelCause(ctx)
+		opCtx, cancel := c.core.living(ctx)
 		defer cancel(nil)
-		defer context.AfterFunc(c.core.life, func() { cancel(ErrClosed) })()
-		if err := do(ctx); !handled {
+		report, err := do(opCtx)
+		if report == nil {
 			c.core.outcomes.Notify(Event{Op: op, Path: path, Err: err})
+			return
 		}
+		c.core.callbacks.add(&c.core.users, func() {
+			ctx, cancel := c.core.living(ctx)
+			defer cancel(nil)
+			report(ctx)
+		})
 	}
 	if !c.core.tasks.add(&c.core.work, task) {
 		return &OpError{Op: op, Path: path, Err: ErrClosed}
 	}
 	return nil
+}
+
+// living returns a copy of ctx that ends with the client.
+func (c *core) living(ctx context.Context) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(c.life, func() { cancel(ErrClosed) })
+	return ctx, func(cause error) {
+		stop()
+		cancel(cause)
+	}
 }
 
 // hook is a recipe's interest in the session.

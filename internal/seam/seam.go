@@ -24,9 +24,9 @@ type Client interface {
 	// Run tries fn, which may be repeated, under the client's retry policy.
 	Run(ctx context.Context, op, path string, fn func(ctx context.Context, conn *zkconn.Conn) error) error
 	// CreateAndList makes a node by a framework.CreateBuilder with protection and lists
-	// its siblings, in one write. When it fails it leaves no node behind, or removes it
-	// in the background.
-	CreateAndList(ctx context.Context, builder any, path string) (Created, error)
+	// its siblings, in one write. When it fails, left is what goes on in the background
+	// to remove what it may have made; it may be nil.
+	CreateAndList(ctx context.Context, builder any, path string) (created Created, left *Removal, err error)
 	// Remove deletes an ephemeral node of session for certain, in the background. It
 	// returns nil when the client is closed.
 	Remove(full string, session int64) *Removal
@@ -35,6 +35,9 @@ type Client interface {
 	OnLoss(fn func(Loss)) (remove func())
 	// Holds returns how many functions OnLoss has: one for every lock that is held.
 	Holds() int
+	// Report runs fn, which ends in a user's code such as a log handler, behind what was
+	// reported before. It does not wait.
+	Report(fn func())
 	// Tracer makes spans; it may be nil.
 	Tracer() *tracing.Tracer
 	// Go runs fn in the background until it returns; ctx ends with the client. It

@@ -73,10 +73,11 @@ type Conn struct {
 
 // session is what is known of the current session.
 type session struct {
-	id      int64
-	timeout time.Duration
-	over    bool // ended, or given up here; it never comes back
-	doubted bool // the deadline has passed and this was reported
+	id       int64
+	timeout  time.Duration
+	over     bool      // ended, or given up here; it never comes back
+	cut      time.Time // when its last connection ended
+	reported time.Time // the deadline of which it was reported that it has passed
 }
 
 // Open starts connecting and returns at once. ctx gives its values only.

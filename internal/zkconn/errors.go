@@ -47,6 +47,7 @@ var (
 	ErrOperationTimeout        = newError(jute.CodeOperationTimeout, "operation timed out at the server", nil)
 	ErrBadArguments            = newError(jute.CodeBadArguments, "the server refused the arguments", zk.ErrBadArguments)
 	ErrUnimplemented           = newError(jute.CodeUnimplemented, "the server does not know the operation", zk.ErrAPIError)
+	ErrThrottled               = newError(jute.CodeThrottledOp, "the server is overloaded", nil)
 	ErrQuotaExceeded           = newError(jute.CodeQuotaExceeded, "quota exceeded", nil)
 )
 
@@ -100,6 +101,15 @@ func (e *TransportError) Unwrap() []error {
 
 // MaybeApplied tells whether the server may have applied the request all the same.
 func (e *TransportError) MaybeApplied() bool { return e.Sent }
+
+// because says why there is no connection to server. The end of an attempt's own context
+// is no context of the caller's: it must not be found by errors.Is.
+func because(server string, err error) error {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%s: %v", server, err)
+	}
+	return fmt.Errorf("%s: %w", server, err)
+}
 
 // both returns two errors as one, on one line; either may be nil.
 func both(a, b error) error {

@@ -2,7 +2,6 @@ package zkconn
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"sync"
 	"time"
@@ -111,7 +110,7 @@ func (c *Conn) dial(network, address string, _ time.Duration) (net.Conn, error) 
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.life.Err() == nil {
-			c.lastErr = fmt.Errorf("%s: %w", address, err)
+			c.lastErr = because(address, err)
 		}
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package zkconn
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"time"
 
@@ -60,7 +59,7 @@ func (c *Conn) established(w *wire, r jute.ConnectResponse, sent time.Time) erro
 	if c.wire != nil {
 		c.detach(c.wire) // it is dead, the driver was quicker than whoever noticed
 	}
-	c.wire, c.lastErr = w, nil
+	c.wire, c.lastErr, w.used = w, nil, true
 	c.fireOrphans(WatchReset)
 	next := state.Reconnected
 	if c.state == 0 {
@@ -141,12 +140,12 @@ func (c *Conn) wireDied(w *wire, err error, orphans []*Watch) {
 	for _, watch := range orphans {
 		c.orphans[watch] = struct{}{}
 	}
-	c.hosts.ended(w.timeout > 0 && time.Since(w.born) > w.timeout/3)
+	c.hosts.ended(w.used && time.Since(w.born) > c.session.timeout/3)
 	if c.closed {
 		return // Close fires what is left
 	}
 	if !errors.Is(err, net.ErrClosed) || c.lastErr == nil {
-		c.lastErr = fmt.Errorf("%s: %w", w.server, err)
+		c.lastErr = because(w.server, err)
 	}
 	if c.session.over {
 		c.fireOrphans(WatchSessionLost)
@@ -163,10 +162,12 @@ func (c *Conn) detach(w *wire) {
 		return
 	}
 	c.wire = nil
+	c.session.cut = time.Now()
 	if c.fatal == nil {
 		c.ready = make(chan struct{})
 	}
 	c.setState(state.Suspended)
+	c.wakeKeeper() // the deadline is nearer now
 }
 
 // fireOrphans tells the watches of connections that are gone; c.mu is held.
@@ -190,8 +191,19 @@ func (c *Conn) Deadline(session int64) (deadline time.Time, ok bool) {
 }
 
 // deadline is Deadline for the current session; c.mu is held.
+//
+// A follower that is cut off from its leader goes on answering until it notices, after
+// syncLimit ticks, and ends its connections then: what it acknowledged did not reach the
+// leader. So after a disconnect there is less time than the acknowledgements promise,
+// until a handshake, which the leader takes part in, confirms the session.
 func (c *Conn) deadline() time.Time {
-	return c.base.Add(time.Duration(c.acked.Load())).Add(c.session.timeout - c.margin())
+	deadline := c.base.Add(time.Duration(c.acked.Load())).Add(c.session.timeout - c.margin())
+	if c.wire == nil {
+		if cut := c.session.cut.Add(c.session.timeout / 4); cut.Before(deadline) {
+			return cut
+		}
+	}
+	return deadline
 }
 
 // margin is never so large that pings, every third of the timeout, could not keep the
@@ -246,12 +258,12 @@ func (c *Conn) checkClock() time.Duration {
 	acked := c.base.Add(time.Duration(c.acked.Load()))
 	lost := acked.Add(c.session.timeout * time.Duration(c.cfg.LossPercent) / 100)
 	deadline := c.deadline()
-	c.session.doubted = c.session.doubted && !now.Before(deadline)
-	if !now.Before(deadline) && !c.session.doubted {
-		c.session.doubted = true
+	doubted := !now.Before(deadline)
+	if doubted && !c.session.reported.Equal(deadline) {
+		c.session.reported = deadline // each deadline is reported, and once
 		c.push(Event{Kind: DeadlinePassed, Session: c.session.id})
 	}
-	c.doubted.Store(c.session.doubted)
+	c.doubted.Store(doubted)
 	if now.Before(lost) {
 		c.mu.Unlock()
 		if now.Before(deadline) {

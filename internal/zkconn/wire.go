@@ -31,6 +31,7 @@ type wire struct {
 	raw    net.Conn
 	server string
 	born   time.Time
+	used   bool // it was established; guarded by conn.mu
 
 	// Of the goroutine that reads, the driver's.
 	br   *bufio.Reader
@@ -126,8 +127,11 @@ func (w *wire) readFrame() ([]byte, error) {
 // dispatch delivers a frame to whom it belongs.
 func (w *wire) dispatch(frame []byte) error {
 	if !w.open {
+		if err := w.handshakeDone(frame[4:]); err != nil {
+			return err
+		}
 		w.rest = frame
-		return w.handshakeDone(frame[4:])
+		return nil
 	}
 	var header jute.ReplyHeader
 	if err := jute.Decode(frame[4:], &header); err != nil {
@@ -194,10 +198,13 @@ func (w *wire) handshakeDone(frame []byte) error {
 	if err := jute.Decode(frame, &r); err != nil {
 		return err
 	}
+	if r.SessionID != 0 && r.TimeOut <= 0 { // the driver would crash on its ticker
+		return fmt.Errorf("%s does not answer as ZooKeeper does (a session of %d ms)", w.server, r.TimeOut)
+	}
 	w.open = true
 	w.session = r.SessionID
 	w.timeout = time.Duration(r.TimeOut) * time.Millisecond
-	if r.SessionID == 0 || r.TimeOut <= 0 {
+	if r.SessionID == 0 {
 		w.conn.sessionRefused(w)
 		// The driver reads the refusal and dials again without closing this one.
 		w.fail(ErrSessionExpired)
@@ -239,9 +246,12 @@ func (w *wire) fail(err error) {
 	w.pending, w.queue = nil, nil
 	orphans := w.hub.takeAll()
 	w.mu.Unlock()
-	// Closing may wait for the system; it is after all the waiters were told.
-	_ = w.raw.Close()
 	w.conn.wireDied(w, err, orphans)
+	w.conn.workers.Add(1)
+	go func() { // a TLS connection may take seconds to say goodbye
+		defer w.conn.workers.Done()
+		_ = w.raw.Close()
+	}()
 }
 
 // LocalAddr returns the connection's local address.

@@ -33,7 +33,7 @@ func (in *internals) acquire(ctx context.Context, wait bool) (*Lease, error) {
 		span.Failed(err, errors.Is(err, ErrNotAcquired))
 		return nil, fmt.Errorf("lock %s: %w", in.path, err)
 	}
-	span.Granted(lease.Token(), lease.up != nil)
+	span.Granted(lease.Token(), lease.nested)
 	return lease, nil
 }
 
@@ -92,35 +92,44 @@ type contender struct {
 // node behind.
 func (c *contender) contend(ctx context.Context) (*hold, error) {
 	for {
-		node, err := c.in.inside.CreateAndList(ctx, c.in.builder(), c.in.path+"/"+lockName)
+		node, left, err := c.in.inside.CreateAndList(ctx, c.in.builder(), c.in.path+"/"+lockName)
 		if err != nil {
+			c.settle(ctx, left)
 			return nil, err
 		}
 		c.node = node
-		hold, err := c.queue(ctx, node.Siblings)
-		if err == nil {
-			return hold, nil
+		hold, left, err := c.attempt(ctx)
+		if !errors.Is(err, errStartOver) {
+			c.settle(ctx, left)
+			return hold, err
+		}
+	}
+}
+
+// attempt queues with the node that was made. When it fails, or a user's retry policy
+// panics, the node is removed.
+func (c *contender) attempt(ctx context.Context) (hold *hold, left *seam.Removal, err error) {
+	defer func() {
+		if hold != nil {
+			return
 		}
 		if c.own != nil {
 			c.own.stop()
 			c.own = nil
 		}
-		removal := c.in.inside.Remove(node.Path, node.Session)
-		if !errors.Is(err, errStartOver) {
-			c.settle(ctx, removal)
-			return nil, err
-		}
-	}
+		left = c.in.inside.Remove(c.node.Path, c.node.Session)
+	}()
+	hold, err = c.queue(ctx, c.node.Siblings)
+	return hold, nil, err
 }
 
-// settle waits for the removal of the contender's node, within ctx or, when that has
-// ended, within a bound of its own, so that nothing is left behind when Acquire returns
-// if the server can be reached.
+// settle waits for the removal of the contender's node, for a bound of its own, so that
+// nothing is left behind when Acquire returns if the server can be reached.
 func (c *contender) settle(ctx context.Context, removal *seam.Removal) {
 	if removal == nil {
 		return
 	}
-	ctx, cancel := c.in.cleanUp(ctx)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.in.cfg.releaseTimeout)
 	defer cancel()
 	select {
 	case <-removal.Done:
@@ -144,6 +153,9 @@ func (in *internals) cleanUp(ctx context.Context) (context.Context, context.Canc
 // its create left them.
 func (c *contender) queue(ctx context.Context, names []string) (*hold, error) {
 	own := c.node.Path[strings.LastIndexByte(c.node.Path, '/')+1:]
+	if nearEnd(own) {
+		return nil, ErrSequenceExhausted
+	}
 	for {
 		queue, err := contenders(names)
 		if err != nil {

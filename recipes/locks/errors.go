@@ -27,6 +27,12 @@ var (
 	// ErrKindMismatch: the path is used by another kind of lock, or by a semaphore of
 	// the other layout; they would not exclude each other.
 	ErrKindMismatch = errors.New("path is used by another kind of lock")
+
+	// ErrSequenceExhausted: the server has nearly used up the numbers by which the
+	// contenders of this path are ordered. Stop its users, delete the path with what is
+	// below it, and go on. With containers that are empty now and then it does not come
+	// to this; else after some two billion acquisitions.
+	ErrSequenceExhausted = errors.New("the lock's sequence numbers are used up")
 )
 
 // LossError says why a lease was lost; it is the cause of the lease's context.

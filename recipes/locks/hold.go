@@ -28,12 +28,45 @@ type hold struct {
 	over    atomic.Bool
 
 	mu      sync.Mutex
-	leases  map[chan struct{}]context.CancelCauseFunc // by the lease's slot for a nested one
-	err     error                                     // why it ended: ErrReleased or a *LossError
-	span    *tracing.Acquisition                      // of the outermost lease
-	spanCtx context.Context                           // its values, for the span of a loss
-	removal *seam.Removal                             // of the node, when the last lease is released
+	places  map[*place]struct{}  // of the leases that are not released
+	err     error                // why it ended: ErrReleased or a *LossError
+	span    *tracing.Acquisition // of the outermost lease
+	spanCtx context.Context      // its values, for the span of a loss
+	removal *seam.Removal        // of the node, when the last lease is released
 	removed bool
+}
+
+// place is a lease's place in the tree of nested leases, without the Lease itself. All
+// but slot is guarded by the hold's mu.
+type place struct {
+	slot     chan struct{} // holds a token while a lease is nested below this one
+	nested   *place        // that lease's, while it is not released
+	above    []*place      // whose slots are given back with this lease
+	released bool
+	cancels  map[*context.CancelCauseFunc]struct{} // of its context and of those bound to it
+}
+
+// end ends the contexts of a lease: now, and not a goroutine later.
+func (p *place) end(err error) {
+	for cancel := range p.cancels {
+		(*cancel)(err)
+	}
+	clear(p.cancels)
+}
+
+// leave gives back the slots that the lease has taken. If one is nested below it they
+// go with that one: else a sibling could come in beside it.
+func (p *place) leave() {
+	p.released = true
+	if p.nested != nil {
+		p.nested.above = append(p.nested.above, p.above...)
+	} else {
+		for _, up := range p.above {
+			up.nested = nil
+			<-up.slot
+		}
+	}
+	p.above = nil
 }
 
 // grant makes a hold of the contender's node, which was seen to be the first. It is ours
@@ -45,7 +78,7 @@ func (c *contender) grant() (*hold, error) {
 	}
 	h := &hold{
 		in: c.in, node: c.node, granted: time.Now(),
-		leases: map[chan struct{}]context.CancelCauseFunc{},
+		places: map[*place]struct{}{},
 	}
 	h.forget = c.in.inside.OnLoss(h.onLoss)
 	conn, err := c.in.inside.Conn()
@@ -54,7 +87,8 @@ func (c *contender) grant() (*hold, error) {
 		return nil, err
 	}
 	deadline, alive := conn.Deadline(c.node.Session)
-	doubt := !time.Now().Before(deadline) || c.in.client.ErrorPolicy().IsErrorState(conn.State())
+	s := conn.State() // while there is a connection the policy has no say
+	doubt := !time.Now().Before(deadline) || !s.IsConnected() && c.in.client.ErrorPolicy().IsErrorState(s)
 	if !alive || doubt || h.lost() != nil {
 		h.forget()
 		if !alive {
@@ -128,7 +162,7 @@ func (h *hold) lose(reason LossReason, err error) {
 	}
 	h.end(loss)
 	span, ctx := h.span, h.spanCtx
-	h.in.inside.Go(func(context.Context) { // users' code, not under a lock of ours
+	h.in.inside.Report(func() {
 		h.in.client.Logger().Warn("lock lost", "path", h.in.path, "reason", reason.String(), "token", loss.Token, "held", loss.Held)
 		span.Lost(ctx, loss.Token, loss.Held, reason.String())
 	})
@@ -138,8 +172,8 @@ func (h *hold) lose(reason LossReason, err error) {
 func (h *hold) end(err error) {
 	h.err = err
 	h.over.Store(true)
-	for _, cancel := range h.leases {
-		cancel(err)
+	for p := range h.places {
+		p.end(err)
 	}
 }
 
@@ -161,12 +195,12 @@ func (h *hold) doubt() {
 	}
 }
 
-// newLease adds a lease to the hold, nested in the slot up if that is not nil. It returns
-// nil when the hold is over.
-func (h *hold) newLease(ctx context.Context, span *tracing.Acquisition, up chan struct{}) *Lease {
+// newLease adds a lease to the hold, nested in up if that is not nil, whose slot it has
+// taken. It returns nil when the hold is over or the lease of up was released.
+func (h *hold) newLease(ctx context.Context, span *tracing.Acquisition, up *place) *Lease {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.err != nil {
+	if h.err != nil || up != nil && up.released {
 		return nil
 	}
 	values := context.WithoutCancel(ctx)
@@ -174,8 +208,12 @@ func (h *hold) newLease(ctx context.Context, span *tracing.Acquisition, up chan 
 		h.span, h.spanCtx = span, values
 	}
 	inner, cancel := context.WithCancelCause(values)
-	lease := &Lease{hold: h, span: span, child: make(chan struct{}, 1), up: up, cancel: cancel, released: new(atomic.Bool)}
-	h.leases[lease.child] = cancel
+	p := &place{slot: make(chan struct{}, 1), cancels: map[*context.CancelCauseFunc]struct{}{&cancel: {}}}
+	if up != nil {
+		up.nested, p.above = p, []*place{up}
+	}
+	h.places[p] = struct{}{}
+	lease := &Lease{hold: h, place: p, nested: up != nil, span: span, released: new(atomic.Bool)}
 	lease.ctx = context.WithValue(inner, h.in.key(), lease)
 	runtime.AddCleanup(lease, h.dropped, lease.released)
 	return lease
@@ -183,19 +221,43 @@ func (h *hold) newLease(ctx context.Context, span *tracing.Acquisition, up chan 
 
 // dropped reports a lease that nobody can release any more.
 func (h *hold) dropped(released *atomic.Bool) {
-	if !released.Load() && !h.over.Load() {
+	if released.Load() || h.over.Load() {
+		return
+	}
+	h.in.inside.Report(func() {
 		h.in.client.Logger().Warn("lock lease dropped without release; the lock stays held until the client is closed",
 			"path", h.in.path, "token", h.node.Stat.Czxid)
+	})
+}
+
+// bind lets cancel end with the lease at p, until unbind is called.
+func (h *hold) bind(p *place, cancel context.CancelCauseFunc) (unbind func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case p.released:
+		cancel(ErrReleased)
+	case h.err != nil:
+		cancel(h.err)
+	default:
+		p.cancels[&cancel] = struct{}{}
+	}
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(p.cancels, &cancel)
 	}
 }
 
-// leave takes a lease out of the hold; the node goes with the last. It returns why the
-// hold had ended before, and whether this was the last.
-func (h *hold) leave(child chan struct{}) (before error, last bool) {
+// leave takes a lease out of the hold and ends its contexts; the node goes with the last.
+// It returns why the hold had ended before, and whether this was the last.
+func (h *hold) leave(p *place) (before error, last bool) {
 	h.mu.Lock()
 	before = h.err
-	delete(h.leases, child)
-	last = len(h.leases) == 0
+	delete(h.places, p)
+	last = len(h.places) == 0
+	p.end(ErrReleased)
+	p.leave()
 	if last && before == nil {
 		h.end(ErrReleased)
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-curator/curator/framework"
@@ -91,6 +93,16 @@ func contenders(names []string) ([]string, error) {
 // lock name, which is the number that the server gave it.
 func sequence(name string) string {
 	return name[strings.LastIndex(name, lockName)+len(lockName):]
+}
+
+// reserve is how many numbers before the last a lock stops to be used. A server repeats
+// its last number, and knows none above: order, and with it exclusion, ends there.
+const reserve = 1_000_000
+
+// nearEnd tells whether a contender's number is so high, or has wrapped around.
+func nearEnd(name string) bool {
+	n, err := strconv.ParseInt(sequence(name), 10, 32)
+	return err != nil || n < 0 || n > math.MaxInt32-reserve
 }
 
 // isContender tells whether name is that of a mutex's node, Java's, ours or the driver's.

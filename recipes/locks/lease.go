@@ -12,8 +12,8 @@ import (
 )
 
 // Lease is one acquisition of a lock, held from the return of Acquire until Release
-// or loss. Its methods may be called from several goroutines. A nil Lease is one that
-// was never held: its contexts have ended, its Token is -1, Release does nothing.
+// or loss. Its methods may be called from several goroutines. A nil Lease, and the zero
+// value, is one that was never held: its contexts have ended, its Token is -1, Release does nothing.
 //
 // A Lease that becomes unreachable without Release is logged; its lock stays held, as it
 // may be meant to, until the client is closed.
@@ -21,11 +21,10 @@ type Lease struct {
 	_ noCopy
 
 	hold   *hold
+	place  *place
+	nested bool
 	span   *tracing.Acquisition
 	ctx    context.Context
-	cancel context.CancelCauseFunc
-	child  chan struct{} // at most one nested lease at a time
-	up     chan struct{} // the slot of the lease this one is nested in, given back on release
 
 	released *atomic.Bool // apart, to be seen when the lease is gone
 
@@ -48,7 +47,7 @@ var errParentOver = errors.New("the outer lease has ended")
 // no longer be believed. It has the values of Acquire's context but not its end, and no
 // deadline.
 func (l *Lease) Context() context.Context {
-	if l == nil {
+	if l.never() {
 		return over
 	}
 	return l.ctx
@@ -58,23 +57,22 @@ func (l *Lease) Context() context.Context {
 // and with which Acquire re-enters. It is what work under the lease should run with.
 // Nothing has to be cancelled: its resources go when ctx or the lease ends.
 func (l *Lease) Bind(ctx context.Context) context.Context {
-	if l == nil || ctx == nil {
+	if l.never() || ctx == nil {
 		return over
 	}
 	bound, cancel := context.WithCancelCause(ctx)
-	if err := l.Err(); err != nil {
-		cancel(err) // now, not a goroutine later
-		return bound
-	}
-	stop := context.AfterFunc(l.ctx, func() { cancel(context.Cause(l.ctx)) })
-	context.AfterFunc(bound, func() { stop() }) // frees the lease of ctx when ctx ends first
+	unbind := l.hold.bind(l.place, cancel)
+	context.AfterFunc(bound, unbind) // frees the lease of ctx when ctx ends first
 	return context.WithValue(bound, l.hold.in.key(), l)
 }
+
+// never tells whether the lease is nil or the zero value, which were never held.
+func (l *Lease) never() bool { return l == nil || l.hold == nil }
 
 // Err returns nil while the lease is believed, else ErrReleased or a *LossError. Err and
 // Context are beliefs, on the safe side; Release is a proof.
 func (l *Lease) Err() error {
-	if l == nil {
+	if l.never() {
 		return ErrNotHeld
 	}
 	if l.ctx.Err() == nil {
@@ -95,7 +93,7 @@ func (l *Lease) Err() error {
 // next holder may have read before a late write arrives.) A nil lease has the token -1,
 // which such a resource refuses.
 func (l *Lease) Token() int64 {
-	if l == nil {
+	if l.never() {
 		return -1
 	}
 	return l.hold.node.Stat.Czxid
@@ -105,7 +103,7 @@ func (l *Lease) Token() int64 {
 //
 // Java: getLockPath.
 func (l *Lease) Path() string {
-	if l == nil {
+	if l.never() {
 		return ""
 	}
 	return l.hold.in.inside.Unfix(l.hold.node.Path)
@@ -125,18 +123,14 @@ func (l *Lease) Path() string {
 //
 // Java: release.
 func (l *Lease) Release(ctx context.Context) error {
-	if l == nil {
+	if l.never() {
 		return nil
 	}
 	first := false
 	l.once.Do(func() {
 		first = true
 		l.released.Store(true)
-		l.before, l.last = l.hold.leave(l.child)
-		l.cancel(ErrReleased)
-		if l.up != nil {
-			<-l.up
-		}
+		l.before, l.last = l.hold.leave(l.place)
 	})
 	if !first {
 		return l.outcome(ctx)
@@ -174,13 +168,13 @@ func (l *Lease) outcome(ctx context.Context) error {
 // processes. The wait is bounded by waitCtx; ctx is what Acquire was given.
 func (l *Lease) nest(ctx, waitCtx context.Context, span *tracing.Acquisition, wait bool) (*Lease, error) {
 	select {
-	case l.child <- struct{}{}:
+	case l.place.slot <- struct{}{}:
 	default:
 		if !wait {
 			return nil, fmt.Errorf("%w: a lease is nested already", ErrNotAcquired)
 		}
 		select {
-		case l.child <- struct{}{}:
+		case l.place.slot <- struct{}{}:
 		case <-l.ctx.Done():
 			return nil, errParentOver
 		case <-waitCtx.Done():
@@ -190,9 +184,9 @@ func (l *Lease) nest(ctx, waitCtx context.Context, span *tracing.Acquisition, wa
 			return nil, fmt.Errorf("%w: %w", ErrNotAcquired, ended(ctx))
 		}
 	}
-	if lease := l.hold.newLease(ctx, span, l.child); lease != nil {
+	if lease := l.hold.newLease(ctx, span, l.place); lease != nil {
 		return lease, nil
 	}
-	<-l.child
+	<-l.place.slot
 	return nil, errParentOver
 }

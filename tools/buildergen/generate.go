@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"go/format"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -54,18 +55,22 @@ func check(op spec.Op) error {
 }
 
 var tmpl = template.Must(template.New("op").Funcs(template.FuncMap{
-	"lower":    func(s string) string { return strings.ToLower(s[:1]) + s[1:] },
-	"slice":    func(t string) string { return strings.Replace(t, "...", "[]", 1) },
-	"clone":    clone,
-	"param":    param,
-	"given":    func(m spec.Mod) bool { return m.Type != "" && m.Type[0] != '*' },
-	"or":       or,
-	"builder":  func(op spec.Op) string { return op.Name + strings.TrimSuffix(op.Entry, "es") + "Builder" },
-	"wrap":     wrap,
-	"params":   params,
-	"names":    names,
-	"types":    types,
-	"uses":     uses,
+	"lower":   func(s string) string { return strings.ToLower(s[:1]) + s[1:] },
+	"slice":   func(t string) string { return strings.Replace(t, "...", "[]", 1) },
+	"clone":   clone,
+	"param":   param,
+	"given":   func(m spec.Mod) bool { return m.Type != "" && m.Type[0] != '*' },
+	"or":      or,
+	"builder": func(op spec.Op) string { return op.Name + strings.TrimSuffix(op.Entry, "es") + "Builder" },
+	"wrap":    wrap,
+	"params":  params,
+	"names":   names,
+	"types":   types,
+	"uses":    uses,
+	"usesSlices": func(op spec.Op) bool {
+		bytes := func(a spec.Arg) bool { return a.Type == "[]byte" }
+		return uses(op, "...") || uses(op, "[]byte") || slices.ContainsFunc(op.Args, bytes)
+	},
 	"usesTime": func(op spec.Op) bool { return uses(op, "time.") },
 }).Parse(text))
 

@@ -6,7 +6,7 @@ package framework
 
 import (
 	"context"
-{{- if uses . "..."}}
+{{- if usesSlices .}}
 	"slices"
 {{- end}}
 {{- if usesTime .}}
@@ -67,13 +67,19 @@ func (b {{$b}}) {{$terminal}}(ctx context.Context{{params . false}}) {{if .Resul
 //
 // Java: inBackground.
 func (b {{$b}}) InBackground(ctx context.Context{{params . true}}, fn func(ctx context.Context{{if .Result}}, result {{.Result}}{{end}}, err error)) error {
-	return b.c.inBackground(ctx, "{{lower .Name}}", {{if .NoPath}}""{{else}}path{{end}}, func(ctx context.Context) error {
+{{- range .Mods}}{{if eq .Type "[]byte"}}
+	b.p.{{.Field}} = slices.Clone(b.p.{{.Field}}) // it is read after the return
+{{- end}}{{end}}
+{{- range .Args}}{{if eq .Type "[]byte"}}
+	{{.Name}} = slices.Clone({{.Name}}) // it is read after the return
+{{- end}}{{end}}
+	return b.c.inBackground(ctx, "{{lower .Name}}", {{if .NoPath}}""{{else}}path{{end}}, func(ctx context.Context) (func(context.Context), error) {
 		{{if .Result}}result, {{end}}err := b.p.do(ctx, b.c{{names .}})
-		if fn != nil {
-			fn(ctx{{if .Result}}, result{{end}}, err)
+		if fn == nil {
+			return nil, err
 		}
-		return err
-	}, fn != nil)
+		return func(ctx context.Context) { fn(ctx{{if .Result}}, result{{end}}, err) }, err
+	})
 }
 {{if .Tx}}
 {{wrap (printf "%s is %s inside a transaction. It is a value, as %s is." .Tx .Name $b)}}

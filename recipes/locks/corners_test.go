@@ -1,0 +1,169 @@
+package locks_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/state"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// The session ends, somebody else holds the lock, and then the answer to our delete, that
+// there is no such node, is lost: that is not our delete's doing.
+func TestReleaseAfterAnotherHolder(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		lease := e.acquire(e.mutex)
+		next := e.queue(t.Context(), e.other(), 2)
+		old := e.client.SessionID()
+		heal := e.network.Isolate()
+		e.network.Cut()
+		e.lost(lease, locks.LossSuspended)
+		e.release(e.granted(next))
+		heal()
+		suite.Eventually(t, "a new session", func() bool { id := e.client.SessionID(); return id != 0 && id != old })
+		hit := e.network.On(jute.OpDelete, suite.CutAfter, nil)
+		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		<-hit
+	})
+}
+
+// A sibling stays out while a grandchild is in, although the child was released.
+func TestGrandchildKeepsSiblingsOut(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		outer := e.acquire(e.mutex)
+		child := e.acquireWith(outer.Context())
+		grandchild := e.acquireWith(child.Context())
+		e.release(child)
+		_, err := e.mutex.TryAcquire(outer.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		e.release(grandchild)
+		e.release(e.acquireWith(outer.Context()))
+		e.release(outer)
+		e.wantNodes(0)
+	})
+}
+
+// A context that was bound to a lease ends when Release is called, not some time later.
+func TestBoundContextEndsAtOnce(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		for range 20 {
+			lease := e.acquire(e.mutex)
+			bound := lease.Bind(t.Context())
+			e.release(lease)
+			wantErr(t, context.Cause(bound), locks.ErrReleased)
+			_, err := e.mutex.Acquire(bound)
+			wantErr(t, err, locks.ErrReleased)
+			wantErr(t, context.Cause(lease.Bind(t.Context())), locks.ErrReleased)
+		}
+		e.wantNodes(0)
+	})
+}
+
+func TestZeroLease(t *testing.T) {
+	lease := new(locks.Lease)
+	if lease.Token() != -1 || lease.Path() != "" || lease.Release(t.Context()) != nil ||
+		lease.Bind(t.Context()).Err() == nil || lease.Context().Err() == nil || !errors.Is(lease.Err(), locks.ErrNotHeld) {
+		t.Error("the zero lease is held")
+	}
+}
+
+// The caller gives up in the middle of the create: its node is gone when Acquire returns.
+func TestCancelledInCreate(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		e.release(e.acquire(e.mutex))
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		hit := e.network.On(jute.OpCreate2, suite.CutAfter, cancel)
+		_, err := e.mutex.Acquire(ctx)
+		<-hit
+		wantErr(t, err, context.Canceled)
+		e.wantNodes(0)
+	})
+}
+
+// A policy that takes every state for an error keeps nobody from the lock while there is
+// a connection.
+func TestOddErrorPolicy(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b, framework.WithErrorPolicy(everyState{}))
+		e.network.Cut()
+		suite.Eventually(t, "a connection", func() bool { return e.client.ConnectionState() == state.Reconnected })
+		e.release(e.acquire(e.mutex))
+	})
+}
+
+type everyState struct{}
+
+func (everyState) IsErrorState(state.ConnectionState) bool { return true }
+
+// Near the end of the server's numbers the lock is refused: there two could hold it.
+func TestSequenceEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := curatortest.Start(t, curatortest.Virtual())
+		client := server.Client(t)
+		mutex, err := locks.NewInterProcessMutex(client, "/lock")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.Create().ForPath(t.Context(), "/lock"); err != nil {
+			t.Fatal(err)
+		}
+		for _, next := range []int32{1<<31 - 1_000_000, 1<<31 - 1} {
+			server.SetSequence("/lock", next)
+			_, err = mutex.Acquire(t.Context())
+			wantErr(t, err, locks.ErrSequenceExhausted)
+			if names := server.Children("/lock"); len(names) != 0 {
+				t.Fatalf("nodes %q", names)
+			}
+		}
+		server.SetSequence("/lock", 1<<31-2_000_000)
+		lease, err := mutex.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := lease.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// throttled is an answer that passes with time.
+type throttled struct{}
+
+func (throttled) Error() string { return "throttled" }
+func (throttled) Code() int32   { return jute.CodeThrottledOp }
+
+// A delete that the server puts off is tried again: its node would block all others.
+func TestReleaseIsThrottled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := curatortest.Start(t, curatortest.Virtual())
+		client := server.Client(t)
+		mutex, err := locks.NewInterProcessMutex(client, "/lock")
+		if err != nil {
+			t.Fatal(err)
+		}
+		lease, err := mutex.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		hit := server.Inject(curatortest.Rule{Op: "delete", Times: 3, Do: curatortest.Fail(throttled{})})
+		if err := lease.Release(t.Context()); err != nil || !hit() {
+			t.Fatal(err, hit())
+		}
+		time.Sleep(time.Second)
+		if names := server.Children("/lock"); len(names) != 0 {
+			t.Fatalf("nodes %q", names)
+		}
+	})
+}
