@@ -1,0 +1,85 @@
+package zkconn_test
+
+import (
+	"io"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// A session without a timeout would crash the driver, on a goroutine of its own.
+func TestSessionWithoutTimeout(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		t.open(func(cfg *zkconn.Config) {
+			cfg.ConnectionTimeout = time.Second
+			cfg.Dial = hijack(func(c net.Conn) {
+				r := jute.ConnectResponse{SessionID: 7, Passwd: make([]byte, 16)}
+				c.Write(frame(jute.AppendBool(r.Append(nil), false)))
+				io.Copy(io.Discard, c)
+			})
+		})
+		t.want(t.conn.Do(t.Context(), 0, exists("/")), zkconn.ErrConnectionLoss)
+	})
+}
+
+// Every silence is reported, not only the first.
+func TestDeadlineIsReportedAgain(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		t.open(nil)
+		if _, err := t.conn.Connected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			t.took()
+			resume := t.server.Pause()
+			time.Sleep(timeout*3/4 + timeout/8)
+			kinds, _ := t.took()
+			passed := 0
+			for _, k := range kinds {
+				if k == zkconn.DeadlinePassed {
+					passed++
+				}
+			}
+			if passed != 1 {
+				t.Fatalf("%d deadlines were reported: %v", passed, kinds)
+			}
+			resume()
+			time.Sleep(2 * timeout)
+		}
+	})
+}
+
+// A follower that is cut off answers until it notices and disconnects. From then on there
+// is less time than its answers promise, until another server confirms the session.
+func TestDeadlineAfterDisconnect(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		t.open(nil)
+		session, err := t.conn.Connected(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := t.conn.Do(t.Context(), session, exists("/")); err != nil {
+			t.Fatal(err)
+		}
+		accept := t.server.Refuse()
+		t.server.Disconnect()
+		synctest.Wait()
+		cut := time.Now()
+		if deadline, ok := t.conn.Deadline(session); !ok || deadline.After(cut.Add(timeout/4)) {
+			t.Fatalf("believed until %v after the disconnect", deadline.Sub(cut))
+		}
+		accept()
+		time.Sleep(timeout / 4)
+		synctest.Wait()
+		if err := t.conn.Do(t.Context(), session, exists("/")); err != nil {
+			t.Fatal(err)
+		}
+		if deadline, ok := t.conn.Deadline(session); !ok || deadline.Before(time.Now().Add(timeout/2)) {
+			t.Fatalf("believed until %v after the reconnect", time.Until(deadline))
+		}
+	})
+}
