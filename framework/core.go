@@ -136,12 +136,15 @@ func (c *core) shutDown(ctx context.Context) error {
 	c.pending.close()
 	c.work.close()
 	c.endLife()
+	ctx, cancel := c.bounded(ctx) // the server is told all the same
+	defer cancel()
 	c.awaitServer(ctx, conn)
 	errs = append(errs, conn.Close(ctx))
 	c.pending.wait(context.WithoutCancel(ctx)) // these and those see that life has ended
 	c.work.wait(context.WithoutCancel(ctx))
 	c.users.close()
-	ctx, cancel := c.bounded(ctx)
+	// One of them may have called Close, and does not return before it.
+	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), c.cfg.maxCloseWait)
 	defer cancel()
 	if n := c.users.wait(ctx); n > 0 {
 		errs = append(errs, fmt.Errorf("%d functions of watchers, log handlers or in the background have not returned", n))

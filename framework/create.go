@@ -133,16 +133,6 @@ func (cr *creation) attempt(ctx context.Context, conn *zkconn.Conn) error {
 	return err
 }
 
-// harmless says of an error of making the parents that the create itself was not sent:
-// parents may be made, or looked for, as often as one likes.
-func harmless(err error) error {
-	var unanswered *zkconn.TransportError
-	if errors.As(err, &unanswered) {
-		return &zkconn.TransportError{Err: unanswered.Err, Detail: unanswered.Detail}
-	}
-	return err
-}
-
 // send creates the node, under a fresh id if it is protected.
 func (cr *creation) send(ctx context.Context, conn *zkconn.Conn) error {
 	full, prefix := cr.full, ""
@@ -220,8 +210,10 @@ func findProtected(ctx context.Context, conn *zkconn.Conn, dir, prefix string) (
 	if err := conn.Do(ctx, 0, calls...); err != nil {
 		return protectedNames{}, 0, err
 	}
-	if calls[1].Err != nil && !errors.Is(calls[1].Err, ErrNoNode) {
-		return protectedNames{}, 0, calls[1].Err
+	for _, call := range calls {
+		if call.Err != nil && !errors.Is(call.Err, ErrNoNode) {
+			return protectedNames{}, 0, call.Err
+		}
 	}
 	names := protectedNames{all: children.Children}
 	for _, name := range children.Children {

@@ -120,3 +120,13 @@ func Retryable(err error) bool {
 	}
 	return false
 }
+
+// harmless says of the error of a read, or of making the parents of a node, that it has
+// applied nothing: these may be repeated as often as one likes.
+func harmless(err error) error {
+	var unanswered *zkconn.TransportError
+	if errors.As(err, &unanswered) {
+		return &zkconn.TransportError{Err: unanswered.Err, Detail: unanswered.Detail}
+	}
+	return err
+}

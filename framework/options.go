@@ -102,6 +102,11 @@ func durationOption(name string, d, least, most time.Duration, set func(*config)
 // WithSessionTimeout asks for a session timeout. The default is 60 s, as in Java; the
 // server may grant another, see SessionTimeout. It bounds how long a lock stays held
 // after its holder died, and how long a partition may last before locks are lost.
+//
+// On an ensemble it must be well above the time in which a follower notices that it has
+// lost its leader, syncLimit ticks or 10 s by default: until then the follower answers
+// pings, and its clients go on believing in a session that the leader may end. By those
+// defaults that takes a timeout of 17 s, and of 27 s with state.SessionErrorPolicy.
 func WithSessionTimeout(d time.Duration) Option {
 	return durationOption("WithSessionTimeout", d, minSessionTimeout, maxSessionTimeout, func(c *config) { c.sessionTimeout = d })
 }

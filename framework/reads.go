@@ -30,7 +30,7 @@ func (c *Client) read(ctx context.Context, name, path string, op jute.Op, kind z
 		if err != nil && !(op == jute.OpExists && errors.Is(err, ErrNoNode)) {
 			unset()
 		}
-		return err
+		return harmless(err)
 	})
 }
 

@@ -125,6 +125,9 @@ func (c *Conn) Do(ctx context.Context, session int64, calls ...*Call) error {
 	if ctx.Err() != nil {
 		return ctxError(ctx, false)
 	}
+	if len(calls) == 0 {
+		return nil
+	}
 	b, err := newBatch(calls, c.cfg.MaxRequest)
 	if err != nil {
 		return err
@@ -283,21 +286,6 @@ func (c *Conn) State() state.ConnectionState {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.state
-}
-
-// Go queues calls whose answers nobody waits for, on the connection of session; without
-// one they are dropped. Reads behind them are answered behind them.
-func (c *Conn) Go(session int64, calls ...*Call) {
-	b, err := newBatch(calls, c.cfg.MaxRequest)
-	if err != nil {
-		return
-	}
-	c.mu.Lock()
-	w := c.wire
-	c.mu.Unlock()
-	if w != nil && w.session == session {
-		w.send(b)
-	}
 }
 
 func (c *Conn) handshakeTimeout() time.Duration {

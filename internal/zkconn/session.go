@@ -142,7 +142,8 @@ func (c *Conn) wireDied(w *wire, err error, orphans []*Watch) {
 	}
 	c.hosts.ended(w.used && time.Since(w.born) > c.session.timeout/3)
 	if c.closed {
-		return // Close fires what is left
+		c.fireOrphans(WatchClosed)
+		return
 	}
 	if !errors.Is(err, net.ErrClosed) || c.lastErr == nil {
 		c.lastErr = because(w.server, err)

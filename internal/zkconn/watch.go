@@ -82,13 +82,16 @@ func (h *hub) add(w *Watch, on *wire) {
 	h.watches[key][w] = struct{}{}
 }
 
-// replied drops a watch that the server did not set.
-func (h *hub) replied(w *Watch, op jute.Op, code jute.Code) {
+// replied drops a watch that the server did not set. It reports whether the server has
+// set one that nobody waits for any more: its waiter has taken the event of an earlier
+// watch, or was given back.
+func (h *hub) replied(w *Watch, op jute.Op, code jute.Code) (idle bool) {
 	if code == jute.CodeOK || code == jute.CodeNoNode && op == jute.OpExists {
-		return
+		return len(h.watches[watchKey{w.path, w.kind}]) == 0
 	}
 	w.over = true
 	h.drop(w)
+	return false
 }
 
 // drop removes a watch and reports whether it was the last for its node and kind.
@@ -148,7 +151,14 @@ func (h *hub) takeAll() []*Watch {
 // set behind it. The caller holds w.mu.
 func (w *wire) unwatch(watch *Watch) {
 	watch.over = true
-	if !w.hub.drop(watch) || w.err != nil {
+	if w.hub.drop(watch) {
+		w.removeWatch(watch)
+	}
+}
+
+// removeWatch queues the removal of the server's watch; the caller holds w.mu.
+func (w *wire) removeWatch(watch *Watch) {
+	if w.err != nil {
 		return
 	}
 	b, err := newBatch([]*Call{{

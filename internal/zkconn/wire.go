@@ -68,6 +68,8 @@ func newWire(c *Conn, raw net.Conn, server string) *wire {
 	go func() {
 		defer c.workers.Done()
 		w.writeLoop()
+		<-w.dead
+		_ = raw.Close()
 	}()
 	return w
 }
@@ -182,8 +184,8 @@ func (w *wire) answered(header jute.ReplyHeader, body []byte) (pending, error) {
 		}
 		return p, nil
 	}
-	if call := p.batch.calls[p.index]; call.Watch != nil {
-		w.hub.replied(call.Watch, call.Op, header.Err)
+	if call := p.batch.calls[p.index]; call.Watch != nil && w.hub.replied(call.Watch, call.Op, header.Err) {
+		w.removeWatch(call.Watch)
 	}
 	p.batch.replies = append(p.batch.replies, reply{header.Zxid, header.Err, body})
 	if len(p.batch.replies) == len(p.batch.calls) {
@@ -247,11 +249,9 @@ func (w *wire) fail(err error) {
 	orphans := w.hub.takeAll()
 	w.mu.Unlock()
 	w.conn.wireDied(w, err, orphans)
-	w.conn.workers.Add(1)
-	go func() { // a TLS connection may take seconds to say goodbye
-		defer w.conn.workers.Done()
-		_ = w.raw.Close()
-	}()
+	// This ends reads and writes at once. The writer closes the connection, which for TLS
+	// may take seconds.
+	_ = w.raw.SetDeadline(time.Unix(1, 0))
 }
 
 // LocalAddr returns the connection's local address.

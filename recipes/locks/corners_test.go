@@ -167,3 +167,50 @@ func TestReleaseIsThrottled(t *testing.T) {
 		}
 	})
 }
+
+// Whatever the order of the releases, the outermost lease's slot is taken until the last
+// of those below it goes, and free then.
+func TestReleaseOrders(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		for _, order := range [][]int{{1, 2, 3}, {1, 3, 2}, {2, 1, 3}, {2, 3, 1}, {3, 1, 2}, {3, 2, 1}} {
+			chain := []*locks.Lease{e.acquire(e.mutex)}
+			for range 3 {
+				chain = append(chain, e.acquireWith(chain[len(chain)-1].Context()))
+			}
+			for _, i := range order {
+				_, err := e.mutex.TryAcquire(chain[0].Context())
+				wantErr(t, err, locks.ErrNotAcquired)
+				e.release(chain[i])
+			}
+			sibling, err := e.mutex.TryAcquire(chain[0].Context())
+			if err != nil {
+				t.Fatalf("released in the order %v: %v", order, err)
+			}
+			e.release(sibling)
+			e.release(chain[0])
+		}
+		e.wantNodes(0)
+	})
+}
+
+// Close has begun and still waits for something: nobody is let in any more.
+func TestNoGrantDuringClose(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		first := e.acquire(e.mutex)
+		second := e.queue(t.Context(), e.mutex, 2)
+		released := make(chan error, 1)
+		go func() {
+			<-first.Context().Done()
+			released <- first.Release(t.Context())
+		}()
+		if err := e.client.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		<-second.done
+		wantErr(t, second.err, framework.ErrClosed)
+		wantErr(t, <-released, locks.ErrLockLost)
+		e.untilNodes(0)
+	})
+}

@@ -59,6 +59,9 @@ func (p *place) end(err error) {
 func (p *place) leave() {
 	p.released = true
 	if p.nested != nil {
+		for _, up := range p.above {
+			up.nested = p.nested
+		}
 		p.nested.above = append(p.nested.above, p.above...)
 	} else {
 		for _, up := range p.above {
@@ -99,6 +102,7 @@ func (c *contender) grant() (*hold, error) {
 	h.in.inside.Go(h.watchNode)
 	if c.own != nil {
 		c.own.stop()
+		c.own = nil
 	}
 	return h, nil
 }
@@ -190,7 +194,10 @@ func (h *hold) doubt() {
 	if err != nil {
 		return
 	}
-	if deadline, alive := conn.Deadline(h.node.Session); alive && !time.Now().Before(deadline) {
+	switch deadline, alive := conn.Deadline(h.node.Session); {
+	case !alive:
+		h.lose(LossSessionExpired, framework.ErrSessionExpired)
+	case !time.Now().Before(deadline):
 		h.lose(LossDeadline, nil)
 	}
 }

@@ -60,6 +60,7 @@ func (l *Lease) Bind(ctx context.Context) context.Context {
 	if l.never() || ctx == nil {
 		return over
 	}
+	_ = l.Err() // looks at the clock
 	bound, cancel := context.WithCancelCause(ctx)
 	unbind := l.hold.bind(l.place, cancel)
 	context.AfterFunc(bound, unbind) // frees the lease of ctx when ctx ends first
