@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -20,7 +19,9 @@ type dialer struct {
 
 	mu      sync.Mutex
 	reasons map[string]error // by server: why it is no use
+	first   context.Context  // ends with the first connection, or when there will be none
 	giveUp  context.CancelCauseFunc
+	probes  sync.WaitGroup
 }
 
 // hopeless is the cause for which a first connection is given up.
@@ -37,17 +38,19 @@ func (h *hopeless) Error() string {
 
 const nothingListens = "nothing listens at"
 
-// whileConnecting returns a context that ends when every server is hopeless.
+// whileConnecting returns a context that ends when every server is hopeless. connected
+// must be called when it is needed no more.
 func (d *dialer) whileConnecting(ctx context.Context) (_ context.Context, connected func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.giveUp = cancel
+	d.first, d.giveUp = ctx, cancel
 	return ctx, func() {
 		d.mu.Lock()
-		defer d.mu.Unlock()
-		d.giveUp = nil
+		d.first, d.giveUp = nil, nil
+		d.mu.Unlock()
 		cancel(nil)
+		d.probes.Wait()
 	}
 }
 
@@ -61,7 +64,7 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	var unknown *net.DNSError
 	switch {
 	case err == nil:
-		return &greeting{Conn: conn, judge: func(first []byte) { d.note(address, notZooKeeper(address, first)) }}, nil
+		return d.watch(conn, address), nil
 	case errors.Is(err, syscall.ECONNREFUSED):
 		d.note(address, fmt.Errorf("%s %s", nothingListens, address))
 	case errors.As(err, &unknown) && !unknown.IsTimeout:
@@ -74,7 +77,25 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	return nil, err
 }
 
-// note keeps what an attempt has shown; nil is a failure that may pass, or none.
+// watch looks at what a server answers on the first connection.
+func (d *dialer) watch(conn net.Conn, address string) net.Conn {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.first == nil {
+		return conn
+	}
+	ctx := d.first
+	g := &greeting{Conn: conn, came: make(chan struct{})}
+	d.probes.Go(func() {
+		if answer := g.await(ctx, address); answer != "" {
+			d.note(address, fmt.Errorf("%s is no ZooKeeper server, it answers %q", address, answer))
+			conn.Close() // on to the next
+		}
+	})
+	return g
+}
+
+// note keeps what an attempt has shown; nil is a failure that may pass.
 func (d *dialer) note(address string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -99,35 +120,4 @@ func (d *dialer) note(address string, err error) {
 		}
 	}
 	d.giveUp(&cause)
-}
-
-// The sizes of ZooKeeper's answer to a handshake, which its first four bytes have.
-const minGreeting, maxGreeting = 36, 256
-
-// notZooKeeper returns an error if first cannot be the beginning of an answer of ZooKeeper.
-func notZooKeeper(address string, first []byte) error {
-	if size := binary.BigEndian.Uint32(first); size >= minGreeting && size <= maxGreeting {
-		return nil
-	}
-	return fmt.Errorf("%s is no ZooKeeper server, it answers %.16q", address, first)
-}
-
-// greeting is a connection of which judge is told how the answers begin.
-type greeting struct {
-	net.Conn
-	first []byte
-	judge func(first []byte) // nil when it has been told
-}
-
-// Read reads.
-func (g *greeting) Read(p []byte) (int, error) {
-	n, err := g.Conn.Read(p)
-	if g.judge != nil {
-		g.first = append(g.first, p[:n]...)
-		if len(g.first) >= 4 {
-			g.judge(g.first)
-			g.first, g.judge = nil, nil
-		}
-	}
-	return n, err
 }

@@ -129,11 +129,8 @@ func (l *lock) acquire(ctx context.Context) (*locks.Lease, error) {
 	return lease, nil
 }
 
-// connect waits for the first connection.
+// connect starts the client and waits for the first connection.
 func (l *lock) connect(ctx context.Context) error {
-	if err := l.client.Start(ctx); err != nil {
-		return l.explain(err)
-	}
 	timeout := connectTimeout
 	if l.timeout > 0 {
 		timeout = min(timeout, l.timeout)
@@ -142,7 +139,10 @@ func (l *lock) connect(ctx context.Context) error {
 	defer cancel()
 	ctx, connected := l.dialer.whileConnecting(ctx)
 	defer connected()
-	err := l.client.BlockUntilConnected(ctx)
+	err := l.client.Start(ctx)
+	if err == nil {
+		err = l.client.BlockUntilConnected(ctx)
+	}
 	var cause *hopeless
 	switch {
 	case err == nil:
@@ -179,6 +179,10 @@ func (l *lock) explain(err error) error {
 // to be gone, or nobody needs to know.
 func (l *lock) hold(ctx context.Context, lease *locks.Lease) (released bool, err error) {
 	l.cmd.Env = append(l.cmd.Env, envToken+"="+strconv.FormatInt(lease.Token(), 10))
+	if err := lease.Err(); err != nil {
+		_ = l.release(ctx, lease, lostTimeout)
+		return true, exitWith(exitLost, "%v: the command was not started", err)
+	}
 	l.signals.addPassedOn()
 	terminal := openTerminal(l.stdin, l.stdout, l.stderr)
 	defer terminal.close()

@@ -20,8 +20,10 @@ const (
 )
 
 const (
-	defaultGrace          = 5 * time.Second
-	defaultSessionTimeout = 15 * time.Second
+	defaultGrace = 5 * time.Second
+	// defaultSessionTimeout is long enough for an ensemble with ZooKeeper's default
+	// syncLimit: see framework.WithSessionTimeout.
+	defaultSessionTimeout = 30 * time.Second
 	minSession            = 10 * time.Millisecond // what the client takes
 	maxSession            = 24 * time.Hour
 )

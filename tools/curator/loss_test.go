@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -8,6 +10,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 const sessionTimeout = 2 * time.Second
@@ -69,9 +74,9 @@ func TestDeletedNode(t *testing.T) {
 	onServers(t, func(t *testing.T, s *server) {
 		dir := t.TempDir()
 		holder := s.holder(`cd ` + dir + `
-			(trap 'echo term >child; exit' TERM; while :; do sleep 0.01; done) &
 			trap 'echo term >parent; wait; exit 3' TERM
-			echo ready; while :; do sleep 0.01; done`)
+			(trap 'echo term >child; exit' TERM; echo ready; while :; do sleep 0.01; done) &
+			while :; do sleep 0.01; done`)
 		holder.untilOut("in\nready\n")
 		s.deleteNodes()
 		holder.wantExit(76, "lock lost: its node was deleted")
@@ -139,19 +144,15 @@ func TestPartitionedHolder(t *testing.T) {
 
 // A loss that only the release finds out about is a loss.
 func TestLostBeforeTheRelease(t *testing.T) {
-	onServers(t, func(t *testing.T, s *server) {
-		network := newNetwork(t, s.connect)
-		holder := start(t, "lock", "--connect", network.address(), s.path, "--", "sh", "-c", "echo in; cat; exit 7")
-		holder.untilOut("in\n")
-		group := groupOf(t, holder)
-		heal := network.cut()
-		s.deleteNodes()
-		holder.stdin.Close()
-		eventually(t, "the end of the command", func() bool { return !alive(t, -group) })
-		heal()
-		holder.wantExit(76, "lost before the release")
-		s.wantFree()
-	})
+	e := curatortest.Start(t, curatortest.WithTickTime(tick))
+	s := &server{t, e.ConnectString(), e.Client(t, silent), "/tests/lock"}
+	holder := s.holder("cat; exit 7")
+	for _, op := range []string{"delete", "multi"} { // as if the node were gone
+		e.Inject(curatortest.Rule{Op: op, Path: s.path + "/**", Times: 10, Do: curatortest.Fail(framework.ErrNoNode)})
+	}
+	holder.stdin.Close()
+	holder.wantExit(76, "lost before the release, the command had ended with 7")
+	s.wantFree()
 }
 
 // A connection that breaks and comes back within the session is no loss.

@@ -1,9 +1,12 @@
+//go:build unix
+
 package main
 
 import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -174,10 +177,22 @@ func startCmd(t *testing.T, cmd *exec.Cmd) *process {
 		p.cmd.Process.Kill() // an error says that it has ended
 		<-p.ended
 		if t.Failed() {
+			killSession(cmd.Process.Pid)
 			t.Logf("%q\nstdout:\n%s\nstderr:\n%s", cmd.Args, &p.out, &p.err)
 		}
 	})
 	return p
+}
+
+// killSession kills what a failed test leaves behind, in whatever process groups.
+func killSession(id int) {
+	out, _ := exec.Command("ps", "-A", "-o", "pid=,sid=").Output() // it is an attempt
+	for line := range strings.Lines(string(out)) {
+		var pid, session int
+		if n, _ := fmt.Sscan(line, &pid, &session); n == 2 && session == id {
+			syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+		}
+	}
 }
 
 // cleanEnv is the environment without what the tool looks at.

@@ -113,7 +113,6 @@ func (s *supervisor) stopped(sig os.Signal) {
 	if !s.terminal.suspend(sig) {
 		return
 	}
-	s.signals.addPassedOn() // suspend has taken from them
 	if s.lease.Err() != nil {
 		s.lose()
 		return

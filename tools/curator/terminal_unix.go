@@ -1,4 +1,4 @@
-//go:build unix
+//go:build unix && !aix
 
 package main
 
@@ -7,13 +7,9 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
-
-// stopPause is how long our own stop may take to begin.
-const stopPause = 100 * time.Millisecond
 
 // terminal is the controlling terminal, on which there is job control. A process group
 // that is not its foreground is stopped when it reads, for ever if nobody looks after it.
@@ -33,8 +29,9 @@ func openTerminal(stdin, stdout, stderr *os.File) *terminal {
 	if err != nil {
 		return nil
 	}
-	t := &terminal{fd: fd, own: unix.Getpgrp()}
-	_, err = unix.IoctlGetInt(int(stdin.Fd()), unix.TIOCGPGRP) // fails unless it is our terminal
+	t := &terminal{fd: fd}
+	t.own, _ = unix.Getpgid(0) // our own is always found
+	_, err = foregroundOf(int(stdin.Fd()))
 	t.eager = err == nil && !isPipe(stdout) && !isPipe(stderr)
 	return t
 }
@@ -52,7 +49,7 @@ func (t *terminal) close() {
 
 // foreground returns the process group in the foreground.
 func (t *terminal) foreground() int {
-	group, err := unix.IoctlGetInt(t.fd, unix.TIOCGPGRP)
+	group, err := foregroundOf(t.fd)
 	if err != nil {
 		return -1
 	}
@@ -118,19 +115,33 @@ func (t *terminal) suspend(sig os.Signal) bool {
 		return false
 	case sig != unix.SIGTSTP && t.foreground() == t.own:
 		return true
+	case t.orphaned():
+		return true
 	}
 	continued := make(chan os.Signal, 1)
 	signal.Notify(continued, unix.SIGCONT)
 	defer signal.Stop(continued)
-	signal.Reset(unix.SIGTSTP)
-	_ = unix.Kill(0, unix.SIGTSTP) // we are in that group
-	// The system ignores this in a group that nobody could continue. Then, as then, CMD
-	// goes on.
-	for range 2 { // the first wait may pass while we are stopped
-		select {
-		case <-continued:
+	// Not SIGTSTP, which we receive to pass it on: package signal cannot undo that.
+	if err := unix.Kill(0, unix.SIGSTOP); err == nil {
+		<-continued
+	}
+	return true
+}
+
+// orphaned tells whether nobody in the session could continue our process group. Then the
+// system lets job control stop none of its processes, and we none of CMD's.
+func (t *terminal) orphaned() bool {
+	session, err := unix.Getsid(0)
+	if err != nil {
+		return true
+	}
+	for pid := unix.Getppid(); pid > 0; pid = parentOf(pid) {
+		theirs, err := unix.Getsid(pid)
+		if err != nil || theirs != session {
 			return true
-		case <-time.After(stopPause):
+		}
+		if group, err := unix.Getpgid(pid); err == nil && group != t.own {
+			return false
 		}
 	}
 	return true

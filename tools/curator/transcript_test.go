@@ -1,15 +1,20 @@
+//go:build unix
+
 package main
 
 import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -154,20 +159,41 @@ func TestUnavailable(t *testing.T) {
 	wantUnavailable(t, 5*time.Second, "nothing listens at "+nobodyElse, nobody+","+nobodyElse)
 	wantUnavailable(t, 10*time.Second, "the host of no-such-host.invalid:2181 is unknown", "no-such-host.invalid")
 
-	web := &http.Server{Handler: http.NotFoundHandler()}
+	web := httptest.NewServer(http.NotFoundHandler())
+	defer web.Close()
+	wantUnavailable(t, 5*time.Second, "is no ZooKeeper server, it answers \"HTTP/1.1", strings.TrimPrefix(web.URL, "http://"))
+	wantUnavailable(t, 5*time.Second, "nothing listens at "+nobody, strings.TrimPrefix(web.URL, "http://")+","+nobody)
+	wantUnavailable(t, 5*time.Second, "is no ZooKeeper server, it answers \"SSH-2.0-", talker(t, "SSH-2.0-OpenSSH_9.2p1\r\n"))
+
+	// One that accepts and says nothing may yet answer: it is waited for.
+	mute := talker(t, "")
+	wantUnavailable(t, 5*time.Second, "no ZooKeeper server answered at "+mute+" within 700ms", mute, "--timeout=700ms")
+}
+
+// talker returns the address of a server that says something, and no more.
+func talker(t *testing.T, text string) string {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	go web.Serve(listener)
-	defer web.Close()
-	wantUnavailable(t, 5*time.Second, "is no ZooKeeper server, it answers \"HTTP/1.1", listener.Addr().String())
-
-	// One that accepts and says nothing may yet answer: it is waited for.
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer silent.Close()
-	wantUnavailable(t, 5*time.Second, "no ZooKeeper server answered at "+silent.Addr().String()+" within 300ms", silent.Addr().String()+","+nobody, "--timeout=300ms")
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			wg.Go(func() {
+				defer conn.Close()
+				io.WriteString(conn, text)
+				io.Copy(io.Discard, conn)
+			})
+		}
+	})
+	t.Cleanup(func() {
+		listener.Close()
+		wg.Wait()
+	})
+	return listener.Addr().String()
 }

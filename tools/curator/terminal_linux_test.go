@@ -1,0 +1,306 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	ctrlC = "\x03"
+	ctrlZ = "\x1a"
+)
+
+// desk is a terminal at which a shell runs a script.
+type desk struct {
+	t      *testing.T
+	master *os.File
+	out    output
+	shell  *exec.Cmd
+	ended  chan struct{}
+}
+
+// openPty returns both ends of a new terminal.
+func openPty(t *testing.T) (master, slave *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetUint32(int(master.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return master, slave
+}
+
+// sit starts a shell at a terminal of its own. In the script, $lock is a curator lock up
+// to its --.
+func sit(t *testing.T, s *server, script string, flags ...string) *desk {
+	t.Helper()
+	master, slave := openPty(t)
+	d := &desk{t: t, master: master, ended: make(chan struct{})}
+	lock := append([]string{tool, "lock", "--connect", s.connect, s.path}, flags...)
+	d.shell = exec.Command("sh", "-c", "lock='"+strings.Join(lock, " ")+" --'; "+script)
+	d.shell.Env = cleanEnv()
+	d.shell.Stdin, d.shell.Stdout, d.shell.Stderr = slave, slave, slave
+	d.shell.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
+	if err := d.shell.Start(); err != nil {
+		t.Fatal(err)
+	}
+	slave.Close()
+	read := make(chan struct{})
+	var rerr error
+	go func() {
+		defer close(read)
+		_, rerr = io.Copy(&d.out, master) // fails when the last process has closed the terminal
+	}()
+	go func() {
+		defer close(d.ended)
+		d.shell.Wait() // how it ended is of no interest
+	}()
+	t.Cleanup(func() {
+		if t.Failed() {
+			out, _ := exec.Command("ps", "-s", fmt.Sprint(d.shell.Process.Pid), "-o", "pid,ppid,pgid,sid,tpgid,stat,pending,blocked,ignored,caught,wchan:20,args").CombinedOutput()
+			t.Logf("%s", out)
+			tio, err := unix.IoctlGetTermios(int(master.Fd()), unix.TCGETS)
+			t.Logf("%+v %v", tio, err)
+			n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCINQ)
+			t.Logf("inq %v %v", n, err)
+			n, err = unix.IoctlGetInt(int(master.Fd()), unix.TIOCOUTQ)
+			t.Logf("outq %v %v", n, err)
+			select {
+			case <-read:
+				t.Logf("read ended %v", rerr)
+			default:
+			}
+			killSession(d.shell.Process.Pid)
+		}
+		d.shell.Process.Kill() // an error says that it has ended
+		<-d.ended
+		master.Close() // hangs up
+		<-read
+		if t.Failed() {
+			t.Logf("terminal:\n%s", &d.out)
+		}
+	})
+	return d
+}
+
+// types types text.
+func (d *desk) types(text string) {
+	d.t.Helper()
+	if _, err := io.WriteString(d.master, text); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// until waits until the terminal shows text.
+func (d *desk) until(text string) {
+	d.t.Helper()
+	eventually(d.t, "on the terminal: "+text, func() bool { return strings.Contains(d.out.String(), text) })
+}
+
+// end waits for the end of the shell and then checks that the lock is free.
+func (d *desk) end(s *server) {
+	d.t.Helper()
+	select {
+	case <-d.ended:
+	case <-time.After(patience):
+		d.t.Fatal("the shell does not end")
+	}
+	s.wantFree()
+}
+
+// CMD reads from the terminal, and so does the shell after it.
+func TestTerminal(t *testing.T) {
+	onServers(t, func(t *testing.T, s *server) {
+		d := sit(t, s, `$lock sh -c 'echo in; read x; echo "got $x"; exit 3'; echo "code $?"; read y; echo "then $y"`)
+		d.until("in\r\n")
+		d.types("one\n")
+		d.until("got one\r\n")
+		d.until("code 3\r\n")
+		d.types("two\n")
+		d.until("then two\r\n")
+		d.end(s)
+	})
+}
+
+// Ctrl-C is for CMD alone.
+func TestTerminalInterrupt(t *testing.T) {
+	s := newEmbeddedServer(t)
+	d := sit(t, s, `trap 'echo shell' INT; $lock sh -c 'trap "exit 9" INT; echo in; while :; do sleep 0.01; done'; echo "code $?"; read y; echo "then $y"`)
+	d.until("in\r\n")
+	d.types(ctrlC)
+	d.until("code 9\r\n")
+	d.types("two\n")
+	d.until("then two\r\n")
+	d.end(s)
+	if strings.Contains(d.out.String(), "shell") {
+		t.Error("the shell was interrupted, too")
+	}
+}
+
+// A CMD that cannot be run may have taken the foreground already.
+func TestTerminalCommandThatDoesNotStart(t *testing.T) {
+	s := newEmbeddedServer(t)
+	script := writeFile(t, "script", "no script", 0o700)
+	d := sit(t, s, `$lock `+script+`; echo "code $?"; read y; echo "then $y"`)
+	d.until("code 126\r\n")
+	d.types("two\n")
+	d.until("then two\r\n")
+	d.end(s)
+}
+
+// Ctrl-Z stops CMD and curator, for the shell to go on; fg continues both, with the lock.
+func TestTerminalStop(t *testing.T) {
+	s := newEmbeddedServer(t)
+	d := sit(t, s, `set -m; $lock sh -c 'echo in; read x; echo "got $x"'; echo "code $?"; read y; fg; echo "code $?"; read z; echo "then $z"`)
+	d.until("in\r\n")
+	d.types(ctrlZ)
+	d.until("code 147\r\n")
+	d.types("go on\n")
+	d.until("${lock} sh") // as fg says
+	d.types("one\n")
+	d.until("got one\r\n")
+	d.until("code 0\r\n")
+	d.types("two\n")
+	d.until("then two\r\n")
+	d.end(s)
+}
+
+// So does bg, without the terminal.
+func TestTerminalStopAndBackground(t *testing.T) {
+	s := newEmbeddedServer(t)
+	fifo := newFIFO(t)
+	d := sit(t, s, `set -m; $lock sh -c 'echo in; : <`+fifo+`; echo out'; echo "code $?"; read y; bg; read z; echo "then $z"; : >`+fifo+`; wait; echo end`)
+	d.until("in\r\n")
+	d.types(ctrlZ)
+	d.until("code 147\r\n")
+	d.types("go on\n")
+	d.types("one\n")
+	d.until("then one\r\n")
+	d.until("out\r\n")
+	d.until("end\r\n")
+	d.end(s)
+}
+
+func newFIFO(t *testing.T) (path string) {
+	t.Helper()
+	path = t.TempDir() + "/fifo"
+	if err := unix.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A job that was stopped for too long has lost its lock; CMD does not go on.
+func TestTerminalStoppedTooLong(t *testing.T) {
+	s := newEmbeddedServer(t)
+	d := sit(t, s, `set -m; $lock sh -c 'echo in; read x; echo "got $x"'; echo "code $?"; read y; fg; echo "code $?"; read z; echo "then $z"`,
+		"--session-timeout", "1s")
+	d.until("in\r\n")
+	d.types(ctrlZ)
+	d.until("code 147\r\n")
+	s.untilNodes(0)
+	d.types("go on\n")
+	d.until("lock lost")
+	d.until("code 76\r\n")
+	d.types("two\n")
+	d.until("then two\r\n")
+	d.end(s)
+	if strings.Contains(d.out.String(), "\ngot") {
+		t.Error("the command went on")
+	}
+}
+
+// In the background CMD stops when it reads, as any job does, and reads after fg. The
+// shell keeps the terminal meanwhile.
+func TestTerminalBackground(t *testing.T) {
+	s := newEmbeddedServer(t)
+	d := sit(t, s, `set -m; $lock sh -c 'echo in; read x; echo "got $x"' & read y; echo "then $y"; fg; echo "code $?"; read z; echo "then $z"`)
+	d.until("in\r\n")
+	s.untilNodes(1)
+	d.types("for the shell\n")
+	d.until("then for the shell\r\n")
+	d.types("one\n")
+	d.until("got one\r\n")
+	d.until("code 0\r\n")
+	d.types("two\n")
+	d.until("then two\r\n")
+	d.end(s)
+}
+
+// In a pipeline the terminal is for the pager, until CMD uses it.
+func TestTerminalPipeline(t *testing.T) {
+	s := newEmbeddedServer(t)
+	fifo := newFIFO(t)
+	d := sit(t, s, `$lock sh -c 'echo in; : <`+fifo+`; read x </dev/tty; echo "got $x"' |
+		{ read line; echo "$line"; read y </dev/tty; echo "pager $y"; : >`+fifo+`; cat; }; echo "code $?"; read z; echo "then $z"`)
+	d.until("in\r\n")
+	d.types("one\n")
+	d.until("pager one\r\n")
+	d.types("two\n")
+	d.until("got two\r\n")
+	d.until("code 0\r\n")
+	d.types("three\n")
+	d.until("then three\r\n")
+	d.end(s)
+}
+
+// Ctrl-Z stops a whole pipeline, and CMD in it.
+func TestTerminalStopPipeline(t *testing.T) {
+	s := newEmbeddedServer(t)
+	fifo := newFIFO(t)
+	d := sit(t, s, `set -m; $lock sh -c 'echo in; : <`+fifo+`; echo out' | cat; echo "code $?"; read y; fg; echo "code $?"; read z; echo "then $z"`)
+	d.until("in\r\n")
+	d.types(ctrlZ)
+	d.until("code 14") // SIGTSTP by the terminal or SIGSTOP by curator, whichever was the last
+	d.types("go on\n")
+	if err := os.WriteFile(fifo, nil, 0o600); err != nil { // waits for CMD to read
+		t.Fatal(err)
+	}
+	d.until("\nout\r\n")
+	d.until("code 0\r\n")
+	d.types("two\n")
+	d.until("then two\r\n")
+	d.end(s)
+}
+
+// When the lock is lost, a CMD that reads from the terminal ends, and the foreground
+// comes back.
+func TestTerminalLoss(t *testing.T) {
+	s := newEmbeddedServer(t)
+	d := sit(t, s, `$lock sh -c 'trap "" TERM; echo in; read x; echo "got $x"'; echo "code $?"; read y; echo "then $y"`, "--grace", "200ms")
+	d.until("in\r\n")
+	s.deleteNodes()
+	d.until("code 76\r\n")
+	d.types("two\n")
+	d.until("then two\r\n")
+	d.end(s)
+}
+
+// Where nobody could continue a job, Ctrl-Z does nothing, as it does without curator.
+func TestTerminalOfNoShell(t *testing.T) {
+	s := newEmbeddedServer(t)
+	d := sit(t, s, `exec $lock sh -c 'echo in; read x; echo "got $x"'`)
+	d.until("in\r\n")
+	d.types(ctrlZ)
+	d.types("one\n")
+	d.until("got one\r\n")
+	d.end(s)
+}
