@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 // A session without a timeout would crash the driver, on a goroutine of its own.
@@ -115,6 +116,30 @@ func TestNoWatchIsLeft(t *testing.T) {
 		synctest.Wait()
 		if n := t.server.Watches(); n != 0 || len(events) != 0 {
 			t.Fatalf("%d watches, %d events", n, len(events))
+		}
+	})
+}
+
+// An answer that comes late acknowledges the time of its request, not its own.
+func TestLateAnswer(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		t.server.Inject(curatortest.Rule{Op: "createSession", Do: curatortest.Delay(time.Second)})
+		begin := time.Now()
+		t.open(nil)
+		session, err := t.conn.Connected(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if deadline, _ := t.conn.Deadline(session); !deadline.Equal(begin.Add(timeout * 3 / 4)) {
+			t.Errorf("deadline %v after the handshake began", deadline.Sub(begin))
+		}
+		t.server.Inject(curatortest.Rule{Op: "exists", Do: curatortest.Delay(time.Second)})
+		asked := time.Now()
+		if err := t.conn.Do(t.Context(), session, exists("/")); err != nil {
+			t.Fatal(err)
+		}
+		if deadline, _ := t.conn.Deadline(session); !deadline.Equal(asked.Add(timeout * 3 / 4)) {
+			t.Errorf("deadline %v after the request was sent", deadline.Sub(asked))
 		}
 	})
 }

@@ -5,9 +5,12 @@ package main
 import (
 	"fmt"
 	"net"
+	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -16,9 +19,18 @@ import (
 	"github.com/go-curator/curator/retry"
 )
 
-// freeAddress returns an address that nobody listens at.
+// addresses counts those of freeAddress.
+var addresses atomic.Int32
+
+// freeAddress returns an address that nobody listens at. A port that is only free just now
+// may be somebody else's a moment later, as the source of a connection. But on Linux, each
+// process can have loopback addresses of its own.
 func freeAddress(t *testing.T) string {
 	t.Helper()
+	if runtime.GOOS == "linux" {
+		pid := os.Getpid()
+		return fmt.Sprintf("127.%d.%d.%d:2181", pid>>8&0xff, pid&0xff, addresses.Add(1)%250+2)
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
