@@ -94,7 +94,11 @@ func (e *embedded) serve() (started bool, err error) {
 	}
 	server := newServer()
 	e.server = server
-	e.serving.Go(func() { server.Serve(listener) }) // until it is closed
+	e.serving.Go(func() {
+		if err := server.Serve(listener); !errors.Is(err, zkserver.ErrServerClosed) {
+			e.notes.say("the embedded server takes no connections any more: %v", err)
+		}
+	})
 	e.notes.say("started the embedded server at %s; %s", e.address, keepsNothing)
 	return true, nil
 }

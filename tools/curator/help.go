@@ -18,7 +18,7 @@ takes CMD's own process along, but not what that has started.
 
 If the lock is lost while CMD runs (the session expired, the servers could not be reached
 for too long, its node was deleted), CMD's whole process group gets SIGTERM, and SIGKILL
-after --grace, or before, so that it lands before anybody else can get the lock.
+after --grace, or earlier: before anybody else can get the lock, while that is still ahead.
 
 The lock is held until CMD's whole process group has ended, also what CMD leaves in the
 background; what is to outlive it must leave the group, as with setsid(1). If CMD itself

@@ -167,6 +167,8 @@ func (l *lock) explain(err error) error {
 		return exitWith(l.conflictCode, "the lock %s was not acquired within %v: others hold it", l.path, l.timeout)
 	case is(framework.ErrNoAuth, framework.ErrAuthFailed):
 		return exitWith(exitForbidden, "%v", err)
+	case is(framework.ErrNoNode) && l.ensemble.chroot != "":
+		return usage("the chroot %s of %s does not exist", l.ensemble.chroot, l.ensemble)
 	case is(locks.ErrKindMismatch, framework.ErrInvalidPath, framework.ErrNoChildrenForEphemerals):
 		return usage("%v", err)
 	case is(framework.ErrConnectionLoss, framework.ErrSessionExpired, context.DeadlineExceeded, context.Canceled):
@@ -191,9 +193,8 @@ func (l *lock) hold(ctx context.Context, lease *locks.Lease) (released bool, err
 		return l.release(ctx, lease, releaseTimeout) == nil, cannotRun(l.cmd.Args[0], err)
 	}
 	s := &supervisor{
-		notes: l.notes, lease: lease, signals: l.signals, terminal: terminal, command: command,
-		grace: l.grace, maxHold: l.maxHold,
-		margin: l.client.SessionTimeout() / 4 * 4 / 5, // a fifth is left for SIGKILL to take effect
+		notes: l.notes, client: l.client, lease: lease, grace: l.grace, maxHold: l.maxHold,
+		signals: l.signals, terminal: terminal, command: command,
 	}
 	end := s.wait(ctx)
 	terminal.takeBack(command)

@@ -123,6 +123,21 @@ func TestNested(t *testing.T) {
 	s.wantFree()
 }
 
+func TestChroot(t *testing.T) {
+	onServers(t, func(t *testing.T, s *server) {
+		args := []string{"lock", "--connect", s.connect + "/tests/app", "/lock", "--", "true"}
+		start(t, args...).wantExit(64, "the chroot /tests/app of "+s.connect+" does not exist")
+		if _, err := s.client.Create().CreatingParentsIfNeeded().ForPath(t.Context(), "/tests/app"); err != nil {
+			t.Fatal(err)
+		}
+		start(t, args...).wantExit(0)
+		names, err := s.client.GetChildren().ForPath(t.Context(), "/tests/app/lock")
+		if err != nil || len(names) > 0 {
+			t.Errorf("left behind: %q, %v", names, err)
+		}
+	})
+}
+
 func TestConnectFromTheEnvironment(t *testing.T) {
 	s := newEmbeddedServer(t)
 	cmd := exec.Command(tool, "lock", s.path, "--", "echo", "in")

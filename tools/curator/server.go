@@ -7,10 +7,11 @@ import (
 	"io/fs"
 	"net"
 	"strconv"
-	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/go-curator/curator/internal/zkserver"
 )
 
 func (p *program) serverCommand() *cobra.Command {
@@ -54,19 +55,26 @@ func (p *program) serve(ctx context.Context, address string) error {
 	if bound := listener.Addr().String(); !isLoopback(bound) {
 		p.notes.say("%s can be reached from other machines, and the embedded server lets everybody in", bound)
 	}
-	server := newServer()
-	var serving sync.WaitGroup
-	serving.Go(func() { server.Serve(listener) }) // until it is closed
-	_, err = fmt.Fprintf(p.stdout, "%s embedded ZooKeeper server; %s\n", listener.Addr(), keepsNothing)
-	if err == nil {
-		_, _ = sigs.until(ctx, func(ctx context.Context) error {
-			<-ctx.Done()
-			return nil
-		})
+	defer listener.Close()
+	if _, err := fmt.Fprintf(p.stdout, "%s embedded ZooKeeper server; %s\n", listener.Addr(), keepsNothing); err != nil {
+		return err
 	}
-	_ = server.Close() // it has no error to tell
-	serving.Wait()
+	_, err = sigs.until(ctx, func(ctx context.Context) error { return serveUntil(ctx, newServer(), listener) })
 	return err
+}
+
+// serveUntil serves until ctx ends.
+func serveUntil(ctx context.Context, server *zkserver.Server, listener net.Listener) error {
+	closed := make(chan struct{})
+	context.AfterFunc(ctx, func() {
+		defer close(closed)
+		_ = server.Close() // it has no error to tell
+	})
+	if err := server.Serve(listener); !errors.Is(err, zkserver.ErrServerClosed) {
+		return err
+	}
+	<-closed // when every connection has ended
+	return nil
 }
 
 // checkListen refuses what is not an address.

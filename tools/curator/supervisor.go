@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/recipes/locks"
 )
 
@@ -27,10 +28,10 @@ type outcome struct {
 // supervisor looks after a CMD that runs under a lock.
 type supervisor struct {
 	notes    *notes
+	client   *framework.Client
 	lease    *locks.Lease
 	grace    time.Duration
 	maxHold  time.Duration // zero is no limit
-	margin   time.Duration // what is left at LossDeadline until others can be let in
 	signals  *signals
 	terminal *terminal
 	command  *command
@@ -127,11 +128,12 @@ func (s *supervisor) lose() {
 		return
 	}
 	s.outcome.lost = true
-	grace := s.grace
-	why := s.lease.Err()
+	grace, why := s.grace, s.lease.Err()
 	var loss *locks.LossError
 	if errors.As(why, &loss) && loss.Reason == locks.LossDeadline {
-		grace = min(grace, s.margin)
+		// For the client's margin, a quarter of the session timeout, nobody else can be let
+		// in. A fifth of that is left for SIGKILL to take effect.
+		grace = min(grace, s.client.SessionTimeout()/4*4/5)
 	}
 	s.end(grace)
 	s.notes.say("%v: the command gets SIGTERM, and SIGKILL in %v", why, grace.Round(time.Millisecond))
