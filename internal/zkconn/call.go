@@ -106,7 +106,7 @@ type outgoing struct {
 // pending is a request that was written and not answered.
 type pending struct {
 	xid   int32
-	sent  time.Time // before the write began: the server cannot have heard of us later
-	batch *batch    // nil for the driver's own
+	sent  time.Duration // before the write began: the server cannot have heard of us later
+	batch *batch        // nil for the driver's own
 	index int
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/go-curator/curator/state"
 )
 
-// Config says how to connect; every field but Auth must be set.
+// Config says how to connect; every field but Auth and Asleep must be set.
 type Config struct {
 	Servers           []string // host:port
 	SessionTimeout    time.Duration
@@ -26,6 +26,8 @@ type Config struct {
 	Auth              []Auth
 	Dial              func(ctx context.Context, network, address string) (net.Conn, error)
 	Logger            *slog.Logger
+	// Asleep is how long the machine has slept, from any beginning; nil asks the system.
+	Asleep func() time.Duration
 	// OnEvent is called for every event, in order and one at a time. It must not block.
 	OnEvent func(Event)
 }
@@ -41,7 +43,7 @@ type Auth struct {
 type Conn struct {
 	cfg    Config
 	driver *zk.Conn
-	base   time.Time // times below are nanoseconds since base
+	clock  clock
 
 	life    context.Context // ends with Close
 	endLife context.CancelFunc
@@ -49,7 +51,7 @@ type Conn struct {
 	drained chan struct{}  // closed when the driver has ended
 	hosts   *hosts
 
-	acked         atomic.Int64 // when the last acknowledged request was sent
+	acked         atomic.Int64 // when the last acknowledged request was sent, by clock
 	lastZxid      atomic.Int64
 	doubted       atomic.Bool // the keeper wants to hear of the next acknowledgement
 	sessionClosed atomic.Bool // the server confirmed the end of the session
@@ -75,19 +77,20 @@ type Conn struct {
 type session struct {
 	id       int64
 	timeout  time.Duration
-	over     bool      // ended, or given up here; it never comes back
-	cut      time.Time // when its last connection ended
-	reported time.Time // the deadline of which it was reported that it has passed
+	over     bool          // ended, or given up here; it never comes back
+	cut      time.Duration // when its last connection ended, by Conn.clock
+	reported time.Duration // the deadline of which it was reported that it has passed
 }
 
 // Open starts connecting and returns at once. ctx gives its values only.
 func Open(ctx context.Context, cfg Config) (*Conn, error) {
 	life, endLife := context.WithCancel(context.WithoutCancel(ctx))
 	c := &Conn{
-		cfg: cfg, base: time.Now(), life: life, endLife: endLife,
+		cfg: cfg, life: life, endLife: endLife,
 		drained: make(chan struct{}), signal: make(chan struct{}, 1), keeperDone: make(chan struct{}),
 		ready: make(chan struct{}), orphans: map[*Watch]struct{}{}, closeDone: make(chan struct{}),
 	}
+	c.clock.start(cfg.Asleep)
 	c.hosts = newHosts(len(cfg.Servers))
 	driver, events, err := zk.Connect(cfg.Servers, cfg.SessionTimeout,
 		zk.WithDialer(c.dial), zk.WithHostProvider(c.hosts),
@@ -296,9 +299,6 @@ func (c *Conn) handshakeTimeout() time.Duration {
 // writeTimeout bounds a write: a server that takes nothing for so long is lost.
 func (c *Conn) writeTimeout() time.Duration { return c.cfg.SessionTimeout / 3 }
 
-// since turns a time into nanoseconds since c.base, by the monotonic clock.
-func (c *Conn) since(t time.Time) int64 { return int64(t.Sub(c.base)) }
-
 // raise sets a to v unless it is higher already.
 func raise(a *atomic.Int64, v int64) {
 	for {
@@ -313,8 +313,8 @@ func (c *Conn) sawZxid(zxid int64) { raise(&c.lastZxid, zxid) }
 
 // acknowledged notes that a request sent at that time was answered: the server heard of
 // us then, or later.
-func (c *Conn) acknowledged(sent time.Time) {
-	raise(&c.acked, c.since(sent))
+func (c *Conn) acknowledged(sent time.Duration) {
+	raise(&c.acked, int64(sent))
 	if c.doubted.Load() {
 		c.wakeKeeper()
 	}

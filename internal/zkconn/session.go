@@ -35,7 +35,7 @@ const (
 var errPresumedOver = errors.New("the session was presumed over before the server answered")
 
 // established takes a wire into use whose handshake is over.
-func (c *Conn) established(w *wire, r jute.ConnectResponse, sent time.Time) error {
+func (c *Conn) established(w *wire, r jute.ConnectResponse, sent time.Duration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -52,7 +52,7 @@ func (c *Conn) established(w *wire, r jute.ConnectResponse, sent time.Time) erro
 		c.session = session{id: r.SessionID}
 	}
 	c.session.timeout = w.timeout
-	raise(&c.acked, c.since(sent))
+	raise(&c.acked, int64(sent))
 	if err := c.authenticate(w); err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (c *Conn) detach(w *wire) {
 		return
 	}
 	c.wire = nil
-	c.session.cut = time.Now()
+	c.session.cut = c.clock.now()
 	if c.fatal == nil {
 		c.ready = make(chan struct{})
 	}
@@ -188,21 +188,19 @@ func (c *Conn) Deadline(session int64) (deadline time.Time, ok bool) {
 	if c.closed || session == 0 || c.session.id != session || c.session.over {
 		return time.Time{}, false
 	}
-	return c.deadline(), true
+	return c.clock.time(c.deadline()), true
 }
 
-// deadline is Deadline for the current session; c.mu is held.
+// deadline is Deadline for the current session, by c.clock; c.mu is held.
 //
 // A follower that is cut off from its leader goes on answering until it notices, after
 // syncLimit ticks, and ends its connections then: what it acknowledged did not reach the
 // leader. So after a disconnect there is less time than the acknowledgements promise,
 // until a handshake, which the leader takes part in, confirms the session.
-func (c *Conn) deadline() time.Time {
-	deadline := c.base.Add(time.Duration(c.acked.Load())).Add(c.session.timeout - c.margin())
+func (c *Conn) deadline() time.Duration {
+	deadline := time.Duration(c.acked.Load()) + c.session.timeout - c.margin()
 	if c.wire == nil {
-		if cut := c.session.cut.Add(c.session.timeout / 4); cut.Before(deadline) {
-			return cut
-		}
+		return min(deadline, c.session.cut+c.session.timeout/4)
 	}
 	return deadline
 }
@@ -248,6 +246,10 @@ func (c *Conn) wakeKeeper() {
 	}
 }
 
+// pulse is how often the clock is looked at even if nothing is due, in case that the machine
+// has slept: timers do not count that.
+func (s *session) pulse() time.Duration { return min(s.timeout/20, time.Second) }
+
 // checkClock doubts or gives up the session if it is time, and returns when to look again.
 func (c *Conn) checkClock() time.Duration {
 	c.mu.Lock()
@@ -255,22 +257,22 @@ func (c *Conn) checkClock() time.Duration {
 		c.mu.Unlock()
 		return time.Hour
 	}
-	now := time.Now()
-	acked := c.base.Add(time.Duration(c.acked.Load()))
-	lost := acked.Add(c.session.timeout * time.Duration(c.cfg.LossPercent) / 100)
+	now := c.clock.now()
+	lost := time.Duration(c.acked.Load()) + c.session.timeout*time.Duration(c.cfg.LossPercent)/100
 	deadline := c.deadline()
-	doubted := !now.Before(deadline)
-	if doubted && !c.session.reported.Equal(deadline) {
+	doubted := now >= deadline
+	if doubted && c.session.reported != deadline {
 		c.session.reported = deadline // each deadline is reported, and once
 		c.push(Event{Kind: DeadlinePassed, Session: c.session.id})
 	}
 	c.doubted.Store(doubted)
-	if now.Before(lost) {
+	if now < lost {
+		next := min(lost-now, c.session.pulse())
 		c.mu.Unlock()
-		if now.Before(deadline) {
-			return min(deadline.Sub(now), lost.Sub(now))
+		if doubted {
+			return next
 		}
-		return lost.Sub(now)
+		return min(next, deadline-now)
 	}
 	w, id := c.wire, c.session.id
 	c.mu.Unlock()

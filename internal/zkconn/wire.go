@@ -48,10 +48,11 @@ type wire struct {
 	queue   []outgoing
 	pending []pending // in the order of the wire
 	xid     int32
-	sentAt  time.Time // of the connect request
-	bye     int32     // the driver's request to close the session, once it is sent
-	mute    bool      // writing has failed, reading goes on for a moment
-	err     error     // why the wire is dead, nil while it lives
+	greeted bool          // the connect request was sent
+	sentAt  time.Duration // when that was
+	bye     int32         // the driver's request to close the session, once it is sent
+	mute    bool          // writing has failed, reading goes on for a moment
+	err     error         // why the wire is dead, nil while it lives
 	hub     hub
 
 	wake chan struct{} // tells the writer of a queue that is not empty

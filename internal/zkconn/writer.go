@@ -123,11 +123,11 @@ func (w *wire) writeFailed(err error) {
 func (w *wire) collect(buf []byte) []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	now := time.Now()
+	now := w.conn.clock.now()
 	for _, o := range w.queue {
 		switch {
-		case o.batch == nil && w.sentAt.IsZero(): // the handshake, whose answer has no header
-			w.sentAt = now
+		case o.batch == nil && !w.greeted: // the handshake, whose answer has no header
+			w.greeted, w.sentAt = true, now
 			buf = append(buf, o.frame...)
 		case o.batch == nil:
 			buf = append(buf, o.frame...)

@@ -1,0 +1,41 @@
+package zkconn
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// A clock tells the time since a connection was made. Unlike the monotonic clock of Linux
+// and macOS it goes on while the machine sleeps, as that of the servers does.
+type clock struct {
+	base   time.Time
+	asleep func() time.Duration // how long the machine has slept, from any beginning
+	before time.Duration        // what asleep was at base
+	slept  atomic.Int64         // since base
+}
+
+// shortestSleep is more than two readings of clocks differ for other reasons.
+const shortestSleep = 10 * time.Millisecond
+
+func (c *clock) start(asleep func() time.Duration) {
+	if asleep == nil {
+		asleep = systemAsleep
+	}
+	c.base, c.asleep, c.before = time.Now(), asleep, asleep()
+}
+
+// now is never later than the moment at which it returns: a request that is sent then is
+// not believed to have been sent later.
+func (c *clock) now() time.Duration {
+	awake := time.Since(c.base)
+	if slept := c.asleep() - c.before; slept >= time.Duration(c.slept.Load())+shortestSleep {
+		raise(&c.slept, int64(slept))
+	}
+	return awake + time.Duration(c.slept.Load())
+}
+
+// time returns when the clock will show t, or when it did, if the machine stays awake.
+func (c *clock) time(t time.Duration) time.Time {
+	c.now() // sees whether there was a sleep
+	return c.base.Add(t - time.Duration(c.slept.Load()))
+}

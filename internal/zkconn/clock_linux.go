@@ -1,0 +1,26 @@
+package zkconn
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// systemAsleep returns how long the machine has slept since it was started: only by that
+// the two clocks differ.
+func systemAsleep() time.Duration {
+	for {
+		before, all, after := read(unix.CLOCK_MONOTONIC), read(unix.CLOCK_BOOTTIME), read(unix.CLOCK_MONOTONIC)
+		if after-before < shortestSleep/2 { // else we were stopped between the readings
+			return all - before
+		}
+	}
+}
+
+func read(id int32) time.Duration {
+	var t unix.Timespec
+	if unix.ClockGettime(id, &t) != nil {
+		return 0 // a kernel before 2.6.39, which Go does not run on
+	}
+	return time.Duration(t.Nano())
+}

@@ -1,0 +1,75 @@
+package zkconn_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/state"
+)
+
+// TestSleepingMachine has the machine sleep, for less and for more than the session lives:
+// the deadline passes by the servers' time, and it is known as soon as somebody asks.
+func TestSleepingMachine(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		var asleep atomic.Int64
+		asleep.Store(int64(time.Hour)) // it has slept before
+		t.open(func(c *zkconn.Config) {
+			c.Asleep = func() time.Duration { return time.Duration(asleep.Load()) }
+		})
+		session, err := t.conn.Connected(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.took()
+		sleep := func(d time.Duration) { asleep.Add(int64(d)) }
+
+		sleep(timeout * 3 / 4)
+		if deadline, ok := t.conn.Deadline(session); !ok || time.Now().Before(deadline) {
+			t.Errorf("after a sleep the deadline is in %v, %t", time.Until(deadline), ok)
+		}
+		time.Sleep(timeout / 10)
+		if kinds, _ := t.took(); len(kinds) != 1 || kinds[0] != zkconn.DeadlinePassed {
+			t.Errorf("events %v", kinds)
+		}
+		if err := t.conn.Do(t.Context(), session, exists("/")); err != nil {
+			t.Fatal(err)
+		}
+		if deadline, ok := t.conn.Deadline(session); !ok || time.Until(deadline) != timeout*3/4 {
+			t.Errorf("after an answer the deadline is in %v, %t", time.Until(deadline), ok)
+		}
+		t.took()
+
+		sleep(timeout)
+		time.Sleep(timeout / 20)
+		_, states := t.took()
+		if len(states) < 2 || states[0] != state.Suspended || states[1] != state.Lost {
+			t.Errorf("states %v", states)
+		}
+		if _, ok := t.conn.Deadline(session); ok {
+			t.Error("the session is still believed in")
+		}
+	})
+}
+
+// TestJitterOfClocks has the clocks differ by as little as two readings do.
+func TestJitterOfClocks(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		var calls atomic.Int64
+		t.open(func(c *zkconn.Config) {
+			c.Asleep = func() time.Duration { return time.Duration(calls.Add(1)%7) * time.Millisecond }
+		})
+		session, err := t.conn.Connected(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		for range 10 {
+			if deadline, ok := t.conn.Deadline(session); !ok || deadline.Sub(start) != timeout*3/4 {
+				t.Fatalf("the deadline is in %v, %t", deadline.Sub(start), ok)
+			}
+		}
+	})
+}
+
