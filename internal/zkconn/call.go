@@ -85,6 +85,19 @@ func newBatch(calls []*Call, limit int) (*batch, error) {
 	return b, nil
 }
 
+// setWatch says whether a read asks the server for a watch: in the last byte of a read's
+// request, whichever it is.
+func (b *batch) setWatch(i int, watch bool) {
+	end := len(b.frames)
+	if i+1 < len(b.starts) {
+		end = b.starts[i+1]
+	}
+	b.frames[end-1] = 0
+	if watch {
+		b.frames[end-1] = 1
+	}
+}
+
 // withdraw takes the batch back unless it has been sent.
 func (b *batch) withdraw() bool {
 	return b.phase.CompareAndSwap(batchQueued, batchWithdrawn) || b.phase.Load() == batchWithdrawn

@@ -72,4 +72,3 @@ func TestJitterOfClocks(t *testing.T) {
 		}
 	})
 }
-

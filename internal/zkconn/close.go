@@ -45,6 +45,7 @@ func (c *Conn) Close(ctx context.Context) error {
 
 	c.mu.Lock()
 	c.fireOrphans(WatchClosed)
+	c.subs.tell(WatchClosed)
 	if hadSession && !c.sessionClosed.Load() {
 		c.closeErr = &TransportError{Err: ErrConnectionLoss, Detail: errSessionLeft, Sent: true}
 	}

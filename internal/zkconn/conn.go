@@ -58,6 +58,8 @@ type Conn struct {
 	signal        chan struct{}
 	keeperDone    chan struct{}
 
+	subs subscriptions
+
 	mu        sync.Mutex
 	wire      *wire         // nil without a connection
 	dialed    *wire         // the newest, which may still be in its handshake

@@ -47,9 +47,14 @@ func virtual(t *testing.T, test func(t *fixture)) {
 
 func (t *fixture) open(change func(*zkconn.Config)) {
 	t.Helper()
+	t.connect(t.server.ConnectString(), t.server.DialContext, change)
+}
+
+func (t *fixture) connect(server string, dial dialFunc, change func(*zkconn.Config)) {
+	t.Helper()
 	cfg := zkconn.Config{
-		Servers: []string{t.server.ConnectString()}, SessionTimeout: timeout, ConnectionTimeout: 2 * timeout,
-		LossPercent: 100, MaxRequest: 1 << 20, Dial: t.server.DialContext,
+		Servers: []string{server}, SessionTimeout: timeout, ConnectionTimeout: 2 * timeout,
+		LossPercent: 100, MaxRequest: 1 << 20, Dial: dial,
 		Logger: slog.New(slog.DiscardHandler),
 		OnEvent: func(e zkconn.Event) {
 			t.mu.Lock()

@@ -16,6 +16,6 @@
 // Each wire has one that writes. A [Conn] has one, the keeper, that watches the clock
 // and tells subscribers what happened, in order. [Conn.Close] joins all of them.
 //
-// Locks are taken in the order Conn.mu, wire.mu. No I/O and no foreign code runs under
+// Locks are taken in the order Conn.mu, wire.mu, subscriptions.mu. No I/O and no foreign code runs under
 // them or on the driver's goroutines.
 package zkconn

@@ -53,7 +53,10 @@ func (c *Conn) established(w *wire, r jute.ConnectResponse, sent time.Duration) 
 	}
 	c.session.timeout = w.timeout
 	raise(&c.acked, int64(sent))
-	if err := c.authenticate(w); err != nil {
+	if err := c.queueFirst(w, c.credentials()); err != nil {
+		return err
+	}
+	if err := c.queueFirst(w, c.subs.restoring(c.lastZxid.Load())); err != nil {
 		return err
 	}
 	if c.wire != nil {
@@ -61,6 +64,7 @@ func (c *Conn) established(w *wire, r jute.ConnectResponse, sent time.Duration) 
 	}
 	c.wire, c.lastErr, w.used = w, nil, true
 	c.fireOrphans(WatchReset)
+	c.subs.tell(WatchReset)
 	next := state.Reconnected
 	if c.state == 0 {
 		next = state.Connected
@@ -71,16 +75,21 @@ func (c *Conn) established(w *wire, r jute.ConnectResponse, sent time.Duration) 
 	return nil
 }
 
-// authenticate queues the credentials, ahead of everything else.
-func (c *Conn) authenticate(w *wire) error {
-	if len(c.cfg.Auth) == 0 {
-		return nil
-	}
+// credentials returns the requests that present them.
+func (c *Conn) credentials() []*Call {
 	var calls []*Call
 	for _, a := range c.cfg.Auth {
 		calls = append(calls, &Call{Op: jute.OpAuth, Req: &jute.AuthPacket{Scheme: a.Scheme, Auth: a.Auth}})
 	}
-	b, err := newBatch(calls, c.cfg.MaxRequest)
+	return calls
+}
+
+// queueFirst queues requests on a wire that nobody else uses yet.
+func (c *Conn) queueFirst(w *wire, calls []*Call) error {
+	if len(calls) == 0 {
+		return nil
+	}
+	b, err := newBatch(calls, maxFrame)
 	if err == nil && !w.send(b) {
 		err = net.ErrClosed
 	}
@@ -102,7 +111,7 @@ func (c *Conn) credentialsRejected() {
 }
 
 // sessionRefused notes that the server does not know the session any more.
-func (c *Conn) sessionRefused(*wire) {
+func (c *Conn) sessionRefused() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.endSession(ErrSessionExpired)

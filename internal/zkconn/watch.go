@@ -112,25 +112,29 @@ func (h *hub) drop(w *Watch) (last bool) {
 	return false
 }
 
-// fire tells the waiters of an event.
-func (h *hub) fire(e jute.WatcherEvent, zxid int64) {
-	kinds := []WatchKind{WatchData}
+// fire tells all who wait for an event; w.mu is held.
+func (w *wire) fire(e WatchEvent) {
 	switch e.Type {
-	case jute.EventNodeCreated, jute.EventNodeDataChanged:
-	case jute.EventNodeChildrenChanged:
-		kinds[0] = WatchChildren
-	case jute.EventNodeDeleted:
-		kinds = append(kinds, WatchChildren)
+	case NodeCreated, NodeDataChanged:
+		w.hub.fire(watchKey{e.Path, WatchData}, e)
+	case NodeChildrenChanged:
+		w.hub.fire(watchKey{e.Path, WatchChildren}, e)
+	case NodeDeleted:
+		w.hub.fire(watchKey{e.Path, WatchData}, e)
+		w.hub.fire(watchKey{e.Path, WatchChildren}, e)
 	default:
 		return // a session event of an old server, or the echo of a removal
 	}
-	for _, kind := range kinds {
-		key := watchKey{e.Path, kind}
-		shared := h.watches[key]
-		delete(h.watches, key)
-		for w := range shared {
-			w.fire(WatchEvent{EventType(e.Type), e.Path, zxid})
-		}
+	if parent := w.conn.subs.fire(e); parent != "" {
+		w.fire(WatchEvent{NodeChildrenChanged, parent, e.Zxid})
+	}
+}
+
+func (h *hub) fire(key watchKey, e WatchEvent) {
+	shared := h.watches[key]
+	delete(h.watches, key)
+	for w := range shared {
+		w.fire(e)
 	}
 }
 
@@ -156,9 +160,10 @@ func (w *wire) unwatch(watch *Watch) {
 	}
 }
 
-// removeWatch queues the removal of the server's watch; the caller holds w.mu.
+// removeWatch queues the removal of the server's watch, unless that is the persistent one
+// of a subscription; the caller holds w.mu.
 func (w *wire) removeWatch(watch *Watch) {
-	if w.err != nil {
+	if w.err != nil || w.conn.subs.cover(watch.path) {
 		return
 	}
 	b, err := newBatch([]*Call{{
@@ -185,7 +190,8 @@ func (c *Conn) Unwatch(watch *Watch) {
 	watch.over = true
 }
 
-// Watches returns how many watches are set at the server, as far as is known here.
+// Watches returns how many watches are set at the server, as far as is known here. A
+// subscription counts as one.
 func (c *Conn) Watches() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -194,5 +200,5 @@ func (c *Conn) Watches() int {
 	}
 	c.wire.mu.Lock()
 	defer c.wire.mu.Unlock()
-	return len(c.wire.hub.watches)
+	return len(c.wire.hub.watches) + c.subs.paths()
 }

@@ -147,7 +147,7 @@ func (w *wire) dispatch(frame []byte) error {
 			return err
 		}
 		w.mu.Lock()
-		w.hub.fire(event, header.Zxid)
+		w.fire(WatchEvent{EventType(event.Type), event.Path, header.Zxid})
 		w.mu.Unlock()
 		return nil
 	}
@@ -162,8 +162,11 @@ func (w *wire) dispatch(frame []byte) error {
 	switch {
 	case p.batch == nil:
 		w.rest = frame
-	case p.batch.calls[p.index].Op == jute.OpAuth && header.Err != jute.CodeOK:
+	case header.Err == jute.CodeOK:
+	case p.batch.calls[p.index].Op == jute.OpAuth:
 		w.conn.credentialsRejected()
+	case p.batch.calls[p.index].Op == jute.OpSetWatches2:
+		return fmt.Errorf("%s did not put the watches back: %w", w.server, codeError(header.Err))
 	}
 	return nil
 }
@@ -208,7 +211,7 @@ func (w *wire) handshakeDone(frame []byte) error {
 	w.session = r.SessionID
 	w.timeout = time.Duration(r.TimeOut) * time.Millisecond
 	if r.SessionID == 0 {
-		w.conn.sessionRefused(w)
+		w.conn.sessionRefused()
 		// The driver reads the refusal and dials again without closing this one.
 		w.fail(ErrSessionExpired)
 		return nil

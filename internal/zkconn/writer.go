@@ -60,10 +60,11 @@ func (w *wire) send(b *batch) bool {
 	if w.err != nil || w.mute {
 		return false
 	}
-	for _, call := range b.calls {
+	for i, call := range b.calls {
 		call.Session = w.session
 		if call.Watch != nil {
 			w.hub.add(call.Watch, w)
+			b.setWatch(i, !w.conn.subs.cover(call.Watch.path))
 		}
 	}
 	w.enqueue(outgoing{batch: b})
