@@ -2,6 +2,7 @@ package zkconn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -142,13 +143,16 @@ func (c *Conn) Do(ctx context.Context, session int64, calls ...*Call) error {
 		if err != nil {
 			return err
 		}
-		if !w.send(b) { // the connection ends just now, nothing was sent
+		switch err := w.send(b); {
+		case err == errWireDead: // the connection ends just now, nothing was sent
 			select {
 			case <-w.dead:
 				continue
 			case <-ctx.Done():
 				return ctxError(ctx, false)
 			}
+		case err != nil:
+			return err
 		}
 		err = c.await(ctx, w, b)
 		if err != nil {
@@ -168,6 +172,7 @@ func (c *Conn) await(ctx context.Context, w *wire, b *batch) error {
 	case <-b.done:
 	case <-ctx.Done():
 		if b.withdraw() {
+			b.frames = nil // the queue may keep the rest for a while
 			return ctxError(ctx, false)
 		}
 		select {
@@ -293,9 +298,28 @@ func (c *Conn) State() state.ConnectionState {
 	return c.state
 }
 
+// SetServers replaces the list of servers, host:port, which must not be empty. If the one in
+// use is no more among them, the connection is ended, and the session moves to another.
+func (c *Conn) SetServers(servers []string) {
+	c.mu.Lock()
+	w := c.wire
+	c.mu.Unlock()
+	used := ""
+	if w != nil {
+		used = w.server
+	}
+	if !c.hosts.set(servers, used) && w != nil {
+		w.fail(errServerGone)
+	}
+}
+
+var errServerGone = errors.New("the server is no more on the list")
+
+// handshakeTimeout is how long a server has for its part, so that the next one can be
+// tried before the session is over.
 func (c *Conn) handshakeTimeout() time.Duration {
 	total := c.cfg.SessionTimeout * 2 / 3
-	return max(min(c.cfg.SessionTimeout/3, total/time.Duration(len(c.cfg.Servers))), 100*time.Millisecond)
+	return max(min(c.cfg.SessionTimeout/3, total/time.Duration(c.hosts.Len())), 100*time.Millisecond)
 }
 
 // writeTimeout bounds a write: a server that takes nothing for so long is lost.

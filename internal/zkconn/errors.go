@@ -54,7 +54,9 @@ var (
 // The errors that no server answers.
 var (
 	ErrTooLarge = errors.New("request too large")
-	ErrClosed   = &Error{text: "client closed", driver: zk.ErrClosing}
+	// ErrNotZooKeeper is the reason why there is no connection to what is something else.
+	ErrNotZooKeeper = errors.New("this does not answer as ZooKeeper does")
+	ErrClosed       = &Error{text: "client closed", driver: zk.ErrClosing}
 )
 
 var byCode = map[jute.Code]*Error{}

@@ -2,7 +2,9 @@ package zkconn
 
 import (
 	"context"
+	"math/rand/v2"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,8 +29,8 @@ var _ zk.HostProvider = (*hosts)(nil)
 func newHosts(n int) *hosts {
 	b := backoff.NewExponentialBackOff(
 		backoff.WithInitialInterval(50*time.Millisecond),
-		backoff.WithMaxInterval(2*time.Second),
-		backoff.WithRandomizationFactor(0.5),
+		backoff.WithMaxInterval(time.Second),
+		backoff.WithRandomizationFactor(1), // full jitter: from nothing to twice the interval
 		backoff.WithMaxElapsedTime(0))
 	return &hosts{backoff: b, servers: make([]string, 0, n)}
 }
@@ -41,6 +43,17 @@ func (h *hosts) Init(servers []string) error {
 	return nil
 }
 
+// set replaces the servers. It tells whether the one given, to which there is a
+// connection, is still among them.
+func (h *hosts) set(servers []string, used string) (stays bool) {
+	servers = slices.Clone(servers)
+	rand.Shuffle(len(servers), func(i, j int) { servers[i], servers[j] = servers[j], servers[i] })
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.servers, h.next = servers, 0
+	return slices.Contains(servers, used)
+}
+
 // Len returns the number of servers.
 func (h *hosts) Len() int {
 	h.mu.Lock()
@@ -48,14 +61,14 @@ func (h *hosts) Len() int {
 	return len(h.servers)
 }
 
-// Next returns the next server. It announces a completed lap, at which the driver looks
-// whether it was closed and pauses for a second, only at the end: pacing is ours.
+// Next returns the next server. It never announces a completed lap, at which the driver
+// pauses for a second: pacing is ours.
 func (h *hosts) Next() (server string, retryStart bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	server = h.servers[h.next]
 	h.next = (h.next + 1) % len(h.servers)
-	return server, h.stopped
+	return server, false
 }
 
 // Connected is the driver's word for a completed handshake; what counts is how long the
@@ -95,12 +108,10 @@ func (h *hosts) pause() (d time.Duration, stopped bool) {
 func (c *Conn) dial(network, address string, _ time.Duration) (net.Conn, error) {
 	pause, stopped := c.hosts.pause()
 	if stopped {
-		// Rejected credentials or Close: the driver has no other way to be stopped.
-		<-c.life.Done()
-		return nil, ErrClosed
+		<-c.life.Done() // Close, or rejected credentials: the driver cannot be stopped otherwise
 	}
-	if err := sleep(c.life, pause); err != nil {
-		return nil, err
+	if sleep(c.life, pause) != nil {
+		return newFarewell(false), nil
 	}
 	ctx, cancel := context.WithTimeout(c.life, c.handshakeTimeout())
 	defer cancel()
@@ -121,7 +132,6 @@ func (c *Conn) dial(network, address string, _ time.Duration) (net.Conn, error) 
 	c.mu.Unlock()
 	if closed {
 		w.fail(ErrClosed)
-		return nil, ErrClosed
 	}
 	return w, nil
 }

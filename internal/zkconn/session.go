@@ -90,8 +90,8 @@ func (c *Conn) queueFirst(w *wire, calls []*Call) error {
 		return nil
 	}
 	b, err := newBatch(calls, maxFrame)
-	if err == nil && !w.send(b) {
-		err = net.ErrClosed
+	if err == nil {
+		err = w.send(b)
 	}
 	return err
 }

@@ -34,9 +34,10 @@ type wire struct {
 	used   bool // it was established; guarded by conn.mu
 
 	// Of the goroutine that reads, the driver's.
-	br   *bufio.Reader
-	rest []byte // of a frame for the driver
-	open bool   // the handshake is over
+	br     *bufio.Reader
+	rest   []byte // of a frame for the driver
+	open   bool   // the handshake is over
+	parted bool   // parting is set
 
 	hello bool // the connect request has passed; of the goroutine that writes, the driver's
 
@@ -50,6 +51,7 @@ type wire struct {
 	xid     int32
 	greeted bool          // the connect request was sent
 	sentAt  time.Duration // when that was
+	parting *farewell     // takes the server's place at the end
 	bye     int32         // the driver's request to close the session, once it is sent
 	mute    bool          // writing has failed, reading goes on for a moment
 	err     error         // why the wire is dead, nil while it lives
@@ -77,19 +79,43 @@ func newWire(c *Conn, raw net.Conn, server string) *wire {
 
 // Read gives the driver the frames that are its own.
 func (w *wire) Read(p []byte) (int, error) {
-	for len(w.rest) == 0 {
+	for len(w.rest) == 0 && !w.parted {
 		frame, err := w.readFrame()
 		if err == nil {
 			err = w.dispatch(frame)
 		}
 		if err != nil {
 			w.fail(err)
-			return 0, err
+			if w.parted = w.part(); !w.parted {
+				return 0, err
+			}
 		}
+	}
+	if w.parted {
+		return w.parting.Read(p)
 	}
 	n := copy(p, w.rest)
 	w.rest = w.rest[n:]
 	return n, nil
+}
+
+// part takes the server's place if the driver, which is to end, has a last request that
+// would get no answer from this wire, which is dead.
+func (w *wire) part() bool {
+	w.conn.mu.Lock()
+	closed := w.conn.closed
+	w.conn.mu.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	refused := w.open && w.session == 0
+	if !closed || refused || w.bye != 0 {
+		return false
+	}
+	w.parting = newFarewell(true)
+	if !w.open {
+		w.parting.greet()
+	}
+	return true
 }
 
 // readFrame reads one frame, its length included.
@@ -117,9 +143,9 @@ func (w *wire) readFrame() ([]byte, error) {
 	n := int(binary.BigEndian.Uint32(length[:]))
 	if n < least || n > most {
 		if !w.open {
-			return nil, fmt.Errorf("%s does not answer as ZooKeeper does (first bytes %q)", w.server, length[:])
+			return nil, fmt.Errorf("%w (first bytes %q)", ErrNotZooKeeper, length[:])
 		}
-		return nil, fmt.Errorf("%s sent a frame of %d bytes, allowed are %d to %d", w.server, n, least, most)
+		return nil, fmt.Errorf("a frame of %d bytes, allowed are %d to %d", n, least, most)
 	}
 	frame := make([]byte, 4+n)
 	copy(frame, length[:])
@@ -166,7 +192,7 @@ func (w *wire) dispatch(frame []byte) error {
 	case p.batch.calls[p.index].Op == jute.OpAuth:
 		w.conn.credentialsRejected()
 	case p.batch.calls[p.index].Op == jute.OpSetWatches2:
-		return fmt.Errorf("%s did not put the watches back: %w", w.server, codeError(header.Err))
+		return fmt.Errorf("watches were not put back: %w", codeError(header.Err))
 	}
 	return nil
 }
@@ -178,7 +204,7 @@ func (w *wire) answered(header jute.ReplyHeader, body []byte) (pending, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.pending) == 0 || w.pending[0].xid != header.Xid {
-		return pending{}, fmt.Errorf("%s answered request %d out of order", w.server, header.Xid)
+		return pending{}, fmt.Errorf("request %d was answered out of order", header.Xid)
 	}
 	p := w.pending[0]
 	w.pending = w.pending[1:]
@@ -205,7 +231,7 @@ func (w *wire) handshakeDone(frame []byte) error {
 		return err
 	}
 	if r.SessionID != 0 && r.TimeOut <= 0 { // the driver would crash on its ticker
-		return fmt.Errorf("%s does not answer as ZooKeeper does (a session of %d ms)", w.server, r.TimeOut)
+		return fmt.Errorf("%w (a session of %d ms)", ErrNotZooKeeper, r.TimeOut)
 	}
 	w.open = true
 	w.session = r.SessionID
@@ -225,6 +251,11 @@ func (w *wire) handshakeDone(frame []byte) error {
 // Close closes the connection, as the driver asks for.
 func (w *wire) Close() error {
 	w.fail(net.ErrClosed)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.parting != nil {
+		return w.parting.Close()
+	}
 	return nil
 }
 
@@ -237,13 +268,14 @@ func (w *wire) fail(err error) {
 	}
 	w.err = err
 	close(w.dead)
-	lost := &TransportError{Err: ErrConnectionLoss, Detail: err, Sent: true}
+	why := because(w.server, err)
+	lost := &TransportError{Err: ErrConnectionLoss, Detail: why, Sent: true}
 	for _, p := range w.pending {
 		if p.batch != nil && p.batch.err == nil {
 			p.batch.finish(lost)
 		}
 	}
-	unsent := &TransportError{Err: ErrConnectionLoss, Detail: err}
+	unsent := &TransportError{Err: ErrConnectionLoss, Detail: why}
 	for _, o := range w.queue {
 		if o.batch != nil && o.batch.withdraw() {
 			o.batch.finish(unsent)

@@ -2,6 +2,8 @@ package zkconn
 
 import (
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -21,11 +23,14 @@ func (w *wire) Write(p []byte) (int, error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.err == nil {
-		if len(p) >= 12 && int32(binary.BigEndian.Uint32(p[8:])) == jute.OpClose {
+	switch {
+	case w.err == nil:
+		if isClose(p) {
 			w.bye = o.xid
 		}
 		w.enqueue(o)
+	case w.parting != nil:
+		return w.parting.Write(p)
 	}
 	return len(p), nil
 }
@@ -53,12 +58,24 @@ func (w *wire) enqueue(o outgoing) {
 	}
 }
 
-// send queues a batch. It reports false when the wire is dead.
-func (w *wire) send(b *batch) bool {
+// maxWaiting is how many requests may wait for an answer: a server that is stopped, and
+// callers that give up soon and try again, must not fill the memory.
+const maxWaiting = 100_000
+
+var (
+	errWireDead = errors.New("the connection has ended")
+	errCrowded  = &TransportError{Err: ErrThrottled, Detail: fmt.Errorf("%d requests wait for an answer", maxWaiting)}
+)
+
+// send queues a batch, or returns errWireDead or errCrowded.
+func (w *wire) send(b *batch) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.err != nil || w.mute {
-		return false
+	switch {
+	case w.err != nil || w.mute:
+		return errWireDead
+	case len(w.queue)+len(w.pending) >= maxWaiting:
+		return errCrowded
 	}
 	for i, call := range b.calls {
 		call.Session = w.session
@@ -68,7 +85,7 @@ func (w *wire) send(b *batch) bool {
 		}
 	}
 	w.enqueue(outgoing{batch: b})
-	return true
+	return nil
 }
 
 // writeLoop writes what is queued, everything in one write, until the wire is dead.

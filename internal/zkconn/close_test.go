@@ -1,0 +1,65 @@
+package zkconn_test
+
+import (
+	"context"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// TestCloseWithoutConnection closes at every stage of an attempt to connect. The driver
+// waits a second for an answer to its last request where nobody gives it one.
+func TestCloseWithoutConnection(t *testing.T) {
+	silent := hijack(func(c net.Conn) { c.Read(make([]byte, 100)) })
+	for name, dial := range map[string]dialFunc{
+		"refused": func(context.Context, string, string) (net.Conn, error) { return nil, net.ErrClosed },
+		"dialing": func(ctx context.Context, _, _ string) (net.Conn, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		},
+		"handshake": silent,
+		"cut":       hijack(func(net.Conn) {}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, after := range []time.Duration{0, time.Millisecond, 77 * time.Millisecond, time.Second, 3 * time.Second} {
+				virtual(t, func(t *fixture) {
+					t.open(func(c *zkconn.Config) { c.Dial = dial })
+					time.Sleep(after)
+					t.closeAtOnce(nil)
+				})
+			}
+		})
+	}
+}
+
+func (t *fixture) closeAtOnce(want error) {
+	t.Helper()
+	begin := time.Now()
+	if err := t.conn.Close(t.Context()); want == nil && err != nil || want != nil && err == nil {
+		t.Errorf("Close: %v", err)
+	}
+	if d := time.Since(begin); d > 0 {
+		t.Errorf("Close took %v", d)
+	}
+}
+
+// TestCloseWhileTheConnectionEnds has the server go away between the driver's last request
+// and its answer, and before it.
+func TestCloseWhileTheConnectionEnds(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		t.open(nil)
+		if _, err := t.conn.Connected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		resume := t.server.Pause()
+		go func() {
+			synctest.Wait() // Close waits for the answer
+			t.server.Disconnect()
+			resume()
+		}()
+		t.closeAtOnce(zkconn.ErrConnectionLoss)
+	})
+}

@@ -1,0 +1,99 @@
+package zkconn
+
+import (
+	"encoding/binary"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/go-curator/curator/internal/jute"
+)
+
+// A farewell plays the server's part when the driver is to end and there is no server: the
+// driver's Close waits a second for the answer to its last request unless it gets one.
+type farewell struct {
+	answers chan []byte
+	rest    []byte
+	gone    chan struct{}
+	close   func()
+
+	mu      sync.Mutex
+	greeted bool
+	parted  bool
+}
+
+// newFarewell returns the other end of a connection. With greeted the driver has its
+// session already, otherwise it is given one, in order that it goes on.
+func newFarewell(greeted bool) *farewell {
+	gone := make(chan struct{})
+	return &farewell{
+		greeted: greeted, gone: gone, answers: make(chan []byte, 2),
+		close: sync.OnceFunc(func() { close(gone) }),
+	}
+}
+
+// greet answers the connect request.
+func (f *farewell) greet() {
+	r := jute.ConnectResponse{TimeOut: 1000, SessionID: 1, Passwd: make([]byte, 16)}
+	f.answers <- frameOf(jute.AppendBool(r.Append(nil), false))
+}
+
+// Write takes the connect request and that to close the session; others get no answer.
+func (f *farewell) Write(p []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case !f.greeted:
+		f.greeted = true
+		f.greet()
+	case isClose(p) && !f.parted:
+		f.parted = true
+		r := jute.ReplyHeader{Xid: int32(binary.BigEndian.Uint32(p[4:]))}
+		f.answers <- frameOf(r.Append(nil))
+	}
+	return len(p), nil
+}
+
+// isClose tells whether a frame of the driver's is the request to close the session.
+func isClose(p []byte) bool {
+	return len(p) >= 12 && int32(binary.BigEndian.Uint32(p[8:])) == jute.OpClose
+}
+
+// frameOf returns b with its length before it.
+func frameOf(b []byte) []byte { return append(jute.AppendInt32(nil, int32(len(b))), b...) }
+
+// Read returns the answers.
+func (f *farewell) Read(p []byte) (int, error) {
+	if len(f.rest) == 0 {
+		select {
+		case f.rest = <-f.answers:
+		case <-f.gone:
+			return 0, io.EOF
+		}
+	}
+	n := copy(p, f.rest)
+	f.rest = f.rest[n:]
+	return n, nil
+}
+
+// Close ends Read.
+func (f *farewell) Close() error {
+	f.close()
+	return nil
+}
+
+// LocalAddr returns an address that stands for none.
+func (f *farewell) LocalAddr() net.Addr { return &net.TCPAddr{} }
+
+// RemoteAddr returns an address that stands for none.
+func (f *farewell) RemoteAddr() net.Addr { return &net.TCPAddr{} }
+
+// SetDeadline does nothing: every answer comes at once.
+func (f *farewell) SetDeadline(time.Time) error { return nil }
+
+// SetReadDeadline does nothing, as SetDeadline.
+func (f *farewell) SetReadDeadline(time.Time) error { return nil }
+
+// SetWriteDeadline does nothing, as SetDeadline.
+func (f *farewell) SetWriteDeadline(time.Time) error { return nil }
