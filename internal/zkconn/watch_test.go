@@ -1,13 +1,14 @@
 package zkconn_test
 
 import (
+	"context"
 	"errors"
+	"flag"
 	"net"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"context"
 
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkconn"
@@ -193,4 +194,40 @@ func (g *greeting) Write(p []byte) (int, error) {
 		*g.hello = append(*g.hello, r)
 	}
 	return g.Conn.Write(p)
+}
+
+var timedOut = flag.Int("timedout", 5_000, "how many waiters give up in TestTimedOutWatches")
+
+// TestTimedOutWatches has many waiters for one node give up, one after the other and with
+// others waiting: nothing of them stays, here or at the server.
+func TestTimedOutWatches(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		t.open(nil)
+		made, _ := create("/a", 0)
+		t.do(made)
+		giveUp := func(n int) (heap uint64, goroutines int) {
+			for range n {
+				call, _ := read("/a")
+				t.do(call)
+				t.conn.Unwatch(call.Watch)
+			}
+			synctest.Wait()
+			if t.server.Watches() != 0 || t.conn.Watches() != 0 {
+				t.Fatalf("%d watches at the server, %d here", t.server.Watches(), t.conn.Watches())
+			}
+			runtime.GC()
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			return m.HeapAlloc, runtime.NumGoroutine()
+		}
+		heap, goroutines := giveUp(100)
+		laterHeap, laterGoroutines := giveUp(*timedOut)
+		if laterGoroutines > goroutines {
+			t.Errorf("%d goroutines, and then %d", goroutines, laterGoroutines)
+		}
+		if laterHeap > heap+1<<20 {
+			t.Errorf("%d bytes on the heap, and then %d", heap, laterHeap)
+		}
+		t.Logf("%d waiters gave up: heap %d and %d bytes, goroutines %d and %d", *timedOut, heap, laterHeap, goroutines, laterGoroutines)
+	})
 }

@@ -1,0 +1,150 @@
+package zkconn_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+var partitions = flag.Int("partitions", 30, "how many clients TestPartitions cuts off")
+
+// gate is a network that can be cut, in each direction.
+type gate struct{ toServer, toClient atomic.Bool }
+
+func (g *gate) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	return &gatedConn{conn, g}, err
+}
+
+type gatedConn struct {
+	net.Conn
+	gate *gate
+}
+
+// Write sends p, or loses it on its way.
+func (c *gatedConn) Write(p []byte) (int, error) {
+	if c.gate.toServer.Load() {
+		return len(p), nil
+	}
+	return c.Conn.Write(p)
+}
+
+// Read receives what is not lost on its way.
+func (c *gatedConn) Read(p []byte) (int, error) {
+	for {
+		n, err := c.Conn.Read(p)
+		if err != nil || !c.gate.toClient.Load() {
+			return n, err
+		}
+	}
+}
+
+// partitioned is a client that is cut off.
+type partitioned struct {
+	direction string
+	deadline  time.Time // by its own clock, when it was cut off
+	doubted   time.Time // when its keeper said so
+	deleted   time.Time // when an observer saw its node go: it could have been a lock's
+}
+
+// TestPartitions cuts clients off a real server at any moment, in both directions and in each
+// alone, and compares when they stop believing in their sessions with when the server deletes
+// their nodes. Run it with -partitions 1000 -v for the distribution.
+func TestPartitions(t *testing.T) {
+	const tick = 500 * time.Millisecond
+	server := curatortest.Real(t, curatortest.WithTickTime(tick))
+	observer := opened(t, server.ConnectString(), new(net.Dialer).DialContext, 20*tick, func(zkconn.Event) {})
+	const atOnce = 50
+	for _, sessionTimeout := range []time.Duration{2 * tick, 4 * tick} {
+		var all []*partitioned
+		for done := 0; done < *partitions/2; done += atOnce {
+			var mu sync.Mutex
+			var running sync.WaitGroup
+			for i := range min(atOnce, *partitions/2-done) {
+				running.Go(func() {
+					p := partition(t, server.ConnectString(), observer, sessionTimeout, i)
+					mu.Lock()
+					defer mu.Unlock()
+					all = append(all, p)
+				})
+			}
+			running.Wait()
+		}
+		report(t, sessionTimeout, all)
+	}
+}
+
+func opened(t *testing.T, server string, dial dialFunc, sessionTimeout time.Duration, onEvent func(zkconn.Event)) *zkconn.Conn {
+	conn, err := zkconn.Open(t.Context(), zkconn.Config{
+		Servers: []string{server}, SessionTimeout: sessionTimeout, ConnectionTimeout: 20 * time.Second,
+		LossPercent: 100, MaxRequest: 1 << 20, Dial: dial,
+		Logger: slog.New(slog.DiscardHandler), OnEvent: onEvent,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = conn.Close(ctx) // one that is cut off leaves its session
+	})
+	return conn
+}
+
+// partition opens a client with an ephemeral node, cuts it off, and waits for both ends.
+func partition(t *testing.T, server string, observer *zkconn.Conn, sessionTimeout time.Duration, i int) *partitioned {
+	p := &partitioned{direction: []string{"both", "to the server", "to the client"}[i%3]}
+	var g gate
+	doubted := make(chan time.Time, 100)
+	conn := opened(t, server, g.dial, sessionTimeout, func(e zkconn.Event) {
+		if e.Kind == zkconn.DeadlinePassed && (g.toServer.Load() || g.toClient.Load()) {
+			doubted <- time.Now()
+		}
+	})
+	made, res := create(fmt.Sprintf("/p%d-", sessionTimeout), jute.FlagEphemeral|jute.FlagSequential)
+	if err := conn.Do(t.Context(), 0, made); err != nil || made.Err != nil {
+		t.Error(err, made.Err)
+		return p
+	}
+	deleted := make(chan time.Time, 1)
+	watch := zkconn.NewWatch(res.Path, zkconn.WatchData, func(zkconn.WatchEvent) { deleted <- time.Now() })
+	seen := reading(res.Path, watch, zkconn.WatchData)
+	if err := observer.Do(t.Context(), 0, seen); err != nil || seen.Err != nil {
+		t.Error(err, seen.Err)
+		return p
+	}
+	time.Sleep(rand.N(sessionTimeout)) // it pings
+	g.toServer.Store(p.direction != "to the client")
+	g.toClient.Store(p.direction != "to the server")
+	p.deadline, _ = conn.Deadline(made.Session)
+	p.doubted, p.deleted = <-doubted, <-deleted
+	return p
+}
+
+// report checks the outcomes and prints their distribution.
+func report(t *testing.T, sessionTimeout time.Duration, all []*partitioned) {
+	early := map[string][]time.Duration{}
+	for _, p := range all {
+		if !p.deadline.Before(p.deleted) {
+			t.Errorf("%s: the deadline is %v after the node was deleted", p.direction, p.deadline.Sub(p.deleted))
+		}
+		early[p.direction] = append(early[p.direction], p.deleted.Sub(p.doubted))
+	}
+	for direction, d := range early {
+		slices.Sort(d)
+		t.Logf("sessions of %v, cut %s: %d, told before the node was deleted by %v at least, %v in the median, %v at most",
+			sessionTimeout, direction, len(d), d[0].Round(time.Millisecond), d[len(d)/2].Round(time.Millisecond), d[len(d)-1].Round(time.Millisecond))
+	}
+}
