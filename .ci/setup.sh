@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the tests need beside Go: a real ZooKeeper server, which the suites run
-# against, Java Curator with a compiler, for the tests that share locks with it, and a C
-# compiler, for the race detector. On Debian and its descendants it uses apt-get; on
+# against, Java Curator with a compiler, for the tests that share locks with it, kazoo, for
+# those of the embedded server, and a C compiler, for the race detector. On Debian and its descendants it uses apt-get; on
 # others it says what to install. It starts no service: the tests start their own servers.
 set -euo pipefail
 
@@ -16,6 +16,15 @@ has_package() {
 	[ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
+# has_kazoo tells whether one of the Pythons has it that the tests look at.
+has_kazoo() {
+	local python
+	for python in python3 /usr/bin/python3; do
+		"$python" -c 'import kazoo' 2>/dev/null && return
+	done
+	return 1
+}
+
 # missing prints the Debian packages that are needed and not there. A ZooKeeper release
 # that the user points at does instead of the packaged one, and a JDK of any origin does.
 missing() {
@@ -26,6 +35,7 @@ missing() {
 	if [ -z "${ZOOKEEPER_HOME:-}" ]; then
 		has_package zookeeper || echo zookeeper
 	fi
+	has_kazoo || echo python3-kazoo
 	has_commands java javac || echo default-jdk-headless
 	if ! echo '#include <stdlib.h>' | cc -x c -fsyntax-only - 2>/dev/null; then
 		echo gcc
@@ -41,6 +51,7 @@ by_hand() {
 		  - a JDK, 11 or newer, with java and javac on PATH (JAVA_HOME goes before it);
 		  - a release of Apache ZooKeeper, 3.8 or newer, unpacked:
 		      export ZOOKEEPER_HOME=/path/to/apache-zookeeper-3.8.x-bin
+		The tests with Java Curator and kazoo need Debian's packages of these.
 		The race detector needs a C compiler, cc or gcc.
 		Without a server these tests are skipped, unless CI=true, where they fail.
 	MESSAGE

@@ -38,7 +38,7 @@ func newEnv(t *testing.T) *env {
 // ownJVM returns a JVM for the test alone, with sessions of suite.SessionTimeout.
 func (e *env) ownJVM() *jvm {
 	e.t.Helper()
-	j, err := program.start(e.b.ConnectString(), suite.SessionTimeout)
+	j, err := programs.startPeers(e.b.ConnectString(), suite.SessionTimeout)
 	if err != nil {
 		e.t.Fatal(err)
 	}

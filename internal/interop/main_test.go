@@ -6,4 +6,4 @@ import (
 	"github.com/go-curator/curator/internal/suite"
 )
 
-func TestMain(m *testing.M) { suite.Main(m, program.end) }
+func TestMain(m *testing.M) { suite.Main(m, programs.end) }

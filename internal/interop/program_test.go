@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,47 +20,65 @@ import (
 // need, and a logger.
 var jars = []string{"/usr/share/java/curator-recipes.jar", "/usr/share/java/slf4j-simple.jar"}
 
-var errNotInstalled = errors.New("no Java Curator or no JDK is installed: " +
-	"install them (Debian, Ubuntu: apt-get install default-jdk-headless " +
-	"libcurator-client-java libcurator-framework-java libcurator-recipes-java)")
+// jvmFlags let a JVM start quickly.
+var jvmFlags = []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx256m"}
 
-// program is testdata/Peer.java. It is compiled once, by the first test that needs it,
-// and the tests that do not kill it share one JVM that runs it.
-var program peerProgram
+// errNotInstalled says that this machine has not got what a test needs.
+var errNotInstalled = errors.New("not installed")
 
-type peerProgram struct {
-	once   sync.Once
-	dir    string // has the classes and the logs
-	java   string
-	err    error
-	shared *jvm
+var errNoJava = fmt.Errorf("a JDK or Java Curator is %w: install them (Debian, Ubuntu: apt-get install "+
+	"default-jdk-headless libcurator-client-java libcurator-framework-java libcurator-recipes-java)", errNotInstalled)
+
+// programs are those of testdata. They are compiled once, by the first test that needs one,
+// and the tests that do not kill it share one JVM that runs Peer.
+var programs javaPrograms
+
+type javaPrograms struct {
+	once sync.Once
+	dir  string // has the classes and the logs
+	java string
+	err  error
+
+	peersOnce sync.Once
+	peers     *jvm
+	peersErr  error
 }
 
 // longSession is the longest session that the server grants: for clients that are to
 // outlive the pauses of a slow machine.
 const longSession = 20 * suite.Tick
 
-// sharedJVM returns the JVM that the tests share. Without Java or Curator it skips the
-// test, or fails it if CI says so.
-func sharedJVM(t *testing.T, b *suite.Backend) *jvm {
+// installed skips the test if err says that something is not installed, or fails it if CI
+// says so, and fails it if err is another error.
+func installed(t *testing.T, err error) {
 	t.Helper()
-	program.once.Do(func() {
-		program.err = program.compile()
-		if program.err == nil {
-			program.shared, program.err = program.start(b.ConnectString(), longSession)
-		}
-	})
-	if errors.Is(program.err, errNotInstalled) && os.Getenv("CI") != "true" {
-		t.Skip(program.err)
+	if errors.Is(err, errNotInstalled) && os.Getenv("CI") != "true" {
+		t.Skip(err)
 	}
-	if program.err != nil {
-		t.Fatal(program.err)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return program.shared
 }
 
-// compile finds Java and compiles the program.
-func (p *peerProgram) compile() error {
+// compiled returns the programs.
+func compiled(t *testing.T) *javaPrograms {
+	t.Helper()
+	programs.once.Do(func() { programs.err = programs.compile() })
+	installed(t, programs.err)
+	return &programs
+}
+
+// sharedJVM returns the JVM that the tests share.
+func sharedJVM(t *testing.T, b *suite.Backend) *jvm {
+	t.Helper()
+	p := compiled(t)
+	p.peersOnce.Do(func() { p.peers, p.peersErr = p.startPeers(b.ConnectString(), longSession) })
+	installed(t, p.peersErr)
+	return p.peers
+}
+
+// compile finds Java and compiles the programs.
+func (p *javaPrograms) compile() error {
 	var err error
 	if p.java, err = findTool("java"); err != nil {
 		return err
@@ -70,34 +89,41 @@ func (p *peerProgram) compile() error {
 	}
 	for _, jar := range jars {
 		if _, err := os.Stat(jar); err != nil {
-			return fmt.Errorf("%w: %w", errNotInstalled, err)
+			return fmt.Errorf("%w: %w", errNoJava, err)
 		}
 	}
 	if p.dir, err = os.MkdirTemp("", "interop-"); err != nil {
 		return err
 	}
-	cmd := exec.Command(javac, "-proc:none", "-cp", classPath(), "-d", p.dir, filepath.Join("testdata", "Peer.java"))
+	sources, err := findSources("*.java")
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(javac, append([]string{"-proc:none", "-cp", classPath(), "-d", p.dir}, sources...)...)
 	endWithParent(cmd)
 	runtime.LockOSThread() // see jvm.run
 	defer runtime.UnlockOSThread()
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("compile Peer.java: %w\n%s", err, out)
+		return fmt.Errorf("compile testdata: %w\n%s", err, out)
 	}
 	return nil
 }
 
-// start runs the program in a JVM of its own.
-func (p *peerProgram) start(connectString string, session time.Duration) (*jvm, error) {
-	cmd := exec.Command(p.java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx256m",
-		"-cp", classPath(p.dir), "Peer", connectString, fmt.Sprint(session.Milliseconds()))
-	return startJVM(cmd, p.dir)
+// command runs a class in a JVM of its own.
+func (p *javaPrograms) command(class string, args ...string) *exec.Cmd {
+	return exec.Command(p.java, slices.Concat(jvmFlags, []string{"-cp", classPath(p.dir), class}, args)...)
+}
+
+// startPeers starts a JVM that runs Peer.
+func (p *javaPrograms) startPeers(connectString string, session time.Duration) (*jvm, error) {
+	return startJVM(p.command("Peer", connectString, fmt.Sprint(session.Milliseconds())), p.dir)
 }
 
 // end ends the shared JVM and removes what was compiled.
-func (p *peerProgram) end() error {
+func (p *javaPrograms) end() error {
 	var err error
-	if p.shared != nil {
-		err = p.shared.stop()
+	if p.peers != nil {
+		err = p.peers.stop()
 	}
 	return errors.Join(err, os.RemoveAll(p.dir))
 }
@@ -107,6 +133,18 @@ func classPath(more ...string) string {
 	return strings.Join(append(more, jars...), string(os.PathListSeparator))
 }
 
+// findSources returns the programs with such a name. It looks at each, so that go test
+// runs the tests again when one has changed.
+func findSources(pattern string) ([]string, error) {
+	sources, err := filepath.Glob(filepath.Join("testdata", pattern))
+	for _, source := range sources {
+		if _, err := os.Stat(source); err != nil {
+			return nil, err
+		}
+	}
+	return sources, err
+}
+
 // findTool returns a tool of JAVA_HOME, or the one in the path.
 func findTool(name string) (string, error) {
 	if home := os.Getenv("JAVA_HOME"); home != "" {
@@ -114,7 +152,7 @@ func findTool(name string) (string, error) {
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return "", fmt.Errorf("%w: %w", errNotInstalled, err)
+		return "", fmt.Errorf("%w: %w", errNoJava, err)
 	}
 	return path, nil
 }

@@ -25,7 +25,7 @@ var exceptions = []exception{
 	{noBackground.name, "framework/listen/set.go", 1, "a listener outlives the call that added it"},
 	{noBackground.name, "recipes/locks/lease.go", 1, "the context of a lease that was never held: it has ended, and no caller gave one"},
 	{noSkip.name, "internal/suite/backend.go", 1, "decides as curatortest.Real does, for the server that a package's tests share"},
-	{noSkip.name, "internal/interop/program_test.go", 1, "decides as curatortest.Real does, for Java Curator and its compiler, which no other test needs"},
+	{noSkip.name, "internal/interop/program_test.go", 1, "decides as curatortest.Real does, for Java Curator, its compiler and kazoo, which no other test needs"},
 }
 
 // except takes the exceptions out of what was found, and adds those that are not needed.

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -61,5 +62,35 @@ func TestCloseWhileTheConnectionEnds(t *testing.T) {
 			resume()
 		}()
 		t.closeAtOnce(zkconn.ErrConnectionLoss)
+	})
+}
+
+// lateConn answers the handshake when told to, whatever deadline it was given.
+type lateConn struct {
+	net.Conn
+	answer chan []byte
+}
+
+func (c *lateConn) Write(p []byte) (int, error) { return len(p), nil }
+
+func (c *lateConn) Read(p []byte) (int, error) { return copy(p, <-c.answer), nil }
+
+// TestCloseWhileTheSessionOpens has the handshake succeed when it is not wanted any more.
+func TestCloseWhileTheSessionOpens(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		answer := make(chan []byte, 1)
+		t.open(func(c *zkconn.Config) {
+			c.Dial = func(context.Context, string, string) (net.Conn, error) {
+				conn, _ := net.Pipe()
+				return &lateConn{conn, answer}, nil
+			}
+		})
+		synctest.Wait()
+		go func() {
+			synctest.Wait() // Close has given the handshake up
+			r := jute.ConnectResponse{TimeOut: 4000, SessionID: 7, Passwd: make([]byte, 16)}
+			answer <- frame(jute.AppendBool(r.Append(nil), false))
+		}()
+		t.closeAtOnce(nil)
 	})
 }

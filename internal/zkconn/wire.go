@@ -37,6 +37,7 @@ type wire struct {
 	br     *bufio.Reader
 	rest   []byte // of a frame for the driver
 	open   bool   // the handshake is over
+	told   bool   // and the driver has its answer
 	parted bool   // parting is set
 
 	hello bool // the connect request has passed; of the goroutine that writes, the driver's
@@ -107,12 +108,12 @@ func (w *wire) part() bool {
 	w.conn.mu.Unlock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	refused := w.open && w.session == 0
+	refused := w.told && w.session == 0
 	if !closed || refused || w.bye != 0 {
 		return false
 	}
 	w.parting = newFarewell(true)
-	if !w.open {
+	if !w.told {
 		w.parting.greet()
 	}
 	return true
@@ -159,7 +160,7 @@ func (w *wire) dispatch(frame []byte) error {
 		if err := w.handshakeDone(frame[4:]); err != nil {
 			return err
 		}
-		w.rest = frame
+		w.rest, w.told = frame, true
 		return nil
 	}
 	var header jute.ReplyHeader

@@ -1,0 +1,38 @@
+package interop_test
+
+import (
+	"fmt"
+	"os/exec"
+	"sync"
+	"testing"
+)
+
+// findKazoo returns the first Python that has kazoo: the one in the path may be another
+// one than that of the system, which its packages are for.
+var findKazoo = sync.OnceValues(func() (string, error) {
+	var reason error
+	for _, name := range []string{"python3", "/usr/bin/python3"} {
+		python, err := exec.LookPath(name)
+		if err == nil {
+			err = exec.Command(python, "-c", "import kazoo").Run()
+		}
+		if err == nil {
+			return python, nil
+		}
+		reason = fmt.Errorf("%s: %w", name, err)
+	}
+	return "", fmt.Errorf("a Python with kazoo is %w (Debian, Ubuntu: apt-get install python3-kazoo): %w", errNotInstalled, reason)
+})
+
+// Kazoo, the client for Python.
+func TestKazoo(t *testing.T) {
+	python, err := findKazoo()
+	installed(t, err)
+	sources, err := findSources("kazoo_checks.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	onServers(t, func(s *server) {
+		s.check(exec.Command(python, append(sources, s.relay.address(), s.root)...))
+	})
+}
