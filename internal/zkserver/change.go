@@ -36,6 +36,12 @@ func deleteNode(tx *txn, _ jute.Op, d *jute.Decoder) (encoder, jute.Code) {
 	return nil, jute.CodeOK
 }
 
+// deleteContainer does deleteContainer. It is what a server asks itself for: ZooKeeper 3.8
+// takes the whole frame of a client's for the path, and refuses that.
+func deleteContainer(*txn, jute.Op, *jute.Decoder) (encoder, jute.Code) {
+	return nil, jute.CodeBadArguments
+}
+
 // setData does setData.
 func setData(tx *txn, _ jute.Op, d *jute.Decoder) (encoder, jute.Code) {
 	req, code := decode[jute.SetDataRequest](d)

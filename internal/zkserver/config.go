@@ -20,6 +20,8 @@ type Config struct {
 	// ContainerCheckInterval is how often empty containers and TTL nodes whose time has
 	// passed are removed. The default is 60 s.
 	ContainerCheckInterval time.Duration
+	// Latency is how long everything takes on its way, in each direction. The default is 0.
+	Latency time.Duration
 	// FirstZxid is what the ids of transactions are counted from. The default is 0. A server
 	// that takes the place of another, without its data, needs a higher one than that has
 	// reached: clients turn away from a server that knows less than they have seen.

@@ -2,6 +2,7 @@ package zkserver
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -9,13 +10,18 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkserver/valve"
 )
 
 // handshakeTimeout is how long a connection may be without a session.
 const handshakeTimeout = 10 * time.Second
+
+// smallFrame is the length up to which room is made for a frame before it has come.
+const smallFrame = 1 << 12
 
 // conn is a client's connection. Three goroutines live with it: one reads and has each
 // request done, one writes, and the one that serves it waits for its end.
@@ -23,6 +29,7 @@ type conn struct {
 	server *Server
 	net    net.Conn
 	out    outgoing
+	link   atomic.Pointer[link] // of its session, if that was ever partitioned
 
 	over     chan struct{} // closed when the connection is to be closed
 	overOnce sync.Once
@@ -33,15 +40,17 @@ type conn struct {
 	// The Server's lock guards what follows.
 
 	session    *session  // nil before the handshake and after the end
+	claimed    int64     // the id of the session that it has, had, or has asked for
 	identities []jute.ID // who the client has proven to be
 	notBefore  time.Time // when what is put in the queue may leave it
 	mute       bool      // what is put in the queue is lost
 	gone       bool      // no request is done any more
+	activity   activity
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
-	c := &conn{server: s, net: nc, over: make(chan struct{}), established: make(chan struct{})}
-	c.out.wake = make(chan struct{}, 1)
+	c := &conn{server: s, net: nc, over: make(chan struct{}), established: make(chan struct{}), out: newOutgoing()}
+	c.activity.established = s.clock.now()
 	if id, ok := addressID(nc.RemoteAddr()); ok {
 		c.identities = append(c.identities, id)
 	}
@@ -52,18 +61,24 @@ func newConn(s *Server, nc net.Conn) *conn {
 // not learn of that end either.
 func (c *conn) serve() {
 	var wg sync.WaitGroup
-	wg.Go(c.read)
+	source := io.Reader(c.net)
+	if latency := c.server.config.Latency; latency > 0 {
+		line := valve.NewLine(latency, c.over)
+		wg.Go(func() { line.Fill(c.net) })
+		source = line
+	}
+	wg.Go(func() { c.read(source) })
 	wg.Go(c.write)
 	handshake := time.NewTimer(handshakeTimeout)
-	defer handshake.Stop()
 	select {
 	case <-c.over:
 	case <-c.established:
-		<-c.over
 	case <-handshake.C:
 		c.end()
 	}
-	c.server.outbound(c.server.done)
+	handshake.Stop()
+	<-c.over
+	c.outbound(c.server.done)
 	c.net.Close() // the client sees the end; there is nobody else to tell
 	wg.Wait()
 }
@@ -86,12 +101,41 @@ func (c *conn) reply(xid int32, zxid int64, code jute.Code, body encoder) {
 	c.send(encode(&jute.ReplyHeader{Xid: xid, Zxid: zxid, Err: code}, body))
 }
 
-// send puts a frame in the queue. The caller holds the Server's lock.
+// send puts a frame in the queue. If the client has left too much unread, that ends the
+// connection. The caller holds the Server's lock.
 func (c *conn) send(frame []byte) {
-	if !c.mute {
-		c.server.traffic.sent++
-		c.out.put(message{frame, c.notBefore})
+	if c.mute {
+		return
 	}
+	c.server.traffic.sent++
+	c.activity.sent++
+	notBefore := c.notBefore
+	if latency := c.server.config.Latency; latency > 0 {
+		if arrival := time.Now().Add(latency); arrival.After(notBefore) {
+			notBefore = arrival
+		}
+	}
+	if !c.out.put(message{frame, notBefore}) {
+		c.mute = true
+		c.end()
+	}
+}
+
+// inbound waits while nothing gets to the server, and is false if done is closed before.
+func (c *conn) inbound(done <-chan struct{}) bool {
+	if l := c.link.Load(); l != nil && !l.toServer.Pass(done) {
+		return false
+	}
+	return c.server.network.toServer.Pass(done) && c.server.running.Pass(done)
+}
+
+// outbound waits while nothing gets to the client, and is false if done is closed before.
+func (c *conn) outbound(done <-chan struct{}) bool {
+	if !c.server.running.Pass(done) || !c.server.network.toClient.Pass(done) {
+		return false
+	}
+	l := c.link.Load()
+	return l == nil || l.toClient.Pass(done)
 }
 
 // write sends what is in the queue, until its end or that of the connection.
@@ -107,17 +151,22 @@ func (c *conn) write() {
 			if !c.delay(time.Until(m.notBefore)) {
 				return
 			}
-			batch = append(batch, m.frame...)
+			if len(batch) == 0 {
+				batch = m.frame // which nobody else needs
+			} else {
+				batch = append(batch, m.frame...)
+			}
 			if i+1 < len(messages) && messages[i+1].notBefore.Equal(m.notBefore) && len(batch) < 1<<16 {
 				continue
 			}
-			if !c.server.outbound(c.over) {
+			if !c.outbound(c.over) {
 				return
 			}
 			if _, err := c.net.Write(batch); err != nil {
 				return
 			}
-			batch = batch[:0]
+			c.out.sent(len(batch))
+			batch = nil
 		}
 	}
 }
@@ -137,19 +186,22 @@ func (c *conn) delay(d time.Duration) bool {
 	}
 }
 
-// read reads frames and has them done, until the connection fails or ends. While nothing
-// gets through to the server, it does not learn of the client's end either.
-func (c *conn) read() {
+// read reads frames from source and has them done, until the connection fails or ends.
+// While nothing gets through to the server, it does not learn of the client's end either.
+func (c *conn) read(source io.Reader) {
 	defer c.server.lose(c)
-	r := bufio.NewReader(c.net)
-	for first := true; ; first = false {
+	r := bufio.NewReader(source)
+	for first := true; c.out.await(c.over); first = false {
 		frame, err := c.readFrame(r, first)
-		if !c.server.inbound(c.over) {
+		if first && err == nil {
+			c.server.claimAsked(c, frame)
+		}
+		if !c.inbound(c.over) {
 			return
 		}
 		var word fourLetterWord
 		if errors.As(err, &word) {
-			c.server.answer(c, string(word))
+			c.server.answer(c, word)
 			return
 		}
 		if err != nil {
@@ -178,7 +230,13 @@ func (c *conn) readFrame(r io.Reader, first bool) ([]byte, error) {
 	if length < 0 || int(length) > c.server.config.MaxBuffer {
 		return nil, fmt.Errorf("request of %d bytes, the limit is %d", length, c.server.config.MaxBuffer)
 	}
-	frame := make([]byte, length)
-	_, err := io.ReadFull(r, frame)
-	return frame, err
+	if length <= smallFrame {
+		frame := make([]byte, length)
+		_, err := io.ReadFull(r, frame)
+		return frame, err
+	}
+	// Room is made for what has come, not for what was announced.
+	var frame bytes.Buffer
+	_, err := io.CopyN(&frame, r, int64(length))
+	return frame.Bytes(), err
 }

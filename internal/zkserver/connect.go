@@ -35,6 +35,8 @@ func (s *Server) connect(c *conn, frame []byte) {
 		return
 	}
 	c.session, sess.conn = sess, c
+	c.activity.answered(jute.OpCreateSession, 0, s.store.zxid, jute.CodeOK, s.clock.elapsed())
+	s.claim(c, sess.id)
 	c.establishedOnce.Do(func() { close(c.established) })
 }
 

@@ -39,7 +39,7 @@ func decodeCreate(op jute.Op, d *jute.Decoder) (jute.CreateTTLRequest, jute.Code
 
 // create makes a node. The order of its checks is ZooKeeper's.
 func (tx *txn) create(op jute.Op, req jute.CreateTTLRequest) (string, *node, jute.Code) {
-	if req.Flags < 0 || req.Flags > jute.FlagSequentialTTL || !validTTL(req) {
+	if req.Flags < 0 || req.Flags > jute.FlagSequentialTTL || !validTTL(req) || op == jute.OpCreateTTL && !isTTL(req.Flags) {
 		return "", nil, jute.CodeBadArguments
 	}
 	parentPath, ok := parentOf(req.Path)

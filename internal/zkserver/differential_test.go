@@ -45,12 +45,6 @@ func TestDifferential(t *testing.T) {
 	})
 }
 
-// TestRandomDifferential plays requests by chance on the embedded server and a real one.
-func TestRandomDifferential(t *testing.T) {
-	scripts := randomScripts(1, 10, 120)
-	compare(t, play(t, dialReal(t), scripts), playVirtual(t, scripts))
-}
-
 // dialServer returns how to connect to an embedded server.
 func dialServer(t *testing.T, s *curatortest.Server) func() (net.Conn, error) {
 	return func() (net.Conn, error) { return s.DialContext(t.Context(), "tcp", s.ConnectString()) }

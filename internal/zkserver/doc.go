@@ -17,16 +17,19 @@
 // It differs where ZooKeeper's order is by chance: children and the ephemeral nodes of a
 // session that ends come in one that is always the same. Requests are done one after the
 // other, so that none is checked against an ACL that an earlier one in the same write has
-// just replaced. A null string is an empty one. deleteContainer, which is between servers,
-// is refused.
+// just replaced. A null string is an empty one. docs/embedded-server.md has every known
+// difference, with its reason, and tells how alikeness is tested.
 //
 // A [Server] is safe for concurrent use. One lock guards its state, under which there is
 // no input or output: what a connection is to be told goes to a queue that its own
-// goroutine writes from, so that a client which does not read stalls nobody else. The
-// queue has no bound, as ZooKeeper's has none.
+// goroutine writes from, so that a client which does not read stalls nobody else. Unlike
+// ZooKeeper's the queue has bounds: while 4 MiB wait in it, no more requests of the client
+// are read, and when it has 32 MiB, events above all, the connection is ended. A request
+// takes memory as its bytes come, not by the length that it announces.
 //
 // Time is that of package time only, so that a Server made inside a bubble of
 // testing/synctest, and served over connections without sockets, lives in its virtual time.
+// Its clock can be moved ahead, by [Server.AdvanceClock].
 //
 // Faults are scripted with [Server.Inject], [Server.Partition], [Server.Pause] and others.
 //

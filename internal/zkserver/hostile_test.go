@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkserver"
@@ -49,27 +48,6 @@ func TestWhatIsNoRequestEndsTheConnection(t *testing.T) {
 			})
 		})
 	}
-}
-
-// TestClientThatDoesNotRead has a client ask for much and read nothing: others, whose
-// events come from it, too, must not notice.
-func TestClientThatDoesNotRead(t *testing.T) {
-	inBubble(t, func(t *testing.T, s server) {
-		deaf, other := s.connect(20*tick), s.connect(20*tick)
-		do(t, other, jute.OpCreate, newNode("/large", strings.Repeat("x", 1_000_000), 0))
-		for range 100 {
-			if _, err := deaf.Send(jute.OpGetData, &jute.PathWatchRequest{Path: "/large", Watch: true}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		start := time.Now()
-		for range 100 {
-			do(t, other, jute.OpSetData, &jute.SetDataRequest{Path: "/large", Version: -1})
-		}
-		if waited := time.Since(start); waited > 0 {
-			t.Errorf("the others waited for %v", waited)
-		}
-	})
 }
 
 // TestCloseWithBusyConnections closes a server while clients wait, write and do not read.

@@ -141,6 +141,10 @@ func multiRead(r *request) (encoder, jute.Code) {
 			op = jute.OpError
 		}
 		done.add(op, code, result)
+		if len(done.body) > maxQueued {
+			r.conn.end() // no client takes an answer of this length, and it could grow on
+			return nil, jute.CodeSystemError
+		}
 	}
 	return done.end(), jute.CodeOK
 }

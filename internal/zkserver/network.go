@@ -4,6 +4,9 @@ import (
 	"context"
 	"sync"
 	"syscall"
+
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkserver/valve"
 )
 
 // Direction is a direction of the network.
@@ -16,22 +19,70 @@ const (
 	ToClient
 )
 
-// Partition lets nothing through in a direction until heal is called, which may be called
-// more than once. No connection is closed: as after a real loss of the network, what is
-// on its way, the end of a connection included, arrives late.
-func (s *Server) Partition(d Direction) (heal func()) {
+// link is a part of the network, which can be broken in each direction.
+type link struct {
+	toServer valve.Valve // shut while it loses what clients send
+	toClient valve.Valve // shut while it loses what the server sends
+}
+
+// hold breaks the link in a direction until heal is called.
+func (l *link) hold(d Direction) (heal func()) {
 	var heals []func()
 	if d != ToClient {
-		heals = append(heals, s.toServer.Hold())
+		heals = append(heals, l.toServer.Hold())
 	}
 	if d != ToServer {
-		heals = append(heals, s.toClient.Hold())
+		heals = append(heals, l.toClient.Hold())
 	}
 	return func() {
 		for _, heal := range heals {
 			heal()
 		}
 	}
+}
+
+// Partition lets nothing through in a direction until heal is called, which may be called
+// more than once. No connection is closed: as after a real loss of the network, what is
+// on its way, the end of a connection included, arrives late.
+func (s *Server) Partition(d Direction) (heal func()) { return s.network.hold(d) }
+
+// PartitionSession is Partition for the connections of one session, those that ask to
+// continue it included, also when it is over: its client does not learn of that. A new
+// connection is accepted, but its handshake is lost.
+func (s *Server) PartitionSession(id int64, d Direction) (heal func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.links[id]
+	if l == nil {
+		l = &link{}
+		s.links[id] = l
+		for c := range s.conns {
+			if c.claimed == id {
+				c.link.Store(l)
+			}
+		}
+	}
+	return l.hold(d)
+}
+
+// claim makes a connection one of a session's. The caller holds the lock.
+func (s *Server) claim(c *conn, id int64) {
+	c.claimed = id
+	if l := s.links[id]; l != nil {
+		c.link.Store(l)
+	}
+}
+
+// claimAsked is claim for the session that a handshake asks to continue.
+func (s *Server) claimAsked(c *conn, frame []byte) {
+	var req jute.ConnectRequest
+	d := jute.NewDecoder(frame)
+	if req.Decode(d); d.Err() != nil || req.SessionID == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.claim(c, req.SessionID)
 }
 
 // Pause stops the server as SIGSTOP would, until resume is called, which may be called
@@ -44,19 +95,10 @@ func (s *Server) Pause() (resume func()) {
 	return sync.OnceFunc(func() {
 		if s.pauses.Add(-1) == 0 {
 			s.expireOverdue()
+			s.reapDue()
 		}
 		release()
 	})
-}
-
-// inbound waits while nothing gets to the server, and is false if done is closed before.
-func (s *Server) inbound(done <-chan struct{}) bool {
-	return s.toServer.Pass(done) && s.running.Pass(done)
-}
-
-// outbound waits while nothing gets to clients, and is false if done is closed before.
-func (s *Server) outbound(done <-chan struct{}) bool {
-	return s.running.Pass(done) && s.toClient.Pass(done)
 }
 
 // Refuse closes every new connection at once until accept is called, which may be called
@@ -76,7 +118,7 @@ func (s *Server) Refuse() (accept func()) {
 // server refuses connections, or is closed, or ctx ends.
 func (s *Server) Reach(ctx context.Context) error {
 	// While the server is paused, its kernel still accepts.
-	if !s.toServer.Pass(ctx.Done()) || !s.toClient.Pass(ctx.Done()) {
+	if !s.network.toServer.Pass(ctx.Done()) || !s.network.toClient.Pass(ctx.Done()) {
 		return context.Cause(ctx)
 	}
 	s.mu.Lock()
@@ -125,7 +167,7 @@ func (s *Server) Restart(keep bool) {
 		s.store.reload()
 		return
 	}
-	fresh := newStore(s.config, s.start)
+	fresh := newStore(s.config, s.clock)
 	fresh.nextID = max(fresh.nextID, s.store.nextID)
 	s.store = fresh
 }

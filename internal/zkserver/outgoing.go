@@ -14,22 +14,74 @@ type message struct {
 	notBefore time.Time // zero is at once
 }
 
+// What may wait to be sent to one client, in bytes. ZooKeeper has no such bounds: a client
+// that asks and does not read fills its memory.
+const (
+	// maxUnread is how much may wait before no more requests of the client are read.
+	maxUnread = 4 << 20
+	// maxQueued is how much may wait, with the events that nobody has asked for, before
+	// the connection is ended. What is put in at that limit may still be a long answer.
+	maxQueued = 32 << 20
+)
+
 // outgoing is the queue of what a connection is to send. Putting something in never waits.
 type outgoing struct {
 	mu       sync.Mutex
 	messages []message
+	size     int  // bytes that wait, those that are being written included
 	closed   bool // nothing more comes; what is there is still sent
 
 	wake chan struct{} // has something when the queue has changed
+	room chan struct{} // has something when there is room again
 }
 
-// put appends a message. After close it is dropped.
-func (o *outgoing) put(m message) {
+func newOutgoing() outgoing {
+	return outgoing{wake: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+}
+
+// put appends a message. After close it is dropped. If there is no room, all that waits is
+// dropped, the queue is closed, and the result is false.
+func (o *outgoing) put(m message) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.closed {
-		o.messages = append(o.messages, m)
-		o.signal()
+	if o.closed {
+		return true
+	}
+	if o.size > maxQueued {
+		o.messages, o.closed = nil, true
+		return false
+	}
+	o.messages = append(o.messages, m)
+	o.size += len(m.frame)
+	signal(o.wake)
+	return true
+}
+
+// sent says that n bytes wait no more.
+func (o *outgoing) sent(n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.size -= n
+	if o.size <= maxUnread {
+		signal(o.room)
+	}
+}
+
+// await waits until there is room for the answer to one more request. It is false when
+// over is closed first.
+func (o *outgoing) await(over <-chan struct{}) bool {
+	for {
+		o.mu.Lock()
+		full := o.size > maxUnread
+		o.mu.Unlock()
+		if !full {
+			return true
+		}
+		select {
+		case <-o.room:
+		case <-over:
+			return false
+		}
 	}
 }
 
@@ -38,12 +90,13 @@ func (o *outgoing) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.closed = true
-	o.signal()
+	signal(o.wake)
 }
 
-func (o *outgoing) signal() {
+// signal puts something into a channel for one, unless there is something.
+func signal(c chan<- struct{}) {
 	select {
-	case o.wake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }

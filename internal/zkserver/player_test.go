@@ -18,12 +18,25 @@ import (
 // player plays scripts on a server and writes down, line by line, what each client saw, in
 // a form that does not depend on the server's clock, session ids and first zxid.
 type player struct {
-	t       testing.TB
-	dial    func() (net.Conn, error)
-	clients map[int]*rawclient.Client
-	names   map[int64]string // of sessions
-	base    int64            // the zxid at the script's start
-	lines   []string
+	t        failer
+	dial     func() (net.Conn, error)
+	clients  map[int]*rawclient.Client
+	names    map[int64]string             // of sessions
+	last     map[int]jute.ConnectResponse // the latest session of each client
+	sessions []jute.ConnectResponse       // all that there were, as first granted
+	times    map[int64]int64              // when the transactions were that Stats tell of
+	base     int64                        // the zxid at the script's start
+	lines    []string
+}
+
+// failer is what a player fails with.
+type failer interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+func newPlayer(t failer, dial func() (net.Conn, error)) *player {
+	return &player{t: t, dial: dial, clients: map[int]*rawclient.Client{}, names: map[int64]string{}, times: map[int64]int64{}, last: map[int]jute.ConnectResponse{}}
 }
 
 // step is one action of a script.
@@ -39,7 +52,7 @@ type script struct {
 func play(t testing.TB, dial func() (net.Conn, error), scripts []script) string {
 	var all strings.Builder
 	for _, s := range scripts {
-		p := &player{t: t, dial: dial, clients: map[int]*rawclient.Client{}, names: map[int64]string{}}
+		p := newPlayer(t, dial)
 		p.begin()
 		for _, step := range s.steps {
 			step(p)
@@ -83,10 +96,25 @@ func (p *player) mustConnect(req jute.ConnectRequest) *rawclient.Client {
 }
 
 func (p *player) connect(req jute.ConnectRequest) (*rawclient.Client, error) {
+	return rawclient.Connect(p.mustDial(), req)
+}
+
+// mustDial returns a connection that lasts as long as a script may.
+func (p *player) mustDial() net.Conn {
 	conn, err := p.dial()
 	p.must(err)
 	p.must(conn.SetDeadline(time.Now().Add(20 * time.Second)))
-	return rawclient.Connect(conn, req)
+	return conn
+}
+
+// joined notes that client i has a session.
+func (p *player) joined(i int, c *rawclient.Client) {
+	id := c.Session.SessionID
+	if _, known := p.names[id]; !known {
+		p.names[id] = fmt.Sprintf("S%d", len(p.names))
+		p.sessions = append(p.sessions, c.Session)
+	}
+	p.clients[i], p.last[i] = c, c.Session
 }
 
 // order returns the numbers of the clients.
@@ -118,10 +146,7 @@ func connectingWith(i int, what string, request func(p *player) jute.ConnectRequ
 			p.printf("c%d connects with %s: %s", i, what, connectFailure(err))
 			return
 		}
-		if _, known := p.names[c.Session.SessionID]; !known {
-			p.names[c.Session.SessionID] = fmt.Sprintf("S%d", len(p.names))
-		}
-		p.clients[i] = c
+		p.joined(i, c)
 		p.printf("c%d connects with %s: %s for %d ms", i, what, p.session(c.Session.SessionID), c.Session.TimeOut)
 	}
 }
@@ -221,17 +246,14 @@ func (p *player) sortEvents(from int) {
 func pipelining(i int, ops ...multiOp) step {
 	return func(p *player) {
 		c := p.clients[i]
-		var frames []byte
 		sent := map[int32]jute.Op{}
 		last := int32(0)
 		for k, o := range ops {
-			last = int32(1_000_000 + k)
+			last = xidOf(o.op, k)
 			sent[last] = o.op
-			frame := o.body.Append((&jute.RequestHeader{Xid: last, Op: o.op}).Append(nil))
-			frames = append(jute.AppendInt32(frames, int32(len(frame))), frame...)
 			p.printf("c%d %s, without waiting", i, describe(o.op, o.body))
 		}
-		_, err := c.Conn.Write(frames)
+		_, err := c.Conn.Write(pipeline(ops))
 		p.must(err)
 		for xid := int32(0); xid != last; {
 			f, err := c.Receive()

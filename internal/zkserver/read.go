@@ -1,6 +1,7 @@
 package zkserver
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/go-curator/curator/internal/jute"
@@ -105,7 +106,8 @@ func getACL(r *request) (encoder, jute.Code) {
 	return &jute.GetACLResponse{ACL: acl, Stat: n.stat()}, jute.CodeOK
 }
 
-// getEphemerals does getEphemerals: those of the session below a prefix, all for "/".
+// getEphemerals does getEphemerals: those of the session below a prefix, all for "/",
+// sorted.
 func getEphemerals(r *request) (encoder, jute.Code) {
 	req, code := decode[jute.PathRequest](r.body)
 	if code != jute.CodeOK {
@@ -121,6 +123,7 @@ func getEphemerals(r *request) (encoder, jute.Code) {
 			paths = append(paths, path)
 		}
 	}
+	slices.Sort(paths)
 	return &jute.GetChildrenResponse{Children: paths}, jute.CodeOK
 }
 
@@ -133,11 +136,14 @@ func getAllChildrenNumber(r *request) (encoder, jute.Code) {
 	if _, code := r.readable(req.Path, jute.PermRead); code != jute.CodeOK {
 		return nil, code
 	}
-	below := strings.TrimSuffix(req.Path, "/") + "/"
 	number := int32(0)
-	for path := range r.store.tree {
-		if path != rootPath && strings.HasPrefix(path, below) {
-			number++
+	if req.Path == rootPath {
+		number = int32(len(r.store.tree)) - 1
+	} else {
+		for path := range r.store.tree {
+			if strings.HasPrefix(path, req.Path+"/") { // below "" is the root, too
+				number++
+			}
 		}
 	}
 	return raw(jute.AppendInt32(nil, number)), jute.CodeOK

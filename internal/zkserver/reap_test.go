@@ -93,3 +93,17 @@ func TestContainersKeepTheirChildren(t *testing.T) {
 		}
 	}, curatortest.WithContainerCheckInterval(5*time.Second))
 }
+
+// TestTimedNodesNeedTime sends what ends the process of a ZooKeeper 3.8.0: a createTTL whose
+// flags ask for no time to live, and whose time is negative.
+func TestTimedNodesNeedTime(t *testing.T) {
+	inBubble(t, func(t *testing.T, s server) {
+		c := s.connect(20 * tick)
+		for _, flags := range []int32{0, jute.FlagEphemeral, jute.FlagSequential, 3, jute.FlagContainer} {
+			f, err := c.Do(jute.OpCreateTTL, newTTL("/ttl", flags, -1))
+			if err != nil || f.Err != jute.CodeBadArguments {
+				t.Errorf("flags %d: code %d, %v", flags, f.Err, err)
+			}
+		}
+	})
+}

@@ -56,14 +56,22 @@ func data(b []byte) string {
 
 func (p *player) stat(s jute.Stat) string {
 	times := ""
-	if s.Ctime == 0 && s.Mtime == 0 {
+	switch {
+	case s.Ctime == 0 && s.Mtime == 0:
 		times = ", no times"
-	} else if s.Ctime == 0 || s.Mtime < s.Ctime {
+	case s.Ctime == 0 || s.Mtime < s.Ctime || !p.was(s.Czxid, s.Ctime) || !p.was(s.Mzxid, s.Mtime):
 		times = ", odd times"
 	}
 	return fmt.Sprintf("{c %s, m %s, p %s, version %d, cversion %d, aversion %d, owner %s, length %d, children %d%s}",
 		p.zxid(s.Czxid), p.zxid(s.Mzxid), p.zxid(s.Pzxid), s.Version, s.Cversion, s.Aversion,
 		p.session(s.EphemeralOwner), s.DataLength, s.NumChildren, times)
+}
+
+// was notes when a transaction was, and tells whether that is what it was before.
+func (p *player) was(zxid, when int64) bool {
+	before, known := p.times[zxid]
+	p.times[zxid] = when
+	return !known || before == when
 }
 
 // body returns what a reply says.
@@ -102,7 +110,7 @@ func (p *player) decode(op jute.Op, d *jute.Decoder) string {
 	case jute.OpGetACL:
 		var r jute.GetACLResponse
 		r.Decode(d)
-		return fmt.Sprint(r.ACL, " ", p.stat(r.Stat))
+		return fmt.Sprint(sortACL(r.ACL), " ", p.stat(r.Stat))
 	case jute.OpAddWatch, jute.OpError:
 		return fmt.Sprintf("code %d", d.Int32())
 	case jute.OpGetAllChildrenNumber:
@@ -130,6 +138,17 @@ func decodeNames(d *jute.Decoder) string {
 	}
 	slices.Sort(r.Children)
 	return fmt.Sprintf("%q", r.Children)
+}
+
+// sortACL sorts neighbours that permit the same: the identities of a client that stand for
+// "auth" come in any order.
+func sortACL(list []jute.ACL) []jute.ACL {
+	for i := range list {
+		for k := i; k > 0 && list[k-1].Perms == list[k].Perms && list[k-1].ID.ID > list[k].ID.ID; k-- {
+			list[k-1], list[k] = list[k], list[k-1]
+		}
+	}
+	return list
 }
 
 func decodeUsers(d *jute.Decoder) string {

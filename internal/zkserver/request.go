@@ -40,6 +40,7 @@ var writings = map[jute.Op]writing{
 	jute.OpCreateContainer: create,
 	jute.OpCreateTTL:       create,
 	jute.OpDelete:          deleteNode,
+	jute.OpDeleteContainer: deleteContainer,
 	jute.OpSetData:         setData,
 	jute.OpSetACL:          setACL,
 	jute.OpCheck:           check,
@@ -62,6 +63,7 @@ func (s *Server) receive(c *conn, frame []byte) bool {
 		return false
 	}
 	s.traffic.received++
+	c.activity.received++
 	if c.session == nil {
 		s.connect(c, frame)
 		return !c.gone
@@ -104,11 +106,13 @@ func (s *Server) do(c *conn, header jute.RequestHeader, body *jute.Decoder) {
 		if header.Op == jute.OpCheck && code == jute.CodeOK {
 			return // ZooKeeper 3.8 fails to write this answer, and the client gets none
 		}
+		c.activity.answered(header.Op, header.Xid, st.zxid, code, s.clock.elapsed())
 		c.reply(header.Xid, st.zxid, code, result)
 		return
 	}
 	if do, ok := readings[header.Op]; ok {
 		result, code := do(&request{st, c, header.Op, body})
+		c.activity.answered(header.Op, header.Xid, st.zxid, code, s.clock.elapsed())
 		c.reply(header.Xid, st.zxid, code, result)
 		return
 	}

@@ -16,7 +16,7 @@ var systemScripts = []script{
 		get(0, "/zookeeper/config"), children(0, "/zookeeper/config"), onPath(0, jute.OpGetACL, "/zookeeper/config"),
 		remove(0, "/", -1), remove(0, "/zookeeper", -1), remove(0, "/zookeeper/quota", -1), remove(0, "/zookeeper/config", -1),
 		set(0, "/zookeeper/config", "x", -1), set(0, "/", "x", 7),
-		onPath(0, jute.OpGetAllChildrenNumber, "/"), onPath(0, jute.OpGetAllChildrenNumber, "/zookeeper"),
+		onPath(0, jute.OpGetAllChildrenNumber, "/"), onPath(0, jute.OpGetAllChildrenNumber, ""), onPath(0, jute.OpGetAllChildrenNumber, "/zookeeper"),
 		onPath(0, jute.OpSync, "/"), onPath(0, jute.OpSync, "no path"),
 		doing(0, jute.OpWhoAmI, nil),
 		onPath(0, jute.OpGetEphemerals, "/"),

@@ -70,6 +70,12 @@ var oddScripts = []script{
 		doing(4, jute.OpReconfig, rawclient.Raw(jute.AppendInt64(jute.AppendString(jute.AppendString(jute.AppendString(nil, "a"), "b"), "c"), -1))),
 		exists(4, "/"),
 	}},
+	{"operations between servers", []step{
+		connecting(0), connecting(1), connecting(2),
+		doing(0, jute.OpCreateContainer, newNode("/between", "", 4)), doing(0, jute.OpDeleteContainer, &jute.PathRequest{Path: "/between"}),
+		doing(0, jute.OpDeleteContainer, nil), exists(0, "/between"),
+		ending(1, jute.OpNotification, &jute.PathRequest{Path: "/"}), ending(2, 23, nil), exists(0, "/"),
+	}},
 	{"check outside of a multi", []step{
 		connecting(0),
 		create(0, "/check"), doing(0, jute.OpCheck, &jute.CheckVersionRequest{Path: "/check", Version: 0}),

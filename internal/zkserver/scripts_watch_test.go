@@ -49,6 +49,22 @@ var watchScripts = []script{
 		watches(0, jute.OpRemoveWatches, "/unwatch", 1), set(0, "/unwatch/a", "", -1), watches(0, jute.OpRemoveWatches, "/unwatch", 3), set(0, "/unwatch/a", "", -1),
 		watches(0, jute.OpRemoveWatches, "/unwatch", 3),
 	}},
+	{"checkWatches on what is no path", []step{
+		connecting(0), connecting(1),
+		watchExists(0, "no/path"), watchExists(0, "nopath"), watchExists(0, ""), watchExists(0, "//"),
+		checkAll(0, "no/path"), checkAll(0, "none/none"), checkAll(0, "nopath"), checkAll(0, "none"), checkAll(0, ""), checkAll(0, "//"), checkAll(0, "/"),
+		addWatch(1, "/somewhere", 1),
+		checkAll(0, "no/path"), checkAll(0, "none/none"), checkAll(0, "nopath"), checkAll(0, "none"), checkAll(0, ""), checkAll(0, "//"), checkAll(0, "/"),
+	}},
+}
+
+// checkAll has client i check whether there are watches of any type on a path.
+func checkAll(i int, path string) step {
+	return func(p *player) {
+		for kind := range int32(4) {
+			watches(i, jute.OpCheckWatches, path, kind)(p)
+		}
+	}
 }
 
 var persistentScripts = []script{

@@ -21,22 +21,23 @@ type traffic struct {
 // Server is a ZooKeeper server in memory. It is made by New.
 type Server struct {
 	config Config
-	start  time.Time     // ticks are counted from here
+	clock  *clock
 	done   chan struct{} // closed by Close
 	wg     sync.WaitGroup
 
-	toServer valve.Valve // shut while the network loses what clients send
-	toClient valve.Valve // shut while the network loses what the server sends
-	running  valve.Valve // shut while the server is paused
-	pauses   atomic.Int32
+	network link        // what every connection passes
+	running valve.Valve // shut while the server is paused
+	pauses  atomic.Int32
 
 	mu        sync.Mutex
 	store     *store
 	conns     map[*conn]struct{} // all that are not closed yet, those that are gone included
 	listeners map[net.Listener]struct{}
+	links     map[int64]*link // of the sessions that were ever partitioned
 	rules     []*rule
-	refusing  int  // how many callers of Refuse want connections refused
-	started   bool // its own goroutines run
+	nextReap  time.Time // when containers and timed nodes are looked at
+	refusing  int       // how many callers of Refuse want connections refused
+	started   bool      // its own goroutines run
 	closed    bool
 	traffic   traffic
 }
@@ -44,14 +45,16 @@ type Server struct {
 // New returns a Server without data. It starts nothing: Serve and ServeConn do.
 func New(config Config) *Server {
 	config = config.withDefaults()
-	start := time.Now()
+	clock := newClock()
 	return &Server{
 		config:    config,
-		start:     start,
+		clock:     clock,
 		done:      make(chan struct{}),
-		store:     newStore(config, start),
+		store:     newStore(config, clock),
 		conns:     map[*conn]struct{}{},
 		listeners: map[net.Listener]struct{}{},
+		links:     map[int64]*link{},
+		nextReap:  clock.now().Add(config.ContainerCheckInterval),
 	}
 }
 

@@ -59,12 +59,12 @@ func (st *store) resume(id int64, password []byte) *session {
 // touch puts off a session's end. It ends at a whole tick, the first one that is later
 // than its timeout from now.
 func (st *store) touch(sess *session) {
-	sess.expires = int64((time.Since(st.start)+sess.timeout)/st.config.TickTime) + 1
+	sess.expires = int64((st.clock.elapsed()+sess.timeout)/st.config.TickTime) + 1
 }
 
 // overdue returns the sessions that have ended by now, in the order of their ends.
 func (st *store) overdue() []*session {
-	tick := int64(time.Since(st.start) / st.config.TickTime)
+	tick := int64(st.clock.elapsed() / st.config.TickTime)
 	var ended []*session
 	for _, sess := range st.sessions {
 		if sess.expires <= tick {

@@ -1,15 +1,11 @@
 package zkserver
 
-import (
-	"time"
-
-	"github.com/go-curator/curator/internal/jute"
-)
+import "github.com/go-curator/curator/internal/jute"
 
 // store is the state that requests act on. The Server's lock guards it.
 type store struct {
 	config Config
-	start  time.Time // ticks are counted from here
+	clock  *clock
 
 	tree     tree
 	zxid     int64 // of the last transaction
@@ -20,14 +16,14 @@ type store struct {
 }
 
 // newStore returns a store as a server has it that starts for the first time.
-func newStore(config Config, start time.Time) *store {
+func newStore(config Config, clock *clock) *store {
 	return &store{
 		config:   config,
-		start:    start,
+		clock:    clock,
 		tree:     newTree(),
 		zxid:     config.FirstZxid,
 		sessions: map[int64]*session{},
-		nextID:   firstSessionID(time.Now()),
+		nextID:   firstSessionID(clock.now()),
 		data:     newWatchTable(),
 		children: newWatchTable(),
 	}
@@ -74,7 +70,7 @@ func (st *store) begin(session int64, identities []jute.ID) *txn {
 		session:    session,
 		identities: identities,
 		zxid:       st.zxid,
-		now:        time.Now().UnixMilli(),
+		now:        st.clock.now().UnixMilli(),
 	}
 }
 

@@ -1,6 +1,8 @@
 package zkserver
 
 import (
+	"strings"
+
 	"github.com/go-curator/curator/internal/jute"
 )
 
@@ -37,10 +39,10 @@ func (w *watchTable) add(path string, c *conn, mode watchMode) {
 	w.byConn[c][path] = struct{}{}
 }
 
-// remove takes a watch away, and tells whether it was there.
-func (w *watchTable) remove(path string, c *conn) bool {
+// remove takes a watch away. It fails with NoWatcher if there is none.
+func (w *watchTable) remove(path string, c *conn) jute.Code {
 	if _, ok := w.byPath[path][c]; !ok {
-		return false
+		return jute.CodeNoWatcher
 	}
 	delete(w.byPath[path], c)
 	if len(w.byPath[path]) == 0 {
@@ -50,7 +52,7 @@ func (w *watchTable) remove(path string, c *conn) bool {
 	if len(w.byConn[c]) == 0 {
 		delete(w.byConn, c)
 	}
-	return true
+	return jute.CodeOK
 }
 
 // removeConn takes away every watch of a connection.
@@ -60,10 +62,21 @@ func (w *watchTable) removeConn(c *conn) {
 	}
 }
 
-// covers tells what ZooKeeper 3.8 answers to checkWatches: whether anybody at all watches
-// the path, or this connection does so recursively.
-func (w *watchTable) covers(path string, c *conn) bool {
-	return len(w.byPath[path]) > 0 || w.byPath[path][c] == lastingBelow
+// find answers checkWatches as ZooKeeper 3.8 does, which finds the watches of everybody,
+// and fails where it looks for the parent of a path that has none: always of the path's
+// own and, if it finds nothing while there are recursive watches, of the whole way up.
+func (w *watchTable) find(path string) jute.Code {
+	switch {
+	case path == "":
+		return jute.CodeNoWatcher
+	case !strings.Contains(path, "/"):
+		return jute.CodeMarshallingError
+	case len(w.byPath[path]) > 0:
+		return jute.CodeOK
+	case path[0] != '/' && w.count(func(mode watchMode) bool { return mode == lastingBelow }) > 0:
+		return jute.CodeMarshallingError
+	}
+	return jute.CodeNoWatcher
 }
 
 // fire tells an event to those who watch for it, except for those told already, and

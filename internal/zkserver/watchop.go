@@ -122,17 +122,17 @@ func (r *request) watchTables(watcherType int32) []*watchTable {
 
 // checkWatches does checkWatches.
 func checkWatches(r *request) (encoder, jute.Code) {
-	return r.eachWatch(func(w *watchTable, path string) bool { return w.covers(path, r.conn) })
+	return r.eachWatch(func(w *watchTable, path string) jute.Code { return w.find(path) })
 }
 
 // removeWatches does removeWatches.
 func removeWatches(r *request) (encoder, jute.Code) {
-	return r.eachWatch(func(w *watchTable, path string) bool { return w.remove(path, r.conn) })
+	return r.eachWatch(func(w *watchTable, path string) jute.Code { return w.remove(path, r.conn) })
 }
 
-// eachWatch calls found for the tables that a request names, and fails with NoWatcher if
-// it is false for each.
-func (r *request) eachWatch(found func(w *watchTable, path string) bool) (encoder, jute.Code) {
+// eachWatch calls do for the tables that a request names. It fails with NoWatcher if that
+// is what each of them does.
+func (r *request) eachWatch(do func(w *watchTable, path string) jute.Code) (encoder, jute.Code) {
 	req, code := decode[jute.WatchesRequest](r.body)
 	if code != jute.CodeOK {
 		return nil, code
@@ -141,11 +141,15 @@ func (r *request) eachWatch(found func(w *watchTable, path string) bool) (encode
 	if tables == nil {
 		return nil, jute.CodeMarshallingError
 	}
-	code = jute.CodeNoWatcher
+	result := jute.CodeNoWatcher
 	for _, table := range tables {
-		if found(table, req.Path) {
-			code = jute.CodeOK
+		switch code := do(table, req.Path); code {
+		case jute.CodeOK:
+			result = code
+		case jute.CodeNoWatcher:
+		default:
+			return nil, code
 		}
 	}
-	return nil, code
+	return nil, result
 }

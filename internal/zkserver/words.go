@@ -2,6 +2,10 @@ package zkserver
 
 import (
 	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"runtime/debug"
 	"strings"
 )
 
@@ -14,79 +18,133 @@ type fourLetterWord string
 // Error makes the word the error of reading a frame.
 func (w fourLetterWord) Error() string { return "four-letter word " + string(w) }
 
-// known tells whether there is an answer to the word.
+// words are those that ZooKeeper 3.8 knows. Those without an answer here are refused, as by
+// a ZooKeeper whose 4lw.commands.whitelist lacks them. The caller holds the Server's lock.
+var words = map[fourLetterWord]func(s *Server, asking *conn) string{
+	"ruok": func(*Server, *conn) string { return "imok" },
+	"isro": func(*Server, *conn) string { return "rw" },
+	"srvr": func(s *Server, _ *conn) string { return "Zookeeper version: " + version + "\n" + s.summary() },
+	"stat": func(s *Server, _ *conn) string {
+		return "Zookeeper version: " + version + "\nClients:\n" + s.clients(false) + s.summary()
+	},
+	"cons": func(s *Server, _ *conn) string { return s.clients(true) },
+	"wchs": func(s *Server, _ *conn) string { return s.store.data.summary() },
+	"conf": (*Server).settings,
+	"mntr": func(s *Server, _ *conn) string { return s.monitor() },
+	"envi": func(*Server, *conn) string { return environment() },
+
+	"crst": nil, "dirs": nil, "dump": nil, "gtmk": nil, "hash": nil, "srst": nil, "stmk": nil, "wchc": nil, "wchp": nil,
+}
+
+// known tells whether the word is one.
 func (w fourLetterWord) known() bool {
-	switch w {
-	case "ruok", "srvr", "stat", "conf", "mntr":
-		return true
-	default:
-		return false
-	}
+	_, ok := words[w]
+	return ok
 }
 
 // answer answers a four-letter word and ends the connection.
-func (s *Server) answer(c *conn, word string) {
+func (s *Server) answer(c *conn, word fourLetterWord) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c.gone {
 		return
 	}
-	var text string
-	switch word {
-	case "ruok":
-		text = "imok"
-	case "srvr":
-		text = s.describe(false)
-	case "stat":
-		text = s.describe(true)
-	case "conf":
-		text = s.settings()
-	case "mntr":
-		text = s.monitor()
+	s.traffic.received++
+	c.activity.received++
+	text := string(word) + " is not executed because it is not in the whitelist.\n"
+	if reply := words[word]; reply != nil {
+		text = reply(s, c)
 	}
 	c.send([]byte(text))
 	s.finish(c)
 }
 
-// describe returns the answer to srvr and, with the clients, to stat.
-func (s *Server) describe(clients bool) string {
+// clients returns a line for each connection, and an empty one.
+func (s *Server) clients(details bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Zookeeper version: %s\n", version)
-	if clients {
-		b.WriteString("Clients:\n")
-		for c := range s.conns {
-			if c.gone {
-				continue
-			}
-			fmt.Fprintf(&b, " /%v[1](queued=0,recved=0,sent=0)\n", c.net.RemoteAddr())
+	for c := range s.conns {
+		if !c.gone {
+			b.WriteString(c.describe(details))
 		}
-		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "Latency min/avg/max: 0/0.0/0\nReceived: %d\nSent: %d\nConnections: %d\nOutstanding: 0\n",
-		s.traffic.received, s.traffic.sent, s.connections())
-	fmt.Fprintf(&b, "Zxid: 0x%x\nMode: standalone\nNode count: %d\n", s.store.zxid, s.store.nodeCount())
+	b.WriteString("\n")
 	return b.String()
 }
 
-// settings returns the answer to conf.
-func (s *Server) settings() string {
-	return fmt.Sprintf("tickTime=%d\nmaxClientCnxns=0\nminSessionTimeout=%d\nmaxSessionTimeout=%d\nserverId=0\n",
-		s.config.TickTime.Milliseconds(), s.config.MinSessionTimeout.Milliseconds(),
-		s.config.MaxSessionTimeout.Milliseconds())
+// summary returns what srvr and stat end with.
+func (s *Server) summary() string {
+	return fmt.Sprintf("Latency min/avg/max: 0/0.0/0\nReceived: %d\nSent: %d\nConnections: %d\nOutstanding: 0\n"+
+		"Zxid: 0x%x\nMode: standalone\nNode count: %d\n",
+		s.traffic.received, s.traffic.sent, s.connections(), s.store.zxid, s.store.nodeCount())
 }
 
-// monitor returns the answer to mntr.
+// summary returns the answer to wchs, for which ZooKeeper counts the watches on data only.
+func (w *watchTable) summary() string {
+	return fmt.Sprintf("%d connections watching %d paths\nTotal watches:%d\n",
+		len(w.byConn), len(w.byPath), w.count(func(watchMode) bool { return true }))
+}
+
+// settings returns the answer to conf. There are no directories.
+func (s *Server) settings(asking *conn) string {
+	port := 0
+	if address, ok := asking.net.LocalAddr().(*net.TCPAddr); ok {
+		port = address.Port
+	}
+	return fmt.Sprintf("clientPort=%d\nsecureClientPort=-1\ntickTime=%d\nmaxClientCnxns=0\nminSessionTimeout=%d\n"+
+		"maxSessionTimeout=%d\nclientPortListenBacklog=-1\nserverId=0\n", port, s.config.TickTime.Milliseconds(),
+		s.config.MinSessionTimeout.Milliseconds(), s.config.MaxSessionTimeout.Milliseconds())
+}
+
+// monitor returns the answer to mntr: of what ZooKeeper measures that which there is here.
 func (s *Server) monitor() string {
-	ephemerals := 0
+	ephemerals, size, all := 0, 0, func(watchMode) bool { return true }
 	for _, sess := range s.store.sessions {
 		ephemerals += len(sess.ephemerals)
 	}
-	return fmt.Sprintf("zk_version\t%s\nzk_server_state\tstandalone\nzk_packets_received\t%d\nzk_packets_sent\t%d\n"+
-		"zk_num_alive_connections\t%d\nzk_znode_count\t%d\nzk_watch_count\t%d\nzk_ephemerals_count\t%d\n"+
-		"zk_global_sessions\t%d\n",
-		version, s.traffic.received, s.traffic.sent,
-		s.connections(), s.store.nodeCount(), s.store.watches(), ephemerals, len(s.store.sessions))
+	for path, n := range s.store.tree {
+		size += len(path) + len(n.data)
+	}
+	var b strings.Builder
+	for _, line := range []struct {
+		name  string
+		value any
+	}{
+		{"version", version}, {"server_state", "standalone"}, {"ephemerals_count", ephemerals},
+		{"num_alive_connections", s.connections()}, {"avg_latency", "0.0"}, {"outstanding_requests", 0},
+		{"znode_count", s.store.nodeCount()}, {"global_sessions", len(s.store.sessions)}, {"packets_sent", s.traffic.sent},
+		{"packets_received", s.traffic.received}, {"watch_count", s.store.data.count(all) + s.store.children.count(all)},
+		{"min_latency", 0}, {"approximate_data_size", size}, {"local_sessions", 0},
+		{"uptime", s.clock.elapsed().Milliseconds()}, {"max_latency", 0},
+	} {
+		fmt.Fprintf(&b, "zk_%s\t%v\n", line.name, line.value)
+	}
+	return b.String()
 }
+
+// environment returns the answer to envi. What a Go program does not have is empty.
+func environment() string {
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	var b strings.Builder
+	b.WriteString("Environment:\n")
+	for _, line := range []struct {
+		name  string
+		value any
+	}{
+		{"zookeeper.version", version}, {"host.name", "localhost"}, {"java.version", runtime.Version()}, {"java.vendor", "Go"},
+		{"java.home", ""}, {"java.class.path", ""}, {"java.library.path", ""}, {"java.io.tmpdir", os.TempDir()},
+		{"java.compiler", runtime.Compiler}, {"os.name", runtime.GOOS}, {"os.arch", runtime.GOARCH}, {"os.version", ""},
+		{"user.name", ""}, {"user.home", ""}, {"user.dir", ""},
+		{"os.memory.free", megabytes(memory.HeapIdle)}, {"os.memory.max", megabytes(uint64(debug.SetMemoryLimit(-1)))},
+		{"os.memory.total", megabytes(memory.Sys)},
+	} {
+		fmt.Fprintf(&b, "%s=%v\n", line.name, line.value)
+	}
+	return b.String()
+}
+
+// megabytes returns a number of bytes as envi writes it.
+func megabytes(bytes uint64) string { return fmt.Sprintf("%dMB", bytes>>20) }
 
 // connections returns how many connections are open.
 func (s *Server) connections() int {

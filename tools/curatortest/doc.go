@@ -15,6 +15,9 @@
 // testing/synctest, in which the server must be started, hours of session time pass in
 // milliseconds. The client must then connect with [Server.DialContext].
 //
+// docs/testing.md of this module is the guide: what each fault does, and what real failure it
+// stands for.
+//
 // Everything here is safe for concurrent use. What a test starts ends with the test, and so
 // do the faults that it scripts: a server's methods that take effect until they are undone
 // are undone by the cleanup of the test that started it. They return no error: if they

@@ -63,6 +63,34 @@ func (s *Server) Partition(d Direction) (heal func()) {
 	return s.untilEnd(s.zookeeper.Partition(zkserver.Direction(d)))
 }
 
+// PartitionSession is Partition for one client: for the connections of a session, and for
+// those that ask to continue it, which are accepted and then hear nothing. It outlives the
+// session: a client that is cut off does not learn of its end. See
+// framework.Client.SessionID; an id of 0 is ignored.
+func (s *Server) PartitionSession(id int64, d Direction) (heal func()) {
+	if id == 0 {
+		return func() {}
+	}
+	return s.untilEnd(s.zookeeper.PartitionSession(id, zkserver.Direction(d)))
+}
+
+// AdvanceClock moves the server's clock ahead by d, and not back. When it returns, the
+// sessions have ended whose clients have not been heard of for their timeouts, those of
+// connected clients included, and containers and TTL nodes have gone that were due. What is
+// written from then on has later times. The clocks of clients, and delays, do not change.
+//
+// A session lives on if the clock is moved in steps that are shorter than its timeout, and
+// its client does a request between them. In a bubble of testing/synctest there is no need
+// of this: there all time passes, everybody's, and pings come in between.
+func (s *Server) AdvanceClock(d time.Duration) {
+	if d < 0 {
+		s.tb.Helper()
+		s.tb.Fatalf("advance the clock by %v: it does not go back", d)
+		return
+	}
+	s.zookeeper.AdvanceClock(d)
+}
+
 // Pause stops the server, as SIGSTOP would, until resume is called or the test ends.
 // Connecting still succeeds, as it does to a stopped process. Time goes on: a session
 // whose timeout passes meanwhile may end at the resume, even if requests of its client wait.

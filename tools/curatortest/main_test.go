@@ -2,6 +2,7 @@ package curatortest_test
 
 import (
 	"fmt"
+	"log/slog"
 	"net"
 	"slices"
 	"testing"
@@ -15,7 +16,10 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	goleak.VerifyTestMain(m)
+}
 
 const tick = 500 * time.Millisecond
 

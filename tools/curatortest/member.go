@@ -2,6 +2,7 @@ package curatortest
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -20,6 +21,8 @@ func newMember(e *Ensemble, s setup) (*Member, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.latency = s.latency
+	p.start()
 	return &Member{ensemble: e, setup: s, proxy: p}, nil
 }
 
@@ -74,21 +77,28 @@ func (m *Member) Pause() (resume func()) {
 
 // Partition lets nothing through between clients and this server in the given direction,
 // without closing connections, until heal is called or the test ends. What was on its way
-// arrives late. Between the servers of an ensemble nothing changes.
+// arrives late. Between the servers of an ensemble nothing changes: see Isolate.
 func (m *Member) Partition(d Direction) (heal func()) {
-	var heals []func()
-	if d != ToClient {
-		heals = append(heals, m.proxy.toServer.Hold())
-	}
-	if d != ToServer {
-		heals = append(heals, m.proxy.toClient.Hold())
-	}
-	heal = func() {
-		for _, heal := range heals {
-			heal()
-		}
-	}
+	heal = m.proxy.hold(d)
 	m.ensemble.tb.Cleanup(heal)
+	return heal
+}
+
+// Isolate lets nothing through between this server and the other ones of its ensemble,
+// without closing connections, until heal is called or the test ends. Clients still reach
+// it, and it goes on answering them until it notices: a follower that has lost its leader
+// answers reads and pings meanwhile, while the others end the sessions of its clients. It
+// notices after 20 ticks, ZooKeeper's syncLimit here. A server that is alone cannot be
+// isolated: the test fails.
+func (m *Member) Isolate() (heal func()) {
+	e := m.ensemble
+	if e.peers == nil {
+		e.tb.Helper()
+		e.tb.Fatalf("isolate ZooKeeper: there is one server only")
+		return func() {}
+	}
+	heal = e.peers.isolate(slices.Index(e.members, m))
+	e.tb.Cleanup(heal)
 	return heal
 }
 

@@ -13,10 +13,11 @@ var ErrInvalidOption = errors.New("invalid option")
 
 // config is what options set.
 type config struct {
-	zookeeper zkserver.Config
-	virtual   bool
-	listen    string
-	err       error
+	zookeeper  zkserver.Config
+	virtual    bool
+	production bool
+	listen     string
+	err        error
 }
 
 // invalid notes the first error of an option.
@@ -73,6 +74,17 @@ func WithListen(address string) Option {
 	})
 }
 
+// WithLatency makes the network between clients and the server slow: all that is sent takes
+// d, in each direction, so that an answer comes after twice that. Connecting takes no time.
+func WithLatency(d time.Duration) Option {
+	return option(func(c *config) {
+		if d < 0 {
+			c.invalid("WithLatency", "less than 0")
+		}
+		c.zookeeper.Latency = d
+	})
+}
+
 // WithContainerCheckInterval sets how often the server removes empty containers, and TTL
 // nodes whose time has passed. The default is 60 s.
 func WithContainerCheckInterval(d time.Duration) Option {
@@ -83,3 +95,9 @@ func WithContainerCheckInterval(d time.Duration) Option {
 		c.zookeeper.ContainerCheckInterval = d
 	})
 }
+
+// WithProductionSettings has a real server run as it does in production, for benchmarks: it
+// writes to its disk before it answers, and its JVM compiles all that it can. By default it
+// does neither, so that it starts sooner; a test's data need not survive the machine. The
+// embedded server ignores this.
+func WithProductionSettings() Option { return option(func(c *config) { c.production = true }) }

@@ -66,6 +66,7 @@ func TestOptionsThatMakeNoSense(t *testing.T) {
 		"tick":               {curatortest.WithTickTime(0)},
 		"no address":         {curatortest.WithListen("")},
 		"virtual address":    {curatortest.Virtual(), curatortest.WithListen("127.0.0.1:0")},
+		"latency":            {curatortest.WithLatency(-1)},
 		"container interval": {curatortest.WithContainerCheckInterval(-1)},
 	} {
 		if opts == nil {

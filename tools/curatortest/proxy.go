@@ -2,6 +2,7 @@ package curatortest
 
 import (
 	"errors"
+	"io"
 	"net"
 	"sync"
 	"time"
@@ -9,13 +10,16 @@ import (
 	"github.com/go-curator/curator/internal/zkserver/valve"
 )
 
-// proxy stands before a server, so that the network between clients and the server can be
-// broken. It keeps its address while the server comes and goes.
+// proxy stands before a server, so that the network between who connects and the server can
+// be broken. It keeps its address while the server comes and goes.
 type proxy struct {
 	listener net.Listener
 	target   string
 	toServer valve.Valve
 	toClient valve.Valve
+	opening  opening       // nil if nothing is to be changed
+	patience time.Duration // with a target that does not listen yet
+	latency  time.Duration // of each direction
 
 	done chan struct{} // closed by close
 	wg   sync.WaitGroup
@@ -25,18 +29,41 @@ type proxy struct {
 	closed bool
 }
 
-// newProxy listens on a free port and passes connections on to target.
+// opening reads what a client says first, and returns what the server is to hear instead.
+type opening func(client net.Conn) ([]byte, error)
+
+// newProxy listens on a free port. When it is started, it passes connections on to target.
 func newProxy(target string) (*proxy, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	p := &proxy{listener: listener, target: target, done: make(chan struct{}), conns: map[net.Conn]struct{}{}}
-	p.wg.Go(p.accept)
-	return p, nil
+	return &proxy{listener: listener, target: target, done: make(chan struct{}), conns: map[net.Conn]struct{}{}}, nil
 }
 
+// start begins to accept connections.
+func (p *proxy) start() { p.wg.Go(p.accept) }
+
 func (p *proxy) address() string { return p.listener.Addr().String() }
+
+func (p *proxy) port() int { return p.listener.Addr().(*net.TCPAddr).Port }
+
+// hold lets nothing through in a direction until heal is called, which may be called more
+// than once.
+func (p *proxy) hold(d Direction) (heal func()) {
+	var heals []func()
+	if d != ToClient {
+		heals = append(heals, p.toServer.Hold())
+	}
+	if d != ToServer {
+		heals = append(heals, p.toClient.Hold())
+	}
+	return func() {
+		for _, heal := range heals {
+			heal()
+		}
+	}
+}
 
 // close ends every connection and joins every goroutine.
 func (p *proxy) close() {
@@ -94,23 +121,59 @@ func (p *proxy) connect(client net.Conn) {
 	if !p.toServer.Pass(p.done) || !p.toClient.Pass(p.done) {
 		return
 	}
-	server, err := net.DialTimeout("tcp", p.target, 5*time.Second)
+	var first []byte
+	if p.opening != nil {
+		var err error
+		if first, err = p.opening(client); err != nil {
+			return
+		}
+	}
+	server, err := p.dial()
 	if err != nil || !p.own(server) {
 		return
 	}
 	defer p.release(server)
+	if _, err := server.Write(first); err != nil {
+		return
+	}
 	var wg sync.WaitGroup
 	wg.Go(func() { p.pass(server, client, &p.toServer) })
 	wg.Go(func() { p.pass(client, server, &p.toClient) })
 	wg.Wait()
 }
 
+// dial connects to the target, for which it waits as long as the proxy's patience lasts: who
+// has connected to a proxy does not try again, as it would where nobody listens.
+func (p *proxy) dial() (net.Conn, error) {
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	for end := time.Now().Add(p.patience); ; {
+		server, err := net.DialTimeout("tcp", p.target, 5*time.Second)
+		if err == nil || !time.Now().Before(end) {
+			return server, err
+		}
+		select {
+		case <-ticker.C:
+		case <-p.done:
+			return nil, err
+		}
+	}
+}
+
 // pass copies what src sends to dst, and then src's end.
 func (p *proxy) pass(dst, src net.Conn, through *valve.Valve) {
 	defer dst.Close()
+	source := io.Reader(src)
+	if p.latency > 0 {
+		over := make(chan struct{})
+		defer close(over)
+		line := valve.NewLine(p.latency, over)
+		p.wg.Go(func() { line.Fill(src) })
+		source = line
+	}
 	buf := make([]byte, 1<<16)
 	for {
-		n, err := src.Read(buf)
+		n, err := source.Read(buf)
 		if !through.Pass(p.done) {
 			return
 		}

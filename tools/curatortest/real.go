@@ -23,6 +23,7 @@ type Ensemble struct {
 	noTest  *noTest // what tb is if NewReal started the servers
 	dir     string
 	members []*Member
+	peers   *wiring // nil for one server
 }
 
 // Real starts one real server from ZOOKEEPER_HOME or the distribution's jars, and stops it
@@ -101,7 +102,8 @@ func tryEnsemble(in installation, n int, c config) (*Ensemble, error) {
 	}
 	e := &Ensemble{noTest: &noTest{}, dir: dir}
 	e.tb = e.noTest
-	setups, err := newSetups(in, dir, n, c)
+	setups, peers, err := newSetups(in, dir, n, c)
+	e.peers = peers
 	if err == nil {
 		err = e.start(setups)
 	}
@@ -141,6 +143,9 @@ func (e *Ensemble) Close() error {
 		wg.Go(m.close)
 	}
 	wg.Wait()
+	if e.peers != nil {
+		e.peers.close()
+	}
 	return errors.Join(os.RemoveAll(e.dir), e.noTest.err())
 }
 

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -17,21 +16,28 @@ type setup struct {
 	dir            string // its configuration, log and data
 	port           int
 	containerCheck time.Duration
+	production     bool
+	latency        time.Duration
 }
 
 // address is where the server itself listens, behind its proxy.
-func (s setup) address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)) }
+func (s setup) address() string { return local(s.port) }
 
-// newSetups sets n servers up, below dir. More than one form an ensemble.
-func newSetups(in installation, dir string, n int, c config) ([]setup, error) {
+// newSetups sets n servers up, below dir. More than one form an ensemble: then there is a
+// wiring between them, which the caller closes, whatever the error.
+func newSetups(in installation, dir string, n int, c config) ([]setup, *wiring, error) {
 	ports, err := freePorts(3 * n)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var peers strings.Builder
+	var peers *wiring
 	if n > 1 {
+		var forPeers []peerPorts
 		for i := range n {
-			fmt.Fprintf(&peers, "server.%d=127.0.0.1:%d:%d\n", i+1, ports[n+2*i], ports[n+2*i+1])
+			forPeers = append(forPeers, peerPorts{ports[n+2*i], ports[n+2*i+1]})
+		}
+		if peers, err = newWiring(forPeers); err != nil {
+			return nil, nil, err
 		}
 	}
 	var setups []setup
@@ -41,22 +47,27 @@ func newSetups(in installation, dir string, n int, c config) ([]setup, error) {
 			dir:            filepath.Join(dir, strconv.Itoa(i)),
 			port:           ports[i],
 			containerCheck: c.zookeeper.ContainerCheckInterval,
+			production:     c.production,
+			latency:        c.zookeeper.Latency,
 		}
-		if err := s.write(i+1, c.zookeeper.TickTime, peers.String()); err != nil {
-			return nil, err
+		if err := s.write(i, c, peers); err != nil {
+			return nil, peers, err
 		}
 		setups = append(setups, s)
 	}
-	return setups, nil
+	return setups, peers, nil
 }
 
-// write writes the server's files.
-func (s setup) write(id int, tick time.Duration, peers string) error {
+// write writes the files of server i.
+func (s setup) write(i int, c config, peers *wiring) error {
 	data := filepath.Join(s.dir, "data")
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return err
 	}
-	// A test's data need not survive the machine, so that nothing waits for the disk.
+	members := ""
+	if peers != nil {
+		members = peers.settings(i)
+	}
 	settings := fmt.Sprintf(`tickTime=%d
 initLimit=40
 syncLimit=20
@@ -68,12 +79,13 @@ admin.enableServer=false
 4lw.commands.whitelist=*
 extendedTypesEnabled=true
 standaloneEnabled=true
-forceSync=no
-preAllocSize=1024
-%s`, tick.Milliseconds(), data, s.port, peers)
+%s`, c.zookeeper.TickTime.Milliseconds(), data, s.port, members)
+	if !c.production {
+		settings += quickDisk
+	}
 	for name, content := range map[string]string{
 		"zoo.cfg":          settings,
-		"data/myid":        strconv.Itoa(id),
+		"data/myid":        strconv.Itoa(i + 1),
 		"logback.xml":      logback,
 		"log4j.properties": log4j,
 	} {
@@ -83,6 +95,14 @@ preAllocSize=1024
 	}
 	return nil
 }
+
+// A test's data need not survive the machine, so that nothing waits for the disk; and the
+// code need not be fast for long: without the second compiler a server comes up in less than
+// half the time.
+const (
+	quickDisk = "forceSync=no\npreAllocSize=1024\n"
+	quickJava = "-XX:TieredStopAtLevel=1"
+)
 
 // The loggers of releases write everything unless they are told otherwise.
 const (
@@ -107,11 +127,16 @@ func (s setup) command() (*exec.Cmd, *os.File, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	// The first flags bring a server up in less than half the time.
-	cmd := exec.Command(s.installation.java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx512m",
+	args := []string{
+		"-XX:+UseSerialGC", "-Xshare:auto", "-Xmx512m",
 		fmt.Sprintf("-Dznode.container.checkIntervalMs=%d", s.containerCheck.Milliseconds()),
-		"-cp", s.dir+string(os.PathListSeparator)+s.installation.classPath,
-		"org.apache.zookeeper.server.quorum.QuorumPeerMain", filepath.Join(s.dir, "zoo.cfg"))
+		"-cp", s.dir + string(os.PathListSeparator) + s.installation.classPath,
+	}
+	if !s.production {
+		args = append(args, quickJava)
+	}
+	args = append(args, "org.apache.zookeeper.server.quorum.QuorumPeerMain", filepath.Join(s.dir, "zoo.cfg"))
+	cmd := exec.Command(s.installation.java, args...)
 	cmd.Dir = s.dir
 	cmd.Stdout, cmd.Stderr = log, log
 	return cmd, log, nil

@@ -1,0 +1,85 @@
+package valve
+
+import (
+	"bytes"
+	"io"
+	"time"
+)
+
+// Line is one direction of a slow network: what is filled in at one end can be read at the
+// other one, some time later, in the same pieces or smaller ones. It holds a bounded amount.
+type Line struct {
+	delay  time.Duration
+	done   <-chan struct{}
+	pieces chan piece
+
+	rest []byte // of the piece that is being read
+	err  error  // what Fill's reader ended with, when that has arrived
+}
+
+// piece is something on its way.
+type piece struct {
+	bytes []byte
+	err   error
+	due   time.Time
+}
+
+// Bounds of what is on its way.
+const (
+	maxPieces = 64
+	pieceSize = 1 << 14
+)
+
+// NewLine returns a Line that takes delay. When done is closed, both ends give up.
+func NewLine(delay time.Duration, done <-chan struct{}) *Line {
+	return &Line{delay: delay, done: done, pieces: make(chan piece, maxPieces)}
+}
+
+// Fill sends what r has, until it fails. Its error, or end, arrives as late.
+func (l *Line) Fill(r io.Reader) {
+	buf := make([]byte, pieceSize)
+	for {
+		n, err := r.Read(buf)
+		select {
+		case l.pieces <- piece{bytes.Clone(buf[:n]), err, time.Now().Add(l.delay)}:
+		case <-l.done:
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// Read reads what has arrived. It is called by one goroutine at a time.
+func (l *Line) Read(b []byte) (int, error) {
+	for len(l.rest) == 0 {
+		if l.err != nil {
+			return 0, l.err
+		}
+		if err := l.next(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(b, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
+}
+
+// next waits until the next piece has arrived.
+func (l *Line) next() error {
+	select {
+	case p := <-l.pieces:
+		timer := time.NewTimer(time.Until(p.due))
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			l.rest, l.err = p.bytes, p.err
+			return nil
+		case <-l.done:
+			return io.ErrClosedPipe
+		}
+	case <-l.done:
+		return io.ErrClosedPipe
+	}
+}

@@ -1,0 +1,79 @@
+package curatortest_test
+
+import (
+	"errors"
+	"os/exec"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// TestLeaseHeldAtTheEnd has tests end that have released their lease, or not.
+func TestLeaseHeldAtTheEnd(t *testing.T) {
+	for name, test := range map[string]struct {
+		during func(t *testing.T, s *curatortest.Server, tb *fakeTB)
+		want   string
+	}{
+		"held": {func(t *testing.T, s *curatortest.Server, tb *fakeTB) { acquire(t, s.Client(tb)) }, "not released: 1"},
+		"released": {func(t *testing.T, s *curatortest.Server, tb *fakeTB) {
+			if err := acquire(t, s.Client(tb)).Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}, ""},
+		"lost": {func(t *testing.T, s *curatortest.Server, tb *fakeTB) {
+			client := s.Client(tb)
+			lease := acquire(t, client)
+			s.ExpireSession(client.SessionID())
+			<-lease.Context().Done()
+		}, "not released: 1"},
+		"lost and released": {func(t *testing.T, s *curatortest.Server, tb *fakeTB) {
+			client := s.Client(tb)
+			lease := acquire(t, client)
+			s.ExpireSession(client.SessionID())
+			if err := lease.Release(t.Context()); !errors.Is(err, locks.ErrLockLost) {
+				t.Errorf("release: %v", err)
+			}
+		}, ""},
+		"without a connection": {func(t *testing.T, s *curatortest.Server, tb *fakeTB) {
+			client := s.Client(tb)
+			if err := client.BlockUntilConnected(t.Context()); err != nil {
+				t.Error(err)
+			}
+			s.Partition(curatortest.Both)
+		}, ""},
+	} {
+		run := func(t *testing.T, opts ...curatortest.Option) {
+			tb := &fakeTB{}
+			test.during(t, curatortest.Start(t, opts...), tb)
+			tb.end()
+			got := strings.Join(tb.failures, "; ")
+			if (test.want == "") != (got == "") || !strings.Contains(got, test.want) {
+				t.Errorf("failures: %q, want %q", got, test.want)
+			}
+		}
+		t.Run(name+"/TCP", func(t *testing.T) { run(t) })
+		t.Run(name+"/Virtual", func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { run(t, curatortest.Virtual()) })
+		})
+	}
+}
+
+// TestTestingIsNotLinked lists what programs link that use the servers.
+func TestTestingIsNotLinked(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", ".", "../../internal/zkserver", "../curator").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages := strings.Fields(string(out))
+	if len(packages) < 50 {
+		t.Errorf("a short list: %v", packages)
+	}
+	for _, p := range packages {
+		if p == "testing" || strings.HasPrefix(p, "testing/") {
+			t.Errorf("%s is linked", p)
+		}
+	}
+}

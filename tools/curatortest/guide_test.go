@@ -1,0 +1,137 @@
+package curatortest_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+func TestOrderIsStored(t *testing.T) {
+	server := curatortest.Start(t)
+	client := server.Client(t)
+
+	if _, err := client.Create().WithData([]byte("new")).ForPath(t.Context(), "/order"); err != nil {
+		t.Fatal(err)
+	}
+	if data, ok := server.Get("/order"); !ok || string(data) != "new" {
+		t.Errorf("stored: %q, %t", data, ok)
+	}
+}
+
+func TestHolderIsCutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := curatortest.Start(t, curatortest.Virtual())
+		holder, other := server.Client(t), server.Client(t)
+
+		lease := acquire(t, holder)
+		heal := server.PartitionSession(holder.SessionID(), curatortest.Both)
+		cutOff := time.Now()
+
+		next := acquire(t, other) // returns when the first session has expired
+		t.Logf("let in after %v", time.Since(cutOff))
+		if lease.Err() == nil {
+			t.Error("two holders: the first one still believes in its lease")
+		}
+		heal()
+		if err := lease.Release(t.Context()); !errors.Is(err, locks.ErrLockLost) {
+			t.Errorf("release of a lost lock: %v", err)
+		}
+		if err := next.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// acquire takes the lock of these tests.
+func acquire(t *testing.T, client *framework.Client) *locks.Lease {
+	t.Helper()
+	mutex, err := locks.NewInterProcessMutex(client, "/locks/orders")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease, err := mutex.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lease
+}
+
+func TestReplyIsLost(t *testing.T) {
+	server := curatortest.Start(t)
+	client := server.Client(t)
+
+	hit := server.Inject(curatortest.Rule{Op: "create", Path: "/order", Do: curatortest.CutAfter()})
+	_, err := client.Create().ForPath(t.Context(), "/order")
+	if !framework.MaybeApplied(err) {
+		t.Errorf("create: %v", err)
+	}
+	if _, applied := server.Get("/order"); !applied || !hit() {
+		t.Errorf("applied: %t, a reply was lost: %t", applied, hit())
+	}
+}
+
+func TestEmptyContainerGoes(t *testing.T) {
+	server := curatortest.Start(t, curatortest.WithContainerCheckInterval(5*time.Second))
+	client := server.Client(t)
+
+	_, err := client.Create().CreatingParentContainersIfNeeded().ForPath(t.Context(), "/jobs/1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Delete().ForPath(t.Context(), "/jobs/1"); err != nil {
+		t.Fatal(err)
+	}
+	server.AdvanceClock(10 * time.Second)
+	if _, there := server.Get("/jobs"); there {
+		t.Error("the container is there")
+	}
+}
+
+func TestLeaderDies(t *testing.T) {
+	ensemble := curatortest.RealEnsemble(t, 3)
+	client := ensemble.Client(t)
+
+	ensemble.Leader().Kill() // the other two elect a new one
+	if _, err := client.CheckExists().ForPath(t.Context(), "/order"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestGuide checks that the Go that docs/testing.md shows is Go that stands in this folder,
+// and so was run.
+func TestGuide(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/testing.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sources strings.Builder
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources.Write(source)
+	}
+	blocks := strings.Split(string(guide), "```go\n")[1:]
+	if len(blocks) < 5 {
+		t.Errorf("%d blocks of Go", len(blocks))
+	}
+	for _, block := range blocks {
+		code, _, _ := strings.Cut(block, "```")
+		if !strings.Contains(sources.String(), code) {
+			t.Errorf("docs/testing.md shows what no test has:\n%s", code)
+		}
+	}
+}
