@@ -1,4 +1,5 @@
-// Package state has the states of a client's connection and the policies over them.
+// Package state has the states of a client's connection, the policies over them, and a
+// breaker for listeners to whom they change too often.
 //
 // The states follow each other as in this table; [Legal] has it as a function. A listener
 // sees every state once, in this order and never the same one twice in a row.
@@ -13,8 +14,8 @@
 // session before the client can say LOST. Where that matters, as for a lock, the recipe
 // keeps a deadline of its own.
 //
-// Everything here is a value, safe for concurrent use; nothing blocks. Name a variable of
-// these types s, not state, which would hide the package.
+// Everything here but a [CircuitBreaker] is a value, safe for concurrent use; nothing
+// blocks. Name a variable of these types s, not state, which would hide the package.
 //
 // The counterpart in Java is org.apache.curator.framework.state. There SUSPENDED and LOST
 // can also come before the first connection; here the first state is a connection.

@@ -79,6 +79,8 @@ const (
 	CodeUnimplemented                Code = -6
 	CodeOperationTimeout             Code = -7
 	CodeBadArguments                 Code = -8
+	CodeNewConfigNoQuorum            Code = -13
+	CodeReconfigInProgress           Code = -14
 	CodeAPIError                     Code = -100
 	CodeNoNode                       Code = -101
 	CodeNoAuth                       Code = -102

@@ -777,6 +777,31 @@ func (r *AddWatchRequest) Decode(d *Decoder) {
 	r.Mode = d.Int32()
 }
 
+// ReconfigRequest changes the members of an ensemble.
+type ReconfigRequest struct {
+	Joining     []byte
+	Leaving     []byte
+	NewMembers  []byte
+	CurConfigID int64
+}
+
+// Append appends the record's bytes to b.
+func (r *ReconfigRequest) Append(b []byte) []byte {
+	b = AppendBuffer(b, r.Joining)
+	b = AppendBuffer(b, r.Leaving)
+	b = AppendBuffer(b, r.NewMembers)
+	b = AppendInt64(b, r.CurConfigID)
+	return b
+}
+
+// Decode reads the record from d, whose Err tells whether it could.
+func (r *ReconfigRequest) Decode(d *Decoder) {
+	r.Joining = d.Buffer()
+	r.Leaving = d.Buffer()
+	r.NewMembers = d.Buffer()
+	r.CurConfigID = d.Int64()
+}
+
 // WatchesRequest names watches of a type: checkWatches and removeWatches.
 type WatchesRequest struct {
 	Path string

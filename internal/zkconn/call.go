@@ -19,6 +19,8 @@ type Call struct {
 	// missing. When the call fails the watch never fires.
 	Watch *Watch
 
+	answered bool
+
 	Zxid    int64 // of the answer
 	Session int64 // on which the request was sent
 	Err     error // what the server answered, or nil
@@ -26,7 +28,7 @@ type Call struct {
 
 // decode takes over what the server answered.
 func (c *Call) decode(r reply) error {
-	c.Zxid, c.Err = r.zxid, codeError(r.code)
+	c.answered, c.Zxid, c.Err = true, r.zxid, codeError(r.code)
 	if c.Err != nil || c.Res == nil {
 		return nil
 	}

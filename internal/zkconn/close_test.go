@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkconn"
 )
@@ -92,5 +94,47 @@ func TestCloseWhileTheSessionOpens(t *testing.T) {
 			answer <- frame(jute.AppendBool(r.Append(nil), false))
 		}()
 		t.closeAtOnce(nil)
+	})
+}
+
+func TestClose(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		t.open(nil)
+		made, _ := create("/e", jute.FlagEphemeral)
+		if err := t.conn.Do(t.Context(), 0, made); err != nil {
+			t.Fatal(err)
+		}
+		if err := t.conn.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := t.server.Sessions(); n != 0 {
+			t.Fatalf("%d sessions are left", n)
+		}
+		t.want(t.conn.Do(t.Context(), 0, exists("/")), zkconn.ErrClosed, zk.ErrClosing)
+		if err := t.conn.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// A server that does not answer cannot hold Close up.
+func TestCloseWithoutAnswer(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		t.open(nil)
+		if _, err := t.conn.Connected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.server.Pause()
+		call := make(chan error, 1)
+		go func() { call <- t.conn.Do(t.Context(), 0, exists("/")) }()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		begin := time.Now()
+		t.want(t.conn.Close(ctx), zkconn.ErrConnectionLoss)
+		if d := time.Since(begin); d > 2*time.Second {
+			t.Fatalf("it took %v", d)
+		}
+		t.want(<-call, zkconn.ErrClosed)
 	})
 }

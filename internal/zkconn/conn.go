@@ -124,10 +124,22 @@ func (l driverLogger) Printf(format string, args ...any) {
 // not zero they are sent on that session or not at all.
 //
 // A nil error means that every call was answered; what the answers say is in their Err.
-// A *TransportError says that some were not: whether they may have been applied is in
-// it. ErrTooLarge is returned before anything is sent. When ctx ends Do returns at
+// A *TransportError says that some were not: whether they may have been applied is in it,
+// and it is the Err of those calls. ErrTooLarge is returned before anything is sent. When ctx ends Do returns at
 // once; calls that were not sent by then never are.
 func (c *Conn) Do(ctx context.Context, session int64, calls ...*Call) error {
+	err := c.do(ctx, session, calls)
+	if err != nil {
+		for _, call := range calls {
+			if !call.answered {
+				call.Err = err
+			}
+		}
+	}
+	return err
+}
+
+func (c *Conn) do(ctx context.Context, session int64, calls []*Call) error {
 	if ctx.Err() != nil {
 		return ctxError(ctx, false)
 	}
@@ -181,16 +193,20 @@ func (c *Conn) await(ctx context.Context, w *wire, b *batch) error {
 			return ctxError(ctx, true)
 		}
 	}
+	var lost error
 	if b.err != nil {
-		return c.explain(b.err)
+		lost = c.explain(b.err)
 	}
 	for i, call := range b.calls {
+		if i >= len(b.replies) {
+			break
+		}
 		if err := call.decode(b.replies[i]); err != nil {
 			w.fail(err)
 			return &TransportError{Err: ErrConnectionLoss, Detail: err, Sent: true}
 		}
 	}
-	return nil
+	return lost
 }
 
 // explain says that it was Close that ended the connection, if it was.

@@ -48,6 +48,9 @@ var (
 	ErrBadArguments            = newError(jute.CodeBadArguments, "the server refused the arguments", zk.ErrBadArguments)
 	ErrUnimplemented           = newError(jute.CodeUnimplemented, "the server does not know the operation", zk.ErrAPIError)
 	ErrThrottled               = newError(jute.CodeThrottledOp, "the server is overloaded", nil)
+	ErrReconfigDisabled        = newError(jute.CodeReconfigDisabled, "the servers do not permit to be reconfigured", nil)
+	ErrReconfigInProgress      = newError(jute.CodeReconfigInProgress, "another reconfiguration is under way", nil)
+	ErrNewConfigNoQuorum       = newError(jute.CodeNewConfigNoQuorum, "the new members have no quorum that is up to date", nil)
 	ErrQuotaExceeded           = newError(jute.CodeQuotaExceeded, "quota exceeded", nil)
 )
 

@@ -131,7 +131,7 @@ func partition(t *testing.T, server string, observer *zkconn.Conn, sessionTimeou
 		t.Error(err, seen.Err)
 		return p
 	}
-	time.Sleep(rand.N(sessionTimeout)) // it pings
+	<-time.After(rand.N(sessionTimeout)) // it pings, and is cut off at some moment between
 	g.toServer.Store(p.direction != "to the client")
 	g.toClient.Store(p.direction != "to the server")
 	p.deadline, _ = conn.Deadline(made.Session)

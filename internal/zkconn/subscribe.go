@@ -10,7 +10,7 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 )
 
-// A Subscription is a persistent watch: it hears of every change of a node, and if it is
+// Subscription is a persistent watch: it hears of every change of a node, and if it is
 // recursive of everything below, until it is given back. It outlives connections and
 // sessions: it is put back ahead of all other requests, and told WatchReset.
 type Subscription struct {
@@ -252,6 +252,9 @@ func (c *Conn) Unsubscribe(ctx context.Context, sub *Subscription) error {
 		return ctxError(ctx, true)
 	}
 }
+
+// Drop is Unsubscribe without waiting for the server.
+func (c *Conn) Drop(sub *Subscription) { c.unsubscribe(sub) }
 
 // unsubscribe returns the batch that removes the server's watch, nil if there is none.
 func (c *Conn) unsubscribe(sub *Subscription) *batch {

@@ -270,113 +270,129 @@ func (w *watching) hears(what, path string) bool {
 	}
 }
 
-func watchTogether(r *rapid.T, t *fixture) {
-	const root = "/together"
-	paths := []string{root, root + "/a", root + "/a/b", root + "/c"}
-	exist := map[string]bool{}
-	watches := map[string]*watching{}
-	var d diary
-	do := func(call *zkconn.Call) error {
-		if err := t.conn.Do(t.Context(), 0, call); err != nil {
-			r.Fatal(err)
-		}
-		return call.Err
-	}
-	defer func() {
-		for _, name := range slices.Sorted(maps.Keys(watches)) {
-			watches[name].giveBack()
-		}
-		for _, path := range slices.Backward(slices.Sorted(maps.Keys(exist))) {
-			_ = do(remove(path))
-		}
-		if t.conn.Watches() != 0 {
-			r.Errorf("%d watches are left", t.conn.Watches())
-		}
-	}()
+// together is a run of TestWatchesTogether: what there is, and what should be told.
+type together struct {
+	*fixture
+	r       *rapid.T
+	d       diary
+	exist   map[string]bool
+	watches map[string]*watching
+	want    []string // of the step
+}
+
+func watchTogether(r *rapid.T, f *fixture) {
+	t := &together{fixture: f, r: r, exist: map[string]bool{}, watches: map[string]*watching{}}
+	defer t.cleanUp()
+	paths := []string{"/together", "/together/a", "/together/a/b", "/together/c"}
 	for i := range rapid.IntRange(1, 30).Draw(r, "steps") {
-		path := rapid.SampledFrom(paths).Draw(r, "path")
-		w := &watching{name: fmt.Sprint("w", i), path: path}
-		var want []string
-		happened := func(err error, what ...string) {
-			if err != nil {
-				return // no such node, or what else there may be: nothing has happened
-			}
-			for k := 0; k < len(what); k += 2 {
-				want = append(want, tell(watches, what[k], what[k+1])...)
-			}
-		}
-		parent := path[:strings.LastIndexByte(path, '/')]
-		switch rapid.SampledFrom([]string{"create", "delete", "set", "plain", "recursive", "data", "children", "back"}).Draw(r, "step") {
-		case "create":
-			made, _ := create(path, 0)
-			err := do(made)
-			exist[path] = exist[path] || err == nil
-			happened(err, "created", path, "children", parent)
-		case "delete":
-			err := do(remove(path))
-			if err == nil {
-				delete(exist, path)
-			}
-			happened(err, "deleted", path, "children", parent)
-		case "set":
-			happened(do(setData(path)), "changed", path)
-		case "plain", "recursive":
-			w.recursive = rapid.Bool().Draw(r, "recursive")
-			sub := zkconn.NewSubscription(path, w.recursive, d.of(w.name))
-			if err := t.conn.Subscribe(t.Context(), sub); err != nil {
-				r.Fatal(err)
-			}
-			w.giveBack = func() {
-				if err := t.conn.Unsubscribe(t.Context(), sub); err != nil {
-					r.Fatal(err)
-				}
-			}
-			watches[w.name] = w
-		case "data", "children":
-			w.oneShot = rapid.SampledFrom([]zkconn.WatchKind{zkconn.WatchData, zkconn.WatchChildren}).Draw(r, "kind")
-			watch := zkconn.NewWatch(path, w.oneShot, d.of(w.name))
-			w.giveBack = func() { t.conn.Unwatch(watch) }
-			if do(reading(path, watch, w.oneShot)) == nil || w.oneShot == zkconn.WatchData { // exists
-				watches[w.name] = w
-			}
-		case "back":
-			if len(watches) == 0 {
-				continue
-			}
-			w := watches[rapid.SampledFrom(slices.Sorted(maps.Keys(watches))).Draw(r, "watch")]
-			w.giveBack()
-			delete(watches, w.name)
-			if w.oneShot == 0 { // who has shared its watch at the server reads again
-				for name, other := range watches {
-					if other.oneShot != 0 && other.path == w.path {
-						want = append(want, name+" reset "+w.path)
-						delete(watches, name)
-					}
-				}
-			}
-		}
-		slices.Sort(want)
-		if err := do(exists("/")); err != nil { // what was told is told by now
-			r.Fatal(err)
-		}
-		if got := d.took(); !slices.Equal(got, want) {
-			r.Fatalf("told %q, want %q", got, want)
+		t.want = nil
+		t.step(fmt.Sprint("w", i), rapid.SampledFrom(paths).Draw(r, "path"))
+		slices.Sort(t.want)
+		_ = t.try(exists("/")) // what was told is told by now
+		if got := t.d.took(); !slices.Equal(got, t.want) {
+			r.Fatalf("told %q, want %q", got, t.want)
 		}
 	}
 }
 
-// tell returns who is told of an event, and forgets the watches that it ends.
-func tell(watches map[string]*watching, what, path string) []string {
-	var told []string
-	for name, w := range watches {
+func (t *together) cleanUp() {
+	for _, name := range slices.Sorted(maps.Keys(t.watches)) {
+		t.watches[name].giveBack()
+	}
+	for _, path := range slices.Backward(slices.Sorted(maps.Keys(t.exist))) {
+		_ = t.try(remove(path))
+	}
+	if t.conn.Watches() != 0 {
+		t.r.Errorf("%d watches are left", t.conn.Watches())
+	}
+}
+
+// try returns the server's answer.
+func (t *together) try(call *zkconn.Call) error {
+	if err := t.conn.Do(t.Context(), 0, call); err != nil {
+		t.r.Fatal(err)
+	}
+	return call.Err
+}
+
+func (t *together) step(name, path string) {
+	parent := path[:strings.LastIndexByte(path, '/')]
+	switch rapid.SampledFrom([]string{"create", "delete", "set", "subscribe", "subscribe", "read", "read", "give back"}).Draw(t.r, "step") {
+	case "create":
+		made, _ := create(path, 0)
+		if t.try(made) == nil {
+			t.exist[path] = true
+			t.tell("created", path)
+			t.tell("children", parent)
+		}
+	case "delete":
+		if t.try(remove(path)) == nil {
+			delete(t.exist, path)
+			t.tell("deleted", path)
+			t.tell("children", parent)
+		}
+	case "set":
+		if t.try(setData(path)) == nil {
+			t.tell("changed", path)
+		}
+	case "subscribe":
+		t.subscribe(&watching{name: name, path: path, recursive: rapid.Bool().Draw(t.r, "recursive")})
+	case "read":
+		t.read(&watching{name: name, path: path, oneShot: rapid.SampledFrom([]zkconn.WatchKind{zkconn.WatchData, zkconn.WatchChildren}).Draw(t.r, "kind")})
+	case "give back":
+		if len(t.watches) > 0 {
+			t.giveBack(t.watches[rapid.SampledFrom(slices.Sorted(maps.Keys(t.watches))).Draw(t.r, "watch")])
+		}
+	}
+}
+
+func (t *together) subscribe(w *watching) {
+	sub := zkconn.NewSubscription(w.path, w.recursive, t.d.of(w.name))
+	if err := t.conn.Subscribe(t.Context(), sub); err != nil {
+		t.r.Fatal(err)
+	}
+	w.giveBack = func() {
+		if err := t.conn.Unsubscribe(t.Context(), sub); err != nil {
+			t.r.Fatal(err)
+		}
+	}
+	t.watches[w.name] = w
+}
+
+// read sets a one-shot watch: by exists, which does so on a missing node, too, or by
+// getChildren, which does not.
+func (t *together) read(w *watching) {
+	watch := zkconn.NewWatch(w.path, w.oneShot, t.d.of(w.name))
+	w.giveBack = func() { t.conn.Unwatch(watch) }
+	if t.try(reading(w.path, watch, w.oneShot)) == nil || w.oneShot == zkconn.WatchData {
+		t.watches[w.name] = w
+	}
+}
+
+func (t *together) giveBack(w *watching) {
+	w.giveBack()
+	delete(t.watches, w.name)
+	if w.oneShot != 0 {
+		return
+	}
+	for name, other := range t.watches { // who has shared its watch at the server reads again
+		if other.oneShot != 0 && other.path == w.path {
+			t.want = append(t.want, name+" reset "+w.path)
+			delete(t.watches, name)
+		}
+	}
+}
+
+// tell notes who should be told of an event, and forgets the watches that it ends.
+func (t *together) tell(what, path string) {
+	for name, w := range t.watches {
 		if w.hears(what, path) {
-			told = append(told, fmt.Sprint(name, " ", what, " ", path))
+			t.want = append(t.want, fmt.Sprint(name, " ", what, " ", path))
 			if w.oneShot != 0 {
-				delete(watches, name)
+				delete(t.watches, name)
 			}
 		}
 	}
-	return told
 }
 
 // reading returns the read that sets a watch.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -172,6 +173,9 @@ func (w *wire) dispatch(frame []byte) error {
 		var event jute.WatcherEvent
 		if err := jute.Decode(body, &event); err != nil {
 			return err
+		}
+		if event.Type > 0 && !strings.HasPrefix(event.Path, "/") {
+			return fmt.Errorf("an event for the path %q", event.Path)
 		}
 		w.mu.Lock()
 		w.fire(WatchEvent{EventType(event.Type), event.Path, header.Zxid})

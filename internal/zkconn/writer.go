@@ -23,14 +23,14 @@ func (w *wire) Write(p []byte) (int, error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	switch {
-	case w.err == nil:
-		if isClose(p) {
-			w.bye = o.xid
-		}
-		w.enqueue(o)
-	case w.parting != nil:
+	if w.parting != nil {
 		return w.parting.Write(p)
+	}
+	if isClose(p) {
+		w.bye = o.xid // also on a dead wire: the driver does not send it again, nobody is to wait for it
+	}
+	if w.err == nil {
+		w.enqueue(o)
 	}
 	return len(p), nil
 }

@@ -73,7 +73,7 @@ func (b {{$b}}) InBackground(ctx context.Context{{params . true}}, fn func(ctx c
 {{- range .Args}}{{if eq .Type "[]byte"}}
 	{{.Name}} = slices.Clone({{.Name}}) // it is read after the return
 {{- end}}{{end}}
-	return b.c.inBackground(ctx, "{{lower .Name}}", {{if .NoPath}}""{{else}}path{{end}}, func(ctx context.Context) (func(context.Context), error) {
+	return b.c.inBackground(ctx, "{{or .Event (lower .Name)}}", {{if .NoPath}}""{{else}}path{{end}}, func(ctx context.Context) (func(context.Context), error) {
 		{{if .Result}}result, {{end}}err := b.p.do(ctx, b.c{{names .}})
 		if fn == nil {
 			return nil, err

@@ -6,10 +6,16 @@ var (
 		Doc: "sets stat to the node's Stat before the terminal returns nil; on an error stat is left alone. A builder with this step must not be used by two goroutines at once: they would write the same Stat."}
 	watcher = Mod{Name: "UsingWatcher", Java: "usingWatcher", Field: "watcher", Type: "*Watcher",
 		Doc: "sets a one-shot watch for watcher. The watch is set only when the call succeeds; it outlives ctx, which bounds the call, and ends when it fires or at Close. After a reconnect it fires with WatchReset."}
+	watched = Mod{Name: "Watched", Java: "watched", Field: "watched",
+		Doc: "sets a one-shot watch as UsingWatcher does, whose event goes to the listeners of CuratorListenable. It excludes UsingWatcher."}
 	version = Mod{Name: "WithVersion", Java: "withVersion", Field: "version", Type: "int32", Tx: true,
 		Doc: "makes the operation fail with ErrBadVersion unless the node is at this version. The default is any version."}
 	parents = Mod{Name: "CreatingParentsIfNeeded", Java: "creatingParentsIfNeeded", Field: "parents",
 		Doc: "creates missing parents first, as persistent nodes. It excludes CreatingParentContainersIfNeeded."}
+	compressed = Mod{Name: "Compressed", Java: "compressed", Field: "compressed", Tx: true,
+		Doc: "sends the data through the client's compression provider."}
+	uncompressed = Mod{Name: "Uncompressed", Java: "uncompressed", Field: "uncompressed", Tx: true,
+		Doc: "sends the data as it is, although the client was made WithCompression."}
 	containers = Mod{Name: "CreatingParentContainersIfNeeded", Java: "creatingParentContainersIfNeeded", Field: "containers",
 		Doc: "creates missing parents first, as containers: the server removes them some time after their last child is gone."}
 )
@@ -19,7 +25,7 @@ var Ops = []Op{
 	{
 		Name: "Create", Java: "CreateBuilder", Result: "string", Tx: "CreateOp",
 		Doc:     "makes a node.",
-		Returns: "creates the node and returns its actual path, which differs from path for sequential and protected nodes and is relative to the client's namespace. Errors: ErrNodeExists, ErrNoNode (a parent is missing), ErrNoChildrenForEphemerals, ErrInvalidACL, ErrNoAuth, ErrTooLarge. A create whose reply was lost is not repeated, see MaybeApplied, unless it is made WithProtection.",
+		Returns: "creates the node and returns its actual path, which differs from path for sequential and protected nodes and is relative to the client's namespace. Errors: ErrNodeExists, ErrNoNode (a parent is missing), ErrNoChildrenForEphemerals, ErrInvalidACL, ErrNoAuth, ErrTooLarge. A create whose reply was lost is not repeated, see MaybeApplied, unless it is made WithProtection, Idempotent or OrSetData.",
 		Mods: []Mod{
 			{Name: "WithMode", Java: "withMode", Field: "mode", Type: "CreateMode", Tx: true, Doc: "sets the kind of node. The default is Persistent."},
 			{Name: "WithData", Java: "", Field: "data", Type: "[]byte", Tx: true,
@@ -27,9 +33,17 @@ var Ops = []Op{
 			parents, containers,
 			{Name: "WithProtection", Java: "withProtection", Field: "protection",
 				Doc: "puts an id into the node's name by which a create whose reply was lost finds its own node again, instead of making a second one or failing. What it may have left behind is removed in the background."},
-			{Name: "WithACL", Java: "withACL", Field: "acl", Type: "...ACL", Tx: true, Doc: "sets the node's ACL, which must not be empty. The default opens the node to everyone."},
+			{Name: "WithACL", Java: "withACL", Field: "acl", Type: "...ACL", Tx: true, Doc: "sets the node's ACL, which must not be empty. The default comes from the client's ACL provider; without one the node is open to everyone."},
 			{Name: "WithACLOnParents", Java: "withACL(list, true)", Field: "aclOnParents", Doc: "gives the ACL of WithACL to the parents that are created too."},
-			stat,
+			{Name: "WithTTL", Java: "withTtl", Field: "ttl", Type: "time.Duration", Tx: true,
+				Doc: "sets the time to live, in whole milliseconds and up to 34 years, for the two modes with one: the server removes the node when it has had no children and was not written for so long. Servers need zookeeper.extendedTypesEnabled."},
+			{Name: "OrSetData", Java: "orSetData", Field: "orSet",
+				Doc: "sets the data of the node instead if it exists. It is not atomic: a node that comes and goes meanwhile is tried a few times. It excludes sequential modes and WithProtection."},
+			{Name: "OrSetDataVersion", Java: "orSetData(version)", Field: "orSetVersion", Param: "version", Type: "int32",
+				Doc: "is OrSetData for exactly this version of the node that exists: the call fails with ErrBadVersion otherwise."},
+			{Name: "Idempotent", Java: "idempotent", Field: "idempotent",
+				Doc: "takes a node that exists with the same data at version 0 for success, so that the create may be repeated after a lost reply. Somebody else may have made it. It excludes sequential modes and WithProtection."},
+			stat, compressed, uncompressed,
 		},
 	},
 	{
@@ -45,34 +59,116 @@ var Ops = []Op{
 		},
 	},
 	{
-		Name: "CheckExists", Java: "ExistsBuilder", Result: "bool",
+		Name: "CheckExists", Java: "ExistsBuilder", Event: "exists", Result: "bool",
 		Doc:     "asks whether a node exists.",
 		Returns: "tells whether the node exists; a missing node is not an error. Java: forPath(p) != null.",
-		Mods:    []Mod{stat, watcher},
+		Mods: []Mod{
+			{Name: "CreatingParentsIfNeeded", Java: "creatingParentsIfNeeded", Field: "parents",
+				Doc: "creates the node's missing parents first, as persistent nodes, not the node itself. It excludes CreatingParentContainersIfNeeded."},
+			{Name: "CreatingParentContainersIfNeeded", Java: "creatingParentContainersIfNeeded", Field: "containers",
+				Doc: "creates the node's missing parents first, as containers, not the node itself."},
+			{Name: "WithACL", Java: "withACL", Field: "acl", Type: "...ACL", Doc: "sets the ACL of the parents that are created."},
+			stat, watcher, watched,
+		},
 	},
 	{
 		Name: "GetData", Java: "GetDataBuilder", Result: "[]byte",
 		Doc:     "reads a node's data.",
 		Returns: "returns the data. Errors: ErrNoNode, ErrNoAuth.",
-		Mods:    []Mod{stat, watcher},
+		Mods: []Mod{
+			stat, watcher, watched,
+			{Name: "Decompressed", Java: "decompressed", Field: "compressed", Doc: "passes the data through the client's compression provider. A read of what cannot be decompressed fails, and its watch stays set."},
+			{Name: "Undecompressed", Java: "undecompressed", Field: "uncompressed", Doc: "returns the data as it is stored, although the client was made WithCompression."},
+		},
 	},
 	{
 		Name: "SetData", Java: "SetDataBuilder", Result: "Stat", Tx: "SetDataOp",
 		Doc:     "replaces a node's data.",
 		Args:    []Arg{{"data", "[]byte", "data is required, and nil empties the node: unlike Java there is no form that overwrites it with the default data."}},
-		Returns: "replaces the data and returns the new Stat. Errors: ErrNoNode, ErrBadVersion, ErrNoAuth, ErrTooLarge. A write whose reply was lost is not repeated, see MaybeApplied.",
-		Mods:    []Mod{version},
+		Returns: "replaces the data and returns the new Stat. Errors: ErrNoNode, ErrBadVersion, ErrNoAuth, ErrTooLarge. A write whose reply was lost is not repeated, see MaybeApplied, unless it is Idempotent.",
+		Mods: []Mod{
+			version,
+			{Name: "Idempotent", Java: "idempotent", Field: "idempotent",
+				Doc: "lets the write be repeated after a lost reply. With WithVersion a node that has this data at the version that follows is success: somebody else may have written it. Without, the write may overwrite, late, what somebody else has written since."},
+			compressed, uncompressed,
+		},
 	},
 	{
 		Name: "GetChildren", Java: "GetChildrenBuilder", Result: "[]string",
 		Doc:     "lists the names of a node's children.",
 		Returns: "returns the names, not paths, in no particular order. Errors: ErrNoNode, ErrNoAuth.",
-		Mods:    []Mod{stat, watcher},
+		Mods:    []Mod{stat, watcher, watched},
 	},
 	{
-		Name: "Transaction", Java: "CuratorMultiTransaction", Result: "[]OpResult", Terminal: "ForOperations", NoPath: true,
+		Name: "GetACL", Java: "GetACLBuilder", Result: "[]ACL",
+		Doc:     "reads a node's ACL.",
+		Returns: "returns the ACL. The ids of digests are masked unless the client may administer the node. Errors: ErrNoNode, ErrNoAuth.",
+		Mods:    []Mod{stat},
+	},
+	{
+		Name: "SetACL", Java: "SetACLBuilder", Result: "Stat",
+		Doc:     "replaces a node's ACL.",
+		Args:    []Arg{{"acl", "[]ACL", "acl must not be empty."}},
+		Returns: "replaces the ACL and returns the new Stat. Errors: ErrNoNode, ErrBadVersion, ErrInvalidACL, ErrNoAuth. A write whose reply was lost is not repeated, see MaybeApplied.",
+		Mods: []Mod{
+			{Name: "WithVersion", Java: "withVersion", Field: "version", Type: "int32",
+				Doc: "makes the operation fail with ErrBadVersion unless the ACL is at this version, Stat.Aversion. The default is any version."},
+		},
+	},
+	{
+		Name: "Sync", Java: "SyncBuilder",
+		Doc:     "brings the server that the client is connected to up to date with the leader.",
+		Returns: "returns when the server has caught up with what was committed when it asked. The node need not exist. It is no proof of anything that comes after: another change may follow at once.",
+	},
+	{
+		Name: "Add", Java: "AddWatchBuilder", Event: "addWatch", Entry: "Watches",
+		Doc:     "sets a persistent watch, which is told of every change.",
+		Args:    []Arg{{"watcher", "*Watcher", "watcher is told of the changes. Setting the same watch of the same watcher again does nothing."}},
+		Returns: "sets the watch. It outlives ctx and is put back after every reconnect, which is told by WatchReset, until Watches().Remove or Close. The node need not exist. Errors: ErrUnimplemented from servers before 3.6.",
+		Mods: []Mod{
+			{Name: "WithMode", Java: "withMode", Field: "mode", Type: "AddWatchMode", Doc: "sets the kind of watch. The default is PersistentRecursive."},
+		},
+	},
+	{
+		Name: "Remove", Java: "RemoveWatchesBuilder", Event: "removeWatches", Entry: "Watches",
+		Doc:     "takes watches back.",
+		Args:    []Arg{{"watcher", "*Watcher", "watcher's watches of the path are removed, one-shot and persistent ones; those of other watchers stay. nil stands for every watcher of this client, views included. Java: removeAll."}},
+		Returns: "removes the watches; when it returns, with whatever error, nobody is told anything by them any more. The server's watch goes with the last watcher of a path. Errors: ErrNoWatcher, and if the server could not be asked the reason: it forgets the watch with the connection.",
+		Mods: []Mod{
+			{Name: "OfType", Java: "ofType", Field: "kind", Param: "t", Type: "WatcherType", Doc: "restricts the removal to one type of one-shot watches. The default is AnyWatcher, which includes persistent ones."},
+			{Name: "Guaranteed", Java: "guaranteed", Field: "guaranteed", Doc: "returns nil also if the server cannot be asked now: the removal goes on in the background, or the connection's end does it. Java: guaranteed."},
+			{Name: "Locally", Java: "locally", Field: "locally", Doc: "does not wait for the server, and needs no connection."},
+			{Name: "Quietly", Java: "quietly", Field: "quietly", Doc: "takes a watch that is not there for success."},
+		},
+	},
+	{
+		Name: "GetConfig", Java: "GetConfigBuilder", Result: "[]byte", Terminal: "ForEnsemble", NoPath: true,
+		Doc:     "reads the ensemble's dynamic configuration.",
+		Returns: "returns the configuration, one server or its version in a line. Errors: ErrNoAuth.",
+		Mods:    []Mod{stat, watcher, watched},
+	},
+	{
+		Name: "Reconfig", Java: "ReconfigBuilder", Result: "[]byte", Terminal: "ForEnsemble", NoPath: true,
+		Doc:     "changes the ensemble's members.",
+		Returns: "applies the change and returns the new configuration. The servers must have reconfigEnabled, and the client be a superuser or permitted by the ACL of /zookeeper/config. Errors: ErrNoAuth, ErrBadVersion, ErrReconfigDisabled, ErrReconfigInProgress, ErrNewConfigNoQuorum, ErrBadArguments. A change whose reply was lost is not repeated, see MaybeApplied.",
+		Mods: []Mod{
+			{Name: "Joining", Java: "joining", Field: "joining", Type: "...string", Doc: "adds or changes servers, each as in the configuration: server.4=zk4:2888:3888:participant;2181."},
+			{Name: "Leaving", Java: "leaving", Field: "leaving", Type: "...string", Doc: "removes servers by their ids."},
+			{Name: "WithNewMembers", Java: "withNewMembers", Field: "members", Type: "...string", Doc: "replaces the whole membership. It excludes Joining and Leaving."},
+			{Name: "FromConfig", Java: "fromConfig", Field: "from", Param: "version", Type: "int64", Doc: "makes the change fail with ErrBadVersion unless the configuration has this version, in hexadecimal the last line of GetConfig's answer. The default is any."},
+			stat,
+		},
+	},
+	{
+		Name: "Transaction", Java: "CuratorMultiTransaction", Event: "multi", Result: "[]OpResult", Terminal: "ForOperations", NoPath: true,
 		Args:    []Arg{{"ops", "...Op", "ops must have been made by this client or a view of it."}},
 		Doc:     "commits several operations, all or none.",
 		Returns: "commits ops in order and returns one result for each. When one fails none is applied and the error is an *OpError with the failing operation's name and path. A commit whose reply was lost is not repeated, see MaybeApplied.",
+	},
+	{
+		Name: "Batch", Java: "none", Result: "[]OpResult", Terminal: "ForOperations", NoPath: true,
+		Args:    []Arg{{"ops", "...Op", "ops must have been made by this client or a view of it."}},
+		Doc:     "sends several operations in one write; each succeeds or fails by itself.",
+		Returns: "returns one result for each of ops, in order: look at every Err. They are applied in order, and others' writes may come between. With an error there are no results: nothing was sent, or the connection was lost and MaybeApplied tells whether some may have been applied. It is not repeated then.",
 	},
 }

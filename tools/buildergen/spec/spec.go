@@ -16,6 +16,7 @@ package spec
 type Op struct {
 	Name     string // Go name: the Client method and the builder's prefix
 	Java     string // the interface in org.apache.curator.framework.api
+	Event    string // the operation's name in errors and events; Name when empty
 	Doc      string // completes "<Name>Builder ..."
 	Terminal string // ForPath when empty; ForEnsemble, ForOperations
 	NoPath   bool   // the terminal takes no path

@@ -156,6 +156,14 @@ var Records = []Record{
 		Fields: []Field{path, {Name: "Mode", Type: "int32"}},
 	},
 	{
+		Name: "ReconfigRequest", Doc: "changes the members of an ensemble.",
+		Fields: []Field{
+			// Strings that may be missing, which is not the same as empty.
+			{Name: "Joining", Type: "buffer"}, {Name: "Leaving", Type: "buffer"}, {Name: "NewMembers", Type: "buffer"},
+			{Name: "CurConfigID", Type: "int64"},
+		},
+	},
+	{
 		Name: "WatchesRequest", Doc: "names watches of a type: checkWatches and removeWatches.",
 		Fields: []Field{path, {Name: "Type", Type: "int32"}},
 	},

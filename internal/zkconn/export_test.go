@@ -1,0 +1,27 @@
+package zkconn
+
+import (
+	"net"
+
+	"github.com/go-curator/curator/internal/jute"
+)
+
+// Overtake has the connection in use die without anybody's notice, and puts raw in its
+// place, on which the same session goes on: so it happens when the driver is quicker to
+// connect again than the goroutine that saw the end is to say so, which notice then does.
+func (c *Conn) Overtake(raw net.Conn) (notice func(), err error) {
+	c.mu.Lock()
+	old, id := c.wire, c.session.id
+	c.mu.Unlock()
+	old.mu.Lock()
+	old.err = net.ErrClosed
+	orphans := old.hub.takeAll()
+	old.mu.Unlock()
+	notice = func() {
+		c.wireDied(old, net.ErrClosed, orphans)
+		close(old.dead)
+	}
+	next := newWire(c, raw, "next")
+	next.open, next.session, next.timeout = true, id, old.timeout
+	return notice, c.established(next, jute.ConnectResponse{SessionID: id}, c.clock.now())
+}

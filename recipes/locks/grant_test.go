@@ -1,0 +1,117 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/state"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// interposed is a client's inside in which something happens just when the hook on the
+// session has been set: at the last moment at which a grant can be refused.
+type interposed struct {
+	seam.Client
+	meanwhile func()
+	deaf      bool // the hook hears of nothing
+}
+
+func (i interposed) OnLoss(fn func(seam.Loss)) func() {
+	if i.deaf {
+		fn = func(seam.Loss) {}
+	}
+	remove := i.Client.OnLoss(fn)
+	i.meanwhile()
+	return remove
+}
+
+// grantCase is what happens in that moment, and whether the lock is granted all the same.
+type grantCase struct {
+	opts      []framework.Option
+	stranger  bool // the node is another session's
+	meanwhile func(s *curatortest.Server, c *framework.Client)
+	hears     bool // the hook does; where it does not, what is looked at must do
+	want      error
+}
+
+const grantTimeout = 4 * time.Second
+
+// TestGrantLooksAtEverything has each condition of a grant fail alone, in the moment
+// between the look at the queue and the grant.
+func TestGrantLooksAtEverything(t *testing.T) {
+	sessionPolicy := []framework.Option{framework.WithErrorPolicy(state.SessionErrorPolicy())}
+	suspendedFor := func(d time.Duration) func(s *curatortest.Server, c *framework.Client) {
+		return func(s *curatortest.Server, _ *framework.Client) {
+			s.Refuse()
+			s.Disconnect()
+			synctest.Wait()
+			time.Sleep(d)
+		}
+	}
+	for name, c := range map[string]grantCase{
+		"nothing happens": {hears: true},
+		"another owner":   {stranger: true, hears: true, want: errStartOver},
+		"session over": {want: errStartOver, meanwhile: func(s *curatortest.Server, c *framework.Client) {
+			s.ExpireSession(c.SessionID())
+			synctest.Wait()
+			time.Sleep(time.Second)
+		}},
+		"deadline not passed": {opts: sessionPolicy, meanwhile: suspendedFor(grantTimeout/4 - 1)},
+		"deadline passed":     {opts: sessionPolicy, meanwhile: suspendedFor(grantTimeout / 4), want: errInDoubt},
+		"an error state":      {meanwhile: suspendedFor(0), want: errInDoubt},
+		"an error state that has passed": {hears: true, want: errInDoubt, meanwhile: func(s *curatortest.Server, _ *framework.Client) {
+			s.Disconnect()
+			synctest.Wait()
+			time.Sleep(time.Second)
+		}},
+		"a disconnect, unheard": {meanwhile: func(s *curatortest.Server, _ *framework.Client) {
+			s.Disconnect()
+			synctest.Wait()
+			time.Sleep(time.Second)
+		}},
+		"closed": {want: framework.ErrClosed, meanwhile: func(_ *curatortest.Server, c *framework.Client) {
+			_ = c.Close(context.Background()) // the node goes with the session
+		}},
+	} {
+		t.Run(name, func(t *testing.T) { synctest.Test(t, c.try) })
+	}
+}
+
+func (c grantCase) try(t *testing.T) {
+	server := curatortest.Start(t, curatortest.Virtual(), curatortest.WithTickTime(200*time.Millisecond))
+	client := server.Client(t, append(c.opts, framework.WithSessionTimeout(grantTimeout))...)
+	in, err := newInternals(client, "/lock", mutexKind, config{releaseTimeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	node, _, err := in.inside.CreateAndList(t.Context(), in.builder(), "/lock/"+lockName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.stranger {
+		node.Stat.EphemeralOwner++
+	}
+	inside := in.inside
+	in.inside = interposed{Client: inside, deaf: !c.hears, meanwhile: func() {
+		if c.meanwhile != nil {
+			c.meanwhile(server, client)
+		}
+	}}
+	hold, err := (&contender{in: in, wait: true, node: node}).grant()
+	if !errors.Is(err, c.want) || (hold != nil) != (c.want == nil) {
+		t.Errorf("granted %t, error %v, want %v", hold != nil, err, c.want)
+	}
+	if hold != nil {
+		hold.over.Store(true)
+		hold.forget()
+	}
+	if n := inside.Holds(); n != 0 {
+		t.Errorf("%d hooks are left", n)
+	}
+	_ = client.Close(t.Context()) // what has become of its session is not the point
+}

@@ -1,0 +1,35 @@
+package locks_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// TestA10SequenceWraps is the other half of TestA10LockIsGrantedTwice in internal/zkconn:
+// there is a holder, of another client, at the last of the server's numbers, and ours is
+// the first that counts from the beginning. See TestSequenceEnds for the numbers before.
+func TestA10SequenceWraps(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		client := s.Client(t)
+		mutex := mutexOf(t, client)
+		holder := "/lock/_c_01234567-89ab-cdef-0123-456789abcdef-lock-2147483647"
+		if _, err := client.Create().CreatingParentsIfNeeded().WithMode(framework.Ephemeral).ForPath(t.Context(), holder); err != nil {
+			t.Fatal(err)
+		}
+		s.SetSequence("/lock", math.MinInt32)
+		for _, acquire := range []func() (*locks.Lease, error){
+			func() (*locks.Lease, error) { return mutex.Acquire(t.Context()) },
+			func() (*locks.Lease, error) { return mutex.TryAcquire(t.Context()) },
+		} {
+			_, err := acquire()
+			wantErr(t, err, locks.ErrSequenceExhausted)
+		}
+		if names := s.Children("/lock"); len(names) != 1 || "/lock/"+names[0] != holder {
+			t.Fatalf("nodes %q", names)
+		}
+	})
+}

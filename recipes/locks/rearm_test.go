@@ -1,0 +1,99 @@
+package locks_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"net"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// reading is a connection that counts the reads of nodes and lists, and calls enough when
+// there are more than most.
+type reading struct {
+	net.Conn
+	n      *atomic.Int32
+	most   int32
+	enough func()
+}
+
+func (r reading) Write(p []byte) (int, error) {
+	for rest := p; len(rest) >= 12; rest = rest[4+binary.BigEndian.Uint32(rest):] {
+		switch jute.Op(binary.BigEndian.Uint32(rest[8:])) {
+		case jute.OpGetData, jute.OpGetChildren2:
+			if r.n.Add(1) > r.most {
+				r.enough()
+			}
+		}
+	}
+	return r.Conn.Write(p)
+}
+
+// Somebody writes to the node of a waiter, more than once. Each time the waiter looks at the
+// queue again and sleeps again, and it still notices when its node goes.
+func TestWaitersNodeIsWatchedAgain(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		holder := take(t, mutexOf(t, s.Client(t)))
+		ctx, cancel := context.WithCancelCause(t.Context())
+		defer cancel(nil)
+		var reads atomic.Int32
+		client := s.Client(t, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+			c, err := s.DialContext(ctx, network, address)
+			return reading{c, &reads, 50, func() { cancel(errors.New("the waiter does not sleep")) }}, err
+		}))
+		waiter := mutexOf(t, client)
+		type result struct {
+			path string
+			err  error
+		}
+		done := make(chan result, 1)
+		go func() {
+			lease, err := waiter.Acquire(ctx)
+			if err == nil {
+				giveBack(t, lease)
+			}
+			done <- result{lease.Path(), err}
+		}()
+		synctest.Wait()
+		own := ""
+		for _, name := range s.Children("/lock") {
+			if path := "/lock/" + name; path != holder.Path() {
+				own = path
+			}
+		}
+		other := s.Client(t)
+		for _, c := range []struct {
+			path string
+			want int32 // reads: of the queue, of the node ahead, of the own if that has changed
+		}{{own, 3}, {own, 3}, {holder.Path(), 2}, {own, 3}} {
+			before := reads.Load()
+			if _, err := other.SetData().ForPath(t.Context(), c.path, nil); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if n := reads.Load() - before; n != c.want {
+				t.Errorf("%d reads after a change of %s, want %d", n, c.path, c.want)
+			}
+		}
+		if n := s.Watches(); n != 3 {
+			t.Errorf("%d watches of a holder and a waiter", n)
+		}
+		if err := other.Delete().ForPath(t.Context(), own); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if names := s.Children("/lock"); len(names) != 2 {
+			t.Errorf("nodes %q: the waiter has not begun again", names)
+		}
+		giveBack(t, holder)
+		if got := <-done; got.err != nil || got.path == own {
+			t.Errorf("path %q after %q, %v", got.path, own, got.err)
+		}
+	})
+}
