@@ -4,6 +4,7 @@ package framework
 
 import (
 	"context"
+	"slices"
 )
 
 // CheckExistsBuilder asks whether a node exists. It is a value: every step returns a
@@ -16,13 +17,45 @@ type CheckExistsBuilder struct {
 }
 
 type checkExistsParams struct {
-	stat    *Stat
-	watcher *Watcher
+	parents    bool
+	containers bool
+	acl        []ACL
+	aclGiven   bool
+	stat       *Stat
+	watcher    *Watcher
+	watched    bool
 }
 
 // CheckExists starts the operation; nothing is sent before its terminal.
 func (c *Client) CheckExists() CheckExistsBuilder {
 	return CheckExistsBuilder{c: c}
+}
+
+// CreatingParentsIfNeeded creates the node's missing parents first, as persistent nodes,
+// not the node itself. It excludes CreatingParentContainersIfNeeded.
+//
+// Java: creatingParentsIfNeeded.
+func (b CheckExistsBuilder) CreatingParentsIfNeeded() CheckExistsBuilder {
+	b.p.parents = true
+	return b
+}
+
+// CreatingParentContainersIfNeeded creates the node's missing parents first, as
+// containers, not the node itself.
+//
+// Java: creatingParentContainersIfNeeded.
+func (b CheckExistsBuilder) CreatingParentContainersIfNeeded() CheckExistsBuilder {
+	b.p.containers = true
+	return b
+}
+
+// WithACL sets the ACL of the parents that are created.
+//
+// Java: withACL.
+func (b CheckExistsBuilder) WithACL(acl ...ACL) CheckExistsBuilder {
+	b.p.acl = slices.Clone(acl)
+	b.p.aclGiven = true
+	return b
 }
 
 // StoringStatIn sets stat to the node's Stat before the terminal returns nil; on an error
@@ -45,6 +78,15 @@ func (b CheckExistsBuilder) UsingWatcher(watcher *Watcher) CheckExistsBuilder {
 	return b
 }
 
+// Watched sets a one-shot watch as UsingWatcher does, whose event goes to the listeners
+// of CuratorListenable. It excludes UsingWatcher.
+//
+// Java: watched.
+func (b CheckExistsBuilder) Watched() CheckExistsBuilder {
+	b.p.watched = true
+	return b
+}
+
 // ForPath tells whether the node exists; a missing node is not an error. Java: forPath(p)
 // != null.
 //
@@ -62,7 +104,7 @@ func (b CheckExistsBuilder) ForPath(ctx context.Context, path string) (bool, err
 //
 // Java: inBackground.
 func (b CheckExistsBuilder) InBackground(ctx context.Context, path string, fn func(ctx context.Context, result bool, err error)) error {
-	return b.c.inBackground(ctx, "checkExists", path, func(ctx context.Context) (func(context.Context), error) {
+	return b.c.inBackground(ctx, "exists", path, func(ctx context.Context) (func(context.Context), error) {
 		result, err := b.p.do(ctx, b.c, path)
 		if fn == nil {
 			return nil, err

@@ -23,6 +23,7 @@ type Client struct {
 	prefix    string // what the namespace puts before every path
 	nsErr     error  // what is wrong with the namespace of a view
 	view      bool
+	watches   *registry // of a view that removes its watches; shared with its own views
 }
 
 // NewClient returns a client that has not been started; it does no I/O.
@@ -174,7 +175,7 @@ func (c *Client) UsingNamespace(namespace string) *Client {
 		return nil
 	}
 	prefix, err := namespacePrefix(namespace)
-	return &Client{core: c.core, namespace: namespace, prefix: prefix, nsErr: err, view: true}
+	return &Client{core: c.core, namespace: namespace, prefix: prefix, nsErr: err, view: true, watches: c.watches}
 }
 
 // Namespace returns the namespace, "" if there is none.
@@ -198,8 +199,9 @@ func (c *Client) ConnectionStateListenable() listen.Listenable[state.ConnectionS
 	return c.core.states.Listenable()
 }
 
-// CuratorListenable takes listeners for the outcomes of InBackground with a nil
-// function. Java: getCuratorListenable.
+// CuratorListenable takes listeners for events that have none of their own: outcomes of
+// InBackground with a nil function, events of Watched, and that the client is being
+// closed. Java: getCuratorListenable.
 func (c *Client) CuratorListenable() listen.Listenable[Event] {
 	if c == nil || c.core == nil {
 		return listen.Listenable[Event]{}
@@ -220,9 +222,10 @@ func (c *Client) UnhandledErrorListenable() listen.Listenable[error] {
 
 // Event is what CuratorListenable's listeners receive. Java: CuratorEvent.
 type Event struct {
-	Op   string // the operation
-	Path string
-	Err  error
+	Op      string // the operation, "watched" or "closing"
+	Path    string
+	Err     error
+	Watched *WatchedEvent // the event of Watched, else nil
 }
 
 // ClientState is the phase of a client's life. Java: CuratorFrameworkState.

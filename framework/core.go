@@ -24,14 +24,17 @@ type core struct {
 	chroot  string
 
 	states    listen.Set[state.ConnectionState]
+	damper    *damper // what states are passed through; nil for nothing
 	outcomes  listen.Set[Event]
 	unhandled listen.Set[error]
-	tasks     queue // operations in the background
-	work      group // goroutines that run them
-	reports   queue // what users' functions, log handlers and span processors are told
-	callbacks queue // the outcomes of operations in the background
-	users     group // goroutines that run users' functions
-	pending   group // goroutines of our own: guaranteed deletes, the recipes'
+	watched   *Watcher // of the step Watched
+	watches   registry // the watchers that are set
+	tasks     queue    // operations in the background
+	work      group    // goroutines that run them
+	reports   queue    // what users' functions, log handlers and span processors are told
+	callbacks queue    // the outcomes of operations in the background
+	users     group    // goroutines that run users' functions
+	pending   group    // goroutines of our own: guaranteed deletes, the recipes'
 
 	conn    atomic.Pointer[zkconn.Conn] // set by start
 	closing atomic.Bool
@@ -46,7 +49,12 @@ type core struct {
 }
 
 func newCore(cfg config, servers []string, chroot string) *core {
-	return &core{cfg: cfg, servers: servers, chroot: chroot, hooks: map[*hook]struct{}{}, done: make(chan struct{})}
+	c := &core{cfg: cfg, servers: servers, chroot: chroot, hooks: map[*hook]struct{}{}, done: make(chan struct{})}
+	c.damper = newDamper(cfg.breaker, c.states.Notify)
+	c.watched = NewWatcher(func(_ context.Context, e WatchedEvent) {
+		c.outcomes.Notify(Event{Op: "watched", Path: e.Path, Watched: &e})
+	})
+	return c
 }
 
 func (c *core) phase() ClientState {
@@ -75,7 +83,7 @@ func (c *core) start(ctx context.Context) error {
 		LossPercent:       c.cfg.lossPercent,
 		MaxRequest:        c.cfg.maxData,
 		Auth:              c.cfg.auth,
-		Dial:              c.cfg.dial,
+		Dial:              c.cfg.dialer(),
 		Logger:            c.cfg.logger,
 		OnEvent:           c.onEvent,
 	})
@@ -83,6 +91,9 @@ func (c *core) start(ctx context.Context) error {
 		return err
 	}
 	c.life, c.endLife = context.WithCancel(context.WithoutCancel(ctx))
+	if c.damper != nil {
+		c.users.start(func() { c.damper.run(c.life) })
+	}
 	c.conn.Store(conn)
 	c.current = Started
 	return nil
@@ -128,6 +139,7 @@ func (c *core) shutDown(ctx context.Context) error {
 	var errs []error
 	conn := c.conn.Load()
 	c.closing.Store(true)
+	c.outcomes.Notify(Event{Op: "closing"})
 	c.fireHooks(seam.Loss{Kind: seam.LossClosed})
 	left := c.work.wait(ctx) + c.pending.wait(ctx)
 	if left > 0 {
@@ -210,7 +222,7 @@ func (c *core) onEvent(e zkconn.Event) {
 		if c.cfg.errorPolicy.IsErrorState(e.State) {
 			c.fireHooks(seam.Loss{Kind: seam.LossSuspended, Session: e.Session})
 		}
-		c.states.Notify(e.State)
+		c.tell(e.State)
 	case zkconn.DeadlinePassed:
 		c.fireHooks(seam.Loss{Kind: seam.LossDeadline, Session: e.Session})
 	case zkconn.SessionEnded:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/seam"
@@ -25,27 +26,45 @@ func (p *createParams) check() error {
 		return fmt.Errorf("%w: WithACLOnParents without WithACL", ErrInvalidBuilder)
 	case p.aclOnParents && !p.parents && !p.containers:
 		return fmt.Errorf("%w: WithACLOnParents without a step that creates parents", ErrInvalidBuilder)
+	case p.ttlGiven != p.mode.timed():
+		return fmt.Errorf("%w: WithTTL and a mode with a time to live need each other", ErrInvalidBuilder)
+	case p.ttlGiven && (p.ttl < time.Millisecond || p.ttl%time.Millisecond != 0 || p.ttl > maxTTL):
+		return fmt.Errorf("%w: WithTTL(%v) is not in whole milliseconds from 1 ms to %v", ErrInvalidBuilder, p.ttl, maxTTL)
 	}
-	return nil
+	return p.checkExisting()
+}
+
+// maxTTL is the longest time to live that a server can store.
+const maxTTL = (1<<40 - 1) * time.Millisecond
+
+// contents returns the node's data and ACL as they are to be sent.
+func (p *createParams) contents(c *Client, full string) (data []byte, acl []jute.ACL, err error) {
+	data = p.data
+	if !p.dataGiven {
+		data = c.core.cfg.defaultData
+	}
+	if data, err = c.compress(full, data, p.compressed, p.uncompressed); err != nil {
+		return nil, nil, err
+	}
+	if p.aclGiven {
+		return data, wireACL(p.acl), nil
+	}
+	acl, err = c.defaultACL(full)
+	return data, acl, err
 }
 
 // request is the node in the protocol's terms.
-func (p *createParams) request(c *Client, full string) (jute.Op, *jute.CreateRequest) {
+func (p *createParams) request(full string, data []byte, acl []jute.ACL) (jute.Op, jute.Record) {
+	if p.mode.timed() {
+		return jute.OpCreateTTL, &jute.CreateTTLRequest{
+			Path: full, Data: data, ACL: acl, Flags: p.mode.flags(), TTL: p.ttl.Milliseconds(),
+		}
+	}
 	op := jute.OpCreate2
 	if p.mode == Container {
 		op = jute.OpCreateContainer
 	}
-	req := &jute.CreateRequest{Path: full, Data: p.data, ACL: wireACL(OpenACLUnsafe()), Flags: p.mode.flags()}
-	if !p.dataGiven {
-		req.Data = c.core.cfg.defaultData
-	}
-	if req.Data == nil {
-		req.Data = []byte{} // a node with null data is nothing Java's users expect
-	}
-	if p.aclGiven {
-		req.ACL = wireACL(p.acl)
-	}
-	return op, req
+	return op, &jute.CreateRequest{Path: full, Data: data, ACL: acl, Flags: p.mode.flags()}
 }
 
 func (p createParams) do(ctx context.Context, c *Client, path string) (string, error) {
@@ -78,6 +97,9 @@ func (p *createParams) create(ctx context.Context, c *Client, path string, list 
 		return fail(err)
 	}
 	cr := creation{c: c, p: p, full: full, list: list}
+	if cr.data, cr.acl, err = p.contents(c, full); err != nil {
+		return fail(err)
+	}
 	if p.protection {
 		if strings.HasSuffix(path, "/") && (path != "/" || !p.mode.sequential()) {
 			return fail(fmt.Errorf("%w %q: with protection it must end in a name", ErrInvalidPath, path))
@@ -90,7 +112,8 @@ func (p *createParams) create(ctx context.Context, c *Client, path string, list 
 			left = c.core.sweep(cr.dir, cr.doubt)
 		}
 	}()
-	err = c.run(ctx, operation{name: "create", path: path, repeat: p.protection}, cr.attempt)
+	repeat := p.protection || p.idempotent || p.orSet && !p.orSetVersionGiven
+	err = c.run(ctx, operation{name: "create", path: path, repeat: repeat}, cr.attempt)
 	done = err == nil
 	return cr.result, nil, err
 }
@@ -100,6 +123,8 @@ type creation struct {
 	c         *Client
 	p         *createParams
 	full      string
+	data      []byte
+	acl       []jute.ACL
 	dir, name string // with protection
 	list      bool
 
@@ -120,13 +145,20 @@ func (cr *creation) attempt(ctx context.Context, conn *zkconn.Conn) error {
 		}
 	}
 	err := cr.send(ctx, conn)
-	// A container may be reaped between its creation and ours, so once is not enough.
+	// A container may be reaped between its creation and ours, and a node that exists go
+	// before its data is set, so once is not enough.
 	for range 5 {
-		if !errors.Is(err, ErrNoNode) || !cr.p.parents && !cr.p.containers && cr.c.prefix == "" {
-			break
-		}
-		if err := cr.makeParents(ctx, conn); err != nil {
-			return harmless(err)
+		switch {
+		case errors.Is(err, ErrNoNode) && (cr.p.parents || cr.p.containers || cr.c.prefix != ""):
+			if err := cr.makeParents(ctx, conn); err != nil {
+				return harmless(err)
+			}
+		case errors.Is(err, ErrNodeExists) && (cr.p.orSet || cr.p.idempotent):
+			if err := cr.takeExisting(ctx, conn); !errors.Is(err, ErrNoNode) {
+				return err
+			}
+		default:
+			return err
 		}
 		err = cr.send(ctx, conn)
 	}
@@ -140,7 +172,7 @@ func (cr *creation) send(ctx context.Context, conn *zkconn.Conn) error {
 		prefix = protectedPrefix()
 		full = join(cr.dir, prefix+cr.name)
 	}
-	op, req := cr.p.request(cr.c, full)
+	op, req := cr.p.request(full, cr.data, cr.acl)
 	var created jute.Create2Response
 	var siblings jute.GetChildren2Response
 	calls := []*zkconn.Call{{Op: op, Req: req, Res: &created}}

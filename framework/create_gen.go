@@ -5,6 +5,7 @@ package framework
 import (
 	"context"
 	"slices"
+	"time"
 )
 
 // CreateBuilder makes a node. It is a value: every step returns a copy, so the beginning
@@ -17,17 +18,25 @@ type CreateBuilder struct {
 }
 
 type createParams struct {
-	mode         CreateMode
-	modeGiven    bool
-	data         []byte
-	dataGiven    bool
-	parents      bool
-	containers   bool
-	protection   bool
-	acl          []ACL
-	aclGiven     bool
-	aclOnParents bool
-	stat         *Stat
+	mode              CreateMode
+	modeGiven         bool
+	data              []byte
+	dataGiven         bool
+	parents           bool
+	containers        bool
+	protection        bool
+	acl               []ACL
+	aclGiven          bool
+	aclOnParents      bool
+	ttl               time.Duration
+	ttlGiven          bool
+	orSet             bool
+	orSetVersion      int32
+	orSetVersionGiven bool
+	idempotent        bool
+	stat              *Stat
+	compressed        bool
+	uncompressed      bool
 }
 
 // Create starts the operation; nothing is sent before its terminal.
@@ -82,8 +91,8 @@ func (b CreateBuilder) WithProtection() CreateBuilder {
 	return b
 }
 
-// WithACL sets the node's ACL, which must not be empty. The default opens the node to
-// everyone.
+// WithACL sets the node's ACL, which must not be empty. The default comes from the
+// client's ACL provider; without one the node is open to everyone.
 //
 // Java: withACL.
 func (b CreateBuilder) WithACL(acl ...ACL) CreateBuilder {
@@ -100,6 +109,47 @@ func (b CreateBuilder) WithACLOnParents() CreateBuilder {
 	return b
 }
 
+// WithTTL sets the time to live, in whole milliseconds and up to 34 years, for the two
+// modes with one: the server removes the node when it has had no children and was not
+// written for so long. Servers need zookeeper.extendedTypesEnabled.
+//
+// Java: withTtl.
+func (b CreateBuilder) WithTTL(ttl time.Duration) CreateBuilder {
+	b.p.ttl = ttl
+	b.p.ttlGiven = true
+	return b
+}
+
+// OrSetData sets the data of the node instead if it exists. It is not atomic: a node that
+// comes and goes meanwhile is tried a few times. It excludes sequential modes and
+// WithProtection.
+//
+// Java: orSetData.
+func (b CreateBuilder) OrSetData() CreateBuilder {
+	b.p.orSet = true
+	return b
+}
+
+// OrSetDataVersion is OrSetData for exactly this version of the node that exists: the
+// call fails with ErrBadVersion otherwise.
+//
+// Java: orSetData(version).
+func (b CreateBuilder) OrSetDataVersion(version int32) CreateBuilder {
+	b.p.orSetVersion = version
+	b.p.orSetVersionGiven = true
+	return b
+}
+
+// Idempotent takes a node that exists with the same data at version 0 for success, so
+// that the create may be repeated after a lost reply. Somebody else may have made it. It
+// excludes sequential modes and WithProtection.
+//
+// Java: idempotent.
+func (b CreateBuilder) Idempotent() CreateBuilder {
+	b.p.idempotent = true
+	return b
+}
+
 // StoringStatIn sets stat to the node's Stat before the terminal returns nil; on an error
 // stat is left alone. A builder with this step must not be used by two goroutines at
 // once: they would write the same Stat.
@@ -110,11 +160,27 @@ func (b CreateBuilder) StoringStatIn(stat *Stat) CreateBuilder {
 	return b
 }
 
+// Compressed sends the data through the client's compression provider.
+//
+// Java: compressed.
+func (b CreateBuilder) Compressed() CreateBuilder {
+	b.p.compressed = true
+	return b
+}
+
+// Uncompressed sends the data as it is, although the client was made WithCompression.
+//
+// Java: uncompressed.
+func (b CreateBuilder) Uncompressed() CreateBuilder {
+	b.p.uncompressed = true
+	return b
+}
+
 // ForPath creates the node and returns its actual path, which differs from path for
 // sequential and protected nodes and is relative to the client's namespace. Errors:
 // ErrNodeExists, ErrNoNode (a parent is missing), ErrNoChildrenForEphemerals,
 // ErrInvalidACL, ErrNoAuth, ErrTooLarge. A create whose reply was lost is not repeated,
-// see MaybeApplied, unless it is made WithProtection.
+// see MaybeApplied, unless it is made WithProtection, Idempotent or OrSetData.
 //
 // When ctx ends first the error matches ctx.Err; see MaybeApplied.
 func (b CreateBuilder) ForPath(ctx context.Context, path string) (string, error) {
@@ -166,11 +232,32 @@ func (o CreateOp) WithData(data []byte) CreateOp {
 	return o
 }
 
-// WithACL sets the node's ACL, which must not be empty. The default opens the node to
-// everyone.
+// WithACL sets the node's ACL, which must not be empty. The default comes from the
+// client's ACL provider; without one the node is open to everyone.
 func (o CreateOp) WithACL(acl ...ACL) CreateOp {
 	o.p.acl = slices.Clone(acl)
 	o.p.aclGiven = true
+	return o
+}
+
+// WithTTL sets the time to live, in whole milliseconds and up to 34 years, for the two
+// modes with one: the server removes the node when it has had no children and was not
+// written for so long. Servers need zookeeper.extendedTypesEnabled.
+func (o CreateOp) WithTTL(ttl time.Duration) CreateOp {
+	o.p.ttl = ttl
+	o.p.ttlGiven = true
+	return o
+}
+
+// Compressed sends the data through the client's compression provider.
+func (o CreateOp) Compressed() CreateOp {
+	o.p.compressed = true
+	return o
+}
+
+// Uncompressed sends the data as it is, although the client was made WithCompression.
+func (o CreateOp) Uncompressed() CreateOp {
+	o.p.uncompressed = true
 	return o
 }
 

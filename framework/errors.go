@@ -30,6 +30,18 @@ var (
 	// ErrNoWatcher says that there is no such watch.
 	ErrNoWatcher error = zkconn.ErrNoWatcher
 
+	// ErrUnimplemented says that the server does not know the operation: it is too old, or
+	// for nodes with a time to live zookeeper.extendedTypesEnabled is not set.
+	ErrUnimplemented error = zkconn.ErrUnimplemented
+	// ErrReconfigDisabled says that the servers do not permit to be reconfigured.
+	ErrReconfigDisabled error = zkconn.ErrReconfigDisabled
+	// ErrReconfigInProgress says that another reconfiguration is under way.
+	ErrReconfigInProgress error = zkconn.ErrReconfigInProgress
+	// ErrNewConfigNoQuorum says that too few of the new members are up to date.
+	ErrNewConfigNoQuorum error = zkconn.ErrNewConfigNoQuorum
+	// ErrBadArguments says that the server refused the arguments.
+	ErrBadArguments error = zkconn.ErrBadArguments
+
 	// ErrConnectionLoss: no answer, and the retry policy gave up. See MaybeApplied.
 	ErrConnectionLoss error = zkconn.ErrConnectionLoss
 	// ErrSessionExpired: the session ended; its ephemeral nodes are gone or going.
@@ -37,6 +49,9 @@ var (
 	// ErrSessionMoved: the session is served by another server already.
 	ErrSessionMoved error = zkconn.ErrSessionMoved
 
+	// ErrNotZooKeeper is beside ErrConnectionLoss if what is at the other end of the
+	// connection does not answer as ZooKeeper does.
+	ErrNotZooKeeper = zkconn.ErrNotZooKeeper
 	// ErrTooLarge: refused here, before sending; the server would drop the connection.
 	ErrTooLarge = zkconn.ErrTooLarge
 	// ErrInvalidPath: refused here. The text says what is wrong with the path.

@@ -18,6 +18,7 @@ type GetChildrenBuilder struct {
 type getChildrenParams struct {
 	stat    *Stat
 	watcher *Watcher
+	watched bool
 }
 
 // GetChildren starts the operation; nothing is sent before its terminal.
@@ -42,6 +43,15 @@ func (b GetChildrenBuilder) StoringStatIn(stat *Stat) GetChildrenBuilder {
 // Java: usingWatcher.
 func (b GetChildrenBuilder) UsingWatcher(watcher *Watcher) GetChildrenBuilder {
 	b.p.watcher = watcher
+	return b
+}
+
+// Watched sets a one-shot watch as UsingWatcher does, whose event goes to the listeners
+// of CuratorListenable. It excludes UsingWatcher.
+//
+// Java: watched.
+func (b GetChildrenBuilder) Watched() GetChildrenBuilder {
+	b.p.watched = true
 	return b
 }
 

@@ -16,8 +16,11 @@ type GetDataBuilder struct {
 }
 
 type getDataParams struct {
-	stat    *Stat
-	watcher *Watcher
+	stat         *Stat
+	watcher      *Watcher
+	watched      bool
+	compressed   bool
+	uncompressed bool
 }
 
 // GetData starts the operation; nothing is sent before its terminal.
@@ -42,6 +45,33 @@ func (b GetDataBuilder) StoringStatIn(stat *Stat) GetDataBuilder {
 // Java: usingWatcher.
 func (b GetDataBuilder) UsingWatcher(watcher *Watcher) GetDataBuilder {
 	b.p.watcher = watcher
+	return b
+}
+
+// Watched sets a one-shot watch as UsingWatcher does, whose event goes to the listeners
+// of CuratorListenable. It excludes UsingWatcher.
+//
+// Java: watched.
+func (b GetDataBuilder) Watched() GetDataBuilder {
+	b.p.watched = true
+	return b
+}
+
+// Decompressed passes the data through the client's compression provider. A read of what
+// cannot be decompressed fails, and its watch stays set.
+//
+// Java: decompressed.
+func (b GetDataBuilder) Decompressed() GetDataBuilder {
+	b.p.compressed = true
+	return b
+}
+
+// Undecompressed returns the data as it is stored, although the client was made
+// WithCompression.
+//
+// Java: undecompressed.
+func (b GetDataBuilder) Undecompressed() GetDataBuilder {
+	b.p.uncompressed = true
 	return b
 }
 

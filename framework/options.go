@@ -2,6 +2,7 @@ package framework
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -31,13 +32,20 @@ type config struct {
 	maxData           int
 	namespace         string
 	auth              []zkconn.Auth
-	dial              func(ctx context.Context, network, address string) (net.Conn, error)
+	dial              dialFunc
+	tls               *tls.Config // nil for none
 	defaultData       []byte
 	containers        bool
+	aclProvider       ACLProvider // nil opens everything
+	compression       CompressionProvider
+	compressAll       bool
 	errorPolicy       state.ErrorPolicy
+	breaker           retry.Policy // nil for none
 	logger            *slog.Logger
 	tracer            *tracing.Tracer
 }
+
+type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
 const (
 	// defaultMaxData leaves a server's default jute.maxbuffer, 0xfffff bytes, room.

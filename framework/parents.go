@@ -31,7 +31,11 @@ func (cr *creation) makeParents(ctx context.Context, conn *zkconn.Conn) error {
 	var creates []*zkconn.Call
 	for i, look := range looks {
 		if errors.Is(look.Err, ErrNoNode) {
-			creates = append(creates, cr.parentCreate(all[i], len(all[i]) <= len(namespace)))
+			create, err := cr.parentCreate(all[i], len(all[i]) <= len(namespace))
+			if err != nil {
+				return err
+			}
+			creates = append(creates, create)
 		} else if look.Err != nil {
 			return look.Err
 		}
@@ -51,16 +55,19 @@ func (cr *creation) makeParents(ctx context.Context, conn *zkconn.Conn) error {
 }
 
 // parentCreate creates one ancestor, without data.
-func (cr *creation) parentCreate(dir string, ofNamespace bool) *zkconn.Call {
+func (cr *creation) parentCreate(dir string, ofNamespace bool) (*zkconn.Call, error) {
 	core := cr.c.core
 	call := &zkconn.Call{Op: jute.OpCreate2, Res: &jute.Create2Response{}}
-	req := &jute.CreateRequest{Path: dir, Data: []byte{}, ACL: wireACL(OpenACLUnsafe())}
+	req := &jute.CreateRequest{Path: dir, Data: []byte{}}
 	if ofNamespace || cr.p.containers && core.cfg.containers {
 		call.Op, req.Flags = jute.OpCreateContainer, jute.FlagContainer
 	}
+	var err error
 	if cr.p.aclOnParents {
 		req.ACL = wireACL(cr.p.acl)
+	} else if req.ACL, err = cr.c.defaultACL(dir); err != nil {
+		return nil, err
 	}
 	call.Req = req
-	return call
+	return call, nil
 }

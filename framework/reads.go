@@ -3,35 +3,63 @@ package framework
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-// read runs a read that may set a watch.
-func (c *Client) read(ctx context.Context, name, path string, op jute.Op, kind zkconn.WatchKind, watcher *Watcher, res jute.Record) error {
+// reading is a read that may set a watch.
+type reading struct {
+	name, path string
+	full       string // the server's path; that of path when empty
+	op         jute.Op
+	kind       zkconn.WatchKind
+	watcher    *Watcher
+	watched    bool
+	res        jute.Record
+	missing    func(ctx context.Context, conn *zkconn.Conn) error // what to do if there is no node; may be nil
+}
+
+func (r *reading) do(ctx context.Context, c *Client) (err error) {
 	if c == nil || c.core == nil {
-		return &OpError{Op: name, Path: path, Err: ErrNotStarted}
+		return &OpError{Op: r.name, Path: r.path, Err: ErrNotStarted}
 	}
-	full, err := c.fix(path, false)
+	switch {
+	case r.watched && r.watcher != nil:
+		err = fmt.Errorf("%w: UsingWatcher and Watched", ErrInvalidBuilder)
+	case r.full == "":
+		r.full, err = c.fix(r.path, false)
+	}
 	if err != nil {
-		return &OpError{Op: name, Path: path, Err: err}
+		return &OpError{Op: r.name, Path: r.path, Err: err}
 	}
-	return c.run(ctx, operation{name: name, path: path, repeat: true}, func(ctx context.Context, conn *zkconn.Conn) error {
-		call := &zkconn.Call{Op: op, Req: &jute.PathWatchRequest{Path: full, Watch: watcher != nil}, Res: res}
-		unset := func() {}
-		if watcher != nil {
-			call.Watch, unset = watcher.watch(c, full, kind)
-		}
-		err := conn.Do(ctx, 0, call)
-		if err == nil {
-			err = call.Err
-		}
-		if err != nil && !(op == jute.OpExists && errors.Is(err, ErrNoNode)) {
-			unset()
-		}
-		return harmless(err)
+	if r.watched {
+		r.watcher = c.core.watched
+	}
+	return c.run(ctx, operation{name: r.name, path: r.path, repeat: true}, func(ctx context.Context, conn *zkconn.Conn) error {
+		return harmless(r.attempt(ctx, c, conn))
 	})
+}
+
+// attempt is one try.
+func (r *reading) attempt(ctx context.Context, c *Client, conn *zkconn.Conn) error {
+	call := &zkconn.Call{Op: r.op, Req: &jute.PathWatchRequest{Path: r.full, Watch: r.watcher != nil}, Res: r.res}
+	unset := func() {}
+	if r.watcher != nil {
+		call.Watch, unset = r.watcher.watch(c, r.full, r.kind)
+	}
+	err := conn.Do(ctx, 0, call)
+	if err == nil {
+		err = call.Err
+	}
+	if err != nil && !(r.op == jute.OpExists && errors.Is(err, ErrNoNode)) {
+		unset()
+	}
+	if r.missing != nil && errors.Is(err, ErrNoNode) {
+		return errors.Join(r.missing(ctx, conn), err)
+	}
+	return err
 }
 
 func storeStat(to *Stat, stat jute.Stat) {
@@ -42,8 +70,22 @@ func storeStat(to *Stat, stat jute.Stat) {
 
 func (p checkExistsParams) do(ctx context.Context, c *Client, path string) (bool, error) {
 	var res jute.StatResponse
-	err := c.read(ctx, "exists", path, jute.OpExists, zkconn.WatchData, p.watcher, &res)
-	if errors.Is(err, ErrNoNode) {
+	r := reading{
+		name: "exists", path: path, op: jute.OpExists, kind: zkconn.WatchData,
+		watcher: p.watcher, watched: p.watched, res: &res,
+	}
+	if err := p.check(); err != nil {
+		return false, &OpError{Op: r.name, Path: path, Err: err}
+	}
+	var parents error
+	if p.parents || p.containers {
+		r.missing = func(ctx context.Context, conn *zkconn.Conn) error {
+			parents = p.makeParents(ctx, c, conn, r.full)
+			return parents
+		}
+	}
+	err := r.do(ctx, c)
+	if errors.Is(err, ErrNoNode) && parents == nil {
 		return false, nil
 	}
 	if err != nil {
@@ -53,18 +95,62 @@ func (p checkExistsParams) do(ctx context.Context, c *Client, path string) (bool
 	return true, nil
 }
 
+func (p *checkExistsParams) check() error {
+	switch {
+	case p.parents && p.containers:
+		return fmt.Errorf("%w: CreatingParentsIfNeeded and CreatingParentContainersIfNeeded", ErrInvalidBuilder)
+	case p.aclGiven && !p.parents && !p.containers:
+		return fmt.Errorf("%w: WithACL without a step that creates parents", ErrInvalidBuilder)
+	case p.aclGiven && len(p.acl) == 0:
+		return fmt.Errorf("%w: WithACL without an ACL", ErrInvalidBuilder)
+	}
+	return nil
+}
+
+// makeParents creates the missing parents of a node that does not exist.
+func (p *checkExistsParams) makeParents(ctx context.Context, c *Client, conn *zkconn.Conn, full string) error {
+	parents := creation{c: c, full: full, p: &createParams{
+		parents: p.parents, containers: p.containers, acl: p.acl, aclGiven: p.aclGiven, aclOnParents: p.aclGiven,
+	}}
+	if len(ancestors(full, c.core.chroot)) == 0 {
+		return nil
+	}
+	return parents.makeParents(ctx, conn)
+}
+
 func (p getDataParams) do(ctx context.Context, c *Client, path string) ([]byte, error) {
 	var res jute.GetDataResponse
-	if err := c.read(ctx, "getData", path, jute.OpGetData, zkconn.WatchData, p.watcher, &res); err != nil {
+	r := reading{
+		name: "getData", path: path, op: jute.OpGetData, kind: zkconn.WatchData,
+		watcher: p.watcher, watched: p.watched, res: &res,
+	}
+	if c == nil || c.core == nil {
+		return nil, &OpError{Op: r.name, Path: path, Err: ErrNotStarted}
+	}
+	packed, err := c.compresses(p.compressed, p.uncompressed)
+	if err != nil {
+		return nil, &OpError{Op: r.name, Path: path, Err: err}
+	}
+	if err := r.do(ctx, c); err != nil {
 		return nil, err
 	}
+	data := res.Data
+	if packed {
+		if data, err = c.core.cfg.compression.Decompress(c.unfix(r.full), data); err != nil {
+			return nil, &OpError{Op: r.name, Path: path, Attempts: 1, Err: fmt.Errorf("decompress the data: %w", err)}
+		}
+	}
 	storeStat(p.stat, res.Stat)
-	return res.Data, nil
+	return data, nil
 }
 
 func (p getChildrenParams) do(ctx context.Context, c *Client, path string) ([]string, error) {
 	var res jute.GetChildren2Response
-	if err := c.read(ctx, "getChildren", path, jute.OpGetChildren2, zkconn.WatchChildren, p.watcher, &res); err != nil {
+	r := reading{
+		name: "getChildren", path: path, op: jute.OpGetChildren2, kind: zkconn.WatchChildren,
+		watcher: p.watcher, watched: p.watched, res: &res,
+	}
+	if err := r.do(ctx, c); err != nil {
 		return nil, err
 	}
 	storeStat(p.stat, res.Stat)

@@ -8,42 +8,36 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-func (p *setDataParams) request(full string, data []byte) (*jute.SetDataRequest, error) {
-	req := &jute.SetDataRequest{Path: full, Data: data, Version: anyVersion}
-	if data == nil {
-		req.Data = []byte{}
-	}
+// write returns what is to be sent.
+func (p *setDataParams) write(c *Client, full string, data []byte) (*setting, error) {
+	s := &setting{full: full, version: anyVersion, idempotent: p.idempotent}
 	if p.versionGiven {
-		req.Version = p.version
+		s.version = p.version
 	}
-	if req.Version < anyVersion {
+	if s.version < anyVersion {
 		return nil, fmt.Errorf("%w: there is no version %d", ErrInvalidBuilder, p.version)
 	}
-	return req, nil
+	var err error
+	s.data, err = c.compress(full, data, p.compressed, p.uncompressed)
+	return s, err
 }
 
 func (p setDataParams) do(ctx context.Context, c *Client, path string, data []byte) (Stat, error) {
-	if c == nil || c.core == nil {
-		return Stat{}, &OpError{Op: "setData", Path: path, Err: ErrNotStarted}
+	full, err := c.usable(path)
+	var s *setting
+	if err == nil {
+		s, err = p.write(c, full, data)
 	}
-	full, err := c.fix(path, false)
 	if err != nil {
 		return Stat{}, &OpError{Op: "setData", Path: path, Err: err}
 	}
-	req, err := p.request(full, data)
-	if err != nil {
-		return Stat{}, &OpError{Op: "setData", Path: path, Err: err}
-	}
-	var res jute.StatResponse
-	err = c.run(ctx, operation{name: "setData", path: path}, func(ctx context.Context, conn *zkconn.Conn) error {
-		call := &zkconn.Call{Op: jute.OpSetData, Req: req, Res: &res}
-		if err := conn.Do(ctx, 0, call); err != nil {
-			return err
-		}
-		return call.Err
+	var stat jute.Stat
+	err = c.run(ctx, operation{name: "setData", path: path, repeat: p.idempotent}, func(ctx context.Context, conn *zkconn.Conn) (err error) {
+		stat, err = s.attempt(ctx, conn)
+		return err
 	})
 	if err != nil {
 		return Stat{}, err
 	}
-	return newStat(res.Stat), nil
+	return newStat(stat), nil
 }

@@ -19,6 +19,9 @@ type SetDataBuilder struct {
 type setDataParams struct {
 	version      int32
 	versionGiven bool
+	idempotent   bool
+	compressed   bool
+	uncompressed bool
 }
 
 // SetData starts the operation; nothing is sent before its terminal.
@@ -36,8 +39,35 @@ func (b SetDataBuilder) WithVersion(version int32) SetDataBuilder {
 	return b
 }
 
+// Idempotent lets the write be repeated after a lost reply. With WithVersion a node that
+// has this data at the version that follows is success: somebody else may have written
+// it. Without, the write may overwrite, late, what somebody else has written since.
+//
+// Java: idempotent.
+func (b SetDataBuilder) Idempotent() SetDataBuilder {
+	b.p.idempotent = true
+	return b
+}
+
+// Compressed sends the data through the client's compression provider.
+//
+// Java: compressed.
+func (b SetDataBuilder) Compressed() SetDataBuilder {
+	b.p.compressed = true
+	return b
+}
+
+// Uncompressed sends the data as it is, although the client was made WithCompression.
+//
+// Java: uncompressed.
+func (b SetDataBuilder) Uncompressed() SetDataBuilder {
+	b.p.uncompressed = true
+	return b
+}
+
 // ForPath replaces the data and returns the new Stat. Errors: ErrNoNode, ErrBadVersion,
-// ErrNoAuth, ErrTooLarge. A write whose reply was lost is not repeated, see MaybeApplied.
+// ErrNoAuth, ErrTooLarge. A write whose reply was lost is not repeated, see MaybeApplied,
+// unless it is Idempotent.
 //
 // data is required, and nil empties the node: unlike Java there is no form that
 // overwrites it with the default data.
@@ -80,6 +110,18 @@ func (t TransactionOp) SetData() SetDataOp { return SetDataOp{c: t.c} }
 func (o SetDataOp) WithVersion(version int32) SetDataOp {
 	o.p.version = version
 	o.p.versionGiven = true
+	return o
+}
+
+// Compressed sends the data through the client's compression provider.
+func (o SetDataOp) Compressed() SetDataOp {
+	o.p.compressed = true
+	return o
+}
+
+// Uncompressed sends the data as it is, although the client was made WithCompression.
+func (o SetDataOp) Uncompressed() SetDataOp {
+	o.p.uncompressed = true
 	return o
 }
 

@@ -35,6 +35,9 @@ func (o CheckOp) WithVersion(version int32) CheckOp {
 // ForPath completes the operation.
 func (o CheckOp) ForPath(path string) Op {
 	return newOp(o.c, "check", path, false, func(full string) (zkconn.MultiOp, error) {
+		if o.version < anyVersion {
+			return zkconn.MultiOp{}, fmt.Errorf("%w: there is no version %d", ErrInvalidBuilder, o.version)
+		}
 		return zkconn.MultiOp{Op: jute.OpCheck, Req: &jute.CheckVersionRequest{Path: full, Version: o.version}}, nil
 	})
 }
@@ -49,11 +52,16 @@ type Op struct {
 	err        error
 }
 
-// OpResult is the outcome of one operation of a transaction.
+// OpResult is the outcome of one operation of a transaction or a batch.
+//
+// Java: CuratorTransactionResult.
 type OpResult struct {
 	Op   string // "create", "delete", "setData", "check"
 	Path string // the actual path for a create
-	Stat Stat   // of setDatas and of creates of containers; the server tells no other
+	// Stat is that of setDatas and creates. In a transaction the server tells it of no
+	// creates but those of containers and of nodes with a time to live.
+	Stat Stat
+	Err  error // of an operation in a batch; a transaction fails as a whole
 }
 
 func newOp(c *Client, name, path string, sequential bool, multi func(full string) (zkconn.MultiOp, error)) Op {
@@ -74,7 +82,11 @@ func (p createParams) op(c *Client, path string) Op {
 		if err := p.check(); err != nil {
 			return zkconn.MultiOp{}, err
 		}
-		op, req := p.request(c, full)
+		data, acl, err := p.contents(c, full)
+		if err != nil {
+			return zkconn.MultiOp{}, err
+		}
+		op, req := p.request(full, data, acl)
 		if op == jute.OpCreate2 {
 			op = jute.OpCreate // as Java: in a multi the server does not answer with the Stat
 		}
@@ -84,19 +96,25 @@ func (p createParams) op(c *Client, path string) Op {
 
 func (p deleteParams) op(c *Client, path string) Op {
 	return newOp(c, "delete", path, false, func(full string) (zkconn.MultiOp, error) {
+		if p.wanted() < anyVersion {
+			return zkconn.MultiOp{}, fmt.Errorf("%w: there is no version %d", ErrInvalidBuilder, p.version)
+		}
 		return zkconn.MultiOp{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: full, Version: p.wanted()}}, nil
 	})
 }
 
 func (p setDataParams) op(c *Client, path string, data []byte) Op {
 	return newOp(c, "setData", path, false, func(full string) (zkconn.MultiOp, error) {
-		req, err := p.request(full, data)
-		return zkconn.MultiOp{Op: jute.OpSetData, Req: req}, err
+		s, err := p.write(c, full, data)
+		if err != nil {
+			return zkconn.MultiOp{}, err
+		}
+		return zkconn.MultiOp{Op: jute.OpSetData, Req: &jute.SetDataRequest{Path: full, Data: s.data, Version: s.version}}, nil
 	})
 }
 
-func (p transactionParams) do(ctx context.Context, c *Client, ops []Op) ([]OpResult, error) {
-	multi := &zkconn.MultiRequest{}
+// checkOps returns the first mistake that was made in the operations.
+func checkOps(c *Client, ops []Op) error {
 	for i, op := range ops {
 		err := op.err
 		switch {
@@ -106,12 +124,22 @@ func (p transactionParams) do(ctx context.Context, c *Client, ops []Op) ([]OpRes
 			err = fmt.Errorf("%w: operation %d was made by another client", ErrInvalidBuilder, i)
 		}
 		if err != nil {
-			return nil, &OpError{Op: op.name, Path: op.path, Err: err}
+			return &OpError{Op: op.name, Path: op.path, Err: err}
 		}
-		multi.Ops = append(multi.Ops, op.multi)
+	}
+	return nil
+}
+
+func (p transactionParams) do(ctx context.Context, c *Client, ops []Op) ([]OpResult, error) {
+	if err := checkOps(c, ops); err != nil {
+		return nil, err
 	}
 	if len(ops) == 0 {
 		return nil, &OpError{Op: "multi", Err: fmt.Errorf("%w: a transaction without operations", ErrInvalidBuilder)}
+	}
+	multi := &zkconn.MultiRequest{}
+	for _, op := range ops {
+		multi.Ops = append(multi.Ops, op.multi)
 	}
 	var res zkconn.MultiResponse
 	err := c.run(ctx, operation{name: "multi"}, func(ctx context.Context, conn *zkconn.Conn) error {

@@ -43,7 +43,7 @@ func (b TransactionBuilder) ForOperations(ctx context.Context, ops ...Op) ([]OpR
 //
 // Java: inBackground.
 func (b TransactionBuilder) InBackground(ctx context.Context, ops []Op, fn func(ctx context.Context, result []OpResult, err error)) error {
-	return b.c.inBackground(ctx, "transaction", "", func(ctx context.Context) (func(context.Context), error) {
+	return b.c.inBackground(ctx, "multi", "", func(ctx context.Context) (func(context.Context), error) {
 		result, err := b.p.do(ctx, b.c, ops)
 		if fn == nil {
 			return nil, err

@@ -25,15 +25,23 @@ const (
 	EphemeralSequential
 	// Container nodes are removed by the server after their last child is gone.
 	Container
+	// PersistentWithTTL nodes are removed by the server when they have no children and
+	// were not written for a time; see CreateBuilder.WithTTL.
+	PersistentWithTTL
+	// PersistentSequentialWithTTL nodes get a number, too.
+	PersistentSequentialWithTTL
 )
 
-func (m CreateMode) valid() bool      { return m >= Persistent && m <= Container }
-func (m CreateMode) ephemeral() bool  { return m == Ephemeral || m == EphemeralSequential }
-func (m CreateMode) sequential() bool { return m == PersistentSequential || m == EphemeralSequential }
+func (m CreateMode) valid() bool     { return m >= Persistent && m <= PersistentSequentialWithTTL }
+func (m CreateMode) ephemeral() bool { return m == Ephemeral || m == EphemeralSequential }
+func (m CreateMode) timed() bool     { return m == PersistentWithTTL || m == PersistentSequentialWithTTL }
+func (m CreateMode) sequential() bool {
+	return m == PersistentSequential || m == EphemeralSequential || m == PersistentSequentialWithTTL
+}
 
 // flags are the mode's in the protocol.
 func (m CreateMode) flags() int32 {
-	return [...]int32{0, jute.FlagEphemeral, jute.FlagSequential, jute.FlagEphemeral | jute.FlagSequential, jute.FlagContainer}[m]
+	return [...]int32{0, jute.FlagEphemeral, jute.FlagSequential, jute.FlagEphemeral | jute.FlagSequential, jute.FlagContainer, jute.FlagTTL, jute.FlagSequentialTTL}[m]
 }
 
 // Stat describes a node, in ZooKeeper's terms.

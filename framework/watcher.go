@@ -59,51 +59,124 @@ const (
 type watchID struct {
 	core *core
 	full string
-	kind zkconn.WatchKind
+	kind watchKind
 }
 
-// watchGroup is every setting of one watch; the first event of any ends all.
+// watchKind is the kind of a watch.
+type watchKind int
+
+// The kinds; the one-shot ones have the session layer's numbers.
+const (
+	kindData       = watchKind(zkconn.WatchData)
+	kindChildren   = watchKind(zkconn.WatchChildren)
+	kindPersistent = iota + 10
+	kindRecursive
+)
+
+// watchGroup is every setting of one watch; the first event of any one-shot one ends all.
 type watchGroup struct {
-	settings int
+	settings map[*watchSetting]struct{}
 	fired    bool
+}
+
+// watchSetting is one call that has set a watch: a one-shot one or a subscription.
+type watchSetting struct {
+	watcher *Watcher
+	id      watchID
+	c       *Client
+	watch   *zkconn.Watch
+	sub     *zkconn.Subscription
 }
 
 // watch returns a new setting of the watch, and what takes it back when it was not set.
 func (w *Watcher) watch(c *Client, full string, kind zkconn.WatchKind) (watch *zkconn.Watch, unset func()) {
-	id := watchID{c.core, full, kind}
+	s := &watchSetting{watcher: w, id: watchID{c.core, full, watchKind(kind)}, c: c}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	group := w.set[id]
-	if group == nil {
-		group = &watchGroup{}
-		if w.set == nil {
-			w.set = map[watchID]*watchGroup{}
-		}
-		w.set[id] = group
-	}
-	group.settings++
-	forget := func() {
-		if w.set[id] == group {
-			delete(w.set, id)
-		}
-	}
-	watch = zkconn.NewWatch(full, kind, func(e zkconn.WatchEvent) {
+	group := w.add(s)
+	s.watch = zkconn.NewWatch(full, kind, func(e zkconn.WatchEvent) {
 		w.mu.Lock()
 		first := !group.fired
 		group.fired = true
-		forget()
+		for s := range group.settings {
+			w.drop(s)
+		}
 		w.mu.Unlock()
 		if first {
 			w.deliver(c, e)
 		}
 	})
-	return watch, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if group.settings--; group.settings == 0 {
-			forget()
+	return s.watch, s.unset
+}
+
+// add takes a setting in; w.mu is held.
+func (w *Watcher) add(s *watchSetting) *watchGroup {
+	group := w.set[s.id]
+	if group == nil {
+		group = &watchGroup{settings: map[*watchSetting]struct{}{}}
+		if w.set == nil {
+			w.set = map[watchID]*watchGroup{}
+		}
+		w.set[s.id] = group
+	}
+	group.settings[s] = struct{}{}
+	for _, r := range s.c.registries() {
+		r.add(w)
+	}
+	return group
+}
+
+// drop forgets a setting, and reports whether it was there; w.mu is held.
+func (w *Watcher) drop(s *watchSetting) bool {
+	group := w.set[s.id]
+	if group == nil {
+		return false
+	}
+	if _, ok := group.settings[s]; !ok {
+		return false
+	}
+	delete(group.settings, s)
+	if len(group.settings) == 0 {
+		delete(w.set, s.id)
+	}
+	for _, r := range s.c.registries() {
+		r.remove(w)
+	}
+	return true
+}
+
+// unset forgets a setting.
+func (s *watchSetting) unset() {
+	s.watcher.mu.Lock()
+	defer s.watcher.mu.Unlock()
+	s.watcher.drop(s)
+}
+
+// take forgets the settings that fit and returns them: they are to be given back.
+func (w *Watcher) take(fits func(s *watchSetting) bool) []*watchSetting {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var taken []*watchSetting
+	for _, group := range w.set {
+		for s := range group.settings {
+			if fits(s) {
+				taken = append(taken, s)
+			}
 		}
 	}
+	for _, s := range taken {
+		w.drop(s)
+	}
+	return taken
+}
+
+// giveBack takes a watch from the session layer, without waiting for the server.
+func (s *watchSetting) giveBack(conn *zkconn.Conn) {
+	if s.sub != nil {
+		conn.Drop(s.sub)
+		return
+	}
+	conn.Unwatch(s.watch)
 }
 
 func (w *Watcher) deliver(c *Client, e zkconn.WatchEvent) {

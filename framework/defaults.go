@@ -1,0 +1,104 @@
+package framework
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-curator/curator/internal/jute"
+)
+
+// ACLProvider chooses the ACL of a node when a create gives none, of parents that are
+// created, too. path is the node's with its namespace, of a sequential node without the
+// number. It must be safe for concurrent use, and must not return an empty ACL.
+//
+// Java: ACLProvider.getAclForPath.
+type ACLProvider interface{ ACLForPath(path string) []ACL }
+
+// WithACLProvider sets the ACL of creates that give none. The default opens every node to
+// everyone.
+//
+// Java: aclProvider.
+func WithACLProvider(p ACLProvider) Option {
+	return option(func(c *config) error {
+		if p == nil {
+			return errors.New("WithACLProvider: the provider is nil")
+		}
+		c.aclProvider = p
+		return nil
+	})
+}
+
+// WithCompressionProvider sets how data is compressed, by the steps Compressed and
+// Decompressed or always, see WithCompression. The default is GzipCompressionProvider.
+//
+// Java: compressionProvider.
+func WithCompressionProvider(p CompressionProvider) Option {
+	return option(func(c *config) error {
+		if p == nil {
+			return errors.New("WithCompressionProvider: the provider is nil")
+		}
+		c.compression = p
+		return nil
+	})
+}
+
+// WithCompression compresses and decompresses the data of every operation that does not
+// say otherwise. Nodes that were written without cannot be read then but with
+// Undecompressed; those of locks and other recipes are left as they are.
+//
+// Java: enableCompression.
+func WithCompression() Option {
+	return option(func(c *config) error {
+		c.compressAll = true
+		return nil
+	})
+}
+
+// defaultACL returns the ACL for a node whose create gives none.
+func (c *Client) defaultACL(full string) ([]jute.ACL, error) {
+	provider := c.core.cfg.aclProvider
+	if provider == nil {
+		return wireACL(OpenACLUnsafe()), nil
+	}
+	acl := provider.ACLForPath(c.core.unrooted(full))
+	if len(acl) == 0 {
+		return nil, fmt.Errorf("%w: the ACL provider has none for %s", ErrInvalidACL, c.core.unrooted(full))
+	}
+	return wireACL(acl), nil
+}
+
+// unrooted returns a path of the server's without the chroot.
+func (c *core) unrooted(full string) string {
+	if rest := strings.TrimPrefix(full, c.chroot); rest != "" {
+		return rest
+	}
+	return "/"
+}
+
+// compresses tells whether data goes through the compression provider.
+func (c *Client) compresses(yes, no bool) (bool, error) {
+	if yes && no {
+		return false, fmt.Errorf("%w: data both compressed and not", ErrInvalidBuilder)
+	}
+	return yes || c.core.cfg.compressAll && !no, nil
+}
+
+// compress returns data as it is to be stored, never nil: a node with null data is nothing
+// that Java's users expect.
+func (c *Client) compress(full string, data []byte, yes, no bool) ([]byte, error) {
+	if data == nil {
+		data = []byte{}
+	}
+	switch needed, err := c.compresses(yes, no); {
+	case err != nil:
+		return nil, err
+	case !needed:
+		return data, nil
+	}
+	packed, err := c.core.cfg.compression.Compress(c.unfix(full), data)
+	if err != nil {
+		return nil, fmt.Errorf("compress the data: %w", err)
+	}
+	return packed, nil
+}

@@ -1,0 +1,59 @@
+package framework
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// configNode has the ensemble's configuration, whatever the namespace and the chroot.
+const configNode = "/zookeeper/config"
+
+func (p getConfigParams) do(ctx context.Context, c *Client) ([]byte, error) {
+	var res jute.GetDataResponse
+	r := reading{
+		name: "getConfig", full: configNode, op: jute.OpGetData, kind: zkconn.WatchData,
+		watcher: p.watcher, watched: p.watched, res: &res,
+	}
+	if err := r.do(ctx, c); err != nil {
+		return nil, err
+	}
+	storeStat(p.stat, res.Stat)
+	return res.Data, nil
+}
+
+func (p reconfigParams) do(ctx context.Context, c *Client) ([]byte, error) {
+	req := &jute.ReconfigRequest{
+		Joining: listed(p.joining), Leaving: listed(p.leaving), NewMembers: listed(p.members), CurConfigID: -1,
+	}
+	if p.fromGiven {
+		req.CurConfigID = p.from
+	}
+	var err error
+	switch incremental := req.Joining != nil || req.Leaving != nil; {
+	case !incremental && req.NewMembers == nil:
+		err = fmt.Errorf("%w: neither Joining nor Leaving nor WithNewMembers", ErrInvalidBuilder)
+	case incremental && req.NewMembers != nil:
+		err = fmt.Errorf("%w: WithNewMembers and Joining or Leaving", ErrInvalidBuilder)
+	}
+	if err != nil {
+		return nil, &OpError{Op: "reconfig", Err: err}
+	}
+	var res jute.GetDataResponse
+	if err := c.call(ctx, operation{name: "reconfig"}, jute.OpReconfig, req, &res); err != nil {
+		return nil, err
+	}
+	storeStat(p.stat, res.Stat)
+	return res.Data, nil
+}
+
+// listed returns servers as reconfig wants them, nil for none.
+func listed(servers []string) []byte {
+	if len(servers) == 0 {
+		return nil
+	}
+	return []byte(strings.Join(servers, ","))
+}

@@ -1,0 +1,88 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+)
+
+// maxFile bounds what LoadJSON reads.
+const maxFile = 16 << 20
+
+// LoadJSON reads schemas from a file in the format of Java's SchemaSetLoader, an array of
+// objects with these keys:
+//
+//	"name"             a string, required: unique in the file
+//	"path"             a string, required: a path, or a regular expression
+//	"isRegex"          true if path is a regular expression; false by default
+//	"schemaValidator"  a string: names one of validators; none by default
+//	"documentation"    a string; "" by default
+//	"ephemeral"        "can", "must" or "cannot", in any case; "can" by default
+//	"sequential"       likewise
+//	"watched"          likewise
+//	"canBeDeleted"     true if the node can be deleted; false by default
+//	"metadata"         an object with strings, numbers, true, false or null, all of
+//	                   which become text; empty by default
+//
+// Mind canBeDeleted: Java's own documentation says that it is true by default, but the
+// loader has always taken a missing key for false. Numbers keep the digits of the file.
+//
+// It is stricter than Java: an unknown key, a key twice, a value of another type, a name,
+// path or regular expression that occurs twice, and text behind the array are errors, and
+// so is an unescaped bracket or && within the brackets of a regular expression, whose
+// meaning is another one in Java. See NewRegexp for the other differences.
+//
+// The file is UTF-8 and has at most 16 MiB. It is read to its end; r is not closed. An
+// error matches ErrInvalid, unless it is r's, and says where it is: with an error there
+// are no schemas. Hand the result to NewSet, alone or with others.
+//
+// Java: SchemaSetLoader, with validators for its SchemaValidatorMapper.
+func LoadJSON(r io.Reader, validators map[string]Validator) ([]*Schema, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("load schemas: %w", err)
+	case len(text) > maxFile:
+		return nil, fmt.Errorf("load schemas: %w: the file has more than %d bytes", ErrInvalid, maxFile)
+	case !utf8.Valid(text):
+		return nil, fmt.Errorf("load schemas: %w: the file is not UTF-8", ErrInvalid)
+	}
+	schemas, err := parse(text, validators)
+	if err == nil {
+		_, err = NewSet(schemas, false)
+	}
+	if err == nil {
+		return schemas, nil
+	}
+	if !errors.Is(err, ErrInvalid) {
+		err = fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return nil, fmt.Errorf("load schemas: %w", err)
+}
+
+func parse(text []byte, validators map[string]Validator) ([]*Schema, error) {
+	var whole json.RawMessage
+	if err := json.Unmarshal(text, &whole); err != nil {
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			return nil, fmt.Errorf("line %d: %w", 1+bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte("\n")), err)
+		}
+		return nil, err
+	}
+	var objects []json.RawMessage
+	if err := json.Unmarshal(whole, &objects); err != nil || whole[0] != '[' {
+		return nil, fmt.Errorf("the file must be an array of schemas, not %s", excerpt(whole))
+	}
+	var schemas []*Schema
+	for i, object := range objects {
+		s, err := parseSchema(object, validators)
+		if err != nil {
+			return nil, fmt.Errorf("number %d: %w", i+1, err)
+		}
+		schemas = append(schemas, s)
+	}
+	return schemas, nil
+}

@@ -1,0 +1,49 @@
+package framework
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+)
+
+// WithTLS encrypts every connection. A server's certificate is verified against the name
+// by which the connect string has it, unless its ServerName gives another; a client
+// certificate goes into its Certificates. The handshake has its part of the time that
+// a server is given to accept a session. It works on top of WithDialer.
+//
+// ZooKeeper's servers listen for TLS on a port of its own, secureClientPort.
+//
+// Java: ZKClientConfig with zookeeper.client.secure.
+func WithTLS(settings *tls.Config) Option {
+	return option(func(c *config) error {
+		if settings == nil {
+			return errors.New("WithTLS: the configuration is nil")
+		}
+		c.tls = settings.Clone()
+		return nil
+	})
+}
+
+// dialer returns how the client connects.
+func (c *config) dialer() dialFunc {
+	if c.tls == nil {
+		return c.dial
+	}
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := c.dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		settings := c.tls
+		if settings.ServerName == "" {
+			settings = settings.Clone()
+			settings.ServerName, _, _ = net.SplitHostPort(address) // it was checked by NewClient
+		}
+		secure := tls.Client(conn, settings)
+		if err := secure.HandshakeContext(ctx); err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+		return secure, nil
+	}
+}

@@ -1,0 +1,236 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// Watches starts operations on watches.
+//
+// Java: watchers.
+func (c *Client) Watches() *Watches { return &Watches{c} }
+
+// Watches has the operations on watches; see Client.Watches.
+type Watches struct{ c *Client }
+
+// AddWatchMode is the kind of a persistent watch.
+//
+// Java: AddWatchMode.
+type AddWatchMode int
+
+// The modes. The zero value is PersistentRecursive, as in Curator.
+const (
+	// PersistentRecursive watches tell when the node or one below it is created, deleted
+	// or gets other data.
+	PersistentRecursive AddWatchMode = iota
+	// PersistentWatch watches tell when the node is created, deleted, gets other data or
+	// other children.
+	PersistentWatch
+)
+
+// WatcherType is a type of one-shot watches.
+//
+// Java: Watcher.WatcherType.
+type WatcherType int
+
+// The types.
+const (
+	// AnyWatcher stands for all watches.
+	AnyWatcher WatcherType = iota
+	// DataWatcher stands for the watches of CheckExists and GetData.
+	DataWatcher
+	// ChildrenWatcher stands for the watches of GetChildren.
+	ChildrenWatcher
+)
+
+// registry counts the settings of watchers.
+type registry struct {
+	mu       sync.Mutex
+	settings map[*Watcher]int
+}
+
+func (r *registry) add(w *Watcher) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.settings == nil {
+		r.settings = map[*Watcher]int{}
+	}
+	r.settings[w]++
+}
+
+func (r *registry) remove(w *Watcher) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.settings[w]--; r.settings[w] == 0 {
+		delete(r.settings, w)
+	}
+}
+
+func (r *registry) watchers() []*Watcher {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]*Watcher, 0, len(r.settings))
+	for w := range r.settings {
+		all = append(all, w)
+	}
+	return all
+}
+
+// registries returns where the watches of a client are counted.
+func (c *Client) registries() []*registry {
+	if c.watches == nil {
+		return []*registry{&c.core.watches}
+	}
+	return []*registry{&c.core.watches, c.watches}
+}
+
+func (p addParams) do(ctx context.Context, c *Client, path string, watcher *Watcher) error {
+	full, err := c.usable(path)
+	kind := kindRecursive
+	switch {
+	case err != nil:
+	case watcher == nil:
+		err = fmt.Errorf("%w: the watcher is nil", ErrInvalidBuilder)
+	case p.mode == PersistentWatch:
+		kind = kindPersistent
+	case p.mode != PersistentRecursive:
+		err = fmt.Errorf("%w: there is no mode %d", ErrInvalidBuilder, p.mode)
+	}
+	if err != nil {
+		return &OpError{Op: "addWatch", Path: path, Err: err}
+	}
+	s := watcher.subscribe(c, full, watchKind(kind))
+	if s == nil {
+		return nil
+	}
+	err = c.run(ctx, operation{name: "addWatch", path: path, repeat: true}, func(ctx context.Context, conn *zkconn.Conn) error {
+		return harmless(conn.Subscribe(ctx, s.sub))
+	})
+	if err != nil {
+		s.unset()
+	}
+	return err
+}
+
+// subscribe returns a new setting, or nil if the watcher has the same already.
+func (w *Watcher) subscribe(c *Client, full string, kind watchKind) *watchSetting {
+	s := &watchSetting{watcher: w, id: watchID{c.core, full, kind}, c: c}
+	s.sub = zkconn.NewSubscription(full, kind == kindRecursive, func(e zkconn.WatchEvent) { w.deliver(c, e) })
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.set[s.id] != nil {
+		return nil
+	}
+	w.add(s)
+	return s
+}
+
+func (p removeParams) do(ctx context.Context, c *Client, path string, watcher *Watcher) error {
+	full, err := c.usable(path)
+	if err == nil && (p.kind < AnyWatcher || p.kind > ChildrenWatcher) {
+		err = fmt.Errorf("%w: there is no type %d", ErrInvalidBuilder, p.kind)
+	}
+	var conn *zkconn.Conn
+	if err == nil {
+		conn, err = c.started(ctx)
+	}
+	if err != nil {
+		return &OpError{Op: "removeWatches", Path: path, Err: err}
+	}
+	watchers := []*Watcher{watcher}
+	if watcher == nil {
+		watchers = c.core.watches.watchers()
+	}
+	n := giveBack(conn, watchers, func(s *watchSetting) bool {
+		return s.id.core == c.core && s.id.full == full && p.fits(s.id.kind)
+	})
+	if n == 0 && !p.quietly {
+		return &OpError{Op: "removeWatches", Path: path, Err: ErrNoWatcher}
+	}
+	if n == 0 || p.locally {
+		return nil
+	}
+	if err = c.confirm(ctx, "removeWatches", path); p.guaranteed {
+		return nil // with the connection the server's watches go, too
+	}
+	return err
+}
+
+// fits tells whether watches of a kind are to be removed.
+func (p *removeParams) fits(kind watchKind) bool {
+	switch p.kind {
+	case DataWatcher:
+		return kind == kindData
+	case ChildrenWatcher:
+		return kind == kindChildren
+	default:
+		return true
+	}
+}
+
+// giveBack gives the settings that fit back, and returns how many there were.
+func giveBack(conn *zkconn.Conn, watchers []*Watcher, fits func(s *watchSetting) bool) int {
+	n := 0
+	for _, w := range watchers {
+		for _, s := range w.take(fits) {
+			s.giveBack(conn)
+			n++
+		}
+	}
+	return n
+}
+
+// confirm waits until the server has done what was sent to it before.
+func (c *Client) confirm(ctx context.Context, op, path string) error {
+	return c.run(ctx, operation{name: op, path: path, repeat: true}, func(ctx context.Context, conn *zkconn.Conn) error {
+		return harmless(conn.Do(ctx, 0, &zkconn.Call{
+			Op: jute.OpExists, Req: &jute.PathWatchRequest{Path: "/"}, Res: &jute.StatResponse{},
+		}))
+	})
+}
+
+// WatcherRemovingView returns a view that remembers the watches set through it, and
+// through its own views, so that they can be taken back together.
+//
+// Java: newWatcherRemoveCuratorFramework.
+func (c *Client) WatcherRemovingView() WatcherRemovingView {
+	if c == nil {
+		return WatcherRemovingView{}
+	}
+	return WatcherRemovingView{&Client{
+		core: c.core, namespace: c.namespace, prefix: c.prefix, nsErr: c.nsErr, view: true, watches: &registry{},
+	}}
+}
+
+// WatcherRemovingView is a view that can take back all its watches at once.
+//
+// Java: WatcherRemoveCuratorFramework.
+type WatcherRemovingView struct{ *Client }
+
+// RemoveWatchers removes every watch set through this view that has not fired. When it
+// returns none of them tells anything any more; the error says that the server could not
+// be asked to confirm it, which forgets them with the connection.
+//
+// Java: removeWatchers.
+func (v WatcherRemovingView) RemoveWatchers(ctx context.Context) error {
+	if v.Client == nil || v.core == nil {
+		return &OpError{Op: "removeWatches", Err: ErrNotStarted}
+	}
+	conn, err := v.started(ctx)
+	if err != nil && !errors.Is(err, ErrClosed) {
+		return &OpError{Op: "removeWatches", Err: err}
+	}
+	if err != nil {
+		return nil // they have ended with the client
+	}
+	n := giveBack(conn, v.watches.watchers(), func(s *watchSetting) bool { return s.c.watches == v.watches })
+	if n == 0 {
+		return nil
+	}
+	return v.confirm(ctx, "removeWatches", "")
+}
