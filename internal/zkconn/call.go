@@ -65,11 +65,16 @@ type batch struct {
 	// guarded by wire.mu
 	replies []reply
 	err     error // why there are no more replies
+
+	// Room for the batch that is one request, as most are.
+	oneStart [1]int
+	oneReply [1]reply
 }
 
 // newBatch encodes calls, refusing a request of more than limit bytes.
 func newBatch(calls []*Call, limit int) (*batch, error) {
-	b := &batch{calls: calls, done: make(chan struct{})}
+	b := &batch{calls: calls, done: make(chan struct{}), frames: make([]byte, 0, 256*len(calls))}
+	b.starts, b.replies = b.oneStart[:0], b.oneReply[:0]
 	for _, call := range calls {
 		start := len(b.frames)
 		b.starts = append(b.starts, start)

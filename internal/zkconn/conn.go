@@ -54,6 +54,7 @@ type Conn struct {
 
 	acked         atomic.Int64 // when the last acknowledged request was sent, by clock
 	lastZxid      atomic.Int64
+	notices       atomic.Int64 // how many events servers have told
 	doubted       atomic.Bool // the keeper wants to hear of the next acknowledgement
 	sessionClosed atomic.Bool // the server confirmed the end of the session
 	signal        chan struct{}
@@ -328,6 +329,11 @@ func (c *Conn) SetServers(servers []string) {
 		w.fail(errServerGone)
 	}
 }
+
+// PreferServers has the servers of a list, host:port, which must not be empty, tried ahead of
+// those of Config or SetServers, which are tried when the whole list has failed. It is for a
+// list that comes from the ensemble itself, and never ends a connection. SetServers undoes it.
+func (c *Conn) PreferServers(servers []string) { c.hosts.prefer(servers) }
 
 var errServerGone = errors.New("the server is no more on the list")
 

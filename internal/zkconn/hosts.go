@@ -15,9 +15,15 @@ import (
 // hosts is the driver's list of servers. It keeps names, which are resolved for every
 // attempt, and paces the attempts: the driver itself pauses only after a failed lap and
 // not at all when connections open and break at once.
+//
+// There are two lists: what the user gave, and in front of it what the ensemble itself said,
+// if it did. The names that an ensemble has for its servers may mean nothing here, as from
+// outside a container's network. So each lap that fails goes on through the user's.
 type hosts struct {
 	mu       sync.Mutex
-	servers  []string
+	servers  []string // the ones to use
+	given    []string // by the user; what of it is not among servers is their reserve
+	reserve  []string
 	next     int
 	failures int // attempts since a connection held
 	backoff  *backoff.ExponentialBackOff
@@ -40,32 +46,61 @@ func (h *hosts) Init(servers []string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.servers = append(h.servers, servers...)
+	h.given = h.servers
 	return nil
 }
 
-// set replaces the servers. It tells whether the one given, to which there is a
+// set replaces all servers. It tells whether the one given, to which there is a
 // connection, is still among them.
 func (h *hosts) set(servers []string, used string) (stays bool) {
-	servers = slices.Clone(servers)
-	rand.Shuffle(len(servers), func(i, j int) { servers[i], servers[j] = servers[j], servers[i] })
+	servers = shuffled(servers)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.servers, h.next = servers, 0
+	h.servers, h.given, h.reserve, h.next = servers, servers, nil, 0
 	return slices.Contains(servers, used)
+}
+
+// prefer puts servers in front of those that the user gave. A list that is known already
+// keeps its order, and the place in it: the next attempt shall be at the next server.
+func (h *hosts) prefer(servers []string) {
+	servers = shuffled(servers)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if slices.Equal(slices.Sorted(slices.Values(servers)), slices.Sorted(slices.Values(h.servers))) {
+		return
+	}
+	h.servers, h.reserve, h.next = servers, nil, 0
+	for _, server := range h.given {
+		if !slices.Contains(servers, server) {
+			h.reserve = append(h.reserve, server)
+		}
+	}
+}
+
+func shuffled(servers []string) []string {
+	servers = slices.Clone(servers)
+	rand.Shuffle(len(servers), func(i, j int) { servers[i], servers[j] = servers[j], servers[i] })
+	return servers
 }
 
 // Len returns the number of servers.
 func (h *hosts) Len() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.servers)
+	return h.lap()
 }
+
+// lap returns how many attempts there are until all servers were tried; h.mu is held.
+func (h *hosts) lap() int { return len(h.servers) + len(h.reserve) }
 
 // Next returns the next server. It never announces a completed lap, at which the driver
 // pauses for a second: pacing is ours.
 func (h *hosts) Next() (server string, retryStart bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if i := h.failures%h.lap() - len(h.servers); i >= 0 {
+		return h.reserve[i], false
+	}
 	server = h.servers[h.next]
 	h.next = (h.next + 1) % len(h.servers)
 	return server, false
@@ -98,7 +133,7 @@ func (h *hosts) stop() {
 func (h *hosts) pause() (d time.Duration, stopped bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.failures < len(h.servers) {
+	if h.failures < h.lap() {
 		return 0, h.stopped
 	}
 	return h.backoff.NextBackOff(), h.stopped

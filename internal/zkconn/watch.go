@@ -33,6 +33,9 @@ type WatchEvent struct {
 	Type EventType
 	Path string
 	Zxid int64 // of the change; -1 from servers that do not tell
+	// Notice is the same for all whom one message of the server's concerns, and zero for
+	// what no message told.
+	Notice int64
 }
 
 // Watch waits for one event of one node. Waiters for the same node and kind share one
@@ -126,7 +129,7 @@ func (w *wire) fire(e WatchEvent) {
 		return // a session event of an old server, or the echo of a removal
 	}
 	if parent := w.conn.subs.fire(e); parent != "" {
-		w.fire(WatchEvent{NodeChildrenChanged, parent, e.Zxid})
+		w.fire(WatchEvent{NodeChildrenChanged, parent, e.Zxid, e.Notice})
 	}
 }
 

@@ -178,7 +178,7 @@ func (w *wire) dispatch(frame []byte) error {
 			return fmt.Errorf("an event for the path %q", event.Path)
 		}
 		w.mu.Lock()
-		w.fire(WatchEvent{EventType(event.Type), event.Path, header.Zxid})
+		w.fire(WatchEvent{EventType(event.Type), event.Path, header.Zxid, w.conn.notices.Add(1)})
 		w.mu.Unlock()
 		return nil
 	}
