@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/seam"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/tracing"
@@ -20,6 +19,8 @@ var (
 	errStartOver = errors.New("the contender's node is gone")
 	// errMaxWait is the cause of a wait that WithMaxWait ended.
 	errMaxWait = errors.New("WithMaxWait has passed")
+	// errNothingToWatch: a driver did not say what the wait is for.
+	errNothingToWatch = fmt.Errorf("%w: the driver neither lets the contender in nor says what to watch", framework.ErrInvalidOption)
 )
 
 // acquire is Acquire, or TryAcquire when it must not wait, as a span.
@@ -27,8 +28,21 @@ func (in *internals) acquire(ctx context.Context, wait bool) (*Lease, error) {
 	if ctx == nil {
 		return nil, fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
 	}
-	spanCtx, span := in.inside.Tracer().Acquire(ctx, tracing.Lock{Kind: in.kind, Path: in.path}, !wait)
-	lease, err := in.enter(ctx, spanCtx, span, wait)
+	return in.traced(ctx, wait, func(waitCtx context.Context, span *tracing.Acquisition) (*Lease, error) {
+		return in.enter(ctx, waitCtx, span, wait)
+	})
+}
+
+// traced runs an acquisition as a span. What it waits for is bounded by the context that
+// it is given, which ends with ctx or by WithMaxWait.
+func (in *internals) traced(ctx context.Context, wait bool, acquire func(waitCtx context.Context, span *tracing.Acquisition) (*Lease, error)) (*Lease, error) {
+	waitCtx, span := in.inside.Tracer().Acquire(ctx, tracing.Lock{Kind: in.kind, Path: in.path}, !wait)
+	if wait && in.cfg.maxWait > 0 {
+		var cancel context.CancelFunc
+		waitCtx, cancel = context.WithTimeoutCause(waitCtx, in.cfg.maxWait, errMaxWait)
+		defer cancel()
+	}
+	lease, err := acquire(waitCtx, span)
 	if err != nil {
 		span.Failed(err, errors.Is(err, ErrNotAcquired))
 		return nil, fmt.Errorf("lock %s: %w", in.path, err)
@@ -43,12 +57,7 @@ func (in *internals) enter(ctx, waitCtx context.Context, span *tracing.Acquisiti
 	if ctx.Err() != nil {
 		return nil, ended(ctx)
 	}
-	if wait && in.cfg.maxWait > 0 {
-		var cancel context.CancelFunc
-		waitCtx, cancel = context.WithTimeoutCause(waitCtx, in.cfg.maxWait, errMaxWait)
-		defer cancel()
-	}
-	for parent := in.carried(ctx); parent != nil; parent = in.carried(ctx) {
+	for parent := in.carried(ctx); parent != nil && !in.flat; parent = in.carried(ctx) {
 		lease, err := parent.nest(ctx, waitCtx, span, wait)
 		if !errors.Is(err, errParentOver) {
 			return lease, err
@@ -80,9 +89,10 @@ func ended(ctx context.Context) error {
 
 // contender is one acquisition on its way.
 type contender struct {
-	in   *internals
-	wait bool
-	busy bool // others were seen ahead
+	in     *internals
+	wait   bool
+	busy   bool  // others were seen ahead
+	writer *hold // the write lock's whose place a reader takes; nil without one
 
 	node seam.Created
 	own  *nodeWatch // on the own node, once it waits
@@ -92,12 +102,11 @@ type contender struct {
 // node behind.
 func (c *contender) contend(ctx context.Context) (*hold, error) {
 	for {
-		node, left, err := c.in.inside.CreateAndList(ctx, c.in.builder(), c.in.path+"/"+lockName)
+		left, err := c.create(ctx)
 		if err != nil {
 			c.settle(ctx, left)
 			return nil, err
 		}
-		c.node = node
 		hold, left, err := c.attempt(ctx)
 		if !errors.Is(err, errStartOver) {
 			c.settle(ctx, left)
@@ -105,6 +114,32 @@ func (c *contender) contend(ctx context.Context) (*hold, error) {
 		}
 	}
 }
+
+// create makes the contender's node. When it fails, left is what goes on in the background
+// to remove what was made.
+func (c *contender) create(ctx context.Context) (left *seam.Removal, err error) {
+	builder, name := c.in.builder(), c.in.lockName
+	if c.writer != nil {
+		// A number of its own would put the reader behind writers that wait already: the
+		// first of them would be let in together with it.
+		builder = builder.WithMode(framework.Ephemeral)
+		name += orderOf(nameOf(c.writer.node.Path))
+	}
+	c.node, left, err = c.in.inside.CreateAndList(ctx, builder, c.in.path+"/"+name)
+	if err != nil || c.writer == nil {
+		return left, err
+	}
+	// A node never comes back: if the writer's is there now, it was there when the reader's
+	// was made, and nobody else had been let in.
+	if c.node.Session != c.writer.node.Session || !slices.Contains(c.node.Siblings, nameOf(c.writer.node.Path)) {
+		c.writer.lose(LossNodeDeleted, nil)
+		return c.in.inside.Remove(c.node.Path, c.node.Session), c.writer.lost()
+	}
+	return nil, nil
+}
+
+// nameOf returns the last part of a path.
+func nameOf(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
 // attempt queues with the node that was made. When it fails, or a user's retry policy
 // panics, the node is removed.
@@ -152,20 +187,20 @@ func (in *internals) cleanUp(ctx context.Context) (context.Context, context.Canc
 // queue waits until the node is the first. names are the children of the lock's path as
 // its create left them.
 func (c *contender) queue(ctx context.Context, names []string) (*hold, error) {
-	own := c.node.Path[strings.LastIndexByte(c.node.Path, '/')+1:]
+	own := nameOf(c.node.Path)
 	if nearEnd(own) {
 		return nil, ErrSequenceExhausted
 	}
 	for {
-		queue, err := contenders(names)
+		queue, err := c.in.contenders(names)
 		if err != nil {
 			return nil, err
 		}
-		i := slices.Index(queue, own)
-		switch {
-		case i < 0:
+		if !slices.Contains(queue, own) {
 			return nil, errStartOver
-		case i == 0:
+		}
+		switch next := c.in.driver.GetsTheLock(queue, own, c.in.maxLeases); {
+		case next.GetsTheLock:
 			hold, err := c.grant()
 			if !errors.Is(err, errInDoubt) {
 				return hold, err
@@ -173,9 +208,11 @@ func (c *contender) queue(ctx context.Context, names []string) (*hold, error) {
 		case !c.wait:
 			c.busy = true
 			return nil, ErrNotAcquired
+		case len(next.PathsToWatch) == 0:
+			return nil, errNothingToWatch
 		default:
 			c.busy = true
-			if err := c.sleep(ctx, c.in.full+"/"+queue[i-1]); err != nil {
+			if err := c.sleep(ctx, next.PathsToWatch); err != nil {
 				return nil, err
 			}
 		}
@@ -185,40 +222,46 @@ func (c *contender) queue(ctx context.Context, names []string) (*hold, error) {
 	}
 }
 
-// sleep returns nil when the queue is to be looked at again: because the node ahead went
-// or changed, or because the watch on it could not be kept.
-func (c *contender) sleep(ctx context.Context, ahead string) error {
+// sleep returns nil when the queue is to be looked at again: because one of the nodes
+// ahead went or changed, or because the watch on it could not be kept.
+func (c *contender) sleep(ctx context.Context, ahead []string) error {
 	conn, err := c.in.inside.Conn()
 	if err != nil {
 		return err
 	}
 	var calls []*zkconn.Call
-	if c.own == nil || c.own.fired() {
-		c.own = newNodeWatch(conn, c.node.Path)
+	arming := c.own == nil || c.own.fired()
+	if arming {
+		c.own = newNodeWatch(conn, make(chan zkconn.EventType, 1), c.node.Path)
 		calls = append(calls, c.own.call())
 	}
-	next := newNodeWatch(conn, ahead)
+	next := newNodeWatches(conn, c.in.full, ahead)
 	defer next.stop()
-	calls = append(calls, next.call())
+	calls = append(calls, next.calls()...)
 	if err := conn.Do(ctx, c.node.Session, calls...); err != nil {
-		c.own = nil // Do took its watches back
+		if arming {
+			c.own = nil // Do took its watches back
+		}
 		return c.interrupted(ctx, err)
 	}
-	if len(calls) == 2 && calls[0].Err != nil {
+	if arming && calls[0].Err != nil {
 		c.own = nil
 		return c.refused(calls[0].Err, errStartOver)
 	}
-	if err := calls[len(calls)-1].Err; err != nil {
-		return c.refused(err, nil)
+	for _, call := range calls {
+		if call.Err != nil {
+			return c.refused(call.Err, nil)
+		}
 	}
 	select {
-	case <-next.event:
-		return after(next.what)
-	case <-c.own.event:
-		if c.own.what == zkconn.NodeDeleted {
+	case what := <-next.events:
+		return after(what)
+	case what := <-c.own.events:
+		c.own.events <- what // it has fired, for whoever asks
+		if what == zkconn.NodeDeleted {
 			return errStartOver
 		}
-		return after(c.own.what)
+		return after(what)
 	case <-ctx.Done():
 		return ended(ctx)
 	}
@@ -272,40 +315,3 @@ func (c *contender) explain(ctx, waitCtx context.Context, err error) error {
 	}
 	return err
 }
-
-// nodeWatch is a data watch on one node, for one waiter.
-type nodeWatch struct {
-	conn  *zkconn.Conn
-	path  string
-	watch *zkconn.Watch
-	event chan struct{} // closed by the event
-	what  zkconn.EventType
-}
-
-func newNodeWatch(conn *zkconn.Conn, path string) *nodeWatch {
-	w := &nodeWatch{conn: conn, path: path, event: make(chan struct{})}
-	w.watch = zkconn.NewWatch(path, zkconn.WatchData, func(e zkconn.WatchEvent) {
-		w.what = e.Type
-		close(w.event)
-	})
-	return w
-}
-
-// call returns the read that sets the watch.
-func (w *nodeWatch) call() *zkconn.Call {
-	return &zkconn.Call{
-		Op: jute.OpGetData, Req: &jute.PathWatchRequest{Path: w.path, Watch: true},
-		Res: &jute.GetDataResponse{}, Watch: w.watch,
-	}
-}
-
-func (w *nodeWatch) fired() bool {
-	select {
-	case <-w.event:
-		return true
-	default:
-		return false
-	}
-}
-
-func (w *nodeWatch) stop() { w.conn.Unwatch(w.watch) }

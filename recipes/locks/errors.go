@@ -24,6 +24,13 @@ var (
 	// ended here; the node goes in the background, at the latest with the session.
 	ErrReleasePending = errors.New("lock release not confirmed yet")
 
+	// ErrDeadlock: the acquisition would wait for its own caller: an upgrade from read to
+	// write, or a second acquisition of a lock that does not nest.
+	ErrDeadlock = errors.New("acquisition would wait for itself")
+
+	// ErrTooManyLeases: AcquireN asked for more leases than the semaphore has.
+	ErrTooManyLeases = errors.New("more leases than the maximum")
+
 	// ErrKindMismatch: the path is used by another kind of lock, or by a semaphore of
 	// the other layout; they would not exclude each other.
 	ErrKindMismatch = errors.New("path is used by another kind of lock")

@@ -85,7 +85,7 @@ func TestGrantLooksAtEverything(t *testing.T) {
 func (c grantCase) try(t *testing.T) {
 	server := curatortest.Start(t, curatortest.Virtual(), curatortest.WithTickTime(200*time.Millisecond))
 	client := server.Client(t, append(c.opts, framework.WithSessionTimeout(grantTimeout))...)
-	in, err := newInternals(client, "/lock", mutexKind, config{releaseTimeout: time.Second})
+	in, err := newInternals(client, "/lock", config{releaseTimeout: time.Second}, mutexRules(StandardLockInternalsDriver{}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,7 @@ var errInDoubt = errors.New("the session is in doubt")
 type hold struct {
 	in      *internals
 	node    seam.Created
+	token   int64
 	granted time.Time
 	forget  func() // takes the hook on the session back
 	over    atomic.Bool
@@ -34,6 +35,7 @@ type hold struct {
 	spanCtx context.Context      // its values, for the span of a loss
 	removal *seam.Removal        // of the node, when the last lease is released
 	removed bool
+	counted bool // among holds
 }
 
 // place is a lease's place in the tree of nested leases, without the Lease itself. All
@@ -80,8 +82,11 @@ func (c *contender) grant() (*hold, error) {
 		return nil, errStartOver
 	}
 	h := &hold{
-		in: c.in, node: c.node, granted: time.Now(),
+		in: c.in, node: c.node, token: c.node.Stat.Czxid, granted: time.Now(),
 		places: map[*place]struct{}{},
+	}
+	if c.writer != nil {
+		h.token = c.writer.token // its own would be higher than that of a writer to come
 	}
 	h.forget = c.in.inside.OnLoss(h.onLoss)
 	conn, err := c.in.inside.Conn()
@@ -100,6 +105,7 @@ func (c *contender) grant() (*hold, error) {
 		return nil, errInDoubt
 	}
 	h.in.inside.Go(h.watchNode)
+	h.count()
 	if c.own != nil {
 		c.own.stop()
 		c.own = nil
@@ -112,8 +118,7 @@ func (c *contender) grant() (*hold, error) {
 func (h *hold) watchNode(ctx context.Context) {
 	conn, err := h.in.inside.Conn()
 	for err == nil && !h.over.Load() {
-		call := newNodeWatch(conn, h.node.Path).call()
-		call.Watch = zkconn.NewWatch(h.node.Path, zkconn.WatchData, h.onNode)
+		call := dataCall(h.node.Path, zkconn.NewWatch(h.node.Path, zkconn.WatchData, h.onNode))
 		if err = conn.Do(ctx, h.node.Session, call); err == nil {
 			if errors.Is(call.Err, framework.ErrNoNode) {
 				h.lose(LossNodeDeleted, nil)
@@ -161,7 +166,7 @@ func (h *hold) lose(reason LossReason, err error) {
 		return
 	}
 	loss := &LossError{
-		Reason: reason, Path: h.in.path, Token: h.node.Stat.Czxid,
+		Reason: reason, Path: h.in.path, Token: h.token,
 		Held: time.Since(h.granted), Err: err,
 	}
 	h.end(loss)
@@ -176,8 +181,21 @@ func (h *hold) lose(reason LossReason, err error) {
 func (h *hold) end(err error) {
 	h.err = err
 	h.over.Store(true)
+	if h.counted {
+		holds.add(h.in.key(), -1)
+	}
 	for p := range h.places {
 		p.end(err)
+	}
+}
+
+// count takes the hold into account, until it ends.
+func (h *hold) count() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err == nil {
+		h.counted = true
+		holds.add(h.in.key(), 1)
 	}
 }
 
@@ -233,7 +251,7 @@ func (h *hold) dropped(released *atomic.Bool) {
 	}
 	h.in.inside.Report(func() {
 		h.in.client.Logger().Warn("lock lease dropped without release; the lock stays held until the client is closed",
-			"path", h.in.path, "token", h.node.Stat.Czxid)
+			"path", h.in.path, "token", h.token)
 	})
 }
 
@@ -324,5 +342,5 @@ func (h *hold) outcome(ctx context.Context, before error) error {
 			reason = LossSessionExpired
 		}
 	}
-	return &LossError{Reason: reason, Path: h.in.path, Token: h.node.Stat.Czxid, Held: time.Since(h.granted)}
+	return &LossError{Reason: reason, Path: h.in.path, Token: h.token, Held: time.Since(h.granted)}
 }

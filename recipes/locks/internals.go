@@ -16,10 +16,19 @@ import (
 )
 
 // Kinds of locks; a lease re-enters only its own.
-const mutexKind = "mutex"
+const (
+	mutexKind     = "mutex"
+	semaphoreKind = "semaphore"
+	readKind      = "read"
+	writeKind     = "write"
+)
 
-// lockName is what Curator calls a mutex's nodes.
-const lockName = "lock-"
+// What Curator calls the nodes of a mutex, and of readers and writers.
+const (
+	lockName  = "lock-"
+	readName  = "__READ__"
+	writeName = "__WRIT__"
+)
 
 // internals are what an acquisition needs to know of its lock.
 type internals struct {
@@ -27,11 +36,24 @@ type internals struct {
 	inside seam.Client
 	path   string
 	full   string // the server's
-	kind   string
 	cfg    config
+	rules
 }
 
-func newInternals(client *framework.Client, path, kind string, cfg config) (*internals, error) {
+// rules are what differs between kinds of locks.
+type rules struct {
+	kind      string
+	lockName  string
+	driver    LockInternalsDriver
+	maxLeases int
+	// mismatch tells whether a child is that of a kind that does not exclude this one, and
+	// which it is.
+	mismatch func(name string) string
+	shared   bool // nested leases do not exclude each other
+	flat     bool // leases do not nest
+}
+
+func newInternals(client *framework.Client, path string, cfg config, r rules) (*internals, error) {
 	inside := seam.Of(client)
 	full, err := inside.Path(path)
 	if err == nil && path == "/" {
@@ -40,7 +62,7 @@ func newInternals(client *framework.Client, path, kind string, cfg config) (*int
 	if err != nil {
 		return nil, err
 	}
-	return &internals{client: client, inside: inside, path: path, full: full, kind: kind, cfg: cfg}, nil
+	return &internals{client: client, inside: inside, path: path, full: full, cfg: cfg, rules: r}, nil
 }
 
 // leaseKey is what a context carries a lease under: the lock's identity, whatever object
@@ -67,52 +89,64 @@ func (in *internals) builder() framework.CreateBuilder {
 	if in.cfg.nodeDataGiven {
 		b = b.WithData(in.cfg.nodeData)
 	}
-	return b
+	return in.driver.CreatesTheLock(b.Uncompressed()) // Java reads it, and so does who looks into the lock
 }
 
 // contenders returns the names of the lock's contenders, in the order of their creation.
 // Other children are ignored, but those of another kind of lock are an error: the two
 // would not exclude each other.
-func contenders(names []string) ([]string, error) {
-	queue := make([]string, 0, len(names))
+func (in *internals) contenders(names []string) ([]string, error) {
+	type contender struct{ name, order string }
+	all := make([]contender, 0, len(names))
 	for _, name := range names {
-		switch {
-		case isContender(name):
-			queue = append(queue, name)
-		case strings.Contains(name, "__READ__"), strings.Contains(name, "__WRIT__"):
-			return nil, fmt.Errorf("%w: a read-write lock (%s)", ErrKindMismatch, name)
-		case name == "leases", name == "locks":
-			return nil, fmt.Errorf("%w: a semaphore (%s)", ErrKindMismatch, name)
+		if kind := in.mismatch(name); kind != "" {
+			return nil, fmt.Errorf("%w: %s (%s)", ErrKindMismatch, kind, name)
+		}
+		if order := in.driver.FixForSorting(name, in.lockName); order != "" {
+			all = append(all, contender{name, order})
 		}
 	}
-	slices.SortStableFunc(queue, func(a, b string) int { return strings.Compare(sequence(a), sequence(b)) })
+	slices.SortStableFunc(all, func(a, b contender) int { return strings.Compare(a.order, b.order) })
+	queue := make([]string, len(all))
+	for i, c := range all {
+		queue[i] = c.name
+	}
 	return queue, nil
 }
 
-// sequence returns what a contender is sorted by, as Java does: the text behind the last
-// lock name, which is the number that the server gave it.
-func sequence(name string) string {
-	return name[strings.LastIndex(name, lockName)+len(lockName):]
+// otherThanMutex tells of children that no mutex or first semaphore has.
+func otherThanMutex(name string) string {
+	switch {
+	case strings.Contains(name, readName), strings.Contains(name, writeName):
+		return "a read-write lock"
+	case name == "leases", name == "locks":
+		return "a semaphore"
+	}
+	return ""
+}
+
+// otherThanReadWrite tells of children that no read-write lock has.
+func otherThanReadWrite(name string) string {
+	switch {
+	case strings.Contains(name, readName), strings.Contains(name, writeName):
+		return ""
+	case name == "leases", name == "locks":
+		return "a semaphore"
+	case StandardLockInternalsDriver{}.FixForSorting(name, lockName) != "":
+		return "a mutex or semaphore"
+	}
+	return ""
 }
 
 // reserve is how many numbers before the last a lock stops to be used. A server repeats
 // its last number, and knows none above: order, and with it exclusion, ends there.
 const reserve = 1_000_000
 
-// nearEnd tells whether a contender's number is so high, or has wrapped around.
+// nearEnd tells whether the number that a server gave to a node is so high, or has wrapped
+// around.
 func nearEnd(name string) bool {
-	n, err := strconv.ParseInt(sequence(name), 10, 32)
+	n, err := strconv.ParseInt(name[max(0, len(name)-10):], 10, 32)
 	return err != nil || n < 0 || n > math.MaxInt32-reserve
-}
-
-// isContender tells whether name is that of a mutex's node, Java's, ours or the driver's.
-func isContender(name string) bool {
-	i := strings.LastIndex(name, lockName)
-	if i < 0 {
-		return false
-	}
-	digits := strings.TrimPrefix(name[i+len(lockName):], "-")
-	return len(digits) == 10 && strings.Trim(digits, "0123456789") == ""
 }
 
 // list reads the queue on the session that owns node, which must be over or see it.
@@ -126,8 +160,11 @@ func (in *internals) list(ctx context.Context, session int64) (names []string, e
 			over = true // a new session does not help this contender: no retry
 			return nil
 		}
+		if err != nil {
+			return err
+		}
 		names = res.Children
-		return errors.Join(err, call.Err)
+		return call.Err
 	})
 	if over || session != 0 && errors.Is(err, framework.ErrNoNode) {
 		return nil, errStartOver
@@ -143,7 +180,7 @@ func (in *internals) participants(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	queue, err := contenders(names)
+	queue, err := in.contenders(names)
 	for i, name := range queue {
 		queue[i] = in.path + "/" + name
 	}

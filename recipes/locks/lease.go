@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/tracing"
 )
 
@@ -25,6 +27,8 @@ type Lease struct {
 	nested bool
 	span   *tracing.Acquisition
 	ctx    context.Context
+
+	parts []*Lease // of a lease that is several; it has no hold of its own
 
 	released *atomic.Bool // apart, to be seen when the lease is gone
 
@@ -60,6 +64,12 @@ func (l *Lease) Bind(ctx context.Context) context.Context {
 	if l.never() || ctx == nil {
 		return over
 	}
+	for _, part := range l.parts {
+		ctx = part.Bind(ctx)
+	}
+	if l.hold == nil {
+		return ctx
+	}
 	_ = l.Err() // looks at the clock
 	bound, cancel := context.WithCancelCause(ctx)
 	unbind := l.hold.bind(l.place, cancel)
@@ -68,7 +78,32 @@ func (l *Lease) Bind(ctx context.Context) context.Context {
 }
 
 // never tells whether the lease is nil or the zero value, which were never held.
-func (l *Lease) never() bool { return l == nil || l.hold == nil }
+func (l *Lease) never() bool { return l == nil || l.hold == nil && len(l.parts) == 0 }
+
+// composed returns a lease of parts, which ends when any of them does.
+func composed(ctx context.Context, parts []*Lease) *Lease {
+	l := &Lease{parts: parts}
+	l.ctx = l.Bind(context.WithoutCancel(ctx))
+	return l
+}
+
+// Parts returns the leases that make up a lease of an InterProcessMultiLock or of
+// AcquireN, in the order of their acquisition; nil for a plain lease. Releasing the whole
+// releases every part; a part of a semaphore may be released alone.
+func (l *Lease) Parts() []*Lease {
+	if l == nil {
+		return nil
+	}
+	return slices.Clone(l.parts)
+}
+
+// client returns the client that a lease was acquired with.
+func (l *Lease) client() *framework.Client {
+	for l.hold == nil {
+		l = l.parts[0]
+	}
+	return l.hold.in.client
+}
 
 // Err returns nil while the lease is believed, else ErrReleased or a *LossError. Err and
 // Context are beliefs, on the safe side; Release is a proof.
@@ -76,7 +111,10 @@ func (l *Lease) Err() error {
 	if l.never() {
 		return ErrNotHeld
 	}
-	if l.ctx.Err() == nil {
+	for _, part := range l.parts {
+		_ = part.Err() // looks at the clock
+	}
+	if l.hold != nil && l.ctx.Err() == nil {
 		l.hold.doubt()
 	}
 	return context.Cause(l.ctx)
@@ -91,20 +129,22 @@ func (l *Lease) Err() error {
 //	update t set v = $3                where id = $2 and fence = $1
 //
 // (<=, not <: the holder may come back. A check on the write alone loses updates: the
-// next holder may have read before a late write arrives.) A nil lease has the token -1,
-// which such a resource refuses.
+// next holder may have read before a late write arrives.) Tokens of readers and of
+// semaphores with more than one lease order the grants but do not exclude. A nil lease,
+// and one with Parts, has the token -1, which such a resource refuses.
 func (l *Lease) Token() int64 {
-	if l.never() {
+	if l.never() || l.hold == nil {
 		return -1
 	}
-	return l.hold.node.Stat.Czxid
+	return l.hold.token
 }
 
-// Path returns the path of the lock's node, as the lock's client names it.
+// Path returns the path of the lock's node, as the lock's client names it; "" for a lease
+// with Parts.
 //
-// Java: getLockPath.
+// Java: getLockPath, Lease.getNodeName.
 func (l *Lease) Path() string {
-	if l.never() {
+	if l.never() || l.hold == nil {
 		return ""
 	}
 	return l.hold.in.inside.Unfix(l.hold.node.Path)
@@ -126,6 +166,9 @@ func (l *Lease) Path() string {
 func (l *Lease) Release(ctx context.Context) error {
 	if l.never() {
 		return nil
+	}
+	if l.hold == nil {
+		return l.releaseParts(ctx)
 	}
 	first := false
 	l.once.Do(func() {
@@ -164,10 +207,28 @@ func (l *Lease) outcome(ctx context.Context) error {
 	return l.hold.outcome(ctx, nil)
 }
 
+// releaseParts releases the parts, the last one first.
+func (l *Lease) releaseParts(ctx context.Context) error {
+	var errs []error
+	for _, part := range slices.Backward(l.parts) {
+		errs = append(errs, part.Release(ctx))
+	}
+	return errors.Join(errs...)
+}
+
 // nest returns a lease below l. Leases directly below one lease exclude each other: so
 // goroutines that were all handed l's context are as safe from each other as from other
 // processes. The wait is bounded by waitCtx; ctx is what Acquire was given.
+//
+// Shared leases are no danger to each other: they are as siblings of l.
 func (l *Lease) nest(ctx, waitCtx context.Context, span *tracing.Acquisition, wait bool) (*Lease, error) {
+	if l.hold.in.shared {
+		if lease := l.hold.newLease(ctx, span, nil); lease != nil {
+			lease.nested = true
+			return lease, nil
+		}
+		return nil, errParentOver
+	}
 	select {
 	case l.place.slot <- struct{}{}:
 	default:

@@ -66,7 +66,7 @@ func do(ctx context.Context, acquire func(context.Context) (*Lease, error), fn f
 		released := lease.Release(ctx)
 		switch {
 		case errors.Is(released, ErrReleasePending):
-			lease.hold.in.client.Logger().Warn("lock release not confirmed yet", "path", lease.Path())
+			lease.client().Logger().Warn("lock release not confirmed yet", "path", lease.Path())
 			released = nil
 		case released == nil && err != nil && errors.Is(lost, ErrLockLost):
 			released = lost // perhaps why fn failed

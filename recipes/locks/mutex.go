@@ -20,15 +20,19 @@ var _ InterProcessLock = (*InterProcessMutex)(nil)
 // framework.ErrInvalidPath, framework.ErrInvalidOption, framework.ErrNotStarted for a
 // nil client.
 func NewInterProcessMutex(client *framework.Client, path string, opts ...MutexOption) (*InterProcessMutex, error) {
-	cfg, err := newConfig(opts)
+	cfg, err := newConfig(opts, MutexOption.applyMutex)
 	if err != nil {
 		return nil, err
 	}
-	in, err := newInternals(client, path, mutexKind, cfg)
+	in, err := newInternals(client, path, cfg, mutexRules(cfg.driver))
 	if err != nil {
 		return nil, err
 	}
 	return &InterProcessMutex{in: in}, nil
+}
+
+func mutexRules(driver LockInternalsDriver) rules {
+	return rules{kind: mutexKind, lockName: lockName, driver: driver, maxLeases: 1, mismatch: otherThanMutex}
 }
 
 // Acquire waits for the mutex; see InterProcessLock.
@@ -61,6 +65,12 @@ func (m *InterProcessMutex) ParticipantNodes(ctx context.Context) ([]string, err
 	}
 	return m.in.participants(ctx)
 }
+
+// IsAcquiredInThisProcess tells whether the client that this mutex was made with holds it,
+// through this object or another.
+//
+// Java: isAcquiredInThisProcess.
+func (m *InterProcessMutex) IsAcquiredInThisProcess() bool { return m != nil && m.in.held() }
 
 // IsOwnedBy tells whether ctx carries a live lease of this mutex, that is, whether
 // Acquire(ctx) would nest.

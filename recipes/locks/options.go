@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,29 +11,59 @@ import (
 // Option is an option of every lock of this package.
 type Option interface {
 	MutexOption
+	ReadWriteLockOption
+	SemaphoreOption
 }
 
 // MutexOption is an option of InterProcessMutex.
 type MutexOption interface{ applyMutex(*config) error }
+
+// ReadWriteLockOption is an option of InterProcessReadWriteLock.
+type ReadWriteLockOption interface{ applyReadWrite(*config) error }
+
+// SemaphoreOption is an option of the semaphores.
+type SemaphoreOption interface{ applySemaphore(*config) error }
 
 type config struct {
 	maxWait        time.Duration
 	releaseTimeout time.Duration
 	nodeData       []byte
 	nodeDataGiven  bool
+	driver         LockInternalsDriver
 }
 
 type anyOption func(*config) error
 
-func (o anyOption) applyMutex(c *config) error { return o(c) }
+func (o anyOption) applyMutex(c *config) error     { return o(c) }
+func (o anyOption) applyReadWrite(c *config) error { return o(c) }
+func (o anyOption) applySemaphore(c *config) error { return o(c) }
 
-func newConfig(opts []MutexOption) (config, error) {
-	cfg := config{releaseTimeout: time.Second}
+type mutexOption func(*config) error
+
+func (o mutexOption) applyMutex(c *config) error { return o(c) }
+
+// WithDriver replaces the rules by which a mutex's nodes are made and ordered.
+//
+// Java: the constructor with a LockInternalsDriver.
+func WithDriver(driver LockInternalsDriver) MutexOption {
+	return mutexOption(func(c *config) error {
+		if driver == nil {
+			return errors.New("WithDriver: the driver is nil")
+		}
+		c.driver = driver
+		return nil
+	})
+}
+
+// newConfig applies options; apply is the method of theirs that does it.
+func newConfig[O comparable](opts []O, apply func(O, *config) error) (config, error) {
+	cfg := config{releaseTimeout: time.Second, driver: StandardLockInternalsDriver{}}
+	var none O
 	for _, o := range opts {
-		if o == nil {
+		if o == none {
 			return cfg, fmt.Errorf("%w: an option is nil", framework.ErrInvalidOption)
 		}
-		if err := o.applyMutex(&cfg); err != nil {
+		if err := apply(o, &cfg); err != nil {
 			return cfg, fmt.Errorf("%w: %w", framework.ErrInvalidOption, err)
 		}
 	}

@@ -1,0 +1,80 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-curator/curator/framework"
+)
+
+// InterProcessMultiLock is several locks taken as one, all or none, in the given order
+// and released in reverse. Two MultiLocks that share locks must give them in the same
+// order, or they can wait for each other until their contexts end.
+//
+// Java: InterProcessMultiLock.
+type InterProcessMultiLock struct {
+	_     noCopy
+	locks []InterProcessLock
+}
+
+var _ InterProcessLock = (*InterProcessMultiLock)(nil)
+
+// NewInterProcessMultiLock returns the lock over locks, of which there must be one.
+func NewInterProcessMultiLock(locks ...InterProcessLock) (*InterProcessMultiLock, error) {
+	if len(locks) == 0 || slices.Contains(locks, nil) {
+		return nil, fmt.Errorf("%w: a multi lock needs locks, none of them nil", framework.ErrInvalidOption)
+	}
+	return &InterProcessMultiLock{locks: slices.Clone(locks)}, nil
+}
+
+// Acquire waits for every lock. The lease has Parts, ends when any part does, and has no
+// Token of its own. A lock that ctx holds already is nested. When it fails what was
+// acquired has been released, as far as the server can be reached.
+//
+// Java: acquire.
+func (m *InterProcessMultiLock) Acquire(ctx context.Context) (*Lease, error) {
+	return m.acquire(ctx, InterProcessLock.Acquire)
+}
+
+// TryAcquire takes all locks if all are free, else none.
+//
+// Java: acquire(0, unit).
+func (m *InterProcessMultiLock) TryAcquire(ctx context.Context) (*Lease, error) {
+	return m.acquire(ctx, InterProcessLock.TryAcquire)
+}
+
+func (m *InterProcessMultiLock) acquire(ctx context.Context, acquire func(InterProcessLock, context.Context) (*Lease, error)) (_ *Lease, err error) {
+	if m == nil || len(m.locks) == 0 {
+		return nil, errNilArgument
+	}
+	if ctx == nil {
+		return nil, fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+	}
+	var parts []*Lease
+	complete := false
+	defer func() { // also when a lock of somebody else's panics
+		if !complete && len(parts) > 0 {
+			err = errors.Join(err, (&Lease{parts: parts}).Release(ctx))
+		}
+	}()
+	bound := ctx
+	for i, lock := range m.locks {
+		part, err := acquire(lock, bound)
+		if err == nil && part.never() {
+			err = fmt.Errorf("%w: a lock that returns neither a lease nor an error", framework.ErrInvalidOption)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("lock %d of %d: %w", i+1, len(m.locks), err)
+		}
+		parts = append(parts, part)
+		bound = part.Bind(bound) // a wait for the next ends when this one is lost
+	}
+	lease := composed(ctx, parts)
+	if err := lease.Err(); err != nil {
+		return nil, err
+	}
+	complete = true
+	return lease, nil
+}

@@ -1,0 +1,108 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// Verify asks the quorum whether the lease is still held, and returns nil, an error
+// matching ErrNotHeld, or why it could not be learnt. The answer is about a moment during
+// the call. It costs a write. A lease that is given up already is not asked about.
+func (l *Lease) Verify(ctx context.Context) error {
+	if err := l.Err(); err != nil {
+		return err
+	}
+	if ctx == nil {
+		return fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+	}
+	holds := l.holds()
+	inside := holds[0].in.inside
+	multi := &zkconn.MultiRequest{}
+	for _, h := range holds {
+		if h.in.inside.Identity() != inside.Identity() {
+			return errManyClients
+		}
+		multi.Ops = append(multi.Ops, zkconn.MultiOp{
+			Op: jute.OpCheck, Req: &jute.CheckVersionRequest{Path: h.node.Path, Version: -1},
+		})
+	}
+	var res zkconn.MultiResponse
+	err := inside.Run(ctx, "check", l.name(), func(ctx context.Context, conn *zkconn.Conn) error {
+		res = zkconn.MultiResponse{}
+		call := &zkconn.Call{Op: jute.OpMulti, Req: multi, Res: &res}
+		if err := conn.Do(ctx, 0, call); err != nil {
+			return err
+		}
+		return call.Err
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("lock %s: %w", l.name(), err)
+	case res.Failed < 0:
+		return l.Err()
+	case errors.Is(res.Results[res.Failed].Err, framework.ErrNoNode):
+		return holds[res.Failed].gone()
+	default:
+		return fmt.Errorf("lock %s: %w", l.name(), res.Results[res.Failed].Err)
+	}
+}
+
+var errManyClients = fmt.Errorf("%w: the parts of the lease are of several clients: ask them one by one", framework.ErrInvalidOption)
+
+// Guard commits ops in one transaction that fails, with an error matching ErrNotHeld, if
+// the lease is not held at that moment. It returns the results of ops, which must be made
+// by the lease's client or a view of it. As of any transaction the outcome is in doubt
+// when the reply is lost: see framework.MaybeApplied.
+func (l *Lease) Guard(ctx context.Context, ops ...framework.Op) ([]framework.OpResult, error) {
+	if err := l.Err(); err != nil {
+		return nil, err
+	}
+	holds := l.holds()
+	client := holds[0].in.client
+	var all []framework.Op
+	for _, h := range holds {
+		if h.in.inside.Identity() != holds[0].in.inside.Identity() {
+			return nil, errManyClients
+		}
+		all = append(all, h.in.client.TransactionOp().Check().ForPath(h.in.inside.Unfix(h.node.Path)))
+	}
+	results, err := client.Transaction().ForOperations(ctx, append(all, ops...)...)
+	if err == nil {
+		return results[len(holds):], nil
+	}
+	var failed *framework.OpError
+	if errors.As(err, &failed) && failed.Op == "check" && errors.Is(err, framework.ErrNoNode) {
+		for _, h := range holds {
+			if failed.Path == h.in.inside.Unfix(h.node.Path) {
+				return nil, h.gone()
+			}
+		}
+	}
+	return nil, fmt.Errorf("lock %s: %w", l.name(), err)
+}
+
+// holds returns the hold of a lease, or those of its parts.
+func (l *Lease) holds() []*hold {
+	if l.hold != nil {
+		return []*hold{l.hold}
+	}
+	var holds []*hold
+	for _, part := range l.parts {
+		holds = append(holds, part.holds()...)
+	}
+	return holds
+}
+
+// name is what errors call the lock.
+func (l *Lease) name() string { return l.holds()[0].in.path }
+
+// gone ends a hold of which the server says that its node is gone.
+func (h *hold) gone() error {
+	h.lose(LossNodeDeleted, nil)
+	return h.lost()
+}
