@@ -56,6 +56,14 @@ func (i inside) CreateAndList(ctx context.Context, builder any, path string) (se
 	return b.p.create(ctx, b.c, path, true)
 }
 
+func (i inside) CreateGroup(ctx context.Context, builder any, path string, n int) ([]seam.Created, []*seam.Removal, error) {
+	b, ok := builder.(CreateBuilder)
+	if !ok || !b.p.protection || b.p.mode != EphemeralSequential {
+		return nil, nil, fmt.Errorf("%w: contenders' nodes need protection, and are ephemeral and sequential", ErrInvalidBuilder)
+	}
+	return b.p.createGroup(ctx, b.c, path, n)
+}
+
 func (i inside) Remove(full string, session int64) *seam.Removal {
 	return i.c.core.remove(full, anyVersion, session)
 }

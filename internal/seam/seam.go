@@ -27,6 +27,10 @@ type Client interface {
 	// its siblings, in one write. When it fails, left is what goes on in the background
 	// to remove what it may have made; it may be nil.
 	CreateAndList(ctx context.Context, builder any, path string) (created Created, left *Removal, err error)
+	// CreateGroup is CreateAndList for several ephemeral sequential nodes, all or none,
+	// whose numbers follow each other. left goes on also after a success, if a try before
+	// it may have made nodes.
+	CreateGroup(ctx context.Context, builder any, path string, n int) (created []Created, left []*Removal, err error)
 	// Remove deletes an ephemeral node of session for certain, in the background. It
 	// returns nil when the client is closed.
 	Remove(full string, session int64) *Removal

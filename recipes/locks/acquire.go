@@ -93,9 +93,13 @@ type contender struct {
 	wait   bool
 	busy   bool  // others were seen ahead
 	writer *hold // the write lock's whose place a reader takes; nil without one
+	count  int   // how many leases of a semaphore, 0 is one
 
-	node seam.Created
-	own  *nodeWatch // on the own node, once it waits
+	node  seam.Created   // the last, which waits for all
+	mates []seam.Created // those of the other leases, right ahead of it
+	own   *nodeWatch     // on the own node, once it waits
+
+	matesHolds []*hold // when the lock is granted
 }
 
 // contend queues until the lock is granted. Whatever it returns but a hold, it leaves no
@@ -119,6 +123,9 @@ func (c *contender) contend(ctx context.Context) (*hold, error) {
 // to remove what was made.
 func (c *contender) create(ctx context.Context) (left *seam.Removal, err error) {
 	builder, name := c.in.builder(), c.in.lockName
+	if c.count > 1 {
+		return c.createAll(ctx, builder)
+	}
 	if c.writer != nil {
 		// A number of its own would put the reader behind writers that wait already: the
 		// first of them would be let in together with it.
@@ -138,6 +145,19 @@ func (c *contender) create(ctx context.Context) (left *seam.Removal, err error) 
 	return nil, nil
 }
 
+// createAll makes the nodes of several leases.
+func (c *contender) createAll(ctx context.Context, builder framework.CreateBuilder) (left *seam.Removal, err error) {
+	nodes, removals, err := c.in.inside.CreateGroup(ctx, builder, c.in.path+"/"+c.in.lockName, c.count)
+	if err != nil {
+		if len(removals) > 0 {
+			left = removals[len(removals)-1]
+		}
+		return left, err
+	}
+	c.mates, c.node = nodes[:c.count-1], nodes[c.count-1]
+	return nil, nil
+}
+
 // nameOf returns the last part of a path.
 func nameOf(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
@@ -151,6 +171,9 @@ func (c *contender) attempt(ctx context.Context) (hold *hold, left *seam.Removal
 		if c.own != nil {
 			c.own.stop()
 			c.own = nil
+		}
+		for _, mate := range c.mates {
+			c.in.inside.Remove(mate.Path, mate.Session)
 		}
 		left = c.in.inside.Remove(c.node.Path, c.node.Session)
 	}()
@@ -196,12 +219,12 @@ func (c *contender) queue(ctx context.Context, names []string) (*hold, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !slices.Contains(queue, own) {
+		if !slices.Contains(queue, own) || !c.complete(queue) {
 			return nil, errStartOver
 		}
 		switch next := c.in.driver.GetsTheLock(queue, own, c.in.maxLeases); {
 		case next.GetsTheLock:
-			hold, err := c.grant()
+			hold, err := c.grantAll()
 			if !errors.Is(err, errInDoubt) {
 				return hold, err
 			}
@@ -220,6 +243,11 @@ func (c *contender) queue(ctx context.Context, names []string) (*hold, error) {
 			return nil, err
 		}
 	}
+}
+
+// complete tells whether the nodes of all leases are in the queue.
+func (c *contender) complete(queue []string) bool {
+	return !slices.ContainsFunc(c.mates, func(mate seam.Created) bool { return !slices.Contains(queue, nameOf(mate.Path)) })
 }
 
 // sleep returns nil when the queue is to be looked at again: because one of the nodes

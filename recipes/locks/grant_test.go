@@ -102,7 +102,7 @@ func (c grantCase) try(t *testing.T) {
 			c.meanwhile(server, client)
 		}
 	}}
-	hold, err := (&contender{in: in, wait: true, node: node}).grant()
+	hold, err := (&contender{in: in, wait: true}).grant(node)
 	if !errors.Is(err, c.want) || (hold != nil) != (c.want == nil) {
 		t.Errorf("granted %t, error %v, want %v", hold != nil, err, c.want)
 	}

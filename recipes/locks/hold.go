@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -74,15 +75,48 @@ func (p *place) leave() {
 	p.above = nil
 }
 
-// grant makes a hold of the contender's node, which was seen to be the first. It is ours
-// only while its session is believed in: first the hook is set, then the clock is looked
-// at, so that no loss slips in between.
-func (c *contender) grant() (*hold, error) {
-	if c.node.Stat.EphemeralOwner != c.node.Session {
+// grantAll makes holds of all the contender's nodes, or of none.
+func (c *contender) grantAll() (*hold, error) {
+	c.matesHolds = nil
+	for _, mate := range append(slices.Clone(c.mates), c.node) {
+		h, err := c.grant(mate)
+		if err != nil {
+			for _, other := range c.matesHolds {
+				other.withdraw(err)
+			}
+			return nil, err
+		}
+		c.matesHolds = append(c.matesHolds, h)
+	}
+	last := len(c.matesHolds) - 1
+	h := c.matesHolds[last]
+	c.matesHolds = c.matesHolds[:last]
+	if c.own != nil {
+		c.own.stop()
+		c.own = nil
+	}
+	return h, nil
+}
+
+// withdraw ends a hold that nobody has seen; its node stays.
+func (h *hold) withdraw(err error) {
+	h.forget()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err == nil {
+		h.end(err)
+	}
+}
+
+// grant makes a hold of a node, which was seen to be let in. It is ours only while its
+// session is believed in: first the hook is set, then the clock is looked at, so that no
+// loss slips in between.
+func (c *contender) grant(node seam.Created) (*hold, error) {
+	if node.Stat.EphemeralOwner != node.Session {
 		return nil, errStartOver
 	}
 	h := &hold{
-		in: c.in, node: c.node, token: c.node.Stat.Czxid, granted: time.Now(),
+		in: c.in, node: node, token: node.Stat.Czxid, granted: time.Now(),
 		places: map[*place]struct{}{},
 	}
 	if c.writer != nil {
@@ -94,7 +128,7 @@ func (c *contender) grant() (*hold, error) {
 		h.forget()
 		return nil, err
 	}
-	deadline, alive := conn.Deadline(c.node.Session)
+	deadline, alive := conn.Deadline(node.Session)
 	s := conn.State() // while there is a connection the policy has no say
 	doubt := !time.Now().Before(deadline) || !s.IsConnected() && c.in.client.ErrorPolicy().IsErrorState(s)
 	if !alive || doubt || h.lost() != nil {
@@ -106,10 +140,6 @@ func (c *contender) grant() (*hold, error) {
 	}
 	h.in.inside.Go(h.watchNode)
 	h.count()
-	if c.own != nil {
-		c.own.stop()
-		c.own = nil
-	}
 	return h, nil
 }
 

@@ -19,13 +19,16 @@ import (
 const (
 	mutexKind     = "mutex"
 	semaphoreKind = "semaphore"
-	readKind      = "read"
-	writeKind     = "write"
+	// semaphoreV2Kind is a semaphore in Java's layout.
+	semaphoreV2Kind = "semaphore-v2"
+	readKind        = "read"
+	writeKind       = "write"
 )
 
 // What Curator calls the nodes of a mutex, and of readers and writers.
 const (
 	lockName  = "lock-"
+	leaseName = "lease-" // of a semaphore in Java's layout
 	readName  = "__READ__"
 	writeName = "__WRIT__"
 )

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/tracing"
 )
 
 // InterProcessSemaphore hands out at most maxLeases leases at a time, in order. It is the
@@ -79,4 +80,60 @@ func (s *InterProcessSemaphore) ParticipantNodes(ctx context.Context) ([]string,
 		return nil, errNilArgument
 	}
 	return s.in.participants(ctx)
+}
+
+// AcquireN waits for n leases, all or none, and returns them as the Parts of one. Others
+// that come later do not get in before it, not even if there are leases for them.
+// ErrTooManyLeases if n is above the maximum.
+//
+// Java: acquire(n).
+func (s *InterProcessSemaphore) AcquireN(ctx context.Context, n int) (*Lease, error) {
+	switch {
+	case s == nil || s.in == nil:
+		return nil, errNilArgument
+	case ctx == nil:
+		return nil, fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+	case n > s.in.maxLeases:
+		return nil, fmt.Errorf("lock %s: %w: %d of %d", s.in.path, ErrTooManyLeases, n, s.in.maxLeases)
+	}
+	if err := checkLeases(n); err != nil {
+		return nil, err
+	}
+	return s.in.traced(ctx, true, func(waitCtx context.Context, span *tracing.Acquisition) (*Lease, error) {
+		if ctx.Err() != nil {
+			return nil, ended(ctx)
+		}
+		c := contender{in: s.in, wait: true, count: n}
+		for {
+			last, err := c.contend(waitCtx)
+			if err != nil {
+				return nil, c.explain(ctx, waitCtx, err)
+			}
+			if lease := leaseOf(ctx, span, append(c.matesHolds, last)); lease != nil {
+				return lease, nil
+			}
+		}
+	})
+}
+
+// leaseOf returns a lease of several holds, or nil, and none of them stays, if one is over
+// already.
+func leaseOf(ctx context.Context, span *tracing.Acquisition, holds []*hold) *Lease {
+	var parts []*Lease
+	for _, h := range holds {
+		if part := h.newLease(ctx, span, nil); part != nil {
+			parts = append(parts, part)
+		}
+	}
+	if len(parts) == len(holds) {
+		return composed(ctx, parts)
+	}
+	for _, part := range parts {
+		part.released.Store(true)
+		part.hold.leave(part.place)
+	}
+	for _, h := range holds {
+		h.remove() // those that were over
+	}
+	return nil
 }

@@ -1,0 +1,103 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// multiCreation is several protected nodes that are made together, all or none and with numbers
+// that follow each other.
+type multiCreation struct {
+	creation
+	n    int
+	made []seam.Created
+	left []*seam.Removal // what goes on to remove what lost creates may have made
+}
+
+// createGroup makes n nodes and looks at their siblings in the same write.
+func (p *createParams) createGroup(ctx context.Context, c *Client, path string, n int) ([]seam.Created, []*seam.Removal, error) {
+	full, err := c.usable(path)
+	g := multiCreation{creation: creation{c: c, p: p, full: full}, n: n}
+	if err == nil {
+		err = p.check()
+	}
+	if err == nil {
+		g.data, g.acl, err = p.contents(c, full)
+	}
+	if err != nil {
+		return nil, nil, &OpError{Op: "create", Path: path, Err: err}
+	}
+	g.dir, g.name = split(full)
+	err = c.run(ctx, operation{name: "create", path: path, repeat: true}, g.attempt)
+	return g.made, g.left, err
+}
+
+// attempt is one try. One whose reply is lost is not looked for: what it may have made is
+// removed, and other nodes are made.
+func (g *multiCreation) attempt(ctx context.Context, conn *zkconn.Conn) error {
+	err := g.send(ctx, conn)
+	for range 5 { // as in creation.attempt
+		if !errors.Is(err, ErrNoNode) {
+			return err
+		}
+		if err := g.makeParents(ctx, conn); err != nil {
+			return harmless(err)
+		}
+		err = g.send(ctx, conn)
+	}
+	return err
+}
+
+func (g *multiCreation) send(ctx context.Context, conn *zkconn.Conn) error {
+	multi := &zkconn.MultiRequest{}
+	var prefixes []string
+	for range g.n {
+		prefix := protectedPrefix()
+		prefixes = append(prefixes, prefix)
+		_, req := g.p.request(join(g.dir, prefix+g.name), g.data, g.acl)
+		multi.Ops = append(multi.Ops, zkconn.MultiOp{Op: jute.OpCreate, Req: req})
+	}
+	var res zkconn.MultiResponse
+	var siblings jute.GetChildren2Response
+	create := &zkconn.Call{Op: jute.OpMulti, Req: multi, Res: &res}
+	list := &zkconn.Call{Op: jute.OpGetChildren2, Req: &jute.PathWatchRequest{Path: g.dir}, Res: &siblings}
+	if err := conn.Do(ctx, 0, create, list); err != nil {
+		if MaybeApplied(err) {
+			g.sweep(prefixes)
+		}
+		return err
+	}
+	switch {
+	case create.Err != nil:
+		return create.Err
+	case res.Failed >= 0:
+		return res.Results[res.Failed].Err
+	case len(res.Results) != g.n:
+		g.sweep(prefixes)
+		return fmt.Errorf("the server answered %d creates of %d", len(res.Results), g.n)
+	case list.Err != nil:
+		g.sweep(prefixes)
+		return list.Err
+	}
+	g.made = nil
+	for _, result := range res.Results {
+		g.made = append(g.made, seam.Created{
+			Path: result.Path, Session: create.Session, Siblings: siblings.Children,
+			Stat: jute.Stat{Czxid: create.Zxid, EphemeralOwner: create.Session},
+		})
+	}
+	return nil
+}
+
+func (g *multiCreation) sweep(prefixes []string) {
+	for _, prefix := range prefixes {
+		if removal := g.c.core.sweep(g.dir, prefix); removal != nil {
+			g.left = append(g.left, removal)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package locks
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/framework/listen"
+)
+
+// InterProcessSemaphoreV2 is a semaphore in the layout of Java's class of this name, with
+// which it shares the leases. Leases do not nest: every Acquire takes one.
+//
+// A lease is a node below path/leases, of which there are at most as many as the maximum
+// but for that of the one who waits; a mutex at path/locks lets one wait at a time.
+// InterProcessSemaphore takes half the requests and is for Go alone.
+type InterProcessSemaphoreV2 struct {
+	_ noCopy
+	s *leased
+}
+
+// InterProcessSemaphoreMutex is an InterProcessSemaphoreV2 with one lease: a mutex that
+// does not nest. Acquire with the context of its own lease returns ErrDeadlock.
+//
+// Java: InterProcessSemaphoreMutex.
+type InterProcessSemaphoreMutex struct {
+	_ noCopy
+	s *leased
+}
+
+var (
+	_ InterProcessLock = (*InterProcessSemaphoreV2)(nil)
+	_ InterProcessLock = (*InterProcessSemaphoreMutex)(nil)
+)
+
+// LeaseCount is a maximum that may change.
+//
+// Java: SharedCountReader.
+type LeaseCount interface {
+	// Count returns the maximum as it is known now.
+	Count() int
+	// CountListenable takes listeners for changes.
+	CountListenable() listen.Listenable[int]
+}
+
+// constantCount is a maximum that does not change.
+type constantCount int
+
+func (c constantCount) Count() int { return int(c) }
+
+func (c constantCount) CountListenable() listen.Listenable[int] { return listen.Listenable[int]{} }
+
+// NewInterProcessSemaphoreV2 returns the semaphore at path; every user must give the same
+// positive maxLeases. It does no I/O. Errors: framework.ErrInvalidPath,
+// framework.ErrInvalidOption, framework.ErrNotStarted for a nil client.
+//
+// Java: InterProcessSemaphoreV2.
+func NewInterProcessSemaphoreV2(client *framework.Client, path string, maxLeases int, opts ...SemaphoreOption) (*InterProcessSemaphoreV2, error) {
+	if err := checkLeases(maxLeases); err != nil {
+		return nil, err
+	}
+	return NewInterProcessSemaphoreV2WithCount(client, path, constantCount(maxLeases), opts...)
+}
+
+// NewInterProcessSemaphoreV2WithCount returns the semaphore at path with a maximum that may
+// change. Lowering it takes no lease back.
+//
+// Java: InterProcessSemaphoreV2 with a SharedCountReader.
+func NewInterProcessSemaphoreV2WithCount(client *framework.Client, path string, count LeaseCount, opts ...SemaphoreOption) (*InterProcessSemaphoreV2, error) {
+	s, err := newLeased(client, path, count, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &InterProcessSemaphoreV2{s: s}, nil
+}
+
+// NewInterProcessSemaphoreMutex returns the mutex at path; see NewInterProcessSemaphoreV2.
+//
+// Java: InterProcessSemaphoreMutex.
+func NewInterProcessSemaphoreMutex(client *framework.Client, path string, opts ...SemaphoreOption) (*InterProcessSemaphoreMutex, error) {
+	s, err := newLeased(client, path, constantCount(1), opts)
+	if err != nil {
+		return nil, err
+	}
+	return &InterProcessSemaphoreMutex{s: s}, nil
+}
+
+// Acquire waits for one lease.
+//
+// Java: acquire.
+func (s *InterProcessSemaphoreV2) Acquire(ctx context.Context) (*Lease, error) {
+	if s == nil {
+		return nil, errNilArgument
+	}
+	return s.s.one(ctx, true)
+}
+
+// TryAcquire takes one lease if there is one. Somebody else who is just acquiring one is
+// reason enough for ErrNotAcquired.
+//
+// Java: acquire(0, unit).
+func (s *InterProcessSemaphoreV2) TryAcquire(ctx context.Context) (*Lease, error) {
+	if s == nil {
+		return nil, errNilArgument
+	}
+	return s.s.one(ctx, false)
+}
+
+// AcquireN waits for n leases, all or none, and returns them as the Parts of one. Nobody
+// else gets one meanwhile. ErrTooManyLeases if n is above the maximum.
+//
+// Java: acquire(n).
+func (s *InterProcessSemaphoreV2) AcquireN(ctx context.Context, n int) (*Lease, error) {
+	if s == nil {
+		return nil, errNilArgument
+	}
+	if err := checkLeases(n); err != nil {
+		return nil, err
+	}
+	return s.s.acquire(ctx, true, n, composed)
+}
+
+// ParticipantNodes lists the nodes of the leases, and that of the one who waits, in order.
+//
+// Java: getParticipantNodes.
+func (s *InterProcessSemaphoreV2) ParticipantNodes(ctx context.Context) ([]string, error) {
+	if s == nil || s.s == nil {
+		return nil, errNilArgument
+	}
+	return s.s.leases.participants(ctx)
+}
+
+// Acquire waits for the mutex.
+//
+// Java: acquire.
+func (m *InterProcessSemaphoreMutex) Acquire(ctx context.Context) (*Lease, error) {
+	return m.acquire(ctx, true)
+}
+
+// TryAcquire takes the mutex if it is free; see InterProcessSemaphoreV2.TryAcquire.
+//
+// Java: acquire(0, unit).
+func (m *InterProcessSemaphoreMutex) TryAcquire(ctx context.Context) (*Lease, error) {
+	return m.acquire(ctx, false)
+}
+
+func (m *InterProcessSemaphoreMutex) acquire(ctx context.Context, wait bool) (*Lease, error) {
+	if m == nil || m.s == nil {
+		return nil, errNilArgument
+	}
+	if ctx != nil && m.s.leases.carried(ctx) != nil {
+		return nil, fmt.Errorf("lock %s: %w: it does not nest", m.s.base.path, ErrDeadlock)
+	}
+	return m.s.one(ctx, wait)
+}
+
+// IsAcquiredInThisProcess tells whether the client that this mutex was made with holds it,
+// through this object or another.
+//
+// Java: isAcquiredInThisProcess.
+func (m *InterProcessSemaphoreMutex) IsAcquiredInThisProcess() bool {
+	return m != nil && m.s != nil && m.s.leases.held()
+}
