@@ -78,6 +78,8 @@ func (i inside) Holds() int {
 
 func (i inside) Report(fn func()) { i.c.core.report(fn) }
 
+func (i inside) Call(fn func()) bool { return i.c.core.users.start(fn) }
+
 func (i inside) Tracer() *tracing.Tracer { return i.c.core.cfg.tracer }
 
 func (i inside) Go(fn func(ctx context.Context)) bool {

@@ -28,7 +28,8 @@ const maxFile = 16 << 20
 //	                   which become text; empty by default
 //
 // Mind canBeDeleted: Java's own documentation says that it is true by default, but the
-// loader has always taken a missing key for false. Numbers keep the digits of the file.
+// loader has always taken a missing key for false. Numbers in the metadata keep the digits
+// of the file, where Java makes 1.5 of 1.50.
 //
 // It is stricter than Java: an unknown key, a key twice, a value of another type, a name,
 // path or regular expression that occurs twice, and text behind the array are errors, and

@@ -141,7 +141,7 @@ func TestMatching(t *testing.T) {
 	}
 }
 
-// The numbers of Java's TestInterProcessMutex.testWithSchema: a lock works under these two.
+// As in Java's TestInterProcessMutex.testWithSchema: a lock works under these two.
 func TestRecipes(t *testing.T) {
 	parent, err := schema.ForRecipeParent("lock", "/lo.ck")
 	must(t, parent, err)

@@ -42,6 +42,9 @@ type Client interface {
 	// Report runs fn, which ends in a user's code such as a log handler, behind what was
 	// reported before. It does not wait.
 	Report(fn func())
+	// Call runs fn, which is a user's code, on a goroutine of its own, which Close waits
+	// for as for those of watchers.
+	Call(fn func()) bool
 	// Tracer makes spans; it may be nil.
 	Tracer() *tracing.Tracer
 	// Go runs fn in the background until it returns; ctx ends with the client. It

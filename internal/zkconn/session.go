@@ -214,6 +214,13 @@ func (c *Conn) deadline() time.Duration {
 	return deadline
 }
 
+// Margin returns how long before the server may end the session belief in it ends.
+func (c *Conn) Margin() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.margin()
+}
+
 // margin is never so large that pings, every third of the timeout, could not keep the
 // session believed in.
 func (c *Conn) margin() time.Duration {

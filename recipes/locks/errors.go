@@ -78,6 +78,10 @@ const (
 	LossNodeDeleted
 	// LossClosed: the client was closed.
 	LossClosed
+	// LossRevoked: somebody asked for the lock; see WithRevocable.
+	LossRevoked
+	// LossMaxHold: WithMaxHold has passed.
+	LossMaxHold
 )
 
 var lossReasons = map[LossReason]struct{ label, text string }{
@@ -86,6 +90,8 @@ var lossReasons = map[LossReason]struct{ label, text string }{
 	LossSessionExpired: {"session_expired", "session expired"},
 	LossNodeDeleted:    {"node_deleted", "its node was deleted"},
 	LossClosed:         {"closed", "client closed"},
+	LossRevoked:        {"revoked", "somebody asked for it"},
+	LossMaxHold:        {"max_hold", "held for too long"},
 }
 
 // String returns the reason as in metrics, "session_expired".
@@ -105,4 +111,6 @@ func (r LossReason) text() string {
 
 // cautious tells whether the lease ended although the node may have stayed: then it is
 // the delete that finds out whether others could have been let in.
-func (r LossReason) cautious() bool { return r == LossSuspended || r == LossDeadline }
+func (r LossReason) cautious() bool {
+	return r == LossSuspended || r == LossDeadline || r == LossRevoked || r == LossMaxHold
+}

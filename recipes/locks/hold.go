@@ -9,8 +9,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"weak"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/seam"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/tracing"
@@ -28,6 +30,8 @@ type hold struct {
 	granted time.Time
 	forget  func() // takes the hook on the session back
 	over    atomic.Bool
+	ended   chan struct{} // closed when it is over
+	left    chan struct{} // closed when the node is being deleted
 
 	mu      sync.Mutex
 	places  map[*place]struct{}  // of the leases that are not released
@@ -36,7 +40,9 @@ type hold struct {
 	spanCtx context.Context      // its values, for the span of a loss
 	removal *seam.Removal        // of the node, when the last lease is released
 	removed bool
-	counted bool // among holds
+	evicted bool                // the node was deleted while leases were not released
+	counted bool                // among holds
+	outer   weak.Pointer[Lease] // the outermost lease, while somebody has it
 }
 
 // place is a lease's place in the tree of nested leases, without the Lease itself. All
@@ -117,7 +123,7 @@ func (c *contender) grant(node seam.Created) (*hold, error) {
 	}
 	h := &hold{
 		in: c.in, node: node, token: node.Stat.Czxid, granted: time.Now(),
-		places: map[*place]struct{}{},
+		places: map[*place]struct{}{}, ended: make(chan struct{}), left: make(chan struct{}),
 	}
 	if c.writer != nil {
 		h.token = c.writer.token // its own would be higher than that of a writer to come
@@ -140,6 +146,9 @@ func (c *contender) grant(node seam.Created) (*hold, error) {
 	}
 	h.in.inside.Go(h.watchNode)
 	h.count()
+	if h.in.cfg.maxHold > 0 {
+		h.in.inside.Go(h.limit)
+	}
 	return h, nil
 }
 
@@ -150,8 +159,11 @@ func (h *hold) watchNode(ctx context.Context) {
 	for err == nil && !h.over.Load() {
 		call := dataCall(h.node.Path, zkconn.NewWatch(h.node.Path, zkconn.WatchData, h.onNode))
 		if err = conn.Do(ctx, h.node.Session, call); err == nil {
-			if errors.Is(call.Err, framework.ErrNoNode) {
+			switch {
+			case errors.Is(call.Err, framework.ErrNoNode):
 				h.lose(LossNodeDeleted, nil)
+			case call.Err == nil:
+				h.revoke(call.Res.(*jute.GetDataResponse).Data)
 			}
 			return
 		}
@@ -211,6 +223,7 @@ func (h *hold) lose(reason LossReason, err error) {
 func (h *hold) end(err error) {
 	h.err = err
 	h.over.Store(true)
+	close(h.ended)
 	if h.counted {
 		holds.add(h.in.key(), -1)
 	}
@@ -270,6 +283,9 @@ func (h *hold) newLease(ctx context.Context, span *tracing.Acquisition, up *plac
 	h.places[p] = struct{}{}
 	lease := &Lease{hold: h, place: p, nested: up != nil, span: span, released: new(atomic.Bool)}
 	lease.ctx = context.WithValue(inner, h.in.key(), lease)
+	if h.outer == (weak.Pointer[Lease]{}) {
+		h.outer = weak.Make(lease)
+	}
 	runtime.AddCleanup(lease, h.dropped, lease.released)
 	return lease
 }
@@ -331,6 +347,7 @@ func (h *hold) remove() {
 	h.removed = true
 	h.mu.Unlock()
 	if first {
+		close(h.left)
 		removal := h.in.inside.Remove(h.node.Path, h.node.Session)
 		h.mu.Lock()
 		h.removal = removal
@@ -342,7 +359,7 @@ func (h *hold) remove() {
 // had ended before for the given reason, if any.
 func (h *hold) outcome(ctx context.Context, before error) error {
 	h.mu.Lock()
-	removal := h.removal
+	removal, evicted := h.removal, h.evicted
 	h.mu.Unlock()
 	if removal == nil {
 		return fmt.Errorf("%w: %w", ErrReleasePending, framework.ErrClosed)
@@ -359,6 +376,8 @@ func (h *hold) outcome(ctx context.Context, before error) error {
 		}
 	}
 	switch {
+	case evicted: // others may have been let in since
+		return before
 	case removal.Outcome == seam.RemovalConfirmed:
 		return nil
 	case removal.Outcome == seam.RemovalGivenUp:

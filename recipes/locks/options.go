@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -30,6 +31,9 @@ type config struct {
 	nodeData       []byte
 	nodeDataGiven  bool
 	driver         LockInternalsDriver
+	maxHold        time.Duration
+	revocable      bool
+	onRevoke       func(ctx context.Context, lease *Lease) // nil ends the lease
 }
 
 type anyOption func(*config) error

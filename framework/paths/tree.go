@@ -1,0 +1,185 @@
+package paths
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/seam"
+)
+
+// MkdirsOption sets something of Mkdirs.
+type MkdirsOption interface{ apply(*mkdirs) error }
+
+type mkdirsOption func(*mkdirs) error
+
+func (o mkdirsOption) apply(m *mkdirs) error { return o(m) }
+
+type mkdirs struct {
+	containers bool
+	exceptLast bool
+	acl        []framework.ACL // nil for the client's
+}
+
+// WithContainers makes the nodes as containers, which the server removes after their last
+// child is gone. The default is persistent nodes. A client WithoutContainerParents makes
+// persistent nodes even so.
+func WithContainers() MkdirsOption {
+	return mkdirsOption(func(m *mkdirs) error {
+		m.containers = true
+		return nil
+	})
+}
+
+// WithACL gives the nodes that are made this ACL, which must not be empty. The default is
+// what the client gives its nodes.
+func WithACL(acl ...framework.ACL) MkdirsOption {
+	acl = slices.Clone(acl)
+	return mkdirsOption(func(m *mkdirs) error {
+		if len(acl) == 0 {
+			return fmt.Errorf("%w: WithACL without an ACL", framework.ErrInvalidOption)
+		}
+		m.acl = acl
+		return nil
+	})
+}
+
+// WithoutLastNode makes only what is above the node.
+func WithoutLastNode() MkdirsOption {
+	return mkdirsOption(func(m *mkdirs) error {
+		m.exceptLast = true
+		return nil
+	})
+}
+
+// missingChild is a child of what is to be made: see Mkdirs.
+const missingChild = "-"
+
+// tries is how often Mkdirs begins anew when a container is reaped under it.
+const tries = 5
+
+// Mkdirs makes the node at path and those above it, as far as they are missing, without
+// data. A node that exists is left as it is. What the retry policy permits is repeated
+// also after a lost reply. Containers without children may be gone again at any time.
+//
+// To the client it is a checkExists of a child of the node, the one called "-", with a
+// step that creates parents: that is what a schema set sees.
+//
+// Creates with CreatingParentsIfNeeded or CreatingParentContainersIfNeeded do not need it.
+// Errors: framework.ErrNoAuth, framework.ErrInvalidPath, framework.ErrInvalidOption.
+//
+// Java: mkdirs.
+func Mkdirs(ctx context.Context, client *framework.Client, path string, opts ...MkdirsOption) error {
+	var m mkdirs
+	for _, o := range opts {
+		if o == nil {
+			return fmt.Errorf("%w: an option of Mkdirs is nil", framework.ErrInvalidOption)
+		}
+		if err := o.apply(&m); err != nil {
+			return err
+		}
+	}
+	if err := validate(client, path); err != nil {
+		return err
+	}
+	check := client.CheckExists()
+	if m.containers {
+		check = check.CreatingParentContainersIfNeeded()
+	} else {
+		check = check.CreatingParentsIfNeeded()
+	}
+	if m.acl != nil {
+		check = check.WithACL(m.acl...)
+	}
+	target := path
+	if !m.exceptLast {
+		target = Make(path, missingChild)
+	}
+	var err error
+	for range tries {
+		_, err = check.ForPath(ctx, target)
+		if !errors.Is(err, framework.ErrNoNode) { // a container went while its child was made
+			break
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("mkdirs %s: %w", path, err)
+	}
+	return nil
+}
+
+// validate refuses what no operation of the client would take.
+func validate(client *framework.Client, path string) error {
+	if _, err := seam.Of(client).Path(path); err != nil {
+		return &framework.OpError{Op: "mkdirs", Path: path, Err: err}
+	}
+	return nil
+}
+
+// DeleteChildren deletes everything below the node at path and, with deleteSelf, the node.
+// What others delete meanwhile, the node included, is no error. What they create is deleted
+// too if deleteSelf is set, else perhaps.
+//
+// The order is not defined, but that children go before their parents. After an error some
+// of them are left. Errors: framework.ErrNoAuth.
+//
+// Java: deleteChildren.
+func DeleteChildren(ctx context.Context, client *framework.Client, path string, deleteSelf bool) error {
+	remove := client.Delete().DeletingChildrenIfNeeded().Quietly()
+	if deleteSelf {
+		return remove.ForPath(ctx, path)
+	}
+	names, err := client.GetChildren().ForPath(ctx, path)
+	if errors.Is(err, framework.ErrNoNode) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range notDeleted(ctx, client, path, names) {
+		if err := remove.ForPath(ctx, Make(path, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notDeleted deletes the children that have none themselves, all in one write, and returns
+// the others. If anything goes wrong it leaves that to the deletes that follow, which are
+// repeated as the retry policy wants.
+func notDeleted(ctx context.Context, client *framework.Client, path string, names []string) []string {
+	if len(names) == 0 {
+		return nil
+	}
+	ops := make([]framework.Op, len(names))
+	for i, name := range names {
+		ops[i] = client.TransactionOp().Delete().ForPath(Make(path, name))
+	}
+	results, err := client.Batch().ForOperations(ctx, ops...)
+	if err != nil {
+		return names
+	}
+	var left []string
+	for i, result := range results {
+		if result.Err != nil && !errors.Is(result.Err, framework.ErrNoNode) {
+			left = append(left, names[i])
+		}
+	}
+	return left
+}
+
+// SortedChildren returns the names of a node's children in ascending order, byte by byte.
+// Of names that differ only in the numbers of their sequential nodes that is the order of
+// creation. Errors: framework.ErrNoNode, framework.ErrNoAuth.
+//
+// Java: getSortedChildren.
+func SortedChildren(ctx context.Context, client *framework.Client, path string) ([]string, error) {
+	names, err := client.GetChildren().ForPath(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	return names, nil
+}

@@ -1,0 +1,180 @@
+package interop_test
+
+import (
+	"archive/zip"
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+)
+
+var rewriteNames = flag.Bool("rewrite", false, "write the names of Java's framework anew")
+
+const (
+	frameworkJar = "/usr/share/java/curator-framework.jar"
+	namesFile    = "../../tools/buildergen/testdata/java.txt"
+)
+
+// The table of what Java has and we have or have not covers the names in a file: they are
+// all that the installed Curator has.
+func TestJavaNames(t *testing.T) {
+	javap, err := findTool("javap")
+	installed(t, err)
+	if _, err := os.Stat(frameworkJar); err != nil {
+		installed(t, fmt.Errorf("%w: %w", errNoJava, err))
+	}
+	args := append([]string{"-public", "-cp", frameworkJar + ":" + classPath()}, frameworkClasses(t)...)
+	listing, err := exec.Command(javap, args...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := strings.Join(parseJava(string(listing)).names(), "\n") + "\n"
+	if *rewriteNames {
+		if err := os.WriteFile(namesFile, []byte(names), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file, err := os.ReadFile(namesFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff(names, string(file)); diff != "" {
+		t.Errorf("%s has other names than Java; see -rewrite:\n%s", namesFile, diff)
+	}
+}
+
+// frameworkClasses returns the classes in the jar that javap is to list. Those of package
+// imps that implement an interface under their own name are not meant for users.
+func frameworkClasses(t *testing.T) (classes []string) {
+	t.Helper()
+	jar, err := zip.OpenReader(frameworkJar)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer jar.Close()
+	anonymous := regexp.MustCompile(`\$\d`)
+	for _, f := range jar.File {
+		class, ok := strings.CutSuffix(f.Name, ".class")
+		if ok && !anonymous.MatchString(class) && !strings.HasSuffix(class, "Impl") {
+			classes = append(classes, strings.ReplaceAll(class, "/", "."))
+		}
+	}
+	return classes
+}
+
+// javaType is a public type as javap lists it.
+type javaType struct {
+	name    string // without the package
+	api     bool   // an interface that may be a step of a chain
+	extends string
+	members []javaMember
+}
+
+type javaMember struct{ name, returns string }
+
+type javaTypes map[string]*javaType
+
+var (
+	javaHead   = regexp.MustCompile(`^public .*?\b(class|interface) org\.apache\.curator\.framework\.([\w.$]+)(.*)\{$`)
+	javaMethod = regexp.MustCompile(`^  public ([^(]*?)([\w.$]+)\(`)
+	javaField  = regexp.MustCompile(`^  public static final \S+ (\w+);$`)
+	javaWord   = regexp.MustCompile(`[\w.$]+`)
+	// notOurs have every class, or every enum.
+	notOurs = []string{"equals", "hashCode", "toString", "values", "valueOf"}
+)
+
+func parseJava(listing string) javaTypes {
+	types := javaTypes{}
+	var current *javaType
+	for line := range strings.Lines(listing) {
+		line = strings.TrimRight(line, "\n")
+		if m := javaHead.FindStringSubmatch(line); m != nil {
+			pkg := path.Dir(strings.ReplaceAll(m[2], ".", "/"))
+			current = &javaType{
+				name:    simple(m[2]),
+				api:     m[1] == "interface" && (pkg == "api" || pkg == "api/transaction"),
+				extends: m[3],
+			}
+			types[current.name] = current
+		} else if line == "}" {
+			current = nil
+		}
+		if current == nil {
+			continue
+		}
+		if m := javaMethod.FindStringSubmatch(line); m != nil {
+			name := simple(m[2])
+			if name == current.name {
+				name = "new"
+			}
+			current.members = append(current.members, javaMember{name, m[1]})
+		} else if m := javaField.FindStringSubmatch(line); m != nil {
+			current.members = append(current.members, javaMember{name: m[1]})
+		}
+	}
+	return types
+}
+
+// simple takes the package off a name; Outer$Inner becomes Inner.
+func simple(name string) string {
+	return name[strings.LastIndexAny(name, ".$")+1:]
+}
+
+// starts tells whether a chain starts with the type.
+func (t *javaType) starts() bool {
+	return t.api && (strings.HasSuffix(t.name, "Builder") || t.name == "CuratorMultiTransaction" || t.name == "CuratorTransaction")
+}
+
+// names returns Type.member for all members. A chain is taken for one type, the one that it
+// starts with: its steps are spread over a hundred interfaces.
+func (types javaTypes) names() (names []string) {
+	step := map[*javaType]bool{}
+	add := func(t *javaType, owner string) {
+		for _, m := range t.members {
+			if !slices.Contains(notOurs, m.name) {
+				names = append(names, owner+"."+m.name)
+			}
+		}
+	}
+	for _, t := range types {
+		if t.starts() {
+			for s := range types.chain(t) {
+				step[s] = true
+				add(s, t.name)
+			}
+		}
+	}
+	for _, t := range types {
+		if !step[t] {
+			add(t, t.name)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(a, b) })
+	return slices.Compact(names)
+}
+
+// chain returns the interfaces that a chain goes through.
+func (types javaTypes) chain(start *javaType) map[*javaType]bool {
+	seen := map[*javaType]bool{start: true}
+	for todo := []*javaType{start}; len(todo) > 0; todo = todo[1:] {
+		words := javaWord.FindAllString(todo[0].extends, -1)
+		for _, m := range todo[0].members {
+			words = append(words, javaWord.FindAllString(m.returns, -1)...)
+		}
+		for _, word := range words {
+			if next := types[simple(word)]; next != nil && next.api && !next.starts() && !seen[next] {
+				seen[next] = true
+				todo = append(todo, next)
+			}
+		}
+	}
+	return seen
+}

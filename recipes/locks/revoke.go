@@ -1,0 +1,63 @@
+package locks
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/go-curator/curator/framework"
+)
+
+// revokeMessage is what Curator writes into the node of whom it asks to let go.
+var revokeMessage = []byte("__REVOKE__")
+
+// AttemptRevoke asks the holder or waiter at nodePath, one of ParticipantNodes, to let go.
+// It replaces the data of the node, and does not wait for anything to happen: who was made
+// without WithRevocable does not listen. Errors: framework.ErrNoNode if it has gone.
+//
+// Java: Revoker.attemptRevoke.
+func AttemptRevoke(ctx context.Context, client *framework.Client, nodePath string) error {
+	_, err := client.SetData().Uncompressed().Idempotent().ForPath(ctx, nodePath, revokeMessage)
+	return err
+}
+
+// RevocableOption is an option of the locks whose holder can be asked to let go.
+type RevocableOption interface {
+	MutexOption
+	ReadWriteLockOption
+}
+
+// WithRevocable lets others ask for the lock (AttemptRevoke, or Java's Revoker). When they
+// do, fn is called on a goroutine of its own with the context of the outermost lease and
+// that lease, which it may release. With a nil fn the lease's context ends with LossRevoked
+// instead; the lock stays held until Release. A waiter that is asked is told when it is
+// granted the lock. What is asked twice may be told once.
+//
+// Java: makeRevocable.
+func WithRevocable(fn func(ctx context.Context, lease *Lease)) RevocableOption {
+	return anyOption(func(c *config) error {
+		c.revocable, c.onRevoke = true, fn
+		return nil
+	})
+}
+
+// revoke does what was asked for by the data of the hold's node, if it was.
+func (h *hold) revoke(data []byte) {
+	if !h.in.cfg.revocable || !bytes.Equal(data, revokeMessage) {
+		return
+	}
+	fn := h.in.cfg.onRevoke
+	if fn == nil {
+		h.lose(LossRevoked, nil)
+		return
+	}
+	h.mu.Lock()
+	lease := h.outer.Value()
+	h.mu.Unlock()
+	if lease == nil {
+		h.in.inside.Report(func() {
+			h.in.client.Logger().Warn("lock asked for, but its lease was dropped", "path", h.in.path, "token", h.token)
+		})
+		return
+	}
+	h.in.inside.Call(func() { fn(lease.Context(), lease) })
+}

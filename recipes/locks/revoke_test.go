@@ -1,0 +1,128 @@
+package locks_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/locks"
+)
+
+func (e *env) revoke(path string) {
+	e.t.Helper()
+	if err := locks.AttemptRevoke(e.t.Context(), e.observer, path); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// TestRevoke asks a holder for the lock, who lets go, and then a waiter, who is told when it
+// is granted the lock.
+func TestRevoke(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		asked := make(chan error, 4)
+		polite := locks.WithRevocable(func(ctx context.Context, lease *locks.Lease) {
+			asked <- errors.Join(ctx.Err(), lease.Release(ctx))
+		})
+		first := e.acquire(e.lock(e.client, polite))
+		waiting := e.queue(t.Context(), e.other(polite), 2)
+		nodes := e.wantNodes(2)
+		e.revoke(e.path + "/" + nodes[1]) // the waiter, which cannot let go yet
+		e.revoke(first.Path())
+		if err := <-asked; err != nil {
+			t.Errorf("the holder: %v", err)
+		}
+		second := e.granted(waiting)
+		if err := <-asked; err != nil {
+			t.Errorf("the waiter: %v", err)
+		}
+		for _, lease := range []*locks.Lease{first, second} {
+			<-lease.Context().Done()
+			wantErr(t, lease.Err(), locks.ErrReleased)
+		}
+		e.untilNodes(0)
+		wantErr(t, locks.AttemptRevoke(t.Context(), e.observer, first.Path()), framework.ErrNoNode)
+	})
+}
+
+// TestRevokeWithoutFunction ends the lease's context; the lock stays held until the release,
+// which confirms that nobody was let in. Who is not revocable is not touched.
+func TestRevokeWithoutFunction(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		lease := e.acquire(e.lock(e.client, locks.WithRevocable(nil)))
+		if _, err := e.observer.SetData().ForPath(t.Context(), lease.Path(), []byte("hello")); err != nil {
+			t.Fatal(err)
+		}
+		waiting := e.queue(t.Context(), e.other(), 2)
+		if err := lease.Err(); err != nil {
+			t.Errorf("after other data: %v", err)
+		}
+		e.revoke(lease.Path())
+		e.lost(lease, locks.LossRevoked)
+		e.wantNodes(2)
+		e.release(lease)
+		next := e.granted(waiting)
+		e.revoke(next.Path())
+		if err := next.Verify(t.Context()); err != nil {
+			t.Errorf("a lease that is not revocable: %v", err)
+		}
+		e.release(next)
+	})
+}
+
+// TestMaxHold has one holder release in time, one late and one never.
+func TestMaxHold(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		const most = 200 * time.Millisecond
+		lock := e.lock(e.client, locks.WithMaxHold(most))
+		e.release(e.acquire(lock))
+
+		late := e.acquire(lock)
+		e.lost(late, locks.LossMaxHold)
+		e.release(late) // before the margin has passed: nobody was let in
+
+		never := e.acquire(lock)
+		waiting := e.queue(t.Context(), e.other(), 2)
+		e.lost(never, locks.LossMaxHold)
+		next := e.granted(waiting)
+		if next.Token() <= never.Token() {
+			t.Errorf("tokens %d and %d", never.Token(), next.Token())
+		}
+		wantErr(t, never.Release(t.Context()), locks.ErrLockLost)
+		e.release(next)
+		e.untilNodes(0)
+	})
+}
+
+// TestInspect looks at locks of each kind.
+func TestInspect(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		look := func(kind string, holders, waiters int) *locks.Inspection {
+			t.Helper()
+			i, err := locks.Inspect(t.Context(), e.observer, e.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i.Kind != kind || len(i.Holders) != holders || len(i.Waiters) != waiters {
+				t.Fatalf("%q with %d holders and %d waiters, want %q with %d and %d", i.Kind, len(i.Holders), len(i.Waiters), kind, holders, waiters)
+			}
+			return i
+		}
+		look("", 0, 0)
+		lease := e.acquire(e.lock(e.client, locks.WithNodeData([]byte("worker 7"))))
+		waiting := e.queue(t.Context(), e.other(), 2)
+		holder := look("mutex", 1, 1).Holders[0]
+		if holder.Path != lease.Path() || holder.Token != lease.Token() || holder.SessionID != e.client.SessionID() || holder.Data != "worker 7" {
+			t.Errorf("the holder is %+v", holder)
+		}
+		e.release(lease)
+		e.release(e.granted(waiting))
+		e.untilNodes(0)
+	})
+}
