@@ -16,14 +16,18 @@ func (c *Client) usable(path string) (full string, err error) {
 	return c.fix(path, false)
 }
 
-// call runs an operation that is one request.
+// call runs an operation that is one request. One that is repeated is a read.
 func (c *Client) call(ctx context.Context, op operation, code jute.Op, req, res jute.Record) error {
 	return c.run(ctx, op, func(ctx context.Context, conn *zkconn.Conn) error {
 		call := &zkconn.Call{Op: code, Req: req, Res: res}
-		if err := conn.Do(ctx, 0, call); err != nil {
-			return err
+		err := conn.Do(ctx, 0, call)
+		if err == nil {
+			err = call.Err
 		}
-		return call.Err
+		if op.repeat {
+			err = harmless(err)
+		}
+		return err
 	})
 }
 
@@ -52,7 +56,9 @@ func (p setACLParams) do(ctx context.Context, c *Client, path string, acl []ACL)
 	case len(acl) == 0:
 		err = fmt.Errorf("%w: it is empty", ErrInvalidACL)
 	case p.versionGiven && p.version < anyVersion:
-		err = fmt.Errorf("%w: there is no version %d", ErrInvalidBuilder, p.version)
+		err = noVersion(p.version)
+	default:
+		err = c.SchemaSet().ValidateSetACL(path, schemaACL(wireACL(acl)))
 	}
 	if err != nil {
 		return Stat{}, &OpError{Op: "setACL", Path: path, Err: err}
@@ -66,6 +72,10 @@ func (p setACLParams) do(ctx context.Context, c *Client, path string, acl []ACL)
 		return Stat{}, err
 	}
 	return newStat(res.Stat), nil
+}
+
+func noVersion(version int32) error {
+	return fmt.Errorf("%w: WithVersion: there is no version %d", ErrInvalidBuilder, version)
 }
 
 func (p syncParams) do(ctx context.Context, c *Client, path string) error {

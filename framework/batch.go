@@ -3,32 +3,39 @@ package framework
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-// batchSize is how many operations travel in one write: enough for the round trip not to
-// count, and no more than a server has to hold for a client.
-const batchSize = 4096
+// What travels in one write: enough for the round trip not to count, and no more than a slow
+// server does in a part of the session's timeout: pings wait behind it, and with them the
+// belief in the session.
+const (
+	batchSize  = 512
+	batchBytes = 1 << 20
+)
 
 func (p batchParams) do(ctx context.Context, c *Client, ops []Op) ([]OpResult, error) {
-	if err := checkOps(c, ops); err != nil {
+	err := checkOps(c, ops)
+	if err != nil {
 		return nil, err
 	}
-	if len(ops) == 0 {
-		return nil, nil
+	if _, err := c.started(ctx); err != nil {
+		return nil, &OpError{Op: "batch", Err: err}
 	}
-	calls := make([]*zkconn.Call, len(ops))
-	for i, op := range ops {
-		calls[i] = op.alone()
+	writes, err := c.writes(ops)
+	if err != nil {
+		return nil, err
 	}
 	sent := false
-	err := c.run(ctx, operation{name: "batch"}, func(ctx context.Context, conn *zkconn.Conn) error {
-		for at := 0; at < len(calls); at += batchSize {
-			if err := conn.Do(ctx, 0, calls[at:min(at+batchSize, len(calls))]...); err != nil {
-				for _, rest := range calls[min(at+batchSize, len(calls)):] {
-					rest.Err = err
+	err = c.run(ctx, operation{name: "batch"}, func(ctx context.Context, conn *zkconn.Conn) error {
+		for i, calls := range writes {
+			if err := conn.Do(ctx, 0, calls...); err != nil {
+				for _, call := range slices.Concat(writes[i+1:]...) {
+					call.Err = harmless(err)
 				}
 				return partly(err, sent)
 			}
@@ -40,10 +47,35 @@ func (p batchParams) do(ctx context.Context, c *Client, ops []Op) ([]OpResult, e
 		return nil, err
 	}
 	results := make([]OpResult, len(ops))
-	for i, op := range ops {
-		results[i] = op.outcome(calls[i])
+	for i, call := range slices.Concat(writes...) {
+		results[i] = ops[i].outcome(call)
 	}
 	return results, err
+}
+
+// writes returns the requests, those of one write together. One that is too large is
+// refused here, before any is sent.
+func (c *Client) writes(ops []Op) (writes [][]*zkconn.Call, err error) {
+	var encoded []byte
+	var calls []*zkconn.Call
+	bytes := 0
+	for _, op := range ops {
+		call := op.alone()
+		encoded = call.Req.Append(encoded[:0])
+		size := 8 + len(encoded) // behind the xid and the operation
+		if limit := c.core.cfg.maxData; size > limit {
+			err := fmt.Errorf("%w: %d bytes, the limit is %d", ErrTooLarge, size, limit)
+			return nil, &OpError{Op: op.name, Path: op.path, Err: err}
+		}
+		if len(calls) == batchSize || bytes+size > batchBytes {
+			writes, calls, bytes = append(writes, calls), nil, 0
+		}
+		calls, bytes = append(calls, call), bytes+size
+	}
+	if calls != nil {
+		writes = append(writes, calls)
+	}
+	return writes, nil
 }
 
 // partly is err, which says that something may have been applied if something was.

@@ -6,9 +6,9 @@ import (
 	"context"
 )
 
-// BatchBuilder sends several operations in one write; each succeeds or fails by itself.
-// It is a value: every step returns a copy, so the beginning of a chain can be kept and
-// shared between goroutines.
+// BatchBuilder sends several operations, hundreds in one write; each succeeds or fails by
+// itself. It is a value: every step returns a copy, so the beginning of a chain can be
+// kept and shared between goroutines.
 //
 // Java: none.
 type BatchBuilder struct {
@@ -25,9 +25,10 @@ func (c *Client) Batch() BatchBuilder {
 }
 
 // ForOperations returns one result for each of ops, in order: look at every Err. They are
-// applied in order, and others' writes may come between. With an error there are no
-// results: nothing was sent, or the connection was lost and MaybeApplied tells whether
-// some may have been applied. It is not repeated then.
+// applied in order, and others' writes may come between. One that makes no sense or is
+// too large has nothing sent. If the connection is lost or ctx ends after something was
+// sent, there are results beside the error, and MaybeApplied tells of each Err whether
+// its operation may have been applied. It is not repeated then.
 //
 // ops must have been made by this client or a view of it.
 //

@@ -62,7 +62,7 @@ func (b CheckExistsBuilder) WithACL(acl ...ACL) CheckExistsBuilder {
 // stat is left alone. A builder with this step must not be used by two goroutines at
 // once: they would write the same Stat.
 //
-// Java: storingStatIn.
+// Java: forPath(path), which returns it.
 func (b CheckExistsBuilder) StoringStatIn(stat *Stat) CheckExistsBuilder {
 	b.p.stat = stat
 	return b

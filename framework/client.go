@@ -29,18 +29,19 @@ type Client struct {
 // NewClient returns a client that has not been started; it does no I/O.
 //
 // connectString is a list of host:port with an optional chroot,
-// "zk1:2181,zk2:2181,zk3:2181/app". retryPolicy must not be nil; retry.None() is the
+// "zk1:2181,zk2:2181,zk3:2181/app". What becomes of the list is under WithoutEnsembleTracker;
+// with WithEnsembleProvider there is none. retryPolicy must not be nil; retry.None() is the
 // policy of those who want none. A duration between zero and a millisecond, in
 // retryPolicy or in an option, is refused with ErrInvalidOption: it is nearly always
 // a number of milliseconds carried over from Java.
 //
 // Java: CuratorFrameworkFactory.newClient.
 func NewClient(connectString string, retryPolicy retry.Policy, opts ...Option) (*Client, error) {
-	servers, chroot, err := parseConnectString(connectString)
+	cfg, err := newConfig(retryPolicy, opts)
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := newConfig(retryPolicy, opts)
+	servers, chroot, err := parseConnectString(connectString, cfg.provider != nil)
 	if err != nil {
 		return nil, err
 	}

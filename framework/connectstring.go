@@ -9,8 +9,9 @@ import (
 
 const defaultPort = "2181"
 
-// parseConnectString reads "zk1:2181,zk2:2181/chroot".
-func parseConnectString(s string) (servers []string, chroot string, err error) {
+// parseConnectString reads "zk1:2181,zk2:2181/chroot", or "/chroot" if the servers are
+// provided by somebody else.
+func parseConnectString(s string, provided bool) (servers []string, chroot string, err error) {
 	hosts, rest, hasChroot := strings.Cut(s, "/")
 	if hasChroot && rest != "" {
 		chroot = "/" + rest
@@ -18,14 +19,29 @@ func parseConnectString(s string) (servers []string, chroot string, err error) {
 			return nil, "", fmt.Errorf("%w: connect string %q: chroot: %w", ErrInvalidOption, s, err)
 		}
 	}
-	for _, host := range strings.Split(hosts, ",") {
+	switch {
+	case !provided:
+		servers, err = parseServers(hosts)
+	case hosts != "":
+		err = fmt.Errorf("it has servers, which are the ensemble provider's to name")
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("%w: connect string %q: %w", ErrInvalidOption, s, err)
+	}
+	return servers, chroot, nil
+}
+
+// parseServers reads "zk1:2181,zk2:2181".
+func parseServers(s string) ([]string, error) {
+	var servers []string
+	for _, host := range strings.Split(s, ",") {
 		server, err := parseServer(strings.TrimSpace(host))
 		if err != nil {
-			return nil, "", fmt.Errorf("%w: connect string %q: %w", ErrInvalidOption, s, err)
+			return nil, err
 		}
 		servers = append(servers, server)
 	}
-	return servers, chroot, nil
+	return servers, nil
 }
 
 func parseServer(s string) (string, error) {

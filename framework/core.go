@@ -36,11 +36,16 @@ type core struct {
 	users     group    // goroutines that run users' functions
 	pending   group    // goroutines of our own: guaranteed deletes, the recipes'
 
+	provided string // the ensemble provider's last answer; of Start, then of who asks again
+	cutOff   signal // tells who asks that the connection was lost
+	tracker  tracker
+
 	conn    atomic.Pointer[zkconn.Conn] // set by start
 	closing atomic.Bool
 
 	mu      sync.Mutex
 	current ClientState
+	opening bool               // a Start is under way
 	hooks   map[*hook]struct{} // what recipes want to know of the session
 	life    context.Context
 	endLife context.CancelFunc
@@ -49,7 +54,8 @@ type core struct {
 }
 
 func newCore(cfg config, servers []string, chroot string) *core {
-	c := &core{cfg: cfg, servers: servers, chroot: chroot, hooks: map[*hook]struct{}{}, done: make(chan struct{})}
+	c := &core{cfg: cfg, servers: servers, chroot: chroot, hooks: map[*hook]struct{}{}, done: make(chan struct{}), cutOff: newSignal()}
+	c.tracker.wake = newSignal()
 	c.damper = newDamper(cfg.breaker, c.states.Notify)
 	c.watched = NewWatcher(func(_ context.Context, e WatchedEvent) {
 		c.outcomes.Notify(Event{Op: "watched", Path: e.Path, Watched: &e})
@@ -67,16 +73,49 @@ func (c *core) start(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if err := c.beginStart(); err != nil {
+		return err
+	}
+	defer c.endStart()
+	servers, err := c.locate(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.open(ctx, servers); err != nil {
+		return errors.Join(err, c.closeProvider(ctx))
+	}
+	return nil
+}
+
+// beginStart tells whether the client can be started now, by the caller alone.
+func (c *core) beginStart() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch c.current {
-	case Started:
+	switch {
+	case c.current == Started, c.opening:
 		return ErrAlreadyStarted
-	case Stopped:
+	case c.current == Stopped:
+		return ErrClosed
+	}
+	c.opening = true
+	return nil
+}
+
+func (c *core) endStart() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.opening = false
+}
+
+// open begins the life of the client.
+func (c *core) open(ctx context.Context, servers []string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.current == Stopped { // while the provider was started
 		return ErrClosed
 	}
 	conn, err := zkconn.Open(ctx, zkconn.Config{
-		Servers:           c.servers,
+		Servers:           servers,
 		SessionTimeout:    c.cfg.sessionTimeout,
 		ConnectionTimeout: c.cfg.connectionTimeout,
 		LossMargin:        c.cfg.lossMargin,
@@ -93,6 +132,12 @@ func (c *core) start(ctx context.Context) error {
 	c.life, c.endLife = context.WithCancel(context.WithoutCancel(ctx))
 	if c.damper != nil {
 		c.users.start(func() { c.damper.run(c.life) })
+	}
+	if c.cfg.provider != nil {
+		c.users.start(func() { c.followProvider(conn) })
+	}
+	if c.cfg.tracks() {
+		c.users.start(func() { c.track(conn) })
 	}
 	c.conn.Store(conn)
 	c.current = Started
@@ -121,6 +166,9 @@ func (c *core) close(ctx context.Context) error {
 	}
 	ctx, cancel = c.bounded(ctx) // what is left takes no time, unless it is stuck
 	defer cancel()
+	if previous == Started {
+		c.err = errors.Join(c.err, c.closeProvider(ctx))
+	}
 	c.err = errors.Join(c.err, c.states.Close(ctx), c.outcomes.Close(ctx), c.unhandled.Close(ctx))
 	return c.err
 }
@@ -216,6 +264,11 @@ func (c *Client) started(ctx context.Context) (*zkconn.Conn, error) {
 func (c *core) onEvent(e zkconn.Event) {
 	switch e.Kind {
 	case zkconn.StateChanged:
+		if e.State.IsConnected() {
+			c.tracker.wake.set()
+		} else {
+			c.cutOff.set()
+		}
 		c.report(func() {
 			c.cfg.logger.Info("zookeeper connection", "state", e.State.String(), "session", sessionText(e.Session))
 		})

@@ -159,3 +159,21 @@ func TestZeroWatcher(t *testing.T) {
 		}
 	})
 }
+
+// A parent that is missing below a namespace is not looked for over and over.
+func TestNoNodeBelowNamespace(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		c, network := b.Client(t)
+		view := c.UsingNamespace(strings.TrimPrefix(b.Path("ns"), "/"))
+		if _, err := view.Create().ForPath(t.Context(), "/a"); err != nil {
+			t.Fatal(err)
+		}
+		sent := network.Requests(jute.OpCreate2)
+		if _, err := view.Create().ForPath(t.Context(), "/none/a"); !errors.Is(err, framework.ErrNoNode) {
+			t.Fatal(err)
+		}
+		if n := network.Requests(jute.OpCreate2) - sent; n > 3 {
+			t.Fatalf("%d creates", n)
+		}
+	})
+}

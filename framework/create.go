@@ -17,7 +17,7 @@ import (
 func (p *createParams) check() error {
 	switch {
 	case !p.mode.valid():
-		return fmt.Errorf("%w: there is no mode %d", ErrInvalidBuilder, p.mode)
+		return fmt.Errorf("%w: WithMode: there is no mode %d", ErrInvalidBuilder, p.mode)
 	case p.parents && p.containers:
 		return fmt.Errorf("%w: CreatingParentsIfNeeded and CreatingParentContainersIfNeeded", ErrInvalidBuilder)
 	case p.aclGiven && len(p.acl) == 0:
@@ -43,13 +43,17 @@ func (p *createParams) contents(c *Client, full string) (data []byte, acl []jute
 	if !p.dataGiven {
 		data = c.core.cfg.defaultData
 	}
-	if data, err = c.compress(full, data, p.compressed, p.uncompressed); err != nil {
+	if p.aclGiven {
+		acl = wireACL(p.acl)
+	} else if acl, err = c.defaultACL(full); err != nil {
 		return nil, nil, err
 	}
-	if p.aclGiven {
-		return data, wireACL(p.acl), nil
+	if schemas := c.SchemaSet(); schemas != nil {
+		if err := schemas.ValidateCreate(c.unfix(full), p.mode.ephemeral(), p.mode.sequential(), data, schemaACL(acl)); err != nil {
+			return nil, nil, err
+		}
 	}
-	acl, err = c.defaultACL(full)
+	data, err = c.compress(full, data, p.compressed, p.uncompressed)
 	return data, acl, err
 }
 
@@ -147,12 +151,18 @@ func (cr *creation) attempt(ctx context.Context, conn *zkconn.Conn) error {
 	err := cr.send(ctx, conn)
 	// A container may be reaped between its creation and ours, and a node that exists go
 	// before its data is set, so once is not enough.
+	idle := false
 	for range 5 {
 		switch {
 		case errors.Is(err, ErrNoNode) && (cr.p.parents || cr.p.containers || cr.c.prefix != ""):
-			if err := cr.makeParents(ctx, conn); err != nil {
+			made, err := cr.makeMissing(ctx, conn)
+			if err != nil {
 				return harmless(err)
 			}
+			if !made && idle { // it is a node below the namespace that is missing
+				return ErrNoNode
+			}
+			idle = !made
 		case errors.Is(err, ErrNodeExists) && (cr.p.orSet || cr.p.idempotent):
 			if err := cr.takeExisting(ctx, conn); !errors.Is(err, ErrNoNode) {
 				return err

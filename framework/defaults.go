@@ -76,29 +76,24 @@ func (c *core) unrooted(full string) string {
 	return "/"
 }
 
-// compresses tells whether data goes through the compression provider.
-func (c *Client) compresses(yes, no bool) (bool, error) {
-	if yes && no {
-		return false, fmt.Errorf("%w: data both compressed and not", ErrInvalidBuilder)
-	}
-	return yes || c.core.cfg.compressAll && !no, nil
-}
-
 // compress returns data as it is to be stored, never nil: a node with null data is nothing
 // that Java's users expect.
 func (c *Client) compress(full string, data []byte, yes, no bool) ([]byte, error) {
 	if data == nil {
 		data = []byte{}
 	}
-	switch needed, err := c.compresses(yes, no); {
-	case err != nil:
-		return nil, err
-	case !needed:
+	switch {
+	case yes && no:
+		return nil, fmt.Errorf("%w: Compressed and Uncompressed", ErrInvalidBuilder)
+	case !yes && (no || !c.core.cfg.compressAll):
 		return data, nil
 	}
 	packed, err := c.core.cfg.compression.Compress(c.unfix(full), data)
 	if err != nil {
 		return nil, fmt.Errorf("compress the data: %w", err)
+	}
+	if packed == nil {
+		packed = []byte{}
 	}
 	return packed, nil
 }

@@ -3,7 +3,6 @@ package framework
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkconn"
@@ -24,7 +23,10 @@ func (p deleteParams) do(ctx context.Context, c *Client, path string) error {
 	}
 	full, err := c.fix(path, false)
 	if err == nil && p.versionGiven && p.version < anyVersion {
-		err = fmt.Errorf("%w: there is no version %d", ErrInvalidBuilder, p.version)
+		err = noVersion(p.version)
+	}
+	if err == nil {
+		err = c.SchemaSet().ValidateDelete(path)
 	}
 	if err != nil {
 		return &OpError{Op: "delete", Path: path, Err: err}

@@ -77,8 +77,8 @@ func ExampleNewWatcher() {
 	// Output: /watched true
 }
 
-func start(ctx context.Context) *framework.Client {
-	client, err := framework.NewClient(connectString, retry.ExponentialBackoff(time.Second, 3))
+func start(ctx context.Context, opts ...framework.Option) *framework.Client {
+	client, err := framework.NewClient(connectString, retry.ExponentialBackoff(time.Second, 3), opts...)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func (p *createParams) checkExisting() error {
 	case p.protection:
 		return fmt.Errorf("%w: OrSetData or Idempotent WithProtection, which makes a name of its own", ErrInvalidBuilder)
 	case p.orSetVersionGiven && p.orSetVersion < anyVersion:
-		return fmt.Errorf("%w: there is no version %d", ErrInvalidBuilder, p.orSetVersion)
+		return fmt.Errorf("%w: OrSetDataVersion: there is no version %d", ErrInvalidBuilder, p.orSetVersion)
 	}
 	return nil
 }

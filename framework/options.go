@@ -9,6 +9,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/go-curator/curator/framework/schema"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/state"
@@ -43,6 +44,9 @@ type config struct {
 	breaker           retry.Policy // nil for none
 	logger            *slog.Logger
 	tracer            *tracing.Tracer
+	provider          EnsembleProvider // nil for the connect string
+	untracked         bool
+	schemas           *schema.Set // nil permits everything
 }
 
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
@@ -66,6 +70,7 @@ func newConfig(policy retry.Policy, opts []Option) (config, error) {
 		dial:              new(net.Dialer).DialContext,
 		defaultData:       localAddress(),
 		containers:        true,
+		compression:       GzipCompressionProvider(),
 		errorPolicy:       state.StandardErrorPolicy(),
 		logger:            slog.Default(),
 		tracer:            tracing.New(),

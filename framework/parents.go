@@ -8,10 +8,16 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-// makeParents creates the missing ancestors of the node: those of the namespace as
-// containers, always, those below it as the create asks for. It looks first, since a
-// create of what exists is a write for nothing.
+// makeParents creates the missing ancestors of the node.
 func (cr *creation) makeParents(ctx context.Context, conn *zkconn.Conn) error {
+	_, err := cr.makeMissing(ctx, conn)
+	return err
+}
+
+// makeMissing creates the missing ancestors of the node: those of the namespace as
+// containers, always, those below it as the create asks for. It looks first, since a
+// create of what exists is a write for nothing, and reports whether any was missing.
+func (cr *creation) makeMissing(ctx context.Context, conn *zkconn.Conn) (made bool, err error) {
 	core := cr.c.core
 	all := ancestors(cr.full, core.chroot)
 	namespace := core.chroot + cr.c.prefix
@@ -23,35 +29,35 @@ func (cr *creation) makeParents(ctx context.Context, conn *zkconn.Conn) error {
 		looks[i] = &zkconn.Call{Op: jute.OpExists, Req: &jute.PathWatchRequest{Path: dir}, Res: &jute.StatResponse{}}
 	}
 	if len(looks) == 0 {
-		return ErrNoNode
+		return false, ErrNoNode
 	}
 	if err := conn.Do(ctx, 0, looks...); err != nil {
-		return err
+		return false, err
 	}
 	var creates []*zkconn.Call
 	for i, look := range looks {
 		if errors.Is(look.Err, ErrNoNode) {
 			create, err := cr.parentCreate(all[i], len(all[i]) <= len(namespace))
 			if err != nil {
-				return err
+				return false, err
 			}
 			creates = append(creates, create)
 		} else if look.Err != nil {
-			return look.Err
+			return false, look.Err
 		}
 	}
 	if len(creates) == 0 {
-		return nil
+		return false, nil
 	}
 	if err := conn.Do(ctx, 0, creates...); err != nil {
-		return err
+		return false, err
 	}
 	for _, create := range creates {
 		if create.Err != nil && !errors.Is(create.Err, ErrNodeExists) {
-			return create.Err
+			return false, create.Err
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // parentCreate creates one ancestor, without data.
@@ -63,7 +69,7 @@ func (cr *creation) parentCreate(dir string, ofNamespace bool) (*zkconn.Call, er
 		call.Op, req.Flags = jute.OpCreateContainer, jute.FlagContainer
 	}
 	var err error
-	if cr.p.aclOnParents {
+	if cr.p.aclOnParents && !ofNamespace { // others use the namespace, too
 		req.ACL = wireACL(cr.p.acl)
 	} else if req.ACL, err = cr.c.defaultACL(dir); err != nil {
 		return nil, err

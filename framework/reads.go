@@ -29,7 +29,9 @@ func (r *reading) do(ctx context.Context, c *Client) (err error) {
 	case r.watched && r.watcher != nil:
 		err = fmt.Errorf("%w: UsingWatcher and Watched", ErrInvalidBuilder)
 	case r.full == "":
-		r.full, err = c.fix(r.path, false)
+		if r.full, err = c.fix(r.path, false); err == nil {
+			err = c.SchemaSet().ValidateRead(r.path, r.watched || r.watcher != nil)
+		}
 	}
 	if err != nil {
 		return &OpError{Op: r.name, Path: r.path, Err: err}
@@ -45,19 +47,28 @@ func (r *reading) do(ctx context.Context, c *Client) (err error) {
 // attempt is one try.
 func (r *reading) attempt(ctx context.Context, c *Client, conn *zkconn.Conn) error {
 	call := &zkconn.Call{Op: r.op, Req: &jute.PathWatchRequest{Path: r.full, Watch: r.watcher != nil}, Res: r.res}
-	unset := func() {}
+	var set *watchSetting
 	if r.watcher != nil {
-		call.Watch, unset = r.watcher.watch(c, r.full, r.kind)
+		set = r.watcher.watch(c, r.full, r.kind)
+		call.Watch = set.watch
 	}
 	err := conn.Do(ctx, 0, call)
 	if err == nil {
 		err = call.Err
 	}
-	if err != nil && !(r.op == jute.OpExists && errors.Is(err, ErrNoNode)) {
-		unset()
-	}
+	ok := err == nil || r.op == jute.OpExists && errors.Is(err, ErrNoNode)
 	if r.missing != nil && errors.Is(err, ErrNoNode) {
-		return errors.Join(r.missing(ctx, conn), err)
+		if failed := r.missing(ctx, conn); failed != nil {
+			ok, err = false, failed
+		}
+	}
+	switch {
+	case set == nil:
+	case ok:
+		set.settle(conn)
+	default:
+		set.unset()
+		set.giveBack(conn)
 	}
 	return err
 }
@@ -127,15 +138,15 @@ func (p getDataParams) do(ctx context.Context, c *Client, path string) ([]byte, 
 	if c == nil || c.core == nil {
 		return nil, &OpError{Op: r.name, Path: path, Err: ErrNotStarted}
 	}
-	packed, err := c.compresses(p.compressed, p.uncompressed)
-	if err != nil {
-		return nil, &OpError{Op: r.name, Path: path, Err: err}
+	if p.compressed && p.uncompressed {
+		return nil, &OpError{Op: r.name, Path: path, Err: fmt.Errorf("%w: Decompressed and Undecompressed", ErrInvalidBuilder)}
 	}
-	if err := r.do(ctx, c); err != nil {
+	err := r.do(ctx, c)
+	if err != nil {
 		return nil, err
 	}
 	data := res.Data
-	if packed {
+	if p.compressed || c.core.cfg.compressAll && !p.uncompressed {
 		if data, err = c.core.cfg.compression.Decompress(c.unfix(r.full), data); err != nil {
 			return nil, &OpError{Op: r.name, Path: path, Attempts: 1, Err: fmt.Errorf("decompress the data: %w", err)}
 		}

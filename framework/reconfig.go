@@ -38,6 +38,8 @@ func (p reconfigParams) do(ctx context.Context, c *Client) ([]byte, error) {
 		err = fmt.Errorf("%w: neither Joining nor Leaving nor WithNewMembers", ErrInvalidBuilder)
 	case incremental && req.NewMembers != nil:
 		err = fmt.Errorf("%w: WithNewMembers and Joining or Leaving", ErrInvalidBuilder)
+	case req.CurConfigID < anyVersion:
+		err = fmt.Errorf("%w: FromConfig: there is no version %d", ErrInvalidBuilder, p.from)
 	}
 	if err != nil {
 		return nil, &OpError{Op: "reconfig", Err: err}

@@ -64,9 +64,9 @@ func (b RemoveWatchBuilder) Quietly() RemoveWatchBuilder {
 }
 
 // ForPath removes the watches; when it returns, with whatever error, nobody is told
-// anything by them any more. The server's watch goes with the last watcher of a path.
-// Errors: ErrNoWatcher, and if the server could not be asked the reason: it forgets the
-// watch with the connection.
+// anything by them any more, but for an event that the watcher's function has in hand.
+// The server's watch goes with the last watcher of a path. Errors: ErrNoWatcher, and if
+// the server could not be asked the reason: it forgets the watch with the connection.
 //
 // watcher's watches of the path are removed, one-shot and persistent ones; those of other
 // watchers stay. nil stands for every watcher of this client, views included. Java:

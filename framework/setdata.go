@@ -2,7 +2,6 @@ package framework
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkconn"
@@ -15,7 +14,10 @@ func (p *setDataParams) write(c *Client, full string, data []byte) (*setting, er
 		s.version = p.version
 	}
 	if s.version < anyVersion {
-		return nil, fmt.Errorf("%w: there is no version %d", ErrInvalidBuilder, p.version)
+		return nil, noVersion(p.version)
+	}
+	if err := c.SchemaSet().ValidateSetData(c.unfix(full), data); err != nil {
+		return nil, err
 	}
 	var err error
 	s.data, err = c.compress(full, data, p.compressed, p.uncompressed)

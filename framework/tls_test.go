@@ -75,11 +75,17 @@ func secured(t *testing.T, server string, settings *tls.Config) func(ctx context
 }
 
 func relay(client net.Conn, server string) {
-	defer client.Close()
 	upstream, err := net.Dial("tcp", server)
 	if err != nil {
+		client.Close()
 		return
 	}
+	splice(client, upstream)
+}
+
+// splice passes on what each of two connections is sent, until one of them ends.
+func splice(client, upstream net.Conn) {
+	defer client.Close()
 	defer upstream.Close()
 	var back sync.WaitGroup
 	back.Go(func() {

@@ -36,7 +36,7 @@ func (o CheckOp) WithVersion(version int32) CheckOp {
 func (o CheckOp) ForPath(path string) Op {
 	return newOp(o.c, "check", path, false, func(full string) (zkconn.MultiOp, error) {
 		if o.version < anyVersion {
-			return zkconn.MultiOp{}, fmt.Errorf("%w: there is no version %d", ErrInvalidBuilder, o.version)
+			return zkconn.MultiOp{}, noVersion(o.version)
 		}
 		return zkconn.MultiOp{Op: jute.OpCheck, Req: &jute.CheckVersionRequest{Path: full, Version: o.version}}, nil
 	})
@@ -97,7 +97,10 @@ func (p createParams) op(c *Client, path string) Op {
 func (p deleteParams) op(c *Client, path string) Op {
 	return newOp(c, "delete", path, false, func(full string) (zkconn.MultiOp, error) {
 		if p.wanted() < anyVersion {
-			return zkconn.MultiOp{}, fmt.Errorf("%w: there is no version %d", ErrInvalidBuilder, p.version)
+			return zkconn.MultiOp{}, noVersion(p.version)
+		}
+		if err := c.SchemaSet().ValidateDelete(path); err != nil {
+			return zkconn.MultiOp{}, err
 		}
 		return zkconn.MultiOp{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: full, Version: p.wanted()}}, nil
 	})

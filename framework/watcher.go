@@ -2,6 +2,7 @@ package framework
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/go-curator/curator/internal/zkconn"
@@ -21,8 +22,9 @@ type Watcher struct {
 	fn    func(ctx context.Context, event WatchedEvent)
 	queue queue
 
-	mu  sync.Mutex
-	set map[watchID]*watchGroup
+	mu   sync.Mutex
+	set  map[watchID]map[*watchSetting]struct{}
+	last *telling // the newest event
 }
 
 // NewWatcher returns a Watcher that calls fn. A Watcher without a function receives
@@ -73,12 +75,6 @@ const (
 	kindRecursive
 )
 
-// watchGroup is every setting of one watch; the first event of any one-shot one ends all.
-type watchGroup struct {
-	settings map[*watchSetting]struct{}
-	fired    bool
-}
-
 // watchSetting is one call that has set a watch: a one-shot one or a subscription.
 type watchSetting struct {
 	watcher *Watcher
@@ -86,57 +82,53 @@ type watchSetting struct {
 	c       *Client
 	watch   *zkconn.Watch
 	sub     *zkconn.Subscription
+
+	// guarded by watcher.mu
+	settled bool // its call has succeeded
+	taken   bool // it was removed, and tells nothing more
 }
 
-// watch returns a new setting of the watch, and what takes it back when it was not set.
-func (w *Watcher) watch(c *Client, full string, kind zkconn.WatchKind) (watch *zkconn.Watch, unset func()) {
+// telling is an event on its way to a Watcher's function. Several settings may be the
+// reason for it: the server's one message concerns them all.
+type telling struct {
+	core      *core
+	event     zkconn.WatchEvent
+	by        []*watchSetting
+	cancelled bool // all of by were removed in time
+}
+
+// watch returns a new setting of a one-shot watch.
+func (w *Watcher) watch(c *Client, full string, kind zkconn.WatchKind) *watchSetting {
 	s := &watchSetting{watcher: w, id: watchID{c.core, full, watchKind(kind)}, c: c}
+	s.watch = zkconn.NewWatch(full, kind, s.hear)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	group := w.add(s)
-	s.watch = zkconn.NewWatch(full, kind, func(e zkconn.WatchEvent) {
-		w.mu.Lock()
-		first := !group.fired
-		group.fired = true
-		for s := range group.settings {
-			w.drop(s)
-		}
-		w.mu.Unlock()
-		if first {
-			w.deliver(c, e)
-		}
-	})
-	return s.watch, s.unset
+	w.add(s)
+	return s
 }
 
 // add takes a setting in; w.mu is held.
-func (w *Watcher) add(s *watchSetting) *watchGroup {
-	group := w.set[s.id]
-	if group == nil {
-		group = &watchGroup{settings: map[*watchSetting]struct{}{}}
-		if w.set == nil {
-			w.set = map[watchID]*watchGroup{}
-		}
-		w.set[s.id] = group
+func (w *Watcher) add(s *watchSetting) {
+	if w.set == nil {
+		w.set = map[watchID]map[*watchSetting]struct{}{}
 	}
-	group.settings[s] = struct{}{}
+	if w.set[s.id] == nil {
+		w.set[s.id] = map[*watchSetting]struct{}{}
+	}
+	w.set[s.id][s] = struct{}{}
 	for _, r := range s.c.registries() {
 		r.add(w)
 	}
-	return group
 }
 
 // drop forgets a setting, and reports whether it was there; w.mu is held.
 func (w *Watcher) drop(s *watchSetting) bool {
-	group := w.set[s.id]
-	if group == nil {
+	same := w.set[s.id]
+	if _, ok := same[s]; !ok {
 		return false
 	}
-	if _, ok := group.settings[s]; !ok {
-		return false
-	}
-	delete(group.settings, s)
-	if len(group.settings) == 0 {
+	delete(same, s)
+	if len(same) == 0 {
 		delete(w.set, s.id)
 	}
 	for _, r := range s.c.registries() {
@@ -145,11 +137,34 @@ func (w *Watcher) drop(s *watchSetting) bool {
 	return true
 }
 
-// unset forgets a setting.
+// unset forgets a setting whose call has failed.
 func (s *watchSetting) unset() {
 	s.watcher.mu.Lock()
 	defer s.watcher.mu.Unlock()
 	s.watcher.drop(s)
+}
+
+// settle notes that the call has succeeded, and gives back what is not needed: earlier
+// one-shot watches that this one does for, or itself if it was removed meanwhile.
+func (s *watchSetting) settle(conn *zkconn.Conn) {
+	w := s.watcher
+	w.mu.Lock()
+	s.settled = true
+	var spare []*watchSetting
+	if s.taken {
+		spare = append(spare, s) // before the session layer had it
+	} else if _, live := w.set[s.id][s]; live && s.sub == nil {
+		for o := range w.set[s.id] {
+			if o != s && o.settled && o.c.watches == s.c.watches {
+				spare = append(spare, o)
+				w.drop(o)
+			}
+		}
+	}
+	w.mu.Unlock()
+	for _, o := range spare {
+		o.giveBack(conn)
+	}
 }
 
 // take forgets the settings that fit and returns them: they are to be given back.
@@ -157,14 +172,15 @@ func (w *Watcher) take(fits func(s *watchSetting) bool) []*watchSetting {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var taken []*watchSetting
-	for _, group := range w.set {
-		for s := range group.settings {
+	for _, same := range w.set {
+		for s := range same {
 			if fits(s) {
 				taken = append(taken, s)
 			}
 		}
 	}
 	for _, s := range taken {
+		s.taken = true
 		w.drop(s)
 	}
 	return taken
@@ -179,18 +195,45 @@ func (s *watchSetting) giveBack(conn *zkconn.Conn) {
 	conn.Unwatch(s.watch)
 }
 
-func (w *Watcher) deliver(c *Client, e zkconn.WatchEvent) {
-	event := WatchedEvent{Path: c.unfix(e.Path), Zxid: max(e.Zxid, 0)}
+// hear is called by the session layer, with its locks held.
+func (s *watchSetting) hear(e zkconn.WatchEvent) {
+	w := s.watcher
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if s.sub == nil || e.Type == zkconn.WatchClosed {
+		w.drop(s)
+	}
+	if s.taken || w.fn == nil || e.Type == zkconn.WatchClosed {
+		return // of the client's end, the context that fn has got tells
+	}
+	core := s.id.core
+	if t := w.last; t != nil && !t.cancelled && t.core == core && e.Notice != 0 && t.event == e {
+		t.by = append(t.by, s)
+		return
+	}
+	t := &telling{core: core, event: e, by: []*watchSetting{s}}
+	w.last = t
+	event := watchedEvent(s.c, e)
+	w.queue.add(&core.users, func() {
+		if w.wants(t) {
+			w.fn(core.life, event)
+		}
+	})
+}
+
+// wants tells whether one of an event's settings still is.
+func (w *Watcher) wants(t *telling) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t.cancelled = !slices.ContainsFunc(t.by, func(s *watchSetting) bool { return !s.taken })
+	return !t.cancelled
+}
+
+func watchedEvent(c *Client, e zkconn.WatchEvent) WatchedEvent {
+	event := WatchedEvent{Type: WatchReset, Path: c.unfix(e.Path), Zxid: max(e.Zxid, 0)}
 	switch e.Type {
 	case zkconn.NodeCreated, zkconn.NodeDeleted, zkconn.NodeDataChanged, zkconn.NodeChildrenChanged:
 		event.Type = EventType(e.Type)
-	case zkconn.WatchClosed:
-		return // the context that fn has got says so
-	default:
-		event.Type = WatchReset
 	}
-	core := c.core
-	if w.fn != nil {
-		w.queue.add(&core.users, func() { w.fn(core.life, event) })
-	}
+	return event
 }

@@ -99,7 +99,10 @@ func (p addParams) do(ctx context.Context, c *Client, path string, watcher *Watc
 	case p.mode == PersistentWatch:
 		kind = kindPersistent
 	case p.mode != PersistentRecursive:
-		err = fmt.Errorf("%w: there is no mode %d", ErrInvalidBuilder, p.mode)
+		err = fmt.Errorf("%w: WithMode: there is no mode %d", ErrInvalidBuilder, p.mode)
+	}
+	if err == nil {
+		_, err = c.started(ctx) // also for a watch that is set already
 	}
 	if err != nil {
 		return &OpError{Op: "addWatch", Path: path, Err: err}
@@ -109,7 +112,11 @@ func (p addParams) do(ctx context.Context, c *Client, path string, watcher *Watc
 		return nil
 	}
 	err = c.run(ctx, operation{name: "addWatch", path: path, repeat: true}, func(ctx context.Context, conn *zkconn.Conn) error {
-		return harmless(conn.Subscribe(ctx, s.sub))
+		if err := conn.Subscribe(ctx, s.sub); err != nil {
+			return harmless(err)
+		}
+		s.settle(conn)
+		return nil
 	})
 	if err != nil {
 		s.unset()
@@ -117,14 +124,17 @@ func (p addParams) do(ctx context.Context, c *Client, path string, watcher *Watc
 	return err
 }
 
-// subscribe returns a new setting, or nil if the watcher has the same already.
+// subscribe returns a new setting, or nil if the watcher has the same already. One whose
+// call is still under way does not count: it may fail.
 func (w *Watcher) subscribe(c *Client, full string, kind watchKind) *watchSetting {
 	s := &watchSetting{watcher: w, id: watchID{c.core, full, kind}, c: c}
-	s.sub = zkconn.NewSubscription(full, kind == kindRecursive, func(e zkconn.WatchEvent) { w.deliver(c, e) })
+	s.sub = zkconn.NewSubscription(full, kind == kindRecursive, s.hear)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.set[s.id] != nil {
-		return nil
+	for o := range w.set[s.id] {
+		if o.settled && o.c.watches == c.watches {
+			return nil
+		}
 	}
 	w.add(s)
 	return s
@@ -133,7 +143,7 @@ func (w *Watcher) subscribe(c *Client, full string, kind watchKind) *watchSettin
 func (p removeParams) do(ctx context.Context, c *Client, path string, watcher *Watcher) error {
 	full, err := c.usable(path)
 	if err == nil && (p.kind < AnyWatcher || p.kind > ChildrenWatcher) {
-		err = fmt.Errorf("%w: there is no type %d", ErrInvalidBuilder, p.kind)
+		err = fmt.Errorf("%w: OfType: there is no type %d", ErrInvalidBuilder, p.kind)
 	}
 	var conn *zkconn.Conn
 	if err == nil {
@@ -173,16 +183,17 @@ func (p *removeParams) fits(kind watchKind) bool {
 	}
 }
 
-// giveBack gives the settings that fit back, and returns how many there were.
+// giveBack gives the settings that fit back, and returns how many there were. None tells
+// anything any more before the first is given back: that may concern the others.
 func giveBack(conn *zkconn.Conn, watchers []*Watcher, fits func(s *watchSetting) bool) int {
-	n := 0
+	var taken []*watchSetting
 	for _, w := range watchers {
-		for _, s := range w.take(fits) {
-			s.giveBack(conn)
-			n++
-		}
+		taken = append(taken, w.take(fits)...)
 	}
-	return n
+	for _, s := range taken {
+		s.giveBack(conn)
+	}
+	return len(taken)
 }
 
 // confirm waits until the server has done what was sent to it before.

@@ -120,6 +120,7 @@ func (b *Backend) Client(t *testing.T, opts ...framework.Option) (*framework.Cli
 	opts = append([]framework.Option{
 		framework.WithSessionTimeout(SessionTimeout),
 		framework.WithDialer(n.Dial),
+		framework.WithoutEnsembleTracker(), // its requests would be in the way of faults
 		framework.WithDefaultData([]byte("test")),
 		framework.WithLogger(slog.New(slog.DiscardHandler)),
 	}, opts...)

@@ -20,6 +20,7 @@ type Network struct {
 	conns    map[*conn]struct{}
 	rules    []*rule
 	isolated chan struct{} // closed by the end of the isolation; nil without one
+	expiring chan struct{} // closed when the session has been ended; nil else
 	session  jute.ConnectResponse
 	requests map[jute.Op]int
 	last     string // the address that was dialed last
@@ -34,6 +35,8 @@ const (
 	CutBefore Fate = iota + 1
 	// CutAfter sends the request and closes the connection in place of its answer.
 	CutAfter
+	// Late sends the request once what is to happen then has happened.
+	Late
 )
 
 type rule struct {
@@ -43,8 +46,8 @@ type rule struct {
 	hit  chan struct{}
 }
 
-// On makes the next request with the operation meet its fate, after which then is called
-// if it is not nil. The channel is closed when that has happened.
+// On makes the next request with the operation meet its fate, and calls then when that is
+// decided if it is not nil. The channel is closed when it has happened.
 func (n *Network) On(op jute.Op, fate Fate, then func()) (hit <-chan struct{}) {
 	r := &rule{op: op, fate: fate, then: then, hit: make(chan struct{})}
 	n.mu.Lock()
@@ -88,12 +91,21 @@ func (n *Network) Isolate() (heal func()) {
 }
 
 // Expire ends the client's session at the server, as its timeout would: it takes the
-// session over, which needs its password, and closes it.
+// session over, which needs its password, and closes it. The client, which the server
+// disconnects meanwhile, does not get through before: it would take the session back.
 func (n *Network) Expire(t *testing.T) {
 	t.Helper()
+	done := make(chan struct{})
 	n.mu.Lock()
 	s, address := n.session, n.last
+	n.expiring = done
 	n.mu.Unlock()
+	defer func() {
+		n.mu.Lock()
+		n.expiring = nil
+		n.mu.Unlock()
+		close(done)
+	}()
 	raw, err := n.dial(t.Context(), "tcp", address)
 	if err != nil {
 		t.Fatal(err)
@@ -116,9 +128,16 @@ func (n *Network) Expire(t *testing.T) {
 // Dial is for framework.WithDialer.
 func (n *Network) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	n.mu.Lock()
-	isolated := n.isolated
+	isolated, expiring := n.isolated, n.expiring
 	n.last = address
 	n.mu.Unlock()
+	if expiring != nil {
+		select {
+		case <-expiring:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 	if isolated != nil {
 		select {
 		case <-isolated:
@@ -163,13 +182,17 @@ func (c *conn) Write(p []byte) (int, error) {
 		if !c.said {
 			c.said = true
 		} else if r := c.network.match(frame); r != nil {
-			if r.fate == CutBefore {
+			switch r.fate {
+			case CutBefore:
 				r.happen(c)
 				return 0, net.ErrClosed
+			case CutAfter:
+				c.mu.Lock()
+				c.cut[int32(binary.BigEndian.Uint32(frame[4:]))] = r
+				c.mu.Unlock()
+			case Late:
+				r.happen(c)
 			}
-			c.mu.Lock()
-			c.cut[int32(binary.BigEndian.Uint32(frame[4:]))] = r
-			c.mu.Unlock()
 		}
 		if c.network.silent() {
 			continue
@@ -199,10 +222,13 @@ func (n *Network) match(frame []byte) *rule {
 	return nil
 }
 
+// happen does what is to be done then first: the client shall not reconnect before.
 func (r *rule) happen(c *conn) {
-	c.Conn.Close()
 	if r.then != nil {
 		r.then()
+	}
+	if r.fate != Late {
+		c.Conn.Close()
 	}
 	close(r.hit)
 }

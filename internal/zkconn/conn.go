@@ -55,8 +55,8 @@ type Conn struct {
 	acked         atomic.Int64 // when the last acknowledged request was sent, by clock
 	lastZxid      atomic.Int64
 	notices       atomic.Int64 // how many events servers have told
-	doubted       atomic.Bool // the keeper wants to hear of the next acknowledgement
-	sessionClosed atomic.Bool // the server confirmed the end of the session
+	doubted       atomic.Bool  // the keeper wants to hear of the next acknowledgement
+	sessionClosed atomic.Bool  // the server confirmed the end of the session
 	signal        chan struct{}
 	keeperDone    chan struct{}
 

@@ -25,6 +25,7 @@ type hosts struct {
 	given    []string // by the user; what of it is not among servers is their reserve
 	reserve  []string
 	next     int
+	tries    int // since a server has accepted a session
 	failures int // attempts since a connection held
 	backoff  *backoff.ExponentialBackOff
 	stopped  bool
@@ -51,12 +52,13 @@ func (h *hosts) Init(servers []string) error {
 }
 
 // set replaces all servers. It tells whether the one given, to which there is a
-// connection, is still among them.
+// connection, is still among them. The new ones have not failed yet.
 func (h *hosts) set(servers []string, used string) (stays bool) {
 	servers = shuffled(servers)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.servers, h.given, h.reserve, h.next = servers, servers, nil, 0
+	h.servers, h.given, h.reserve = servers, servers, nil
+	h.next, h.tries, h.failures = 0, 0, 0
 	return slices.Contains(servers, used)
 }
 
@@ -98,7 +100,9 @@ func (h *hosts) lap() int { return len(h.servers) + len(h.reserve) }
 func (h *hosts) Next() (server string, retryStart bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if i := h.failures%h.lap() - len(h.servers); i >= 0 {
+	i := h.tries%h.lap() - len(h.servers)
+	h.tries++
+	if i >= 0 {
 		return h.reserve[i], false
 	}
 	server = h.servers[h.next]
@@ -106,9 +110,13 @@ func (h *hosts) Next() (server string, retryStart bool) {
 	return server, false
 }
 
-// Connected is the driver's word for a completed handshake; what counts is how long the
-// connection holds, see ended.
-func (h *hosts) Connected() {}
+// Connected is the driver's word for a completed handshake. For the pace it counts how long
+// the connection holds, see ended.
+func (h *hosts) Connected() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.tries = 0
+}
 
 // ended notes the end of a connection or of an attempt at one.
 func (h *hosts) ended(held bool) {

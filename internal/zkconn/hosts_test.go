@@ -144,3 +144,82 @@ func TestCrowd(t *testing.T) {
 		t.do(exists("/"))
 	})
 }
+
+// TestPreferServers has an ensemble name its servers itself: these come first, in turn, and
+// those of the configuration only when all of them have failed.
+func TestPreferServers(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		var d dialed
+		var down sync.Map // addresses
+		t.open(func(c *zkconn.Config) {
+			dial := c.Dial
+			c.Servers, c.Dial = []string{"a:1"}, d.through(func(ctx context.Context, network, address string) (net.Conn, error) {
+				if _, ok := down.Load(address); ok {
+					return nil, errors.New("no route")
+				}
+				return dial(ctx, network, address)
+			})
+		})
+		if _, err := t.conn.Connected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		d.took()
+		cut := func(after time.Duration) []string {
+			t.Helper()
+			time.Sleep(after)
+			t.server.Disconnect()
+			got := d.took()
+			t.do(exists("/"))
+			return got
+		}
+		t.conn.PreferServers([]string{"b:1", "c:1"})
+		if got := d.took(); len(got) != 0 {
+			t.Errorf("a connection that works was given up for %v", got)
+		}
+		first := cut(timeout)                        // the connection holds
+		t.conn.PreferServers([]string{"c:1", "b:1"}) // no news
+		got := slices.Concat(first, cut(timeout), cut(0), cut(0))
+		if len(got) != 4 || got[0] == got[1] || got[0] != got[2] || got[1] != got[3] || slices.Contains(got, "a:1") {
+			t.Errorf("there were dialed %v, want b and c in turn", got)
+		}
+
+		down.Store("b:1", true)
+		down.Store("c:1", true)
+		for range 2 { // the second time from a server that is not preferred
+			got = cut(timeout)
+			if last := got[len(got)-1]; len(got) != 3 || got[0] == got[1] || last != "a:1" {
+				t.Errorf("there were dialed %v, want b and c and then a", got)
+			}
+		}
+		t.conn.PreferServers([]string{"d:1", "a:1"})
+		down.Store("a:1", true)
+		if got = cut(timeout); got[len(got)-1] != "d:1" {
+			t.Errorf("there were dialed %v, want d at last", got)
+		}
+		lap := func() []string { // with no server up
+			time.Sleep(timeout)
+			t.server.Disconnect()
+			got := d.took()
+			down.Clear()
+			if _, err := t.conn.Connected(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			d.took()
+			return slices.Sorted(slices.Values(got))
+		}
+		down.Store("d:1", true)
+		if got := lap(); !slices.Equal(got, []string{"a:1", "d:1"}) {
+			t.Errorf("a lap is %v, want a and d once each", got)
+		}
+		t.conn.PreferServers([]string{"d:1"})
+		time.Sleep(timeout)
+		t.conn.SetServers([]string{"e:1"})
+		if got := d.took(); !slices.Equal(got, []string{"e:1"}) {
+			t.Errorf("there were dialed %v, want e", got)
+		}
+		down.Store("e:1", true)
+		if got := lap(); !slices.Equal(got, []string{"e:1"}) {
+			t.Errorf("a lap is %v, want e alone", got)
+		}
+	})
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,6 +37,27 @@ func TestNoDrift(t *testing.T) {
 	for _, path := range found {
 		if !files[filepath.Base(path)] {
 			t.Errorf("%s is of no operation: remove it", path)
+		}
+	}
+}
+
+// Every builder has an example, which go doc shows with it.
+func TestExamples(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(framework, "example_*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var examples strings.Builder
+	for _, path := range files {
+		source, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		examples.Write(source)
+	}
+	for _, op := range spec.Ops {
+		if head := "func Example" + builder(op) + "() {"; !strings.Contains(examples.String(), head) {
+			t.Errorf("package framework has no %s", head)
 		}
 	}
 }

@@ -55,13 +55,13 @@ func check(op spec.Op) error {
 }
 
 var tmpl = template.Must(template.New("op").Funcs(template.FuncMap{
-	"lower":   func(s string) string { return strings.ToLower(s[:1]) + s[1:] },
+	"lower":   lower,
 	"slice":   func(t string) string { return strings.Replace(t, "...", "[]", 1) },
 	"clone":   clone,
 	"param":   param,
 	"given":   func(m spec.Mod) bool { return m.Type != "" && m.Type[0] != '*' },
 	"or":      or,
-	"builder": func(op spec.Op) string { return op.Name + strings.TrimSuffix(op.Entry, "es") + "Builder" },
+	"builder": builder,
 	"wrap":    wrap,
 	"params":  params,
 	"names":   names,
@@ -73,6 +73,11 @@ var tmpl = template.Must(template.New("op").Funcs(template.FuncMap{
 	},
 	"usesTime": func(op spec.Op) bool { return uses(op, "time.") },
 }).Parse(text))
+
+func lower(s string) string { return strings.ToLower(s[:1]) + s[1:] }
+
+// builder is the name of the operation's type.
+func builder(op spec.Op) string { return op.Name + strings.TrimSuffix(op.Entry, "es") + "Builder" }
 
 func or(a, b string) string {
 	if a != "" {

@@ -1,4 +1,5 @@
-// Buildergen writes the fluent builders of package framework from package spec.
+// Buildergen writes the fluent builders of package framework from package spec, and the table
+// of what stands for Java's methods.
 package main
 
 import (
@@ -10,17 +11,17 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: buildergen DIR")
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: buildergen FRAMEWORK DOCS")
 		os.Exit(2)
 	}
-	if err := run(os.Args[1]); err != nil {
+	if err := run(os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, "buildergen:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir string) error {
+func run(dir, docs string) error {
 	for _, op := range spec.Ops {
 		src, err := Generate(op)
 		if err != nil {
@@ -30,5 +31,9 @@ func run(dir string) error {
 			return err
 		}
 	}
-	return nil
+	table, err := Parity(spec.Sections)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(docs, ParityOutput), table, 0o644)
 }

@@ -18,19 +18,24 @@ const closeTimeout = 10 * time.Second
 // end of the test it is closed, and the test fails if it was not given back a lease, one
 // that was lost included, or if Close fails. That the server does not confirm the end of
 // the session is no failure: a test may end while the connection is down.
+//
+// The client does nothing by itself that a test could take for its own requests: it has
+// framework.WithoutEnsembleTracker.
 func (s *Server) Client(tb TB, opts ...framework.Option) *framework.Client {
 	tb.Helper()
-	opts = append([]framework.Option{framework.WithDialer(s.DialContext)}, opts...)
+	opts = append([]framework.Option{framework.WithDialer(s.DialContext), framework.WithoutEnsembleTracker()}, opts...)
 	return NewClient(tb, s.ConnectString(), opts...)
 }
 
-// Client is Server.Client for an ensemble.
+// Client is Server.Client for an ensemble. It stays behind the proxies, whatever the servers
+// say of themselves.
 func (e *Ensemble) Client(tb TB, opts ...framework.Option) *framework.Client {
 	tb.Helper()
+	opts = append([]framework.Option{framework.WithoutEnsembleTracker()}, opts...)
 	return NewClient(tb, e.ConnectString(), opts...)
 }
 
-// NewClient is Server.Client for a server of any origin.
+// NewClient is Server.Client for a server of any origin, and leaves all options to the test.
 func NewClient(tb TB, connectString string, opts ...framework.Option) *framework.Client {
 	tb.Helper()
 	policy := retry.BoundedExponentialBackoff(50*time.Millisecond, time.Second, 10)

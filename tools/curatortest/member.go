@@ -88,13 +88,13 @@ func (m *Member) Partition(d Direction) (heal func()) {
 // without closing connections, until heal is called or the test ends. Clients still reach
 // it, and it goes on answering them until it notices: a follower that has lost its leader
 // answers reads and pings meanwhile, while the others end the sessions of its clients. It
-// notices after 20 ticks, ZooKeeper's syncLimit here. A server that is alone cannot be
-// isolated: the test fails.
+// notices after 20 ticks, ZooKeeper's syncLimit here. A server that is alone, or one
+// WithReconfig, cannot be isolated: the test fails.
 func (m *Member) Isolate() (heal func()) {
 	e := m.ensemble
 	if e.peers == nil {
 		e.tb.Helper()
-		e.tb.Fatalf("isolate ZooKeeper: there is one server only")
+		e.tb.Fatalf("isolate ZooKeeper: there is one server only, or WithReconfig")
 		return func() {}
 	}
 	heal = e.peers.isolate(slices.Index(e.members, m))

@@ -16,6 +16,7 @@ type config struct {
 	zookeeper  zkserver.Config
 	virtual    bool
 	production bool
+	reconfig   bool
 	listen     string
 	err        error
 }
@@ -101,3 +102,9 @@ func WithContainerCheckInterval(d time.Duration) Option {
 // does neither, so that it starts sooner; a test's data need not survive the machine. The
 // embedded server ignores this.
 func WithProductionSettings() Option { return option(func(c *config) { c.production = true }) }
+
+// WithReconfig lets the members of a real ensemble be changed by framework's Reconfig, by a
+// client that is the superuser: WithAuthorization("digest", []byte("super:super")). There is
+// no proxy between the servers then, so that none can be isolated. The embedded server
+// ignores this.
+func WithReconfig() Option { return option(func(c *config) { c.reconfig = true }) }

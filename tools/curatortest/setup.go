@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -17,6 +18,7 @@ type setup struct {
 	port           int
 	containerCheck time.Duration
 	production     bool
+	reconfig       bool
 	latency        time.Duration
 }
 
@@ -30,12 +32,17 @@ func newSetups(in installation, dir string, n int, c config) ([]setup, *wiring, 
 	if err != nil {
 		return nil, nil, err
 	}
+	var forPeers []peerPorts
+	for i := range n {
+		forPeers = append(forPeers, peerPorts{ports[n+2*i], ports[n+2*i+1]})
+	}
 	var peers *wiring
-	if n > 1 {
-		var forPeers []peerPorts
-		for i := range n {
-			forPeers = append(forPeers, peerPorts{ports[n+2*i], ports[n+2*i+1]})
-		}
+	var members string
+	switch {
+	case n == 1:
+	case c.reconfig:
+		members = fixedMembers(ports, forPeers)
+	default:
 		if peers, err = newWiring(forPeers); err != nil {
 			return nil, nil, err
 		}
@@ -48,9 +55,13 @@ func newSetups(in installation, dir string, n int, c config) ([]setup, *wiring, 
 			port:           ports[i],
 			containerCheck: c.zookeeper.ContainerCheckInterval,
 			production:     c.production,
+			reconfig:       c.reconfig,
 			latency:        c.zookeeper.Latency,
 		}
-		if err := s.write(i, c, peers); err != nil {
+		if peers != nil {
+			members = peers.settings(i)
+		}
+		if err := s.write(i, c, members); err != nil {
 			return nil, peers, err
 		}
 		setups = append(setups, s)
@@ -58,15 +69,21 @@ func newSetups(in installation, dir string, n int, c config) ([]setup, *wiring, 
 	return setups, peers, nil
 }
 
+// fixedMembers are the lines of everybody's configuration that name the members. One that is
+// to be changed is the same for all.
+func fixedMembers(clients []int, peers []peerPorts) string {
+	var lines strings.Builder
+	for i, p := range peers {
+		fmt.Fprintf(&lines, "server.%d=127.0.0.1:%d:%d:participant;127.0.0.1:%d\n", i+1, p.quorum, p.election, clients[i])
+	}
+	return lines.String()
+}
+
 // write writes the files of server i.
-func (s setup) write(i int, c config, peers *wiring) error {
+func (s setup) write(i int, c config, members string) error {
 	data := filepath.Join(s.dir, "data")
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return err
-	}
-	members := ""
-	if peers != nil {
-		members = peers.settings(i)
 	}
 	settings := fmt.Sprintf(`tickTime=%d
 initLimit=40
@@ -82,6 +99,9 @@ standaloneEnabled=true
 %s`, c.zookeeper.TickTime.Milliseconds(), data, s.port, members)
 	if !c.production {
 		settings += quickDisk
+	}
+	if c.reconfig {
+		settings += "reconfigEnabled=true\n"
 	}
 	for name, content := range map[string]string{
 		"zoo.cfg":          settings,
@@ -103,6 +123,9 @@ const (
 	quickDisk = "forceSync=no\npreAllocSize=1024\n"
 	quickJava = "-XX:TieredStopAtLevel=1"
 )
+
+// superuser lets who presents the digest super:super do everything.
+const superuser = "-Dzookeeper.DigestAuthenticationProvider.superDigest=super:gG7s8t3oDEtIqF6DM9LlI/R+9Ss="
 
 // The loggers of releases write everything unless they are told otherwise.
 const (
@@ -131,6 +154,9 @@ func (s setup) command() (*exec.Cmd, *os.File, error) {
 		"-XX:+UseSerialGC", "-Xshare:auto", "-Xmx512m",
 		fmt.Sprintf("-Dznode.container.checkIntervalMs=%d", s.containerCheck.Milliseconds()),
 		"-cp", s.dir + string(os.PathListSeparator) + s.installation.classPath,
+	}
+	if s.reconfig {
+		args = append(args, superuser)
 	}
 	if !s.production {
 		args = append(args, quickJava)

@@ -68,7 +68,7 @@ var Ops = []Op{
 			{Name: "CreatingParentContainersIfNeeded", Java: "creatingParentContainersIfNeeded", Field: "containers",
 				Doc: "creates the node's missing parents first, as containers, not the node itself."},
 			{Name: "WithACL", Java: "withACL", Field: "acl", Type: "...ACL", Doc: "sets the ACL of the parents that are created."},
-			stat, watcher, watched,
+			stat.as("forPath(path), which returns it"), watcher, watched,
 		},
 	},
 	{
@@ -133,7 +133,7 @@ var Ops = []Op{
 		Name: "Remove", Java: "RemoveWatchesBuilder", Event: "removeWatches", Entry: "Watches",
 		Doc:     "takes watches back.",
 		Args:    []Arg{{"watcher", "*Watcher", "watcher's watches of the path are removed, one-shot and persistent ones; those of other watchers stay. nil stands for every watcher of this client, views included. Java: removeAll."}},
-		Returns: "removes the watches; when it returns, with whatever error, nobody is told anything by them any more. The server's watch goes with the last watcher of a path. Errors: ErrNoWatcher, and if the server could not be asked the reason: it forgets the watch with the connection.",
+		Returns: "removes the watches; when it returns, with whatever error, nobody is told anything by them any more, but for an event that the watcher's function has in hand. The server's watch goes with the last watcher of a path. Errors: ErrNoWatcher, and if the server could not be asked the reason: it forgets the watch with the connection.",
 		Mods: []Mod{
 			{Name: "OfType", Java: "ofType", Field: "kind", Param: "t", Type: "WatcherType", Doc: "restricts the removal to one type of one-shot watches. The default is AnyWatcher, which includes persistent ones."},
 			{Name: "Guaranteed", Java: "guaranteed", Field: "guaranteed", Doc: "returns nil also if the server cannot be asked now: the removal goes on in the background, or the connection's end does it. Java: guaranteed."},
@@ -168,7 +168,7 @@ var Ops = []Op{
 	{
 		Name: "Batch", Java: "none", Result: "[]OpResult", Terminal: "ForOperations", NoPath: true,
 		Args:    []Arg{{"ops", "...Op", "ops must have been made by this client or a view of it."}},
-		Doc:     "sends several operations in one write; each succeeds or fails by itself.",
-		Returns: "returns one result for each of ops, in order: look at every Err. They are applied in order, and others' writes may come between. With an error there are no results: nothing was sent, or the connection was lost and MaybeApplied tells whether some may have been applied. It is not repeated then.",
+		Doc:     "sends several operations, hundreds in one write; each succeeds or fails by itself.",
+		Returns: "returns one result for each of ops, in order: look at every Err. They are applied in order, and others' writes may come between. One that makes no sense or is too large has nothing sent. If the connection is lost or ctx ends after something was sent, there are results beside the error, and MaybeApplied tells of each Err whether its operation may have been applied. It is not repeated then.",
 	},
 }

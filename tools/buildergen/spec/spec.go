@@ -43,3 +43,9 @@ type Mod struct {
 	Doc   string // completes "<Name> ..."
 	Tx    bool   // the step also exists inside a transaction
 }
+
+// as returns the step where another Java method stands for it.
+func (m Mod) as(java string) Mod {
+	m.Java = java
+	return m
+}

@@ -1,0 +1,196 @@
+package framework
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Ensemble is the configuration of an ensemble as its servers have it; see
+// Client.CurrentEnsemble. The zero value is that of a server without an ensemble.
+//
+// Java: QuorumVerifier.
+type Ensemble struct {
+	// Version rises with every reconfiguration. It is zero as long as there was none.
+	Version int64
+	// Servers are the members, ordered by their id.
+	Servers []EnsembleServer
+}
+
+// EnsembleServer is a member of an Ensemble. Java: QuorumPeer.QuorumServer.
+type EnsembleServer struct {
+	ID int64
+	// Observer tells that the server has no vote.
+	Observer bool
+	// Addresses are those by which the other servers know it, at least one.
+	Addresses []PeerAddress
+	// ClientAddress is host:port where it serves clients, "" if the configuration does not
+	// say. The host may be one that means every interface, such as 0.0.0.0.
+	ClientAddress string
+}
+
+// PeerAddress is where a server can be reached by the others of its ensemble.
+type PeerAddress struct {
+	Host         string
+	QuorumPort   int // of the leader, for its followers
+	ElectionPort int
+}
+
+// clone returns a copy that shares nothing with e.
+func (e Ensemble) clone() Ensemble {
+	e.Servers = slices.Clone(e.Servers)
+	for i := range e.Servers {
+		e.Servers[i].Addresses = slices.Clone(e.Servers[i].Addresses)
+	}
+	return e
+}
+
+// clientServers returns where clients find the servers, nil if that is not known of each: a
+// list that leaves some out is worse than the user's.
+func (e Ensemble) clientServers() []string {
+	var servers []string
+	for _, s := range e.Servers {
+		if s.ClientAddress == "" {
+			return nil
+		}
+		host, port, err := net.SplitHostPort(s.ClientAddress)
+		if err != nil {
+			return nil // it was written by parseClientAddress
+		}
+		if !unspecified(host) {
+			servers = append(servers, s.ClientAddress)
+			continue
+		}
+		for _, a := range s.Addresses {
+			servers = append(servers, net.JoinHostPort(a.Host, port))
+		}
+	}
+	slices.Sort(servers)
+	return slices.Compact(servers)
+}
+
+// unspecified tells whether a host stands for every interface of its machine.
+func unspecified(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsUnspecified()
+}
+
+// parseEnsemble reads a configuration: lines such as
+//
+//	server.1=zk1:2888:3888:participant;0.0.0.0:2181
+//	version=100000000
+//
+// Others, of weights and groups, are about votes.
+func parseEnsemble(data []byte) (Ensemble, error) {
+	var e Ensemble
+	for line := range strings.Lines(string(data)) {
+		key, value, _ := strings.Cut(line, "=")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		id, isServer := strings.CutPrefix(key, "server.")
+		var err error
+		switch {
+		case key == "version":
+			e.Version, err = strconv.ParseInt(value, 16, 64)
+		case isServer:
+			var s EnsembleServer
+			s, err = parseEnsembleServer(id, value)
+			e.Servers = append(e.Servers, s)
+		}
+		if err != nil {
+			return Ensemble{}, fmt.Errorf("configuration of the ensemble: %q: %w", strings.TrimSpace(line), err)
+		}
+	}
+	slices.SortStableFunc(e.Servers, func(a, b EnsembleServer) int { return cmp.Compare(a.ID, b.ID) })
+	return e, nil
+}
+
+// parseEnsembleServer reads "host:port:port[:role]|...;[host:]port".
+func parseEnsembleServer(id, value string) (EnsembleServer, error) {
+	var s EnsembleServer
+	var err error
+	if s.ID, err = strconv.ParseInt(id, 10, 64); err != nil {
+		return s, err
+	}
+	addresses, client, hasClient := strings.Cut(value, ";")
+	for _, address := range strings.Split(addresses, "|") {
+		a, role, err := parsePeerAddress(address)
+		if err != nil {
+			return s, err
+		}
+		switch strings.ToLower(role) {
+		case "observer":
+			s.Observer = true
+		case "participant", "":
+		default:
+			return s, fmt.Errorf("the role %q is unknown", role)
+		}
+		s.Addresses = append(s.Addresses, a)
+	}
+	if hasClient {
+		s.ClientAddress, err = parseClientAddress(client)
+	}
+	return s, err
+}
+
+// parsePeerAddress reads "host:port:port[:role]".
+func parsePeerAddress(s string) (a PeerAddress, role string, err error) {
+	host, rest, err := cutHost(s)
+	if err != nil {
+		return a, "", err
+	}
+	ports := strings.Split(rest, ":")
+	if len(ports) == 3 {
+		role = ports[2]
+		ports = ports[:2]
+	}
+	if len(ports) != 2 {
+		return a, "", fmt.Errorf("%q is not host:port:port", s)
+	}
+	a.Host = host
+	if a.QuorumPort, err = parsePort(ports[0]); err != nil {
+		return a, "", err
+	}
+	a.ElectionPort, err = parsePort(ports[1])
+	return a, role, err
+}
+
+// parseClientAddress reads "[host:]port" and returns host:port.
+func parseClientAddress(s string) (string, error) {
+	host, port := "0.0.0.0", s
+	if strings.Contains(s, ":") {
+		var err error
+		if host, port, err = cutHost(s); err != nil {
+			return "", err
+		}
+	}
+	if _, err := parsePort(port); err != nil {
+		return "", err
+	}
+	return net.JoinHostPort(host, port), nil
+}
+
+// cutHost takes the host off "host:rest" or "[host]:rest".
+func cutHost(s string) (host, rest string, err error) {
+	bracketed, isIPv6 := strings.CutPrefix(s, "[")
+	if isIPv6 {
+		host, rest, _ = strings.Cut(bracketed, "]:")
+	} else {
+		host, rest, _ = strings.Cut(s, ":")
+	}
+	if rest == "" || host == "" || strings.ContainsAny(host, "[]/, \t\r\n") {
+		return "", "", fmt.Errorf("%q has no valid host", s)
+	}
+	return host, rest, nil
+}
+
+func parsePort(s string) (int, error) {
+	n, err := strconv.ParseUint(s, 10, 16)
+	if err != nil || n == 0 {
+		return 0, fmt.Errorf("%q is no port", s)
+	}
+	return int(n), nil
+}

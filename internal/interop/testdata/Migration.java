@@ -1,0 +1,287 @@
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import org.apache.curator.RetryLoop;
+import org.apache.curator.RetryPolicy;
+import org.apache.curator.drivers.TracerDriver;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.api.ACLProvider;
+import org.apache.curator.framework.api.CuratorWatcher;
+import org.apache.curator.framework.api.transaction.CuratorTransactionResult;
+import org.apache.curator.framework.recipes.cache.CuratorCache;
+import org.apache.curator.framework.recipes.cache.CuratorCacheListener;
+import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
+import org.apache.curator.framework.recipes.locks.Lease;
+import org.apache.curator.framework.recipes.locks.Locker;
+import org.apache.curator.framework.state.ConnectionStateListener;
+import org.apache.curator.retry.*;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.data.Stat;
+
+/** The Java of docs/migration.md: what it shows is compiled. */
+abstract class Migration {
+    String connectString;
+    byte[] data;
+    int version;
+    ACLProvider privateNodes;
+    TracerDriver tracerDriver;
+
+    abstract void run(CuratorFramework client) throws Exception;
+    abstract void work() throws Exception;
+    abstract void change();
+    abstract void publish();
+    abstract void export();
+    abstract void conflict();
+    abstract void busy();
+    abstract void pause();
+    abstract void resume();
+    abstract void abandon();
+    abstract void reload(String path);
+    abstract void use(byte[] data);
+    abstract String call();
+
+    void connect() throws Exception {
+        CuratorFramework client = CuratorFrameworkFactory.builder()
+            .connectString(connectString)
+            .retryPolicy(new ExponentialBackoffRetry(1000, 3))
+            .sessionTimeoutMs(30000)
+            .build();
+        client.start();
+        try {
+            run(client);
+        } finally {
+            client.close();
+        }
+    }
+
+    void untilConnected(CuratorFramework client) throws Exception {
+        if (!client.blockUntilConnected(10, TimeUnit.SECONDS)) {
+            throw new IllegalStateException("no connection");
+        }
+    }
+
+    void create(CuratorFramework client) throws Exception {
+        String path = client.create()
+            .creatingParentsIfNeeded()
+            .withMode(CreateMode.PERSISTENT_SEQUENTIAL)
+            .forPath("/jobs/new/job-", data);
+        System.out.println(path); // /jobs/new/job-0000000000
+    }
+
+    void protect(CuratorFramework client) throws Exception {
+        String path = client.create()
+            .creatingParentContainersIfNeeded()
+            .withProtection()
+            .withMode(CreateMode.EPHEMERAL_SEQUENTIAL)
+            .forPath("/workers/w-");
+        client.delete().guaranteed().forPath(path);
+    }
+
+    void defaults(CuratorFramework client) throws Exception {
+        client.create().forPath("/address"); // the local IP address
+        client.create().forPath("/empty", new byte[0]);
+        client.setData().forPath("/empty"); // the local IP address
+    }
+
+    void compareAndSet(CuratorFramework client) throws Exception {
+        try {
+            client.setData().withVersion(version).forPath("/config", data);
+        } catch (KeeperException.BadVersionException e) {
+            conflict();
+        }
+    }
+
+    void remove(CuratorFramework client) throws Exception {
+        client.delete().guaranteed().deletingChildrenIfNeeded().forPath("/jobs/7");
+    }
+
+    void exists(CuratorFramework client) throws Exception {
+        Stat stat = client.checkExists().forPath("/config");
+        if (stat != null) {
+            System.out.println(stat.getVersion());
+        }
+    }
+
+    void read(CuratorFramework client) throws Exception {
+        Stat stat = new Stat();
+        try {
+            byte[] data = client.getData().storingStatIn(stat).forPath("/config");
+            System.out.println(data.length + " " + stat.getVersion());
+        } catch (KeeperException.NoNodeException e) {
+            // not configured
+        }
+    }
+
+    void children(CuratorFramework client) throws Exception {
+        for (String name : client.getChildren().forPath("/workers")) {
+            System.out.println("/workers/" + name);
+        }
+    }
+
+    void watchOnce(CuratorFramework client) throws Exception {
+        client.getData()
+            .usingWatcher((CuratorWatcher) event -> reload(event.getPath()))
+            .forPath("/config");
+    }
+
+    void watchTree(CuratorFramework client) throws Exception {
+        CuratorCache cache = CuratorCache.build(client, "/workers");
+        cache.listenable().addListener(CuratorCacheListener.builder()
+            .forAll((type, before, after) -> reload((after != null ? after : before).getPath()))
+            .build());
+        cache.start();
+        try {
+            run(client);
+        } finally {
+            cache.close();
+        }
+    }
+
+    void transaction(CuratorFramework client) throws Exception {
+        List<CuratorTransactionResult> results = client.transaction().forOperations(
+            client.transactionOp().check().withVersion(version).forPath("/config"),
+            client.transactionOp().create().forPath("/jobs/9", data),
+            client.transactionOp().setData().forPath("/last", "9".getBytes()),
+            client.transactionOp().delete().forPath("/jobs/8"));
+        System.out.println(results.get(1).getResultPath());
+    }
+
+    void background(CuratorFramework client) throws Exception {
+        client.getData()
+            .inBackground((c, event) -> {
+                if (event.getResultCode() == KeeperException.Code.OK.intValue()) {
+                    use(event.getData());
+                }
+            })
+            .forPath("/config");
+    }
+
+    void namespace(CuratorFramework client) throws Exception {
+        CuratorFramework team = client.usingNamespace("team-a");
+        team.create().forPath("/config");
+    }
+
+    void listener(CuratorFramework client) throws Exception {
+        ConnectionStateListener listener = (c, state) -> {
+            switch (state) {
+                case SUSPENDED: pause(); break;
+                case LOST: abandon(); break;
+                case RECONNECTED: resume(); break;
+            }
+        };
+        client.getConnectionStateListenable().addListener(listener);
+        try {
+            run(client);
+        } finally {
+            client.getConnectionStateListenable().removeListener(listener);
+        }
+    }
+
+    List<RetryPolicy> policies() {
+        return Arrays.asList(
+            new ExponentialBackoffRetry(1000, 3),
+            new BoundedExponentialBackoffRetry(100, 5000, 10),
+            new RetryNTimes(3, 1000),
+            new RetryOneTime(1000),
+            new RetryForever(1000),
+            new RetryUntilElapsed(60000, 1000));
+    }
+
+    void retried(CuratorFramework client) throws Exception {
+        RetryLoop.callWithRetry(client.getZookeeperClient(), () -> call());
+    }
+
+    void mutex(CuratorFramework client) throws Exception {
+        InterProcessMutex mutex = new InterProcessMutex(client, "/locks/orders");
+        try (Locker locker = new Locker(mutex)) {
+            work();
+        }
+    }
+
+    void mutexByHand(CuratorFramework client) throws Exception {
+        InterProcessMutex mutex = new InterProcessMutex(client, "/locks/orders");
+        mutex.acquire();
+        try {
+            work();
+        } finally {
+            mutex.release();
+        }
+    }
+
+    void reentry(InterProcessMutex mutex) throws Exception {
+        try (Locker outer = new Locker(mutex)) {
+            try (Locker inner = new Locker(mutex)) { // at once
+                work();
+            }
+        }
+    }
+
+    void timed(CuratorFramework client) throws Exception {
+        InterProcessMutex mutex = new InterProcessMutex(client, "/locks/orders");
+        if (!mutex.acquire(5, TimeUnit.SECONDS)) {
+            busy();
+            return;
+        }
+        try {
+            work();
+        } finally {
+            mutex.release();
+        }
+    }
+
+    void readWrite(CuratorFramework client) throws Exception {
+        InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, "/locks/catalogue");
+        lock.writeLock().acquire();
+        try {
+            change();
+            lock.readLock().acquire();
+        } finally {
+            lock.writeLock().release();
+        }
+        try {
+            publish();
+        } finally {
+            lock.readLock().release();
+        }
+    }
+
+    void semaphore(CuratorFramework client) throws Exception {
+        InterProcessSemaphoreV2 semaphore = new InterProcessSemaphoreV2(client, "/limits/export", 10);
+        Lease lease = semaphore.acquire();
+        try {
+            export();
+        } finally {
+            semaphore.returnLease(lease);
+        }
+    }
+
+    void shortLived(CuratorFramework client) throws Exception {
+        client.create()
+            .withTtl(TimeUnit.MINUTES.toMillis(10))
+            .withMode(CreateMode.PERSISTENT_WITH_TTL)
+            .forPath("/offer");
+        client.create().withMode(CreateMode.CONTAINER).forPath("/room");
+    }
+
+    void secured() throws Exception {
+        try (CuratorFramework client = CuratorFrameworkFactory.builder()
+                .connectString(connectString)
+                .retryPolicy(new ExponentialBackoffRetry(1000, 3))
+                .authorization("digest", "app:secret".getBytes())
+                .aclProvider(privateNodes)
+                .build()) {
+            client.start();
+            client.create().withACL(ZooDefs.Ids.CREATOR_ALL_ACL).forPath("/private");
+        }
+    }
+
+    void traced(CuratorFramework client) throws Exception {
+        client.getZookeeperClient().setTracerDriver(tracerDriver);
+    }
+}

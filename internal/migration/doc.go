@@ -1,0 +1,2 @@
+// Package migration has the Go of docs/migration.md, as tests.
+package migration

@@ -1,0 +1,54 @@
+package migration_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The Go of the document is that of this package, but for its indentation, and its Java is
+// compiled by the tests of internal/interop.
+func TestGuide(t *testing.T) {
+	guide := contents(t, "../../docs/migration.md")
+	var ours strings.Builder
+	files, err := filepath.Glob("*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		ours.WriteString(contents(t, file))
+	}
+	wantBlocks(t, guide, "go", ours.String(), "\t")
+	wantBlocks(t, guide, "java", contents(t, "../interop/testdata/Migration.java"), "        ")
+}
+
+func wantBlocks(t *testing.T, guide, language, source, indent string) {
+	t.Helper()
+	blocks := strings.Split(guide, "```"+language+"\n")[1:]
+	if len(blocks) < 20 {
+		t.Errorf("%d blocks of %s", len(blocks), language)
+	}
+	for _, block := range blocks {
+		block, _, _ = strings.Cut(block, "```")
+		var indented strings.Builder
+		for line := range strings.Lines(block) {
+			if line != "\n" {
+				indented.WriteString(indent)
+			}
+			indented.WriteString(line)
+		}
+		if !strings.Contains(source, "{\n"+indented.String()) {
+			t.Errorf("docs/migration.md shows what is not compiled:\n%s", block)
+		}
+	}
+}
+
+func contents(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
