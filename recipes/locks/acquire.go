@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/seam"
@@ -66,7 +67,7 @@ func (in *internals) enter(ctx, waitCtx context.Context, span *tracing.Acquisiti
 			return nil, ended(ctx)
 		}
 	}
-	c := contender{in: in, wait: wait}
+	c := contender{in: in, wait: wait, site: here()}
 	for {
 		hold, err := c.contend(waitCtx)
 		if err != nil {
@@ -94,6 +95,7 @@ type contender struct {
 	busy   bool  // others were seen ahead
 	writer *hold // the write lock's whose place a reader takes; nil without one
 	count  int   // how many leases of a semaphore, 0 is one
+	site   site
 
 	node  seam.Created   // the last, which waits for all
 	mates []seam.Created // those of the other leases, right ahead of it
@@ -108,12 +110,12 @@ func (c *contender) contend(ctx context.Context) (*hold, error) {
 	for {
 		left, err := c.create(ctx)
 		if err != nil {
-			c.settle(ctx, left)
+			c.settle(ctx, left...)
 			return nil, err
 		}
 		hold, left, err := c.attempt(ctx)
 		if !errors.Is(err, errStartOver) {
-			c.settle(ctx, left)
+			c.settle(ctx, left...)
 			return hold, err
 		}
 	}
@@ -121,7 +123,7 @@ func (c *contender) contend(ctx context.Context) (*hold, error) {
 
 // create makes the contender's node. When it fails, left is what goes on in the background
 // to remove what was made.
-func (c *contender) create(ctx context.Context) (left *seam.Removal, err error) {
+func (c *contender) create(ctx context.Context) (left []*seam.Removal, err error) {
 	builder, name := c.in.builder(), c.in.lockName
 	if c.count > 1 {
 		return c.createAll(ctx, builder)
@@ -132,26 +134,27 @@ func (c *contender) create(ctx context.Context) (left *seam.Removal, err error) 
 		builder = builder.WithMode(framework.Ephemeral)
 		name += orderOf(nameOf(c.writer.node.Path))
 	}
-	c.node, left, err = c.in.inside.CreateAndList(ctx, builder, c.in.path+"/"+name)
-	if err != nil || c.writer == nil {
-		return left, err
+	node, removal, err := c.in.inside.CreateAndList(ctx, builder, c.in.path+"/"+name)
+	c.node = node
+	switch {
+	case err != nil:
+		return []*seam.Removal{removal}, err
+	case c.writer == nil:
+		return nil, nil
 	}
 	// A node never comes back: if the writer's is there now, it was there when the reader's
 	// was made, and nobody else had been let in.
 	if c.node.Session != c.writer.node.Session || !slices.Contains(c.node.Siblings, nameOf(c.writer.node.Path)) {
 		c.writer.lose(LossNodeDeleted, nil)
-		return c.in.inside.Remove(c.node.Path, c.node.Session), c.writer.lost()
+		return []*seam.Removal{c.in.inside.Remove(c.node.Path, c.node.Session)}, c.writer.lost()
 	}
 	return nil, nil
 }
 
 // createAll makes the nodes of several leases.
-func (c *contender) createAll(ctx context.Context, builder framework.CreateBuilder) (left *seam.Removal, err error) {
-	nodes, removals, err := c.in.inside.CreateGroup(ctx, builder, c.in.path+"/"+c.in.lockName, c.count)
+func (c *contender) createAll(ctx context.Context, builder framework.CreateBuilder) (left []*seam.Removal, err error) {
+	nodes, left, err := c.in.inside.CreateGroup(ctx, builder, c.in.path+"/"+c.in.lockName, c.count)
 	if err != nil {
-		if len(removals) > 0 {
-			left = removals[len(removals)-1]
-		}
 		return left, err
 	}
 	c.mates, c.node = nodes[:c.count-1], nodes[c.count-1]
@@ -163,7 +166,7 @@ func nameOf(path string) string { return path[strings.LastIndexByte(path, '/')+1
 
 // attempt queues with the node that was made. When it fails, or a user's retry policy
 // panics, the node is removed.
-func (c *contender) attempt(ctx context.Context) (hold *hold, left *seam.Removal, err error) {
+func (c *contender) attempt(ctx context.Context) (hold *hold, left []*seam.Removal, err error) {
 	defer func() {
 		if hold != nil {
 			return
@@ -172,26 +175,28 @@ func (c *contender) attempt(ctx context.Context) (hold *hold, left *seam.Removal
 			c.own.stop()
 			c.own = nil
 		}
-		for _, mate := range c.mates {
-			c.in.inside.Remove(mate.Path, mate.Session)
+		for _, node := range append(slices.Clone(c.mates), c.node) {
+			left = append(left, c.in.inside.Remove(node.Path, node.Session))
 		}
-		left = c.in.inside.Remove(c.node.Path, c.node.Session)
 	}()
 	hold, err = c.queue(ctx, c.node.Siblings)
 	return hold, nil, err
 }
 
-// settle waits for the removal of the contender's node, for a bound of its own, so that
+// settle waits for the removals of the contender's nodes, for a bound of its own, so that
 // nothing is left behind when Acquire returns if the server can be reached.
-func (c *contender) settle(ctx context.Context, removal *seam.Removal) {
-	if removal == nil {
-		return
-	}
+func (c *contender) settle(ctx context.Context, removals ...*seam.Removal) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.in.cfg.releaseTimeout)
 	defer cancel()
-	select {
-	case <-removal.Done:
-	case <-ctx.Done():
+	for _, removal := range removals {
+		if removal == nil {
+			continue
+		}
+		select {
+		case <-removal.Done:
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 
@@ -281,17 +286,23 @@ func (c *contender) sleep(ctx context.Context, ahead []string) error {
 			return c.refused(call.Err, nil)
 		}
 	}
-	select {
-	case what := <-next.events:
-		return after(what)
-	case what := <-c.own.events:
-		c.own.events <- what // it has fired, for whoever asks
-		if what == zkconn.NodeDeleted {
-			return errStartOver
+	warning := time.NewTimer(selfWait)
+	defer warning.Stop()
+	for {
+		select {
+		case what := <-next.events:
+			return after(what)
+		case what := <-c.own.events:
+			c.own.events <- what // it has fired, for whoever asks
+			if what == zkconn.NodeDeleted {
+				return errStartOver
+			}
+			return after(what)
+		case <-warning.C:
+			c.warn(ahead)
+		case <-ctx.Done():
+			return ended(ctx)
 		}
-		return after(what)
-	case <-ctx.Done():
-		return ended(ctx)
 	}
 }
 

@@ -2,24 +2,49 @@ package locks
 
 import "sync"
 
-// holds counts what is held in this process, of every client.
-var holds counter
+// holds are what is held in this process, of every client.
+var holds registry
 
-// counter counts by lock.
-type counter struct {
-	mu sync.Mutex
-	n  map[leaseKey]int
+// registry has holds by lock and by node.
+type registry struct {
+	mu     sync.Mutex
+	counts map[leaseKey]int
+	nodes  map[nodeKey]*hold
 }
 
-func (c *counter) add(key leaseKey, n int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.n == nil {
-		c.n = map[leaseKey]int{}
+// nodeKey is a node of a client's server.
+type nodeKey struct {
+	client any
+	path   string
+}
+
+func (h *hold) nodeKey() nodeKey { return nodeKey{h.in.inside.Identity(), h.node.Path} }
+
+func (r *registry) add(h *hold) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.counts == nil {
+		r.counts, r.nodes = map[leaseKey]int{}, map[nodeKey]*hold{}
 	}
-	if c.n[key] += n; c.n[key] == 0 {
-		delete(c.n, key)
+	r.counts[h.in.key()]++
+	r.nodes[h.nodeKey()] = h
+}
+
+func (r *registry) remove(h *hold) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key := h.in.key()
+	if r.counts[key]--; r.counts[key] == 0 {
+		delete(r.counts, key)
 	}
+	delete(r.nodes, h.nodeKey())
+}
+
+// at returns the hold of a node, or nil.
+func (r *registry) at(key nodeKey) *hold {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.nodes[key]
 }
 
 // held tells whether the lock's client holds it.
@@ -29,5 +54,5 @@ func (in *internals) held() bool {
 	}
 	holds.mu.Lock()
 	defer holds.mu.Unlock()
-	return holds.n[in.key()] > 0
+	return holds.counts[in.key()] > 0
 }

@@ -27,6 +27,7 @@ type hold struct {
 	in      *internals
 	node    seam.Created
 	token   int64
+	site    site // of the acquisition
 	granted time.Time
 	forget  func() // takes the hook on the session back
 	over    atomic.Bool
@@ -43,6 +44,7 @@ type hold struct {
 	evicted bool                // the node was deleted while leases were not released
 	counted bool                // among holds
 	outer   weak.Pointer[Lease] // the outermost lease, while somebody has it
+	asked   bool                // to let go, before there was a lease
 }
 
 // place is a lease's place in the tree of nested leases, without the Lease itself. All
@@ -122,7 +124,7 @@ func (c *contender) grant(node seam.Created) (*hold, error) {
 		return nil, errStartOver
 	}
 	h := &hold{
-		in: c.in, node: node, token: node.Stat.Czxid, granted: time.Now(),
+		in: c.in, node: node, token: node.Stat.Czxid, site: c.site, granted: time.Now(),
 		places: map[*place]struct{}{}, ended: make(chan struct{}), left: make(chan struct{}),
 	}
 	if c.writer != nil {
@@ -225,7 +227,7 @@ func (h *hold) end(err error) {
 	h.over.Store(true)
 	close(h.ended)
 	if h.counted {
-		holds.add(h.in.key(), -1)
+		holds.remove(h)
 	}
 	for p := range h.places {
 		p.end(err)
@@ -238,7 +240,7 @@ func (h *hold) count() {
 	defer h.mu.Unlock()
 	if h.err == nil {
 		h.counted = true
-		holds.add(h.in.key(), 1)
+		holds.add(h)
 	}
 }
 
@@ -285,6 +287,9 @@ func (h *hold) newLease(ctx context.Context, span *tracing.Acquisition, up *plac
 	lease.ctx = context.WithValue(inner, h.in.key(), lease)
 	if h.outer == (weak.Pointer[Lease]{}) {
 		h.outer = weak.Make(lease)
+		if h.asked {
+			h.tell(lease)
+		}
 	}
 	runtime.AddCleanup(lease, h.dropped, lease.released)
 	return lease
@@ -340,18 +345,17 @@ func (h *hold) leave(p *place) (before error, last bool) {
 }
 
 // remove deletes the node, once, in the background.
-func (h *hold) remove() {
+func (h *hold) remove() { h.delete(false) }
+
+// delete is remove; with evict the node goes although leases are not released.
+func (h *hold) delete(evict bool) {
 	h.forget()
 	h.mu.Lock()
-	first := !h.removed
-	h.removed = true
-	h.mu.Unlock()
-	if first {
+	defer h.mu.Unlock()
+	if !h.removed {
+		h.removed, h.evicted = true, evict
 		close(h.left)
-		removal := h.in.inside.Remove(h.node.Path, h.node.Session)
-		h.mu.Lock()
-		h.removal = removal
-		h.mu.Unlock()
+		h.removal = h.in.inside.Remove(h.node.Path, h.node.Session)
 	}
 }
 

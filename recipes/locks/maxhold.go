@@ -33,16 +33,8 @@ func (h *hold) limit(ctx context.Context) {
 	timer.Reset(conn.Margin())
 	select {
 	case <-timer.C:
-		h.evict()
+		h.delete(true) // nobody has released it
 	case <-h.left:
 	case <-ctx.Done():
 	}
-}
-
-// evict deletes the node of a hold that nobody has released.
-func (h *hold) evict() {
-	h.mu.Lock()
-	h.evicted = !h.removed
-	h.mu.Unlock()
-	h.remove()
 }

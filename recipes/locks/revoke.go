@@ -3,6 +3,7 @@ package locks
 import (
 	"bytes"
 	"context"
+	"weak"
 
 	"github.com/go-curator/curator/framework"
 )
@@ -45,19 +46,26 @@ func (h *hold) revoke(data []byte) {
 	if !h.in.cfg.revocable || !bytes.Equal(data, revokeMessage) {
 		return
 	}
-	fn := h.in.cfg.onRevoke
-	if fn == nil {
+	if h.in.cfg.onRevoke == nil {
 		h.lose(LossRevoked, nil)
 		return
 	}
 	h.mu.Lock()
-	lease := h.outer.Value()
+	h.asked = h.outer == weak.Pointer[Lease]{} // its lease is not made yet, and is told then
+	asked, lease := h.asked, h.outer.Value()
 	h.mu.Unlock()
-	if lease == nil {
+	switch {
+	case asked:
+	case lease == nil:
 		h.in.inside.Report(func() {
 			h.in.client.Logger().Warn("lock asked for, but its lease was dropped", "path", h.in.path, "token", h.token)
 		})
-		return
+	default:
+		h.tell(lease)
 	}
-	h.in.inside.Call(func() { fn(lease.Context(), lease) })
+}
+
+// tell has the user's function called.
+func (h *hold) tell(lease *Lease) {
+	h.in.inside.Call(func() { h.in.cfg.onRevoke(lease.Context(), lease) })
 }

@@ -252,7 +252,7 @@ func (in *internals) acquireAs(ctx context.Context, wait bool, write *Lease) (*L
 		if err := write.Err(); err != nil {
 			return nil, err
 		}
-		c := contender{in: in, wait: wait, writer: write.hold}
+		c := contender{in: in, wait: wait, writer: write.hold, site: here()}
 		hold, err := c.contend(waitCtx)
 		if err != nil {
 			return nil, c.explain(ctx, waitCtx, err)

@@ -1,0 +1,54 @@
+package locks
+
+import (
+	"fmt"
+	"reflect"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// selfWait is how long a contender waits behind its own client before that is worth a line
+// in the log: most often it waits for its own caller, which passed an older context down.
+const selfWait = 10 * time.Second
+
+// site is where a lock was acquired: it is found out only when it is asked for.
+type site [16]uintptr
+
+func here() (s site) {
+	runtime.Callers(2, s[:])
+	return s
+}
+
+var ownPackage = reflect.TypeFor[Lease]().PkgPath() + "."
+
+// String returns the file and line of the caller of this package.
+func (s site) String() string {
+	frames := runtime.CallersFrames(s[:])
+	for {
+		frame, more := frames.Next()
+		if frame.PC != 0 && !strings.HasPrefix(frame.Function, ownPackage) {
+			return fmt.Sprintf("%s:%d", frame.File, frame.Line)
+		}
+		if !more {
+			return "unknown"
+		}
+	}
+}
+
+// warn tells the client's log that the contender waits behind a lease of its own client,
+// if one of the nodes ahead is that of one.
+func (c *contender) warn(ahead []string) {
+	for _, name := range ahead {
+		h := holds.at(nodeKey{c.in.inside.Identity(), c.in.full + "/" + name})
+		if h == nil {
+			continue
+		}
+		waiting, held := c.site, h.site
+		c.in.inside.Report(func() {
+			c.in.client.Logger().Warn("lock waits for a lease of this client; if that is its own caller's, pass the lease's context down",
+				"path", c.in.path, "waiting", waiting.String(), "held", held.String(), "token", h.token)
+		})
+		return
+	}
+}
