@@ -15,7 +15,9 @@ import (
 // ratio in the same run, reported as x/floor.
 func BenchmarkMutex(b *testing.B) {
 	b.Run("embedded", func(b *testing.B) { benchmarkMutex(b, curatortest.Start(b).ConnectString()) })
-	b.Run("real", func(b *testing.B) { benchmarkMutex(b, curatortest.Real(b, curatortest.WithProductionSettings()).ConnectString()) })
+	b.Run("real", func(b *testing.B) {
+		benchmarkMutex(b, curatortest.Real(b, curatortest.WithProductionSettings()).ConnectString())
+	})
 }
 
 func benchmarkMutex(b *testing.B, connect string) {

@@ -10,9 +10,14 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/seam"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/tracing"
 )
+
+// errAgain: the mutex's node, or one of several leases that were taken already, is gone.
+// Others may wait for leases by now: everything is given back, and taken again.
+var errAgain = errors.New("the leases are to be taken again")
 
 // leased is a semaphore in Java's layout.
 type leased struct {
@@ -68,31 +73,34 @@ func (s *leased) acquire(ctx context.Context, wait bool, n int, whole func(ctx c
 		return nil, fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
 	}
 	return s.base.traced(ctx, wait, func(waitCtx context.Context, span *tracing.Acquisition) (*Lease, error) {
-		switch most := s.count.Count(); {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return nil, ended(ctx)
-		case n > most && n > 1:
-			return nil, fmt.Errorf("%w: %d of %d", ErrTooManyLeases, n, most)
 		}
-		c := contender{in: s.gate, wait: wait}
-		if err := s.look(waitCtx); err != nil {
-			return nil, c.explain(ctx, waitCtx, err)
+		c := contender{in: s.gate, wait: wait, site: here()}
+		err := s.enough(n)
+		if err == nil {
+			err = s.look(waitCtx)
 		}
-		gate, err := c.contend(waitCtx)
-		if err != nil {
-			return nil, c.explain(ctx, waitCtx, err)
+		for err == nil {
+			var parts []*Lease
+			if parts, err = s.attempt(ctx, waitCtx, span, &c, n); err == nil {
+				return whole(ctx, parts), nil
+			}
+			if errors.Is(err, errAgain) {
+				err = nil
+			}
 		}
-		defer func() {
-			gate.withdraw(ErrReleased)
-			gate.remove()
-		}()
-		parts, busy, err := s.take(ctx, waitCtx, span, wait, n)
-		if err != nil {
-			c.busy = c.busy || busy
-			return nil, c.explain(ctx, waitCtx, err)
-		}
-		return whole(ctx, parts), nil
+		return nil, c.explain(ctx, waitCtx, err)
 	})
+}
+
+// enough tells whether there can be as many leases as somebody wants together. One is
+// always waited for: the maximum may rise.
+func (s *leased) enough(n int) error {
+	if most := s.count.Count(); n > 1 && n > most {
+		return fmt.Errorf("%w: %d of %d", ErrTooManyLeases, n, most)
+	}
+	return nil
 }
 
 // look makes sure, once, that no other kind of lock uses the path.
@@ -113,25 +121,36 @@ func (s *leased) look(ctx context.Context) error {
 	return nil
 }
 
-// take takes leases one after the other; nobody else does meanwhile. When it fails none of
-// them stays. busy tells whether it had to wait for others' leases.
-func (s *leased) take(ctx, waitCtx context.Context, span *tracing.Acquisition, wait bool, n int) (parts []*Lease, busy bool, err error) {
+// attempt takes n leases, one after the other, while nobody else does. When it fails none of
+// them stays. The mutex is given back before it returns: the caller's next TryAcquire would
+// find it taken.
+func (s *leased) attempt(ctx, waitCtx context.Context, span *tracing.Acquisition, c *contender, n int) (parts []*Lease, err error) {
+	gate, err := c.contend(waitCtx)
+	if err != nil {
+		return nil, err
+	}
+	var left []*seam.Removal
 	complete := false
 	defer func() {
 		if !complete {
 			for _, part := range parts {
 				part.released.Store(true)
 				part.hold.leave(part.place)
+				left = append(left, part.hold.leaving())
 			}
 			parts = nil
 		}
+		gate.withdraw(ErrReleased)
+		gate.remove()
+		c.settle(waitCtx, append(left, gate.leaving())...)
 	}()
 	for len(parts) < n {
-		l := leaseContender{contender: contender{in: s.leases, wait: wait}, s: s}
-		hold, err := l.contend(waitCtx)
-		busy = busy || l.busy
+		l := leaseContender{contender: contender{in: s.leases, wait: c.wait, site: c.site}, s: s, gate: gate.node.Path, n: n, taken: parts}
+		hold, removals, err := l.contend(waitCtx)
+		c.busy = c.busy || l.busy
+		left = append(left, removals...)
 		if err != nil {
-			return parts, busy, err
+			return parts, err
 		}
 		if part := hold.newLease(ctx, span, nil); part != nil {
 			parts = append(parts, part)
@@ -139,30 +158,54 @@ func (s *leased) take(ctx, waitCtx context.Context, span *tracing.Acquisition, w
 		}
 		hold.remove() // lost before anyone could use it
 	}
+	if n > 1 && slices.ContainsFunc(parts, func(part *Lease) bool { return part.Err() != nil }) {
+		return parts, errAgain // one was lost while the others were waited for
+	}
 	complete = true
-	return parts, busy, nil
+	return parts, nil
+}
+
+// leaving returns the removal of the hold's node, if that has begun.
+func (h *hold) leaving() *seam.Removal {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.removal
 }
 
 // leaseContender is one lease on its way.
 type leaseContender struct {
 	contender
-	s *leased
+	s     *leased
+	gate  string   // the node of the mutex: while it is there nobody else waits for a lease
+	n     int      // how many are wanted together
+	taken []*Lease // of those
 }
 
-func (l *leaseContender) contend(ctx context.Context) (*hold, error) {
+// contend makes the node of a lease and waits until it counts. left are the removals of
+// nodes that did not come to that.
+func (l *leaseContender) contend(ctx context.Context) (h *hold, left []*seam.Removal, err error) {
 	for {
-		left, err := l.create(ctx)
-		var h *hold
-		if err == nil {
-			if h, err = l.await(ctx); err != nil {
-				left = l.in.inside.Remove(l.node.Path, l.node.Session)
-			}
-		}
+		h, removals, err := l.attempt(ctx)
+		left = append(left, removals...)
 		if !errors.Is(err, errStartOver) {
-			l.settle(ctx, left)
-			return h, err
+			return h, left, err
 		}
 	}
+}
+
+// attempt is contend with one node. When it fails, or a user's LeaseCount panics, the node
+// is removed.
+func (l *leaseContender) attempt(ctx context.Context) (h *hold, left []*seam.Removal, err error) {
+	if left, err = l.create(ctx); err != nil {
+		return nil, left, err
+	}
+	defer func() {
+		if h == nil {
+			left = append(left, l.in.inside.Remove(l.node.Path, l.node.Session))
+		}
+	}()
+	h, err = l.await(ctx)
+	return h, left, err
 }
 
 // await waits until there are no more leases than the maximum.
@@ -181,10 +224,13 @@ func (l *leaseContender) await(ctx context.Context) (*hold, error) {
 		return nil, ErrSequenceExhausted
 	}
 	for {
-		var err error
+		err := l.s.enough(l.n)
 		switch {
+		case err != nil:
 		case !slices.Contains(names, own):
 			return nil, errStartOver
+		case l.lacks(names):
+			return nil, errAgain
 		case len(names) <= l.s.count.Count():
 			h, granted := l.grant(l.node)
 			if !errors.Is(granted, errInDoubt) {
@@ -204,7 +250,14 @@ func (l *leaseContender) await(ctx context.Context) (*hold, error) {
 	}
 }
 
-// next returns the leases when they are others than names, or when the maximum changes.
+// lacks tells whether the node of one of the leases that were taken already is gone.
+func (l *leaseContender) lacks(names []string) bool {
+	return slices.ContainsFunc(l.taken, func(part *Lease) bool { return !slices.Contains(names, nameOf(part.hold.node.Path)) })
+}
+
+// next returns the leases when they are others than names, or when the maximum changes. It
+// fails when the mutex's node is gone: of two who wait here none might ever be let in,
+// because both their nodes count.
 func (l *leaseContender) next(ctx context.Context, names []string, changed <-chan struct{}, change func()) ([]string, error) {
 	conn, err := l.in.inside.Conn()
 	if err != nil {
@@ -217,15 +270,19 @@ func (l *leaseContender) next(ctx context.Context, names []string, changed <-cha
 	})
 	defer conn.Unwatch(watch)
 	var res jute.GetChildren2Response
-	call := &zkconn.Call{Op: jute.OpGetChildren2, Req: &jute.PathWatchRequest{Path: l.in.full, Watch: true}, Res: &res, Watch: watch}
-	switch err := conn.Do(ctx, l.node.Session, call); {
+	leases := &zkconn.Call{Op: jute.OpGetChildren2, Req: &jute.PathWatchRequest{Path: l.in.full, Watch: true}, Res: &res, Watch: watch}
+	gate := dataCall(l.gate, zkconn.NewWatch(l.gate, zkconn.WatchData, func(zkconn.WatchEvent) { change() }))
+	defer conn.Unwatch(gate.Watch)
+	switch err := conn.Do(ctx, l.node.Session, leases, gate); {
 	case err != nil:
 		if err := l.interrupted(ctx, err); err != nil {
 			return nil, err
 		}
 		return l.in.list(ctx, l.node.Session)
-	case call.Err != nil:
-		return nil, l.refused(call.Err, errStartOver)
+	case leases.Err != nil:
+		return nil, l.refused(leases.Err, errStartOver)
+	case gate.Err != nil:
+		return nil, l.refused(gate.Err, errAgain)
 	case !sameNames(res.Children, names):
 		return res.Children, nil
 	}

@@ -111,7 +111,7 @@ func (s *InterProcessSemaphoreV2) TryAcquire(ctx context.Context) (*Lease, error
 //
 // Java: acquire(n).
 func (s *InterProcessSemaphoreV2) AcquireN(ctx context.Context, n int) (*Lease, error) {
-	if s == nil {
+	if s == nil || s.s == nil {
 		return nil, errNilArgument
 	}
 	if err := checkLeases(n); err != nil {
