@@ -141,8 +141,9 @@ func (b CreateBuilder) OrSetDataVersion(version int32) CreateBuilder {
 }
 
 // Idempotent takes a node that exists with the same data at version 0 for success, so
-// that the create may be repeated after a lost reply. Somebody else may have made it. It
-// excludes sequential modes and WithProtection.
+// that the create may be repeated after a lost reply. Somebody else may have made it, but
+// for an ephemeral node, which must be of the present session. It excludes sequential
+// modes and WithProtection.
 //
 // Java: idempotent.
 func (b CreateBuilder) Idempotent() CreateBuilder {

@@ -35,7 +35,9 @@ func (cr *creation) takeExisting(ctx context.Context, conn *zkconn.Conn) error {
 		if err != nil {
 			return harmless(err)
 		}
-		if same && stat.Version == 0 {
+		session, _ := conn.Session()
+		foreign := cr.p.mode.ephemeral() && stat.EphemeralOwner != session // it goes with that one
+		if same && stat.Version == 0 && !foreign {
 			cr.result.Path, cr.result.Stat = cr.full, stat
 			return nil
 		}

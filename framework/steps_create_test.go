@@ -2,6 +2,7 @@ package framework_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -164,8 +165,23 @@ func testCreateIdempotent(t bench) {
 	t.set(t.path, "same") // version 1: somebody wrote it
 	_, err = create.ForPath(t.Context(), t.path)
 	t.want(err, framework.ErrNodeExists)
-	// One lost, and another one's node in the way then: it may have been applied before.
+	// An ephemeral node is taken for ours only if it is.
 	other, _ := t.b.Client(t.T)
+	create = create.WithMode(framework.Ephemeral)
+	for _, made := range []struct {
+		by   *framework.Client
+		want error
+	}{{t.c, nil}, {other, framework.ErrNodeExists}} {
+		path := fmt.Sprint(t.path, made.want != nil)
+		if _, err := made.by.Create().WithMode(framework.Ephemeral).WithData([]byte("same")).ForPath(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := create.ForPath(t.Context(), path); !errors.Is(err, made.want) {
+			t.Errorf("an ephemeral node: %v, want %v", err, made.want)
+		}
+	}
+	create = create.WithMode(framework.Persistent)
+	// One lost, and another one's node in the way then: it may have been applied before.
 	t.network.On(jute.OpCreate2, suite.CutAfter, func() {
 		_, err := other.SetData().ForPath(t.Context(), t.path+"x", []byte("other"))
 		if err != nil {

@@ -42,7 +42,7 @@ var Ops = []Op{
 			{Name: "OrSetDataVersion", Java: "orSetData(version)", Field: "orSetVersion", Param: "version", Type: "int32",
 				Doc: "is OrSetData for exactly this version of the node that exists: the call fails with ErrBadVersion otherwise."},
 			{Name: "Idempotent", Java: "idempotent", Field: "idempotent",
-				Doc: "takes a node that exists with the same data at version 0 for success, so that the create may be repeated after a lost reply. Somebody else may have made it. It excludes sequential modes and WithProtection."},
+				Doc: "takes a node that exists with the same data at version 0 for success, so that the create may be repeated after a lost reply. Somebody else may have made it, but for an ephemeral node, which must be of the present session. It excludes sequential modes and WithProtection."},
 			stat, compressed, uncompressed,
 		},
 	},

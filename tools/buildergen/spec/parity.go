@@ -24,7 +24,7 @@ var Absences = []struct {
 	Absence
 	Meaning string
 }{
-	{Deprecated, "it is deprecated in Java, and what replaces it there is here"},
+	{Deprecated, "it is deprecated in Java; the remark says what to use"},
 	{Threads, "it is about threads, executors or thread factories; a context ends what waits, and listeners, watchers and work in the background have goroutines of their own"},
 	{Needless, "the language, or another method, does it"},
 	{Internal, "it is public in Java for Curator's own packages"},
