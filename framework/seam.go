@@ -53,6 +53,9 @@ func (i inside) CreateAndList(ctx context.Context, builder any, path string) (se
 	if !ok || !b.p.protection {
 		return seam.Created{}, nil, fmt.Errorf("%w: a contender's node needs protection", ErrInvalidBuilder)
 	}
+	if !b.p.mode.ephemeral() {
+		return seam.Created{}, nil, fmt.Errorf("%w: a contender's node must go with its session", ErrInvalidBuilder)
+	}
 	return b.p.create(ctx, b.c, path, true)
 }
 
