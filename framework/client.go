@@ -139,6 +139,17 @@ func (c *Client) SessionTimeout() time.Duration {
 	return 0
 }
 
+// PendingRemovals returns how many deletes go on in the background: those that were
+// guaranteed, those of released locks, and of what creates may have left whose replies were
+// lost. Close waits for them until its context ends, and says how much is left. One that is
+// given up, since the server refuses it, is told to UnhandledErrorListenable.
+func (c *Client) PendingRemovals() int {
+	if c == nil || c.core == nil {
+		return 0
+	}
+	return int(c.core.removals.Load())
+}
+
 // DefaultData returns the data a create without WithData writes.
 func (c *Client) DefaultData() []byte {
 	if c == nil || c.core == nil {

@@ -35,6 +35,7 @@ type core struct {
 	callbacks queue    // the outcomes of operations in the background
 	users     group    // goroutines that run users' functions
 	pending   group    // goroutines of our own: guaranteed deletes, the recipes'
+	removals  atomic.Int64
 
 	provided string // the ensemble provider's last answer; of Start, then of who asks again
 	cutOff   signal // tells who asks that the connection was lost

@@ -18,7 +18,7 @@ import (
 // client is closed.
 func (c *core) remove(full string, version int32, session int64) *seam.Removal {
 	r := &seam.Removal{Done: make(chan struct{})}
-	started := c.pending.start(func() {
+	started := c.startRemoval(func() {
 		defer close(r.Done)
 		doubt := false // an earlier try may have deleted it
 		over := false  // the session has ended: whatever the server did since is not our doing
@@ -52,11 +52,24 @@ func (c *core) remove(full string, version int32, session int64) *seam.Removal {
 	return r
 }
 
+// startRemoval runs fn as one of those that PendingRemovals counts.
+func (c *core) startRemoval(fn func()) bool {
+	c.removals.Add(1)
+	if c.pending.start(func() {
+		defer c.removals.Add(-1)
+		fn()
+	}) {
+		return true
+	}
+	c.removals.Add(-1)
+	return false
+}
+
 // sweep removes the nodes in dir whose names begin with prefix, in the background. It
 // returns nil when the client is closed.
 func (c *core) sweep(dir, prefix string) *seam.Removal {
 	r := &seam.Removal{Done: make(chan struct{})}
-	started := c.pending.start(func() {
+	started := c.startRemoval(func() {
 		defer close(r.Done)
 		err := c.persist(func(conn *zkconn.Conn) error {
 			names, session, err := findProtected(c.life, conn, dir, prefix)
