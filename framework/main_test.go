@@ -1,24 +1,12 @@
 package framework_test
 
 import (
-	"log/slog"
-	"os"
 	"testing"
 
 	"github.com/go-curator/curator/internal/suite"
-	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// connectString is that of an embedded server, for the examples.
+// connectString is that of the examples' server.
 var connectString string
 
-func TestMain(m *testing.M) {
-	slog.SetDefault(slog.New(slog.DiscardHandler))
-	server, err := curatortest.New()
-	if err != nil {
-		slog.Error("no server for the examples", "error", err)
-		os.Exit(1)
-	}
-	connectString = server.ConnectString()
-	suite.Main(m, server.Close)
-}
+func TestMain(m *testing.M) { suite.MainWithServer(m, &connectString) }
