@@ -33,6 +33,7 @@ type Backend struct {
 	connect string
 	dial    dialFunc
 	root    string
+	watches func() int // nil where the server does not tell
 }
 
 type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
@@ -72,12 +73,16 @@ func Each(t *testing.T, test func(t *testing.T, b *Backend)) {
 	t.Run("virtual", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			server := curatortest.Start(t, curatortest.Virtual(), curatortest.WithTickTime(Tick))
-			test(t, newBackend("virtual", server.ConnectString(), server.DialContext))
+			b := newBackend("virtual", server.ConnectString(), server.DialContext)
+			b.watches = server.Watches
+			test(t, b)
 		})
 	})
 	t.Run("embedded", func(t *testing.T) {
 		server := curatortest.Start(t, curatortest.WithTickTime(Tick))
-		test(t, newBackend("embedded", server.ConnectString(), new(net.Dialer).DialContext))
+		b := newBackend("embedded", server.ConnectString(), new(net.Dialer).DialContext)
+		b.watches = server.Watches
+		test(t, b)
 	})
 	t.Run("real", func(t *testing.T) {
 		test(t, Real(t))
@@ -111,6 +116,15 @@ func (b *Backend) ConnectString() string { return b.connect }
 
 // Path returns a path that belongs to this test alone; its parent does not exist yet.
 func (b *Backend) Path(name string) string { return b.root + "/" + name }
+
+// Watches returns how many watches the server has for all clients, 0 for the real server,
+// which has those of other tests, too.
+func (b *Backend) Watches() int {
+	if b.watches == nil {
+		return 0
+	}
+	return b.watches()
+}
 
 // Client returns a started client with a network of its own, on which faults can be made.
 // See curatortest.Server.Client for how it ends.

@@ -5,7 +5,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 
@@ -83,10 +85,13 @@ func (n *Network) Isolate() (heal func()) {
 	n.mu.Unlock()
 	return func() {
 		n.mu.Lock()
-		n.isolated = nil
+		conns := n.conns
+		n.isolated, n.conns = nil, nil // at once: what was on its way is for none of these
 		n.mu.Unlock()
 		close(done)
-		n.Cut()
+		for c := range conns {
+			c.Conn.Close()
+		}
 	}
 }
 
@@ -194,7 +199,7 @@ func (c *conn) Write(p []byte) (int, error) {
 				r.happen(c)
 			}
 		}
-		if c.network.silent() {
+		if c.network.silentTo(c) {
 			continue
 		}
 		if _, err := c.Conn.Write(frame); err != nil {
@@ -233,10 +238,12 @@ func (r *rule) happen(c *conn) {
 	close(r.hit)
 }
 
-func (n *Network) silent() bool {
+// silentTo tells whether nothing gets through on the connection any more.
+func (n *Network) silentTo(c *conn) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.isolated != nil
+	_, connected := n.conns[c]
+	return n.isolated != nil || !connected
 }
 
 // Read delivers frames, but for those whose fate is decided.
@@ -244,9 +251,10 @@ func (c *conn) Read(p []byte) (int, error) {
 	for len(c.rest) == 0 {
 		frame, err := readFrame(c.Conn)
 		if err != nil {
+			c.ended()
 			return 0, err
 		}
-		if c.network.silent() {
+		if c.network.silentTo(c) {
 			continue
 		}
 		if !c.open {
@@ -254,7 +262,9 @@ func (c *conn) Read(p []byte) (int, error) {
 			c.network.greeted(frame)
 		} else {
 			c.mu.Lock()
-			r := c.cut[int32(binary.BigEndian.Uint32(frame[4:]))]
+			xid := int32(binary.BigEndian.Uint32(frame[4:]))
+			r := c.cut[xid]
+			delete(c.cut, xid)
 			c.mu.Unlock()
 			if r != nil {
 				r.happen(c)
@@ -266,6 +276,18 @@ func (c *conn) Read(p []byte) (int, error) {
 	n := copy(p, c.rest)
 	c.rest = c.rest[n:]
 	return n, nil
+}
+
+// ended says of the answers that were not to be delivered that they were not: the connection
+// has ended by itself.
+func (c *conn) ended() {
+	c.mu.Lock()
+	rules := slices.Collect(maps.Values(c.cut))
+	clear(c.cut)
+	c.mu.Unlock()
+	for _, r := range rules {
+		r.happen(c)
+	}
 }
 
 // greeted keeps the session that a connect reply names.

@@ -77,21 +77,6 @@ func TestZeroLease(t *testing.T) {
 	}
 }
 
-// The caller gives up in the middle of the create: its node is gone when Acquire returns.
-func TestCancelledInCreate(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		e.release(e.acquire(e.mutex))
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		hit := e.network.On(jute.OpCreate2, suite.CutAfter, cancel)
-		_, err := e.mutex.Acquire(ctx)
-		<-hit
-		wantErr(t, err, context.Canceled)
-		e.wantNodes(0)
-	})
-}
-
 // A policy that takes every state for an error keeps nobody from the lock while there is
 // a connection.
 func TestOddErrorPolicy(t *testing.T) {

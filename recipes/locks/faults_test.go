@@ -12,404 +12,270 @@ import (
 	"github.com/go-curator/curator/recipes/locks"
 )
 
-// The states of an acquisition, and what may befall it in each. Every cell names its test.
+// The states of an acquisition, and what may befall it in each. Every cell names its test,
+// which runs for every kind of lock: see kinds_test.go. For what befalls a downgrade while
+// its node is created see downgrade_test.go.
 //
 //	            creating            waiting             holding                   releasing
-//	not sent    CreateCutBefore     WaitReconnect       HoldSuspended, HoldSession ReleaseCutBefore
-//	reply lost  CreateCutAfter      WaitReconnect       -                         ReleaseCutAfter
+//	not sent    CreateCutBefore     WaitCutBefore       HoldSuspended, HoldSession ReleaseCutBefore
+//	reply lost  CreateCutAfter      WaitCutAfter        -                         ReleaseCutAfter
 //	expiry      CreateExpired       WaitExpired         HoldExpired               ReleaseExpired
 //	reconnect   CreateCutBefore     WaitReconnect       HoldSession               ReleaseCutBefore
-//	partition   CreatePartition     -                   HoldPartition             ReleasePending
-//	ctx ends    CreatePartition     WaitCancelled       HoldOutlivesAcquire       ReleaseEndedContext
+//	partition   CreatePartition     WaitPartition       HoldPartition             ReleasePending
+//	ctx ends    CreateCancelled     WaitCancelled       HoldOutlivesAcquire       ReleaseEndedContext
 //	Close       CreateClosed        WaitClosed          HoldClosed                ReleaseClosed
-//	node gone   -                   WaitNodeDeleted     HoldNodeDeleted           ReleaseNodeDeleted
+//	node gone   CreateNodeDeleted   WaitNodeDeleted     HoldNodeDeleted           ReleaseNodeDeleted
 
 func TestCreateCutBefore(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		hit := e.network.On(jute.OpCreate2, suite.CutBefore, nil)
-		lease := e.acquire(e.mutex)
+	eachKind(t, creators, func(t *testing.T, f *fixture) {
+		hit := f.network.On(jute.OpCreate2, suite.CutBefore, nil)
+		lease := f.hold()
 		<-hit
-		e.wantNodes(1)
-		e.release(lease)
-		e.wantNodes(0)
+		f.wantOurs(1)
+		f.release(lease)
+		f.wantOurs(0)
 	})
 }
 
 // The reply is lost but the session lives: the node is found again, and only one is there.
 func TestCreateCutAfter(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		e.release(e.acquire(e.mutex)) // the parents are there
-		hit := e.network.On(jute.OpCreate2, suite.CutAfter, nil)
-		lease := e.acquire(e.mutex)
+	eachKind(t, creators, func(t *testing.T, f *fixture) {
+		f.accompany()
+		f.env.release(f.take()) // the parents are there
+		hit := f.network.On(jute.OpCreate2, suite.CutAfter, nil)
+		lease := f.take()
 		<-hit
-		if name := e.wantNodes(1)[0]; lease.Path() != e.path+"/"+name || name[len(name)-1] != '1' {
+		first := byte('1' + len(f.others))
+		if name := f.wantOurs(1)[0]; lease.Path() != f.path+"/"+name || name[len(name)-1] != first {
 			t.Fatalf("lease on %q, node %q: not the one that was created first", lease.Path(), name)
 		}
-		e.release(lease)
-		e.wantNodes(0)
+		f.follow()
+		f.release(lease)
+		f.wantOurs(0)
 	})
 }
 
 // The reply is lost and the session, too: the node of the old session is not adopted.
 func TestCreateExpired(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		e.release(e.acquire(e.mutex))
-		before := e.client.SessionID()
-		hit := e.network.On(jute.OpCreate2, suite.CutAfter, func() { e.network.Expire(t) })
-		lease := e.acquire(e.mutex)
+	eachKind(t, creators, func(t *testing.T, f *fixture) {
+		f.env.release(f.take())
+		before := f.client.SessionID()
+		hit := f.network.On(jute.OpCreate2, suite.CutAfter, func() { f.network.Expire(t) })
+		lease := f.hold()
 		<-hit
-		if after := e.client.SessionID(); after == before {
+		if after := f.client.SessionID(); after == before {
 			t.Fatal("the session is the same")
 		}
-		e.wantNodes(1)
-		e.release(lease)
-		e.wantNodes(0)
+		f.wantOurs(1)
+		f.release(lease)
+		f.wantOurs(0)
 	})
 }
 
 // The caller gives up while nobody knows whether the node was made: it is removed later.
 func TestCreatePartition(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		e.release(e.acquire(e.mutex))
+	eachKindIdly(t, creators, func(t *testing.T, f *fixture) {
+		f.env.release(f.take())
+		f.accompany()
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var heal func()
-		hit := e.network.On(jute.OpCreate2, suite.CutAfter, func() {
-			heal = e.network.Isolate()
+		hit := f.network.On(jute.OpCreate2, suite.CutAfter, func() {
+			heal = f.network.Isolate()
 			cancel()
 		})
-		_, err := e.mutex.Acquire(ctx)
+		_, err := f.lock.Acquire(ctx)
 		<-hit
 		wantErr(t, err, context.Canceled)
 		if errors.Is(err, locks.ErrNotAcquired) {
 			t.Fatalf("%v says that the lock is busy", err)
 		}
-		e.wantNodes(1)
+		f.wantOurs(1)
+		f.follow()
 		heal()
-		e.untilNodes(0)
+		f.succeed()
+		f.untilOurs(0)
+	})
+}
+
+// The caller gives up in the middle of the create: its node is gone when Acquire returns.
+func TestCreateCancelled(t *testing.T) {
+	eachKind(t, creators, func(t *testing.T, f *fixture) {
+		f.accompany()
+		f.env.release(f.take())
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		hit := f.network.On(jute.OpCreate2, suite.CutAfter, cancel)
+		_, err := f.lock.Acquire(ctx)
+		<-hit
+		wantErr(t, err, context.Canceled)
+		f.wantOurs(0)
 	})
 }
 
 func TestCreateClosed(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		heal := e.network.Isolate()
+	eachKind(t, creators, func(t *testing.T, f *fixture) {
+		f.accompany()
+		heal := f.network.Isolate()
 		defer heal()
-		a := e.start(t.Context(), e.mutex)
+		a := f.start(t.Context(), f.lock)
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		wantErr(t, e.client.Close(ctx), framework.ErrConnectionLoss) // the session is left to its timeout
+		wantErr(t, f.client.Close(ctx), framework.ErrConnectionLoss) // the session is left to its timeout
 		<-a.done
 		wantErr(t, a.err, framework.ErrClosed)
 	})
 }
 
+// The reply is lost, and an operator deletes the node before it is found again.
+func TestCreateNodeDeleted(t *testing.T) {
+	eachKind(t, creators, func(t *testing.T, f *fixture) {
+		f.accompany()
+		f.env.release(f.take())
+		hit := f.network.On(jute.OpCreate2, suite.CutAfter, func() { f.deleteOurs(f.ours()[0]) })
+		lease := f.take()
+		<-hit
+		if name := f.wantOurs(1)[0]; lease.Path() != f.path+"/"+name {
+			t.Fatalf("lease on %q, node %q", lease.Path(), name)
+		}
+		f.follow()
+		f.release(lease)
+		f.wantOurs(0)
+	})
+}
+
+// deleteOurs is what an operator does.
+func (f *fixture) deleteOurs(name string) {
+	f.t.Helper()
+	if err := f.observer.Delete().ForPath(context.Background(), f.path+"/"+name); err != nil {
+		f.t.Error(err)
+	}
+}
+
+func TestWaitCutBefore(t *testing.T) { waitWithFate(t, suite.CutBefore) }
+
+func TestWaitCutAfter(t *testing.T) { waitWithFate(t, suite.CutAfter) }
+
+// waitWithFate has the requests meet their fate that set the watches of a waiter.
+func waitWithFate(t *testing.T, fate suite.Fate) {
+	eachKind(t, waiters, func(t *testing.T, f *fixture) {
+		hit := f.network.On(jute.OpGetData, fate, nil)
+		a := f.wait(t.Context())
+		name := f.wantOurs(1)[0]
+		<-hit
+		f.follow()
+		f.wantWaiting(a)
+		f.getsIn(a, name)
+	})
+}
+
+// getsIn has the others release what they hold, and wants the waiter let in with its node.
+func (f *fixture) getsIn(a *acquisition, name string) {
+	f.t.Helper()
+	f.yield()
+	lease := f.granted(a)
+	if lease.Path() != f.path+"/"+name {
+		f.t.Fatalf("lease on %q, waited with %q: it lost its place", lease.Path(), name)
+	}
+	f.env.release(lease)
+}
+
 func TestWaitReconnect(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		holder := e.acquire(e.other())
-		a := e.queue(t.Context(), e.mutex, 2)
-		name := e.wantNodes(2)[1]
+	eachKind(t, waiters, func(t *testing.T, f *fixture) {
+		a := f.wait(t.Context())
+		name := f.wantOurs(1)[0]
 		for range 3 {
-			e.network.Cut()
-			suite.Eventually(t, "a connection", func() bool { return e.client.ConnectionState().IsConnected() })
+			f.network.Cut()
+			suite.Eventually(t, "a connection", func() bool { return f.client.ConnectionState().IsConnected() })
 		}
-		e.release(holder)
-		if lease := e.granted(a); lease.Path() != e.path+"/"+name {
-			t.Fatalf("lease on %q, waited with %q: it lost its place", lease.Path(), name)
-		} else {
-			e.release(lease)
-		}
-		e.wantNodes(0)
+		f.follow()
+		f.getsIn(a, name)
 	})
 }
 
 func TestWaitExpired(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		holder := e.acquire(e.other())
-		a := e.queue(t.Context(), e.mutex, 2)
-		old := e.wantNodes(2)[1]
-		e.network.Expire(t)
-		suite.Eventually(t, "another node in the queue", func() bool {
-			names := e.nodes()
-			return len(names) == 2 && names[1] != old
-		})
-		e.release(holder)
-		e.release(e.granted(a))
-		e.wantNodes(0)
+	eachKind(t, waiters, func(t *testing.T, f *fixture) {
+		a := f.wait(t.Context())
+		old := f.wantOurs(1)[0]
+		f.network.Expire(t)
+		f.getsIn(a, f.untilAnother(old))
+	})
+}
+
+// untilAnother waits until the waiter has another node in the queue.
+func (f *fixture) untilAnother(old string) (name string) {
+	f.t.Helper()
+	suite.Eventually(f.t, "another node in the queue", func() bool {
+		names := f.ours()
+		if len(names) == 1 {
+			name = names[0]
+		}
+		return len(names) == 1 && name != old
+	})
+	return name
+}
+
+// Behind a partition the waiter's session ends, and nobody waits for its node. When the
+// partition heals it queues with another.
+func TestWaitPartition(t *testing.T) {
+	eachKindIdly(t, waiters, func(t *testing.T, f *fixture) {
+		a := f.wait(t.Context())
+		old := f.wantOurs(1)[0]
+		heal := f.network.Isolate()
+		f.untilOurs(0)
+		f.wantWaiting(a)
+		heal()
+		f.getsIn(a, f.untilAnother(old))
 	})
 }
 
 func TestWaitCancelled(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		holder := e.acquire(e.other())
+	eachKind(t, waiters, func(t *testing.T, f *fixture) {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		a := e.queue(ctx, e.mutex, 2)
-		last := e.queue(t.Context(), e.other(), 3)
+		a := f.wait(ctx)
+		f.follow()
 		why := errors.New("lost interest")
 		cancel(why)
 		<-a.done
 		wantErr(t, a.err, locks.ErrNotAcquired, context.Canceled, why)
-		e.wantNodes(2) // it is gone when Acquire returns
-		select {
-		case <-last.done:
-			t.Fatal("let in although the holder holds")
-		default:
-		}
-		e.release(holder)
-		e.release(e.granted(last))
-		e.wantNodes(0)
+		f.wantOurs(0) // it is gone when Acquire returns
+		f.wantWaiting(f.rival)
+	})
+}
+
+// Who gives up takes its watches back while what it watched is still there.
+func TestWaitCancelledWatches(t *testing.T) {
+	eachKind(t, waiters, func(t *testing.T, f *fixture) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		a := f.wait(ctx)
+		held := len(f.others) // everyone watches the own node
+		f.untilWatches("on its own node and one ahead", func(n int) bool { return n >= held+2 })
+		cancel()
+		<-a.done
+		f.untilWatches("those of the holders alone", func(n int) bool { return n == held })
 	})
 }
 
 func TestWaitClosed(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		holder := e.acquire(e.other())
-		a := e.queue(t.Context(), e.mutex, 2)
-		if err := e.client.Close(t.Context()); err != nil {
+	eachKind(t, waiters, func(t *testing.T, f *fixture) {
+		a := f.wait(t.Context())
+		f.follow()
+		if err := f.client.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		<-a.done
 		wantErr(t, a.err, framework.ErrClosed)
-		e.untilNodes(1)
-		e.release(holder)
+		f.untilOurs(0)
+		f.wantWaiting(f.rival)
 	})
 }
 
 func TestWaitNodeDeleted(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		holder := e.acquire(e.other())
-		a := e.queue(t.Context(), e.mutex, 2)
-		old := e.wantNodes(2)[1]
-		if err := e.observer.Delete().ForPath(t.Context(), e.path+"/"+old); err != nil {
-			t.Fatal(err)
-		}
-		suite.Eventually(t, "another node in the queue", func() bool {
-			names := e.nodes()
-			return len(names) == 2 && names[1] != old
-		})
-		e.release(holder)
-		e.release(e.granted(a))
-		e.wantNodes(0)
-	})
-}
-
-// The standard policy gives a lock up at the first broken connection. Nobody was let in,
-// which Release finds out.
-func TestHoldSuspended(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		lease := e.acquire(e.mutex)
-		bound := lease.Bind(t.Context())
-		e.network.Cut()
-		e.lost(lease, locks.LossSuspended)
-		<-bound.Done()
-		wantErr(t, context.Cause(bound), locks.ErrLockLost)
-		e.wantNodes(1)
-		e.release(lease)
-		e.wantNodes(0)
-	})
-}
-
-// The session policy keeps a lock over a reconnect within the session.
-func TestHoldSession(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b, sessionPolicy)
-		lease := e.acquire(e.mutex)
-		e.network.Cut()
-		if _, err := e.client.CheckExists().ForPath(t.Context(), e.path); err != nil {
-			t.Fatal(err)
-		}
-		if err := lease.Err(); err != nil {
-			t.Fatal(err)
-		}
-		// The node is watched on the new connection, too.
-		if err := e.observer.Delete().ForPath(t.Context(), lease.Path()); err != nil {
-			t.Fatal(err)
-		}
-		e.lost(lease, locks.LossNodeDeleted)
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
-	})
-}
-
-func TestHoldExpired(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b, sessionPolicy)
-		lease := e.acquire(e.mutex)
-		e.network.Expire(t)
-		e.lost(lease, locks.LossSessionExpired)
-		wantErr(t, lease.Err(), framework.ErrSessionExpired, locks.ErrNotHeld)
-		e.untilNodes(0)
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost) // the same again
-	})
-}
-
-// Behind a partition the holder stops believing before the server lets the next one in.
-func TestHoldPartition(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b, sessionPolicy)
-		lease := e.acquire(e.mutex)
-		next := e.queue(t.Context(), e.other(), 2)
-		heal := e.network.Isolate()
-		select {
-		case <-lease.Context().Done():
-		case <-next.done:
-			t.Fatal("the next is in while the holder believes")
-		}
-		e.lost(lease, locks.LossDeadline)
-		e.release(e.granted(next))
-		heal()
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
-	})
-}
-
-func TestHoldOutlivesAcquire(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		lease, err := e.mutex.Acquire(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		bound := lease.Bind(ctx)
-		cancel()
-		if err := lease.Err(); err != nil {
-			t.Fatal(err)
-		}
-		wantErr(t, bound.Err(), context.Canceled)
-		e.release(lease)
-	})
-}
-
-func TestHoldClosed(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		lease := e.acquire(e.mutex)
-		if err := e.client.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		e.lost(lease, locks.LossClosed)
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
-		e.untilNodes(0)
-	})
-}
-
-func TestHoldNodeDeleted(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		lease := e.acquire(e.mutex)
-		if err := e.observer.Delete().ForPath(t.Context(), lease.Path()); err != nil {
-			t.Fatal(err)
-		}
-		e.lost(lease, locks.LossNodeDeleted)
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
-	})
-}
-
-func TestReleaseCutBefore(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		lease := e.acquire(e.mutex)
-		hit := e.network.On(jute.OpDelete, suite.CutBefore, nil)
-		e.release(lease)
-		<-hit
-		e.wantNodes(0)
-	})
-}
-
-func TestReleaseCutAfter(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		lease := e.acquire(e.mutex)
-		hit := e.network.On(jute.OpDelete, suite.CutAfter, nil)
-		e.release(lease) // the node is gone on a session that lives: it was our delete
-		<-hit
-		e.wantNodes(0)
-	})
-}
-
-func TestReleaseExpired(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		lease := e.acquire(e.mutex)
-		hit := e.network.On(jute.OpDelete, suite.CutBefore, func() { e.network.Expire(t) })
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
-		<-hit
-		e.wantNodes(0)
-	})
-}
-
-func TestReleasePending(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		lease := e.acquire(e.mutex)
-		heal := e.network.Isolate()
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		defer cancel()
-		wantErr(t, lease.Release(ctx), locks.ErrReleasePending)
-		e.wantNodes(1)
-		heal()
-		e.release(lease) // waits for the outcome
-		e.wantNodes(0)
-	})
-}
-
-func TestReleaseEndedContext(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		lease := e.acquire(e.mutex)
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if err := lease.Release(ctx); err != nil {
-			t.Fatal(err)
-		}
-		e.wantNodes(0)
-	})
-}
-
-// Close waits for a release that is on its way, or ends the session and the node with it.
-func TestReleaseClosed(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		lease := e.acquire(e.mutex)
-		released := make(chan error, 1)
-		hit := e.network.On(jute.OpDelete, suite.CutBefore, nil)
-		go func() { released <- lease.Release(t.Context()) }()
-		<-hit
-		if err := e.client.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if err := <-released; err != nil {
-			t.Fatal(err)
-		}
-		e.untilNodes(0)
-	})
-}
-
-func TestReleaseNodeDeleted(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		lease := e.acquire(e.mutex)
-		// The node goes while its watch cannot tell: the connection is cut before.
-		heal := e.network.Isolate()
-		if err := e.observer.Delete().ForPath(t.Context(), lease.Path()); err != nil {
-			t.Fatal(err)
-		}
-		heal()
-		// A delete that is lost with the old connection would be taken for the one
-		// that removed the node.
-		e.lost(lease, locks.LossSuspended)
-		suite.Eventually(t, "a connection", func() bool { return e.client.ConnectionState().IsConnected() })
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
-		e.wantNodes(0)
+	eachKind(t, waiters, func(t *testing.T, f *fixture) {
+		a := f.wait(t.Context())
+		old := f.wantOurs(1)[0]
+		f.deleteOurs(old)
+		f.getsIn(a, f.untilAnother(old))
 	})
 }

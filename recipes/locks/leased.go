@@ -250,9 +250,11 @@ func (l *leaseContender) await(ctx context.Context) (*hold, error) {
 	}
 }
 
-// lacks tells whether the node of one of the leases that were taken already is gone.
+// lacks tells whether one of the leases that were taken already is lost, or its node gone.
 func (l *leaseContender) lacks(names []string) bool {
-	return slices.ContainsFunc(l.taken, func(part *Lease) bool { return !slices.Contains(names, nameOf(part.hold.node.Path)) })
+	return slices.ContainsFunc(l.taken, func(part *Lease) bool {
+		return part.hold.lost() != nil || !slices.Contains(names, nameOf(part.hold.node.Path))
+	})
 }
 
 // next returns the leases when they are others than names, or when the maximum changes. It

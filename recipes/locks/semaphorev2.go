@@ -33,7 +33,8 @@ var (
 	_ InterProcessLock = (*InterProcessSemaphoreMutex)(nil)
 )
 
-// LeaseCount is a maximum that may change.
+// LeaseCount is a maximum that may change, such as a shared.CountReader. Count has the new
+// value before the listeners are called.
 //
 // Java: SharedCountReader.
 type LeaseCount interface {
@@ -107,7 +108,8 @@ func (s *InterProcessSemaphoreV2) TryAcquire(ctx context.Context) (*Lease, error
 }
 
 // AcquireN waits for n leases, all or none, and returns them as the Parts of one. Nobody
-// else gets one meanwhile. ErrTooManyLeases if n is above the maximum.
+// else gets one meanwhile. ErrTooManyLeases if n is above the maximum, or comes to be while
+// it waits.
 //
 // Java: acquire(n).
 func (s *InterProcessSemaphoreV2) AcquireN(ctx context.Context, n int) (*Lease, error) {

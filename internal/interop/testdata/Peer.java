@@ -26,6 +26,8 @@ public final class Peer {
 
     private final CuratorFramework client;
     private final Map<String, Mutex> mutexes = new ConcurrentHashMap<>();
+    private final Leases leases;
+    private final ReadWriteLocks readWriteLocks;
     /** Curator's mutex belongs to a thread: this one. */
     private final ExecutorService owner;
     private volatile Thread ownerThread;
@@ -51,6 +53,8 @@ public final class Peer {
                 .retryPolicy(new ExponentialBackoffRetry(50, 10))
                 .build();
         client.start();
+        leases = new Leases(client);
+        readWriteLocks = new ReadWriteLocks(client);
         owner = Executors.newSingleThreadExecutor(work -> ownerThread = new Thread(work));
     }
 
@@ -110,8 +114,13 @@ public final class Peer {
                 aside.shutdown();
                 client.close();
                 return "";
+            case "rwAcquire":
+            case "rwTry":
+            case "rwRelease":
+            case "rwParticipants":
+                return readWriteLocks.run(request);
             default:
-                throw new IllegalArgumentException(request[2]);
+                return leases.run(request);
         }
     }
 

@@ -1,0 +1,212 @@
+package locks_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/locks"
+)
+
+// writing is a lock that is held by a writer, behind whom a writer and a reader wait.
+type writing struct {
+	*env
+	rw             *locks.InterProcessReadWriteLock
+	write          *locks.Lease
+	writer, reader *acquisition
+}
+
+func onDowngrade(t *testing.T, test func(t *testing.T, w *writing)) {
+	onRW(t, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
+		w := &writing{env: e, rw: rw, write: e.acquire(rw.WriteLock())}
+		w.writer = e.queue(t.Context(), e.otherRW().WriteLock(), 2)
+		w.reader = e.queue(t.Context(), e.otherRW().ReadLock(), 3)
+		test(t, w)
+		e.release(e.granted(w.writer))
+		e.release(e.granted(w.reader))
+		e.untilNodes(0)
+		e.untilWatches("none left", func(n int) bool { return n == 0 })
+	}, sessionPolicy)
+}
+
+// downgraded wants a read lease at the writer's place, with the others still out.
+func (w *writing) downgraded(read *locks.Lease) {
+	w.t.Helper()
+	if read.Token() != w.write.Token() {
+		w.t.Errorf("token %d, the writer's is %d", read.Token(), w.write.Token())
+	}
+	if number(read.Path()) != number(w.write.Path()) {
+		w.t.Errorf("the reader's node is %q, the writer's was %q", read.Path(), w.write.Path())
+	}
+	w.wantNodes(3)
+	w.waiting(w.writer, w.reader)
+	if err := read.Verify(w.t.Context()); err != nil {
+		w.t.Error(err)
+	}
+}
+
+// A downgrade lets no writer in between, also none that waits since before it.
+func TestDowngrade(t *testing.T) {
+	onDowngrade(t, func(t *testing.T, w *writing) {
+		read, err := w.rw.Downgrade(t.Context(), w.write)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantErr(t, w.write.Err(), locks.ErrReleased)
+		wantErr(t, context.Cause(w.write.Context()), locks.ErrReleased)
+		w.downgraded(read)
+		// It is a read lease like others: readers nest, writers do not.
+		w.release(w.acquireFrom(read.Context(), w.rw.ReadLock()))
+		_, err = w.rw.WriteLock().TryAcquire(read.Context())
+		wantErr(t, err, locks.ErrDeadlock)
+		w.release(read)
+	})
+}
+
+// A writer's context takes the read lock beside the write lock, and keeps it after.
+func TestDowngradeByContext(t *testing.T) {
+	onDowngrade(t, func(t *testing.T, w *writing) {
+		read, err := w.rw.ReadLock().TryAcquire(w.write.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.wantNodes(4)
+		// A write lease of a context that carries both nests.
+		w.release(w.acquireFrom(read.Bind(w.write.Context()), w.rw.WriteLock()))
+		w.waiting(w.writer, w.reader)
+		w.release(w.write)
+		if err := read.Err(); err != nil {
+			t.Fatalf("the reader has gone with the writer: %v", err)
+		}
+		w.downgraded(read)
+		w.release(read)
+	})
+}
+
+// The reader may go first: then it was a read within a write.
+func TestReadWithinWrite(t *testing.T) {
+	onDowngrade(t, func(t *testing.T, w *writing) {
+		read := w.acquireFrom(w.write.Context(), w.rw.ReadLock())
+		w.release(read)
+		w.wantNodes(3)
+		w.waiting(w.writer, w.reader)
+		if err := w.write.Verify(t.Context()); err != nil {
+			t.Error(err)
+		}
+		w.release(w.write)
+	})
+}
+
+// What nobody holds, or another kind or client does, cannot be downgraded.
+func TestDowngradeOfOtherLeases(t *testing.T) {
+	onDowngrade(t, func(t *testing.T, w *writing) {
+		other := w.otherRW()
+		read := w.acquireFrom(w.write.Context(), w.rw.ReadLock())
+		for _, lease := range []*locks.Lease{nil, new(locks.Lease), read} {
+			_, err := w.rw.Downgrade(t.Context(), lease)
+			wantErr(t, err, framework.ErrInvalidOption)
+		}
+		_, err := other.Downgrade(t.Context(), w.write)
+		wantErr(t, err, framework.ErrInvalidOption)
+		var none context.Context
+		_, err = w.rw.Downgrade(none, w.write)
+		wantErr(t, err, framework.ErrInvalidOption)
+		w.waiting(w.writer, w.reader)
+		w.release(read)
+		w.release(w.write)
+		_, err = w.rw.Downgrade(t.Context(), w.write)
+		wantErr(t, err, locks.ErrReleased)
+	})
+}
+
+// A reply is lost on the way, of the reader's create or of the writer's delete.
+func TestDowngradeCut(t *testing.T) {
+	for name, op := range map[string]jute.Op{"create": jute.OpCreate2, "delete": jute.OpDelete} {
+		for when, fate := range map[string]suite.Fate{"before": suite.CutBefore, "after": suite.CutAfter} {
+			t.Run(name+" "+when, func(t *testing.T) {
+				onDowngrade(t, func(t *testing.T, w *writing) {
+					hit := w.network.On(op, fate, nil)
+					read, err := w.rw.Downgrade(t.Context(), w.write)
+					<-hit
+					if err != nil {
+						t.Fatal(err)
+					}
+					w.downgraded(read)
+					w.release(read)
+				})
+			})
+		}
+	}
+}
+
+// The session ends in the middle: the write lease is lost, and nobody reads.
+func TestDowngradeExpired(t *testing.T) {
+	onDowngrade(t, func(t *testing.T, w *writing) {
+		hit := w.network.On(jute.OpCreate2, suite.CutAfter, func() { w.network.Expire(t) })
+		_, err := w.rw.Downgrade(t.Context(), w.write)
+		<-hit
+		wantErr(t, err, locks.ErrLockLost)
+		wantErr(t, w.write.Release(t.Context()), locks.ErrLockLost)
+	})
+}
+
+// Somebody deletes the writer's node just before the reader's is made: the next writer may
+// be in already.
+func TestDowngradeWithoutTheWriter(t *testing.T) {
+	onDowngrade(t, func(t *testing.T, w *writing) {
+		hit := w.network.On(jute.OpCreate2, suite.CutBefore, func() {
+			if err := w.observer.Delete().ForPath(context.Background(), w.write.Path()); err != nil {
+				t.Error(err)
+			}
+		})
+		_, err := w.rw.Downgrade(t.Context(), w.write)
+		<-hit
+		wantErr(t, err, locks.ErrLockLost)
+		w.lost(w.write, locks.LossNodeDeleted)
+		wantErr(t, w.write.Release(t.Context()), locks.ErrLockLost)
+	})
+}
+
+// The caller gives up: the write lease is held as before, and no reader's node is left.
+func TestDowngradeCancelled(t *testing.T) {
+	onDowngrade(t, func(t *testing.T, w *writing) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		hit := w.network.On(jute.OpCreate2, suite.CutAfter, cancel)
+		_, err := w.rw.Downgrade(ctx, w.write)
+		<-hit
+		wantErr(t, err, context.Canceled)
+		w.untilNodes(3)
+		_, err = w.rw.Downgrade(ctx, w.write) // with a context that has ended
+		wantErr(t, err, context.Canceled)
+		w.wantNodes(3)
+		if err := w.write.Err(); err != nil {
+			t.Errorf("the write lease is lost: %v", err)
+		}
+		w.waiting(w.writer, w.reader)
+		w.release(w.write)
+	})
+}
+
+func TestDowngradeClosed(t *testing.T) {
+	onDowngrade(t, func(t *testing.T, w *writing) {
+		heal := w.network.Isolate()
+		defer heal()
+		done := make(chan error)
+		go func() {
+			_, err := w.rw.Downgrade(t.Context(), w.write)
+			done <- err
+		}()
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		wantErr(t, w.client.Close(ctx), framework.ErrConnectionLoss)
+		if err := <-done; err == nil {
+			t.Error("a closed client has let a reader in")
+		}
+		w.lost(w.write, locks.LossClosed)
+		wantErr(t, w.write.Release(t.Context()), locks.ErrLockLost)
+	})
+}

@@ -1,0 +1,120 @@
+package locks_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/retry"
+)
+
+// changed is Curator's driver with one part replaced.
+type changed struct {
+	locks.StandardLockInternalsDriver
+	create func(framework.CreateBuilder) framework.CreateBuilder
+	gets   func(children []string, ours string, maxLeases int) locks.PredicateResults
+}
+
+func (c changed) CreatesTheLock(b framework.CreateBuilder) framework.CreateBuilder {
+	if c.create == nil {
+		return b
+	}
+	return c.create(b)
+}
+
+func (c changed) GetsTheLock(children []string, ours string, maxLeases int) locks.PredicateResults {
+	if c.gets == nil {
+		return c.StandardLockInternalsDriver.GetsTheLock(children, ours, maxLeases)
+	}
+	return c.gets(children, ours, maxLeases)
+}
+
+// A driver may add to the node; the lock excludes as before.
+func TestDriver(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		var seen int
+		driver := changed{
+			create: func(b framework.CreateBuilder) framework.CreateBuilder { return b.WithData([]byte("mine")) },
+			gets: func(children []string, ours string, maxLeases int) locks.PredicateResults {
+				seen++
+				if !slices.Contains(children, ours) || strings.Contains(ours, "/") || maxLeases != 1 {
+					t.Errorf("children %q, ours %q, at most %d", children, ours, maxLeases)
+				}
+				return locks.StandardLockInternalsDriver{}.GetsTheLock(children, ours, maxLeases)
+			},
+		}
+		lease := e.acquire(e.lock(e.client, locks.WithDriver(driver)))
+		data, err := e.observer.GetData().ForPath(t.Context(), lease.Path())
+		if err != nil || string(data) != "mine" || seen == 0 {
+			t.Errorf("data %q, %v, the driver was asked %d times", data, err, seen)
+		}
+		waiter := e.queue(t.Context(), e.other(), 2)
+		_, err = e.lock(e.client, locks.WithDriver(driver)).TryAcquire(t.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		e.release(lease)
+		e.release(e.granted(waiter))
+	})
+}
+
+// A driver that neither lets in nor says what to wait for would hang: it is an error.
+func TestDriverThatKnowsNothing(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		driver := changed{gets: func([]string, string, int) locks.PredicateResults { return locks.PredicateResults{} }}
+		mutex := e.lock(e.client, locks.WithDriver(driver))
+		_, err := mutex.Acquire(t.Context())
+		wantErr(t, err, framework.ErrInvalidOption)
+		_, err = mutex.TryAcquire(t.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		e.wantNodes(0)
+	})
+}
+
+// A driver that watches what is not there looks again, as for a node that has just gone.
+func TestDriverThatWatchesWhatIsGone(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		looks := 0
+		driver := changed{gets: func(children []string, ours string, n int) locks.PredicateResults {
+			if looks++; looks < 3 {
+				return locks.PredicateResults{PathsToWatch: []string{"gone-lock-0000000000"}}
+			}
+			return locks.StandardLockInternalsDriver{}.GetsTheLock(children, ours, n)
+		}}
+		e.release(e.acquire(e.lock(e.client, locks.WithDriver(driver))))
+		if looks != 3 {
+			t.Errorf("%d looks, want 3", looks)
+		}
+		e.wantNodes(0)
+	})
+}
+
+// Nodes that would not go with their session, or have no place in the queue, are refused
+// before they are made.
+func TestDriverMakesOtherNodes(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		for _, mode := range []framework.CreateMode{framework.Persistent, framework.PersistentSequential, framework.Ephemeral, framework.Container} {
+			driver := changed{create: func(b framework.CreateBuilder) framework.CreateBuilder { return b.WithMode(mode) }}
+			_, err := e.lock(e.client, locks.WithDriver(driver)).TryAcquire(t.Context())
+			if err == nil || errors.Is(err, locks.ErrNotAcquired) {
+				t.Errorf("mode %v: %v", mode, err)
+			}
+			e.wantNodes(0)
+		}
+	})
+}
+
+func TestWithoutDriver(t *testing.T) {
+	client, err := framework.NewClient("127.0.0.1:1", retry.None())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = locks.NewInterProcessMutex(client, "/a", locks.WithDriver(nil))
+	wantErr(t, err, framework.ErrInvalidOption)
+}

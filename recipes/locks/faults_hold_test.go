@@ -1,0 +1,224 @@
+package locks_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/locks"
+)
+
+// The columns holding and releasing of the table in faults_test.go.
+
+// The standard policy gives a lock up at the first broken connection. Nobody was let in,
+// which Release finds out.
+func TestHoldSuspended(t *testing.T) {
+	eachKind(t, holders, func(t *testing.T, f *fixture) {
+		lease := f.hold()
+		bound := lease.Bind(t.Context())
+		f.network.Cut()
+		f.lost(lease, locks.LossSuspended)
+		<-bound.Done()
+		wantErr(t, context.Cause(bound), locks.ErrLockLost)
+		f.wantOurs(1)
+		f.release(lease)
+		f.wantOurs(0)
+	})
+}
+
+// The session policy keeps a lock over a reconnect within the session.
+func TestHoldSession(t *testing.T) {
+	eachKind(t, holders, func(t *testing.T, f *fixture) {
+		lease := f.hold()
+		f.network.Cut()
+		if _, err := f.client.CheckExists().ForPath(t.Context(), f.path); err != nil {
+			t.Fatal(err)
+		}
+		if err := lease.Err(); err != nil {
+			t.Fatal(err)
+		}
+		f.wantWaiting(f.rival)
+		// The node is watched on the new connection, too.
+		if err := f.observer.Delete().ForPath(t.Context(), lease.Path()); err != nil {
+			t.Fatal(err)
+		}
+		f.lost(lease, locks.LossNodeDeleted)
+		f.succeed()
+		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+	}, sessionPolicy)
+}
+
+func TestHoldExpired(t *testing.T) {
+	eachKind(t, holders, func(t *testing.T, f *fixture) {
+		lease := f.hold()
+		f.network.Expire(t)
+		f.lost(lease, locks.LossSessionExpired)
+		wantErr(t, lease.Err(), framework.ErrSessionExpired, locks.ErrNotHeld)
+		f.succeed()
+		f.untilOurs(0)
+		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost) // the same again
+	}, sessionPolicy)
+}
+
+// Behind a partition the holder stops believing before the server lets the next one in.
+func TestHoldPartition(t *testing.T) {
+	eachKindIdly(t, holders, func(t *testing.T, f *fixture) {
+		lease := f.hold()
+		heal := f.network.Isolate()
+		select {
+		case <-lease.Context().Done():
+		case <-f.rival.done:
+			t.Fatal("the next is in while the holder believes")
+		}
+		f.lost(lease, locks.LossDeadline)
+		f.succeed()
+		heal()
+		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+	}, sessionPolicy)
+}
+
+func TestHoldOutlivesAcquire(t *testing.T) {
+	eachKind(t, holders, func(t *testing.T, f *fixture) {
+		f.accompany()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		lease, err := f.lock.Acquire(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bound := lease.Bind(ctx)
+		cancel()
+		if err := lease.Err(); err != nil {
+			t.Fatal(err)
+		}
+		wantErr(t, bound.Err(), context.Canceled)
+		f.follow()
+		f.release(lease)
+	})
+}
+
+func TestHoldClosed(t *testing.T) {
+	eachKind(t, holders, func(t *testing.T, f *fixture) {
+		lease := f.hold()
+		if err := f.client.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f.lost(lease, locks.LossClosed)
+		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		f.succeed()
+		f.untilOurs(0)
+	})
+}
+
+func TestHoldNodeDeleted(t *testing.T) {
+	eachKind(t, holders, func(t *testing.T, f *fixture) {
+		lease := f.hold()
+		if err := f.observer.Delete().ForPath(t.Context(), lease.Path()); err != nil {
+			t.Fatal(err)
+		}
+		f.lost(lease, locks.LossNodeDeleted)
+		f.succeed()
+		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+	})
+}
+
+func TestReleaseCutBefore(t *testing.T) {
+	eachKind(t, holders, func(t *testing.T, f *fixture) {
+		lease := f.hold()
+		hit := f.network.On(jute.OpDelete, suite.CutBefore, nil)
+		f.release(lease)
+		<-hit
+		f.wantOurs(0)
+	})
+}
+
+func TestReleaseCutAfter(t *testing.T) {
+	eachKind(t, holders, func(t *testing.T, f *fixture) {
+		lease := f.hold()
+		hit := f.network.On(jute.OpDelete, suite.CutAfter, nil)
+		f.release(lease) // the node is gone on a session that lives: it was our delete
+		<-hit
+		f.wantOurs(0)
+	})
+}
+
+func TestReleaseExpired(t *testing.T) {
+	eachKind(t, holders, func(t *testing.T, f *fixture) {
+		lease := f.hold()
+		hit := f.network.On(jute.OpDelete, suite.CutBefore, func() { f.network.Expire(t) })
+		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		<-hit
+		f.succeed()
+		f.wantOurs(0)
+	})
+}
+
+func TestReleasePending(t *testing.T) {
+	eachKind(t, holders, func(t *testing.T, f *fixture) {
+		lease := f.hold()
+		heal := f.network.Isolate()
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		wantErr(t, lease.Release(ctx), locks.ErrReleasePending)
+		f.wantOurs(1)
+		f.wantWaiting(f.rival)
+		heal()
+		f.env.release(lease) // waits for the outcome
+		f.succeed()
+		f.wantOurs(0)
+	})
+}
+
+func TestReleaseEndedContext(t *testing.T) {
+	eachKind(t, holders, func(t *testing.T, f *fixture) {
+		lease := f.hold()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := lease.Release(ctx); err != nil {
+			t.Fatal(err)
+		}
+		f.succeed()
+		f.wantOurs(0)
+	})
+}
+
+// Close waits for a release that is on its way, or ends the session and the node with it.
+func TestReleaseClosed(t *testing.T) {
+	eachKind(t, holders, func(t *testing.T, f *fixture) {
+		lease := f.hold()
+		released := make(chan error, 1)
+		hit := f.network.On(jute.OpDelete, suite.CutBefore, nil)
+		go func() { released <- lease.Release(t.Context()) }()
+		<-hit
+		if err := f.client.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-released; err != nil {
+			t.Fatal(err)
+		}
+		f.succeed()
+		f.untilOurs(0)
+	})
+}
+
+func TestReleaseNodeDeleted(t *testing.T) {
+	eachKind(t, holders, func(t *testing.T, f *fixture) {
+		lease := f.hold()
+		// The node goes while its watch cannot tell: the connection is cut before.
+		heal := f.network.Isolate()
+		if err := f.observer.Delete().ForPath(t.Context(), lease.Path()); err != nil {
+			t.Fatal(err)
+		}
+		heal()
+		// A delete that is lost with the old connection would be taken for the one
+		// that removed the node.
+		f.lost(lease, locks.LossSuspended)
+		suite.Eventually(t, "a connection", func() bool { return f.client.ConnectionState().IsConnected() })
+		f.succeed()
+		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		f.wantOurs(0)
+	})
+}

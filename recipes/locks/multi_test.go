@@ -1,0 +1,340 @@
+package locks_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/locks"
+)
+
+// multiEnv is an env with mutexes at several paths, by one client each.
+type multiEnv struct {
+	*env
+	paths []string
+}
+
+func onMulti(t *testing.T, test func(t *testing.T, e *multiEnv), opts ...framework.Option) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := &multiEnv{env: newEnv(t, b, opts...)}
+		e.paths = []string{e.path + "/a", e.path + "/b", e.path + "/c"}
+		test(t, e)
+		e.wantHeld()
+	})
+}
+
+func (e *multiEnv) mutexAt(i int, client *framework.Client) locks.InterProcessLock {
+	e.t.Helper()
+	mutex, err := locks.NewInterProcessMutex(client, e.paths[i])
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return mutex
+}
+
+// all returns the mutexes at all paths.
+func (e *multiEnv) all(client *framework.Client) []locks.InterProcessLock {
+	e.t.Helper()
+	var all []locks.InterProcessLock
+	for i := range e.paths {
+		all = append(all, e.mutexAt(i, client))
+	}
+	return all
+}
+
+func (e *multiEnv) multi(parts ...locks.InterProcessLock) *locks.InterProcessMultiLock {
+	e.t.Helper()
+	multi, err := locks.NewInterProcessMultiLock(parts...)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return multi
+}
+
+// wantHeld fails unless exactly these paths have a node.
+func (e *multiEnv) wantHeld(want ...int) {
+	e.t.Helper()
+	var held []int
+	for i, path := range e.paths {
+		names, err := e.observer.GetChildren().ForPath(context.Background(), path)
+		if err != nil && !errors.Is(err, framework.ErrNoNode) {
+			e.t.Fatal(err)
+		}
+		if len(names) > 0 {
+			held = append(held, i)
+		}
+	}
+	if !slices.Equal(held, want) {
+		e.t.Fatalf("the paths %v are held, want %v", held, want)
+	}
+}
+
+func TestMulti(t *testing.T) {
+	onMulti(t, func(t *testing.T, e *multiEnv) {
+		multi := e.multi(e.all(e.client)...)
+		lease := e.acquire(multi)
+		e.wantHeld(0, 1, 2)
+		parts := lease.Parts()
+		if len(parts) != 3 || lease.Token() != -1 || lease.Path() != "" || lease.Err() != nil {
+			t.Fatalf("%d parts, token %d, path %q, error %v", len(parts), lease.Token(), lease.Path(), lease.Err())
+		}
+		for i, part := range parts {
+			if part.Parts() != nil || part.Token() <= 0 || i > 0 && part.Token() <= parts[i-1].Token() {
+				t.Errorf("part %d has the token %d", i, part.Token())
+			}
+		}
+		clear(parts) // a copy
+		if err := lease.Verify(t.Context()); err != nil {
+			t.Error(err)
+		}
+		// What the context carries is every part: all of it, or one, re-enters.
+		inner := e.acquireFrom(lease.Context(), multi)
+		one := e.acquireFrom(inner.Bind(t.Context()), e.mutexAt(1, e.client))
+		if one.Token() != lease.Parts()[1].Token() {
+			t.Error("a part did not nest")
+		}
+		_, err := e.multi(e.all(e.otherClient())...).TryAcquire(t.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		e.release(one)
+		e.release(inner)
+		e.wantHeld(0, 1, 2)
+		e.release(lease)
+		wantErr(t, lease.Err(), locks.ErrReleased)
+		wantErr(t, context.Cause(lease.Context()), locks.ErrReleased)
+		e.release(lease) // the same again
+		_, err = multi.Acquire(lease.Context())
+		wantErr(t, err, locks.ErrReleased)
+	})
+}
+
+// A lock in the middle that is not to be had leaves nothing held.
+func TestMultiAllOrNone(t *testing.T) {
+	onMulti(t, func(t *testing.T, e *multiEnv) {
+		busy := e.acquire(e.mutexAt(1, e.otherClient()))
+		multi := e.multi(e.all(e.client)...)
+		_, err := multi.TryAcquire(t.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		e.wantHeld(1)
+		ctx, cancel := context.WithCancel(t.Context())
+		a := e.start(ctx, multi)
+		suite.Eventually(t, "a wait for the second lock", func() bool {
+			names, err := e.observer.GetChildren().ForPath(t.Context(), e.paths[1])
+			return err == nil && len(names) == 2
+		})
+		e.wantHeld(0, 1)
+		cancel()
+		<-a.done
+		wantErr(t, a.err, locks.ErrNotAcquired, context.Canceled)
+		e.wantHeld(1)
+		e.release(busy)
+		e.release(e.acquire(multi))
+	})
+}
+
+// When one part is lost while the others are waited for, the wait ends.
+func TestMultiLosesAPartWhileWaiting(t *testing.T) {
+	onMulti(t, func(t *testing.T, e *multiEnv) {
+		busy := e.acquire(e.mutexAt(2, e.otherClient()))
+		a := e.start(t.Context(), e.multi(e.all(e.client)...))
+		suite.Eventually(t, "a wait for the third lock", func() bool {
+			names, err := e.observer.GetChildren().ForPath(t.Context(), e.paths[2])
+			return err == nil && len(names) == 2
+		})
+		e.deleteAt(0)
+		<-a.done
+		wantErr(t, a.err, locks.ErrLockLost)
+		e.wantHeld(2)
+		e.release(busy)
+	})
+}
+
+// deleteAt is what an operator does to the node of a path.
+func (e *multiEnv) deleteAt(i int) {
+	e.t.Helper()
+	names, err := e.observer.GetChildren().ForPath(e.t.Context(), e.paths[i])
+	if err != nil || len(names) != 1 {
+		e.t.Fatalf("%q, %v", names, err)
+	}
+	if err := e.observer.Delete().ForPath(e.t.Context(), e.paths[i]+"/"+names[0]); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// The loss of one part ends the whole at once, with its cause; Release gives the others
+// back and tells.
+func TestMultiLosesAPart(t *testing.T) {
+	onMulti(t, func(t *testing.T, e *multiEnv) {
+		lease := e.acquire(e.multi(e.all(e.client)...))
+		bound := lease.Bind(t.Context())
+		e.deleteAt(1)
+		for _, ctx := range []context.Context{lease.Parts()[1].Context(), lease.Context(), bound} {
+			<-ctx.Done()
+			wantErr(t, context.Cause(ctx), locks.ErrLockLost)
+		}
+		e.lost(lease, locks.LossNodeDeleted)
+		for _, i := range []int{0, 2} {
+			if err := lease.Parts()[i].Err(); err != nil {
+				t.Errorf("part %d has ended, too: %v", i, err)
+			}
+		}
+		wantErr(t, lease.Verify(t.Context()), locks.ErrLockLost)
+		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		e.wantHeld()
+	})
+}
+
+// The same lock twice nests; a write lock and its read lock are a downgrade waiting to
+// happen; a read lock before its write lock is refused.
+func TestMultiSameLockTwice(t *testing.T) {
+	onMulti(t, func(t *testing.T, e *multiEnv) {
+		mutex := e.mutexAt(0, e.client)
+		lease := e.acquire(e.multi(mutex, e.mutexAt(1, e.client), mutex))
+		if parts := lease.Parts(); parts[0].Token() != parts[2].Token() {
+			t.Error("it did not nest")
+		}
+		if err := lease.Verify(t.Context()); err != nil {
+			t.Error(err)
+		}
+		e.release(lease)
+		e.wantHeld()
+		rw, err := locks.NewInterProcessReadWriteLock(e.client, e.paths[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.release(e.acquire(e.multi(rw.WriteLock(), rw.ReadLock())))
+		_, err = e.multi(rw.ReadLock(), rw.WriteLock()).Acquire(t.Context())
+		wantErr(t, err, locks.ErrDeadlock)
+	})
+}
+
+// odd is a lock of somebody else's.
+type odd func(ctx context.Context) (*locks.Lease, error)
+
+func (o odd) Acquire(ctx context.Context) (*locks.Lease, error)    { return o(ctx) }
+func (o odd) TryAcquire(ctx context.Context) (*locks.Lease, error) { return o(ctx) }
+
+// Whatever a foreign lock does, nothing stays held, and no lock after it is tried.
+func TestMultiOfOddLocks(t *testing.T) {
+	onMulti(t, func(t *testing.T, e *multiEnv) {
+		failed := errors.New("failed")
+		tried := false
+		last := odd(func(context.Context) (*locks.Lease, error) { tried = true; return nil, failed })
+		for name, c := range map[string]struct {
+			lock odd
+			want error
+		}{
+			"fails":        {func(context.Context) (*locks.Lease, error) { return nil, failed }, failed},
+			"gives none":   {func(context.Context) (*locks.Lease, error) { return nil, nil }, framework.ErrInvalidOption},
+			"gives a zero": {func(context.Context) (*locks.Lease, error) { return new(locks.Lease), nil }, framework.ErrInvalidOption},
+		} {
+			lease, err := e.multi(e.mutexAt(0, e.client), c.lock, last).Acquire(t.Context())
+			if lease != nil || !errors.Is(err, c.want) || tried {
+				t.Errorf("a lock that %s: lease %v, error %v, the next was tried: %t", name, lease, err, tried)
+			}
+			e.wantHeld()
+		}
+		func() {
+			defer func() {
+				if recover() != "boom" {
+					t.Error("the panic was swallowed")
+				}
+			}()
+			panics := odd(func(context.Context) (*locks.Lease, error) { panic("boom") })
+			_, _ = e.multi(e.mutexAt(0, e.client), e.mutexAt(1, e.client), panics).TryAcquire(t.Context())
+		}()
+		e.wantHeld()
+		// One that has lost its lease by the time the others are acquired.
+		over := odd(func(ctx context.Context) (*locks.Lease, error) {
+			lease, err := e.mutexAt(1, e.client).Acquire(ctx)
+			if err == nil {
+				err = lease.Release(ctx)
+			}
+			return lease, err
+		})
+		_, err := e.multi(e.mutexAt(0, e.client), over).Acquire(t.Context())
+		wantErr(t, err, locks.ErrNotHeld)
+	})
+}
+
+// Parts are released in reverse, all of them, and every failure is told.
+func TestMultiRelease(t *testing.T) {
+	onMulti(t, func(t *testing.T, e *multiEnv) {
+		lease := e.acquire(e.multi(e.all(e.client)...))
+		var waiters []*acquisition
+		for i := range e.paths {
+			waiters = append(waiters, e.start(t.Context(), e.mutexAt(i, e.otherClient())))
+			suite.Eventually(t, "a waiter", func() bool {
+				names, err := e.observer.GetChildren().ForPath(t.Context(), e.paths[i])
+				return err == nil && len(names) == 2
+			})
+		}
+		e.release(lease)
+		var changes []int64 // when the nodes went
+		for _, path := range e.paths {
+			var stat framework.Stat
+			if _, err := e.observer.GetData().StoringStatIn(&stat).ForPath(t.Context(), path); err != nil {
+				t.Fatal(err)
+			}
+			changes = append(changes, stat.Pzxid)
+		}
+		if slices.Reverse(changes); !slices.IsSorted(changes) {
+			t.Errorf("the parts were released in another order than the last one first: %d", changes)
+		}
+		for _, w := range waiters {
+			e.release(e.granted(w))
+		}
+		lease = e.acquire(e.multi(e.all(e.client)...))
+		for _, i := range []int{0, 2} {
+			e.deleteAt(i)
+			<-lease.Parts()[i].Context().Done()
+		}
+		err := lease.Release(t.Context())
+		joined, ok := err.(interface{ Unwrap() []error })
+		if !ok || len(joined.Unwrap()) != 2 {
+			t.Errorf("two parts were lost: %v", err)
+		}
+		wantErr(t, err, locks.ErrLockLost)
+		e.wantHeld()
+	})
+}
+
+// The whole end with the session, and with a client that is closed.
+func TestMultiOfTwoClients(t *testing.T) {
+	onMulti(t, func(t *testing.T, e *multiEnv) {
+		lease := e.acquire(e.multi(e.mutexAt(0, e.client), e.mutexAt(1, e.otherClient())))
+		wantErr(t, lease.Verify(t.Context()), framework.ErrInvalidOption) // part by part only
+		_, err := lease.Guard(t.Context())
+		wantErr(t, err, framework.ErrInvalidOption)
+		e.network.Expire(t)
+		e.lost(lease, locks.LossSessionExpired)
+		if err := lease.Parts()[1].Err(); err != nil {
+			t.Errorf("the other client's part: %v", err)
+		}
+		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+	}, sessionPolicy)
+}
+
+func TestMultiBadArguments(t *testing.T) {
+	_, err := locks.NewInterProcessMultiLock()
+	wantErr(t, err, framework.ErrInvalidOption)
+	_, err = locks.NewInterProcessMultiLock(nil)
+	wantErr(t, err, framework.ErrInvalidOption)
+	var nilCtx context.Context
+	for _, multi := range []*locks.InterProcessMultiLock{nil, {}} {
+		_, err := multi.Acquire(t.Context())
+		wantErr(t, err, framework.ErrInvalidOption)
+	}
+	multi, err := locks.NewInterProcessMultiLock(odd(func(context.Context) (*locks.Lease, error) { return nil, nil }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = multi.TryAcquire(nilCtx)
+	wantErr(t, err, framework.ErrInvalidOption)
+	var lease *locks.Lease
+	if lease.Parts() != nil || new(locks.Lease).Parts() != nil {
+		t.Error("no lease has parts")
+	}
+}

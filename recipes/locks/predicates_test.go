@@ -1,0 +1,275 @@
+package locks
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/retry"
+)
+
+// directory is a lock's path, with contenders who look at it by the rules of this package,
+// and others who do not.
+type directory struct {
+	kinds    []*internals // who contends
+	max      int          // how many may be in
+	foreign  []string     // formats of the names of others, that take the next number
+	disorder bool         // somebody has made a node by hand, with a number of his choice
+
+	next  int
+	nodes []*member // in the order of their creation
+}
+
+// member is a child of the lock's path. in is nil for somebody else's.
+type member struct {
+	name   string
+	in     *internals
+	inside bool
+	writer *member // of whose number it is
+	reader *member // that has its number
+}
+
+const uuid = "_c_6f2b6a5e-0a5c-4d5e-9d0f-0123456789ab-"
+
+// TestRules has contenders come, look, downgrade and go at random, among children that are
+// not theirs.
+func TestRules(t *testing.T) {
+	client, err := framework.NewClient("127.0.0.1:1", retry.None())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rw, err := NewInterProcessReadWriteLock(client, "/lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mutex, err := NewInterProcessMutex(client, "/lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kazoo := "8f14e45fceea467a9b3ec9a0d0a1b2c3__lock__%010d"
+	zk := "_c_8f14e45fceea467a9b3ec9a0d0a1b2c3-lock-%010d"
+	dirs := map[string]directory{
+		"mutex":      {kinds: []*internals{mutex.in}, max: 1, foreign: []string{kazoo, zk}},
+		"read-write": {kinds: []*internals{rw.read.in, rw.write.in}, max: 1, foreign: []string{kazoo, "x-__READ__%010d", "x-__WRIT__%010d"}},
+	}
+	for _, n := range []int{1, 2, 3} {
+		semaphore, err := NewInterProcessSemaphore(client, "/lock", n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dirs[fmt.Sprintf("semaphore of %d", n)] = directory{kinds: []*internals{semaphore.in}, max: n, foreign: []string{kazoo, zk}}
+	}
+	for name, dir := range dirs {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(r *rapid.T) {
+				d := dir
+				r.Repeat(map[string]func(*rapid.T){
+					"join": d.join, "join again": d.join, "foreign": d.others, "by hand": d.byHand,
+					"downgrade": d.downgrade, "leave": d.leave, "leave first": d.leaveFirst, "": d.check,
+				})
+			})
+		})
+	}
+}
+
+func (d *directory) number() string {
+	d.next++
+	return fmt.Sprintf("%010d", d.next-1)
+}
+
+func (d *directory) join(r *rapid.T) {
+	in := d.kind(r)
+	d.nodes = append(d.nodes, &member{name: uuid + in.lockName + d.number(), in: in})
+}
+
+func (d *directory) kind(r *rapid.T) *internals {
+	return d.kinds[rapid.IntRange(0, len(d.kinds)-1).Draw(r, "kind")]
+}
+
+// others make a node with the next number, in their way.
+func (d *directory) others(r *rapid.T) {
+	format := rapid.SampledFrom(d.foreign).Draw(r, "format")
+	d.nodes = append(d.nodes, &member{name: fmt.Sprintf(format, d.next)})
+	d.next++
+}
+
+// byHand makes a node with a name that no server gives.
+func (d *directory) byHand(r *rapid.T) {
+	if rapid.Bool().Draw(r, "no contender's") {
+		name := rapid.SampledFrom([]string{"notes", "lock", "x-lok-0000000001", "__READ_0000000000", "lock-1", "0000000000"}).Draw(r, "name")
+		d.nodes = append(d.nodes, &member{name: fmt.Sprintf("%s.%d", name, d.next)})
+		return
+	}
+	like := d.kind(r)
+	number := rapid.IntRange(0, d.next+1).Draw(r, "number")
+	d.disorder = true
+	d.nodes = append(d.nodes, &member{name: fmt.Sprintf("hand-%d-%s%010d", len(d.nodes), like.lockName, number)})
+}
+
+// downgrade makes a reader at the place of a writer that is in. It is in at once.
+func (d *directory) downgrade(r *rapid.T) {
+	i := slices.IndexFunc(d.nodes, func(m *member) bool {
+		return m.inside && m.reader == nil && m.in.kind == writeKind
+	})
+	if i < 0 {
+		r.Skip("nobody to downgrade")
+	}
+	writer := d.nodes[i]
+	reader := &member{name: "_c_other-" + readName + orderOf(writer.name), in: d.kinds[0], writer: writer}
+	writer.reader = reader
+	d.nodes = append(d.nodes, reader)
+	if !d.disorder && !d.look(r, reader).GetsTheLock {
+		r.Fatalf("a reader is not let in at the place of its writer, among %q", d.names(r))
+	}
+}
+
+func (d *directory) leave(r *rapid.T) {
+	if len(d.nodes) == 0 {
+		r.Skip("nobody is there")
+	}
+	d.remove(rapid.IntRange(0, len(d.nodes)-1).Draw(r, "who"))
+}
+
+func (d *directory) leaveFirst(r *rapid.T) {
+	if len(d.nodes) == 0 {
+		r.Skip("nobody is there")
+	}
+	d.remove(0)
+}
+
+func (d *directory) remove(i int) {
+	if m := d.nodes[i]; m.writer != nil {
+		m.writer.reader = nil
+	}
+	d.nodes = slices.Delete(d.nodes, i, i+1)
+}
+
+// names are what a server may list: it does not say in which order.
+func (d *directory) names(r *rapid.T) []string {
+	names := make([]string, 0, len(d.nodes))
+	for _, m := range d.nodes {
+		names = append(names, m.name)
+	}
+	if rapid.Bool().Draw(r, "listed backwards") {
+		slices.Reverse(names)
+	}
+	first := rapid.IntRange(0, len(names)).Draw(r, "listed first")
+	return slices.Concat(names[first:], names[:first])
+}
+
+func (d *directory) look(r *rapid.T, m *member) PredicateResults {
+	return decide(r, m, d.names(r))
+}
+
+func decide(r *rapid.T, m *member, names []string) PredicateResults {
+	queue, err := m.in.contenders(names)
+	if err != nil {
+		r.Fatalf("the queue of %q: %v", names, err)
+	}
+	return m.in.driver.GetsTheLock(queue, m.name, m.in.maxLeases)
+}
+
+// check has everybody look who is not in.
+func (d *directory) check(r *rapid.T) {
+	for _, name := range d.names(r) {
+		m := d.nodes[slices.IndexFunc(d.nodes, func(m *member) bool { return m.name == name })]
+		if m.in == nil {
+			continue
+		}
+		listed := d.names(r)
+		next := decide(r, m, listed)
+		switch {
+		case m.inside:
+			// What is made by hand may come before; a writer does not look again after
+			// its downgrade.
+			if !next.GetsTheLock && !d.disorder && m.reader == nil {
+				r.Fatalf("%s was in and is not any more, among %q", m.name, d.names(r))
+			}
+		case next.GetsTheLock:
+			m.inside = true
+		default:
+			checkWaiter(r, m, listed, next.PathsToWatch)
+		}
+	}
+	d.checkInside(r)
+}
+
+// checkInside fails if more are in than may be.
+func (d *directory) checkInside(r *rapid.T) {
+	var shared, exclusive int
+	for _, m := range d.nodes {
+		switch {
+		case !m.inside || m.writer != nil && slices.Contains(d.nodes, m.writer):
+		case m.in.shared:
+			shared++
+		default:
+			exclusive++
+		}
+	}
+	if exclusive > d.max || exclusive > 0 && shared > 0 {
+		r.Fatalf("%d and %d readers are in, among %q", exclusive, shared, d.names(r))
+	}
+}
+
+// checkWaiter fails if a waiter could be let in without noticing, or never.
+func checkWaiter(r *rapid.T, m *member, listed, watched []string) {
+	if len(watched) == 0 {
+		r.Fatalf("%s waits for nothing, among %q", m.name, listed)
+	}
+	own := m.order(m.name)
+	without := func(goes func(name string) bool) []string {
+		return slices.DeleteFunc(slices.Clone(listed), goes)
+	}
+	ahead := func(name string) bool { return name != m.name && m.order(name) != "" && m.order(name) <= own }
+	for _, name := range watched {
+		if !ahead(name) {
+			r.Fatalf("%s watches %q, which is not ahead of it, among %q", m.name, name, listed)
+		}
+	}
+	for _, left := range [][]string{
+		without(func(name string) bool { return ahead(name) && !slices.Contains(watched, name) }),
+		without(func(name string) bool {
+			return !slices.Contains(watched, name) && name != m.name && rapid.Bool().Draw(r, "goes")
+		}),
+	} {
+		if decide(r, m, left).GetsTheLock {
+			r.Fatalf("%s is to be let in while all that it watches live, %q, among %q", m.name, watched, left)
+		}
+	}
+	if left := without(ahead); !decide(r, m, left).GetsTheLock {
+		r.Fatalf("%s is not let in although nobody is ahead of it, among %q", m.name, left)
+	}
+}
+
+// order is what a contender sorts a name by.
+func (m *member) order(name string) string { return m.in.driver.FixForSorting(name, m.in.lockName) }
+
+// TestKindsDoNotMix has every kind meet children of the others.
+func TestKindsDoNotMix(t *testing.T) {
+	read, write, plain := uuid+readName+"0000000001", uuid+writeName+"0000000001", uuid+lockName+"0000000001"
+	for _, c := range []struct {
+		mismatch func(string) string
+		accepts  []string
+		refuses  []string
+	}{
+		{otherThanMutex, []string{plain, "notes"}, []string{read, write, "leases", "locks"}},
+		{otherThanReadWrite, []string{read, write, "notes", "lock-"}, []string{plain, "leases", "locks"}},
+	} {
+		in := internals{rules: mutexRules(StandardLockInternalsDriver{})}
+		in.mismatch = c.mismatch
+		for _, name := range append(slices.Clone(c.accepts), c.refuses...) {
+			_, err := in.contenders([]string{name})
+			if refused := slices.Contains(c.refuses, name); errors.Is(err, ErrKindMismatch) != refused {
+				t.Errorf("%s: %v, want it refused: %t", name, err, refused)
+			}
+			if err != nil && !strings.Contains(err.Error(), name) {
+				t.Errorf("%v does not name %s", err, name)
+			}
+		}
+	}
+}

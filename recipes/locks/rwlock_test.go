@@ -1,0 +1,334 @@
+package locks_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/retry"
+)
+
+// onRW runs test on every backend, with the lock on the client that has faults.
+func onRW(t *testing.T, test func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock), opts ...framework.Option) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b, opts...)
+		test(t, e, e.rw(e.client))
+	})
+}
+
+func (e *env) otherRW() *locks.InterProcessReadWriteLock {
+	e.t.Helper()
+	return e.rw(e.otherClient())
+}
+
+// waiting fails if an acquisition is over.
+func (e *env) waiting(all ...*acquisition) {
+	e.t.Helper()
+	for _, a := range all {
+		select {
+		case <-a.done:
+			e.t.Fatalf("let in or failed: %q, %v", a.lease.Path(), a.err)
+		default:
+		}
+	}
+}
+
+// Readers are in together, a writer alone.
+func TestReadersShareWritersExclude(t *testing.T) {
+	onRW(t, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
+		var readers []*locks.Lease
+		for range 3 {
+			readers = append(readers, e.acquire(e.otherRW().ReadLock()))
+		}
+		readers = append(readers, e.acquire(rw.ReadLock()), e.acquire(rw.ReadLock())) // one client, two leases
+		_, err := rw.WriteLock().TryAcquire(t.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		e.wantNodes(5)
+		for _, reader := range readers {
+			e.release(reader)
+		}
+		write, err := rw.WriteLock().TryAcquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, other := range []locks.InterProcessLock{rw.WriteLock(), rw.ReadLock(), e.otherRW().ReadLock()} {
+			_, err := other.TryAcquire(t.Context())
+			wantErr(t, err, locks.ErrNotAcquired)
+		}
+		e.wantNodes(1)
+		e.release(write)
+		e.wantNodes(0)
+	})
+}
+
+// Readers and writers stand in one line: a reader behind a writer waits, although only
+// readers are in.
+func TestReadersAndWritersQueue(t *testing.T) {
+	onRW(t, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
+		first := e.acquire(rw.ReadLock())
+		w1 := e.queue(t.Context(), e.otherRW().WriteLock(), 2)
+		r1 := e.queue(t.Context(), e.otherRW().ReadLock(), 3)
+		r2 := e.queue(t.Context(), e.otherRW().ReadLock(), 4)
+		w2 := e.queue(t.Context(), e.otherRW().WriteLock(), 5)
+		r3 := e.queue(t.Context(), e.otherRW().ReadLock(), 6)
+		e.waiting(w1, r1, r2, w2, r3)
+		_, err := rw.ReadLock().TryAcquire(t.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+
+		e.release(first)
+		write := e.granted(w1)
+		e.waiting(r1, r2, w2, r3)
+		e.release(write)
+		a, b := e.granted(r1), e.granted(r2)
+		e.waiting(w2, r3)
+		e.release(a)
+		e.waiting(w2, r3)
+		e.release(b)
+		write = e.granted(w2)
+		e.waiting(r3)
+		e.release(write)
+		e.release(e.granted(r3))
+		e.wantNodes(0)
+	})
+}
+
+// A reader waits for the nearest writer: one further ahead may go without its looking
+// again.
+func TestReaderWatchesTheNearestWriter(t *testing.T) {
+	onRW(t, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
+		first := e.acquire(e.otherRW().WriteLock())
+		second := e.queue(t.Context(), e.otherRW().WriteLock(), 2)
+		reader := e.queue(t.Context(), rw.ReadLock(), 3)
+		suite.Eventually(t, "the reader's watches", func() bool { return e.network.Requests(jute.OpGetData) == 2 })
+		looks := e.network.Requests(jute.OpGetChildren2)
+		e.release(first)
+		write := e.granted(second)
+		if n := e.network.Requests(jute.OpGetChildren2); n != looks {
+			t.Errorf("the reader has looked %d times again", n-looks)
+		}
+		e.waiting(reader)
+		e.release(write)
+		e.release(e.granted(reader))
+	})
+}
+
+// When the nearest writer gives up, the reader waits for the next one ahead.
+func TestNearestWriterGivesUp(t *testing.T) {
+	onRW(t, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
+		first := e.acquire(e.otherRW().WriteLock())
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		second := e.queue(ctx, e.otherRW().WriteLock(), 2)
+		reader := e.queue(t.Context(), rw.ReadLock(), 3)
+		suite.Eventually(t, "the reader's watches", func() bool { return e.network.Requests(jute.OpGetData) == 2 })
+		cancel()
+		<-second.done
+		suite.Eventually(t, "a watch on the first writer", func() bool { return e.network.Requests(jute.OpGetData) == 3 })
+		e.waiting(reader)
+		e.release(first)
+		e.release(e.granted(reader))
+	})
+}
+
+// A reader cannot become a writer: it would wait for itself. It is told at once.
+func TestUpgradeIsRefused(t *testing.T) {
+	onRW(t, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
+		read := e.acquire(rw.ReadLock())
+		creates := e.network.Requests(jute.OpCreate2)
+		for _, acquire := range []func(context.Context) (*locks.Lease, error){rw.WriteLock().Acquire, rw.WriteLock().TryAcquire, e.rw(e.client).WriteLock().Acquire} {
+			_, err := acquire(read.Context())
+			wantErr(t, err, locks.ErrDeadlock)
+			if errors.Is(err, locks.ErrNotAcquired) {
+				t.Errorf("%v says that the lock is busy", err)
+			}
+		}
+		if n := e.network.Requests(jute.OpCreate2); n != creates {
+			t.Errorf("%d creates for what is refused", n-creates)
+		}
+		if read.Err() != nil {
+			t.Error(read.Err())
+		}
+		// Of another client it is an ordinary contender.
+		_, err := e.otherRW().WriteLock().TryAcquire(read.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		e.release(read)
+		e.wantNodes(0)
+	})
+}
+
+// Nested readers are shared, as all readers are; nested writers exclude each other.
+func TestNestedReadersAndWriters(t *testing.T) {
+	onRW(t, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
+		read := e.acquire(rw.ReadLock())
+		a, b := e.acquireFrom(read.Context(), rw.ReadLock()), e.acquireFrom(read.Context(), rw.ReadLock())
+		if a.Token() != read.Token() || b.Token() != read.Token() || a.Path() != read.Path() {
+			t.Error("a nested reader has another node")
+		}
+		e.wantNodes(1)
+		e.release(read)
+		e.release(b)
+		e.wantNodes(1)
+		e.release(e.acquireFrom(a.Context(), rw.ReadLock()))
+		e.release(a)
+		e.wantNodes(0)
+
+		write := e.acquire(rw.WriteLock())
+		inner := e.acquireFrom(write.Context(), rw.WriteLock())
+		_, err := rw.WriteLock().TryAcquire(write.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		e.release(inner)
+		e.release(write)
+		e.wantNodes(0)
+	})
+}
+
+func (e *env) acquireFrom(ctx context.Context, lock locks.InterProcessLock) *locks.Lease {
+	e.t.Helper()
+	lease, err := lock.Acquire(ctx)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return lease
+}
+
+func TestReadWriteOwnership(t *testing.T) {
+	onRW(t, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
+		check := func(when string, read, write bool) {
+			t.Helper()
+			same, other := e.rw(e.client), e.otherRW()
+			if same.ReadLock().IsAcquiredInThisProcess() != read || same.WriteLock().IsAcquiredInThisProcess() != write {
+				t.Errorf("%s: acquired in this process for reading %t, for writing %t", when, !read, !write)
+			}
+			if other.ReadLock().IsAcquiredInThisProcess() || other.WriteLock().IsAcquiredInThisProcess() {
+				t.Errorf("%s: acquired by another client", when)
+			}
+		}
+		check("at first", false, false)
+		write := e.acquire(rw.WriteLock())
+		check("held by a writer", false, true)
+		if !rw.WriteLock().IsOwnedBy(write.Context()) || rw.ReadLock().IsOwnedBy(write.Context()) {
+			t.Error("a writer's context owns the write lock alone")
+		}
+		read := e.acquireFrom(write.Context(), rw.ReadLock())
+		check("held by both", true, true)
+		if !rw.ReadLock().IsOwnedBy(read.Context()) || !rw.WriteLock().IsOwnedBy(read.Bind(write.Context())) {
+			t.Error("the reader's context owns the read lock, one bound to both owns both")
+		}
+		e.release(write)
+		check("after a downgrade", true, false)
+		e.release(read)
+		check("at last", false, false)
+	})
+}
+
+// Each side lists its own nodes, in order; both find none where no lock was ever taken.
+func TestReadWriteParticipants(t *testing.T) {
+	onRW(t, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
+		want := func(read, write []string) {
+			t.Helper()
+			for want, list := range map[*[]string]func(context.Context) ([]string, error){&read: rw.ReadLock().ParticipantNodes, &write: rw.WriteLock().ParticipantNodes} {
+				if nodes, err := list(t.Context()); err != nil || !slices.Equal(nodes, *want) {
+					t.Errorf("participants %q, %v, want %q", nodes, err, *want)
+				}
+			}
+		}
+		want(nil, nil)
+		first := e.acquire(rw.ReadLock())
+		second := e.acquire(e.otherRW().ReadLock())
+		writer := e.queue(t.Context(), e.otherRW().WriteLock(), 3)
+		waiter := e.queue(t.Context(), e.otherRW().ReadLock(), 4)
+		names := e.nodes()
+		node := func(i int) string { return e.path + "/" + names[i] }
+		want([]string{first.Path(), second.Path(), node(3)}, []string{node(2)})
+		e.release(first)
+		e.release(second)
+		e.release(e.granted(writer))
+		e.release(e.granted(waiter))
+	})
+}
+
+// Clients read and write at random: never a reader beside a writer, nor two writers.
+func TestReadWriteExclusion(t *testing.T) {
+	const clients, rounds = 4, 15
+	onRW(t, func(t *testing.T, e *env, _ *locks.InterProcessReadWriteLock) {
+		var readers, writers, together atomic.Int32
+		var wg sync.WaitGroup
+		for i := range clients {
+			rw := e.otherRW()
+			wg.Go(func() {
+				for round := range rounds {
+					lock, inside := locks.InterProcessLock(rw.ReadLock()), &readers
+					if (i+round)%3 == 0 {
+						lock, inside = rw.WriteLock(), &writers
+					}
+					err := locks.Do(t.Context(), lock, func(ctx context.Context, _ *locks.Lease) error {
+						inside.Add(1)
+						defer inside.Add(-1)
+						r, w := readers.Load(), writers.Load()
+						if w > 1 || w == 1 && r > 0 {
+							t.Errorf("%d readers and %d writers are in", r, w)
+						}
+						if r > 1 {
+							together.Add(1)
+						}
+						_, err := rw.ReadLock().ParticipantNodes(ctx) // gives the others time
+						return err
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if together.Load() == 0 {
+			t.Error("no two readers were ever in together")
+		}
+		e.wantNodes(0)
+	})
+}
+
+func TestReadWriteBadArguments(t *testing.T) {
+	client, err := framework.NewClient("127.0.0.1:1", retry.None())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = locks.NewInterProcessReadWriteLock(client, "relative")
+	wantErr(t, err, framework.ErrInvalidPath)
+	_, err = locks.NewInterProcessReadWriteLock(nil, "/a")
+	wantErr(t, err, framework.ErrNotStarted)
+	_, err = locks.NewInterProcessReadWriteLock(client, "/a", nil)
+	wantErr(t, err, framework.ErrInvalidOption)
+	var none *locks.InterProcessReadWriteLock
+	var nilCtx context.Context
+	for _, rw := range []*locks.InterProcessReadWriteLock{none, {}} {
+		for _, lock := range []locks.InterProcessLock{rw.ReadLock(), rw.WriteLock()} {
+			_, err := lock.Acquire(t.Context())
+			wantErr(t, err, framework.ErrInvalidOption)
+			_, err = lock.TryAcquire(nilCtx)
+			wantErr(t, err, framework.ErrInvalidOption)
+		}
+		_, err := rw.Downgrade(t.Context(), nil)
+		wantErr(t, err, framework.ErrInvalidOption)
+		_, err = rw.ReadLock().ParticipantNodes(t.Context())
+		wantErr(t, err, framework.ErrInvalidOption)
+		if rw.ReadLock().IsAcquiredInThisProcess() || rw.WriteLock().IsOwnedBy(t.Context()) {
+			t.Error("a lock that is none is held")
+		}
+	}
+	rw, err := locks.NewInterProcessReadWriteLock(client, "/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, lock := range []locks.InterProcessLock{rw.ReadLock(), rw.WriteLock()} {
+		_, err := lock.Acquire(nilCtx)
+		wantErr(t, err, framework.ErrInvalidOption)
+	}
+}

@@ -1,0 +1,254 @@
+package locks_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/retry"
+)
+
+// Never more than the maximum are in, and all get their turn.
+func TestSemaphoreMaximum(t *testing.T) {
+	const clients, goroutines, rounds = 3, 2, 6
+	for name, n := range map[string]int32{"1": 1, "3": 3} {
+		t.Run(name, func(t *testing.T) {
+			suite.Each(t, func(t *testing.T, b *suite.Backend) {
+				e := newEnv(t, b)
+				var in, most atomic.Int32
+				full := make(chan struct{}) // closed when as many are in as can be
+				fill := sync.OnceFunc(func() { close(full) })
+				var wg sync.WaitGroup
+				for range clients {
+					semaphore := e.semaphore(e.otherClient(), int(n))
+					for range goroutines {
+						wg.Go(func() {
+							for range rounds {
+								err := locks.Do(t.Context(), semaphore, func(ctx context.Context, _ *locks.Lease) error {
+									now := in.Add(1)
+									defer in.Add(-1)
+									for old := most.Load(); now > old && !most.CompareAndSwap(old, now); old = most.Load() {
+									}
+									if now == n {
+										fill()
+									}
+									select {
+									case <-full:
+									case <-time.After(20 * time.Second):
+										return errors.New("the others are not let in")
+									}
+									_, err := semaphore.ParticipantNodes(ctx) // gives the others time
+									return err
+								})
+								if err != nil {
+									t.Error(err)
+								}
+							}
+						})
+					}
+				}
+				wg.Wait()
+				if m := most.Load(); m != n {
+					t.Errorf("at most %d were in at a time, want %d", m, n)
+				}
+				e.wantNodes(0)
+			})
+		})
+	}
+}
+
+// A waiter gets in when any of the leases ahead goes, whichever it is.
+func TestSemaphoreAnyLeaseGoes(t *testing.T) {
+	const n = 3
+	for goes := range n {
+		t.Run([]string{"first", "second", "third"}[goes], func(t *testing.T) {
+			suite.Each(t, func(t *testing.T, b *suite.Backend) {
+				e := newEnv(t, b)
+				var leases []*locks.Lease
+				for range n {
+					leases = append(leases, e.acquire(e.semaphore(e.otherClient(), n)))
+				}
+				semaphore := e.semaphore(e.client, n)
+				waiter := e.queue(t.Context(), semaphore, n+1)
+				next := e.queue(t.Context(), e.semaphore(e.otherClient(), n), n+2)
+				order, err := semaphore.ParticipantNodes(t.Context())
+				if err != nil || len(order) != n+2 || order[0] != leases[0].Path() {
+					t.Fatalf("participants %q, %v", order, err)
+				}
+				e.release(leases[goes])
+				lease := e.granted(waiter)
+				if lease.Path() != order[n] {
+					t.Errorf("let in %q, want %q", lease.Path(), order[n])
+				}
+				e.waiting(next)
+				_, err = semaphore.TryAcquire(t.Context())
+				wantErr(t, err, locks.ErrNotAcquired)
+				e.release(lease)
+				e.release(e.granted(next))
+				for _, lease := range slices.Delete(leases, goes, goes+1) {
+					e.release(lease)
+				}
+				e.wantNodes(0)
+			})
+		})
+	}
+}
+
+// Waiters get in in the order in which they came, also when those ahead go in another.
+func TestSemaphoreOrder(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		semaphore := e.semaphore(e.client, 2)
+		leases := []*locks.Lease{e.acquire(semaphore), e.acquire(semaphore)}
+		var waiters []*acquisition
+		for i := range 4 {
+			waiters = append(waiters, e.queue(t.Context(), e.semaphore(e.otherClient(), 2), i+3))
+		}
+		for i, w := range waiters {
+			e.waiting(waiters[i:]...)
+			goes := i % 2
+			e.release(leases[goes])
+			leases[goes] = e.granted(w)
+		}
+		e.release(leases[0])
+		e.release(leases[1])
+		e.wantNodes(0)
+	})
+}
+
+// Leases do not nest: the same context takes one after the other.
+func TestSemaphoreIsFlat(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		semaphore := e.semaphore(e.client, 2)
+		first := e.acquire(semaphore)
+		second := e.acquireFrom(first.Context(), semaphore)
+		if first.Path() == second.Path() || second.Token() <= first.Token() {
+			t.Errorf("leases on %q and %q, tokens %d and %d", first.Path(), second.Path(), first.Token(), second.Token())
+		}
+		e.wantNodes(2)
+		_, err := semaphore.TryAcquire(second.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		_, err = e.semaphore(e.client, 2, locks.WithMaxWait(20*time.Millisecond)).Acquire(second.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		e.wantNodes(2)
+		// A lease is anybody's to give back, in any order and from any goroutine.
+		done := make(chan error)
+		go func() { done <- first.Release(context.WithoutCancel(t.Context())) }()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if second.Err() != nil {
+			t.Error(second.Err())
+		}
+		e.release(second)
+		e.wantNodes(0)
+	})
+}
+
+// A semaphore of one excludes, without nesting.
+func TestSemaphoreOfOne(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		semaphore := e.semaphore(e.client, 1)
+		lease := e.acquire(semaphore)
+		_, err := semaphore.TryAcquire(lease.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		waiter := e.queue(t.Context(), e.semaphore(e.otherClient(), 1), 2)
+		e.waiting(waiter)
+		e.release(lease)
+		e.release(e.granted(waiter))
+	})
+}
+
+// Kinds of locks that would not exclude each other do not share a path.
+func TestKindMismatch(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		other := e.rw(e.otherClient())
+		refused := func(lock locks.InterProcessLock, held int) {
+			t.Helper()
+			for _, acquire := range []func(context.Context) (*locks.Lease, error){lock.Acquire, lock.TryAcquire} {
+				_, err := acquire(t.Context())
+				wantErr(t, err, locks.ErrKindMismatch)
+				e.wantNodes(held)
+			}
+		}
+		for _, holder := range []locks.InterProcessLock{other.ReadLock(), other.WriteLock()} {
+			lease := e.acquire(holder)
+			refused(e.mutex, 1)
+			refused(e.semaphore(e.client, 2), 1)
+			e.release(lease)
+		}
+		for _, holder := range []locks.InterProcessLock{e.lock(e.otherClient()), e.semaphore(e.otherClient(), 2)} {
+			lease := e.acquire(holder)
+			refused(e.rw(e.client).ReadLock(), 1)
+			refused(e.rw(e.client).WriteLock(), 1)
+			e.release(lease)
+		}
+		for _, child := range []string{"leases", "locks"} { // those of Java's second semaphore
+			if _, err := e.observer.Create().CreatingParentsIfNeeded().ForPath(t.Context(), e.path+"/"+child); err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range []maker{aMutex, aReadLock, aWriteLock, aSemaphore} {
+				refused(m(e, e.client), 1)
+			}
+			if err := e.observer.Delete().ForPath(t.Context(), e.path+"/"+child); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, m := range []maker{aMutex, aReadLock, aWriteLock, aSemaphore} {
+			e.release(e.acquire(m(e, e.client)))
+		}
+		e.wantNodes(0)
+	})
+}
+
+// A path that changes its kind under a waiter ends the wait.
+func TestKindMismatchWhileWaiting(t *testing.T) {
+	eachKind(t, waiters, func(t *testing.T, f *fixture) {
+		a := f.wait(t.Context())
+		if _, err := f.observer.Create().ForPath(t.Context(), f.path+"/leases"); err != nil {
+			t.Fatal(err)
+		}
+		f.yield()
+		<-a.done
+		wantErr(t, a.err, locks.ErrKindMismatch)
+		f.wantNodes(1)
+		if err := f.observer.Delete().ForPath(t.Context(), f.path+"/leases"); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestSemaphoreBadArguments(t *testing.T) {
+	client, err := framework.NewClient("127.0.0.1:1", retry.None())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{0, -1} {
+		_, err := locks.NewInterProcessSemaphore(client, "/a", n)
+		wantErr(t, err, framework.ErrInvalidOption)
+	}
+	_, err = locks.NewInterProcessSemaphore(client, "a", 1)
+	wantErr(t, err, framework.ErrInvalidPath)
+	_, err = locks.NewInterProcessSemaphore(nil, "/a", 1)
+	wantErr(t, err, framework.ErrNotStarted)
+	_, err = locks.NewInterProcessSemaphore(client, "/a", 1, nil)
+	wantErr(t, err, framework.ErrInvalidOption)
+	for _, semaphore := range []*locks.InterProcessSemaphore{nil, {}} {
+		_, err := semaphore.Acquire(t.Context())
+		wantErr(t, err, framework.ErrInvalidOption)
+		_, err = semaphore.TryAcquire(t.Context())
+		wantErr(t, err, framework.ErrInvalidOption)
+		_, err = semaphore.ParticipantNodes(t.Context())
+		wantErr(t, err, framework.ErrInvalidOption)
+	}
+}
