@@ -116,6 +116,9 @@ func (l *Lease) Err() error {
 	}
 	if l.hold != nil && l.ctx.Err() == nil {
 		l.hold.doubt()
+		if err := l.hold.lost(); err != nil {
+			return err // of a hold that is just ending, one context after the other
+		}
 	}
 	return context.Cause(l.ctx)
 }
