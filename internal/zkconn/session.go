@@ -53,11 +53,14 @@ func (c *Conn) established(w *wire, r jute.ConnectResponse, sent time.Duration) 
 	}
 	c.session.timeout = w.timeout
 	raise(&c.acked, int64(sent))
-	if err := c.queueFirst(w, c.credentials()); err != nil {
-		return err
+	first := c.credentials()
+	if c.state != 0 {
+		first = append(first, catchUp())
 	}
-	if err := c.queueFirst(w, c.subs.restoring(c.lastZxid.Load())); err != nil {
-		return err
+	for _, calls := range [][]*Call{first, c.subs.restoring(c.lastZxid.Load())} {
+		if err := c.queueFirst(w, calls); err != nil {
+			return err
+		}
 	}
 	if c.wire != nil {
 		c.detach(c.wire) // it is dead, the driver was quicker than whoever noticed
@@ -82,6 +85,15 @@ func (c *Conn) credentials() []*Call {
 		calls = append(calls, &Call{Op: jute.OpAuth, Req: &jute.AuthPacket{Scheme: a.Scheme, Auth: a.Auth}})
 	}
 	return calls
+}
+
+// catchUp returns the request that is ahead of all others after a reconnect. The handshake
+// tells a server what we have seen in answers, and one that is behind refuses us. But
+// events of servers before 3.9 carry no zxid: what they told, that a lock is ours, say, a
+// server that is behind would take back. Nothing has to wait for the answer: servers
+// answer a session in order.
+func catchUp() *Call {
+	return &Call{Op: jute.OpSync, Req: &jute.PathRequest{Path: "/"}, Res: &jute.SyncResponse{}}
 }
 
 // queueFirst queues requests on a wire that nobody else uses yet.
