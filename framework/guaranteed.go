@@ -17,6 +17,53 @@ import (
 // that is not zero the node is an ephemeral one of that session. It returns nil when the
 // client is closed.
 func (c *core) remove(full string, version int32, session int64) *seam.Removal {
+	return c.removeBy(full, session, func(conn *zkconn.Conn, owner int64) error {
+		return deleteNode(c.life, conn, owner, full, version)
+	})
+}
+
+// release is remove for a node of session whose holder shows with a marker that it lets
+// go. It does that with the first try only: another must not find that the marker's event
+// was for nothing.
+func (c *core) release(full, marker string, session int64) *seam.Removal {
+	tried := false
+	return c.removeBy(full, session, func(conn *zkconn.Conn, owner int64) error {
+		if !tried && owner != 0 {
+			tried = true
+			if refused, err := releaseNode(c.life, conn, owner, full, marker); !refused {
+				return err
+			}
+		}
+		return deleteNode(c.life, conn, owner, full, anyVersion)
+	})
+}
+
+// releaseNode creates and deletes marker and deletes the node, all at once. refused reports
+// that the server did not want that, although the node may be there.
+func releaseNode(ctx context.Context, conn *zkconn.Conn, session int64, full, marker string) (refused bool, err error) {
+	var res zkconn.MultiResponse
+	call := &zkconn.Call{Op: jute.OpMulti, Res: &res, Req: &zkconn.MultiRequest{Ops: []zkconn.MultiOp{
+		{Op: jute.OpCreate, Req: &jute.CreateRequest{Path: marker, ACL: wireACL(OpenACLUnsafe())}},
+		{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: marker, Version: anyVersion}},
+		{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: full, Version: anyVersion}},
+	}}}
+	switch err := conn.Do(ctx, session, call); {
+	case err != nil:
+		return false, err
+	case call.Err != nil:
+		return true, call.Err
+	case res.Failed < 0:
+		return false, nil
+	}
+	last := len(res.Results) - 1
+	if err := res.Results[res.Failed].Err; res.Failed == last && errors.Is(err, ErrNoNode) {
+		return false, err
+	}
+	return true, res.Results[res.Failed].Err
+}
+
+// removeBy is remove by whatever del does, which is told the session by which to delete, 0 for any.
+func (c *core) removeBy(full string, session int64, del func(conn *zkconn.Conn, owner int64) error) *seam.Removal {
 	r := &seam.Removal{Done: make(chan struct{})}
 	started := c.startRemoval(func() {
 		defer close(r.Done)
@@ -27,11 +74,11 @@ func (c *core) remove(full string, version int32, session int64) *seam.Removal {
 			if over {
 				owner = 0
 			}
-			err := deleteNode(c.life, conn, owner, full, version)
+			err := del(conn, owner)
 			if owner != 0 && errors.Is(err, ErrSessionExpired) {
 				// The server removes the node, by and by: this is to be quicker.
 				over = true
-				err = deleteNode(c.life, conn, 0, full, version)
+				err = del(conn, 0)
 			}
 			doubt = doubt || MaybeApplied(err)
 			return err

@@ -49,6 +49,14 @@ func (i inside) Run(ctx context.Context, op, path string, fn func(ctx context.Co
 }
 
 func (i inside) CreateAndList(ctx context.Context, builder any, path string) (seam.Created, *seam.Removal, error) {
+	return i.create(ctx, builder, path, true)
+}
+
+func (i inside) Create(ctx context.Context, builder any, path string) (seam.Created, *seam.Removal, error) {
+	return i.create(ctx, builder, path, false)
+}
+
+func (i inside) create(ctx context.Context, builder any, path string, list bool) (seam.Created, *seam.Removal, error) {
 	b, ok := builder.(CreateBuilder)
 	if !ok || !b.p.protection {
 		return seam.Created{}, nil, fmt.Errorf("%w: a contender's node needs protection", ErrInvalidBuilder)
@@ -56,7 +64,7 @@ func (i inside) CreateAndList(ctx context.Context, builder any, path string) (se
 	if !b.p.mode.ephemeral() {
 		return seam.Created{}, nil, fmt.Errorf("%w: a contender's node must go with its session", ErrInvalidBuilder)
 	}
-	return b.p.create(ctx, b.c, path, true)
+	return b.p.create(ctx, b.c, path, list)
 }
 
 func (i inside) CreateGroup(ctx context.Context, builder any, path string, n int) ([]seam.Created, []*seam.Removal, error) {
@@ -69,6 +77,10 @@ func (i inside) CreateGroup(ctx context.Context, builder any, path string, n int
 
 func (i inside) Remove(full string, session int64) *seam.Removal {
 	return i.c.core.remove(full, anyVersion, session)
+}
+
+func (i inside) Release(full, marker string, session int64) *seam.Removal {
+	return i.c.core.release(full, marker, session)
 }
 
 func (i inside) OnLoss(fn func(seam.Loss)) func() { return i.c.core.addHook(fn) }

@@ -27,6 +27,8 @@ type Client interface {
 	// its siblings, in one write. When it fails, left is what goes on in the background
 	// to remove what it may have made; it may be nil.
 	CreateAndList(ctx context.Context, builder any, path string) (created Created, left *Removal, err error)
+	// Create is CreateAndList without the list.
+	Create(ctx context.Context, builder any, path string) (created Created, left *Removal, err error)
 	// CreateGroup is CreateAndList for several ephemeral sequential nodes, all or none,
 	// whose numbers follow each other. left goes on also after a success, if a try before
 	// it may have made nodes.
@@ -34,6 +36,9 @@ type Client interface {
 	// Remove deletes an ephemeral node of session for certain, in the background. It
 	// returns nil when the client is closed.
 	Remove(full string, session int64) *Removal
+	// Release is Remove that creates and deletes marker in the transaction in which the node goes,
+	// if the server lets it, so that who watches marker knows.
+	Release(full, marker string, session int64) *Removal
 	// OnLoss calls fn, on a goroutine that must not be blocked, when a session's
 	// standing changes for the worse. remove does not wait for a call that is running.
 	OnLoss(fn func(Loss)) (remove func())

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/seam"
-	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/tracing"
 )
 
@@ -99,7 +97,7 @@ type contender struct {
 
 	node  seam.Created   // the last, which waits for all
 	mates []seam.Created // those of the other leases, right ahead of it
-	own   *nodeWatch     // on the own node, once it waits
+	vigil *vigil         // once it waits
 
 	matesHolds []*hold // when the lock is granted
 }
@@ -134,7 +132,11 @@ func (c *contender) create(ctx context.Context) (left []*seam.Removal, err error
 		builder = builder.WithMode(framework.Ephemeral)
 		name += orderOf(nameOf(c.writer.node.Path))
 	}
-	node, removal, err := c.in.inside.CreateAndList(ctx, builder, c.in.path+"/"+name)
+	create := c.in.inside.CreateAndList
+	if c.in.cfg.plain && c.writer == nil {
+		create = c.in.inside.Create
+	}
+	node, removal, err := create(ctx, builder, c.in.path+"/"+name)
 	c.node = node
 	switch {
 	case err != nil:
@@ -171,10 +173,7 @@ func (c *contender) attempt(ctx context.Context) (hold *hold, left []*seam.Remov
 		if hold != nil {
 			return
 		}
-		if c.own != nil {
-			c.own.stop()
-			c.own = nil
-		}
+		c.stop()
 		for _, node := range append(slices.Clone(c.mates), c.node) {
 			left = append(left, c.in.inside.Remove(node.Path, node.Session))
 		}
@@ -213,13 +212,19 @@ func (in *internals) cleanUp(ctx context.Context) (context.Context, context.Canc
 }
 
 // queue waits until the node is the first. names are the children of the lock's path as
-// its create left them.
+// its create left them, nil if they are to be looked at.
 func (c *contender) queue(ctx context.Context, names []string) (*hold, error) {
 	own := nameOf(c.node.Path)
 	if nearEnd(own) {
 		return nil, ErrSequenceExhausted
 	}
 	for {
+		var err error
+		if names == nil {
+			if names, err = c.in.list(ctx, c.node.Session); err != nil {
+				return nil, err
+			}
+		}
 		queue, err := c.in.contenders(names)
 		if err != nil {
 			return nil, err
@@ -240,103 +245,23 @@ func (c *contender) queue(ctx context.Context, names []string) (*hold, error) {
 			return nil, errNothingToWatch
 		default:
 			c.busy = true
-			if err := c.sleep(ctx, next.PathsToWatch); err != nil {
+			v, err := c.sleep(ctx, queue, next.PathsToWatch)
+			if err != nil {
 				return nil, err
 			}
+			if v == letIn {
+				if hold, err := c.grantAll(); !errors.Is(err, errInDoubt) {
+					return hold, err
+				}
+			}
 		}
-		if names, err = c.in.list(ctx, c.node.Session); err != nil {
-			return nil, err
-		}
+		names = nil
 	}
 }
 
 // complete tells whether the nodes of all leases are in the queue.
 func (c *contender) complete(queue []string) bool {
 	return !slices.ContainsFunc(c.mates, func(mate seam.Created) bool { return !slices.Contains(queue, nameOf(mate.Path)) })
-}
-
-// sleep returns nil when the queue is to be looked at again: because one of the nodes
-// ahead went or changed, or because the watch on it could not be kept.
-func (c *contender) sleep(ctx context.Context, ahead []string) error {
-	conn, err := c.in.inside.Conn()
-	if err != nil {
-		return err
-	}
-	var calls []*zkconn.Call
-	arming := c.own == nil || c.own.fired()
-	if arming {
-		c.own = newNodeWatch(conn, make(chan zkconn.EventType, 1), c.node.Path)
-		calls = append(calls, c.own.call())
-	}
-	next := newNodeWatches(conn, c.in.full, ahead)
-	defer next.stop()
-	calls = append(calls, next.calls()...)
-	if err := conn.Do(ctx, c.node.Session, calls...); err != nil {
-		if arming {
-			c.own = nil // Do took its watches back
-		}
-		return c.interrupted(ctx, err)
-	}
-	if arming && calls[0].Err != nil {
-		c.own = nil
-		return c.refused(calls[0].Err, errStartOver)
-	}
-	for _, call := range calls {
-		if call.Err != nil {
-			return c.refused(call.Err, nil)
-		}
-	}
-	warning := time.NewTimer(selfWait)
-	defer warning.Stop()
-	for {
-		select {
-		case what := <-next.events:
-			return after(what)
-		case what := <-c.own.events:
-			c.own.events <- what // it has fired, for whoever asks
-			if what == zkconn.NodeDeleted {
-				return errStartOver
-			}
-			return after(what)
-		case <-warning.C:
-			c.warn(ahead)
-		case <-ctx.Done():
-			return ended(ctx)
-		}
-	}
-}
-
-// refused is the answer to a watch that was not set: missing for a node that is gone.
-func (c *contender) refused(err, missing error) error {
-	if errors.Is(err, framework.ErrNoNode) {
-		return missing
-	}
-	return err
-}
-
-// interrupted says how to go on after a request that was not answered. A lost connection
-// is waited for by the look at the queue that follows.
-func (c *contender) interrupted(ctx context.Context, err error) error {
-	switch {
-	case ctx.Err() != nil:
-		return ended(ctx)
-	case errors.Is(err, framework.ErrSessionExpired):
-		return errStartOver
-	case framework.Retryable(err):
-		return nil
-	}
-	return err
-}
-
-// after says how to go on after an event of a watch.
-func after(what zkconn.EventType) error {
-	switch what {
-	case zkconn.WatchSessionLost:
-		return errStartOver
-	case zkconn.WatchClosed:
-		return framework.ErrClosed
-	}
-	return nil
 }
 
 // explain turns the reason for which a wait ended into the caller's error: seen busy and

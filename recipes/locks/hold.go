@@ -29,6 +29,7 @@ type hold struct {
 	token   int64
 	site    site // of the acquisition
 	granted time.Time
+	waited  bool   // before it was granted
 	forget  func() // takes the hook on the session back
 	over    atomic.Bool
 	ended   chan struct{} // closed when it is over
@@ -43,6 +44,8 @@ type hold struct {
 	removed bool
 	evicted bool                // the node was deleted while leases were not released
 	counted bool                // among holds
+	watch   *time.Timer         // sets the watch on the own node
+	reader  bool                // a reader may have taken its place: see Downgrade
 	outer   weak.Pointer[Lease] // the outermost lease, while somebody has it
 	asked   bool                // to let go, before there was a lease
 }
@@ -99,10 +102,6 @@ func (c *contender) grantAll() (*hold, error) {
 	last := len(c.matesHolds) - 1
 	h := c.matesHolds[last]
 	c.matesHolds = c.matesHolds[:last]
-	if c.own != nil {
-		c.own.stop()
-		c.own = nil
-	}
 	return h, nil
 }
 
@@ -124,7 +123,7 @@ func (c *contender) grant(node seam.Created) (*hold, error) {
 		return nil, errStartOver
 	}
 	h := &hold{
-		in: c.in, node: node, token: node.Stat.Czxid, site: c.site, granted: time.Now(),
+		in: c.in, node: node, token: node.Stat.Czxid, site: c.site, granted: time.Now(), waited: c.vigil != nil,
 		places: map[*place]struct{}{}, ended: make(chan struct{}), left: make(chan struct{}),
 	}
 	if c.writer != nil {
@@ -146,12 +145,44 @@ func (c *contender) grant(node seam.Created) (*hold, error) {
 		}
 		return nil, errInDoubt
 	}
-	h.in.inside.Go(h.watchNode)
 	h.count()
+	h.watchFrom(c)
 	if h.in.cfg.maxHold > 0 {
 		h.in.inside.Go(h.limit)
 	}
 	return h, nil
+}
+
+// watchLater is how long after the grant the own node is watched: most locks are held for less,
+// and need no watch.
+const watchLater = 20 * time.Millisecond
+
+// watchLater returns how long to wait with the watch on the own node.
+func (in *internals) watchLater() time.Duration {
+	if in.cfg.plain {
+		return 0
+	}
+	return watchLater
+}
+
+// watchFrom takes over the contender's watch on the own node, if there is one, or sees to
+// it that there will be.
+func (h *hold) watchFrom(c *contender) {
+	if c.vigil != nil && c.node.Path == h.node.Path {
+		asked := c.vigil.data
+		own := c.vigil.take()
+		c.stop()
+		if own != nil {
+			own.handOver(h.onNode)
+			h.in.inside.Go(func(context.Context) { h.revoke(asked) })
+			return
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err == nil {
+		h.watch = time.AfterFunc(h.in.watchLater(), func() { h.in.inside.Go(h.watchNode) })
+	}
 }
 
 // watchNode keeps an eye on the own node, which somebody may delete. Nobody waits for
@@ -226,6 +257,9 @@ func (h *hold) end(err error) {
 	h.err = err
 	h.over.Store(true)
 	close(h.ended)
+	if h.watch != nil {
+		h.watch.Stop()
+	}
 	if h.counted {
 		holds.remove(h)
 	}
@@ -355,7 +389,11 @@ func (h *hold) delete(evict bool) {
 	if !h.removed {
 		h.removed, h.evicted = true, evict
 		close(h.left)
-		h.removal = h.in.inside.Remove(h.node.Path, h.node.Session)
+		if h.passesBaton(evict) {
+			h.removal = h.in.inside.Release(h.node.Path, marker(h.node.Path), h.node.Session)
+		} else {
+			h.removal = h.in.inside.Remove(h.node.Path, h.node.Session)
+		}
 	}
 }
 

@@ -45,6 +45,7 @@ func newLeased(client *framework.Client, path string, count LeaseCount, opts []S
 	gate.nodeData, gate.nodeDataGiven = nil, false
 	if s.gate, err = newInternals(client, path+"/locks", gate, rules{
 		kind: semaphoreV2Kind, lockName: lockName, driver: StandardLockInternalsDriver{}, maxLeases: 1, mismatch: nothing, flat: true,
+		shortcuts: mutexShortcuts,
 	}); err != nil {
 		return nil, err
 	}
@@ -297,6 +298,14 @@ func (l *leaseContender) next(ctx context.Context, names []string, changed <-cha
 	case <-ctx.Done():
 		return nil, ended(ctx)
 	}
+}
+
+// refused is the answer to a watch that was not set: missing for a node that is gone.
+func (c *contender) refused(err, missing error) error {
+	if errors.Is(err, framework.ErrNoNode) {
+		return missing
+	}
+	return err
 }
 
 func sameNames(a, b []string) bool {

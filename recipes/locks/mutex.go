@@ -32,7 +32,11 @@ func NewInterProcessMutex(client *framework.Client, path string, opts ...MutexOp
 }
 
 func mutexRules(driver LockInternalsDriver) rules {
-	return rules{kind: mutexKind, lockName: lockName, driver: driver, maxLeases: 1, mismatch: otherThanMutex}
+	r := rules{kind: mutexKind, lockName: lockName, driver: driver, maxLeases: 1, mismatch: otherThanMutex}
+	if driver == (StandardLockInternalsDriver{}) {
+		r.shortcuts = mutexShortcuts
+	}
+	return r
 }
 
 // Acquire waits for the mutex; see InterProcessLock.

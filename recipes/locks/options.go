@@ -32,6 +32,7 @@ type config struct {
 	nodeDataGiven  bool
 	driver         LockInternalsDriver
 	maxHold        time.Duration
+	plain          bool
 	revocable      bool
 	onRevoke       func(ctx context.Context, lease *Lease) // nil ends the lease
 }
@@ -110,6 +111,17 @@ func WithReleaseTimeout(d time.Duration) Option {
 func WithNodeData(data []byte) Option {
 	return anyOption(func(c *config) error {
 		c.nodeData, c.nodeDataGiven = append([]byte{}, data...), true
+		return nil
+	})
+}
+
+// WithPlainProtocol makes the lock work as Java's does, request by request, without the
+// shortcuts of docs/algorithms.md: to compare, and to rule them out. Locks with and without
+// it share a path. Semaphores still watch several nodes ahead, without which a waiter could
+// sleep although there is a lease for it.
+func WithPlainProtocol() Option {
+	return anyOption(func(c *config) error {
+		c.plain = true
 		return nil
 	})
 }

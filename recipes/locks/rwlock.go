@@ -34,12 +34,14 @@ func NewInterProcessReadWriteLock(client *framework.Client, path string, opts ..
 	}
 	write, err := newInternals(client, path, cfg, rules{
 		kind: writeKind, lockName: writeName, driver: writeDriver{}, maxLeases: 1, mismatch: otherThanReadWrite,
+		shortcuts: writeShortcuts,
 	})
 	if err != nil {
 		return nil, err
 	}
 	read, err := newInternals(client, path, cfg, rules{
-		kind: readKind, lockName: readName, driver: readDriver{}, maxLeases: 1, mismatch: otherThanReadWrite, shared: true,
+		kind: readKind, lockName: readName, driver: readDriver{first: cfg.plain}, maxLeases: 1, mismatch: otherThanReadWrite, shared: true,
+		shortcuts: readShortcuts,
 	})
 	if err != nil {
 		return nil, err
@@ -227,20 +229,35 @@ func (writeDriver) FixForSorting(name, _ string) string { return orderOf(name) }
 // readDriver lets a reader in that has no writer ahead. The others wait for the nearest
 // one: while it is there nothing changes, and Curator, which waits for the first, looks
 // again for every writer.
-type readDriver struct{ StandardLockInternalsDriver }
+type readDriver struct {
+	StandardLockInternalsDriver
+	first bool // wait for the first writer, as Curator does
+}
 
 // FixForSorting returns the number of a reader's or writer's node.
 func (readDriver) FixForSorting(name, _ string) string { return orderOf(name) }
 
 // GetsTheLock looks for the nearest writer ahead. A writer whose number ours has is the one
 // that ours was downgraded from: it is not in its way.
-func (readDriver) GetsTheLock(children []string, ours string, _ int) PredicateResults {
-	for _, name := range slices.Backward(children[:max(0, slices.Index(children, ours))]) {
-		if strings.Contains(name, writeName) && orderOf(name) != orderOf(ours) {
-			return PredicateResults{PathsToWatch: []string{name}}
-		}
+func (d readDriver) GetsTheLock(children []string, ours string, _ int) PredicateResults {
+	writers := writersBefore(children, ours)
+	switch {
+	case len(writers) == 0:
+		return PredicateResults{GetsTheLock: slices.Contains(children, ours)}
+	case d.first:
+		return PredicateResults{PathsToWatch: writers[:1]}
+	default:
+		return PredicateResults{PathsToWatch: writers[len(writers)-1:]}
 	}
-	return PredicateResults{GetsTheLock: slices.Contains(children, ours)}
+}
+
+// seat prepares a write lease's hold for a reader at its place, unless it has ended: it must
+// not pass the baton any more, to a writer that the reader keeps out.
+func (h *hold) seat() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.reader = h.reader || h.err == nil
+	return h.err
 }
 
 // acquireAs takes a read lease at the place of a write lease.
@@ -250,6 +267,9 @@ func (in *internals) acquireAs(ctx context.Context, wait bool, write *Lease) (*L
 	}
 	return in.traced(ctx, wait, func(waitCtx context.Context, span *tracing.Acquisition) (*Lease, error) {
 		if err := write.Err(); err != nil {
+			return nil, err
+		}
+		if err := write.hold.seat(); err != nil {
 			return nil, err
 		}
 		c := contender{in: in, wait: wait, writer: write.hold, site: here()}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
@@ -257,26 +258,35 @@ func TestReadWriteParticipants(t *testing.T) {
 // Clients read and write at random: never a reader beside a writer, nor two writers.
 func TestReadWriteExclusion(t *testing.T) {
 	const clients, rounds = 4, 15
-	onRW(t, func(t *testing.T, e *env, _ *locks.InterProcessReadWriteLock) {
-		var readers, writers, together atomic.Int32
+	onRW(t, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
+		var readers, writers, first atomic.Int32
 		var wg sync.WaitGroup
+		writer := e.acquire(rw.WriteLock()) // behind which all queue as readers
+		together := make(chan struct{})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
 		for i := range clients {
 			rw := e.otherRW()
 			wg.Go(func() {
 				for round := range rounds {
 					lock, inside := locks.InterProcessLock(rw.ReadLock()), &readers
-					if (i+round)%3 == 0 {
+					if round%3 == 1+i%2 {
 						lock, inside = rw.WriteLock(), &writers
 					}
-					err := locks.Do(t.Context(), lock, func(ctx context.Context, _ *locks.Lease) error {
+					err := locks.Do(ctx, lock, func(ctx context.Context, _ *locks.Lease) error {
 						inside.Add(1)
 						defer inside.Add(-1)
 						r, w := readers.Load(), writers.Load()
 						if w > 1 || w == 1 && r > 0 {
 							t.Errorf("%d readers and %d writers are in", r, w)
 						}
-						if r > 1 {
-							together.Add(1)
+						if round == 0 && first.Add(1) == clients {
+							close(together)
+						}
+						select {
+						case <-together:
+						case <-ctx.Done():
+							t.Error("the readers did not all come in together")
 						}
 						_, err := rw.ReadLock().ParticipantNodes(ctx) // gives the others time
 						return err
@@ -287,10 +297,9 @@ func TestReadWriteExclusion(t *testing.T) {
 				}
 			})
 		}
+		e.untilNodes(1 + clients)
+		e.release(writer)
 		wg.Wait()
-		if together.Load() == 0 {
-			t.Error("no two readers were ever in together")
-		}
 		e.wantNodes(0)
 	})
 }

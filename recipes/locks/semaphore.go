@@ -34,10 +34,14 @@ func NewInterProcessSemaphore(client *framework.Client, path string, maxLeases i
 	if err != nil {
 		return nil, err
 	}
-	in, err := newInternals(client, path, cfg, rules{
+	r := rules{
 		kind: semaphoreKind, lockName: lockName, driver: StandardLockInternalsDriver{}, maxLeases: maxLeases,
-		mismatch: otherThanMutex, flat: true,
-	})
+		mismatch: otherThanMutex, flat: true, shortcuts: semaphoreShortcuts,
+	}
+	if maxLeases == 1 {
+		r.shortcuts = mutexShortcuts
+	}
+	in, err := newInternals(client, path, cfg, r)
 	if err != nil {
 		return nil, err
 	}

@@ -211,15 +211,20 @@ func TestKindMismatch(t *testing.T) {
 	})
 }
 
-// A path that changes its kind under a waiter ends the wait.
+// A path that changes its kind under a waiter ends the wait when it looks at the queue again,
+// as it does when somebody writes to its node.
 func TestKindMismatchWhileWaiting(t *testing.T) {
 	eachKind(t, waiters, func(t *testing.T, f *fixture) {
 		a := f.wait(t.Context())
+		nodes := f.nodes()
 		if _, err := f.observer.Create().ForPath(t.Context(), f.path+"/leases"); err != nil {
 			t.Fatal(err)
 		}
-		f.yield()
+		if _, err := f.observer.SetData().ForPath(t.Context(), f.path+"/"+nodes[len(nodes)-1], nil); err != nil {
+			t.Fatal(err)
+		}
 		<-a.done
+		f.yield()
 		wantErr(t, a.err, locks.ErrKindMismatch)
 		f.wantNodes(1)
 		if err := f.observer.Delete().ForPath(t.Context(), f.path+"/leases"); err != nil {

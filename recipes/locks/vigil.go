@@ -1,0 +1,176 @@
+package locks
+
+import (
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// vigil is what a waiter watches. What is of use again after another look at the queue
+// stays set.
+type vigil struct {
+	told    chan struct{} // has room for one: a watch has fired
+	watches []*nodeWatch
+	data    []byte // of the own node, when its watch was set
+}
+
+// nodeWatch is a data watch on one node.
+type nodeWatch struct {
+	role  role
+	path  string
+	watch *zkconn.Watch
+	call  *zkconn.Call // the read that sets it, until it is answered
+	owner int64        // whose node it is, as of that read
+
+	mu    sync.Mutex
+	event zkconn.EventType        // 0 before there was one
+	tell  func(zkconn.WatchEvent) // whom it is for
+}
+
+// role is why a node is watched.
+type role int
+
+const (
+	ownNode    role = iota
+	markerNode      // of the node right ahead: see baton.go
+	nodeAhead       // at least one of these must go
+)
+
+// fire is called with locks of the session layer held: it only passes the event on.
+func (w *nodeWatch) fire(e zkconn.WatchEvent) {
+	w.mu.Lock()
+	w.event = e.Type
+	tell := w.tell
+	w.mu.Unlock()
+	tell(e)
+}
+
+// fired returns the watch's event, or 0.
+func (w *nodeWatch) fired() zkconn.EventType {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.event
+}
+
+// handOver gives the watch to somebody else, who is told at once of an event that there
+// was already.
+func (w *nodeWatch) handOver(tell func(zkconn.WatchEvent)) {
+	w.mu.Lock()
+	w.tell = tell
+	event := w.event
+	w.mu.Unlock()
+	if event != 0 {
+		tell(zkconn.WatchEvent{Type: event, Path: w.path})
+	}
+}
+
+// dataCall returns the read that sets a watch on a node.
+func dataCall(path string, watch *zkconn.Watch) *zkconn.Call {
+	return &zkconn.Call{
+		Op: jute.OpGetData, Req: &jute.PathWatchRequest{Path: path, Watch: true},
+		Res: &jute.GetDataResponse{}, Watch: watch,
+	}
+}
+
+// existsCall is dataCall for a node that is not there yet.
+func existsCall(path string, watch *zkconn.Watch) *zkconn.Call {
+	return &zkconn.Call{
+		Op: jute.OpExists, Req: &jute.PathWatchRequest{Path: path, Watch: true},
+		Res: &jute.StatResponse{}, Watch: watch,
+	}
+}
+
+// watched says what is to be watched.
+type watched struct {
+	role role
+	path string
+}
+
+// set changes what is watched to wanted. It returns the reads that set what is missing, in
+// the order of wanted, after which settle is to be called, and the watches that are of no
+// use any more.
+func (v *vigil) set(wanted []watched) (calls []*zkconn.Call, idle []*nodeWatch) {
+	idle = v.watches
+	v.watches = make([]*nodeWatch, 0, len(wanted))
+	for _, want := range wanted {
+		i := slices.IndexFunc(idle, func(w *nodeWatch) bool {
+			return w.role == want.role && w.path == want.path && w.fired() == 0
+		})
+		if i >= 0 {
+			v.watches = append(v.watches, idle[i])
+			idle = slices.Delete(idle, i, i+1)
+			continue
+		}
+		w := &nodeWatch{role: want.role, path: want.path, tell: v.signal}
+		w.watch = zkconn.NewWatch(w.path, zkconn.WatchData, w.fire)
+		w.call = dataCall(w.path, w.watch)
+		if w.role == markerNode {
+			w.call = existsCall(w.path, w.watch)
+		}
+		v.watches, calls = append(v.watches, w), append(calls, w.call)
+	}
+	return calls, idle
+}
+
+func (v *vigil) signal(zkconn.WatchEvent) {
+	select {
+	case v.told <- struct{}{}:
+	default:
+	}
+}
+
+// settle takes over the answers to what set returned, or the error for which there are
+// none. It returns that error or the first among the answers: errStartOver if the own
+// node is gone, ErrNoNode if one ahead is.
+func (v *vigil) settle(unanswered error) error {
+	err := unanswered
+	v.watches = slices.DeleteFunc(v.watches, func(w *nodeWatch) bool {
+		call := w.call
+		w.call = nil
+		switch {
+		case call == nil:
+			return false
+		case unanswered != nil:
+			return true
+		case call.Err == nil:
+			v.answered(w, call)
+			return false
+		case !errors.Is(call.Err, framework.ErrNoNode):
+			if err == nil {
+				err = call.Err
+			}
+		case w.role == markerNode:
+			return false
+		case w.role == ownNode:
+			err = errStartOver
+		case err == nil:
+			err = call.Err
+		}
+		return true
+	})
+	return err
+}
+
+func (v *vigil) answered(w *nodeWatch, call *zkconn.Call) {
+	if res, ok := call.Res.(*jute.GetDataResponse); ok {
+		w.owner = res.Stat.EphemeralOwner
+		if w.role == ownNode {
+			v.data = res.Data
+		}
+	}
+}
+
+// take removes the watch on the own node from the vigil, for the hold.
+func (v *vigil) take() *nodeWatch {
+	i := slices.IndexFunc(v.watches, func(w *nodeWatch) bool { return w.role == ownNode })
+	if i < 0 {
+		return nil
+	}
+	own := v.watches[i]
+	v.watches = slices.Delete(v.watches, i, i+1)
+	return own
+}

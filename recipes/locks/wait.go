@@ -1,0 +1,150 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// verdict is what a wait has come to.
+type verdict int
+
+const (
+	stay verdict = iota // nothing has happened
+	look                // at the queue again
+	letIn
+)
+
+// sleep waits, watching the given names, until the contender is let in or the queue is to
+// be looked at again.
+func (c *contender) sleep(ctx context.Context, queue, names []string) (verdict, error) {
+	ahead := names
+	if c.in.shortcuts != nil {
+		ahead = c.in.shortcuts.ahead(queue, nameOf(c.node.Path))
+	}
+	if armed, err := c.watch(ctx, ahead, names); err != nil || !armed {
+		return look, err
+	}
+	warning := time.NewTimer(selfWait)
+	defer warning.Stop()
+	for {
+		select {
+		case <-c.vigil.told:
+			if v, err := c.heard(ahead); err != nil || v != stay {
+				return v, err
+			}
+		case <-warning.C:
+			c.warn(names)
+		case <-ctx.Done():
+			return stay, ended(ctx)
+		}
+	}
+}
+
+// watch sets the watches of a wait, all in one write: on the own node first and on the
+// marker before the node that it belongs to, so that none of the events that prove
+// something together is missed. armed is false if it could not, as things are now.
+func (c *contender) watch(ctx context.Context, ahead, names []string) (armed bool, err error) {
+	conn, err := c.in.inside.Conn()
+	if err != nil {
+		return false, err
+	}
+	if c.vigil == nil {
+		c.vigil = &vigil{told: make(chan struct{}, 1)}
+	}
+	wanted := []watched{{ownNode, c.node.Path}}
+	if c.in.wantsBaton(ahead) {
+		wanted = append(wanted, watched{markerNode, marker(c.in.full + "/" + ahead[len(ahead)-1])})
+	}
+	for _, name := range names {
+		wanted = append(wanted, watched{nodeAhead, c.in.full + "/" + name})
+	}
+	calls, idle := c.vigil.set(wanted)
+	for _, w := range idle {
+		conn.Unwatch(w.watch)
+	}
+	err = conn.Do(ctx, c.node.Session, calls...)
+	switch settled := c.vigil.settle(err); {
+	case err != nil:
+		return false, c.interrupted(ctx, err)
+	case errors.Is(settled, framework.ErrNoNode):
+		return false, nil
+	default:
+		return settled == nil, settled
+	}
+}
+
+// interrupted says how to go on after a request that was not answered. A lost connection
+// is waited for by the look at the queue that follows.
+func (c *contender) interrupted(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ended(ctx)
+	case errors.Is(err, framework.ErrSessionExpired):
+		return errStartOver
+	case framework.Retryable(err):
+		return nil
+	}
+	return err
+}
+
+// heard says what the events mean that there were so far. The own node is looked at last:
+// while its watch has not fired it was there when the others did.
+func (c *contender) heard(ahead []string) (verdict, error) {
+	in := c.vigil.passed() || c.countedDown(ahead)
+	v := stay
+	for _, w := range slices.Backward(c.vigil.watches) {
+		event := w.fired()
+		if err := after(event); err != nil {
+			return stay, err
+		}
+		if event == 0 {
+			continue
+		}
+		v = look
+		if w.role == ownNode {
+			in = false
+			if event == zkconn.NodeDeleted {
+				return stay, errStartOver
+			}
+		}
+	}
+	if in {
+		return letIn, nil
+	}
+	return v, nil
+}
+
+// after says how to go on after an event of a watch.
+func after(what zkconn.EventType) error {
+	switch what {
+	case zkconn.WatchSessionLost:
+		return errStartOver
+	case zkconn.WatchClosed:
+		return framework.ErrClosed
+	}
+	return nil
+}
+
+// stop gives back what the contender watches, but for a node ahead that has gone or is going.
+func (c *contender) stop() {
+	if c.vigil == nil {
+		return
+	}
+	conn, err := c.in.inside.Conn()
+	if err != nil {
+		return // closed: there are no watches any more
+	}
+	passed := c.vigil.passed()
+	for _, w := range c.vigil.watches {
+		if passed && w.role == nodeAhead {
+			continue // its deletion is on the way, in the transaction that made the marker
+		}
+		conn.Unwatch(w.watch)
+	}
+	c.vigil = nil
+}
