@@ -65,7 +65,7 @@ func (in *internals) enter(ctx, waitCtx context.Context, span *tracing.Acquisiti
 			return nil, ended(ctx)
 		}
 	}
-	c := contender{in: in, wait: wait, site: here()}
+	c := &contender{in: in, wait: wait, site: here()}
 	for {
 		hold, err := c.contend(waitCtx)
 		if err != nil {
@@ -97,6 +97,7 @@ type contender struct {
 
 	node  seam.Created   // the last, which waits for all
 	mates []seam.Created // those of the other leases, right ahead of it
+	wish  wish           // what it waits for
 	vigil *vigil         // once it waits
 
 	matesHolds []*hold // when the lock is granted
@@ -178,7 +179,7 @@ func (c *contender) attempt(ctx context.Context) (hold *hold, left []*seam.Remov
 			left = append(left, c.in.inside.Remove(node.Path, node.Session))
 		}
 	}()
-	hold, err = c.queue(ctx, c.node.Siblings)
+	hold, err = c.queue(ctx)
 	return hold, nil, err
 }
 
@@ -211,52 +212,58 @@ func (in *internals) cleanUp(ctx context.Context) (context.Context, context.Canc
 	return context.WithTimeout(context.WithoutCancel(ctx), in.cfg.releaseTimeout)
 }
 
-// queue waits until the node is the first. names are the children of the lock's path as
-// its create left them, nil if they are to be looked at.
-func (c *contender) queue(ctx context.Context, names []string) (*hold, error) {
-	own := nameOf(c.node.Path)
-	if nearEnd(own) {
+// queue waits until the node is the first.
+func (c *contender) queue(ctx context.Context) (*hold, error) {
+	if nearEnd(nameOf(c.node.Path)) {
 		return nil, ErrSequenceExhausted
 	}
 	for {
-		var err error
-		if names == nil {
-			if names, err = c.in.list(ctx, c.node.Session); err != nil {
-				return nil, err
-			}
+		in, err := c.look(ctx)
+		if err == nil && !in {
+			in, err = c.sleep(ctx)
 		}
-		queue, err := c.in.contenders(names)
 		if err != nil {
 			return nil, err
 		}
-		if !slices.Contains(queue, own) || !c.complete(queue) {
-			return nil, errStartOver
-		}
-		switch next := c.in.driver.GetsTheLock(queue, own, c.in.maxLeases); {
-		case next.GetsTheLock:
-			hold, err := c.grantAll()
-			if !errors.Is(err, errInDoubt) {
+		if in {
+			if hold, err := c.grantAll(); !errors.Is(err, errInDoubt) {
 				return hold, err
 			}
-		case !c.wait:
-			c.busy = true
-			return nil, ErrNotAcquired
-		case len(next.PathsToWatch) == 0:
-			return nil, errNothingToWatch
-		default:
-			c.busy = true
-			v, err := c.sleep(ctx, queue, next.PathsToWatch)
-			if err != nil {
-				return nil, err
-			}
-			if v == letIn {
-				if hold, err := c.grantAll(); !errors.Is(err, errInDoubt) {
-					return hold, err
-				}
-			}
 		}
-		names = nil
 	}
+}
+
+// look decides by the children of the lock's path, as the create of the node left them or as
+// they are, whether the contender is let in, and if not what it waits for.
+func (c *contender) look(ctx context.Context) (in bool, err error) {
+	names := c.node.Siblings
+	c.node.Siblings = nil // of many waiters each has seen as many
+	if names == nil {
+		if names, err = c.in.list(ctx, c.node.Session); err != nil {
+			return false, err
+		}
+	}
+	queue, err := c.in.contenders(names)
+	if err != nil {
+		return false, err
+	}
+	own := nameOf(c.node.Path)
+	if !slices.Contains(queue, own) || !c.complete(queue) {
+		return false, errStartOver
+	}
+	next := c.in.driver.GetsTheLock(queue, own, c.in.maxLeases)
+	if next.GetsTheLock {
+		return true, nil
+	}
+	c.busy = true
+	switch {
+	case !c.wait:
+		return false, ErrNotAcquired
+	case len(next.PathsToWatch) == 0:
+		return false, errNothingToWatch
+	}
+	c.plan(queue, next.PathsToWatch)
+	return false, nil
 }
 
 // complete tells whether the nodes of all leases are in the queue.

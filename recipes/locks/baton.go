@@ -44,13 +44,6 @@ func (v *vigil) passed() bool {
 	return false
 }
 
-// wantsBaton tells whether a contender that waits for these nodes should watch the marker
-// of the last: not if it will count down instead.
-func (in *internals) wantsBaton(ahead []string) bool {
-	s := in.shortcuts
-	return s != nil && s.handsOver(ahead[len(ahead)-1]) && (len(ahead) > 1 || !s.steady(ahead))
-}
-
 // passesBaton tells whether the node of a hold is deleted with a baton; h.mu is held.
 func (h *hold) passesBaton(evict bool) bool {
 	return h.in.shortcuts != nil && h.in.shortcuts.passes && h.waited && !h.reader && !evict

@@ -20,12 +20,13 @@ import (
 //
 // The own node is watched as for the baton.
 
-// countedDown tells whether the contender, which waits for ahead, is let in.
-func (c *contender) countedDown(ahead []string) bool {
-	if c.in.shortcuts == nil || c.count > 1 || !c.in.shortcuts.steady(ahead) {
-		return false // the nodes of several leases are not all watched
+// countedDown tells whether the contender is let in. Not if it is for several leases: not all
+// of its nodes are watched.
+func (c *contender) countedDown() bool {
+	if !c.wish.steady {
+		return false
 	}
-	left := len(ahead)
+	left := c.wish.left
 	for _, w := range c.vigil.watches {
 		if w.role != nodeAhead || w.fired() != zkconn.NodeDeleted {
 			continue

@@ -38,8 +38,8 @@ func (s site) String() string {
 
 // warn tells the client's log that the contender waits behind a lease of its own client,
 // if one of the nodes ahead is that of one.
-func (c *contender) warn(ahead []string) {
-	for _, name := range ahead {
+func (c *contender) warn() {
+	for _, name := range c.wish.names {
 		h := holds.at(nodeKey{c.in.inside.Identity(), c.in.full + "/" + name})
 		if h == nil {
 			continue

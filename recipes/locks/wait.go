@@ -10,37 +10,45 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-// verdict is what a wait has come to.
-type verdict int
+// wish is what a contender waits for.
+type wish struct {
+	names  []string // of nodes of which one must go
+	left   int      // how many are ahead
+	steady bool     // nobody else can come to be ahead
+	marker string   // of the node right ahead, or ""
+}
 
-const (
-	stay verdict = iota // nothing has happened
-	look                // at the queue again
-	letIn
-)
-
-// sleep waits, watching the given names, until the contender is let in or the queue is to
-// be looked at again.
-func (c *contender) sleep(ctx context.Context, queue, names []string) (verdict, error) {
-	ahead := names
-	if c.in.shortcuts != nil {
-		ahead = c.in.shortcuts.ahead(queue, nameOf(c.node.Path))
+// plan says what to wait for, given the queue and the names to watch.
+func (c *contender) plan(queue, names []string) {
+	c.wish = wish{names: slices.Clone(names)}
+	s := c.in.shortcuts
+	if s == nil {
+		return
 	}
-	if armed, err := c.watch(ctx, ahead, names); err != nil || !armed {
-		return look, err
+	ahead := s.ahead(queue, nameOf(c.node.Path))
+	c.wish.left, c.wish.steady = len(ahead), s.steady(ahead) && c.count <= 1
+	if next := ahead[len(ahead)-1]; s.handsOver(next) && (len(ahead) > 1 || !c.wish.steady) {
+		c.wish.marker = marker(c.in.full + "/" + next)
+	}
+}
+
+// sleep waits until the contender is let in or the queue is to be looked at again.
+func (c *contender) sleep(ctx context.Context) (in bool, err error) {
+	if armed, err := c.watch(ctx); err != nil || !armed {
+		return false, err
 	}
 	warning := time.NewTimer(selfWait)
 	defer warning.Stop()
 	for {
 		select {
 		case <-c.vigil.told:
-			if v, err := c.heard(ahead); err != nil || v != stay {
-				return v, err
+			if in, again, err := c.heard(); err != nil || in || again {
+				return in, err
 			}
 		case <-warning.C:
-			c.warn(names)
+			c.warn()
 		case <-ctx.Done():
-			return stay, ended(ctx)
+			return false, ended(ctx)
 		}
 	}
 }
@@ -48,7 +56,7 @@ func (c *contender) sleep(ctx context.Context, queue, names []string) (verdict, 
 // watch sets the watches of a wait, all in one write: on the own node first and on the
 // marker before the node that it belongs to, so that none of the events that prove
 // something together is missed. armed is false if it could not, as things are now.
-func (c *contender) watch(ctx context.Context, ahead, names []string) (armed bool, err error) {
+func (c *contender) watch(ctx context.Context) (armed bool, err error) {
 	conn, err := c.in.inside.Conn()
 	if err != nil {
 		return false, err
@@ -57,10 +65,10 @@ func (c *contender) watch(ctx context.Context, ahead, names []string) (armed boo
 		c.vigil = &vigil{told: make(chan struct{}, 1)}
 	}
 	wanted := []watched{{ownNode, c.node.Path}}
-	if c.in.wantsBaton(ahead) {
-		wanted = append(wanted, watched{markerNode, marker(c.in.full + "/" + ahead[len(ahead)-1])})
+	if c.wish.marker != "" {
+		wanted = append(wanted, watched{markerNode, c.wish.marker})
 	}
-	for _, name := range names {
+	for _, name := range c.wish.names {
 		wanted = append(wanted, watched{nodeAhead, c.in.full + "/" + name})
 	}
 	calls, idle := c.vigil.set(wanted)
@@ -92,31 +100,28 @@ func (c *contender) interrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// heard says what the events mean that there were so far. The own node is looked at last:
-// while its watch has not fired it was there when the others did.
-func (c *contender) heard(ahead []string) (verdict, error) {
-	in := c.vigil.passed() || c.countedDown(ahead)
-	v := stay
+// heard says what the events mean that there were so far: that the contender is let in, or
+// that the queue is to be looked at again. The own node is looked at last: while its watch
+// has not fired it was there when the others did.
+func (c *contender) heard() (in, again bool, err error) {
+	in = c.vigil.passed() || c.countedDown()
 	for _, w := range slices.Backward(c.vigil.watches) {
 		event := w.fired()
 		if err := after(event); err != nil {
-			return stay, err
+			return false, false, err
 		}
 		if event == 0 {
 			continue
 		}
-		v = look
+		again = true
 		if w.role == ownNode {
 			in = false
 			if event == zkconn.NodeDeleted {
-				return stay, errStartOver
+				return false, false, errStartOver
 			}
 		}
 	}
-	if in {
-		return letIn, nil
-	}
-	return v, nil
+	return in, again, nil
 }
 
 // after says how to go on after an event of a watch.

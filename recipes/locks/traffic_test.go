@@ -1,0 +1,89 @@
+package locks_test
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// traffic counts what a client sends and is told, pings excepted.
+type traffic struct {
+	mu     sync.Mutex
+	counts map[string]int // of requests by their names, of writes, of events
+	in     []byte         // the rest of a frame
+	opened bool           // the handshake's answer has come
+}
+
+// tapped returns a client whose traffic is counted.
+func tapped(t *testing.T, s *curatortest.Server) (*framework.Client, *traffic) {
+	t.Helper()
+	tr := &traffic{counts: map[string]int{}}
+	return s.Client(t, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := s.DialContext(ctx, network, address)
+		return tappedConn{c, tr}, err
+	})), tr
+}
+
+// take returns what there was since the last call, in order: "create2=1 events=2".
+func (tr *traffic) take() string {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(tr.counts)) {
+		all = append(all, fmt.Sprintf("%s=%d", name, tr.counts[name]))
+	}
+	clear(tr.counts)
+	return strings.Join(all, " ")
+}
+
+type tappedConn struct {
+	net.Conn
+	tr *traffic
+}
+
+func (c tappedConn) Write(p []byte) (int, error) {
+	c.tr.mu.Lock()
+	pings := 0
+	for rest := p; len(rest) >= 12; rest = rest[4+binary.BigEndian.Uint32(rest):] {
+		op := jute.Op(binary.BigEndian.Uint32(rest[8:]))
+		if op == jute.OpPing {
+			pings = len(rest)
+			continue
+		}
+		c.tr.counts[jute.OpName(op)]++
+	}
+	if pings < len(p) {
+		c.tr.counts["writes"]++
+	}
+	c.tr.mu.Unlock()
+	return c.Conn.Write(p)
+}
+
+func (c tappedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.tr.mu.Lock()
+	defer c.tr.mu.Unlock()
+	c.tr.in = append(c.tr.in, p[:n]...)
+	for len(c.tr.in) >= 8 {
+		size := 4 + int(binary.BigEndian.Uint32(c.tr.in))
+		if len(c.tr.in) < size {
+			break
+		}
+		if c.tr.opened && int32(binary.BigEndian.Uint32(c.tr.in[4:])) == jute.XidNotification {
+			c.tr.counts["events"]++
+		}
+		c.tr.opened = true
+		c.tr.in = c.tr.in[size:]
+	}
+	return n, err
+}
