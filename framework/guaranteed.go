@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -22,15 +23,17 @@ func (c *core) remove(full string, version int32, session int64) *seam.Removal {
 	})
 }
 
-// release is remove for a node of session whose holder shows with a marker that it lets
-// go. It does that with the first try only: another must not find that the marker's event
-// was for nothing.
-func (c *core) release(full, marker string, session int64) *seam.Removal {
-	tried := false
+// release is remove with what goes with it. The marker is for the first try: a later one may
+// come when somebody else has the lock already. What else the server refuses is left.
+func (c *core) release(full string, session int64, with seam.Release) *seam.Removal {
 	return c.removeBy(full, session, func(conn *zkconn.Conn, owner int64) error {
-		if !tried && owner != 0 {
-			tried = true
-			if refused, err := releaseNode(c.life, conn, owner, full, marker); !refused {
+		tries := []seam.Release{with, {Trace: with.Trace}, {}}
+		with.Marker = ""
+		for _, try := range slices.Compact(tries) {
+			if owner == 0 || try == (seam.Release{}) {
+				break
+			}
+			if refused, err := releaseNode(c.life, conn, owner, full, try); !refused {
 				return err
 			}
 		}
@@ -38,15 +41,23 @@ func (c *core) release(full, marker string, session int64) *seam.Removal {
 	})
 }
 
-// releaseNode creates and deletes marker and deletes the node, all at once. refused reports
-// that the server did not want that, although the node may be there.
-func releaseNode(ctx context.Context, conn *zkconn.Conn, session int64, full, marker string) (refused bool, err error) {
+// releaseNode deletes the node with what goes with it, all at once. refused reports that the
+// server did not want that, although the node may be there.
+func releaseNode(ctx context.Context, conn *zkconn.Conn, session int64, full string, with seam.Release) (refused bool, err error) {
+	remove := func(path string) zkconn.MultiOp {
+		return zkconn.MultiOp{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: path, Version: anyVersion}}
+	}
+	var ops []zkconn.MultiOp
+	if with.Trace != "" {
+		ops = append(ops, remove(with.Trace))
+	}
+	if with.Marker != "" {
+		req := &jute.CreateRequest{Path: with.Marker, ACL: wireACL(OpenACLUnsafe())}
+		ops = append(ops, zkconn.MultiOp{Op: jute.OpCreate, Req: req}, remove(with.Marker))
+	}
+	ops = append(ops, remove(full))
 	var res zkconn.MultiResponse
-	call := &zkconn.Call{Op: jute.OpMulti, Res: &res, Req: &zkconn.MultiRequest{Ops: []zkconn.MultiOp{
-		{Op: jute.OpCreate, Req: &jute.CreateRequest{Path: marker, ACL: wireACL(OpenACLUnsafe())}},
-		{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: marker, Version: anyVersion}},
-		{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: full, Version: anyVersion}},
-	}}}
+	call := &zkconn.Call{Op: jute.OpMulti, Res: &res, Req: &zkconn.MultiRequest{Ops: ops}}
 	switch err := conn.Do(ctx, session, call); {
 	case err != nil:
 		return false, err
@@ -55,11 +66,8 @@ func releaseNode(ctx context.Context, conn *zkconn.Conn, session int64, full, ma
 	case res.Failed < 0:
 		return false, nil
 	}
-	last := len(res.Results) - 1
-	if err := res.Results[res.Failed].Err; res.Failed == last && errors.Is(err, ErrNoNode) {
-		return false, err
-	}
-	return true, res.Results[res.Failed].Err
+	err = res.Results[res.Failed].Err
+	return res.Failed != len(ops)-1 || !errors.Is(err, ErrNoNode), err
 }
 
 // removeBy is remove by whatever del does, which is told the session by which to delete, 0 for any.

@@ -79,8 +79,8 @@ func (i inside) Remove(full string, session int64) *seam.Removal {
 	return i.c.core.remove(full, anyVersion, session)
 }
 
-func (i inside) Release(full, marker string, session int64) *seam.Removal {
-	return i.c.core.release(full, marker, session)
+func (i inside) Release(full string, session int64, with seam.Release) *seam.Removal {
+	return i.c.core.release(full, session, with)
 }
 
 func (i inside) OnLoss(fn func(seam.Loss)) func() { return i.c.core.addHook(fn) }

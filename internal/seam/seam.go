@@ -36,9 +36,9 @@ type Client interface {
 	// Remove deletes an ephemeral node of session for certain, in the background. It
 	// returns nil when the client is closed.
 	Remove(full string, session int64) *Removal
-	// Release is Remove that creates and deletes marker in the transaction in which the node goes,
-	// if the server lets it, so that who watches marker knows.
-	Release(full, marker string, session int64) *Removal
+	// Release is Remove with something else in the same transaction, as far as the server
+	// lets it.
+	Release(full string, session int64, with Release) *Removal
 	// OnLoss calls fn, on a goroutine that must not be blocked, when a session's
 	// standing changes for the worse. remove does not wait for a call that is running.
 	OnLoss(fn func(Loss)) (remove func())
@@ -86,6 +86,12 @@ const (
 	// LossClosed: the client is being closed.
 	LossClosed
 )
+
+// Release is what goes with the delete of a holder's node. Paths are the server's, "" for none.
+type Release struct {
+	Marker string // is created and deleted, so that who watches it knows
+	Trace  string // is deleted
+}
 
 // Removal is a delete that goes on until its outcome is known.
 type Removal struct {

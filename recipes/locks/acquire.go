@@ -66,6 +66,9 @@ func (in *internals) enter(ctx, waitCtx context.Context, span *tracing.Acquisiti
 		}
 	}
 	c := &contender{in: in, wait: wait, site: here()}
+	if in.cfg.handover > 0 {
+		return in.takeTurn(ctx, waitCtx, span, c)
+	}
 	for {
 		hold, err := c.contend(waitCtx)
 		if err != nil {
@@ -94,6 +97,8 @@ type contender struct {
 	writer *hold // the write lock's whose place a reader takes; nil without one
 	count  int   // how many leases of a semaphore, 0 is one
 	site   site
+	trace  trace
+	handed seat // whose node it is, if it was handed over
 
 	node  seam.Created   // the last, which waits for all
 	mates []seam.Created // those of the other leases, right ahead of it
@@ -224,6 +229,13 @@ func (c *contender) queue(ctx context.Context) (*hold, error) {
 		}
 		if err != nil {
 			return nil, err
+		}
+		if in && c.in.cfg.lockDelay > 0 {
+			again, err := c.keepDelay(ctx)
+			if err != nil {
+				return nil, err
+			}
+			in = !again
 		}
 		if in {
 			if hold, err := c.grantAll(); !errors.Is(err, errInDoubt) {

@@ -47,6 +47,18 @@ func (r *registry) at(key nodeKey) *hold {
 	return r.nodes[key]
 }
 
+// of returns a hold of a lock, or nil.
+func (r *registry) of(key leaseKey) *hold {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, h := range r.nodes {
+		if h.in.key() == key {
+			return h
+		}
+	}
+	return nil
+}
+
 // held tells whether the lock's client holds it.
 func (in *internals) held() bool {
 	if in == nil {

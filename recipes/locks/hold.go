@@ -30,6 +30,7 @@ type hold struct {
 	site    site // of the acquisition
 	granted time.Time
 	waited  bool   // before it was granted
+	times   int    // how often the node was handed over
 	forget  func() // takes the hook on the session back
 	over    atomic.Bool
 	ended   chan struct{} // closed when it is over
@@ -46,6 +47,9 @@ type hold struct {
 	counted bool                // among holds
 	watch   *time.Timer         // sets the watch on the own node
 	reader  bool                // a reader may have taken its place: see Downgrade
+	wanted  bool                // somebody asked for it, with WithRevocable
+	turn    bool                // to be passed on: see handover.go
+	handed  bool                // the node was handed over
 	outer   weak.Pointer[Lease] // the outermost lease, while somebody has it
 	asked   bool                // to let go, before there was a lease
 }
@@ -123,7 +127,7 @@ func (c *contender) grant(node seam.Created) (*hold, error) {
 		return nil, errStartOver
 	}
 	h := &hold{
-		in: c.in, node: node, token: node.Stat.Czxid, site: c.site, granted: time.Now(), waited: c.vigil != nil,
+		in: c.in, node: node, token: node.Stat.Czxid, site: c.site, granted: time.Now(), waited: c.vigil != nil || c.handed.waited, times: c.handed.times,
 		places: map[*place]struct{}{}, ended: make(chan struct{}), left: make(chan struct{}),
 	}
 	if c.writer != nil {
@@ -266,6 +270,7 @@ func (h *hold) end(err error) {
 	for p := range h.places {
 		p.end(err)
 	}
+	h.passTurn(err)
 }
 
 // count takes the hold into account, until it ends.
@@ -318,7 +323,7 @@ func (h *hold) newLease(ctx context.Context, span *tracing.Acquisition, up *plac
 	}
 	h.places[p] = struct{}{}
 	lease := &Lease{hold: h, place: p, nested: up != nil, span: span, released: new(atomic.Bool)}
-	lease.ctx = context.WithValue(inner, h.in.key(), lease)
+	lease.ctx = context.WithValue(h.limited(inner), h.in.key(), lease)
 	if h.outer == (weak.Pointer[Lease]{}) {
 		h.outer = weak.Make(lease)
 		if h.asked {
@@ -389,11 +394,14 @@ func (h *hold) delete(evict bool) {
 	if !h.removed {
 		h.removed, h.evicted = true, evict
 		close(h.left)
-		if h.passesBaton(evict) {
-			h.removal = h.in.inside.Release(h.node.Path, marker(h.node.Path), h.node.Session)
-		} else {
-			h.removal = h.in.inside.Remove(h.node.Path, h.node.Session)
+		if h.handed {
+			return
 		}
+		with := seam.Release{Trace: h.tracePath()}
+		if h.passesBaton(evict) {
+			with.Marker = marker(h.node.Path)
+		}
+		h.removal = h.in.inside.Release(h.node.Path, h.node.Session, with)
 	}
 }
 
@@ -401,8 +409,11 @@ func (h *hold) delete(evict bool) {
 // had ended before for the given reason, if any.
 func (h *hold) outcome(ctx context.Context, before error) error {
 	h.mu.Lock()
-	removal, evicted := h.removal, h.evicted
+	removal, evicted, handed := h.removal, h.evicted, h.handed
 	h.mu.Unlock()
+	if handed {
+		return nil
+	}
 	if removal == nil {
 		return fmt.Errorf("%w: %w", ErrReleasePending, framework.ErrClosed)
 	}

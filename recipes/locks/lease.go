@@ -49,7 +49,7 @@ var errParentOver = errors.New("the outer lease has ended")
 
 // Context ends when the lease does: with cause ErrReleased, or a *LossError when it can
 // no longer be believed. It has the values of Acquire's context but not its end, and no
-// deadline.
+// deadline but that of WithMaxHold.
 func (l *Lease) Context() context.Context {
 	if l.never() {
 		return over
@@ -74,7 +74,7 @@ func (l *Lease) Bind(ctx context.Context) context.Context {
 	bound, cancel := context.WithCancelCause(ctx)
 	unbind := l.hold.bind(l.place, cancel)
 	context.AfterFunc(bound, unbind) // frees the lease of ctx when ctx ends first
-	return context.WithValue(bound, l.hold.in.key(), l)
+	return context.WithValue(l.hold.limited(bound), l.hold.in.key(), l)
 }
 
 // never tells whether the lease is nil or the zero value, which were never held.

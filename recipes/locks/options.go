@@ -33,6 +33,8 @@ type config struct {
 	driver         LockInternalsDriver
 	maxHold        time.Duration
 	plain          bool
+	handover       int
+	lockDelay      time.Duration
 	revocable      bool
 	onRevoke       func(ctx context.Context, lease *Lease) // nil ends the lease
 }

@@ -46,6 +46,9 @@ func (h *hold) revoke(data []byte) {
 	if !h.in.cfg.revocable || !bytes.Equal(data, revokeMessage) {
 		return
 	}
+	h.mu.Lock()
+	h.wanted = true
+	h.mu.Unlock()
 	if h.in.cfg.onRevoke == nil {
 		h.lose(LossRevoked, nil)
 		return

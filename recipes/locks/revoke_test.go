@@ -83,6 +83,18 @@ func TestMaxHold(t *testing.T) {
 		e.release(e.acquire(lock))
 
 		late := e.acquire(lock)
+		soon, cancel := context.WithTimeout(t.Context(), most/100)
+		defer cancel()
+		for name, c := range map[string]struct {
+			ctx  context.Context
+			most time.Duration
+		}{
+			"the lease's": {late.Context(), most}, "bound": {late.Bind(t.Context()), most}, "bound, ends before": {late.Bind(soon), most / 100},
+		} {
+			if deadline, ok := c.ctx.Deadline(); !ok || time.Until(deadline) > c.most {
+				t.Errorf("%s context has the deadline %v, %v", name, deadline, ok)
+			}
+		}
 		e.lost(late, locks.LossMaxHold)
 		e.release(late) // before the margin has passed: nobody was let in
 

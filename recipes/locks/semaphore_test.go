@@ -220,10 +220,18 @@ func TestKindMismatchWhileWaiting(t *testing.T) {
 		if _, err := f.observer.Create().ForPath(t.Context(), f.path+"/leases"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.observer.SetData().ForPath(t.Context(), f.path+"/"+nodes[len(nodes)-1], nil); err != nil {
-			t.Fatal(err)
-		}
-		<-a.done
+		suite.Eventually(t, "the end of the wait", func() bool {
+			_, err := f.observer.SetData().ForPath(t.Context(), f.path+"/"+nodes[len(nodes)-1], nil)
+			if err != nil && !errors.Is(err, framework.ErrNoNode) {
+				t.Fatal(err)
+			}
+			select {
+			case <-a.done:
+				return true
+			default:
+				return false
+			}
+		})
 		f.yield()
 		wantErr(t, a.err, locks.ErrKindMismatch)
 		f.wantNodes(1)

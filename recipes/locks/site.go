@@ -40,15 +40,21 @@ func (s site) String() string {
 // if one of the nodes ahead is that of one.
 func (c *contender) warn() {
 	for _, name := range c.wish.names {
-		h := holds.at(nodeKey{c.in.inside.Identity(), c.in.full + "/" + name})
-		if h == nil {
-			continue
+		if c.warnOf(holds.at(nodeKey{c.in.inside.Identity(), c.in.full + "/" + name})) {
+			return
 		}
-		waiting, held := c.site, h.site
-		c.in.inside.Report(func() {
-			c.in.client.Logger().Warn("lock waits for a lease of this client; if that is its own caller's, pass the lease's context down",
-				"path", c.in.path, "waiting", waiting.String(), "held", held.String(), "token", h.token)
-		})
-		return
 	}
+}
+
+// warnOf is warn for a hold, if that is not nil.
+func (c *contender) warnOf(h *hold) bool {
+	if h == nil {
+		return false
+	}
+	waiting, held := c.site, h.site
+	c.in.inside.Report(func() {
+		c.in.client.Logger().Warn("lock waits for a lease of this client; if that is its own caller's, pass the lease's context down",
+			"path", c.in.path, "waiting", waiting.String(), "held", held.String(), "token", h.token)
+	})
+	return true
 }

@@ -1,0 +1,198 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/tracing"
+)
+
+// Hand-over in the process: goroutines of one client that want the same mutex take turns. One of
+// them contends or holds; when it releases, the one that has waited the longest gets its node,
+// which stays the first in the queue of all processes, and no server is asked. After a bounded number
+// of that the node goes, and the next one contends at the end of the queue.
+//
+// It is sound because the node stays. Each holder looks at the clock and the session as if
+// the node had just been granted, and a hold that was lost hands nothing over.
+
+// WithLocalHandover lets at most n goroutines of this client in a row take the mutex over from
+// each other without the server, for speed at other processes' cost; zero, the default, is
+// none. Leases that were handed over have the same Token, and Release returns nil, without
+// the server's word, when it hands over a lease that is still believed. All mutexes of a client
+// and path that have the option, with any n, take part.
+func WithLocalHandover(n int) MutexOption {
+	return mutexOption(func(c *config) error {
+		if n < 0 {
+			return fmt.Errorf("WithLocalHandover(%d) is negative", n)
+		}
+		c.handover = n
+		return nil
+	})
+}
+
+// seat is a node that is handed over; the zero value is the right to contend.
+type seat struct {
+	node   seam.Created
+	waited bool // as of hold
+	times  int  // how often it was handed over
+}
+
+// turns are those of all mutexes with hand-over.
+var turns turnstile
+
+// turnstile lets one goroutine at a time contend for a lock or hold it.
+type turnstile struct {
+	mu    sync.Mutex
+	lines map[leaseKey]*line
+}
+
+// line is there while it is somebody's turn.
+type line struct{ waiting []chan seat }
+
+// take waits for a turn, if it may. The turn must be passed on. After a long wait warn is
+// called.
+func (t *turnstile) take(ctx context.Context, key leaseKey, wait bool, warn func()) (seat, error) {
+	t.mu.Lock()
+	l := t.lines[key]
+	if l == nil {
+		if t.lines == nil {
+			t.lines = map[leaseKey]*line{}
+		}
+		t.lines[key] = &line{}
+		t.mu.Unlock()
+		return seat{}, nil
+	}
+	if !wait {
+		t.mu.Unlock()
+		return seat{}, ErrNotAcquired
+	}
+	mine := make(chan seat, 1)
+	l.waiting = append(l.waiting, mine)
+	t.mu.Unlock()
+	warning := time.NewTimer(selfWait)
+	defer warning.Stop()
+	for {
+		select {
+		case s := <-mine:
+			return s, nil
+		case <-warning.C:
+			warn()
+		case <-ctx.Done():
+			return t.giveUp(key, mine), ended(ctx)
+		}
+	}
+}
+
+// giveUp leaves the line. If it is the leaver's turn by now it is passed on, and the node
+// that nobody takes is returned.
+func (t *turnstile) giveUp(key leaseKey, mine chan seat) (left seat) {
+	t.mu.Lock()
+	l := t.lines[key]
+	if i := slices.Index(l.waiting, mine); i >= 0 {
+		l.waiting = slices.Delete(l.waiting, i, i+1)
+		t.mu.Unlock()
+		return seat{}
+	}
+	t.mu.Unlock()
+	s := <-mine
+	if t.pass(key, s) {
+		return seat{}
+	}
+	return s
+}
+
+// pass gives the turn, and the seat, to the next. It reports false if there is none.
+func (t *turnstile) pass(key leaseKey, s seat) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	l := t.lines[key]
+	if len(l.waiting) == 0 {
+		delete(t.lines, key)
+		return false
+	}
+	l.waiting[0] <- s
+	l.waiting = l.waiting[1:]
+	return true
+}
+
+// takeTurn is the rest of enter for a mutex with hand-over.
+func (in *internals) takeTurn(ctx, waitCtx context.Context, span *tracing.Acquisition, c *contender) (*Lease, error) {
+	s, err := turns.take(waitCtx, in.key(), c.wait, func() { c.warnOf(holds.of(in.key())) })
+	if err != nil {
+		c.busy = true
+		c.vacate(waitCtx, s)
+		return nil, c.explain(ctx, waitCtx, err)
+	}
+	mine := true
+	defer func() { // also when a user's retry policy panics
+		if mine {
+			turns.pass(in.key(), seat{})
+		}
+	}()
+	for {
+		hold, err := c.sit(waitCtx, s)
+		if err != nil {
+			return nil, c.explain(ctx, waitCtx, err)
+		}
+		mine = !hold.takeTurn()
+		if lease := hold.newLease(ctx, span, nil); lease != nil {
+			return lease, nil
+		}
+		hold.remove() // lost before anyone could use it
+		if !mine {
+			return in.takeTurn(ctx, waitCtx, span, c)
+		}
+		s = seat{}
+	}
+}
+
+// sit makes a hold of a seat, or contends.
+func (c *contender) sit(ctx context.Context, s seat) (*hold, error) {
+	if s.node.Path != "" {
+		c.node, c.handed = s.node, s
+		hold, err := c.grant(s.node)
+		if err == nil {
+			return hold, nil
+		}
+		c.vacate(ctx, s)
+		c.handed = seat{}
+		if !errors.Is(err, errStartOver) && !errors.Is(err, errInDoubt) {
+			return nil, err
+		}
+	}
+	return c.contend(ctx)
+}
+
+// vacate removes the node of a seat.
+func (c *contender) vacate(ctx context.Context, s seat) {
+	if s.node.Path != "" {
+		c.settle(ctx, c.in.inside.Remove(s.node.Path, s.node.Session))
+	}
+}
+
+// takeTurn makes the hold pass the turn on when it ends. It reports false if it has ended.
+func (h *hold) takeTurn() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.turn = h.err == nil
+	return h.turn
+}
+
+// passTurn passes the turn of a hold that has ended with err, and the node if it is free to
+// go; h.mu is held.
+func (h *hold) passTurn(err error) {
+	if !h.turn {
+		return
+	}
+	s := seat{node: h.node, waited: h.waited, times: h.times + 1}
+	if err != ErrReleased || h.wanted || s.times > h.in.cfg.handover {
+		turns.pass(h.in.key(), seat{})
+		return
+	}
+	h.handed = turns.pass(h.in.key(), s)
+}

@@ -1,0 +1,217 @@
+package locks_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// crew is several goroutines of one client that take the same lock, each once, in order.
+type crew struct {
+	t       *testing.T
+	traffic *traffic
+	client  *framework.Client
+	lock    locks.InterProcessLock
+	members []*queued
+}
+
+func newCrew(t *testing.T, s *curatortest.Server, opts ...locks.MutexOption) *crew {
+	t.Helper()
+	c := &crew{t: t}
+	c.client, c.traffic = tapped(t, s)
+	c.lock = virtualMutex(t, opts...)(c.client)
+	return c
+}
+
+// join has another goroutine acquire the lock.
+func (c *crew) join() *queued {
+	c.t.Helper()
+	q := &queued{t: c.t, client: c.client, traffic: c.traffic, done: make(chan struct{})}
+	ctx, cancel := context.WithCancel(c.t.Context())
+	q.cancel = cancel
+	go func() {
+		defer close(q.done)
+		q.lease, q.err = c.lock.Acquire(ctx)
+	}()
+	synctest.Wait()
+	c.members = append(c.members, q)
+	return q
+}
+
+// Goroutines of one client hand the node over without the server, at most so often in a row; then
+// another process has its turn.
+func TestLocalHandover(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		c := newCrew(t, s, locks.WithLocalHandover(2))
+		a, b := c.join(), c.join()
+		rival := enqueue(t, s, virtualMutex(t))
+		d, e := c.join(), c.join()
+		if n := len(s.Children("/lock")); n != 2 {
+			t.Fatalf("%d nodes, want one for the client and one for the rival", n)
+		}
+		_, err := c.lock.TryAcquire(t.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		token := a.lease.Token()
+		c.traffic.take()
+		for _, next := range []*queued{b, d} {
+			c.members[0].release()
+			c.members = c.members[1:]
+			if !next.in() || next.lease.Token() != token {
+				t.Fatal("the node was not handed over")
+			}
+			if got := c.traffic.take(); got != "" {
+				t.Errorf("%q for a hand-over", got)
+			}
+		}
+		if e.in() || rival.in() {
+			t.Fatal("two are in")
+		}
+		d.release()
+		if e.in() || !rival.in() {
+			t.Fatal("the rival did not get its turn")
+		}
+		rival.release()
+		if !e.in() || e.lease.Token() <= token {
+			t.Fatal("the last did not get the lock with a token of its own")
+		}
+		e.release()
+		if names := s.Children("/lock"); len(names) != 0 {
+			t.Errorf("%q are left", names)
+		}
+		giveBack(t, take(t, c.lock.(*locks.InterProcessMutex)))
+	})
+}
+
+// Who gives up in the line is passed over, whenever that is.
+func TestLocalHandoverGivenUp(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		c := newCrew(t, s, locks.WithLocalHandover(100))
+		for range 50 {
+			holder, quitter, last := c.join(), c.join(), c.join()
+			go quitter.cancel() // while the lock is handed to it
+			giveBack(t, holder.lease)
+			<-quitter.done
+			if quitter.err == nil {
+				giveBack(t, quitter.lease)
+			} else {
+				wantErr(t, quitter.err, locks.ErrNotAcquired, context.Canceled)
+			}
+			last.release()
+			if names := s.Children("/lock"); len(names) != 0 {
+				t.Fatalf("%q are left", names)
+			}
+		}
+	})
+}
+
+// What is lost is not handed over: the next one contends, without waiting for the release.
+func TestLocalHandoverAfterLoss(t *testing.T) {
+	for name, lose := range map[string]func(s *curatortest.Server, c *crew, path string) error{
+		"session expired": func(s *curatortest.Server, c *crew, _ string) error {
+			s.ExpireSession(c.client.SessionID())
+			return nil
+		},
+		"node deleted": func(s *curatortest.Server, c *crew, path string) error {
+			return c.client.Delete().ForPath(context.Background(), path)
+		},
+		"suspended": func(s *curatortest.Server, c *crew, _ string) error {
+			s.Disconnect()
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+				c := newCrew(t, s, locks.WithLocalHandover(10))
+				holder, next := c.join(), c.join()
+				time.Sleep(time.Second) // its node is watched
+				if err := lose(s, c, holder.lease.Path()); err != nil {
+					t.Fatal(err)
+				}
+				<-holder.lease.Context().Done()
+				time.Sleep(time.Minute)
+				if name != "suspended" && !next.in() {
+					t.Fatal("the next waits for a lease that is lost")
+				}
+				_ = holder.lease.Release(t.Context()) // says what happened; that is tested elsewhere
+				time.Sleep(time.Minute)
+				if next.in(); next.lease.Token() <= holder.lease.Token() {
+					t.Error("a lost node was handed over")
+				}
+				next.release()
+				if names := s.Children("/lock"); len(names) != 0 {
+					t.Errorf("%q are left", names)
+				}
+			})
+		})
+	}
+}
+
+// Who was asked to let go does not hand over, and who holds when the client is closed loses.
+func TestLocalHandoverRevoked(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		asked := make(chan struct{})
+		c := newCrew(t, s, locks.WithLocalHandover(10), locks.WithRevocable(func(context.Context, *locks.Lease) { close(asked) }))
+		holder, next := c.join(), c.join()
+		rival := enqueue(t, s, virtualMutex(t))
+		if err := locks.AttemptRevoke(t.Context(), rival.client, holder.lease.Path()); err != nil {
+			t.Fatal(err)
+		}
+		<-asked
+		holder.release()
+		if next.in() || !rival.in() {
+			t.Fatal("handed over although another asked for it")
+		}
+		rival.release()
+		next.release()
+	})
+}
+
+// Many goroutines of a few clients: never two in, everybody's turn comes.
+func TestLocalHandoverExclusion(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		var inside atomic.Int32
+		var wg sync.WaitGroup
+		var tokens []int64
+		for range 2 {
+			mutex := e.other(locks.WithLocalHandover(3))
+			for range 8 {
+				wg.Go(func() {
+					for range 5 {
+						err := locks.Do(t.Context(), mutex, func(ctx context.Context, lease *locks.Lease) error {
+							if inside.Add(1) > 1 {
+								t.Error("two are in")
+							}
+							defer inside.Add(-1)
+							tokens = append(tokens, lease.Token())
+							_, err := mutex.ParticipantNodes(ctx)
+							return err
+						})
+						if err != nil {
+							t.Error(err)
+						}
+					}
+				})
+			}
+		}
+		wg.Wait()
+		if len(tokens) != 80 || !slices.IsSorted(tokens) {
+			t.Errorf("tokens %v", tokens)
+		}
+		for i := 4; i < len(tokens); i++ {
+			if tokens[i-4] == tokens[i] {
+				t.Errorf("more than three hand-overs of %d", tokens[i])
+			}
+		}
+		e.wantNodes(0)
+	})
+}

@@ -1,0 +1,156 @@
+package locks_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+const delay = time.Minute
+
+func delayed(t *testing.T) func(c *framework.Client) locks.InterProcessLock {
+	return virtualMutex(t, locks.WithLockDelay(delay))
+}
+
+// wantTrace fails unless the trace of a holder is there, or is not.
+func wantTrace(t *testing.T, s *curatortest.Server, want bool) {
+	t.Helper()
+	if _, ok := s.Get("/lock.holder"); ok != want {
+		t.Errorf("trace of a holder: %v, want %v", ok, want)
+	}
+}
+
+// After each way to lose a lock the next one waits for the delay, and nobody waits after a
+// release.
+func TestLockDelay(t *testing.T) {
+	for name, c := range map[string]struct {
+		lose    func(s *curatortest.Server, q *queued)
+		delayed bool
+	}{
+		"release": {func(_ *curatortest.Server, q *queued) { giveBack(q.t, q.lease) }, false},
+		"release that is refused": {func(s *curatortest.Server, q *queued) {
+			s.Inject(curatortest.Rule{Op: "multi", Do: curatortest.Fail(framework.ErrNoAuth), Times: 2})
+			giveBack(q.t, q.lease)
+		}, true}, // the trace cannot be deleted
+		"release whose answer is lost": {func(s *curatortest.Server, q *queued) {
+			s.Inject(curatortest.Rule{Op: "multi", Do: curatortest.CutAfter()})
+			giveBack(q.t, q.lease)
+		}, false},
+		"release that is lost": {func(s *curatortest.Server, q *queued) {
+			s.Inject(curatortest.Rule{Op: "multi", Do: curatortest.CutBefore()})
+			giveBack(q.t, q.lease)
+		}, false},
+		"session expired": {func(s *curatortest.Server, q *queued) { s.ExpireSession(q.client.SessionID()) }, true},
+		"closed":          {func(_ *curatortest.Server, q *queued) { _ = q.client.Close(context.Background()) }, true},
+		"node deleted": {func(s *curatortest.Server, q *queued) {
+			if err := q.client.Delete().ForPath(context.Background(), q.lease.Path()); err != nil {
+				q.t.Error(err)
+			}
+		}, true},
+		"released after a suspension": {func(s *curatortest.Server, q *queued) {
+			s.DisconnectSession(q.client.SessionID())
+			<-q.lease.Context().Done()
+			giveBack(q.t, q.lease)
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+				holder, next := enqueue(t, s, delayed(t)), enqueue(t, s, delayed(t))
+				if !holder.in() {
+					t.Fatal("the first has to wait")
+				}
+				wantTrace(t, s, true)
+				begin := time.Now()
+				c.lose(s, holder)
+				time.Sleep(10 * time.Second)
+				if !c.delayed {
+					next.release()
+					wantTrace(t, s, false)
+					return
+				}
+				if next.in() {
+					t.Fatal("let in during the delay")
+				}
+				_, err := delayed(t)(s.Client(t)).TryAcquire(t.Context())
+				wantErr(t, err, locks.ErrNotAcquired)
+				<-next.done
+				if took := time.Since(begin); took < delay || took > delay+20*time.Second {
+					t.Errorf("the delay took %v", took)
+				}
+				_ = holder.lease.Release(t.Context())
+				wantTrace(t, s, true)
+				next.release()
+				wantTrace(t, s, false)
+			})
+		})
+	}
+}
+
+// A wait for the delay ends with its context and leaves no node; the trace stays for others. TryAcquire
+// does not wait.
+func TestLockDelayGivenUp(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		holder := enqueue(t, s, delayed(t))
+		if err := holder.client.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_, err := delayed(t)(s.Client(t)).TryAcquire(t.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		quitter := enqueue(t, s, delayed(t))
+		quitter.cancel()
+		<-quitter.done
+		wantErr(t, quitter.err, locks.ErrNotAcquired, context.Canceled)
+		if names := s.Children("/lock"); len(names) != 0 {
+			t.Errorf("%q are left", names)
+		}
+		wantTrace(t, s, true)
+		next := enqueue(t, s, delayed(t))
+		if next.in() {
+			t.Fatal("no delay for the next")
+		}
+		time.Sleep(delay)
+		synctest.Wait()
+		next.release()
+		wantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
+	})
+}
+
+// A node that is lost during the delay, before anyone had the lock, is no holder's.
+func TestLockDelayStartsOver(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		s.Inject(curatortest.Rule{Op: "create", Path: "/lock.holder", Do: curatortest.CutAfter()})
+		first := enqueue(t, s, delayed(t))
+		time.Sleep(delay / 2)
+		first.release()
+		wantTrace(t, s, false)
+	})
+}
+
+func TestLockDelayOnBackends(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		opt := locks.WithLockDelay(200 * time.Millisecond)
+		lost := e.acquire(e.lock(e.client, opt))
+		waiter := e.queue(t.Context(), e.other(opt), 2)
+		if err := e.observer.Delete().ForPath(t.Context(), lost.Path()); err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		next := e.granted(waiter)
+		if took := time.Since(begin); took < 150*time.Millisecond {
+			t.Errorf("the delay took %v", took)
+		}
+		wantErr(t, lost.Release(t.Context()), locks.ErrLockLost)
+		e.release(next)
+		if left, err := e.observer.CheckExists().ForPath(t.Context(), e.path+".holder"); err != nil || left {
+			t.Errorf("the trace is left: %v, %v", left, err)
+		}
+		e.wantNodes(0)
+	})
+}
