@@ -48,21 +48,33 @@ func (i inside) Run(ctx context.Context, op, path string, fn func(ctx context.Co
 	return i.c.run(ctx, operation{name: op, path: path, repeat: true}, fn)
 }
 
-func (i inside) CreateAndList(ctx context.Context, builder any, path string) (seam.Created, *seam.Removal, error) {
-	b, ok := builder.(CreateBuilder)
-	if !ok || !b.p.protection {
-		return seam.Created{}, nil, fmt.Errorf("%w: a contender's node needs protection", ErrInvalidBuilder)
+func (i inside) CreateAndList(ctx context.Context, builder any, path string, sequential bool) (seam.Created, *seam.Removal, error) {
+	b, err := i.contender(builder)
+	if err != nil {
+		return seam.Created{}, nil, err
 	}
-	if !b.p.mode.ephemeral() {
-		return seam.Created{}, nil, fmt.Errorf("%w: a contender's node must go with its session", ErrInvalidBuilder)
+	if !sequential {
+		b.p.mode = Ephemeral
 	}
 	return b.p.create(ctx, b.c, path, true)
 }
 
+// contender returns a builder of contenders' nodes.
+func (i inside) contender(builder any) (CreateBuilder, error) {
+	switch b, _ := builder.(CreateBuilder); {
+	case b.c != i.c:
+		return b, fmt.Errorf("%w: the builder of a contender's node is another client's", ErrInvalidBuilder)
+	case !b.p.protection || b.p.mode != EphemeralSequential:
+		return b, fmt.Errorf("%w: a contender's node needs protection, and is ephemeral and sequential", ErrInvalidBuilder)
+	default:
+		return b, nil
+	}
+}
+
 func (i inside) CreateGroup(ctx context.Context, builder any, path string, n int) ([]seam.Created, []*seam.Removal, error) {
-	b, ok := builder.(CreateBuilder)
-	if !ok || !b.p.protection || b.p.mode != EphemeralSequential {
-		return nil, nil, fmt.Errorf("%w: contenders' nodes need protection, and are ephemeral and sequential", ErrInvalidBuilder)
+	b, err := i.contender(builder)
+	if err != nil {
+		return nil, nil, err
 	}
 	return b.p.createGroup(ctx, b.c, path, n)
 }

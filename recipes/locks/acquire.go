@@ -68,6 +68,19 @@ func (in *internals) enter(ctx, waitCtx context.Context, span *tracing.Acquisiti
 		}
 	}
 	c := contender{in: in, wait: wait, site: here()}
+	if in.readers != nil && in.readers.carried(ctx) != nil {
+		return nil, fmt.Errorf("%w: from a read lease to a write lease", ErrDeadlock)
+	}
+	if in.writers != nil {
+		if write := in.writers.carried(ctx); write != nil {
+			c.writer = write.hold
+		}
+	}
+	return c.take(ctx, waitCtx, span)
+}
+
+// take contends until there is a lease.
+func (c *contender) take(ctx, waitCtx context.Context, span *tracing.Acquisition) (*Lease, error) {
 	for {
 		hold, err := c.contend(waitCtx)
 		if err != nil {
@@ -77,6 +90,12 @@ func (in *internals) enter(ctx, waitCtx context.Context, span *tracing.Acquisiti
 			return lease, nil
 		}
 		hold.remove() // lost before anyone could use it
+		if c.writer != nil {
+			return nil, hold.lost()
+		}
+		if err := awaitAll(waitCtx, []*seam.Removal{hold.leaving()}); err != nil {
+			return nil, c.explain(ctx, waitCtx, err)
+		}
 	}
 }
 
@@ -118,7 +137,27 @@ func (c *contender) contend(ctx context.Context) (*hold, error) {
 			c.settle(ctx, left...)
 			return hold, err
 		}
+		if err := awaitAll(ctx, left); err != nil {
+			c.settle(ctx, left...)
+			return nil, err
+		}
 	}
+}
+
+// awaitAll waits for the removal of nodes that others are to replace: behind them, a
+// contender would wait for itself, and take itself for somebody else.
+func awaitAll(ctx context.Context, removals []*seam.Removal) error {
+	for _, removal := range removals {
+		if removal == nil {
+			continue
+		}
+		select {
+		case <-removal.Done:
+		case <-ctx.Done():
+			return ended(ctx)
+		}
+	}
+	return nil
 }
 
 // create makes the contender's node. When it fails, left is what goes on in the background
@@ -131,12 +170,13 @@ func (c *contender) create(ctx context.Context) (left []*seam.Removal, err error
 	if c.writer != nil {
 		// A number of its own would put the reader behind writers that wait already: the
 		// first of them would be let in together with it.
-		builder = builder.WithMode(framework.Ephemeral)
 		name += orderOf(nameOf(c.writer.node.Path))
 	}
-	node, removal, err := c.in.inside.CreateAndList(ctx, builder, c.in.path+"/"+name)
+	node, removal, err := c.in.inside.CreateAndList(ctx, builder, c.in.path+"/"+name, c.writer == nil)
 	c.node = node
 	switch {
+	case errors.Is(err, framework.ErrInvalidBuilder):
+		return nil, fmt.Errorf("%w: WithDriver: %w", framework.ErrInvalidOption, err)
 	case err != nil:
 		return []*seam.Removal{removal}, err
 	case c.writer == nil:
@@ -188,16 +228,7 @@ func (c *contender) attempt(ctx context.Context) (hold *hold, left []*seam.Remov
 func (c *contender) settle(ctx context.Context, removals ...*seam.Removal) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.in.cfg.releaseTimeout)
 	defer cancel()
-	for _, removal := range removals {
-		if removal == nil {
-			continue
-		}
-		select {
-		case <-removal.Done:
-		case <-ctx.Done():
-			return
-		}
-	}
+	_ = awaitAll(ctx, removals) // what takes longer goes on in the background
 }
 
 // cleanUp returns the context in which clean-up waits: ctx, or when it has ended a short

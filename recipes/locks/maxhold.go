@@ -16,7 +16,7 @@ func WithMaxHold(d time.Duration) Option {
 
 // limit ends the hold when it has lasted too long, and its node a little later.
 func (h *hold) limit(ctx context.Context) {
-	timer := time.NewTimer(h.in.cfg.maxHold - time.Since(h.granted))
+	timer := time.NewTimer(h.in.cfg.maxHold)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
