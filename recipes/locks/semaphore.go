@@ -98,7 +98,7 @@ func (s *InterProcessSemaphore) AcquireN(ctx context.Context, n int) (*Lease, er
 		return nil, fmt.Errorf("lock %s: %w: %d of %d", s.in.path, ErrTooManyLeases, n, s.in.maxLeases)
 	}
 	if err := checkLeases(n); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("lock %s: %w", s.in.path, err)
 	}
 	return s.in.traced(ctx, true, func(waitCtx context.Context, span *tracing.Acquisition) (*Lease, error) {
 		if ctx.Err() != nil {
