@@ -38,8 +38,15 @@ func (p *createParams) createGroup(ctx context.Context, c *Client, path string, 
 }
 
 // attempt is one try. One whose reply is lost is not looked for: what it may have made is
-// removed, and other nodes are made.
+// removed, and then other nodes are made, which would else be behind their own forerunners.
 func (g *multiCreation) attempt(ctx context.Context, conn *zkconn.Conn) error {
+	for _, removal := range g.left {
+		select {
+		case <-removal.Done:
+		case <-ctx.Done():
+			return loopError(ctx, ErrConnectionLoss)
+		}
+	}
 	err := g.send(ctx, conn)
 	for range 5 { // as in creation.attempt
 		if !errors.Is(err, ErrNoNode) {

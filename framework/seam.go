@@ -48,29 +48,41 @@ func (i inside) Run(ctx context.Context, op, path string, fn func(ctx context.Co
 	return i.c.run(ctx, operation{name: op, path: path, repeat: true}, fn)
 }
 
-func (i inside) CreateAndList(ctx context.Context, builder any, path string) (seam.Created, *seam.Removal, error) {
-	return i.create(ctx, builder, path, true)
+func (i inside) CreateAndList(ctx context.Context, builder any, path string, sequential bool) (seam.Created, *seam.Removal, error) {
+	b, err := i.contender(builder)
+	if err != nil {
+		return seam.Created{}, nil, err
+	}
+	if !sequential {
+		b.p.mode = Ephemeral
+	}
+	return b.p.create(ctx, b.c, path, true)
 }
 
 func (i inside) Create(ctx context.Context, builder any, path string) (seam.Created, *seam.Removal, error) {
-	return i.create(ctx, builder, path, false)
+	b, err := i.contender(builder)
+	if err != nil {
+		return seam.Created{}, nil, err
+	}
+	return b.p.create(ctx, b.c, path, false)
 }
 
-func (i inside) create(ctx context.Context, builder any, path string, list bool) (seam.Created, *seam.Removal, error) {
-	b, ok := builder.(CreateBuilder)
-	if !ok || !b.p.protection {
-		return seam.Created{}, nil, fmt.Errorf("%w: a contender's node needs protection", ErrInvalidBuilder)
+// contender returns a builder of contenders' nodes.
+func (i inside) contender(builder any) (CreateBuilder, error) {
+	switch b, _ := builder.(CreateBuilder); {
+	case b.c != i.c:
+		return b, fmt.Errorf("%w: the builder of a contender's node is another client's", ErrInvalidBuilder)
+	case !b.p.protection || b.p.mode != EphemeralSequential:
+		return b, fmt.Errorf("%w: a contender's node needs protection, and is ephemeral and sequential", ErrInvalidBuilder)
+	default:
+		return b, nil
 	}
-	if !b.p.mode.ephemeral() {
-		return seam.Created{}, nil, fmt.Errorf("%w: a contender's node must go with its session", ErrInvalidBuilder)
-	}
-	return b.p.create(ctx, b.c, path, list)
 }
 
 func (i inside) CreateGroup(ctx context.Context, builder any, path string, n int) ([]seam.Created, []*seam.Removal, error) {
-	b, ok := builder.(CreateBuilder)
-	if !ok || !b.p.protection || b.p.mode != EphemeralSequential {
-		return nil, nil, fmt.Errorf("%w: contenders' nodes need protection, and are ephemeral and sequential", ErrInvalidBuilder)
+	b, err := i.contender(builder)
+	if err != nil {
+		return nil, nil, err
 	}
 	return b.p.createGroup(ctx, b.c, path, n)
 }

@@ -23,13 +23,14 @@ type Client interface {
 	Conn() (*zkconn.Conn, error)
 	// Run tries fn, which may be repeated, under the client's retry policy.
 	Run(ctx context.Context, op, path string, fn func(ctx context.Context, conn *zkconn.Conn) error) error
-	// CreateAndList makes a node by a framework.CreateBuilder with protection and lists
-	// its siblings, in one write. When it fails, left is what goes on in the background
-	// to remove what it may have made; it may be nil.
-	CreateAndList(ctx context.Context, builder any, path string) (created Created, left *Removal, err error)
-	// Create is CreateAndList without the list.
+	// CreateAndList makes a node by a framework.CreateBuilder of this client, with protection,
+	// ephemeral and sequential, and lists its siblings, in one write; the node is not
+	// sequential if path has its number already. When it fails, left is what goes on in
+	// the background to remove what it may have made; it may be nil.
+	CreateAndList(ctx context.Context, builder any, path string, sequential bool) (created Created, left *Removal, err error)
+	// Create is CreateAndList of a sequential node without the list.
 	Create(ctx context.Context, builder any, path string) (created Created, left *Removal, err error)
-	// CreateGroup is CreateAndList for several ephemeral sequential nodes, all or none,
+	// CreateGroup is CreateAndList for several sequential nodes, all or none,
 	// whose numbers follow each other. left goes on also after a success, if a try before
 	// it may have made nodes.
 	CreateGroup(ctx context.Context, builder any, path string, n int) (created []Created, left []*Removal, err error)

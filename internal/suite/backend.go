@@ -40,20 +40,28 @@ type dialFunc func(ctx context.Context, network, address string) (net.Conn, erro
 
 var tests atomic.Int64
 
-// real is the process's real server, which starts with the first test that needs one:
-// a JVM for each test would take longer than the tests.
-var real struct {
+// realServer is one of the process, which starts with the first test that needs it: a JVM
+// for each test would take longer than the tests.
+type realServer struct {
 	once     sync.Once
 	ensemble *curatortest.Ensemble
 	err      error
 }
 
+// real is what most tests share; reaping has a server of its own for those of EachReaping.
+var real, reaping realServer
+
+// reapInterval is how often the servers of EachReaping look for empty containers.
+var reapInterval = curatortest.WithContainerCheckInterval(Tick)
+
 // Main is for TestMain: it runs the tests, calls the functions of cleanUp, stops the real
 // server if one was started, and fails if a goroutine is left.
 func Main(m *testing.M, cleanUp ...func() error) {
 	code := m.Run()
-	if real.ensemble != nil {
-		cleanUp = append(cleanUp, real.ensemble.Close)
+	for _, s := range []*realServer{&real, &reaping} {
+		if s.ensemble != nil {
+			cleanUp = append(cleanUp, s.ensemble.Close)
+		}
 	}
 	for _, f := range cleanUp {
 		if err := f(); err != nil {
@@ -69,39 +77,52 @@ func Main(m *testing.M, cleanUp ...func() error) {
 }
 
 // Each runs test on every backend, as a subtest each.
-func Each(t *testing.T, test func(t *testing.T, b *Backend)) {
+func Each(t *testing.T, test func(t *testing.T, b *Backend)) { each(t, &real, test) }
+
+// EachReaping is Each on servers that remove containers shortly after their last child has
+// gone, and not a minute later.
+func EachReaping(t *testing.T, test func(t *testing.T, b *Backend)) {
+	each(t, &reaping, test, reapInterval)
+}
+
+func each(t *testing.T, process *realServer, test func(t *testing.T, b *Backend), opts ...curatortest.Option) {
+	opts = append(opts, curatortest.WithTickTime(Tick))
 	t.Run("virtual", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			server := curatortest.Start(t, curatortest.Virtual(), curatortest.WithTickTime(Tick))
+			server := curatortest.Start(t, append(opts, curatortest.Virtual())...)
 			b := newBackend("virtual", server.ConnectString(), server.DialContext)
 			b.watches = server.Watches
 			test(t, b)
 		})
 	})
 	t.Run("embedded", func(t *testing.T) {
-		server := curatortest.Start(t, curatortest.WithTickTime(Tick))
+		server := curatortest.Start(t, opts...)
 		b := newBackend("embedded", server.ConnectString(), new(net.Dialer).DialContext)
 		b.watches = server.Watches
 		test(t, b)
 	})
 	t.Run("real", func(t *testing.T) {
-		test(t, Real(t))
+		test(t, process.backend(t, opts...))
 	})
 }
 
 // Real returns the real server alone.
 func Real(t *testing.T) *Backend {
 	t.Helper()
-	real.once.Do(func() {
-		real.ensemble, real.err = curatortest.NewReal(1, curatortest.WithTickTime(Tick))
-	})
-	if errors.Is(real.err, curatortest.ErrNotInstalled) && os.Getenv("CI") != "true" {
-		t.Skip(real.err)
+	return real.backend(t, curatortest.WithTickTime(Tick))
+}
+
+// backend starts the server, with opts, if it does not run yet.
+func (s *realServer) backend(t *testing.T, opts ...curatortest.Option) *Backend {
+	t.Helper()
+	s.once.Do(func() { s.ensemble, s.err = curatortest.NewReal(1, opts...) })
+	if errors.Is(s.err, curatortest.ErrNotInstalled) && os.Getenv("CI") != "true" {
+		t.Skip(s.err)
 	}
-	if real.err != nil {
-		t.Fatal(real.err)
+	if s.err != nil {
+		t.Fatal(s.err)
 	}
-	return newBackend("real", real.ensemble.ConnectString(), new(net.Dialer).DialContext)
+	return newBackend("real", s.ensemble.ConnectString(), new(net.Dialer).DialContext)
 }
 
 func newBackend(name, connect string, dial dialFunc) *Backend {

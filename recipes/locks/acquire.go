@@ -69,6 +69,19 @@ func (in *internals) enter(ctx, waitCtx context.Context, span *tracing.Acquisiti
 	if in.cfg.handover > 0 {
 		return in.takeTurn(ctx, waitCtx, span, c)
 	}
+	if in.readers != nil && in.readers.carried(ctx) != nil {
+		return nil, fmt.Errorf("%w: from a read lease to a write lease", ErrDeadlock)
+	}
+	if in.writers != nil {
+		if write := in.writers.carried(ctx); write != nil {
+			c.writer = write.hold
+		}
+	}
+	return c.take(ctx, waitCtx, span)
+}
+
+// take contends until there is a lease.
+func (c *contender) take(ctx, waitCtx context.Context, span *tracing.Acquisition) (*Lease, error) {
 	for {
 		hold, err := c.contend(waitCtx)
 		if err != nil {
@@ -78,6 +91,12 @@ func (in *internals) enter(ctx, waitCtx context.Context, span *tracing.Acquisiti
 			return lease, nil
 		}
 		hold.remove() // lost before anyone could use it
+		if c.writer != nil {
+			return nil, hold.lost()
+		}
+		if err := awaitAll(waitCtx, []*seam.Removal{hold.leaving()}); err != nil {
+			return nil, c.explain(ctx, waitCtx, err)
+		}
 	}
 }
 
@@ -122,7 +141,27 @@ func (c *contender) contend(ctx context.Context) (*hold, error) {
 			c.settle(ctx, left...)
 			return hold, err
 		}
+		if err := awaitAll(ctx, left); err != nil {
+			c.settle(ctx, left...)
+			return nil, err
+		}
 	}
+}
+
+// awaitAll waits for the removal of nodes that others are to replace: behind them, a
+// contender would wait for itself, and take itself for somebody else.
+func awaitAll(ctx context.Context, removals []*seam.Removal) error {
+	for _, removal := range removals {
+		if removal == nil {
+			continue
+		}
+		select {
+		case <-removal.Done:
+		case <-ctx.Done():
+			return ended(ctx)
+		}
+	}
+	return nil
 }
 
 // create makes the contender's node. When it fails, left is what goes on in the background
@@ -133,18 +172,18 @@ func (c *contender) create(ctx context.Context) (left []*seam.Removal, err error
 		return c.createAll(ctx, builder)
 	}
 	if c.writer != nil {
+		if err := c.writer.seat(); err != nil {
+			return nil, err
+		}
 		// A number of its own would put the reader behind writers that wait already: the
 		// first of them would be let in together with it.
-		builder = builder.WithMode(framework.Ephemeral)
 		name += orderOf(nameOf(c.writer.node.Path))
 	}
-	create := c.in.inside.CreateAndList
-	if c.in.cfg.plain && c.writer == nil {
-		create = c.in.inside.Create
-	}
-	node, removal, err := create(ctx, builder, c.in.path+"/"+name)
+	node, removal, err := c.make(ctx, builder, c.in.path+"/"+name)
 	c.node = node
 	switch {
+	case errors.Is(err, framework.ErrInvalidBuilder):
+		return nil, fmt.Errorf("%w: WithDriver: %w", framework.ErrInvalidOption, err)
 	case err != nil:
 		return []*seam.Removal{removal}, err
 	case c.writer == nil:
@@ -157,6 +196,14 @@ func (c *contender) create(ctx context.Context) (left []*seam.Removal, err error
 		return []*seam.Removal{c.in.inside.Remove(c.node.Path, c.node.Session)}, c.writer.lost()
 	}
 	return nil, nil
+}
+
+// make makes one node, and looks at the queue with the same write unless that is ruled out.
+func (c *contender) make(ctx context.Context, builder framework.CreateBuilder, path string) (seam.Created, *seam.Removal, error) {
+	if c.in.cfg.plain && c.writer == nil {
+		return c.in.inside.Create(ctx, builder, path)
+	}
+	return c.in.inside.CreateAndList(ctx, builder, path, c.writer == nil)
 }
 
 // createAll makes the nodes of several leases.
@@ -193,16 +240,7 @@ func (c *contender) attempt(ctx context.Context) (hold *hold, left []*seam.Remov
 func (c *contender) settle(ctx context.Context, removals ...*seam.Removal) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.in.cfg.releaseTimeout)
 	defer cancel()
-	for _, removal := range removals {
-		if removal == nil {
-			continue
-		}
-		select {
-		case <-removal.Done:
-		case <-ctx.Done():
-			return
-		}
-	}
+	_ = awaitAll(ctx, removals) // what takes longer goes on in the background
 }
 
 // cleanUp returns the context in which clean-up waits: ctx, or when it has ended a short

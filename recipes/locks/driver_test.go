@@ -1,7 +1,9 @@
 package locks_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -99,11 +101,23 @@ func TestDriverThatWatchesWhatIsGone(t *testing.T) {
 func TestDriverMakesOtherNodes(t *testing.T) {
 	suite.Each(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
+		creates := map[string]func(framework.CreateBuilder) framework.CreateBuilder{
+			"no builder":       func(framework.CreateBuilder) framework.CreateBuilder { return framework.CreateBuilder{} },
+			"another client's": func(framework.CreateBuilder) framework.CreateBuilder { return e.observer.Create().WithProtection() },
+			"unprotected": func(framework.CreateBuilder) framework.CreateBuilder {
+				return e.client.Create().WithMode(framework.EphemeralSequential)
+			},
+		}
 		for _, mode := range []framework.CreateMode{framework.Persistent, framework.PersistentSequential, framework.Ephemeral, framework.Container} {
-			driver := changed{create: func(b framework.CreateBuilder) framework.CreateBuilder { return b.WithMode(mode) }}
-			_, err := e.lock(e.client, locks.WithDriver(driver)).TryAcquire(t.Context())
-			if err == nil || errors.Is(err, locks.ErrNotAcquired) {
-				t.Errorf("mode %v: %v", mode, err)
+			creates[fmt.Sprintf("mode %v", mode)] = func(b framework.CreateBuilder) framework.CreateBuilder { return b.WithMode(mode) }
+		}
+		for name, create := range creates {
+			mutex := e.lock(e.client, locks.WithDriver(changed{create: create}))
+			for _, acquire := range []func(context.Context) (*locks.Lease, error){mutex.Acquire, mutex.TryAcquire} {
+				_, err := acquire(t.Context())
+				if !errors.Is(err, framework.ErrInvalidOption) || !strings.Contains(err.Error(), "WithDriver") {
+					t.Errorf("%s: %v", name, err)
+				}
 			}
 			e.wantNodes(0)
 		}

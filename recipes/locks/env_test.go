@@ -23,6 +23,9 @@ type env struct {
 	network  *suite.Network
 	mutex    *locks.InterProcessMutex
 	observer *framework.Client
+
+	strangers []int64  // the sessions of others' clients, where that matters
+	atEnd     []func() // ends what the test does not
 }
 
 var sessionPolicy = framework.WithErrorPolicy(state.SessionErrorPolicy())

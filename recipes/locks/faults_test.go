@@ -3,11 +3,11 @@ package locks_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 )
@@ -25,62 +25,74 @@ import (
 //	ctx ends    CreateCancelled     WaitCancelled       HoldOutlivesAcquire       ReleaseEndedContext
 //	Close       CreateClosed        WaitClosed          HoldClosed                ReleaseClosed
 //	node gone   CreateNodeDeleted   WaitNodeDeleted     HoldNodeDeleted           ReleaseNodeDeleted
+//	reaped      CreateReaped        -                   HoldReaped                ReleaseReaped
+//	path gone   CreatePathDeleted   WaitPathDeleted     HoldPathDeleted           ReleasePathDeleted
+//	asked       CreateAsked         WaitAsked           HoldAsked                 ReleaseAsked
 
 func TestCreateCutBefore(t *testing.T) {
 	eachKind(t, creators, func(t *testing.T, f *fixture) {
-		hit := f.network.On(jute.OpCreate2, suite.CutBefore, nil)
+		if f.kind.v2 {
+			f.prepare() // of the others it is the first request of all
+		}
+		hit := f.onCreate(suite.CutBefore, nil)
 		lease := f.hold()
 		<-hit
-		f.wantOurs(1)
+		f.wantOurs()
 		f.release(lease)
-		f.wantOurs(0)
+		f.wantNone()
 	})
 }
 
-// The reply is lost but the session lives: the node is found again, and only one is there.
+// The reply is lost but the session lives: a single node is found again, and only one is
+// there.
 func TestCreateCutAfter(t *testing.T) {
 	eachKind(t, creators, func(t *testing.T, f *fixture) {
 		f.accompany()
-		f.env.release(f.take()) // the parents are there
-		hit := f.network.On(jute.OpCreate2, suite.CutAfter, nil)
+		f.prepare()
+		hit := f.onCreate(suite.CutAfter, nil)
 		lease := f.take()
 		<-hit
-		first := byte('1' + len(f.others))
-		if name := f.wantOurs(1)[0]; lease.Path() != f.path+"/"+name || name[len(name)-1] != first {
-			t.Fatalf("lease on %q, node %q: not the one that was created first", lease.Path(), name)
+		paths := f.wantOurs()
+		f.wantPaths(lease, paths)
+		n := len(f.others) + 2*f.kind.leases // have been made
+		if f.kind.leases > 1 {
+			n += f.kind.leases // several are made anew: see keepsPlace for those in Java's layout
+		}
+		if last := number(paths[len(paths)-1]); last != fmt.Sprintf("%010d", n-1) {
+			t.Fatalf("lease on %q: not those that were created first", paths)
 		}
 		f.follow()
 		f.release(lease)
-		f.wantOurs(0)
+		f.wantNone()
 	})
 }
 
 // The reply is lost and the session, too: the node of the old session is not adopted.
 func TestCreateExpired(t *testing.T) {
 	eachKind(t, creators, func(t *testing.T, f *fixture) {
-		f.env.release(f.take())
+		f.prepare()
 		before := f.client.SessionID()
-		hit := f.network.On(jute.OpCreate2, suite.CutAfter, func() { f.network.Expire(t) })
+		hit := f.onCreate(suite.CutAfter, func() { f.network.Expire(t) })
 		lease := f.hold()
 		<-hit
 		if after := f.client.SessionID(); after == before {
 			t.Fatal("the session is the same")
 		}
-		f.wantOurs(1)
+		f.wantOurs()
 		f.release(lease)
-		f.wantOurs(0)
+		f.wantNone()
 	})
 }
 
 // The caller gives up while nobody knows whether the node was made: it is removed later.
 func TestCreatePartition(t *testing.T) {
 	eachKindIdly(t, creators, func(t *testing.T, f *fixture) {
-		f.env.release(f.take())
+		f.prepare()
 		f.accompany()
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var heal func()
-		hit := f.network.On(jute.OpCreate2, suite.CutAfter, func() {
+		hit := f.onCreate(suite.CutAfter, func() {
 			heal = f.network.Isolate()
 			cancel()
 		})
@@ -90,11 +102,11 @@ func TestCreatePartition(t *testing.T) {
 		if errors.Is(err, locks.ErrNotAcquired) {
 			t.Fatalf("%v says that the lock is busy", err)
 		}
-		f.wantOurs(1)
+		f.wantOurs()
 		f.follow()
 		heal()
 		f.succeed()
-		f.untilOurs(0)
+		f.untilNone()
 	})
 }
 
@@ -102,14 +114,14 @@ func TestCreatePartition(t *testing.T) {
 func TestCreateCancelled(t *testing.T) {
 	eachKind(t, creators, func(t *testing.T, f *fixture) {
 		f.accompany()
-		f.env.release(f.take())
+		f.prepare()
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		hit := f.network.On(jute.OpCreate2, suite.CutAfter, cancel)
+		hit := f.onCreate(suite.CutAfter, cancel)
 		_, err := f.lock.Acquire(ctx)
 		<-hit
 		wantErr(t, err, context.Canceled)
-		f.wantOurs(0)
+		f.wantNone()
 	})
 }
 
@@ -131,25 +143,15 @@ func TestCreateClosed(t *testing.T) {
 func TestCreateNodeDeleted(t *testing.T) {
 	eachKind(t, creators, func(t *testing.T, f *fixture) {
 		f.accompany()
-		f.env.release(f.take())
-		hit := f.network.On(jute.OpCreate2, suite.CutAfter, func() { f.deleteOurs(f.ours()[0]) })
+		f.prepare()
+		hit := f.onCreate(suite.CutAfter, func() { f.deleteOurs(f.ours()[0]) })
 		lease := f.take()
 		<-hit
-		if name := f.wantOurs(1)[0]; lease.Path() != f.path+"/"+name {
-			t.Fatalf("lease on %q, node %q", lease.Path(), name)
-		}
+		f.wantPaths(lease, f.wantOurs())
 		f.follow()
 		f.release(lease)
-		f.wantOurs(0)
+		f.wantNone()
 	})
-}
-
-// deleteOurs is what an operator does.
-func (f *fixture) deleteOurs(name string) {
-	f.t.Helper()
-	if err := f.observer.Delete().ForPath(context.Background(), f.path+"/"+name); err != nil {
-		f.t.Error(err)
-	}
 }
 
 func TestWaitCutBefore(t *testing.T) { waitWithFate(t, suite.CutBefore) }
@@ -159,60 +161,40 @@ func TestWaitCutAfter(t *testing.T) { waitWithFate(t, suite.CutAfter) }
 // waitWithFate has the requests meet their fate that set the watches of a waiter.
 func waitWithFate(t *testing.T, fate suite.Fate) {
 	eachKind(t, waiters, func(t *testing.T, f *fixture) {
-		hit := f.network.On(jute.OpGetData, fate, nil)
+		hit := f.onArming(fate)
 		a := f.wait(t.Context())
-		name := f.wantOurs(1)[0]
+		paths := f.wantOurs()
 		<-hit
-		f.follow()
+		if f.keepsPlace() {
+			f.follow()
+		}
 		f.wantWaiting(a)
-		f.getsIn(a, name)
+		f.getsIn(a, paths)
 	})
-}
-
-// getsIn has the others release what they hold, and wants the waiter let in with its node.
-func (f *fixture) getsIn(a *acquisition, name string) {
-	f.t.Helper()
-	f.yield()
-	lease := f.granted(a)
-	if lease.Path() != f.path+"/"+name {
-		f.t.Fatalf("lease on %q, waited with %q: it lost its place", lease.Path(), name)
-	}
-	f.env.release(lease)
 }
 
 func TestWaitReconnect(t *testing.T) {
 	eachKind(t, waiters, func(t *testing.T, f *fixture) {
 		a := f.wait(t.Context())
-		name := f.wantOurs(1)[0]
+		paths := f.wantOurs()
 		for range 3 {
 			f.network.Cut()
 			suite.Eventually(t, "a connection", func() bool { return f.client.ConnectionState().IsConnected() })
 		}
-		f.follow()
-		f.getsIn(a, name)
+		if f.keepsPlace() {
+			f.follow()
+		}
+		f.getsIn(a, paths)
 	})
 }
 
 func TestWaitExpired(t *testing.T) {
 	eachKind(t, waiters, func(t *testing.T, f *fixture) {
 		a := f.wait(t.Context())
-		old := f.wantOurs(1)[0]
+		old := f.wantOurs()
 		f.network.Expire(t)
-		f.getsIn(a, f.untilAnother(old))
+		f.getsIn(a, f.untilOthers(old))
 	})
-}
-
-// untilAnother waits until the waiter has another node in the queue.
-func (f *fixture) untilAnother(old string) (name string) {
-	f.t.Helper()
-	suite.Eventually(f.t, "another node in the queue", func() bool {
-		names := f.ours()
-		if len(names) == 1 {
-			name = names[0]
-		}
-		return len(names) == 1 && name != old
-	})
-	return name
 }
 
 // Behind a partition the waiter's session ends, and nobody waits for its node. When the
@@ -220,12 +202,12 @@ func (f *fixture) untilAnother(old string) (name string) {
 func TestWaitPartition(t *testing.T) {
 	eachKindIdly(t, waiters, func(t *testing.T, f *fixture) {
 		a := f.wait(t.Context())
-		old := f.wantOurs(1)[0]
+		old := f.wantOurs()
 		heal := f.network.Isolate()
-		f.untilOurs(0)
+		f.untilNone()
 		f.wantWaiting(a)
 		heal()
-		f.getsIn(a, f.untilAnother(old))
+		f.getsIn(a, f.untilOthers(old))
 	})
 }
 
@@ -238,7 +220,7 @@ func TestWaitCancelled(t *testing.T) {
 		cancel(why)
 		<-a.done
 		wantErr(t, a.err, locks.ErrNotAcquired, context.Canceled, why)
-		f.wantOurs(0) // it is gone when Acquire returns
+		f.wantNone() // it is gone when Acquire returns
 		f.wantWaiting(f.rival)
 	})
 }
@@ -249,7 +231,7 @@ func TestWaitCancelledWatches(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		a := f.wait(ctx)
-		held := len(f.others) // everyone watches the own node
+		held := len(f.others) + f.kind.watches // everyone watches the own node
 		f.untilWatches("on its own node and one ahead", func(n int) bool { return n >= held+2 })
 		cancel()
 		<-a.done
@@ -266,7 +248,7 @@ func TestWaitClosed(t *testing.T) {
 		}
 		<-a.done
 		wantErr(t, a.err, framework.ErrClosed)
-		f.untilOurs(0)
+		f.untilNone()
 		f.wantWaiting(f.rival)
 	})
 }
@@ -274,8 +256,8 @@ func TestWaitClosed(t *testing.T) {
 func TestWaitNodeDeleted(t *testing.T) {
 	eachKind(t, waiters, func(t *testing.T, f *fixture) {
 		a := f.wait(t.Context())
-		old := f.wantOurs(1)[0]
-		f.deleteOurs(old)
-		f.getsIn(a, f.untilAnother(old))
+		old := f.wantOurs()
+		f.deleteOurs(old[0])
+		f.getsIn(a, f.untilOthers(old))
 	})
 }

@@ -89,7 +89,7 @@ func (c grantCase) try(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	node, _, err := in.inside.CreateAndList(t.Context(), in.builder(), "/lock/"+lockName)
+	node, _, err := in.inside.CreateAndList(t.Context(), in.builder(), "/lock/"+lockName, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,4 +114,48 @@ func (c grantCase) try(t *testing.T) {
 		t.Errorf("%d hooks are left", n)
 	}
 	_ = client.Close(t.Context()) // what has become of its session is not the point
+}
+
+// Who was asked to let go while it waited, and has its node read before there is a lease, gets
+// one all the same: it has ended, or the user's function is called with it.
+func TestAskedBeforeTheLease(t *testing.T) {
+	for _, listens := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			client := curatortest.Start(t, curatortest.Virtual()).Client(t)
+			told := make(chan *Lease, 1)
+			cfg := config{releaseTimeout: time.Second, revocable: true, nodeData: revokeMessage, nodeDataGiven: true}
+			if listens {
+				cfg.onRevoke = func(_ context.Context, lease *Lease) { told <- lease }
+			}
+			in, err := newInternals(client, "/lock", cfg, mutexRules(StandardLockInternalsDriver{}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			node, _, err := in.inside.CreateAndList(t.Context(), in.builder(), "/lock/"+lockName, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			hold, err := (&contender{in: in, wait: true}).grant(node)
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(2 * watchLater)
+			synctest.Wait() // the node has been read
+			lease := hold.newLease(t.Context(), nil, nil)
+			if lease == nil {
+				t.Fatal("no lease: the waiter would begin anew")
+			}
+			synctest.Wait()
+			var loss *LossError
+			if revoked := errors.As(lease.Err(), &loss) && loss.Reason == LossRevoked; revoked == listens {
+				t.Errorf("a lease with a function: %t, ended with %v", listens, lease.Err())
+			}
+			if listens && <-told != lease {
+				t.Error("told of another lease")
+			}
+			if err := lease.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }

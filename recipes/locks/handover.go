@@ -144,6 +144,9 @@ func (in *internals) takeTurn(ctx, waitCtx context.Context, span *tracing.Acquis
 			return lease, nil
 		}
 		hold.remove() // lost before anyone could use it
+		if err := awaitAll(waitCtx, []*seam.Removal{hold.leaving()}); err != nil {
+			return nil, c.explain(ctx, waitCtx, err)
+		}
 		if !mine {
 			return in.takeTurn(ctx, waitCtx, span, c)
 		}

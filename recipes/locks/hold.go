@@ -27,11 +27,11 @@ type hold struct {
 	in      *internals
 	node    seam.Created
 	token   int64
-	site    site // of the acquisition
-	granted time.Time
-	waited  bool   // before it was granted
-	times   int    // how often the node was handed over
-	forget  func() // takes the hook on the session back
+	site    site      // of the acquisition
+	granted time.Time // when there was a lease
+	waited  bool      // before it was granted
+	times   int       // how often the node was handed over
+	forget  func()    // takes the hook on the session back
 	over    atomic.Bool
 	ended   chan struct{} // closed when it is over
 	left    chan struct{} // closed when the node is being deleted
@@ -151,9 +151,6 @@ func (c *contender) grant(node seam.Created) (*hold, error) {
 	}
 	h.count()
 	h.watchFrom(c)
-	if h.in.cfg.maxHold > 0 {
-		h.in.inside.Go(h.limit)
-	}
 	return h, nil
 }
 
@@ -241,6 +238,11 @@ func (h *hold) onLoss(l seam.Loss) {
 func (h *hold) lose(reason LossReason, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.loseLocked(reason, err)
+}
+
+// loseLocked is lose; h.mu is held.
+func (h *hold) loseLocked(reason LossReason, err error) {
 	if h.err != nil {
 		return
 	}
@@ -249,6 +251,9 @@ func (h *hold) lose(reason LossReason, err error) {
 		Held: time.Since(h.granted), Err: err,
 	}
 	h.end(loss)
+	if h.spanCtx == nil {
+		return // nobody had a lease of it yet: the acquisition goes on
+	}
 	span, ctx := h.span, h.spanCtx
 	h.in.inside.Report(func() {
 		h.in.client.Logger().Warn("lock lost", "path", h.in.path, "reason", reason.String(), "token", loss.Token, "held", loss.Held)
@@ -314,7 +319,10 @@ func (h *hold) newLease(ctx context.Context, span *tracing.Acquisition, up *plac
 	}
 	values := context.WithoutCancel(ctx)
 	if h.spanCtx == nil {
-		h.span, h.spanCtx = span, values
+		h.span, h.spanCtx, h.granted = span, values, time.Now()
+		if h.in.cfg.maxHold > 0 {
+			h.in.inside.Go(h.limit)
+		}
 	}
 	inner, cancel := context.WithCancelCause(values)
 	p := &place{slot: make(chan struct{}, 1), cancels: map[*context.CancelCauseFunc]struct{}{&cancel: {}}}
@@ -327,7 +335,7 @@ func (h *hold) newLease(ctx context.Context, span *tracing.Acquisition, up *plac
 	if h.outer == (weak.Pointer[Lease]{}) {
 		h.outer = weak.Make(lease)
 		if h.asked {
-			h.tell(lease)
+			h.tellLocked(lease)
 		}
 	}
 	runtime.AddCleanup(lease, h.dropped, lease.released)

@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,6 +42,10 @@ type internals struct {
 	full   string // the server's
 	cfg    config
 	rules
+
+	// The other side of a read-write lock. Which of its leases a context carries is looked
+	// at right before the queue is joined: behind a lease of its own it would wait for ever.
+	readers, writers *internals
 }
 
 // rules are what differs between kinds of locks.
@@ -113,7 +118,9 @@ func (in *internals) contenders(names []string) ([]string, error) {
 			all = append(all, contender{name, order})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b contender) int { return strings.Compare(a.order, b.order) })
+	slices.SortFunc(all, func(a, b contender) int { // servers list in no order, so names decide last
+		return cmp.Or(strings.Compare(a.order, b.order), strings.Compare(a.name, b.name))
+	})
 	queue := make([]string, len(all))
 	for i, c := range all {
 		queue[i] = c.name

@@ -43,6 +43,7 @@ func newLeased(client *framework.Client, path string, count LeaseCount, opts []S
 	}
 	gate := cfg
 	gate.nodeData, gate.nodeDataGiven = nil, false
+	gate.maxHold = 0 // it is held for as long as somebody waits
 	if s.gate, err = newInternals(client, path+"/locks", gate, rules{
 		kind: semaphoreV2Kind, lockName: lockName, driver: StandardLockInternalsDriver{}, maxLeases: 1, mismatch: nothing, flat: true,
 		shortcuts: mutexShortcuts,
@@ -130,39 +131,29 @@ func (s *leased) attempt(ctx, waitCtx context.Context, span *tracing.Acquisition
 	if err != nil {
 		return nil, err
 	}
+	var holds []*hold
 	var left []*seam.Removal
-	complete := false
 	defer func() {
-		if !complete {
-			for _, part := range parts {
-				part.released.Store(true)
-				part.hold.leave(part.place)
-				left = append(left, part.hold.leaving())
-			}
-			parts = nil
+		if parts == nil {
+			left = append(left, withdrawAll(holds)...)
 		}
 		gate.withdraw(ErrReleased)
 		gate.remove()
 		c.settle(waitCtx, append(left, gate.leaving())...)
 	}()
-	for len(parts) < n {
-		l := leaseContender{contender: contender{in: s.leases, wait: c.wait, site: c.site}, s: s, gate: gate.node.Path, n: n, taken: parts}
-		hold, removals, err := l.contend(waitCtx)
+	for len(holds) < n {
+		l := leaseContender{contender: contender{in: s.leases, wait: c.wait, site: c.site}, s: s, gate: gate.node.Path, n: n, taken: holds}
+		h, removals, err := l.contend(waitCtx)
 		c.busy = c.busy || l.busy
 		left = append(left, removals...)
 		if err != nil {
-			return parts, err
+			return nil, err
 		}
-		if part := hold.newLease(ctx, span, nil); part != nil {
-			parts = append(parts, part)
-			continue
-		}
-		hold.remove() // lost before anyone could use it
+		holds = append(holds, h)
 	}
-	if n > 1 && slices.ContainsFunc(parts, func(part *Lease) bool { return part.Err() != nil }) {
-		return parts, errAgain // one was lost while the others were waited for
+	if parts = leasesOf(ctx, span, holds); parts == nil {
+		return nil, errAgain // one was lost while the others were waited for
 	}
-	complete = true
 	return parts, nil
 }
 
@@ -177,9 +168,9 @@ func (h *hold) leaving() *seam.Removal {
 type leaseContender struct {
 	contender
 	s     *leased
-	gate  string   // the node of the mutex: while it is there nobody else waits for a lease
-	n     int      // how many are wanted together
-	taken []*Lease // of those
+	gate  string  // the node of the mutex: while it is there nobody else waits for a lease
+	n     int     // how many are wanted together
+	taken []*hold // of those
 }
 
 // contend makes the node of a lease and waits until it counts. left are the removals of
@@ -188,7 +179,10 @@ func (l *leaseContender) contend(ctx context.Context) (h *hold, left []*seam.Rem
 	for {
 		h, removals, err := l.attempt(ctx)
 		left = append(left, removals...)
-		if !errors.Is(err, errStartOver) {
+		if errors.Is(err, errStartOver) {
+			err = awaitAll(ctx, removals)
+		}
+		if h != nil || err != nil {
 			return h, left, err
 		}
 	}
@@ -253,8 +247,8 @@ func (l *leaseContender) await(ctx context.Context) (*hold, error) {
 
 // lacks tells whether one of the leases that were taken already is lost, or its node gone.
 func (l *leaseContender) lacks(names []string) bool {
-	return slices.ContainsFunc(l.taken, func(part *Lease) bool {
-		return part.hold.lost() != nil || !slices.Contains(names, nameOf(part.hold.node.Path))
+	return slices.ContainsFunc(l.taken, func(h *hold) bool {
+		return h.lost() != nil || !slices.Contains(names, nameOf(h.node.Path))
 	})
 }
 

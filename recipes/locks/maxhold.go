@@ -38,7 +38,7 @@ func (h *hold) limited(ctx context.Context) context.Context {
 
 // limit ends the hold when it has lasted too long, and its node a little later.
 func (h *hold) limit(ctx context.Context) {
-	timer := time.NewTimer(h.in.cfg.maxHold - time.Since(h.granted))
+	timer := time.NewTimer(h.in.cfg.maxHold)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -246,6 +246,36 @@ func checkWaiter(r *rapid.T, m *member, listed, watched []string) {
 	}
 }
 
+// TestOrderIsTheSameForEverybody has nodes with equal numbers, which a server at its last one
+// gives out: whoever lists them, in whatever order, has the same queue.
+func TestOrderIsTheSameForEverybody(t *testing.T) {
+	mutex := internals{rules: mutexRules(StandardLockInternalsDriver{})}
+	rw := internals{rules: rules{driver: writeDriver{}, mismatch: otherThanReadWrite}}
+	for name, c := range map[string]struct {
+		in      *internals
+		formats []string
+	}{"mutex": {&mutex, []string{"%s-lock-%010d"}}, "read-write": {&rw, []string{"%s-__READ__%010d", "%s-__WRIT__%010d"}}} {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(r *rapid.T) {
+				node := rapid.Custom(func(r *rapid.T) string {
+					format := rapid.SampledFrom(c.formats).Draw(r, "format")
+					id := rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(r, "id")
+					return fmt.Sprintf(format, id, rapid.IntRange(2147483645, 2147483647).Draw(r, "number"))
+				})
+				names := rapid.SliceOfDistinct(node, rapid.ID[string]).Draw(r, "names")
+				mine, err := c.in.contenders(names)
+				theirs, otherErr := c.in.contenders(rapid.Permutation(names).Draw(r, "as others list them"))
+				if err != nil || otherErr != nil || !slices.Equal(mine, theirs) {
+					r.Fatalf("%q and %q, %v and %v", mine, theirs, err, otherErr)
+				}
+				if !slices.IsSortedFunc(mine, func(a, b string) int { return strings.Compare(a[len(a)-10:], b[len(b)-10:]) }) {
+					r.Fatalf("%q is not in the order of the numbers", mine)
+				}
+			})
+		})
+	}
+}
+
 // order is what a contender sorts a name by.
 func (m *member) order(name string) string { return m.in.driver.FixForSorting(name, m.in.lockName) }
 

@@ -99,7 +99,7 @@ func TestProofAfterRelease(t *testing.T) {
 func TestProofAfterDelete(t *testing.T) {
 	onProof(t, func(t *testing.T, p *proof) {
 		// The watch on the node may or may not have told by then.
-		hit := p.network.On(jute.OpMulti, suite.CutBefore, func() { p.deleteOurs(p.ours()[0]) })
+		hit := p.network.On(jute.OpMulti, suite.CutBefore, func() { p.deleteOurs(p.ours()...) })
 		wantErr(t, p.lease.Verify(t.Context()), locks.ErrLockLost)
 		<-hit
 		p.lost(p.lease, locks.LossNodeDeleted)

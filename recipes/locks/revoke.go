@@ -31,7 +31,8 @@ type RevocableOption interface {
 // do, fn is called on a goroutine of its own with the context of the outermost lease and
 // that lease, which it may release. With a nil fn the lease's context ends with LossRevoked
 // instead; the lock stays held until Release. A waiter that is asked is told when it is
-// granted the lock. What is asked twice may be told once.
+// granted the lock: with a nil fn its lease has ended already. What is asked twice may be
+// told once.
 //
 // Java: makeRevocable.
 func WithRevocable(fn func(ctx context.Context, lease *Lease)) RevocableOption {
@@ -47,28 +48,25 @@ func (h *hold) revoke(data []byte) {
 		return
 	}
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.wanted = true
-	h.mu.Unlock()
-	if h.in.cfg.onRevoke == nil {
-		h.lose(LossRevoked, nil)
-		return
-	}
-	h.mu.Lock()
 	h.asked = h.outer == weak.Pointer[Lease]{} // its lease is not made yet, and is told then
-	asked, lease := h.asked, h.outer.Value()
-	h.mu.Unlock()
+	if !h.asked {
+		h.tellLocked(h.outer.Value())
+	}
+}
+
+// tellLocked ends the hold or has the user's function called; h.mu is held. lease is nil when
+// it was dropped.
+func (h *hold) tellLocked(lease *Lease) {
 	switch {
-	case asked:
+	case h.in.cfg.onRevoke == nil:
+		h.loseLocked(LossRevoked, nil)
 	case lease == nil:
 		h.in.inside.Report(func() {
 			h.in.client.Logger().Warn("lock asked for, but its lease was dropped", "path", h.in.path, "token", h.token)
 		})
 	default:
-		h.tell(lease)
+		h.in.inside.Call(func() { h.in.cfg.onRevoke(lease.Context(), lease) })
 	}
-}
-
-// tell has the user's function called.
-func (h *hold) tell(lease *Lease) {
-	h.in.inside.Call(func() { h.in.cfg.onRevoke(lease.Context(), lease) })
 }

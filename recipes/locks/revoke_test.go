@@ -3,12 +3,16 @@ package locks_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 func (e *env) revoke(path string) {
@@ -109,6 +113,58 @@ func TestMaxHold(t *testing.T) {
 		e.release(next)
 		e.untilNodes(0)
 	})
+}
+
+// TestMaxHoldIsNotOfTheWait has somebody wait for much longer than he may hold: he keeps his
+// place, and what he has of several leases, and the time begins when he has all.
+func TestMaxHoldIsNotOfTheWait(t *testing.T) {
+	const most = time.Second
+	for _, n := range []int{1, 2} {
+		t.Run(fmt.Sprintf("%d of 2", n), func(t *testing.T) {
+			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+				open := func(opts ...locks.SemaphoreOption) *locks.InterProcessSemaphoreV2 {
+					semaphore, err := locks.NewInterProcessSemaphoreV2(s.Client(t), "/lock", 2, opts...)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return semaphore
+				}
+				var held []*locks.Lease
+				for range 3 - n {
+					held = append(held, takeFrom(t, open()))
+				}
+				done := make(chan *locks.Lease)
+				go func() {
+					lease, err := open(locks.WithMaxHold(most)).AcquireN(t.Context(), n)
+					if err != nil {
+						t.Error(err)
+					}
+					done <- lease
+				}()
+				synctest.Wait()
+				before := append(s.Children("/lock/locks"), s.Children("/lock/leases")...)
+				time.Sleep(time.Minute)
+				after := append(s.Children("/lock/locks"), s.Children("/lock/leases")...)
+				if len(before) != 4 || !slices.Equal(before, after) {
+					t.Errorf("nodes %q, and later %q", before, after)
+				}
+				for _, lease := range held {
+					giveBack(t, lease)
+				}
+				lease := <-done
+				granted := time.Now()
+				<-lease.Context().Done()
+				if d := time.Since(granted); d < most*9/10 || d > most {
+					t.Errorf("held for %v, want %v", d, most)
+				}
+				var loss *locks.LossError
+				if !errors.As(lease.Err(), &loss) || loss.Reason != locks.LossMaxHold {
+					t.Errorf("ended with %v", lease.Err())
+				}
+				giveBack(t, lease)
+			})
+		})
+	}
 }
 
 // TestInspect looks at locks of each kind.

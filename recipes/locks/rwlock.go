@@ -46,10 +46,9 @@ func NewInterProcessReadWriteLock(client *framework.Client, path string, opts ..
 	if err != nil {
 		return nil, err
 	}
+	read.writers, write.readers = write, read
 	l := &InterProcessReadWriteLock{}
-	l.write.in = write
-	l.read.in, l.read.write = read, write
-	l.write.read = read
+	l.read.in, l.write.in = read, write
 	return l, nil
 }
 
@@ -87,7 +86,7 @@ func (l *InterProcessReadWriteLock) Downgrade(ctx context.Context, write *Lease)
 	if write.never() || write.hold == nil || write.hold.in.key() != l.write.in.key() {
 		return nil, fmt.Errorf("lock %s: %w: the lease is none of its write leases", in.path, framework.ErrInvalidOption)
 	}
-	read, err := in.acquireAs(ctx, true, write)
+	read, err := in.acquireAs(ctx, write)
 	if err != nil {
 		return nil, err
 	}
@@ -100,14 +99,14 @@ func (l *InterProcessReadWriteLock) Downgrade(ctx context.Context, write *Lease)
 // ReadLock is the readers' side of a lock. Its leases are shared: nested ones do not
 // exclude each other.
 type ReadLock struct {
-	_         noCopy
-	in, write *internals
+	_  noCopy
+	in *internals
 }
 
 // WriteLock is the writers' side of a lock.
 type WriteLock struct {
-	_        noCopy
-	in, read *internals
+	_  noCopy
+	in *internals
 }
 
 var (
@@ -129,11 +128,6 @@ func (l *ReadLock) TryAcquire(ctx context.Context) (*Lease, error) { return l.ac
 func (l *ReadLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
 	if l == nil || l.in == nil {
 		return nil, errNilArgument
-	}
-	if ctx != nil && l.in.carried(ctx) == nil {
-		if write := l.write.carried(ctx); write != nil {
-			return l.in.acquireAs(ctx, wait, write)
-		}
 	}
 	return l.in.acquire(ctx, wait)
 }
@@ -175,9 +169,6 @@ func (l *WriteLock) TryAcquire(ctx context.Context) (*Lease, error) { return l.a
 func (l *WriteLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
 	if l == nil || l.in == nil {
 		return nil, errNilArgument
-	}
-	if ctx != nil && l.read.carried(ctx) != nil && l.in.carried(ctx) == nil {
-		return nil, fmt.Errorf("lock %s: %w: from a read lease to a write lease", l.in.path, ErrDeadlock)
 	}
 	return l.in.acquire(ctx, wait)
 }
@@ -261,27 +252,15 @@ func (h *hold) seat() error {
 }
 
 // acquireAs takes a read lease at the place of a write lease.
-func (in *internals) acquireAs(ctx context.Context, wait bool, write *Lease) (*Lease, error) {
+func (in *internals) acquireAs(ctx context.Context, write *Lease) (*Lease, error) {
 	if ctx == nil {
 		return nil, fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
 	}
-	return in.traced(ctx, wait, func(waitCtx context.Context, span *tracing.Acquisition) (*Lease, error) {
+	return in.traced(ctx, true, func(waitCtx context.Context, span *tracing.Acquisition) (*Lease, error) {
 		if err := write.Err(); err != nil {
 			return nil, err
 		}
-		if err := write.hold.seat(); err != nil {
-			return nil, err
-		}
-		c := contender{in: in, wait: wait, writer: write.hold, site: here()}
-		hold, err := c.contend(waitCtx)
-		if err != nil {
-			return nil, c.explain(ctx, waitCtx, err)
-		}
-		if lease := hold.newLease(ctx, span, nil); lease != nil {
-			return lease, nil
-		}
-		err = hold.lost()
-		hold.remove()
-		return nil, err
+		c := &contender{in: in, wait: true, writer: write.hold, site: here()}
+		return c.take(ctx, waitCtx, span)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/seam"
 	"github.com/go-curator/curator/tracing"
 )
 
@@ -101,7 +102,7 @@ func (s *InterProcessSemaphore) AcquireN(ctx context.Context, n int) (*Lease, er
 		return nil, fmt.Errorf("lock %s: %w: %d of %d", s.in.path, ErrTooManyLeases, n, s.in.maxLeases)
 	}
 	if err := checkLeases(n); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("lock %s: %w", s.in.path, err)
 	}
 	return s.in.traced(ctx, true, func(waitCtx context.Context, span *tracing.Acquisition) (*Lease, error) {
 		if ctx.Err() != nil {
@@ -113,31 +114,42 @@ func (s *InterProcessSemaphore) AcquireN(ctx context.Context, n int) (*Lease, er
 			if err != nil {
 				return nil, c.explain(ctx, waitCtx, err)
 			}
-			if lease := leaseOf(ctx, span, append(c.matesHolds, last)); lease != nil {
-				return lease, nil
+			holds := append(c.matesHolds, last)
+			if parts := leasesOf(ctx, span, holds); parts != nil {
+				return composed(ctx, parts), nil
+			}
+			if err := awaitAll(waitCtx, withdrawAll(holds)); err != nil {
+				return nil, c.explain(ctx, waitCtx, err)
 			}
 		}
 	})
 }
 
-// leaseOf returns a lease of several holds, or nil, and none of them stays, if one is over
+// leasesOf returns a lease of each hold, or nil, and all are to be withdrawn, if one is over
 // already.
-func leaseOf(ctx context.Context, span *tracing.Acquisition, holds []*hold) *Lease {
+func leasesOf(ctx context.Context, span *tracing.Acquisition, holds []*hold) []*Lease {
 	var parts []*Lease
 	for _, h := range holds {
+		h.doubt()
 		if part := h.newLease(ctx, span, nil); part != nil {
 			parts = append(parts, part)
 		}
 	}
 	if len(parts) == len(holds) {
-		return composed(ctx, parts)
+		return parts
 	}
 	for _, part := range parts {
 		part.released.Store(true)
-		part.hold.leave(part.place)
-	}
-	for _, h := range holds {
-		h.remove() // those that were over
 	}
 	return nil
+}
+
+// withdrawAll ends holds that nobody has seen, and removes their nodes.
+func withdrawAll(holds []*hold) (left []*seam.Removal) {
+	for _, h := range holds {
+		h.withdraw(ErrReleased)
+		h.remove()
+		left = append(left, h.leaving())
+	}
+	return left
 }

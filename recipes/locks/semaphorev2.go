@@ -117,7 +117,7 @@ func (s *InterProcessSemaphoreV2) AcquireN(ctx context.Context, n int) (*Lease, 
 		return nil, errNilArgument
 	}
 	if err := checkLeases(n); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("lock %s: %w", s.s.base.path, err)
 	}
 	return s.s.acquire(ctx, true, n, composed)
 }

@@ -5,13 +5,16 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.locks.Revoker;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 
 /**
@@ -28,6 +31,8 @@ public final class Peer {
     private final Map<String, Mutex> mutexes = new ConcurrentHashMap<>();
     private final Leases leases;
     private final ReadWriteLocks readWriteLocks;
+    /** The paths of the locks that somebody has asked for. */
+    private final BlockingQueue<String> asked = new LinkedBlockingQueue<>();
     /** Curator's mutex belongs to a thread: this one. */
     private final ExecutorService owner;
     private volatile Thread ownerThread;
@@ -54,7 +59,7 @@ public final class Peer {
                 .build();
         client.start();
         leases = new Leases(client);
-        readWriteLocks = new ReadWriteLocks(client);
+        readWriteLocks = new ReadWriteLocks(client, asked);
         owner = Executors.newSingleThreadExecutor(work -> ownerThread = new Thread(work));
     }
 
@@ -62,6 +67,8 @@ public final class Peer {
         switch (request[2]) {
             case "session":
             case "participants":
+            case "revoke":
+            case "asked":
             case "interrupt":
             case "close":
                 aside.execute(() -> answer(request));
@@ -101,6 +108,15 @@ public final class Peer {
                 return "";
             case "participants":
                 return String.join(" ", mutex(path).getParticipantNodes());
+            case "revoke": // the path is that of a node
+                Revoker.attemptRevoke(client, path);
+                return "";
+            case "revocable": // from the next acquire to its release
+                mutex(path).makeRevocable(lock -> asked.add(path));
+                return "";
+            case "asked": // answers nothing when nobody has asked for a lock
+                String lock = asked.poll(Long.parseLong(path), TimeUnit.MILLISECONDS);
+                return lock == null ? "" : lock;
             case "increment":
                 for (int left = Integer.parseInt(request[5]); left > 0; left--) {
                     increment(path, request[4]);
@@ -118,6 +134,7 @@ public final class Peer {
             case "rwTry":
             case "rwRelease":
             case "rwParticipants":
+            case "rwRevocable":
                 return readWriteLocks.run(request);
             default:
                 return leases.run(request);

@@ -11,8 +11,12 @@ final class ReadWriteLocks {
     private final CuratorFramework client;
     private final Map<String, InterProcessReadWriteLock> locks = new HashMap<>();
 
-    ReadWriteLocks(CuratorFramework client) {
+    private final Collection<String> asked;
+
+    /** The paths of the locks that somebody asks for are added to asked. */
+    ReadWriteLocks(CuratorFramework client, Collection<String> asked) {
         this.client = client;
+        this.asked = asked;
     }
 
     /** The arguments of all commands are the lock's path and the side, "read" or "write". */
@@ -26,6 +30,9 @@ final class ReadWriteLocks {
                 return side.acquire(0, TimeUnit.MILLISECONDS) ? "in" : "";
             case "rwRelease":
                 side.release();
+                return "";
+            case "rwRevocable": // from the next rwAcquire to its release
+                side.makeRevocable(lock -> asked.add(request[3]));
                 return "";
             case "rwParticipants":
                 Collection<String> nodes = request[4].equals("read")

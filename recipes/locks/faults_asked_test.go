@@ -1,0 +1,195 @@
+package locks_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/locks"
+)
+
+// The row asked of the table in faults_test.go: somebody asks for the lock.
+
+// revocables make the locks that can be asked to let go. The semaphores cannot, as in Java: what
+// is written to their nodes must not disturb them. Nor does it disturb a lock that was made
+// without the option.
+var revocables = map[string]func(e *env, c *framework.Client, opt locks.RevocableOption) locks.InterProcessLock{
+	mutexKind.name: func(e *env, c *framework.Client, opt locks.RevocableOption) locks.InterProcessLock {
+		return e.lock(c, opt)
+	},
+	readKind.name: func(e *env, c *framework.Client, opt locks.RevocableOption) locks.InterProcessLock {
+		return e.rw(c, opt).ReadLock()
+	},
+	writeKind.name:    aRevocableWriteLock,
+	behindWriter.name: aRevocableWriteLock,
+	downgradeKind.name: func(e *env, c *framework.Client, opt locks.RevocableOption) locks.InterProcessLock {
+		return &downgrade{rw: e.rw(c, opt)}
+	},
+}
+
+func aRevocableWriteLock(e *env, c *framework.Client, opt locks.RevocableOption) locks.InterProcessLock {
+	return e.rw(c, opt).WriteLock()
+}
+
+// asked is a lock that somebody asks for.
+type asked struct {
+	*fixture
+	listens listening
+	ask     func(paths ...string)
+	told    chan *locks.Lease // whenever the user's function is called, which lets go
+}
+
+// listening is what a lock does when it is asked for.
+type listening int
+
+const (
+	notAtAll listening = iota
+	letsGo
+	ends // its leases, but it keeps the lock
+)
+
+// onAsked runs test for every kind, whatever it does when it is asked, and for both ways to
+// ask.
+func onAsked(t *testing.T, kinds []kind, test func(t *testing.T, a *asked)) {
+	listenings := map[string]listening{"not listening": notAtAll, "letting go": letsGo, "without a function": ends}
+	for name, listens := range listenings {
+		asking := kinds
+		if listens != notAtAll {
+			asking = nil
+			for _, k := range kinds {
+				if revocables[k.name] != nil {
+					asking = append(asking, k)
+				}
+			}
+		}
+		for _, way := range []string{"AttemptRevoke", "bytes"} {
+			t.Run(name+" "+way, func(t *testing.T) {
+				eachKind(t, asking, func(t *testing.T, f *fixture) {
+					a := &asked{fixture: f, listens: listens, told: make(chan *locks.Lease, 10)}
+					a.prepareFor(way)
+					test(t, a)
+					if n := len(a.told); n != 0 {
+						t.Errorf("told %d times too often", n)
+					}
+				})
+			})
+		}
+	}
+}
+
+func (a *asked) prepareFor(way string) {
+	fn := func(ctx context.Context, lease *locks.Lease) {
+		if err := lease.Release(ctx); err != nil {
+			a.t.Error(err)
+		}
+		a.told <- lease
+	}
+	switch a.listens {
+	case letsGo:
+		a.lock = revocables[a.kind.name](a.env, a.client, locks.WithRevocable(fn))
+	case ends:
+		a.lock = revocables[a.kind.name](a.env, a.client, locks.WithRevocable(nil))
+	}
+	a.ask = func(paths ...string) {
+		for _, path := range paths {
+			var err error
+			if way == "bytes" { // which Java writes
+				_, err = a.observer.SetData().ForPath(context.Background(), path, []byte("__REVOKE__"))
+			} else {
+				err = locks.AttemptRevoke(context.Background(), a.observer, path)
+			}
+			if err != nil {
+				a.t.Error(err)
+			}
+		}
+	}
+}
+
+// lets wants the lease to react, once, and ends it.
+func (a *asked) lets(lease *locks.Lease) {
+	a.t.Helper()
+	switch a.listens {
+	case letsGo:
+		select {
+		case told := <-a.told:
+			if told != lease {
+				a.t.Error("told of another lease")
+			}
+		case <-time.After(20 * time.Second):
+			a.t.Fatal("not told")
+		}
+		wantErr(a.t, lease.Err(), locks.ErrReleased)
+	case ends:
+		a.lost(lease, locks.LossRevoked)
+		a.wantOurs()
+		if a.rival != nil {
+			a.wantWaiting(a.rival)
+		}
+		a.env.release(lease) // nobody was let in
+	case notAtAll:
+		if err := lease.Verify(a.t.Context()); err != nil {
+			a.t.Errorf("a lease that does not listen: %v", err)
+		}
+		if a.rival != nil {
+			a.wantWaiting(a.rival)
+		}
+		a.env.release(lease)
+	}
+	if a.rival != nil {
+		a.succeed()
+	}
+	a.wantNone()
+}
+
+// The reply to the create is lost, and somebody asks before the node is found again.
+func TestCreateAsked(t *testing.T) {
+	onAsked(t, creators, func(t *testing.T, a *asked) {
+		a.accompany()
+		a.prepare()
+		hit := a.onCreate(suite.CutAfter, func() { a.ask(a.ours()...) })
+		lease := a.take()
+		<-hit
+		a.lets(lease)
+	})
+}
+
+// A waiter keeps its place, and reacts when it is granted the lock.
+func TestWaitAsked(t *testing.T) {
+	onAsked(t, waiters, func(t *testing.T, a *asked) {
+		waiting := a.wait(t.Context())
+		paths := a.wantOurs()
+		for range 2 {
+			a.ask(paths...)
+			a.untilWaiting()
+			a.wantWaiting(waiting)
+		}
+		a.yield()
+		lease := a.granted(waiting)
+		if a.listens != letsGo {
+			a.wantPaths(lease, a.wantOurs())
+		}
+		a.lets(lease)
+	})
+}
+
+func TestHoldAsked(t *testing.T) {
+	onAsked(t, holders, func(t *testing.T, a *asked) {
+		lease := a.hold()
+		a.ask(a.wantOurs()...)
+		a.lets(lease)
+	})
+}
+
+// It lets go already: nobody is told.
+func TestReleaseAsked(t *testing.T) {
+	onAsked(t, holders, func(t *testing.T, a *asked) {
+		lease := a.hold()
+		hit := a.network.On(jute.OpDelete, suite.Late, func() { a.ask(a.ours()...) })
+		a.release(lease)
+		<-hit
+		a.wantNone()
+	})
+}

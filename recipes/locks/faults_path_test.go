@@ -1,0 +1,194 @@
+package locks_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/locks"
+)
+
+// The rows reaped and path gone of the table in faults_test.go. A server removes only what is
+// empty: it cannot while somebody waits, and while the lock is held only the directory of the
+// mutex in Java's layout. An operator can remove everything at any time.
+
+// eachKindReaped is eachKind on servers that remove empty containers at once.
+func eachKindReaped(t *testing.T, kinds []kind, test func(t *testing.T, f *fixture)) {
+	for _, k := range kinds {
+		t.Run(k.name, func(t *testing.T) { suite.EachReaping(t, k.with(test, nil)) })
+	}
+}
+
+// v2Kinds are those that have directories of their own for the mutex and for the leases.
+var v2Kinds = []kind{sharedKind, twoV2Kind, semaphoreMutexKind}
+
+// untilReaped waits until the server has removed a directory of the lock.
+func (f *fixture) untilReaped(dir string) {
+	f.t.Helper()
+	suite.Eventually(f.t, "the server to remove "+dir, func() bool {
+		exists, err := f.observer.CheckExists().ForPath(context.Background(), f.path+dir)
+		return err == nil && !exists
+	})
+}
+
+// removePath removes everything at once, as an operator does. The others lose what they hold.
+func (f *fixture) removePath() {
+	f.t.Helper()
+	remove := func(path string) framework.Op { return f.observer.TransactionOp().Delete().ForPath(path) }
+	gates, leases := f.all()
+	var ops []framework.Op
+	for _, path := range append(gates, leases...) {
+		ops = append(ops, remove(path))
+	}
+	if f.kind.v2 {
+		for _, dir := range []string{"/locks", "/leases"} {
+			exists, err := f.observer.CheckExists().ForPath(context.Background(), f.path+dir)
+			if err != nil {
+				f.t.Error(err)
+			}
+			if exists {
+				ops = append(ops, remove(f.path+dir))
+			}
+		}
+	}
+	if _, err := f.observer.Transaction().ForOperations(context.Background(), append(ops, remove(f.path))...); err != nil {
+		f.t.Error(err)
+	}
+}
+
+// othersLost wants the others to have lost what they held.
+func (f *fixture) othersLost() {
+	f.t.Helper()
+	for _, lease := range f.others {
+		f.lost(lease, locks.LossNodeDeleted)
+		wantErr(f.t, lease.Release(f.t.Context()), locks.ErrLockLost)
+	}
+	f.others = nil
+}
+
+// The directory has gone between a release and the next acquisition, or goes right before a
+// node is made in it.
+func TestCreateReaped(t *testing.T) {
+	eachKindReaped(t, creators, func(t *testing.T, f *fixture) {
+		f.prepare()
+		f.untilReaped("")
+		f.release(f.hold())
+		f.wantNone()
+		f.yield()
+
+		op := jute.OpCreate2
+		if f.kind.leases > 1 && !f.kind.v2 {
+			op = jute.OpMulti
+		}
+		hit := f.network.On(op, suite.Late, func() { f.untilReaped("") })
+		if f.kind.v2 { // then the mutex's node is there, and no lease
+			hit = f.network.On(op, suite.Late, func() { f.untilReaped("/leases") })
+		}
+		lease := f.take()
+		<-hit
+		f.wantPaths(lease, f.wantOurs())
+		f.env.release(lease)
+		f.wantNone()
+	})
+}
+
+// Nobody waits to be told that the lock is free when there is nothing at its path.
+func TestTryReaped(t *testing.T) {
+	eachKindReaped(t, creators, func(t *testing.T, f *fixture) {
+		f.prepare()
+		f.untilReaped("")
+		lease, err := f.lock.TryAcquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.env.release(lease)
+		f.wantNone()
+	})
+}
+
+// The reply is lost, and before the nodes are found again an operator has removed them with
+// everything else.
+func TestCreatePathDeleted(t *testing.T) {
+	eachKind(t, creators, func(t *testing.T, f *fixture) {
+		f.accompany()
+		f.prepare()
+		hit := f.onCreate(suite.CutAfter, f.removePath)
+		lease := f.take()
+		<-hit
+		f.othersLost()
+		f.wantPaths(lease, f.wantOurs())
+		f.env.release(lease)
+		f.wantNone()
+	})
+}
+
+func TestWaitPathDeleted(t *testing.T) {
+	eachKind(t, waiters, func(t *testing.T, f *fixture) {
+		a := f.wait(t.Context())
+		old := f.wantOurs()
+		f.removePath()
+		lease := f.granted(a) // nobody is ahead any more
+		f.wantPaths(lease, f.untilOthers(old))
+		f.othersLost()
+		f.env.release(lease)
+	})
+}
+
+// While the lock is held nobody needs the directory of the mutex, and the server removes it. The
+// next one makes it again, and waits.
+func TestHoldReaped(t *testing.T) {
+	eachKindReaped(t, v2Kinds, func(t *testing.T, f *fixture) {
+		f.accompany()
+		lease := f.take()
+		f.untilReaped("/locks")
+		f.follow()
+		if err := lease.Verify(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f.release(lease)
+		f.wantNone()
+	})
+}
+
+func TestHoldPathDeleted(t *testing.T) {
+	eachKind(t, holders, func(t *testing.T, f *fixture) {
+		lease := f.hold()
+		f.removePath()
+		f.lost(lease, locks.LossNodeDeleted)
+		f.othersLost()
+		f.succeed()
+		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		f.wantNone()
+	})
+}
+
+// The reply to the delete is lost, and before it is repeated the server has removed the
+// directory: it was our delete all the same.
+func TestReleaseReaped(t *testing.T) {
+	eachKindReaped(t, holders, func(t *testing.T, f *fixture) {
+		lease := f.take()
+		for range f.kind.leases - 1 {
+			f.network.On(jute.OpDelete, suite.Late, nil)
+		}
+		hit := f.network.On(jute.OpDelete, suite.CutAfter, func() { f.untilReaped("") })
+		f.env.release(lease)
+		<-hit
+		f.wantNone()
+		f.release(f.hold())
+	})
+}
+
+// The delete arrives when the operator's has been there.
+func TestReleasePathDeleted(t *testing.T) {
+	eachKind(t, holders, func(t *testing.T, f *fixture) {
+		lease := f.hold()
+		hit := f.network.On(jute.OpDelete, suite.Late, f.removePath)
+		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		<-hit
+		f.othersLost()
+		f.succeed()
+		f.wantNone()
+	})
+}

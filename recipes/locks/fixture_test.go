@@ -1,0 +1,347 @@
+package locks_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/locks"
+)
+
+// fixture is a lock of some kind among others.
+type fixture struct {
+	*env
+	kind   kind
+	lock   locks.InterProcessLock
+	others []*locks.Lease // held beside or ahead of it
+	rival  *acquisition   // waits while it is held; nil until there is one
+}
+
+// eachKind runs test for every kind of lock on every backend. When it returns, the others
+// give up what they hold, the rival must get in, and nothing may be left at the server.
+func eachKind(t *testing.T, kinds []kind, test func(t *testing.T, f *fixture), opts ...framework.Option) {
+	for _, k := range kinds {
+		t.Run(k.name, func(t *testing.T) { suite.Each(t, k.with(test, opts)) })
+	}
+}
+
+// eachKindIdly is eachKind for tests that do little but wait for a session to end.
+func eachKindIdly(t *testing.T, kinds []kind, test func(t *testing.T, f *fixture), opts ...framework.Option) {
+	for _, k := range kinds {
+		t.Run(k.name, func(t *testing.T) {
+			t.Parallel()
+			suite.Each(t, k.with(test, opts))
+		})
+	}
+}
+
+// with returns the test of one kind on one backend.
+func (k kind) with(test func(t *testing.T, f *fixture), opts []framework.Option) func(t *testing.T, b *suite.Backend) {
+	return func(t *testing.T, b *suite.Backend) {
+		k.leases = max(k.leases, 1)
+		f := &fixture{env: newEnv(t, b, opts...), kind: k}
+		f.lock = k.lock(f.env, f.client)
+		test(t, f)
+		f.finish()
+	}
+}
+
+// stranger returns a client of somebody else's, with a sound network.
+func (f *fixture) stranger() *framework.Client {
+	f.t.Helper()
+	client := f.otherClient()
+	if err := client.BlockUntilConnected(f.t.Context()); err != nil {
+		f.t.Fatal(err)
+	}
+	f.strangers = append(f.strangers, client.SessionID())
+	return client
+}
+
+// take acquires the lock that is tested.
+func (f *fixture) take() *locks.Lease {
+	f.t.Helper()
+	return f.acquire(f.lock)
+}
+
+// prepare has the parents of all nodes made.
+func (f *fixture) prepare() {
+	f.t.Helper()
+	f.env.release(f.take())
+}
+
+// accompany has the others that are not in the lock's way hold theirs.
+func (f *fixture) accompany() {
+	f.t.Helper()
+	f.occupy(f.kind.beside)
+}
+
+// hold acquires the lock that is tested, as one of as many as there may be, and has a
+// rival wait for it.
+func (f *fixture) hold() *locks.Lease {
+	f.t.Helper()
+	f.accompany()
+	if d, ok := f.lock.(*downgrade); ok {
+		d.between = f.follow
+		return f.take()
+	}
+	lease := f.take()
+	f.follow()
+	return lease
+}
+
+// follow has a rival join the end of the queue.
+func (f *fixture) follow() {
+	f.t.Helper()
+	dir := ""
+	if f.kind.v2 {
+		dir = "/leases"
+		if len(f.below("/locks")) > 0 {
+			dir = "/locks" // behind the one who waits
+		}
+	}
+	n := len(f.below(dir))
+	f.rival = f.start(f.t.Context(), f.kind.rival(f.env, f.stranger()))
+	suite.Eventually(f.t, "the rival's place", func() bool { return len(f.below(dir)) > n })
+}
+
+// wait has others take the lock, and the lock that is tested wait: it has set its watches when
+// wait returns.
+func (f *fixture) wait(ctx context.Context) *acquisition {
+	f.t.Helper()
+	f.occupy(f.kind.ahead)
+	a := f.start(ctx, f.lock)
+	f.untilWaiting()
+	return a
+}
+
+// untilWaiting waits until the lock that is tested has its place in the queue, and watches
+// whom it waits for.
+func (f *fixture) untilWaiting() {
+	f.t.Helper()
+	watches := 2 + f.kind.watches // the own node and one ahead
+	if f.kind.v2 {
+		watches = 1 + 1 + f.kind.leases - 1 + f.kind.watches // the leases, the mutex, and what it has of them
+	}
+	suite.Eventually(f.t, "the lock that is tested to wait", func() bool {
+		conn, err := seam.Of(f.client).Conn()
+		return err == nil && len(f.ours()) == f.kind.leases && conn.Watches() >= watches
+	})
+}
+
+func (f *fixture) occupy(by []maker) {
+	f.t.Helper()
+	for _, m := range by {
+		f.others = append(f.others, f.acquire(m(f.env, f.stranger())))
+	}
+}
+
+// yield has the others release what they hold.
+func (f *fixture) yield() {
+	f.t.Helper()
+	for _, lease := range f.others {
+		f.env.release(lease)
+	}
+	f.others = nil
+}
+
+// below returns the paths of the contenders' nodes in a directory of the lock, in order.
+func (f *fixture) below(dir string) []string {
+	f.t.Helper()
+	names, err := f.observer.GetChildren().ForPath(context.Background(), f.path+dir)
+	if err != nil && !errors.Is(err, framework.ErrNoNode) {
+		f.t.Fatal(err)
+	}
+	slices.SortFunc(names, func(a, b string) int { return strings.Compare(number(a), number(b)) })
+	for i, name := range names {
+		names[i] = f.path + dir + "/" + name
+	}
+	return names
+}
+
+// all returns the paths of everybody's nodes: of the mutex of Java's layout, and of leases.
+func (f *fixture) all() (gates, leases []string) {
+	f.t.Helper()
+	if !f.kind.v2 {
+		return nil, f.below("")
+	}
+	return f.below("/locks"), f.below("/leases")
+}
+
+// ours returns the paths of the nodes of the tested lock's leases: no stranger owns them.
+func (f *fixture) ours() []string {
+	f.t.Helper()
+	_, leases := f.all()
+	return f.oursOf(leases)
+}
+
+func (f *fixture) oursOf(paths []string) []string {
+	f.t.Helper()
+	return slices.DeleteFunc(paths, func(path string) bool {
+		var stat framework.Stat
+		exists, err := f.observer.CheckExists().StoringStatIn(&stat).ForPath(context.Background(), path)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		return !exists || slices.Contains(f.strangers, stat.EphemeralOwner)
+	})
+}
+
+// wantOurs fails unless the tested lock has its nodes.
+func (f *fixture) wantOurs() []string {
+	f.t.Helper()
+	paths := f.ours()
+	if len(paths) != f.kind.leases {
+		f.t.Fatalf("nodes %q of the lock that is tested, want %d", paths, f.kind.leases)
+	}
+	return paths
+}
+
+// wantNone fails if the tested lock has a node, be it that of its mutex.
+func (f *fixture) wantNone() {
+	f.t.Helper()
+	if gates, leases := f.all(); len(f.oursOf(gates))+len(f.oursOf(leases)) > 0 {
+		f.t.Fatalf("nodes %q and %q of the lock that is tested", f.oursOf(gates), f.oursOf(leases))
+	}
+}
+
+func (f *fixture) untilNone() {
+	f.t.Helper()
+	suite.Eventually(f.t, "the nodes of the lock that is tested to go", func() bool {
+		gates, leases := f.all()
+		return len(f.oursOf(gates))+len(f.oursOf(leases)) == 0
+	})
+}
+
+// untilOthers waits until the waiter has other nodes in the queue than old.
+func (f *fixture) untilOthers(old []string) (paths []string) {
+	f.t.Helper()
+	suite.Eventually(f.t, "other nodes in the queue", func() bool {
+		paths = f.ours()
+		return len(paths) == f.kind.leases && !slices.ContainsFunc(paths, func(path string) bool { return slices.Contains(old, path) })
+	})
+	return paths
+}
+
+// wantPaths fails unless these are the nodes of the lease.
+func (f *fixture) wantPaths(lease *locks.Lease, want []string) {
+	f.t.Helper()
+	var got []string
+	for _, part := range append(lease.Parts(), lease) {
+		if part.Path() != "" {
+			got = append(got, part.Path())
+		}
+	}
+	if slices.Sort(got); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+		f.t.Fatalf("lease on %q, want %q", got, want)
+	}
+}
+
+// onCreate sets the fate of the request that makes the last of the nodes.
+func (f *fixture) onCreate(fate suite.Fate, then func()) (hit <-chan struct{}) {
+	if !f.kind.v2 && f.kind.leases > 1 {
+		return f.network.On(jute.OpMulti, fate, then)
+	}
+	if f.kind.v2 {
+		for range f.kind.leases { // the mutex's, and those of the leases before
+			f.network.On(jute.OpCreate2, suite.Late, nil)
+		}
+	}
+	return f.network.On(jute.OpCreate2, fate, then)
+}
+
+// onArming sets the fate of the request that sets the watches of a waiter.
+func (f *fixture) onArming(fate suite.Fate) (hit <-chan struct{}) {
+	if !f.kind.v2 {
+		return f.network.On(jute.OpGetData, fate, nil)
+	}
+	for range 2 + f.kind.leases { // the first look at the path, and those of the creates
+		f.network.On(jute.OpGetChildren2, suite.Late, nil)
+	}
+	return f.network.On(jute.OpGetChildren2, fate, nil)
+}
+
+// deleteOurs is what an operator does.
+func (f *fixture) deleteOurs(paths ...string) {
+	f.t.Helper()
+	for _, path := range paths {
+		if err := f.observer.Delete().ForPath(context.Background(), path); err != nil {
+			f.t.Error(err)
+		}
+	}
+}
+
+// wantWaiting fails if the acquisition is over.
+func (f *fixture) wantWaiting(a *acquisition) {
+	f.t.Helper()
+	select {
+	case <-a.done:
+		f.t.Fatalf("let in or failed although others are in: %v, %v", a.lease.Path(), a.err)
+	default:
+	}
+}
+
+// release releases the lock that is tested, until which the rival must wait.
+func (f *fixture) release(lease *locks.Lease) {
+	f.t.Helper()
+	f.wantWaiting(f.rival)
+	f.env.release(lease)
+	f.succeed()
+}
+
+// succeed waits for the rival, who gets in when the lock is given up.
+func (f *fixture) succeed() {
+	f.t.Helper()
+	f.env.release(f.granted(f.rival))
+	f.rival = nil
+}
+
+// getsIn has the others release what they hold, and wants the waiter let in with its nodes.
+func (f *fixture) getsIn(a *acquisition, paths []string) {
+	f.t.Helper()
+	f.yield()
+	lease := f.granted(a)
+	if f.keepsPlace() {
+		f.wantPaths(lease, paths)
+	}
+	f.env.release(lease)
+}
+
+// keepsPlace tells whether a waiter keeps its nodes when the connection breaks. Under the
+// standard policy it loses the leases that it has got already, of several one by one, and
+// takes all of them again.
+func (f *fixture) keepsPlace() bool { return !f.kind.v2 || f.kind.leases == 1 }
+
+// finish ends the others and looks for what is left.
+func (f *fixture) finish() {
+	f.t.Helper()
+	f.yield()
+	if f.rival != nil {
+		f.succeed()
+	}
+	for _, end := range f.atEnd {
+		end()
+	}
+	suite.Eventually(f.t, "all nodes to go", func() bool {
+		gates, leases := f.all()
+		return len(gates)+len(leases) == 0
+	})
+	f.untilWatches("none left", func(n int) bool { return n == 0 })
+	if n := seam.Of(f.client).Holds(); n != 0 {
+		f.t.Errorf("%d hooks on the session are left", n)
+	}
+}
+
+// untilWatches waits until the server has as many watches as ok says. A real server does
+// not tell: it has those of other tests, too.
+func (e *env) untilWatches(what string, ok func(n int) bool) {
+	e.t.Helper()
+	if e.b.Name != "real" {
+		suite.Eventually(e.t, "watches: "+what, func() bool { return ok(e.b.Watches()) })
+	}
+}

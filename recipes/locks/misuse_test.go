@@ -1,0 +1,252 @@
+package locks_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/retry"
+)
+
+var noContext context.Context
+
+// calls are everything that takes a context and needs a client, of every kind of lock.
+func calls(t *testing.T, client *framework.Client) map[string]func(ctx context.Context) error {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	mutex, err := locks.NewInterProcessMutex(client, "/mutex")
+	must(err)
+	rw, err := locks.NewInterProcessReadWriteLock(client, "/rw")
+	must(err)
+	semaphore, err := locks.NewInterProcessSemaphore(client, "/semaphore", 3)
+	must(err)
+	v2, err := locks.NewInterProcessSemaphoreV2(client, "/v2", 3)
+	must(err)
+	semaphoreMutex, err := locks.NewInterProcessSemaphoreMutex(client, "/semaphore-mutex")
+	must(err)
+	multi, err := locks.NewInterProcessMultiLock(mutex, semaphoreMutex)
+	must(err)
+	all := map[string]func(ctx context.Context) error{
+		"AttemptRevoke": func(ctx context.Context) error { return locks.AttemptRevoke(ctx, client, "/mutex/node") },
+		"Inspect": func(ctx context.Context) error {
+			_, err := locks.Inspect(ctx, client, "/mutex")
+			return err
+		},
+	}
+	for name, lock := range map[string]locks.InterProcessLock{
+		"mutex": mutex, "read": rw.ReadLock(), "write": rw.WriteLock(), "semaphore": semaphore, "v2": v2,
+		"semaphore mutex": semaphoreMutex, "multi": multi,
+	} {
+		acquired := func(acquire func(context.Context) (*locks.Lease, error)) func(context.Context) error {
+			return func(ctx context.Context) error {
+				lease, err := acquire(ctx)
+				if lease != nil && err != nil {
+					t.Errorf("%s: a lease beside an error", name)
+				}
+				return errors.Join(err, lease.Release(ctx))
+			}
+		}
+		all[name+" Acquire"], all[name+" TryAcquire"] = acquired(lock.Acquire), acquired(lock.TryAcquire)
+		if s, ok := lock.(counted); ok {
+			all[name+" AcquireN"] = acquired(func(ctx context.Context) (*locks.Lease, error) { return s.AcquireN(ctx, 2) })
+		}
+		if p, ok := lock.(interface {
+			ParticipantNodes(ctx context.Context) ([]string, error)
+		}); ok {
+			all[name+" ParticipantNodes"] = func(ctx context.Context) error {
+				_, err := p.ParticipantNodes(ctx)
+				return err
+			}
+		}
+		work := func(context.Context, *locks.Lease) error { return nil }
+		all[name+" Do"] = func(ctx context.Context) error { return locks.Do(ctx, lock, work) }
+		all[name+" TryDo"] = func(ctx context.Context) error { return locks.TryDo(ctx, lock, work) }
+	}
+	return all
+}
+
+// A client that is not started yet, or closed, hands out nothing, and says so at once.
+func TestClientIsNotThere(t *testing.T) {
+	latent, err := framework.NewClient("127.0.0.1:1", retry.None())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, call := range calls(t, latent) {
+		if err := call(t.Context()); !errors.Is(err, framework.ErrNotStarted) {
+			t.Errorf("not started: %s: %v", name, err)
+		}
+	}
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		client, _ := b.Client(t)
+		all := calls(t, client)
+		if err := client.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for name, call := range all {
+			if err := call(t.Context()); !errors.Is(err, framework.ErrClosed) {
+				t.Errorf("closed: %s: %v", name, err)
+			}
+		}
+	})
+	if err := locks.AttemptRevoke(t.Context(), nil, "/a"); !errors.Is(err, framework.ErrNotStarted) {
+		t.Errorf("AttemptRevoke without a client: %v", err)
+	}
+	if _, err := locks.Inspect(t.Context(), nil, "/a"); !errors.Is(err, framework.ErrNotStarted) {
+		t.Errorf("Inspect without a client: %v", err)
+	}
+}
+
+// A nil context is an error that says so, and leaves nothing behind; an ended one is what it
+// ended with.
+func TestContextIsNotThere(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		client, _ := b.Client(t)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		for name, call := range calls(t, client.UsingNamespace(strings.TrimPrefix(b.Path("ns"), "/"))) {
+			if err := call(noContext); !errors.Is(err, framework.ErrInvalidOption) || !strings.Contains(err.Error(), "context is nil") {
+				t.Errorf("%s: %v", name, err)
+			}
+			if err := call(ended); !errors.Is(err, context.Canceled) || errors.Is(err, locks.ErrNotAcquired) {
+				t.Errorf("%s with an ended context: %v", name, err)
+			}
+		}
+		if exists, err := client.CheckExists().ForPath(t.Context(), b.Path("ns")+"/mutex"); err != nil || exists {
+			t.Errorf("a node is left: %t, %v", exists, err)
+		}
+	})
+}
+
+// What a lease does without a context, or with one that has ended.
+func TestLeaseWithoutContext(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		lease := e.acquire(e.mutex)
+		if e.mutex.IsOwnedBy(noContext) {
+			t.Error("no context owns the mutex")
+		}
+		if lease.Bind(noContext).Err() == nil {
+			t.Error("bound to no context it goes on")
+		}
+		wantErr(t, lease.Verify(noContext), framework.ErrInvalidOption)
+		_, err := lease.Guard(noContext)
+		wantErr(t, err, framework.ErrInvalidOption)
+		if err := lease.Err(); err != nil {
+			t.Fatal(err)
+		}
+		if err := lease.Release(noContext); err != nil { // clean-up is done in any case
+			t.Error(err)
+		}
+		e.wantNodes(0)
+	})
+}
+
+// Whoever releases, however often and at the same time, gets the same answer, and the node
+// goes once.
+func TestReleaseAgain(t *testing.T) {
+	eachKind(t, holders, func(t *testing.T, f *fixture) {
+		lease := f.hold()
+		f.wantWaiting(f.rival)
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				if err := lease.Release(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		f.wantNone()
+		next := f.granted(f.rival)
+		f.rival = nil
+		if err := lease.Release(t.Context()); err != nil {
+			t.Errorf("once more: %v", err)
+		}
+		if err := next.Verify(t.Context()); err != nil {
+			t.Errorf("the next one's lease, after another release of the last: %v", err)
+		}
+		f.env.release(next)
+		wantErr(t, lease.Err(), locks.ErrReleased)
+		wantErr(t, lease.Verify(t.Context()), locks.ErrReleased)
+	})
+}
+
+// The context of a lease of another lock bounds the wait and means nothing else.
+func TestContextOfAnotherLock(t *testing.T) {
+	for _, k := range creators {
+		t.Run(k.name, func(t *testing.T) {
+			suite.Each(t, func(t *testing.T, b *suite.Backend) {
+				e := newEnv(t, b)
+				other := *e
+				other.path = b.Path("other")
+				foreign := other.acquire(k.lock(&other, e.client))
+				lock := k.lock(e, e.client)
+				lease, err := lock.Acquire(foreign.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if lease.Token() == foreign.Token() && lease.Token() != -1 {
+					t.Error("it nested in another lock's lease")
+				}
+				e.release(foreign)
+				if err := lease.Err(); err != nil {
+					t.Errorf("lost with another lock: %v", err)
+				}
+				_, err = lock.Acquire(foreign.Context())
+				wantErr(t, err, locks.ErrReleased)
+				e.release(lease)
+				for _, end := range append(e.atEnd, other.atEnd...) {
+					end()
+				}
+			})
+		})
+	}
+}
+
+// Wrong numbers are refused before anything is sent, with what is wrong.
+func TestNumbersOfLeases(t *testing.T) {
+	client, err := framework.NewClient("127.0.0.1:1", retry.None())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{0, -1} {
+		_, plain := locks.NewInterProcessSemaphore(client, "/a", n)
+		_, v2 := locks.NewInterProcessSemaphoreV2(client, "/a", n)
+		for _, err := range []error{plain, v2} {
+			if !errors.Is(err, framework.ErrInvalidOption) || !strings.Contains(err.Error(), "leases") {
+				t.Errorf("a semaphore of %d: %v", n, err)
+			}
+		}
+	}
+	plain, err := locks.NewInterProcessSemaphore(client, "/a", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v2, err := locks.NewInterProcessSemaphoreV2(client, "/a", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for name, s := range map[string]counted{"plain": plain, "v2": v2} {
+		for _, n := range []int{0, -1} {
+			if _, err := s.AcquireN(ctx, n); !errors.Is(err, framework.ErrInvalidOption) || !strings.Contains(err.Error(), "/a") {
+				t.Errorf("%s: %d leases: %v", name, n, err)
+			}
+		}
+		if _, err := s.AcquireN(ctx, 3); !errors.Is(err, locks.ErrTooManyLeases) || !strings.Contains(err.Error(), "3 of 2") {
+			t.Errorf("%s: 3 of 2: %v", name, err)
+		}
+	}
+}

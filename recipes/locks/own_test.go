@@ -1,0 +1,258 @@
+package locks_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// What an acquisition meets of its own client's.
+
+// The nodes of AcquireN are made and the reply is lost, and the server puts off their removal:
+// nobody else is there, and that is not to be taken for a semaphore that is busy.
+func TestAcquireNBehindItself(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		semaphore, err := locks.NewInterProcessSemaphore(s.Client(t), "/lock", 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		giveBack(t, takeFrom(t, semaphore)) // the parents are there
+		for _, throttle := range []int{0, 3, 1 << 20} {
+			lost := s.Inject(curatortest.Rule{Op: "multi", Do: curatortest.CutAfter()})
+			if throttle > 0 {
+				s.Inject(curatortest.Rule{Op: "delete", Times: throttle, Do: curatortest.Fail(throttled{})})
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			lease, err := semaphore.AcquireN(ctx, 2)
+			cancel()
+			if !lost() {
+				t.Fatal("the reply was not lost")
+			}
+			if throttle < 1<<20 {
+				if names := s.Children("/lock"); err != nil || len(names) != 2 {
+					t.Fatalf("%d throttled: nodes %q, %v", throttle, names, err)
+				}
+				giveBack(t, lease)
+				continue
+			}
+			wantErr(t, err, context.DeadlineExceeded)
+			if errors.Is(err, locks.ErrNotAcquired) {
+				t.Errorf("%v says that the semaphore is busy", err)
+			}
+		}
+	})
+}
+
+func takeFrom(t *testing.T, lock locks.InterProcessLock) *locks.Lease {
+	t.Helper()
+	lease, err := lock.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lease
+}
+
+// An operator deletes one of the nodes of AcquireN while it waits, and the server puts off the
+// removal of the other one: that is not somebody ahead of those that replace them.
+func TestAcquireNStartsOverBehindItself(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		open := func() *locks.InterProcessSemaphore {
+			semaphore, err := locks.NewInterProcessSemaphore(s.Client(t), "/lock", 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return semaphore
+		}
+		other := takeFrom(t, open())
+		done := make(chan *locks.Lease)
+		mine := open()
+		go func() {
+			lease, err := mine.AcquireN(t.Context(), 2)
+			if err != nil {
+				t.Error(err)
+			}
+			done <- lease
+		}()
+		synctest.Wait()
+		nodes, err := mine.ParticipantNodes(t.Context())
+		if err != nil || len(nodes) != 3 {
+			t.Fatalf("participants %q, %v", nodes, err)
+		}
+		operator := s.Client(t)
+		s.Inject(curatortest.Rule{Op: "delete", Path: nodes[2], Times: 5, Do: curatortest.Fail(throttled{})})
+		if err := operator.Delete().ForPath(t.Context(), nodes[1]); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range untilOthers(t, s, nodes) {
+			if "/lock/"+name == nodes[2] {
+				t.Error("the new nodes are made before the old one has gone")
+			}
+		}
+		giveBack(t, other)
+		giveBack(t, <-done)
+	})
+}
+
+// untilOthers waits until there are other nodes than these, and returns all.
+func untilOthers(t *testing.T, s *curatortest.Server, nodes []string) (names []string) {
+	t.Helper()
+	suite.Eventually(t, "other nodes", func() bool {
+		names = s.Children("/lock")
+		for _, name := range names {
+			if !strings.Contains(strings.Join(nodes, " "), name) {
+				return true
+			}
+		}
+		return false
+	})
+	return names
+}
+
+// tripping is a context in which something happens just when a lease is looked for.
+type tripping struct {
+	context.Context
+	lease *locks.Lease
+	left  int // how many looks before
+	then  func()
+}
+
+func (c *tripping) Value(key any) any {
+	value := c.Context.Value(key)
+	if value == any(c.lease) {
+		if c.left--; c.left == 0 {
+			c.then()
+		}
+	}
+	return value
+}
+
+// A lease that a context carries ends while it is looked for another one: whoever still holds
+// the other side does not queue behind itself.
+func TestSideIsReleasedMeanwhile(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		rw := e.rw(e.client, locks.WithMaxWait(time.Second))
+		for look := 1; look <= 3; look++ {
+			both := func() (write, read *locks.Lease, ctx context.Context) {
+				write = e.acquire(rw.WriteLock())
+				read = e.acquireFrom(write.Context(), rw.ReadLock())
+				return write, read, context.WithoutCancel(read.Bind(write.Context()))
+			}
+			write, read, ctx := both()
+			again, err := rw.ReadLock().Acquire(&tripping{ctx, read, look, func() { e.release(read) }})
+			if err != nil {
+				t.Fatalf("a reader beside its own writer, at look %d: %v", look, err)
+			}
+			e.release(again)
+			e.release(write)
+			wantErr(t, read.Release(t.Context()))
+			e.wantNodes(0)
+
+			write, read, ctx = both()
+			if again, err = rw.WriteLock().Acquire(&tripping{ctx, write, look, func() { e.release(write) }}); err == nil {
+				e.release(again) // nested before that
+			} else {
+				wantErr(t, err, locks.ErrDeadlock)
+			}
+			_ = write.Release(t.Context())
+			e.release(read)
+			e.wantNodes(0)
+		}
+	})
+}
+
+// A write lease that is lost while a read lease is asked for with its context is the reason
+// for which there is none.
+func TestWriterIsLostMeanwhile(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		rw := e.rw(e.client)
+		for look := 1; look <= 2; look++ {
+			write := e.acquire(rw.WriteLock())
+			lost := false
+			ctx := &tripping{write.Context(), write, look, func() {
+				lost = true
+				e.network.Cut()
+				<-write.Context().Done()
+			}}
+			read, err := rw.ReadLock().Acquire(ctx)
+			if lost {
+				wantErr(t, err, locks.ErrLockLost)
+			} else if err != nil {
+				t.Fatal(err)
+			} else {
+				e.release(read)
+			}
+			e.release(write)
+			e.wantNodes(0)
+		}
+	})
+}
+
+// The session ends while a lease is waited for: nobody has lost a lock, and nothing says so.
+func TestNothingIsLostWhileWaiting(t *testing.T) {
+	acquisitions := map[string]func(ctx context.Context, s *locks.InterProcessSemaphoreV2) (*locks.Lease, error){
+		"one": func(ctx context.Context, s *locks.InterProcessSemaphoreV2) (*locks.Lease, error) {
+			return s.Acquire(ctx)
+		},
+		"two": func(ctx context.Context, s *locks.InterProcessSemaphoreV2) (*locks.Lease, error) {
+			return s.AcquireN(ctx, 2)
+		},
+	}
+	for name, acquire := range acquisitions {
+		t.Run(name, func(t *testing.T) {
+			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+				var log journal
+				client := s.Client(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+				open := func(client *framework.Client) *locks.InterProcessSemaphoreV2 {
+					semaphore, err := locks.NewInterProcessSemaphoreV2(client, "/lock", 2)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return semaphore
+				}
+				other := open(s.Client(t))
+				held := []*locks.Lease{takeFrom(t, other)}
+				if name == "one" {
+					held = append(held, takeFrom(t, other))
+				}
+				done := make(chan *locks.Lease)
+				mine := open(client)
+				go func() {
+					lease, err := acquire(t.Context(), mine)
+					if err != nil {
+						t.Error(err)
+					}
+					done <- lease
+				}()
+				synctest.Wait()
+				s.ExpireSession(client.SessionID())
+				time.Sleep(10 * time.Second)
+				for _, lease := range held {
+					giveBack(t, lease)
+				}
+				lease := <-done
+				synctest.Wait()
+				if strings.Contains(log.String(), "lock lost") {
+					t.Errorf("a lock is lost that nobody had:\n%s", &log)
+				}
+				s.ExpireSession(client.SessionID())
+				<-lease.Context().Done()
+				synctest.Wait()
+				if !strings.Contains(log.String(), "lock lost") {
+					t.Errorf("the loss of a lease is not told:\n%s", &log)
+				}
+				wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+			})
+		})
+	}
+}
