@@ -212,6 +212,7 @@ func (w *wire) answered(header jute.ReplyHeader, body []byte) (pending, error) {
 		return pending{}, fmt.Errorf("request %d was answered out of order", header.Xid)
 	}
 	p := w.pending[0]
+	w.pending[0] = pending{} // the array lives on, the answer need not
 	w.pending = w.pending[1:]
 	if p.batch == nil {
 		if w.bye != 0 && p.xid == w.bye {
