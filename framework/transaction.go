@@ -145,7 +145,7 @@ func (p transactionParams) do(ctx context.Context, c *Client, ops []Op) ([]OpRes
 		multi.Ops = append(multi.Ops, op.multi)
 	}
 	var res zkconn.MultiResponse
-	err := c.run(ctx, operation{name: "multi"}, func(ctx context.Context, conn *zkconn.Conn) error {
+	err := c.run(ctx, operation{name: "multi", batch: len(ops)}, func(ctx context.Context, conn *zkconn.Conn) error {
 		res = zkconn.MultiResponse{}
 		call := &zkconn.Call{Op: jute.OpMulti, Req: multi, Res: &res}
 		if err := conn.Do(ctx, 0, call); err != nil {

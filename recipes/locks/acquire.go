@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/zkconn"
-	"github.com/go-curator/curator/tracing"
 )
 
 var (
@@ -29,15 +29,15 @@ func (in *internals) acquire(ctx context.Context, wait bool) (*Lease, error) {
 	if ctx == nil {
 		return nil, fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
 	}
-	return in.traced(ctx, wait, func(waitCtx context.Context, span *tracing.Acquisition) (*Lease, error) {
+	return in.traced(ctx, wait, func(waitCtx context.Context, span *telemetry.Acquisition) (*Lease, error) {
 		return in.enter(ctx, waitCtx, span, wait)
 	})
 }
 
 // traced runs an acquisition as a span. What it waits for is bounded by the context that
 // it is given, which ends with ctx or by WithMaxWait.
-func (in *internals) traced(ctx context.Context, wait bool, acquire func(waitCtx context.Context, span *tracing.Acquisition) (*Lease, error)) (*Lease, error) {
-	waitCtx, span := in.inside.Tracer().Acquire(ctx, tracing.Lock{Kind: in.kind, Path: in.path}, !wait)
+func (in *internals) traced(ctx context.Context, wait bool, acquire func(waitCtx context.Context, span *telemetry.Acquisition) (*Lease, error)) (*Lease, error) {
+	waitCtx, span := in.inside.Telemetry().Acquire(ctx, in.seen(), !wait)
 	if wait && in.cfg.maxWait > 0 {
 		var cancel context.CancelFunc
 		waitCtx, cancel = context.WithTimeoutCause(waitCtx, in.cfg.maxWait, errMaxWait)
@@ -45,16 +45,17 @@ func (in *internals) traced(ctx context.Context, wait bool, acquire func(waitCtx
 	}
 	lease, err := acquire(waitCtx, span)
 	if err != nil {
-		span.Failed(err, errors.Is(err, ErrNotAcquired))
+		span.Failed(failure(waitCtx, err))
 		return nil, fmt.Errorf("lock %s: %w", in.path, err)
 	}
+	lease.opened(ctx)
 	span.Granted(lease.Token(), lease.nested)
 	return lease, nil
 }
 
 // enter nests in the lease that ctx carries, if it does, or else contends. The wait's own
 // context is waitCtx; ctx is what Acquire was given.
-func (in *internals) enter(ctx, waitCtx context.Context, span *tracing.Acquisition, wait bool) (*Lease, error) {
+func (in *internals) enter(ctx, waitCtx context.Context, span *telemetry.Acquisition, wait bool) (*Lease, error) {
 	if ctx.Err() != nil {
 		return nil, ended(ctx)
 	}
@@ -67,7 +68,7 @@ func (in *internals) enter(ctx, waitCtx context.Context, span *tracing.Acquisiti
 			return nil, ended(ctx)
 		}
 	}
-	c := contender{in: in, wait: wait, site: here()}
+	c := contender{in: in, span: span, wait: wait, site: here()}
 	for {
 		hold, err := c.contend(waitCtx)
 		if err != nil {
@@ -76,7 +77,7 @@ func (in *internals) enter(ctx, waitCtx context.Context, span *tracing.Acquisiti
 		if lease := hold.newLease(ctx, span, nil); lease != nil {
 			return lease, nil
 		}
-		hold.remove() // lost before anyone could use it
+		hold.remove(ctx) // lost before anyone could use it
 	}
 }
 
@@ -91,6 +92,7 @@ func ended(ctx context.Context) error {
 // contender is one acquisition on its way.
 type contender struct {
 	in     *internals
+	span   *telemetry.Acquisition
 	wait   bool
 	busy   bool  // others were seen ahead
 	writer *hold // the write lock's whose place a reader takes; nil without one
@@ -124,7 +126,7 @@ func (c *contender) contend(ctx context.Context) (*hold, error) {
 // create makes the contender's node. When it fails, left is what goes on in the background
 // to remove what was made.
 func (c *contender) create(ctx context.Context) (left []*seam.Removal, err error) {
-	builder, name := c.in.builder(), c.in.lockName
+	builder, name := c.in.builder(c.span), c.in.lockName
 	if c.count > 1 {
 		return c.createAll(ctx, builder)
 	}
@@ -146,7 +148,7 @@ func (c *contender) create(ctx context.Context) (left []*seam.Removal, err error
 	// was made, and nobody else had been let in.
 	if c.node.Session != c.writer.node.Session || !slices.Contains(c.node.Siblings, nameOf(c.writer.node.Path)) {
 		c.writer.lose(LossNodeDeleted, nil)
-		return []*seam.Removal{c.in.inside.Remove(c.node.Path, c.node.Session)}, c.writer.lost()
+		return []*seam.Removal{c.in.inside.Remove(ctx, c.node.Path, c.node.Session)}, c.writer.lost()
 	}
 	return nil, nil
 }
@@ -176,7 +178,7 @@ func (c *contender) attempt(ctx context.Context) (hold *hold, left []*seam.Remov
 			c.own = nil
 		}
 		for _, node := range append(slices.Clone(c.mates), c.node) {
-			left = append(left, c.in.inside.Remove(node.Path, node.Session))
+			left = append(left, c.in.inside.Remove(ctx, node.Path, node.Session))
 		}
 	}()
 	hold, err = c.queue(ctx, c.node.Siblings)
@@ -219,10 +221,13 @@ func (c *contender) queue(ctx context.Context, names []string) (*hold, error) {
 	if nearEnd(own) {
 		return nil, ErrSequenceExhausted
 	}
-	for {
+	for first := true; ; first = false {
 		queue, err := c.in.contenders(names)
 		if err != nil {
 			return nil, err
+		}
+		if first {
+			c.enqueued(queue, own)
 		}
 		if !slices.Contains(queue, own) || !c.complete(queue) {
 			return nil, errStartOver
@@ -271,7 +276,7 @@ func (c *contender) sleep(ctx context.Context, ahead []string) error {
 	next := newNodeWatches(conn, c.in.full, ahead)
 	defer next.stop()
 	calls = append(calls, next.calls()...)
-	if err := conn.Do(ctx, c.node.Session, calls...); err != nil {
+	if err := c.watch(ctx, conn, ahead, calls...); err != nil {
 		if arming {
 			c.own = nil // Do took its watches back
 		}
@@ -286,6 +291,7 @@ func (c *contender) sleep(ctx context.Context, ahead []string) error {
 			return c.refused(call.Err, nil)
 		}
 	}
+	c.waiting(calls[len(calls)-len(ahead):])
 	warning := time.NewTimer(selfWait)
 	defer warning.Stop()
 	for {

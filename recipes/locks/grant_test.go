@@ -89,7 +89,7 @@ func (c grantCase) try(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	node, _, err := in.inside.CreateAndList(t.Context(), in.builder(), "/lock/"+lockName)
+	node, _, err := in.inside.CreateAndList(t.Context(), in.builder(nil), "/lock/"+lockName)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/zkconn"
-	"github.com/go-curator/curator/tracing"
 )
 
 // errInDoubt: the node is first, but the session cannot be believed in just now.
@@ -27,7 +27,9 @@ type hold struct {
 	in      *internals
 	node    seam.Created
 	token   int64
-	site    site // of the acquisition
+	site    site                   // of the acquisition
+	watched *telemetry.Acquisition // that the watch on the node belongs to
+	rearmed atomic.Bool            // and no more does
 	granted time.Time
 	forget  func() // takes the hook on the session back
 	over    atomic.Bool
@@ -35,16 +37,18 @@ type hold struct {
 	left    chan struct{} // closed when the node is being deleted
 
 	mu      sync.Mutex
-	places  map[*place]struct{}  // of the leases that are not released
-	err     error                // why it ended: ErrReleased or a *LossError
-	span    *tracing.Acquisition // of the outermost lease
-	spanCtx context.Context      // its values, for the span of a loss
-	removal *seam.Removal        // of the node, when the last lease is released
+	places  map[*place]struct{}    // of the leases that are not released
+	err     error                  // why it ended: ErrReleased or a *LossError
+	span    *telemetry.Acquisition // of the outermost lease
+	spanCtx context.Context        // its values, for the span of a loss
+	removal *seam.Removal          // of the node, when the last lease is released
 	removed bool
 	evicted bool                // the node was deleted while leases were not released
 	counted bool                // among holds
 	outer   weak.Pointer[Lease] // the outermost lease, while somebody has it
 	asked   bool                // to let go, before there was a lease
+
+	tally tally
 }
 
 // place is a lease's place in the tree of nested leases, without the Lease itself. All
@@ -124,7 +128,7 @@ func (c *contender) grant(node seam.Created) (*hold, error) {
 		return nil, errStartOver
 	}
 	h := &hold{
-		in: c.in, node: node, token: node.Stat.Czxid, site: c.site, granted: time.Now(),
+		in: c.in, node: node, token: node.Stat.Czxid, site: c.site, granted: time.Now(), watched: c.span,
 		places: map[*place]struct{}{}, ended: make(chan struct{}), left: make(chan struct{}),
 	}
 	if c.writer != nil {
@@ -158,19 +162,30 @@ func (c *contender) grant(node seam.Created) (*hold, error) {
 // its answer.
 func (h *hold) watchNode(ctx context.Context) {
 	conn, err := h.in.inside.Conn()
-	for err == nil && !h.over.Load() {
+	if err != nil || h.over.Load() {
+		return
+	}
+	ctx, traced := h.watched.Watch(ctx, conn, h.node.Path, !h.rearmed.Swap(true))
+	tries := 0
+	defer func() { traced.End(tries, err) }()
+	for tries == 0 || !h.over.Load() {
+		tries++
 		call := dataCall(h.node.Path, zkconn.NewWatch(h.node.Path, zkconn.WatchData, h.onNode))
 		if err = conn.Do(ctx, h.node.Session, call); err == nil {
+			err = call.Err
 			switch {
-			case errors.Is(call.Err, framework.ErrNoNode):
+			case errors.Is(err, framework.ErrNoNode):
 				h.lose(LossNodeDeleted, nil)
-			case call.Err == nil:
+			case err == nil:
 				h.revoke(call.Res.(*jute.GetDataResponse).Data)
 			}
 			return
 		}
 		if errors.Is(err, framework.ErrConnectionLoss) {
 			err = conn.Ready(ctx)
+		}
+		if err != nil {
+			return
 		}
 	}
 }
@@ -217,6 +232,7 @@ func (h *hold) lose(reason LossReason, err error) {
 	span, ctx := h.span, h.spanCtx
 	h.in.inside.Report(func() {
 		h.in.client.Logger().Warn("lock lost", "path", h.in.path, "reason", reason.String(), "token", loss.Token, "held", loss.Held)
+		h.closed(ctx, loss)
 		span.Lost(ctx, loss.Token, loss.Held, reason.String())
 	})
 }
@@ -267,7 +283,7 @@ func (h *hold) doubt() {
 
 // newLease adds a lease to the hold, nested in up if that is not nil, whose slot it has
 // taken. It returns nil when the hold is over or the lease of up was released.
-func (h *hold) newLease(ctx context.Context, span *tracing.Acquisition, up *place) *Lease {
+func (h *hold) newLease(ctx context.Context, span *telemetry.Acquisition, up *place) *Lease {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.err != nil || up != nil && up.released {
@@ -303,6 +319,7 @@ func (h *hold) dropped(released *atomic.Bool) {
 	h.in.inside.Report(func() {
 		h.in.client.Logger().Warn("lock lease dropped without release; the lock stays held until the client is closed",
 			"path", h.in.path, "token", h.token)
+		h.in.inside.Telemetry().Dropped(h.in.seen())
 	})
 }
 
@@ -327,7 +344,7 @@ func (h *hold) bind(p *place, cancel context.CancelCauseFunc) (unbind func()) {
 
 // leave takes a lease out of the hold and ends its contexts; the node goes with the last.
 // It returns why the hold had ended before, and whether this was the last.
-func (h *hold) leave(p *place) (before error, last bool) {
+func (h *hold) leave(ctx context.Context, p *place) (before error, last bool) {
 	h.mu.Lock()
 	before = h.err
 	delete(h.places, p)
@@ -339,23 +356,23 @@ func (h *hold) leave(p *place) (before error, last bool) {
 	}
 	h.mu.Unlock()
 	if last {
-		h.remove()
+		h.remove(ctx)
 	}
 	return before, last
 }
 
-// remove deletes the node, once, in the background.
-func (h *hold) remove() { h.delete(false) }
+// remove deletes the node, once, in the background, as a part of ctx's trace.
+func (h *hold) remove(ctx context.Context) { h.delete(ctx, false) }
 
 // delete is remove; with evict the node goes although leases are not released.
-func (h *hold) delete(evict bool) {
+func (h *hold) delete(ctx context.Context, evict bool) {
 	h.forget()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.removed {
 		h.removed, h.evicted = true, evict
 		close(h.left)
-		h.removal = h.in.inside.Remove(h.node.Path, h.node.Session)
+		h.removal = h.in.inside.Remove(ctx, h.node.Path, h.node.Session)
 	}
 }
 

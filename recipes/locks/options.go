@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-curator/curator/framework"
 )
@@ -30,6 +33,8 @@ type config struct {
 	releaseTimeout time.Duration
 	nodeData       []byte
 	nodeDataGiven  bool
+	plainData      bool // that of Java's locks
+	name           string
 	driver         LockInternalsDriver
 	maxHold        time.Duration
 	revocable      bool
@@ -103,8 +108,25 @@ func WithReleaseTimeout(d time.Duration) Option {
 	return durationOption("WithReleaseTimeout", d, func(c *config) { c.releaseTimeout = d })
 }
 
-// WithNodeData sets the data of the lock's nodes; nil is none. The default is the
-// client's default data, the local IP address, as in Java.
+// maxName keeps metrics and their users sane.
+const maxName = 128
+
+// WithName sets the lock's name in spans and metrics, curator.lock.name. Metrics have no
+// paths: without a name those of all locks of a kind are one. It must be one of a few that
+// are known beforehand, "orders", not made from user input or ids.
+func WithName(name string) Option {
+	return anyOption(func(c *config) error {
+		if name == "" || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+			return fmt.Errorf("WithName(%q) is no text of one line and 1 to %d bytes", name, maxName)
+		}
+		c.name = name
+		return nil
+	})
+}
+
+// WithNodeData sets the data of the lock's nodes exactly; nil is none. The default is the
+// client's default data, the local IP address, as in Java, and on lines below it who holds
+// the lock and in which trace: see tracing.WithoutHolderLinks.
 //
 // Java: getLockNodeBytes.
 func WithNodeData(data []byte) Option {

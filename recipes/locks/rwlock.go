@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/tracing"
+	"github.com/go-curator/curator/internal/telemetry"
 )
 
 // InterProcessReadWriteLock is a fair lock held by many readers or one writer.
@@ -248,11 +248,11 @@ func (in *internals) acquireAs(ctx context.Context, wait bool, write *Lease) (*L
 	if ctx == nil {
 		return nil, fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
 	}
-	return in.traced(ctx, wait, func(waitCtx context.Context, span *tracing.Acquisition) (*Lease, error) {
+	return in.traced(ctx, wait, func(waitCtx context.Context, span *telemetry.Acquisition) (*Lease, error) {
 		if err := write.Err(); err != nil {
 			return nil, err
 		}
-		c := contender{in: in, wait: wait, writer: write.hold, site: here()}
+		c := contender{in: in, span: span, wait: wait, writer: write.hold, site: here()}
 		hold, err := c.contend(waitCtx)
 		if err != nil {
 			return nil, c.explain(ctx, waitCtx, err)
@@ -261,7 +261,7 @@ func (in *internals) acquireAs(ctx context.Context, wait bool, write *Lease) (*L
 			return lease, nil
 		}
 		err = hold.lost()
-		hold.remove()
+		hold.remove(ctx)
 		return nil, err
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/tracing"
+	"github.com/go-curator/curator/internal/telemetry"
 )
 
 // InterProcessSemaphore hands out at most maxLeases leases at a time, in order. It is the
@@ -99,11 +99,11 @@ func (s *InterProcessSemaphore) AcquireN(ctx context.Context, n int) (*Lease, er
 	if err := checkLeases(n); err != nil {
 		return nil, err
 	}
-	return s.in.traced(ctx, true, func(waitCtx context.Context, span *tracing.Acquisition) (*Lease, error) {
+	return s.in.traced(ctx, true, func(waitCtx context.Context, span *telemetry.Acquisition) (*Lease, error) {
 		if ctx.Err() != nil {
 			return nil, ended(ctx)
 		}
-		c := contender{in: s.in, wait: true, count: n, site: here()}
+		c := contender{in: s.in, span: span, wait: true, count: n, site: here()}
 		for {
 			last, err := c.contend(waitCtx)
 			if err != nil {
@@ -118,7 +118,7 @@ func (s *InterProcessSemaphore) AcquireN(ctx context.Context, n int) (*Lease, er
 
 // leaseOf returns a lease of several holds, or nil, and none of them stays, if one is over
 // already.
-func leaseOf(ctx context.Context, span *tracing.Acquisition, holds []*hold) *Lease {
+func leaseOf(ctx context.Context, span *telemetry.Acquisition, holds []*hold) *Lease {
 	var parts []*Lease
 	for _, h := range holds {
 		if part := h.newLease(ctx, span, nil); part != nil {
@@ -130,10 +130,10 @@ func leaseOf(ctx context.Context, span *tracing.Acquisition, holds []*hold) *Lea
 	}
 	for _, part := range parts {
 		part.released.Store(true)
-		part.hold.leave(part.place)
+		part.hold.leave(ctx, part.place)
 	}
 	for _, h := range holds {
-		h.remove() // those that were over
+		h.remove(ctx) // those that were over
 	}
 	return nil
 }
