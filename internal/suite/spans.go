@@ -34,18 +34,13 @@ func (s *Spans) Option() tracing.Option { return tracing.WithTracerProvider(s.pr
 // Tracer is for spans of the test's own.
 func (s *Spans) Tracer() trace.Tracer { return s.provider.Tracer("test") }
 
-// Ended returns the spans that have ended.
-func (s *Spans) Ended() []sdktrace.ReadOnlySpan { return s.recorder.Ended() }
+// Named returns the spans of a name that have ended.
+func (s *Spans) Named(name string) []sdktrace.ReadOnlySpan {
+	return slices.DeleteFunc(s.recorder.Ended(), func(span sdktrace.ReadOnlySpan) bool { return span.Name() != name })
+}
 
 // Count returns how many spans of a name have ended.
-func (s *Spans) Count(name string) (n int) {
-	for _, span := range s.recorder.Ended() {
-		if span.Name() == name {
-			n++
-		}
-	}
-	return n
-}
+func (s *Spans) Count(name string) int { return len(s.Named(name)) }
 
 // AwaitCount waits until n spans of a name have ended.
 func (s *Spans) AwaitCount(t *testing.T, name string, n int) {
@@ -151,7 +146,7 @@ func (t *spanTree) render(parent trace.SpanID, margin string) {
 		for _, link := range span.Links() {
 			kind := "link"
 			for _, kv := range link.Attributes {
-				kind = kv.Value.Emit()
+				kind = kv.Value.String()
 			}
 			fmt.Fprintf(t, " %s->#%d", kind, t.numbers[link.SpanContext.SpanID()])
 		}
@@ -174,7 +169,7 @@ var unique = regexp.MustCompile(`_c_[0-9a-f-]{36}-|^/test-\d+-\d+|-?\d{10}$`)
 func (t *spanTree) attributes(span sdktrace.ReadOnlySpan) []string {
 	var texts []string
 	for _, kv := range span.Attributes() {
-		key, value := string(kv.Key), kv.Value.Emit()
+		key, value := string(kv.Key), kv.Value.String()
 		if leftOut.MatchString(key) {
 			continue
 		}

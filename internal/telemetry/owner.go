@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"go.opentelemetry.io/otel/propagation"
@@ -105,7 +106,7 @@ func ParseOwner(data []byte) Owner {
 		return Owner{}
 	}
 	first, rest, _ := strings.Cut(string(data), "\n")
-	o := Owner{Address: first, fields: propagation.MapCarrier{}}
+	o := Owner{Address: printable(first), fields: propagation.MapCarrier{}}
 	for line := range strings.Lines(rest) {
 		key, value, found := strings.Cut(strings.TrimRight(line, "\n"), "=")
 		if !found || !isField(key, value) {
@@ -113,9 +114,9 @@ func ParseOwner(data []byte) Owner {
 		}
 		switch key {
 		case ownerField:
-			o.Label = value
+			o.Label = printable(value)
 		case hostField:
-			o.Host = value
+			o.Host = printable(value)
 		case pidField:
 			o.PID, _ = strconv.Atoi(value)
 		default:
@@ -123,6 +124,16 @@ func ParseOwner(data []byte) Owner {
 		}
 	}
 	return o
+}
+
+// printable keeps what others wrote from doing anything to a terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, s)
 }
 
 // String returns "orders-api on web-7, pid 4242", as far as it is known, or the first line.
