@@ -87,7 +87,9 @@ func (c *Client) retry(ctx context.Context, conn *zkconn.Conn, op operation, fn 
 	if err == nil {
 		return tries, nil
 	}
-	c.core.telemetry.GaveUp()
+	if last.Retryable() {
+		c.core.telemetry.GaveUp()
+	}
 	if err != error(last) { // ctx ended the loop
 		last = &OpError{
 			Op: op.name, Path: op.path, Attempts: last.Attempts, Err: loopError(ctx, last.Err),

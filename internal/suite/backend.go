@@ -70,14 +70,7 @@ func Main(m *testing.M, cleanUp ...func() error) {
 
 // Each runs test on every backend, as a subtest each.
 func Each(t *testing.T, test func(t *testing.T, b *Backend)) {
-	t.Run("virtual", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			server := curatortest.Start(t, curatortest.Virtual(), curatortest.WithTickTime(Tick))
-			b := newBackend("virtual", server.ConnectString(), server.DialContext)
-			b.watches = server.Watches
-			test(t, b)
-		})
-	})
+	t.Run("virtual", func(t *testing.T) { Virtual(t, test) })
 	t.Run("embedded", func(t *testing.T) {
 		server := curatortest.Start(t, curatortest.WithTickTime(Tick))
 		b := newBackend("embedded", server.ConnectString(), new(net.Dialer).DialContext)
@@ -86,6 +79,17 @@ func Each(t *testing.T, test func(t *testing.T, b *Backend)) {
 	})
 	t.Run("real", func(t *testing.T) {
 		test(t, Real(t))
+	})
+}
+
+// Virtual runs test on the embedded server in virtual time alone.
+func Virtual(t *testing.T, test func(t *testing.T, b *Backend)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		server := curatortest.Start(t, curatortest.Virtual(), curatortest.WithTickTime(Tick))
+		b := newBackend("virtual", server.ConnectString(), server.DialContext)
+		b.watches = server.Watches
+		test(t, b)
 	})
 }
 

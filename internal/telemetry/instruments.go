@@ -87,8 +87,15 @@ func made[I any](instrument I, err error) I {
 	return instrument
 }
 
+// Connection is the part of a *zkconn.Conn that is observed.
+type Connection interface {
+	Session() (id int64, timeout time.Duration)
+	Deadline(session int64) (deadline time.Time, ok bool)
+	WatchCounts() zkconn.WatchCounts
+}
+
 // Follow has the state of a connection observed until stop is called.
-func (t *Telemetry) Follow(conn *zkconn.Conn) (stop func()) {
+func (t *Telemetry) Follow(conn Connection) (stop func()) {
 	if t == nil {
 		return func() {}
 	}
