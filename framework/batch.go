@@ -31,7 +31,7 @@ func (p batchParams) do(ctx context.Context, c *Client, ops []Op) ([]OpResult, e
 		return nil, err
 	}
 	sent := false
-	err = c.run(ctx, operation{name: "batch"}, func(ctx context.Context, conn *zkconn.Conn) error {
+	err = c.run(ctx, operation{name: "batch", batch: len(ops)}, func(ctx context.Context, conn *zkconn.Conn) error {
 		for i, calls := range writes {
 			if err := conn.Do(ctx, 0, calls...); err != nil {
 				for _, call := range slices.Concat(writes[i+1:]...) {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-curator/curator/framework/listen"
 	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/zkconn"
-	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/state"
 )
 
@@ -19,9 +19,10 @@ var errNilContext = fmt.Errorf("%w: the context is nil", ErrInvalidOption)
 
 // core is what a client and its views share.
 type core struct {
-	cfg     config
-	servers []string
-	chroot  string
+	cfg       config
+	telemetry *telemetry.Telemetry // nil for none
+	servers   []string
+	chroot    string
 
 	states    listen.Set[state.ConnectionState]
 	damper    *damper // what states are passed through; nil for nothing
@@ -44,18 +45,22 @@ type core struct {
 	conn    atomic.Pointer[zkconn.Conn] // set by start
 	closing atomic.Bool
 
-	mu      sync.Mutex
-	current ClientState
-	opening bool               // a Start is under way
-	hooks   map[*hook]struct{} // what recipes want to know of the session
-	life    context.Context
-	endLife context.CancelFunc
-	done    chan struct{} // closed at the end of close
-	err     error         // of close
+	mu        sync.Mutex
+	current   ClientState
+	opening   bool               // a Start is under way
+	hooks     map[*hook]struct{} // what recipes want to know of the session
+	life      context.Context
+	endLife   context.CancelFunc
+	done      chan struct{} // closed at the end of close
+	err       error         // of close
+	unmeasure func()        // ends what is measured of conn
 }
 
 func newCore(cfg config, servers []string, chroot string) *core {
-	c := &core{cfg: cfg, servers: servers, chroot: chroot, hooks: map[*hook]struct{}{}, done: make(chan struct{}), cutOff: newSignal()}
+	c := &core{
+		cfg: cfg, telemetry: cfg.newTelemetry(chroot), unmeasure: func() {}, servers: servers, chroot: chroot,
+		hooks: map[*hook]struct{}{}, done: make(chan struct{}), cutOff: newSignal(),
+	}
 	c.tracker.wake = newSignal()
 	c.damper = newDamper(cfg.breaker, c.states.Notify)
 	c.watched = NewWatcher(func(_ context.Context, e WatchedEvent) {
@@ -85,6 +90,7 @@ func (c *core) start(ctx context.Context) error {
 	if err := c.open(ctx, servers); err != nil {
 		return errors.Join(err, c.closeProvider(ctx))
 	}
+	c.measure()
 	return nil
 }
 
@@ -188,6 +194,10 @@ func (c *core) shutDown(ctx context.Context) error {
 	var errs []error
 	conn := c.conn.Load()
 	c.closing.Store(true)
+	c.mu.Lock()
+	unmeasure := c.unmeasure
+	c.mu.Unlock()
+	unmeasure()
 	c.outcomes.Notify(Event{Op: "closing"})
 	c.fireHooks(seam.Loss{Kind: seam.LossClosed})
 	left := c.work.wait(ctx) + c.pending.wait(ctx)
@@ -270,8 +280,10 @@ func (c *core) onEvent(e zkconn.Event) {
 		} else {
 			c.cutOff.set()
 		}
+		c.telemetry.StateChanged(e.State)
 		c.report(func() {
 			c.cfg.logger.Info("zookeeper connection", "state", e.State.String(), "session", sessionText(e.Session))
+			c.telemetry.Transition(e.State, e.Session)
 		})
 		if c.cfg.errorPolicy.IsErrorState(e.State) {
 			c.fireHooks(seam.Loss{Kind: seam.LossSuspended, Session: e.Session})
@@ -281,6 +293,9 @@ func (c *core) onEvent(e zkconn.Event) {
 		c.fireHooks(seam.Loss{Kind: seam.LossDeadline, Session: e.Session})
 	case zkconn.SessionEnded:
 		c.fireHooks(seam.Loss{Kind: seam.LossSession, Session: e.Session, Err: e.Err})
+		c.report(func() { c.telemetry.Expired(e.Session, e.Presumed) })
+	case zkconn.Attempted:
+		c.report(func() { c.telemetry.Attempted(e.Server, e.Err) })
 	}
 }
 
@@ -289,71 +304,6 @@ func (c *core) onEvent(e zkconn.Event) {
 func (c *core) report(fn func()) { c.reports.add(&c.users, fn) }
 
 func sessionText(id int64) string { return fmt.Sprintf("0x%x", uint64(id)) }
-
-// operation is one call of a user.
-type operation struct {
-	name, path string
-	// repeat: the operation may be tried again although an earlier try may have been
-	// applied.
-	repeat bool
-}
-
-// run tries fn until it succeeds or the retry policy gives up.
-func (c *Client) run(ctx context.Context, op operation, fn func(ctx context.Context, conn *zkconn.Conn) error) error {
-	conn, err := c.started(ctx)
-	if err != nil {
-		return &OpError{Op: op.name, Path: op.path, Err: err}
-	}
-	var last *OpError
-	attempt := func(ctx context.Context) error {
-		n, applied := 1, false
-		if last != nil {
-			n, applied = last.Attempts+1, last.MaybeApplied()
-		}
-		err := fn(ctx, conn)
-		if err == nil {
-			return nil
-		}
-		last = &OpError{Op: op.name, Path: op.path, Attempts: n, Err: err, final: !op.repeat && MaybeApplied(err), applied: applied}
-		return last
-	}
-	// Nearly every operation succeeds at once: it shall not pay for the loop.
-	first := attempt(ctx)
-	if first == nil {
-		return nil
-	}
-	if !last.Retryable() {
-		return first
-	}
-	ctx, cancel := c.core.living(ctx)
-	defer cancel(nil)
-	err = retry.Do(ctx, c.core.cfg.retryPolicy, func(ctx context.Context) error {
-		if first != nil {
-			err := first
-			first = nil
-			return err
-		}
-		return attempt(ctx)
-	})
-	if err == nil {
-		return nil
-	}
-	if err != error(last) { // ctx ended the loop
-		last = &OpError{
-			Op: op.name, Path: op.path, Attempts: last.Attempts, Err: loopError(ctx, last.Err),
-			final: true, applied: last.MaybeApplied(),
-		}
-	}
-	return last
-}
-
-// loopError joins the last try's error with why the loop ended.
-func loopError(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause == ErrClosed {
-		return fmt.Errorf("%w: %w", cause, err)
-	}
-	return fmt.Errorf("%w: %w", ctx.Err(), err)
-}
 
 // pause waits for d or until ctx ends.
 func pause(ctx context.Context, d time.Duration) error {

@@ -113,7 +113,7 @@ func (p *createParams) create(ctx context.Context, c *Client, path string, list 
 	done := false
 	defer func() { // also when a user's retry policy panics
 		if !done && cr.doubt != "" {
-			left = c.core.sweep(cr.dir, cr.doubt)
+			left = c.core.sweep(ctx, cr.dir, cr.doubt)
 		}
 	}()
 	repeat := p.protection || p.idempotent || p.orSet && !p.orSetVersionGiven
@@ -199,7 +199,7 @@ func (cr *creation) send(ctx context.Context, conn *zkconn.Conn) error {
 		return calls[0].Err
 	}
 	if cr.list && calls[1].Err != nil {
-		cr.c.core.remove(created.Path, anyVersion, 0)
+		cr.c.core.remove(ctx, created.Path, anyVersion, 0)
 		return calls[1].Err
 	}
 	cr.result = seam.Created{Path: created.Path, Stat: created.Stat, Session: calls[0].Session, Siblings: siblings.Children}
@@ -228,7 +228,7 @@ func (cr *creation) resolve(ctx context.Context, conn *zkconn.Conn) (found bool,
 			return false, call.Err
 		}
 		if cr.p.mode.ephemeral() && (stat.Stat.EphemeralOwner != session || cr.doubtSession != session) {
-			cr.c.core.remove(full, anyVersion, 0) // it belongs to a session that is over
+			cr.c.core.remove(ctx, full, anyVersion, 0) // it belongs to a session that is over
 			continue
 		}
 		cr.doubt = ""

@@ -41,7 +41,7 @@ func (p deleteParams) do(ctx context.Context, c *Client, path string) error {
 		return err
 	})
 	if err != nil && p.guaranteed && mayBeCured(err) {
-		c.core.remove(full, p.wanted(), 0)
+		c.core.remove(ctx, full, p.wanted(), 0)
 	}
 	return err
 }

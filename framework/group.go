@@ -33,7 +33,7 @@ func (p *createParams) createGroup(ctx context.Context, c *Client, path string, 
 		return nil, nil, &OpError{Op: "create", Path: path, Err: err}
 	}
 	g.dir, g.name = split(full)
-	err = c.run(ctx, operation{name: "create", path: path, repeat: true}, g.attempt)
+	err = c.run(ctx, operation{name: "create", path: path, repeat: true, wire: "multi", batch: n}, g.attempt)
 	return g.made, g.left, err
 }
 
@@ -75,7 +75,7 @@ func (g *multiCreation) send(ctx context.Context, conn *zkconn.Conn) error {
 	list := &zkconn.Call{Op: jute.OpGetChildren2, Req: &jute.PathWatchRequest{Path: g.dir}, Res: &siblings}
 	if err := conn.Do(ctx, 0, create, list); err != nil {
 		if MaybeApplied(err) {
-			g.sweep(prefixes)
+			g.sweep(ctx, prefixes)
 		}
 		return err
 	}
@@ -85,10 +85,10 @@ func (g *multiCreation) send(ctx context.Context, conn *zkconn.Conn) error {
 	case res.Failed >= 0:
 		return res.Results[res.Failed].Err
 	case len(res.Results) != g.n:
-		g.sweep(prefixes)
+		g.sweep(ctx, prefixes)
 		return fmt.Errorf("the server answered %d creates of %d", len(res.Results), g.n)
 	case list.Err != nil:
-		g.sweep(prefixes)
+		g.sweep(ctx, prefixes)
 		return list.Err
 	}
 	g.made = nil
@@ -101,9 +101,9 @@ func (g *multiCreation) send(ctx context.Context, conn *zkconn.Conn) error {
 	return nil
 }
 
-func (g *multiCreation) sweep(prefixes []string) {
+func (g *multiCreation) sweep(ctx context.Context, prefixes []string) {
 	for _, prefix := range prefixes {
-		if removal := g.c.core.sweep(g.dir, prefix); removal != nil {
+		if removal := g.c.core.sweep(ctx, g.dir, prefix); removal != nil {
 			g.left = append(g.left, removal)
 		}
 	}

@@ -16,28 +16,28 @@ import (
 
 // remove deletes a node in the background until the outcome is known. With a session
 // that is not zero the node is an ephemeral one of that session. It returns nil when the
-// client is closed.
-func (c *core) remove(full string, version int32, session int64) *seam.Removal {
-	return c.removeBy(full, session, func(conn *zkconn.Conn, owner int64) error {
-		return deleteNode(c.life, conn, owner, full, version)
+// client is closed. cause is the context of what it is done for.
+func (c *core) remove(cause context.Context, full string, version int32, session int64) *seam.Removal {
+	return c.removeBy(cause, full, session, func(ctx context.Context, conn *zkconn.Conn, owner int64) error {
+		return deleteNode(ctx, conn, owner, full, version)
 	})
 }
 
 // release is remove with what goes with it. The marker is for the first try: a later one may
 // come when somebody else has the lock already. What else the server refuses is left.
-func (c *core) release(full string, session int64, with seam.Release) *seam.Removal {
-	return c.removeBy(full, session, func(conn *zkconn.Conn, owner int64) error {
+func (c *core) release(cause context.Context, full string, session int64, with seam.Release) *seam.Removal {
+	return c.removeBy(cause, full, session, func(ctx context.Context, conn *zkconn.Conn, owner int64) error {
 		tries := []seam.Release{with, {Trace: with.Trace}, {}}
 		with.Marker = ""
 		for _, try := range slices.Compact(tries) {
 			if owner == 0 || try == (seam.Release{}) {
 				break
 			}
-			if refused, err := releaseNode(c.life, conn, owner, full, try); !refused {
+			if refused, err := releaseNode(ctx, conn, owner, full, try); !refused {
 				return err
 			}
 		}
-		return deleteNode(c.life, conn, owner, full, anyVersion)
+		return deleteNode(ctx, conn, owner, full, anyVersion)
 	})
 }
 
@@ -71,22 +71,22 @@ func releaseNode(ctx context.Context, conn *zkconn.Conn, session int64, full str
 }
 
 // removeBy is remove by whatever del does, which is told the session by which to delete, 0 for any.
-func (c *core) removeBy(full string, session int64, del func(conn *zkconn.Conn, owner int64) error) *seam.Removal {
+func (c *core) removeBy(cause context.Context, full string, session int64, del func(ctx context.Context, conn *zkconn.Conn, owner int64) error) *seam.Removal {
 	r := &seam.Removal{Done: make(chan struct{})}
 	started := c.startRemoval(func() {
 		defer close(r.Done)
 		doubt := false // an earlier try may have deleted it
 		over := false  // the session has ended: whatever the server did since is not our doing
-		err := c.persist(func(conn *zkconn.Conn) error {
+		err := c.persist(cause, full, func(ctx context.Context, conn *zkconn.Conn) error {
 			owner := session
 			if over {
 				owner = 0
 			}
-			err := del(conn, owner)
+			err := del(ctx, conn, owner)
 			if owner != 0 && errors.Is(err, ErrSessionExpired) {
 				// The server removes the node, by and by: this is to be quicker.
 				over = true
-				err = del(conn, 0)
+				err = del(ctx, conn, 0)
 			}
 			doubt = doubt || MaybeApplied(err)
 			return err
@@ -121,16 +121,16 @@ func (c *core) startRemoval(fn func()) bool {
 }
 
 // sweep removes the nodes in dir whose names begin with prefix, in the background. It
-// returns nil when the client is closed.
-func (c *core) sweep(dir, prefix string) *seam.Removal {
+// returns nil when the client is closed. cause is the context of what it is done for.
+func (c *core) sweep(cause context.Context, dir, prefix string) *seam.Removal {
 	r := &seam.Removal{Done: make(chan struct{})}
 	started := c.startRemoval(func() {
 		defer close(r.Done)
-		err := c.persist(func(conn *zkconn.Conn) error {
-			names, session, err := findProtected(c.life, conn, dir, prefix)
+		err := c.persist(cause, join(dir, prefix), func(ctx context.Context, conn *zkconn.Conn) error {
+			names, session, err := findProtected(ctx, conn, dir, prefix)
 			for _, name := range names.matching {
 				call := &zkconn.Call{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: join(dir, name), Version: anyVersion}}
-				if err := conn.Do(c.life, session, call); err != nil {
+				if err := conn.Do(ctx, session, call); err != nil {
 					return err
 				}
 				if call.Err != nil && !errors.Is(call.Err, ErrNoNode) {
@@ -149,9 +149,13 @@ func (c *core) sweep(dir, prefix string) *seam.Removal {
 	return r
 }
 
-// persist tries fn until it succeeds, fails for a reason that does not pass, or the
-// client is closed. It waits for connections rather than for time.
-func (c *core) persist(fn func(conn *zkconn.Conn) error) error {
+// persist tries fn, which deletes full, until it succeeds, fails for a reason that does not
+// pass, or the client is closed. It waits for connections rather than for time.
+func (c *core) persist(cause context.Context, full string, fn func(ctx context.Context, conn *zkconn.Conn) error) (err error) {
+	ctx, traced, done := c.seen(cause, c.conn.Load(), full)
+	defer done()
+	tries := 1
+	defer func() { traced.End(tries, err) }()
 	pace := backoff.NewExponentialBackOff(
 		backoff.WithInitialInterval(10*time.Millisecond),
 		backoff.WithMaxInterval(5*time.Second),
@@ -160,7 +164,7 @@ func (c *core) persist(fn func(conn *zkconn.Conn) error) error {
 		conn := c.conn.Load()
 		err := conn.Ready(c.life)
 		if err == nil {
-			err = fn(conn)
+			err = fn(ctx, conn)
 		}
 		if err == nil || lasting(err) {
 			return err
@@ -168,6 +172,8 @@ func (c *core) persist(fn func(conn *zkconn.Conn) error) error {
 		if err := pause(c.life, pace.NextBackOff()); err != nil {
 			return err
 		}
+		tries++
+		c.telemetry.Retry(ctx, "delete", tries, err)
 	}
 }
 

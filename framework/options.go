@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework/schema"
+	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/state"
@@ -43,7 +44,9 @@ type config struct {
 	errorPolicy       state.ErrorPolicy
 	breaker           retry.Policy // nil for none
 	logger            *slog.Logger
-	tracer            *tracing.Tracer
+	untraced          bool
+	tracing           tracing.Settings
+	ownerLabel        string
 	provider          EnsembleProvider // nil for the connect string
 	untracked         bool
 	schemas           *schema.Set // nil permits everything
@@ -73,7 +76,7 @@ func newConfig(policy retry.Policy, opts []Option) (config, error) {
 		compression:       GzipCompressionProvider(),
 		errorPolicy:       state.StandardErrorPolicy(),
 		logger:            slog.Default(),
-		tracer:            tracing.New(),
+		ownerLabel:        telemetry.DefaultLabel(),
 	}
 	if err := retry.Validate(policy); err != nil {
 		return cfg, fmt.Errorf("%w: %w", ErrInvalidOption, err)
@@ -240,25 +243,6 @@ func WithLogger(logger *slog.Logger) Option {
 			return errors.New("WithLogger: the logger is nil")
 		}
 		c.logger = logger
-		return nil
-	})
-}
-
-// WithTracing sets how the recipes of the client are traced. The default uses
-// OpenTelemetry's global provider as it is at the time of NewClient.
-//
-// Java: CuratorZookeeperClient.setTracerDriver.
-func WithTracing(opts ...tracing.Option) Option {
-	return option(func(c *config) error {
-		c.tracer = tracing.New(opts...)
-		return nil
-	})
-}
-
-// WithoutTracing turns spans off.
-func WithoutTracing() Option {
-	return option(func(c *config) error {
-		c.tracer = nil
 		return nil
 	})
 }

@@ -112,6 +112,8 @@ func (c *core) followProvider(conn *zkconn.Conn) {
 			c.report(func() { c.cfg.logger.Warn("zookeeper: the servers stay as they are", "error", err) })
 		default:
 			conn.SetServers(servers)
+			id, _ := conn.Session()
+			c.report(func() { c.telemetry.ServersChanged(id) })
 		}
 	}
 }

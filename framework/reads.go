@@ -39,7 +39,7 @@ func (r *reading) do(ctx context.Context, c *Client) (err error) {
 	if r.watched {
 		r.watcher = c.core.watched
 	}
-	return c.run(ctx, operation{name: r.name, path: r.path, repeat: true}, func(ctx context.Context, conn *zkconn.Conn) error {
+	return c.run(ctx, operation{name: r.name, path: r.path, repeat: true, missing: r.op == jute.OpExists}, func(ctx context.Context, conn *zkconn.Conn) error {
 		return harmless(r.attempt(ctx, c, conn))
 	})
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/zkconn"
-	"github.com/go-curator/curator/tracing"
 )
 
 func init() {
@@ -45,7 +45,7 @@ func (i inside) Conn() (*zkconn.Conn, error) {
 }
 
 func (i inside) Run(ctx context.Context, op, path string, fn func(ctx context.Context, conn *zkconn.Conn) error) error {
-	return i.c.run(ctx, operation{name: op, path: path, repeat: true}, fn)
+	return i.c.run(ctx, operation{name: op, path: path, repeat: true, missing: true}, fn)
 }
 
 func (i inside) CreateAndList(ctx context.Context, builder any, path string, sequential bool) (seam.Created, *seam.Removal, error) {
@@ -87,12 +87,12 @@ func (i inside) CreateGroup(ctx context.Context, builder any, path string, n int
 	return b.p.createGroup(ctx, b.c, path, n)
 }
 
-func (i inside) Remove(full string, session int64) *seam.Removal {
-	return i.c.core.remove(full, anyVersion, session)
+func (i inside) Remove(ctx context.Context, full string, session int64) *seam.Removal {
+	return i.c.core.remove(ctx, full, anyVersion, session)
 }
 
-func (i inside) Release(full string, session int64, with seam.Release) *seam.Removal {
-	return i.c.core.release(full, session, with)
+func (i inside) Release(ctx context.Context, full string, session int64, with seam.Release) *seam.Removal {
+	return i.c.core.release(ctx, full, session, with)
 }
 
 func (i inside) OnLoss(fn func(seam.Loss)) func() { return i.c.core.addHook(fn) }
@@ -107,7 +107,7 @@ func (i inside) Report(fn func()) { i.c.core.report(fn) }
 
 func (i inside) Call(fn func()) bool { return i.c.core.users.start(fn) }
 
-func (i inside) Tracer() *tracing.Tracer { return i.c.core.cfg.tracer }
+func (i inside) Telemetry() *telemetry.Telemetry { return i.c.core.telemetry }
 
 func (i inside) Go(fn func(ctx context.Context)) bool {
 	return i.c.core.pending.start(func() { fn(i.c.core.life) })

@@ -145,18 +145,26 @@ func (p transactionParams) do(ctx context.Context, c *Client, ops []Op) ([]OpRes
 		multi.Ops = append(multi.Ops, op.multi)
 	}
 	var res zkconn.MultiResponse
-	err := c.run(ctx, operation{name: "multi"}, func(ctx context.Context, conn *zkconn.Conn) error {
+	err := c.run(ctx, operation{name: "multi", batch: len(ops)}, func(ctx context.Context, conn *zkconn.Conn) error {
 		res = zkconn.MultiResponse{}
 		call := &zkconn.Call{Op: jute.OpMulti, Req: multi, Res: &res}
 		if err := conn.Do(ctx, 0, call); err != nil {
 			return err
 		}
+		if call.Err == nil && refused(ops, &res) {
+			return res.Results[res.Failed].Err
+		}
 		return call.Err
 	})
-	if err != nil {
+	if err != nil && !refused(ops, &res) {
 		return nil, err
 	}
 	return transactionResults(ops, &res)
+}
+
+// refused tells whether the server has answered that an operation cannot be done.
+func refused(ops []Op, res *zkconn.MultiResponse) bool {
+	return len(res.Results) == len(ops) && res.Failed >= 0
 }
 
 func transactionResults(ops []Op, res *zkconn.MultiResponse) ([]OpResult, error) {

@@ -1,11 +1,15 @@
-// Package tracing has the options and names of the spans that the client and the recipes
-// make, and what makes them. It imports OpenTelemetry's API only.
+// Package tracing has the options and the names of the spans and metrics that the client
+// and the recipes make. It imports OpenTelemetry's API only.
 //
-// Nothing here is needed to be traced: without options the global provider is used, and
-// framework.WithoutTracing turns tracing off. An acquire is a span of its own, since the
-// hold that follows may last for days; its release and its loss are spans that link back
-// to it. Spans never carry node data, and a span that is not recorded costs no more than
-// its start and its end.
+// Nothing here is needed to be traced: without options the global providers are used, also
+// if they are set after the client is made, and framework.WithoutTracing turns everything
+// off. An acquire is a span of its own, since the hold that follows may last for days; its
+// release and its loss are spans that link back to it, and a waiter's span links to that of
+// whom it waits for, in another process, too. ZooKeeper's operations are spans below them.
+// docs/observability.md shows it all.
+//
+// Spans never carry node data. Metrics never carry paths, ids or error texts. What the data
+// of lock nodes says of their owner is under WithoutHolderLinks.
 //
 // Spans tell what this process saw. That a lock is held is not among the things that
 // they can prove.

@@ -1,76 +1,79 @@
 package tracing
 
 import (
-	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 )
 
-// ScopeName is the instrumentation scope of every span.
-const ScopeName = "github.com/go-curator/curator"
-
-// Names of spans.
-const (
-	SpanLockAcquire = "curator.lock.acquire"
-	SpanLockRelease = "curator.lock.release"
-	SpanLockLost    = "curator.lock.lost"
-)
-
-// Names of attributes.
-const (
-	AttrLockKind      = "curator.lock.kind"
-	AttrLockPath      = "curator.lock.path"
-	AttrLockTry       = "curator.lock.try"
-	AttrLockOutcome   = "curator.lock.outcome"
-	AttrLockToken     = "curator.lock.token"
-	AttrLockReentrant = "curator.lock.reentrant"
-	AttrLockHeldTime  = "curator.lock.held_time" // seconds
-	AttrLossReason    = "curator.lock.loss.reason"
-)
-
 // Option sets something; it is given to framework.WithTracing.
-type Option interface{ apply(*config) }
+type Option interface{ apply(*Settings) }
 
-type config struct {
-	provider trace.TracerProvider
-	path     func(string) string
+type option func(*Settings)
+
+func (o option) apply(s *Settings) { o(s) }
+
+// Settings are what options set. They are for package framework.
+type Settings struct {
+	TracerProvider trace.TracerProvider          // nil is the global one
+	MeterProvider  metric.MeterProvider          // nil is the global one
+	Propagator     propagation.TextMapPropagator // nil is the global one
+	FormatPath     func(path string) string      // nil leaves paths as they are
+	Driver         TracerDriver                  // nil for none
+
+	NoOperationSpans, NoHolderLinks bool
 }
 
-type option func(*config)
-
-func (o option) apply(c *config) { o(c) }
+// NewSettings returns what opts set. A nil option sets nothing.
+func NewSettings(opts ...Option) Settings {
+	var s Settings
+	for _, o := range opts {
+		if o != nil {
+			o.apply(&s)
+		}
+	}
+	return s
+}
 
 // WithTracerProvider replaces the global tracer provider; nil leaves it.
 func WithTracerProvider(p trace.TracerProvider) Option {
-	return option(func(c *config) {
-		if p != nil {
-			c.provider = p
-		}
-	})
+	return option(func(s *Settings) { s.TracerProvider = p })
 }
 
-// WithPathFormatter rewrites the path attribute of spans; returning "" leaves it out. The
-// default is the path as it is. A nil format leaves the default.
+// WithMeterProvider replaces the global meter provider; nil leaves it.
+func WithMeterProvider(p metric.MeterProvider) Option {
+	return option(func(s *Settings) { s.MeterProvider = p })
+}
+
+// WithPropagator replaces the global propagator, which writes the trace of a lock's holder
+// into its node and reads that of others; nil leaves it. As long as the global one is not
+// set it is propagation.TraceContext. Baggage is never written.
+func WithPropagator(p propagation.TextMapPropagator) Option {
+	return option(func(s *Settings) { s.Propagator = p })
+}
+
+// WithPathFormatter rewrites the path attributes of spans; returning "" leaves them out.
+// The default is the path as it is. A nil format leaves the default.
 func WithPathFormatter(format func(path string) string) Option {
-	return option(func(c *config) {
-		if format != nil {
-			c.path = format
-		}
-	})
+	return option(func(s *Settings) { s.FormatPath = format })
 }
 
-// Tracer makes the spans. A nil Tracer makes none.
-type Tracer struct {
-	tracer trace.Tracer
-	path   func(string) string
+// WithoutOperationSpans leaves the span of each ZooKeeper operation out; lock spans and
+// metrics stay.
+func WithoutOperationSpans() Option {
+	return option(func(s *Settings) { s.NoOperationSpans = true })
 }
 
-// New returns a Tracer, for package framework.
-func New(opts ...Option) *Tracer {
-	cfg := config{provider: otel.GetTracerProvider(), path: func(path string) string { return path }}
-	for _, o := range opts {
-		if o != nil {
-			o.apply(&cfg)
-		}
-	}
-	return &Tracer{tracer: cfg.provider.Tracer(ScopeName), path: cfg.path}
+// WithoutHolderLinks keeps label, host, process id and trace out of lock nodes' data, where
+// everyone who may read the node sees them: the data is then that of Java's locks. Waiters'
+// spans have no link to the holder, and locks.Inspect tells no more than an address.
+func WithoutHolderLinks() Option {
+	return option(func(s *Settings) { s.NoHolderLinks = true })
+}
+
+// WithDriver feeds a driver of the old Curator shape too; nil is none.
+//
+// Java: CuratorZookeeperClient.setTracerDriver.
+func WithDriver(d TracerDriver) Option {
+	return option(func(s *Settings) { s.Driver = d })
 }

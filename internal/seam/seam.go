@@ -7,8 +7,8 @@ import (
 	"context"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/zkconn"
-	"github.com/go-curator/curator/tracing"
 )
 
 // Client is a *framework.Client as the recipes see it.
@@ -34,12 +34,13 @@ type Client interface {
 	// whose numbers follow each other. left goes on also after a success, if a try before
 	// it may have made nodes.
 	CreateGroup(ctx context.Context, builder any, path string, n int) (created []Created, left []*Removal, err error)
-	// Remove deletes an ephemeral node of session for certain, in the background. It
-	// returns nil when the client is closed.
-	Remove(full string, session int64) *Removal
+	// Remove deletes an ephemeral node of session for certain, in the background, as a part
+	// of ctx's trace; its end does not matter, and it may be nil. Remove returns nil when the
+	// client is closed.
+	Remove(ctx context.Context, full string, session int64) *Removal
 	// Release is Remove with something else in the same transaction, as far as the server
 	// lets it.
-	Release(full string, session int64, with Release) *Removal
+	Release(ctx context.Context, full string, session int64, with Release) *Removal
 	// OnLoss calls fn, on a goroutine that must not be blocked, when a session's
 	// standing changes for the worse. remove does not wait for a call that is running.
 	OnLoss(fn func(Loss)) (remove func())
@@ -51,8 +52,8 @@ type Client interface {
 	// Call runs fn, which is a user's code, on a goroutine of its own, which Close waits
 	// for as for those of watchers.
 	Call(fn func()) bool
-	// Tracer makes spans; it may be nil.
-	Tracer() *tracing.Tracer
+	// Telemetry makes spans and metrics; it may be nil.
+	Telemetry() *telemetry.Telemetry
 	// Go runs fn in the background until it returns; ctx ends with the client. It
 	// reports false when the client is closed.
 	Go(fn func(ctx context.Context)) bool

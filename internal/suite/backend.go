@@ -87,14 +87,7 @@ func EachReaping(t *testing.T, test func(t *testing.T, b *Backend)) {
 
 func each(t *testing.T, process *realServer, test func(t *testing.T, b *Backend), opts ...curatortest.Option) {
 	opts = append(opts, curatortest.WithTickTime(Tick))
-	t.Run("virtual", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			server := curatortest.Start(t, append(opts, curatortest.Virtual())...)
-			b := newBackend("virtual", server.ConnectString(), server.DialContext)
-			b.watches = server.Watches
-			test(t, b)
-		})
-	})
+	t.Run("virtual", func(t *testing.T) { virtual(t, test, opts...) })
 	t.Run("embedded", func(t *testing.T) {
 		server := curatortest.Start(t, opts...)
 		b := newBackend("embedded", server.ConnectString(), new(net.Dialer).DialContext)
@@ -103,6 +96,22 @@ func each(t *testing.T, process *realServer, test func(t *testing.T, b *Backend)
 	})
 	t.Run("real", func(t *testing.T) {
 		test(t, process.backend(t, opts...))
+	})
+}
+
+// Virtual runs test on the embedded server in virtual time alone.
+func Virtual(t *testing.T, test func(t *testing.T, b *Backend)) {
+	t.Helper()
+	virtual(t, test, curatortest.WithTickTime(Tick))
+}
+
+func virtual(t *testing.T, test func(t *testing.T, b *Backend), opts ...curatortest.Option) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		server := curatortest.Start(t, append(opts, curatortest.Virtual())...)
+		b := newBackend("virtual", server.ConnectString(), server.DialContext)
+		b.watches = server.Watches
+		test(t, b)
 	})
 }
 

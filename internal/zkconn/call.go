@@ -58,6 +58,7 @@ type batch struct {
 	calls  []*Call
 	frames []byte // with zeros in place of the xids
 	starts []int  // where each frame begins
+	size   int    // of all frames
 
 	phase atomic.Int32
 	done  chan struct{}
@@ -89,6 +90,7 @@ func newBatch(calls []*Call, limit int) (*batch, error) {
 		}
 		binary.BigEndian.PutUint32(b.frames[start:], uint32(size))
 	}
+	b.size = len(b.frames)
 	return b, nil
 }
 

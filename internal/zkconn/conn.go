@@ -207,6 +207,7 @@ func (c *Conn) await(ctx context.Context, w *wire, b *batch) error {
 			return &TransportError{Err: ErrConnectionLoss, Detail: err, Sent: true}
 		}
 	}
+	b.observe(ctx, w)
 	return lost
 }
 

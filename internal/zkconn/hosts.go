@@ -165,6 +165,7 @@ func (c *Conn) dial(network, address string, _ time.Duration) (net.Conn, error) 
 		defer c.mu.Unlock()
 		if c.life.Err() == nil {
 			c.lastErr = because(address, err)
+			c.push(Event{Kind: Attempted, Server: address, Err: err})
 		}
 		return nil, err
 	}

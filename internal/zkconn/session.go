@@ -14,7 +14,10 @@ type Event struct {
 	Kind    EventKind
 	State   state.ConnectionState // of StateChanged
 	Session int64
-	Err     error // of SessionEnded
+	Err     error  // of SessionEnded, and of an attempt that failed
+	Server  string // of Attempted
+	// Presumed: of SessionEnded, that no server has said so.
+	Presumed bool
 }
 
 // EventKind is the kind of an Event.
@@ -30,6 +33,8 @@ const (
 	// SessionEnded: the session is over, by the server's word or because it must be
 	// presumed. It does not come back.
 	SessionEnded
+	// Attempted: a server was tried, with Err or to be connected to.
+	Attempted
 )
 
 var errPresumedOver = errors.New("the session was presumed over before the server answered")
@@ -48,7 +53,7 @@ func (c *Conn) established(w *wire, r jute.ConnectResponse, sent time.Duration) 
 		return errPresumedOver // the next handshake asks for a new one
 	}
 	if r.SessionID != c.session.id {
-		c.endSession(ErrSessionExpired)
+		c.endSession(false)
 		c.session = session{id: r.SessionID}
 	}
 	c.session.timeout = w.timeout
@@ -66,6 +71,7 @@ func (c *Conn) established(w *wire, r jute.ConnectResponse, sent time.Duration) 
 		c.detach(c.wire) // it is dead, the driver was quicker than whoever noticed
 	}
 	c.wire, c.lastErr, w.used = w, nil, true
+	c.push(Event{Kind: Attempted, Server: w.server})
 	c.fireOrphans(WatchReset)
 	c.subs.tell(WatchReset)
 	next := state.Reconnected
@@ -126,17 +132,18 @@ func (c *Conn) credentialsRejected() {
 func (c *Conn) sessionRefused() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.endSession(ErrSessionExpired)
+	c.endSession(false)
 }
 
-// endSession declares the session over; c.mu is held.
-func (c *Conn) endSession(err error) {
+// endSession declares the session over, by a server's word or because it is presumed; c.mu
+// is held.
+func (c *Conn) endSession(presumed bool) {
 	if c.session.id == 0 || c.session.over {
 		return
 	}
 	c.session.over = true
 	c.fireOrphans(WatchSessionLost)
-	c.push(Event{Kind: SessionEnded, Session: c.session.id, Err: err})
+	c.push(Event{Kind: SessionEnded, Session: c.session.id, Err: ErrSessionExpired, Presumed: presumed})
 	c.setState(state.Lost)
 }
 
@@ -168,6 +175,9 @@ func (c *Conn) wireDied(w *wire, err error, orphans []*Watch) {
 	}
 	if !errors.Is(err, net.ErrClosed) || c.lastErr == nil {
 		c.lastErr = because(w.server, err)
+	}
+	if !w.used {
+		c.push(Event{Kind: Attempted, Server: w.server, Err: err})
 	}
 	if c.session.over {
 		c.fireOrphans(WatchSessionLost)
@@ -309,7 +319,7 @@ func (c *Conn) checkClock() time.Duration {
 	}
 	c.mu.Lock()
 	if c.session.id == id {
-		c.endSession(ErrSessionExpired)
+		c.endSession(true)
 	}
 	c.mu.Unlock()
 	return time.Hour

@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/seam"
-	"github.com/go-curator/curator/tracing"
+	"github.com/go-curator/curator/internal/telemetry"
 )
 
 var (
@@ -27,15 +27,15 @@ func (in *internals) acquire(ctx context.Context, wait bool) (*Lease, error) {
 	if ctx == nil {
 		return nil, fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
 	}
-	return in.traced(ctx, wait, func(waitCtx context.Context, span *tracing.Acquisition) (*Lease, error) {
+	return in.traced(ctx, wait, func(waitCtx context.Context, span *telemetry.Acquisition) (*Lease, error) {
 		return in.enter(ctx, waitCtx, span, wait)
 	})
 }
 
 // traced runs an acquisition as a span. What it waits for is bounded by the context that
 // it is given, which ends with ctx or by WithMaxWait.
-func (in *internals) traced(ctx context.Context, wait bool, acquire func(waitCtx context.Context, span *tracing.Acquisition) (*Lease, error)) (*Lease, error) {
-	waitCtx, span := in.inside.Tracer().Acquire(ctx, tracing.Lock{Kind: in.kind, Path: in.path}, !wait)
+func (in *internals) traced(ctx context.Context, wait bool, acquire func(waitCtx context.Context, span *telemetry.Acquisition) (*Lease, error)) (*Lease, error) {
+	waitCtx, span := in.inside.Telemetry().Acquire(ctx, in.seen(), !wait)
 	if wait && in.cfg.maxWait > 0 {
 		var cancel context.CancelFunc
 		waitCtx, cancel = context.WithTimeoutCause(waitCtx, in.cfg.maxWait, errMaxWait)
@@ -43,16 +43,17 @@ func (in *internals) traced(ctx context.Context, wait bool, acquire func(waitCtx
 	}
 	lease, err := acquire(waitCtx, span)
 	if err != nil {
-		span.Failed(err, errors.Is(err, ErrNotAcquired))
+		span.Failed(failure(waitCtx, err))
 		return nil, fmt.Errorf("lock %s: %w", in.path, err)
 	}
+	lease.opened(ctx)
 	span.Granted(lease.Token(), lease.nested)
 	return lease, nil
 }
 
 // enter nests in the lease that ctx carries, if it does, or else contends. The wait's own
 // context is waitCtx; ctx is what Acquire was given.
-func (in *internals) enter(ctx, waitCtx context.Context, span *tracing.Acquisition, wait bool) (*Lease, error) {
+func (in *internals) enter(ctx, waitCtx context.Context, span *telemetry.Acquisition, wait bool) (*Lease, error) {
 	if ctx.Err() != nil {
 		return nil, ended(ctx)
 	}
@@ -65,7 +66,7 @@ func (in *internals) enter(ctx, waitCtx context.Context, span *tracing.Acquisiti
 			return nil, ended(ctx)
 		}
 	}
-	c := &contender{in: in, wait: wait, site: here()}
+	c := &contender{in: in, span: span, wait: wait, site: here()}
 	if in.cfg.handover > 0 {
 		return in.takeTurn(ctx, waitCtx, span, c)
 	}
@@ -81,7 +82,7 @@ func (in *internals) enter(ctx, waitCtx context.Context, span *tracing.Acquisiti
 }
 
 // take contends until there is a lease.
-func (c *contender) take(ctx, waitCtx context.Context, span *tracing.Acquisition) (*Lease, error) {
+func (c *contender) take(ctx, waitCtx context.Context, span *telemetry.Acquisition) (*Lease, error) {
 	for {
 		hold, err := c.contend(waitCtx)
 		if err != nil {
@@ -90,7 +91,7 @@ func (c *contender) take(ctx, waitCtx context.Context, span *tracing.Acquisition
 		if lease := hold.newLease(ctx, span, nil); lease != nil {
 			return lease, nil
 		}
-		hold.remove() // lost before anyone could use it
+		hold.remove(ctx) // lost before anyone could use it
 		if c.writer != nil {
 			return nil, hold.lost()
 		}
@@ -111,6 +112,7 @@ func ended(ctx context.Context) error {
 // contender is one acquisition on its way.
 type contender struct {
 	in     *internals
+	span   *telemetry.Acquisition
 	wait   bool
 	busy   bool  // others were seen ahead
 	writer *hold // the write lock's whose place a reader takes; nil without one
@@ -119,10 +121,11 @@ type contender struct {
 	trace  trace
 	handed seat // whose node it is, if it was handed over
 
-	node  seam.Created   // the last, which waits for all
-	mates []seam.Created // those of the other leases, right ahead of it
-	wish  wish           // what it waits for
-	vigil *vigil         // once it waits
+	node   seam.Created   // the last, which waits for all
+	mates  []seam.Created // those of the other leases, right ahead of it
+	placed bool           // the place in the queue has been told of
+	wish   wish           // what it waits for
+	vigil  *vigil         // once it waits
 
 	matesHolds []*hold // when the lock is granted
 }
@@ -167,7 +170,7 @@ func awaitAll(ctx context.Context, removals []*seam.Removal) error {
 // create makes the contender's node. When it fails, left is what goes on in the background
 // to remove what was made.
 func (c *contender) create(ctx context.Context) (left []*seam.Removal, err error) {
-	builder, name := c.in.builder(), c.in.lockName
+	builder, name := c.in.builder(c.span), c.in.lockName
 	if c.count > 1 {
 		return c.createAll(ctx, builder)
 	}
@@ -193,7 +196,7 @@ func (c *contender) create(ctx context.Context) (left []*seam.Removal, err error
 	// was made, and nobody else had been let in.
 	if c.node.Session != c.writer.node.Session || !slices.Contains(c.node.Siblings, nameOf(c.writer.node.Path)) {
 		c.writer.lose(LossNodeDeleted, nil)
-		return []*seam.Removal{c.in.inside.Remove(c.node.Path, c.node.Session)}, c.writer.lost()
+		return []*seam.Removal{c.in.inside.Remove(ctx, c.node.Path, c.node.Session)}, c.writer.lost()
 	}
 	return nil, nil
 }
@@ -228,7 +231,7 @@ func (c *contender) attempt(ctx context.Context) (hold *hold, left []*seam.Remov
 		}
 		c.stop()
 		for _, node := range append(slices.Clone(c.mates), c.node) {
-			left = append(left, c.in.inside.Remove(node.Path, node.Session))
+			left = append(left, c.in.inside.Remove(ctx, node.Path, node.Session))
 		}
 	}()
 	hold, err = c.queue(ctx)
@@ -298,6 +301,10 @@ func (c *contender) look(ctx context.Context) (in bool, err error) {
 		return false, err
 	}
 	own := nameOf(c.node.Path)
+	if !c.placed {
+		c.placed = true
+		c.enqueued(queue, own)
+	}
 	if !slices.Contains(queue, own) || !c.complete(queue) {
 		return false, errStartOver
 	}

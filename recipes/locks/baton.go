@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/go-curator/curator/internal/zkconn"
@@ -28,8 +29,10 @@ import (
 // place ahead of waiters that have looked already; from a waiter; and a change of the own
 // node's data as the sign, which a request to revoke looks like.
 //
-// A holder that did not wait itself does not bother: most often nobody waits behind it, and
-// if one does it counts down.
+// Nor would it be sound to count the nodes ahead as they go: one transaction can delete several
+// contenders, ours the last of them, as the end of a session does, or zkCli's deleteall.
+//
+// A holder that did not wait itself does not bother: most often nobody waits behind it.
 
 // marker returns the path of a node's marker.
 func marker(node string) string { return node + ".released" }
@@ -51,12 +54,8 @@ func (h *hold) passesBaton(evict bool) bool {
 
 // shortcuts are what the rules of this package's drivers allow beyond what any driver does.
 type shortcuts struct {
-	// ahead returns those of the queue that ours waits for: when fewer than maxLeases of
-	// them are there it is let in.
+	// ahead returns those of the queue that ours waits for.
 	ahead func(queue []string, ours string) []string
-	// steady tells whether it is certain that nobody else comes to be ahead of who waits
-	// for these.
-	steady func(ahead []string) bool
 	// handsOver tells whether a node's holder may pass the baton.
 	handsOver func(name string) bool
 	// passes tells whether this kind of hold passes the baton.
@@ -64,15 +63,26 @@ type shortcuts struct {
 }
 
 var (
-	mutexShortcuts     = &shortcuts{ahead: before, steady: always, handsOver: anyone, passes: true}
-	semaphoreShortcuts = &shortcuts{ahead: before, steady: always, handsOver: nobody}
-	// A reader that was a writer takes the writer's place, ahead of those behind it: it does not
-	// keep readers out, but writers.
-	readShortcuts  = &shortcuts{ahead: writersBefore, steady: always, handsOver: anyone}
-	writeShortcuts = &shortcuts{ahead: before, steady: noWriter, handsOver: isWriter, passes: true}
+	mutexShortcuts = &shortcuts{ahead: before, handsOver: anyone, passes: true}
+	readShortcuts  = &shortcuts{ahead: writersBefore, handsOver: anyone}
+	writeShortcuts = &shortcuts{ahead: before, handsOver: isWriter, passes: true}
 )
 
-func always([]string) bool      { return true }
 func anyone(string) bool        { return true }
-func nobody(string) bool        { return false }
 func isWriter(name string) bool { return strings.Contains(name, writeName) }
+
+// before returns who is ahead in the queue.
+func before(queue []string, ours string) []string {
+	return queue[:max(0, slices.Index(queue, ours))]
+}
+
+// writersBefore returns the writers ahead of a reader, but for the one that it was.
+func writersBefore(queue []string, ours string) []string {
+	var writers []string
+	for _, name := range before(queue, ours) {
+		if isWriter(name) && orderOf(name) != orderOf(ours) {
+			writers = append(writers, name)
+		}
+	}
+	return writers
+}

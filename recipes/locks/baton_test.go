@@ -95,7 +95,7 @@ func TestTraffic(t *testing.T) {
 		first.traffic.take()
 		first.release() // it has not waited: its node just goes
 		want(first, "delete=1 writes=1", "the first's release")
-		want(second, "events=1", "the second, which counts down")
+		want(second, "events=1 getChildren2=1 removeWatches=1 writes=2", "the second, which looks again")
 		want(third, "", "the third, meanwhile")
 		second.release()
 		want(second, "events=1 multi=1 writes=1", "the second's release") // the event is of its own node
@@ -139,46 +139,53 @@ func TestNoBatonFromWaiters(t *testing.T) {
 func TestNoGrantWithoutOwnNode(t *testing.T) {
 	for range 20 {
 		onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-			holder, waiter := enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t))
+			first, holder, waiter := enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t))
+			first.release()
 			own := ""
 			for _, name := range s.Children("/lock") {
-				if path := "/lock/" + name; path != holder.lease.Path() {
+				if path := "/lock/" + name; !holder.in() || path != holder.lease.Path() {
 					own = path
 				}
 			}
 			operator := s.Client(t)
-			op := operator.TransactionOp()
-			_, err := operator.Transaction().ForOperations(t.Context(), op.SetData().ForPath(own, nil),
-				op.Delete().ForPath(own), op.Delete().ForPath(holder.lease.Path()))
-			if err != nil {
+			heal := s.PartitionSession(waiter.client.SessionID(), curatortest.ToClient)
+			if _, err := operator.SetData().ForPath(t.Context(), own, nil); err != nil {
 				t.Fatal(err)
 			}
+			if err := operator.Delete().ForPath(t.Context(), own); err != nil {
+				t.Fatal(err)
+			}
+			holder.release() // passes the baton
+			heal()
+			time.Sleep(time.Minute)
 			if !waiter.in() || waiter.lease.Path() == own {
 				t.Fatal("let in without a node")
 			}
-			wantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
 			waiter.release()
 		})
 	}
 }
 
-// A waiter behind a node of its own session looks again instead of counting down: the two could
-// have gone together.
-func TestNoCountdownInOneSession(t *testing.T) {
-	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-		client, traffic := tapped(t, s)
-		holder := take(t, mutexOf(t, client))
-		done := make(chan *locks.Lease)
-		go func() { done <- take(t, mutexOf(t, client)) }()
-		synctest.Wait()
-		traffic.take()
-		giveBack(t, holder)
-		next := <-done
-		if got, want := traffic.take(), "delete=1 events=1 getChildren2=1 writes=2"; got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-		giveBack(t, next)
-	})
+// One transaction deletes the holder's node and the waiter's, as zkCli's deleteall does: the waiter is not
+// let in for the moment between the two events.
+func TestNoGrantWithinTransaction(t *testing.T) {
+	for range 20 {
+		onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+			holder, waiter := enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t))
+			operator := s.Client(t)
+			ops := []framework.Op{operator.TransactionOp().Delete().ForPath(holder.lease.Path())}
+			for _, name := range s.Children("/lock") {
+				if path := "/lock/" + name; path != holder.lease.Path() {
+					ops = append(ops, operator.TransactionOp().Delete().ForPath(path))
+				}
+			}
+			if _, err := operator.Transaction().ForOperations(t.Context(), ops...); err != nil {
+				t.Fatal(err)
+			}
+			wantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
+			waiter.release() // with another node, and not one that was lost at once
+		})
+	}
 }
 
 // The baton is refused, or nobody knows whether it was passed: the node goes, and the next is let in.

@@ -86,7 +86,7 @@ const (
 
 var lossReasons = map[LossReason]struct{ label, text string }{
 	LossSuspended:      {"suspended", "connection suspended"},
-	LossDeadline:       {"deadline", "no answer from the server for too long"},
+	LossDeadline:       {"lease_deadline", "no answer from the server for too long"},
 	LossSessionExpired: {"session_expired", "session expired"},
 	LossNodeDeleted:    {"node_deleted", "its node was deleted"},
 	LossClosed:         {"closed", "client closed"},

@@ -89,7 +89,7 @@ func (c grantCase) try(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	node, _, err := in.inside.CreateAndList(t.Context(), in.builder(), "/lock/"+lockName, true)
+	node, _, err := in.inside.CreateAndList(t.Context(), in.builder(nil), "/lock/"+lockName, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestAskedBeforeTheLease(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			node, _, err := in.inside.CreateAndList(t.Context(), in.builder(), "/lock/"+lockName, true)
+			node, _, err := in.inside.CreateAndList(t.Context(), in.builder(nil), "/lock/"+lockName, true)
 			if err != nil {
 				t.Fatal(err)
 			}

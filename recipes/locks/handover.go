@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/internal/seam"
-	"github.com/go-curator/curator/tracing"
+	"github.com/go-curator/curator/internal/telemetry"
 )
 
 // Hand-over in the process: goroutines of one client that want the same mutex take turns. One of
@@ -121,7 +121,7 @@ func (t *turnstile) pass(key leaseKey, s seat) bool {
 }
 
 // takeTurn is the rest of enter for a mutex with hand-over.
-func (in *internals) takeTurn(ctx, waitCtx context.Context, span *tracing.Acquisition, c *contender) (*Lease, error) {
+func (in *internals) takeTurn(ctx, waitCtx context.Context, span *telemetry.Acquisition, c *contender) (*Lease, error) {
 	s, err := turns.take(waitCtx, in.key(), c.wait, func() { c.warnOf(holds.of(in.key())) })
 	if err != nil {
 		c.busy = true
@@ -143,7 +143,7 @@ func (in *internals) takeTurn(ctx, waitCtx context.Context, span *tracing.Acquis
 		if lease := hold.newLease(ctx, span, nil); lease != nil {
 			return lease, nil
 		}
-		hold.remove() // lost before anyone could use it
+		hold.remove(ctx) // lost before anyone could use it
 		if err := awaitAll(waitCtx, []*seam.Removal{hold.leaving()}); err != nil {
 			return nil, c.explain(ctx, waitCtx, err)
 		}
@@ -174,7 +174,7 @@ func (c *contender) sit(ctx context.Context, s seat) (*hold, error) {
 // vacate removes the node of a seat.
 func (c *contender) vacate(ctx context.Context, s seat) {
 	if s.node.Path != "" {
-		c.settle(ctx, c.in.inside.Remove(s.node.Path, s.node.Session))
+		c.settle(ctx, c.in.inside.Remove(ctx, s.node.Path, s.node.Session))
 	}
 }
 

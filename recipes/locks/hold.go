@@ -14,8 +14,8 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/zkconn"
-	"github.com/go-curator/curator/tracing"
 )
 
 // errInDoubt: the node is first, but the session cannot be believed in just now.
@@ -27,21 +27,23 @@ type hold struct {
 	in      *internals
 	node    seam.Created
 	token   int64
-	site    site      // of the acquisition
-	granted time.Time // when there was a lease
-	waited  bool      // before it was granted
-	times   int       // how often the node was handed over
-	forget  func()    // takes the hook on the session back
+	site    site                   // of the acquisition
+	watched *telemetry.Acquisition // that the watch on the node belongs to
+	rearmed atomic.Bool            // and no more does
+	granted time.Time              // when there was a lease
+	waited  bool                   // before it was granted
+	times   int                    // how often the node was handed over
+	forget  func()                 // takes the hook on the session back
 	over    atomic.Bool
 	ended   chan struct{} // closed when it is over
 	left    chan struct{} // closed when the node is being deleted
 
 	mu      sync.Mutex
-	places  map[*place]struct{}  // of the leases that are not released
-	err     error                // why it ended: ErrReleased or a *LossError
-	span    *tracing.Acquisition // of the outermost lease
-	spanCtx context.Context      // its values, for the span of a loss
-	removal *seam.Removal        // of the node, when the last lease is released
+	places  map[*place]struct{}    // of the leases that are not released
+	err     error                  // why it ended: ErrReleased or a *LossError
+	span    *telemetry.Acquisition // of the outermost lease
+	spanCtx context.Context        // its values, for the span of a loss
+	removal *seam.Removal          // of the node, when the last lease is released
 	removed bool
 	evicted bool                // the node was deleted while leases were not released
 	counted bool                // among holds
@@ -52,6 +54,8 @@ type hold struct {
 	handed  bool                // the node was handed over
 	outer   weak.Pointer[Lease] // the outermost lease, while somebody has it
 	asked   bool                // to let go, before there was a lease
+
+	tally tally
 }
 
 // place is a lease's place in the tree of nested leases, without the Lease itself. All
@@ -127,7 +131,8 @@ func (c *contender) grant(node seam.Created) (*hold, error) {
 		return nil, errStartOver
 	}
 	h := &hold{
-		in: c.in, node: node, token: node.Stat.Czxid, site: c.site, granted: time.Now(), waited: c.vigil != nil || c.handed.waited, times: c.handed.times,
+		in: c.in, node: node, token: node.Stat.Czxid, site: c.site, granted: time.Now(), watched: c.span,
+		waited: c.vigil != nil || c.handed.waited, times: c.handed.times,
 		places: map[*place]struct{}{}, ended: make(chan struct{}), left: make(chan struct{}),
 	}
 	if c.writer != nil {
@@ -190,19 +195,30 @@ func (h *hold) watchFrom(c *contender) {
 // its answer.
 func (h *hold) watchNode(ctx context.Context) {
 	conn, err := h.in.inside.Conn()
-	for err == nil && !h.over.Load() {
+	if err != nil || h.over.Load() {
+		return
+	}
+	ctx, traced := h.watched.Watch(ctx, conn, h.node.Path, !h.rearmed.Swap(true))
+	tries := 0
+	defer func() { traced.End(tries, err) }()
+	for tries == 0 || !h.over.Load() {
+		tries++
 		call := dataCall(h.node.Path, zkconn.NewWatch(h.node.Path, zkconn.WatchData, h.onNode))
 		if err = conn.Do(ctx, h.node.Session, call); err == nil {
+			err = call.Err
 			switch {
-			case errors.Is(call.Err, framework.ErrNoNode):
+			case errors.Is(err, framework.ErrNoNode):
 				h.lose(LossNodeDeleted, nil)
-			case call.Err == nil:
+			case err == nil:
 				h.revoke(call.Res.(*jute.GetDataResponse).Data)
 			}
 			return
 		}
 		if errors.Is(err, framework.ErrConnectionLoss) {
 			err = conn.Ready(ctx)
+		}
+		if err != nil {
+			return
 		}
 	}
 }
@@ -257,6 +273,7 @@ func (h *hold) loseLocked(reason LossReason, err error) {
 	span, ctx := h.span, h.spanCtx
 	h.in.inside.Report(func() {
 		h.in.client.Logger().Warn("lock lost", "path", h.in.path, "reason", reason.String(), "token", loss.Token, "held", loss.Held)
+		h.closed(ctx, loss)
 		span.Lost(ctx, loss.Token, loss.Held, reason.String())
 	})
 }
@@ -311,7 +328,7 @@ func (h *hold) doubt() {
 
 // newLease adds a lease to the hold, nested in up if that is not nil, whose slot it has
 // taken. It returns nil when the hold is over or the lease of up was released.
-func (h *hold) newLease(ctx context.Context, span *tracing.Acquisition, up *place) *Lease {
+func (h *hold) newLease(ctx context.Context, span *telemetry.Acquisition, up *place) *Lease {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.err != nil || up != nil && up.released {
@@ -350,6 +367,7 @@ func (h *hold) dropped(released *atomic.Bool) {
 	h.in.inside.Report(func() {
 		h.in.client.Logger().Warn("lock lease dropped without release; the lock stays held until the client is closed",
 			"path", h.in.path, "token", h.token)
+		h.in.inside.Telemetry().Dropped(h.in.seen())
 	})
 }
 
@@ -374,7 +392,7 @@ func (h *hold) bind(p *place, cancel context.CancelCauseFunc) (unbind func()) {
 
 // leave takes a lease out of the hold and ends its contexts; the node goes with the last.
 // It returns why the hold had ended before, and whether this was the last.
-func (h *hold) leave(p *place) (before error, last bool) {
+func (h *hold) leave(ctx context.Context, p *place) (before error, last bool) {
 	h.mu.Lock()
 	before = h.err
 	delete(h.places, p)
@@ -386,16 +404,16 @@ func (h *hold) leave(p *place) (before error, last bool) {
 	}
 	h.mu.Unlock()
 	if last {
-		h.remove()
+		h.remove(ctx)
 	}
 	return before, last
 }
 
-// remove deletes the node, once, in the background.
-func (h *hold) remove() { h.delete(false) }
+// remove deletes the node, once, in the background, as a part of ctx's trace.
+func (h *hold) remove(ctx context.Context) { h.delete(ctx, false) }
 
 // delete is remove; with evict the node goes although leases are not released.
-func (h *hold) delete(evict bool) {
+func (h *hold) delete(ctx context.Context, evict bool) {
 	h.forget()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -409,7 +427,7 @@ func (h *hold) delete(evict bool) {
 		if h.passesBaton(evict) {
 			with.Marker = marker(h.node.Path)
 		}
-		h.removal = h.in.inside.Release(h.node.Path, h.node.Session, with)
+		h.removal = h.in.inside.Release(ctx, h.node.Path, h.node.Session, with)
 	}
 }
 

@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/telemetry"
 )
 
 // Inspection is a look at a lock from outside. It is out of date when it is returned.
@@ -28,7 +30,14 @@ type Contender struct {
 	Token     int64     // see Lease.Token
 	SessionID int64     // of the client that owns the node
 	Since     time.Time // when it began to wait, by the server's clock
-	Data      string    // of its node, as a rule the holder's address
+	// Owner is what its node says of it: "orders-api on web-7, pid 4242", or as much of that
+	// as there is. Of one that says less, as Java's, it is the first line of the data, as a
+	// rule an address; of one that was asked to let go, "".
+	Owner string
+	// TraceParent is where it acquires or acquired, as the W3C has it, "" if it does not say
+	// or is not traced. See tracing.WithoutHolderLinks.
+	TraceParent string
+	Data        string // of its node, all of it
 }
 
 // Inspect lists the holders and waiters of the lock at path. Who goes away meanwhile is left
@@ -151,6 +160,10 @@ func (i *inspector) add(path string, holds bool) {
 		return
 	}
 	c := Contender{Path: path, Token: stat.Czxid, SessionID: stat.EphemeralOwner, Since: stat.Ctime, Data: string(data)}
+	if !bytes.Equal(data, revokeMessage) {
+		owner := telemetry.ParseOwner(data)
+		c.Owner, c.TraceParent = owner.String(), owner.TraceParent()
+	}
 	if holds {
 		i.result.Holders = append(i.result.Holders, c)
 	} else {

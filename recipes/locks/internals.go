@@ -13,6 +13,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -95,11 +96,13 @@ func (in *internals) carried(ctx context.Context) *Lease {
 	return lease
 }
 
-// builder describes a contender's node.
-func (in *internals) builder() framework.CreateBuilder {
+// builder describes a contender's node, which says whose it is.
+func (in *internals) builder(span *telemetry.Acquisition) framework.CreateBuilder {
 	b := in.client.Create().CreatingParentContainersIfNeeded().WithProtection().WithMode(framework.EphemeralSequential)
 	if in.cfg.nodeDataGiven {
 		b = b.WithData(in.cfg.nodeData)
+	} else if data, ok := in.inside.Telemetry().NodeData(in.client.DefaultData(), span); ok && !in.cfg.plainData {
+		b = b.WithData(data)
 	}
 	return in.driver.CreatesTheLock(b.Uncompressed()) // Java reads it, and so does who looks into the lock
 }

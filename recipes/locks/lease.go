@@ -7,10 +7,9 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/tracing"
+	"github.com/go-curator/curator/internal/telemetry"
 )
 
 // Lease is one acquisition of a lock, held from the return of Acquire until Release
@@ -25,7 +24,7 @@ type Lease struct {
 	hold   *hold
 	place  *place
 	nested bool
-	span   *tracing.Acquisition
+	span   *telemetry.Acquisition
 	ctx    context.Context
 
 	parts []*Lease // of a lease that is several; it has no hold of its own
@@ -173,24 +172,17 @@ func (l *Lease) Release(ctx context.Context) error {
 	if l.hold == nil {
 		return l.releaseParts(ctx)
 	}
+	var span telemetry.Release
 	first := false
 	l.once.Do(func() {
 		first = true
+		ctx, span = l.span.Release(ctx, l.Token())
 		l.released.Store(true)
-		l.before, l.last = l.hold.leave(l.place)
+		l.before, l.last = l.hold.leave(ctx, l.place)
 	})
-	if !first {
-		return l.outcome(ctx)
-	}
-	end := l.span.Release(ctx, l.Token(), time.Since(l.hold.granted))
 	err := l.outcome(ctx)
-	switch {
-	case err == nil:
-		end(tracing.OutcomeReleased)
-	case errors.Is(err, ErrLockLost):
-		end(tracing.OutcomeLost)
-	default:
-		end(tracing.OutcomeUnknown)
+	if first {
+		l.told(ctx, span, err)
 	}
 	return err
 }
@@ -212,11 +204,21 @@ func (l *Lease) outcome(ctx context.Context) error {
 
 // releaseParts releases the parts, the last one first.
 func (l *Lease) releaseParts(ctx context.Context) error {
+	var span telemetry.Release
+	first := false
+	l.once.Do(func() {
+		first = true
+		ctx, span = l.span.Release(ctx, l.Token())
+	})
 	var errs []error
 	for _, part := range slices.Backward(l.parts) {
 		errs = append(errs, part.Release(ctx))
 	}
-	return errors.Join(errs...)
+	err := errors.Join(errs...)
+	if first {
+		l.told(ctx, span, err)
+	}
+	return err
 }
 
 // nest returns a lease below l. Leases directly below one lease exclude each other: so
@@ -224,7 +226,7 @@ func (l *Lease) releaseParts(ctx context.Context) error {
 // processes. The wait is bounded by waitCtx; ctx is what Acquire was given.
 //
 // Shared leases are no danger to each other: they are as siblings of l.
-func (l *Lease) nest(ctx, waitCtx context.Context, span *tracing.Acquisition, wait bool) (*Lease, error) {
+func (l *Lease) nest(ctx, waitCtx context.Context, span *telemetry.Acquisition, wait bool) (*Lease, error) {
 	if l.hold.in.shared {
 		if lease := l.hold.newLease(ctx, span, nil); lease != nil {
 			lease.nested = true

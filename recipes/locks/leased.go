@@ -11,8 +11,8 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/zkconn"
-	"github.com/go-curator/curator/tracing"
 )
 
 // errAgain: the mutex's node, or one of several leases that were taken already, is gone.
@@ -42,7 +42,7 @@ func newLeased(client *framework.Client, path string, count LeaseCount, opts []S
 		return nil, err
 	}
 	gate := cfg
-	gate.nodeData, gate.nodeDataGiven = nil, false
+	gate.nodeData, gate.nodeDataGiven, gate.plainData = nil, false, cfg.nodeDataGiven
 	gate.maxHold = 0 // it is held for as long as somebody waits
 	if s.gate, err = newInternals(client, path+"/locks", gate, rules{
 		kind: semaphoreV2Kind, lockName: lockName, driver: StandardLockInternalsDriver{}, maxLeases: 1, mismatch: nothing, flat: true,
@@ -74,11 +74,11 @@ func (s *leased) acquire(ctx context.Context, wait bool, n int, whole func(ctx c
 	if ctx == nil {
 		return nil, fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
 	}
-	return s.base.traced(ctx, wait, func(waitCtx context.Context, span *tracing.Acquisition) (*Lease, error) {
+	return s.base.traced(ctx, wait, func(waitCtx context.Context, span *telemetry.Acquisition) (*Lease, error) {
 		if ctx.Err() != nil {
 			return nil, ended(ctx)
 		}
-		c := contender{in: s.gate, wait: wait, site: here()}
+		c := contender{in: s.gate, span: span, wait: wait, site: here()}
 		err := s.enough(n)
 		if err == nil {
 			err = s.look(waitCtx)
@@ -126,7 +126,7 @@ func (s *leased) look(ctx context.Context) error {
 // attempt takes n leases, one after the other, while nobody else does. When it fails none of
 // them stays. The mutex is given back before it returns: the caller's next TryAcquire would
 // find it taken.
-func (s *leased) attempt(ctx, waitCtx context.Context, span *tracing.Acquisition, c *contender, n int) (parts []*Lease, err error) {
+func (s *leased) attempt(ctx, waitCtx context.Context, span *telemetry.Acquisition, c *contender, n int) (parts []*Lease, err error) {
 	gate, err := c.contend(waitCtx)
 	if err != nil {
 		return nil, err
@@ -135,14 +135,14 @@ func (s *leased) attempt(ctx, waitCtx context.Context, span *tracing.Acquisition
 	var left []*seam.Removal
 	defer func() {
 		if parts == nil {
-			left = append(left, withdrawAll(holds)...)
+			left = append(left, withdrawAll(waitCtx, holds)...)
 		}
 		gate.withdraw(ErrReleased)
-		gate.remove()
+		gate.remove(waitCtx)
 		c.settle(waitCtx, append(left, gate.leaving())...)
 	}()
 	for len(holds) < n {
-		l := leaseContender{contender: contender{in: s.leases, wait: c.wait, site: c.site}, s: s, gate: gate.node.Path, n: n, taken: holds}
+		l := leaseContender{contender: contender{in: s.leases, span: c.span, wait: c.wait, site: c.site}, s: s, gate: gate.node.Path, n: n, taken: holds}
 		h, removals, err := l.contend(waitCtx)
 		c.busy = c.busy || l.busy
 		left = append(left, removals...)
@@ -196,7 +196,7 @@ func (l *leaseContender) attempt(ctx context.Context) (h *hold, left []*seam.Rem
 	}
 	defer func() {
 		if h == nil {
-			left = append(left, l.in.inside.Remove(l.node.Path, l.node.Session))
+			left = append(left, l.in.inside.Remove(ctx, l.node.Path, l.node.Session))
 		}
 	}()
 	h, err = l.await(ctx)
@@ -270,7 +270,7 @@ func (l *leaseContender) next(ctx context.Context, names []string, changed <-cha
 	leases := &zkconn.Call{Op: jute.OpGetChildren2, Req: &jute.PathWatchRequest{Path: l.in.full, Watch: true}, Res: &res, Watch: watch}
 	gate := dataCall(l.gate, zkconn.NewWatch(l.gate, zkconn.WatchData, func(zkconn.WatchEvent) { change() }))
 	defer conn.Unwatch(gate.Watch)
-	switch err := conn.Do(ctx, l.node.Session, leases, gate); {
+	switch err := l.watchAll(ctx, conn, leases, gate); {
 	case err != nil:
 		if err := l.interrupted(ctx, err); err != nil {
 			return nil, err
@@ -283,6 +283,7 @@ func (l *leaseContender) next(ctx context.Context, names []string, changed <-cha
 	case !sameNames(res.Children, names):
 		return res.Children, nil
 	}
+	l.span.Waiting(false)
 	select {
 	case <-changed:
 		if err := after(zkconn.EventType(event.Load())); err != nil {

@@ -41,7 +41,7 @@ func Do(ctx context.Context, lock InterProcessLock, fn func(ctx context.Context,
 	if lock == nil || fn == nil {
 		return errNilArgument
 	}
-	return do(ctx, lock.Acquire, fn)
+	return do(ctx, lock, true, fn)
 }
 
 // TryDo is Do with TryAcquire: when the lock is not free it returns ErrNotAcquired and
@@ -51,12 +51,18 @@ func TryDo(ctx context.Context, lock InterProcessLock, fn func(ctx context.Conte
 	if lock == nil || fn == nil {
 		return errNilArgument
 	}
-	return do(ctx, lock.TryAcquire, fn)
+	return do(ctx, lock, false, fn)
 }
 
 var errNilArgument = fmt.Errorf("%w: the lock or the function is nil", framework.ErrInvalidOption)
 
-func do(ctx context.Context, acquire func(context.Context) (*Lease, error), fn func(ctx context.Context, lease *Lease) error) (err error) {
+func do(ctx context.Context, lock InterProcessLock, wait bool, fn func(ctx context.Context, lease *Lease) error) (err error) {
+	ctx, end := begin(ctx, lock, wait)
+	defer func() { end(err) }()
+	acquire := lock.Acquire
+	if !wait {
+		acquire = lock.TryAcquire
+	}
 	lease, err := acquire(ctx)
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ func (h *hold) limit(ctx context.Context) {
 	timer.Reset(conn.Margin())
 	select {
 	case <-timer.C:
-		h.delete(true) // nobody has released it
+		h.delete(ctx, true) // nobody has released it
 	case <-h.left:
 	case <-ctx.Done():
 	}

@@ -35,31 +35,45 @@ func NewInterProcessMultiLock(locks ...InterProcessLock) (*InterProcessMultiLock
 //
 // Java: acquire.
 func (m *InterProcessMultiLock) Acquire(ctx context.Context) (*Lease, error) {
-	return m.acquire(ctx, InterProcessLock.Acquire)
+	return m.acquire(ctx, true, InterProcessLock.Acquire)
 }
 
 // TryAcquire takes all locks if all are free, else none.
 //
 // Java: acquire(0, unit).
 func (m *InterProcessMultiLock) TryAcquire(ctx context.Context) (*Lease, error) {
-	return m.acquire(ctx, InterProcessLock.TryAcquire)
+	return m.acquire(ctx, false, InterProcessLock.TryAcquire)
 }
 
-func (m *InterProcessMultiLock) acquire(ctx context.Context, acquire func(InterProcessLock, context.Context) (*Lease, error)) (_ *Lease, err error) {
+func (m *InterProcessMultiLock) acquire(ctx context.Context, wait bool, acquire func(InterProcessLock, context.Context) (*Lease, error)) (*Lease, error) {
 	if m == nil || len(m.locks) == 0 {
 		return nil, errNilArgument
 	}
 	if ctx == nil {
 		return nil, fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
 	}
+	t, seen := m.seen()
+	spanCtx, span := t.Acquire(ctx, seen, !wait)
+	lease, err := m.acquireAll(ctx, spanCtx, acquire)
+	if err != nil {
+		span.Failed(failure(spanCtx, err))
+		return nil, err
+	}
+	lease.span = span
+	span.Granted(lease.Token(), false)
+	return lease, nil
+}
+
+// acquireAll acquires the locks as parts of the trace of spanCtx.
+func (m *InterProcessMultiLock) acquireAll(ctx, spanCtx context.Context, acquire func(InterProcessLock, context.Context) (*Lease, error)) (_ *Lease, err error) {
 	var parts []*Lease
 	complete := false
 	defer func() { // also when a lock of somebody else's panics
 		if !complete && len(parts) > 0 {
-			err = errors.Join(err, (&Lease{parts: parts}).Release(ctx))
+			err = errors.Join(err, (&Lease{parts: parts}).Release(spanCtx))
 		}
 	}()
-	bound := ctx
+	bound := spanCtx
 	for i, lock := range m.locks {
 		part, err := acquire(lock, bound)
 		if err == nil && part.never() {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/tracing"
+	"github.com/go-curator/curator/internal/telemetry"
 )
 
 // InterProcessReadWriteLock is a fair lock held by many readers or one writer.
@@ -256,11 +256,11 @@ func (in *internals) acquireAs(ctx context.Context, write *Lease) (*Lease, error
 	if ctx == nil {
 		return nil, fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
 	}
-	return in.traced(ctx, true, func(waitCtx context.Context, span *tracing.Acquisition) (*Lease, error) {
+	return in.traced(ctx, true, func(waitCtx context.Context, span *telemetry.Acquisition) (*Lease, error) {
 		if err := write.Err(); err != nil {
 			return nil, err
 		}
-		c := &contender{in: in, wait: true, writer: write.hold, site: here()}
+		c := &contender{in: in, span: span, wait: true, writer: write.hold, site: here()}
 		return c.take(ctx, waitCtx, span)
 	})
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/seam"
-	"github.com/go-curator/curator/tracing"
+	"github.com/go-curator/curator/internal/telemetry"
 )
 
 // InterProcessSemaphore hands out at most maxLeases leases at a time, in order. It is the
@@ -37,7 +37,7 @@ func NewInterProcessSemaphore(client *framework.Client, path string, maxLeases i
 	}
 	r := rules{
 		kind: semaphoreKind, lockName: lockName, driver: StandardLockInternalsDriver{}, maxLeases: maxLeases,
-		mismatch: otherThanMutex, flat: true, shortcuts: semaphoreShortcuts,
+		mismatch: otherThanMutex, flat: true,
 	}
 	if maxLeases == 1 {
 		r.shortcuts = mutexShortcuts
@@ -104,11 +104,11 @@ func (s *InterProcessSemaphore) AcquireN(ctx context.Context, n int) (*Lease, er
 	if err := checkLeases(n); err != nil {
 		return nil, fmt.Errorf("lock %s: %w", s.in.path, err)
 	}
-	return s.in.traced(ctx, true, func(waitCtx context.Context, span *tracing.Acquisition) (*Lease, error) {
+	return s.in.traced(ctx, true, func(waitCtx context.Context, span *telemetry.Acquisition) (*Lease, error) {
 		if ctx.Err() != nil {
 			return nil, ended(ctx)
 		}
-		c := contender{in: s.in, wait: true, count: n, site: here()}
+		c := contender{in: s.in, span: span, wait: true, count: n, site: here()}
 		for {
 			last, err := c.contend(waitCtx)
 			if err != nil {
@@ -118,7 +118,7 @@ func (s *InterProcessSemaphore) AcquireN(ctx context.Context, n int) (*Lease, er
 			if parts := leasesOf(ctx, span, holds); parts != nil {
 				return composed(ctx, parts), nil
 			}
-			if err := awaitAll(waitCtx, withdrawAll(holds)); err != nil {
+			if err := awaitAll(waitCtx, withdrawAll(waitCtx, holds)); err != nil {
 				return nil, c.explain(ctx, waitCtx, err)
 			}
 		}
@@ -127,7 +127,7 @@ func (s *InterProcessSemaphore) AcquireN(ctx context.Context, n int) (*Lease, er
 
 // leasesOf returns a lease of each hold, or nil, and all are to be withdrawn, if one is over
 // already.
-func leasesOf(ctx context.Context, span *tracing.Acquisition, holds []*hold) []*Lease {
+func leasesOf(ctx context.Context, span *telemetry.Acquisition, holds []*hold) []*Lease {
 	var parts []*Lease
 	for _, h := range holds {
 		h.doubt()
@@ -145,10 +145,10 @@ func leasesOf(ctx context.Context, span *tracing.Acquisition, holds []*hold) []*
 }
 
 // withdrawAll ends holds that nobody has seen, and removes their nodes.
-func withdrawAll(holds []*hold) (left []*seam.Removal) {
+func withdrawAll(ctx context.Context, holds []*hold) (left []*seam.Removal) {
 	for _, h := range holds {
 		h.withdraw(ErrReleased)
-		h.remove()
+		h.remove(ctx)
 		left = append(left, h.leaving())
 	}
 	return left

@@ -2,15 +2,8 @@ package locks_test
 
 import (
 	"context"
-	"slices"
 	"testing"
 	"time"
-
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/sdk/trace/tracetest"
-	"go.opentelemetry.io/otel/trace"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/suite"
@@ -18,105 +11,329 @@ import (
 	"github.com/go-curator/curator/tracing"
 )
 
-// attrs returns a span's attributes by name.
-func attrs(span sdktrace.ReadOnlySpan) map[attribute.Key]attribute.Value {
-	m := map[attribute.Key]attribute.Value{}
-	for _, kv := range span.Attributes() {
-		m[kv.Key] = kv.Value
-	}
-	return m
+// tracedEnv is an env whose client's spans are recorded, below one that the test begins.
+type tracedEnv struct {
+	*env
+	spans *suite.Spans
+	ctx   context.Context
 }
 
-func TestSpans(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		recorder := tracetest.NewSpanRecorder()
-		provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder))
-		e := newEnv(t, b, framework.WithTracing(tracing.WithTracerProvider(provider),
-			tracing.WithPathFormatter(func(string) string { return "/formatted" })))
-		ctx, request := provider.Tracer("test").Start(t.Context(), "request")
-
-		lease, err := e.mutex.Acquire(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		nested, err := e.mutex.Acquire(lease.Bind(ctx))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := nested.Release(ctx); err != nil {
-			t.Fatal(err)
-		}
-		_, err = e.lock(e.client).TryAcquire(ctx)
-		wantErr(t, err, locks.ErrNotAcquired)
-		waitCtx, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
-		_, err = e.mutex.Acquire(waitCtx)
-		cancel()
-		wantErr(t, err, context.DeadlineExceeded)
-		if err := lease.Release(ctx); err != nil {
-			t.Fatal(err)
-		}
-		lost, err := e.mutex.Acquire(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		e.network.Expire(t)
-		e.lost(lost, locks.LossSuspended)
-		wantErr(t, lost.Release(ctx), locks.ErrLockLost)
-
-		suite.Eventually(t, "all spans", func() bool { return len(recorder.Ended()) == 9 })
-		checkSpans(t, recorder.Ended(), request.SpanContext().SpanID(), lease.Token())
-	})
-}
-
-// checkSpans checks the spans of TestSpans, in which the first lease had the token.
-func checkSpans(t *testing.T, spans []sdktrace.ReadOnlySpan, parent trace.SpanID, token int64) {
+// traced runs a test on every backend and compares the spans that it has made.
+func traced(t *testing.T, test func(e *tracedEnv), want string, ignore ...string) {
 	t.Helper()
-	byName := map[string][]sdktrace.ReadOnlySpan{}
-	for _, span := range spans {
-		byName[span.Name()] = append(byName[span.Name()], span)
-		if span.Parent().SpanID() != parent {
-			t.Errorf("%s is no child of the request", span.Name())
-		}
-		if got := attrs(span); got[tracing.AttrLockKind].AsString() != "mutex" || got[tracing.AttrLockPath].AsString() != "/formatted" {
-			t.Errorf("%s: %v", span.Name(), got)
-		}
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := &tracedEnv{spans: suite.NewSpans()}
+		e.env = newEnv(t, b, framework.WithTracing(e.spans.Option()))
+		e.release(e.acquire(e.other())) // makes the parents
+		ctx, span := e.spans.Tracer().Start(t.Context(), "test")
+		e.ctx = ctx
+		test(e)
+		span.End()
+		e.spans.WantTree(t, want, ignore...)
+	})
+}
+
+// take acquires, and waits for the watch on the node that nobody waits for.
+func (e *tracedEnv) take(ctx context.Context, lock locks.InterProcessLock) *locks.Lease {
+	e.t.Helper()
+	before := e.spans.Count("getData")
+	lease, err := lock.Acquire(ctx)
+	if err != nil {
+		e.t.Fatal(err)
 	}
-	acquires, releases := byName[tracing.SpanLockAcquire], byName[tracing.SpanLockRelease]
-	var outcomes []string
-	for _, span := range acquires {
-		outcomes = append(outcomes, attrs(span)[tracing.AttrLockOutcome].AsString())
-		if span.Status().Code != codes.Unset {
-			t.Errorf("an acquire has the status %v", span.Status())
-		}
-	}
-	want := []string{tracing.OutcomeAcquired, tracing.OutcomeAcquired, tracing.OutcomeNotAcquired, tracing.OutcomeTimeout, tracing.OutcomeAcquired}
-	if !slices.Equal(outcomes, want) {
-		t.Fatalf("outcomes %q, want %q", outcomes, want)
-	}
-	first := attrs(acquires[0])
-	if first[tracing.AttrLockToken].AsInt64() != token || first[tracing.AttrLockReentrant].AsBool() ||
-		!attrs(acquires[1])[tracing.AttrLockReentrant].AsBool() || !attrs(acquires[2])[tracing.AttrLockTry].AsBool() {
-		t.Errorf("attributes %v", first)
-	}
-	for i, of := range []int{1, 0, 4} { // the nested one, the first, the lost one
-		if link := releases[i].Links()[0].SpanContext.SpanID(); link != acquires[of].SpanContext().SpanID() {
-			t.Errorf("release %d links to %v", i, link)
-		}
-	}
-	if attrs(releases[2])[tracing.AttrLockOutcome].AsString() != tracing.OutcomeLost {
-		t.Errorf("release of what was lost: %v", attrs(releases[2]))
-	}
-	losses := byName[tracing.SpanLockLost]
-	if len(losses) != 1 || attrs(losses[0])[tracing.AttrLossReason].AsString() != "suspended" ||
-		losses[0].Links()[0].SpanContext.SpanID() != acquires[4].SpanContext().SpanID() {
-		t.Errorf("losses %v", losses)
+	e.spans.AwaitCount(e.t, "getData", before+max(1, len(lease.Parts())))
+	return lease
+}
+
+func (e *tracedEnv) give(lease *locks.Lease) {
+	e.t.Helper()
+	if err := lease.Release(e.ctx); err != nil {
+		e.t.Fatal(err)
 	}
 }
 
-// A client WithoutTracing has locks that work.
-func TestNoSpans(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b, framework.WithoutTracing())
-		e.release(e.acquire(e.mutex))
-	})
+// another returns a lock on a client of its own that is traced, too.
+func (e *tracedEnv) another(opts ...tracing.Option) *locks.InterProcessMutex {
+	client, _ := e.b.Client(e.t, framework.WithTracing(append(opts, e.spans.Option())...))
+	return e.lock(client)
+}
+
+// waiting waits until n acquires have told that they wait.
+func (e *tracedEnv) waiting(n int) {
+	e.t.Helper()
+	suite.Eventually(e.t, "the waiters", func() bool { return e.spans.Events(tracing.EventWaiting) == n })
+}
+
+func TestSpansUncontended(t *testing.T) {
+	traced(t, func(e *tracedEnv) {
+		lease := e.take(e.ctx, e.lock(e.client, locks.WithName("orders")))
+		nested, err := e.mutex.Acquire(lease.Bind(e.ctx))
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		e.give(nested)
+		e.give(lease)
+	}, `
+		test
+			curator.lock.acquire#1 contenders_ahead=0 kind=mutex name=orders outcome=acquired path=/lock reentrant=false token=* try=false @enqueued @granted
+				create client path=/lock/lock-
+				getData client path=/lock/lock
+			curator.lock.acquire#2 kind=mutex outcome=acquired path=/lock reentrant=true token=* try=false @granted
+			curator.lock.release held_time=* kind=mutex outcome=released path=/lock token=* link->#2
+			curator.lock.release held_time=* kind=mutex name=orders outcome=released path=/lock token=* link->#1
+				delete client path=/lock/lock
+	`)
+}
+
+func TestSpansWaited(t *testing.T) {
+	traced(t, func(e *tracedEnv) {
+		lease := e.take(e.ctx, e.mutex)
+		waiter := e.start(e.ctx, e.another())
+		e.waiting(1)
+		e.give(lease)
+		next := e.granted(waiter)
+		e.spans.AwaitCount(e.t, "getData", 3)
+		e.give(next)
+	}, `
+		test
+			curator.lock.acquire#1 contenders_ahead=0 kind=mutex outcome=acquired path=/lock reentrant=false token=* try=false @enqueued @granted
+				create client path=/lock/lock-
+				getData client path=/lock/lock
+			curator.lock.acquire#2 contenders_ahead=1 kind=mutex outcome=acquired path=/lock reentrant=false token=* try=false predecessor->#1 @enqueued @waiting @granted
+				create client path=/lock/lock-
+				getData client path=/lock/lock size=2
+				getChildren2 client path=/lock
+				getData client path=/lock/lock
+			curator.lock.release held_time=* kind=mutex outcome=released path=/lock token=* link->#1
+				delete client path=/lock/lock
+			curator.lock.release held_time=* kind=mutex outcome=released path=/lock token=* link->#2
+				delete client path=/lock/lock
+	`)
+}
+
+func TestSpansNotAcquired(t *testing.T) {
+	traced(t, func(e *tracedEnv) {
+		lease := e.acquire(e.other())
+		_, err := e.mutex.TryAcquire(e.ctx)
+		wantErr(e.t, err, locks.ErrNotAcquired)
+		timed, cancel := context.WithTimeout(e.ctx, 50*time.Millisecond)
+		_, err = e.mutex.Acquire(timed)
+		cancel()
+		wantErr(e.t, err, context.DeadlineExceeded)
+		ctx, cancel := context.WithCancel(e.ctx)
+		canceled := e.start(ctx, e.mutex)
+		e.waiting(2)
+		cancel()
+		<-canceled.done
+		_, err = e.lock(e.client, locks.WithMaxWait(50*time.Millisecond)).Acquire(e.ctx)
+		wantErr(e.t, err, locks.ErrNotAcquired)
+		e.release(lease)
+	}, `
+		test
+			curator.lock.acquire#1 contenders_ahead=1 kind=mutex outcome=not_acquired path=/lock try=true @enqueued
+				create client path=/lock/lock-
+				delete client path=/lock/lock
+			curator.lock.acquire#2 contenders_ahead=1 kind=mutex outcome=timeout path=/lock try=false type=timeout @enqueued @waiting !Error
+				create client path=/lock/lock-
+				getData client path=/lock/lock size=2
+				delete client path=/lock/lock
+			curator.lock.acquire#3 contenders_ahead=1 kind=mutex outcome=canceled path=/lock try=false type=canceled @enqueued @waiting !Error
+				create client path=/lock/lock-
+				getData client path=/lock/lock size=2
+				delete client path=/lock/lock
+			curator.lock.acquire#4 contenders_ahead=1 kind=mutex outcome=timeout path=/lock try=false type=timeout @enqueued @waiting !Error
+				create client path=/lock/lock-
+				getData client path=/lock/lock size=2
+				delete client path=/lock/lock
+	`)
+}
+
+func TestSpansLost(t *testing.T) {
+	traced(t, func(e *tracedEnv) {
+		lease := e.take(e.ctx, e.mutex)
+		e.network.Expire(e.t)
+		e.lost(lease, locks.LossSuspended)
+		e.spans.AwaitCount(e.t, tracing.SpanLockLost, 1)
+		wantErr(e.t, lease.Release(e.ctx), locks.ErrLockLost)
+		e.release(e.acquire(e.other()))
+	}, `
+		test
+			curator.lock.acquire#1 contenders_ahead=0 kind=mutex outcome=acquired path=/lock reentrant=false token=* try=false @enqueued @granted
+				create client path=/lock/lock-
+				getData client path=/lock/lock
+			curator.lock.lost held_time=* kind=mutex path=/lock reason=suspended token=* type=lost link->#1 !Error
+			curator.lock.release held_time=* kind=mutex outcome=already_gone path=/lock token=* type=lost link->#1 !Error
+				delete client path=/lock/lock status_code=-101
+	`)
+}
+
+func TestSpansSuspended(t *testing.T) {
+	traced(t, func(e *tracedEnv) {
+		lease := e.acquire(e.other())
+		waiter := e.start(e.ctx, e.mutex)
+		e.waiting(1)
+		e.network.Cut()
+		e.waiting(2)
+		e.release(lease)
+		next := e.granted(waiter)
+		e.spans.AwaitCount(e.t, "getData", 3)
+		e.give(next)
+	}, `
+		test
+			curator.lock.acquire#1 contenders_ahead=1 kind=mutex outcome=acquired path=/lock reentrant=false token=* try=false @enqueued @waiting @suspended @reconnected @waiting @granted
+				create client path=/lock/lock-
+				getData client path=/lock/lock size=2
+				getChildren2 client path=/lock
+				getData client path=/lock/lock size=2
+				getChildren2 client path=/lock
+				getData client path=/lock/lock
+			curator.lock.release held_time=* kind=mutex outcome=released path=/lock token=* link->#1
+				delete client path=/lock/lock
+	`)
+}
+
+func TestSpansDowngrade(t *testing.T) {
+	traced(t, func(e *tracedEnv) {
+		rw, err := locks.NewInterProcessReadWriteLock(e.client, e.path)
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		write := e.take(e.ctx, rw.WriteLock())
+		read, err := rw.Downgrade(e.ctx, write)
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		e.spans.AwaitCount(e.t, "getData", 2)
+		e.give(read)
+	}, `
+		test
+			curator.lock.acquire#1 contenders_ahead=0 kind=rw_write outcome=acquired path=/lock reentrant=false token=* try=false @enqueued @granted
+				create client path=/lock/__WRIT__
+				getData client path=/lock/__WRIT__
+			curator.lock.acquire#2 contenders_ahead=0 kind=rw_read outcome=acquired path=/lock reentrant=false token=* try=false @enqueued @granted
+				create client path=/lock/__READ__
+				getData client path=/lock/__READ__
+			curator.lock.release held_time=* kind=rw_write outcome=released path=/lock token=* link->#1
+				delete client path=/lock/__WRIT__
+			curator.lock.release held_time=* kind=rw_read outcome=released path=/lock token=* link->#2
+				delete client path=/lock/__READ__
+	`)
+}
+
+func TestSpansSemaphore(t *testing.T) {
+	traced(t, func(e *tracedEnv) {
+		s, err := locks.NewInterProcessSemaphore(e.client, e.path, 2)
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		both, err := s.AcquireN(e.ctx, 2)
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		e.spans.AwaitCount(e.t, "getData", 2)
+		waiter := e.start(e.ctx, s)
+		e.waiting(1)
+		e.give(both)
+		next := e.granted(waiter)
+		e.spans.AwaitCount(e.t, "getData", 4)
+		e.give(next)
+	}, `
+		test
+			curator.lock.acquire#1 contenders_ahead=1 kind=semaphore outcome=acquired path=/lock reentrant=false try=false @enqueued @granted
+				multi client path=/lock/lock- size=2
+				getData client path=/lock/lock
+				getData client path=/lock/lock
+			curator.lock.acquire#2 contenders_ahead=2 kind=semaphore outcome=acquired path=/lock reentrant=false token=* try=false predecessor->#1 @enqueued @waiting @granted
+				create client path=/lock/lock-
+				getData client path=/lock/lock size=3
+				getChildren2 client path=/lock
+				getData client path=/lock/lock
+			curator.lock.release held_time=* kind=semaphore outcome=released path=/lock token=* link->#1
+				delete client path=/lock/lock
+			curator.lock.release held_time=* kind=semaphore outcome=released path=/lock token=* link->#1
+				delete client path=/lock/lock
+			curator.lock.release held_time=* kind=semaphore outcome=released path=/lock token=* link->#2
+				delete client path=/lock/lock
+	`)
+}
+
+func TestSpansSemaphoreV2(t *testing.T) {
+	traced(t, func(e *tracedEnv) {
+		s, err := locks.NewInterProcessSemaphoreMutex(e.client, e.path+"-v2")
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		lease, err := s.Acquire(e.ctx)
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		e.give(lease)
+	}, `
+		test
+			curator.lock.acquire#1 contenders_ahead=0 kind=semaphore outcome=acquired path=/lock-v2 reentrant=false token=* try=false @enqueued @granted
+				getChildren2 client path=/lock-v2 status_code=-101
+				create client path=/lock-v2/locks/lock-
+				create client path=/lock-v2/leases/lease-
+				delete client path=/lock-v2/locks/lock
+			curator.lock.release held_time=* kind=semaphore outcome=released path=/lock-v2 token=* link->#1
+				delete client path=/lock-v2/leases/lease
+	`, "getData") // the watches, which nobody waits for: one while the other node is deleted
+}
+
+func TestSpansMultiLock(t *testing.T) {
+	traced(t, func(e *tracedEnv) {
+		other, err := locks.NewInterProcessMutex(e.client, e.path+"-too")
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		multi, err := locks.NewInterProcessMultiLock(e.mutex, other)
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		e.give(e.take(e.ctx, multi))
+	}, `
+		test
+			curator.lock.acquire#1 kind=multi outcome=acquired reentrant=false try=false @granted
+				curator.lock.acquire#2 contenders_ahead=0 kind=mutex outcome=acquired path=/lock reentrant=false token=* try=false @enqueued @granted
+					create client path=/lock/lock-
+					getData client path=/lock/lock
+				curator.lock.acquire#3 contenders_ahead=0 kind=mutex outcome=acquired path=/lock-too reentrant=false token=* try=false @enqueued @granted
+					create client path=/lock-too/lock-
+					getData client path=/lock-too/lock
+			curator.lock.release held_time=* kind=multi outcome=released link->#1
+				curator.lock.release held_time=* kind=mutex outcome=released path=/lock-too token=* link->#3
+					delete client path=/lock-too/lock
+				curator.lock.release held_time=* kind=mutex outcome=released path=/lock token=* link->#2
+					delete client path=/lock/lock
+	`)
+}
+
+func TestSpansDo(t *testing.T) {
+	traced(t, func(e *tracedEnv) {
+		err := locks.Do(e.ctx, e.mutex, func(ctx context.Context, lease *locks.Lease) error {
+			e.spans.AwaitCount(e.t, "getData", 1)
+			_, err := e.client.CheckExists().ForPath(ctx, e.path)
+			return err
+		})
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		busy := e.acquire(e.other())
+		err = locks.TryDo(e.ctx, e.mutex, func(context.Context, *locks.Lease) error { return nil })
+		wantErr(e.t, err, locks.ErrNotAcquired)
+		e.release(busy)
+	}, `
+		test
+			curator.lock.do kind=mutex path=/lock
+				curator.lock.acquire#1 contenders_ahead=0 kind=mutex outcome=acquired path=/lock reentrant=false token=* try=false @enqueued @granted
+					create client path=/lock/lock-
+					getData client path=/lock/lock
+				exists client path=/lock
+				curator.lock.release held_time=* kind=mutex outcome=released path=/lock token=* link->#1
+					delete client path=/lock/lock
+			curator.lock.do kind=mutex path=/lock
+				curator.lock.acquire#2 contenders_ahead=1 kind=mutex outcome=not_acquired path=/lock try=true @enqueued
+					create client path=/lock/lock-
+					delete client path=/lock/lock
+	`)
 }

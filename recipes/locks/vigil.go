@@ -123,6 +123,16 @@ func (v *vigil) signal(zkconn.WatchEvent) {
 	}
 }
 
+// asked returns the reads that are to set watches in a role.
+func (v *vigil) asked(r role) (calls []*zkconn.Call) {
+	for _, w := range v.watches {
+		if w.role == r && w.call != nil {
+			calls = append(calls, w.call)
+		}
+	}
+	return calls
+}
+
 // settle takes over the answers to what set returned, or the error for which there are
 // none. It returns that error or the first among the answers: errStartOver if the own
 // node is gone, ErrNoNode if one ahead is.

@@ -13,8 +13,6 @@ import (
 // wish is what a contender waits for.
 type wish struct {
 	names  []string // of nodes of which one must go
-	left   int      // how many are ahead
-	steady bool     // nobody else can come to be ahead
 	marker string   // of the node right ahead, or ""
 }
 
@@ -26,8 +24,7 @@ func (c *contender) plan(queue, names []string) {
 		return
 	}
 	ahead := s.ahead(queue, nameOf(c.node.Path))
-	c.wish.left, c.wish.steady = len(ahead), s.steady(ahead) && c.count <= 1
-	if next := ahead[len(ahead)-1]; s.handsOver(next) && (len(ahead) > 1 || !c.wish.steady) {
+	if next := ahead[len(ahead)-1]; s.handsOver(next) {
 		c.wish.marker = marker(c.in.full + "/" + next)
 	}
 }
@@ -75,14 +72,21 @@ func (c *contender) watch(ctx context.Context) (armed bool, err error) {
 	for _, w := range idle {
 		conn.Unwatch(w.watch)
 	}
-	err = conn.Do(ctx, c.node.Session, calls...)
+	if len(calls) == 0 {
+		return true, nil
+	}
+	ahead := c.vigil.asked(nodeAhead)
+	err = c.arm(ctx, conn, calls...)
 	switch settled := c.vigil.settle(err); {
 	case err != nil:
 		return false, c.interrupted(ctx, err)
 	case errors.Is(settled, framework.ErrNoNode):
 		return false, nil
+	case settled != nil:
+		return false, settled
 	default:
-		return settled == nil, settled
+		c.waiting(ahead)
+		return true, nil
 	}
 }
 
@@ -104,7 +108,7 @@ func (c *contender) interrupted(ctx context.Context, err error) error {
 // that the queue is to be looked at again. The own node is looked at last: while its watch
 // has not fired it was there when the others did.
 func (c *contender) heard() (in, again bool, err error) {
-	in = c.vigil.passed() || c.countedDown()
+	in = c.vigil.passed()
 	for _, w := range slices.Backward(c.vigil.watches) {
 		event := w.fired()
 		if err := after(event); err != nil {

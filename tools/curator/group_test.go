@@ -71,7 +71,7 @@ func TestLeftBehind(t *testing.T) {
 	s := newEmbeddedServer(t)
 	holder := s.holder("exec 3<&0; cat <&3 & exit 5")
 	holder.untilErr("waiting with the lock held")
-	s.lock("--try", "--", "true").wantExit(75, "is held by others")
+	s.lock("--try", "--", "true").wantExit(75, "is held by curator lock -- sh on ")
 	holder.stdin.Close()
 	holder.wantExit(5, "waiting with the lock held")
 	s.wantFree()

@@ -55,6 +55,7 @@ func (p *program) newLock(flags lockFlags, path string, argv []string) (*lock, e
 		framework.WithConnectionTimeout(connectTimeout),
 		framework.WithErrorPolicy(state.SessionErrorPolicy()),
 		framework.WithDialer(l.dialer.dial),
+		framework.WithOwnerLabel(ownerLabel(argv)),
 		framework.WithLogger(slog.New(slog.DiscardHandler))) // a loss is told here
 	if err == nil {
 		l.mutex, err = locks.NewInterProcessMutex(l.client, path)
@@ -124,6 +125,9 @@ func (l *lock) acquire(ctx context.Context) (*locks.Lease, error) {
 	}
 	lease, err := acquire(ctx)
 	if err != nil {
+		if errors.Is(err, locks.ErrNotAcquired) {
+			return nil, l.notAcquired(ctx)
+		}
 		return nil, l.explain(err)
 	}
 	return lease, nil
@@ -161,10 +165,6 @@ func (l *lock) explain(err error) error {
 		return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 	}
 	switch {
-	case is(locks.ErrNotAcquired) && l.try:
-		return exitWith(l.conflictCode, "the lock %s is held by others", l.path)
-	case is(locks.ErrNotAcquired):
-		return exitWith(l.conflictCode, "the lock %s was not acquired within %v: others hold it", l.path, l.timeout)
 	case is(framework.ErrNoAuth, framework.ErrAuthFailed):
 		return exitWith(exitForbidden, "%v", err)
 	case is(framework.ErrNoNode) && l.ensemble.chroot != "":

@@ -68,9 +68,9 @@ func TestCommandThatDoesNotStart(t *testing.T) {
 func TestBusy(t *testing.T) {
 	onServers(t, func(t *testing.T, s *server) {
 		holder := s.holder("cat")
-		s.lock("--try", "--", "echo", "in").wantExit(75, "is held by others")
-		s.lock("--try", "-E", "0", "--", "echo", "in").wantExit(0, "is held by others")
-		s.lock("--timeout", "200ms", "--", "echo", "in").wantExit(75, "not acquired within 200ms")
+		s.lock("--try", "--", "echo", "in").wantExit(75, "is held by curator lock -- sh on ")
+		s.lock("--try", "-E", "0", "--", "echo", "in").wantExit(0, "is held by curator lock -- sh on ")
+		s.lock("--timeout", "200ms", "--", "echo", "in").wantExit(75, "not acquired within 200ms: it is held by curator lock -- sh on ")
 		s.lock("--timeout", "200ms", "-E9", "--", "echo", "in").wantExit(9, "not acquired within 200ms")
 		if n := len(s.nodes()); n != 1 {
 			t.Fatalf("%d contenders", n)
@@ -184,7 +184,7 @@ func TestSharedWithTheLibrary(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.lock("--try", "--", "echo", "in").wantExit(75, "is held by others")
+		s.lock("--try", "--", "echo", "in").wantExit(75, "is held by curator.test on ")
 		if err := lease.Release(t.Context()); err != nil {
 			t.Fatal(err)
 		}

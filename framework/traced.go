@@ -1,0 +1,86 @@
+package framework
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/tracing"
+)
+
+// WithTracing sets how the client and its recipes are traced and measured. The default uses
+// OpenTelemetry's global providers, also if they are set later, and tells in the nodes of
+// locks who made them: see tracing.WithoutHolderLinks.
+//
+// Java: CuratorZookeeperClient.setTracerDriver.
+func WithTracing(opts ...tracing.Option) Option {
+	return option(func(c *config) error {
+		c.tracing, c.untraced = tracing.NewSettings(opts...), false
+		return nil
+	})
+}
+
+// WithoutTracing turns spans and metrics off. The nodes of locks have the data of Java's.
+func WithoutTracing() Option {
+	return option(func(c *config) error {
+		c.untraced = true
+		return nil
+	})
+}
+
+// maxLabel keeps the data of lock nodes short.
+const maxLabel = 128
+
+// WithOwnerLabel sets what the nodes of locks say of this program beside its host and
+// process id, for those who look at a lock: locks.Inspect, the spans of waiters, and
+// whoever may read the node. The default is the name of the program's file. "" leaves
+// it out; tracing.WithoutHolderLinks leaves all of them out.
+func WithOwnerLabel(label string) Option {
+	return option(func(c *config) error {
+		if len(label) > maxLabel || !utf8.ValidString(label) || strings.ContainsFunc(label, unicode.IsControl) {
+			return fmt.Errorf("WithOwnerLabel(%q) is no text of one line and %d bytes", label, maxLabel)
+		}
+		c.ownerLabel = label
+		return nil
+	})
+}
+
+// newTelemetry returns what the options of a client ask for, nil for nothing.
+func (c *config) newTelemetry(chroot string) *telemetry.Telemetry {
+	if c.untraced {
+		return nil
+	}
+	return telemetry.New(telemetry.Config{Settings: c.tracing, Label: c.ownerLabel, Chroot: chroot})
+}
+
+// seen tells of an operation that goes on in the background, for cause's trace, and returns
+// the context that it is done with, which ends with the client.
+func (c *core) seen(cause context.Context, conn *zkconn.Conn, full string) (context.Context, telemetry.Operation, func()) {
+	done := func() {}
+	if cause == nil {
+		cause = c.life
+	}
+	traced, op := c.telemetry.Operation(context.WithoutCancel(cause), conn, telemetry.Op{
+		Name: "delete", Path: full, Full: true, Missing: true, Background: true,
+	})
+	if !op.Active() {
+		return c.life, op, done
+	}
+	ctx, cancel := c.living(traced)
+	return ctx, op, func() { cancel(nil) }
+}
+
+// measure has the connection observed until the client is closed.
+func (c *core) measure() {
+	stop := c.telemetry.Follow(c.conn.Load())
+	c.mu.Lock()
+	if c.current == Started {
+		c.unmeasure, stop = stop, func() {}
+	}
+	c.mu.Unlock()
+	stop()
+}

@@ -1,0 +1,66 @@
+package telemetry
+
+import (
+	"time"
+
+	"github.com/go-curator/curator/tracing"
+)
+
+// driver is a user's driver of the old shape; one of these is nil, or both.
+type driver struct {
+	plain    tracing.TracerDriver
+	advanced tracing.AdvancedTracerDriver
+}
+
+// newDriver prefers the richer shape, which replaces the other, as in Java.
+func newDriver(d tracing.TracerDriver) driver {
+	if advanced, ok := d.(tracing.AdvancedTracerDriver); ok {
+		return driver{advanced: advanced}
+	}
+	return driver{plain: d}
+}
+
+func (d driver) listens() bool { return d.plain != nil || d.advanced != nil }
+
+func (d driver) event(name string, session int64) {
+	switch {
+	case d.advanced != nil:
+		d.advanced.AddEventTrace(tracing.EventTrace{Name: name, SessionID: session})
+	case d.plain != nil:
+		d.plain.AddCount(name, 1)
+	}
+}
+
+func (d driver) operation(o *Operation, elapsed time.Duration, err error) {
+	name := javaName(o.op)
+	switch {
+	case d.advanced != nil:
+		d.advanced.AddOperationTrace(tracing.OperationTrace{
+			Name: name, Path: o.path(), ReturnCode: returnCode(err), Elapsed: elapsed,
+			RequestBytes: o.answers.Sent, ResponseBytes: o.answers.Got, SessionID: o.answers.Session,
+		})
+	case d.plain != nil:
+		d.plain.AddTrace(name, elapsed)
+	}
+}
+
+// javaNames has what Java calls the operations. It has no name for a batch.
+var javaNames = map[string]string{
+	"create": "CreateBuilderImpl", "delete": "DeleteBuilderImpl", "exists": "ExistsBuilderImpl",
+	"getData": "GetDataBuilderImpl", "setData": "SetDataBuilderImpl", "getChildren2": "GetChildrenBuilderImpl",
+	"getACL": "GetACLBuilderImpl", "setACL": "SetACLBuilderImpl", "sync": "SyncBuilderImpl",
+	"getConfig": "GetConfigBuilderImpl", "reconfig": "ReconfigBuilderImpl",
+	"multi": "CuratorMultiTransactionImpl", "check": "CuratorMultiTransactionImpl",
+	"addWatch": "AddWatchBuilderImpl", "removeWatches": "RemoteWatches", // as Java spells it
+}
+
+func javaName(op Op) string {
+	name, ok := javaNames[op.Name]
+	if !ok {
+		name = op.Name
+	}
+	if op.Background {
+		return name + "-Background"
+	}
+	return name + "-Foreground"
+}

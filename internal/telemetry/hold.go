@@ -1,0 +1,134 @@
+package telemetry
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/go-curator/curator/tracing"
+)
+
+// Opened counts a lock that is held from now on. It reports whether anybody counts.
+func (t *Telemetry) Opened(ctx context.Context, lock Lock) (counted bool) {
+	if t == nil || !t.held.Enabled(ctx) {
+		return false
+	}
+	t.held.Add(ctx, 1, t.options.of(lock.labels()).add...)
+	return true
+}
+
+// Closed counts the end of a hold, which Opened may have counted, with the reason if it was
+// a loss.
+func (t *Telemetry) Closed(ctx context.Context, lock Lock, counted bool, held time.Duration, loss string) {
+	if t == nil {
+		return
+	}
+	l := lock.labels()
+	if counted {
+		t.held.Add(ctx, -1, t.options.of(l).add...)
+	}
+	if !t.holdDuration.Enabled(ctx) && !t.losses.Enabled(ctx) {
+		return
+	}
+	if loss != "" {
+		l.reason = loss
+		t.losses.Add(ctx, 1, t.options.of(l).add...)
+		l.reason = ""
+	}
+	l.end = tracing.EndReleased
+	if loss != "" {
+		l.end = tracing.EndLost
+	}
+	t.holdDuration.Record(ctx, held.Seconds(), t.options.of(l).record...)
+}
+
+// Dropped counts a lease that nobody can release any more.
+func (t *Telemetry) Dropped(lock Lock) {
+	if t != nil {
+		t.dropped.Add(nowhere, 1, t.options.of(lock.labels()).add...)
+	}
+}
+
+// Release is the release of a lease on its way. The zero Release is none.
+type Release struct {
+	t    *Telemetry
+	span trace.Span // nil for none
+}
+
+// Release begins a release, which links to the acquire; what belongs to it is done with the
+// context that it returns. The token is not told if it is negative.
+func (a *Acquisition) Release(ctx context.Context, token int64) (context.Context, Release) {
+	if a == nil || ctx == nil || !a.t.live(ctx) {
+		return ctx, Release{}
+	}
+	ctx, span := a.t.tracer.Start(ctx, tracing.SpanLockRelease, a.ending(token)...)
+	return ctx, Release{a.t, span}
+}
+
+// ending are the options of the spans that go back to the acquire.
+func (a *Acquisition) ending(token int64) []trace.SpanStartOption {
+	attrs := a.t.attributes(a.lock)
+	if token >= 0 {
+		attrs = append(attrs, attribute.Int64(tracing.AttrLockToken, token))
+	}
+	opts := []trace.SpanStartOption{trace.WithAttributes(attrs...)}
+	if acquire := a.spanContext(); acquire.IsValid() {
+		opts = append(opts, trace.WithLinks(trace.Link{SpanContext: acquire}))
+	}
+	return opts
+}
+
+// End ends the release.
+func (r Release) End(outcome string, held time.Duration) {
+	if r.span == nil {
+		return
+	}
+	if r.span.IsRecording() {
+		r.span.SetAttributes(
+			attribute.Float64(tracing.AttrLockHeldTime, held.Seconds()),
+			attribute.String(tracing.AttrLockOutcome, outcome))
+		if outcome == tracing.OutcomeAlreadyGone {
+			r.span.SetAttributes(semconv.ErrorTypeKey.String(typeLost))
+			r.span.SetStatus(codes.Error, "the lock was gone")
+		}
+	}
+	r.span.End()
+}
+
+// Lost makes the span of a loss, a child of whatever the acquire was a child of; ctx is
+// the lease's.
+func (a *Acquisition) Lost(ctx context.Context, token int64, held time.Duration, reason string) {
+	if a == nil || !a.t.live(ctx) {
+		return
+	}
+	_, span := a.t.tracer.Start(ctx, tracing.SpanLockLost, a.ending(token)...)
+	if span.IsRecording() {
+		span.SetAttributes(
+			attribute.Float64(tracing.AttrLockHeldTime, held.Seconds()),
+			attribute.String(tracing.AttrLossReason, reason),
+			semconv.ErrorTypeKey.String(typeLost))
+		span.SetStatus(codes.Error, "lock lost: "+reason)
+	}
+	span.End()
+}
+
+// Do begins the span around an acquire, what is done under the lock, and the release; end
+// ends it. busy says that err is that others held a lock that was not to be waited for.
+func (t *Telemetry) Do(ctx context.Context, lock Lock) (_ context.Context, end func(err error, busy bool)) {
+	if t == nil || ctx == nil || !t.live(ctx) {
+		return ctx, func(error, bool) {}
+	}
+	ctx, span := t.tracer.Start(ctx, tracing.SpanLockDo, trace.WithAttributes(t.attributes(lock)...))
+	return ctx, func(err error, busy bool) {
+		if err != nil && !busy {
+			kind := ErrorType(err)
+			span.SetAttributes(semconv.ErrorTypeKey.String(kind))
+			span.SetStatus(codes.Error, t.describe(err, kind))
+		}
+		span.End()
+	}
+}

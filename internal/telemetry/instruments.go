@@ -1,0 +1,179 @@
+package telemetry
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/metric"
+	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
+
+	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/state"
+	"github.com/go-curator/curator/tracing"
+)
+
+// instruments are the metrics of one client.
+type instruments struct {
+	options optionCache
+	meter   metric.Meter
+
+	operationDuration metric.Float64Histogram
+	acquireDuration   metric.Float64Histogram
+	holdDuration      metric.Float64Histogram
+	held, pending     metric.Int64UpDownCounter
+	losses, dropped   metric.Int64Counter
+	contenders        metric.Int64Histogram
+	sequenceRemaining metric.Int64Gauge
+	transitions       metric.Int64Counter
+	expirations       metric.Int64Counter
+	attempts, retries metric.Int64Counter
+	leaseRemaining    metric.Float64ObservableGauge
+	watches           metric.Int64ObservableUpDownCounter
+}
+
+// The boundaries of the histograms. The first are those of the conventions for databases.
+var (
+	operationBounds = []float64{0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10}
+	acquireBounds   = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300}
+	holdBounds      = []float64{0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3600, 14400, 86400}
+	contenderBounds = []float64{1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000}
+)
+
+func newInstruments(provider metric.MeterProvider) *instruments {
+	m := provider.Meter(tracing.ScopeName,
+		metric.WithInstrumentationVersion(version), metric.WithSchemaURL(semconv.SchemaURL))
+	return &instruments{
+		options: optionCache{all: map[labels]options{}},
+		meter:   m,
+		operationDuration: made(m.Float64Histogram(tracing.MetricOperationDuration, metric.WithUnit("s"),
+			metric.WithDescription("Duration of database client operations."), metric.WithExplicitBucketBoundaries(operationBounds...))),
+		acquireDuration: made(m.Float64Histogram(tracing.MetricAcquireDuration, metric.WithUnit("s"),
+			metric.WithDescription("How long acquires took, granted or not."), metric.WithExplicitBucketBoundaries(acquireBounds...))),
+		holdDuration: made(m.Float64Histogram(tracing.MetricHoldDuration, metric.WithUnit("s"),
+			metric.WithDescription("How long locks were held."), metric.WithExplicitBucketBoundaries(holdBounds...))),
+		held: made(m.Int64UpDownCounter(tracing.MetricHeld, metric.WithUnit("{lock}"),
+			metric.WithDescription("Locks that are held."))),
+		pending: made(m.Int64UpDownCounter(tracing.MetricPending, metric.WithUnit("{request}"),
+			metric.WithDescription("Acquires on their way."))),
+		losses: made(m.Int64Counter(tracing.MetricLosses, metric.WithUnit("{loss}"),
+			metric.WithDescription("Locks that were lost while they were held."))),
+		dropped: made(m.Int64Counter(tracing.MetricDropped, metric.WithUnit("{lease}"),
+			metric.WithDescription("Leases that became unreachable without release; their locks stay held."))),
+		contenders: made(m.Int64Histogram(tracing.MetricContenders, metric.WithUnit("{contender}"),
+			metric.WithDescription("Contenders of a lock, the own one included, when one joins them."), metric.WithExplicitBucketBoundaries(contenderBounds...))),
+		sequenceRemaining: made(m.Int64Gauge(tracing.MetricSequenceRemaining, metric.WithUnit("{create}"),
+			metric.WithDescription("Numbers that are left for nodes of the lock."))),
+		transitions: made(m.Int64Counter(tracing.MetricSessionTransitions, metric.WithUnit("{transition}"),
+			metric.WithDescription("Changes of the connection's state."))),
+		expirations: made(m.Int64Counter(tracing.MetricSessionExpirations, metric.WithUnit("{session}"),
+			metric.WithDescription("Sessions that ended without being closed."))),
+		attempts: made(m.Int64Counter(tracing.MetricConnectionAttempts, metric.WithUnit("{attempt}"),
+			metric.WithDescription("Attempts to connect to a server."))),
+		retries: made(m.Int64Counter(tracing.MetricRetries, metric.WithUnit("{retry}"),
+			metric.WithDescription("Repeated tries of operations."))),
+		leaseRemaining: made(m.Float64ObservableGauge(tracing.MetricLeaseRemaining, metric.WithUnit("s"),
+			metric.WithDescription("Time until belief in the session ends unless a server answers."))),
+		watches: made(m.Int64ObservableUpDownCounter(tracing.MetricWatches, metric.WithUnit("{watch}"),
+			metric.WithDescription("Watches that servers have for the client."))),
+	}
+}
+
+// made reports what is wrong with an instrument, which can be used all the same.
+func made[I any](instrument I, err error) I {
+	if err != nil {
+		otel.Handle(err)
+	}
+	return instrument
+}
+
+// Connection is the part of a *zkconn.Conn that is observed.
+type Connection interface {
+	Session() (id int64, timeout time.Duration)
+	Deadline(session int64) (deadline time.Time, ok bool)
+	WatchCounts() zkconn.WatchCounts
+}
+
+// Follow has the state of a connection observed until stop is called.
+func (t *Telemetry) Follow(conn Connection) (stop func()) {
+	if t == nil {
+		return func() {}
+	}
+	kinds := func(kind string) metric.ObserveOption {
+		return metric.WithAttributes(labels{watchedType: kind}.attributes()...)
+	}
+	data, children, persistent := kinds("data"), kinds("children"), kinds("persistent")
+	registration, err := t.meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		id, _ := conn.Session()
+		if deadline, ok := conn.Deadline(id); ok {
+			o.ObserveFloat64(t.leaseRemaining, max(0, time.Until(deadline).Seconds()))
+		}
+		n := conn.WatchCounts()
+		o.ObserveInt64(t.watches, int64(n.Data), data)
+		o.ObserveInt64(t.watches, int64(n.Children), children)
+		o.ObserveInt64(t.watches, int64(n.Persistent), persistent)
+		return nil
+	}, t.leaseRemaining, t.watches)
+	if err != nil {
+		otel.Handle(err)
+		return func() {}
+	}
+	return func() {
+		if err := registration.Unregister(); err != nil {
+			otel.Handle(err)
+		}
+	}
+}
+
+// states has the names of the connection's states in metrics.
+var states = map[state.ConnectionState]string{
+	state.Connected: "connected", state.Suspended: "suspended", state.Reconnected: "reconnected",
+	state.Lost: "lost", state.ReadOnly: "read_only",
+}
+
+// Transition counts a change of the connection's state.
+func (t *Telemetry) Transition(s state.ConnectionState, session int64) {
+	if t == nil {
+		return
+	}
+	t.transitions.Add(nowhere, 1, t.options.of(labels{state: states[s]}).add...)
+	switch s {
+	case state.Suspended:
+		t.driver.event("Disconnected", session)
+	case state.Lost:
+		t.driver.event("Expired", session)
+	}
+}
+
+// Expired counts the end of a session, which a server has told of unless it is presumed.
+func (t *Telemetry) Expired(session int64, presumed bool) {
+	if t == nil {
+		return
+	}
+	cause := tracing.CauseServer
+	if presumed {
+		cause = tracing.CauseLocalDeadline
+	}
+	t.expirations.Add(nowhere, 1, t.options.of(labels{expirationCause: cause}).add...)
+	t.driver.event("session-expired", session)
+}
+
+// Attempted counts an attempt to connect.
+func (t *Telemetry) Attempted(server string, err error) {
+	if t == nil {
+		return
+	}
+	host, _ := splitHostPort(server)
+	kind := ErrorType(err)
+	if kind == typeOther { // the network's
+		kind = typeConnectionLoss
+	}
+	t.attempts.Add(nowhere, 1, t.options.of(labels{server: host, errorType: kind}).add...)
+}
+
+// ServersChanged tells of another list of servers.
+func (t *Telemetry) ServersChanged(session int64) {
+	if t != nil {
+		t.driver.event("connection-string-changed", session)
+	}
+}

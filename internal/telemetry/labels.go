@@ -1,0 +1,72 @@
+package telemetry
+
+import (
+	"sync"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
+
+	"github.com/go-curator/curator/tracing"
+)
+
+// labels are all the attributes that metrics can have: no path, id, token or error text can
+// become one. What is "" is left out.
+type labels struct {
+	kind, name, outcome, end, reason    string
+	system, operation, server           string
+	errorType                           string
+	state, expirationCause, watchedType string
+}
+
+func (l labels) attributes() []attribute.KeyValue {
+	var attrs []attribute.KeyValue
+	add := func(key attribute.Key, value string) {
+		if value != "" {
+			attrs = append(attrs, key.String(value))
+		}
+	}
+	add(tracing.AttrLockKind, l.kind)
+	add(tracing.AttrLockName, l.name)
+	add(tracing.AttrLockOutcome, l.outcome)
+	add(tracing.AttrLockEnd, l.end)
+	add(tracing.AttrLossReason, l.reason)
+	add(semconv.DBSystemNameKey, l.system)
+	add(semconv.DBOperationNameKey, l.operation)
+	add(semconv.ServerAddressKey, l.server)
+	add(semconv.ErrorTypeKey, l.errorType)
+	add(tracing.AttrState, l.state)
+	add(tracing.AttrExpirationCause, l.expirationCause)
+	add(tracing.AttrWatchType, l.watchedType)
+	return attrs
+}
+
+// options are labels as instruments take them.
+type options struct {
+	add    []metric.AddOption
+	record []metric.RecordOption
+}
+
+// optionCache has the options of the labels that were seen, of which there are few.
+type optionCache struct {
+	mu  sync.RWMutex
+	all map[labels]options
+}
+
+func (c *optionCache) of(l labels) options {
+	c.mu.RLock()
+	o, ok := c.all[l]
+	c.mu.RUnlock()
+	if ok {
+		return o
+	}
+	set := metric.WithAttributeSet(attribute.NewSet(l.attributes()...))
+	o = options{add: []metric.AddOption{set}, record: []metric.RecordOption{set}}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all[l] = o
+	return o
+}
+
+// system is the db.system.name of operations.
+const system = "zookeeper"

@@ -1,0 +1,264 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/state"
+	"github.com/go-curator/curator/tracing"
+)
+
+// Lock is a lock as spans and metrics have it.
+type Lock struct {
+	Kind string // of package tracing
+	Name string // the user's; "" for none
+	Path string // for spans only
+}
+
+func (l Lock) labels() labels { return labels{kind: l.Kind, name: l.Name} }
+
+// attributes are those of all spans of the lock, with room for a few more.
+func (t *Telemetry) attributes(l Lock) []attribute.KeyValue {
+	attrs := append(make([]attribute.KeyValue, 0, 6), attribute.String(tracing.AttrLockKind, l.Kind))
+	if l.Name != "" {
+		attrs = append(attrs, attribute.String(tracing.AttrLockName, l.Name))
+	}
+	if path := t.path(l.Path); path != "" {
+		attrs = append(attrs, attribute.String(tracing.AttrLockPath, path))
+	}
+	return attrs
+}
+
+// Acquisition is an acquire, and later what its hold goes back to. A nil Acquisition is
+// none. One of each acquire is used by one goroutine at a time.
+type Acquisition struct {
+	t     *Telemetry
+	lock  Lock
+	ctx   context.Context // of the span
+	span  trace.Span      // nil for none
+	start time.Time
+
+	counted bool // as pending
+
+	ahead  int // contenders at the beginning, -1 as long as that is not known
+	linked map[trace.SpanID]bool
+	states []stateChange // guarded by t.mu
+}
+
+// stateChange is one of the connection's while somebody waited.
+type stateChange struct {
+	event string
+	at    time.Time
+}
+
+// Acquire begins an acquire; what belongs to it is done with the context that it returns.
+func (t *Telemetry) Acquire(ctx context.Context, lock Lock, try bool) (context.Context, *Acquisition) {
+	if t == nil {
+		return ctx, nil
+	}
+	a := &Acquisition{t: t, lock: lock, start: time.Now(), ahead: -1}
+	if t.live(ctx) {
+		ctx, a.span = t.tracer.Start(ctx, tracing.SpanLockAcquire,
+			trace.WithAttributes(append(t.attributes(lock), attribute.Bool(tracing.AttrLockTry, try))...))
+	}
+	a.ctx = ctx
+	if a.counted = t.pending.Enabled(ctx); a.counted {
+		t.pending.Add(ctx, 1, t.options.of(lock.labels()).add...)
+	}
+	return ctx, a
+}
+
+func (a *Acquisition) recording() bool { return a != nil && a.span != nil && a.span.IsRecording() }
+
+// Enqueued tells that the node is in the queue, behind so many others of so many
+// contenders, with a number after which there are so many more.
+func (a *Acquisition) Enqueued(ahead, contenders int, remaining int64) {
+	if a == nil {
+		return
+	}
+	t := a.t
+	if t.contenders.Enabled(a.ctx) {
+		t.contenders.Record(a.ctx, int64(contenders), t.options.of(a.lock.labels()).record...)
+	}
+	if t.sequenceRemaining.Enabled(a.ctx) {
+		t.sequenceRemaining.Record(a.ctx, remaining, t.options.of(labels{name: a.lock.Name}).record...)
+	}
+	if !a.recording() {
+		return
+	}
+	if a.ahead < 0 { // one that has to begin again is behind others then
+		a.ahead = ahead
+	}
+	a.flush()
+	a.span.AddEvent(tracing.EventEnqueued, trace.WithAttributes(attribute.Int(tracing.AttrLockContenders, ahead)))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.waiting[a] = struct{}{}
+}
+
+// maxLinks bounds the links to those ahead.
+const maxLinks = 16
+
+// Waiting tells for whom the acquire waits, by the data of the nodes, the nearest last, if
+// that is known; mine says that one of them is of the own session.
+func (a *Acquisition) Waiting(mine bool, nodes ...[]byte) {
+	if !a.recording() {
+		return
+	}
+	a.flush()
+	var owner Owner
+	for _, data := range nodes {
+		owner = ParseOwner(data)
+		to := a.t.link(a.ctx, owner)
+		if a.t.NoHolderLinks || !to.IsValid() || a.linked[to.SpanID()] || len(a.linked) == maxLinks {
+			continue
+		}
+		if a.linked == nil {
+			a.linked = map[trace.SpanID]bool{}
+		}
+		a.linked[to.SpanID()] = true
+		a.span.AddLink(trace.Link{SpanContext: to, Attributes: []attribute.KeyValue{attribute.String(tracing.AttrLink, tracing.LinkPredecessor)}})
+	}
+	attrs := []attribute.KeyValue{attribute.Bool(tracing.AttrPredecessorOwnSess, mine)}
+	if text := owner.String(); text != "" && len(text) <= maxField {
+		attrs = append(attrs, attribute.String(tracing.AttrPredecessorOwner, text))
+	}
+	a.span.AddEvent(tracing.EventWaiting, trace.WithAttributes(attrs...))
+}
+
+// StateChanged notes a change of the connection's state with those who wait. No user's code
+// is called.
+func (t *Telemetry) StateChanged(s state.ConnectionState) {
+	var event string
+	switch s {
+	case state.Suspended:
+		event = tracing.EventSuspended
+	case state.Reconnected:
+		event = tracing.EventReconnected
+	}
+	if t == nil || event == "" {
+		return
+	}
+	now := time.Now()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for a := range t.waiting {
+		a.states = append(a.states, stateChange{event, now})
+	}
+}
+
+// flush adds the events of the connection since it was called last.
+func (a *Acquisition) flush() {
+	a.t.mu.Lock()
+	states := a.states
+	a.states = nil
+	a.t.mu.Unlock()
+	for _, s := range states {
+		a.span.AddEvent(s.event, trace.WithTimestamp(s.at))
+	}
+}
+
+// Granted ends an acquire that succeeded.
+func (a *Acquisition) Granted(token int64, reentrant bool) {
+	if a == nil {
+		return
+	}
+	if a.recording() {
+		a.flush()
+		a.span.AddEvent(tracing.EventGranted)
+		a.span.SetAttributes(attribute.Bool(tracing.AttrLockReentrant, reentrant))
+		if token >= 0 {
+			a.span.SetAttributes(attribute.Int64(tracing.AttrLockToken, token))
+		}
+	}
+	a.end(tracing.OutcomeAcquired, "", nil)
+}
+
+// Failure says how an acquire failed.
+type Failure struct {
+	Err     error
+	Busy    bool // others hold the lock
+	MaxWait bool // and it was not to be waited for any longer
+	Lost    bool // by the end of a lease that it was to be nested in
+}
+
+// Failed ends an acquire that failed. That others hold the lock is no error of one that was
+// not to wait.
+func (a *Acquisition) Failed(f Failure) {
+	if a == nil {
+		return
+	}
+	outcome, kind := tracing.OutcomeError, ErrorType(f.Err)
+	switch {
+	case errors.Is(f.Err, context.Canceled):
+		outcome = tracing.OutcomeCanceled
+	case errors.Is(f.Err, context.DeadlineExceeded), f.Busy && f.MaxWait:
+		outcome, kind = tracing.OutcomeTimeout, typeTimeout
+	case f.Busy:
+		outcome, kind = tracing.OutcomeNotAcquired, ""
+	case f.Lost && kind == typeOther:
+		kind = typeLost
+	}
+	if a.recording() {
+		a.flush()
+	}
+	a.end(outcome, kind, f.Err)
+}
+
+func (a *Acquisition) end(outcome, kind string, err error) {
+	t := a.t
+	if a.counted {
+		t.pending.Add(a.ctx, -1, t.options.of(a.lock.labels()).add...)
+	}
+	if t.acquireDuration.Enabled(a.ctx) {
+		l := a.lock.labels()
+		l.outcome, l.errorType = outcome, kind
+		t.acquireDuration.Record(a.ctx, time.Since(a.start).Seconds(), t.options.of(l).record...)
+	}
+	if a.recording() {
+		t.mu.Lock()
+		delete(t.waiting, a)
+		t.mu.Unlock()
+		a.span.SetAttributes(attribute.String(tracing.AttrLockOutcome, outcome))
+		if a.ahead >= 0 {
+			a.span.SetAttributes(attribute.Int(tracing.AttrLockContenders, a.ahead))
+		}
+		if kind != "" {
+			a.span.SetAttributes(semconv.ErrorTypeKey.String(kind))
+			a.span.SetStatus(codes.Error, t.describe(err, kind))
+		}
+	}
+	if a.span != nil {
+		a.span.End()
+	}
+}
+
+// spanContext returns the span of the acquire.
+func (a *Acquisition) spanContext() trace.SpanContext {
+	if a == nil || a.span == nil {
+		return trace.SpanContext{}
+	}
+	return a.span.SpanContext()
+}
+
+// Watch begins the read that watches the node of a hold: part of the acquire at first, and
+// later, when it has to be set anew, a trace of its own.
+func (a *Acquisition) Watch(ctx context.Context, conn *zkconn.Conn, full string, first bool) (context.Context, Operation) {
+	if a == nil {
+		return ctx, Operation{}
+	}
+	op := Op{Name: "getData", Path: full, Full: true, Missing: true, Background: true}
+	if !first {
+		op.Link = a.spanContext()
+	} else if a.span != nil {
+		ctx = trace.ContextWithSpan(ctx, a.span)
+	}
+	return a.t.Operation(ctx, conn, op)
+}

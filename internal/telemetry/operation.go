@@ -1,0 +1,217 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strconv"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/tracing"
+)
+
+// Op is one operation of ZooKeeper's, with all its tries.
+type Op struct {
+	Name       string
+	Path       string // below Prefix, or the server's with Full
+	Prefix     string // of the namespace
+	Full       bool
+	Batch      int               // how many operations it is, if that is more than one
+	Missing    bool              // that there is no node is an answer, no error
+	Background bool              // nobody waits for it
+	Link       trace.SpanContext // of what it goes back to, if it is a trace of its own
+}
+
+// Operation is an Op on its way. The zero Operation is one that nobody wants to know of.
+type Operation struct {
+	t       *Telemetry
+	op      Op
+	ctx     context.Context
+	start   time.Time
+	span    trace.Span // nil for none
+	server  string     // in use at the beginning
+	answers *zkconn.Answers
+}
+
+// Operation begins an operation over conn; what belongs to it is done with the context that
+// it returns. It allocates nothing if nobody listens.
+func (t *Telemetry) Operation(ctx context.Context, conn *zkconn.Conn, op Op) (context.Context, Operation) {
+	if t == nil {
+		return ctx, Operation{}
+	}
+	spans := !t.NoOperationSpans && t.live(ctx)
+	if !spans && !t.driver.listens() && !t.operationDuration.Enabled(ctx) {
+		return ctx, Operation{}
+	}
+	return t.begin(ctx, conn, op, spans)
+}
+
+func (t *Telemetry) begin(ctx context.Context, conn *zkconn.Conn, op Op, spans bool) (context.Context, Operation) {
+	if op.Name == "getChildren" {
+		op.Name = "getChildren2" // as the protocol calls what is sent
+	}
+	o := Operation{t: t, op: op, start: time.Now(), server: conn.Server()}
+	if spans {
+		ctx, o.span = t.startSpan(ctx, &o)
+		if !o.span.IsRecording() {
+			o.span.End()
+			o.span = nil
+		}
+	}
+	if o.span != nil || t.driver.listens() {
+		o.answers = &zkconn.Answers{}
+		ctx = zkconn.Observe(ctx, o.answers)
+	}
+	o.ctx = ctx
+	return ctx, o
+}
+
+func (t *Telemetry) startSpan(ctx context.Context, o *Operation) (context.Context, trace.Span) {
+	name := o.op.Name
+	attrs := make([]attribute.KeyValue, 0, 7)
+	attrs = append(attrs, semconv.DBSystemNameKey.String(system), semconv.DBOperationName(name))
+	if t.Chroot != "" {
+		name += " " + t.Chroot
+		attrs = append(attrs, semconv.DBNamespace(t.Chroot))
+	}
+	attrs = append(attrs, serverAttributes(o.server)...)
+	if path := t.path(o.path()); path != "" {
+		attrs = append(attrs, attribute.String(tracing.AttrPath, path))
+	}
+	if o.op.Batch > 1 {
+		attrs = append(attrs, semconv.DBOperationBatchSize(o.op.Batch))
+	}
+	opts := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attrs...), trace.WithTimestamp(o.start)}
+	if o.op.Link.IsValid() {
+		opts = append(opts, trace.WithNewRoot(), trace.WithLinks(trace.Link{SpanContext: o.op.Link}))
+	}
+	return t.tracer.Start(ctx, name, opts...)
+}
+
+// path returns the server's path without the chroot, "" for an operation without.
+func (o *Operation) path() string {
+	switch {
+	case o.op.Full:
+		return o.t.unrooted(o.op.Path)
+	case o.op.Path == "/" && o.op.Prefix != "":
+		return o.op.Prefix
+	case o.op.Path == "":
+		return ""
+	}
+	return o.op.Prefix + o.op.Path
+}
+
+// Active tells whether anybody wants to know of the operation.
+func (o *Operation) Active() bool { return o.t != nil }
+
+// Retry tells that an operation is tried once more, after err; attempt counts from 1. ctx
+// is of the operation.
+func (t *Telemetry) Retry(ctx context.Context, name string, attempt int, err error) {
+	if t == nil {
+		return
+	}
+	if name == "getChildren" {
+		name = "getChildren2"
+	}
+	kind := ErrorType(err)
+	t.retries.Add(ctx, 1, t.options.of(labels{operation: name, errorType: kind}).add...)
+	t.driver.event("retries-allowed", 0)
+	if span := trace.SpanFromContext(ctx); !t.NoOperationSpans && span.IsRecording() {
+		span.AddEvent(tracing.EventRetry, trace.WithAttributes(
+			attribute.Int(tracing.AttrRetryAttempt, attempt), semconv.ErrorTypeKey.String(kind)))
+	}
+}
+
+// GaveUp tells that the retry policy permits no other try.
+func (t *Telemetry) GaveUp() {
+	if t != nil {
+		t.driver.event("retries-disallowed", 0)
+	}
+}
+
+// End ends the operation after so many tries.
+func (o *Operation) End(tries int, err error) {
+	if o.t == nil {
+		return
+	}
+	elapsed := time.Since(o.start)
+	failed := err
+	if o.op.Missing && errors.Is(err, zkconn.ErrNoNode) {
+		failed = nil
+	}
+	kind := ErrorType(failed)
+	server := o.server
+	if o.answers != nil && o.answers.Server != "" {
+		server = o.answers.Server
+	}
+	if o.t.operationDuration.Enabled(o.ctx) {
+		host, _ := splitHostPort(server)
+		o.t.operationDuration.Record(o.ctx, elapsed.Seconds(),
+			o.t.options.of(labels{system: system, operation: o.op.Name, server: host, errorType: kind}).record...)
+	}
+	if o.t.driver.listens() {
+		o.t.driver.operation(o, elapsed, err)
+	}
+	if o.span != nil {
+		o.endSpan(tries, server, kind, err, failed)
+	}
+}
+
+func (o *Operation) endSpan(tries int, server, kind string, err, failed error) {
+	attrs := []attribute.KeyValue{attribute.Int(tracing.AttrRetryAttempt, tries)}
+	if server != o.server {
+		attrs = append(attrs, serverAttributes(server)...)
+	}
+	if host, port := splitHostPort(o.answers.Peer); host != "" {
+		attrs = append(attrs, semconv.NetworkPeerAddress(host))
+		if port > 0 {
+			attrs = append(attrs, semconv.NetworkPeerPort(port))
+		}
+	}
+	if o.answers.Session != 0 {
+		attrs = append(attrs, attribute.String(tracing.AttrSessionID, "0x"+strconv.FormatUint(uint64(o.answers.Session), 16)))
+	}
+	if o.answers.Zxid != 0 {
+		attrs = append(attrs, attribute.Int64(tracing.AttrZxid, o.answers.Zxid))
+	}
+	if code := answerCode(err); code != 0 {
+		attrs = append(attrs, semconv.DBResponseStatusCode(strconv.Itoa(int(code))))
+	}
+	if failed != nil {
+		attrs = append(attrs, semconv.ErrorTypeKey.String(kind))
+		o.span.SetStatus(codes.Error, o.t.describe(failed, kind))
+	}
+	o.span.SetAttributes(attrs...)
+	o.span.End()
+}
+
+// serverAttributes name a server.
+func serverAttributes(server string) []attribute.KeyValue {
+	host, port := splitHostPort(server)
+	switch {
+	case host == "":
+		return nil
+	case port == 0:
+		return []attribute.KeyValue{semconv.ServerAddress(host)}
+	}
+	return []attribute.KeyValue{semconv.ServerAddress(host), semconv.ServerPort(port)}
+}
+
+// splitHostPort returns the parts of host:port; the port is 0 if there is none.
+func splitHostPort(address string) (host string, port int) {
+	host, text, err := net.SplitHostPort(address)
+	if err != nil {
+		return address, 0
+	}
+	port, err = strconv.Atoi(text)
+	if err != nil {
+		return host, 0
+	}
+	return host, port
+}

@@ -1,0 +1,113 @@
+package telemetry
+
+import (
+	"context"
+	"reflect"
+	"strings"
+	"sync"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/propagation"
+	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/go-curator/curator/tracing"
+)
+
+// version is that of the instrumentation scope: the next release's.
+const version = "0.1.0-dev"
+
+// Config says what to make.
+type Config struct {
+	tracing.Settings
+	Label  string // of the owner, in lock nodes
+	Chroot string // "" for none
+}
+
+// Telemetry makes the spans and metrics of one client.
+type Telemetry struct {
+	Config
+	tracer trace.Tracer
+	driver driver
+	owner  string // the fields of all lock nodes
+	*instruments
+
+	mu      sync.Mutex
+	waiting map[*Acquisition]struct{} // that want to know of the connection
+}
+
+// New returns what cfg says.
+func New(cfg Config) *Telemetry {
+	t := &Telemetry{Config: cfg, driver: newDriver(cfg.Driver), waiting: map[*Acquisition]struct{}{}}
+	provider := cfg.TracerProvider
+	if provider == nil {
+		provider = otel.GetTracerProvider()
+	}
+	t.tracer = provider.Tracer(tracing.ScopeName,
+		trace.WithInstrumentationVersion(version), trace.WithSchemaURL(semconv.SchemaURL))
+	meters := cfg.MeterProvider
+	if meters == nil {
+		meters = otel.GetMeterProvider()
+	}
+	t.instruments = newInstruments(meters)
+	if !cfg.NoHolderLinks {
+		t.owner = ownerFields(cfg.Label)
+	}
+	return t
+}
+
+// nowhere is the context of what happens in no trace.
+var nowhere = context.Background()
+
+// dormant is the global tracer provider as long as nobody has set one, nil if somebody was
+// quicker than this package. Its spans are nothing, but are allocated.
+var dormant = findDormant()
+
+func findDormant() trace.TracerProvider {
+	provider := otel.GetTracerProvider()
+	if !reflect.TypeOf(provider).Comparable() {
+		return nil
+	}
+	// An SDK gives every span an id. This one is in a trace that is not sampled, so that no
+	// exporter sees it.
+	parent := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{1}, Remote: true})
+	_, span := provider.Tracer(tracing.ScopeName).Start(trace.ContextWithRemoteSpanContext(nowhere, parent), "probe")
+	defer span.End()
+	if id := span.SpanContext().SpanID(); id.IsValid() && id != parent.SpanID() {
+		return nil
+	}
+	return provider
+}
+
+// live tells whether a span that is started in ctx can come to anything. One below another
+// may, whoever made that: an agent from outside the process, for instance.
+func (t *Telemetry) live(ctx context.Context) bool {
+	return t.TracerProvider != nil || otel.GetTracerProvider() != dormant || trace.SpanContextFromContext(ctx).IsValid()
+}
+
+// path returns a path for an attribute, "" for none.
+func (t *Telemetry) path(path string) string {
+	if t.FormatPath != nil && path != "" {
+		return t.FormatPath(path)
+	}
+	return path
+}
+
+// unrooted returns a path of the server's without the chroot.
+func (t *Telemetry) unrooted(full string) string {
+	if rest := strings.TrimPrefix(full, t.Chroot); rest != "" {
+		return rest
+	}
+	return "/"
+}
+
+// propagator writes the holder's trace into lock nodes.
+func (t *Telemetry) propagator() propagation.TextMapPropagator {
+	if t.Propagator != nil {
+		return t.Propagator
+	}
+	if global := otel.GetTextMapPropagator(); len(global.Fields()) > 0 {
+		return global
+	}
+	return propagation.TraceContext{}
+}

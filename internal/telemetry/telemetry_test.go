@@ -1,0 +1,150 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/state"
+	"github.com/go-curator/curator/tracing"
+)
+
+// instrumentsGolden is what dashboards and alerts rely on.
+const instrumentsGolden = `
+curator.lock.acquire.duration Histogram[float64] s
+curator.lock.contenders Histogram[int64] {contender}
+curator.lock.dropped Sum[int64] {lease} monotonic
+curator.lock.held Sum[int64] {lock}
+curator.lock.hold.duration Histogram[float64] s
+curator.lock.losses Sum[int64] {loss} monotonic
+curator.lock.pending Sum[int64] {request}
+curator.lock.sequence.remaining Gauge[int64] {create}
+db.client.operation.duration Histogram[float64] s
+zookeeper.client.connection.attempts Sum[int64] {attempt} monotonic
+zookeeper.client.retries Sum[int64] {retry} monotonic
+zookeeper.client.session.expirations Sum[int64] {session} monotonic
+zookeeper.client.session.lease.remaining Gauge[float64] s
+zookeeper.client.session.transitions Sum[int64] {transition} monotonic
+zookeeper.client.watch.count Sum[int64] {watch}
+`
+
+func TestInstruments(t *testing.T) {
+	reader := metric.NewManualReader()
+	provider := metric.NewMeterProvider(metric.WithReader(reader))
+	tel := New(Config{Settings: tracing.NewSettings(tracing.WithMeterProvider(provider))})
+	ctx, conn, lock := t.Context(), new(zkconn.Conn), Lock{Kind: tracing.KindMutex}
+	_, a := tel.Acquire(ctx, lock, false)
+	a.Enqueued(0, 1, 7)
+	a.Granted(1, false)
+	tel.Closed(ctx, lock, tel.Opened(ctx, lock), time.Second, "revoked")
+	tel.Dropped(lock)
+	_, op := tel.Operation(ctx, conn, Op{Name: "create"})
+	op.End(1, nil)
+	tel.Retry(ctx, "create", 2, zkconn.ErrConnectionLoss)
+	tel.Transition(state.Lost, 1)
+	tel.Expired(1, true)
+	tel.Attempted("host:1", nil)
+	defer tel.Follow(connection{})()
+
+	var all metricdata.ResourceMetrics
+	if err := reader.Collect(ctx, &all); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, m := range all.ScopeMetrics[0].Metrics {
+		line := fmt.Sprintf("%s %s %s", m.Name, strings.TrimPrefix(fmt.Sprintf("%T", m.Data), "metricdata."), m.Unit)
+		if sum, ok := m.Data.(metricdata.Sum[int64]); ok && sum.IsMonotonic {
+			line += " monotonic"
+		}
+		if m.Description == "" {
+			t.Errorf("%s has no description", m.Name)
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	if diff := cmp.Diff(strings.Split(strings.TrimSpace(instrumentsGolden), "\n"), lines); diff != "" {
+		t.Errorf("instruments (-want +got):\n%s", diff)
+	}
+	if scope := all.ScopeMetrics[0].Scope; scope.Name != tracing.ScopeName || scope.Version == "" || scope.SchemaURL == "" {
+		t.Errorf("scope %+v", scope)
+	}
+}
+
+// connection is one with a session and a watch.
+type connection struct{}
+
+func (connection) Session() (int64, time.Duration)  { return 1, time.Second }
+func (connection) Deadline(int64) (time.Time, bool) { return time.Now().Add(time.Hour), true }
+func (connection) WatchCounts() zkconn.WatchCounts  { return zkconn.WatchCounts{Data: 1} }
+
+// TestNobodyListens measures the hooks of a program without an SDK.
+func TestNobodyListens(t *testing.T) {
+	if otel.GetTracerProvider() != dormant {
+		t.Fatal("somebody has set a tracer provider")
+	}
+	tel, conn, ctx := New(Config{}), new(zkconn.Conn), t.Context()
+	op := Op{Name: "getData", Path: "/path", Prefix: "/namespace"}
+	if n := testing.AllocsPerRun(1000, func() {
+		_, o := tel.Operation(ctx, conn, op)
+		o.End(1, nil)
+	}); n != 0 {
+		t.Errorf("an operation allocates %v times", n)
+	}
+	var off *Telemetry
+	if n := testing.AllocsPerRun(1000, func() {
+		ctx, a := off.Acquire(ctx, Lock{}, false)
+		_, o := off.Operation(ctx, conn, op)
+		o.End(1, nil)
+		a.Granted(1, false)
+	}); n != 0 {
+		t.Errorf("what is turned off allocates %v times", n)
+	}
+}
+
+func TestErrorType(t *testing.T) {
+	for want, err := range map[string]error{
+		"":                 nil,
+		typeConnectionLoss: &zkconn.TransportError{Err: zkconn.ErrConnectionLoss, Detail: errors.New("EOF")},
+		typeSessionExpired: zkconn.ErrSessionExpired,
+		typeSessionMoved:   zkconn.ErrSessionMoved,
+		typeNoAuth:         fmt.Errorf("create /a: %w", zkconn.ErrNoAuth),
+		typeAuthFailed:     zkconn.ErrAuthFailed,
+		typeNotFound:       zkconn.ErrNoNode,
+		typeExists:         zkconn.ErrNodeExists,
+		typeBadVersion:     zkconn.ErrBadVersion,
+		typeTooLarge:       fmt.Errorf("%w: 2 MB", zkconn.ErrTooLarge),
+		typeTimeout:        fmt.Errorf("%w: %w", context.DeadlineExceeded, zkconn.ErrConnectionLoss),
+		typeCanceled:       fmt.Errorf("%w: %w", context.Canceled, zkconn.ErrConnectionLoss),
+		typeClosed:         &zkconn.TransportError{Err: context.Canceled, Detail: zkconn.ErrClosed},
+		typeOther:          errors.New("/secret"),
+	} {
+		if got := ErrorType(err); got != want {
+			t.Errorf("%v is %q, want %q", err, got, want)
+		}
+	}
+}
+
+// Nobody's node may make a waiter fail, or cost it much.
+func FuzzParseOwner(f *testing.F) {
+	f.Add([]byte("10.1.2.3\nowner=a\nhost=b\npid=3\ntraceparent=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"))
+	f.Add([]byte("__REVOKE__"))
+	f.Add([]byte("\n=\n\n=="))
+	tel := New(Config{})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		o := ParseOwner(data)
+		if text := o.String(); len(text) > len(data)+len(" on , pid -9223372036854775808") || strings.ContainsAny(text, "\x1b\n") {
+			t.Errorf("%q is of %q", data, text)
+		}
+		tel.link(t.Context(), o)
+	})
+}

@@ -1,0 +1,78 @@
+package zkconn
+
+import (
+	"context"
+
+	"github.com/go-curator/curator/internal/jute"
+)
+
+// Answers is what becomes known of the connection by requests that are made with a context
+// of [Observe]. It is complete when the last of them has returned.
+type Answers struct {
+	Server  string // that answered last, as the client was given it
+	Peer    string // its address
+	Session int64
+	Zxid    int64
+	Sent    int // bytes of the requests
+	Got     int // bytes of the answers
+}
+
+type answersKey struct{}
+
+// Observe returns a context that has [Conn.Do] note in a what it learns. The calls must be
+// made one after the other.
+func Observe(ctx context.Context, a *Answers) context.Context {
+	return context.WithValue(ctx, answersKey{}, a)
+}
+
+// observe notes an exchange, if somebody wants to know.
+func (b *batch) observe(ctx context.Context, w *wire) {
+	a, ok := ctx.Value(answersKey{}).(*Answers)
+	if !ok {
+		return
+	}
+	a.Server, a.Session = w.server, w.session
+	if addr := w.raw.RemoteAddr(); addr != nil {
+		a.Peer = addr.String()
+	}
+	a.Sent += b.size
+	for _, r := range b.replies {
+		a.Got += headerSize + len(r.body)
+		if r.zxid > 0 {
+			a.Zxid = r.zxid
+		}
+	}
+}
+
+// Server returns the server in use, as the client was given it, "" without a connection.
+func (c *Conn) Server() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.wire == nil {
+		return ""
+	}
+	return c.wire.server
+}
+
+// WatchCounts are how many watches the server has, by their type.
+type WatchCounts struct{ Data, Children, Persistent int }
+
+// WatchCounts is Watches by type.
+func (c *Conn) WatchCounts() (n WatchCounts) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.wire == nil {
+		return n
+	}
+	c.wire.mu.Lock()
+	defer c.wire.mu.Unlock()
+	for key := range c.wire.hub.watches {
+		if key.kind == WatchKind(jute.WatcherChildren) {
+			n.Children++
+		} else {
+			n.Data++
+		}
+	}
+	n.Persistent = c.subs.paths()
+	return n
+}

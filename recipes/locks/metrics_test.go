@@ -1,0 +1,149 @@
+package locks_test
+
+import (
+	"context"
+	"log/slog"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/retry"
+	"github.com/go-curator/curator/state"
+	"github.com/go-curator/curator/tools/curatortest"
+	"github.com/go-curator/curator/tracing"
+)
+
+// measured runs everything that is measured, once and in virtual time, and returns what came
+// of it.
+func measured(t *testing.T, look func(e *env, m *suite.Metrics)) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		m := suite.NewMetrics()
+		e := newEnv(t, b, framework.WithTracing(m.Option()))
+		named := e.lock(e.client, locks.WithName("orders"))
+		lease := e.acquire(named)
+		synctest.Wait() // for its watch, which nobody waits for
+		_, err := e.lock(e.client).TryAcquire(t.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err = named.Acquire(ctx)
+		wantErr(t, err, context.DeadlineExceeded)
+		waiter := e.queue(t.Context(), named, 2)
+		e.release(lease)
+		next := e.granted(waiter)
+		synctest.Wait()
+		e.release(next)
+		hit := e.network.On(jute.OpGetData, suite.CutBefore, nil)
+		if _, err := e.client.GetData().ForPath(t.Context(), e.path); err != nil {
+			t.Fatal(err)
+		}
+		<-hit
+		_, _ = e.client.GetData().ForPath(t.Context(), "/none")
+		lost := e.acquire(named)
+		synctest.Wait()
+		e.network.Expire(t)
+		e.lost(lost, locks.LossSuspended)
+		suite.Eventually(t, "the next session", func() bool { return e.client.ConnectionState() == state.Reconnected })
+		wantErr(t, lost.Release(t.Context()), locks.ErrLockLost)
+		held := e.acquire(named)
+		waiter = e.queue(t.Context(), e.mutex, 2)
+		synctest.Wait()
+		look(e, m)
+		e.release(held)
+		e.release(e.granted(waiter))
+	})
+}
+
+// TestMetricValues has every attribute that a metric can have, but for what TestDropped
+// shows: there is no path, id, token or error text among them.
+func TestMetricValues(t *testing.T) {
+	measured(t, func(e *env, m *suite.Metrics) {
+		want := strings.Split(strings.TrimSpace(metricValues), "\n")
+		got := m.Points(e.t)
+		for i, p := range got { // the time since the last ping is not quite that of the server's
+			if name, value, _ := strings.Cut(p, " "); strings.HasPrefix(name, tracing.MetricLeaseRemaining) {
+				if remaining, err := strconv.ParseFloat(value, 64); err != nil || remaining < 1 || remaining > 1.5 {
+					e.t.Errorf("%s, want between 1 and 1.5: three quarters of the session's 2 s, and a ping", p)
+				}
+				got[i] = name + " *"
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("metrics (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A lease that nobody can release any more is counted, and its lock stays held.
+func TestDropped(t *testing.T) {
+	server := curatortest.Start(t)
+	m := suite.NewMetrics()
+	// curatortest's own clients fail tests that leave a lease.
+	client, err := framework.NewClient(server.ConnectString(), retry.None(),
+		framework.WithLogger(slog.New(slog.DiscardHandler)), framework.WithTracing(m.Option()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := client.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	mutex, err := locks.NewInterProcessMutex(client, "/lock", locks.WithName("orders"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := mutex.Acquire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	suite.Eventually(t, "the lease to be missed", func() bool {
+		runtime.GC()
+		return slices.Contains(m.Points(t), "curator.lock.dropped{curator.lock.kind=mutex curator.lock.name=orders} 1")
+	})
+	if want := "curator.lock.held{curator.lock.kind=mutex curator.lock.name=orders} 1"; !slices.Contains(m.Points(t), want) {
+		t.Errorf("%q, want %q among them", m.Points(t), want)
+	}
+}
+
+const metricValues = `
+curator.lock.acquire.duration{curator.lock.kind=mutex curator.lock.name=orders curator.lock.outcome=acquired} 4
+curator.lock.acquire.duration{curator.lock.kind=mutex curator.lock.name=orders curator.lock.outcome=timeout error.type=timeout} 1
+curator.lock.acquire.duration{curator.lock.kind=mutex curator.lock.outcome=not_acquired} 1
+curator.lock.contenders{curator.lock.kind=mutex curator.lock.name=orders} 5
+curator.lock.contenders{curator.lock.kind=mutex} 2
+curator.lock.held{curator.lock.kind=mutex curator.lock.name=orders} 1
+curator.lock.hold.duration{curator.lock.end=lost curator.lock.kind=mutex curator.lock.name=orders} 1
+curator.lock.hold.duration{curator.lock.end=released curator.lock.kind=mutex curator.lock.name=orders} 2
+curator.lock.losses{curator.lock.kind=mutex curator.lock.loss.reason=suspended curator.lock.name=orders} 1
+curator.lock.pending{curator.lock.kind=mutex} 1
+curator.lock.sequence.remaining{curator.lock.name=orders} 2.147483642e+09
+curator.lock.sequence.remaining{} 2.147483641e+09
+db.client.operation.duration{db.operation.name=create db.system.name=zookeeper server.address=virtual} 7
+db.client.operation.duration{db.operation.name=delete db.system.name=zookeeper server.address=virtual} 5
+db.client.operation.duration{db.operation.name=getChildren2 db.system.name=zookeeper server.address=virtual} 1
+db.client.operation.duration{db.operation.name=getData db.system.name=zookeeper error.type=not_found server.address=virtual} 1
+db.client.operation.duration{db.operation.name=getData db.system.name=zookeeper server.address=virtual} 8
+zookeeper.client.connection.attempts{error.type=session_expired server.address=virtual} 1
+zookeeper.client.connection.attempts{server.address=virtual} 3
+zookeeper.client.retries{db.operation.name=getData error.type=connection_loss} 1
+zookeeper.client.session.expirations{zookeeper.session.expiration.cause=server} 1
+zookeeper.client.session.lease.remaining{} *
+zookeeper.client.session.transitions{zookeeper.connection.state=connected} 1
+zookeeper.client.session.transitions{zookeeper.connection.state=lost} 1
+zookeeper.client.session.transitions{zookeeper.connection.state=reconnected} 2
+zookeeper.client.session.transitions{zookeeper.connection.state=suspended} 2
+zookeeper.client.watch.count{zookeeper.watch.type=data} 2
+`

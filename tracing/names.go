@@ -1,0 +1,104 @@
+package tracing
+
+// ScopeName is the instrumentation scope of every span and metric.
+const ScopeName = "github.com/go-curator/curator"
+
+// Names of spans. Those of ZooKeeper's operations are called after the operation.
+const (
+	SpanLockAcquire = "curator.lock.acquire"
+	SpanLockRelease = "curator.lock.release"
+	SpanLockLost    = "curator.lock.lost"
+	SpanLockDo      = "curator.lock.do"
+)
+
+// Names of the events of an acquire's span, and of an operation's.
+const (
+	EventEnqueued    = "enqueued"    // its node is there
+	EventWaiting     = "waiting"     // for the node ahead
+	EventSuspended   = "suspended"   // the connection was lost meanwhile
+	EventReconnected = "reconnected" // and is back
+	EventGranted     = "granted"
+	EventRetry       = "retry" // of an operation
+)
+
+// Names of attributes of spans and their events. Metrics have only those of a lock's kind,
+// name, outcome, end and loss, of an operation's name and error, of the server's name, of
+// the connection's state, a session's end and a watch's type.
+const (
+	AttrLockKind           = "curator.lock.kind"
+	AttrLockName           = "curator.lock.name" // see locks.WithName
+	AttrLockPath           = "curator.lock.path"
+	AttrLockTry            = "curator.lock.try"
+	AttrLockOutcome        = "curator.lock.outcome"
+	AttrLockToken          = "curator.lock.token"
+	AttrLockReentrant      = "curator.lock.reentrant"
+	AttrLockHeldTime       = "curator.lock.held_time" // seconds
+	AttrLockContenders     = "curator.lock.contenders_ahead"
+	AttrLockEnd            = "curator.lock.end"
+	AttrLossReason         = "curator.lock.loss.reason"
+	AttrPredecessorOwner   = "curator.lock.predecessor.owner"
+	AttrPredecessorOwnSess = "curator.lock.predecessor.own_session"
+	AttrLink               = "curator.link"
+	AttrRetryAttempt       = "curator.retry.attempt"
+	AttrPath               = "zookeeper.path"
+	AttrSessionID          = "zookeeper.session.id"
+	AttrZxid               = "zookeeper.zxid"
+	AttrState              = "zookeeper.connection.state"
+	AttrExpirationCause    = "zookeeper.session.expiration.cause"
+	AttrWatchType          = "zookeeper.watch.type"
+)
+
+// LinkPredecessor is the value of AttrLink on the link from a waiter to who was ahead.
+const LinkPredecessor = "predecessor"
+
+// Kinds of locks.
+const (
+	KindMutex     = "mutex"
+	KindRead      = "rw_read"
+	KindWrite     = "rw_write"
+	KindSemaphore = "semaphore"
+	KindMulti     = "multi"
+)
+
+// Outcomes of an acquire and of a release.
+const (
+	OutcomeAcquired    = "acquired"
+	OutcomeNotAcquired = "not_acquired" // others hold the lock: no error
+	OutcomeTimeout     = "timeout"
+	OutcomeCanceled    = "canceled"
+	OutcomeError       = "error"
+	OutcomeReleased    = "released"
+	OutcomeAlreadyGone = "already_gone" // the lock was lost
+	OutcomeUnknown     = "unknown"      // no answer yet
+)
+
+// How a hold ended.
+const (
+	EndReleased = "released"
+	EndLost     = "lost"
+)
+
+// Causes of the end of a session.
+const (
+	CauseServer        = "server"
+	CauseLocalDeadline = "local_deadline" // presumed, without a word from a server
+)
+
+// Names of metrics.
+const (
+	MetricOperationDuration  = "db.client.operation.duration"
+	MetricAcquireDuration    = "curator.lock.acquire.duration"
+	MetricHoldDuration       = "curator.lock.hold.duration"
+	MetricHeld               = "curator.lock.held"
+	MetricPending            = "curator.lock.pending"
+	MetricLosses             = "curator.lock.losses"
+	MetricDropped            = "curator.lock.dropped"
+	MetricContenders         = "curator.lock.contenders"
+	MetricSequenceRemaining  = "curator.lock.sequence.remaining"
+	MetricSessionTransitions = "zookeeper.client.session.transitions"
+	MetricSessionExpirations = "zookeeper.client.session.expirations"
+	MetricLeaseRemaining     = "zookeeper.client.session.lease.remaining"
+	MetricConnectionAttempts = "zookeeper.client.connection.attempts"
+	MetricRetries            = "zookeeper.client.retries"
+	MetricWatches            = "zookeeper.client.watch.count"
+)
