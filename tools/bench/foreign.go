@@ -16,6 +16,7 @@ import (
 
 // foreign is a peer in a process of its own.
 type foreign struct {
+	name   string
 	peer   *protocol.Peer
 	relays relays          // before its service; nil if there are none
 	server *service.Server // nil if that is not the peer's own
@@ -45,7 +46,7 @@ func onService(name string, serve func(ctx context.Context) (*service.Server, er
 // startForeign starts a peer for the service at addresses. It closes the server with the
 // peer, and if that cannot be started.
 func startForeign(ctx context.Context, s *services, name string, make program, addresses []string, server *service.Server) (_ peer, err error) {
-	f := &foreign{server: server}
+	f := &foreign{name: name, server: server}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, f.close())
@@ -53,7 +54,7 @@ func startForeign(ctx context.Context, s *services, name string, make program, a
 	}()
 	address := strings.Join(addresses, ",")
 	if s.distance > 0 || s.relayed {
-		if f.relays, err = newRelays(ctx, addresses, s.distance); err != nil {
+		if f.relays, err = newRelays(addresses, s.distance); err != nil {
 			return nil, err
 		}
 		address = f.relays.address()
@@ -66,8 +67,20 @@ func startForeign(ctx context.Context, s *services, name string, make program, a
 	if err != nil {
 		return nil, err
 	}
-	f.peer, err = protocol.Start(ctx, cmd)
-	return f, err
+	if f.peer, err = protocol.Start(ctx, cmd); err != nil {
+		return nil, err
+	}
+	return f, f.compile(ctx, s.warmUp)
+}
+
+// compile keeps the process busy until it has compiled what it runs most, as a JVM does by
+// and by: it is to be compared as it is after some time of work.
+func (f *foreign) compile(ctx context.Context, d time.Duration) error {
+	if d == 0 {
+		return nil
+	}
+	_, err := f.ask(ctx, protocol.Request{Workload: protocol.Contend, Clients: 8, Path: "/bench/peers-warm-up/" + f.name, DurationMS: d.Milliseconds()})
+	return err
 }
 
 // run has the process do a workload.

@@ -18,7 +18,7 @@ import (
 func TestForeign(t *testing.T) {
 	for name, relayed := range map[string]bool{"direct": false, "relayed": true} {
 		t.Run(name, func(t *testing.T) {
-			s := &services{servers: []string{"127.0.0.1:0"}, relayed: relayed, dir: t.TempDir()}
+			s := &services{servers: []string{"127.0.0.1:0"}, relayed: relayed, warmUp: time.Millisecond, dir: t.TempDir()}
 			p, err := onZooKeeper("scripted", false, thisProgram).start(t.Context(), s)
 			if err != nil {
 				t.Fatal(err)

@@ -126,12 +126,12 @@ func (o *options) run(ctx context.Context, start func(n int) (addresses []string
 
 // measure runs the workloads. The file has what was measured before an error.
 func (o *options) measure(ctx context.Context, servers []string, workloads []workload, kinds []peerKind) (file *results.File, err error) {
-	s, end, err := newServices(ctx, servers, o.distance, o.relayed)
+	s, end, err := newServices(servers, o.distance, o.relayed)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	s.heapProfile = o.heap
+	s.warmUp, s.heapProfile = 5*o.duration, o.heap
 	version, err := serverVersion(servers[0])
 	if err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (o *options) measure(ctx context.Context, servers []string, workloads []wor
 		progress: os.Stderr, started: map[string]peer{}, file: &results.File{Setting: o.setting(version)},
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
-	if err := warmServer(ctx, s.zooKeeper, 5*o.duration); err != nil {
+	if err := warmServer(ctx, s.zooKeeper, s.warmUp); err != nil {
 		return nil, err
 	}
 	stop, err := o.startProfile()

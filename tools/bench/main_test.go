@@ -35,8 +35,14 @@ func serveForeign() error {
 			Operations: r.DurationMS, ElapsedNS: 1000 * r.WarmupMS, LatenciesNS: []int64{int64(r.Clients), int64(r.Waiters)},
 		}, nil
 	}
+	warmUp := func(_ context.Context, r protocol.Request) (protocol.Result, error) {
+		if r.DurationMS != 1 {
+			return protocol.Result{}, fmt.Errorf("no such warm-up: %+v", r)
+		}
+		return protocol.Result{}, nil
+	}
 	return protocol.Serve(context.Background(), os.Stdin, os.Stdout, map[string]protocol.Workload{
-		protocol.Solo: tell, protocol.Drain: tell,
+		protocol.Solo: tell, protocol.Drain: tell, protocol.Contend: warmUp,
 		protocol.Semaphore: func(context.Context, protocol.Request) (protocol.Result, error) {
 			return protocol.Result{}, fmt.Errorf("no leases")
 		},

@@ -83,20 +83,21 @@ type services struct {
 	servers   []string      // ZooKeeper's own addresses
 	distance  time.Duration // of all of them
 	relayed   bool          // also without a distance
+	warmUp    time.Duration // of a server or a peer that has just been started
 	dir       string        // for what peers need; removed at the end
 
 	heapProfile string // where ours writes one; "" for nowhere
 }
 
 // newServices returns the services around ZooKeeper servers, and what ends them.
-func newServices(ctx context.Context, servers []string, distance time.Duration, relayed bool) (s *services, end func(), err error) {
+func newServices(servers []string, distance time.Duration, relayed bool) (s *services, end func(), err error) {
 	s = &services{servers: servers, distance: distance, relayed: relayed, zooKeeper: strings.Join(servers, ",")}
 	if s.dir, err = os.MkdirTemp("", "bench-"); err != nil {
 		return nil, nil, err
 	}
 	end = func() { os.RemoveAll(s.dir) } // a temporary folder that stays harms nobody
 	if distance > 0 {
-		far, err := newRelays(ctx, servers, distance)
+		far, err := newRelays(servers, distance)
 		if err != nil {
 			end()
 			return nil, nil, err

@@ -105,6 +105,8 @@ func (b *bench) peer(ctx context.Context, kind peerKind) peer {
 	if tried {
 		return p
 	}
+	ctx, cancel := context.WithTimeout(ctx, b.services.warmUp+patience)
+	defer cancel()
 	p, err := kind.start(ctx, b.services)
 	if err != nil {
 		b.absent(kind.name, "", err.Error())

@@ -86,7 +86,7 @@ func fourLetterWord(address, word string) (string, error) {
 // warmServer keeps the servers busy until their JVMs have compiled what they run most.
 func warmServer(ctx context.Context, address string, d time.Duration) error {
 	l := &local{address: address, open: openDriver(newFloorList, bare)}
-	locks, err := l.locks(ctx, 8, 8, bare, 0, func(i int) string { return fmt.Sprintf("/bench/warm-up/%d", i) })
+	locks, err := l.locks(ctx, 8, 8, bare, 0, func(i int) string { return fmt.Sprintf("/bench/server-warm-up/%d", i) })
 	if err == nil {
 		_, err = cycle(ctx, locks, d, measure.NewRecorders(len(locks)))
 	}
@@ -97,10 +97,10 @@ func warmServer(ctx context.Context, address string, d time.Duration) error {
 type relays []*wire.Relay
 
 // newRelays returns a relay for each address.
-func newRelays(ctx context.Context, addresses []string, delay time.Duration) (relays, error) {
+func newRelays(addresses []string, delay time.Duration) (relays, error) {
 	var all relays
 	for _, address := range addresses {
-		r, err := wire.NewRelay(ctx, address, delay)
+		r, err := wire.NewRelay(address, delay)
 		if err != nil {
 			all.close()
 			return nil, err

@@ -24,14 +24,14 @@ type Relay struct {
 }
 
 // NewRelay listens on a free port of the loopback device and passes connections on to
-// target; everything takes delay, in each direction. It ends with ctx or Close.
-func NewRelay(ctx context.Context, target string, delay time.Duration) (*Relay, error) {
+// target; everything takes delay, in each direction.
+func NewRelay(target string, delay time.Duration) (*Relay, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
 	r := &Relay{listener: listener, target: target, delay: delay}
-	r.ctx, r.stop = context.WithCancel(ctx)
+	r.ctx, r.stop = context.WithCancel(context.Background())
 	r.wg.Go(r.accept)
 	return r, nil
 }

@@ -108,7 +108,7 @@ func TestRelay(t *testing.T) {
 		"far":  {delay, 2 * delay},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := NewRelay(t.Context(), address, test.delay)
+			r, err := NewRelay(address, test.delay)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,7 +130,7 @@ func TestRelay(t *testing.T) {
 // TestRelayEnds closes relays with connections that are in use, and one whose server does
 // not listen.
 func TestRelayEnds(t *testing.T) {
-	r, err := NewRelay(t.Context(), echo(t), time.Millisecond)
+	r, err := NewRelay(echo(t), time.Millisecond)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestRelayEnds(t *testing.T) {
 		t.Error("the connection goes on")
 	}
 
-	lonely, err := NewRelay(t.Context(), "127.0.0.1:0", 0)
+	lonely, err := NewRelay("127.0.0.1:0", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
