@@ -173,10 +173,24 @@ func (o *options) startProfile() (stop func() error, err error) {
 // setting says how the figures come about.
 func (o *options) setting(server string) results.Setting {
 	return results.Setting{
-		Date: time.Now(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(),
+		Date: time.Now(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), Load: load(),
 		Server: server, Servers: o.servers, Distance: o.distance, Relayed: o.relayed,
 		Rounds: o.rounds, WarmUp: o.warmUp, Duration: o.duration,
 	}
+}
+
+// load returns the machine's load average of the last minute, 0 where it is not known how to
+// ask.
+func load() float64 {
+	var average float64
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0
+	}
+	if _, err := fmt.Sscan(string(text), &average); err != nil {
+		return 0
+	}
+	return average
 }
 
 // report writes what was asked for.

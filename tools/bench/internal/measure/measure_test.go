@@ -28,6 +28,7 @@ func TestSummarize(t *testing.T) {
 		"one":      {counted(1), measure.Latency{P50: 1, P99: 1, P999: 1}},
 		"two":      {counted(2), measure.Latency{P50: 1, P99: 2, P999: 2}},
 		"hundred":  {counted(100), measure.Latency{P50: 50, P99: 99, P999: 100}},
+		"between":  {counted(150), measure.Latency{P50: 75, P99: 149, P999: 150}},
 		"thousand": {counted(1000), measure.Latency{P50: 500, P99: 990, P999: 999}},
 		"many":     {counted(100_000), measure.Latency{P50: 50_000, P99: 99_000, P999: 99_900}},
 	} {

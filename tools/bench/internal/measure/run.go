@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -95,13 +96,16 @@ func Summarize(latencies []time.Duration) Latency {
 	return Latency{percentile(latencies, 0.5), percentile(latencies, 0.99), percentile(latencies, 0.999)}
 }
 
+// rounding is more than what the product of a share and a number is wrong by.
+const rounding = 1e-6
+
 // percentile returns the smallest of sorted that a share of them does not exceed.
 func percentile(sorted []time.Duration, share float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0
 	}
-	rank := int(share*float64(len(sorted)) + 0.9999999)
-	return sorted[min(max(rank, 1), len(sorted))-1]
+	rank := int(math.Ceil(share*float64(len(sorted)) - rounding))
+	return sorted[max(rank, 1)-1]
 }
 
 // Sum returns several runs as one. Their percentiles cannot be added: it has the middle

@@ -21,10 +21,10 @@ type File struct {
 // Setting is where and how the benchmark was run.
 type Setting struct {
 	Date     time.Time     `json:"date"`
-	Revision string        `json:"revision,omitempty"`
 	Go       string        `json:"go"`
 	System   string        `json:"system"`
 	CPUs     int           `json:"cpus"`
+	Load     float64       `json:"load"`    // of the machine before the start: its average of a minute; 0 if unknown
 	Server   string        `json:"server"`  // its version
 	Servers  int           `json:"servers"` // 1, or those of an ensemble
 	Distance time.Duration `json:"distance_ns"`

@@ -27,7 +27,7 @@ func turn(workload, peer string, round, operations int) results.Turn {
 func sample() *results.File {
 	f := &results.File{
 		Setting: results.Setting{
-			Date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Go: "go1.25", System: "linux/amd64", CPUs: 2,
+			Date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Go: "go1.25", System: "linux/amd64", CPUs: 2, Load: 0.3,
 			Server: "3.8.0", Servers: 3, Distance: time.Millisecond, Rounds: 3, WarmUp: time.Second, Duration: 2 * time.Second,
 		},
 		Workloads: []results.Workload{
@@ -66,6 +66,19 @@ func TestMarkdown(t *testing.T) {
 	}
 	if diff := cmp.Diff(string(want), got.String()); diff != "" {
 		t.Errorf("%s: -want +got:\n%s", golden, diff)
+	}
+}
+
+// TestBusyMachine has the table say that it must not be relied on.
+func TestBusyMachine(t *testing.T) {
+	f := sample()
+	f.Setting.Load = 0.5
+	var got bytes.Buffer
+	if err := f.Markdown(&got); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(got.String(), "load average of 0.5 before the start: these figures are provisional") {
+		t.Errorf("the heading:\n%.600s", got.String())
 	}
 }
 

@@ -107,6 +107,9 @@ func (f *File) Markdown(out io.Writer) error {
 	return err
 }
 
+// quietLoad is how much work, for each CPU, a machine may have when it is called quiet.
+const quietLoad = 0.2
+
 // heading says where the figures come from and how they are to be read.
 func (f *File) heading(b *strings.Builder) {
 	s := f.Setting
@@ -116,6 +119,9 @@ func (f *File) heading(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "# Locks, side by side\n\n%s. ZooKeeper %s, %s on the same machine, which writes to its disk before it answers; "+
 		"%s, %s with %d CPUs.\n", s.Date.UTC().Format(time.DateOnly), s.Server, servers, s.Go, s.System, s.CPUs)
+	if s.Load > quietLoad*float64(s.CPUs) {
+		fmt.Fprintf(b, "\n**The machine had other work to do, with a load average of %.1f before the start: these figures are provisional.**\n", s.Load)
+	}
 	if s.Distance > 0 {
 		fmt.Fprintf(b, "All that is sent takes %v, in each direction.\n", s.Distance)
 	}
