@@ -51,7 +51,7 @@ func (b *bench) run(ctx context.Context, workloads []workload, kinds []peerKind)
 	if b.failed > 0 {
 		return fmt.Errorf("%d turns have failed; see Absent", b.failed)
 	}
-	return nil
+	return ctx.Err()
 }
 
 // turn has a peer do a workload once. It is false if there will be no other turn.
@@ -60,11 +60,13 @@ func (b *bench) turn(ctx context.Context, w workload, kind peerKind, round int) 
 	if p == nil {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(ctx, b.timing.warmUp+b.timing.duration+patience)
+	bounded, cancel := context.WithTimeout(ctx, b.timing.warmUp+b.timing.duration+patience)
 	defer cancel()
-	run, err := b.repeat(ctx, p, w, fmt.Sprintf("/bench/%s/%s/%d", w.name, kind.name, round))
+	run, err := b.repeat(bounded, p, w, fmt.Sprintf("/bench/%s/%s/%d", w.name, kind.name, round))
 	switch {
 	case errors.Is(err, errUnsupported):
+		return false
+	case err != nil && ctx.Err() != nil: // the benchmark was interrupted, the peer is not to blame
 		return false
 	case err != nil:
 		b.failed++
@@ -105,9 +107,12 @@ func (b *bench) peer(ctx context.Context, kind peerKind) peer {
 	if tried {
 		return p
 	}
-	ctx, cancel := context.WithTimeout(ctx, b.services.warmUp+patience)
+	bounded, cancel := context.WithTimeout(ctx, b.services.warmUp+patience)
 	defer cancel()
-	p, err := kind.start(ctx, b.services)
+	p, err := kind.start(bounded, b.services)
+	if err != nil && ctx.Err() != nil {
+		return nil
+	}
 	if err != nil {
 		b.absent(kind.name, "", err.Error())
 		p = nil

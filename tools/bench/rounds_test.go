@@ -101,6 +101,33 @@ func TestTurns(t *testing.T) {
 	}
 }
 
+// TestInterruptedTurn ends a benchmark during a start and during a turn: nobody is blamed.
+func TestInterruptedTurn(t *testing.T) {
+	for name, during := range map[string]func(interrupt func()) peerKind{
+		"turn": func(interrupt func()) peerKind {
+			return scripted{"a", new([]string), func(workload, string) (measure.Run, error) {
+				interrupt()
+				return measure.Run{}, errors.New("interrupted")
+			}}.kind(nil)
+		},
+		"start": func(interrupt func()) peerKind {
+			return peerKind{name: "a", start: func(context.Context, *services) (peer, error) {
+				interrupt()
+				return nil, errors.New("interrupted")
+			}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			b := newBench(1)
+			err := b.run(ctx, []workload{{name: "one"}}, []peerKind{during(cancel)})
+			if !errors.Is(err, context.Canceled) || len(b.file.Absent) > 0 {
+				t.Errorf("error %v, absent %v", err, b.file.Absent)
+			}
+		})
+	}
+}
+
 // TestInterrupt ends a benchmark between two turns: what it has found out is there.
 func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
