@@ -2,12 +2,13 @@ GO          ?= go
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TESTFLAGS   ?=
 BENCHFLAGS  ?= -benchmem
+BENCHCHECKFLAGS ?=
 
 .DEFAULT_GOAL := help
 
 .PHONY: help
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
 .PHONY: setup
 setup: ## install what the tests need, where that is known how; else say what it is
@@ -49,3 +50,7 @@ generate: ## write the generated code anew
 .PHONY: bench
 bench: ## run the benchmarks
 	$(GO) test -run '^$$' -bench . $(BENCHFLAGS) ./...
+
+.PHONY: bench-check
+bench-check: ## compare the locks with others, and the ratios with those in docs/benchmarks
+	$(GO) run ./tools/bench -quick -check docs/benchmarks/quick.json $(BENCHCHECKFLAGS)

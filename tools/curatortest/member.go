@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/go-curator/curator/internal/process"
 )
 
 // Member is one server of an Ensemble.
@@ -12,8 +14,8 @@ type Member struct {
 	setup    setup
 	proxy    *proxy
 
-	mu      sync.Mutex // held while the process is started or ended
-	process *process   // nil before the first start
+	mu      sync.Mutex       // held while the process is started or ended
+	process *process.Process // nil before the first start
 }
 
 func newMember(e *Ensemble, s setup) (*Member, error) {
@@ -33,14 +35,14 @@ func (m *Member) ConnectString() string { return m.proxy.address() }
 func (m *Member) Kill() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.process.kill()
+	m.process.Kill()
 }
 
 // Stop asks the server to end, and waits until it has; Restart starts it again.
 func (m *Member) Stop() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.process.stop()
+	stopServer(m.process)
 }
 
 // Restart starts the server, after stopping it if it runs, and waits until it serves. It
@@ -49,7 +51,7 @@ func (m *Member) Restart() {
 	m.ensemble.tb.Helper()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.process.stop()
+	stopServer(m.process)
 	err := m.launch()
 	if err == nil {
 		err = m.awaitServing()
@@ -65,11 +67,11 @@ func (m *Member) Pause() (resume func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	paused := m.process
-	if err := suspend(paused.proc); err != nil {
+	if err := suspend(paused.OS()); err != nil {
 		m.ensemble.tb.Fatalf("pause ZooKeeper: %v", err)
 	}
 	resume = sync.OnceFunc(func() {
-		proceed(paused.proc) // an error says that it has ended
+		proceed(paused.OS()) // an error says that it has ended
 	})
 	m.ensemble.tb.Cleanup(resume)
 	return resume
@@ -109,7 +111,7 @@ func (m *Member) launch() error {
 		return err
 	}
 	defer log.Close() // the process has it by then
-	p, err := startProcess(cmd)
+	p, err := process.Start(cmd)
 	if err != nil {
 		return fmt.Errorf("%v: %w", cmd, err)
 	}
@@ -119,7 +121,7 @@ func (m *Member) launch() error {
 
 // awaitServing waits until the server serves clients.
 func (m *Member) awaitServing() error {
-	if err := m.process.awaitServing(m.setup.address()); err != nil {
+	if err := awaitServing(m.process, m.setup.address()); err != nil {
 		return fmt.Errorf("%w; the end of its log:\n%s", err, logTail(m.setup.dir))
 	}
 	return nil
@@ -130,7 +132,7 @@ func (m *Member) close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.process != nil {
-		m.process.kill()
+		m.process.Kill()
 	}
 	m.proxy.close()
 }

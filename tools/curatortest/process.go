@@ -7,11 +7,12 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
+	"syscall"
 	"time"
+
+	"github.com/go-curator/curator/internal/process"
 )
 
 // startTimeout is how long a server may take until it serves, stopTimeout until it has
@@ -21,58 +22,15 @@ const (
 	stopTimeout  = 20 * time.Second
 )
 
-// process is one run of a server's process.
-type process struct {
-	proc  *os.Process
-	ended chan struct{} // closed when the process has been waited for
+// stopServer asks a server's process to end and waits for it; if that takes too long, it is
+// killed.
+func stopServer(p *process.Process) {
+	proceed(p.OS()) // a suspended process would not notice
+	p.Stop(syscall.SIGTERM, stopTimeout)
 }
 
-// startProcess starts cmd. It is waited for by a goroutine that keeps its thread from the
-// start to the end, because on Linux the kernel is asked to end the process with the
-// thread that started it.
-func startProcess(cmd *exec.Cmd) (*process, error) {
-	p := &process{ended: make(chan struct{})}
-	started := make(chan error, 1)
-	endWithParent(cmd)
-	go func() {
-		defer close(p.ended)
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := cmd.Start()
-		p.proc = cmd.Process
-		started <- err
-		if err == nil {
-			cmd.Wait() // however it ended, it has
-		}
-	}()
-	if err := <-started; err != nil {
-		<-p.ended
-		return nil, err
-	}
-	return p, nil
-}
-
-// kill ends the process and waits for it.
-func (p *process) kill() {
-	p.proc.Kill() // an error says that it has ended
-	<-p.ended
-}
-
-// stop asks the process to end and waits for it; if that takes too long, it is killed.
-func (p *process) stop() {
-	proceed(p.proc)   // a suspended process would not notice
-	terminate(p.proc) // an error says that it has ended
-	timer := time.NewTimer(stopTimeout)
-	defer timer.Stop()
-	select {
-	case <-p.ended:
-	case <-timer.C:
-		p.kill()
-	}
-}
-
-// awaitServing waits until the server at address serves clients.
-func (p *process) awaitServing(address string) error {
+// awaitServing waits until the server at address, whose process is p, serves clients.
+func awaitServing(p *process.Process, address string) error {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	for end := time.Now().Add(startTimeout); time.Now().Before(end); {
@@ -81,7 +39,7 @@ func (p *process) awaitServing(address string) error {
 		}
 		select {
 		case <-ticker.C:
-		case <-p.ended:
+		case <-p.Ended():
 			return errors.New("the server's process has ended")
 		}
 	}

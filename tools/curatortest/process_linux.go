@@ -4,16 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"syscall"
 	"time"
 )
-
-// endWithParent has the kernel kill the process if this one ends without stopping it.
-func endWithParent(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-}
 
 // awaitSuspended waits until every thread of a process has stopped. The signal that says
 // so returns before, and a thread that still runs could answer one more request.

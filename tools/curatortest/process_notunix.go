@@ -7,9 +7,6 @@ import (
 	"os"
 )
 
-// terminate ends a process.
-func terminate(p *os.Process) error { return p.Kill() }
-
 // suspend fails: this system has no signals.
 func suspend(*os.Process) error { return errors.ErrUnsupported }
 

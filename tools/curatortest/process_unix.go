@@ -7,9 +7,6 @@ import (
 	"syscall"
 )
 
-// terminate asks a process to end.
-func terminate(p *os.Process) error { return p.Signal(syscall.SIGTERM) }
-
 // suspend stops a process until proceed.
 func suspend(p *os.Process) error {
 	if err := p.Signal(syscall.SIGSTOP); err != nil {

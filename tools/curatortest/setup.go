@@ -2,13 +2,14 @@ package curatortest
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/go-curator/curator/internal/process"
 )
 
 // setup is what a real server needs to run.
@@ -28,7 +29,7 @@ func (s setup) address() string { return local(s.port) }
 // newSetups sets n servers up, below dir. More than one form an ensemble: then there is a
 // wiring between them, which the caller closes, whatever the error.
 func newSetups(in installation, dir string, n int, c config) ([]setup, *wiring, error) {
-	ports, err := freePorts(3 * n)
+	ports, err := process.FreePorts(3 * n)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -166,18 +167,4 @@ func (s setup) command() (*exec.Cmd, *os.File, error) {
 	cmd.Dir = s.dir
 	cmd.Stdout, cmd.Stderr = log, log
 	return cmd, log, nil
-}
-
-// freePorts returns ports that nobody listens on now.
-func freePorts(n int) ([]int, error) {
-	var ports []int
-	for range n {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, fmt.Errorf("find a free port: %w", err)
-		}
-		defer listener.Close() // not before all are found, so that they differ
-		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
-	}
-	return ports, nil
 }

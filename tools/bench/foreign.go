@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/go-curator/curator/tools/bench/internal/measure"
+	"github.com/go-curator/curator/tools/bench/internal/protocol"
+	"github.com/go-curator/curator/tools/bench/internal/service"
+)
+
+// foreign is a peer in a process of its own.
+type foreign struct {
+	name   string
+	peer   *protocol.Peer
+	relays relays          // before its service; nil if there are none
+	server *service.Server // nil if that is not the peer's own
+}
+
+// program makes a peer's program ready to be started; see package peers.
+type program func(ctx context.Context, dir, address string) (*exec.Cmd, error)
+
+// onZooKeeper returns a peer that uses the servers that all share.
+func onZooKeeper(name string, quick bool, make program) peerKind {
+	return peerKind{name: name, quick: quick, start: func(ctx context.Context, s *services) (peer, error) {
+		return startForeign(ctx, s, name, make, s.servers, nil)
+	}}
+}
+
+// onService returns a peer with a service of its own.
+func onService(name string, serve func(ctx context.Context) (*service.Server, error), make program) peerKind {
+	return peerKind{name: name, start: func(ctx context.Context, s *services) (peer, error) {
+		server, err := serve(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return startForeign(ctx, s, name, make, []string{server.Address()}, server)
+	}}
+}
+
+// startForeign starts a peer for the service at addresses. It closes the server with the
+// peer, and if that cannot be started.
+func startForeign(ctx context.Context, s *services, name string, make program, addresses []string, server *service.Server) (_ peer, err error) {
+	f := &foreign{name: name, server: server}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.close())
+		}
+	}()
+	address := strings.Join(addresses, ",")
+	if s.distance > 0 || s.relayed {
+		if f.relays, err = newRelays(addresses, s.distance); err != nil {
+			return nil, err
+		}
+		address = f.relays.address()
+	}
+	dir := filepath.Join(s.dir, name)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	cmd, err := make(ctx, dir, address)
+	if err != nil {
+		return nil, err
+	}
+	if f.peer, err = protocol.Start(ctx, cmd); err != nil {
+		return nil, err
+	}
+	return f, f.compile(ctx, s.warmUp)
+}
+
+// compile keeps the process busy until it has compiled what it runs most, as a JVM does by
+// and by: it is to be compared as it is after some time of work.
+func (f *foreign) compile(ctx context.Context, d time.Duration) error {
+	if d == 0 {
+		return nil
+	}
+	_, err := f.ask(ctx, protocol.Request{Workload: protocol.Contend, Clients: 8, Path: "/bench/peers-warm-up/" + f.name, DurationMS: d.Milliseconds()})
+	return err
+}
+
+// run has the process do a workload.
+func (f *foreign) run(ctx context.Context, w workload, path string, t timing) (measure.Run, error) {
+	if w.kind == "" {
+		return measure.Run{}, errUnsupported
+	}
+	request := protocol.Request{
+		Workload: w.kind, Clients: w.clients, Waiters: w.waiters, Leases: w.leases, Path: path,
+		WarmupMS: t.warmUp.Milliseconds(), DurationMS: t.duration.Milliseconds(),
+	}
+	counts := f.relays != nil && w.kind != protocol.Drain // whose relay cannot tell the queueing from the rest
+	if counts {
+		// The warm-up is a request of its own, so that it is not counted.
+		warmUp := request
+		warmUp.WarmupMS, warmUp.DurationMS, request.WarmupMS = 0, request.WarmupMS, 0
+		if _, err := f.ask(ctx, warmUp); err != nil {
+			return measure.Run{}, err
+		}
+	}
+	before := f.relays.total()
+	run, err := f.ask(ctx, request)
+	if counts {
+		traffic := f.relays.total().Sub(before)
+		run.Wire = &traffic
+	}
+	return run, err
+}
+
+// ask sends a request and takes the answer.
+func (f *foreign) ask(ctx context.Context, request protocol.Request) (measure.Run, error) {
+	result, err := f.peer.Run(ctx, request)
+	if errors.Is(err, protocol.ErrUnsupported) {
+		return measure.Run{}, errUnsupported
+	}
+	if err != nil {
+		return measure.Run{}, err
+	}
+	run := measure.Run{Operations: int(result.Operations), Elapsed: time.Duration(result.ElapsedNS)}
+	latencies := make([]time.Duration, len(result.LatenciesNS))
+	for i, ns := range result.LatenciesNS {
+		latencies[i] = time.Duration(ns)
+	}
+	run.Latency = measure.Summarize(latencies)
+	return run, nil
+}
+
+// close ends the process and what is its own.
+func (f *foreign) close() error {
+	var errs []error
+	if f.peer != nil {
+		errs = append(errs, f.peer.Close())
+	}
+	f.relays.close()
+	if f.server != nil {
+		errs = append(errs, f.server.Close())
+	}
+	return errors.Join(errs...)
+}

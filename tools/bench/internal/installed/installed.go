@@ -1,0 +1,39 @@
+// Package installed finds the programs of this machine that the benchmark needs, and says
+// which one is missing and how to get it.
+package installed
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+)
+
+// AbsentError says that this machine has not got what a peer or its service needs.
+type AbsentError struct {
+	Name    string // what is missing
+	Install string // how to get it
+	Err     error  // why it is thought to be missing
+}
+
+// Error names what is missing.
+func (e *AbsentError) Error() string {
+	return fmt.Sprintf("%s is not installed (%s): %v", e.Name, e.Install, e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *AbsentError) Unwrap() error { return e.Err }
+
+// Program returns the path of a program: that in the first of the directories that has it,
+// else the one in PATH. The error is an [*AbsentError], with the text on how to install it.
+func Program(name, install string, directories ...string) (string, error) {
+	for _, dir := range directories {
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return path, nil
+		}
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", &AbsentError{Name: name, Install: install, Err: err}
+	}
+	return path, nil
+}

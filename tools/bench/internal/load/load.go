@@ -1,0 +1,147 @@
+// Package load runs the workloads of package protocol on locks of Go programs.
+//
+// All that it starts has ended when it returns. If an operation fails, the others are
+// cancelled, and its error is returned; a context that ends is such an error, too.
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-curator/curator/tools/bench/internal/protocol"
+)
+
+// Op is one operation of one client.
+type Op func(ctx context.Context) error
+
+// Acquire waits for a lock, and returns what releases it.
+type Acquire func(ctx context.Context) (release Op, err error)
+
+// Op returns the operation that acquires and releases. It releases although ctx has ended.
+func (a Acquire) Op() Op {
+	return func(ctx context.Context) error {
+		release, err := a(ctx)
+		if err != nil {
+			return err
+		}
+		return release(context.WithoutCancel(ctx))
+	}
+}
+
+// Repeat has each operation repeated by a goroutine of its own, and counts after warmup.
+func Repeat(ctx context.Context, warmup, duration time.Duration, ops ...Op) (protocol.Result, error) {
+	begin := time.Now().Add(warmup)
+	end := begin.Add(duration)
+	latencies := make([][]int64, len(ops))
+	err := together(ctx, len(ops), func(ctx context.Context, i int) error {
+		for started := time.Now(); started.Before(end); {
+			if err := ops[i](ctx); err != nil {
+				return err
+			}
+			now := time.Now()
+			if !now.Before(begin) && now.Before(end) {
+				latencies[i] = append(latencies[i], int64(now.Sub(started)))
+			}
+			started = now
+		}
+		return nil
+	})
+	if err != nil {
+		return protocol.Result{}, err
+	}
+	all := slices.Concat(latencies...)
+	return protocol.Result{
+		Operations:  int64(len(all)),
+		ElapsedNS:   int64(duration),
+		LatenciesNS: protocol.Sample(all),
+	}, nil
+}
+
+// queuePause is the pause between looks at the length of a queue.
+const queuePause = 10 * time.Millisecond
+
+// Drain acquires the gate, has the waiters queue behind it, and releases it. queued tells
+// how many wait or hold, the gate included.
+func Drain(ctx context.Context, gate Acquire, waiters []Acquire, queued func(context.Context) (int, error)) (protocol.Result, error) {
+	release, err := gate(ctx)
+	if err != nil {
+		return protocol.Result{}, fmt.Errorf("acquire the gate: %w", err)
+	}
+	var opened time.Time
+	grants := make([]time.Time, len(waiters))
+	releases := make([]time.Time, len(waiters))
+	err = together(ctx, len(waiters)+1, func(ctx context.Context, i int) error {
+		if i == len(waiters) {
+			err := awaitQueue(ctx, len(waiters)+1, queued)
+			opened = time.Now()
+			return errors.Join(err, release(context.WithoutCancel(ctx)))
+		}
+		release, err := waiters[i](ctx)
+		if err != nil {
+			return err
+		}
+		grants[i] = time.Now()
+		err = release(context.WithoutCancel(ctx))
+		releases[i] = time.Now()
+		return err
+	})
+	if err != nil {
+		return protocol.Result{}, err
+	}
+	slices.SortFunc(grants, time.Time.Compare)
+	result := protocol.Result{Operations: int64(len(waiters))}
+	last := opened
+	for _, grant := range grants {
+		result.LatenciesNS = append(result.LatenciesNS, int64(grant.Sub(last)))
+		last = grant
+	}
+	if len(releases) > 0 {
+		result.ElapsedNS = int64(slices.MaxFunc(releases, time.Time.Compare).Sub(opened))
+	}
+	result.LatenciesNS = protocol.Sample(result.LatenciesNS)
+	return result, nil
+}
+
+// awaitQueue waits until the queue has its length.
+func awaitQueue(ctx context.Context, length int, queued func(context.Context) (int, error)) error {
+	ticker := time.NewTicker(queuePause)
+	defer ticker.Stop()
+	for {
+		n, err := queued(ctx)
+		if err != nil {
+			return fmt.Errorf("look at the queue: %w", err)
+		}
+		if n == length {
+			return nil
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// together runs fn n times at once, waits for all, and returns the first error, which has
+// ended the context of the others.
+func together(ctx context.Context, n int, fn func(ctx context.Context, i int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wg sync.WaitGroup
+	var once sync.Once
+	var first error
+	for i := range n {
+		wg.Go(func() {
+			if err := fn(ctx, i); err != nil {
+				once.Do(func() { first = err })
+				cancel(err)
+			}
+		})
+	}
+	wg.Wait()
+	return first
+}

@@ -1,0 +1,142 @@
+package measure
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// Run is what one peer did of one workload in one turn.
+type Run struct {
+	Operations int           `json:"operations"`
+	Elapsed    time.Duration `json:"elapsed_ns"`
+	Latency    Latency       `json:"latency"`
+	Wire       *Wire         `json:"wire,omitempty"`   // nil if nobody counted
+	Cost       *Cost         `json:"cost,omitempty"`   // nil for a process that is not ours
+	Memory     *Memory       `json:"memory,omitempty"` // of each that is held or waits; nil if that is not asked
+}
+
+// Latency says how long operations took, one by one.
+type Latency struct {
+	P50  time.Duration `json:"p50_ns"`
+	P99  time.Duration `json:"p99_ns"`
+	P999 time.Duration `json:"p999_ns"`
+}
+
+// Wire is what went over the network.
+type Wire struct {
+	Requests int64 `json:"requests"` // 0 for a protocol that is not ZooKeeper's
+	Sent     int64 `json:"sent_bytes"`
+	Received int64 `json:"received_bytes"`
+}
+
+// Sub returns what went over the network since before.
+func (w Wire) Sub(before Wire) Wire {
+	return Wire{w.Requests - before.Requests, w.Sent - before.Sent, w.Received - before.Received}
+}
+
+// Add returns the sum of two.
+func (w Wire) Add(other Wire) Wire {
+	return Wire{w.Requests + other.Requests, w.Sent + other.Sent, w.Received + other.Received}
+}
+
+// Bytes returns the bytes of both directions.
+func (w Wire) Bytes() int64 { return w.Sent + w.Received }
+
+// Cost is what the process spent.
+type Cost struct {
+	Allocations    int64         `json:"allocations"`
+	AllocatedBytes int64         `json:"allocated_bytes"`
+	CPU            time.Duration `json:"cpu_ns"`
+}
+
+// Memory is what the process has in memory.
+type Memory struct {
+	Heap   float64 `json:"heap_bytes"` // what is live of it
+	Stacks float64 `json:"stack_bytes"`
+}
+
+// Each returns how much there is more than before, for each of n.
+func (m Memory) Each(before Memory, n int) *Memory {
+	return &Memory{(m.Heap - before.Heap) / float64(n), (m.Stacks - before.Stacks) / float64(n)}
+}
+
+// Total returns the sum.
+func (m Memory) Total() float64 { return m.Heap + m.Stacks }
+
+// Sub returns what was spent since before.
+func (c Cost) Sub(before Cost) Cost {
+	return Cost{c.Allocations - before.Allocations, c.AllocatedBytes - before.AllocatedBytes, c.CPU - before.CPU}
+}
+
+// Add returns the sum of two.
+func (c Cost) Add(other Cost) Cost {
+	return Cost{c.Allocations + other.Allocations, c.AllocatedBytes + other.AllocatedBytes, c.CPU + other.CPU}
+}
+
+// Rate returns the operations per second.
+func (r Run) Rate() float64 {
+	if r.Elapsed <= 0 {
+		return 0
+	}
+	return float64(r.Operations) / r.Elapsed.Seconds()
+}
+
+// Each returns n for each operation.
+func (r Run) Each(n float64) float64 {
+	if r.Operations == 0 {
+		return 0
+	}
+	return n / float64(r.Operations)
+}
+
+// Summarize returns the percentiles of latencies, which it sorts.
+func Summarize(latencies []time.Duration) Latency {
+	slices.Sort(latencies)
+	return Latency{percentile(latencies, 0.5), percentile(latencies, 0.99), percentile(latencies, 0.999)}
+}
+
+// rounding is more than what the product of a share and a number is wrong by.
+const rounding = 1e-6
+
+// percentile returns the smallest of sorted that a share of them does not exceed.
+func percentile(sorted []time.Duration, share float64) time.Duration {
+	if len(sorted) == 0 {
+		return 0
+	}
+	rank := int(math.Ceil(share*float64(len(sorted)) - rounding))
+	return sorted[max(rank, 1)-1]
+}
+
+// Sum returns several runs as one. Their percentiles cannot be added: it has the middle
+// ones. Memory is not summed up.
+func Sum(runs []Run) Run {
+	var sum Run
+	var p50, p99, p999 []float64
+	for _, r := range runs {
+		sum.Operations += r.Operations
+		sum.Elapsed += r.Elapsed
+		if r.Wire != nil {
+			total := r.Wire.Add(valueOf(sum.Wire))
+			sum.Wire = &total
+		}
+		if r.Cost != nil {
+			total := r.Cost.Add(valueOf(sum.Cost))
+			sum.Cost = &total
+		}
+		p50 = append(p50, float64(r.Latency.P50))
+		p99 = append(p99, float64(r.Latency.P99))
+		p999 = append(p999, float64(r.Latency.P999))
+	}
+	middle := func(of []float64) time.Duration { return time.Duration(SpreadOf(of).Median) }
+	sum.Latency = Latency{middle(p50), middle(p99), middle(p999)}
+	return sum
+}
+
+// valueOf returns what p points to, or the zero value.
+func valueOf[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}

@@ -1,0 +1,65 @@
+package results
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-curator/curator/tools/bench/internal/measure"
+)
+
+// Ours is the peer that the others are compared with.
+const Ours = "curator"
+
+// Ratio returns how many times as fast as a peer ours is at a workload: the median of what
+// each round says, because rounds differ more than the turns of one. ok is false if they
+// have no round in common.
+func (f *File) Ratio(workload, peer string) (ratio float64, ok bool) {
+	ours := f.Runs(workload, Ours)
+	var ratios []float64
+	for round, theirs := range f.Runs(workload, peer) {
+		if our, ok := ours[round]; ok && theirs.Rate() > 0 {
+			ratios = append(ratios, our.Rate()/theirs.Rate())
+		}
+	}
+	return measure.SpreadOf(ratios).Median, len(ratios) > 0
+}
+
+// ErrSlower is matched by Check's error if a ratio has fallen.
+var ErrSlower = errors.New("slower than recorded, beside others")
+
+// Check compares the ratios of f with recorded ones and writes what it finds. Ours may fall
+// behind by the tolerance, a share of what is recorded.
+func (f *File) Check(recorded *File, tolerance float64, out io.Writer) error {
+	compared, slower := 0, 0
+	for _, w := range recorded.Workloads {
+		for _, peer := range recorded.Peers(w.Name) {
+			was, ok := recorded.Ratio(w.Name, peer)
+			if !ok || peer == Ours {
+				continue
+			}
+			is, ok := f.Ratio(w.Name, peer)
+			if !ok {
+				fmt.Fprintf(out, "%-12s %-14s was %.2f, not measured now\n", w.Name, peer, was)
+				continue
+			}
+			compared++
+			verdict := "as recorded"
+			switch {
+			case is < was*(1-tolerance):
+				verdict = "SLOWER"
+				slower++
+			case is*(1-tolerance) > was:
+				verdict = "faster"
+			}
+			fmt.Fprintf(out, "%-12s %-14s was %.2f, is %.2f: %s\n", w.Name, peer, was, is, verdict)
+		}
+	}
+	switch {
+	case compared == 0:
+		return errors.New("nothing that is recorded was measured")
+	case slower > 0:
+		return fmt.Errorf("%w: %d of %d ratios", ErrSlower, slower, compared)
+	}
+	return nil
+}

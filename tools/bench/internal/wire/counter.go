@@ -1,0 +1,77 @@
+package wire
+
+import (
+	"context"
+	"encoding/binary"
+	"net"
+	"sync/atomic"
+
+	"github.com/go-curator/curator/tools/bench/internal/measure"
+)
+
+// Counter counts what goes over the connections that it dials: bytes, and the requests of
+// ZooKeeper's protocol, pings and the opening of the session included. The zero value is
+// ready for use.
+type Counter struct{ requests, sent, received atomic.Int64 }
+
+// Total returns what was counted until now.
+func (c *Counter) Total() measure.Wire {
+	return measure.Wire{Requests: c.requests.Load(), Sent: c.sent.Load(), Received: c.received.Load()}
+}
+
+// DialContext connects as net.Dialer does. It fits framework.WithDialer.
+func (c *Counter) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return &counted{Conn: conn, counter: c}, nil
+}
+
+// counted is a connection whose traffic is counted. Its Write is called by one goroutine at
+// a time: requests that are written in pieces could not be told from each other otherwise.
+type counted struct {
+	net.Conn
+	counter  *Counter
+	requests frames
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.counter.received.Add(int64(n))
+	return n, err
+}
+
+func (c *counted) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.counter.sent.Add(int64(n))
+	c.counter.requests.Add(c.requests.pass(b[:n]))
+	return n, err
+}
+
+// frames finds the beginnings of frames in a stream: each has its length ahead of it.
+type frames struct {
+	header [4]byte
+	have   int // of the header
+	left   int // of the frame
+}
+
+// pass returns how many frames begin in the next part of the stream.
+func (f *frames) pass(b []byte) (begun int64) {
+	for len(b) > 0 {
+		if f.left > 0 {
+			n := min(f.left, len(b))
+			f.left -= n
+			b = b[n:]
+			continue
+		}
+		n := copy(f.header[f.have:], b)
+		f.have += n
+		b = b[n:]
+		if f.have == len(f.header) {
+			f.left, f.have = int(binary.BigEndian.Uint32(f.header[:])), 0
+			begun++
+		}
+	}
+	return begun
+}

@@ -1,0 +1,89 @@
+package wire
+
+import (
+	"context"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/go-curator/curator/internal/zkserver/valve"
+)
+
+// Relay stands before a server: it counts what goes through, and delays it. It serves any
+// protocol, and processes that count nothing themselves.
+type Relay struct {
+	Counter
+
+	listener net.Listener
+	target   string
+	delay    time.Duration
+	ctx      context.Context // ends with the relay
+	stop     context.CancelFunc
+	wg       sync.WaitGroup
+}
+
+// NewRelay listens on a free port of the loopback device and passes connections on to
+// target; everything takes delay, in each direction.
+func NewRelay(target string, delay time.Duration) (*Relay, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	r := &Relay{listener: listener, target: target, delay: delay}
+	r.ctx, r.stop = context.WithCancel(context.Background())
+	r.wg.Go(r.accept)
+	return r, nil
+}
+
+// Address is where clients connect.
+func (r *Relay) Address() string { return r.listener.Addr().String() }
+
+// Close ends every connection and joins every goroutine.
+func (r *Relay) Close() {
+	r.stop()
+	r.listener.Close() // accept ends, whatever this does
+	r.wg.Wait()
+}
+
+func (r *Relay) accept() {
+	for {
+		client, err := r.listener.Accept()
+		if err != nil {
+			return // the listener is closed: nothing else makes a local one fail for long
+		}
+		r.wg.Go(func() { r.connect(client) })
+	}
+}
+
+// connect passes on what client and server send until one of them ends, or the relay.
+func (r *Relay) connect(client net.Conn) {
+	defer client.Close()
+	server, err := r.DialContext(r.ctx, "tcp", r.target)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	defer context.AfterFunc(r.ctx, func() {
+		client.Close()
+		server.Close()
+	})()
+	var wg sync.WaitGroup
+	wg.Go(func() { r.pass(server, client) })
+	wg.Go(func() { r.pass(client, server) })
+	wg.Wait()
+}
+
+// pass copies what src sends to dst, and then src's end.
+func (r *Relay) pass(dst, src net.Conn) {
+	defer dst.Close()
+	source := io.Reader(src)
+	if r.delay > 0 {
+		over := make(chan struct{})
+		defer close(over)
+		line := valve.NewLine(r.delay, over)
+		r.wg.Go(func() { line.Fill(src) })
+		source = line
+	}
+	io.Copy(dst, struct{ io.Reader }{source}) // its error is the end of a connection
+}

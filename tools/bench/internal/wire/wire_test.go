@@ -1,0 +1,166 @@
+package wire
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/go-curator/curator/tools/bench/internal/measure"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// stream returns frames with bodies of these lengths.
+func stream(lengths ...int) []byte {
+	var b []byte
+	for _, n := range lengths {
+		b = binary.BigEndian.AppendUint32(b, uint32(n))
+		b = append(b, make([]byte, n)...)
+	}
+	return b
+}
+
+// TestFrames gives the same stream in pieces of every size.
+func TestFrames(t *testing.T) {
+	b := stream(5, 0, 1, 300, 7)
+	for size := 1; size <= len(b); size++ {
+		var f frames
+		var found int64
+		for rest := b; len(rest) > 0; {
+			n := min(size, len(rest))
+			found += f.pass(rest[:n])
+			rest = rest[n:]
+		}
+		if found != 5 {
+			t.Errorf("in pieces of %d: %d frames", size, found)
+		}
+	}
+}
+
+// echo starts a server that sends back what it gets.
+func echo(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			io.Copy(conn, conn)
+			conn.Close()
+		}
+	}()
+	t.Cleanup(func() {
+		listener.Close()
+		<-done
+	})
+	return listener.Addr().String()
+}
+
+// exchange sends b to a server that echoes, and waits until it is back.
+func exchange(t *testing.T, dial func(ctx context.Context, network, address string) (net.Conn, error), address string, b []byte) {
+	t.Helper()
+	conn, err := dial(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(conn, make([]byte, len(b))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCounter(t *testing.T) {
+	address := echo(t)
+	var c Counter
+	b := stream(10, 20)
+	for range 3 {
+		exchange(t, c.DialContext, address, b)
+	}
+	want := measure.Wire{Requests: 6, Sent: int64(3 * len(b)), Received: int64(3 * len(b))}
+	if got := c.Total(); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if _, err := c.DialContext(t.Context(), "tcp", "127.0.0.1:0"); err == nil {
+		t.Error("connected to nothing")
+	}
+}
+
+func TestRelay(t *testing.T) {
+	const delay = 30 * time.Millisecond
+	address := echo(t)
+	for name, test := range map[string]struct{ delay, atLeast time.Duration }{
+		"near": {0, 0},
+		"far":  {delay, 2 * delay},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := NewRelay(address, test.delay)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			b := stream(10, 20)
+			begin := time.Now()
+			exchange(t, new(net.Dialer).DialContext, r.Address(), b)
+			if took := time.Since(begin); took < test.atLeast {
+				t.Errorf("there and back in %v", took)
+			}
+			want := measure.Wire{Requests: 2, Sent: int64(len(b)), Received: int64(len(b))}
+			if got := r.Total(); got != want {
+				t.Errorf("%+v, want %+v", got, want)
+			}
+		})
+	}
+}
+
+// TestRelayEnds closes relays with connections that are in use, and one whose server does
+// not listen.
+func TestRelayEnds(t *testing.T) {
+	r, err := NewRelay(echo(t), time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.Dial("tcp", r.Address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.Write([]byte("a")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	if _, err := conn.Read(make([]byte, 1)); err == nil {
+		t.Error("the connection goes on")
+	}
+
+	lonely, err := NewRelay("127.0.0.1:0", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lonely.Close()
+	conn, err = net.Dial("tcp", lonely.Address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.Read(make([]byte, 1)); err == nil {
+		t.Error("an answer without a server")
+	}
+}

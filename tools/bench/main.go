@@ -1,0 +1,217 @@
+// Bench measures the locks of this module side by side with what could be used instead.
+//
+//	go run ./tools/bench -quick
+//
+// It starts a real ZooKeeper, lets the peers take turns, and prints a table for each
+// workload. docs/benchmarks has what it has found, and how to read it.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"regexp"
+	"runtime"
+	"runtime/pprof"
+	"time"
+
+	"github.com/go-curator/curator/tools/bench/internal/results"
+)
+
+// options are what the flags set.
+type options struct {
+	quick     bool
+	match     string
+	peers     string
+	rounds    int
+	warmUp    time.Duration
+	duration  time.Duration
+	servers   int
+	distance  time.Duration
+	relayed   bool
+	json      string
+	markdown  string
+	plots     string
+	recorded  string
+	tolerance float64
+	profile   string
+	heap      string
+}
+
+func main() {
+	if len(os.Args) == 5 && os.Args[1] == holdCommand {
+		exit(hold(context.Background(), os.Args[2], os.Args[3], os.Args[4]))
+	}
+	var o options
+	flag.BoolVar(&o.quick, "quick", false, "the few workloads and peers that matter most, in under 5 minutes")
+	flag.StringVar(&o.match, "run", "", "the workloads whose name this regular expression matches")
+	flag.StringVar(&o.peers, "peers", "", "the peers with these names, separated by commas")
+	flag.IntVar(&o.rounds, "rounds", 0, "how many turns everybody has at each workload (5)")
+	flag.DurationVar(&o.warmUp, "warm-up", 0, "how long a turn goes on before it counts (1s; 300ms if quick)")
+	flag.DurationVar(&o.duration, "duration", 0, "how long a turn counts (3s; 1s if quick)")
+	flag.IntVar(&o.servers, "ensemble", 1, "how many ZooKeeper servers")
+	flag.DurationVar(&o.distance, "distance", 0, "how long everything takes that is sent, in each direction")
+	flag.BoolVar(&o.relayed, "relay", false, "count what foreign peers send, by a relay before each of them that costs them some time")
+	flag.StringVar(&o.json, "json", "", "write all figures to this file")
+	flag.StringVar(&o.markdown, "markdown", "", "write the tables to this file, too")
+	flag.StringVar(&o.plots, "plots", "", "draw the figures, as SVG, into this directory")
+	flag.StringVar(&o.recorded, "check", "", "compare the ratios with those in this file")
+	flag.Float64Var(&o.tolerance, "tolerance", 0.25, "how much smaller than recorded a ratio may be")
+	flag.StringVar(&o.profile, "cpuprofile", "", "write a CPU profile of this process to this file")
+	flag.StringVar(&o.heap, "memprofile", "", "write a heap profile of this process, while 10,000 wait for our locks, to this file")
+	flag.Parse()
+	o.setDefaults()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	exit(o.run(ctx, startZooKeeper))
+}
+
+// exit ends the program.
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// setDefaults sets what no flag did.
+func (o *options) setDefaults() {
+	rounds, warmUp, duration := 5, time.Second, 3*time.Second
+	if o.quick {
+		rounds, warmUp, duration = 5, 300*time.Millisecond, time.Second
+	}
+	if o.rounds == 0 {
+		o.rounds = rounds
+	}
+	if o.warmUp == 0 {
+		o.warmUp = warmUp
+	}
+	if o.duration == 0 {
+		o.duration = duration
+	}
+}
+
+// run starts servers, measures, and reports also what it has when it is interrupted.
+func (o *options) run(ctx context.Context, start func(n int) (addresses []string, stop func() error, err error)) (err error) {
+	match, err := regexp.Compile(o.match)
+	if err != nil {
+		return err
+	}
+	workloads := choose(workloads(), match, o.quick && o.match == "")
+	kinds, err := choosePeers(o.peers, o.quick)
+	if err != nil {
+		return err
+	}
+	var recorded *results.File
+	if o.recorded != "" {
+		if recorded, err = results.Read(o.recorded); err != nil {
+			return err
+		}
+	}
+	servers, stop, err := start(o.servers)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	file, err := o.measure(ctx, servers, workloads, kinds)
+	if file == nil {
+		return err
+	}
+	return errors.Join(err, o.report(ctx, file, recorded))
+}
+
+// measure runs the workloads. The file has what was measured before an error.
+func (o *options) measure(ctx context.Context, servers []string, workloads []workload, kinds []peerKind) (file *results.File, err error) {
+	s, end, err := newServices(servers, o.distance, o.relayed)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	s.warmUp, s.heapProfile = 5*o.duration, o.heap
+	version, err := serverVersion(servers[0])
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{
+		services: s, timing: timing{o.warmUp, o.duration}, rounds: o.rounds,
+		progress: os.Stderr, started: map[string]peer{}, file: &results.File{Setting: o.setting(version)},
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	if err := warmServer(ctx, s.zooKeeper, s.warmUp); err != nil {
+		return nil, err
+	}
+	stop, err := o.startProfile()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	return b.file, b.run(ctx, workloads, kinds)
+}
+
+// startProfile starts the CPU profile that was asked for.
+func (o *options) startProfile() (stop func() error, err error) {
+	if o.profile == "" {
+		return func() error { return nil }, nil
+	}
+	f, err := os.Create(o.profile)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() error {
+		pprof.StopCPUProfile()
+		return f.Close()
+	}, nil
+}
+
+// setting says how the figures come about.
+func (o *options) setting(server string) results.Setting {
+	return results.Setting{
+		Date: time.Now(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), Load: load(),
+		Server: server, Servers: o.servers, Distance: o.distance, Relayed: o.relayed,
+		Rounds: o.rounds, WarmUp: o.warmUp, Duration: o.duration,
+	}
+}
+
+// load returns the machine's load average of the last minute, 0 where it is not known how to
+// ask.
+func load() float64 {
+	var average float64
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0
+	}
+	if _, err := fmt.Sscan(string(text), &average); err != nil {
+		return 0
+	}
+	return average
+}
+
+// report writes what was asked for.
+func (o *options) report(ctx context.Context, file, recorded *results.File) error {
+	errs := []error{file.Markdown(os.Stdout)}
+	if o.json != "" {
+		errs = append(errs, file.Write(o.json))
+	}
+	if o.markdown != "" {
+		f, err := os.Create(o.markdown)
+		if err == nil {
+			err = errors.Join(file.Markdown(f), f.Close())
+		}
+		errs = append(errs, err)
+	}
+	if o.plots != "" {
+		errs = append(errs, drawPlots(context.WithoutCancel(ctx), file, o.plots))
+	}
+	if recorded != nil {
+		fmt.Println("\nHow many times as fast as others, beside what is recorded:")
+		errs = append(errs, file.Check(recorded, o.tolerance, os.Stdout))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,316 @@
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
+import org.apache.curator.retry.RetryOneTime;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.Stat;
+
+/**
+ * BenchPeer is the benchmark's peer for Java Curator: it runs the workloads of the protocol in
+ * tools/bench/internal/protocol on the ZooKeeper servers that its argument names.
+ */
+public final class BenchPeer {
+    private static final int SESSION_TIMEOUT_MS = 30_000;
+    private static final int RETRY_PAUSE_MS = 100;
+    private static final int QUEUE_PAUSE_MS = 10;
+    private static final int MAX_LATENCIES = 100_000;
+
+    private final String connectString;
+    /** They stay connected. */
+    private final List<CuratorFramework> clients = new ArrayList<>();
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+
+    public static void main(String[] args) throws Exception {
+        if (args.length != 1) {
+            System.err.println("usage: BenchPeer CONNECTSTRING");
+            System.exit(2);
+        }
+        // What else is printed must not get in between the answers.
+        PrintStream answers = System.out;
+        System.setOut(System.err);
+        BenchPeer peer = new BenchPeer(args[0]);
+        peer.take(1);
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, UTF_8));
+        answers.println("ready");
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            answers.println(peer.answer(line));
+            answers.flush();
+        }
+        peer.close();
+    }
+
+    private BenchPeer(String connectString) {
+        this.connectString = connectString;
+    }
+
+    private String answer(String line) {
+        try {
+            return run(new Request(line)).json();
+        } catch (ExecutionException e) {
+            return Result.error(e.getCause());
+        } catch (Exception e) {
+            return Result.error(e);
+        }
+    }
+
+    private Result run(Request r) throws Exception {
+        switch (r.workload) {
+            case "solo":
+                return repeat(r, 1, (client, i) -> mutex(client, r.path));
+            case "contend":
+                return repeat(r, r.clients, (client, i) -> mutex(client, r.path));
+            case "spread":
+                return repeat(r, r.clients, (client, i) -> mutex(client, r.path + "/" + i));
+            case "semaphore":
+                return repeat(r, r.clients, (client, i) -> semaphore(client, r.path, r.leases));
+            case "readers":
+                return repeat(r, r.clients, (client, i) -> operation(new InterProcessReadWriteLock(client, r.path).readLock()));
+            case "floor":
+                take(1).get(0).createContainers(r.path);
+                return repeat(r, r.clients, (client, i) -> floor(client, r.path));
+            case "drain":
+                return drain(r);
+            default:
+                throw new UnsupportedOperationException("unsupported workload");
+        }
+    }
+
+    /** Operation is one operation of a client. */
+    private interface Operation {
+        void run() throws Exception;
+    }
+
+    /** Maker makes the operation of client i. */
+    private interface Maker {
+        Operation make(CuratorFramework client, int i) throws Exception;
+    }
+
+    private static Operation operation(InterProcessMutex lock) {
+        return () -> {
+            lock.acquire();
+            lock.release();
+        };
+    }
+
+    private static Operation mutex(CuratorFramework client, String path) {
+        return operation(new InterProcessMutex(client, path));
+    }
+
+    private static Operation semaphore(CuratorFramework client, String path, int leases) {
+        InterProcessSemaphoreV2 semaphore = new InterProcessSemaphoreV2(client, path, leases);
+        return () -> semaphore.returnLease(semaphore.acquire());
+    }
+
+    /** The least that a lock can do: no retry, no namespace, no list. */
+    private static Operation floor(CuratorFramework client, String path) throws Exception {
+        ZooKeeper zooKeeper = client.getZookeeperClient().getZooKeeper();
+        return () -> zooKeeper.delete(
+                zooKeeper.create(path + "/n-", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL), -1);
+    }
+
+    private Result repeat(Request r, int n, Maker maker) throws Exception {
+        return repeat(r.warmupNanos, r.durationNanos, n, maker);
+    }
+
+    /** Has each client repeat its operation on a thread of its own, and counts after the warm-up. */
+    private Result repeat(long warmupNanos, long durationNanos, int n, Maker maker) throws Exception {
+        List<Operation> operations = new ArrayList<>();
+        for (CuratorFramework client : take(n)) {
+            operations.add(maker.make(client, operations.size()));
+        }
+        long begin = System.nanoTime() + warmupNanos;
+        long end = begin + durationNanos;
+        List<Callable<LongStream>> tasks = new ArrayList<>();
+        for (Operation operation : operations) {
+            tasks.add(() -> latencies(operation, begin, end));
+        }
+        LongStream all = LongStream.empty();
+        for (LongStream one : together(tasks)) {
+            all = LongStream.concat(all, one);
+        }
+        long[] latencies = all.toArray();
+        return new Result(latencies.length, durationNanos, latencies);
+    }
+
+    private static LongStream latencies(Operation operation, long begin, long end) throws Exception {
+        LongStream.Builder latencies = LongStream.builder();
+        for (long started = System.nanoTime(); started - end < 0; ) {
+            operation.run();
+            long now = System.nanoTime();
+            if (now - begin >= 0 && now - end < 0) {
+                latencies.add(now - started);
+            }
+            started = now;
+        }
+        return latencies.build();
+    }
+
+    /** Lets waiters in, one after the other, that have queued behind a gate. */
+    private Result drain(Request r) throws Exception {
+        if (r.warmupNanos > 0) {
+            repeat(r.warmupNanos, 0, r.clients, (client, i) -> mutex(client, r.path + "-warmup"));
+        }
+        List<CuratorFramework> clients = take(r.clients);
+        InterProcessMutex gate = new InterProcessMutex(clients.get(0), r.path);
+        gate.acquire();
+        List<Future<long[]>> waiters = new ArrayList<>();
+        for (int i = 0; i < r.waiters; i++) {
+            InterProcessMutex lock = new InterProcessMutex(clients.get(i % clients.size()), r.path);
+            waiters.add(threads.submit(() -> {
+                lock.acquire();
+                long granted = System.nanoTime();
+                lock.release();
+                return new long[] {granted, System.nanoTime()};
+            }));
+        }
+        while (queued(clients.get(0), r.path) != r.waiters + 1 && !failed(waiters)) {
+            Thread.sleep(QUEUE_PAUSE_MS);
+        }
+        long opened = System.nanoTime();
+        gate.release();
+        long last = 0;
+        long[] grants = new long[r.waiters];
+        List<long[]> times = all(waiters);
+        for (int i = 0; i < r.waiters; i++) {
+            grants[i] = times.get(i)[0] - opened;
+            last = Math.max(last, times.get(i)[1] - opened);
+        }
+        Arrays.sort(grants);
+        long[] gaps = new long[r.waiters];
+        for (int i = 0; i < r.waiters; i++) {
+            gaps[i] = grants[i] - (i == 0 ? 0 : grants[i - 1]);
+        }
+        return new Result(r.waiters, last, gaps);
+    }
+
+    private static int queued(CuratorFramework client, String path) throws Exception {
+        Stat stat = client.checkExists().forPath(path);
+        return stat == null ? 0 : stat.getNumChildren();
+    }
+
+    /** Tells whether one has ended: while the gate is closed, that is a failure. */
+    private static boolean failed(List<Future<long[]>> waiters) {
+        return waiters.stream().anyMatch(Future::isDone);
+    }
+
+    /** Runs the tasks at once, and waits for all. */
+    private <T> List<T> together(List<Callable<T>> tasks) throws Exception {
+        return all(threads.invokeAll(tasks));
+    }
+
+    private static <T> List<T> all(List<Future<T>> futures) throws Exception {
+        ExecutionException failure = null;
+        List<T> results = new ArrayList<>();
+        for (Future<T> future : futures) {
+            try {
+                results.add(future.get());
+            } catch (ExecutionException e) {
+                failure = e;
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+        return results;
+    }
+
+    /** Returns n clients, and connects those that are missing. */
+    private List<CuratorFramework> take(int n) throws Exception {
+        while (clients.size() < n) {
+            CuratorFramework client = CuratorFrameworkFactory.builder()
+                    .connectString(connectString)
+                    .sessionTimeoutMs(SESSION_TIMEOUT_MS)
+                    .connectionTimeoutMs(SESSION_TIMEOUT_MS)
+                    .retryPolicy(new RetryOneTime(RETRY_PAUSE_MS))
+                    .build();
+            clients.add(client);
+            client.start();
+            client.blockUntilConnected();
+        }
+        return clients.subList(0, n);
+    }
+
+    /** Closes the clients, all at once: Curator's takes 100 ms for each. */
+    private void close() throws Exception {
+        together(clients.stream().map(client -> Executors.callable(client::close)).collect(Collectors.toList()));
+        threads.shutdown();
+    }
+
+    /** Request is a line of the input: a JSON object without objects in it. */
+    private static final class Request {
+        private static final Pattern FIELD = Pattern.compile("\"(\\w+)\"\\s*:\\s*(?:\"([^\"\\\\]*)\"|(-?\\d+))");
+
+        final String workload;
+        final int clients;
+        final int waiters;
+        final int leases;
+        final String path;
+        final long warmupNanos;
+        final long durationNanos;
+
+        Request(String line) {
+            Map<String, String> fields = new HashMap<>();
+            for (Matcher m = FIELD.matcher(line); m.find(); ) {
+                fields.put(m.group(1), m.group(2) != null ? m.group(2) : m.group(3));
+            }
+            workload = fields.getOrDefault("workload", "");
+            clients = Math.max(1, Integer.parseInt(fields.getOrDefault("clients", "1")));
+            waiters = Integer.parseInt(fields.getOrDefault("waiters", "0"));
+            leases = Integer.parseInt(fields.getOrDefault("leases", "0"));
+            path = fields.get("path");
+            warmupNanos = 1_000_000 * Long.parseLong(fields.getOrDefault("warmup_ms", "0"));
+            durationNanos = 1_000_000 * Long.parseLong(fields.getOrDefault("duration_ms", "0"));
+        }
+    }
+
+    /** Result is a line of the output. */
+    private static final class Result {
+        private final long operations;
+        private final long elapsed;
+        private final long[] latencies;
+
+        Result(long operations, long elapsed, long[] latencies) {
+            this.operations = operations;
+            this.elapsed = elapsed;
+            this.latencies = latencies;
+        }
+
+        String json() {
+            int n = Math.min(latencies.length, MAX_LATENCIES);
+            String sample = LongStream.range(0, n)
+                    .mapToObj(i -> Long.toString(latencies[(int) (i * latencies.length / n)]))
+                    .collect(Collectors.joining(","));
+            return "{\"operations\":" + operations + ",\"elapsed_ns\":" + elapsed
+                    + ",\"latencies_ns\":[" + sample + "],\"error\":\"\"}";
+        }
+
+        static String error(Throwable e) {
+            String text = e instanceof UnsupportedOperationException ? e.getMessage() : e.toString();
+            return "{\"error\":\"" + text.replaceAll("[\"\\\\\\p{Cntrl}]", " ") + "\"}";
+        }
+    }
+}

@@ -1,0 +1,208 @@
+package peers_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/go-curator/curator/tools/bench/internal/installed"
+	"github.com/go-curator/curator/tools/bench/internal/protocol"
+	"github.com/go-curator/curator/tools/bench/internal/service"
+	"github.com/go-curator/curator/tools/bench/peers"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// makePeer is one of the functions under test.
+type makePeer func(ctx context.Context, dir, address string) (*exec.Cmd, error)
+
+// short are requests that take no longer than they must, one for every workload.
+var short = []protocol.Request{
+	{Workload: protocol.Solo},
+	{Workload: protocol.Contend, Clients: 3},
+	{Workload: protocol.Spread, Clients: 3},
+	{Workload: protocol.Semaphore, Clients: 3, Leases: 2},
+	{Workload: protocol.Readers, Clients: 3},
+	{Workload: protocol.Floor, Clients: 2},
+	{Workload: protocol.Drain, Clients: 2, Waiters: 5},
+	{Workload: "no such thing"},
+}
+
+// patience is how long a peer may take for all of them on a slow machine.
+const patience = 2 * time.Minute
+
+// runAll starts a peer and has it run every workload; supported names those that it has.
+func runAll(t *testing.T, cmd *exec.Cmd, supported ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	peer, err := protocol.Start(ctx, cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { peer.Close() }) // when the test ends early; else it has been closed
+	for i, r := range short {
+		r.Path = fmt.Sprintf("/bench/x%d", i)
+		result, err := runOne(ctx, peer, &r)
+		if !strings.Contains(" "+strings.Join(supported, " ")+" ", " "+r.Workload+" ") {
+			if !errors.Is(err, protocol.ErrUnsupported) {
+				t.Errorf("%s: %+v, %v; want it unsupported", r.Workload, result, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", r.Workload, err)
+			continue
+		}
+		check(t, r, result)
+	}
+	if err := peer.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// runOne runs a request, and again for twice as long while nothing has ended in the time: how
+// much does, in how long, is for the benchmark to say.
+func runOne(ctx context.Context, peer *protocol.Peer, r *protocol.Request) (protocol.Result, error) {
+	for r.WarmupMS, r.DurationMS = 20, 100; ; r.DurationMS *= 2 {
+		result, err := peer.Run(ctx, *r)
+		if err != nil || result.Operations != 0 {
+			return result, err
+		}
+	}
+}
+
+// check fails if the result cannot be one of the request.
+func check(t *testing.T, r protocol.Request, result protocol.Result) {
+	t.Helper()
+	if int64(len(result.LatenciesNS)) != result.Operations {
+		t.Errorf("%s: %d latencies of %d operations", r.Workload, len(result.LatenciesNS), result.Operations)
+	}
+	var sum int64
+	for _, latency := range result.LatenciesNS {
+		if latency < 1 {
+			t.Errorf("%s: a latency of %d", r.Workload, latency)
+		}
+		sum += latency
+	}
+	if r.Workload != protocol.Drain {
+		// A client does one after the other; one that ends in the time may have begun before.
+		if limit := int64(r.ClientCount()) * int64(r.Warmup()+r.Duration()); result.ElapsedNS != int64(r.Duration()) || sum > limit {
+			t.Errorf("%s: latencies of %d in %d ns", r.Workload, sum, result.ElapsedNS)
+		}
+	} else if result.Operations != int64(r.Waiters) || sum > result.ElapsedNS {
+		t.Errorf("%s: %+v", r.Workload, result)
+	}
+}
+
+// onZooKeeper tests a peer that uses ZooKeeper. Where CI is true it has to be there.
+func onZooKeeper(t *testing.T, makePeer makePeer, supported ...string) {
+	t.Helper()
+	cmd, err := makePeer(t.Context(), t.TempDir(), curatortest.Real(t).ConnectString())
+	var absent *installed.AbsentError
+	switch {
+	case errors.As(err, &absent) && os.Getenv("CI") != "true":
+		t.Log(err)
+	case err != nil:
+		t.Fatal(err)
+	default:
+		runAll(t, cmd, supported...)
+	}
+}
+
+func TestJava(t *testing.T) {
+	onZooKeeper(t, peers.Java, protocol.Solo, protocol.Contend, protocol.Spread, protocol.Semaphore,
+		protocol.Readers, protocol.Floor, protocol.Drain)
+}
+
+func TestKazoo(t *testing.T) {
+	onZooKeeper(t, peers.Kazoo, protocol.Solo, protocol.Contend, protocol.Spread, protocol.Semaphore,
+		protocol.Readers, protocol.Floor, protocol.Drain)
+}
+
+// onService tests a peer in Go, if its service is there, and the modules that it imports:
+// a test downloads nothing.
+func onService(t *testing.T, start func(context.Context) (*service.Server, error), makePeer makePeer, supported ...string) {
+	t.Helper()
+	t.Setenv("GOPROXY", "off")
+	var absent *installed.AbsentError
+	server, err := start(t.Context())
+	if errors.As(err, &absent) {
+		t.Log(err)
+		return
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	cmd, err := makePeer(t.Context(), t.TempDir(), server.Address())
+	if errors.As(err, &absent) && strings.Contains(err.Error(), "GOPROXY=off") {
+		t.Log(err)
+		return
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	runAll(t, cmd, supported...)
+}
+
+func TestEtcd(t *testing.T) {
+	onService(t, service.Etcd, peers.Etcd, protocol.Solo, protocol.Contend, protocol.Spread, protocol.Floor, protocol.Drain)
+}
+
+func TestSQLInsert(t *testing.T) {
+	onService(t, service.PostgreSQL, peers.SQLInsert, protocol.Solo, protocol.Contend, protocol.Spread)
+}
+
+func TestSQLUpdate(t *testing.T) {
+	onService(t, service.PostgreSQL, peers.SQLUpdate, protocol.Solo, protocol.Contend, protocol.Spread)
+}
+
+// What is missing is named, whatever this machine has.
+func TestAbsent(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	t.Setenv("JAVA_HOME", "")
+	for want, makePeer := range map[string]makePeer{"java": peers.Java, "go": peers.Etcd} {
+		_, err := makePeer(t.Context(), t.TempDir(), "127.0.0.1:1")
+		if absent := new(installed.AbsentError); !errors.As(err, &absent) || absent.Name != want {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+// Modules that are neither there nor to be had are absent, too.
+func TestAbsentModules(t *testing.T) {
+	t.Setenv("GOPROXY", "off")
+	t.Setenv("GOMODCACHE", t.TempDir())
+	for _, makePeer := range []makePeer{peers.Etcd, peers.SQLInsert} {
+		_, err := makePeer(t.Context(), t.TempDir(), "127.0.0.1:1")
+		if absent := new(installed.AbsentError); !errors.As(err, &absent) || !strings.Contains(absent.Install, "mod download") {
+			t.Error(err)
+		}
+	}
+}
+
+// A peer that cannot reach its service says so, and ends.
+func TestNoService(t *testing.T) {
+	t.Setenv("GOPROXY", "off")
+	cmd, err := peers.SQLUpdate(t.Context(), t.TempDir(), "127.0.0.1:1") // nobody listens there
+	if absent := new(installed.AbsentError); errors.As(err, &absent) {
+		t.Log(err)
+		return
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := protocol.Start(t.Context(), cmd); err == nil || !strings.Contains(err.Error(), "connection refused") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/plotutil"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/go-curator/curator/tools/bench/internal/results"
+)
+
+// line is a peer's.
+type line struct {
+	peer   string
+	points plotter.XYs
+}
+
+// lines returns the lines of the peers that have a point.
+func (c chart) lines(f *results.File) []line {
+	var lines []line
+	for _, peer := range c.peers(f) {
+		l := line{peer: peer}
+		for _, p := range c.points {
+			if s, ok := f.Spread(p.workload, peer, c.figure); ok {
+				l.points = append(l.points, plotter.XY{X: p.x, Y: s.Median})
+			}
+		}
+		if len(l.points) > 0 {
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
+// peers returns who has done one of the workloads, ours first.
+func (c chart) peers(f *results.File) []string {
+	var peers []string
+	for _, p := range c.points {
+		for _, peer := range f.Peers(p.workload) {
+			if !slices.Contains(peers, peer) && !slices.Contains(c.without, peer) {
+				peers = append(peers, peer)
+			}
+		}
+	}
+	slices.SortStableFunc(peers, func(a, b string) int {
+		switch {
+		case a == results.Ours && b != results.Ours:
+			return -1
+		case b == results.Ours && a != results.Ours:
+			return 1
+		}
+		return 0
+	})
+	return peers
+}
+
+// save draws the lines. Both axes are logarithmic: what counts are ratios.
+func (c chart) save(lines []line, file string) error {
+	p := plot.New()
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = c.title, c.x, c.y
+	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
+	p.X.Tick.Marker, p.Y.Tick.Marker = c.ticks(), plot.TickerFunc(decades)
+	p.Legend.Top = true
+	p.Add(plotter.NewGrid())
+	for i, l := range lines {
+		drawn, dots, err := plotter.NewLinePoints(l.points)
+		if err != nil {
+			return err
+		}
+		drawn.Color, dots.Color = plotutil.Color(i), plotutil.Color(i)
+		dots.Shape = plotutil.Shape(i)
+		if l.peer == results.Ours {
+			drawn.Width = vg.Points(2.5)
+		}
+		p.Add(drawn, dots)
+		p.Legend.Add(l.peer, drawn, dots)
+	}
+	p.X.Max *= 3 // room for the legend
+	return p.Save(20*vg.Centimeter, 12*vg.Centimeter, file)
+}
+
+// decades has ticks at 1, 2 and 5 times the powers of 10.
+func decades(low, high float64) []plot.Tick {
+	var ticks []plot.Tick
+	for power := math.Pow(10, math.Floor(math.Log10(low))); power <= high; power *= 10 {
+		for _, step := range []float64{1, 2, 5} {
+			if v := power * step; v >= low && v <= high {
+				ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', 6, 64)})
+			}
+		}
+	}
+	return ticks
+}
+
+// ticks are at the points.
+func (c chart) ticks() plot.ConstantTicks {
+	var ticks plot.ConstantTicks
+	for _, p := range c.points {
+		ticks = append(ticks, plot.Tick{Value: p.x, Label: strconv.Itoa(int(p.x))})
+	}
+	return ticks
+}
