@@ -1,8 +1,12 @@
 package zkconn_test
 
 import (
+	"context"
+	"encoding/binary"
 	"io"
 	"net"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -140,6 +144,56 @@ func TestLateAnswer(t *testing.T) {
 		}
 		if deadline, _ := t.conn.Deadline(session); !deadline.Equal(asked.Add(timeout * 3 / 4)) {
 			t.Errorf("deadline %v after the request was sent", deadline.Sub(asked))
+		}
+	})
+}
+
+// overheard is a connection whose writes somebody listens to.
+type overheard struct {
+	net.Conn
+	hear func(p []byte)
+}
+
+func (o overheard) Write(p []byte) (int, error) {
+	o.hear(p)
+	return o.Conn.Write(p)
+}
+
+// A reconnect begins with a sync, ahead even of who waits already: what events of the old
+// connection have told, which may be that a lock is ours, no read of the new one takes back.
+// The first connection does not.
+func TestReconnectCatchesUp(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		var mu sync.Mutex
+		var connections [][]jute.Op
+		dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+			c, err := t.server.DialContext(ctx, network, address)
+			mu.Lock()
+			defer mu.Unlock()
+			connections = append(connections, nil)
+			n := len(connections) - 1
+			return overheard{c, func(p []byte) {
+				mu.Lock()
+				defer mu.Unlock()
+				for len(p) >= 12 {
+					connections[n] = append(connections[n], jute.Op(binary.BigEndian.Uint32(p[8:])))
+					p = p[4+binary.BigEndian.Uint32(p):]
+				}
+			}}, err
+		}
+		t.connect(t.server.ConnectString(), dial, nil)
+		t.want(t.conn.Do(t.Context(), 0, exists("/")))
+		t.server.Disconnect()
+		synctest.Wait()
+		t.want(t.conn.Ready(t.Context()))
+		t.want(t.conn.Do(t.Context(), 0, exists("/")))
+		mu.Lock()
+		defer mu.Unlock()
+		if len(connections) != 2 || slices.Contains(connections[0], jute.OpSync) {
+			t.Fatalf("requests by connection: %v", connections)
+		}
+		if second := connections[1][1:]; len(second) < 2 || second[0] != jute.OpSync { // behind the handshake
+			t.Errorf("requests of the second connection: %v", second)
 		}
 	})
 }
