@@ -72,17 +72,7 @@ func (c *core) sweep(dir, prefix string) *seam.Removal {
 	started := c.startRemoval(func() {
 		defer close(r.Done)
 		err := c.persist(func(conn *zkconn.Conn) error {
-			names, session, err := findProtected(c.life, conn, dir, prefix)
-			for _, name := range names.matching {
-				call := &zkconn.Call{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: join(dir, name), Version: anyVersion}}
-				if err := conn.Do(c.life, session, call); err != nil {
-					return err
-				}
-				if call.Err != nil && !errors.Is(call.Err, ErrNoNode) {
-					return call.Err
-				}
-			}
-			return err
+			return removeProtected(c.life, conn, dir, prefix)
 		})
 		if err != nil {
 			c.giveUp(fmt.Sprintf("remove what a lost create may have made at %s/%s", dir, prefix), err)
@@ -92,6 +82,21 @@ func (c *core) sweep(dir, prefix string) *seam.Removal {
 		return nil
 	}
 	return r
+}
+
+// removeProtected deletes the nodes in dir whose names begin with prefix.
+func removeProtected(ctx context.Context, conn *zkconn.Conn, dir, prefix string) error {
+	names, session, err := findProtected(ctx, conn, dir, prefix)
+	for _, name := range names.matching {
+		call := &zkconn.Call{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: join(dir, name), Version: anyVersion}}
+		if err := conn.Do(ctx, session, call); err != nil {
+			return err
+		}
+		if call.Err != nil && !errors.Is(call.Err, ErrNoNode) {
+			return call.Err
+		}
+	}
+	return err
 }
 
 // persist tries fn until it succeeds, fails for a reason that does not pass, or the

@@ -29,8 +29,7 @@ type Client interface {
 	// the background to remove what it may have made; it may be nil.
 	CreateAndList(ctx context.Context, builder any, path string, sequential bool) (created Created, left *Removal, err error)
 	// CreateGroup is CreateAndList for several sequential nodes, all or none,
-	// whose numbers follow each other. left goes on also after a success, if a try before
-	// it may have made nodes.
+	// whose numbers follow each other.
 	CreateGroup(ctx context.Context, builder any, path string, n int) (created []Created, left []*Removal, err error)
 	// Remove deletes an ephemeral node of session for certain, in the background. It
 	// returns nil when the client is closed.

@@ -93,9 +93,7 @@ func (c *contender) take(ctx, waitCtx context.Context, span *tracing.Acquisition
 		if c.writer != nil {
 			return nil, hold.lost()
 		}
-		if err := awaitAll(waitCtx, []*seam.Removal{hold.leaving()}); err != nil {
-			return nil, c.explain(ctx, waitCtx, err)
-		}
+		c.settle(waitCtx, hold.leaving())
 	}
 }
 
@@ -137,27 +135,8 @@ func (c *contender) contend(ctx context.Context) (*hold, error) {
 			c.settle(ctx, left...)
 			return hold, err
 		}
-		if err := awaitAll(ctx, left); err != nil {
-			c.settle(ctx, left...)
-			return nil, err
-		}
+		c.settle(ctx, left...)
 	}
-}
-
-// awaitAll waits for the removal of nodes that others are to replace: behind them, a
-// contender would wait for itself, and take itself for somebody else.
-func awaitAll(ctx context.Context, removals []*seam.Removal) error {
-	for _, removal := range removals {
-		if removal == nil {
-			continue
-		}
-		select {
-		case <-removal.Done:
-		case <-ctx.Done():
-			return ended(ctx)
-		}
-	}
-	return nil
 }
 
 // create makes the contender's node. When it fails, left is what goes on in the background
@@ -223,12 +202,22 @@ func (c *contender) attempt(ctx context.Context) (hold *hold, left []*seam.Remov
 	return hold, nil, err
 }
 
-// settle waits for the removals of the contender's nodes, for a bound of its own, so that
-// nothing is left behind when Acquire returns if the server can be reached.
+// settle waits for the removals of the contender's nodes, for a bound of its own, so that if
+// the server can be reached nothing is left behind when Acquire returns, or begins anew: behind
+// its former nodes the contender would wait for itself, and take itself for somebody else.
 func (c *contender) settle(ctx context.Context, removals ...*seam.Removal) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.in.cfg.releaseTimeout)
 	defer cancel()
-	_ = awaitAll(ctx, removals) // what takes longer goes on in the background
+	for _, removal := range removals {
+		if removal == nil {
+			continue
+		}
+		select {
+		case <-removal.Done:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // cleanUp returns the context in which clean-up waits: ctx, or when it has ended a short

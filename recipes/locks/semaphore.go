@@ -114,9 +114,7 @@ func (s *InterProcessSemaphore) AcquireN(ctx context.Context, n int) (*Lease, er
 			if parts := leasesOf(ctx, span, holds); parts != nil {
 				return composed(ctx, parts), nil
 			}
-			if err := awaitAll(waitCtx, withdrawAll(holds)); err != nil {
-				return nil, c.explain(ctx, waitCtx, err)
-			}
+			c.settle(waitCtx, withdrawAll(holds)...)
 		}
 	})
 }
