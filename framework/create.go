@@ -156,7 +156,7 @@ func (cr *creation) attempt(ctx context.Context, conn *zkconn.Conn) error {
 		switch {
 		case errors.Is(err, ErrNoNode) && (cr.p.parents || cr.p.containers || cr.c.prefix != ""):
 			made, err := cr.makeMissing(ctx, conn)
-			if err != nil {
+			if err != nil && !errors.Is(err, errReaped) {
 				return harmless(err)
 			}
 			if !made && idle { // it is a node below the namespace that is missing

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"testing"
+	"testing/synctest"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 func testCreate(t bench) {
@@ -247,4 +250,23 @@ func testDeleteChildren(t bench) {
 	if t.want(err, framework.ErrNoNode); errors.Is(err, framework.ErrNotEmpty) {
 		t.Fatal(err)
 	}
+}
+
+// The server removes a container above the node while the others are made: they are made
+// again, and an error comes of that only if it goes on.
+func TestCreateBelowReapedContainers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := curatortest.Start(t, curatortest.Virtual())
+		c := server.Client(t)
+		reap := curatortest.Rule{Op: "create", Path: "/a/b", Times: 3, Do: curatortest.Fail(framework.ErrNoNode)}
+		reaped := server.Inject(reap)
+		if _, err := c.Create().CreatingParentContainersIfNeeded().ForPath(t.Context(), "/a/b/c"); err != nil || !reaped() {
+			t.Errorf("error %v, reaped: %t", err, reaped())
+		}
+		reap.Path, reap.Times = "/x/y", 1000
+		server.Inject(reap)
+		if _, err := c.Create().CreatingParentContainersIfNeeded().ForPath(t.Context(), "/x/y/z"); !errors.Is(err, framework.ErrNoNode) {
+			t.Errorf("error %v", err)
+		}
+	})
 }

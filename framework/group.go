@@ -14,13 +14,13 @@ import (
 // that follow each other.
 type multiCreation struct {
 	creation
-	n    int
-	made []seam.Created
-	left []*seam.Removal // what goes on to remove what lost creates may have made
+	n      int
+	made   []seam.Created
+	doubts []string // the beginnings of the names of nodes that lost tries may have made
 }
 
 // createGroup makes n nodes and looks at their siblings in the same write.
-func (p *createParams) createGroup(ctx context.Context, c *Client, path string, n int) ([]seam.Created, []*seam.Removal, error) {
+func (p *createParams) createGroup(ctx context.Context, c *Client, path string, n int) (created []seam.Created, left []*seam.Removal, err error) {
 	full, err := c.usable(path)
 	g := multiCreation{creation: creation{c: c, p: p, full: full}, n: n}
 	if err == nil {
@@ -33,18 +33,21 @@ func (p *createParams) createGroup(ctx context.Context, c *Client, path string, 
 		return nil, nil, &OpError{Op: "create", Path: path, Err: err}
 	}
 	g.dir, g.name = split(full)
+	defer func() { // also when a user's retry policy panics
+		for _, prefix := range g.doubts {
+			left = append(left, c.core.sweep(ctx, g.dir, prefix))
+		}
+	}()
 	err = c.run(ctx, operation{name: "create", path: path, repeat: true, wire: "multi", batch: n}, g.attempt)
-	return g.made, g.left, err
+	return g.made, nil, err
 }
 
 // attempt is one try. One whose reply is lost is not looked for: what it may have made is
 // removed, and then other nodes are made, which would else be behind their own forerunners.
 func (g *multiCreation) attempt(ctx context.Context, conn *zkconn.Conn) error {
-	for _, removal := range g.left {
-		select {
-		case <-removal.Done:
-		case <-ctx.Done():
-			return loopError(ctx, ErrConnectionLoss)
+	for ; len(g.doubts) > 0; g.doubts = g.doubts[1:] {
+		if err := removeProtected(ctx, conn, g.dir, g.doubts[0]); err != nil {
+			return harmless(err)
 		}
 	}
 	err := g.send(ctx, conn)
@@ -52,7 +55,7 @@ func (g *multiCreation) attempt(ctx context.Context, conn *zkconn.Conn) error {
 		if !errors.Is(err, ErrNoNode) {
 			return err
 		}
-		if err := g.makeParents(ctx, conn); err != nil {
+		if err := g.makeParents(ctx, conn); err != nil && !errors.Is(err, errReaped) {
 			return harmless(err)
 		}
 		err = g.send(ctx, conn)
@@ -75,7 +78,7 @@ func (g *multiCreation) send(ctx context.Context, conn *zkconn.Conn) error {
 	list := &zkconn.Call{Op: jute.OpGetChildren2, Req: &jute.PathWatchRequest{Path: g.dir}, Res: &siblings}
 	if err := conn.Do(ctx, 0, create, list); err != nil {
 		if MaybeApplied(err) {
-			g.sweep(ctx, prefixes)
+			g.doubts = append(g.doubts, prefixes...)
 		}
 		return err
 	}
@@ -85,10 +88,10 @@ func (g *multiCreation) send(ctx context.Context, conn *zkconn.Conn) error {
 	case res.Failed >= 0:
 		return res.Results[res.Failed].Err
 	case len(res.Results) != g.n:
-		g.sweep(ctx, prefixes)
+		g.doubts = append(g.doubts, prefixes...)
 		return fmt.Errorf("the server answered %d creates of %d", len(res.Results), g.n)
 	case list.Err != nil:
-		g.sweep(ctx, prefixes)
+		g.doubts = append(g.doubts, prefixes...)
 		return list.Err
 	}
 	g.made = nil
@@ -99,12 +102,4 @@ func (g *multiCreation) send(ctx context.Context, conn *zkconn.Conn) error {
 		})
 	}
 	return nil
-}
-
-func (g *multiCreation) sweep(ctx context.Context, prefixes []string) {
-	for _, prefix := range prefixes {
-		if removal := g.c.core.sweep(ctx, g.dir, prefix); removal != nil {
-			g.left = append(g.left, removal)
-		}
-	}
 }

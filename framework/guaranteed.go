@@ -127,17 +127,7 @@ func (c *core) sweep(cause context.Context, dir, prefix string) *seam.Removal {
 	started := c.startRemoval(func() {
 		defer close(r.Done)
 		err := c.persist(cause, join(dir, prefix), func(ctx context.Context, conn *zkconn.Conn) error {
-			names, session, err := findProtected(ctx, conn, dir, prefix)
-			for _, name := range names.matching {
-				call := &zkconn.Call{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: join(dir, name), Version: anyVersion}}
-				if err := conn.Do(ctx, session, call); err != nil {
-					return err
-				}
-				if call.Err != nil && !errors.Is(call.Err, ErrNoNode) {
-					return call.Err
-				}
-			}
-			return err
+			return removeProtected(ctx, conn, dir, prefix)
 		})
 		if err != nil {
 			c.giveUp(fmt.Sprintf("remove what a lost create may have made at %s/%s", dir, prefix), err)
@@ -147,6 +137,21 @@ func (c *core) sweep(cause context.Context, dir, prefix string) *seam.Removal {
 		return nil
 	}
 	return r
+}
+
+// removeProtected deletes the nodes in dir whose names begin with prefix.
+func removeProtected(ctx context.Context, conn *zkconn.Conn, dir, prefix string) error {
+	names, session, err := findProtected(ctx, conn, dir, prefix)
+	for _, name := range names.matching {
+		call := &zkconn.Call{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: join(dir, name), Version: anyVersion}}
+		if err := conn.Do(ctx, session, call); err != nil {
+			return err
+		}
+		if call.Err != nil && !errors.Is(call.Err, ErrNoNode) {
+			return call.Err
+		}
+	}
+	return err
 }
 
 // persist tries fn, which deletes full, until it succeeds, fails for a reason that does not

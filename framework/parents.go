@@ -3,6 +3,7 @@ package framework
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkconn"
@@ -13,6 +14,10 @@ func (cr *creation) makeParents(ctx context.Context, conn *zkconn.Conn) error {
 	_, err := cr.makeMissing(ctx, conn)
 	return err
 }
+
+// errReaped: an ancestor has gone while those below it were made, as an empty container may at
+// any time; it is worth another look.
+var errReaped = fmt.Errorf("%w above the path", ErrNoNode)
 
 // makeMissing creates the missing ancestors of the node: those of the namespace as
 // containers, always, those below it as the create asks for. It looks first, since a
@@ -53,7 +58,10 @@ func (cr *creation) makeMissing(ctx context.Context, conn *zkconn.Conn) (made bo
 		return false, err
 	}
 	for _, create := range creates {
-		if create.Err != nil && !errors.Is(create.Err, ErrNodeExists) {
+		switch {
+		case errors.Is(create.Err, ErrNoNode):
+			return true, errReaped
+		case create.Err != nil && !errors.Is(create.Err, ErrNodeExists):
 			return false, create.Err
 		}
 	}

@@ -31,8 +31,7 @@ type Client interface {
 	// Create is CreateAndList of a sequential node without the list.
 	Create(ctx context.Context, builder any, path string) (created Created, left *Removal, err error)
 	// CreateGroup is CreateAndList for several sequential nodes, all or none,
-	// whose numbers follow each other. left goes on also after a success, if a try before
-	// it may have made nodes.
+	// whose numbers follow each other.
 	CreateGroup(ctx context.Context, builder any, path string, n int) (created []Created, left []*Removal, err error)
 	// Remove deletes an ephemeral node of session for certain, in the background, as a part
 	// of ctx's trace; its end does not matter, and it may be nil. Remove returns nil when the

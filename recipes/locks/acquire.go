@@ -68,7 +68,7 @@ func (in *internals) enter(ctx, waitCtx context.Context, span *telemetry.Acquisi
 	}
 	c := &contender{in: in, span: span, wait: wait, site: here()}
 	if in.cfg.handover > 0 {
-		return in.takeTurn(ctx, waitCtx, span, c)
+		return c.takeTurn(ctx, waitCtx)
 	}
 	if in.readers != nil && in.readers.carried(ctx) != nil {
 		return nil, fmt.Errorf("%w: from a read lease to a write lease", ErrDeadlock)
@@ -78,26 +78,24 @@ func (in *internals) enter(ctx, waitCtx context.Context, span *telemetry.Acquisi
 			c.writer = write.hold
 		}
 	}
-	return c.take(ctx, waitCtx, span)
+	return c.take(ctx, waitCtx)
 }
 
 // take contends until there is a lease.
-func (c *contender) take(ctx, waitCtx context.Context, span *telemetry.Acquisition) (*Lease, error) {
+func (c *contender) take(ctx, waitCtx context.Context) (*Lease, error) {
 	for {
 		hold, err := c.contend(waitCtx)
 		if err != nil {
 			return nil, c.explain(ctx, waitCtx, err)
 		}
-		if lease := hold.newLease(ctx, span, nil); lease != nil {
+		if lease := hold.newLease(ctx, c.span, nil); lease != nil {
 			return lease, nil
 		}
 		hold.remove(ctx) // lost before anyone could use it
 		if c.writer != nil {
 			return nil, hold.lost()
 		}
-		if err := awaitAll(waitCtx, []*seam.Removal{hold.leaving()}); err != nil {
-			return nil, c.explain(ctx, waitCtx, err)
-		}
+		c.settle(waitCtx, hold.leaving())
 	}
 }
 
@@ -144,27 +142,8 @@ func (c *contender) contend(ctx context.Context) (*hold, error) {
 			c.settle(ctx, left...)
 			return hold, err
 		}
-		if err := awaitAll(ctx, left); err != nil {
-			c.settle(ctx, left...)
-			return nil, err
-		}
+		c.settle(ctx, left...)
 	}
-}
-
-// awaitAll waits for the removal of nodes that others are to replace: behind them, a
-// contender would wait for itself, and take itself for somebody else.
-func awaitAll(ctx context.Context, removals []*seam.Removal) error {
-	for _, removal := range removals {
-		if removal == nil {
-			continue
-		}
-		select {
-		case <-removal.Done:
-		case <-ctx.Done():
-			return ended(ctx)
-		}
-	}
-	return nil
 }
 
 // create makes the contender's node. When it fails, left is what goes on in the background
@@ -238,12 +217,22 @@ func (c *contender) attempt(ctx context.Context) (hold *hold, left []*seam.Remov
 	return hold, nil, err
 }
 
-// settle waits for the removals of the contender's nodes, for a bound of its own, so that
-// nothing is left behind when Acquire returns if the server can be reached.
+// settle waits for the removals of the contender's nodes, for a bound of its own, so that if
+// the server can be reached nothing is left behind when Acquire returns, or begins anew: behind
+// its former nodes the contender would wait for itself, and take itself for somebody else.
 func (c *contender) settle(ctx context.Context, removals ...*seam.Removal) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.in.cfg.releaseTimeout)
 	defer cancel()
-	_ = awaitAll(ctx, removals) // what takes longer goes on in the background
+	for _, removal := range removals {
+		if removal == nil {
+			continue
+		}
+		select {
+		case <-removal.Done:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // cleanUp returns the context in which clean-up waits: ctx, or when it has ended a short

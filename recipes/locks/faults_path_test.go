@@ -127,10 +127,9 @@ func TestCreatePathDeleted(t *testing.T) {
 func TestWaitPathDeleted(t *testing.T) {
 	eachKind(t, waiters, func(t *testing.T, f *fixture) {
 		a := f.wait(t.Context())
-		old := f.wantOurs()
 		f.removePath()
-		lease := f.granted(a) // nobody is ahead any more
-		f.wantPaths(lease, f.untilOthers(old))
+		lease := f.granted(a) // with other nodes: nobody is ahead any more
+		f.wantPaths(lease, f.wantOurs())
 		f.othersLost()
 		f.env.release(lease)
 	})

@@ -222,7 +222,11 @@ func (f *fixture) untilNone() {
 func (f *fixture) untilOthers(old []string) (paths []string) {
 	f.t.Helper()
 	suite.Eventually(f.t, "other nodes in the queue", func() bool {
-		paths = f.ours()
+		gates, leases := f.all()
+		if f.kind.v2 && len(f.oursOf(gates)) == 0 {
+			return false // a lease without the mutex is given back
+		}
+		paths = f.oursOf(leases)
 		return len(paths) == f.kind.leases && !slices.ContainsFunc(paths, func(path string) bool { return slices.Contains(old, path) })
 	})
 	return paths

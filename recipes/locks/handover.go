@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/internal/seam"
-	"github.com/go-curator/curator/internal/telemetry"
 )
 
 // Hand-over in the process: goroutines of one client that want the same mutex take turns. One of
@@ -120,9 +119,10 @@ func (t *turnstile) pass(key leaseKey, s seat) bool {
 	return true
 }
 
-// takeTurn is the rest of enter for a mutex with hand-over.
-func (in *internals) takeTurn(ctx, waitCtx context.Context, span *telemetry.Acquisition, c *contender) (*Lease, error) {
-	s, err := turns.take(waitCtx, in.key(), c.wait, func() { c.warnOf(holds.of(in.key())) })
+// takeTurn is take for a mutex with hand-over.
+func (c *contender) takeTurn(ctx, waitCtx context.Context) (*Lease, error) {
+	key := c.in.key()
+	s, err := turns.take(waitCtx, key, c.wait, func() { c.warnOf(holds.of(key)) })
 	if err != nil {
 		c.busy = true
 		c.vacate(waitCtx, s)
@@ -131,7 +131,7 @@ func (in *internals) takeTurn(ctx, waitCtx context.Context, span *telemetry.Acqu
 	mine := true
 	defer func() { // also when a user's retry policy panics
 		if mine {
-			turns.pass(in.key(), seat{})
+			turns.pass(key, seat{})
 		}
 	}()
 	for {
@@ -140,15 +140,13 @@ func (in *internals) takeTurn(ctx, waitCtx context.Context, span *telemetry.Acqu
 			return nil, c.explain(ctx, waitCtx, err)
 		}
 		mine = !hold.takeTurn()
-		if lease := hold.newLease(ctx, span, nil); lease != nil {
+		if lease := hold.newLease(ctx, c.span, nil); lease != nil {
 			return lease, nil
 		}
 		hold.remove(ctx) // lost before anyone could use it
-		if err := awaitAll(waitCtx, []*seam.Removal{hold.leaving()}); err != nil {
-			return nil, c.explain(ctx, waitCtx, err)
-		}
+		c.settle(waitCtx, hold.leaving())
 		if !mine {
-			return in.takeTurn(ctx, waitCtx, span, c)
+			return c.takeTurn(ctx, waitCtx)
 		}
 		s = seat{}
 	}

@@ -3,6 +3,7 @@ package locks_test
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/recipes/locks"
@@ -170,7 +171,11 @@ func (d *downgrade) Acquire(ctx context.Context) (*locks.Lease, error) {
 	if d.between != nil {
 		d.between()
 	}
-	return d.rw.Downgrade(ctx, write)
+	read, err := d.rw.Downgrade(ctx, write)
+	if err != nil {
+		return nil, errors.Join(err, write.Release(ctx)) // it is held still, unless it is lost
+	}
+	return read, nil
 }
 
 func (d *downgrade) TryAcquire(ctx context.Context) (*locks.Lease, error) { return d.Acquire(ctx) }

@@ -179,12 +179,10 @@ func (l *leaseContender) contend(ctx context.Context) (h *hold, left []*seam.Rem
 	for {
 		h, removals, err := l.attempt(ctx)
 		left = append(left, removals...)
-		if errors.Is(err, errStartOver) {
-			err = awaitAll(ctx, removals)
-		}
-		if h != nil || err != nil {
+		if !errors.Is(err, errStartOver) {
 			return h, left, err
 		}
+		l.settle(ctx, removals...)
 	}
 }
 

@@ -44,9 +44,8 @@ func TestAcquireNBehindItself(t *testing.T) {
 				giveBack(t, lease)
 				continue
 			}
-			wantErr(t, err, context.DeadlineExceeded)
-			if errors.Is(err, locks.ErrNotAcquired) {
-				t.Errorf("%v says that the semaphore is busy", err)
+			if err == nil || errors.Is(err, locks.ErrNotAcquired) {
+				t.Errorf("%v does not say why the nodes were not made", err)
 			}
 		}
 	})

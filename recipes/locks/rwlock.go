@@ -261,6 +261,6 @@ func (in *internals) acquireAs(ctx context.Context, write *Lease) (*Lease, error
 			return nil, err
 		}
 		c := &contender{in: in, span: span, wait: true, writer: write.hold, site: here()}
-		return c.take(ctx, waitCtx, span)
+		return c.take(ctx, waitCtx)
 	})
 }

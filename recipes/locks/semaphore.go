@@ -118,9 +118,7 @@ func (s *InterProcessSemaphore) AcquireN(ctx context.Context, n int) (*Lease, er
 			if parts := leasesOf(ctx, span, holds); parts != nil {
 				return composed(ctx, parts), nil
 			}
-			if err := awaitAll(waitCtx, withdrawAll(waitCtx, holds)); err != nil {
-				return nil, c.explain(ctx, waitCtx, err)
-			}
+			c.settle(waitCtx, withdrawAll(waitCtx, holds)...)
 		}
 	})
 }
