@@ -18,7 +18,7 @@ import (
 // that is not zero the node is an ephemeral one of that session. It returns nil when the
 // client is closed. cause is the context of what it is done for.
 func (c *core) remove(cause context.Context, full string, version int32, session int64) *seam.Removal {
-	return c.removeBy(cause, full, session, func(ctx context.Context, conn *zkconn.Conn, owner int64) error {
+	return c.removeBy(cause, full, session, 1, func(ctx context.Context, conn *zkconn.Conn, owner int64) error {
 		return deleteNode(ctx, conn, owner, full, version)
 	})
 }
@@ -26,7 +26,7 @@ func (c *core) remove(cause context.Context, full string, version int32, session
 // release is remove with what goes with it. The marker is for the first try: a later one may
 // come when somebody else has the lock already. What else the server refuses is left.
 func (c *core) release(cause context.Context, full string, session int64, with seam.Release) *seam.Removal {
-	return c.removeBy(cause, full, session, func(ctx context.Context, conn *zkconn.Conn, owner int64) error {
+	return c.removeBy(cause, full, session, len(releaseOps(full, with)), func(ctx context.Context, conn *zkconn.Conn, owner int64) error {
 		tries := []seam.Release{with, {Trace: with.Trace}, {}}
 		with.Marker = ""
 		for _, try := range slices.Compact(tries) {
@@ -44,18 +44,7 @@ func (c *core) release(cause context.Context, full string, session int64, with s
 // releaseNode deletes the node with what goes with it, all at once. refused reports that the
 // server did not want that, although the node may be there.
 func releaseNode(ctx context.Context, conn *zkconn.Conn, session int64, full string, with seam.Release) (refused bool, err error) {
-	remove := func(path string) zkconn.MultiOp {
-		return zkconn.MultiOp{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: path, Version: anyVersion}}
-	}
-	var ops []zkconn.MultiOp
-	if with.Trace != "" {
-		ops = append(ops, remove(with.Trace))
-	}
-	if with.Marker != "" {
-		req := &jute.CreateRequest{Path: with.Marker, ACL: wireACL(OpenACLUnsafe())}
-		ops = append(ops, zkconn.MultiOp{Op: jute.OpCreate, Req: req}, remove(with.Marker))
-	}
-	ops = append(ops, remove(full))
+	ops := releaseOps(full, with)
 	var res zkconn.MultiResponse
 	call := &zkconn.Call{Op: jute.OpMulti, Res: &res, Req: &zkconn.MultiRequest{Ops: ops}}
 	switch err := conn.Do(ctx, session, call); {
@@ -70,14 +59,32 @@ func releaseNode(ctx context.Context, conn *zkconn.Conn, session int64, full str
 	return res.Failed != len(ops)-1 || !errors.Is(err, ErrNoNode), err
 }
 
-// removeBy is remove by whatever del does, which is told the session by which to delete, 0 for any.
-func (c *core) removeBy(cause context.Context, full string, session int64, del func(ctx context.Context, conn *zkconn.Conn, owner int64) error) *seam.Removal {
+// releaseOps are the delete of a node and what goes with it.
+func releaseOps(full string, with seam.Release) (ops []zkconn.MultiOp) {
+	remove := func(path string) {
+		ops = append(ops, zkconn.MultiOp{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: path, Version: anyVersion}})
+	}
+	if with.Trace != "" {
+		remove(with.Trace)
+	}
+	if with.Marker != "" {
+		req := &jute.CreateRequest{Path: with.Marker, ACL: wireACL(OpenACLUnsafe())}
+		ops = append(ops, zkconn.MultiOp{Op: jute.OpCreate, Req: req})
+		remove(with.Marker)
+	}
+	remove(full)
+	return ops
+}
+
+// removeBy is remove by whatever del does, a transaction of batch operations if that is more
+// than one; del is told the session by which to delete, 0 for any.
+func (c *core) removeBy(cause context.Context, full string, session int64, batch int, del func(ctx context.Context, conn *zkconn.Conn, owner int64) error) *seam.Removal {
 	r := &seam.Removal{Done: make(chan struct{})}
 	started := c.startRemoval(func() {
 		defer close(r.Done)
 		doubt := false // an earlier try may have deleted it
 		over := false  // the session has ended: whatever the server did since is not our doing
-		err := c.persist(cause, full, func(ctx context.Context, conn *zkconn.Conn) error {
+		err := c.persist(cause, full, batch, func(ctx context.Context, conn *zkconn.Conn) error {
 			owner := session
 			if over {
 				owner = 0
@@ -126,7 +133,7 @@ func (c *core) sweep(cause context.Context, dir, prefix string) *seam.Removal {
 	r := &seam.Removal{Done: make(chan struct{})}
 	started := c.startRemoval(func() {
 		defer close(r.Done)
-		err := c.persist(cause, join(dir, prefix), func(ctx context.Context, conn *zkconn.Conn) error {
+		err := c.persist(cause, join(dir, prefix), 1, func(ctx context.Context, conn *zkconn.Conn) error {
 			return removeProtected(ctx, conn, dir, prefix)
 		})
 		if err != nil {
@@ -156,8 +163,8 @@ func removeProtected(ctx context.Context, conn *zkconn.Conn, dir, prefix string)
 
 // persist tries fn, which deletes full, until it succeeds, fails for a reason that does not
 // pass, or the client is closed. It waits for connections rather than for time.
-func (c *core) persist(cause context.Context, full string, fn func(ctx context.Context, conn *zkconn.Conn) error) (err error) {
-	ctx, traced, done := c.seen(cause, c.conn.Load(), full)
+func (c *core) persist(cause context.Context, full string, batch int, fn func(ctx context.Context, conn *zkconn.Conn) error) (err error) {
+	ctx, traced, done := c.seen(cause, c.conn.Load(), full, batch)
 	defer done()
 	tries := 1
 	defer func() { traced.End(tries, err) }()

@@ -57,15 +57,20 @@ func (c *config) newTelemetry(chroot string) *telemetry.Telemetry {
 	return telemetry.New(telemetry.Config{Settings: c.tracing, Label: c.ownerLabel, Chroot: chroot})
 }
 
-// seen tells of an operation that goes on in the background, for cause's trace, and returns
+// seen tells of a delete that goes on in the background, or of a transaction of batch
+// operations if that is more than one, for cause's trace, and returns
 // the context that it is done with, which ends with the client.
-func (c *core) seen(cause context.Context, conn *zkconn.Conn, full string) (context.Context, telemetry.Operation, func()) {
+func (c *core) seen(cause context.Context, conn *zkconn.Conn, full string, batch int) (context.Context, telemetry.Operation, func()) {
 	done := func() {}
 	if cause == nil {
 		cause = c.life
 	}
+	name := "delete"
+	if batch > 1 {
+		name = "multi"
+	}
 	traced, op := c.telemetry.Operation(context.WithoutCancel(cause), conn, telemetry.Op{
-		Name: "delete", Path: full, Full: true, Missing: true, Background: true,
+		Name: name, Path: full, Full: true, Batch: batch, Missing: true, Background: true,
 	})
 	if !op.Active() {
 		return c.life, op, done

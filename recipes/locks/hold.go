@@ -5,17 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 	"weak"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/seam"
 	"github.com/go-curator/curator/internal/telemetry"
-	"github.com/go-curator/curator/internal/zkconn"
 )
 
 // errInDoubt: the node is first, but the session cannot be believed in just now.
@@ -92,148 +89,6 @@ func (p *place) leave() {
 		}
 	}
 	p.above = nil
-}
-
-// grantAll makes holds of all the contender's nodes, or of none.
-func (c *contender) grantAll() (*hold, error) {
-	c.matesHolds = nil
-	for _, mate := range append(slices.Clone(c.mates), c.node) {
-		h, err := c.grant(mate)
-		if err != nil {
-			for _, other := range c.matesHolds {
-				other.withdraw(err)
-			}
-			return nil, err
-		}
-		c.matesHolds = append(c.matesHolds, h)
-	}
-	last := len(c.matesHolds) - 1
-	h := c.matesHolds[last]
-	c.matesHolds = c.matesHolds[:last]
-	return h, nil
-}
-
-// withdraw ends a hold that nobody has seen; its node stays.
-func (h *hold) withdraw(err error) {
-	h.forget()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.err == nil {
-		h.end(err)
-	}
-}
-
-// grant makes a hold of a node, which was seen to be let in. It is ours only while its
-// session is believed in: first the hook is set, then the clock is looked at, so that no
-// loss slips in between.
-func (c *contender) grant(node seam.Created) (*hold, error) {
-	if node.Stat.EphemeralOwner != node.Session {
-		return nil, errStartOver
-	}
-	h := &hold{
-		in: c.in, node: node, token: node.Stat.Czxid, site: c.site, granted: time.Now(), watched: c.span,
-		waited: c.vigil != nil || c.handed.waited, times: c.handed.times,
-		places: map[*place]struct{}{}, ended: make(chan struct{}), left: make(chan struct{}),
-	}
-	if c.writer != nil {
-		h.token = c.writer.token // its own would be higher than that of a writer to come
-	}
-	h.forget = c.in.inside.OnLoss(h.onLoss)
-	conn, err := c.in.inside.Conn()
-	if err != nil {
-		h.forget()
-		return nil, err
-	}
-	deadline, alive := conn.Deadline(node.Session)
-	s := conn.State() // while there is a connection the policy has no say
-	doubt := !time.Now().Before(deadline) || !s.IsConnected() && c.in.client.ErrorPolicy().IsErrorState(s)
-	if !alive || doubt || h.lost() != nil {
-		h.forget()
-		if !alive {
-			return nil, errStartOver
-		}
-		return nil, errInDoubt
-	}
-	h.count()
-	h.watchFrom(c)
-	return h, nil
-}
-
-// watchLater is how long after the grant the own node is watched: most locks are held for less,
-// and need no watch.
-const watchLater = 20 * time.Millisecond
-
-// watchLater returns how long to wait with the watch on the own node.
-func (in *internals) watchLater() time.Duration {
-	if in.cfg.plain {
-		return 0
-	}
-	return watchLater
-}
-
-// watchFrom takes over the contender's watch on the own node, if there is one, or sees to
-// it that there will be.
-func (h *hold) watchFrom(c *contender) {
-	if c.vigil != nil && c.node.Path == h.node.Path {
-		asked := c.vigil.data
-		own := c.vigil.take()
-		c.stop()
-		if own != nil {
-			own.handOver(h.onNode)
-			h.in.inside.Go(func(context.Context) { h.revoke(asked) })
-			return
-		}
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.err == nil {
-		h.watch = time.AfterFunc(h.in.watchLater(), func() { h.in.inside.Go(h.watchNode) })
-	}
-}
-
-// watchNode keeps an eye on the own node, which somebody may delete. Nobody waits for
-// its answer.
-func (h *hold) watchNode(ctx context.Context) {
-	conn, err := h.in.inside.Conn()
-	if err != nil || h.over.Load() {
-		return
-	}
-	ctx, traced := h.watched.Watch(ctx, conn, h.node.Path, !h.rearmed.Swap(true))
-	tries := 0
-	defer func() { traced.End(tries, err) }()
-	for tries == 0 || !h.over.Load() {
-		tries++
-		call := dataCall(h.node.Path, zkconn.NewWatch(h.node.Path, zkconn.WatchData, h.onNode))
-		if err = conn.Do(ctx, h.node.Session, call); err == nil {
-			err = call.Err
-			switch {
-			case errors.Is(err, framework.ErrNoNode):
-				h.lose(LossNodeDeleted, nil)
-			case err == nil:
-				h.revoke(call.Res.(*jute.GetDataResponse).Data)
-			}
-			return
-		}
-		if errors.Is(err, framework.ErrConnectionLoss) {
-			err = conn.Ready(ctx)
-		}
-		if err != nil {
-			return
-		}
-	}
-}
-
-// onNode takes the event of the own node's watch, which most often is our own delete.
-func (h *hold) onNode(e zkconn.WatchEvent) {
-	if h.over.Load() {
-		return
-	}
-	switch e.Type {
-	case zkconn.NodeDeleted:
-		h.in.inside.Go(func(context.Context) { h.lose(LossNodeDeleted, nil) })
-	case zkconn.NodeDataChanged, zkconn.WatchReset:
-		h.in.inside.Go(h.watchNode)
-	}
 }
 
 func (h *hold) onLoss(l seam.Loss) {

@@ -1,0 +1,73 @@
+package locks
+
+import (
+	"slices"
+	"time"
+
+	"github.com/go-curator/curator/internal/seam"
+)
+
+// grantAll makes holds of all the contender's nodes, or of none.
+func (c *contender) grantAll() (*hold, error) {
+	c.matesHolds = nil
+	for _, mate := range append(slices.Clone(c.mates), c.node) {
+		h, err := c.grant(mate)
+		if err != nil {
+			for _, other := range c.matesHolds {
+				other.withdraw(err)
+			}
+			return nil, err
+		}
+		c.matesHolds = append(c.matesHolds, h)
+	}
+	last := len(c.matesHolds) - 1
+	h := c.matesHolds[last]
+	c.matesHolds = c.matesHolds[:last]
+	return h, nil
+}
+
+// withdraw ends a hold that nobody has seen; its node stays.
+func (h *hold) withdraw(err error) {
+	h.forget()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err == nil {
+		h.end(err)
+	}
+}
+
+// grant makes a hold of a node, which was seen to be let in. It is ours only while its
+// session is believed in: first the hook is set, then the clock is looked at, so that no
+// loss slips in between.
+func (c *contender) grant(node seam.Created) (*hold, error) {
+	if node.Stat.EphemeralOwner != node.Session {
+		return nil, errStartOver
+	}
+	h := &hold{
+		in: c.in, node: node, token: node.Stat.Czxid, site: c.site, granted: time.Now(), watched: c.span,
+		waited: c.vigil != nil || c.handed.waited, times: c.handed.times,
+		places: map[*place]struct{}{}, ended: make(chan struct{}), left: make(chan struct{}),
+	}
+	if c.writer != nil {
+		h.token = c.writer.token // its own would be higher than that of a writer to come
+	}
+	h.forget = c.in.inside.OnLoss(h.onLoss)
+	conn, err := c.in.inside.Conn()
+	if err != nil {
+		h.forget()
+		return nil, err
+	}
+	deadline, alive := conn.Deadline(node.Session)
+	s := conn.State() // while there is a connection the policy has no say
+	doubt := !time.Now().Before(deadline) || !s.IsConnected() && c.in.client.ErrorPolicy().IsErrorState(s)
+	if !alive || doubt || h.lost() != nil {
+		h.forget()
+		if !alive {
+			return nil, errStartOver
+		}
+		return nil, errInDoubt
+	}
+	h.count()
+	h.watchFrom(c)
+	return h, nil
+}

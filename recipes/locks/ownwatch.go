@@ -1,0 +1,88 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// watchLater is how long after the grant the own node is watched: most locks are held for less,
+// and need no watch.
+const watchLater = 20 * time.Millisecond
+
+// watchLater returns how long to wait with the watch on the own node.
+func (in *internals) watchLater() time.Duration {
+	if in.cfg.plain {
+		return 0
+	}
+	return watchLater
+}
+
+// watchFrom takes over the contender's watch on the own node, if there is one, or sees to
+// it that there will be.
+func (h *hold) watchFrom(c *contender) {
+	if c.vigil != nil && c.node.Path == h.node.Path {
+		data := c.vigil.data
+		own := c.vigil.take()
+		c.stop()
+		if own != nil {
+			own.handOver(h.onNode)
+			h.revoke(data)
+			return
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err == nil {
+		h.watch = time.AfterFunc(h.in.watchLater(), func() { h.in.inside.Go(h.watchNode) })
+	}
+}
+
+// watchNode keeps an eye on the own node, which somebody may delete. Nobody waits for
+// its answer.
+func (h *hold) watchNode(ctx context.Context) {
+	conn, err := h.in.inside.Conn()
+	if err != nil || h.over.Load() {
+		return
+	}
+	ctx, traced := h.watched.Watch(ctx, conn, h.node.Path, !h.rearmed.Swap(true))
+	tries := 0
+	defer func() { traced.End(tries, err) }()
+	for tries == 0 || !h.over.Load() {
+		tries++
+		call := dataCall(h.node.Path, zkconn.NewWatch(h.node.Path, zkconn.WatchData, h.onNode))
+		if err = conn.Do(ctx, h.node.Session, call); err == nil {
+			err = call.Err
+			switch {
+			case errors.Is(err, framework.ErrNoNode):
+				h.lose(LossNodeDeleted, nil)
+			case err == nil:
+				h.revoke(call.Res.(*jute.GetDataResponse).Data)
+			}
+			return
+		}
+		if errors.Is(err, framework.ErrConnectionLoss) {
+			err = conn.Ready(ctx)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// onNode takes the event of the own node's watch, which most often is our own delete.
+func (h *hold) onNode(e zkconn.WatchEvent) {
+	if h.over.Load() {
+		return
+	}
+	switch e.Type {
+	case zkconn.NodeDeleted:
+		h.in.inside.Go(func(context.Context) { h.lose(LossNodeDeleted, nil) })
+	case zkconn.NodeDataChanged, zkconn.WatchReset:
+		h.in.inside.Go(h.watchNode)
+	}
+}
