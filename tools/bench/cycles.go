@@ -25,6 +25,17 @@ func onOnePath(kind lockKind) localRun {
 	}
 }
 
+// inOneSession has all clients be goroutines of one.
+func inOneSession(kind lockKind) localRun {
+	return func(ctx context.Context, l *local, w workload, path string, t timing) (measure.Run, error) {
+		locks, err := l.locks(ctx, 1, w.clients, kind, w.leases, func(int) string { return path })
+		if err != nil {
+			return measure.Run{}, err
+		}
+		return l.cycles(ctx, locks, t)
+	}
+}
+
 // onPathsOfTheirOwn has every client use another lock.
 func onPathsOfTheirOwn(ctx context.Context, l *local, w workload, path string, t timing) (measure.Run, error) {
 	at := func(i int) string { return fmt.Sprintf("%s/%d", path, i) }

@@ -31,10 +31,6 @@ type bench struct {
 func (b *bench) run(ctx context.Context, workloads []workload, kinds []peerKind) error {
 	for _, w := range workloads {
 		b.file.Workloads = append(b.file.Workloads, results.Workload{Name: w.name, About: w.about, Clients: w.clients, Waiters: w.waiters})
-		if w.missing != "" {
-			b.absent("all", w.name, w.missing)
-			continue
-		}
 		without := map[string]bool{} // who does not have this workload, or has failed at it
 		for round := range b.rounds {
 			for i := range kinds {

@@ -29,6 +29,7 @@ const (
 	semaphore
 	readLock
 	writeLock
+	handedOver // a mutex that goroutines hand over
 )
 
 // session is a connection to ZooKeeper of its own, by one of the clients that run in this

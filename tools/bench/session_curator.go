@@ -55,6 +55,8 @@ func (s *curatorSession) lock(kind lockKind, path string, leases int) (lock, err
 	switch kind {
 	case mutex, uncontended:
 		return asLock(locks.NewInterProcessMutex(s.client, path))
+	case handedOver:
+		return asLock(locks.NewInterProcessMutex(s.client, path, locks.WithLocalHandover(100)))
 	case semaphore:
 		return asLock(locks.NewInterProcessSemaphore(s.client, path, leases))
 	case readLock, writeLock:

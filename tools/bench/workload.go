@@ -19,7 +19,6 @@ type workload struct {
 	quick   bool     // part of a quick run
 	repeat  bool     // is short: done again until the turn is over
 	local   localRun // nil if it is for foreign peers only
-	missing string   // why nobody has it yet
 }
 
 // localRun does a workload with a peer in this process, at a path of its own.
@@ -56,7 +55,8 @@ func workloads() []workload {
 		{name: "reentry", clients: 1, quick: true, local: reentry, about: "a lock that is held is acquired again"},
 		{name: "try-free", clients: 1, local: tryFree, about: "a lock that is free is asked for without waiting"},
 		{name: "try-busy", clients: 2, local: tryBusy, about: "a lock that somebody else holds is asked for without waiting"},
-		{name: "local-handover", missing: "package locks has no option WithLocalHandover yet", about: "goroutines of one process hand a lock over without the server"},
+		{name: "goroutines", clients: 8, local: inOneSession(mutex), about: "8 goroutines of one client on one lock"},
+		{name: "local-handover", clients: 8, local: inOneSession(handedOver), about: "the same, and they hand it over without the server, 100 times in a row at most"},
 		{name: "crash", waiters: 3, local: crash, about: "the holder's process is killed: an operation is from there to the next grant; the session lasts " + crashTimeout.String()},
 		{name: "hold-10k", waiters: 10_000, local: holdMany, about: "one client acquires 10,000 locks; memory for each"},
 		{name: "wait-10k", waiters: 10_000, local: waitMemory, about: "10,000 goroutines of one client wait, 100 for each lock; memory for each"},
