@@ -48,11 +48,20 @@ func (t *Telemetry) Operation(ctx context.Context, conn *zkconn.Conn, op Op) (co
 	if t == nil {
 		return ctx, Operation{}
 	}
-	spans := t.live() && !t.NoOperationSpans
+	spans := t.live() && !t.NoOperationSpans && !dropped(ctx)
 	if !spans && !t.driver.listens() && !t.operationDuration.Enabled(ctx) {
 		return ctx, Operation{}
 	}
 	return t.begin(ctx, conn, op, spans)
+}
+
+// dropped tells whether ctx carries a span of this process that the sampler has dropped. No
+// sampler keeps what is below, unless it was made to: that is not worth asking it for every
+// operation.
+func dropped(ctx context.Context) bool {
+	span := trace.SpanFromContext(ctx)
+	c := span.SpanContext()
+	return c.IsValid() && !c.IsSampled() && !c.IsRemote() && !span.IsRecording()
 }
 
 func (t *Telemetry) begin(ctx context.Context, conn *zkconn.Conn, op Op, spans bool) (context.Context, Operation) {
