@@ -54,7 +54,7 @@ func (c *config) newTelemetry(chroot string) *telemetry.Telemetry {
 	if c.untraced {
 		return nil
 	}
-	return telemetry.New(telemetry.Config{Settings: c.tracing, Label: c.ownerLabel, Chroot: chroot})
+	return telemetry.New(telemetry.Config{Settings: c.tracing, Data: c.defaultData, Label: c.ownerLabel, Chroot: chroot})
 }
 
 // seen tells of a delete that goes on in the background, or of a transaction of batch

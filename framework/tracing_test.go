@@ -7,10 +7,12 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
@@ -171,3 +173,31 @@ func TestTracingOptions(t *testing.T) {
 		}
 	}
 }
+
+// Below a span that was dropped no operation is one, though a sampler would take it; below
+// a remote one it is asked.
+func TestOperationsOfDroppedSpans(t *testing.T) {
+	sampler := &countingSampler{}
+	provider := sdktrace.NewTracerProvider(sdktrace.WithSampler(sampler))
+	client := curatortest.Start(t).Client(t, framework.WithTracing(tracing.WithTracerProvider(provider)))
+	for _, remote := range []bool{false, true} {
+		parent := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{1}, Remote: remote})
+		ctx := trace.ContextWithSpanContext(t.Context(), parent)
+		if _, err := client.CheckExists().ForPath(ctx, "/"); err != nil {
+			t.Fatal(err)
+		}
+		if n := sampler.asked.Load(); (n > 0) != remote {
+			t.Errorf("the sampler was asked %d times, the parent is remote: %v", n, remote)
+		}
+	}
+}
+
+// countingSampler takes everything.
+type countingSampler struct{ asked atomic.Int64 }
+
+func (s *countingSampler) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
+	s.asked.Add(1)
+	return sdktrace.AlwaysSample().ShouldSample(p)
+}
+
+func (s *countingSampler) Description() string { return "counting" }

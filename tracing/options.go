@@ -59,7 +59,7 @@ func WithPathFormatter(format func(path string) string) Option {
 }
 
 // WithoutOperationSpans leaves the span of each ZooKeeper operation out; lock spans and
-// metrics stay.
+// metrics stay. Below a span of this process that was not sampled there is none anyway.
 func WithoutOperationSpans() Option {
 	return option(func(s *Settings) { s.NoOperationSpans = true })
 }

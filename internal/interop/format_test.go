@@ -45,9 +45,10 @@ func TestNodeFormat(t *testing.T) {
 		if look.Stat.EphemeralOwner != c.session() {
 			t.Errorf("%c: the node is of session %x, the client's is %x", language, look.Stat.EphemeralOwner, c.session())
 		}
-		address, _, _ := strings.Cut(string(look.Data), "\n") // ours says below it who it is
-		if _, err := netip.ParseAddr(address); err != nil {
-			t.Errorf("%c: the node's data is no address: %q", language, look.Data)
+		// Go's says more, below the line that Java has.
+		address, more, _ := strings.Cut(string(look.Data), "\n")
+		if _, err := netip.ParseAddr(address); err != nil || (more != "") != (language == 'G') {
+			t.Errorf("%c: the node's data is not an address, with Go's below it: %q", language, look.Data)
 		}
 		look.Data, look.Stat.DataLength, look.Stat.EphemeralOwner = nil, 0, 0
 		nodes = append(nodes, look)

@@ -31,7 +31,7 @@ func (d driver) event(name string, session int64) {
 	}
 }
 
-func (d driver) operation(o *Operation, elapsed time.Duration, err error) {
+func (d driver) operation(o *operation, elapsed time.Duration, err error) {
 	name := javaName(o.op)
 	switch {
 	case d.advanced != nil:

@@ -62,7 +62,7 @@ type Release struct {
 // Release begins a release, which links to the acquire; what belongs to it is done with the
 // context that it returns. The token is not told if it is negative.
 func (a *Acquisition) Release(ctx context.Context, token int64) (context.Context, Release) {
-	if a == nil || ctx == nil || !a.t.live(ctx) {
+	if a == nil || ctx == nil || !a.t.live() {
 		return ctx, Release{}
 	}
 	ctx, span := a.t.tracer.Start(ctx, tracing.SpanLockRelease, a.ending(token)...)
@@ -71,11 +71,10 @@ func (a *Acquisition) Release(ctx context.Context, token int64) (context.Context
 
 // ending are the options of the spans that go back to the acquire.
 func (a *Acquisition) ending(token int64) []trace.SpanStartOption {
-	attrs := a.t.attributes(a.lock)
+	opts := []trace.SpanStartOption{a.lock.attributes}
 	if token >= 0 {
-		attrs = append(attrs, attribute.Int64(tracing.AttrLockToken, token))
+		opts = append(opts, trace.WithAttributes(attribute.Int64(tracing.AttrLockToken, token)))
 	}
-	opts := []trace.SpanStartOption{trace.WithAttributes(attrs...)}
 	if acquire := a.spanContext(); acquire.IsValid() {
 		opts = append(opts, trace.WithLinks(trace.Link{SpanContext: acquire}))
 	}
@@ -102,7 +101,7 @@ func (r Release) End(outcome string, held time.Duration) {
 // Lost makes the span of a loss, a child of whatever the acquire was a child of; ctx is
 // the lease's.
 func (a *Acquisition) Lost(ctx context.Context, token int64, held time.Duration, reason string) {
-	if a == nil || !a.t.live(ctx) {
+	if a == nil || !a.t.live() {
 		return
 	}
 	_, span := a.t.tracer.Start(ctx, tracing.SpanLockLost, a.ending(token)...)
@@ -119,10 +118,10 @@ func (a *Acquisition) Lost(ctx context.Context, token int64, held time.Duration,
 // Do begins the span around an acquire, what is done under the lock, and the release; end
 // ends it. busy says that err is that others held a lock that was not to be waited for.
 func (t *Telemetry) Do(ctx context.Context, lock Lock) (_ context.Context, end func(err error, busy bool)) {
-	if t == nil || ctx == nil || !t.live(ctx) {
+	if t == nil || ctx == nil || !t.live() {
 		return ctx, func(error, bool) {}
 	}
-	ctx, span := t.tracer.Start(ctx, tracing.SpanLockDo, trace.WithAttributes(t.attributes(lock)...))
+	ctx, span := t.tracer.Start(ctx, tracing.SpanLockDo, lock.attributes)
 	return ctx, func(err error, busy bool) {
 		if err != nil && !busy {
 			kind := ErrorType(err)

@@ -17,23 +17,32 @@ import (
 
 // Lock is a lock as spans and metrics have it.
 type Lock struct {
-	Kind string // of package tracing
-	Name string // the user's; "" for none
-	Path string // for spans only
+	kind, name string
+	attributes trace.SpanStartEventOption // of all its spans
 }
 
-func (l Lock) labels() labels { return labels{kind: l.Kind, name: l.Name} }
-
-// attributes are those of all spans of the lock, with room for a few more.
-func (t *Telemetry) attributes(l Lock) []attribute.KeyValue {
-	attrs := append(make([]attribute.KeyValue, 0, 6), attribute.String(tracing.AttrLockKind, l.Kind))
-	if l.Name != "" {
-		attrs = append(attrs, attribute.String(tracing.AttrLockName, l.Name))
+// Lock returns a lock of a kind of package tracing, with the user's name for it, "" for
+// none, and its path, which is for spans only.
+func (t *Telemetry) Lock(kind, name, path string) Lock {
+	if t == nil {
+		return Lock{}
 	}
-	if path := t.path(l.Path); path != "" {
+	attrs := []attribute.KeyValue{attribute.String(tracing.AttrLockKind, kind)}
+	if name != "" {
+		attrs = append(attrs, attribute.String(tracing.AttrLockName, name))
+	}
+	if path = t.path(path); path != "" {
 		attrs = append(attrs, attribute.String(tracing.AttrLockPath, path))
 	}
-	return attrs
+	return Lock{kind, name, trace.WithAttributes(attrs...)}
+}
+
+func (l Lock) labels() labels { return labels{kind: l.kind, name: l.name} }
+
+// tries are the attributes of an acquire that does not wait, and of one that does.
+var tries = map[bool]trace.SpanStartOption{
+	true:  trace.WithAttributes(attribute.Bool(tracing.AttrLockTry, true)),
+	false: trace.WithAttributes(attribute.Bool(tracing.AttrLockTry, false)),
 }
 
 // Acquisition is an acquire, and later what its hold goes back to. A nil Acquisition is
@@ -64,9 +73,8 @@ func (t *Telemetry) Acquire(ctx context.Context, lock Lock, try bool) (context.C
 		return ctx, nil
 	}
 	a := &Acquisition{t: t, lock: lock, start: time.Now(), ahead: -1}
-	if t.live(ctx) {
-		ctx, a.span = t.tracer.Start(ctx, tracing.SpanLockAcquire,
-			trace.WithAttributes(append(t.attributes(lock), attribute.Bool(tracing.AttrLockTry, try))...))
+	if t.live() {
+		ctx, a.span = t.tracer.Start(ctx, tracing.SpanLockAcquire, lock.attributes, tries[try])
 	}
 	a.ctx = ctx
 	if a.counted = t.pending.Enabled(ctx); a.counted {
@@ -88,7 +96,7 @@ func (a *Acquisition) Enqueued(ahead, contenders int, remaining int64) {
 		t.contenders.Record(a.ctx, int64(contenders), t.options.of(a.lock.labels()).record...)
 	}
 	if t.sequenceRemaining.Enabled(a.ctx) {
-		t.sequenceRemaining.Record(a.ctx, remaining, t.options.of(labels{name: a.lock.Name}).record...)
+		t.sequenceRemaining.Record(a.ctx, remaining, t.options.of(labels{name: a.lock.name}).record...)
 	}
 	if !a.recording() {
 		return
@@ -256,7 +264,7 @@ func (a *Acquisition) Watch(ctx context.Context, conn *zkconn.Conn, full string,
 	}
 	op := Op{Name: "getData", Path: full, Full: true, Missing: true, Background: true}
 	if !first {
-		op.Link = a.spanContext()
+		op.For = a
 	} else if a.span != nil {
 		ctx = trace.ContextWithSpan(ctx, a.span)
 	}

@@ -22,14 +22,17 @@ type Op struct {
 	Path       string // below Prefix, or the server's with Full
 	Prefix     string // of the namespace
 	Full       bool
-	Batch      int               // how many operations it is, if that is more than one
-	Missing    bool              // that there is no node is an answer, no error
-	Background bool              // nobody waits for it
-	Link       trace.SpanContext // of what it goes back to, if it is a trace of its own
+	Batch      int          // how many operations it is, if that is more than one
+	Missing    bool         // that there is no node is an answer, no error
+	Background bool         // nobody waits for it
+	For        *Acquisition // what it goes back to, if it is a trace of its own; nil if not
 }
 
-// Operation is an Op on its way. The zero Operation is one that nobody wants to know of.
-type Operation struct {
+// Operation is an Op on its way. The zero Operation is one that nobody wants to know of; it
+// is small, since goroutines begin with it.
+type Operation struct{ seen *operation }
+
+type operation struct {
 	t       *Telemetry
 	op      Op
 	ctx     context.Context
@@ -45,23 +48,36 @@ func (t *Telemetry) Operation(ctx context.Context, conn *zkconn.Conn, op Op) (co
 	if t == nil {
 		return ctx, Operation{}
 	}
-	spans := !t.NoOperationSpans && t.live(ctx)
+	spans := t.live() && !t.NoOperationSpans && !dropped(ctx)
 	if !spans && !t.driver.listens() && !t.operationDuration.Enabled(ctx) {
 		return ctx, Operation{}
 	}
 	return t.begin(ctx, conn, op, spans)
 }
 
+// dropped tells whether ctx carries a span of this process that the sampler has dropped. No
+// sampler keeps what is below, unless it was made to: that is not worth asking it for every
+// operation.
+func dropped(ctx context.Context) bool {
+	span := trace.SpanFromContext(ctx)
+	c := span.SpanContext()
+	return c.IsValid() && !c.IsSampled() && !c.IsRemote() && !span.IsRecording()
+}
+
 func (t *Telemetry) begin(ctx context.Context, conn *zkconn.Conn, op Op, spans bool) (context.Context, Operation) {
 	if op.Name == "getChildren" {
 		op.Name = "getChildren2" // as the protocol calls what is sent
 	}
-	o := Operation{t: t, op: op, start: time.Now(), server: conn.Server()}
+	o := &operation{t: t, op: op, start: time.Now(), server: conn.Server()}
 	if spans {
-		ctx, o.span = t.startSpan(ctx, &o)
-		if !o.span.IsRecording() {
-			o.span.End()
-			o.span = nil
+		var span trace.Span
+		if ctx, span = t.startSpan(ctx, o); span.IsRecording() {
+			o.span = span
+		} else {
+			span.End()
+			if !t.driver.listens() && !t.operationDuration.Enabled(ctx) {
+				return ctx, Operation{}
+			}
 		}
 	}
 	if o.span != nil || t.driver.listens() {
@@ -69,10 +85,10 @@ func (t *Telemetry) begin(ctx context.Context, conn *zkconn.Conn, op Op, spans b
 		ctx = zkconn.Observe(ctx, o.answers)
 	}
 	o.ctx = ctx
-	return ctx, o
+	return ctx, Operation{o}
 }
 
-func (t *Telemetry) startSpan(ctx context.Context, o *Operation) (context.Context, trace.Span) {
+func (t *Telemetry) startSpan(ctx context.Context, o *operation) (context.Context, trace.Span) {
 	name := o.op.Name
 	attrs := make([]attribute.KeyValue, 0, 7)
 	attrs = append(attrs, semconv.DBSystemNameKey.String(system), semconv.DBOperationName(name))
@@ -80,22 +96,22 @@ func (t *Telemetry) startSpan(ctx context.Context, o *Operation) (context.Contex
 		name += " " + t.Chroot
 		attrs = append(attrs, semconv.DBNamespace(t.Chroot))
 	}
-	attrs = append(attrs, serverAttributes(o.server)...)
+	attrs = append(attrs, t.serverOf(o.server).attributes...)
 	if path := t.path(o.path()); path != "" {
 		attrs = append(attrs, attribute.String(tracing.AttrPath, path))
 	}
 	if o.op.Batch > 1 {
 		attrs = append(attrs, semconv.DBOperationBatchSize(o.op.Batch))
 	}
-	opts := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attrs...), trace.WithTimestamp(o.start)}
-	if o.op.Link.IsValid() {
-		opts = append(opts, trace.WithNewRoot(), trace.WithLinks(trace.Link{SpanContext: o.op.Link}))
+	opts := append(make([]trace.SpanStartOption, 0, 4), asClient, trace.WithAttributes(attrs...))
+	if o.op.For != nil {
+		opts = append(opts, trace.WithNewRoot(), trace.WithLinks(trace.Link{SpanContext: o.op.For.spanContext()}))
 	}
 	return t.tracer.Start(ctx, name, opts...)
 }
 
 // path returns the server's path without the chroot, "" for an operation without.
-func (o *Operation) path() string {
+func (o *operation) path() string {
 	switch {
 	case o.op.Full:
 		return o.t.unrooted(o.op.Path)
@@ -108,7 +124,7 @@ func (o *Operation) path() string {
 }
 
 // Active tells whether anybody wants to know of the operation.
-func (o *Operation) Active() bool { return o.t != nil }
+func (o Operation) Active() bool { return o.seen != nil }
 
 // Retry tells that an operation is tried once more, after err; attempt counts from 1. ctx
 // is of the operation.
@@ -136,10 +152,13 @@ func (t *Telemetry) GaveUp() {
 }
 
 // End ends the operation after so many tries.
-func (o *Operation) End(tries int, err error) {
-	if o.t == nil {
-		return
+func (o Operation) End(tries int, err error) {
+	if o.seen != nil {
+		o.seen.end(tries, err)
 	}
+}
+
+func (o *operation) end(tries int, err error) {
 	elapsed := time.Since(o.start)
 	failed := err
 	if o.op.Missing && errors.Is(err, zkconn.ErrNoNode) {
@@ -151,7 +170,7 @@ func (o *Operation) End(tries int, err error) {
 		server = o.answers.Server
 	}
 	if o.t.operationDuration.Enabled(o.ctx) {
-		host, _ := splitHostPort(server)
+		host := o.t.serverOf(server).host
 		o.t.operationDuration.Record(o.ctx, elapsed.Seconds(),
 			o.t.options.of(labels{system: system, operation: o.op.Name, server: host, errorType: kind}).record...)
 	}
@@ -163,10 +182,10 @@ func (o *Operation) End(tries int, err error) {
 	}
 }
 
-func (o *Operation) endSpan(tries int, server, kind string, err, failed error) {
+func (o *operation) endSpan(tries int, server, kind string, err, failed error) {
 	attrs := []attribute.KeyValue{attribute.Int(tracing.AttrRetryAttempt, tries)}
 	if server != o.server {
-		attrs = append(attrs, serverAttributes(server)...)
+		attrs = append(attrs, o.t.serverOf(server).attributes...)
 	}
 	if host, port := splitHostPort(o.answers.Peer); host != "" {
 		attrs = append(attrs, semconv.NetworkPeerAddress(host))
@@ -191,16 +210,29 @@ func (o *Operation) endSpan(tries int, server, kind string, err, failed error) {
 	o.span.End()
 }
 
-// serverAttributes name a server.
-func serverAttributes(server string) []attribute.KeyValue {
-	host, port := splitHostPort(server)
-	switch {
-	case host == "":
-		return nil
-	case port == 0:
-		return []attribute.KeyValue{semconv.ServerAddress(host)}
+var asClient = trace.WithSpanKind(trace.SpanKindClient)
+
+// serverName is a server as spans and metrics have it.
+type serverName struct {
+	server, host string
+	attributes   []attribute.KeyValue
+}
+
+// serverOf returns the name of a server, which as a rule is the one that was asked for last.
+func (t *Telemetry) serverOf(server string) *serverName {
+	if last := t.servers.Load(); last != nil && last.server == server {
+		return last
 	}
-	return []attribute.KeyValue{semconv.ServerAddress(host), semconv.ServerPort(port)}
+	host, port := splitHostPort(server)
+	name := &serverName{server: server, host: host}
+	if host != "" {
+		name.attributes = append(name.attributes, semconv.ServerAddress(host))
+	}
+	if port != 0 {
+		name.attributes = append(name.attributes, semconv.ServerPort(port))
+	}
+	t.servers.Store(name)
+	return name
 }
 
 // splitHostPort returns the parts of host:port; the port is 0 if there is none.

@@ -68,18 +68,19 @@ func isField(key, value string) bool {
 	return key != "" && value != "" && utf8.ValidString(value) && !strings.ContainsAny(key, "=\n\r") && !strings.ContainsAny(value, "\n\r")
 }
 
-// NodeData returns the data of a lock node whose data would be plain, for the acquisition;
-// ok is false if it is to be plain.
-func (t *Telemetry) NodeData(plain []byte, a *Acquisition) (data []byte, ok bool) {
-	if t == nil || t.owner == "" {
+// NodeData returns the data of the node of an acquisition, which must not be changed; ok is
+// false if it is to be plain.
+func (t *Telemetry) NodeData(a *Acquisition) (data []byte, ok bool) {
+	if t == nil || t.data == nil {
 		return nil, false
 	}
-	data = append(slices.Clone(plain), t.owner...)
+	data = t.data
 	if a == nil || a.span == nil || !a.span.SpanContext().IsSampled() {
 		return data, true
 	}
 	carrier := propagation.MapCarrier{}
 	t.propagator().Inject(a.ctx, carrier)
+	data = slices.Clone(data)
 	delete(carrier, "baggage") // it is the application's, and everyone can read this
 	keys := carrier.Keys()
 	slices.Sort(keys)

@@ -3,8 +3,10 @@ package telemetry
 import (
 	"context"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/propagation"
@@ -20,16 +22,18 @@ const version = "0.1.0-dev"
 // Config says what to make.
 type Config struct {
 	tracing.Settings
-	Label  string // of the owner, in lock nodes
+	Data   []byte // of lock nodes, without what is added to it
+	Label  string // of the owner, there
 	Chroot string // "" for none
 }
 
 // Telemetry makes the spans and metrics of one client.
 type Telemetry struct {
 	Config
-	tracer trace.Tracer
-	driver driver
-	owner  string // the fields of all lock nodes
+	tracer  trace.Tracer
+	driver  driver
+	data    []byte // Data with the fields of all lock nodes; nil to leave it as it is
+	servers atomic.Pointer[serverName]
 	*instruments
 
 	mu      sync.Mutex
@@ -51,7 +55,7 @@ func New(cfg Config) *Telemetry {
 	}
 	t.instruments = newInstruments(meters)
 	if !cfg.NoHolderLinks {
-		t.owner = ownerFields(cfg.Label)
+		t.data = append(slices.Clone(cfg.Data), ownerFields(cfg.Label)...)
 	}
 	return t
 }
@@ -79,10 +83,9 @@ func findDormant() trace.TracerProvider {
 	return provider
 }
 
-// live tells whether a span that is started in ctx can come to anything. One below another
-// may, whoever made that: an agent from outside the process, for instance.
-func (t *Telemetry) live(ctx context.Context) bool {
-	return t.TracerProvider != nil || otel.GetTracerProvider() != dormant || trace.SpanContextFromContext(ctx).IsValid()
+// live tells whether a span can come to anything.
+func (t *Telemetry) live() bool {
+	return t.TracerProvider != nil || otel.GetTracerProvider() != dormant
 }
 
 // path returns a path for an attribute, "" for none.

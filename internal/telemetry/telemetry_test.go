@@ -42,7 +42,7 @@ func TestInstruments(t *testing.T) {
 	reader := metric.NewManualReader()
 	provider := metric.NewMeterProvider(metric.WithReader(reader))
 	tel := New(Config{Settings: tracing.NewSettings(tracing.WithMeterProvider(provider))})
-	ctx, conn, lock := t.Context(), new(zkconn.Conn), Lock{Kind: tracing.KindMutex}
+	ctx, conn, lock := t.Context(), new(zkconn.Conn), tel.Lock(tracing.KindMutex, "", "")
 	_, a := tel.Acquire(ctx, lock, false)
 	a.Enqueued(0, 1, 7)
 	a.Granted(1, false)

@@ -35,7 +35,7 @@ func (in *internals) acquire(ctx context.Context, wait bool) (*Lease, error) {
 // traced runs an acquisition as a span. What it waits for is bounded by the context that
 // it is given, which ends with ctx or by WithMaxWait.
 func (in *internals) traced(ctx context.Context, wait bool, acquire func(waitCtx context.Context, span *telemetry.Acquisition) (*Lease, error)) (*Lease, error) {
-	waitCtx, span := in.inside.Telemetry().Acquire(ctx, in.seen(), !wait)
+	waitCtx, span := in.inside.Telemetry().Acquire(ctx, in.seen, !wait)
 	if wait && in.cfg.maxWait > 0 {
 		var cancel context.CancelFunc
 		waitCtx, cancel = context.WithTimeoutCause(waitCtx, in.cfg.maxWait, errMaxWait)

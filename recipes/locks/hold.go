@@ -222,7 +222,7 @@ func (h *hold) dropped(released *atomic.Bool) {
 	h.in.inside.Report(func() {
 		h.in.client.Logger().Warn("lock lease dropped without release; the lock stays held until the client is closed",
 			"path", h.in.path, "token", h.token)
-		h.in.inside.Telemetry().Dropped(h.in.seen())
+		h.in.inside.Telemetry().Dropped(h.in.seen)
 	})
 }
 

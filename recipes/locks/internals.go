@@ -42,6 +42,7 @@ type internals struct {
 	path   string
 	full   string // the server's
 	cfg    config
+	seen   telemetry.Lock
 	rules
 
 	// The other side of a read-write lock. Which of its leases a context carries is looked
@@ -75,7 +76,8 @@ func newInternals(client *framework.Client, path string, cfg config, r rules) (*
 	if cfg.plain {
 		r.shortcuts = nil
 	}
-	return &internals{client: client, inside: inside, path: path, full: full, cfg: cfg, rules: r}, nil
+	seen := inside.Telemetry().Lock(kinds[r.kind], cfg.name, path)
+	return &internals{client: client, inside: inside, path: path, full: full, cfg: cfg, rules: r, seen: seen}, nil
 }
 
 // leaseKey is what a context carries a lease under: the lock's identity, whatever object
@@ -101,7 +103,7 @@ func (in *internals) builder(span *telemetry.Acquisition) framework.CreateBuilde
 	b := in.client.Create().CreatingParentContainersIfNeeded().WithProtection().WithMode(framework.EphemeralSequential)
 	if in.cfg.nodeDataGiven {
 		b = b.WithData(in.cfg.nodeData)
-	} else if data, ok := in.inside.Telemetry().NodeData(in.client.DefaultData(), span); ok && !in.cfg.plainData {
+	} else if data, ok := in.inside.Telemetry().NodeData(span); ok && !in.cfg.plainData {
 		b = b.WithData(data)
 	}
 	return in.driver.CreatesTheLock(b.Uncompressed()) // Java reads it, and so does who looks into the lock

@@ -84,6 +84,22 @@ func TestMetricValues(t *testing.T) {
 	})
 }
 
+// A session that no server has ended is presumed to be over.
+func TestPresumedExpiration(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		m := suite.NewMetrics()
+		e := newEnv(t, b, framework.WithTracing(m.Option()))
+		heal := e.network.Isolate()
+		suite.Eventually(t, "the presumption", func() bool { return e.client.ConnectionState() == state.Lost })
+		heal()
+		synctest.Wait()
+		want := "zookeeper.client.session.expirations{zookeeper.session.expiration.cause=local_deadline} 1"
+		if points := m.Points(t); !slices.Contains(points, want) {
+			t.Errorf("%q, want %s among them", points, want)
+		}
+	})
+}
+
 // A lease that nobody can release any more is counted, and its lock stays held.
 func TestDropped(t *testing.T) {
 	server := curatortest.Start(t)

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"go.opentelemetry.io/otel/baggage"
+	"go.opentelemetry.io/otel/propagation"
+
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
@@ -143,4 +146,30 @@ func TestLinks(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestBaggage has a propagator that writes more than a trace.
+func TestBaggage(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		spans := suite.NewSpans()
+		propagator := propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})
+		e := newEnv(t, b, framework.WithTracing(spans.Option(), tracing.WithPropagator(propagator)))
+		member, err := baggage.NewMember("user", "secret")
+		if err != nil {
+			t.Fatal(err)
+		}
+		bag, err := baggage.New(member)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lease, err := e.mutex.Acquire(baggage.ContextWithBaggage(t.Context(), bag))
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := e.observer.GetData().ForPath(t.Context(), lease.Path())
+		if err != nil || strings.Contains(string(data), "secret") || !strings.Contains(string(data), "traceparent=") {
+			t.Errorf("data %q, %v", data, err)
+		}
+		e.release(lease)
+	})
 }

@@ -22,11 +22,6 @@ var kinds = map[string]string{
 	semaphoreKind: tracing.KindSemaphore, semaphoreV2Kind: tracing.KindSemaphore,
 }
 
-// seen is the lock as spans and metrics have it.
-func (in *internals) seen() telemetry.Lock {
-	return telemetry.Lock{Kind: kinds[in.kind], Name: in.cfg.name, Path: in.path}
-}
-
 // failure is how an acquire failed whose wait had the context.
 func failure(waitCtx context.Context, err error) telemetry.Failure {
 	return telemetry.Failure{
@@ -117,7 +112,7 @@ func (l *Lease) opened(ctx context.Context) {
 		return
 	}
 	for _, h := range l.holds() {
-		h.tally.open(func() bool { return h.in.inside.Telemetry().Opened(ctx, h.in.seen()) })
+		h.tally.open(func() bool { return h.in.inside.Telemetry().Opened(ctx, h.in.seen) })
 	}
 }
 
@@ -128,7 +123,7 @@ func (h *hold) closed(ctx context.Context, loss *LossError) {
 		held, reason = loss.Held, loss.Reason.String()
 	}
 	h.tally.close(func(counted bool) {
-		h.in.inside.Telemetry().Closed(ctx, h.in.seen(), counted, held, reason)
+		h.in.inside.Telemetry().Closed(ctx, h.in.seen, counted, held, reason)
 	})
 }
 
@@ -196,12 +191,12 @@ func (m *InterProcessMultiLock) seen() (*telemetry.Telemetry, telemetry.Lock) {
 	for _, lock := range m.locks {
 		if o, ok := lock.(observed); ok {
 			t, _ := o.seen()
-			return t, telemetry.Lock{Kind: tracing.KindMulti}
+			return t, t.Lock(tracing.KindMulti, "", "")
 		}
 	}
 	return nil, telemetry.Lock{}
 }
 
 func (in *internals) traces() (*telemetry.Telemetry, telemetry.Lock) {
-	return in.inside.Telemetry(), in.seen()
+	return in.inside.Telemetry(), in.seen
 }

@@ -10,6 +10,10 @@ CMD finds in its environment
   CURATOR_LOCKS_HELD     the locks that are held around it, so that a curator lock
                          inside CMD does not wait for the one it runs under
 
+Who may read the lock's node, which by default is everyone, sees CMD's name (none of its
+arguments), the name of this host and the id of this process; so does who is refused the
+lock meanwhile, on standard error.
+
 What no lock can do: if this process is stopped (kill -STOP, a machine that sleeps) or CMD
 cannot be killed, CMD may go on after the lock has gone to somebody else. Where that
 matters, let CMD send CURATOR_FENCING_TOKEN along and the receiver refuse a token that is

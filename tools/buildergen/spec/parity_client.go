@@ -55,7 +55,7 @@ var client = Section{Title: "CuratorFramework: the client", Rows: []Parity{
 	{"EnsureContainers.ensure", "paths.EnsureContainers.Ensure", "", ""},
 	{"EnsureContainers.reset", "paths.EnsureContainers.Reset", "", ""},
 	{"CuratorFramework.newNamespaceAwareEnsurePath", "", Deprecated, "`paths.EnsureContainers`"},
-	{"CuratorFramework.getZookeeperClient", "Client.SessionID, Client.SessionTimeout, Client.ConnectionState, retry.Do", "", "what is asked of it most; there is no access to the driver"},
+	{"CuratorFramework.getZookeeperClient", "Client.SessionID, Client.SessionTimeout, Client.ConnectionState, retry.Do, tracing.WithDriver", "", "what is asked of it most, its tracer drivers among it; there is no access to the driver"},
 	{"CuratorFramework.getConnectionStateListenable", "Client.ConnectionStateListenable", "", ""},
 	{"CuratorFramework.getCuratorListenable", "Client.CuratorListenable", "", "also of a view"},
 	{"CuratorFramework.getUnhandledErrorListenable", "Client.UnhandledErrorListenable", "", "also of a view"},

@@ -1,0 +1,76 @@
+package telemetry
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/go-curator/curator/tracing"
+)
+
+// TestDashboard has the dashboard show every metric, under the names that OpenTelemetry's
+// exporter for Prometheus gives them, and no other.
+func TestDashboard(t *testing.T) {
+	data, err := os.ReadFile("../../docs/dashboards/curator.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dashboard struct {
+		Panels []struct{ Targets []struct{ Expr string } }
+	}
+	if err := json.Unmarshal(data, &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]bool{}
+	known := map[string]string{}
+	for line := range strings.Lines(strings.TrimSpace(instrumentsGolden)) {
+		name := strings.Fields(line)[0]
+		known[prometheusName(strings.Fields(line))] = name
+	}
+	label := map[string]bool{"job": true, "instance": true, "le": true}
+	for _, kv := range (labels{
+		kind: "1", name: "1", outcome: "1", end: "1", reason: "1", system: "1", operation: "1", server: "1",
+		errorType: "1", state: "1", expirationCause: "1", watchedType: "1",
+	}).attributes() {
+		label[strings.ReplaceAll(string(kv.Key), ".", "_")] = true
+	}
+	word := regexp.MustCompile(`[a-z]+(?:_[a-z]+)+`)
+	for _, panel := range dashboard.Panels {
+		for _, target := range panel.Targets {
+			for _, name := range word.FindAllString(strings.ReplaceAll(target.Expr, "histogram_quantile", ""), -1) {
+				metric := strings.TrimSuffix(strings.TrimSuffix(name, "_bucket"), "_count")
+				if known[name] != "" {
+					metric = name // ends in count itself
+				}
+				switch {
+				case known[metric] != "":
+					shown[known[metric]] = true
+				case !label[name] && name != "rate_interval":
+					t.Errorf("%s in %s is nothing that there is", name, target.Expr)
+				}
+			}
+		}
+	}
+	for _, name := range known {
+		if !shown[name] {
+			t.Errorf("no panel shows %s", name)
+		}
+	}
+	if !shown[tracing.MetricWatches] {
+		t.Error("the watches are not shown")
+	}
+}
+
+// prometheusName is the name of an instrument of the golden list there.
+func prometheusName(fields []string) string {
+	name := strings.ReplaceAll(fields[0], ".", "_")
+	if fields[2] == "s" {
+		name += "_seconds"
+	}
+	if len(fields) > 3 { // monotonic
+		name += "_total"
+	}
+	return name
+}

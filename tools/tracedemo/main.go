@@ -1,0 +1,149 @@
+// Tracedemo shows the spans of two programs that want the same lock, without a collector:
+//
+//	go run ./tools/tracedemo                          # as text
+//	go run ./tools/tracedemo -otlp trace.json         # as OTLP/JSON, for what imports that
+//	go run ./tools/tracedemo -svg lock-trace.svg      # as the picture of docs/observability.md
+//
+// Both have a session of their own at an embedded server, and a tracer provider of their
+// own, as two processes would: all that connects their traces is what the lock's nodes say.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/retry"
+	"github.com/go-curator/curator/tools/curatortest"
+	"github.com/go-curator/curator/tracing"
+)
+
+func main() {
+	if err := run(context.Background(), os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "tracedemo:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, stdout io.Writer) error {
+	flags := flag.NewFlagSet("tracedemo", flag.ContinueOnError)
+	otlp := flags.String("otlp", "", "write the spans to this `file`, as OTLP/JSON")
+	svg := flags.String("svg", "", "draw the spans into this `file`")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	spans, err := record(ctx)
+	if err != nil {
+		return err
+	}
+	if *otlp == "" && *svg == "" {
+		_, err := io.WriteString(stdout, text(spans))
+		return err
+	}
+	if *otlp != "" {
+		data, err := otlpJSON(spans)
+		if err == nil {
+			err = os.WriteFile(*otlp, data, 0o644)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if *svg != "" {
+		return os.WriteFile(*svg, []byte(draw(spans)), 0o644)
+	}
+	return nil
+}
+
+// work is how long each of the programs needs the lock.
+const work = 12 * time.Millisecond
+
+// record has billing hold the lock when orders-api wants it, and returns the spans of both.
+func record(ctx context.Context) (spans []sdktrace.ReadOnlySpan, err error) {
+	server, err := curatortest.New()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, server.Close()) }()
+	exporter := tracetest.NewInMemoryExporter()
+	billing, err := start(ctx, "billing", server.ConnectString(), exporter)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, billing.client.Close(ctx)) }()
+	orders, err := start(ctx, "orders-api", server.ConnectString(), exporter)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, orders.client.Close(ctx)) }()
+
+	held, done := make(chan struct{}), make(chan error, 1)
+	go func() {
+		done <- billing.request(ctx, "monthly run", func() { close(held) })
+	}()
+	select {
+	case <-held:
+	case err := <-done:
+		return nil, errors.Join(errors.New("billing did not get the lock"), err)
+	}
+	err = errors.Join(orders.request(ctx, "POST /orders", func() {}), <-done)
+	return exporter.GetSpans().Snapshots(), err
+}
+
+// program is one of the two.
+type program struct {
+	client *framework.Client
+	mutex  *locks.InterProcessMutex
+	tracer trace.Tracer
+}
+
+func start(ctx context.Context, name, connectString string, exporter sdktrace.SpanExporter) (*program, error) {
+	provider := sdktrace.NewTracerProvider(sdktrace.WithSyncer(exporter),
+		sdktrace.WithResource(resource.NewSchemaless(attribute.String("service.name", name))))
+	client, err := framework.NewClient(connectString, retry.ExponentialBackoff(time.Second, 3),
+		framework.WithOwnerLabel(name), framework.WithoutEnsembleTracker(),
+		framework.WithTracing(tracing.WithTracerProvider(provider)))
+	if err != nil {
+		return nil, err
+	}
+	if err := client.Start(ctx); err != nil {
+		return nil, err
+	}
+	mutex, err := locks.NewInterProcessMutex(client, "/locks/orders", locks.WithName("orders"))
+	if err == nil {
+		err = client.BlockUntilConnected(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, client.Close(ctx))
+	}
+	return &program{client, mutex, provider.Tracer("tracedemo")}, nil
+}
+
+// request does something under the lock, as a span.
+func (p *program) request(ctx context.Context, name string, locked func()) error {
+	ctx, span := p.tracer.Start(ctx, name)
+	defer span.End()
+	return locks.Do(ctx, p.mutex, func(ctx context.Context, _ *locks.Lease) error {
+		locked()
+		_, err := p.client.CheckExists().ForPath(ctx, "/orders")
+		timer := time.NewTimer(work)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		return err
+	})
+}
