@@ -150,7 +150,7 @@ func (t *spanTree) render(parent trace.SpanID, margin string) {
 			}
 			fmt.Fprintf(t, " %s->#%d", kind, t.numbers[link.SpanContext.SpanID()])
 		}
-		for _, event := range span.Events() {
+		for _, event := range inOrder(span.Events()) {
 			fmt.Fprintf(t, " @%s", event.Name)
 		}
 		if span.Status().Code.String() != "Unset" {
@@ -159,6 +159,20 @@ func (t *spanTree) render(parent trace.SpanID, margin string) {
 		t.WriteByte('\n')
 		t.render(id, margin+"  ")
 	}
+}
+
+// inOrder returns events with those of the connection last: they have another source, and no
+// order towards the rest.
+func inOrder(events []sdktrace.Event) []sdktrace.Event {
+	ofConnection := func(e sdktrace.Event) int {
+		if e.Name == tracing.EventSuspended || e.Name == tracing.EventReconnected {
+			return 1
+		}
+		return 0
+	}
+	events = slices.Clone(events)
+	slices.SortStableFunc(events, func(a, b sdktrace.Event) int { return ofConnection(a) - ofConnection(b) })
+	return events
 }
 
 // leftOut are in every span of their kind, changing the attributes is for other tests.

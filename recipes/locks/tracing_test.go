@@ -175,7 +175,7 @@ func TestSpansSuspended(t *testing.T) {
 		e.give(e.granted(waiter))
 	}, `
 		test
-			curator.lock.acquire#1 contenders_ahead=1 kind=mutex outcome=acquired path=/lock reentrant=false token=* try=false @enqueued @waiting @suspended @reconnected @waiting @granted
+			curator.lock.acquire#1 contenders_ahead=1 kind=mutex outcome=acquired path=/lock reentrant=false token=* try=false @enqueued @waiting @waiting @granted @suspended @reconnected
 				create client path=/lock/lock-
 				getData client path=/lock/lock size=3
 				getChildren2 client path=/lock
