@@ -31,7 +31,7 @@ func measured(t *testing.T, look func(e *env, m *suite.Metrics)) {
 		e := newEnv(t, b, framework.WithTracing(m.Option()))
 		named := e.lock(e.client, locks.WithName("orders"))
 		lease := e.acquire(named)
-		synctest.Wait() // for its watch, which nobody waits for
+		synctest.Wait()
 		_, err := e.lock(e.client).TryAcquire(t.Context())
 		wantErr(t, err, locks.ErrNotAcquired)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -145,13 +145,14 @@ curator.lock.hold.duration{curator.lock.end=lost curator.lock.kind=mutex curator
 curator.lock.hold.duration{curator.lock.end=released curator.lock.kind=mutex curator.lock.name=orders} 2
 curator.lock.losses{curator.lock.kind=mutex curator.lock.loss.reason=suspended curator.lock.name=orders} 1
 curator.lock.pending{curator.lock.kind=mutex} 1
-curator.lock.sequence.remaining{curator.lock.name=orders} 2.147483642e+09
-curator.lock.sequence.remaining{} 2.147483641e+09
+curator.lock.sequence.remaining{curator.lock.name=orders} 2.147483641e+09
+curator.lock.sequence.remaining{} 2.14748364e+09
 db.client.operation.duration{db.operation.name=create db.system.name=zookeeper server.address=virtual} 7
-db.client.operation.duration{db.operation.name=delete db.system.name=zookeeper server.address=virtual} 5
+db.client.operation.duration{db.operation.name=delete db.system.name=zookeeper server.address=virtual} 4
 db.client.operation.duration{db.operation.name=getChildren2 db.system.name=zookeeper server.address=virtual} 1
 db.client.operation.duration{db.operation.name=getData db.system.name=zookeeper error.type=not_found server.address=virtual} 1
-db.client.operation.duration{db.operation.name=getData db.system.name=zookeeper server.address=virtual} 8
+db.client.operation.duration{db.operation.name=getData db.system.name=zookeeper server.address=virtual} 5
+db.client.operation.duration{db.operation.name=multi db.system.name=zookeeper server.address=virtual} 1
 zookeeper.client.connection.attempts{error.type=session_expired server.address=virtual} 1
 zookeeper.client.connection.attempts{server.address=virtual} 3
 zookeeper.client.retries{db.operation.name=getData error.type=connection_loss} 1
@@ -161,5 +162,5 @@ zookeeper.client.session.transitions{zookeeper.connection.state=connected} 1
 zookeeper.client.session.transitions{zookeeper.connection.state=lost} 1
 zookeeper.client.session.transitions{zookeeper.connection.state=reconnected} 2
 zookeeper.client.session.transitions{zookeeper.connection.state=suspended} 2
-zookeeper.client.watch.count{zookeeper.watch.type=data} 2
+zookeeper.client.watch.count{zookeeper.watch.type=data} 3
 `

@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"time"
@@ -26,12 +27,13 @@ func (in *internals) watchLater() time.Duration {
 // it that there will be.
 func (h *hold) watchFrom(c *contender) {
 	if c.vigil != nil && c.node.Path == h.node.Path {
-		data := c.vigil.data
+		asked := c.vigil.asked
 		own := c.vigil.take()
 		c.stop()
 		if own != nil {
-			own.handOver(h.onNode)
-			h.revoke(data)
+			if fired := own.handOver(h.onNode); asked && !fired { // else the node is read again
+				h.revoke()
+			}
 			return
 		}
 	}
@@ -61,7 +63,9 @@ func (h *hold) watchNode(ctx context.Context) {
 			case errors.Is(err, framework.ErrNoNode):
 				h.lose(LossNodeDeleted, nil)
 			case err == nil:
-				h.revoke(call.Res.(*jute.GetDataResponse).Data)
+				if bytes.Equal(call.Res.(*jute.GetDataResponse).Data, revokeMessage) {
+					h.revoke()
+				}
 			}
 			return
 		}

@@ -1,7 +1,6 @@
 package locks
 
 import (
-	"bytes"
 	"context"
 	"weak"
 
@@ -42,9 +41,9 @@ func WithRevocable(fn func(ctx context.Context, lease *Lease)) RevocableOption {
 	})
 }
 
-// revoke does what was asked for by the data of the hold's node, if it was.
-func (h *hold) revoke(data []byte) {
-	if !h.in.cfg.revocable || !bytes.Equal(data, revokeMessage) {
+// revoke does what somebody has asked for by the data of the hold's node.
+func (h *hold) revoke() {
+	if !h.in.cfg.revocable {
 		return
 	}
 	h.mu.Lock()

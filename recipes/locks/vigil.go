@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"sync"
@@ -15,7 +16,7 @@ import (
 type vigil struct {
 	told    chan struct{} // has room for one: a watch has fired
 	watches []*nodeWatch
-	data    []byte // of the own node, when its watch was set
+	asked   bool // to let go as soon as it holds the lock, by the own node's data
 }
 
 // nodeWatch is a data watch on one node.
@@ -57,8 +58,8 @@ func (w *nodeWatch) fired() zkconn.EventType {
 }
 
 // handOver gives the watch to somebody else, who is told at once of an event that there
-// was already.
-func (w *nodeWatch) handOver(tell func(zkconn.WatchEvent)) {
+// was already; then it reports true.
+func (w *nodeWatch) handOver(tell func(zkconn.WatchEvent)) (fired bool) {
 	w.mu.Lock()
 	w.tell = tell
 	event := w.event
@@ -66,6 +67,7 @@ func (w *nodeWatch) handOver(tell func(zkconn.WatchEvent)) {
 	if event != 0 {
 		tell(zkconn.WatchEvent{Type: event, Path: w.path})
 	}
+	return event != 0
 }
 
 // dataCall returns the read that sets a watch on a node.
@@ -123,8 +125,8 @@ func (v *vigil) signal(zkconn.WatchEvent) {
 	}
 }
 
-// asked returns the reads that are to set watches in a role.
-func (v *vigil) asked(r role) (calls []*zkconn.Call) {
+// reads returns those that are to set watches in a role.
+func (v *vigil) reads(r role) (calls []*zkconn.Call) {
 	for _, w := range v.watches {
 		if w.role == r && w.call != nil {
 			calls = append(calls, w.call)
@@ -169,7 +171,7 @@ func (v *vigil) answered(w *nodeWatch, call *zkconn.Call) {
 	if res, ok := call.Res.(*jute.GetDataResponse); ok {
 		w.owner = res.Stat.EphemeralOwner
 		if w.role == ownNode {
-			v.data = res.Data
+			v.asked = bytes.Equal(res.Data, revokeMessage)
 		}
 	}
 }

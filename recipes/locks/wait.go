@@ -75,7 +75,7 @@ func (c *contender) watch(ctx context.Context) (armed bool, err error) {
 	if len(calls) == 0 {
 		return true, nil
 	}
-	ahead := c.vigil.asked(nodeAhead)
+	ahead := c.vigil.reads(nodeAhead)
 	err = c.arm(ctx, conn, calls...)
 	switch settled := c.vigil.settle(err); {
 	case err != nil:
