@@ -59,7 +59,7 @@ func wantPeers(workload string) string {
 		return "floor floor-list"
 	case "solo", "spread":
 		return "floor floor-list curator zk.Lock"
-	case "contend", "drain", "hold", "wait":
+	case "contend", "drain", "hold", "wait", "goroutines":
 		return "curator zk.Lock"
 	case "semaphore":
 		return "curator curator-v2"
