@@ -124,10 +124,10 @@ func (l driverLogger) Printf(format string, args ...any) {
 // Do sends calls in one write and waits for all their answers. With a session that is
 // not zero they are sent on that session or not at all.
 //
-// A nil error means that every call was answered; what the answers say is in their Err.
-// A *TransportError says that some were not: whether they may have been applied is in it,
-// and it is the Err of those calls. ErrTooLarge is returned before anything is sent. When ctx ends Do returns at
-// once; calls that were not sent by then never are.
+// A nil error means that every call was answered; what the answers say is in their Err. A
+// *TransportError says that some were not: whether they may have been applied is in it, and it
+// is the Err of those calls. ErrTooLarge is returned before anything is sent. When ctx ends Do
+// returns at once; calls that were not sent by then never are.
 func (c *Conn) Do(ctx context.Context, session int64, calls ...*Call) error {
 	err := c.do(ctx, session, calls)
 	if err != nil {

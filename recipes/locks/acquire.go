@@ -122,7 +122,7 @@ type contender struct {
 	node   seam.Created   // the last, which waits for all
 	mates  []seam.Created // those of the other leases, right ahead of it
 	placed bool           // the place in the queue has been told of
-	wish   wish           // what it waits for
+	ahead  []string       // the names of nodes of which one must go
 	vigil  *vigil         // once it waits
 
 	matesHolds []*hold // when the lock is granted
@@ -308,7 +308,7 @@ func (c *contender) look(ctx context.Context) (in bool, err error) {
 	case len(next.PathsToWatch) == 0:
 		return false, errNothingToWatch
 	}
-	c.plan(queue, next.PathsToWatch)
+	c.ahead = slices.Clone(next.PathsToWatch) // the rest of the queue need not be kept
 	return false, nil
 }
 

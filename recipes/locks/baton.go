@@ -1,7 +1,6 @@
 package locks
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/go-curator/curator/internal/zkconn"
@@ -10,27 +9,28 @@ import (
 // The baton is how a holder that lets go tells the waiter right behind it so, and nobody
 // else: that one is let in without another look at the queue.
 //
-// The holder of an exclusive lock releases it with one transaction that creates a marker beside its
-// node, deletes the marker and deletes the node. Nobody ever sees the marker, but who has
-// set a watch on its path is told that it was created.
+// The holder of an exclusive lock releases it with one transaction that creates a marker
+// beside its node, deletes the marker and deletes the node. Nobody ever sees the marker, but
+// who has set a watch on its path is told that it was created.
 //
-// It proves that the waiter is next. The holder was the first, which stays so until its node is
-// deleted; the transaction is applied only while that is there; so at that moment nobody else was
-// ahead of the waiter, which has chosen the nearest node ahead of it that counts, and
-// nobody can have come in between since. Nothing but the release makes a marker. The
+// It proves that the waiter is next. The holder was the first, which stays so until its node
+// is deleted; the transaction is applied only while that is there; so at that moment nobody
+// else was ahead of the waiter, which has chosen the nearest node ahead of it that counts,
+// and nobody can have come in between since. Nothing but the release makes a marker. The
 // deletion of the node alone proves nothing: it may be that of a waiter that has given up.
 //
-// The waiter must still be in the queue when that happens. Its own node was watched before: if the
-// watch has not fired, and its event would have come first, the node was there. And the
-// event came on the session that owns the node: else the watch ends with another event.
+// The waiter must still be in the queue when that happens. Its own node was watched before:
+// if the watch has not fired, and its event would have come first, the node was there. And
+// the event came on the session that owns the node: else the watch ends with another event.
 //
 // What would not be sound: a baton from a reader or from one of several leases, for it says
 // nothing of the others; from a write lease after a downgrade, whose reader has taken a
 // place ahead of waiters that have looked already; from a waiter; and a change of the own
 // node's data as the sign, which a request to revoke looks like.
 //
-// Nor would it be sound to count the nodes ahead as they go: one transaction can delete several
-// contenders, ours the last of them, as the end of a session does, or zkCli's deleteall.
+// Nor would it be sound to count the nodes ahead as they go: one transaction can delete
+// several contenders, ours the last of them, as the end of a session does, or zkCli's
+// deleteall.
 //
 // A holder that did not wait itself does not bother: most often nobody waits behind it.
 
@@ -49,40 +49,22 @@ func (v *vigil) passed() bool {
 
 // passesBaton tells whether the node of a hold is deleted with a baton; h.mu is held.
 func (h *hold) passesBaton(evict bool) bool {
-	return h.in.shortcuts != nil && h.in.shortcuts.passes && h.waited && !h.reader && !evict
+	return h.in.baton.passes && h.waited && !h.reader && !evict
 }
 
-// shortcuts are what the rules of this package's drivers allow beyond what any driver does.
-type shortcuts struct {
-	// ahead returns those of the queue that ours waits for.
-	ahead func(queue []string, ours string) []string
-	// handsOver tells whether a node's holder may pass the baton.
-	handsOver func(name string) bool
-	// passes tells whether this kind of hold passes the baton.
+// batonRules say which kinds of locks have to do with the baton. The zero value is none: so
+// it is for several leases, for rules of a user's, and with WithPlainProtocol.
+type batonRules struct {
+	// passes: the lock's holders pass it.
 	passes bool
+	// awaited tells whether the holder of a node that is waited for may pass it.
+	awaited func(name string) bool
 }
 
 var (
-	mutexShortcuts = &shortcuts{ahead: before, handsOver: anyone, passes: true}
-	readShortcuts  = &shortcuts{ahead: writersBefore, handsOver: anyone}
-	writeShortcuts = &shortcuts{ahead: before, handsOver: isWriter, passes: true}
+	mutexBaton = batonRules{true, func(string) bool { return true }}
+	writeBaton = batonRules{true, isWriter}
+	readBaton  = batonRules{false, isWriter}
 )
 
-func anyone(string) bool        { return true }
 func isWriter(name string) bool { return strings.Contains(name, writeName) }
-
-// before returns who is ahead in the queue.
-func before(queue []string, ours string) []string {
-	return queue[:max(0, slices.Index(queue, ours))]
-}
-
-// writersBefore returns the writers ahead of a reader, but for the one that it was.
-func writersBefore(queue []string, ours string) []string {
-	var writers []string
-	for _, name := range before(queue, ours) {
-		if isWriter(name) && orderOf(name) != orderOf(ours) {
-			writers = append(writers, name)
-		}
-	}
-	return writers
-}

@@ -110,8 +110,8 @@ func TestTraffic(t *testing.T) {
 	})
 }
 
-// A waiter that gives up is not a holder that lets go: who is behind it is not let in. Nor is it by a
-// change of the node ahead, which is how somebody asks for a lock.
+// A waiter that gives up is not a holder that lets go: who is behind it is not let in. Nor is
+// it by a change of the node ahead, which is how somebody asks for a lock.
 func TestNoBatonFromWaiters(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 		holder, quitter, last := enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t))
@@ -134,8 +134,8 @@ func TestNoBatonFromWaiters(t *testing.T) {
 	})
 }
 
-// A waiter whose own node is gone is not let in with it: not even when its watch has told of something
-// else before, all at once.
+// A waiter whose own node is gone is not let in with it: not even when its watch has told of
+// something else before, all at once.
 func TestNoGrantWithoutOwnNode(t *testing.T) {
 	for range 20 {
 		onVirtual(t, func(t *testing.T, s *curatortest.Server) {
@@ -166,8 +166,8 @@ func TestNoGrantWithoutOwnNode(t *testing.T) {
 	}
 }
 
-// One transaction deletes the holder's node and the waiter's, as zkCli's deleteall does: the waiter is not
-// let in for the moment between the two events.
+// One transaction deletes the holder's node and the waiter's, as zkCli's deleteall does: the
+// waiter is not let in for the moment between the two events.
 func TestNoGrantWithinTransaction(t *testing.T) {
 	for range 20 {
 		onVirtual(t, func(t *testing.T, s *curatortest.Server) {
@@ -188,7 +188,8 @@ func TestNoGrantWithinTransaction(t *testing.T) {
 	}
 }
 
-// The baton is refused, or nobody knows whether it was passed: the node goes, and the next is let in.
+// The baton is refused, or nobody knows whether it was passed: the node goes, and the next is
+// let in.
 func TestBatonRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		fate curatortest.Fate
@@ -224,8 +225,8 @@ func TestBatonRefused(t *testing.T) {
 	}
 }
 
-// A write lease that a reader was made from does not pass the baton, and its going is not counted: the
-// writer behind waits for the reader.
+// A write lease that a reader was made from does not pass the baton, and its going is not
+// counted: the writer behind waits for the reader.
 func TestDowngradeKeepsWritersOut(t *testing.T) {
 	for name, waited := range map[string]bool{"holder that had waited": true, "holder that had not": false} {
 		t.Run(name, func(t *testing.T) {

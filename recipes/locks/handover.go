@@ -11,10 +11,10 @@ import (
 	"github.com/go-curator/curator/internal/seam"
 )
 
-// Hand-over in the process: goroutines of one client that want the same mutex take turns. One of
-// them contends or holds; when it releases, the one that has waited the longest gets its node,
-// which stays the first in the queue of all processes, and no server is asked. After a bounded number
-// of that the node goes, and the next one contends at the end of the queue.
+// Hand-over in the process: goroutines of one client that want the same mutex take turns. One
+// of them contends or holds; when it releases, the one that has waited the longest gets its
+// node, which stays the first in the queue of all processes, and no server is asked. After a
+// bounded number of that the node goes, and the next one contends at the end of the queue.
 //
 // It is sound because the node stays. Each holder looks at the clock and the session as if
 // the node had just been granted, and a hold that was lost hands nothing over.

@@ -58,10 +58,10 @@ type rules struct {
 	maxLeases int
 	// mismatch tells whether a child is that of a kind that does not exclude this one, and
 	// which it is.
-	mismatch  func(name string) string
-	shortcuts *shortcuts // nil for none
-	shared    bool       // nested leases do not exclude each other
-	flat      bool       // leases do not nest
+	mismatch func(name string) string
+	baton    batonRules
+	shared   bool // nested leases do not exclude each other
+	flat     bool // leases do not nest
 }
 
 func newInternals(client *framework.Client, path string, cfg config, r rules) (*internals, error) {
@@ -74,7 +74,7 @@ func newInternals(client *framework.Client, path string, cfg config, r rules) (*
 		return nil, err
 	}
 	if cfg.plain {
-		r.shortcuts = nil
+		r.baton = batonRules{}
 	}
 	seen := inside.Telemetry().Lock(kinds[r.kind], cfg.name, path)
 	return &internals{client: client, inside: inside, path: path, full: full, cfg: cfg, rules: r, seen: seen}, nil

@@ -12,9 +12,9 @@ import (
 	"github.com/go-curator/curator/internal/telemetry"
 )
 
-// Lease is one acquisition of a lock, held from the return of Acquire until Release
-// or loss. Its methods may be called from several goroutines. A nil Lease, and the zero
-// value, is one that was never held: its contexts have ended, its Token is -1, Release does nothing.
+// Lease is one acquisition of a lock, held from the return of Acquire until Release or loss.
+// Its methods may be called from several goroutines. A nil Lease, and the zero value, is one
+// that was never held: its contexts have ended, its Token is -1, Release does nothing.
 //
 // A Lease that becomes unreachable without Release is logged; its lock stays held, as it
 // may be meant to, until the client is closed.

@@ -46,7 +46,7 @@ func newLeased(client *framework.Client, path string, count LeaseCount, opts []S
 	gate.maxHold = 0 // it is held for as long as somebody waits
 	if s.gate, err = newInternals(client, path+"/locks", gate, rules{
 		kind: semaphoreV2Kind, lockName: lockName, driver: StandardLockInternalsDriver{}, maxLeases: 1, mismatch: nothing, flat: true,
-		shortcuts: mutexShortcuts,
+		baton: mutexBaton,
 	}); err != nil {
 		return nil, err
 	}

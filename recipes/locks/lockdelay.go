@@ -10,8 +10,8 @@ import (
 
 // The lock delay needs a trace of the holder that outlives its session: a persistent node
 // beside the lock's path with the name of the holder's node. A release deletes it in the
-// transaction in which the holder's node goes; so who comes to be the first, and finds it with another
-// name, knows that a holder was lost.
+// transaction in which the holder's node goes; so who comes to be the first, and finds it with
+// another name, knows that a holder was lost.
 
 // WithLockDelay keeps the mutex from others for d after its holder was lost: by the end of
 // its session, by Close, by the deletion of its node, or because it did not believe in the lock

@@ -92,8 +92,8 @@ func TestLockDelay(t *testing.T) {
 	}
 }
 
-// A wait for the delay ends with its context and leaves no node; the trace stays for others. TryAcquire
-// does not wait.
+// A wait for the delay ends with its context and leaves no node; the trace stays for others.
+// TryAcquire does not wait.
 func TestLockDelayGivenUp(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 		holder := enqueue(t, s, delayed(t))

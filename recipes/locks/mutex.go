@@ -34,7 +34,7 @@ func NewInterProcessMutex(client *framework.Client, path string, opts ...MutexOp
 func mutexRules(driver LockInternalsDriver) rules {
 	r := rules{kind: mutexKind, lockName: lockName, driver: driver, maxLeases: 1, mismatch: otherThanMutex}
 	if driver == (StandardLockInternalsDriver{}) {
-		r.shortcuts = mutexShortcuts
+		r.baton = mutexBaton
 	}
 	return r
 }

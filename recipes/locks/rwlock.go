@@ -34,14 +34,14 @@ func NewInterProcessReadWriteLock(client *framework.Client, path string, opts ..
 	}
 	write, err := newInternals(client, path, cfg, rules{
 		kind: writeKind, lockName: writeName, driver: writeDriver{}, maxLeases: 1, mismatch: otherThanReadWrite,
-		shortcuts: writeShortcuts,
+		baton: writeBaton,
 	})
 	if err != nil {
 		return nil, err
 	}
 	read, err := newInternals(client, path, cfg, rules{
 		kind: readKind, lockName: readName, driver: readDriver{first: cfg.plain}, maxLeases: 1, mismatch: otherThanReadWrite, shared: true,
-		shortcuts: readShortcuts,
+		baton: readBaton,
 	})
 	if err != nil {
 		return nil, err
@@ -249,6 +249,17 @@ func (h *hold) seat() error {
 	defer h.mu.Unlock()
 	h.reader = h.reader || h.err == nil
 	return h.err
+}
+
+// writersBefore returns the writers ahead of a reader, but for the one that it was.
+func writersBefore(queue []string, ours string) []string {
+	var writers []string
+	for _, name := range queue[:max(0, slices.Index(queue, ours))] {
+		if isWriter(name) && orderOf(name) != orderOf(ours) {
+			writers = append(writers, name)
+		}
+	}
+	return writers
 }
 
 // acquireAs takes a read lease at the place of a write lease.

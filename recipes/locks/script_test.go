@@ -53,8 +53,8 @@ type side struct {
 	*locks.InterProcessReadWriteLock
 }
 
-// script is a random course of events at one lock, in virtual time. Whenever everything has come to rest,
-// those and only those hold the lock whose nodes let them.
+// script is a random course of events at one lock, in virtual time. Whenever everything has
+// come to rest, those and only those hold the lock whose nodes let them.
 type script struct {
 	t       *testing.T
 	s       *curatortest.Server
@@ -234,8 +234,9 @@ func (sc *script) run(steps int) {
 	}
 }
 
-// Contenders with and without the shortcuts, who give up, lose their connections, sessions and nodes, and
-// are asked to let go: never one too many holds the lock, and nobody sleeps who should not.
+// Contenders with and without the shortcuts, who give up, lose their connections, sessions and
+// nodes, and are asked to let go: never one too many holds the lock, and nobody sleeps who
+// should not.
 func TestRandomScripts(t *testing.T) {
 	newMutex := func(t *testing.T, n int) func(c *framework.Client, opts ...locks.Option) (string, locks.InterProcessLock) {
 		return func(c *framework.Client, opts ...locks.Option) (string, locks.InterProcessLock) {

@@ -40,7 +40,7 @@ func NewInterProcessSemaphore(client *framework.Client, path string, maxLeases i
 		mismatch: otherThanMutex, flat: true,
 	}
 	if maxLeases == 1 {
-		r.shortcuts = mutexShortcuts
+		r.baton = mutexBaton
 	}
 	in, err := newInternals(client, path, cfg, r)
 	if err != nil {

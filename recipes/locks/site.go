@@ -39,7 +39,7 @@ func (s site) String() string {
 // warn tells the client's log that the contender waits behind a lease of its own client,
 // if one of the nodes ahead is that of one.
 func (c *contender) warn() {
-	for _, name := range c.wish.names {
+	for _, name := range c.ahead {
 		if c.warnOf(holds.at(nodeKey{c.in.inside.Identity(), c.in.full + "/" + name})) {
 			return
 		}

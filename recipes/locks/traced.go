@@ -42,9 +42,8 @@ func (c *contender) enqueued(queue []string, own string) {
 
 // arm sends the calls that watch, the last of them the node right ahead, as one operation.
 func (c *contender) arm(ctx context.Context, conn *zkconn.Conn, calls ...*zkconn.Call) error {
-	names := c.wish.names
 	ctx, traced := c.in.inside.Telemetry().Operation(ctx, conn, telemetry.Op{
-		Name: "getData", Path: c.in.full + "/" + names[len(names)-1], Full: true, Batch: len(calls), Missing: true,
+		Name: "getData", Path: c.in.full + "/" + c.ahead[len(c.ahead)-1], Full: true, Batch: len(calls), Missing: true,
 	})
 	err := conn.Do(ctx, c.node.Session, calls...)
 	traced.End(1, cmp.Or(err, calls[len(calls)-1].Err))

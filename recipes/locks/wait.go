@@ -10,25 +10,6 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-// wish is what a contender waits for.
-type wish struct {
-	names  []string // of nodes of which one must go
-	marker string   // of the node right ahead, or ""
-}
-
-// plan says what to wait for, given the queue and the names to watch.
-func (c *contender) plan(queue, names []string) {
-	c.wish = wish{names: slices.Clone(names)}
-	s := c.in.shortcuts
-	if s == nil {
-		return
-	}
-	ahead := s.ahead(queue, nameOf(c.node.Path))
-	if next := ahead[len(ahead)-1]; s.handsOver(next) {
-		c.wish.marker = marker(c.in.full + "/" + next)
-	}
-}
-
 // sleep waits until the contender is let in or the queue is to be looked at again.
 func (c *contender) sleep(ctx context.Context) (in bool, err error) {
 	if armed, err := c.watch(ctx); err != nil || !armed {
@@ -62,11 +43,12 @@ func (c *contender) watch(ctx context.Context) (armed bool, err error) {
 		c.vigil = &vigil{told: make(chan struct{}, 1)}
 	}
 	wanted := []watched{{ownNode, c.node.Path}}
-	if c.wish.marker != "" {
-		wanted = append(wanted, watched{markerNode, c.wish.marker})
-	}
-	for _, name := range c.wish.names {
-		wanted = append(wanted, watched{nodeAhead, c.in.full + "/" + name})
+	for _, name := range c.ahead {
+		path := c.in.full + "/" + name
+		if awaited := c.in.baton.awaited; awaited != nil && awaited(name) {
+			wanted = append(wanted, watched{markerNode, marker(path)})
+		}
+		wanted = append(wanted, watched{nodeAhead, path})
 	}
 	calls, idle := c.vigil.set(wanted)
 	for _, w := range idle {
@@ -139,7 +121,7 @@ func after(what zkconn.EventType) error {
 	return nil
 }
 
-// stop gives back what the contender watches, but for a node ahead that has gone or is going.
+// stop gives back what the contender watches, but for a node ahead that is going.
 func (c *contender) stop() {
 	if c.vigil == nil {
 		return
