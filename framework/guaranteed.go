@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -26,25 +25,30 @@ func (c *core) remove(cause context.Context, full string, version int32, session
 // release is remove with what goes with it. The marker is for the first try: a later one may
 // come when somebody else has the lock already. What else the server refuses is left.
 func (c *core) release(cause context.Context, full string, session int64, with seam.Release) *seam.Removal {
-	return c.removeBy(cause, full, session, len(releaseOps(full, with)), func(ctx context.Context, conn *zkconn.Conn, owner int64) error {
-		tries := []seam.Release{with, {Trace: with.Trace}, {}}
-		with.Marker = ""
-		for _, try := range slices.Compact(tries) {
-			if owner == 0 || try == (seam.Release{}) {
-				break
-			}
-			if refused, err := releaseNode(ctx, conn, owner, full, try); !refused {
+	if with == (seam.Release{}) {
+		return c.remove(cause, full, anyVersion, session)
+	}
+	first, later := releaseOps(full, with), releaseOps(full, seam.Release{Trace: with.Trace})
+	next := first
+	return c.removeBy(cause, full, session, len(first), func(ctx context.Context, conn *zkconn.Conn, owner int64) error {
+		ops := next
+		next = later
+		for owner != 0 && len(ops) > 1 {
+			if refused, err := releaseNode(ctx, conn, owner, ops); !refused {
 				return err
 			}
+			if len(ops) == len(later) {
+				break
+			}
+			ops = later
 		}
 		return deleteNode(ctx, conn, owner, full, anyVersion)
 	})
 }
 
-// releaseNode deletes the node with what goes with it, all at once. refused reports that the
-// server did not want that, although the node may be there.
-func releaseNode(ctx context.Context, conn *zkconn.Conn, session int64, full string, with seam.Release) (refused bool, err error) {
-	ops := releaseOps(full, with)
+// releaseNode does releaseOps, all at once. refused reports that the server did not want that,
+// although the node may be there.
+func releaseNode(ctx context.Context, conn *zkconn.Conn, session int64, ops []zkconn.MultiOp) (refused bool, err error) {
 	var res zkconn.MultiResponse
 	call := &zkconn.Call{Op: jute.OpMulti, Res: &res, Req: &zkconn.MultiRequest{Ops: ops}}
 	switch err := conn.Do(ctx, session, call); {
@@ -59,7 +63,7 @@ func releaseNode(ctx context.Context, conn *zkconn.Conn, session int64, full str
 	return res.Failed != len(ops)-1 || !errors.Is(err, ErrNoNode), err
 }
 
-// releaseOps are the delete of a node and what goes with it.
+// releaseOps are what goes with the delete of a node, and at the end that itself.
 func releaseOps(full string, with seam.Release) (ops []zkconn.MultiOp) {
 	remove := func(path string) {
 		ops = append(ops, zkconn.MultiOp{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: path, Version: anyVersion}})
