@@ -25,7 +25,7 @@ var (
 // acquire is Acquire, or TryAcquire when it must not wait, as a span.
 func (in *internals) acquire(ctx context.Context, wait bool) (*Lease, error) {
 	if ctx == nil {
-		return nil, fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+		return nil, errNilContext
 	}
 	return in.traced(ctx, wait, func(waitCtx context.Context, span *telemetry.Acquisition) (*Lease, error) {
 		return in.enter(ctx, waitCtx, span, wait)

@@ -1,10 +1,6 @@
 package locks
 
-import (
-	"strings"
-
-	"github.com/go-curator/curator/internal/zkconn"
-)
+import "github.com/go-curator/curator/internal/zkconn"
 
 // The baton is how a holder that lets go tells the waiter right behind it so, and nobody
 // else: that one is let in without another look at the queue.
@@ -66,5 +62,3 @@ var (
 	writeBaton = batonRules{true, isWriter}
 	readBaton  = batonRules{false, isWriter}
 )
-
-func isWriter(name string) bool { return strings.Contains(name, writeName) }

@@ -125,7 +125,7 @@ func (i *inspector) readWrite(path string, names []string) {
 	queue := sorted(names, rules{driver: writeDriver{}})
 	for _, name := range queue {
 		var driver LockInternalsDriver = writeDriver{}
-		if strings.Contains(name, readName) {
+		if isReader(name) {
 			driver = readDriver{}
 		}
 		i.add(path+"/"+name, driver.GetsTheLock(queue, name, 1).GetsTheLock)

@@ -136,7 +136,7 @@ func (in *internals) contenders(names []string) ([]string, error) {
 // otherThanMutex tells of children that no mutex or first semaphore has.
 func otherThanMutex(name string) string {
 	switch {
-	case strings.Contains(name, readName), strings.Contains(name, writeName):
+	case isReader(name), isWriter(name):
 		return "a read-write lock"
 	case name == "leases", name == "locks":
 		return "a semaphore"
@@ -147,7 +147,7 @@ func otherThanMutex(name string) string {
 // otherThanReadWrite tells of children that no read-write lock has.
 func otherThanReadWrite(name string) string {
 	switch {
-	case strings.Contains(name, readName), strings.Contains(name, writeName):
+	case isReader(name), isWriter(name):
 		return ""
 	case name == "leases", name == "locks":
 		return "a semaphore"

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/go-curator/curator/framework"
@@ -72,7 +71,7 @@ func (s *leased) one(ctx context.Context, wait bool) (*Lease, error) {
 // acquire takes n leases, of which whole makes one.
 func (s *leased) acquire(ctx context.Context, wait bool, n int, whole func(ctx context.Context, parts []*Lease) *Lease) (*Lease, error) {
 	if ctx == nil {
-		return nil, fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+		return nil, errNilContext
 	}
 	return s.base.traced(ctx, wait, func(waitCtx context.Context, span *telemetry.Acquisition) (*Lease, error) {
 		if ctx.Err() != nil {
@@ -308,7 +307,7 @@ func sameNames(a, b []string) bool {
 
 // otherThanSemaphoreV2 tells of children that a semaphore of this layout does not have.
 func otherThanSemaphoreV2(name string) string {
-	if strings.Contains(name, readName) || strings.Contains(name, writeName) {
+	if isReader(name) || isWriter(name) {
 		return "a read-write lock"
 	}
 	if (StandardLockInternalsDriver{}).FixForSorting(name, lockName) != "" {

@@ -54,7 +54,10 @@ func TryDo(ctx context.Context, lock InterProcessLock, fn func(ctx context.Conte
 	return do(ctx, lock, false, fn)
 }
 
-var errNilArgument = fmt.Errorf("%w: the lock or the function is nil", framework.ErrInvalidOption)
+var (
+	errNilArgument = fmt.Errorf("%w: the lock or the function is nil", framework.ErrInvalidOption)
+	errNilContext  = fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+)
 
 func do(ctx context.Context, lock InterProcessLock, wait bool, fn func(ctx context.Context, lease *Lease) error) (err error) {
 	ctx, end := begin(ctx, lock, wait)

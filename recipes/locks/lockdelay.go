@@ -49,7 +49,7 @@ func (c *contender) keepDelay(ctx context.Context) (again bool, err error) {
 			return false, ErrNotAcquired
 		}
 		c.trace.waited = true
-		return true, c.pause(ctx, c.in.cfg.lockDelay)
+		return true, pause(ctx, c.in.cfg.lockDelay)
 	}
 	_, err = c.in.client.Create().OrSetData().Uncompressed().WithData([]byte(own)).ForPath(ctx, path)
 	if err == nil {
@@ -58,7 +58,7 @@ func (c *contender) keepDelay(ctx context.Context) (again bool, err error) {
 	return false, err
 }
 
-func (c *contender) pause(ctx context.Context, d time.Duration) error {
+func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

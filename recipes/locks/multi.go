@@ -50,7 +50,7 @@ func (m *InterProcessMultiLock) acquire(ctx context.Context, wait bool, acquire 
 		return nil, errNilArgument
 	}
 	if ctx == nil {
-		return nil, fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+		return nil, errNilContext
 	}
 	t, seen := m.seen()
 	spanCtx, span := t.Acquire(ctx, seen, !wait)

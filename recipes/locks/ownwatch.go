@@ -1,13 +1,11 @@
 package locks
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -63,7 +61,7 @@ func (h *hold) watchNode(ctx context.Context) {
 			case errors.Is(err, framework.ErrNoNode):
 				h.lose(LossNodeDeleted, nil)
 			case err == nil:
-				if bytes.Equal(call.Res.(*jute.GetDataResponse).Data, revokeMessage) {
+				if asksToLetGo(call) {
 					h.revoke()
 				}
 			}

@@ -18,7 +18,7 @@ func (l *Lease) Verify(ctx context.Context) error {
 		return err
 	}
 	if ctx == nil {
-		return fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+		return errNilContext
 	}
 	holds := l.holds()
 	inside := holds[0].in.inside

@@ -1,10 +1,13 @@
 package locks
 
 import (
+	"bytes"
 	"context"
 	"weak"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkconn"
 )
 
 // revokeMessage is what Curator writes into the node of whom it asks to let go.
@@ -39,6 +42,11 @@ func WithRevocable(fn func(ctx context.Context, lease *Lease)) RevocableOption {
 		c.revocable, c.onRevoke = true, fn
 		return nil
 	})
+}
+
+// asksToLetGo tells whether the data that was read says that somebody wants the lock.
+func asksToLetGo(read *zkconn.Call) bool {
+	return bytes.Equal(read.Res.(*jute.GetDataResponse).Data, revokeMessage)
 }
 
 // revoke does what somebody has asked for by the data of the hold's node.

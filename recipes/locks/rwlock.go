@@ -251,6 +251,9 @@ func (h *hold) seat() error {
 	return h.err
 }
 
+func isReader(name string) bool { return strings.Contains(name, readName) }
+func isWriter(name string) bool { return strings.Contains(name, writeName) }
+
 // writersBefore returns the writers ahead of a reader, but for the one that it was.
 func writersBefore(queue []string, ours string) []string {
 	var writers []string
@@ -265,7 +268,7 @@ func writersBefore(queue []string, ours string) []string {
 // acquireAs takes a read lease at the place of a write lease.
 func (in *internals) acquireAs(ctx context.Context, write *Lease) (*Lease, error) {
 	if ctx == nil {
-		return nil, fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+		return nil, errNilContext
 	}
 	return in.traced(ctx, true, func(waitCtx context.Context, span *telemetry.Acquisition) (*Lease, error) {
 		if err := write.Err(); err != nil {

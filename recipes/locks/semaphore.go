@@ -97,7 +97,7 @@ func (s *InterProcessSemaphore) AcquireN(ctx context.Context, n int) (*Lease, er
 	case s == nil || s.in == nil:
 		return nil, errNilArgument
 	case ctx == nil:
-		return nil, fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+		return nil, errNilContext
 	case n > s.in.maxLeases:
 		return nil, fmt.Errorf("lock %s: %w: %d of %d", s.in.path, ErrTooManyLeases, n, s.in.maxLeases)
 	}

@@ -1,7 +1,6 @@
 package locks
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 	"sync"
@@ -25,7 +24,6 @@ type nodeWatch struct {
 	path  string
 	watch *zkconn.Watch
 	call  *zkconn.Call // the read that sets it, until it is answered
-	owner int64        // whose node it is, as of that read
 
 	mu    sync.Mutex
 	event zkconn.EventType        // 0 before there was one
@@ -149,7 +147,9 @@ func (v *vigil) settle(unanswered error) error {
 		case unanswered != nil:
 			return true
 		case call.Err == nil:
-			v.answered(w, call)
+			if w.role == ownNode {
+				v.asked = asksToLetGo(call)
+			}
 			return false
 		case !errors.Is(call.Err, framework.ErrNoNode):
 			if err == nil {
@@ -165,15 +165,6 @@ func (v *vigil) settle(unanswered error) error {
 		return true
 	})
 	return err
-}
-
-func (v *vigil) answered(w *nodeWatch, call *zkconn.Call) {
-	if res, ok := call.Res.(*jute.GetDataResponse); ok {
-		w.owner = res.Stat.EphemeralOwner
-		if w.role == ownNode {
-			v.asked = bytes.Equal(res.Data, revokeMessage)
-		}
-	}
 }
 
 // take removes the watch on the own node from the vigil, for the hold.
