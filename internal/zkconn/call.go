@@ -19,7 +19,8 @@ type Call struct {
 	// missing. When the call fails the watch never fires.
 	Watch *Watch
 
-	answered bool
+	present, missing []*Watch // of SetWatches
+	answered         bool
 
 	Zxid    int64 // of the answer
 	Session int64 // on which the request was sent

@@ -170,8 +170,8 @@ func (c *Conn) do(ctx context.Context, session int64, calls []*Call) error {
 		err = c.await(ctx, w, b)
 		if err != nil {
 			for _, call := range calls {
-				if call.Watch != nil {
-					c.Unwatch(call.Watch)
+				for watch := range call.watches {
+					c.Unwatch(watch)
 				}
 			}
 		}

@@ -317,7 +317,7 @@ func (t *together) try(call *zkconn.Call) error {
 
 func (t *together) step(name, path string) {
 	parent := path[:strings.LastIndexByte(path, '/')]
-	switch rapid.SampledFrom([]string{"create", "delete", "set", "subscribe", "subscribe", "read", "read", "give back"}).Draw(t.r, "step") {
+	switch rapid.SampledFrom([]string{"create", "delete", "set", "subscribe", "subscribe", "read", "read", "several", "several", "give back"}).Draw(t.r, "step") {
 	case "create":
 		made, _ := create(path, 0)
 		if t.try(made) == nil {
@@ -339,6 +339,8 @@ func (t *together) step(name, path string) {
 		t.subscribe(&watching{name: name, path: path, recursive: rapid.Bool().Draw(t.r, "recursive")})
 	case "read":
 		t.read(&watching{name: name, path: path, oneShot: rapid.SampledFrom([]zkconn.WatchKind{zkconn.WatchData, zkconn.WatchChildren}).Draw(t.r, "kind")})
+	case "several":
+		t.several(name, path, rapid.SampledFrom([]string{"/together", "/together/a"}).Draw(t.r, "missing"))
 	case "give back":
 		if len(t.watches) > 0 {
 			t.giveBack(t.watches[rapid.SampledFrom(slices.Sorted(maps.Keys(t.watches))).Draw(t.r, "watch")])

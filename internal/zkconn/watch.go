@@ -1,6 +1,11 @@
 package zkconn
 
-import "github.com/go-curator/curator/internal/jute"
+import (
+	"iter"
+	"slices"
+
+	"github.com/go-curator/curator/internal/jute"
+)
 
 // WatchKind says which changes a watch is about.
 type WatchKind int32
@@ -45,8 +50,11 @@ type Watch struct {
 	kind WatchKind
 	fn   func(WatchEvent)
 
-	wire *wire // where it is set; guarded by wire.mu, as the rest of the hub
-	over bool  // fired or given back
+	// Guarded by wire.mu, as the rest of the hub.
+	wire       *wire // where it is set
+	prev, next *Watch
+	over       bool // fired or given back
+	told       bool // fired
 }
 
 // NewWatch returns a watch for the calls that read path. fn is called at most once, on
@@ -57,7 +65,7 @@ func NewWatch(path string, kind WatchKind, fn func(WatchEvent)) *Watch {
 
 func (w *Watch) fire(e WatchEvent) {
 	if !w.over {
-		w.over = true
+		w.over, w.told = true, true
 		w.fn(e)
 	}
 }
@@ -69,7 +77,7 @@ type watchKey struct {
 
 // hub holds the watches of one connection: at the server they end with it, too.
 type hub struct {
-	watches map[watchKey]map[*Watch]struct{}
+	watches map[watchKey]*Watch // the newest of its key, the others follow
 }
 
 // add registers a watch before its request is sent: its event cannot come too early.
@@ -77,12 +85,12 @@ func (h *hub) add(w *Watch, on *wire) {
 	w.wire = on
 	key := watchKey{w.path, w.kind}
 	if h.watches == nil {
-		h.watches = map[watchKey]map[*Watch]struct{}{}
+		h.watches = map[watchKey]*Watch{}
 	}
-	if h.watches[key] == nil {
-		h.watches[key] = map[*Watch]struct{}{}
+	if w.next = h.watches[key]; w.next != nil {
+		w.next.prev = w
 	}
-	h.watches[key][w] = struct{}{}
+	h.watches[key] = w
 }
 
 // replied drops a watch that the server did not set. It reports whether the server has
@@ -90,29 +98,34 @@ func (h *hub) add(w *Watch, on *wire) {
 // watch, or was given back.
 func (h *hub) replied(w *Watch, op jute.Op, code jute.Code) (idle bool) {
 	if code == jute.CodeOK || code == jute.CodeNoNode && op == jute.OpExists {
-		return len(h.watches[watchKey{w.path, w.kind}]) == 0
+		return h.watches[watchKey{w.path, w.kind}] == nil
 	}
 	w.over = true
 	h.drop(w)
 	return false
 }
 
-// drop removes a watch and reports whether it was the last for its node and kind.
+// drop removes a watch, if it is there, and reports whether it was the last for its node
+// and kind.
 func (h *hub) drop(w *Watch) (last bool) {
 	key := watchKey{w.path, w.kind}
-	shared, ok := h.watches[key]
-	if !ok {
+	if w.prev == nil && h.watches[key] != w {
 		return false
 	}
-	if _, ok := shared[w]; !ok {
-		return false
-	}
-	delete(shared, w)
-	if len(shared) == 0 {
+	switch {
+	case w.prev != nil:
+		w.prev.next = w.next
+	case w.next != nil:
+		h.watches[key] = w.next
+	default:
 		delete(h.watches, key)
-		return true
+		last = true
 	}
-	return false
+	if w.next != nil {
+		w.next.prev = w.prev
+	}
+	w.prev, w.next = nil, nil
+	return last
 }
 
 // fire tells all who wait for an event; w.mu is held.
@@ -134,20 +147,32 @@ func (w *wire) fire(e WatchEvent) {
 }
 
 func (h *hub) fire(key watchKey, e WatchEvent) {
-	shared := h.watches[key]
+	first := h.watches[key]
 	delete(h.watches, key)
-	for w := range shared {
+	for w := range first.chain() {
 		w.fire(e)
+	}
+}
+
+// chain takes apart the list that begins with w, which may be nil.
+func (w *Watch) chain() iter.Seq[*Watch] {
+	return func(yield func(*Watch) bool) {
+		for w != nil {
+			next := w.next
+			w.prev, w.next = nil, nil
+			if !yield(w) {
+				return
+			}
+			w = next
+		}
 	}
 }
 
 // takeAll empties the hub.
 func (h *hub) takeAll() []*Watch {
 	var all []*Watch
-	for _, shared := range h.watches {
-		for w := range shared {
-			all = append(all, w)
-		}
+	for _, first := range h.watches {
+		all = slices.AppendSeq(all, first.chain())
 	}
 	h.watches = nil
 	return all

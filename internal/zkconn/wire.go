@@ -220,9 +220,7 @@ func (w *wire) answered(header jute.ReplyHeader, body []byte) (pending, error) {
 		}
 		return p, nil
 	}
-	if call := p.batch.calls[p.index]; call.Watch != nil && w.hub.replied(call.Watch, call.Op, header.Err) {
-		w.removeWatch(call.Watch)
-	}
+	w.settle(p.batch.calls[p.index], header.Err)
 	p.batch.replies = append(p.batch.replies, reply{header.Zxid, header.Err, body})
 	if len(p.batch.replies) == len(p.batch.calls) {
 		p.batch.finish(nil)

@@ -67,7 +67,7 @@ var (
 	errCrowded  = &TransportError{Err: ErrThrottled, Detail: fmt.Errorf("%d requests wait for an answer", maxWaiting)}
 )
 
-// send queues a batch, or returns errWireDead or errCrowded.
+// send queues a batch, or returns errWireDead, errCrowded or ErrCovered.
 func (w *wire) send(b *batch) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -77,10 +77,15 @@ func (w *wire) send(b *batch) error {
 	case len(w.queue)+len(w.pending) >= maxWaiting:
 		return errCrowded
 	}
+	if slices.ContainsFunc(b.calls, w.conn.subs.covered) {
+		return ErrCovered
+	}
 	for i, call := range b.calls {
 		call.Session = w.session
+		for watch := range call.watches {
+			w.hub.add(watch, w)
+		}
 		if call.Watch != nil {
-			w.hub.add(call.Watch, w)
 			b.setWatch(i, !w.conn.subs.cover(call.Watch.path))
 		}
 	}

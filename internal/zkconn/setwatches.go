@@ -1,0 +1,72 @@
+package zkconn
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/go-curator/curator/internal/jute"
+)
+
+// ErrCovered: one of several watches is on a path that has a persistent one, whose place it
+// would take at the server. Nothing was sent.
+var ErrCovered = errors.New("there is a persistent watch on the path")
+
+// SetWatches returns the call that sets several data watches, all at one moment: those of
+// present on nodes that are expected to be there, those of missing on nodes that are not. A
+// watch whose node is not as expected, or has changed since seen, fires before the call is
+// answered, and is not set; so does, as if it was news, who else on this connection watches
+// that node. seen is the zxid of something that was answered.
+//
+// Clients use the request to put watches back after a reconnect. It is one, where to read the
+// nodes is one for each, and the server looks at no node's ACL.
+func SetWatches(seen int64, present, missing []*Watch) *Call {
+	return &Call{
+		Op: jute.OpSetWatches,
+		Req: &jute.SetWatches{
+			// Servers fail on lists that are missing instead of empty.
+			RelativeZxid: seen, DataWatches: paths(present), ExistWatches: paths(missing), ChildWatches: []string{},
+		},
+		present: present, missing: missing,
+	}
+}
+
+func paths(watches []*Watch) []string {
+	all := make([]string, len(watches))
+	for i, watch := range watches {
+		all[i] = watch.path
+	}
+	return all
+}
+
+// watches yields all watches of the call.
+func (c *Call) watches(yield func(*Watch) bool) {
+	if c.Watch != nil && !yield(c.Watch) {
+		return
+	}
+	for _, several := range [][]*Watch{c.present, c.missing} {
+		for _, watch := range several {
+			if !yield(watch) {
+				return
+			}
+		}
+	}
+}
+
+// covered tells whether a persistent watch is on the path of one of the watches of SetWatches.
+func (s *subscriptions) covered(call *Call) bool {
+	covers := func(watch *Watch) bool { return s.cover(watch.path) }
+	return slices.ContainsFunc(call.present, covers) || slices.ContainsFunc(call.missing, covers)
+}
+
+// settle takes over what the answer to a call says of its watches.
+func (w *wire) settle(call *Call, code jute.Code) {
+	for watch := range call.watches {
+		idle := w.hub.replied(watch, call.Op, code)
+		if watch.told && slices.Contains(call.present, watch) {
+			continue // of these the server sets none whose node has changed since seen
+		}
+		if idle {
+			w.removeWatch(watch)
+		}
+	}
+}
