@@ -83,6 +83,10 @@ func (t *Telemetry) Acquire(ctx context.Context, lock Lock, try bool) (context.C
 	return ctx, a
 }
 
+// Recording tells whether somebody looks at the acquire's span: then it is worth its while to
+// find out what to tell.
+func (a *Acquisition) Recording() bool { return a.recording() }
+
 func (a *Acquisition) recording() bool { return a != nil && a.span != nil && a.span.IsRecording() }
 
 // Enqueued tells that the node is in the queue, behind so many others of so many

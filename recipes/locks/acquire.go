@@ -121,6 +121,7 @@ type contender struct {
 
 	node   seam.Created   // the last, which waits for all
 	mates  []seam.Created // those of the other leases, right ahead of it
+	near   bool           // all who are ahead are waited for
 	placed bool           // the place in the queue has been told of
 	ahead  []string       // the names of nodes of which one must go
 	vigil  *vigil         // once it waits
@@ -301,7 +302,7 @@ func (c *contender) look(ctx context.Context) (in bool, err error) {
 	if next.GetsTheLock {
 		return true, nil
 	}
-	c.busy = true
+	c.busy, c.near = true, len(next.PathsToWatch) == slices.Index(queue, own)
 	switch {
 	case !c.wait:
 		return false, ErrNotAcquired

@@ -262,7 +262,11 @@ func (f *fixture) onCreate(fate suite.Fate, then func()) (hit <-chan struct{}) {
 // onArming sets the fate of the request that sets the watches of a waiter.
 func (f *fixture) onArming(fate suite.Fate) (hit <-chan struct{}) {
 	if !f.kind.v2 {
-		return f.network.On(jute.OpGetData, fate, nil)
+		op := jute.OpSetWatches
+		if f.kind.plain {
+			op = jute.OpGetData
+		}
+		return f.network.On(op, fate, nil)
 	}
 	for range 2 + f.kind.leases { // the first look at the path, and those of the creates
 		f.network.On(jute.OpGetChildren2, suite.Late, nil)

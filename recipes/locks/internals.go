@@ -173,7 +173,7 @@ func (in *internals) list(ctx context.Context, session int64) (names []string, e
 	over := false
 	err = in.inside.Run(ctx, "getChildren", in.path, func(ctx context.Context, conn *zkconn.Conn) error {
 		var res jute.GetChildren2Response
-		call := &zkconn.Call{Op: jute.OpGetChildren2, Req: &jute.PathWatchRequest{Path: in.full}, Res: &res}
+		call := listCall(in.full, &res)
 		err := conn.Do(ctx, session, call)
 		if session != 0 && errors.Is(err, framework.ErrSessionExpired) {
 			over = true // a new session does not help this contender: no retry
@@ -189,6 +189,11 @@ func (in *internals) list(ctx context.Context, session int64) (names []string, e
 		return nil, errStartOver
 	}
 	return names, err
+}
+
+// listCall returns the read of a node's children.
+func listCall(path string, res *jute.GetChildren2Response) *zkconn.Call {
+	return &zkconn.Call{Op: jute.OpGetChildren2, Req: &jute.PathWatchRequest{Path: path}, Res: res}
 }
 
 func (in *internals) participants(ctx context.Context) ([]string, error) {

@@ -21,6 +21,7 @@ type kind struct {
 	ahead []maker
 
 	leases  int  // that an acquisition takes, a node each; 0 is 1
+	plain   bool // with WithPlainProtocol
 	v2      bool // the nodes are in Java's layout, below those of a mutex
 	watches int  // that it has even while nobody wants it
 }
@@ -29,6 +30,7 @@ type maker = func(e *env, client *framework.Client) locks.InterProcessLock
 
 var (
 	mutexKind = kind{name: "mutex", lock: aMutex, rival: aMutex, ahead: []maker{aMutex}}
+	plainKind = kind{name: "plain mutex", lock: aPlainMutex, rival: aPlainMutex, ahead: []maker{aPlainMutex}, plain: true}
 	readKind  = kind{name: "read", lock: aReadLock, rival: aWriteLock, ahead: []maker{aWriteLock}}
 	writeKind = kind{name: "write", lock: aWriteLock, rival: aWriteLock, ahead: []maker{aReadLock, aReadLock}}
 	// behindWriter differs from writeKind in what it waits for.
@@ -63,11 +65,15 @@ var (
 // and has tests of its own.
 var (
 	creators = []kind{mutexKind, readKind, writeKind, semaphoreKind, twoKind, sharedKind, twoV2Kind, semaphoreMutexKind}
-	waiters  = append([]kind{behindWriter}, creators...)
+	waiters  = append([]kind{plainKind, behindWriter}, creators...)
 	holders  = append([]kind{downgradeKind}, creators...)
 )
 
 func aMutex(e *env, c *framework.Client) locks.InterProcessLock { return e.lock(c) }
+
+func aPlainMutex(e *env, c *framework.Client) locks.InterProcessLock {
+	return e.lock(c, locks.WithPlainProtocol())
+}
 
 func aReadLock(e *env, c *framework.Client) locks.InterProcessLock { return e.rw(c).ReadLock() }
 

@@ -158,9 +158,9 @@ var leasedWaiting = []leasedFault{
 		all := e.full()
 		first := e.wait(e.soon(), e.another())
 		ctx, cancel := context.WithCancel(e.t.Context())
-		looks := e.network.Requests(jute.OpGetData) + 2 // at its own node, and the one ahead
+		looks := e.network.Requests(jute.OpSetWatches) + 1
 		a := e.start(ctx, e.semaphore)
-		suite.Eventually(e.t, "the look at the node ahead", func() bool { return e.network.Requests(jute.OpGetData) >= looks })
+		suite.Eventually(e.t, "the look at the node ahead", func() bool { return e.network.Requests(jute.OpSetWatches) >= looks })
 		e.have(2, 3)
 		cancel()
 		<-a.done

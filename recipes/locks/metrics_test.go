@@ -151,8 +151,9 @@ db.client.operation.duration{db.operation.name=create db.system.name=zookeeper s
 db.client.operation.duration{db.operation.name=delete db.system.name=zookeeper server.address=virtual} 4
 db.client.operation.duration{db.operation.name=getChildren2 db.system.name=zookeeper server.address=virtual} 1
 db.client.operation.duration{db.operation.name=getData db.system.name=zookeeper error.type=not_found server.address=virtual} 1
-db.client.operation.duration{db.operation.name=getData db.system.name=zookeeper server.address=virtual} 5
+db.client.operation.duration{db.operation.name=getData db.system.name=zookeeper server.address=virtual} 2
 db.client.operation.duration{db.operation.name=multi db.system.name=zookeeper server.address=virtual} 1
+db.client.operation.duration{db.operation.name=setWatches db.system.name=zookeeper server.address=virtual} 3
 zookeeper.client.connection.attempts{error.type=session_expired server.address=virtual} 1
 zookeeper.client.connection.attempts{server.address=virtual} 3
 zookeeper.client.retries{db.operation.name=getData error.type=connection_loss} 1

@@ -71,11 +71,11 @@ func (e *partsEnv) leases(n int) {
 }
 
 // all starts to acquire all leases, and waits until it waits for the last one: the plain
-// kind has looked at the nodes ahead then, and the other one at the mutex, once at each
+// kind watches the nodes ahead then, and the other one at the mutex, once at each
 // lease that it made, and once more.
 func (e *partsEnv) all(ctx context.Context) *acquisition {
 	e.t.Helper()
-	op, looks := jute.OpGetData, 1
+	op, looks := jute.OpSetWatches, 1
 	if e.dir != "" {
 		op, looks = jute.OpGetChildren2, 1+e.most+1
 	}

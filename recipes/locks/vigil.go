@@ -90,6 +90,40 @@ type watched struct {
 	path string
 }
 
+// begun tells whether something is watched already, or has told of a change: what has, has to
+// be read, or it would do so again at once.
+func (v *vigil) begun() bool {
+	return slices.ContainsFunc(v.watches, func(w *nodeWatch) bool { return w.fired() != zkconn.WatchReset })
+}
+
+// together returns the call that sets all that is wanted, of which nothing is watched yet:
+// what has changed since the zxid seen fires at once. If it fails nothing is watched.
+func (v *vigil) together(wanted []watched, seen int64) *zkconn.Call {
+	v.watches = make([]*nodeWatch, len(wanted))
+	var present, missing []*zkconn.Watch
+	for i, want := range wanted {
+		w := v.newWatch(want)
+		v.watches[i] = w
+		if w.role == markerNode {
+			missing = append(missing, w.watch)
+		} else {
+			present = append(present, w.watch)
+		}
+	}
+	return zkconn.SetWatches(seen, present, missing)
+}
+
+func (v *vigil) newWatch(want watched) *nodeWatch {
+	w := &nodeWatch{role: want.role, path: want.path, tell: v.signal}
+	w.watch = zkconn.NewWatch(w.path, zkconn.WatchData, w.fire)
+	return w
+}
+
+// gone tells whether the event has come that a node ahead is gone, or has changed.
+func (v *vigil) gone() bool {
+	return slices.ContainsFunc(v.watches, func(w *nodeWatch) bool { return w.role == nodeAhead && w.fired() != 0 })
+}
+
 // set changes what is watched to wanted. It returns the reads that set what is missing, in
 // the order of wanted, after which settle is to be called, and the watches that are of no
 // use any more.
@@ -105,8 +139,7 @@ func (v *vigil) set(wanted []watched) (calls []*zkconn.Call, idle []*nodeWatch) 
 			idle = slices.Delete(idle, i, i+1)
 			continue
 		}
-		w := &nodeWatch{role: want.role, path: want.path, tell: v.signal}
-		w.watch = zkconn.NewWatch(w.path, zkconn.WatchData, w.fire)
+		w := v.newWatch(want)
 		w.call = dataCall(w.path, w.watch)
 		if w.role == markerNode {
 			w.call = existsCall(w.path, w.watch)

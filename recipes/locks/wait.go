@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -31,9 +32,7 @@ func (c *contender) sleep(ctx context.Context) (in bool, err error) {
 	}
 }
 
-// watch sets the watches of a wait, all in one write: on the own node first and on the
-// marker before the node that it belongs to, so that none of the events that prove
-// something together is missed. armed is false if it could not, as things are now.
+// watch sets the watches of a wait. armed is false if it could not, as things are now.
 func (c *contender) watch(ctx context.Context) (armed bool, err error) {
 	conn, err := c.in.inside.Conn()
 	if err != nil {
@@ -42,6 +41,20 @@ func (c *contender) watch(ctx context.Context) (armed bool, err error) {
 	if c.vigil == nil {
 		c.vigil = &vigil{told: make(chan struct{}, 1)}
 	}
+	wanted := c.wanted()
+	if !c.in.cfg.plain && !c.vigil.begun() && len(wanted) <= mostTogether && !c.span.Recording() {
+		armed, err := c.watchTogether(ctx, conn, wanted)
+		if !errors.Is(err, zkconn.ErrCovered) {
+			return armed, err
+		}
+	}
+	return c.watchEach(ctx, conn, wanted)
+}
+
+// wanted is what a wait watches: the own node first and the marker before the node that it
+// belongs to, so that, in this order, none of the events that prove something together is
+// missed.
+func (c *contender) wanted() []watched {
 	wanted := []watched{{ownNode, c.node.Path}}
 	for _, name := range c.ahead {
 		path := c.in.full + "/" + name
@@ -50,6 +63,41 @@ func (c *contender) watch(ctx context.Context) (armed bool, err error) {
 		}
 		wanted = append(wanted, watched{nodeAhead, path})
 	}
+	return wanted
+}
+
+// mostTogether bounds what is watched by one request.
+const mostTogether = 100
+
+// watchTogether sets the watches by one request, at one moment. If all who are ahead are
+// watched, one of them may be letting go at this time: then the queue is looked at in the same
+// write, so that it need not be asked for if he has.
+func (c *contender) watchTogether(ctx context.Context, conn *zkconn.Conn, wanted []watched) (armed bool, err error) {
+	calls := []*zkconn.Call{c.vigil.together(wanted, c.node.Stat.Czxid)}
+	var queue jute.GetChildren2Response
+	if c.near {
+		calls = append(calls, listCall(c.in.full, &queue))
+	}
+	if err = c.arm(ctx, conn, calls...); err != nil {
+		c.vigil.watches = nil
+		if errors.Is(err, zkconn.ErrCovered) {
+			return false, err
+		}
+		return false, c.interrupted(ctx, err)
+	}
+	if err := calls[0].Err; err != nil {
+		c.vigil.watches = nil
+		return false, err
+	}
+	if len(calls) > 1 && calls[1].Err == nil && c.vigil.gone() {
+		c.node.Siblings = queue.Children
+		return false, nil
+	}
+	return true, nil
+}
+
+// watchEach sets the watches by reading the nodes, all in one write. It learns who is ahead.
+func (c *contender) watchEach(ctx context.Context, conn *zkconn.Conn, wanted []watched) (armed bool, err error) {
 	calls, idle := c.vigil.set(wanted)
 	for _, w := range idle {
 		conn.Unwatch(w.watch)
