@@ -76,9 +76,6 @@ func (p createParams) do(ctx context.Context, c *Client, path string) (string, e
 	if err != nil {
 		return "", err
 	}
-	if p.stat != nil {
-		*p.stat = newStat(created.Stat)
-	}
 	return c.unfix(created.Path), nil
 }
 
@@ -118,7 +115,9 @@ func (p *createParams) create(ctx context.Context, c *Client, path string, list 
 	}()
 	repeat := p.protection || p.idempotent || p.orSet && !p.orSetVersionGiven
 	err = c.run(ctx, operation{name: "create", path: path, repeat: repeat}, cr.attempt)
-	done = err == nil
+	if done = err == nil; done {
+		storeStat(p.stat, cr.stat)
+	}
 	return cr.result, nil, err
 }
 
@@ -138,6 +137,7 @@ type creation struct {
 	doubtSession int64
 
 	result seam.Created
+	stat   jute.Stat // of the same node
 }
 
 // attempt is one try: first an earlier one's doubt is resolved.
@@ -202,8 +202,14 @@ func (cr *creation) send(ctx context.Context, conn *zkconn.Conn) error {
 		cr.c.core.remove(ctx, created.Path, anyVersion, 0)
 		return calls[1].Err
 	}
-	cr.result = seam.Created{Path: created.Path, Stat: created.Stat, Session: calls[0].Session, Siblings: siblings.Children}
+	cr.made(created.Path, created.Stat, calls[0].Session, siblings.Children)
 	return nil
+}
+
+// made notes the node.
+func (cr *creation) made(path string, stat jute.Stat, session int64, siblings []string) {
+	cr.stat = stat
+	cr.result = seam.Created{Path: path, Czxid: stat.Czxid, Owner: stat.EphemeralOwner, Session: session, Siblings: siblings}
 }
 
 // resolve looks for the node that an earlier try may have made. The connection is
@@ -232,7 +238,7 @@ func (cr *creation) resolve(ctx context.Context, conn *zkconn.Conn) (found bool,
 			continue
 		}
 		cr.doubt = ""
-		cr.result = seam.Created{Path: full, Stat: stat.Stat, Session: session, Siblings: names.all}
+		cr.made(full, stat.Stat, session, names.all)
 		return true, nil
 	}
 	cr.doubt = ""

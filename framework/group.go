@@ -97,8 +97,7 @@ func (g *multiCreation) send(ctx context.Context, conn *zkconn.Conn) error {
 	g.made = nil
 	for _, result := range res.Results {
 		g.made = append(g.made, seam.Created{
-			Path: result.Path, Session: create.Session, Siblings: siblings.Children,
-			Stat: jute.Stat{Czxid: create.Zxid, EphemeralOwner: create.Session},
+			Path: result.Path, Czxid: create.Zxid, Owner: create.Session, Session: create.Session, Siblings: siblings.Children,
 		})
 	}
 	return nil

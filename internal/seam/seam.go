@@ -6,7 +6,6 @@ package seam
 import (
 	"context"
 
-	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/zkconn"
 )
@@ -61,8 +60,9 @@ type Client interface {
 // Created is a node that CreateAndList made.
 type Created struct {
 	Path     string // the server's
-	Stat     jute.Stat
-	Session  int64    // of the client that owns the node
+	Czxid    int64
+	Owner    int64    // the session whose node it is
+	Session  int64    // of the client when the node was made or found
 	Siblings []string // the names of all children, ours among them
 }
 

@@ -40,12 +40,12 @@ func (h *hold) withdraw(err error) {
 // session is believed in: first the hook is set, then the clock is looked at, so that no
 // loss slips in between.
 func (c *contender) grant(node seam.Created) (*hold, error) {
-	if node.Stat.EphemeralOwner != node.Session {
+	if node.Owner != node.Session {
 		return nil, errStartOver
 	}
 	h := &hold{
-		in: c.in, node: node, token: node.Stat.Czxid, site: c.site, granted: time.Now(), watched: c.span,
-		waited: c.vigil != nil || c.handed.waited, times: c.handed.times,
+		in: c.in, node: node, token: node.Czxid, site: c.site, granted: time.Now(), watched: c.span,
+		waited: c.vigil != nil || c.waited, times: c.times,
 		places: map[*place]struct{}{}, ended: make(chan struct{}), left: make(chan struct{}),
 	}
 	if c.writer != nil {

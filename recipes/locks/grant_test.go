@@ -94,7 +94,7 @@ func (c grantCase) try(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c.stranger {
-		node.Stat.EphemeralOwner++
+		node.Owner++
 	}
 	inside := in.inside
 	in.inside = interposed{Client: inside, deaf: !c.hears, meanwhile: func() {
@@ -102,7 +102,7 @@ func (c grantCase) try(t *testing.T) {
 			c.meanwhile(server, client)
 		}
 	}}
-	hold, err := (&contender{in: in, wait: true}).grant(node)
+	hold, err := (&contender{acquisition: acquisition{in: in}, wait: true}).grant(node)
 	if !errors.Is(err, c.want) || (hold != nil) != (c.want == nil) {
 		t.Errorf("granted %t, error %v, want %v", hold != nil, err, c.want)
 	}
@@ -135,7 +135,7 @@ func TestAskedBeforeTheLease(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			hold, err := (&contender{in: in, wait: true}).grant(node)
+			hold, err := (&contender{acquisition: acquisition{in: in}, wait: true}).grant(node)
 			if err != nil {
 				t.Fatal(err)
 			}

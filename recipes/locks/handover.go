@@ -155,13 +155,13 @@ func (c *contender) takeTurn(ctx, waitCtx context.Context) (*Lease, error) {
 // sit makes a hold of a seat, or contends.
 func (c *contender) sit(ctx context.Context, s seat) (*hold, error) {
 	if s.node.Path != "" {
-		c.node, c.handed = s.node, s
+		c.node, c.waited, c.times = s.node, s.waited, s.times
 		hold, err := c.grant(s.node)
 		if err == nil {
 			return hold, nil
 		}
 		c.vacate(ctx, s)
-		c.handed = seat{}
+		c.node, c.waited, c.times = seam.Created{}, false, 0
 		if !errors.Is(err, errStartOver) && !errors.Is(err, errInDoubt) {
 			return nil, err
 		}

@@ -77,7 +77,7 @@ func (s *leased) acquire(ctx context.Context, wait bool, n int, whole func(ctx c
 		if ctx.Err() != nil {
 			return nil, ended(ctx)
 		}
-		c := contender{in: s.gate, span: span, wait: wait, site: here()}
+		c := contender{acquisition: acquisition{in: s.gate, span: span}, wait: wait, site: here()}
 		err := s.enough(n)
 		if err == nil {
 			err = s.look(waitCtx)
@@ -141,7 +141,7 @@ func (s *leased) attempt(ctx, waitCtx context.Context, span *telemetry.Acquisiti
 		c.settle(waitCtx, append(left, gate.leaving())...)
 	}()
 	for len(holds) < n {
-		l := leaseContender{contender: contender{in: s.leases, span: c.span, wait: c.wait, site: c.site}, s: s, gate: gate.node.Path, n: n, taken: holds}
+		l := leaseContender{contender: contender{acquisition: acquisition{in: s.leases, span: c.span}, wait: c.wait, site: c.site}, s: s, gate: gate.node.Path, n: n, taken: holds}
 		h, removals, err := l.contend(waitCtx)
 		c.busy = c.busy || l.busy
 		left = append(left, removals...)

@@ -39,6 +39,7 @@ func measured(t *testing.T, look func(e *env, m *suite.Metrics)) {
 		_, err = named.Acquire(ctx)
 		wantErr(t, err, context.DeadlineExceeded)
 		waiter := e.queue(t.Context(), named, 2)
+		synctest.Wait() // it watches the node ahead
 		e.release(lease)
 		next := e.granted(waiter)
 		synctest.Wait()

@@ -274,7 +274,7 @@ func (in *internals) acquireAs(ctx context.Context, write *Lease) (*Lease, error
 		if err := write.Err(); err != nil {
 			return nil, err
 		}
-		c := &contender{in: in, span: span, wait: true, writer: write.hold, site: here()}
+		c := &contender{acquisition: acquisition{in: in, span: span}, wait: true, writer: write.hold, site: here()}
 		return c.take(ctx, waitCtx)
 	})
 }

@@ -108,7 +108,7 @@ func (s *InterProcessSemaphore) AcquireN(ctx context.Context, n int) (*Lease, er
 		if ctx.Err() != nil {
 			return nil, ended(ctx)
 		}
-		c := contender{in: s.in, span: span, wait: true, count: n, site: here()}
+		c := contender{acquisition: acquisition{in: s.in, span: span}, wait: true, count: n, site: here()}
 		for {
 			last, err := c.contend(waitCtx)
 			if err != nil {

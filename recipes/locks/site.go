@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/go-curator/curator/internal/zkconn"
 )
 
 // selfWait is how long a contender waits behind its own client before that is worth a line
@@ -13,7 +15,7 @@ import (
 const selfWait = 10 * time.Second
 
 // site is where a lock was acquired: it is found out only when it is asked for.
-type site [16]uintptr
+type site [8]uintptr
 
 func here() (s site) {
 	runtime.Callers(2, s[:])
@@ -36,11 +38,24 @@ func (s site) String() string {
 	}
 }
 
+// warnLater has the contender, which waits, call warn if that takes long.
+func (c *contender) warnLater() {
+	if c.warning != nil {
+		c.warning.Reset(selfWait)
+		return
+	}
+	waits, overdue := c.vigil, &c.overdue
+	c.warning = time.AfterFunc(selfWait, func() {
+		overdue.Store(true)
+		waits.signal(zkconn.WatchEvent{})
+	})
+}
+
 // warn tells the client's log that the contender waits behind a lease of its own client,
 // if one of the nodes ahead is that of one.
 func (c *contender) warn() {
-	for _, name := range c.ahead {
-		if c.warnOf(holds.at(nodeKey{c.in.inside.Identity(), c.in.full + "/" + name})) {
+	for _, path := range c.ahead {
+		if c.warnOf(holds.at(nodeKey{c.in.inside.Identity(), path})) {
 			return
 		}
 	}

@@ -44,7 +44,7 @@ func (c *contender) enqueued(queue []string, own string) {
 // with that of the node right ahead.
 func (c *contender) arm(ctx context.Context, conn *zkconn.Conn, calls ...*zkconn.Call) error {
 	ctx, traced := c.in.inside.Telemetry().Operation(ctx, conn, telemetry.Op{
-		Name: jute.OpName(calls[0].Op), Path: c.in.full + "/" + c.ahead[len(c.ahead)-1], Full: true, Batch: len(calls), Missing: true,
+		Name: jute.OpName(calls[0].Op), Path: c.ahead[len(c.ahead)-1], Full: true, Batch: len(calls), Missing: true,
 	})
 	err := conn.Do(ctx, c.node.Session, calls...)
 	traced.End(1, cmp.Or(err, calls[len(calls)-1].Err))

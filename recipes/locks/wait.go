@@ -4,31 +4,17 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-// sleep waits until the contender is let in or the queue is to be looked at again.
-func (c *contender) sleep(ctx context.Context) (in bool, err error) {
-	if armed, err := c.watch(ctx); err != nil || !armed {
-		return false, err
-	}
-	warning := time.NewTimer(selfWait)
-	defer warning.Stop()
-	for {
-		select {
-		case <-c.vigil.told:
-			if in, again, err := c.heard(); err != nil || in || again {
-				return in, err
-			}
-		case <-warning.C:
-			c.warn()
-		case <-ctx.Done():
-			return false, ended(ctx)
-		}
+// park waits until something has happened.
+func (c *contender) park(ctx context.Context) {
+	select {
+	case <-c.vigil.told:
+	case <-ctx.Done():
 	}
 }
 
@@ -56,9 +42,8 @@ func (c *contender) watch(ctx context.Context) (armed bool, err error) {
 // missed.
 func (c *contender) wanted() []watched {
 	wanted := []watched{{ownNode, c.node.Path}}
-	for _, name := range c.ahead {
-		path := c.in.full + "/" + name
-		if awaited := c.in.baton.awaited; awaited != nil && awaited(name) {
+	for _, path := range c.ahead {
+		if awaited := c.in.baton.awaited; awaited != nil && awaited(nameOf(path)) {
 			wanted = append(wanted, watched{markerNode, marker(path)})
 		}
 		wanted = append(wanted, watched{nodeAhead, path})
@@ -73,7 +58,7 @@ const mostTogether = 100
 // watched, one of them may be letting go at this time: then the queue is looked at in the same
 // write, so that it need not be asked for if he has.
 func (c *contender) watchTogether(ctx context.Context, conn *zkconn.Conn, wanted []watched) (armed bool, err error) {
-	calls := []*zkconn.Call{c.vigil.together(wanted, c.node.Stat.Czxid)}
+	calls := []*zkconn.Call{c.vigil.together(wanted, c.node.Czxid)}
 	var queue jute.GetChildren2Response
 	if c.near {
 		calls = append(calls, listCall(c.in.full, &queue))
@@ -105,7 +90,10 @@ func (c *contender) watchEach(ctx context.Context, conn *zkconn.Conn, wanted []w
 	if len(calls) == 0 {
 		return true, nil
 	}
-	ahead := c.vigil.reads(nodeAhead)
+	var ahead []*zkconn.Call
+	if c.span.Recording() {
+		ahead = c.vigil.reads(nodeAhead)
+	}
 	err = c.arm(ctx, conn, calls...)
 	switch settled := c.vigil.settle(err); {
 	case err != nil:
@@ -171,6 +159,10 @@ func after(what zkconn.EventType) error {
 
 // stop gives back what the contender watches, but for a node ahead that is going.
 func (c *contender) stop() {
+	c.asleep = false
+	if c.warning != nil {
+		c.warning.Stop()
+	}
 	if c.vigil == nil {
 		return
 	}
