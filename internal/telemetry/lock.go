@@ -67,9 +67,16 @@ type stateChange struct {
 	at    time.Time
 }
 
-// Acquire begins an acquire; what belongs to it is done with the context that it returns.
+// listens tells whether anybody wants to know of an acquire, or of what belongs to it.
+func (t *Telemetry) listens(ctx context.Context) bool {
+	return t.live() || t.driver.listens() || t.pending.Enabled(ctx) || t.acquireDuration.Enabled(ctx) ||
+		t.contenders.Enabled(ctx) || t.sequenceRemaining.Enabled(ctx) || t.operationDuration.Enabled(ctx)
+}
+
+// Acquire begins an acquire; what belongs to it is done with the context that it returns. It is
+// nil as long as nobody listens: there may be many that wait.
 func (t *Telemetry) Acquire(ctx context.Context, lock Lock, try bool) (context.Context, *Acquisition) {
-	if t == nil {
+	if t == nil || !t.listens(ctx) {
 		return ctx, nil
 	}
 	a := &Acquisition{t: t, lock: lock, start: time.Now(), ahead: -1}

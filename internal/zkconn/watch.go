@@ -17,7 +17,7 @@ const (
 )
 
 // EventType is what happened to a watched node, or to the watch.
-type EventType int
+type EventType int32
 
 // The events; the first four have the protocol's numbers.
 const (
@@ -48,20 +48,31 @@ type WatchEvent struct {
 type Watch struct {
 	path string
 	kind WatchKind
-	fn   func(WatchEvent)
 
 	// Guarded by wire.mu, as the rest of the hub.
+	over       bool  // fired or given back
+	told       bool  // fired
 	wire       *wire // where it is set
 	prev, next *Watch
-	over       bool // fired or given back
-	told       bool // fired
+
+	fn func(WatchEvent)
 }
 
 // NewWatch returns a watch for the calls that read path. fn is called at most once, on
 // a goroutine of this package and with its locks held: it must only pass the event on.
 func NewWatch(path string, kind WatchKind, fn func(WatchEvent)) *Watch {
-	return &Watch{path: path, kind: kind, fn: fn}
+	return new(Watch).Init(path, kind, fn)
 }
+
+// Init makes w, which must not be in use, what NewWatch returns: for a Watch that is a part of
+// something else.
+func (w *Watch) Init(path string, kind WatchKind, fn func(WatchEvent)) *Watch {
+	*w = Watch{path: path, kind: kind, fn: fn}
+	return w
+}
+
+// Path returns the path of the node.
+func (w *Watch) Path() string { return w.path }
 
 func (w *Watch) fire(e WatchEvent) {
 	if !w.over {

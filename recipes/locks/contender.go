@@ -27,20 +27,41 @@ type contender struct {
 	waited bool // its node was handed over by one that had waited
 	times  int  // how often it was handed over
 
-	writer *hold // the write lock's whose place a reader takes; nil without one
-	count  int   // how many leases of a semaphore, 0 is one
+	writer *hold  // the write lock's whose place a reader takes; nil without one
+	mates  *mates // with more than one lease of a semaphore
+	trace  *trace // with WithLockDelay
 	site   site
-	trace  trace
 
-	node  seam.Created   // the last, which waits for all; none has no path
-	mates []seam.Created // those of the other leases, right ahead of it
-	ahead []string       // the paths of nodes of which one must go
-	vigil *vigil         // once it waits
+	node  seam.Created // none has no path
+	ahead []string     // the paths of nodes of which one must go
+	vigil *vigil       // once it waits
 
 	warning *time.Timer // while it waits
 	overdue atomic.Bool // it has waited for so long that warn is called
+}
 
-	matesHolds []*hold // when the lock is granted
+// mates are the other leases that a contender for several wants: their nodes are right ahead
+// of its own, which waits for all.
+type mates struct {
+	n     int
+	nodes []seam.Created
+	holds []*hold // when they are granted
+}
+
+// nodes are all that the contender has made.
+func (c *contender) nodes() []seam.Created {
+	if c.mates == nil {
+		return []seam.Created{c.node}
+	}
+	return append(slices.Clone(c.mates.nodes), c.node)
+}
+
+// forget has the contender begin anew, with other nodes.
+func (c *contender) forget() {
+	c.node = seam.Created{}
+	if c.mates != nil {
+		c.mates.nodes = nil
+	}
 }
 
 // contend queues until the lock is granted. Whatever it returns but a hold, it leaves no
@@ -67,7 +88,7 @@ func (c *contender) advance(ctx context.Context) (*hold, error) {
 		hold, left, err := c.attempt(ctx)
 		c.settle(ctx, left...)
 		if hold != nil {
-			c.mates, c.node = nil, seam.Created{} // to begin anew, should the hold be over already
+			c.forget() // should the hold be over already
 		}
 		if !errors.Is(err, errStartOver) {
 			return hold, err
@@ -79,7 +100,7 @@ func (c *contender) advance(ctx context.Context) (*hold, error) {
 // to remove what was made.
 func (c *contender) create(ctx context.Context) (left []*seam.Removal, err error) {
 	builder, name := c.in.builder(c.span), c.in.lockName
-	if c.count > 1 {
+	if c.mates != nil {
 		return c.createAll(ctx, builder)
 	}
 	if c.writer != nil {
@@ -119,11 +140,11 @@ func (c *contender) make(ctx context.Context, builder framework.CreateBuilder, p
 
 // createAll makes the nodes of several leases.
 func (c *contender) createAll(ctx context.Context, builder framework.CreateBuilder) (left []*seam.Removal, err error) {
-	nodes, left, err := c.in.inside.CreateGroup(ctx, builder, c.in.path+"/"+c.in.lockName, c.count)
+	nodes, left, err := c.in.inside.CreateGroup(ctx, builder, c.in.path+"/"+c.in.lockName, c.mates.n+1)
 	if err != nil {
 		return left, err
 	}
-	c.mates, c.node = nodes[:c.count-1], nodes[c.count-1]
+	c.mates.nodes, c.node = nodes[:c.mates.n], nodes[c.mates.n]
 	return nil, nil
 }
 
@@ -145,10 +166,10 @@ func (c *contender) attempt(ctx context.Context) (hold *hold, left []*seam.Remov
 
 // withdraw removes the contender's nodes, in the background.
 func (c *contender) withdraw(ctx context.Context) (left []*seam.Removal) {
-	for _, node := range append(slices.Clone(c.mates), c.node) {
+	for _, node := range c.nodes() {
 		left = append(left, c.in.inside.Remove(ctx, node.Path, node.Session))
 	}
-	c.mates, c.node = nil, seam.Created{}
+	c.forget()
 	return left
 }
 

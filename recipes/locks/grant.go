@@ -1,7 +1,6 @@
 package locks
 
 import (
-	"slices"
 	"time"
 
 	"github.com/go-curator/curator/internal/seam"
@@ -9,21 +8,22 @@ import (
 
 // grantAll makes holds of all the contender's nodes, or of none.
 func (c *contender) grantAll() (*hold, error) {
-	c.matesHolds = nil
-	for _, mate := range append(slices.Clone(c.mates), c.node) {
-		h, err := c.grant(mate)
+	if c.mates == nil {
+		return c.grant(c.node)
+	}
+	var holds []*hold
+	for _, node := range c.nodes() {
+		h, err := c.grant(node)
 		if err != nil {
-			for _, other := range c.matesHolds {
+			for _, other := range holds {
 				other.withdraw(err)
 			}
 			return nil, err
 		}
-		c.matesHolds = append(c.matesHolds, h)
+		holds = append(holds, h)
 	}
-	last := len(c.matesHolds) - 1
-	h := c.matesHolds[last]
-	c.matesHolds = c.matesHolds[:last]
-	return h, nil
+	c.mates.holds = holds[:c.mates.n]
+	return holds[c.mates.n], nil
 }
 
 // withdraw ends a hold that nobody has seen; its node stays.

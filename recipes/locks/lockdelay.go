@@ -35,6 +35,9 @@ type trace struct {
 // keepDelay leaves the trace of a contender that is the first, or waits for the end of the
 // delay; then again is true: the queue is to be looked at again.
 func (c *contender) keepDelay(ctx context.Context) (again bool, err error) {
+	if c.trace == nil {
+		c.trace = &trace{}
+	}
 	if c.trace.written == nameOf(c.node.Path) {
 		return false, nil
 	}

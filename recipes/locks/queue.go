@@ -110,5 +110,5 @@ func (c *contender) look(ctx context.Context) (in bool, err error) {
 
 // complete tells whether the nodes of all leases are in the queue.
 func (c *contender) complete(queue []string) bool {
-	return !slices.ContainsFunc(c.mates, func(mate seam.Created) bool { return !slices.Contains(queue, nameOf(mate.Path)) })
+	return c.mates == nil || !slices.ContainsFunc(c.mates.nodes, func(mate seam.Created) bool { return !slices.Contains(queue, nameOf(mate.Path)) })
 }

@@ -108,13 +108,19 @@ func (s *InterProcessSemaphore) AcquireN(ctx context.Context, n int) (*Lease, er
 		if ctx.Err() != nil {
 			return nil, ended(ctx)
 		}
-		c := contender{acquisition: acquisition{in: s.in, span: span}, wait: true, count: n, site: here()}
+		c := contender{acquisition: acquisition{in: s.in, span: span}, wait: true, site: here()}
+		if n > 1 {
+			c.mates = &mates{n: n - 1}
+		}
 		for {
 			last, err := c.contend(waitCtx)
 			if err != nil {
 				return nil, c.explain(ctx, waitCtx, err)
 			}
-			holds := append(c.matesHolds, last)
+			holds := []*hold{last}
+			if c.mates != nil {
+				holds = append(c.mates.holds, last)
+			}
 			if parts := leasesOf(ctx, span, holds); parts != nil {
 				return composed(ctx, parts), nil
 			}

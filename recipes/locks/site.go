@@ -6,8 +6,6 @@ import (
 	"runtime"
 	"strings"
 	"time"
-
-	"github.com/go-curator/curator/internal/zkconn"
 )
 
 // selfWait is how long a contender waits behind its own client before that is worth a line
@@ -15,7 +13,7 @@ import (
 const selfWait = 10 * time.Second
 
 // site is where a lock was acquired: it is found out only when it is asked for.
-type site [8]uintptr
+type site [7]uintptr
 
 func here() (s site) {
 	runtime.Callers(2, s[:])
@@ -47,7 +45,7 @@ func (c *contender) warnLater() {
 	waits, overdue := c.vigil, &c.overdue
 	c.warning = time.AfterFunc(selfWait, func() {
 		overdue.Store(true)
-		waits.signal(zkconn.WatchEvent{})
+		waits.signal()
 	})
 }
 

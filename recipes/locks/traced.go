@@ -52,11 +52,14 @@ func (c *contender) arm(ctx context.Context, conn *zkconn.Conn, calls ...*zkconn
 }
 
 // waiting tells who is ahead, as the answers to the reads of their nodes have it.
-func (c *contender) waiting(ahead []*zkconn.Call) {
+func (c *contender) waiting(reads []reading) {
+	if !c.span.Recording() {
+		return
+	}
 	var nodes [][]byte
 	mine := false
-	for _, call := range ahead {
-		if res, ok := call.Res.(*jute.GetDataResponse); ok {
+	for _, read := range reads {
+		if res, ok := read.call.Res.(*jute.GetDataResponse); ok && read.role == nodeAhead {
 			nodes = append(nodes, res.Data)
 			mine = mine || res.Stat.EphemeralOwner == c.node.Session
 		}

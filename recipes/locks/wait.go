@@ -42,9 +42,11 @@ func (c *contender) watch(ctx context.Context) (armed bool, err error) {
 // missed.
 func (c *contender) wanted() []watched {
 	wanted := []watched{{ownNode, c.node.Path}}
-	for _, path := range c.ahead {
+	for i, path := range c.ahead {
 		if awaited := c.in.baton.awaited; awaited != nil && awaited(nameOf(path)) {
-			wanted = append(wanted, watched{markerNode, marker(path)})
+			beside := marker(path)
+			c.ahead[i], path = beside[:len(path)], beside[:len(path)] // in the same memory
+			wanted = append(wanted, watched{markerNode, beside})
 		}
 		wanted = append(wanted, watched{nodeAhead, path})
 	}
@@ -74,28 +76,31 @@ func (c *contender) watchTogether(ctx context.Context, conn *zkconn.Conn, wanted
 		c.vigil.watches = nil
 		return false, err
 	}
-	if len(calls) > 1 && calls[1].Err == nil && c.vigil.gone() {
-		c.node.Siblings = queue.Children
-		return false, nil
+	if !c.vigil.stirred() {
+		return true, nil
 	}
-	return true, nil
+	// What has fired by now may never have been set: nothing follows from a marker, either.
+	if c.near && calls[1].Err == nil {
+		c.node.Siblings = queue.Children
+	}
+	return false, nil
 }
 
 // watchEach sets the watches by reading the nodes, all in one write. It learns who is ahead.
 func (c *contender) watchEach(ctx context.Context, conn *zkconn.Conn, wanted []watched) (armed bool, err error) {
-	calls, idle := c.vigil.set(wanted)
+	reads, idle := c.vigil.set(wanted)
 	for _, w := range idle {
-		conn.Unwatch(w.watch)
+		conn.Unwatch(&w.Watch)
 	}
-	if len(calls) == 0 {
+	if len(reads) == 0 {
 		return true, nil
 	}
-	var ahead []*zkconn.Call
-	if c.span.Recording() {
-		ahead = c.vigil.reads(nodeAhead)
+	calls := make([]*zkconn.Call, len(reads))
+	for i, read := range reads {
+		calls[i] = read.call
 	}
 	err = c.arm(ctx, conn, calls...)
-	switch settled := c.vigil.settle(err); {
+	switch settled := c.vigil.settle(reads, err); {
 	case err != nil:
 		return false, c.interrupted(ctx, err)
 	case errors.Is(settled, framework.ErrNoNode):
@@ -103,7 +108,7 @@ func (c *contender) watchEach(ctx context.Context, conn *zkconn.Conn, wanted []w
 	case settled != nil:
 		return false, settled
 	default:
-		c.waiting(ahead)
+		c.waiting(reads)
 		return true, nil
 	}
 }
@@ -175,7 +180,7 @@ func (c *contender) stop() {
 		if passed && w.role == nodeAhead {
 			continue // its deletion is on the way, in the transaction that made the marker
 		}
-		conn.Unwatch(w.watch)
+		conn.Unwatch(&w.Watch)
 	}
 	c.vigil = nil
 }
