@@ -157,3 +157,13 @@ func TestCheck(t *testing.T) {
 		})
 	}
 }
+
+func TestSignificant(t *testing.T) {
+	for x, want := range map[float64]string{
+		12345: "12345", 12.345: "12.35", 0.5: "0.50", 0.0631: "0.063", 0.000078: "0.000078", 0.1: "0.10", 0.02: "0.02", 0: "0",
+	} {
+		if got := results.Significant(x); got != want {
+			t.Errorf("%v is shown as %q, want %q", x, got, want)
+		}
+	}
+}

@@ -3,6 +3,8 @@ package results
 import (
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -72,7 +74,7 @@ func kibi(s measure.Spread) string     { return fmt.Sprintf("%.1f", s.Median/102
 func oneDigit(s measure.Spread) string { return fmt.Sprintf("%.1f", s.Median) }
 func whole(s measure.Spread) string    { return fmt.Sprintf("%.0f", s.Median) }
 
-// significant shows a number with two or three digits.
+// significant shows a number with two or three digits that count.
 func significant(x float64) string {
 	switch {
 	case x >= 100:
@@ -80,7 +82,8 @@ func significant(x float64) string {
 	case x >= 0.1:
 		return fmt.Sprintf("%.2f", x)
 	}
-	return fmt.Sprintf("%.2g", x)
+	places := 1 - int(math.Floor(math.Log10(max(x, 1e-9))))
+	return strings.TrimRight(strings.TrimRight(strconv.FormatFloat(x, 'f', places, 64), "0"), ".")
 }
 
 // Markdown writes the tables: one for each workload, with a row for each peer.
@@ -158,7 +161,7 @@ func (f *File) table(b *strings.Builder, w Workload) {
 		}
 		ratio, ok := f.Ratio(w.Name, peer)
 		if ok && peer != Ours {
-			fmt.Fprintf(b, " %.2f times as fast", ratio)
+			fmt.Fprintf(b, " %s times as fast", significant(ratio))
 		}
 		b.WriteString(" |\n")
 	}
