@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"regexp"
 	"runtime"
 	"runtime/pprof"
 	"time"
@@ -53,7 +52,7 @@ func main() {
 	flag.DurationVar(&o.warmUp, "warm-up", 0, "how long a turn goes on before it counts (1s; 300ms if quick)")
 	flag.DurationVar(&o.duration, "duration", 0, "how long a turn counts (3s; 1s if quick)")
 	flag.IntVar(&o.servers, "ensemble", 1, "how many ZooKeeper servers")
-	flag.DurationVar(&o.distance, "distance", 0, "how long everything takes that is sent, in each direction")
+	flag.DurationVar(&o.distance, "distance", 0, "how long everything takes that is sent, in each direction; without -run, for the workloads where that matters")
 	flag.BoolVar(&o.relayed, "relay", false, "count what foreign peers send, by a relay before each of them that costs them some time")
 	flag.StringVar(&o.json, "json", "", "write all figures to this file")
 	flag.StringVar(&o.markdown, "markdown", "", "write the tables to this file, too")
@@ -97,11 +96,10 @@ func (o *options) setDefaults() {
 
 // run starts servers, measures, and reports also what it has when it is interrupted.
 func (o *options) run(ctx context.Context, start func(n int) (addresses []string, stop func() error, err error)) (err error) {
-	match, err := regexp.Compile(o.match)
+	workloads, err := o.choose()
 	if err != nil {
 		return err
 	}
-	workloads := choose(workloads(), match, o.quick && o.match == "")
 	kinds, err := choosePeers(o.peers, o.quick)
 	if err != nil {
 		return err
