@@ -4,6 +4,7 @@ TESTFLAGS   ?=
 BENCHFLAGS  ?= -benchmem
 BENCHCHECKFLAGS ?=
 BENCHDISTANCEFLAGS ?=
+NESTED      := GO="$(GO)" .ci/nested.sh
 
 .DEFAULT_GOAL := help
 
@@ -19,6 +20,9 @@ setup: ## install what the tests need, where that is known how; else say what it
 test: setup ## run all tests, those against real ZooKeeper servers included
 	$(GO) vet ./...
 	race=$$(GO="$(GO)" .ci/race.sh) && $(GO) test $$race -timeout 20m $(TESTFLAGS) ./...
+	$(NESTED) vet ./...
+	$(NESTED) build -o /dev/null ./...
+	$(NESTED) test $(TESTFLAGS) ./...
 
 .PHONY: check
 check: format vet staticcheck generated lint ## run everything else that a change must pass
@@ -31,10 +35,12 @@ format:
 .PHONY: vet
 vet:
 	$(GO) vet ./...
+	$(NESTED) vet ./...
 
 .PHONY: staticcheck
 staticcheck:
 	$(GO) run $(STATICCHECK) ./...
+	$(NESTED) run $(STATICCHECK) ./...
 
 .PHONY: generated
 generated:
