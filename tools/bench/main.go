@@ -17,6 +17,7 @@ import (
 	"runtime/pprof"
 	"time"
 
+	"github.com/go-curator/curator/tools/bench/internal/measure"
 	"github.com/go-curator/curator/tools/bench/internal/results"
 )
 
@@ -110,12 +111,13 @@ func (o *options) run(ctx context.Context, start func(n int) (addresses []string
 			return err
 		}
 	}
+	setting := o.setting(ctx) // before there are servers, which have work to do when they start
 	servers, stop, err := start(o.servers)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	file, err := o.measure(ctx, servers, workloads, kinds)
+	file, err := o.measure(ctx, servers, setting, workloads, kinds)
 	if file == nil {
 		return err
 	}
@@ -123,20 +125,19 @@ func (o *options) run(ctx context.Context, start func(n int) (addresses []string
 }
 
 // measure runs the workloads. The file has what was measured before an error.
-func (o *options) measure(ctx context.Context, servers []string, workloads []workload, kinds []peerKind) (file *results.File, err error) {
+func (o *options) measure(ctx context.Context, servers []string, setting results.Setting, workloads []workload, kinds []peerKind) (file *results.File, err error) {
 	s, end, err := newServices(servers, o.distance, o.relayed)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
 	s.warmUp, s.heapProfile = 5*o.duration, o.heap
-	version, err := serverVersion(servers[0])
-	if err != nil {
+	if setting.Server, err = serverVersion(servers[0]); err != nil {
 		return nil, err
 	}
 	b := &bench{
 		services: s, timing: timing{o.warmUp, o.duration}, rounds: o.rounds,
-		progress: os.Stderr, started: map[string]peer{}, file: &results.File{Setting: o.setting(version)},
+		progress: os.Stderr, started: map[string]peer{}, file: &results.File{Setting: setting},
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
 	if err := warmServer(ctx, s.zooKeeper, s.warmUp); err != nil {
@@ -168,27 +169,20 @@ func (o *options) startProfile() (stop func() error, err error) {
 	}, nil
 }
 
-// setting says how the figures come about.
-func (o *options) setting(server string) results.Setting {
-	return results.Setting{
-		Date: time.Now(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), Load: load(),
-		Server: server, Servers: o.servers, Distance: o.distance, Relayed: o.relayed,
+// lookAround is for how long it is measured what else the machine does.
+const lookAround = 500 * time.Millisecond
+
+// setting says how the figures come about. What the machine does then it does for others.
+func (o *options) setting(ctx context.Context) results.Setting {
+	s := results.Setting{
+		Date: time.Now(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(),
+		Servers: o.servers, Distance: o.distance, Relayed: o.relayed,
 		Rounds: o.rounds, WarmUp: o.warmUp, Duration: o.duration,
 	}
-}
-
-// load returns the machine's load average of the last minute, 0 where it is not known how to
-// ask.
-func load() float64 {
-	var average float64
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return 0
+	if share, ok := measure.Others(ctx, lookAround); ok {
+		s.Others = &share
 	}
-	if _, err := fmt.Sscan(string(text), &average); err != nil {
-		return 0
-	}
-	return average
+	return s
 }
 
 // report writes what was asked for.

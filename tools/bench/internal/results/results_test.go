@@ -23,11 +23,13 @@ func turn(workload, peer string, round, operations int) results.Turn {
 	}}
 }
 
+func share(s float64) *float64 { return &s }
+
 // sample is a benchmark with two workloads and three peers.
 func sample() *results.File {
 	f := &results.File{
 		Setting: results.Setting{
-			Date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Go: "go1.25", System: "linux/amd64", CPUs: 2, Load: 0.3,
+			Date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Go: "go1.25", System: "linux/amd64", CPUs: 2, Others: share(0.07),
 			Server: "3.8.0", Servers: 3, Distance: time.Millisecond, Rounds: 3, WarmUp: time.Second, Duration: 2 * time.Second,
 		},
 		Workloads: []results.Workload{
@@ -71,14 +73,19 @@ func TestMarkdown(t *testing.T) {
 
 // TestBusyMachine has the table say that it must not be relied on.
 func TestBusyMachine(t *testing.T) {
-	f := sample()
-	f.Setting.Load = 0.5
-	var got bytes.Buffer
-	if err := f.Markdown(&got); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(got.String(), "load average of 0.5 before the start: these figures are provisional") {
-		t.Errorf("the heading:\n%.600s", got.String())
+	for want, others := range map[string]*float64{
+		"of which others used 45 % before the start.\n\n**The machine had other work to do: these figures are provisional.**\n": share(0.45),
+		"of which others used an unknown part before the start.\nAll that":                                                      nil,
+	} {
+		f := sample()
+		f.Setting.Others = others
+		var got bytes.Buffer
+		if err := f.Markdown(&got); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(got.String(), want) {
+			t.Errorf("the heading:\n%.600s", got.String())
+		}
 	}
 }
 

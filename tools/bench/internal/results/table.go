@@ -110,8 +110,16 @@ func (f *File) Markdown(out io.Writer) error {
 	return err
 }
 
-// quietLoad is how much work, for each CPU, a machine may have when it is called quiet.
-const quietLoad = 0.2
+// quiet is how much of a machine's CPUs others may have when it is called quiet.
+const quiet = 0.1
+
+// share shows what is known of one.
+func share(s *float64) string {
+	if s == nil {
+		return "an unknown part"
+	}
+	return fmt.Sprintf("%.0f %%", 100**s)
+}
 
 // heading says where the figures come from and how they are to be read.
 func (f *File) heading(b *strings.Builder) {
@@ -121,9 +129,9 @@ func (f *File) heading(b *strings.Builder) {
 		servers = fmt.Sprintf("an ensemble of %d servers", s.Servers)
 	}
 	fmt.Fprintf(b, "# Locks, side by side\n\n%s. ZooKeeper %s, %s on the same machine, which writes to its disk before it answers; "+
-		"%s, %s with %d CPUs.\n", s.Date.UTC().Format(time.DateOnly), s.Server, servers, s.Go, s.System, s.CPUs)
-	if s.Load > quietLoad*float64(s.CPUs) {
-		fmt.Fprintf(b, "\n**The machine had other work to do, with a load average of %.1f before the start: these figures are provisional.**\n", s.Load)
+		"%s, %s with %d CPUs, of which others used %s before the start.\n", s.Date.UTC().Format(time.DateOnly), s.Server, servers, s.Go, s.System, s.CPUs, share(s.Others))
+	if s.Others != nil && *s.Others > quiet {
+		b.WriteString("\n**The machine had other work to do: these figures are provisional.**\n")
 	}
 	if s.Distance > 0 {
 		fmt.Fprintf(b, "All that is sent takes %v, in each direction.\n", s.Distance)
