@@ -167,7 +167,7 @@ func TestChoose(t *testing.T) {
 	}
 	for want, o := range map[string]options{
 		"drain-10 drain-100 drain-1000":                                                         {match: "^drain-1", quick: true, distance: time.Second},
-		"floor solo contend-8 drain-300 semaphore readers reentry":                              {quick: true},
+		"floor solo contend-8 drain-300 semaphore readers":                                      {quick: true},
 		"floor solo contend-2 contend-8 drain-100 spread-8 semaphore readers try-free try-busy": {distance: time.Second},
 	} {
 		if got := names(o); got != want {

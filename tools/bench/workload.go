@@ -57,7 +57,7 @@ func workloads() []workload {
 		{name: "readers", kind: protocol.Readers, clients: 8, quick: true, distant: true, local: onOnePath(readLock), about: "8 clients on one read lock"},
 		{name: "mix-90-10", kind: protocol.Mix, clients: 8, writes: 10, local: readsAndWrites, about: "8 clients on a read-write lock, one acquisition of ten is a writer's"},
 		{name: "mix-50-50", kind: protocol.Mix, clients: 8, writes: 50, local: readsAndWrites, about: "8 clients on a read-write lock, every other acquisition is a writer's"},
-		{name: "reentry", kind: protocol.Reentry, clients: 1, quick: true, local: reentry, about: "a lock that is held is acquired again"},
+		{name: "reentry", kind: protocol.Reentry, clients: 1, local: reentry, about: "a lock that is held is acquired again"},
 		{name: "try-free", kind: protocol.TryFree, clients: 1, distant: true, local: tryFree, about: "a lock that is free is asked for without waiting"},
 		{name: "try-busy", kind: protocol.TryBusy, clients: 2, distant: true, local: tryBusy, about: "a lock that somebody else holds is asked for without waiting"},
 		{name: "goroutines", clients: 8, local: inOneSession(mutex), about: "8 goroutines of one client on one lock"},

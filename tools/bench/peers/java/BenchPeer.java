@@ -207,20 +207,21 @@ public final class BenchPeer {
         }
         long begin = System.nanoTime() + warmupNanos;
         long end = begin + durationNanos;
-        List<Callable<LongStream>> tasks = new ArrayList<>();
+        List<Callable<Latencies>> tasks = new ArrayList<>();
         for (Operation operation : operations) {
-            tasks.add(() -> latencies(operation, begin, end));
+            tasks.add(() -> latencies(operation, begin, end, Result.MAX_LATENCIES / n));
         }
-        LongStream all = LongStream.empty();
-        for (LongStream one : together(tasks)) {
-            all = LongStream.concat(all, one);
+        long seen = 0;
+        LongStream kept = LongStream.empty();
+        for (Latencies one : together(tasks)) {
+            seen += one.seen();
+            kept = LongStream.concat(kept, one.kept());
         }
-        long[] latencies = all.toArray();
-        return new Result(latencies.length, durationNanos, latencies);
+        return new Result(seen, durationNanos, kept.toArray());
     }
 
-    private static LongStream latencies(Operation operation, long begin, long end) throws Exception {
-        LongStream.Builder latencies = LongStream.builder();
+    private static Latencies latencies(Operation operation, long begin, long end, int room) throws Exception {
+        Latencies latencies = new Latencies(room);
         operation.begin();
         try {
             for (long started = System.nanoTime(); started - end < 0; ) {
@@ -234,7 +235,7 @@ public final class BenchPeer {
         } finally {
             operation.end();
         }
-        return latencies.build();
+        return latencies;
     }
 
     /** Lets waiters in, one after the other, that have queued behind a gate. */

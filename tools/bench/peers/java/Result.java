@@ -3,7 +3,7 @@ import java.util.stream.LongStream;
 
 /** Result is a line of the output. */
 final class Result {
-    private static final int MAX_LATENCIES = 100_000;
+    static final int MAX_LATENCIES = 100_000;
 
     private final long operations;
     private final long elapsed;
