@@ -1,7 +1,6 @@
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.BufferedReader;
-import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.util.ArrayList;
@@ -12,19 +11,13 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
-import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.retry.RetryOneTime;
-import org.apache.zookeeper.CreateMode;
-import org.apache.zookeeper.ZooDefs.Ids;
-import org.apache.zookeeper.ZooKeeper;
 
 /**
  * BenchPeer is the benchmark's peer for Java Curator: it runs the workloads of the protocol in
@@ -78,27 +71,27 @@ public final class BenchPeer {
     private Result run(Request r) throws Exception {
         switch (r.workload) {
             case "solo":
-                return repeat(r, 1, (client, i) -> mutex(client, r.path));
+                return repeat(r, 1, (client, i) -> Operation.mutex(client, r.path));
             case "contend":
-                return repeat(r, r.clients, (client, i) -> mutex(client, r.path));
+                return repeat(r, r.clients, (client, i) -> Operation.mutex(client, r.path));
             case "spread":
-                return repeat(r, r.clients, (client, i) -> mutex(client, r.path + "/" + i));
+                return repeat(r, r.clients, (client, i) -> Operation.mutex(client, r.path + "/" + i));
             case "semaphore":
-                return repeat(r, r.clients, (client, i) -> semaphore(client, r.path, r.leases));
+                return repeat(r, r.clients, (client, i) -> Operation.semaphore(client, r.path, r.leases));
             case "readers":
-                return repeat(r, r.clients, (client, i) -> operation(new InterProcessReadWriteLock(client, r.path).readLock()));
+                return repeat(r, r.clients, (client, i) -> Operation.of(new InterProcessReadWriteLock(client, r.path).readLock()));
             case "mix":
-                return repeat(r, r.clients, (client, i) -> mix(client, r.path, r.writes));
+                return repeat(r, r.clients, (client, i) -> Operation.mix(client, r.path, r.writes));
             case "reentry":
-                return repeat(r, 1, (client, i) -> reentry(new InterProcessMutex(client, r.path)));
+                return repeat(r, 1, (client, i) -> Operation.reentry(new InterProcessMutex(client, r.path)));
             case "try-free":
-                return repeat(r, 1, (client, i) -> tried(client, r.path, true));
+                return repeat(r, 1, (client, i) -> Operation.tried(client, r.path, true));
             case "try-busy":
                 InterProcessMutex busy = new InterProcessMutex(take(2).get(1), r.path);
-                return repeat(r, 1, (client, i) -> under(busy, tried(client, r.path, false)));
+                return repeat(r, 1, (client, i) -> Operation.under(busy, Operation.tried(client, r.path, false)));
             case "floor":
                 take(1).get(0).createContainers(r.path);
-                return repeat(r, r.clients, (client, i) -> floor(client, r.path));
+                return repeat(r, r.clients, (client, i) -> Operation.floor(client, r.path));
             case "drain":
                 return drain(r);
             case "hold":
@@ -113,86 +106,9 @@ public final class BenchPeer {
         }
     }
 
-    /** Operation is one operation of a client. Its methods are called by one thread. */
-    private interface Operation {
-        void run() throws Exception;
-
-        /** Comes before it is repeated. */
-        default void begin() throws Exception {}
-
-        /** Comes after it was repeated. */
-        default void end() throws Exception {}
-    }
-
     /** Maker makes the operation of client i. */
     private interface Maker {
         Operation make(CuratorFramework client, int i) throws Exception;
-    }
-
-    private static Operation operation(InterProcessMutex lock) {
-        return () -> {
-            lock.acquire();
-            lock.release();
-        };
-    }
-
-    private static Operation mutex(CuratorFramework client, String path) {
-        return operation(new InterProcessMutex(client, path));
-    }
-
-    /** An operation that is repeated while a lock is held. */
-    private static Operation under(InterProcessMutex held, Operation operation) {
-        return new Operation() {
-            @Override
-            public void begin() throws Exception {
-                held.acquire();
-            }
-
-            @Override
-            public void run() throws Exception {
-                operation.run();
-            }
-
-            @Override
-            public void end() throws Exception {
-                held.release();
-            }
-        };
-    }
-
-    private static Operation reentry(InterProcessMutex lock) {
-        return under(lock, operation(lock));
-    }
-
-    private static Operation tried(CuratorFramework client, String path, boolean free) {
-        InterProcessMutex lock = new InterProcessMutex(client, path);
-        return () -> {
-            if (lock.acquire(0, TimeUnit.SECONDS) != free) {
-                throw new IllegalStateException("the lock is not as free as it should be");
-            }
-            if (free) {
-                lock.release();
-            }
-        };
-    }
-
-    private static Operation mix(CuratorFramework client, String path, int writes) {
-        InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, path);
-        Operation read = operation(lock.readLock());
-        Operation write = operation(lock.writeLock());
-        return () -> (ThreadLocalRandom.current().nextInt(100) < writes ? write : read).run();
-    }
-
-    private static Operation semaphore(CuratorFramework client, String path, int leases) {
-        InterProcessSemaphoreV2 semaphore = new InterProcessSemaphoreV2(client, path, leases);
-        return () -> semaphore.returnLease(semaphore.acquire());
-    }
-
-    /** The least that a lock can do: no retry, no namespace, no list. */
-    private static Operation floor(CuratorFramework client, String path) throws Exception {
-        ZooKeeper zooKeeper = client.getZookeeperClient().getZooKeeper();
-        return () -> zooKeeper.delete(
-                zooKeeper.create(path + "/n-", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL), -1);
     }
 
     private Result repeat(Request r, int n, Maker maker) throws Exception {
@@ -241,7 +157,7 @@ public final class BenchPeer {
     /** Lets waiters in, one after the other, that have queued behind a gate. */
     private Result drain(Request r) throws Exception {
         if (r.warmupNanos > 0) {
-            repeat(r.warmupNanos, 0, r.clients, (client, i) -> mutex(client, r.path + "-warmup"));
+            repeat(r.warmupNanos, 0, r.clients, (client, i) -> Operation.mutex(client, r.path + "-warmup"));
         }
         List<CuratorFramework> clients = take(r.clients);
         InterProcessMutex gate = new InterProcessMutex(clients.get(0), r.path);
