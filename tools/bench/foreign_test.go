@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -78,12 +79,14 @@ func TestForeignCrash(t *testing.T) {
 	if _, err := p.run(t.Context(), crash, "/no/such/lock", timing{}); !strings.Contains(fmt.Sprint(err), "/no/such/lock/0") {
 		t.Errorf("nobody holds it: %v", err)
 	}
-	unlocked := t.TempDir() + "/unlocked"
-	if err := os.Mkdir(unlocked, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.run(t.Context(), crash, unlocked, timing{}); err == nil || err.Error() != "the lock was granted while it was held" {
-		t.Errorf("a lock that excludes nobody: %v", err)
+	for _, name := range []string{"unlocked", "long-ago"} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.Mkdir(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.run(t.Context(), crash, path, timing{}); err == nil || err.Error() != "the lock was granted while it was held" {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 	if err := p.close(); err != nil { // it was not killed with the others
 		t.Error(err)
