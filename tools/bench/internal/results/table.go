@@ -130,11 +130,11 @@ func (f *File) heading(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "# Locks, side by side\n\n%s. ZooKeeper %s, %s on the same machine, which writes to its disk before it answers; "+
 		"%s, %s with %d CPUs, of which others used %s before the start.\n", s.Date.UTC().Format(time.DateOnly), s.Server, servers, s.Go, s.System, s.CPUs, share(s.Others))
-	if s.Others != nil && *s.Others > quiet {
-		b.WriteString("\n**The machine had other work to do: these figures are provisional.**\n")
-	}
 	if s.Distance > 0 {
 		fmt.Fprintf(b, "All that is sent takes %v, in each direction.\n", s.Distance)
+	}
+	if s.Others != nil && *s.Others > quiet {
+		b.WriteString("\n**The machine had other work to do: these figures are provisional.**\n")
 	}
 	fmt.Fprintf(b, "\nThe peers took turns, %d rounds of %v after a warm-up of %v. Figures are the medians of the rounds and for each operation; "+
 		"an operation is to acquire and release, unless the workload says otherwise. What counts is not a figure but its ratio to another one of the same table.\n",
