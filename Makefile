@@ -3,12 +3,14 @@ STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TESTFLAGS   ?=
 BENCHFLAGS  ?= -benchmem
 BENCHCHECKFLAGS ?=
+BENCHDISTANCEFLAGS ?=
+NESTED      := GO="$(GO)" .ci/nested.sh
 
 .DEFAULT_GOAL := help
 
 .PHONY: help
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
 .PHONY: setup
 setup: ## install what the tests need, where that is known how; else say what it is
@@ -18,6 +20,9 @@ setup: ## install what the tests need, where that is known how; else say what it
 test: setup ## run all tests, those against real ZooKeeper servers included
 	$(GO) vet ./...
 	race=$$(GO="$(GO)" .ci/race.sh) && $(GO) test $$race -timeout 20m $(TESTFLAGS) ./...
+	$(NESTED) vet ./...
+	$(NESTED) build -o /dev/null ./...
+	$(NESTED) test $(TESTFLAGS) ./...
 
 .PHONY: check
 check: format vet staticcheck generated lint ## run everything else that a change must pass
@@ -30,10 +35,12 @@ format:
 .PHONY: vet
 vet:
 	$(GO) vet ./...
+	$(NESTED) vet ./...
 
 .PHONY: staticcheck
 staticcheck:
 	$(GO) run $(STATICCHECK) ./...
+	$(NESTED) run $(STATICCHECK) ./...
 
 .PHONY: generated
 generated:
@@ -54,3 +61,12 @@ bench: ## run the benchmarks
 .PHONY: bench-check
 bench-check: ## compare the locks with others, and the ratios with those in docs/benchmarks
 	$(GO) run ./tools/bench -quick -check docs/benchmarks/quick.json $(BENCHCHECKFLAGS)
+
+.PHONY: bench-distance
+bench-distance: ## record in docs/benchmarks what distance costs, and draw the plots
+	for distance in 1ms 10ms; do \
+		$(GO) run ./tools/bench -distance $$distance -peers floor,curator,curator-v2,zk.Lock,java -rounds 3 $(BENCHDISTANCEFLAGS) \
+			-json docs/benchmarks/distance-$$distance.json -markdown docs/benchmarks/distance-$$distance.md || exit; \
+	done
+	$(GO) -C tools/bench/plot run . $(CURDIR)/docs/benchmarks \
+		$(CURDIR)/docs/benchmarks/results.json $(CURDIR)/docs/benchmarks/distance-1ms.json $(CURDIR)/docs/benchmarks/distance-10ms.json

@@ -2,6 +2,7 @@ package zkconn_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -63,6 +64,26 @@ func BenchmarkOperation(b *testing.B) {
 				compareCosts(b, callers, op.ours, op.driver)
 			})
 		}
+	}
+}
+
+// BenchmarkRequest measures requests of one caller, one after the other and several in one
+// write, on an embedded server, whose allocations are counted, too.
+func BenchmarkRequest(b *testing.B) {
+	conn, _ := benchmarked(b, curatortest.Start(b).ConnectString())
+	for name, n := range map[string]int{"one": 1, "three in one write": 3} {
+		b.Run(name, func(b *testing.B) {
+			calls := make([]*zkconn.Call, n)
+			b.ReportAllocs()
+			for b.Loop() {
+				for i := range calls {
+					calls[i] = &zkconn.Call{Op: jute.OpExists, Req: &jute.PathWatchRequest{Path: "/"}, Res: new(jute.StatResponse)}
+				}
+				if err := errors.Join(conn.Do(b.Context(), 0, calls...), calls[n-1].Err); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

@@ -2,6 +2,9 @@ package locks_test
 
 import (
 	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,10 +25,7 @@ func BenchmarkMutex(b *testing.B) {
 
 func benchmarkMutex(b *testing.B, connect string) {
 	client := curatortest.NewClient(b, connect, framework.WithDialer(new(net.Dialer).DialContext))
-	mutex, err := locks.NewInterProcessMutex(client, "/bench/lock")
-	if err != nil {
-		b.Fatal(err)
-	}
+	mutex := newMutex(b, client)
 	ctx := b.Context()
 	if _, err := client.Create().CreatingParentsIfNeeded().ForPath(ctx, "/bench/floor"); err != nil {
 		b.Fatal(err)
@@ -63,14 +63,20 @@ func benchmarkMutex(b *testing.B, connect string) {
 	b.ReportMetric(float64(bare.Microseconds())/float64(b.N), "floor-µs/op")
 }
 
-// BenchmarkReentry measures a nested acquire and release, which talk to no server.
-func BenchmarkReentry(b *testing.B) {
-	server := curatortest.Start(b)
-	client := server.Client(b)
-	mutex, err := locks.NewInterProcessMutex(client, "/bench/nested")
+// newMutex returns the mutex that is measured.
+func newMutex(b *testing.B, client *framework.Client, opts ...locks.MutexOption) *locks.InterProcessMutex {
+	b.Helper()
+	mutex, err := locks.NewInterProcessMutex(client, "/bench/lock", opts...)
 	if err != nil {
 		b.Fatal(err)
 	}
+	return mutex
+}
+
+// BenchmarkReentry measures a nested acquire and release, which talk to no server.
+func BenchmarkReentry(b *testing.B) {
+	server := curatortest.Start(b)
+	mutex := newMutex(b, server.Client(b))
 	outer, err := mutex.Acquire(b.Context())
 	if err != nil {
 		b.Fatal(err)
@@ -89,4 +95,74 @@ func BenchmarkReentry(b *testing.B) {
 	if err := outer.Release(b.Context()); err != nil {
 		b.Fatal(err)
 	}
+}
+
+// BenchmarkHandover measures how a lock goes from hand to hand that eight always want: clients
+// with sessions of their own, goroutines of one client, and such that hand it over themselves.
+// Allocations are those of all, and of the embedded server.
+func BenchmarkHandover(b *testing.B) {
+	const contenders = 8
+	b.Run("clients", func(b *testing.B) {
+		server := curatortest.Start(b)
+		all := make([]locks.InterProcessLock, contenders)
+		for i := range all {
+			all[i] = newMutex(b, server.Client(b))
+		}
+		contend(b, all...)
+	})
+	for name, opts := range map[string][]locks.MutexOption{"goroutines": nil, "local": {locks.WithLocalHandover(100)}} {
+		b.Run(name, func(b *testing.B) {
+			mutex := newMutex(b, curatortest.Start(b).Client(b), opts...)
+			contend(b, slices.Repeat([]locks.InterProcessLock{mutex}, contenders)...)
+		})
+	}
+}
+
+// BenchmarkSemaphore measures a semaphore of four leases, which one client wants, or eight.
+func BenchmarkSemaphore(b *testing.B) {
+	const leases = 4
+	for name, clients := range map[string]int{"free": 1, "8 clients": 8} {
+		b.Run(name, func(b *testing.B) {
+			server := curatortest.Start(b)
+			var all []locks.InterProcessLock
+			for range clients {
+				semaphore, err := locks.NewInterProcessSemaphore(server.Client(b), "/bench/semaphore", leases)
+				if err != nil {
+					b.Fatal(err)
+				}
+				all = append(all, semaphore)
+			}
+			contend(b, all...)
+		})
+	}
+}
+
+// contend has all acquire and release at once, each as soon as it can. An operation is one of
+// these, whoever does it.
+func contend(b *testing.B, all ...locks.InterProcessLock) {
+	once := func(l locks.InterProcessLock) error {
+		lease, err := l.Acquire(b.Context())
+		if err != nil {
+			return err
+		}
+		return lease.Release(b.Context())
+	}
+	if err := once(all[0]); err != nil { // makes the parents
+		b.Fatal(err)
+	}
+	var begun atomic.Int64
+	var wg sync.WaitGroup
+	b.ReportAllocs()
+	b.ResetTimer()
+	for _, l := range all {
+		wg.Go(func() {
+			for begun.Add(1) <= int64(b.N) {
+				if err := once(l); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
 }

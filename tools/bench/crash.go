@@ -24,13 +24,18 @@ const crashTimeout = 2 * tickTime
 // peer's name, the address and the path follow.
 const holdCommand = "hold-until-killed"
 
-// crash kills the process that holds a lock, and measures how long it takes until the next
-// one has it.
+// crash kills processes that hold a lock, one after the other.
 func crash(ctx context.Context, l *local, w workload, path string, _ timing) (measure.Run, error) {
+	return crashes(w.waiters, path, func(path string) (time.Duration, error) { return l.crashOnce(ctx, path) })
+}
+
+// crashes has n holders killed, each at a path of its own. once kills one, and tells how long
+// it took until the next one had the lock.
+func crashes(n int, path string, once func(path string) (time.Duration, error)) (measure.Run, error) {
 	var run measure.Run
 	var latencies []time.Duration
-	for i := range w.waiters {
-		took, err := l.crashOnce(ctx, fmt.Sprintf("%s/%d", path, i))
+	for i := range n {
+		took, err := once(fmt.Sprintf("%s/%d", path, i))
 		if err != nil {
 			return measure.Run{}, err
 		}

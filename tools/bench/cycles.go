@@ -47,33 +47,31 @@ func onPathsOfTheirOwn(ctx context.Context, l *local, w workload, path string, t
 }
 
 // readsAndWrites has the clients read, and now and then write.
-func readsAndWrites(writes float64) localRun {
-	return func(ctx context.Context, l *local, w workload, path string, t timing) (measure.Run, error) {
-		at := func(int) string { return path }
-		readers, err := l.locks(ctx, w.clients, w.clients, readLock, 0, at)
-		if err != nil {
-			return measure.Run{}, err
-		}
-		writers, err := l.locks(ctx, w.clients, w.clients, writeLock, 0, at)
-		if err != nil {
-			return measure.Run{}, err
-		}
-		locks := make([]lock, w.clients)
-		for i := range locks {
-			locks[i] = mixed{readers[i], writers[i], writes}
-		}
-		return l.cycles(ctx, locks, t)
+func readsAndWrites(ctx context.Context, l *local, w workload, path string, t timing) (measure.Run, error) {
+	at := func(int) string { return path }
+	readers, err := l.locks(ctx, w.clients, w.clients, readLock, 0, at)
+	if err != nil {
+		return measure.Run{}, err
 	}
+	writers, err := l.locks(ctx, w.clients, w.clients, writeLock, 0, at)
+	if err != nil {
+		return measure.Run{}, err
+	}
+	locks := make([]lock, w.clients)
+	for i := range locks {
+		locks[i] = mixed{readers[i], writers[i], w.writes}
+	}
+	return l.cycles(ctx, locks, t)
 }
 
 // mixed is two locks that are acquired by turns, at random.
 type mixed struct {
 	reader, writer lock
-	writes         float64 // share of the writer
+	writes         int // of 100
 }
 
 func (m mixed) Acquire(ctx context.Context) (lease, error) {
-	if rand.Float64() < m.writes {
+	if rand.IntN(100) < m.writes {
 		return m.writer.Acquire(ctx)
 	}
 	return m.reader.Acquire(ctx)

@@ -16,10 +16,11 @@ import (
 
 // foreign is a peer in a process of its own.
 type foreign struct {
-	name   string
-	peer   *protocol.Peer
-	relays relays          // before its service; nil if there are none
-	server *service.Server // nil if that is not the peer's own
+	name    string
+	command *exec.Cmd // which has started peer
+	peer    *protocol.Peer
+	relays  relays          // before its service; nil if there are none
+	server  *service.Server // nil if that is not the peer's own
 }
 
 // program makes a peer's program ready to be started; see package peers.
@@ -63,11 +64,10 @@ func startForeign(ctx context.Context, s *services, name string, make program, a
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
-	cmd, err := make(ctx, dir, address)
-	if err != nil {
+	if f.command, err = make(ctx, dir, address); err != nil {
 		return nil, err
 	}
-	if f.peer, err = protocol.Start(ctx, cmd); err != nil {
+	if f.peer, err = protocol.Start(ctx, f.command); err != nil {
 		return nil, err
 	}
 	return f, f.compile(ctx, s.warmUp)
@@ -85,11 +85,17 @@ func (f *foreign) compile(ctx context.Context, d time.Duration) error {
 
 // run has the process do a workload.
 func (f *foreign) run(ctx context.Context, w workload, path string, t timing) (measure.Run, error) {
-	if w.kind == "" {
+	switch w.kind {
+	case "":
 		return measure.Run{}, errUnsupported
+	case protocol.Hold:
+		return crashes(w.waiters, path, func(path string) (time.Duration, error) {
+			took, err := f.peer.Outlive(ctx, f.command, path, crashTimeout)
+			return took, supported(err)
+		})
 	}
 	request := protocol.Request{
-		Workload: w.kind, Clients: w.clients, Waiters: w.waiters, Leases: w.leases, Path: path,
+		Workload: w.kind, Clients: w.clients, Waiters: w.waiters, Leases: w.leases, Writes: w.writes, Path: path,
 		WarmupMS: t.warmUp.Milliseconds(), DurationMS: t.duration.Milliseconds(),
 	}
 	counts := f.relays != nil && w.kind != protocol.Drain // whose relay cannot tell the queueing from the rest
@@ -113,11 +119,8 @@ func (f *foreign) run(ctx context.Context, w workload, path string, t timing) (m
 // ask sends a request and takes the answer.
 func (f *foreign) ask(ctx context.Context, request protocol.Request) (measure.Run, error) {
 	result, err := f.peer.Run(ctx, request)
-	if errors.Is(err, protocol.ErrUnsupported) {
-		return measure.Run{}, errUnsupported
-	}
 	if err != nil {
-		return measure.Run{}, err
+		return measure.Run{}, supported(err)
 	}
 	run := measure.Run{Operations: int(result.Operations), Elapsed: time.Duration(result.ElapsedNS)}
 	latencies := make([]time.Duration, len(result.LatenciesNS))
@@ -126,6 +129,14 @@ func (f *foreign) ask(ctx context.Context, request protocol.Request) (measure.Ru
 	}
 	run.Latency = measure.Summarize(latencies)
 	return run, nil
+}
+
+// supported returns the error of a peer, which says for itself that it has no such workload.
+func supported(err error) error {
+	if errors.Is(err, protocol.ErrUnsupported) {
+		return errUnsupported
+	}
+	return err
 }
 
 // close ends the process and what is its own.

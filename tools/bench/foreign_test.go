@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -59,6 +61,35 @@ func testForeign(t *testing.T, p peer, relayed bool) {
 	}
 	if _, err := p.run(t.Context(), workload{kind: protocol.Semaphore}, "/a", times); err == nil || !strings.Contains(err.Error(), "no leases") {
 		t.Errorf("a workload that fails: %v", err)
+	}
+}
+
+// TestForeignCrash kills processes of a peer that hold a lock, while another one waits.
+func TestForeignCrash(t *testing.T) {
+	s := &services{servers: []string{"127.0.0.1:0"}, dir: t.TempDir()}
+	p, err := onZooKeeper("scripted", false, thisProgram).start(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	crash := workload{kind: protocol.Hold, waiters: 2}
+	run, err := p.run(t.Context(), crash, t.TempDir(), timing{})
+	if err != nil || run.Operations != 2 || run.Latency.P50 <= 0 || run.Elapsed < run.Latency.P99 {
+		t.Errorf("%+v, %v", run, err)
+	}
+	if _, err := p.run(t.Context(), crash, "/no/such/lock", timing{}); !strings.Contains(fmt.Sprint(err), "/no/such/lock/0") {
+		t.Errorf("nobody holds it: %v", err)
+	}
+	for _, name := range []string{"unlocked", "long-ago"} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.Mkdir(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.run(t.Context(), crash, path, timing{}); err == nil || err.Error() != "the lock was granted while it was held" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := p.close(); err != nil { // it was not killed with the others
+		t.Error(err)
 	}
 }
 

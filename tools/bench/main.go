@@ -13,11 +13,11 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"regexp"
 	"runtime"
 	"runtime/pprof"
 	"time"
 
+	"github.com/go-curator/curator/tools/bench/internal/measure"
 	"github.com/go-curator/curator/tools/bench/internal/results"
 )
 
@@ -53,7 +53,7 @@ func main() {
 	flag.DurationVar(&o.warmUp, "warm-up", 0, "how long a turn goes on before it counts (1s; 300ms if quick)")
 	flag.DurationVar(&o.duration, "duration", 0, "how long a turn counts (3s; 1s if quick)")
 	flag.IntVar(&o.servers, "ensemble", 1, "how many ZooKeeper servers")
-	flag.DurationVar(&o.distance, "distance", 0, "how long everything takes that is sent, in each direction")
+	flag.DurationVar(&o.distance, "distance", 0, "how long everything takes that is sent, in each direction; without -run, for the workloads where that matters")
 	flag.BoolVar(&o.relayed, "relay", false, "count what foreign peers send, by a relay before each of them that costs them some time")
 	flag.StringVar(&o.json, "json", "", "write all figures to this file")
 	flag.StringVar(&o.markdown, "markdown", "", "write the tables to this file, too")
@@ -97,11 +97,10 @@ func (o *options) setDefaults() {
 
 // run starts servers, measures, and reports also what it has when it is interrupted.
 func (o *options) run(ctx context.Context, start func(n int) (addresses []string, stop func() error, err error)) (err error) {
-	match, err := regexp.Compile(o.match)
+	workloads, err := o.choose()
 	if err != nil {
 		return err
 	}
-	workloads := choose(workloads(), match, o.quick && o.match == "")
 	kinds, err := choosePeers(o.peers, o.quick)
 	if err != nil {
 		return err
@@ -112,12 +111,13 @@ func (o *options) run(ctx context.Context, start func(n int) (addresses []string
 			return err
 		}
 	}
+	setting := o.setting(ctx) // before there are servers, which have work to do when they start
 	servers, stop, err := start(o.servers)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	file, err := o.measure(ctx, servers, workloads, kinds)
+	file, err := o.measure(ctx, servers, setting, workloads, kinds)
 	if file == nil {
 		return err
 	}
@@ -125,20 +125,19 @@ func (o *options) run(ctx context.Context, start func(n int) (addresses []string
 }
 
 // measure runs the workloads. The file has what was measured before an error.
-func (o *options) measure(ctx context.Context, servers []string, workloads []workload, kinds []peerKind) (file *results.File, err error) {
+func (o *options) measure(ctx context.Context, servers []string, setting results.Setting, workloads []workload, kinds []peerKind) (file *results.File, err error) {
 	s, end, err := newServices(servers, o.distance, o.relayed)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
 	s.warmUp, s.heapProfile = 5*o.duration, o.heap
-	version, err := serverVersion(servers[0])
-	if err != nil {
+	if setting.Server, err = serverVersion(servers[0]); err != nil {
 		return nil, err
 	}
 	b := &bench{
 		services: s, timing: timing{o.warmUp, o.duration}, rounds: o.rounds,
-		progress: os.Stderr, started: map[string]peer{}, file: &results.File{Setting: o.setting(version)},
+		progress: os.Stderr, started: map[string]peer{}, file: &results.File{Setting: setting},
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
 	if err := warmServer(ctx, s.zooKeeper, s.warmUp); err != nil {
@@ -170,27 +169,20 @@ func (o *options) startProfile() (stop func() error, err error) {
 	}, nil
 }
 
-// setting says how the figures come about.
-func (o *options) setting(server string) results.Setting {
-	return results.Setting{
-		Date: time.Now(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), Load: load(),
-		Server: server, Servers: o.servers, Distance: o.distance, Relayed: o.relayed,
+// lookAround is for how long it is measured what else the machine does.
+const lookAround = 500 * time.Millisecond
+
+// setting says how the figures come about. What the machine does then it does for others.
+func (o *options) setting(ctx context.Context) results.Setting {
+	s := results.Setting{
+		Date: time.Now(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(),
+		Servers: o.servers, Distance: o.distance, Relayed: o.relayed,
 		Rounds: o.rounds, WarmUp: o.warmUp, Duration: o.duration,
 	}
-}
-
-// load returns the machine's load average of the last minute, 0 where it is not known how to
-// ask.
-func load() float64 {
-	var average float64
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return 0
+	if share, ok := measure.Others(ctx, lookAround); ok {
+		s.Others = &share
 	}
-	if _, err := fmt.Sscan(string(text), &average); err != nil {
-		return 0
-	}
-	return average
+	return s
 }
 
 // report writes what was asked for.

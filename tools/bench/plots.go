@@ -34,7 +34,7 @@ func drawPlots(ctx context.Context, file *results.File, directory string) (err e
 	if err != nil {
 		return err
 	}
-	_, err = output(exec.CommandContext(ctx, "go", "-C", filepath.Join(strings.TrimSpace(source), "plot"), "run", ".", figures, directory))
+	_, err = output(exec.CommandContext(ctx, "go", "-C", filepath.Join(strings.TrimSpace(source), "plot"), "run", ".", directory, figures))
 	return err
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -155,22 +154,32 @@ func TestRepeatEnds(t *testing.T) {
 }
 
 func TestChoose(t *testing.T) {
-	names := func(chosen []workload) (all []string) {
-		for _, w := range chosen {
-			all = append(all, w.name)
+	names := func(o options) string {
+		chosen, err := o.choose()
+		if err != nil {
+			t.Fatal(err)
 		}
-		return all
+		var names []string
+		for _, w := range chosen {
+			names = append(names, w.name)
+		}
+		return strings.Join(names, " ")
+	}
+	for want, o := range map[string]options{
+		"drain-10 drain-100 drain-1000":                                                         {match: "^drain-1", quick: true, distance: time.Second},
+		"floor solo contend-8 drain-300 semaphore readers":                                      {quick: true},
+		"floor solo contend-2 contend-8 drain-100 spread-8 semaphore readers try-free try-busy": {distance: time.Second},
+	} {
+		if got := names(o); got != want {
+			t.Errorf("chosen: %q, want %q", got, want)
+		}
+	}
+	if _, err := (&options{match: "("}).choose(); err == nil {
+		t.Error("no expression, and no error")
 	}
 	all := workloads()
-	if got := choose(all, regexp.MustCompile(""), false); len(got) != len(all) {
-		t.Errorf("without a choice: %v", names(got))
-	}
-	if got := names(choose(all, regexp.MustCompile("^drain-1"), false)); !slices.Equal(got, []string{"drain-10", "drain-100", "drain-1000"}) {
-		t.Errorf("chosen: %v", got)
-	}
-	quick := names(choose(all, regexp.MustCompile(""), true))
-	if !slices.Contains(quick, "solo") || slices.Contains(quick, "hold-10k") {
-		t.Errorf("quick: %v", quick)
+	if chosen, err := new(options).choose(); err != nil || len(chosen) != len(all) {
+		t.Errorf("without a choice: %d of %d, %v", len(chosen), len(all), err)
 	}
 	seen := map[string]bool{}
 	for _, w := range all {

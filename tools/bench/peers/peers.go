@@ -14,7 +14,7 @@ package peers
 
 import (
 	"context"
-	_ "embed" // the programs that are not in Go
+	"embed"
 	"fmt"
 	"os"
 	"os/exec"
@@ -24,8 +24,8 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/installed"
 )
 
-//go:embed java/BenchPeer.java
-var javaSource []byte
+//go:embed java/*.java
+var javaSources embed.FS
 
 //go:embed kazoo/peer.py
 var kazooSource []byte
@@ -59,12 +59,12 @@ func Java(ctx context.Context, dir, address string) (*exec.Cmd, error) {
 			return nil, &installed.AbsentError{Name: "Java Curator", Install: installJava, Err: err}
 		}
 	}
-	source := filepath.Join(dir, "BenchPeer.java")
-	if err := os.WriteFile(source, javaSource, 0o600); err != nil {
+	if err := os.CopyFS(dir, javaSources); err != nil {
 		return nil, err
 	}
 	classPath := strings.Join(jars, string(os.PathListSeparator))
-	if _, err := run(exec.CommandContext(ctx, javac, "-proc:none", "-cp", classPath, "-d", dir, source)); err != nil {
+	source := filepath.Join(dir, "java")
+	if _, err := run(exec.CommandContext(ctx, javac, "-proc:none", "-cp", classPath, "-sourcepath", source, "-d", dir, filepath.Join(source, "BenchPeer.java"))); err != nil {
 		return nil, err
 	}
 	args := append([]string{}, javaFlags...)

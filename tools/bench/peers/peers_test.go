@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +32,10 @@ var short = []protocol.Request{
 	{Workload: protocol.Spread, Clients: 3},
 	{Workload: protocol.Semaphore, Clients: 3, Leases: 2},
 	{Workload: protocol.Readers, Clients: 3},
+	{Workload: protocol.Mix, Clients: 3, Writes: 50},
+	{Workload: protocol.Reentry, Clients: 1},
+	{Workload: protocol.TryFree, Clients: 1},
+	{Workload: protocol.TryBusy, Clients: 2},
 	{Workload: protocol.Floor, Clients: 2},
 	{Workload: protocol.Drain, Clients: 2, Waiters: 5},
 	{Workload: "no such thing"},
@@ -52,7 +57,7 @@ func runAll(t *testing.T, cmd *exec.Cmd, supported ...string) {
 	for i, r := range short {
 		r.Path = fmt.Sprintf("/bench/x%d", i)
 		result, err := runOne(ctx, peer, &r)
-		if !strings.Contains(" "+strings.Join(supported, " ")+" ", " "+r.Workload+" ") {
+		if !slices.Contains(supported, r.Workload) {
 			if !errors.Is(err, protocol.ErrUnsupported) {
 				t.Errorf("%s: %+v, %v; want it unsupported", r.Workload, result, err)
 			}
@@ -63,6 +68,9 @@ func runAll(t *testing.T, cmd *exec.Cmd, supported ...string) {
 			continue
 		}
 		check(t, r, result)
+	}
+	if slices.Contains(supported, protocol.Hold) {
+		checkCrash(ctx, t, peer, cmd)
 	}
 	if err := peer.Close(); err != nil {
 		t.Error(err)
@@ -83,7 +91,7 @@ func runOne(ctx context.Context, peer *protocol.Peer, r *protocol.Request) (prot
 // check fails if the result cannot be one of the request.
 func check(t *testing.T, r protocol.Request, result protocol.Result) {
 	t.Helper()
-	if int64(len(result.LatenciesNS)) != result.Operations {
+	if int64(len(result.LatenciesNS)) != min(result.Operations, protocol.MaxLatencies) {
 		t.Errorf("%s: %d latencies of %d operations", r.Workload, len(result.LatenciesNS), result.Operations)
 	}
 	var sum int64
@@ -100,6 +108,23 @@ func check(t *testing.T, r protocol.Request, result protocol.Result) {
 		}
 	} else if result.Operations != int64(r.Waiters) || sum > result.ElapsedNS {
 		t.Errorf("%s: %+v", r.Workload, result)
+	}
+}
+
+// checkCrash has a holder killed whose session lasts 4 s.
+func checkCrash(ctx context.Context, t *testing.T, peer *protocol.Peer, cmd *exec.Cmd) {
+	t.Helper()
+	const timeout = 4 * time.Second
+	// What the service has heard of the holder last may be a third of the timeout ago; the
+	// sessions of the other workloads would last 30 s. PostgreSQL sees a connection end.
+	earliest, latest := timeout/2, 5*timeout
+	if strings.HasSuffix(cmd.Path, "sql") {
+		earliest, latest = 0, timeout/2
+	}
+	took, err := peer.Outlive(ctx, cmd, "/bench/crash", timeout)
+	t.Logf("the next one had the lock after %v", took)
+	if err != nil || took < earliest || took > latest {
+		t.Errorf("after the holder's end it took %v, %v", took, err)
 	}
 }
 
@@ -120,12 +145,12 @@ func onZooKeeper(t *testing.T, makePeer makePeer, supported ...string) {
 
 func TestJava(t *testing.T) {
 	onZooKeeper(t, peers.Java, protocol.Solo, protocol.Contend, protocol.Spread, protocol.Semaphore,
-		protocol.Readers, protocol.Floor, protocol.Drain)
+		protocol.Readers, protocol.Mix, protocol.Reentry, protocol.TryFree, protocol.TryBusy, protocol.Floor, protocol.Drain, protocol.Hold)
 }
 
 func TestKazoo(t *testing.T) {
 	onZooKeeper(t, peers.Kazoo, protocol.Solo, protocol.Contend, protocol.Spread, protocol.Semaphore,
-		protocol.Readers, protocol.Floor, protocol.Drain)
+		protocol.Readers, protocol.TryFree, protocol.TryBusy, protocol.Floor, protocol.Drain, protocol.Hold)
 }
 
 // onService tests a peer in Go, if its service is there, and the modules that it imports:
@@ -157,15 +182,17 @@ func onService(t *testing.T, start func(context.Context) (*service.Server, error
 }
 
 func TestEtcd(t *testing.T) {
-	onService(t, service.Etcd, peers.Etcd, protocol.Solo, protocol.Contend, protocol.Spread, protocol.Floor, protocol.Drain)
+	onService(t, service.Etcd, peers.Etcd, protocol.Solo, protocol.Contend, protocol.Spread,
+		protocol.TryFree, protocol.TryBusy, protocol.Floor, protocol.Drain, protocol.Hold)
 }
 
 func TestSQLInsert(t *testing.T) {
-	onService(t, service.PostgreSQL, peers.SQLInsert, protocol.Solo, protocol.Contend, protocol.Spread)
+	onService(t, service.PostgreSQL, peers.SQLInsert, protocol.Solo, protocol.Contend, protocol.Spread, protocol.TryFree, protocol.TryBusy)
 }
 
 func TestSQLUpdate(t *testing.T) {
-	onService(t, service.PostgreSQL, peers.SQLUpdate, protocol.Solo, protocol.Contend, protocol.Spread)
+	onService(t, service.PostgreSQL, peers.SQLUpdate, protocol.Solo, protocol.Contend, protocol.Spread,
+		protocol.Readers, protocol.Mix, protocol.TryFree, protocol.TryBusy, protocol.Hold)
 }
 
 // What is missing is named, whatever this machine has.

@@ -16,6 +16,8 @@ import (
 // line is a peer's.
 type line struct {
 	peer   string
+	about  string // what else the legend says
+	dashed bool
 	points plotter.XYs
 }
 
@@ -58,15 +60,31 @@ func (c chart) peers(f *results.File) []string {
 	return peers
 }
 
-// save draws the lines. Both axes are logarithmic: what counts are ratios.
-func (c chart) save(lines []line, file string) error {
+// axes are what a plot has beside its lines.
+type axes struct {
+	title string
+	x, y  string
+	ticks plot.ConstantTicks // of x
+	rises bool               // lines leave room for the legend on the left, not on the right
+}
+
+// save draws lines, if there are any. Both axes are logarithmic: what counts are ratios.
+func (a axes) save(lines []line, file string) error {
+	if len(lines) == 0 {
+		return nil
+	}
 	p := plot.New()
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = c.title, c.x, c.y
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = a.title, a.x, a.y
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker, p.Y.Tick.Marker = c.ticks(), plot.TickerFunc(decades)
-	p.Legend.Top = true
+	p.X.Tick.Marker, p.Y.Tick.Marker = a.ticks, plot.TickerFunc(decades)
+	p.Legend.Top, p.Legend.Left = true, a.rises
 	p.Add(plotter.NewGrid())
-	for i, l := range lines {
+	var peers []string // each has a colour
+	for _, l := range lines {
+		if !slices.Contains(peers, l.peer) {
+			peers = append(peers, l.peer)
+		}
+		i := slices.Index(peers, l.peer)
 		drawn, dots, err := plotter.NewLinePoints(l.points)
 		if err != nil {
 			return err
@@ -76,10 +94,15 @@ func (c chart) save(lines []line, file string) error {
 		if l.peer == results.Ours {
 			drawn.Width = vg.Points(2.5)
 		}
+		if l.dashed {
+			drawn.Dashes = []vg.Length{vg.Points(4), vg.Points(4)}
+		}
 		p.Add(drawn, dots)
-		p.Legend.Add(l.peer, drawn, dots)
+		p.Legend.Add(l.peer+l.about, drawn, dots)
 	}
-	p.X.Max *= 3 // room for the legend
+	if !a.rises {
+		p.X.Max *= 3 // room for the legend
+	}
 	return p.Save(20*vg.Centimeter, 12*vg.Centimeter, file)
 }
 
@@ -97,9 +120,9 @@ func decades(low, high float64) []plot.Tick {
 }
 
 // ticks are at the points.
-func (c chart) ticks() plot.ConstantTicks {
+func ticks(points []point) plot.ConstantTicks {
 	var ticks plot.ConstantTicks
-	for _, p := range c.points {
+	for _, p := range points {
 		ticks = append(ticks, plot.Tick{Value: p.x, Label: strconv.Itoa(int(p.x))})
 	}
 	return ticks

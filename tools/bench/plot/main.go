@@ -1,7 +1,8 @@
 // Plot draws what the benchmark has found out: how fast a lock is by the number of its
-// contenders, and how long a hand-over takes by the length of the queue.
+// contenders, how long a hand-over takes by the length of the queue, and, of several results,
+// how long an operation takes by the distance of the servers.
 //
-//	go run . results.json directory
+//	go run . directory results.json distance-1ms.json distance-10ms.json
 //
 // It is a module of its own, so that what it draws with is nothing to users of the locks.
 package main
@@ -16,21 +17,20 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: plot RESULTS.json DIRECTORY")
+	if len(os.Args) < 3 {
+		fmt.Fprintln(os.Stderr, "usage: plot DIRECTORY RESULTS.json...")
 		os.Exit(2)
 	}
-	if err := draw(os.Args[1], os.Args[2]); err != nil {
+	if err := draw(os.Args[1], os.Args[2:]); err != nil {
 		fmt.Fprintln(os.Stderr, "plot:", err)
 		os.Exit(1)
 	}
 }
 
-// chart is a plot that is to be drawn.
+// chart is a plot of what peers did at some workloads.
 type chart struct {
 	file    string
-	title   string
-	x, y    string
+	axes    axes
 	points  []point
 	figure  func(measure.Run) (value float64, ok bool)
 	without []string // peers that are no locks
@@ -50,17 +50,16 @@ var (
 
 var charts = []chart{
 	{
-		file: "contention.svg", title: "Rate by contenders", x: "clients on one lock", y: "acquisitions per second",
+		file: "contention.svg", axes: axes{"Rate by contenders", "clients on one lock", "acquisitions per second", ticks(contenders), false},
 		points: contenders, without: floors,
 		figure: func(r measure.Run) (float64, bool) { return r.Rate(), r.Operations > 0 },
 	},
 	{
-		file: "handover.svg", title: "Hand-over by queue", x: "waiters in the queue", y: "ms for each hand-over",
-		points: queues,
-		figure: func(r measure.Run) (float64, bool) { return r.Each(float64(r.Elapsed)) / 1e6, r.Operations > 0 },
+		file: "handover.svg", axes: axes{"Hand-over by queue", "waiters in the queue", "ms for each hand-over", ticks(queues), false},
+		points: queues, figure: millisEach,
 	},
 	{
-		file: "handover-bytes.svg", title: "Traffic of a hand-over by queue", x: "waiters in the queue", y: "bytes for each hand-over",
+		file: "handover-bytes.svg", axes: axes{"Traffic of a hand-over by queue", "waiters in the queue", "bytes for each hand-over", ticks(queues), false},
 		points: queues,
 		figure: func(r measure.Run) (float64, bool) {
 			if r.Wire == nil {
@@ -71,23 +70,32 @@ var charts = []chart{
 	},
 }
 
-// draw reads results and draws the charts for which they have points.
-func draw(file, directory string) error {
-	f, err := results.Read(file)
-	if err != nil {
-		return err
+// millisEach is how long an operation takes.
+func millisEach(r measure.Run) (float64, bool) {
+	return r.Each(float64(r.Elapsed)) / 1e6, r.Operations > 0
+}
+
+// draw reads results and draws the charts for which they have points: those of workloads from
+// the first file, that of distances from all.
+func draw(directory string, paths []string) error {
+	var files []*results.File
+	for _, path := range paths {
+		f, err := results.Read(path)
+		if err != nil {
+			return err
+		}
+		files = append(files, f)
 	}
 	if err := os.MkdirAll(directory, 0o755); err != nil {
 		return err
 	}
 	for _, c := range charts {
-		lines := c.lines(f)
-		if len(lines) == 0 {
-			continue
-		}
-		if err := c.save(lines, filepath.Join(directory, c.file)); err != nil {
+		if err := c.axes.save(c.lines(files[0]), filepath.Join(directory, c.file)); err != nil {
 			return fmt.Errorf("%s: %w", c.file, err)
 		}
+	}
+	if err := distances(files).save(distanceLines(files), filepath.Join(directory, "distance.svg")); err != nil {
+		return fmt.Errorf("distance.svg: %w", err)
 	}
 	return nil
 }

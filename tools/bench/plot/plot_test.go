@@ -28,8 +28,8 @@ func write(t *testing.T) string {
 	}
 	add("solo", "floor", 0, 1000)
 	add("solo", "java", 0, 400)
-	add("solo", results.Ours, 0, 600)
-	add("solo", results.Ours, 1, 800)
+	add("solo", results.Ours, 0, 500)
+	add("solo", results.Ours, 1, 1000)
 	add("contend-8", results.Ours, 0, 300)
 	path := filepath.Join(t.TempDir(), "results.json")
 	if err := f.Write(path); err != nil {
@@ -40,7 +40,7 @@ func write(t *testing.T) string {
 
 func TestDraw(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "plots")
-	if err := draw(write(t), directory); err != nil {
+	if err := draw(directory, []string{write(t)}); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(directory)
@@ -61,7 +61,7 @@ func TestDraw(t *testing.T) {
 	if !strings.Contains(string(svg), "java") {
 		t.Error("the legend does not name the peers")
 	}
-	if err := draw(filepath.Join(directory, "none.json"), directory); err == nil {
+	if err := draw(directory, []string{filepath.Join(directory, "none.json")}); err == nil {
 		t.Error("figures that are not there were drawn")
 	}
 }
@@ -72,12 +72,46 @@ func TestLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []line{
-		{results.Ours, plotter.XYs{{X: 1, Y: 700}, {X: 8, Y: 300}}},
-		{"java", plotter.XYs{{X: 1, Y: 400}}},
+		{peer: results.Ours, points: plotter.XYs{{X: 1, Y: 750}, {X: 8, Y: 300}}},
+		{peer: "java", points: plotter.XYs{{X: 1, Y: 400}}},
 	}
-	equal := func(a, b line) bool { return a.peer == b.peer && slices.Equal(a.points, b.points) }
 	if got := charts[0].lines(f); !slices.EqualFunc(got, want, equal) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func equal(a, b line) bool {
+	return a.peer == b.peer && a.about == b.about && a.dashed == b.dashed && slices.Equal(a.points, b.points)
+}
+
+// TestDistance draws two results, the further one first, of which one has nothing of Java.
+func TestDistance(t *testing.T) {
+	near, err := results.Read(write(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	far := &results.File{Setting: results.Setting{Distance: 10 * time.Millisecond}, Turns: []results.Turn{
+		{Workload: "solo", Peer: results.Ours, Run: measure.Run{Operations: 20, Elapsed: time.Second}},
+	}}
+	files := []*results.File{far, near}
+	want := []line{{peer: results.Ours, about: ", solo", dashed: true, points: plotter.XYs{
+		{X: here, Y: 1.5}, // the median of times, not of rates
+		{X: 10, Y: 50},
+	}}}
+	if got := distanceLines(files); !slices.EqualFunc(got, want, equal) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	path := filepath.Join(t.TempDir(), "far.json")
+	if err := far.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	directory := t.TempDir()
+	if err := draw(directory, []string{write(t), path}); err != nil {
+		t.Fatal(err)
+	}
+	svg, err := os.ReadFile(filepath.Join(directory, "distance.svg"))
+	if err != nil || !strings.Contains(string(svg), "curator, solo") || !strings.Contains(string(svg), "10ms") {
+		t.Errorf("%.200s, %v", svg, err)
 	}
 }
 

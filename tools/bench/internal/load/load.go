@@ -76,7 +76,7 @@ func Drain(ctx context.Context, gate Acquire, waiters []Acquire, queued func(con
 	releases := make([]time.Time, len(waiters))
 	err = together(ctx, len(waiters)+1, func(ctx context.Context, i int) error {
 		if i == len(waiters) {
-			err := awaitQueue(ctx, len(waiters)+1, queued)
+			err := AwaitQueue(ctx, len(waiters)+1, queued)
 			opened = time.Now()
 			return errors.Join(err, release(context.WithoutCancel(ctx)))
 		}
@@ -106,8 +106,8 @@ func Drain(ctx context.Context, gate Acquire, waiters []Acquire, queued func(con
 	return result, nil
 }
 
-// awaitQueue waits until the queue has its length.
-func awaitQueue(ctx context.Context, length int, queued func(context.Context) (int, error)) error {
+// AwaitQueue waits until the queue has its length, the holder included.
+func AwaitQueue(ctx context.Context, length int, queued func(context.Context) (int, error)) error {
 	ticker := time.NewTicker(queuePause)
 	defer ticker.Stop()
 	for {

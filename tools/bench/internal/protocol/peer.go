@@ -105,6 +105,17 @@ func (p *Peer) Close() error {
 	return p.err
 }
 
+// Kill kills the peer, whatever it does, and waits until it has ended. Close has nothing left
+// to do then.
+func (p *Peer) Kill() {
+	p.closed.Do(func() {
+		p.kill()
+		p.in.Close() // an error says that it has ended
+		p.out.Close()
+		p.reading.Wait()
+	})
+}
+
 // ignore lets the output go to nowhere, so that nothing waits to be heard.
 func (p *Peer) ignore() { p.deafOnce.Do(func() { close(p.deaf) }) }
 

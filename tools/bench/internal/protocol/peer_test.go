@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -164,6 +165,23 @@ func TestContextEndsPeerThatCannotStop(t *testing.T) {
 			}
 			return
 		}
+	}
+}
+
+// TestKill kills a peer while it works, which its request is told of, and its end is not.
+func TestKill(t *testing.T) {
+	p := start(t, "hangs")
+	var wg sync.WaitGroup
+	var err error
+	wg.Go(func() { _, err = p.Run(t.Context(), protocol.Request{}) })
+	p.Kill()
+	wg.Wait()
+	if err == nil {
+		t.Error("a peer that was killed has answered")
+	}
+	p.Kill()
+	if err := p.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -26,7 +26,19 @@ const (
 	Spread    = "spread"    // clients, each on a lock of its own
 	Semaphore = "semaphore" // clients share leases
 	Readers   = "readers"   // clients share a read lock
+	Mix       = "mix"       // clients share a read-write lock, some acquisitions are a writer's
+	Reentry   = "reentry"   // one client acquires again what it holds
+	TryFree   = "try-free"  // one client asks without waiting for a lock that is free
+	TryBusy   = "try-busy"  // one client asks without waiting for a lock that another one holds
 	Floor     = "floor"     // clients, each creates and deletes an entry of its own
+)
+
+// What a crash is made of. It takes two peers: one that holds the lock, and is then killed,
+// and one that waits for it.
+const (
+	Hold   = "hold"   // acquire, with a session that ends Timeout after the peer; keep it until the peer ends
+	Queued = "queued" // return when somebody waits for what this peer holds
+	Wait   = "wait"   // wait for the lock, and release it; ElapsedNS is how long ago it was granted
 )
 
 // Ready is the first line of a peer.
@@ -41,9 +53,11 @@ type Request struct {
 	Clients    int    `json:"clients"` // 1 if it is not positive
 	Waiters    int    `json:"waiters"` // for drain
 	Leases     int    `json:"leases"`  // for semaphore
+	Writes     int    `json:"writes"`  // for mix: how many of 100 acquisitions are a writer's, at random
 	Path       string `json:"path"`    // below which nobody else does anything
 	WarmupMS   int64  `json:"warmup_ms"`
 	DurationMS int64  `json:"duration_ms"`
+	TimeoutMS  int64  `json:"timeout_ms"` // for hold
 }
 
 // Warmup is how long the workload runs before anything is counted.
@@ -51,6 +65,9 @@ func (r Request) Warmup() time.Duration { return time.Duration(r.WarmupMS) * tim
 
 // Duration is how long operations are counted. Drain takes as long as it takes.
 func (r Request) Duration() time.Duration { return time.Duration(r.DurationMS) * time.Millisecond }
+
+// Timeout is how long after its end a holder's session ends, as near as the service allows.
+func (r Request) Timeout() time.Duration { return time.Duration(r.TimeoutMS) * time.Millisecond }
 
 // ClientCount is how many clients the workload has.
 func (r Request) ClientCount() int {

@@ -23,7 +23,7 @@ func TestServe(t *testing.T) {
 			return protocol.Result{Operations: 1}, errors.New("no server\nat all")
 		},
 	}
-	in := `{"workload":"solo","clients":8,"waiters":300,"leases":4,"path":"/x","warmup_ms":1000,"duration_ms":3000}
+	in := `{"workload":"solo","clients":8,"waiters":300,"leases":4,"writes":5,"path":"/x","warmup_ms":1000,"duration_ms":3000,"timeout_ms":4000}
 {"workload":"readers"}
 {"workload":"drain"}
 nonsense
@@ -41,11 +41,11 @@ nonsense
 	if out.String() != want {
 		t.Errorf("answers:\n%s", &out)
 	}
-	if want := (protocol.Request{Workload: protocol.Solo, Clients: 8, Waiters: 300, Leases: 4, Path: "/x", WarmupMS: 1000, DurationMS: 3000}); got != want {
+	if want := (protocol.Request{Workload: protocol.Solo, Clients: 8, Waiters: 300, Leases: 4, Writes: 5, Path: "/x", WarmupMS: 1000, DurationMS: 3000, TimeoutMS: 4000}); got != want {
 		t.Errorf("request %+v", got)
 	}
-	if got.ClientCount() != 1 || got.Warmup() != time.Second || got.Duration() != 3*time.Second {
-		t.Errorf("%d clients, %v, %v", got.ClientCount(), got.Warmup(), got.Duration())
+	if got.ClientCount() != 1 || got.Warmup() != time.Second || got.Duration() != 3*time.Second || got.Timeout() != 4*time.Second {
+		t.Errorf("%d clients, %v, %v, %v", got.ClientCount(), got.Warmup(), got.Duration(), got.Timeout())
 	}
 }
 

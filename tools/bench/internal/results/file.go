@@ -24,9 +24,9 @@ type Setting struct {
 	Go       string        `json:"go"`
 	System   string        `json:"system"`
 	CPUs     int           `json:"cpus"`
-	Load     float64       `json:"load"`    // of the machine before the start: its average of a minute; 0 if unknown
-	Server   string        `json:"server"`  // its version
-	Servers  int           `json:"servers"` // 1, or those of an ensemble
+	Others   *float64      `json:"others,omitempty"` // their share of the CPUs before the start; nil if unknown
+	Server   string        `json:"server"`           // its version
+	Servers  int           `json:"servers"`          // 1, or those of an ensemble
 	Distance time.Duration `json:"distance_ns"`
 	Relayed  bool          `json:"relayed"` // foreign peers, too, so that what they send is counted
 	Rounds   int           `json:"rounds"`

@@ -40,7 +40,7 @@ func (f *File) Check(recorded *File, tolerance float64, out io.Writer) error {
 			}
 			is, ok := f.Ratio(w.Name, peer)
 			if !ok {
-				fmt.Fprintf(out, "%-12s %-14s was %.2f, not measured now\n", w.Name, peer, was)
+				fmt.Fprintf(out, "%-12s %-14s was %s, not measured now\n", w.Name, peer, significant(was))
 				continue
 			}
 			compared++
@@ -52,7 +52,7 @@ func (f *File) Check(recorded *File, tolerance float64, out io.Writer) error {
 			case is*(1-tolerance) > was:
 				verdict = "faster"
 			}
-			fmt.Fprintf(out, "%-12s %-14s was %.2f, is %.2f: %s\n", w.Name, peer, was, is, verdict)
+			fmt.Fprintf(out, "%-12s %-14s was %s, is %s: %s\n", w.Name, peer, significant(was), significant(is), verdict)
 		}
 	}
 	switch {

@@ -23,11 +23,13 @@ func turn(workload, peer string, round, operations int) results.Turn {
 	}}
 }
 
+func share(s float64) *float64 { return &s }
+
 // sample is a benchmark with two workloads and three peers.
 func sample() *results.File {
 	f := &results.File{
 		Setting: results.Setting{
-			Date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Go: "go1.25", System: "linux/amd64", CPUs: 2, Load: 0.3,
+			Date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Go: "go1.25", System: "linux/amd64", CPUs: 2, Others: share(0.07),
 			Server: "3.8.0", Servers: 3, Distance: time.Millisecond, Rounds: 3, WarmUp: time.Second, Duration: 2 * time.Second,
 		},
 		Workloads: []results.Workload{
@@ -71,14 +73,19 @@ func TestMarkdown(t *testing.T) {
 
 // TestBusyMachine has the table say that it must not be relied on.
 func TestBusyMachine(t *testing.T) {
-	f := sample()
-	f.Setting.Load = 0.5
-	var got bytes.Buffer
-	if err := f.Markdown(&got); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(got.String(), "load average of 0.5 before the start: these figures are provisional") {
-		t.Errorf("the heading:\n%.600s", got.String())
+	for want, others := range map[string]*float64{
+		"of which others used 45 % before the start.\nAll that is sent takes 1ms, in each direction.\n\n**The machine had other work to do: these figures are provisional.**\n": share(0.45),
+		"of which others used an unknown part before the start.\nAll that": nil,
+	} {
+		f := sample()
+		f.Setting.Others = others
+		var got bytes.Buffer
+		if err := f.Markdown(&got); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(got.String(), want) {
+			t.Errorf("the heading:\n%.600s", got.String())
+		}
 	}
 }
 
@@ -155,5 +162,15 @@ func TestCheck(t *testing.T) {
 				t.Errorf("says %q", out.String())
 			}
 		})
+	}
+}
+
+func TestSignificant(t *testing.T) {
+	for x, want := range map[float64]string{
+		12345: "12345", 12.345: "12.35", 0.5: "0.50", 0.0631: "0.063", 0.000078: "0.000078", 0.1: "0.10", 0.02: "0.02", 0: "0",
+	} {
+		if got := results.Significant(x); got != want {
+			t.Errorf("%v is shown as %q, want %q", x, got, want)
+		}
 	}
 }

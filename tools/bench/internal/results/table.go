@@ -3,6 +3,8 @@ package results
 import (
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -72,7 +74,7 @@ func kibi(s measure.Spread) string     { return fmt.Sprintf("%.1f", s.Median/102
 func oneDigit(s measure.Spread) string { return fmt.Sprintf("%.1f", s.Median) }
 func whole(s measure.Spread) string    { return fmt.Sprintf("%.0f", s.Median) }
 
-// significant shows a number with two or three digits.
+// significant shows a number with two or three digits that count.
 func significant(x float64) string {
 	switch {
 	case x >= 100:
@@ -80,7 +82,8 @@ func significant(x float64) string {
 	case x >= 0.1:
 		return fmt.Sprintf("%.2f", x)
 	}
-	return fmt.Sprintf("%.2g", x)
+	places := 1 - int(math.Floor(math.Log10(max(x, 1e-9))))
+	return strings.TrimRight(strings.TrimRight(strconv.FormatFloat(x, 'f', places, 64), "0"), ".")
 }
 
 // Markdown writes the tables: one for each workload, with a row for each peer.
@@ -107,8 +110,16 @@ func (f *File) Markdown(out io.Writer) error {
 	return err
 }
 
-// quietLoad is how much work, for each CPU, a machine may have when it is called quiet.
-const quietLoad = 0.2
+// quiet is how much of a machine's CPUs others may have when it is called quiet.
+const quiet = 0.1
+
+// share shows what is known of one.
+func share(s *float64) string {
+	if s == nil {
+		return "an unknown part"
+	}
+	return fmt.Sprintf("%.0f %%", 100**s)
+}
 
 // heading says where the figures come from and how they are to be read.
 func (f *File) heading(b *strings.Builder) {
@@ -118,12 +129,12 @@ func (f *File) heading(b *strings.Builder) {
 		servers = fmt.Sprintf("an ensemble of %d servers", s.Servers)
 	}
 	fmt.Fprintf(b, "# Locks, side by side\n\n%s. ZooKeeper %s, %s on the same machine, which writes to its disk before it answers; "+
-		"%s, %s with %d CPUs.\n", s.Date.UTC().Format(time.DateOnly), s.Server, servers, s.Go, s.System, s.CPUs)
-	if s.Load > quietLoad*float64(s.CPUs) {
-		fmt.Fprintf(b, "\n**The machine had other work to do, with a load average of %.1f before the start: these figures are provisional.**\n", s.Load)
-	}
+		"%s, %s with %d CPUs, of which others used %s before the start.\n", s.Date.UTC().Format(time.DateOnly), s.Server, servers, s.Go, s.System, s.CPUs, share(s.Others))
 	if s.Distance > 0 {
 		fmt.Fprintf(b, "All that is sent takes %v, in each direction.\n", s.Distance)
+	}
+	if s.Others != nil && *s.Others > quiet {
+		b.WriteString("\n**The machine had other work to do: these figures are provisional.**\n")
 	}
 	fmt.Fprintf(b, "\nThe peers took turns, %d rounds of %v after a warm-up of %v. Figures are the medians of the rounds and for each operation; "+
 		"an operation is to acquire and release, unless the workload says otherwise. What counts is not a figure but its ratio to another one of the same table.\n",
@@ -158,7 +169,7 @@ func (f *File) table(b *strings.Builder, w Workload) {
 		}
 		ratio, ok := f.Ratio(w.Name, peer)
 		if ok && peer != Ours {
-			fmt.Fprintf(b, " %.2f times as fast", ratio)
+			fmt.Fprintf(b, " %s times as fast", significant(ratio))
 		}
 		b.WriteString(" |\n")
 	}

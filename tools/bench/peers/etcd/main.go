@@ -47,6 +47,11 @@ func run() (err error) {
 		protocol.Spread:  p.spread,
 		protocol.Drain:   p.drain,
 		protocol.Floor:   p.floor,
+		protocol.TryFree: p.tryFree,
+		protocol.TryBusy: p.tryBusy,
+		protocol.Hold:    p.hold,
+		protocol.Queued:  p.queued,
+		protocol.Wait:    p.wait,
 	})
 }
 
@@ -54,6 +59,7 @@ func run() (err error) {
 type peer struct {
 	address string
 	clients []*client
+	holders []*concurrency.Session // of what is held until the end
 }
 
 // client is a connection with a session.
@@ -85,6 +91,9 @@ func (p *peer) take(ctx context.Context, n int) ([]*client, error) {
 // close ends the sessions and the connections.
 func (p *peer) close() error {
 	var errs []error
+	for _, session := range p.holders {
+		errs = append(errs, session.Close())
+	}
 	for _, c := range p.clients {
 		errs = append(errs, c.session.Close(), c.Close())
 	}
@@ -150,13 +159,18 @@ func (p *peer) drain(ctx context.Context, r protocol.Request) (result protocol.R
 		defer func() { err = errors.Join(err, session.Close()) }()
 		waiters = append(waiters, mutex(session, r.Path))
 	}
-	return load.Drain(ctx, mutex(clients[0].session, r.Path), waiters, func(ctx context.Context) (int, error) {
-		answer, err := clients[0].Get(ctx, r.Path+"/", clientv3.WithPrefix(), clientv3.WithCountOnly())
+	return load.Drain(ctx, mutex(clients[0].session, r.Path), waiters, clients[0].queue(r.Path))
+}
+
+// queue tells how many hold a lock or wait for it.
+func (c *client) queue(path string) func(context.Context) (int, error) {
+	return func(ctx context.Context) (int, error) {
+		answer, err := c.Get(ctx, path+"/", clientv3.WithPrefix(), clientv3.WithCountOnly())
 		if err != nil {
 			return 0, err
 		}
 		return int(answer.Count), nil
-	})
+	}
 }
 
 // mutex makes a lock of a session's own.

@@ -1,33 +1,23 @@
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.BufferedReader;
-import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
-import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.retry.RetryOneTime;
-import org.apache.zookeeper.CreateMode;
-import org.apache.zookeeper.ZooDefs.Ids;
-import org.apache.zookeeper.ZooKeeper;
-import org.apache.zookeeper.data.Stat;
 
 /**
  * BenchPeer is the benchmark's peer for Java Curator: it runs the workloads of the protocol in
@@ -37,11 +27,12 @@ public final class BenchPeer {
     private static final int SESSION_TIMEOUT_MS = 30_000;
     private static final int RETRY_PAUSE_MS = 100;
     private static final int QUEUE_PAUSE_MS = 10;
-    private static final int MAX_LATENCIES = 100_000;
 
     private final String connectString;
     /** They stay connected. */
     private final List<CuratorFramework> clients = new ArrayList<>();
+    /** Each holds a lock until the end. */
+    private final List<CuratorFramework> holders = new ArrayList<>();
     private final ExecutorService threads = Executors.newCachedThreadPool();
 
     public static void main(String[] args) throws Exception {
@@ -80,56 +71,44 @@ public final class BenchPeer {
     private Result run(Request r) throws Exception {
         switch (r.workload) {
             case "solo":
-                return repeat(r, 1, (client, i) -> mutex(client, r.path));
+                return repeat(r, 1, (client, i) -> Operation.mutex(client, r.path));
             case "contend":
-                return repeat(r, r.clients, (client, i) -> mutex(client, r.path));
+                return repeat(r, r.clients, (client, i) -> Operation.mutex(client, r.path));
             case "spread":
-                return repeat(r, r.clients, (client, i) -> mutex(client, r.path + "/" + i));
+                return repeat(r, r.clients, (client, i) -> Operation.mutex(client, r.path + "/" + i));
             case "semaphore":
-                return repeat(r, r.clients, (client, i) -> semaphore(client, r.path, r.leases));
+                return repeat(r, r.clients, (client, i) -> Operation.semaphore(client, r.path, r.leases));
             case "readers":
-                return repeat(r, r.clients, (client, i) -> operation(new InterProcessReadWriteLock(client, r.path).readLock()));
+                return repeat(r, r.clients, (client, i) -> Operation.of(new InterProcessReadWriteLock(client, r.path).readLock()));
+            case "mix":
+                return repeat(r, r.clients, (client, i) -> Operation.mix(client, r.path, r.writes));
+            case "reentry":
+                return repeat(r, 1, (client, i) -> Operation.reentry(new InterProcessMutex(client, r.path)));
+            case "try-free":
+                return repeat(r, 1, (client, i) -> Operation.tried(client, r.path, true));
+            case "try-busy":
+                InterProcessMutex busy = new InterProcessMutex(take(2).get(1), r.path);
+                return repeat(r, 1, (client, i) -> Operation.under(busy, Operation.tried(client, r.path, false)));
             case "floor":
                 take(1).get(0).createContainers(r.path);
-                return repeat(r, r.clients, (client, i) -> floor(client, r.path));
+                return repeat(r, r.clients, (client, i) -> Operation.floor(client, r.path));
             case "drain":
                 return drain(r);
+            case "hold":
+                return hold(r);
+            case "queued":
+                awaitQueued(r.path, 2, List.of());
+                return new Result(0, 0, new long[0]);
+            case "wait":
+                return await(r);
             default:
                 throw new UnsupportedOperationException("unsupported workload");
         }
     }
 
-    /** Operation is one operation of a client. */
-    private interface Operation {
-        void run() throws Exception;
-    }
-
     /** Maker makes the operation of client i. */
     private interface Maker {
         Operation make(CuratorFramework client, int i) throws Exception;
-    }
-
-    private static Operation operation(InterProcessMutex lock) {
-        return () -> {
-            lock.acquire();
-            lock.release();
-        };
-    }
-
-    private static Operation mutex(CuratorFramework client, String path) {
-        return operation(new InterProcessMutex(client, path));
-    }
-
-    private static Operation semaphore(CuratorFramework client, String path, int leases) {
-        InterProcessSemaphoreV2 semaphore = new InterProcessSemaphoreV2(client, path, leases);
-        return () -> semaphore.returnLease(semaphore.acquire());
-    }
-
-    /** The least that a lock can do: no retry, no namespace, no list. */
-    private static Operation floor(CuratorFramework client, String path) throws Exception {
-        ZooKeeper zooKeeper = client.getZookeeperClient().getZooKeeper();
-        return () -> zooKeeper.delete(
-                zooKeeper.create(path + "/n-", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL), -1);
     }
 
     private Result repeat(Request r, int n, Maker maker) throws Exception {
@@ -144,35 +123,41 @@ public final class BenchPeer {
         }
         long begin = System.nanoTime() + warmupNanos;
         long end = begin + durationNanos;
-        List<Callable<LongStream>> tasks = new ArrayList<>();
+        List<Callable<Latencies>> tasks = new ArrayList<>();
         for (Operation operation : operations) {
-            tasks.add(() -> latencies(operation, begin, end));
+            tasks.add(() -> latencies(operation, begin, end, Result.MAX_LATENCIES / n));
         }
-        LongStream all = LongStream.empty();
-        for (LongStream one : together(tasks)) {
-            all = LongStream.concat(all, one);
+        long seen = 0;
+        LongStream kept = LongStream.empty();
+        for (Latencies one : together(tasks)) {
+            seen += one.seen();
+            kept = LongStream.concat(kept, one.kept());
         }
-        long[] latencies = all.toArray();
-        return new Result(latencies.length, durationNanos, latencies);
+        return new Result(seen, durationNanos, kept.toArray());
     }
 
-    private static LongStream latencies(Operation operation, long begin, long end) throws Exception {
-        LongStream.Builder latencies = LongStream.builder();
-        for (long started = System.nanoTime(); started - end < 0; ) {
-            operation.run();
-            long now = System.nanoTime();
-            if (now - begin >= 0 && now - end < 0) {
-                latencies.add(now - started);
+    private static Latencies latencies(Operation operation, long begin, long end, int room) throws Exception {
+        Latencies latencies = new Latencies(room);
+        operation.begin();
+        try {
+            for (long started = System.nanoTime(); started - end < 0; ) {
+                operation.run();
+                long now = System.nanoTime();
+                if (now - begin >= 0 && now - end < 0) {
+                    latencies.add(now - started);
+                }
+                started = now;
             }
-            started = now;
+        } finally {
+            operation.end();
         }
-        return latencies.build();
+        return latencies;
     }
 
     /** Lets waiters in, one after the other, that have queued behind a gate. */
     private Result drain(Request r) throws Exception {
         if (r.warmupNanos > 0) {
-            repeat(r.warmupNanos, 0, r.clients, (client, i) -> mutex(client, r.path + "-warmup"));
+            repeat(r.warmupNanos, 0, r.clients, (client, i) -> Operation.mutex(client, r.path + "-warmup"));
         }
         List<CuratorFramework> clients = take(r.clients);
         InterProcessMutex gate = new InterProcessMutex(clients.get(0), r.path);
@@ -187,9 +172,7 @@ public final class BenchPeer {
                 return new long[] {granted, System.nanoTime()};
             }));
         }
-        while (queued(clients.get(0), r.path) != r.waiters + 1 && !failed(waiters)) {
-            Thread.sleep(QUEUE_PAUSE_MS);
-        }
+        awaitQueued(r.path, r.waiters + 1, waiters);
         long opened = System.nanoTime();
         gate.release();
         long last = 0;
@@ -207,14 +190,29 @@ public final class BenchPeer {
         return new Result(r.waiters, last, gaps);
     }
 
-    private static int queued(CuratorFramework client, String path) throws Exception {
-        Stat stat = client.checkExists().forPath(path);
-        return stat == null ? 0 : stat.getNumChildren();
+    /** Waits until n hold a lock or wait for it. A waiter that has ended before has failed. */
+    private void awaitQueued(String path, int n, List<Future<long[]>> waiters) throws Exception {
+        CuratorFramework client = take(1).get(0);
+        while (client.checkExists().forPath(path).getNumChildren() != n && waiters.stream().noneMatch(Future::isDone)) {
+            Thread.sleep(QUEUE_PAUSE_MS);
+        }
     }
 
-    /** Tells whether one has ended: while the gate is closed, that is a failure. */
-    private static boolean failed(List<Future<long[]>> waiters) {
-        return waiters.stream().anyMatch(Future::isDone);
+    /** Holds a lock, with a session of its own, until this process ends. */
+    private Result hold(Request r) throws Exception {
+        CuratorFramework client = connect(r.timeoutMillis);
+        holders.add(client);
+        new InterProcessMutex(client, r.path).acquire();
+        return new Result(1, 0, new long[0]);
+    }
+
+    /** Waits for a lock, and tells how long ago it was granted. */
+    private Result await(Request r) throws Exception {
+        InterProcessMutex lock = new InterProcessMutex(take(1).get(0), r.path);
+        lock.acquire();
+        long granted = System.nanoTime();
+        lock.release();
+        return new Result(1, System.nanoTime() - granted, new long[0]);
     }
 
     /** Runs the tasks at once, and waits for all. */
@@ -241,76 +239,27 @@ public final class BenchPeer {
     /** Returns n clients, and connects those that are missing. */
     private List<CuratorFramework> take(int n) throws Exception {
         while (clients.size() < n) {
-            CuratorFramework client = CuratorFrameworkFactory.builder()
-                    .connectString(connectString)
-                    .sessionTimeoutMs(SESSION_TIMEOUT_MS)
-                    .connectionTimeoutMs(SESSION_TIMEOUT_MS)
-                    .retryPolicy(new RetryOneTime(RETRY_PAUSE_MS))
-                    .build();
-            clients.add(client);
-            client.start();
-            client.blockUntilConnected();
+            clients.add(connect(SESSION_TIMEOUT_MS));
         }
         return clients.subList(0, n);
     }
 
+    private CuratorFramework connect(int sessionTimeoutMillis) throws Exception {
+        CuratorFramework client = CuratorFrameworkFactory.builder()
+                .connectString(connectString)
+                .sessionTimeoutMs(sessionTimeoutMillis)
+                .connectionTimeoutMs(SESSION_TIMEOUT_MS)
+                .retryPolicy(new RetryOneTime(RETRY_PAUSE_MS))
+                .build();
+        client.start();
+        client.blockUntilConnected();
+        return client;
+    }
+
     /** Closes the clients, all at once: Curator's takes 100 ms for each. */
     private void close() throws Exception {
+        clients.addAll(holders);
         together(clients.stream().map(client -> Executors.callable(client::close)).collect(Collectors.toList()));
         threads.shutdown();
-    }
-
-    /** Request is a line of the input: a JSON object without objects in it. */
-    private static final class Request {
-        private static final Pattern FIELD = Pattern.compile("\"(\\w+)\"\\s*:\\s*(?:\"([^\"\\\\]*)\"|(-?\\d+))");
-
-        final String workload;
-        final int clients;
-        final int waiters;
-        final int leases;
-        final String path;
-        final long warmupNanos;
-        final long durationNanos;
-
-        Request(String line) {
-            Map<String, String> fields = new HashMap<>();
-            for (Matcher m = FIELD.matcher(line); m.find(); ) {
-                fields.put(m.group(1), m.group(2) != null ? m.group(2) : m.group(3));
-            }
-            workload = fields.getOrDefault("workload", "");
-            clients = Math.max(1, Integer.parseInt(fields.getOrDefault("clients", "1")));
-            waiters = Integer.parseInt(fields.getOrDefault("waiters", "0"));
-            leases = Integer.parseInt(fields.getOrDefault("leases", "0"));
-            path = fields.get("path");
-            warmupNanos = 1_000_000 * Long.parseLong(fields.getOrDefault("warmup_ms", "0"));
-            durationNanos = 1_000_000 * Long.parseLong(fields.getOrDefault("duration_ms", "0"));
-        }
-    }
-
-    /** Result is a line of the output. */
-    private static final class Result {
-        private final long operations;
-        private final long elapsed;
-        private final long[] latencies;
-
-        Result(long operations, long elapsed, long[] latencies) {
-            this.operations = operations;
-            this.elapsed = elapsed;
-            this.latencies = latencies;
-        }
-
-        String json() {
-            int n = Math.min(latencies.length, MAX_LATENCIES);
-            String sample = LongStream.range(0, n)
-                    .mapToObj(i -> Long.toString(latencies[(int) (i * latencies.length / n)]))
-                    .collect(Collectors.joining(","));
-            return "{\"operations\":" + operations + ",\"elapsed_ns\":" + elapsed
-                    + ",\"latencies_ns\":[" + sample + "],\"error\":\"\"}";
-        }
-
-        static String error(Throwable e) {
-            String text = e instanceof UnsupportedOperationException ? e.getMessage() : e.toString();
-            return "{\"error\":\"" + text.replaceAll("[\"\\\\\\p{Cntrl}]", " ") + "\"}";
-        }
     }
 }

@@ -2,7 +2,8 @@
 
 It runs the workloads of the protocol in tools/bench/internal/protocol on the ZooKeeper
 servers that its argument names. All its clients are threads of one process, as in a program
-in Python, where one thread runs at a time.
+in Python, where one thread runs at a time. It has no mix of readers and writers: in kazoo
+2.8 they wait for each other for ever (python-zk/kazoo#649).
 """
 
 import concurrent.futures
@@ -24,26 +25,35 @@ class Peer:
     def __init__(self, hosts):
         self.hosts = hosts
         self.clients = []
+        self.holders = []  # each holds a lock until the end
         self.workloads = {
             "solo": self.contend,
             "contend": self.contend,
             "spread": self.spread,
             "semaphore": self.semaphore,
             "readers": self.readers,
+            "try-free": self.try_free,
+            "try-busy": self.try_busy,
             "floor": self.floor,
             "drain": self.drain,
+            "hold": self.hold,
+            "queued": self.queued,
+            "wait": self.wait,
         }
 
     def take(self, n):
         """Returns n clients, and connects those that are missing."""
         while len(self.clients) < n:
-            client = KazooClient(hosts=self.hosts, timeout=SESSION_TIMEOUT)
-            self.clients.append(client)
-            client.start(timeout=SESSION_TIMEOUT)
+            self.clients.append(self.connect(SESSION_TIMEOUT))
         return self.clients[:n]
 
+    def connect(self, session_timeout):
+        client = KazooClient(hosts=self.hosts, timeout=session_timeout)
+        client.start(timeout=SESSION_TIMEOUT)
+        return client
+
     def close(self):
-        for client in self.clients:
+        for client in self.clients + self.holders:
             client.stop()
             client.close()
 
@@ -70,6 +80,13 @@ class Peer:
 
     def readers(self, request):
         return self.repeat(request, lambda client, _: operation(client.ReadLock(request["path"])))
+
+    def try_free(self, request):
+        return self.repeat({**request, "clients": 1}, lambda client, _: tried(client.Lock(request["path"]), True))
+
+    def try_busy(self, request):
+        with self.take(2)[1].Lock(request["path"]):
+            return self.repeat({**request, "clients": 1}, lambda client, _: tried(client.Lock(request["path"]), False))
 
     def floor(self, request):
         prefix = request["path"] + "/n-"
@@ -120,10 +137,7 @@ class Peer:
 
         with concurrent.futures.ThreadPoolExecutor(max(1, waiters)) as threads:
             futures = [threads.submit(wait, i) for i in range(waiters)]
-            # One that has ended while the gate is closed has failed.
-            while (clients[0].exists(path).children_count != waiters + 1
-                   and not any(future.done() for future in futures)):
-                time.sleep(QUEUE_PAUSE)
+            self.await_queued(path, waiters + 1, futures)
             opened = time.monotonic_ns()
             gate.release()
             times = [future.result() for future in futures]
@@ -131,12 +145,48 @@ class Peer:
         last = max((released for _, released in times), default=opened)
         return result(waiters, last - opened, [b - a for a, b in zip(grants, grants[1:])])
 
+    def await_queued(self, path, n, futures=()):
+        """Waits until n hold a lock or wait for it. A waiter that has ended before has failed."""
+        client = self.take(1)[0]
+        while (client.exists(path).children_count != n
+               and not any(future.done() for future in futures)):
+            time.sleep(QUEUE_PAUSE)
+
+    def hold(self, request):
+        """Holds a lock, with a session of its own, until this process ends."""
+        client = self.connect(request["timeout_ms"] / 1000)
+        self.holders.append(client)
+        client.Lock(request["path"]).acquire()
+        return result(1, 0, [])
+
+    def queued(self, request):
+        self.await_queued(request["path"], 2)
+        return result(0, 0, [])
+
+    def wait(self, request):
+        """Waits for a lock, and tells how long ago it was granted."""
+        lock = self.take(1)[0].Lock(request["path"])
+        lock.acquire()
+        granted = time.monotonic_ns()
+        lock.release()
+        return result(1, time.monotonic_ns() - granted, [])
+
 
 def operation(lock):
     """Makes the operation that acquires and releases."""
     def run():
         lock.acquire()
         lock.release()
+    return run
+
+
+def tried(lock, free):
+    """Makes the operation that asks for a lock without waiting, and releases what it got."""
+    def run():
+        if lock.acquire(blocking=False) != free:
+            raise RuntimeError("the lock is not as free as it should be")
+        if free:
+            lock.release()
     return run
 
 

@@ -15,12 +15,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/go-curator/curator/tools/bench/internal/load"
 	"github.com/go-curator/curator/tools/bench/internal/protocol"
 )
 
@@ -39,23 +37,36 @@ func run() (err error) {
 		return errors.New("usage: sql insert|update ADDRESS")
 	}
 	ctx := context.Background()
-	p := &peer{address: os.Args[2], lock: kinds[os.Args[1]]}
+	p := &peer{address: os.Args[2], kind: kinds[os.Args[1]]}
 	defer func() { err = errors.Join(err, p.close(ctx)) }()
 	if err := p.createTables(ctx); err != nil {
 		return err
 	}
-	return protocol.Serve(ctx, os.Stdin, os.Stdout, map[string]protocol.Workload{
-		protocol.Solo:    p.contend,
-		protocol.Contend: p.contend,
-		protocol.Spread:  p.spread,
-	})
+	return protocol.Serve(ctx, os.Stdin, os.Stdout, p.workloads(os.Args[1]))
 }
 
 // peer has the clients, which stay connected.
 type peer struct {
 	address string
-	lock    kind
+	kind    kind
 	clients []*pgx.Conn
+}
+
+// workloads are those that a kind of lock has. A row that was inserted stays when who did it
+// dies, and nobody shares it.
+func (p *peer) workloads(kind string) map[string]protocol.Workload {
+	all := map[string]protocol.Workload{
+		protocol.Solo:    p.contend,
+		protocol.Contend: p.contend,
+		protocol.Spread:  p.spread,
+		protocol.TryFree: p.tryFree,
+		protocol.TryBusy: p.tryBusy,
+	}
+	if kind == "update" {
+		all[protocol.Readers], all[protocol.Mix] = p.readers, p.mix
+		all[protocol.Hold], all[protocol.Queued], all[protocol.Wait] = p.hold, p.queued, p.wait
+	}
+	return all
 }
 
 // take returns n clients, and connects those that are missing.
@@ -98,29 +109,4 @@ func (p *peer) close(ctx context.Context) error {
 		errs = append(errs, c.Close(ctx))
 	}
 	return errors.Join(errs...)
-}
-
-// repeat has each client repeat the lock whose name is given for it.
-func (p *peer) repeat(ctx context.Context, r protocol.Request, name func(i int) string) (protocol.Result, error) {
-	clients, err := p.take(ctx, r.ClientCount())
-	if err != nil {
-		return protocol.Result{}, err
-	}
-	var ops []load.Op
-	for i, c := range clients {
-		acquire, err := p.lock(ctx, c, name(i))
-		if err != nil {
-			return protocol.Result{}, err
-		}
-		ops = append(ops, acquire.Op())
-	}
-	return load.Repeat(ctx, r.Warmup(), r.Duration(), ops...)
-}
-
-func (p *peer) contend(ctx context.Context, r protocol.Request) (protocol.Result, error) {
-	return p.repeat(ctx, r, func(int) string { return r.Path })
-}
-
-func (p *peer) spread(ctx context.Context, r protocol.Request) (protocol.Result, error) {
-	return p.repeat(ctx, r, func(i int) string { return r.Path + "/" + strconv.Itoa(i) })
 }

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Runs go with the given arguments in each module below this one. They are not in ./... from
+# here, and have dependencies of their own, which go downloads.
+set -euo pipefail
+go=${GO:-go}
+
+status=0
+while IFS= read -r file; do
+	dir=$(dirname "$file")
+	if ! "$go" -C "$dir" "$@"; then
+		echo "go $* failed in $dir" >&2
+		status=1
+	fi
+done < <(find . -mindepth 2 -name go.mod -not -path '*/testdata/*' -not -path '*/.*/*' | sort)
+exit "$status"

@@ -1,0 +1,4 @@
+package results
+
+// Significant is for tests.
+var Significant = significant
