@@ -60,7 +60,7 @@ const (
 
 // onAsked runs test for every kind, whatever it does when it is asked, and for both ways to
 // ask.
-func onAsked(t *testing.T, kinds []kind, test func(t *testing.T, a *asked)) {
+func onAsked(t *testing.T, kinds []kind, test func(t *testing.T, a *asked), opts ...framework.Option) {
 	listenings := map[string]listening{"not listening": notAtAll, "letting go": letsGo, "without a function": ends}
 	for name, listens := range listenings {
 		asking := kinds
@@ -81,7 +81,7 @@ func onAsked(t *testing.T, kinds []kind, test func(t *testing.T, a *asked)) {
 					if n := len(a.told); n != 0 {
 						t.Errorf("told %d times too often", n)
 					}
-				})
+				}, opts...)
 			})
 		}
 	}
@@ -191,6 +191,45 @@ func TestWaitAsked(t *testing.T) {
 		}
 		a.lets(lease)
 	})
+}
+
+// A multi lock that hears of it before it has all of its locks gives them back.
+func TestCreateMultiAsked(t *testing.T) {
+	onAsked(t, multiKinds, func(t *testing.T, a *asked) {
+		a.prepare()
+		hit := a.onCreate(suite.CutAfter, func() { a.ask(a.struck(a.ours())...) })
+		acquiring := a.start(t.Context(), a.lock)
+		<-hit
+		a.givesUp(acquiring)
+	}, sessionPolicy)
+}
+
+func TestWaitMultiAsked(t *testing.T) {
+	onAsked(t, multiKinds, func(t *testing.T, a *asked) {
+		waiting := a.wait(t.Context())
+		a.ask(a.struck(a.wantQueued())...)
+		a.untilWaiting()
+		a.wantWaiting(waiting)
+		a.yield()
+		a.givesUp(waiting)
+	})
+}
+
+// givesUp wants an acquisition to fail if the lock listens, or its lease to react: who does not
+// wait hears of it later.
+func (a *asked) givesUp(acquiring *acquisition) {
+	a.t.Helper()
+	<-acquiring.done
+	switch err := acquiring.err; {
+	case a.listens == notAtAll || err == nil:
+		a.lets(a.granted(acquiring))
+	case a.listens == ends:
+		wantErr(a.t, err, locks.ErrLockLost)
+	default:
+		wantErr(a.t, err, locks.ErrReleased)
+		wantErr(a.t, (<-a.told).Err(), locks.ErrReleased)
+	}
+	a.wantNone()
 }
 
 func TestHoldAsked(t *testing.T) {

@@ -28,6 +28,7 @@ import (
 //	reaped      CreateReaped        -                   HoldReaped                ReleaseReaped
 //	path gone   CreatePathDeleted   WaitPathDeleted     HoldPathDeleted           ReleasePathDeleted
 //	asked       CreateAsked         WaitAsked           HoldAsked                 ReleaseAsked
+//	            CreateMultiAsked    WaitMultiAsked
 
 func TestCreateCutBefore(t *testing.T) {
 	eachKind(t, creators, func(t *testing.T, f *fixture) {

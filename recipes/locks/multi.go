@@ -34,7 +34,8 @@ func NewInterProcessMultiLock(locks ...InterProcessLock) (*InterProcessMultiLock
 // Token of its own. A lock that ctx holds already is nested. When it fails what was
 // acquired has been released, as far as the server can be reached. When a lock is lost again
 // while it waits for the next, it releases what it has and begins with the first, behind those
-// who wait by then.
+// who wait by then; but that somebody asked for a lock (WithRevocable), or that WithMaxHold has
+// passed, is an error.
 //
 // Java: acquire.
 func (m *InterProcessMultiLock) Acquire(ctx context.Context) (*Lease, error) {
@@ -115,9 +116,9 @@ func (m *InterProcessMultiLock) attempt(ctx, spanCtx context.Context, acquire fu
 	return whole, nil
 }
 
-// befallen tells whether the lease was lost by what may befall any lock. Who has it end after
-// a time (WithMaxHold) is told so: it would end again.
+// befallen tells whether the lease was lost by what may befall any lock. What somebody wanted,
+// WithMaxHold or a revocation, is told: it would come again, or is not to be undone.
 func (l *Lease) befallen() bool {
 	var loss *LossError
-	return errors.As(l.Err(), &loss) && loss.Reason != LossMaxHold
+	return errors.As(l.Err(), &loss) && loss.Reason != LossMaxHold && loss.Reason != LossRevoked
 }

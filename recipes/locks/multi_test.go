@@ -164,6 +164,7 @@ func TestMultiPartEndsWhileWaiting(t *testing.T) {
 		want error
 	}{
 		"held for too long": {locks.WithMaxHold(50 * time.Millisecond), func(*multiEnv) {}, locks.ErrLockLost},
+		"revoked":           {locks.WithRevocable(nil), func(e *multiEnv) { e.askAt(0) }, locks.ErrLockLost},
 		"let go": {
 			locks.WithRevocable(func(ctx context.Context, lease *locks.Lease) { _ = lease.Release(ctx) }),
 			func(e *multiEnv) { e.askAt(0) }, locks.ErrReleased,
