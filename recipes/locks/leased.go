@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
@@ -49,10 +50,13 @@ func newLeased(client *framework.Client, path string, count LeaseCount, opts []S
 	}); err != nil {
 		return nil, err
 	}
-	s.leases, err = newInternals(client, path+"/leases", cfg, rules{
+	if s.leases, err = newInternals(client, path+"/leases", cfg, rules{
 		kind: semaphoreV2Kind, lockName: leaseName, driver: leaseDriver{}, mismatch: nothing, flat: true,
-	})
-	return s, err
+	}); err != nil {
+		return nil, err
+	}
+	s.gate.semaphore, s.leases.semaphore = s, s
+	return s, nil
 }
 
 // leaseDriver counts every child, as Java does, whatever its name.
@@ -211,6 +215,8 @@ func (l *leaseContender) await(ctx context.Context) (*hold, error) {
 	}
 	remove := l.s.count.CountListenable().Add(func(context.Context, int) { change() })
 	defer remove()
+	warning := time.NewTimer(selfWait)
+	defer warning.Stop()
 	own, names := nameOf(l.node.Path), l.node.Siblings
 	if nearEnd(own) {
 		return nil, ErrSequenceExhausted
@@ -234,7 +240,7 @@ func (l *leaseContender) await(ctx context.Context) (*hold, error) {
 			return nil, ErrNotAcquired
 		default:
 			l.busy = true
-			names, err = l.next(ctx, names, changed, change)
+			names, err = l.next(ctx, names, changed, change, warning.C)
 		}
 		if err != nil {
 			return nil, err
@@ -252,7 +258,7 @@ func (l *leaseContender) lacks(names []string) bool {
 // next returns the leases when they are others than names, or when the maximum changes. It
 // fails when the mutex's node is gone: of two who wait here none might ever be let in,
 // because both their nodes count.
-func (l *leaseContender) next(ctx context.Context, names []string, changed <-chan struct{}, change func()) ([]string, error) {
+func (l *leaseContender) next(ctx context.Context, names []string, changed <-chan struct{}, change func(), warning <-chan time.Time) ([]string, error) {
 	conn, err := l.in.inside.Conn()
 	if err != nil {
 		return nil, err
@@ -281,14 +287,18 @@ func (l *leaseContender) next(ctx context.Context, names []string, changed <-cha
 		return res.Children, nil
 	}
 	l.span.Waiting(false)
-	select {
-	case <-changed:
-		if err := after(zkconn.EventType(event.Load())); err != nil {
-			return nil, err
+	for {
+		select {
+		case <-changed:
+			if err := after(zkconn.EventType(event.Load())); err != nil {
+				return nil, err
+			}
+			return l.in.list(ctx, l.node.Session)
+		case <-warning:
+			l.warn()
+		case <-ctx.Done():
+			return nil, ended(ctx)
 		}
-		return l.in.list(ctx, l.node.Session)
-	case <-ctx.Done():
-		return nil, ended(ctx)
 	}
 }
 
