@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -195,8 +196,23 @@ func TestWaitExpired(t *testing.T) {
 		a := f.wait(t.Context())
 		old := f.wantQueued()
 		f.network.Expire(t)
-		f.getsIn(a, f.untilOthers(old))
+		others := f.untilOthers(old)
+		f.wantNext(others, old)
+		f.getsIn(a, others)
 	})
+}
+
+// wantNext fails if other nodes were made, and given back, between the old and the new ones.
+func (f *fixture) wantNext(others, old []string) {
+	f.t.Helper()
+	old = f.struck(old)
+	last, err := strconv.Atoi(number(old[len(old)-1]))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if first := f.struck(others)[0]; number(first) != fmt.Sprintf("%010d", last+1) {
+		f.t.Errorf("the first new node is %q, the last old one %q", first, old[len(old)-1])
+	}
 }
 
 // Behind a partition the waiter's session ends, and nobody waits for its node. When the
@@ -209,7 +225,9 @@ func TestWaitPartition(t *testing.T) {
 		f.untilNone()
 		f.wantWaiting(a)
 		heal()
-		f.getsIn(a, f.untilOthers(old))
+		others := f.untilOthers(old)
+		f.wantNext(others, old)
+		f.getsIn(a, others)
 	})
 }
 

@@ -145,7 +145,7 @@ func (s *leased) attempt(ctx, waitCtx context.Context, span *telemetry.Acquisiti
 		c.settle(waitCtx, append(left, gate.leaving())...)
 	}()
 	for len(holds) < n {
-		l := leaseContender{contender: contender{in: s.leases, span: c.span, wait: c.wait, site: c.site}, s: s, gate: gate.node.Path, n: n, taken: holds}
+		l := leaseContender{contender: contender{in: s.leases, span: c.span, wait: c.wait, site: c.site}, s: s, gate: gate.node, n: n, taken: holds}
 		h, removals, err := l.contend(waitCtx)
 		c.busy = c.busy || l.busy
 		left = append(left, removals...)
@@ -171,15 +171,15 @@ func (h *hold) leaving() *seam.Removal {
 type leaseContender struct {
 	contender
 	s     *leased
-	gate  string  // the node of the mutex: while it is there nobody else waits for a lease
-	n     int     // how many are wanted together
-	taken []*hold // of those
+	gate  seam.Created // the mutex's: while it is there nobody else waits for a lease
+	n     int          // how many are wanted together
+	taken []*hold      // of those
 }
 
 // contend makes the node of a lease and waits until it counts. left are the removals of
 // nodes that did not come to that.
 func (l *leaseContender) contend(ctx context.Context) (h *hold, left []*seam.Removal, err error) {
-	for {
+	for !l.expired() {
 		h, removals, err := l.attempt(ctx)
 		left = append(left, removals...)
 		if !errors.Is(err, errStartOver) {
@@ -187,6 +187,17 @@ func (l *leaseContender) contend(ctx context.Context) (h *hold, left []*seam.Rem
 		}
 		l.settle(ctx, removals...)
 	}
+	return nil, left, errAgain // a lease without the mutex could not wait, and would be given back
+}
+
+// expired tells whether the mutex has gone with its session.
+func (l *leaseContender) expired() bool {
+	conn, err := l.in.inside.Conn()
+	if err != nil {
+		return false // the next request says so
+	}
+	_, alive := conn.Deadline(l.gate.Session)
+	return !alive
 }
 
 // attempt is contend with one node. When it fails, or a user's LeaseCount panics, the node
@@ -271,7 +282,7 @@ func (l *leaseContender) next(ctx context.Context, names []string, changed <-cha
 	defer conn.Unwatch(watch)
 	var res jute.GetChildren2Response
 	leases := &zkconn.Call{Op: jute.OpGetChildren2, Req: &jute.PathWatchRequest{Path: l.in.full, Watch: true}, Res: &res, Watch: watch}
-	gate := dataCall(l.gate, zkconn.NewWatch(l.gate, zkconn.WatchData, func(zkconn.WatchEvent) { change() }))
+	gate := dataCall(l.gate.Path, zkconn.NewWatch(l.gate.Path, zkconn.WatchData, func(zkconn.WatchEvent) { change() }))
 	defer conn.Unwatch(gate.Watch)
 	switch err := l.watchAll(ctx, conn, leases, gate); {
 	case err != nil:
