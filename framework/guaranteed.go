@@ -17,8 +17,8 @@ import (
 // that is not zero the node is an ephemeral one of that session. It returns nil when the
 // client is closed. cause is the context of what it is done for.
 func (c *core) remove(cause context.Context, full string, version int32, session int64) *seam.Removal {
-	return c.removeBy(cause, full, session, 1, func(ctx context.Context, conn *zkconn.Conn, owner int64) error {
-		return deleteNode(ctx, conn, owner, full, version)
+	return c.removeBy(cause, full, session, 1, nil, func(ctx context.Context, conn *zkconn.Conn, owner int64, sent func()) error {
+		return deleteNode(ctx, conn, owner, full, version, sent)
 	})
 }
 
@@ -30,11 +30,11 @@ func (c *core) release(cause context.Context, full string, session int64, with s
 	}
 	first, later := releaseOps(full, with), releaseOps(full, seam.Release{Trace: with.Trace})
 	next := first
-	return c.removeBy(cause, full, session, len(first), func(ctx context.Context, conn *zkconn.Conn, owner int64) error {
+	return c.removeBy(cause, full, session, len(first), with.Line, func(ctx context.Context, conn *zkconn.Conn, owner int64, sent func()) error {
 		ops := next
 		next = later
 		for owner != 0 && len(ops) > 1 {
-			if refused, err := releaseNode(ctx, conn, owner, ops); !refused {
+			if refused, err := releaseNode(ctx, conn, owner, ops, sent); !refused {
 				return err
 			}
 			if len(ops) == len(later) {
@@ -42,15 +42,15 @@ func (c *core) release(cause context.Context, full string, session int64, with s
 			}
 			ops = later
 		}
-		return deleteNode(ctx, conn, owner, full, anyVersion)
+		return deleteNode(ctx, conn, owner, full, anyVersion, sent)
 	})
 }
 
 // releaseNode does releaseOps, all at once. refused reports that the server did not want that,
 // although the node may be there.
-func releaseNode(ctx context.Context, conn *zkconn.Conn, session int64, ops []zkconn.MultiOp) (refused bool, err error) {
+func releaseNode(ctx context.Context, conn *zkconn.Conn, session int64, ops []zkconn.MultiOp, sent func()) (refused bool, err error) {
 	var res zkconn.MultiResponse
-	call := &zkconn.Call{Op: jute.OpMulti, Res: &res, Req: &zkconn.MultiRequest{Ops: ops}}
+	call := &zkconn.Call{Op: jute.OpMulti, Res: &res, Req: &zkconn.MultiRequest{Ops: ops}, Queued: sent}
 	switch err := conn.Do(ctx, session, call); {
 	case err != nil:
 		return false, err
@@ -81,11 +81,15 @@ func releaseOps(full string, with seam.Release) (ops []zkconn.MultiOp) {
 }
 
 // removeBy is remove by whatever del does, a transaction of batch operations if that is more
-// than one; del is told the session by which to delete, 0 for any.
-func (c *core) removeBy(cause context.Context, full string, session int64, batch int, del func(ctx context.Context, conn *zkconn.Conn, owner int64) error) *seam.Removal {
+// than one; del is told the session by which to delete, 0 for any, and calls sent when its
+// request is under way, for those behind it in the line.
+func (c *core) removeBy(cause context.Context, full string, session int64, batch int, line *seam.Line, del func(ctx context.Context, conn *zkconn.Conn, owner int64, sent func()) error) *seam.Removal {
 	r := &seam.Removal{Done: make(chan struct{})}
+	wait, sent := line.Join()
 	started := c.startRemoval(func() {
 		defer close(r.Done)
+		defer sent()
+		wait()
 		doubt := false // an earlier try may have deleted it
 		over := false  // the session has ended: whatever the server did since is not our doing
 		err := c.persist(cause, full, batch, func(ctx context.Context, conn *zkconn.Conn) error {
@@ -93,12 +97,13 @@ func (c *core) removeBy(cause context.Context, full string, session int64, batch
 			if over {
 				owner = 0
 			}
-			err := del(ctx, conn, owner)
+			err := del(ctx, conn, owner, sent)
 			if owner != 0 && errors.Is(err, ErrSessionExpired) {
 				// The server removes the node, by and by: this is to be quicker.
 				over = true
-				err = del(ctx, conn, 0)
+				err = del(ctx, conn, 0, sent)
 			}
+			sent() // or not: those behind do not wait for other tries
 			doubt = doubt || MaybeApplied(err)
 			return err
 		})
@@ -113,6 +118,7 @@ func (c *core) removeBy(cause context.Context, full string, session int64, batch
 		}
 	})
 	if !started {
+		sent()
 		return nil
 	}
 	return r

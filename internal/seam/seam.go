@@ -5,6 +5,7 @@ package seam
 
 import (
 	"context"
+	"sync"
 
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/zkconn"
@@ -92,6 +93,26 @@ const (
 type Release struct {
 	Marker string // is created and deleted, so that who watches it knows
 	Trace  string // is deleted
+	Line   *Line  // that it stands in; nil for none
+}
+
+// Line is where releases of one client stand that are to be sent in their order, though none
+// waits for the answer to another. It is joined by one goroutine.
+type Line struct{ last chan struct{} }
+
+// Join returns the last place. Who has it calls wait before its first request, and sent when
+// that has its place among the requests of the connection, or is not going to have one.
+func (l *Line) Join() (wait, sent func()) {
+	if l == nil {
+		return func() {}, func() {}
+	}
+	before, mine := l.last, make(chan struct{})
+	l.last = mine
+	return func() {
+		if before != nil {
+			<-before
+		}
+	}, sync.OnceFunc(func() { close(mine) })
 }
 
 // Removal is a delete that goes on until its outcome is known.

@@ -28,6 +28,13 @@ var revocables = map[string]func(e *env, c *framework.Client, opt locks.Revocabl
 	downgradeKind.name: func(e *env, c *framework.Client, opt locks.RevocableOption) locks.InterProcessLock {
 		return &downgrade{rw: e.rw(c, opt)}
 	},
+	multiKinds[0].name: aRevocableMulti,
+	multiKinds[1].name: aRevocableMulti,
+	multiKinds[2].name: aRevocableMulti,
+}
+
+func aRevocableMulti(e *env, c *framework.Client, opt locks.RevocableOption) locks.InterProcessLock {
+	return e.multi(c, opt)
 }
 
 func aRevocableWriteLock(e *env, c *framework.Client, opt locks.RevocableOption) locks.InterProcessLock {
@@ -53,7 +60,7 @@ const (
 
 // onAsked runs test for every kind, whatever it does when it is asked, and for both ways to
 // ask.
-func onAsked(t *testing.T, kinds []kind, test func(t *testing.T, a *asked)) {
+func onAsked(t *testing.T, kinds []kind, test func(t *testing.T, a *asked), opts ...framework.Option) {
 	listenings := map[string]listening{"not listening": notAtAll, "letting go": letsGo, "without a function": ends}
 	for name, listens := range listenings {
 		asking := kinds
@@ -74,7 +81,7 @@ func onAsked(t *testing.T, kinds []kind, test func(t *testing.T, a *asked)) {
 					if n := len(a.told); n != 0 {
 						t.Errorf("told %d times too often", n)
 					}
-				})
+				}, opts...)
 			})
 		}
 	}
@@ -115,7 +122,7 @@ func (a *asked) lets(lease *locks.Lease) {
 	case letsGo:
 		select {
 		case told := <-a.told:
-			if told != lease {
+			if told != a.struckOf(lease) {
 				a.t.Error("told of another lease")
 			}
 		case <-time.After(20 * time.Second):
@@ -141,12 +148,23 @@ func (a *asked) lets(lease *locks.Lease) {
 	if a.rival != nil {
 		a.succeed()
 	}
+	if a.listens == letsGo {
+		a.env.release(lease) // of a multi lock the rest is held still
+	}
 	a.wantNone()
+}
+
+// struckOf returns the lease that others wait for, which of a multi lock's is a part.
+func (f *fixture) struckOf(lease *locks.Lease) *locks.Lease {
+	if f.kind.multi {
+		return lease.Parts()[f.kind.struck]
+	}
+	return lease
 }
 
 // The reply to the create is lost, and somebody asks before the node is found again.
 func TestCreateAsked(t *testing.T) {
-	onAsked(t, creators, func(t *testing.T, a *asked) {
+	onAsked(t, plainKinds, func(t *testing.T, a *asked) {
 		a.accompany()
 		a.prepare()
 		hit := a.onCreate(suite.CutAfter, func() { a.ask(a.ours()...) })
@@ -158,7 +176,7 @@ func TestCreateAsked(t *testing.T) {
 
 // A waiter keeps its place, and reacts when it is granted the lock.
 func TestWaitAsked(t *testing.T) {
-	onAsked(t, waiters, func(t *testing.T, a *asked) {
+	onAsked(t, append([]kind{behindWriter}, plainKinds...), func(t *testing.T, a *asked) {
 		waiting := a.wait(t.Context())
 		paths := a.wantOurs()
 		for range 2 {
@@ -175,10 +193,49 @@ func TestWaitAsked(t *testing.T) {
 	})
 }
 
+// A multi lock that hears of it before it has all of its locks gives them back.
+func TestCreateMultiAsked(t *testing.T) {
+	onAsked(t, multiKinds, func(t *testing.T, a *asked) {
+		a.prepare()
+		hit := a.onCreate(suite.CutAfter, func() { a.ask(a.struck(a.ours())...) })
+		acquiring := a.start(t.Context(), a.lock)
+		<-hit
+		a.givesUp(acquiring)
+	}, sessionPolicy)
+}
+
+func TestWaitMultiAsked(t *testing.T) {
+	onAsked(t, multiKinds, func(t *testing.T, a *asked) {
+		waiting := a.wait(t.Context())
+		a.ask(a.struck(a.wantQueued())...)
+		a.untilWaiting()
+		a.wantWaiting(waiting)
+		a.yield()
+		a.givesUp(waiting)
+	})
+}
+
+// givesUp wants an acquisition to fail if the lock listens, or its lease to react: who does not
+// wait hears of it later.
+func (a *asked) givesUp(acquiring *acquisition) {
+	a.t.Helper()
+	<-acquiring.done
+	switch err := acquiring.err; {
+	case a.listens == notAtAll || err == nil:
+		a.lets(a.granted(acquiring))
+	case a.listens == ends:
+		wantErr(a.t, err, locks.ErrLockLost)
+	default:
+		wantErr(a.t, err, locks.ErrReleased)
+		wantErr(a.t, (<-a.told).Err(), locks.ErrReleased)
+	}
+	a.wantNone()
+}
+
 func TestHoldAsked(t *testing.T) {
 	onAsked(t, holders, func(t *testing.T, a *asked) {
 		lease := a.hold()
-		a.ask(a.wantOurs()...)
+		a.ask(a.struck(a.wantOurs())...)
 		a.lets(lease)
 	})
 }

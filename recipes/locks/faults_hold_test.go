@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 )
@@ -43,7 +42,7 @@ func TestHoldSession(t *testing.T) {
 		}
 		f.wantWaiting(f.rival)
 		// The node is watched on the new connection, too.
-		f.deleteOurs(f.wantOurs()...)
+		f.deleteOurs(f.struck(f.wantOurs())...)
 		f.lost(lease, locks.LossNodeDeleted)
 		f.succeed()
 		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
@@ -115,7 +114,7 @@ func TestHoldClosed(t *testing.T) {
 func TestHoldNodeDeleted(t *testing.T) {
 	eachKind(t, holders, func(t *testing.T, f *fixture) {
 		lease := f.hold()
-		f.deleteOurs(f.wantOurs()...)
+		f.deleteOurs(f.struck(f.wantOurs())...)
 		f.lost(lease, locks.LossNodeDeleted)
 		f.succeed()
 		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
@@ -125,7 +124,7 @@ func TestHoldNodeDeleted(t *testing.T) {
 func TestReleaseCutBefore(t *testing.T) {
 	eachKind(t, holders, func(t *testing.T, f *fixture) {
 		lease := f.hold()
-		hit := f.network.On(jute.OpDelete, suite.CutBefore, nil)
+		hit := f.onDelete(suite.CutBefore, nil)
 		f.release(lease)
 		<-hit
 		f.wantNone()
@@ -135,7 +134,7 @@ func TestReleaseCutBefore(t *testing.T) {
 func TestReleaseCutAfter(t *testing.T) {
 	eachKind(t, holders, func(t *testing.T, f *fixture) {
 		lease := f.hold()
-		hit := f.network.On(jute.OpDelete, suite.CutAfter, nil)
+		hit := f.onDelete(suite.CutAfter, nil)
 		f.release(lease) // the node is gone on a session that lives: it was our delete
 		<-hit
 		f.wantNone()
@@ -145,7 +144,7 @@ func TestReleaseCutAfter(t *testing.T) {
 func TestReleaseExpired(t *testing.T) {
 	eachKind(t, holders, func(t *testing.T, f *fixture) {
 		lease := f.hold()
-		hit := f.network.On(jute.OpDelete, suite.CutBefore, func() { f.network.Expire(t) })
+		hit := f.onDelete(suite.CutBefore, func() { f.network.Expire(t) })
 		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 		<-hit
 		f.succeed()
@@ -187,7 +186,7 @@ func TestReleaseClosed(t *testing.T) {
 	eachKind(t, holders, func(t *testing.T, f *fixture) {
 		lease := f.hold()
 		released := make(chan error, 1)
-		hit := f.network.On(jute.OpDelete, suite.CutBefore, nil)
+		hit := f.onDelete(suite.CutBefore, nil)
 		go func() { released <- lease.Release(t.Context()) }()
 		<-hit
 		if err := f.client.Close(t.Context()); err != nil {
@@ -210,7 +209,7 @@ func TestReleaseNodeDeleted(t *testing.T) {
 		lease := f.hold()
 		// The node goes while its watch cannot tell: the connection is cut before.
 		heal := f.network.Isolate()
-		f.deleteOurs(f.wantOurs()...)
+		f.deleteOurs(f.struck(f.wantOurs())...)
 		heal()
 		// A delete that is lost with the old connection would be taken for the one
 		// that removed the node.

@@ -42,8 +42,8 @@ func (f *fixture) removePath() {
 	for _, path := range append(gates, leases...) {
 		ops = append(ops, remove(path))
 	}
-	if f.kind.v2 {
-		for _, dir := range []string{"/locks", "/leases"} {
+	if f.kind.v2 || f.kind.multi {
+		for _, dir := range append([]string{"/locks"}, f.kind.dirs()...) {
 			exists, err := f.observer.CheckExists().ForPath(context.Background(), f.path+dir)
 			if err != nil {
 				f.t.Error(err)
@@ -79,13 +79,14 @@ func TestCreateReaped(t *testing.T) {
 		f.yield()
 
 		op := jute.OpCreate2
-		if f.kind.leases > 1 && !f.kind.v2 {
+		if f.kind.grouped() {
 			op = jute.OpMulti
 		}
-		hit := f.network.On(op, suite.Late, func() { f.untilReaped("") })
-		if f.kind.v2 { // then the mutex's node is there, and no lease
-			hit = f.network.On(op, suite.Late, func() { f.untilReaped("/leases") })
+		reaped := ""
+		if f.kind.v2 || f.kind.struck > 0 { // then the mutex's node is there, or that of another part
+			reaped = f.kind.dirs()[f.kind.struck]
 		}
+		hit := f.on(op, f.kind.struck, suite.Late, func() { f.untilReaped(reaped) })
 		lease := f.take()
 		<-hit
 		f.wantPaths(lease, f.wantOurs())
@@ -168,10 +169,7 @@ func TestHoldPathDeleted(t *testing.T) {
 func TestReleaseReaped(t *testing.T) {
 	eachKindReaped(t, holders, func(t *testing.T, f *fixture) {
 		lease := f.take()
-		for range f.kind.leases - 1 {
-			f.network.On(jute.OpDelete, suite.Late, nil)
-		}
-		hit := f.network.On(jute.OpDelete, suite.CutAfter, func() { f.untilReaped("") })
+		hit := f.on(jute.OpDelete, f.kind.leases-1, suite.CutAfter, func() { f.untilReaped("") })
 		f.env.release(lease)
 		<-hit
 		f.wantNone()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -28,6 +29,7 @@ import (
 //	reaped      CreateReaped        -                   HoldReaped                ReleaseReaped
 //	path gone   CreatePathDeleted   WaitPathDeleted     HoldPathDeleted           ReleasePathDeleted
 //	asked       CreateAsked         WaitAsked           HoldAsked                 ReleaseAsked
+//	            CreateMultiAsked    WaitMultiAsked
 
 func TestCreateCutBefore(t *testing.T) {
 	eachKind(t, creators, func(t *testing.T, f *fixture) {
@@ -54,11 +56,12 @@ func TestCreateCutAfter(t *testing.T) {
 		<-hit
 		paths := f.wantOurs()
 		f.wantPaths(lease, paths)
-		n := len(f.others) + 2*f.kind.leases // have been made
-		if f.kind.leases > 1 {
-			n += f.kind.leases // several are made anew: see keepsPlace for those in Java's layout
+		struck := f.struck(paths)
+		n := len(f.others) + 2*len(struck) // have been made
+		if len(struck) > 1 || !f.keepsPlace() {
+			n += len(struck) // several are made anew: see keepsPlace for those in Java's layout
 		}
-		if last := number(paths[len(paths)-1]); last != fmt.Sprintf("%010d", n-1) {
+		if last := number(struck[len(struck)-1]); last != fmt.Sprintf("%010d", n-1) {
 			t.Fatalf("lease on %q: not those that were created first", paths)
 		}
 		f.follow()
@@ -102,7 +105,7 @@ func TestCreatePartition(t *testing.T) {
 		if errors.Is(err, locks.ErrNotAcquired) {
 			t.Fatalf("%v says that the lock is busy", err)
 		}
-		f.wantOurs()
+		f.wantQueued()
 		f.follow()
 		heal()
 		f.succeed()
@@ -144,7 +147,7 @@ func TestCreateNodeDeleted(t *testing.T) {
 	eachKind(t, creators, func(t *testing.T, f *fixture) {
 		f.accompany()
 		f.prepare()
-		hit := f.onCreate(suite.CutAfter, func() { f.deleteOurs(f.ours()[0]) })
+		hit := f.onCreate(suite.CutAfter, func() { f.deleteOurs(f.struck(f.ours())[0]) })
 		lease := f.take()
 		<-hit
 		f.wantPaths(lease, f.wantOurs())
@@ -163,7 +166,7 @@ func waitWithFate(t *testing.T, fate suite.Fate) {
 	eachKind(t, waiters, func(t *testing.T, f *fixture) {
 		hit := f.onArming(fate)
 		a := f.wait(t.Context())
-		paths := f.wantOurs()
+		paths := f.wantQueued()
 		<-hit
 		if f.keepsPlace() {
 			f.follow()
@@ -176,7 +179,7 @@ func waitWithFate(t *testing.T, fate suite.Fate) {
 func TestWaitReconnect(t *testing.T) {
 	eachKind(t, waiters, func(t *testing.T, f *fixture) {
 		a := f.wait(t.Context())
-		paths := f.wantOurs()
+		paths := f.wantQueued()
 		for range 3 {
 			f.network.Cut()
 			suite.Eventually(t, "a connection", func() bool { return f.client.ConnectionState().IsConnected() })
@@ -191,10 +194,25 @@ func TestWaitReconnect(t *testing.T) {
 func TestWaitExpired(t *testing.T) {
 	eachKind(t, waiters, func(t *testing.T, f *fixture) {
 		a := f.wait(t.Context())
-		old := f.wantOurs()
+		old := f.wantQueued()
 		f.network.Expire(t)
-		f.getsIn(a, f.untilOthers(old))
+		others := f.untilOthers(old)
+		f.wantNext(others, old)
+		f.getsIn(a, others)
 	})
+}
+
+// wantNext fails if other nodes were made, and given back, between the old and the new ones.
+func (f *fixture) wantNext(others, old []string) {
+	f.t.Helper()
+	old = f.struck(old)
+	last, err := strconv.Atoi(number(old[len(old)-1]))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if first := f.struck(others)[0]; number(first) != fmt.Sprintf("%010d", last+1) {
+		f.t.Errorf("the first new node is %q, the last old one %q", first, old[len(old)-1])
+	}
 }
 
 // Behind a partition the waiter's session ends, and nobody waits for its node. When the
@@ -202,12 +220,14 @@ func TestWaitExpired(t *testing.T) {
 func TestWaitPartition(t *testing.T) {
 	eachKindIdly(t, waiters, func(t *testing.T, f *fixture) {
 		a := f.wait(t.Context())
-		old := f.wantOurs()
+		old := f.wantQueued()
 		heal := f.network.Isolate()
 		f.untilNone()
 		f.wantWaiting(a)
 		heal()
-		f.getsIn(a, f.untilOthers(old))
+		others := f.untilOthers(old)
+		f.wantNext(others, old)
+		f.getsIn(a, others)
 	})
 }
 
@@ -256,7 +276,8 @@ func TestWaitClosed(t *testing.T) {
 func TestWaitNodeDeleted(t *testing.T) {
 	eachKind(t, waiters, func(t *testing.T, f *fixture) {
 		a := f.wait(t.Context())
-		old := f.wantOurs()
+		old := f.wantQueued()
+		old = f.struck(old)
 		f.deleteOurs(old[0])
 		f.getsIn(a, f.untilOthers(old))
 	})

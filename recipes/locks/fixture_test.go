@@ -98,12 +98,9 @@ func (f *fixture) hold() *locks.Lease {
 // follow has a rival join the end of the queue.
 func (f *fixture) follow() {
 	f.t.Helper()
-	dir := ""
-	if f.kind.v2 {
-		dir = "/leases"
-		if len(f.below("/locks")) > 0 {
-			dir = "/locks" // behind the one who waits
-		}
+	dir := f.kind.dirs()[f.kind.struck]
+	if f.kind.v2 && len(f.below("/locks")) > 0 {
+		dir = "/locks" // behind the one who waits
 	}
 	n := len(f.below(dir))
 	f.rival = f.start(f.t.Context(), f.kind.rival(f.env, f.stranger()))
@@ -125,12 +122,15 @@ func (f *fixture) wait(ctx context.Context) *acquisition {
 func (f *fixture) untilWaiting() {
 	f.t.Helper()
 	watches := 2 + f.kind.watches // the own node and one ahead
-	if f.kind.v2 {
+	switch {
+	case f.kind.multi:
+		watches = 3 + f.kind.struck // with the marker, and the nodes of what it has
+	case f.kind.v2:
 		watches = 1 + 1 + f.kind.leases - 1 + f.kind.watches // the leases, the mutex, and what it has of them
 	}
 	suite.Eventually(f.t, "the lock that is tested to wait", func() bool {
 		conn, err := seam.Of(f.client).Conn()
-		return err == nil && len(f.ours()) == f.kind.leases && conn.Watches() >= watches
+		return err == nil && len(f.ours()) == f.kind.queued() && conn.Watches() >= watches
 	})
 }
 
@@ -167,10 +167,13 @@ func (f *fixture) below(dir string) []string {
 // all returns the paths of everybody's nodes: of the mutex of Java's layout, and of leases.
 func (f *fixture) all() (gates, leases []string) {
 	f.t.Helper()
-	if !f.kind.v2 {
-		return nil, f.below("")
+	for _, dir := range f.kind.dirs() {
+		leases = append(leases, f.below(dir)...)
 	}
-	return f.below("/locks"), f.below("/leases")
+	if f.kind.v2 {
+		gates = f.below("/locks")
+	}
+	return gates, leases
 }
 
 // ours returns the paths of the nodes of the tested lock's leases: no stranger owns them.
@@ -192,14 +195,33 @@ func (f *fixture) oursOf(paths []string) []string {
 	})
 }
 
-// wantOurs fails unless the tested lock has its nodes.
+// wantOurs fails unless the tested lock has the nodes of a lease.
 func (f *fixture) wantOurs() []string {
 	f.t.Helper()
+	return f.wantOf(f.kind.leases)
+}
+
+// wantQueued fails unless the tested lock has the nodes of one that waits.
+func (f *fixture) wantQueued() []string {
+	f.t.Helper()
+	return f.wantOf(f.kind.queued())
+}
+
+func (f *fixture) wantOf(n int) []string {
+	f.t.Helper()
 	paths := f.ours()
-	if len(paths) != f.kind.leases {
-		f.t.Fatalf("nodes %q of the lock that is tested, want %d", paths, f.kind.leases)
+	if len(paths) != n {
+		f.t.Fatalf("nodes %q of the lock that is tested, want %d", paths, n)
 	}
 	return paths
+}
+
+// struck returns those of the tested lock's nodes that others wait for.
+func (f *fixture) struck(ours []string) []string {
+	if f.kind.multi {
+		return ours[f.kind.struck : f.kind.struck+1]
+	}
+	return ours
 }
 
 // wantNone fails if the tested lock has a node, be it that of its mutex.
@@ -227,7 +249,7 @@ func (f *fixture) untilOthers(old []string) (paths []string) {
 			return false // a lease without the mutex is given back
 		}
 		paths = f.oursOf(leases)
-		return len(paths) == f.kind.leases && !slices.ContainsFunc(paths, func(path string) bool { return slices.Contains(old, path) })
+		return len(paths) == f.kind.queued() && !slices.ContainsFunc(paths, func(path string) bool { return slices.Contains(old, path) })
 	})
 	return paths
 }
@@ -248,15 +270,31 @@ func (f *fixture) wantPaths(lease *locks.Lease, want []string) {
 
 // onCreate sets the fate of the request that makes the last of the nodes.
 func (f *fixture) onCreate(fate suite.Fate, then func()) (hit <-chan struct{}) {
-	if !f.kind.v2 && f.kind.leases > 1 {
+	if f.kind.grouped() {
 		return f.network.On(jute.OpMulti, fate, then)
 	}
+	before := f.kind.struck
 	if f.kind.v2 {
-		for range f.kind.leases { // the mutex's, and those of the leases before
-			f.network.On(jute.OpCreate2, suite.Late, nil)
-		}
+		before = f.kind.leases // the mutex's, and those of the leases before
 	}
-	return f.network.On(jute.OpCreate2, fate, then)
+	return f.on(jute.OpCreate2, before, fate, then)
+}
+
+// onDelete sets the fate of the request that deletes the node that others wait for.
+func (f *fixture) onDelete(fate suite.Fate, then func()) (hit <-chan struct{}) {
+	before := 0
+	if f.kind.multi {
+		before = f.kind.leases - 1 - f.kind.struck
+	}
+	return f.on(jute.OpDelete, before, fate, then)
+}
+
+// on sets the fate of a request behind so many others.
+func (f *fixture) on(op jute.Op, before int, fate suite.Fate, then func()) (hit <-chan struct{}) {
+	for range before {
+		f.network.On(op, suite.Late, nil)
+	}
+	return f.network.On(op, fate, then)
 }
 
 // onArming sets the fate of the request that sets the watches of a waiter.
@@ -268,10 +306,7 @@ func (f *fixture) onArming(fate suite.Fate) (hit <-chan struct{}) {
 		}
 		return f.network.On(op, fate, nil)
 	}
-	for range 2 + f.kind.leases { // the first look at the path, and those of the creates
-		f.network.On(jute.OpGetChildren2, suite.Late, nil)
-	}
-	return f.network.On(jute.OpGetChildren2, fate, nil)
+	return f.on(jute.OpGetChildren2, 2+f.kind.leases, fate, nil) // the first look at the path, and those of the creates
 }
 
 // deleteOurs is what an operator does.
@@ -314,8 +349,10 @@ func (f *fixture) getsIn(a *acquisition, paths []string) {
 	f.t.Helper()
 	f.yield()
 	lease := f.granted(a)
-	if f.keepsPlace() {
-		f.wantPaths(lease, paths)
+	now := f.wantOurs()
+	f.wantPaths(lease, now)
+	if f.keepsPlace() && !slices.Equal(now[:len(paths)], paths) {
+		f.t.Fatalf("let in with %q, waited with %q", now, paths)
 	}
 	f.env.release(lease)
 }
@@ -323,7 +360,12 @@ func (f *fixture) getsIn(a *acquisition, paths []string) {
 // keepsPlace tells whether a waiter keeps its nodes when the connection breaks. Under the
 // standard policy it loses the leases that it has got already, of several one by one, and
 // takes all of them again.
-func (f *fixture) keepsPlace() bool { return !f.kind.v2 || f.kind.leases == 1 }
+func (f *fixture) keepsPlace() bool {
+	if f.kind.multi {
+		return f.kind.struck == 0
+	}
+	return !f.kind.v2 || f.kind.leases == 1
+}
 
 // finish ends the others and looks for what is left.
 func (f *fixture) finish() {

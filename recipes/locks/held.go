@@ -1,6 +1,9 @@
 package locks
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // holds are what is held in this process, of every client.
 var holds registry
@@ -47,16 +50,28 @@ func (r *registry) at(key nodeKey) *hold {
 	return r.nodes[key]
 }
 
-// of returns a hold of a lock, or nil.
+// of returns a hold of a lock that somebody has a lease of, or nil.
 func (r *registry) of(key leaseKey) *hold {
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	var all []*hold
 	for _, h := range r.nodes {
 		if h.in.key() == key {
-			return h
+			all = append(all, h)
 		}
 	}
+	r.mu.Unlock()
+	if i := slices.IndexFunc(all, (*hold).leased); i >= 0 {
+		return all[i]
+	}
 	return nil
+}
+
+// leased tells whether there is or was a lease of the hold. Of those of an AcquireN on its way
+// there is none yet.
+func (h *hold) leased() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.spanCtx != nil
 }
 
 // held tells whether the lock's client holds it.

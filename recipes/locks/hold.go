@@ -246,8 +246,9 @@ func (h *hold) bind(p *place, cancel context.CancelCauseFunc) (unbind func()) {
 }
 
 // leave takes a lease out of the hold and ends its contexts; the node goes with the last.
-// It returns why the hold had ended before, and whether this was the last.
-func (h *hold) leave(ctx context.Context, p *place) (before error, last bool) {
+// It returns why the hold had ended before, and whether this was the last. The delete stands in
+// line if that is not nil.
+func (h *hold) leave(ctx context.Context, p *place, line *seam.Line) (before error, last bool) {
 	h.mu.Lock()
 	before = h.err
 	delete(h.places, p)
@@ -259,16 +260,16 @@ func (h *hold) leave(ctx context.Context, p *place) (before error, last bool) {
 	}
 	h.mu.Unlock()
 	if last {
-		h.remove(ctx)
+		h.delete(ctx, false, line)
 	}
 	return before, last
 }
 
 // remove deletes the node, once, in the background, as a part of ctx's trace.
-func (h *hold) remove(ctx context.Context) { h.delete(ctx, false) }
+func (h *hold) remove(ctx context.Context) { h.delete(ctx, false, nil) }
 
 // delete is remove; with evict the node goes although leases are not released.
-func (h *hold) delete(ctx context.Context, evict bool) {
+func (h *hold) delete(ctx context.Context, evict bool, line *seam.Line) {
 	h.forget()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -278,7 +279,7 @@ func (h *hold) delete(ctx context.Context, evict bool) {
 		if h.handed {
 			return
 		}
-		with := seam.Release{Trace: h.tracePath()}
+		with := seam.Release{Trace: h.tracePath(), Line: line}
 		if h.passesBaton(evict) {
 			with.Marker = marker(h.node.Path)
 		}
@@ -286,8 +287,8 @@ func (h *hold) delete(ctx context.Context, evict bool) {
 	}
 }
 
-// outcome waits for the delete of the node and tells what it says about the hold, which
-// had ended before for the given reason, if any.
+// outcome waits for the delete of the node, until ctx ends, and tells what it says about the
+// hold, which had ended before for the given reason, if any.
 func (h *hold) outcome(ctx context.Context, before error) error {
 	h.mu.Lock()
 	removal, evicted, handed := h.removal, h.evicted, h.handed
@@ -298,8 +299,6 @@ func (h *hold) outcome(ctx context.Context, before error) error {
 	if removal == nil {
 		return fmt.Errorf("%w: %w", ErrReleasePending, framework.ErrClosed)
 	}
-	ctx, cancel := h.in.cleanUp(ctx)
-	defer cancel()
 	select {
 	case <-removal.Done:
 	default:

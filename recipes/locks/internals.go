@@ -48,6 +48,8 @@ type internals struct {
 	// The other side of a read-write lock. Which of its leases a context carries is looked
 	// at right before the queue is joined: behind a lease of its own it would wait for ever.
 	readers, writers *internals
+
+	semaphore *leased // in Java's layout, that this is a part of; nil without one
 }
 
 // rules are what differs between kinds of locks.

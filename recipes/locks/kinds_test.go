@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"slices"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/recipes/shared"
 )
@@ -24,15 +26,54 @@ type kind struct {
 	plain   bool // with WithPlainProtocol
 	v2      bool // the nodes are in Java's layout, below those of a mutex
 	watches int  // that it has even while nobody wants it
+
+	// multi says that it is several locks, in multiDirs; the one that others want, and that
+	// meets with what is tested, is the one at struck.
+	multi  bool
+	struck int
+}
+
+// multiDirs are where the parts of a multi lock are, below the path.
+var multiDirs = []string{"/a", "/b", "/c"}
+
+// multiKind is a multi lock of three mutexes.
+func multiKind(which string, struck int) kind {
+	part := aMutexAt(multiDirs[struck])
+	return kind{
+		name: "multi lock, " + which + " part", lock: aMulti, rival: part, ahead: []maker{part},
+		leases: len(multiDirs), multi: true, struck: struck,
+	}
+}
+
+// queued is how many nodes an acquisition has while it waits, or makes the last of them.
+func (k kind) queued() int {
+	if k.multi {
+		return k.struck + 1
+	}
+	return k.leases
+}
+
+// grouped tells whether the nodes are made in one transaction.
+func (k kind) grouped() bool { return k.leases > 1 && !k.v2 && !k.multi }
+
+// dirs are where the nodes of the leases are, below the path.
+func (k kind) dirs() []string {
+	switch {
+	case k.multi:
+		return multiDirs
+	case k.v2:
+		return []string{"/leases"}
+	}
+	return []string{""}
 }
 
 type maker = func(e *env, client *framework.Client) locks.InterProcessLock
 
 var (
-	mutexKind = kind{name: "mutex", lock: aMutex, rival: aMutex, ahead: []maker{aMutex}}
-	plainKind = kind{name: "plain mutex", lock: aPlainMutex, rival: aPlainMutex, ahead: []maker{aPlainMutex}, plain: true}
-	readKind  = kind{name: "read", lock: aReadLock, rival: aWriteLock, ahead: []maker{aWriteLock}}
-	writeKind = kind{name: "write", lock: aWriteLock, rival: aWriteLock, ahead: []maker{aReadLock, aReadLock}}
+	mutexKind         = kind{name: "mutex", lock: aMutex, rival: aMutex, ahead: []maker{aMutex}}
+	plainProtocolKind = kind{name: "mutex with the plain protocol", lock: aPlainMutex, rival: aPlainMutex, ahead: []maker{aPlainMutex}, plain: true}
+	readKind          = kind{name: "read", lock: aReadLock, rival: aWriteLock, ahead: []maker{aWriteLock}}
+	writeKind         = kind{name: "write", lock: aWriteLock, rival: aWriteLock, ahead: []maker{aReadLock, aReadLock}}
 	// behindWriter differs from writeKind in what it waits for.
 	behindWriter  = kind{name: "write behind write", lock: aWriteLock, rival: aReadLock, ahead: []maker{aWriteLock}}
 	semaphoreKind = kind{
@@ -61,18 +102,50 @@ var (
 	downgradeKind = kind{name: "downgrade", lock: aDowngrade, rival: aWriteLock}
 )
 
-// The kinds that a state of an acquisition is tested with. A multi lock is several of these,
-// and has tests of its own.
+// The kinds that a state of an acquisition is tested with.
 var (
-	creators = []kind{mutexKind, readKind, writeKind, semaphoreKind, twoKind, sharedKind, twoV2Kind, semaphoreMutexKind}
-	waiters  = append([]kind{plainKind, behindWriter}, creators...)
-	holders  = append([]kind{downgradeKind}, creators...)
+	plainKinds = []kind{mutexKind, readKind, writeKind, semaphoreKind, twoKind, sharedKind, twoV2Kind, semaphoreMutexKind}
+	multiKinds = []kind{multiKind("first", 0), multiKind("middle", 1), multiKind("last", 2)}
+	creators   = slices.Concat(plainKinds, multiKinds)
+	waiters    = append([]kind{plainProtocolKind, behindWriter}, creators...)
+	holders    = append([]kind{downgradeKind}, creators...)
 )
 
 func aMutex(e *env, c *framework.Client) locks.InterProcessLock { return e.lock(c) }
 
 func aPlainMutex(e *env, c *framework.Client) locks.InterProcessLock {
 	return e.lock(c, locks.WithPlainProtocol())
+}
+
+func aMutexAt(dir string) maker {
+	return func(e *env, c *framework.Client) locks.InterProcessLock { return e.mutexAt(dir, c) }
+}
+
+func (e *env) mutexAt(dir string, c *framework.Client, opts ...locks.MutexOption) locks.InterProcessLock {
+	e.t.Helper()
+	mutex, err := locks.NewInterProcessMutex(c, e.path+dir, opts...)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return mutex
+}
+
+func aMulti(e *env, c *framework.Client) locks.InterProcessLock { return e.multi(c) }
+
+// multi returns the multi lock of multiKind. Who gives up waits for the part that is not there
+// yet and then for those that are: both together for less than the session's timeout.
+func (e *env) multi(c *framework.Client, opts ...locks.MutexOption) locks.InterProcessLock {
+	e.t.Helper()
+	opts = append([]locks.MutexOption{locks.WithReleaseTimeout(suite.SessionTimeout / 4)}, opts...)
+	var parts []locks.InterProcessLock
+	for _, dir := range multiDirs {
+		parts = append(parts, e.mutexAt(dir, c, opts...))
+	}
+	multi, err := locks.NewInterProcessMultiLock(parts...)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return multi
 }
 
 func aReadLock(e *env, c *framework.Client) locks.InterProcessLock { return e.rw(c).ReadLock() }

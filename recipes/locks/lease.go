@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/seam"
 	"github.com/go-curator/curator/internal/telemetry"
 )
 
@@ -88,7 +89,7 @@ func composed(ctx context.Context, parts []*Lease) *Lease {
 
 // Parts returns the leases that make up a lease of an InterProcessMultiLock or of
 // AcquireN, in the order of their acquisition; nil for a plain lease. Releasing the whole
-// releases every part; a part of a semaphore may be released alone.
+// releases every part, the last one first, without waiting for one before the next; a part of a semaphore may be released alone.
 func (l *Lease) Parts() []*Lease {
 	if l == nil {
 		return nil
@@ -169,25 +170,82 @@ func (l *Lease) Release(ctx context.Context) error {
 	if l.never() {
 		return nil
 	}
-	if l.hold == nil {
-		return l.releaseParts(ctx)
-	}
+	return l.letGo(ctx, nil)()
+}
+
+// letGo begins the release, and returns what waits for its outcome.
+//
+// The parts of a lease are let go the last one first, and none waits for the outcome of
+// another: the requests of each client travel one behind the other. A contender for the same
+// parts waits for the first of them, is told last, and finds the others free. No more than
+// that depends on the order, which a connection that breaks in the middle disturbs: every
+// part is a lock of its own, with a node of its own, and what its release says comes from
+// that alone. Before the first request is sent the context of the whole has ended.
+func (l *Lease) letGo(ctx context.Context, in lines) (outcome func() error) {
 	var span telemetry.Release
 	first := false
 	l.once.Do(func() {
 		first = true
 		ctx, span = l.span.Release(ctx, l.Token())
-		l.released.Store(true)
-		l.before, l.last = l.hold.leave(ctx, l.place)
+		if l.hold != nil {
+			l.released.Store(true)
+			l.before, l.last = l.hold.leave(ctx, l.place, in.of(l.hold))
+		}
 	})
-	err := l.outcome(ctx)
-	if first {
-		l.told(ctx, span, err)
+	var wait func() error
+	if l.hold == nil {
+		wait = l.letPartsGo(ctx, in)
+	} else {
+		bounded, cancel := l.hold.in.cleanUp(ctx) // now: the waits for all parts end together
+		wait = func() error {
+			defer cancel()
+			return l.outcome(bounded)
+		}
 	}
-	return err
+	return func() error {
+		err := wait()
+		if first {
+			l.told(ctx, span, err)
+		}
+		return err
+	}
 }
 
-// outcome returns what is known of a lease that was released.
+// letPartsGo is letGo for the parts.
+func (l *Lease) letPartsGo(ctx context.Context, in lines) (outcome func() error) {
+	if in == nil {
+		in = lines{}
+	}
+	var outcomes []func() error
+	for _, part := range slices.Backward(l.parts) {
+		outcomes = append(outcomes, part.letGo(ctx, in))
+	}
+	return func() error {
+		var errs []error
+		for _, outcome := range outcomes {
+			errs = append(errs, outcome())
+		}
+		return errors.Join(errs...)
+	}
+}
+
+// lines are where the releases of a lease's parts stand, by client. Nil is for no more than one
+// lease.
+type lines map[any]*seam.Line
+
+// of returns the line of a hold's client.
+func (in lines) of(h *hold) *seam.Line {
+	if in == nil {
+		return nil
+	}
+	client := h.in.inside.Identity()
+	if in[client] == nil {
+		in[client] = &seam.Line{}
+	}
+	return in[client]
+}
+
+// outcome waits for what becomes of a lease that was let go.
 func (l *Lease) outcome(ctx context.Context) error {
 	var loss *LossError
 	lost := errors.As(l.before, &loss)
@@ -200,25 +258,6 @@ func (l *Lease) outcome(ctx context.Context) error {
 		return l.hold.outcome(ctx, l.before)
 	}
 	return l.hold.outcome(ctx, nil)
-}
-
-// releaseParts releases the parts, the last one first.
-func (l *Lease) releaseParts(ctx context.Context) error {
-	var span telemetry.Release
-	first := false
-	l.once.Do(func() {
-		first = true
-		ctx, span = l.span.Release(ctx, l.Token())
-	})
-	var errs []error
-	for _, part := range slices.Backward(l.parts) {
-		errs = append(errs, part.Release(ctx))
-	}
-	err := errors.Join(errs...)
-	if first {
-		l.told(ctx, span, err)
-	}
-	return err
 }
 
 // nest returns a lease below l. Leases directly below one lease exclude each other: so

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
@@ -49,10 +50,13 @@ func newLeased(client *framework.Client, path string, count LeaseCount, opts []S
 	}); err != nil {
 		return nil, err
 	}
-	s.leases, err = newInternals(client, path+"/leases", cfg, rules{
+	if s.leases, err = newInternals(client, path+"/leases", cfg, rules{
 		kind: semaphoreV2Kind, lockName: leaseName, driver: leaseDriver{}, mismatch: nothing, flat: true,
-	})
-	return s, err
+	}); err != nil {
+		return nil, err
+	}
+	s.gate.semaphore, s.leases.semaphore = s, s
+	return s, nil
 }
 
 // leaseDriver counts every child, as Java does, whatever its name.
@@ -141,7 +145,7 @@ func (s *leased) attempt(ctx, waitCtx context.Context, span *telemetry.Acquisiti
 		c.settle(waitCtx, append(left, gate.leaving())...)
 	}()
 	for len(holds) < n {
-		l := leaseContender{contender: contender{acquisition: acquisition{in: s.leases, span: c.span}, wait: c.wait, site: c.site}, s: s, gate: gate.node.Path, n: n, taken: holds}
+		l := leaseContender{contender: contender{acquisition: acquisition{in: s.leases, span: c.span}, wait: c.wait, site: c.site}, s: s, gate: gate.node, n: n, taken: holds}
 		h, removals, err := l.contend(waitCtx)
 		c.busy = c.busy || l.busy
 		left = append(left, removals...)
@@ -167,15 +171,15 @@ func (h *hold) leaving() *seam.Removal {
 type leaseContender struct {
 	contender
 	s     *leased
-	gate  string  // the node of the mutex: while it is there nobody else waits for a lease
-	n     int     // how many are wanted together
-	taken []*hold // of those
+	gate  seam.Created // the mutex's: while it is there nobody else waits for a lease
+	n     int          // how many are wanted together
+	taken []*hold      // of those
 }
 
 // contend makes the node of a lease and waits until it counts. left are the removals of
 // nodes that did not come to that.
 func (l *leaseContender) contend(ctx context.Context) (h *hold, left []*seam.Removal, err error) {
-	for {
+	for !l.expired() {
 		h, removals, err := l.attempt(ctx)
 		left = append(left, removals...)
 		if !errors.Is(err, errStartOver) {
@@ -183,6 +187,17 @@ func (l *leaseContender) contend(ctx context.Context) (h *hold, left []*seam.Rem
 		}
 		l.settle(ctx, removals...)
 	}
+	return nil, left, errAgain // a lease without the mutex could not wait, and would be given back
+}
+
+// expired tells whether the mutex has gone with its session.
+func (l *leaseContender) expired() bool {
+	conn, err := l.in.inside.Conn()
+	if err != nil {
+		return false // the next request says so
+	}
+	_, alive := conn.Deadline(l.gate.Session)
+	return !alive
 }
 
 // attempt is contend with one node. When it fails, or a user's LeaseCount panics, the node
@@ -211,6 +226,8 @@ func (l *leaseContender) await(ctx context.Context) (*hold, error) {
 	}
 	remove := l.s.count.CountListenable().Add(func(context.Context, int) { change() })
 	defer remove()
+	warning := time.NewTimer(selfWait)
+	defer warning.Stop()
 	own, names := nameOf(l.node.Path), l.node.Siblings
 	if nearEnd(own) {
 		return nil, ErrSequenceExhausted
@@ -234,7 +251,7 @@ func (l *leaseContender) await(ctx context.Context) (*hold, error) {
 			return nil, ErrNotAcquired
 		default:
 			l.busy = true
-			names, err = l.next(ctx, names, changed, change)
+			names, err = l.next(ctx, names, changed, change, warning.C)
 		}
 		if err != nil {
 			return nil, err
@@ -252,7 +269,7 @@ func (l *leaseContender) lacks(names []string) bool {
 // next returns the leases when they are others than names, or when the maximum changes. It
 // fails when the mutex's node is gone: of two who wait here none might ever be let in,
 // because both their nodes count.
-func (l *leaseContender) next(ctx context.Context, names []string, changed <-chan struct{}, change func()) ([]string, error) {
+func (l *leaseContender) next(ctx context.Context, names []string, changed <-chan struct{}, change func(), warning <-chan time.Time) ([]string, error) {
 	conn, err := l.in.inside.Conn()
 	if err != nil {
 		return nil, err
@@ -265,7 +282,7 @@ func (l *leaseContender) next(ctx context.Context, names []string, changed <-cha
 	defer conn.Unwatch(watch)
 	var res jute.GetChildren2Response
 	leases := &zkconn.Call{Op: jute.OpGetChildren2, Req: &jute.PathWatchRequest{Path: l.in.full, Watch: true}, Res: &res, Watch: watch}
-	gate := dataCall(l.gate, zkconn.NewWatch(l.gate, zkconn.WatchData, func(zkconn.WatchEvent) { change() }))
+	gate := dataCall(l.gate.Path, zkconn.NewWatch(l.gate.Path, zkconn.WatchData, func(zkconn.WatchEvent) { change() }))
 	defer conn.Unwatch(gate.Watch)
 	switch err := l.watchAll(ctx, conn, leases, gate); {
 	case err != nil:
@@ -281,14 +298,18 @@ func (l *leaseContender) next(ctx context.Context, names []string, changed <-cha
 		return res.Children, nil
 	}
 	l.span.Waiting(false)
-	select {
-	case <-changed:
-		if err := after(zkconn.EventType(event.Load())); err != nil {
-			return nil, err
+	for {
+		select {
+		case <-changed:
+			if err := after(zkconn.EventType(event.Load())); err != nil {
+				return nil, err
+			}
+			return l.in.list(ctx, l.node.Session)
+		case <-warning:
+			l.warn()
+		case <-ctx.Done():
+			return nil, ended(ctx)
 		}
-		return l.in.list(ctx, l.node.Session)
-	case <-ctx.Done():
-		return nil, ended(ctx)
 	}
 }
 

@@ -55,7 +55,7 @@ func (h *hold) limit(ctx context.Context) {
 	timer.Reset(conn.Margin())
 	select {
 	case <-timer.C:
-		h.delete(ctx, true) // nobody has released it
+		h.delete(ctx, true, nil) // nobody has released it
 	case <-h.left:
 	case <-ctx.Done():
 	}

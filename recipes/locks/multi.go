@@ -10,7 +10,8 @@ import (
 )
 
 // InterProcessMultiLock is several locks taken as one, all or none, in the given order
-// and released in reverse. Two MultiLocks that share locks must give them in the same
+// and released in reverse: those of one client in one round trip, and those of several
+// clients at the same time. Two MultiLocks that share locks must give them in the same
 // order, or they can wait for each other until their contexts end.
 //
 // Java: InterProcessMultiLock.
@@ -31,7 +32,10 @@ func NewInterProcessMultiLock(locks ...InterProcessLock) (*InterProcessMultiLock
 
 // Acquire waits for every lock. The lease has Parts, ends when any part does, and has no
 // Token of its own. A lock that ctx holds already is nested. When it fails what was
-// acquired has been released, as far as the server can be reached.
+// acquired has been released, as far as the server can be reached. When a lock is lost again
+// while it waits for the next, it releases what it has and begins with the first, behind those
+// who wait by then; but that somebody asked for a lock (WithRevocable), or that WithMaxHold has
+// passed, is an error.
 //
 // Java: acquire.
 func (m *InterProcessMultiLock) Acquire(ctx context.Context) (*Lease, error) {
@@ -64,20 +68,39 @@ func (m *InterProcessMultiLock) acquire(ctx context.Context, wait bool, acquire 
 	return lease, nil
 }
 
-// acquireAll acquires the locks as parts of the trace of spanCtx.
-func (m *InterProcessMultiLock) acquireAll(ctx, spanCtx context.Context, acquire func(InterProcessLock, context.Context) (*Lease, error)) (_ *Lease, err error) {
+// acquireAll acquires the locks as parts of the trace of spanCtx. If one that it has got is
+// lost while it waits for the next, all are given back and acquired again.
+func (m *InterProcessMultiLock) acquireAll(ctx, spanCtx context.Context, acquire func(InterProcessLock, context.Context) (*Lease, error)) (*Lease, error) {
+	for {
+		lease, err := m.attempt(ctx, spanCtx, acquire)
+		if !errors.Is(err, errStartOver) {
+			return lease, err
+		}
+	}
+}
+
+// attempt acquires the locks once. When it fails none of them stays held.
+func (m *InterProcessMultiLock) attempt(ctx, spanCtx context.Context, acquire func(InterProcessLock, context.Context) (*Lease, error)) (whole *Lease, err error) {
 	var parts []*Lease
-	complete := false
 	defer func() { // also when a lock of somebody else's panics
-		if !complete && len(parts) > 0 {
-			err = errors.Join(err, (&Lease{parts: parts}).Release(spanCtx))
+		if whole != nil || len(parts) == 0 {
+			return
+		}
+		again := spanCtx.Err() == nil && slices.ContainsFunc(parts, (*Lease).befallen)
+		released := (&Lease{parts: parts}).Release(spanCtx)
+		if err = errors.Join(err, released); again {
+			err = errStartOver
 		}
 	}()
 	bound := spanCtx
 	for i, lock := range m.locks {
 		part, err := acquire(lock, bound)
-		if err == nil && part.never() {
+		switch {
+		case err != nil:
+		case part.never():
 			err = fmt.Errorf("%w: a lock that returns neither a lease nor an error", framework.ErrInvalidOption)
+		case part.Err() != nil: // whoever gives one that is over may do so again: that is the end
+			err = errors.Join(part.Err(), part.Release(spanCtx))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("lock %d of %d: %w", i+1, len(m.locks), err)
@@ -85,10 +108,17 @@ func (m *InterProcessMultiLock) acquireAll(ctx, spanCtx context.Context, acquire
 		parts = append(parts, part)
 		bound = part.Bind(bound) // a wait for the next ends when this one is lost
 	}
-	lease := composed(ctx, parts)
-	if err := lease.Err(); err != nil {
+	whole = composed(ctx, parts)
+	if err := whole.Err(); err != nil {
+		whole = nil
 		return nil, err
 	}
-	complete = true
-	return lease, nil
+	return whole, nil
+}
+
+// befallen tells whether the lease was lost by what may befall any lock. What somebody wanted,
+// WithMaxHold or a revocation, is told: it would come again, or is not to be undone.
+func (l *Lease) befallen() bool {
+	var loss *LossError
+	return errors.As(l.Err(), &loss) && loss.Reason != LossMaxHold && loss.Reason != LossRevoked
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/suite"
@@ -26,9 +28,9 @@ func onMulti(t *testing.T, test func(t *testing.T, e *multiEnv), opts ...framewo
 	})
 }
 
-func (e *multiEnv) mutexAt(i int, client *framework.Client) locks.InterProcessLock {
+func (e *multiEnv) mutexAt(i int, client *framework.Client, opts ...locks.MutexOption) locks.InterProcessLock {
 	e.t.Helper()
-	mutex, err := locks.NewInterProcessMutex(client, e.paths[i])
+	mutex, err := locks.NewInterProcessMutex(client, e.paths[i], opts...)
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -120,10 +122,7 @@ func TestMultiAllOrNone(t *testing.T) {
 		e.wantHeld(1)
 		ctx, cancel := context.WithCancel(t.Context())
 		a := e.start(ctx, multi)
-		suite.Eventually(t, "a wait for the second lock", func() bool {
-			names, err := e.observer.GetChildren().ForPath(t.Context(), e.paths[1])
-			return err == nil && len(names) == 2
-		})
+		e.untilWaiters(1, 1)
 		e.wantHeld(0, 1)
 		cancel()
 		<-a.done
@@ -134,31 +133,91 @@ func TestMultiAllOrNone(t *testing.T) {
 	})
 }
 
-// When one part is lost while the others are waited for, the wait ends.
+// When one part is lost while the others are waited for, all are given back and waited for
+// again, behind those who came meanwhile.
 func TestMultiLosesAPartWhileWaiting(t *testing.T) {
 	onMulti(t, func(t *testing.T, e *multiEnv) {
 		busy := e.acquire(e.mutexAt(2, e.otherClient()))
 		a := e.start(t.Context(), e.multi(e.all(e.client)...))
-		suite.Eventually(t, "a wait for the third lock", func() bool {
-			names, err := e.observer.GetChildren().ForPath(t.Context(), e.paths[2])
-			return err == nil && len(names) == 2
-		})
+		e.untilWaiters(2, 1)
+		next := e.start(t.Context(), e.mutexAt(1, e.otherClient()))
+		e.untilWaiters(1, 1)
 		e.deleteAt(0)
-		<-a.done
-		wantErr(t, a.err, locks.ErrLockLost)
-		e.wantHeld(2)
+		between := e.granted(next)
+		e.untilWaiters(1, 1)
 		e.release(busy)
+		e.release(between)
+		lease := e.granted(a)
+		if err := lease.Verify(t.Context()); err != nil {
+			t.Error(err)
+		}
+		e.release(lease)
 	})
 }
 
-// deleteAt is what an operator does to the node of a path.
-func (e *multiEnv) deleteAt(i int) {
+// What ends a part by somebody's wish while the others are waited for ends the wait: it would
+// end the next one, too.
+func TestMultiPartEndsWhileWaiting(t *testing.T) {
+	for name, c := range map[string]struct {
+		opt  locks.MutexOption
+		end  func(e *multiEnv)
+		want error
+	}{
+		"held for too long": {locks.WithMaxHold(50 * time.Millisecond), func(*multiEnv) {}, locks.ErrLockLost},
+		"revoked":           {locks.WithRevocable(nil), func(e *multiEnv) { e.askAt(0) }, locks.ErrLockLost},
+		"let go": {
+			locks.WithRevocable(func(ctx context.Context, lease *locks.Lease) { _ = lease.Release(ctx) }),
+			func(e *multiEnv) { e.askAt(0) }, locks.ErrReleased,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onMulti(t, func(t *testing.T, e *multiEnv) {
+				busy := e.acquire(e.mutexAt(2, e.otherClient()))
+				first := e.mutexAt(0, e.client, c.opt)
+				a := e.start(t.Context(), e.multi(first, e.mutexAt(1, e.client), e.mutexAt(2, e.client)))
+				e.untilWaiters(2, 1)
+				c.end(e)
+				<-a.done
+				wantErr(t, a.err, c.want)
+				e.wantHeld(2)
+				e.release(busy)
+			})
+		})
+	}
+}
+
+// nodesAt returns the paths of the nodes of a path, in order.
+func (e *multiEnv) nodesAt(i int) []string {
 	e.t.Helper()
 	names, err := e.observer.GetChildren().ForPath(e.t.Context(), e.paths[i])
-	if err != nil || len(names) != 1 {
-		e.t.Fatalf("%q, %v", names, err)
+	if err != nil && !errors.Is(err, framework.ErrNoNode) {
+		e.t.Fatal(err)
 	}
-	if err := e.observer.Delete().ForPath(e.t.Context(), e.paths[i]+"/"+names[0]); err != nil {
+	slices.SortFunc(names, func(a, b string) int { return strings.Compare(number(a), number(b)) })
+	for j, name := range names {
+		names[j] = e.paths[i] + "/" + name
+	}
+	return names
+}
+
+// untilWaiters waits until so many wait for the holder of a path.
+func (e *multiEnv) untilWaiters(i, n int) {
+	e.t.Helper()
+	suite.Eventually(e.t, "waiters", func() bool { return len(e.nodesAt(i)) == n+1 })
+}
+
+// deleteAt is what an operator does to the holder's node of a path.
+func (e *multiEnv) deleteAt(i int) {
+	e.t.Helper()
+	if err := e.observer.Delete().ForPath(e.t.Context(), e.nodesAt(i)[0]); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// askAt asks the holder of a path to let go.
+func (e *multiEnv) askAt(i int) {
+	e.t.Helper()
+	if err := locks.AttemptRevoke(e.t.Context(), e.observer, e.nodesAt(i)[0]); err != nil {
 		e.t.Fatal(err)
 	}
 }
@@ -266,10 +325,7 @@ func TestMultiRelease(t *testing.T) {
 		var waiters []*acquisition
 		for i := range e.paths {
 			waiters = append(waiters, e.start(t.Context(), e.mutexAt(i, e.otherClient())))
-			suite.Eventually(t, "a waiter", func() bool {
-				names, err := e.observer.GetChildren().ForPath(t.Context(), e.paths[i])
-				return err == nil && len(names) == 2
-			})
+			e.untilWaiters(i, 1)
 		}
 		e.release(lease)
 		var changes []int64 // when the nodes went

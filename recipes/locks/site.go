@@ -50,8 +50,13 @@ func (c *contender) warnLater() {
 }
 
 // warn tells the client's log that the contender waits behind a lease of its own client,
-// if one of the nodes ahead is that of one.
+// if one of the nodes ahead is that of one, or any lease of a semaphore in Java's layout,
+// where the mutex ahead is that of one who waits for them, too.
 func (c *contender) warn() {
+	if s := c.in.semaphore; s != nil {
+		c.warnOf(holds.of(s.leases.key()))
+		return
+	}
 	for _, path := range c.ahead {
 		if c.warnOf(holds.at(nodeKey{c.in.inside.Identity(), path})) {
 			return
@@ -64,10 +69,17 @@ func (c *contender) warnOf(h *hold) bool {
 	if h == nil {
 		return false
 	}
+	path, advice := c.in.path, "pass the lease's context down"
+	if s := c.in.semaphore; s != nil {
+		path = s.base.path
+	}
+	if c.in.flat {
+		advice = "release it first: leases of this lock do not nest"
+	}
 	waiting, held := c.site, h.site
 	c.in.inside.Report(func() {
-		c.in.client.Logger().Warn("lock waits for a lease of this client; if that is its own caller's, pass the lease's context down",
-			"path", c.in.path, "waiting", waiting.String(), "held", held.String(), "token", h.token)
+		c.in.client.Logger().Warn("lock waits for a lease of this client; if that is its own caller's, "+advice,
+			"path", path, "waiting", waiting.String(), "held", held.String(), "token", h.token)
 	})
 	return true
 }

@@ -3,6 +3,7 @@ package locks_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"sync"
@@ -56,4 +57,77 @@ func TestWaitForOneself(t *testing.T) {
 			t.Errorf("%d lines:\n%s", lines, &log)
 		}
 	})
+}
+
+// TestWaitForOneselfV2 has leases of a semaphore in Java's layout held by the own client, by
+// another one, or by both, and the own client wait for one.
+func TestWaitForOneselfV2(t *testing.T) {
+	for name, c := range map[string]struct {
+		mine, others int // leases that are held
+		queue        bool
+		want         int // that are wanted
+		warns        int
+	}{
+		"all are its own":                      {mine: 3, want: 1, warns: 1},
+		"some are its own":                     {mine: 1, others: 2, want: 1, warns: 1},
+		"some of those for several":            {mine: 1, others: 1, want: 2, warns: 1},
+		"behind the mutex of another's waiter": {mine: 1, others: 2, queue: true, want: 1, warns: 1},
+		"none is its own":                      {others: 3, want: 1},
+		"none but those that it takes":         {others: 2, want: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var log journal
+				server := curatortest.Start(t, curatortest.Virtual())
+				logged := framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))
+				mine, others := threeLeases(t, server.Client(t, logged)), threeLeases(t, server.Client(t))
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				for s, n := range map[*locks.InterProcessSemaphoreV2]int{mine: c.mine, others: c.others} {
+					if n == 0 {
+						continue
+					}
+					lease, err := s.AcquireN(ctx, n)
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer giveBack(t, lease)
+				}
+				var waiting sync.WaitGroup
+				wait := func(s *locks.InterProcessSemaphoreV2) {
+					waiting.Go(func() {
+						_, err := s.AcquireN(ctx, c.want)
+						if !errors.Is(err, locks.ErrNotAcquired) {
+							t.Error(err)
+						}
+					})
+					synctest.Wait()
+				}
+				if c.queue {
+					wait(others)
+				}
+				wait(mine)
+				if !c.queue {
+					wait(mine) // behind its own mutex
+					c.warns *= 2
+				}
+				waiting.Wait()
+				synctest.Wait()
+				text := log.String()
+				lines := strings.Count(text, "lock waits for a lease of this client")
+				if lines != c.warns || strings.Count(text, "path=/lock ") != lines || strings.Count(text, "site_test.go:") != 2*lines {
+					t.Errorf("%d lines, want %d:\n%s", lines, c.warns, text)
+				}
+			})
+		})
+	}
+}
+
+func threeLeases(t *testing.T, client *framework.Client) *locks.InterProcessSemaphoreV2 {
+	t.Helper()
+	s, err := locks.NewInterProcessSemaphoreV2(client, "/lock", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
