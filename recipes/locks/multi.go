@@ -49,7 +49,7 @@ func (m *InterProcessMultiLock) TryAcquire(ctx context.Context) (*Lease, error) 
 	return m.acquire(ctx, false, InterProcessLock.TryAcquire)
 }
 
-func (m *InterProcessMultiLock) acquire(ctx context.Context, wait bool, acquire func(InterProcessLock, context.Context) (*Lease, error)) (*Lease, error) {
+func (m *InterProcessMultiLock) acquire(ctx context.Context, wait bool, acquire func(InterProcessLock, context.Context) (*Lease, error)) (lease *Lease, err error) {
 	if m == nil || len(m.locks) == 0 {
 		return nil, errNilArgument
 	}
@@ -58,14 +58,17 @@ func (m *InterProcessMultiLock) acquire(ctx context.Context, wait bool, acquire 
 	}
 	t, seen := m.seen()
 	spanCtx, span := t.Acquire(ctx, seen, !wait)
-	lease, err := m.acquireAll(ctx, spanCtx, acquire)
-	if err != nil {
-		span.Failed(failure(spanCtx, err))
-		return nil, err
-	}
-	lease.span = span
-	span.Granted(lease.Token(), false)
-	return lease, nil
+	err = errPanicked // as long as nothing else is known
+	defer func() {
+		if err != nil {
+			span.Failed(failure(spanCtx, err))
+			return
+		}
+		lease.span = span
+		span.Granted(lease.Token(), false)
+	}()
+	lease, err = m.acquireAll(ctx, spanCtx, acquire)
+	return lease, err
 }
 
 // acquireAll acquires the locks as parts of the trace of spanCtx. If one that it has got is
