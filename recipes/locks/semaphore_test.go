@@ -218,12 +218,13 @@ func TestKindMismatchWhileWaiting(t *testing.T) {
 	plain := slices.DeleteFunc(slices.Clone(waiters), func(k kind) bool { return k.v2 || k.multi })
 	eachKind(t, plain, func(t *testing.T, f *fixture) {
 		a := f.wait(t.Context())
-		nodes := f.nodes()
-		if _, err := f.observer.Create().ForPath(t.Context(), f.path+"/leases"); err != nil {
+		dir := f.kind.dirs()[f.kind.struck]
+		nodes := f.below(dir)
+		if _, err := f.observer.Create().ForPath(t.Context(), f.path+dir+"/leases"); err != nil {
 			t.Fatal(err)
 		}
 		suite.Eventually(t, "the end of the wait", func() bool {
-			_, err := f.observer.SetData().ForPath(t.Context(), f.path+"/"+nodes[len(nodes)-1], nil)
+			_, err := f.observer.SetData().ForPath(t.Context(), nodes[len(nodes)-1], nil)
 			if err != nil && !errors.Is(err, framework.ErrNoNode) {
 				t.Fatal(err)
 			}
@@ -236,10 +237,13 @@ func TestKindMismatchWhileWaiting(t *testing.T) {
 		})
 		f.yield()
 		wantErr(t, a.err, locks.ErrKindMismatch)
-		f.wantNodes(1)
-		if err := f.observer.Delete().ForPath(t.Context(), f.path+"/leases"); err != nil {
+		if left := f.below(dir); len(left) != 1 {
+			t.Errorf("%q are left", left)
+		}
+		if err := f.observer.Delete().ForPath(t.Context(), f.path+dir+"/leases"); err != nil {
 			t.Fatal(err)
 		}
+		f.wantNone()
 	})
 }
 
