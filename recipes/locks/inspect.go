@@ -57,9 +57,9 @@ func Inspect(ctx context.Context, client *framework.Client, path string) (*Inspe
 		i.result.Kind = kinds[0]
 	}
 	switch i.result.Kind {
-	case "mutex":
+	case mutexKind:
 		i.queue(path, names, mutexRules(StandardLockInternalsDriver{}))
-	case "read-write":
+	case readWriteKind:
 		i.readWrite(path, names)
 	default:
 		i.leases(path)
@@ -74,16 +74,7 @@ func Inspect(ctx context.Context, client *framework.Client, path string) (*Inspe
 func kindsOf(names []string) []string {
 	var kinds []string
 	for _, name := range names {
-		kind := ""
-		switch {
-		case orderOf(name) != "":
-			kind = "read-write"
-		case name == "leases", name == "locks":
-			kind = "semaphore-v2"
-		case StandardLockInternalsDriver{}.FixForSorting(name, lockName) != "":
-			kind = "mutex"
-		}
-		if kind != "" && !slices.Contains(kinds, kind) {
+		if kind := kindOf(name); kind != "" && !slices.Contains(kinds, kind) {
 			kinds = append(kinds, kind)
 		}
 	}
@@ -109,7 +100,6 @@ func (i *inspector) children(path string) ([]string, error) {
 // sorted returns the names that rules take for contenders, in order.
 func sorted(names []string, r rules) []string {
 	in := internals{rules: r}
-	in.mismatch = func(string) string { return "" }
 	queue, _ := in.contenders(names) // there is nothing that it could refuse
 	return queue
 }

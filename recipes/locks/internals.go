@@ -25,6 +25,8 @@ const (
 	semaphoreV2Kind = "semaphore-v2"
 	readKind        = "read"
 	writeKind       = "write"
+
+	readWriteKind = "read-write" // of both, as far as children go
 )
 
 // What Curator calls the nodes of a mutex, and of readers and writers.
@@ -58,12 +60,10 @@ type rules struct {
 	lockName  string
 	driver    LockInternalsDriver
 	maxLeases int
-	// mismatch tells whether a child is that of a kind that does not exclude this one, and
-	// which it is.
-	mismatch func(name string) string
-	baton    batonRules
-	shared   bool // nested leases do not exclude each other
-	flat     bool // leases do not nest
+	children  string // the kind, as kindOf has it, beside whose children no others may be; "" for any
+	baton     batonRules
+	shared    bool // nested leases do not exclude each other
+	flat      bool // leases do not nest
 }
 
 func newInternals(client *framework.Client, path string, cfg config, r rules) (*internals, error) {
@@ -100,6 +100,11 @@ func (in *internals) carried(ctx context.Context) *Lease {
 	return lease
 }
 
+// ownedBy tells whether ctx carries a live lease of this lock.
+func (in *internals) ownedBy(ctx context.Context) bool {
+	return in != nil && ctx != nil && in.carried(ctx) != nil
+}
+
 // builder describes a contender's node, which says whose it is.
 func (in *internals) builder(span *telemetry.Acquisition) framework.CreateBuilder {
 	b := in.client.Create().CreatingParentContainersIfNeeded().WithProtection().WithMode(framework.EphemeralSequential)
@@ -118,8 +123,8 @@ func (in *internals) contenders(names []string) ([]string, error) {
 	type contender struct{ name, order string }
 	all := make([]contender, 0, len(names))
 	for _, name := range names {
-		if kind := in.mismatch(name); kind != "" {
-			return nil, fmt.Errorf("%w: %s (%s)", ErrKindMismatch, kind, name)
+		if err := in.refuse(name); err != nil {
+			return nil, err
 		}
 		if order := in.driver.FixForSorting(name, in.lockName); order != "" {
 			all = append(all, contender{name, order})
@@ -135,28 +140,33 @@ func (in *internals) contenders(names []string) ([]string, error) {
 	return queue, nil
 }
 
-// otherThanMutex tells of children that no mutex or first semaphore has.
-func otherThanMutex(name string) string {
+// kindOf returns the kind of lock that a child of a lock's path is of, "" if it is of none. A
+// mutex and an InterProcessSemaphore have the same children.
+func kindOf(name string) string {
 	switch {
 	case isReader(name), isWriter(name):
-		return "a read-write lock"
+		return readWriteKind
 	case name == "leases", name == "locks":
-		return "a semaphore"
+		return semaphoreV2Kind
+	case StandardLockInternalsDriver{}.FixForSorting(name, lockName) != "":
+		return mutexKind
 	}
 	return ""
 }
 
-// otherThanReadWrite tells of children that no read-write lock has.
-func otherThanReadWrite(name string) string {
-	switch {
-	case isReader(name), isWriter(name):
-		return ""
-	case name == "leases", name == "locks":
-		return "a semaphore"
-	case StandardLockInternalsDriver{}.FixForSorting(name, lockName) != "":
-		return "a mutex or semaphore"
+// refuse returns an error if a child is that of a kind of lock that does not exclude this one.
+func (r rules) refuse(name string) error {
+	if r.children == "" {
+		return nil
 	}
-	return ""
+	switch kind := kindOf(name); kind {
+	case "", r.children:
+		return nil
+	case mutexKind:
+		return fmt.Errorf("%w: mutex or semaphore (%s)", ErrKindMismatch, name)
+	default:
+		return fmt.Errorf("%w: %s (%s)", ErrKindMismatch, kind, name)
+	}
 }
 
 // reserve is how many numbers before the last a lock stops to be used. A server repeats

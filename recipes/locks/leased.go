@@ -37,21 +37,20 @@ func newLeased(client *framework.Client, path string, count LeaseCount, opts []S
 		return nil, err
 	}
 	s := &leased{count: count}
-	nothing := func(string) string { return "" }
-	if s.base, err = newInternals(client, path, cfg, rules{kind: semaphoreV2Kind, mismatch: otherThanSemaphoreV2}); err != nil {
+	if s.base, err = newInternals(client, path, cfg, rules{kind: semaphoreV2Kind, children: semaphoreV2Kind}); err != nil {
 		return nil, err
 	}
 	gate := cfg
 	gate.nodeData, gate.nodeDataGiven, gate.plainData = nil, false, cfg.nodeDataGiven
 	gate.maxHold = 0 // it is held for as long as somebody waits
 	if s.gate, err = newInternals(client, path+"/locks", gate, rules{
-		kind: semaphoreV2Kind, lockName: lockName, driver: StandardLockInternalsDriver{}, maxLeases: 1, mismatch: nothing, flat: true,
+		kind: semaphoreV2Kind, lockName: lockName, driver: StandardLockInternalsDriver{}, maxLeases: 1, flat: true,
 		baton: mutexBaton,
 	}); err != nil {
 		return nil, err
 	}
 	if s.leases, err = newInternals(client, path+"/leases", cfg, rules{
-		kind: semaphoreV2Kind, lockName: leaseName, driver: leaseDriver{}, mismatch: nothing, flat: true,
+		kind: semaphoreV2Kind, lockName: leaseName, driver: leaseDriver{}, flat: true,
 	}); err != nil {
 		return nil, err
 	}
@@ -118,8 +117,8 @@ func (s *leased) look(ctx context.Context) error {
 		return err
 	}
 	for _, name := range names {
-		if kind := s.base.mismatch(name); kind != "" {
-			return fmt.Errorf("%w: %s (%s)", ErrKindMismatch, kind, name)
+		if err := s.base.refuse(name); err != nil {
+			return err
 		}
 	}
 	s.looked.Store(true)
@@ -324,15 +323,4 @@ func (c *contender) refused(err, missing error) error {
 func sameNames(a, b []string) bool {
 	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
 	return slices.Equal(a, b)
-}
-
-// otherThanSemaphoreV2 tells of children that a semaphore of this layout does not have.
-func otherThanSemaphoreV2(name string) string {
-	if isReader(name) || isWriter(name) {
-		return "a read-write lock"
-	}
-	if (StandardLockInternalsDriver{}).FixForSorting(name, lockName) != "" {
-		return "a mutex or a semaphore of the other layout"
-	}
-	return ""
 }

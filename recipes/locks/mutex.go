@@ -32,7 +32,7 @@ func NewInterProcessMutex(client *framework.Client, path string, opts ...MutexOp
 }
 
 func mutexRules(driver LockInternalsDriver) rules {
-	r := rules{kind: mutexKind, lockName: lockName, driver: driver, maxLeases: 1, mismatch: otherThanMutex}
+	r := rules{kind: mutexKind, lockName: lockName, driver: driver, maxLeases: 1, children: mutexKind}
 	if driver == (StandardLockInternalsDriver{}) {
 		r.baton = mutexBaton
 	}
@@ -81,5 +81,5 @@ func (m *InterProcessMutex) IsAcquiredInThisProcess() bool { return m != nil && 
 //
 // Java: isOwnedByCurrentThread.
 func (m *InterProcessMutex) IsOwnedBy(ctx context.Context) bool {
-	return m != nil && m.in != nil && ctx != nil && m.in.carried(ctx) != nil
+	return m != nil && m.in.ownedBy(ctx)
 }

@@ -250,7 +250,7 @@ func checkWaiter(r *rapid.T, m *member, listed, watched []string) {
 // gives out: whoever lists them, in whatever order, has the same queue.
 func TestOrderIsTheSameForEverybody(t *testing.T) {
 	mutex := internals{rules: mutexRules(StandardLockInternalsDriver{})}
-	rw := internals{rules: rules{driver: writeDriver{}, mismatch: otherThanReadWrite}}
+	rw := internals{rules: rules{driver: writeDriver{}, children: readWriteKind}}
 	for name, c := range map[string]struct {
 		in      *internals
 		formats []string
@@ -283,15 +283,16 @@ func (m *member) order(name string) string { return m.in.driver.FixForSorting(na
 func TestKindsDoNotMix(t *testing.T) {
 	read, write, plain := uuid+readName+"0000000001", uuid+writeName+"0000000001", uuid+lockName+"0000000001"
 	for _, c := range []struct {
-		mismatch func(string) string
-		accepts  []string
-		refuses  []string
+		children         string
+		accepts, refuses []string
 	}{
-		{otherThanMutex, []string{plain, "notes"}, []string{read, write, "leases", "locks"}},
-		{otherThanReadWrite, []string{read, write, "notes", "lock-"}, []string{plain, "leases", "locks"}},
+		{mutexKind, []string{plain, "notes"}, []string{read, write, "leases", "locks"}},
+		{readWriteKind, []string{read, write, "notes", "lock-"}, []string{plain, "leases", "locks"}},
+		{semaphoreV2Kind, []string{"leases", "locks", "notes"}, []string{plain, read, write}},
+		{"", []string{"leases", "notes", plain, read, write}, nil},
 	} {
 		in := internals{rules: mutexRules(StandardLockInternalsDriver{})}
-		in.mismatch = c.mismatch
+		in.children = c.children
 		for _, name := range append(slices.Clone(c.accepts), c.refuses...) {
 			_, err := in.contenders([]string{name})
 			if refused := slices.Contains(c.refuses, name); errors.Is(err, ErrKindMismatch) != refused {

@@ -33,14 +33,14 @@ func NewInterProcessReadWriteLock(client *framework.Client, path string, opts ..
 		return nil, err
 	}
 	write, err := newInternals(client, path, cfg, rules{
-		kind: writeKind, lockName: writeName, driver: writeDriver{}, maxLeases: 1, mismatch: otherThanReadWrite,
+		kind: writeKind, lockName: writeName, driver: writeDriver{}, maxLeases: 1, children: readWriteKind,
 		baton: writeBaton,
 	})
 	if err != nil {
 		return nil, err
 	}
 	read, err := newInternals(client, path, cfg, rules{
-		kind: readKind, lockName: readName, driver: readDriver{first: cfg.plain}, maxLeases: 1, mismatch: otherThanReadWrite, shared: true,
+		kind: readKind, lockName: readName, driver: readDriver{first: cfg.plain}, maxLeases: 1, children: readWriteKind, shared: true,
 		baton: readBaton,
 	})
 	if err != nil {
@@ -152,7 +152,7 @@ func (l *ReadLock) IsAcquiredInThisProcess() bool { return l != nil && l.in.held
 //
 // Java: isOwnedByCurrentThread.
 func (l *ReadLock) IsOwnedBy(ctx context.Context) bool {
-	return l != nil && l.in != nil && ctx != nil && l.in.carried(ctx) != nil
+	return l != nil && l.in.ownedBy(ctx)
 }
 
 // Acquire waits until nobody is ahead. With the context of a read lease of the same lock,
@@ -193,7 +193,7 @@ func (l *WriteLock) IsAcquiredInThisProcess() bool { return l != nil && l.in.hel
 //
 // Java: isOwnedByCurrentThread.
 func (l *WriteLock) IsOwnedBy(ctx context.Context) bool {
-	return l != nil && l.in != nil && ctx != nil && l.in.carried(ctx) != nil
+	return l != nil && l.in.ownedBy(ctx)
 }
 
 // side lists the nodes of one side.

@@ -37,7 +37,7 @@ func NewInterProcessSemaphore(client *framework.Client, path string, maxLeases i
 	}
 	r := rules{
 		kind: semaphoreKind, lockName: lockName, driver: StandardLockInternalsDriver{}, maxLeases: maxLeases,
-		mismatch: otherThanMutex, flat: true,
+		children: mutexKind, flat: true,
 	}
 	if maxLeases == 1 {
 		r.baton = mutexBaton

@@ -150,7 +150,7 @@ func (m *InterProcessSemaphoreMutex) acquire(ctx context.Context, wait bool) (*L
 	if m == nil || m.s == nil {
 		return nil, errNilArgument
 	}
-	if ctx != nil && m.s.leases.carried(ctx) != nil {
+	if m.s.leases.ownedBy(ctx) {
 		return nil, fmt.Errorf("lock %s: %w: it does not nest", m.s.base.path, ErrDeadlock)
 	}
 	return m.s.one(ctx, wait)
