@@ -213,9 +213,9 @@ func TestKindMismatch(t *testing.T) {
 
 // A path that changes its kind under a waiter ends the wait when it looks at the queue again,
 // as it does when somebody writes to its node. The kinds in Java's layout do not see it: their
-// nodes are further down; a multi lock is such a mutex.
+// nodes are further down.
 func TestKindMismatchWhileWaiting(t *testing.T) {
-	plain := slices.DeleteFunc(slices.Clone(waiters), func(k kind) bool { return k.v2 || k.multi })
+	plain := slices.DeleteFunc(slices.Clone(waiters), func(k kind) bool { return k.v2 })
 	eachKind(t, plain, func(t *testing.T, f *fixture) {
 		a := f.wait(t.Context())
 		dir := f.kind.dirs()[f.kind.struck]
