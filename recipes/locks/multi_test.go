@@ -318,6 +318,24 @@ func TestMultiOfOddLocks(t *testing.T) {
 	})
 }
 
+// Who gives a lease that is lost already gives no other the next time.
+func TestMultiOfALostLease(t *testing.T) {
+	onMulti(t, func(t *testing.T, e *multiEnv) {
+		lost := e.acquire(e.mutexAt(1, e.client))
+		e.deleteAt(1)
+		e.lost(lost, locks.LossNodeDeleted)
+		calls := 0
+		again := odd(func(context.Context) (*locks.Lease, error) {
+			if calls++; calls > 1 {
+				return nil, errors.New("asked once more")
+			}
+			return lost, nil
+		})
+		_, err := e.multi(e.mutexAt(0, e.client), again).Acquire(t.Context())
+		wantErr(t, err, locks.ErrLockLost)
+	})
+}
+
 // Parts are released in reverse, all of them, and every failure is told.
 func TestMultiRelease(t *testing.T) {
 	onMulti(t, func(t *testing.T, e *multiEnv) {
