@@ -3,6 +3,7 @@ package framework
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkconn"
@@ -85,4 +86,11 @@ func (p syncParams) do(ctx context.Context, c *Client, path string) error {
 	}
 	op := operation{name: "sync", path: path, repeat: true}
 	return c.call(ctx, op, jute.OpSync, &jute.PathRequest{Path: full}, &jute.SyncResponse{})
+}
+
+// readable tells whether everybody may read a node with this ACL.
+func readable(acl []jute.ACL) bool {
+	return slices.ContainsFunc(acl, func(a jute.ACL) bool {
+		return a.ID == (jute.ID{Scheme: "world", ID: "anyone"}) && a.Perms&int32(PermRead) != 0
+	})
 }

@@ -209,7 +209,7 @@ func (cr *creation) send(ctx context.Context, conn *zkconn.Conn) error {
 // made notes the node.
 func (cr *creation) made(path string, stat jute.Stat, session int64, siblings []string) {
 	cr.stat = stat
-	cr.result = seam.Created{Path: path, Czxid: stat.Czxid, Owner: stat.EphemeralOwner, Session: session, Siblings: siblings}
+	cr.result = seam.Created{Path: path, Czxid: stat.Czxid, Owner: stat.EphemeralOwner, Session: session, Open: readable(cr.acl), Siblings: siblings}
 }
 
 // resolve looks for the node that an earlier try may have made. The connection is

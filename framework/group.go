@@ -97,7 +97,8 @@ func (g *multiCreation) send(ctx context.Context, conn *zkconn.Conn) error {
 	g.made = nil
 	for _, result := range res.Results {
 		g.made = append(g.made, seam.Created{
-			Path: result.Path, Czxid: create.Zxid, Owner: create.Session, Session: create.Session, Siblings: siblings.Children,
+			Path: result.Path, Czxid: create.Zxid, Owner: create.Session, Session: create.Session,
+			Open: readable(g.acl), Siblings: siblings.Children,
 		})
 	}
 	return nil

@@ -64,6 +64,7 @@ type Created struct {
 	Czxid    int64
 	Owner    int64    // the session whose node it is
 	Session  int64    // of the client when the node was made or found
+	Open     bool     // everybody may read it, and so hears of its events
 	Siblings []string // the names of all children, ours among them
 }
 

@@ -18,7 +18,8 @@ var ErrCovered = errors.New("there is a persistent watch on the path")
 // that node. seen is the zxid of something that was answered.
 //
 // Clients use the request to put watches back after a reconnect. It is one, where to read the
-// nodes is one for each, and the server looks at no node's ACL.
+// nodes is one for each. The server does not ask whether the client may read them; but newer
+// servers tell it of no change of those that it may not.
 func SetWatches(seen int64, present, missing []*Watch) *Call {
 	return &Call{
 		Op: jute.OpSetWatches,
@@ -62,11 +63,12 @@ func (s *subscriptions) covered(call *Call) bool {
 func (w *wire) settle(call *Call, code jute.Code) {
 	for watch := range call.watches {
 		idle := w.hub.replied(watch, call.Op, code)
-		if watch.told && slices.Contains(call.present, watch) {
-			continue // of these the server sets none whose node has changed since seen
+		if watch.notice > w.noticed && slices.Contains(call.present, watch) {
+			continue // told by this request, or of a change since seen: the server has set none
 		}
 		if idle {
 			w.removeWatch(watch)
 		}
 	}
+	w.noticed = w.conn.notices.Load()
 }

@@ -102,3 +102,28 @@ func TestSetWatchesUnanswered(t *testing.T) {
 		}
 	})
 }
+
+// Two waiters for one node whose data has changed: for one it is news, for the other not.
+func TestSetWatchesOfTwo(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		t.open(nil)
+		made, _ := create("/a", 0)
+		t.do(made)
+		set := &zkconn.Call{Op: jute.OpSetData, Req: &jute.SetDataRequest{Path: "/a", Version: -1}, Res: &jute.StatResponse{}}
+		t.do(set)
+		w := func() *zkconn.Watch {
+			return zkconn.NewWatch("/a", zkconn.WatchData, func(zkconn.WatchEvent) {})
+		}
+		first, second := w(), w()
+		a, b := zkconn.SetWatches(made.Zxid, []*zkconn.Watch{first}, nil), zkconn.SetWatches(set.Zxid, []*zkconn.Watch{second}, nil)
+		if err := t.conn.Do(t.Context(), 0, a, b); err != nil || a.Err != nil || b.Err != nil {
+			t.Fatal(err, a.Err, b.Err)
+		}
+		t.conn.Unwatch(first)
+		t.conn.Unwatch(second)
+		synctest.Wait()
+		if t.server.Watches() != 0 || t.conn.Watches() != 0 {
+			t.Errorf("%d watches at the server, %d here", t.server.Watches(), t.conn.Watches())
+		}
+	})
+}

@@ -51,7 +51,7 @@ type Watch struct {
 
 	// Guarded by wire.mu, as the rest of the hub.
 	over       bool  // fired or given back
-	told       bool  // fired
+	notice     int64 // of the message that it was fired by, if it was
 	wire       *wire // where it is set
 	prev, next *Watch
 
@@ -76,7 +76,7 @@ func (w *Watch) Path() string { return w.path }
 
 func (w *Watch) fire(e WatchEvent) {
 	if !w.over {
-		w.over, w.told = true, true
+		w.over, w.notice = true, e.Notice
 		w.fn(e)
 	}
 }

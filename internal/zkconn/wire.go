@@ -58,6 +58,7 @@ type wire struct {
 	mute    bool          // writing has failed, reading goes on for a moment
 	err     error         // why the wire is dead, nil while it lives
 	hub     hub
+	noticed int64 // the last message when a request of ours was answered
 
 	wake chan struct{} // tells the writer of a queue that is not empty
 	dead chan struct{}

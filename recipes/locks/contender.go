@@ -145,6 +145,9 @@ func (c *contender) createAll(ctx context.Context, builder framework.CreateBuild
 		return left, err
 	}
 	c.mates.nodes, c.node = nodes[:c.mates.n], nodes[c.mates.n]
+	for i := range c.mates.nodes {
+		c.mates.nodes[i].Siblings = nil // they are c.node's
+	}
 	return nil, nil
 }
 

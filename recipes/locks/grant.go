@@ -52,21 +52,26 @@ func (c *contender) grant(node seam.Created) (*hold, error) {
 		h.token = c.writer.token // its own would be higher than that of a writer to come
 	}
 	h.forget = c.in.inside.OnLoss(h.onLoss)
+	granted := false
+	defer func() { // also when a user's error policy panics
+		if !granted {
+			h.forget()
+		}
+	}()
 	conn, err := c.in.inside.Conn()
 	if err != nil {
-		h.forget()
 		return nil, err
 	}
 	deadline, alive := conn.Deadline(node.Session)
+	if !alive {
+		return nil, errStartOver
+	}
 	s := conn.State() // while there is a connection the policy has no say
 	doubt := !time.Now().Before(deadline) || !s.IsConnected() && c.in.client.ErrorPolicy().IsErrorState(s)
-	if !alive || doubt || h.lost() != nil {
-		h.forget()
-		if !alive {
-			return nil, errStartOver
-		}
+	if doubt || h.lost() != nil {
 		return nil, errInDoubt
 	}
+	granted = true
 	h.count()
 	h.watchFrom(c)
 	return h, nil

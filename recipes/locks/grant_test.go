@@ -159,3 +159,47 @@ func TestAskedBeforeTheLease(t *testing.T) {
 		})
 	}
 }
+
+// A hold of a seat that was lost before there was a lease: the contender must go on with a node
+// of its own, and not be let in by the one that is being removed.
+func TestLostSeatIsNotTakenAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := curatortest.Start(t, curatortest.Virtual())
+		client := server.Client(t)
+		in, err := newInternals(client, "/lock", config{releaseTimeout: time.Second, handover: 5}, mutexRules(StandardLockInternalsDriver{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		node, _, err := in.inside.CreateAndList(t.Context(), in.builder(nil), "/lock/"+lockName, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &contender{acquisition: acquisition{in: in}, wait: true}
+		ctx := t.Context()
+		lost, err := c.sit(ctx, seat{node: node, waited: true, times: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// As takeTurn goes on.
+		lost.lose(LossSuspended, nil)
+		if lease := lost.newLease(ctx, nil, nil); lease != nil {
+			t.Fatal("a lease of what is lost")
+		}
+		server.Inject(curatortest.Rule{Op: "delete", Times: 3, Do: curatortest.Fail(framework.ErrConnectionLoss)})
+		lost.remove(ctx)
+		c.settle(ctx, lost.leaving())
+		again, err := c.sit(ctx, seat{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again.node.Path == node.Path {
+			t.Errorf("let in by %s, which is being removed", node.Path)
+		}
+		if again.times != 0 {
+			t.Errorf("times %d", again.times)
+		}
+		if err := again.newLease(ctx, nil, nil).Release(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -154,14 +154,14 @@ func (c *contender) takeTurn(ctx, waitCtx context.Context) (*Lease, error) {
 
 // sit makes a hold of a seat, or contends.
 func (c *contender) sit(ctx context.Context, s seat) (*hold, error) {
+	c.waited, c.times = s.waited, s.times
 	if s.node.Path != "" {
-		c.node, c.waited, c.times = s.node, s.waited, s.times
 		hold, err := c.grant(s.node)
 		if err == nil {
-			return hold, nil
+			return hold, nil // the node is the hold's, whatever becomes of that
 		}
 		c.vacate(ctx, s)
-		c.node, c.waited, c.times = seam.Created{}, false, 0
+		c.waited, c.times = false, 0
 		if !errors.Is(err, errStartOver) && !errors.Is(err, errInDoubt) {
 			return nil, err
 		}

@@ -210,7 +210,7 @@ func (h *hold) newLease(ctx context.Context, span *telemetry.Acquisition, up *pl
 			h.tellLocked(lease)
 		}
 	}
-	runtime.AddCleanup(lease, h.dropped, lease.released)
+	lease.cleanup = runtime.AddCleanup(lease, h.dropped, lease.released)
 	return lease
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -31,6 +32,7 @@ type Lease struct {
 	parts []*Lease // of a lease that is several; it has no hold of its own
 
 	released *atomic.Bool // apart, to be seen when the lease is gone
+	cleanup  runtime.Cleanup
 
 	once   sync.Once
 	before error // why the hold had ended when the lease was released
@@ -189,6 +191,7 @@ func (l *Lease) letGo(ctx context.Context, in lines) (outcome func() error) {
 		ctx, span = l.span.Release(ctx, l.Token())
 		if l.hold != nil {
 			l.released.Store(true)
+			l.cleanup.Stop() // else it keeps the hold in memory until the lease is collected
 			l.before, l.last = l.hold.leave(ctx, l.place, in.of(l.hold))
 		}
 	})

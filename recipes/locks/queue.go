@@ -58,10 +58,12 @@ func (c *contender) woken(ctx context.Context) (in, again bool, err error) {
 	if ctx.Err() != nil {
 		return false, false, ended(ctx)
 	}
-	if in, again, err = c.heard(); !in && !again && err == nil {
-		if c.overdue.Swap(false) {
-			c.warn()
-		}
+	in, again, err = c.heard()
+	if c.overdue.Swap(false) && !in && !again && err == nil {
+		c.warn()
+		again, err = c.check(ctx)
+	}
+	if !in && !again && err == nil {
 		return false, false, errAsleep
 	}
 	c.asleep = false

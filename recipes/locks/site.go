@@ -12,11 +12,13 @@ import (
 // in the log: most often it waits for its own caller, which passed an older context down.
 const selfWait = 10 * time.Second
 
-// site is where a lock was acquired: it is found out only when it is asked for.
-type site [7]uintptr
+// site is where a lock was acquired: it is found out only when it is asked for. Between the
+// user's code and the lock there may be Do, and locks of several.
+type site [9]uintptr
 
+// here returns the site of an acquire of this package, whose caller is at least two calls away.
 func here() (s site) {
-	runtime.Callers(2, s[:])
+	runtime.Callers(4, s[:])
 	return s
 }
 

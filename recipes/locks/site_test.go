@@ -131,3 +131,56 @@ func threeLeases(t *testing.T, client *framework.Client) *locks.InterProcessSema
 	}
 	return s
 }
+
+// A waiter that began anew, since its node was deleted, warns as any other.
+func TestWarnsAfterStartingOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log journal
+		server := curatortest.Start(t, curatortest.Virtual())
+		client := server.Client(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		mutex := mutexOf(t, client)
+		holder := take(t, mutex)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		done := make(chan error, 1)
+		go func() { _, err := mutex.Acquire(ctx); done <- err }()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		for _, name := range server.Children("/lock") {
+			if path := "/lock/" + name; path != holder.Path() {
+				if err := client.Delete().ForPath(ctx, path); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		time.Sleep(30 * time.Second)
+		synctest.Wait()
+		if n := strings.Count(log.String(), "lock waits for a lease of this client"); n != 1 {
+			t.Errorf("%d lines in the log, want 1:\n%s", n, &log)
+		}
+		wantErr(t, <-done, locks.ErrNotAcquired)
+		giveBack(t, holder)
+	})
+}
+
+// The places that the warning names are the user's, through Do and a multi lock.
+func TestSiteThroughMulti(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log journal
+		server := curatortest.Start(t, curatortest.Virtual())
+		client := server.Client(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		multi, err := locks.NewInterProcessMultiLock(mutexOf(t, client))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_ = locks.Do(ctx, multi, func(context.Context, *locks.Lease) error {
+			return locks.Do(ctx, multi, func(context.Context, *locks.Lease) error { return nil })
+		})
+		synctest.Wait()
+		if lines := log.String(); strings.Count(lines, "lock waits") != 1 || strings.Contains(lines, "unknown") {
+			t.Error(lines)
+		}
+	})
+}

@@ -15,6 +15,7 @@ import (
 type vigil struct {
 	told    chan struct{} // has room for one: a watch has fired
 	watches []*nodeWatch
+	unread  bool // the nodes were not read when the watches were set
 	asked   bool // to let go as soon as it holds the lock, by the own node's data
 }
 
@@ -198,6 +199,11 @@ func dataCall(path string, watch *zkconn.Watch) *zkconn.Call {
 		Op: jute.OpGetData, Req: &jute.PathWatchRequest{Path: path, Watch: true},
 		Res: &jute.GetDataResponse{}, Watch: watch,
 	}
+}
+
+// readCall is dataCall without a watch.
+func readCall(path string) *zkconn.Call {
+	return &zkconn.Call{Op: jute.OpGetData, Req: &jute.PathWatchRequest{Path: path}, Res: &jute.GetDataResponse{}}
 }
 
 // existsCall is dataCall for a node that is not there yet.

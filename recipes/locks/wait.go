@@ -28,13 +28,19 @@ func (c *contender) watch(ctx context.Context) (armed bool, err error) {
 		c.vigil = &vigil{told: make(chan struct{}, 1)}
 	}
 	wanted := c.wanted()
-	if !c.in.cfg.plain && !c.vigil.begun() && len(wanted) <= mostTogether && !c.span.Recording() {
+	if c.mayWatchTogether(len(wanted)) {
 		armed, err := c.watchTogether(ctx, conn, wanted)
 		if !errors.Is(err, zkconn.ErrCovered) {
 			return armed, err
 		}
 	}
 	return c.watchEach(ctx, conn, wanted)
+}
+
+// mayWatchTogether tells whether so many watches may be set together. That the own node's watch
+// has not fired must prove that it is there; so its events must not be kept back.
+func (c *contender) mayWatchTogether(n int) bool {
+	return c.node.Open && !c.in.cfg.plain && !c.vigil.begun() && n <= mostTogether && !c.span.Recording()
 }
 
 // wanted is what a wait watches: the own node first and the marker before the node that it
@@ -77,6 +83,7 @@ func (c *contender) watchTogether(ctx context.Context, conn *zkconn.Conn, wanted
 		return false, err
 	}
 	if !c.vigil.stirred() {
+		c.vigil.unread = true
 		return true, nil
 	}
 	// What has fired by now may never have been set: nothing follows from a marker, either.
@@ -111,6 +118,32 @@ func (c *contender) watchEach(ctx context.Context, conn *zkconn.Conn, wanted []w
 		c.waiting(reads)
 		return true, nil
 	}
+}
+
+// check reads the nodes that are watched unread, when that has lasted for long. Those ahead may
+// be somebody's who has forbidden it, and then nobody tells when they go.
+func (c *contender) check(ctx context.Context) (again bool, err error) {
+	conn, err := c.in.inside.Conn()
+	if err != nil || !c.vigil.unread {
+		return false, err
+	}
+	c.vigil.unread = false
+	var calls []*zkconn.Call
+	for _, w := range c.vigil.watches {
+		if w.role != markerNode {
+			calls = append(calls, readCall(w.Path()))
+		}
+	}
+	if err := c.arm(ctx, conn, calls...); err != nil {
+		return true, c.interrupted(ctx, err)
+	}
+	for _, call := range calls {
+		if call.Err != nil && !errors.Is(call.Err, framework.ErrNoNode) {
+			return false, call.Err
+		}
+		again = again || call.Err != nil
+	}
+	return again, nil
 }
 
 // interrupted says how to go on after a request that was not answered. A lost connection
@@ -167,6 +200,7 @@ func (c *contender) stop() {
 	c.asleep = false
 	if c.warning != nil {
 		c.warning.Stop()
+		c.warning = nil // it wakes this vigil, and no other
 	}
 	if c.vigil == nil {
 		return
