@@ -204,13 +204,13 @@ func (h *hold) newLease(ctx context.Context, span *telemetry.Acquisition, up *pl
 	h.places[p] = struct{}{}
 	lease := &Lease{hold: h, place: p, nested: up != nil, span: span, released: new(atomic.Bool)}
 	lease.ctx = context.WithValue(h.limited(inner), h.in.key(), lease)
+	lease.cleanup = runtime.AddCleanup(lease, h.dropped, lease.released)
 	if h.outer == (weak.Pointer[Lease]{}) {
 		h.outer = weak.Make(lease)
 		if h.asked {
 			h.tellLocked(lease)
 		}
 	}
-	lease.cleanup = runtime.AddCleanup(lease, h.dropped, lease.released)
 	return lease
 }
 
