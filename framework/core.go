@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/go-curator/curator/framework/listen"
 	"github.com/go-curator/curator/internal/seam"
@@ -304,15 +303,3 @@ func (c *core) onEvent(e zkconn.Event) {
 func (c *core) report(fn func()) { c.reports.add(&c.users, fn) }
 
 func sessionText(id int64) string { return fmt.Sprintf("0x%x", uint64(id)) }
-
-// pause waits for d or until ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -191,7 +192,7 @@ func (c *core) persist(cause context.Context, full string, batch int, fn func(ct
 		if err == nil || lasting(err) {
 			return err
 		}
-		if err := pause(c.life, pace.NextBackOff()); err != nil {
+		if err := wait.For(c.life, pace.NextBackOff()); err != nil {
 			return err
 		}
 		tries++

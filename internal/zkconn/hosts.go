@@ -10,6 +10,8 @@ import (
 
 	"github.com/cenkalti/backoff/v4"
 	"github.com/go-zookeeper/zk"
+
+	"github.com/go-curator/curator/internal/wait"
 )
 
 // hosts is the driver's list of servers. It keeps names, which are resolved for every
@@ -153,7 +155,7 @@ func (c *Conn) dial(network, address string, _ time.Duration) (net.Conn, error) 
 	if stopped {
 		<-c.life.Done() // Close, or rejected credentials: the driver cannot be stopped otherwise
 	}
-	if sleep(c.life, pause) != nil {
+	if wait.For(c.life, pause) != nil {
 		return newFarewell(false), nil
 	}
 	ctx, cancel := context.WithTimeout(c.life, c.handshakeTimeout())
@@ -178,18 +180,4 @@ func (c *Conn) dial(network, address string, _ time.Duration) (net.Conn, error) 
 		w.fail(ErrClosed)
 	}
 	return w, nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

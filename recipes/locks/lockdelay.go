@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/wait"
 )
 
 // The lock delay needs a trace of the holder that outlives its session: a persistent node
@@ -52,24 +53,16 @@ func (c *contender) keepDelay(ctx context.Context) (again bool, err error) {
 			return false, ErrNotAcquired
 		}
 		c.trace.waited = true
-		return true, pause(ctx, c.in.cfg.lockDelay)
+		if wait.For(ctx, c.in.cfg.lockDelay) != nil {
+			return false, ended(ctx)
+		}
+		return true, nil
 	}
 	_, err = c.in.client.Create().OrSetData().Uncompressed().WithData([]byte(own)).ForPath(ctx, path)
 	if err == nil {
 		c.trace.written = own
 	}
 	return false, err
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ended(ctx)
-	}
 }
 
 // tracePath returns the server's path of the hold's trace, which is to go with its node, or "".

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/internal/zkserver"
 )
 
@@ -68,7 +69,7 @@ func (e *embedded) dial(ctx context.Context, network, address string) (net.Conn,
 		case err != nil:
 			return nil, err
 		case !started: // somebody else was quicker, but does not listen yet
-			if err := pause(ctx, portPause); err != nil {
+			if err := wait.For(ctx, portPause); err != nil {
 				return nil, err
 			}
 		}
@@ -131,7 +132,7 @@ func (e *embedded) linger(ctx context.Context, server *zkserver.Server) error {
 			told = true
 			e.notes.say("done, but other sessions use the embedded server of this process: waiting for their end; a signal ends them at once")
 		}
-		if err := pause(ctx, lingerPause); err != nil {
+		if err := wait.For(ctx, lingerPause); err != nil {
 			return err
 		}
 	}
@@ -145,21 +146,9 @@ func idle(ctx context.Context, server *zkserver.Server) bool {
 		return false
 	}
 	accept := server.Refuse()
-	if err := pause(ctx, arrivalPause); err == nil && len(server.Sessions()) > 0 {
+	if err := wait.For(ctx, arrivalPause); err == nil && len(server.Sessions()) > 0 {
 		accept()
 		return false
 	}
 	return true
-}
-
-// pause waits for d, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -1,0 +1,23 @@
+// Package wait waits.
+package wait
+
+import (
+	"context"
+	"time"
+)
+
+// For waits for d, or until ctx ends: then it returns ctx's error. It does so, too, if ctx has
+// ended and there is nothing to wait for.
+func For(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
