@@ -202,14 +202,21 @@ func (cr *creation) send(ctx context.Context, conn *zkconn.Conn) error {
 		cr.c.core.remove(ctx, created.Path, anyVersion, 0)
 		return calls[1].Err
 	}
-	cr.made(created.Path, created.Stat, calls[0].Session, siblings.Children)
+	cr.note(created.Path, created.Stat, calls[0].Session, siblings.Children)
 	return nil
 }
 
-// made notes the node.
-func (cr *creation) made(path string, stat jute.Stat, session int64, siblings []string) {
-	cr.stat = stat
-	cr.result = seam.Created{Path: path, Czxid: stat.Czxid, Owner: stat.EphemeralOwner, Session: session, Open: readable(cr.acl), Siblings: siblings}
+// note keeps the node as the result.
+func (cr *creation) note(path string, stat jute.Stat, session int64, siblings []string) {
+	cr.stat, cr.result = stat, cr.created(path, stat, session, siblings)
+}
+
+// created is a node that was made, or found, as the recipes see it.
+func (cr *creation) created(path string, stat jute.Stat, session int64, siblings []string) seam.Created {
+	return seam.Created{
+		Path: path, Czxid: stat.Czxid, Owner: stat.EphemeralOwner, Session: session,
+		Open: readable(cr.acl), Siblings: siblings,
+	}
 }
 
 // resolve looks for the node that an earlier try may have made. The connection is
@@ -238,7 +245,7 @@ func (cr *creation) resolve(ctx context.Context, conn *zkconn.Conn) (found bool,
 			continue
 		}
 		cr.doubt = ""
-		cr.made(full, stat.Stat, session, names.all)
+		cr.note(full, stat.Stat, session, names.all)
 		return true, nil
 	}
 	cr.doubt = ""

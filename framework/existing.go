@@ -38,7 +38,7 @@ func (cr *creation) takeExisting(ctx context.Context, conn *zkconn.Conn) error {
 		session, _ := conn.Session()
 		foreign := cr.p.mode.ephemeral() && stat.EphemeralOwner != session // it goes with that one
 		if same && stat.Version == 0 && !foreign {
-			cr.made(cr.full, stat, session, nil)
+			cr.note(cr.full, stat, session, nil)
 			return nil
 		}
 	}
@@ -51,7 +51,7 @@ func (cr *creation) takeExisting(ctx context.Context, conn *zkconn.Conn) error {
 	}
 	stat, err := set.attempt(ctx, conn)
 	if err == nil {
-		cr.made(cr.full, stat, 0, nil)
+		cr.note(cr.full, stat, 0, nil)
 	}
 	return err
 }

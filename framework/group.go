@@ -95,11 +95,9 @@ func (g *multiCreation) send(ctx context.Context, conn *zkconn.Conn) error {
 		return list.Err
 	}
 	g.made = nil
+	stat := jute.Stat{Czxid: create.Zxid, EphemeralOwner: create.Session} // a transaction tells none
 	for _, result := range res.Results {
-		g.made = append(g.made, seam.Created{
-			Path: result.Path, Czxid: create.Zxid, Owner: create.Session, Session: create.Session,
-			Open: readable(g.acl), Siblings: siblings.Children,
-		})
+		g.made = append(g.made, g.created(result.Path, stat, create.Session, siblings.Children))
 	}
 	return nil
 }

@@ -92,9 +92,7 @@ func (t *Telemetry) Acquire(ctx context.Context, lock Lock, try bool) (context.C
 
 // Recording tells whether somebody looks at the acquire's span: then it is worth its while to
 // find out what to tell.
-func (a *Acquisition) Recording() bool { return a.recording() }
-
-func (a *Acquisition) recording() bool { return a != nil && a.span != nil && a.span.IsRecording() }
+func (a *Acquisition) Recording() bool { return a != nil && a.span != nil && a.span.IsRecording() }
 
 // Enqueued tells that the node is in the queue, behind so many others of so many
 // contenders, with a number after which there are so many more.
@@ -109,7 +107,7 @@ func (a *Acquisition) Enqueued(ahead, contenders int, remaining int64) {
 	if t.sequenceRemaining.Enabled(a.ctx) {
 		t.sequenceRemaining.Record(a.ctx, remaining, t.options.of(labels{name: a.lock.name}).record...)
 	}
-	if !a.recording() {
+	if !a.Recording() {
 		return
 	}
 	if a.ahead < 0 { // one that has to begin again is behind others then
@@ -128,7 +126,7 @@ const maxLinks = 16
 // Waiting tells for whom the acquire waits, by the data of the nodes, the nearest last, if
 // that is known; mine says that one of them is of the own session.
 func (a *Acquisition) Waiting(mine bool, nodes ...[]byte) {
-	if !a.recording() {
+	if !a.Recording() {
 		return
 	}
 	a.flush()
@@ -189,7 +187,7 @@ func (a *Acquisition) Granted(token int64, reentrant bool) {
 	if a == nil {
 		return
 	}
-	if a.recording() {
+	if a.Recording() {
 		a.flush()
 		a.span.AddEvent(tracing.EventGranted)
 		a.span.SetAttributes(attribute.Bool(tracing.AttrLockReentrant, reentrant))
@@ -225,7 +223,7 @@ func (a *Acquisition) Failed(f Failure) {
 	case f.Lost && kind == typeOther:
 		kind = typeLost
 	}
-	if a.recording() {
+	if a.Recording() {
 		a.flush()
 	}
 	a.end(outcome, kind, f.Err)
@@ -241,7 +239,7 @@ func (a *Acquisition) end(outcome, kind string, err error) {
 		l.outcome, l.errorType = outcome, kind
 		t.acquireDuration.Record(a.ctx, time.Since(a.start).Seconds(), t.options.of(l).record...)
 	}
-	if a.recording() {
+	if a.Recording() {
 		t.mu.Lock()
 		delete(t.waiting, a)
 		t.mu.Unlock()

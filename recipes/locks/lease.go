@@ -91,7 +91,8 @@ func composed(ctx context.Context, parts []*Lease) *Lease {
 
 // Parts returns the leases that make up a lease of an InterProcessMultiLock or of
 // AcquireN, in the order of their acquisition; nil for a plain lease. Releasing the whole
-// releases every part, the last one first, without waiting for one before the next; a part of a semaphore may be released alone.
+// releases every part, the last one first, without waiting for one before the next; a part of
+// a semaphore may be released alone.
 func (l *Lease) Parts() []*Lease {
 	if l == nil {
 		return nil

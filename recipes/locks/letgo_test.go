@@ -52,17 +52,7 @@ func TestReleasePartsInReverse(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.release(e.acquire(multi))
-		var changes []int64 // when the nodes went
-		for _, path := range paths {
-			var stat framework.Stat
-			if _, err := e.observer.GetData().StoringStatIn(&stat).ForPath(t.Context(), path); err != nil {
-				t.Fatal(err)
-			}
-			changes = append(changes, stat.Pzxid)
-		}
-		if slices.Reverse(changes); !slices.IsSorted(changes) {
-			t.Errorf("the parts were released at %d, the last one first", changes)
-		}
+		e.wantReleasedInReverse(paths)
 	})
 }
 

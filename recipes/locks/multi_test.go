@@ -336,6 +336,22 @@ func TestMultiOfALostLease(t *testing.T) {
 	})
 }
 
+// wantReleasedInReverse fails unless what is below paths went in the reverse order.
+func (e *env) wantReleasedInReverse(paths []string) {
+	e.t.Helper()
+	var changes []int64 // when the nodes went
+	for _, path := range paths {
+		var stat framework.Stat
+		if _, err := e.observer.GetData().StoringStatIn(&stat).ForPath(e.t.Context(), path); err != nil {
+			e.t.Fatal(err)
+		}
+		changes = append(changes, stat.Pzxid)
+	}
+	if slices.Reverse(changes); !slices.IsSorted(changes) {
+		e.t.Errorf("the parts were released in another order than the last one first: %d", changes)
+	}
+}
+
 // Parts are released in reverse, all of them, and every failure is told.
 func TestMultiRelease(t *testing.T) {
 	onMulti(t, func(t *testing.T, e *multiEnv) {
@@ -346,17 +362,7 @@ func TestMultiRelease(t *testing.T) {
 			e.untilWaiters(i, 1)
 		}
 		e.release(lease)
-		var changes []int64 // when the nodes went
-		for _, path := range e.paths {
-			var stat framework.Stat
-			if _, err := e.observer.GetData().StoringStatIn(&stat).ForPath(t.Context(), path); err != nil {
-				t.Fatal(err)
-			}
-			changes = append(changes, stat.Pzxid)
-		}
-		if slices.Reverse(changes); !slices.IsSorted(changes) {
-			t.Errorf("the parts were released in another order than the last one first: %d", changes)
-		}
+		e.wantReleasedInReverse(e.paths)
 		for _, w := range waiters {
 			e.release(e.granted(w))
 		}
