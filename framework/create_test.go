@@ -3,6 +3,7 @@ package framework_test
 import (
 	"context"
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -114,6 +115,9 @@ func testCreateContainers(t bench) {
 	}
 }
 
+// protectedName is as Java's ProtectedUtils has it: a random UUID before the name.
+var protectedName = regexp.MustCompile(`^_c_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}-n-0\d{9}$`)
+
 func testCreateProtection(t bench) {
 	t.create(t.path)
 	protected := t.c.Create().WithProtection().WithMode(framework.EphemeralSequential)
@@ -125,7 +129,7 @@ func testCreateProtection(t bench) {
 		t.ok(err)
 		names, err := t.c.GetChildren().ForPath(t.Context(), t.path)
 		t.ok(err)
-		if len(names) != 1 || path != t.path+"/"+names[0] || !strings.HasPrefix(names[0], "_c_") || names[0][39:43] != "-n-0" {
+		if len(names) != 1 || path != t.path+"/"+names[0] || !protectedName.MatchString(names[0]) {
 			t.Fatalf("fate %d: path %q, nodes %q", fate, path, names)
 		}
 		t.ok(t.c.Delete().ForPath(t.Context(), path))

@@ -59,7 +59,7 @@ func WithCompression() Option {
 func (c *Client) defaultACL(full string) ([]jute.ACL, error) {
 	provider := c.core.cfg.aclProvider
 	if provider == nil {
-		return wireACL(OpenACLUnsafe()), nil
+		return openACL, nil
 	}
 	acl := provider.ACLForPath(c.core.unrooted(full))
 	if len(acl) == 0 {

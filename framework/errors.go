@@ -108,6 +108,9 @@ func (e *OpError) MaybeApplied() bool { return e.applied || MaybeApplied(e.Err) 
 // by the server all the same: the connection was lost, or ctx ended, after it was
 // sent. It is false for errors the server answered and for what was never sent.
 func MaybeApplied(err error) bool {
+	if err == nil {
+		return false
+	}
 	var unsure interface{ MaybeApplied() bool }
 	return errors.As(err, &unsure) && unsure.MaybeApplied()
 }

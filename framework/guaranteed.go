@@ -73,7 +73,7 @@ func releaseOps(full string, with seam.Release) (ops []zkconn.MultiOp) {
 		remove(with.Trace)
 	}
 	if with.Marker != "" {
-		req := &jute.CreateRequest{Path: with.Marker, ACL: wireACL(OpenACLUnsafe())}
+		req := &jute.CreateRequest{Path: with.Marker, ACL: openACL}
 		ops = append(ops, zkconn.MultiOp{Op: jute.OpCreate, Req: req})
 		remove(with.Marker)
 	}
@@ -179,10 +179,7 @@ func (c *core) persist(cause context.Context, full string, batch int, fn func(ct
 	defer done()
 	tries := 1
 	defer func() { traced.End(tries, err) }()
-	pace := backoff.NewExponentialBackOff(
-		backoff.WithInitialInterval(10*time.Millisecond),
-		backoff.WithMaxInterval(5*time.Second),
-		backoff.WithMaxElapsedTime(0))
+	var pace backoff.BackOff // most succeed at once
 	for {
 		conn := c.conn.Load()
 		err := conn.Ready(c.life)
@@ -191,6 +188,12 @@ func (c *core) persist(cause context.Context, full string, batch int, fn func(ct
 		}
 		if err == nil || lasting(err) {
 			return err
+		}
+		if pace == nil {
+			pace = backoff.NewExponentialBackOff(
+				backoff.WithInitialInterval(10*time.Millisecond),
+				backoff.WithMaxInterval(5*time.Second),
+				backoff.WithMaxElapsedTime(0))
 		}
 		if err := wait.For(c.life, pace.NextBackOff()); err != nil {
 			return err

@@ -12,7 +12,7 @@ import (
 // so that it may end in a slash.
 func validatePath(p string, sequential bool) error {
 	whole := p
-	if sequential && p != "" {
+	if sequential && (strings.HasSuffix(p, "/") || strings.HasSuffix(p, ".")) { // else a digit more changes nothing
 		whole += "1"
 	}
 	if reason := pathError(whole); reason != "" {
@@ -40,7 +40,7 @@ func pathError(p string) string {
 			return fmt.Sprintf("it contains the character %U", r)
 		}
 	}
-	for _, name := range strings.Split(p[1:], "/") {
+	for name := range strings.SplitSeq(p[1:], "/") {
 		switch name {
 		case "":
 			return "it contains an empty name"

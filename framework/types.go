@@ -96,6 +96,9 @@ func wireACL(acl []ACL) []jute.ACL {
 	return wire
 }
 
+// openACL is OpenACLUnsafe as it is sent. Nobody changes it.
+var openACL = wireACL(OpenACLUnsafe())
+
 // localAddress is the text of the local IP address, the default data of Curator's nodes.
 var localAddress = sync.OnceValue(func() []byte {
 	addresses, err := net.InterfaceAddrs()

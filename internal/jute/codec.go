@@ -79,6 +79,13 @@ func Decode(frame []byte, r Record) error {
 	return d.err
 }
 
+// DecodeReplyHeader reads the header of a reply, of which there are many: it allocates nothing.
+func DecodeReplyHeader(frame []byte) (h ReplyHeader, err error) {
+	d := Decoder{rest: frame}
+	h.Decode(&d)
+	return h, d.err
+}
+
 // Fail makes d fail with what, unless it has failed already.
 func (d *Decoder) Fail(what string) {
 	if d.err == nil {

@@ -72,15 +72,15 @@ type batch struct {
 	replies []reply
 	err     error // why there are no more replies
 
-	// Room for the batch that is one request, as most are.
-	oneStart [1]int
-	oneReply [1]reply
+	// Room for the batch that is one request or two, as most are.
+	fewStarts  [2]int
+	fewReplies [2]reply
 }
 
 // newBatch encodes calls, refusing a request of more than limit bytes.
 func newBatch(calls []*Call, limit int) (*batch, error) {
 	b := &batch{calls: calls, done: make(chan struct{}), frames: make([]byte, 0, 256*len(calls))}
-	b.starts, b.replies = b.oneStart[:0], b.oneReply[:0]
+	b.starts, b.replies = b.fewStarts[:0], b.fewReplies[:0]
 	for _, call := range calls {
 		start := len(b.frames)
 		b.starts = append(b.starts, start)
@@ -136,4 +136,31 @@ type pending struct {
 	sent  time.Duration // before the write began: the server cannot have heard of us later
 	batch *batch        // nil for the driver's own
 	index int
+}
+
+// line is where what is pending waits, in memory that is used again.
+type line struct {
+	all   []pending
+	taken int // of all, from the beginning
+}
+
+// waiting returns what has not been taken, the oldest first. It is valid until the next change.
+func (l *line) waiting() []pending { return l.all[l.taken:] }
+
+func (l *line) add(p pending) { l.all = append(l.all, p) }
+
+// take takes the oldest, of which there must be one.
+func (l *line) take() pending {
+	p := l.all[l.taken]
+	l.all[l.taken] = pending{} // the answer need not live on
+	l.taken++
+	if rest := len(l.all) - l.taken; rest <= l.taken { // to move so few costs no more than to have taken the others
+		copy(l.all, l.all[l.taken:])
+		clear(l.all[rest:])
+		l.all, l.taken = l.all[:rest], 0
+	}
+	if cap(l.all) > 1<<10 && len(l.all) == 0 {
+		l.all = nil // an exceptionally long one shall not be kept for ever
+	}
+	return p
 }

@@ -49,7 +49,7 @@ type wire struct {
 
 	mu      sync.Mutex
 	queue   []outgoing
-	pending []pending // in the order of the wire
+	pending line // in the order of the wire
 	xid     int32
 	greeted bool          // the connect request was sent
 	sentAt  time.Duration // when that was
@@ -139,20 +139,19 @@ func (w *wire) readFrame() ([]byte, error) {
 			return nil, err
 		}
 	}
-	var length [4]byte
-	if _, err := io.ReadFull(w.br, length[:]); err != nil {
+	length, err := w.br.Peek(4)
+	if err != nil {
 		return nil, err
 	}
-	n := int(binary.BigEndian.Uint32(length[:]))
+	n := int(binary.BigEndian.Uint32(length))
 	if n < least || n > most {
 		if !w.open {
-			return nil, fmt.Errorf("%w (first bytes %q)", ErrNotZooKeeper, length[:])
+			return nil, fmt.Errorf("%w (first bytes %q)", ErrNotZooKeeper, length)
 		}
 		return nil, fmt.Errorf("a frame of %d bytes, allowed are %d to %d", n, least, most)
 	}
 	frame := make([]byte, 4+n)
-	copy(frame, length[:])
-	_, err := io.ReadFull(w.br, frame[4:])
+	_, err = io.ReadFull(w.br, frame)
 	return frame, err
 }
 
@@ -165,8 +164,8 @@ func (w *wire) dispatch(frame []byte) error {
 		w.rest, w.told = frame, true
 		return nil
 	}
-	var header jute.ReplyHeader
-	if err := jute.Decode(frame[4:], &header); err != nil {
+	header, err := jute.DecodeReplyHeader(frame[4:])
+	if err != nil {
 		return err
 	}
 	body := frame[4+headerSize:]
@@ -209,12 +208,11 @@ func (w *wire) dispatch(frame []byte) error {
 func (w *wire) answered(header jute.ReplyHeader, body []byte) (pending, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.pending) == 0 || w.pending[0].xid != header.Xid {
+	waiting := w.pending.waiting()
+	if len(waiting) == 0 || waiting[0].xid != header.Xid {
 		return pending{}, fmt.Errorf("request %d was answered out of order", header.Xid)
 	}
-	p := w.pending[0]
-	w.pending[0] = pending{} // the array lives on, the answer need not
-	w.pending = w.pending[1:]
+	p := w.pending.take()
 	if p.batch == nil {
 		if w.bye != 0 && p.xid == w.bye {
 			w.conn.sessionClosed.Store(true)
@@ -275,7 +273,7 @@ func (w *wire) fail(err error) {
 	close(w.dead)
 	why := because(w.server, err)
 	lost := &TransportError{Err: ErrConnectionLoss, Detail: why, Sent: true}
-	for _, p := range w.pending {
+	for _, p := range w.pending.waiting() {
 		if p.batch != nil && p.batch.err == nil {
 			p.batch.finish(lost)
 		}
@@ -286,7 +284,7 @@ func (w *wire) fail(err error) {
 			o.batch.finish(unsent)
 		}
 	}
-	w.pending, w.queue = nil, nil
+	w.pending, w.queue = line{}, nil
 	orphans := w.hub.takeAll()
 	w.mu.Unlock()
 	w.conn.wireDied(w, err, orphans)

@@ -74,7 +74,7 @@ func (w *wire) send(b *batch) error {
 	switch {
 	case w.err != nil || w.mute:
 		return errWireDead
-	case len(w.queue)+len(w.pending) >= maxWaiting:
+	case len(w.queue)+len(w.pending.waiting()) >= maxWaiting:
 		return errCrowded
 	}
 	if slices.ContainsFunc(b.calls, w.conn.subs.covered) {
@@ -157,12 +157,12 @@ func (w *wire) collect(buf []byte) []byte {
 			buf = append(buf, o.frame...)
 		case o.batch == nil:
 			buf = append(buf, o.frame...)
-			w.pending = append(w.pending, pending{xid: o.xid, sent: now})
+			w.pending.add(pending{xid: o.xid, sent: now})
 		case o.batch.phase.CompareAndSwap(batchQueued, batchSent):
 			for i, start := range o.batch.starts {
 				xid := w.nextXid()
 				binary.BigEndian.PutUint32(o.batch.frames[start+4:], uint32(xid))
-				w.pending = append(w.pending, pending{xid: xid, sent: now, batch: o.batch, index: i})
+				w.pending.add(pending{xid: xid, sent: now, batch: o.batch, index: i})
 			}
 			buf = append(buf, o.batch.frames...)
 			o.batch.frames = nil

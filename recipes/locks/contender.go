@@ -180,6 +180,9 @@ func (c *contender) withdraw(ctx context.Context) (left []*seam.Removal) {
 // the server can be reached nothing is left behind when Acquire returns, or begins anew: behind
 // its former nodes the contender would wait for itself, and take itself for somebody else.
 func (c *contender) settle(ctx context.Context, removals ...*seam.Removal) {
+	if len(removals) == 0 {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.in.cfg.releaseTimeout)
 	defer cancel()
 	for _, removal := range removals {
