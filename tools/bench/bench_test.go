@@ -29,7 +29,7 @@ func short() []workload {
 // TestWorkloads runs every workload with the peers of this process on the embedded server,
 // and checks of the figures what does not depend on the machine.
 func TestWorkloads(t *testing.T) {
-	kinds, err := choosePeers("floor,floor-list,curator,curator-v2,zk.Lock", false)
+	kinds, err := choosePeers("floor,floor-list,floor-watch,curator,curator-v2,zk.Lock", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,9 @@ func wantPeers(workload string) string {
 	case "solo", "spread":
 		return "floor floor-list curator zk.Lock"
 	case "contend", "drain", "hold", "wait", "goroutines":
-		return "curator zk.Lock"
+		return "floor-watch curator zk.Lock"
+	case "readers":
+		return "floor-list curator"
 	case "semaphore":
 		return "curator curator-v2"
 	default:
@@ -73,7 +75,7 @@ func wantPeers(workload string) string {
 // add a few.
 var requests = map[string]map[string]float64{
 	"floor":    {"floor": 2, "floor-list": 3},
-	"drain-10": {"zk.Lock": 2}, // those that follow the release of the gate
+	"drain-10": {"floor-watch": 1, "zk.Lock": 2}, // those that follow the release of the gate
 	"solo":     {"floor": 2, "floor-list": 3, "zk.Lock": 3, results.Ours: 3},
 }
 

@@ -34,7 +34,8 @@ type peerKind struct {
 func peerKinds() []peerKind {
 	return []peerKind{
 		inProcess("floor", true, openDriver(newFloor, bare, uncontended)),
-		inProcess("floor-list", false, openDriver(newFloorList, bare, uncontended)),
+		inProcess("floor-list", true, openDriver(newFloorList, bare, uncontended, readLock)),
+		inProcess("floor-watch", true, openDriver(newFloorWatch, mutex)),
 		inProcess(results.Ours, true, openCurator),
 		inProcess("curator-v2", false, openCuratorV2),
 		inProcess("zk.Lock", true, openDriver(newDriverLock, mutex, uncontended)),
