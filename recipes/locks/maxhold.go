@@ -36,13 +36,14 @@ func (h *hold) limited(ctx context.Context) context.Context {
 	return limited{ctx, h.granted.Add(h.in.cfg.maxHold)}
 }
 
-// limit ends the hold when it has lasted too long, and its node a little later.
+// limit ends the hold when it has lasted too long, and its node a little later. A hold that
+// has ended before, out of caution, may have its node still.
 func (h *hold) limit(ctx context.Context) {
 	timer := time.NewTimer(h.in.cfg.maxHold)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-h.ended:
+	case <-h.left:
 		return
 	case <-ctx.Done():
 		return
