@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/seam"
 	"github.com/go-curator/curator/internal/wait"
 )
 
@@ -30,7 +31,7 @@ const traceSuffix = ".holder"
 // trace is what a contender knows of the lock's trace.
 type trace struct {
 	written string // by this acquisition
-	waited  bool   // the delay is over
+	waited  string // whose delay is over
 }
 
 // keepDelay leaves the trace of a contender that is the first, or waits for the end of the
@@ -47,22 +48,42 @@ func (c *contender) keepDelay(ctx context.Context) (again bool, err error) {
 	if err != nil && !errors.Is(err, framework.ErrNoNode) {
 		return false, err
 	}
-	if err == nil && string(name) != c.trace.written && !c.trace.waited {
+	if err == nil && string(name) != c.trace.written && string(name) != c.trace.waited {
 		c.busy = true
 		if !c.wait {
 			return false, ErrNotAcquired
 		}
-		c.trace.waited = true
-		if wait.For(ctx, c.in.cfg.lockDelay) != nil {
-			return false, ended(ctx)
+		over, err := c.delay(ctx)
+		if over {
+			c.trace.waited = string(name)
 		}
-		return true, nil
+		return true, err
 	}
 	_, err = c.in.client.Create().OrSetData().Uncompressed().WithData([]byte(own)).ForPath(ctx, path)
 	if err == nil {
 		c.trace.written = own
 	}
 	return false, err
+}
+
+// delay waits for the lock delay, and reports that it is over. It is not if the client was
+// closed meanwhile, or the session has ended: then the look at the queue that follows says so.
+func (c *contender) delay(ctx context.Context) (over bool, err error) {
+	bounded, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer c.in.inside.OnLoss(func(l seam.Loss) {
+		if l.Kind == seam.LossClosed || l.Kind == seam.LossSession {
+			cancel()
+		}
+	})()
+	if _, err := c.in.inside.Conn(); err != nil { // closed before it could be told
+		return false, err
+	}
+	err = wait.For(bounded, c.in.cfg.lockDelay)
+	if ctx.Err() != nil {
+		return false, ended(ctx)
+	}
+	return err == nil, nil
 }
 
 // tracePath returns the server's path of the hold's trace, which is to go with its node, or "".

@@ -2,6 +2,8 @@ package locks_test
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -129,6 +131,56 @@ func TestLockDelayStartsOver(t *testing.T) {
 		time.Sleep(delay / 2)
 		first.release()
 		wantTrace(t, s, false)
+	})
+}
+
+// Each lost holder has a delay of its own, also for one who has waited for another's already: its
+// node went meanwhile, and it stands behind somebody else, who is lost, too.
+func TestLockDelayForEveryHolder(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		first := enqueue(t, s, delayed(t))
+		next := enqueue(t, s, delayed(t))
+		second := enqueue(t, s, delayed(t))
+		nodes := s.Children("/lock")
+		slices.SortFunc(nodes, func(a, b string) int { return strings.Compare(number(a), number(b)) })
+		s.ExpireSession(first.client.SessionID())
+		time.Sleep(delay / 2) // next waits for the delay
+		if err := second.client.Delete().ForPath(t.Context(), "/lock/"+nodes[1]); err != nil {
+			t.Fatal(err)
+		}
+		<-second.done
+		s.ExpireSession(second.client.SessionID())
+		begin := time.Now()
+		<-next.done
+		if took := time.Since(begin); took < delay {
+			t.Errorf("the second delay took %v", took)
+		}
+		next.release()
+		for _, lost := range []*queued{first, second} {
+			wantErr(t, lost.lease.Release(t.Context()), locks.ErrLockLost)
+		}
+	})
+}
+
+// Whoever waits for the delay when the client is closed does not wait any longer.
+func TestLockDelayClosed(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		holder, waiter := enqueue(t, s, delayed(t)), enqueue(t, s, delayed(t))
+		s.ExpireSession(holder.client.SessionID())
+		time.Sleep(delay / 2)
+		begin := time.Now()
+		if err := waiter.client.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		<-waiter.done
+		wantErr(t, waiter.err, framework.ErrClosed)
+		if took := time.Since(begin); took > time.Second {
+			t.Errorf("the acquisition went on for %v", took)
+		}
+		wantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
+		if names := s.Children("/lock"); len(names) != 0 {
+			t.Errorf("%q are left", names)
+		}
 	})
 }
 
