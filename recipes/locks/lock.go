@@ -71,13 +71,17 @@ func do(ctx context.Context, lock InterProcessLock, wait bool, fn func(ctx conte
 		return err
 	}
 	defer func() {
-		lost := lease.Err()
-		released := lease.Release(ctx)
-		switch {
-		case errors.Is(released, ErrReleasePending):
+		lost, released := lease.Err(), lease.Release(ctx)
+		if errors.Is(released, ErrReleasePending) {
 			lease.client().Logger().Warn("lock release not confirmed yet", "path", lease.Path())
-			released = nil
-		case released == nil && err != nil && errors.Is(lost, ErrLockLost):
+			var loss *LossError
+			if errors.As(released, &loss) {
+				released = loss // of a part, beside one that is not confirmed
+			} else {
+				released = nil
+			}
+		}
+		if released == nil && err != nil && errors.Is(lost, ErrLockLost) {
 			released = lost // perhaps why fn failed
 		}
 		if !errors.Is(err, ErrLockLost) || released == nil {
