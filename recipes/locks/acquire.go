@@ -100,7 +100,7 @@ func (c *contender) nest(ctx, waitCtx context.Context) (lease *Lease, nested boo
 		return nil, false, ended(ctx)
 	}
 	for parent := in.carried(ctx); parent != nil && !in.flat; parent = in.carried(ctx) {
-		lease, err := parent.nest(ctx, waitCtx, c.span, c.wait)
+		lease, err := parent.nest(ctx, waitCtx, c)
 		if !errors.Is(err, errParentOver) {
 			return lease, true, err
 		}

@@ -61,6 +61,7 @@ type place struct {
 	slot     chan struct{} // holds a token while a lease is nested below this one
 	nested   *place        // that lease's, while it is not released
 	above    []*place      // whose slots are given back with this lease
+	site     *site         // of a nested lease
 	released bool
 	cancels  map[*context.CancelCauseFunc]struct{} // of its context and of those bound to it
 }

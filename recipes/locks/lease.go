@@ -3,7 +3,6 @@ package locks
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -262,41 +261,4 @@ func (l *Lease) outcome(ctx context.Context) error {
 		return l.hold.outcome(ctx, l.before)
 	}
 	return l.hold.outcome(ctx, nil)
-}
-
-// nest returns a lease below l. Leases directly below one lease exclude each other: so
-// goroutines that were all handed l's context are as safe from each other as from other
-// processes. The wait is bounded by waitCtx; ctx is what Acquire was given.
-//
-// Shared leases are no danger to each other: they are as siblings of l.
-func (l *Lease) nest(ctx, waitCtx context.Context, span *telemetry.Acquisition, wait bool) (*Lease, error) {
-	if l.hold.in.shared {
-		if lease := l.hold.newLease(ctx, span, nil); lease != nil {
-			lease.nested = true
-			return lease, nil
-		}
-		return nil, errParentOver
-	}
-	select {
-	case l.place.slot <- struct{}{}:
-	default:
-		if !wait {
-			return nil, fmt.Errorf("%w: a lease is nested already", ErrNotAcquired)
-		}
-		select {
-		case l.place.slot <- struct{}{}:
-		case <-l.ctx.Done():
-			return nil, errParentOver
-		case <-waitCtx.Done():
-			if ctx.Err() == nil {
-				return nil, fmt.Errorf("%w within %v", ErrNotAcquired, l.hold.in.cfg.maxWait)
-			}
-			return nil, fmt.Errorf("%w: %w", ErrNotAcquired, ended(ctx))
-		}
-	}
-	if lease := l.hold.newLease(ctx, span, l.place); lease != nil {
-		return lease, nil
-	}
-	<-l.place.slot
-	return nil, errParentOver
 }

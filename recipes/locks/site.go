@@ -71,6 +71,23 @@ func (c *contender) warnOf(h *hold) bool {
 	if h == nil {
 		return false
 	}
+	c.warnAt(h, h.site)
+	return true
+}
+
+// warnNested is warn for the lease that is nested below l, where c is to be.
+func (c *contender) warnNested(l *Lease) {
+	held := l.hold.site
+	l.hold.mu.Lock()
+	if nested := l.place.nested; nested != nil && nested.site != nil {
+		held = *nested.site
+	}
+	l.hold.mu.Unlock()
+	c.warnAt(l.hold, held)
+}
+
+// warnAt is warn for a lease of a hold that was acquired at a site.
+func (c *contender) warnAt(h *hold, held site) {
 	path, advice := c.in.path, "pass the lease's context down"
 	if s := c.in.semaphore; s != nil {
 		path = s.base.path
@@ -78,10 +95,9 @@ func (c *contender) warnOf(h *hold) bool {
 	if c.in.flat {
 		advice = "release it first: leases of this lock do not nest"
 	}
-	waiting, held := c.site, h.site
+	waiting := c.site
 	c.in.inside.Report(func() {
 		c.in.client.Logger().Warn("lock waits for a lease of this client; if that is its own caller's, "+advice,
 			"path", path, "waiting", waiting.String(), "held", held.String(), "token", h.token)
 	})
-	return true
 }

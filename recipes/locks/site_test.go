@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -56,6 +58,35 @@ func TestWaitForOneself(t *testing.T) {
 		if lines != 1 || strings.Count(log.String(), "site_test.go:") != 2 {
 			t.Errorf("%d lines:\n%s", lines, &log)
 		}
+	})
+}
+
+// TestWaitForOneselfNested passes the context of an outer lease down, below which another one
+// is held already: the log names the places of both, and not that of the outer one.
+func TestWaitForOneselfNested(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log journal
+		server := curatortest.Start(t, curatortest.Virtual())
+		client := server.Client(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		mutex := mutexOf(t, client)
+		outer := take(t, mutex)
+		_, _, line, _ := runtime.Caller(0)
+		inner, err := mutex.Acquire(outer.Context()) // on the next line
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(outer.Context(), time.Minute)
+		defer cancel()
+		_, err = mutex.Acquire(ctx)
+		wantErr(t, err, locks.ErrNotAcquired, context.DeadlineExceeded)
+		synctest.Wait()
+		text := log.String()
+		if strings.Count(text, "lock waits for a lease of this client") != 1 || strings.Count(text, "site_test.go:") != 2 ||
+			!strings.Contains(text, fmt.Sprintf("site_test.go:%d token=", line+1)) {
+			t.Errorf("one line with two places is wanted, the second in line %d:\n%s", line+1, text)
+		}
+		giveBack(t, inner)
+		giveBack(t, outer)
 	})
 }
 
