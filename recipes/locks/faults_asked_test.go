@@ -2,11 +2,11 @@ package locks_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 )
@@ -17,8 +17,13 @@ import (
 // is written to their nodes must not disturb them. Nor does it disturb a lock that was made
 // without the option.
 var revocables = map[string]func(e *env, c *framework.Client, opt locks.RevocableOption) locks.InterProcessLock{
-	mutexKind.name: func(e *env, c *framework.Client, opt locks.RevocableOption) locks.InterProcessLock {
-		return e.lock(c, opt)
+	mutexKind.name:         aRevocableMutex(),
+	plainProtocolKind.name: aRevocableMutex(locks.WithPlainProtocol()),
+	handoverKind.name:      aRevocableMutex(locks.WithLocalHandover(2)),
+	maxHoldKind.name:       aRevocableMutex(locks.WithMaxHold(time.Minute)),
+	delayKind.name:         aRevocableMutex(locks.WithLockDelay(10 * time.Millisecond)),
+	handedKind.name: func(e *env, c *framework.Client, opt locks.RevocableOption) locks.InterProcessLock {
+		return &handed{e: e, mutex: e.lock(c, locks.WithLocalHandover(1), opt)}
 	},
 	readKind.name: func(e *env, c *framework.Client, opt locks.RevocableOption) locks.InterProcessLock {
 		return e.rw(c, opt).ReadLock()
@@ -28,9 +33,18 @@ var revocables = map[string]func(e *env, c *framework.Client, opt locks.Revocabl
 	downgradeKind.name: func(e *env, c *framework.Client, opt locks.RevocableOption) locks.InterProcessLock {
 		return &downgrade{rw: e.rw(c, opt)}
 	},
+	plainDowngradeKind.name: func(e *env, c *framework.Client, opt locks.RevocableOption) locks.InterProcessLock {
+		return &downgrade{rw: e.rw(c, opt, locks.WithPlainProtocol())}
+	},
 	multiKinds[0].name: aRevocableMulti,
 	multiKinds[1].name: aRevocableMulti,
 	multiKinds[2].name: aRevocableMulti,
+}
+
+func aRevocableMutex(opts ...locks.MutexOption) func(e *env, c *framework.Client, opt locks.RevocableOption) locks.InterProcessLock {
+	return func(e *env, c *framework.Client, opt locks.RevocableOption) locks.InterProcessLock {
+		return e.lock(c, append(slices.Clone(opts), opt)...)
+	}
 }
 
 func aRevocableMulti(e *env, c *framework.Client, opt locks.RevocableOption) locks.InterProcessLock {
@@ -244,7 +258,7 @@ func TestHoldAsked(t *testing.T) {
 func TestReleaseAsked(t *testing.T) {
 	onAsked(t, holders, func(t *testing.T, a *asked) {
 		lease := a.hold()
-		hit := a.network.On(jute.OpDelete, suite.Late, func() { a.ask(a.ours()...) })
+		hit := a.network.On(a.kind.deletes(), suite.Late, func() { a.ask(a.ours()...) })
 		a.release(lease)
 		<-hit
 		a.wantNone()

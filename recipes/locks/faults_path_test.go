@@ -169,7 +169,7 @@ func TestHoldPathDeleted(t *testing.T) {
 func TestReleaseReaped(t *testing.T) {
 	eachKindReaped(t, holders, func(t *testing.T, f *fixture) {
 		lease := f.take()
-		hit := f.on(jute.OpDelete, f.kind.leases-1, suite.CutAfter, func() { f.untilReaped("") })
+		hit := f.on(f.kind.deletes(), f.kind.leases-1, suite.CutAfter, func() { f.untilReaped("") })
 		f.env.release(lease)
 		<-hit
 		f.wantNone()
@@ -181,7 +181,7 @@ func TestReleaseReaped(t *testing.T) {
 func TestReleasePathDeleted(t *testing.T) {
 	eachKind(t, holders, func(t *testing.T, f *fixture) {
 		lease := f.hold()
-		hit := f.network.On(jute.OpDelete, suite.Late, f.removePath)
+		hit := f.network.On(f.kind.deletes(), suite.Late, f.removePath)
 		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 		<-hit
 		f.othersLost()

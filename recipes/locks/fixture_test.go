@@ -86,8 +86,12 @@ func (f *fixture) accompany() {
 func (f *fixture) hold() *locks.Lease {
 	f.t.Helper()
 	f.accompany()
-	if d, ok := f.lock.(*downgrade); ok {
-		d.between = f.follow
+	switch l := f.lock.(type) {
+	case *downgrade:
+		l.between = f.follow
+		return f.take()
+	case *handed:
+		l.between = f.follow
 		return f.take()
 	}
 	lease := f.take()
@@ -286,7 +290,7 @@ func (f *fixture) onDelete(fate suite.Fate, then func()) (hit <-chan struct{}) {
 	if f.kind.multi {
 		before = f.kind.leases - 1 - f.kind.struck
 	}
-	return f.on(jute.OpDelete, before, fate, then)
+	return f.on(f.kind.deletes(), before, fate, then)
 }
 
 // on sets the fate of a request behind so many others.
@@ -381,6 +385,12 @@ func (f *fixture) finish() {
 		gates, leases := f.all()
 		return len(gates)+len(leases) == 0
 	})
+	if f.kind.delay { // whoever comes last takes the trace away
+		f.env.release(f.acquire(f.kind.rival(f.env, f.stranger())))
+		if left, err := f.observer.CheckExists().ForPath(context.Background(), f.path+".holder"); err != nil || left {
+			f.t.Errorf("the trace of a holder is left: %t, %v", left, err)
+		}
+	}
 	f.untilWatches("none left", func(n int) bool { return n == 0 })
 	if n := seam.Of(f.client).Holds(); n != 0 {
 		f.t.Errorf("%d hooks on the session are left", n)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/recipes/shared"
@@ -24,6 +25,7 @@ type kind struct {
 
 	leases  int  // that an acquisition takes, a node each; 0 is 1
 	plain   bool // with WithPlainProtocol
+	delay   bool // with WithLockDelay, which leaves a trace that goes with the node
 	v2      bool // the nodes are in Java's layout, below those of a mutex
 	watches int  // that it has even while nobody wants it
 
@@ -56,6 +58,14 @@ func (k kind) queued() int {
 // grouped tells whether the nodes are made in one transaction.
 func (k kind) grouped() bool { return k.leases > 1 && !k.v2 && !k.multi }
 
+// deletes is the request that deletes the node of a holder.
+func (k kind) deletes() jute.Op {
+	if k.delay {
+		return jute.OpMulti
+	}
+	return jute.OpDelete
+}
+
 // dirs are where the nodes of the leases are, below the path.
 func (k kind) dirs() []string {
 	switch {
@@ -72,13 +82,21 @@ type maker = func(e *env, client *framework.Client) locks.InterProcessLock
 var (
 	mutexKind         = kind{name: "mutex", lock: aMutex, rival: aMutex, ahead: []maker{aMutex}}
 	plainProtocolKind = kind{name: "mutex with the plain protocol", lock: aPlainMutex, rival: aPlainMutex, ahead: []maker{aPlainMutex}, plain: true}
+	handoverKind      = kind{name: "mutex with hand-over", lock: aHandoverMutex, rival: aHandoverMutex, ahead: []maker{aHandoverMutex}}
+	maxHoldKind       = kind{name: "mutex with a longest hold", lock: aLimitedMutex, rival: aLimitedMutex, ahead: []maker{aLimitedMutex}}
+	delayKind         = kind{name: "mutex with a delay", lock: aDelayedMutex, rival: aDelayedMutex, ahead: []maker{aDelayedMutex}, delay: true}
 	readKind          = kind{name: "read", lock: aReadLock, rival: aWriteLock, ahead: []maker{aWriteLock}}
 	writeKind         = kind{name: "write", lock: aWriteLock, rival: aWriteLock, ahead: []maker{aReadLock, aReadLock}}
+	plainReadKind     = kind{name: "read with the plain protocol", lock: aPlainReadLock, rival: aWriteLock, ahead: []maker{aWriteLock}, plain: true}
 	// behindWriter differs from writeKind in what it waits for.
 	behindWriter  = kind{name: "write behind write", lock: aWriteLock, rival: aReadLock, ahead: []maker{aWriteLock}}
 	semaphoreKind = kind{
 		name: "semaphore", lock: aSemaphore, rival: aSemaphore,
 		beside: []maker{aSemaphore}, ahead: []maker{aSemaphore, aSemaphore},
+	}
+	plainSemaphoreKind = kind{
+		name: "semaphore with the plain protocol", lock: aPlainSemaphore, rival: aSemaphore,
+		beside: []maker{aSemaphore}, ahead: []maker{aSemaphore, aSemaphore}, plain: true,
 	}
 	// twoKind takes two leases of three at once. While it waits one is free, which is not
 	// enough.
@@ -99,36 +117,20 @@ var (
 		name: "semaphore mutex", lock: aSemaphoreMutex, rival: aSemaphoreMutex, ahead: []maker{aSemaphoreMutex}, v2: true,
 	}
 	// downgradeKind is a read lock that was a write lock; it never waits.
-	downgradeKind = kind{name: "downgrade", lock: aDowngrade, rival: aWriteLock}
+	downgradeKind      = kind{name: "downgrade", lock: aDowngrade, rival: aWriteLock}
+	plainDowngradeKind = kind{name: "downgrade with the plain protocol", lock: aPlainDowngrade, rival: aWriteLock, plain: true}
+	// handedKind is a mutex that another goroutine of the client has handed over.
+	handedKind = kind{name: "handed over", lock: aHandedMutex, rival: aMutex}
 )
 
 // The kinds that a state of an acquisition is tested with.
 var (
-	plainKinds = []kind{mutexKind, readKind, writeKind, semaphoreKind, twoKind, sharedKind, twoV2Kind, semaphoreMutexKind}
+	plainKinds = []kind{mutexKind, handoverKind, maxHoldKind, delayKind, readKind, writeKind, semaphoreKind, twoKind, sharedKind, twoV2Kind, semaphoreMutexKind}
 	multiKinds = []kind{multiKind("first", 0), multiKind("middle", 1), multiKind("last", 2)}
 	creators   = slices.Concat(plainKinds, multiKinds)
-	waiters    = append([]kind{plainProtocolKind, behindWriter}, creators...)
-	holders    = append([]kind{downgradeKind}, creators...)
+	waiters    = append([]kind{plainProtocolKind, plainReadKind, plainSemaphoreKind, behindWriter}, creators...)
+	holders    = append([]kind{plainProtocolKind, downgradeKind, plainDowngradeKind, handedKind}, creators...)
 )
-
-func aMutex(e *env, c *framework.Client) locks.InterProcessLock { return e.lock(c) }
-
-func aPlainMutex(e *env, c *framework.Client) locks.InterProcessLock {
-	return e.lock(c, locks.WithPlainProtocol())
-}
-
-func aMutexAt(dir string) maker {
-	return func(e *env, c *framework.Client) locks.InterProcessLock { return e.mutexAt(dir, c) }
-}
-
-func (e *env) mutexAt(dir string, c *framework.Client, opts ...locks.MutexOption) locks.InterProcessLock {
-	e.t.Helper()
-	mutex, err := locks.NewInterProcessMutex(c, e.path+dir, opts...)
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	return mutex
-}
 
 func aMulti(e *env, c *framework.Client) locks.InterProcessLock { return e.multi(c) }
 
@@ -150,13 +152,25 @@ func (e *env) multi(c *framework.Client, opts ...locks.MutexOption) locks.InterP
 
 func aReadLock(e *env, c *framework.Client) locks.InterProcessLock { return e.rw(c).ReadLock() }
 
+func aPlainReadLock(e *env, c *framework.Client) locks.InterProcessLock {
+	return e.rw(c, locks.WithPlainProtocol()).ReadLock()
+}
+
 func aWriteLock(e *env, c *framework.Client) locks.InterProcessLock { return e.rw(c).WriteLock() }
 
 func aSemaphore(e *env, c *framework.Client) locks.InterProcessLock { return e.semaphore(c, 2) }
 
+func aPlainSemaphore(e *env, c *framework.Client) locks.InterProcessLock {
+	return e.semaphore(c, 2, locks.WithPlainProtocol())
+}
+
 func aSemaphore3(e *env, c *framework.Client) locks.InterProcessLock { return e.semaphore(c, 3) }
 
 func aDowngrade(e *env, c *framework.Client) locks.InterProcessLock { return &downgrade{rw: e.rw(c)} }
+
+func aPlainDowngrade(e *env, c *framework.Client) locks.InterProcessLock {
+	return &downgrade{rw: e.rw(c, locks.WithPlainProtocol())}
+}
 
 func aV2(e *env, c *framework.Client) locks.InterProcessLock {
 	return e.v2(locks.NewInterProcessSemaphoreV2(c, e.path, 2))
