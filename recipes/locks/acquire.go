@@ -148,12 +148,13 @@ func ended(ctx context.Context) error {
 // explain turns the reason for which a wait ended into the caller's error: seen busy and
 // not let in is ErrNotAcquired, and not having seen the queue is not.
 func (c *contender) explain(ctx, waitCtx context.Context, err error) error {
+	maxWait := context.Cause(waitCtx) == errMaxWait // ctx may have ended, too, by the end of the clean-up
 	switch {
 	case waitCtx.Err() == nil || errors.Is(err, ErrKindMismatch) || errors.Is(err, ErrNotAcquired):
 		return err
-	case ctx.Err() == nil && c.busy:
+	case maxWait && c.busy:
 		return fmt.Errorf("%w within %v", ErrNotAcquired, c.in.cfg.maxWait)
-	case ctx.Err() == nil:
+	case maxWait:
 		return fmt.Errorf("%w: no answer within %v: %v", framework.ErrConnectionLoss, c.in.cfg.maxWait, err)
 	case c.busy:
 		return fmt.Errorf("%w: %w", ErrNotAcquired, ended(ctx))
