@@ -23,7 +23,8 @@ import (
 // each other without the server, for speed at other processes' cost; zero, the default, is
 // none. Leases that were handed over have the same Token, and Release returns nil, without
 // the server's word, when it hands over a lease that is still believed. All mutexes of a client
-// and path that have the option, with any n, take part.
+// and path that have the option, with any n, take part. TryAcquire does not wait for any of
+// them, be it that it just acquires. WithPlainProtocol switches it off.
 func WithLocalHandover(n int) MutexOption {
 	return mutexOption(func(c *config) error {
 		if n < 0 {
@@ -51,11 +52,14 @@ type turnstile struct {
 }
 
 // line is there while it is somebody's turn.
-type line struct{ waiting []chan seat }
+type line struct {
+	waiting []chan seat
+	busy    bool // whoever has the turn holds the lock, or has seen others who do
+}
 
 // take waits for a turn, if it may. The turn must be passed on. After a long wait warn is
-// called.
-func (t *turnstile) take(ctx context.Context, key leaseKey, wait bool, warn func()) (seat, error) {
+// called. If it fails, busy tells whether the lock was seen to be.
+func (t *turnstile) take(ctx context.Context, key leaseKey, wait bool, warn func()) (s seat, busy bool, err error) {
 	t.mu.Lock()
 	l := t.lines[key]
 	if l == nil {
@@ -64,11 +68,11 @@ func (t *turnstile) take(ctx context.Context, key leaseKey, wait bool, warn func
 		}
 		t.lines[key] = &line{}
 		t.mu.Unlock()
-		return seat{}, nil
+		return seat{}, false, nil
 	}
 	if !wait {
 		t.mu.Unlock()
-		return seat{}, ErrNotAcquired
+		return seat{}, true, ErrNotAcquired
 	}
 	mine := make(chan seat, 1)
 	l.waiting = append(l.waiting, mine)
@@ -78,31 +82,42 @@ func (t *turnstile) take(ctx context.Context, key leaseKey, wait bool, warn func
 	for {
 		select {
 		case s := <-mine:
-			return s, nil
+			return s, false, nil
 		case <-warning.C:
 			warn()
 		case <-ctx.Done():
-			return t.giveUp(key, mine), ended(ctx)
+			left, busy := t.giveUp(key, mine)
+			return left, busy, ended(ctx)
 		}
 	}
 }
 
 // giveUp leaves the line. If it is the leaver's turn by now it is passed on, and the node
 // that nobody takes is returned.
-func (t *turnstile) giveUp(key leaseKey, mine chan seat) (left seat) {
+func (t *turnstile) giveUp(key leaseKey, mine chan seat) (left seat, busy bool) {
 	t.mu.Lock()
 	l := t.lines[key]
+	busy = l.busy
 	if i := slices.Index(l.waiting, mine); i >= 0 {
 		l.waiting = slices.Delete(l.waiting, i, i+1)
 		t.mu.Unlock()
-		return seat{}
+		return seat{}, busy
 	}
 	t.mu.Unlock()
 	s := <-mine
 	if t.pass(key, s) {
-		return seat{}
+		return seat{}, busy
 	}
-	return s
+	return s, busy
+}
+
+// saw takes note, in its turn, of a lock that is busy.
+func (t *turnstile) saw(key leaseKey) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if l := t.lines[key]; l != nil {
+		l.busy = true
+	}
 }
 
 // pass gives the turn, and the seat, to the next. It reports false if there is none.
@@ -114,6 +129,7 @@ func (t *turnstile) pass(key leaseKey, s seat) bool {
 		delete(t.lines, key)
 		return false
 	}
+	l.busy = s.node.Path != ""
 	l.waiting[0] <- s
 	l.waiting = l.waiting[1:]
 	return true
@@ -122,9 +138,9 @@ func (t *turnstile) pass(key leaseKey, s seat) bool {
 // takeTurn is take for a mutex with hand-over.
 func (c *contender) takeTurn(ctx, waitCtx context.Context) (*Lease, error) {
 	key := c.in.key()
-	s, err := turns.take(waitCtx, key, c.wait, func() { c.warnOf(holds.of(key)) })
+	s, busy, err := turns.take(waitCtx, key, c.wait, func() { c.warnOf(holds.of(key)) })
 	if err != nil {
-		c.busy = true
+		c.busy = c.busy || busy
 		c.vacate(waitCtx, s)
 		return nil, c.explain(ctx, waitCtx, err)
 	}
@@ -139,6 +155,7 @@ func (c *contender) takeTurn(ctx, waitCtx context.Context) (*Lease, error) {
 		if err != nil {
 			return nil, c.explain(ctx, waitCtx, err)
 		}
+		turns.saw(key)
 		mine = !hold.takeTurn()
 		if lease := hold.newLease(ctx, c.span, nil); lease != nil {
 			return lease, nil

@@ -76,7 +76,7 @@ func newInternals(client *framework.Client, path string, cfg config, r rules) (*
 		return nil, err
 	}
 	if cfg.plain {
-		r.baton = batonRules{}
+		r.baton, cfg.handover = batonRules{}, 0
 	}
 	seen := inside.Telemetry().Lock(kinds[r.kind], cfg.name, path)
 	return &internals{client: client, inside: inside, path: path, full: full, cfg: cfg, rules: r, seen: seen}, nil

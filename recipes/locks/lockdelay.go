@@ -49,7 +49,7 @@ func (c *contender) keepDelay(ctx context.Context) (again bool, err error) {
 		return false, err
 	}
 	if err == nil && string(name) != c.trace.written && string(name) != c.trace.waited {
-		c.busy = true
+		c.sawBusy()
 		if !c.wait {
 			return false, ErrNotAcquired
 		}

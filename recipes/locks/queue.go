@@ -96,7 +96,8 @@ func (c *contender) look(ctx context.Context) (in bool, err error) {
 	if next.GetsTheLock {
 		return true, nil
 	}
-	c.busy, c.near = true, len(next.PathsToWatch) == slices.Index(queue, own)
+	c.near = len(next.PathsToWatch) == slices.Index(queue, own)
+	c.sawBusy()
 	switch {
 	case !c.wait:
 		return false, ErrNotAcquired
@@ -108,6 +109,14 @@ func (c *contender) look(ctx context.Context) (in bool, err error) {
 		c.ahead = append(c.ahead, c.in.full+"/"+name)
 	}
 	return false, nil
+}
+
+// sawBusy takes note of others who hold the lock.
+func (c *contender) sawBusy() {
+	c.busy = true
+	if c.in.cfg.handover > 0 {
+		turns.saw(c.in.key())
+	}
 }
 
 // complete tells whether the nodes of all leases are in the queue.
