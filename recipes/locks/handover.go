@@ -38,8 +38,9 @@ func WithLocalHandover(n int) MutexOption {
 // seat is a node that is handed over; the zero value is the right to contend.
 type seat struct {
 	node   seam.Created
-	waited bool // as of hold
-	times  int  // how often it was handed over
+	own    *nodeWatch // on the node; nil without one
+	waited bool       // as of hold
+	times  int        // how often it was handed over
 }
 
 // turns are those of all mutexes with hand-over.
@@ -171,14 +172,14 @@ func (c *contender) takeTurn(ctx, waitCtx context.Context) (*Lease, error) {
 
 // sit makes a hold of a seat, or contends.
 func (c *contender) sit(ctx context.Context, s seat) (*hold, error) {
-	c.waited, c.times = s.waited, s.times
+	c.waited, c.times, c.own = s.waited, s.times, s.own
 	if s.node.Path != "" {
 		hold, err := c.grant(s.node)
 		if err == nil {
 			return hold, nil // the node is the hold's, whatever becomes of that
 		}
 		c.vacate(ctx, s)
-		c.waited, c.times = false, 0
+		c.waited, c.times, c.own = false, 0, nil
 		if !errors.Is(err, errStartOver) && !errors.Is(err, errInDoubt) {
 			return nil, err
 		}
@@ -207,7 +208,7 @@ func (h *hold) passTurn(err error) {
 	if !h.turn {
 		return
 	}
-	s := seat{node: h.node, waited: h.waited, times: h.times + 1}
+	s := seat{node: h.node, own: h.own, waited: h.waited, times: h.times + 1}
 	if err != ErrReleased || h.wanted || s.times > h.in.cfg.handover {
 		turns.pass(h.in.key(), seat{})
 		return

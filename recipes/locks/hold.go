@@ -45,6 +45,7 @@ type hold struct {
 	evicted bool                // the node was deleted while leases were not released
 	counted bool                // among holds
 	watch   *time.Timer         // sets the watch on the own node
+	own     *nodeWatch          // that watch; nil for not yet
 	reader  bool                // a reader may have taken its place: see Downgrade
 	wanted  bool                // somebody asked for it, with WithRevocable
 	turn    bool                // to be passed on: see handover.go

@@ -21,19 +21,21 @@ func (in *internals) watchLater() time.Duration {
 	return watchLater
 }
 
-// watchFrom takes over the contender's watch on the own node, if there is one, or sees to
-// it that there will be.
+// watchFrom takes over the contender's watch on the own node, or whoever's it was handed over
+// by, if there is one, or sees to it that there will be.
 func (h *hold) watchFrom(c *contender) {
+	own, asked := c.own, false
 	if c.vigil != nil && c.node.Path == h.node.Path {
-		asked := c.vigil.asked
-		own := c.vigil.take()
+		asked = c.vigil.asked
+		own = c.vigil.take()
 		c.stop()
-		if own != nil {
-			if fired := own.handOver(h.onNode); asked && !fired { // else the node is read again
-				h.revoke()
-			}
-			return
+	}
+	if own != nil {
+		h.keep(own)
+		if fired := own.handOver(h.onNode); asked && !fired { // else the node is read again
+			h.revoke()
 		}
+		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -54,16 +56,17 @@ func (h *hold) watchNode(ctx context.Context) {
 	defer func() { traced.End(tries, err) }()
 	for tries == 0 || !h.over.Load() {
 		tries++
-		call := dataCall(h.node.Path, zkconn.NewWatch(h.node.Path, zkconn.WatchData, h.onNode))
+		own := newOwnWatch(h)
+		call := dataCall(h.node.Path, &own.Watch)
 		if err = conn.Do(ctx, h.node.Session, call); err == nil {
 			err = call.Err
 			switch {
 			case errors.Is(err, framework.ErrNoNode):
 				h.lose(LossNodeDeleted, nil)
-			case err == nil:
-				if asksToLetGo(call) {
-					h.revoke()
-				}
+			case err == nil && !h.keep(own):
+				conn.Unwatch(&own.Watch)
+			case err == nil && asksToLetGo(call):
+				h.revoke()
 			}
 			return
 		}
@@ -74,6 +77,25 @@ func (h *hold) watchNode(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// newOwnWatch returns a watch on a hold's node that tells the hold.
+func newOwnWatch(h *hold) *nodeWatch {
+	w := &nodeWatch{role: ownNode, tell: h.onNode}
+	w.Init(h.node.Path, zkconn.WatchData, w.fire)
+	return w
+}
+
+// keep takes note of the watch on the own node, for whom that is handed over to. It reports
+// false when that has happened by now: the next one has, or sets, a watch of its own.
+func (h *hold) keep(own *nodeWatch) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.handed {
+		return false
+	}
+	h.own = own
+	return true
 }
 
 // onNode takes the event of the own node's watch, which most often is our own delete.

@@ -1,0 +1,103 @@
+package locks_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// What may befall somebody in the line, who has no node: for losses of the one who holds the lock
+// see TestLocalHandoverAfterLoss.
+func TestLocalHandoverInLine(t *testing.T) {
+	for name, c := range map[string]struct {
+		opts  []locks.MutexOption
+		end   func(s *curatortest.Server, holder, waiter *queued)
+		wants []error
+	}{
+		"context ends": {nil, func(_ *curatortest.Server, _, waiter *queued) { waiter.cancel() }, []error{locks.ErrNotAcquired, context.Canceled}},
+		"longest wait": {
+			[]locks.MutexOption{locks.WithMaxWait(time.Second)}, func(*curatortest.Server, *queued, *queued) {}, []error{locks.ErrNotAcquired},
+		},
+		"closed": {nil, func(_ *curatortest.Server, holder, _ *queued) {
+			if err := holder.client.Close(holder.t.Context()); err != nil {
+				holder.t.Error(err)
+			}
+		}, []error{framework.ErrClosed}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+				crew := newCrew(t, s, append(c.opts, locks.WithLocalHandover(10))...)
+				holder, waiter, other := crew.join(), crew.join(), enqueue(t, s, virtualMutex(t))
+				c.end(s, holder, waiter)
+				<-waiter.done
+				wantErr(t, waiter.err, c.wants...)
+				if errors.Is(waiter.err, context.DeadlineExceeded) {
+					t.Errorf("%v matches context.DeadlineExceeded", waiter.err)
+				}
+				if err := holder.lease.Release(t.Context()); name != "closed" && err != nil {
+					t.Error(err)
+				}
+				other.release()
+				if n := locks.InLine(crew.lock.(*locks.InterProcessMutex)); n != -1 {
+					t.Errorf("%d are left in the line", n)
+				}
+				if names, n := s.Children("/lock"), s.Watches(); len(names) > 0 || n > 0 {
+					t.Errorf("nodes %q and %d watches are left", names, n)
+				}
+			})
+		})
+	}
+}
+
+// Without a connection nobody knows whether the lock is busy, neither who asks for it nor who
+// stands in the line behind.
+func TestLocalHandoverBlind(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		mutex := e.lock(e.client, locks.WithLocalHandover(10))
+		limited := e.lock(e.client, locks.WithLocalHandover(10), locks.WithMaxWait(200*time.Millisecond))
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		heal := e.network.Isolate()
+		first, second, third := e.start(ctx, mutex), e.start(ctx, mutex), e.start(ctx, limited)
+		for a, want := range map[*acquisition]error{first: context.DeadlineExceeded, second: context.DeadlineExceeded, third: framework.ErrConnectionLoss} {
+			<-a.done
+			wantErr(t, a.err, want)
+			if errors.Is(a.err, locks.ErrNotAcquired) {
+				t.Errorf("%v says that the lock is busy", a.err)
+			}
+		}
+		heal()
+		// Behind one who waits for somebody else's it is known to be.
+		holder := e.acquire(e.other())
+		waiter := e.queue(t.Context(), mutex, 2)
+		_, err := limited.Acquire(t.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		e.release(holder)
+		e.release(e.granted(waiter))
+		e.untilNodes(0)
+	})
+}
+
+// The plain protocol has none of it.
+func TestLocalHandoverPlain(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		c := newCrew(t, s, locks.WithLocalHandover(10), locks.WithPlainProtocol())
+		first, second := c.join(), c.join()
+		if n := len(s.Children("/lock")); n != 2 {
+			t.Errorf("%d nodes for two who want the lock", n)
+		}
+		token := first.lease.Token()
+		first.release()
+		if !second.in() || second.lease.Token() == token {
+			t.Error("the node was handed over")
+		}
+		second.release()
+	})
+}
