@@ -30,7 +30,6 @@ type contender struct {
 
 	writer *hold  // the write lock's whose place a reader takes; nil without one
 	mates  *mates // with more than one lease of a semaphore
-	trace  *trace // with WithLockDelay
 	site   site
 
 	node  seam.Created // none has no path

@@ -52,6 +52,8 @@ type internals struct {
 	readers, writers *internals
 
 	semaphore *leased // in Java's layout, that this is a part of; nil without one
+
+	absence absence // with WithLockDelay
 }
 
 // rules are what differs between kinds of locks.

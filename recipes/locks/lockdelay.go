@@ -1,8 +1,11 @@
 package locks
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -19,7 +22,9 @@ import (
 // its session, by Close, by the deletion of its node, or because it did not believe in the lock
 // any more when it released it. It is for resources that check no token: what the lost holder
 // has sent already has d to arrive. Every user of the mutex must have the option; the delay is
-// that of who waits. It costs a read and a write for every Acquire, and the node path+".holder".
+// that of who waits, from when this object found that the holder was lost: TryAcquire, which
+// does not wait, gets the lock when it finds so again d later. It costs a read and a write for
+// every Acquire, and the node path+".holder".
 //
 // Chubby and Consul have it under this name; Java Curator does not.
 func WithLockDelay(d time.Duration) MutexOption {
@@ -28,68 +33,106 @@ func WithLockDelay(d time.Duration) MutexOption {
 
 const traceSuffix = ".holder"
 
-// trace is what a contender knows of the lock's trace.
-type trace struct {
-	written string // by this acquisition
-	waited  string // whose delay is over
+// absence is since when the last holder that was lost is known to be gone.
+type absence struct {
+	mu     sync.Mutex
+	holder string // what it has left in the trace
+	noted  time.Time
+}
+
+// since returns when the absence of a holder was noted: now, if that is news.
+func (a *absence) since(holder string) time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.holder != holder {
+		a.holder, a.noted = holder, time.Now()
+	}
+	return a.noted
 }
 
 // keepDelay leaves the trace of a contender that is the first, or waits for the end of the
 // delay; then again is true: the queue is to be looked at again.
 func (c *contender) keepDelay(ctx context.Context) (again bool, err error) {
-	if c.trace == nil {
-		c.trace = &trace{}
-	}
-	if c.trace.written == nameOf(c.node.Path) {
-		return false, nil
-	}
-	path, own := c.in.path+traceSuffix, nameOf(c.node.Path)
-	name, err := c.in.client.GetData().Undecompressed().ForPath(ctx, path)
-	if err != nil && !errors.Is(err, framework.ErrNoNode) {
+	path, own := c.in.path+traceSuffix, []byte(nameOf(c.node.Path))
+	op := c.in.client.TransactionOp()
+	write := op.SetData().Uncompressed().ForPath(path, own)
+	holder, err := c.in.client.GetData().Undecompressed().ForPath(ctx, path)
+	switch {
+	case errors.Is(err, framework.ErrNoNode):
+		write = op.Create().Uncompressed().WithData(own).ForPath(path)
+	case err != nil:
 		return false, err
-	}
-	if err == nil && string(name) != c.trace.written && string(name) != c.trace.waited {
-		c.sawBusy()
-		if !c.wait {
-			return false, ErrNotAcquired
+	case bytes.Equal(holder, own): // by an earlier try
+		return false, nil
+	default:
+		if over, err := c.sitOut(ctx, string(holder)); !over {
+			return err == nil, err
 		}
-		over, err := c.delay(ctx)
-		if over {
-			c.trace.waited = string(name)
-		}
-		return true, err
 	}
-	_, err = c.in.client.Create().OrSetData().Uncompressed().WithData([]byte(own)).ForPath(ctx, path)
-	if err == nil {
-		c.trace.written = own
+	// Without the node it would be in place of the trace of who has the lock now.
+	there := op.Check().ForPath(c.in.inside.Unfix(c.node.Path))
+	_, err = c.in.client.Transaction().ForOperations(ctx, there, write)
+	again = errors.Is(err, framework.ErrNoNode) || errors.Is(err, framework.ErrNodeExists) || framework.MaybeApplied(err)
+	if again {
+		err = nil
 	}
-	return false, err
+	return again, err
 }
 
-// delay waits for the lock delay, and reports that it is over. It is not if the client was
-// closed meanwhile, or the session has ended: then the look at the queue that follows says so.
-func (c *contender) delay(ctx context.Context) (over bool, err error) {
-	bounded, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer c.in.inside.OnLoss(func(l seam.Loss) {
-		if l.Kind == seam.LossClosed || l.Kind == seam.LossSession {
-			cancel()
-		}
-	})()
-	if _, err := c.in.inside.Conn(); err != nil { // closed before it could be told
-		return false, err
+// sitOut tells whether the delay is over after the loss of a holder, which has left a trace.
+// If it is not, and err is nil, the contender has waited for that, unless something else has
+// happened.
+func (c *contender) sitOut(ctx context.Context, holder string) (over bool, err error) {
+	names, err := c.in.list(ctx, c.node.Session)
+	if err != nil || !slices.Contains(names, nameOf(c.node.Path)) {
+		return false, err // it may be the trace of who has the lock now
 	}
-	err = wait.For(bounded, c.in.cfg.lockDelay)
+	left := c.in.cfg.lockDelay - time.Since(c.in.absence.since(holder))
+	if left <= 0 {
+		return true, nil
+	}
+	c.sawBusy()
+	if !c.wait {
+		return false, ErrNotAcquired
+	}
+	c.pause(ctx, left)
 	if ctx.Err() != nil {
 		return false, ended(ctx)
 	}
-	return err == nil, nil
+	return false, nil
 }
 
-// tracePath returns the server's path of the hold's trace, which is to go with its node, or "".
-func (h *hold) tracePath() string {
-	if h.in.cfg.lockDelay == 0 || h.err != ErrReleased {
+// pause waits for d, or until the contender's session is over or the client is closed.
+func (c *contender) pause(ctx context.Context, d time.Duration) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	forget := c.in.inside.OnLoss(func(l seam.Loss) {
+		if l.Kind == seam.LossClosed || l.Kind == seam.LossSession && l.Session == c.node.Session {
+			cancel()
+		}
+	})
+	defer forget()
+	conn, err := c.in.inside.Conn()
+	if err != nil {
+		return
+	}
+	if _, alive := conn.Deadline(c.node.Session); alive {
+		_ = wait.For(ctx, d) // whatever has ended it, the queue is to be looked at
+	}
+}
+
+// trace returns the server's path of the lock's trace, "" without a delay.
+func (in *internals) trace() string {
+	if in.cfg.lockDelay == 0 {
 		return ""
 	}
-	return h.in.full + traceSuffix
+	return in.full + traceSuffix
+}
+
+// tracePath returns the path of the hold's trace, which is to go with its node, or "".
+func (h *hold) tracePath() string {
+	if h.err != ErrReleased {
+		return ""
+	}
+	return h.in.trace()
 }

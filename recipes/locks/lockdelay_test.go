@@ -37,7 +37,7 @@ func TestLockDelay(t *testing.T) {
 	}{
 		"release": {func(_ *curatortest.Server, q *queued) { giveBack(q.t, q.lease) }, false},
 		"release that is refused": {func(s *curatortest.Server, q *queued) {
-			s.Inject(curatortest.Rule{Op: "multi", Do: curatortest.Fail(framework.ErrNoAuth), Times: 2})
+			s.Inject(curatortest.Rule{Op: "multi", SessionID: q.client.SessionID(), Do: curatortest.Fail(framework.ErrNoAuth), Times: 2})
 			giveBack(q.t, q.lease)
 		}, true}, // the trace cannot be deleted
 		"release whose answer is lost": {func(s *curatortest.Server, q *queued) {
@@ -123,14 +123,31 @@ func TestLockDelayGivenUp(t *testing.T) {
 	})
 }
 
-// A node that is lost during the delay, before anyone had the lock, is no holder's.
-func TestLockDelayStartsOver(t *testing.T) {
+// A trace of which the contender does not know whether it has left it is not that of another.
+func TestLockDelayAnswerLost(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-		s.Inject(curatortest.Rule{Op: "create", Path: "/lock.holder", Do: curatortest.CutAfter()})
+		s.Inject(curatortest.Rule{Op: "multi", Path: "/lock.holder", Do: curatortest.CutAfter()})
 		first := enqueue(t, s, delayed(t))
 		time.Sleep(delay / 2)
 		first.release()
 		wantTrace(t, s, false)
+	})
+}
+
+// A contender whose session ends during the delay begins again, and waits for the delay of who
+// was lost then.
+func TestLockDelayOfAnother(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		first, second, third := enqueue(t, s, delayed(t)), enqueue(t, s, delayed(t)), enqueue(t, s, delayed(t))
+		s.ExpireSession(first.client.SessionID())
+		time.Sleep(10 * time.Second)
+		s.ExpireSession(second.client.SessionID())
+		time.Sleep(2 * delay)
+		if !third.in() {
+			t.Fatal("the next after the delay is not let in")
+		}
+		wantDelay(t, s, third, second)
+		wantErr(t, first.lease.Release(t.Context()), locks.ErrLockLost)
 	})
 }
 
@@ -162,26 +179,115 @@ func TestLockDelayForEveryHolder(t *testing.T) {
 	})
 }
 
-// Whoever waits for the delay when the client is closed does not wait any longer.
+// wantDelay fails unless next is let in after the delay, and not before, when the holder is lost.
+func wantDelay(t *testing.T, s *curatortest.Server, holder, next *queued) {
+	t.Helper()
+	s.ExpireSession(holder.client.SessionID())
+	time.Sleep(delay - time.Second)
+	if next.in() {
+		t.Error("let in during the delay")
+	}
+	time.Sleep(2 * time.Second)
+	next.release()
+	wantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
+	wantTrace(t, s, false)
+}
+
+// A contender was let in and its session has ended when it leaves its trace, or looks for that
+// of another: what it finds then is that of who has the lock.
+func TestLockDelayOfTheLiving(t *testing.T) {
+	for _, op := range []string{"getData", "multi"} {
+		t.Run(op, func(t *testing.T) {
+			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+				first, second, third := enqueue(t, s, delayed(t)), enqueue(t, s, delayed(t)), enqueue(t, s, delayed(t))
+				s.Inject(curatortest.Rule{
+					Op: op, Path: "/lock.holder", SessionID: second.client.SessionID(), Do: curatortest.CutBefore(),
+				})
+				accept := s.Refuse()
+				first.release()
+				s.ExpireSession(second.client.SessionID())
+				if !third.in() {
+					t.Fatal("the third is not let in")
+				}
+				accept()
+				time.Sleep(2 * delay)
+				wantDelay(t, s, third, second)
+			})
+		})
+	}
+}
+
+// A contender whose session has ended does not leave its trace late, for nobody to delete.
+func TestLockDelayLateTrace(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		first, second, third := enqueue(t, s, delayed(t)), enqueue(t, s, delayed(t)), enqueue(t, s, delayed(t))
+		hit := s.Inject(curatortest.Rule{
+			Op: "multi", Path: "/lock.holder", SessionID: second.client.SessionID(), Do: curatortest.Fail(throttled{}),
+		})
+		first.release()
+		s.ExpireSession(second.client.SessionID())
+		third.release()
+		wantTrace(t, s, false)
+		time.Sleep(10 * time.Second) // by now the second has tried again
+		if !hit() {
+			t.Fatal("the second was not let in")
+		}
+		second.release()
+		wantTrace(t, s, false)
+	})
+}
+
+// Close ends the wait for the delay.
 func TestLockDelayClosed(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 		holder, waiter := enqueue(t, s, delayed(t)), enqueue(t, s, delayed(t))
 		s.ExpireSession(holder.client.SessionID())
-		time.Sleep(delay / 2)
+		time.Sleep(10 * time.Second)
 		begin := time.Now()
 		if err := waiter.client.Close(t.Context()); err != nil {
-			t.Fatal(err)
+			t.Error(err)
 		}
 		<-waiter.done
 		wantErr(t, waiter.err, framework.ErrClosed)
 		if took := time.Since(begin); took > time.Second {
-			t.Errorf("the acquisition went on for %v", took)
+			t.Errorf("Acquire returned %v after Close", took)
 		}
 		wantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
-		if names := s.Children("/lock"); len(names) != 0 {
-			t.Errorf("%q are left", names)
-		}
 	})
+}
+
+// Who does not wait, or not for so long, is let in when it has tried for as long as the delay.
+func TestLockDelayOfTries(t *testing.T) {
+	for name, acquire := range map[string]func(ctx context.Context, lock locks.InterProcessLock) (*locks.Lease, error){
+		"no wait": func(ctx context.Context, lock locks.InterProcessLock) (*locks.Lease, error) {
+			return lock.TryAcquire(ctx)
+		},
+		"short wait": func(ctx context.Context, lock locks.InterProcessLock) (*locks.Lease, error) {
+			ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+			defer cancel()
+			return lock.Acquire(ctx)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+				holder := enqueue(t, s, delayed(t))
+				s.ExpireSession(holder.client.SessionID())
+				lock := delayed(t)(s.Client(t))
+				begin := time.Now()
+				lease, err := acquire(t.Context(), lock)
+				for err != nil && time.Since(begin) < 2*delay {
+					wantErr(t, err, locks.ErrNotAcquired)
+					time.Sleep(time.Second)
+					lease, err = acquire(t.Context(), lock)
+				}
+				if took := time.Since(begin); err != nil || took < delay || took > delay+10*time.Second {
+					t.Errorf("after %v: %v", took, err)
+				}
+				giveBack(t, lease)
+				wantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
+			})
+		})
+	}
 }
 
 func TestLockDelayOnBackends(t *testing.T) {
