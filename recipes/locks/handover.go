@@ -187,10 +187,10 @@ func (c *contender) sit(ctx context.Context, s seat) (*hold, error) {
 	return c.contend(ctx)
 }
 
-// vacate removes the node of a seat.
+// vacate removes the node of a seat, and its trace: nobody was lost.
 func (c *contender) vacate(ctx context.Context, s seat) {
 	if s.node.Path != "" {
-		c.settle(ctx, c.in.inside.Remove(ctx, s.node.Path, s.node.Session))
+		c.settle(ctx, c.in.inside.Release(ctx, s.node.Path, s.node.Session, seam.Release{Trace: c.in.trace()}))
 	}
 }
 
