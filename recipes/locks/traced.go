@@ -157,7 +157,8 @@ func (l *Lease) told(ctx context.Context, span telemetry.Release, err error) {
 	span.End(outcome, time.Since(granted))
 }
 
-// observed is a lock that knows how it is traced. Those of others do not.
+// observed is a lock that knows how it is traced. Those of others do not, nor do nil and zero
+// values, which hand out nothing.
 type observed interface {
 	seen() (*telemetry.Telemetry, telemetry.Lock)
 }
@@ -173,24 +174,53 @@ func begin(ctx context.Context, lock InterProcessLock, wait bool) (_ context.Con
 	return ctx, func(err error) { done(err, !wait && errors.Is(err, ErrNotAcquired)) }
 }
 
-func (m *InterProcessMutex) seen() (*telemetry.Telemetry, telemetry.Lock) { return m.in.traces() }
+func (m *InterProcessMutex) seen() (*telemetry.Telemetry, telemetry.Lock) {
+	if m == nil {
+		return nil, telemetry.Lock{}
+	}
+	return m.in.traces()
+}
 
-func (l *ReadLock) seen() (*telemetry.Telemetry, telemetry.Lock) { return l.in.traces() }
+func (l *ReadLock) seen() (*telemetry.Telemetry, telemetry.Lock) {
+	if l == nil {
+		return nil, telemetry.Lock{}
+	}
+	return l.in.traces()
+}
 
-func (l *WriteLock) seen() (*telemetry.Telemetry, telemetry.Lock) { return l.in.traces() }
+func (l *WriteLock) seen() (*telemetry.Telemetry, telemetry.Lock) {
+	if l == nil {
+		return nil, telemetry.Lock{}
+	}
+	return l.in.traces()
+}
 
-func (s *InterProcessSemaphore) seen() (*telemetry.Telemetry, telemetry.Lock) { return s.in.traces() }
+func (s *InterProcessSemaphore) seen() (*telemetry.Telemetry, telemetry.Lock) {
+	if s == nil {
+		return nil, telemetry.Lock{}
+	}
+	return s.in.traces()
+}
 
 func (s *InterProcessSemaphoreV2) seen() (*telemetry.Telemetry, telemetry.Lock) {
-	return s.s.base.traces()
+	if s == nil {
+		return nil, telemetry.Lock{}
+	}
+	return s.s.traces()
 }
 
 func (m *InterProcessSemaphoreMutex) seen() (*telemetry.Telemetry, telemetry.Lock) {
-	return m.s.base.traces()
+	if m == nil {
+		return nil, telemetry.Lock{}
+	}
+	return m.s.traces()
 }
 
 // seen is traced as the first of the locks that is one of this package.
 func (m *InterProcessMultiLock) seen() (*telemetry.Telemetry, telemetry.Lock) {
+	if m == nil {
+		return nil, telemetry.Lock{}
+	}
 	for _, lock := range m.locks {
 		if o, ok := lock.(observed); ok {
 			t, _ := o.seen()
@@ -200,6 +230,16 @@ func (m *InterProcessMultiLock) seen() (*telemetry.Telemetry, telemetry.Lock) {
 	return nil, telemetry.Lock{}
 }
 
+func (s *leased) traces() (*telemetry.Telemetry, telemetry.Lock) {
+	if s == nil {
+		return nil, telemetry.Lock{}
+	}
+	return s.base.traces()
+}
+
 func (in *internals) traces() (*telemetry.Telemetry, telemetry.Lock) {
+	if in == nil {
+		return nil, telemetry.Lock{}
+	}
 	return in.inside.Telemetry(), in.seen
 }
