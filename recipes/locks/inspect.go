@@ -27,7 +27,7 @@ type Inspection struct {
 // Contender is a holder or a waiter.
 type Contender struct {
 	Path      string
-	Token     int64     // see Lease.Token
+	Token     int64     // see Lease.Token; of a reader that was a writer it is another one
 	SessionID int64     // of the client that owns the node
 	Since     time.Time // when it began to wait, by the server's clock
 	// Owner is what its node says of it: "orders-api on web-7, pid 4242", or as much of that
@@ -114,11 +114,13 @@ func (i *inspector) queue(path string, names []string, r rules) {
 func (i *inspector) readWrite(path string, names []string) {
 	queue := sorted(names, rules{driver: writeDriver{}})
 	for _, name := range queue {
-		var driver LockInternalsDriver = writeDriver{}
-		if isReader(name) {
-			driver = readDriver{}
+		var driver LockInternalsDriver = readDriver{}
+		others := queue
+		if isWriter(name) { // a reader at its place is its own, and sorts before or behind it
+			driver = writeDriver{}
+			others = slices.DeleteFunc(slices.Clone(queue), func(other string) bool { return isReader(other) && orderOf(other) == orderOf(name) })
 		}
-		i.add(path+"/"+name, driver.GetsTheLock(queue, name, 1).GetsTheLock)
+		i.add(path+"/"+name, driver.GetsTheLock(others, name, 1).GetsTheLock)
 	}
 }
 
