@@ -46,6 +46,7 @@ type hold struct {
 	counted bool                // among holds
 	watch   *time.Timer         // sets the watch on the own node
 	own     *nodeWatch          // that watch; nil for not yet
+	unset   context.CancelFunc  // ends what is about to set it
 	reader  bool                // a reader may have taken its place: see Downgrade
 	wanted  bool                // somebody asked for it, with WithRevocable
 	turn    bool                // to be passed on: see handover.go
@@ -124,6 +125,9 @@ func (h *hold) loseLocked(reason LossReason, err error) {
 		Held: time.Since(h.granted), Err: err,
 	}
 	h.end(loss)
+	if h.unset != nil {
+		h.unset() // Close waits for it, and it for a connection
+	}
 	if h.spanCtx == nil {
 		return // nobody had a lease of it yet: the acquisition goes on
 	}

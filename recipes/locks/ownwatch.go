@@ -48,7 +48,12 @@ func (h *hold) watchFrom(c *contender) {
 // its answer.
 func (h *hold) watchNode(ctx context.Context) {
 	conn, err := h.in.inside.Conn()
-	if err != nil || h.over.Load() {
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if !h.mayWatch(cancel) {
 		return
 	}
 	ctx, traced := h.watched.Watch(ctx, conn, h.node.Path, !h.rearmed.Swap(true))
@@ -77,6 +82,15 @@ func (h *hold) watchNode(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// mayWatch tells whether the own node is to be watched, and takes note of what ends that when
+// the hold is lost.
+func (h *hold) mayWatch(unset context.CancelFunc) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.unset = unset
+	return h.err == nil
 }
 
 // newOwnWatch returns a watch on a hold's node that tells the hold.

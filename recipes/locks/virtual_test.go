@@ -94,6 +94,29 @@ func TestOwnNodeIsWatchedAgain(t *testing.T) {
 	})
 }
 
+// The connection breaks before the holder's node is watched, and the servers are gone: Close does
+// not wait until they are back.
+func TestCloseBeforeOwnNodeIsWatched(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		client := s.Client(t, sessionPolicy)
+		lease := take(t, mutexOf(t, client))
+		defer s.Refuse()()
+		s.Disconnect()
+		time.Sleep(100 * time.Millisecond)
+		if err := lease.Err(); err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		wantErr(t, client.Close(ctx), framework.ErrConnectionLoss)
+		if took := time.Since(begin); took > time.Minute {
+			t.Errorf("Close took %v", took)
+		}
+		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+	})
+}
+
 // A contender that may create but not list leaves nothing behind.
 func TestListRefused(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
