@@ -101,13 +101,14 @@ func TestPresumedExpiration(t *testing.T) {
 	})
 }
 
-// A lease that nobody can release any more is counted, and its lock stays held.
+// A lease that nobody can release any more is logged and counted, and its lock stays held.
 func TestDropped(t *testing.T) {
+	var log journal
 	server := curatortest.Start(t)
 	m := suite.NewMetrics()
 	// curatortest's own clients fail tests that leave a lease.
 	client, err := framework.NewClient(server.ConnectString(), retry.None(),
-		framework.WithLogger(slog.New(slog.DiscardHandler)), framework.WithTracing(m.Option()))
+		framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))), framework.WithTracing(m.Option()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,6 +131,10 @@ func TestDropped(t *testing.T) {
 		runtime.GC()
 		return slices.Contains(m.Points(t), "curator.lock.dropped{curator.lock.kind=mutex curator.lock.name=orders} 1")
 	})
+	suite.Eventually(t, "a line in the log", func() bool { return strings.Contains(log.String(), "lock lease dropped without release") })
+	if names := server.Children("/lock"); len(names) != 1 {
+		t.Errorf("nodes %q", names)
+	}
 	if want := "curator.lock.held{curator.lock.kind=mutex curator.lock.name=orders} 1"; !slices.Contains(m.Points(t), want) {
 		t.Errorf("%q, want %q among them", m.Points(t), want)
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
@@ -113,6 +114,70 @@ func TestEndedLeaseCarriesNothing(t *testing.T) {
 			t.Fatal("it nested in a released lease")
 		}
 		e.release(again)
+	})
+}
+
+// A wait below a lease ends with the context, with the lease, or when the one ahead goes.
+func TestWaitBelowALease(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		outer := e.acquire(e.mutex)
+		child := e.acquireWith(outer.Context())
+		why := errors.New("lost interest")
+		ctx, cancel := context.WithCancelCause(outer.Context())
+		waits := e.start(ctx, e.mutex)
+		synctest.Wait()
+		_, err := e.mutex.TryAcquire(outer.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		cancel(why)
+		<-waits.done
+		wantErr(t, waits.err, locks.ErrNotAcquired, context.Canceled, why)
+
+		next := e.start(outer.Context(), e.mutex)
+		synctest.Wait()
+		e.release(child)
+		child = e.granted(next)
+		// With the outer lease's end it becomes an ordinary contender, or nobody by its context.
+		detached, bound := e.start(context.WithoutCancel(outer.Context()), e.mutex), e.start(outer.Context(), e.mutex)
+		synctest.Wait()
+		e.release(outer)
+		<-bound.done
+		wantErr(t, bound.err, locks.ErrReleased)
+		e.untilNodes(2)
+		e.release(child)
+		again := e.granted(detached)
+		if again.Token() == outer.Token() {
+			t.Error("nested in a lease that had ended")
+		}
+		e.release(again)
+		e.wantNodes(0)
+	})
+}
+
+// Whether the client holds the mutex, through whatever object, does not depend on the context.
+func TestIsAcquiredInThisProcess(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		same, other := e.lock(e.client), e.other()
+		want := func(when string, want bool) {
+			t.Helper()
+			if e.mutex.IsAcquiredInThisProcess() != want || same.IsAcquiredInThisProcess() != want || other.IsAcquiredInThisProcess() {
+				t.Errorf("%s: acquired %t, another object %t, another client %t", when, !want, same.IsAcquiredInThisProcess(), other.IsAcquiredInThisProcess())
+			}
+		}
+		want("at first", false)
+		lease := e.acquire(e.mutex)
+		want("held", true)
+		nested := e.acquireWith(lease.Context())
+		e.release(lease)
+		want("held by a nested lease", true)
+		e.release(nested)
+		want("released", false)
+		lease = e.acquire(e.mutex)
+		e.network.Cut()
+		e.lost(lease, locks.LossSuspended)
+		want("lost", false)
+		e.release(lease)
 	})
 }
 

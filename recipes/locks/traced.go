@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"sync"
@@ -157,73 +158,47 @@ func (l *Lease) told(ctx context.Context, span telemetry.Release, err error) {
 	span.End(outcome, time.Since(granted))
 }
 
-// observed is a lock that knows how it is traced. Those of others do not, nor do nil and zero
-// values, which hand out nothing.
+// observed is a lock that knows how it is traced. Those of others do not.
 type observed interface {
 	seen() (*telemetry.Telemetry, telemetry.Lock)
 }
 
+// observe returns how a lock is traced. A nil one is not, nor a zero value: it hands out
+// nothing.
+func observe(lock InterProcessLock) (*telemetry.Telemetry, telemetry.Lock) {
+	if o, ok := lock.(observed); ok && !reflect.ValueOf(lock).IsNil() {
+		return o.seen()
+	}
+	return nil, telemetry.Lock{}
+}
+
 // begin begins the span of Do.
 func begin(ctx context.Context, lock InterProcessLock, wait bool) (_ context.Context, end func(err error)) {
-	o, ok := lock.(observed)
-	if !ok {
-		return ctx, func(error) {}
-	}
-	t, seen := o.seen()
+	t, seen := observe(lock)
 	ctx, done := t.Do(ctx, seen)
 	return ctx, func(err error) { done(err, !wait && errors.Is(err, ErrNotAcquired)) }
 }
 
-func (m *InterProcessMutex) seen() (*telemetry.Telemetry, telemetry.Lock) {
-	if m == nil {
-		return nil, telemetry.Lock{}
-	}
-	return m.in.traces()
-}
+func (m *InterProcessMutex) seen() (*telemetry.Telemetry, telemetry.Lock) { return m.in.traces() }
 
-func (l *ReadLock) seen() (*telemetry.Telemetry, telemetry.Lock) {
-	if l == nil {
-		return nil, telemetry.Lock{}
-	}
-	return l.in.traces()
-}
+func (l *ReadLock) seen() (*telemetry.Telemetry, telemetry.Lock) { return l.in.traces() }
 
-func (l *WriteLock) seen() (*telemetry.Telemetry, telemetry.Lock) {
-	if l == nil {
-		return nil, telemetry.Lock{}
-	}
-	return l.in.traces()
-}
+func (l *WriteLock) seen() (*telemetry.Telemetry, telemetry.Lock) { return l.in.traces() }
 
-func (s *InterProcessSemaphore) seen() (*telemetry.Telemetry, telemetry.Lock) {
-	if s == nil {
-		return nil, telemetry.Lock{}
-	}
-	return s.in.traces()
-}
+func (s *InterProcessSemaphore) seen() (*telemetry.Telemetry, telemetry.Lock) { return s.in.traces() }
 
 func (s *InterProcessSemaphoreV2) seen() (*telemetry.Telemetry, telemetry.Lock) {
-	if s == nil {
-		return nil, telemetry.Lock{}
-	}
 	return s.s.traces()
 }
 
 func (m *InterProcessSemaphoreMutex) seen() (*telemetry.Telemetry, telemetry.Lock) {
-	if m == nil {
-		return nil, telemetry.Lock{}
-	}
 	return m.s.traces()
 }
 
 // seen is traced as the first of the locks that is one of this package.
 func (m *InterProcessMultiLock) seen() (*telemetry.Telemetry, telemetry.Lock) {
-	if m == nil {
-		return nil, telemetry.Lock{}
-	}
 	for _, lock := range m.locks {
-		if o, ok := lock.(observed); ok {
-			t, _ := o.seen()
+		if t, _ := observe(lock); t != nil {
 			return t, t.Lock(tracing.KindMulti, "", "")
 		}
 	}
