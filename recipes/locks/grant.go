@@ -46,7 +46,7 @@ func (c *contender) grant(node seam.Created) (*hold, error) {
 	h := &hold{
 		in: c.in, node: node, token: node.Czxid, site: c.site, granted: time.Now(), watched: c.span,
 		waited: c.vigil != nil || c.waited, times: c.times,
-		places: map[*place]struct{}{}, ended: make(chan struct{}), left: make(chan struct{}),
+		places: map[*place]struct{}{},
 	}
 	if c.writer != nil {
 		h.token = c.writer.token // its own would be higher than that of a writer to come

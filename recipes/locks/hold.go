@@ -32,8 +32,6 @@ type hold struct {
 	times   int                    // how often the node was handed over
 	forget  func()                 // takes the hook on the session back
 	over    atomic.Bool
-	ended   chan struct{} // closed when it is over
-	left    chan struct{} // closed when the node is being deleted
 
 	mu      sync.Mutex
 	places  map[*place]struct{}    // of the leases that are not released
@@ -47,6 +45,7 @@ type hold struct {
 	watch   *time.Timer         // sets the watch on the own node
 	own     *nodeWatch          // that watch; nil for not yet
 	unset   context.CancelFunc  // ends what is about to set it
+	limiter *time.Timer         // with WithMaxHold
 	reader  bool                // a reader may have taken its place: see Downgrade
 	wanted  bool                // somebody asked for it, with WithRevocable
 	turn    bool                // to be passed on: see handover.go
@@ -125,9 +124,6 @@ func (h *hold) loseLocked(reason LossReason, err error) {
 		Held: time.Since(h.granted), Err: err,
 	}
 	h.end(loss)
-	if h.unset != nil {
-		h.unset() // Close waits for it, and it for a connection
-	}
 	if h.spanCtx == nil {
 		return // nobody had a lease of it yet: the acquisition goes on
 	}
@@ -143,9 +139,11 @@ func (h *hold) loseLocked(reason LossReason, err error) {
 func (h *hold) end(err error) {
 	h.err = err
 	h.over.Store(true)
-	close(h.ended)
 	if h.watch != nil {
 		h.watch.Stop()
+	}
+	if h.unset != nil {
+		h.unset() // Close waits for it, and it may wait for a connection
 	}
 	if h.counted {
 		holds.remove(h)
@@ -198,9 +196,7 @@ func (h *hold) newLease(ctx context.Context, span *telemetry.Acquisition, up *pl
 	values := context.WithoutCancel(ctx)
 	if h.spanCtx == nil {
 		h.span, h.spanCtx, h.granted = span, values, time.Now()
-		if h.in.cfg.maxHold > 0 {
-			h.in.inside.Go(h.limit)
-		}
+		h.limit()
 	}
 	inner, cancel := context.WithCancelCause(values)
 	p := &place{slot: make(chan struct{}, 1), cancels: map[*context.CancelCauseFunc]struct{}{&cancel: {}}}
@@ -281,7 +277,9 @@ func (h *hold) delete(ctx context.Context, evict bool, line *seam.Line) {
 	defer h.mu.Unlock()
 	if !h.removed {
 		h.removed, h.evicted = true, evict
-		close(h.left)
+		if h.limiter != nil {
+			h.limiter.Stop()
+		}
 		if h.handed {
 			return
 		}

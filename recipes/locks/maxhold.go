@@ -36,28 +36,28 @@ func (h *hold) limited(ctx context.Context) context.Context {
 	return limited{ctx, h.granted.Add(h.in.cfg.maxHold)}
 }
 
-// limit ends the hold when it has lasted too long, and its node a little later. A hold that
-// has ended before, out of caution, may have its node still.
-func (h *hold) limit(ctx context.Context) {
-	timer := time.NewTimer(h.in.cfg.maxHold)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-h.left:
-		return
-	case <-ctx.Done():
-		return
+// limit has the hold end when it has lasted too long; h.mu is held.
+func (h *hold) limit() {
+	if h.in.cfg.maxHold > 0 {
+		h.limiter = time.AfterFunc(h.in.cfg.maxHold, func() { h.in.inside.Go(h.exceeded) })
 	}
-	h.lose(LossMaxHold, nil)
+}
+
+// exceeded ends the hold, if it has not ended out of caution, and has its node go a little later
+// unless it is released. Nobody waits for that: Close ends the session, and the node with it.
+func (h *hold) exceeded(context.Context) {
 	conn, err := h.in.inside.Conn()
 	if err != nil {
 		return
 	}
-	timer.Reset(conn.Margin())
-	select {
-	case <-timer.C:
-		h.delete(ctx, true, nil) // nobody has released it
-	case <-h.left:
-	case <-ctx.Done():
+	margin := conn.Margin()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.removed {
+		return
 	}
+	h.loseLocked(LossMaxHold, nil)
+	h.limiter = time.AfterFunc(margin, func() {
+		h.in.inside.Go(func(ctx context.Context) { h.delete(ctx, true, nil) })
+	})
 }

@@ -58,7 +58,12 @@ func (h *hold) watchNode(ctx context.Context) {
 	}
 	ctx, traced := h.watched.Watch(ctx, conn, h.node.Path, !h.rearmed.Swap(true))
 	tries := 0
-	defer func() { traced.End(tries, err) }()
+	defer func() {
+		if errors.Is(err, context.Canceled) {
+			err = nil // it does not matter any more
+		}
+		traced.End(tries, err)
+	}()
 	for tries == 0 || !h.over.Load() {
 		tries++
 		own := newOwnWatch(h)
@@ -84,8 +89,8 @@ func (h *hold) watchNode(ctx context.Context) {
 	}
 }
 
-// mayWatch tells whether the own node is to be watched, and takes note of what ends that when
-// the hold is lost.
+// mayWatch tells whether the own node is to be watched, and takes note of what ends that with
+// the hold.
 func (h *hold) mayWatch(unset context.CancelFunc) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
@@ -98,4 +99,44 @@ func TestWaitersNodeIsWatchedAgain(t *testing.T) {
 			t.Errorf("path %q after %q, %v", got.path, own, got.err)
 		}
 	})
+}
+
+// The connection breaks while the watch on a holder's node is set, and does not come back: Close,
+// which has nothing to clean up, does not wait for it. Nor does it for a holder that has handed
+// its node over since.
+func TestCloseWhileOwnNodeIsWatched(t *testing.T) {
+	for name, c := range map[string]struct {
+		opts   []framework.Option
+		handed bool
+	}{
+		"lost": {}, "held": {opts: []framework.Option{sessionPolicy}}, "handed over": {[]framework.Option{sessionPolicy}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+				client := s.Client(t, c.opts...)
+				mutex := virtualMutex(t, locks.WithLocalHandover(1))(client)
+				holder, taken := takeFrom(t, mutex), make(chan *locks.Lease)
+				if c.handed {
+					go func() { taken <- takeFrom(t, mutex) }()
+					synctest.Wait()
+				}
+				hit := s.Inject(curatortest.Rule{Op: "getData", Do: curatortest.CutBefore()})
+				s.Refuse()
+				time.Sleep(time.Second)
+				if !hit() {
+					t.Fatal("the node is not watched")
+				}
+				if c.handed {
+					giveBack(t, holder)
+					holder = <-taken
+				}
+				begin := time.Now()
+				err := client.Close(context.Background())
+				if took := time.Since(begin); took > time.Minute {
+					t.Errorf("Close took %v: %v", took, err)
+				}
+				_ = holder.Release(t.Context()) // says what is tested elsewhere
+			})
+		})
+	}
 }

@@ -167,6 +167,23 @@ func TestMaxHoldIsNotOfTheWait(t *testing.T) {
 	}
 }
 
+// Close does not wait until the node of who has held for too long would be deleted.
+func TestMaxHoldClosed(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		holder := enqueue(t, s, virtualMutex(t, locks.WithMaxHold(time.Second)))
+		<-holder.lease.Context().Done()
+		begin := time.Now()
+		if err := holder.client.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(begin); took > 100*time.Millisecond {
+			t.Errorf("Close took %v", took)
+		}
+		time.Sleep(time.Minute)
+		wantErr(t, holder.lease.Release(t.Context()), locks.ErrReleasePending, framework.ErrClosed)
+	})
+}
+
 // TestInspect looks at locks of each kind.
 func TestInspect(t *testing.T) {
 	suite.Each(t, func(t *testing.T, b *suite.Backend) {
