@@ -40,18 +40,18 @@ type hold struct {
 	spanCtx context.Context        // its values, for the span of a loss
 	removal *seam.Removal          // of the node, when the last lease is released
 	removed bool
-	evicted bool                // the node was deleted while leases were not released
-	counted bool                // among holds
-	watch   *time.Timer         // sets the watch on the own node
-	own     *nodeWatch          // that watch; nil for not yet
-	unset   context.CancelFunc  // ends what is about to set it
-	limiter *time.Timer         // with WithMaxHold
-	reader  bool                // a reader may have taken its place: see Downgrade
-	wanted  bool                // somebody asked for it, with WithRevocable
-	turn    bool                // to be passed on: see handover.go
-	handed  bool                // the node was handed over
-	outer   weak.Pointer[Lease] // the outermost lease, while somebody has it
-	asked   bool                // to let go, before there was a lease
+	evicted bool               // the node was deleted while leases were not released
+	counted bool               // among holds
+	watch   *time.Timer        // sets the watch on the own node
+	own     *nodeWatch         // that watch; nil for not yet
+	unset   context.CancelFunc // ends what is about to set it
+	limiter *time.Timer        // with WithMaxHold
+	reader  bool               // a reader may have taken its place: see Downgrade
+	wanted  bool               // somebody asked for it, with WithRevocable
+	turn    bool               // to be passed on: see handover.go
+	handed  bool               // the node was handed over
+	outer   *place             // of the outermost lease that is not released
+	asked   bool               // to let go, before there was a lease
 
 	tally tally
 }
@@ -59,6 +59,7 @@ type hold struct {
 // place is a lease's place in the tree of nested leases, without the Lease itself. All
 // but slot is guarded by the hold's mu.
 type place struct {
+	lease    weak.Pointer[Lease]
 	slot     chan struct{} // holds a token while a lease is nested below this one
 	nested   *place        // that lease's, while it is not released
 	above    []*place      // whose slots are given back with this lease
@@ -207,8 +208,9 @@ func (h *hold) newLease(ctx context.Context, span *telemetry.Acquisition, up *pl
 	lease := &Lease{hold: h, place: p, nested: up != nil, span: span, released: new(atomic.Bool)}
 	lease.ctx = context.WithValue(h.limited(inner), h.in.key(), lease)
 	lease.cleanup = runtime.AddCleanup(lease, h.dropped, lease.released)
-	if h.outer == (weak.Pointer[Lease]{}) {
-		h.outer = weak.Make(lease)
+	p.lease = weak.Make(lease)
+	if h.outer == nil {
+		h.outer = p
 		if h.asked {
 			h.tellLocked(lease)
 		}
@@ -255,6 +257,9 @@ func (h *hold) leave(ctx context.Context, p *place, line *seam.Line) (before err
 	before = h.err
 	delete(h.places, p)
 	last = len(h.places) == 0
+	if h.outer == p {
+		h.outer = h.next(p)
+	}
 	p.end(ErrReleased)
 	p.leave()
 	if last && before == nil {
@@ -265,6 +270,17 @@ func (h *hold) leave(ctx context.Context, p *place, line *seam.Line) (before err
 		h.delete(ctx, false, line)
 	}
 	return before, last
+}
+
+// next returns the outermost place when p, which was that, is left; h.mu is held.
+func (h *hold) next(p *place) *place {
+	if p.nested != nil {
+		return p.nested
+	}
+	for other := range h.places { // shared ones are all alike
+		return other
+	}
+	return nil
 }
 
 // remove deletes the node, once, in the background, as a part of ctx's trace.

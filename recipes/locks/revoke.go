@@ -3,7 +3,6 @@ package locks
 import (
 	"bytes"
 	"context"
-	"weak"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
@@ -30,8 +29,8 @@ type RevocableOption interface {
 }
 
 // WithRevocable lets others ask for the lock (AttemptRevoke, or Java's Revoker). When they
-// do, fn is called on a goroutine of its own with the context of the outermost lease and
-// that lease, which it may release. With a nil fn the lease's context ends with LossRevoked
+// do, fn is called on a goroutine of its own with the context of the outermost lease that is not
+// released and that lease, which it may release. With a nil fn the lease's context ends with LossRevoked
 // instead; the lock stays held until Release. A waiter that is asked is told when it is
 // granted the lock: with a nil fn its lease has ended already. What is asked twice may be
 // told once.
@@ -57,9 +56,9 @@ func (h *hold) revoke() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.wanted = true
-	h.asked = h.outer == weak.Pointer[Lease]{} // its lease is not made yet, and is told then
+	h.asked = h.outer == nil // its lease is not made yet, and is told then
 	if !h.asked {
-		h.tellLocked(h.outer.Value())
+		h.tellLocked(h.outer.lease.Value())
 	}
 }
 

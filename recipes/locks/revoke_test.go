@@ -78,6 +78,36 @@ func TestRevokeWithoutFunction(t *testing.T) {
 	})
 }
 
+// TestRevokeNested asks for a lock of which the outermost lease was released before the others.
+func TestRevokeNested(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		asked := make(chan *locks.Lease, 1)
+		polite := locks.WithRevocable(func(_ context.Context, lease *locks.Lease) { asked <- lease })
+		mutex, rw := e.lock(e.client, polite), e.rw(e.client, polite)
+		for name, lock := range map[string]locks.InterProcessLock{"mutex": mutex, "shared": rw.ReadLock()} {
+			outer := e.acquire(lock)
+			middle := e.acquireFrom(outer.Context(), lock)
+			inner := e.acquireFrom(middle.Context(), lock)
+			e.release(outer)
+			want := middle
+			if name == "mutex" {
+				e.release(middle)
+				want = inner
+			} else {
+				e.release(inner)
+			}
+			e.revoke(outer.Path())
+			if lease := <-asked; lease != want {
+				t.Errorf("%s: told of a lease of which is to be said: %v", name, lease.Err())
+			}
+			e.release(middle)
+			e.release(inner)
+			e.wantNodes(0)
+		}
+	})
+}
+
 // TestMaxHold has one holder release in time, one late and one never.
 func TestMaxHold(t *testing.T) {
 	suite.Each(t, func(t *testing.T, b *suite.Backend) {
