@@ -199,7 +199,7 @@ func (l *WriteLock) IsOwnedBy(ctx context.Context) bool {
 // side lists the nodes of one side.
 func (in *internals) side(ctx context.Context) ([]string, error) {
 	nodes, err := in.participants(ctx)
-	return slices.DeleteFunc(nodes, func(node string) bool { return !strings.Contains(node, in.lockName) }), err
+	return slices.DeleteFunc(nodes, func(node string) bool { return !strings.Contains(nameOf(node), in.lockName) }), err
 }
 
 // orderOf returns the number of a reader's or writer's node, "" if it is none.

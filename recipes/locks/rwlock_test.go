@@ -14,6 +14,7 @@ import (
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/retry"
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 // onRW runs test on every backend, with the lock on the client that has faults.
@@ -226,6 +227,21 @@ func TestReadWriteOwnership(t *testing.T) {
 		check("after a downgrade", true, false)
 		e.release(read)
 		check("at last", false, false)
+	})
+}
+
+// A lock's path may look like the name of a node of it.
+func TestReadWriteParticipantsOfAnOddPath(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		rw, err := locks.NewInterProcessReadWriteLock(s.Client(t), "/lock__WRIT____READ__")
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := takeFrom(t, rw.ReadLock())
+		if nodes, err := rw.WriteLock().ParticipantNodes(t.Context()); err != nil || len(nodes) > 0 {
+			t.Errorf("writers %q, %v", nodes, err)
+		}
+		giveBack(t, read)
 	})
 }
 
