@@ -25,7 +25,9 @@ type Network struct {
 	expiring chan struct{} // closed when the session has been ended; nil else
 	session  jute.ConnectResponse
 	requests map[jute.Op]int
-	last     string // the address that was dialed last
+	last     string            // the address that was dialed last
+	lagging  bool              // see Lag
+	answers  map[string][]byte // the last ones, by what was read
 }
 
 // Fate is what happens to a request.
@@ -158,6 +160,7 @@ func (n *Network) Dial(ctx context.Context, network, address string) (net.Conn, 
 	c := &conn{Conn: raw, network: n, cut: map[int32]*rule{}}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	c.reads.behind = n.lagging
 	if n.conns == nil {
 		n.conns = map[*conn]struct{}{}
 	}
@@ -170,9 +173,10 @@ type conn struct {
 	net.Conn
 	network *Network
 
-	said bool // the connect request is through
-	open bool // so is its answer
-	rest []byte
+	said  bool // the connect request is through
+	open  bool // so is its answer
+	rest  []byte
+	reads reads
 
 	mu  sync.Mutex
 	cut map[int32]*rule // answers not to be delivered, by xid
@@ -184,7 +188,8 @@ func (c *conn) Write(p []byte) (int, error) {
 		n := 4 + int(binary.BigEndian.Uint32(rest))
 		frame := rest[:n]
 		rest = rest[n:]
-		if !c.said {
+		hello := !c.said
+		if hello {
 			c.said = true
 		} else if r := c.network.match(frame); r != nil {
 			switch r.fate {
@@ -201,6 +206,9 @@ func (c *conn) Write(p []byte) (int, error) {
 		}
 		if c.network.silentTo(c) {
 			continue
+		}
+		if !hello {
+			c.reads.ask(frame)
 		}
 		if _, err := c.Conn.Write(frame); err != nil {
 			return 0, err
@@ -270,6 +278,7 @@ func (c *conn) Read(p []byte) (int, error) {
 				r.happen(c)
 				return 0, io.EOF
 			}
+			frame = c.answered(frame)
 		}
 		c.rest = frame
 	}

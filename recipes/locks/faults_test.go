@@ -22,6 +22,7 @@ import (
 //	reply lost  CreateCutAfter      WaitCutAfter        -                         ReleaseCutAfter
 //	expiry      CreateExpired       WaitExpired         HoldExpired               ReleaseExpired
 //	reconnect   CreateCutBefore     WaitReconnect       HoldSession               ReleaseCutBefore
+//	lagging     CreateLagging       WaitLagging         HoldLagging               -
 //	partition   CreatePartition     WaitPartition       HoldPartition             ReleasePending
 //	ctx ends    CreateCancelled     WaitCancelled       HoldOutlivesAcquire       ReleaseEndedContext
 //	Close       CreateClosed        WaitClosed          HoldClosed                ReleaseClosed

@@ -1,0 +1,92 @@
+package suite
+
+import (
+	"encoding/binary"
+	"sync"
+
+	"github.com/go-curator/curator/internal/jute"
+)
+
+// Lag has every connection from now on be one to a server that is behind: until it has
+// answered a sync, it knows what this network has read before, and nothing newer of that.
+func (n *Network) Lag() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.lagging = true
+}
+
+// reads are those of one connection that are not answered yet.
+type reads struct {
+	mu     sync.Mutex
+	asked  map[int32]string // what is read, by xid
+	behind bool             // the server has not synced
+}
+
+const syncing = "sync"
+
+// ask takes note of a request.
+func (r *reads) ask(frame []byte) {
+	what := ""
+	switch op := jute.Op(binary.BigEndian.Uint32(frame[8:])); op {
+	case jute.OpSync:
+		what = syncing
+	case jute.OpGetChildren2, jute.OpGetData, jute.OpExists:
+		path := frame[16:]
+		what = jute.OpName(op) + string(path[:binary.BigEndian.Uint32(frame[12:])])
+	default:
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.asked == nil {
+		r.asked = map[int32]string{}
+	}
+	r.asked[int32(binary.BigEndian.Uint32(frame[4:]))] = what
+}
+
+// answered returns the answer that is delivered in place of frame.
+func (c *conn) answered(frame []byte) []byte {
+	const header = 20 // the length, the xid, a zxid and an error
+	r := &c.reads
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	xid := int32(binary.BigEndian.Uint32(frame[4:]))
+	what, ok := r.asked[xid]
+	delete(r.asked, xid)
+	switch {
+	case !ok:
+		return frame
+	case what == syncing:
+		r.behind = false
+		return frame
+	case !r.behind:
+		if binary.BigEndian.Uint32(frame[16:]) == uint32(jute.CodeOK) {
+			c.network.remember(what, frame[header:])
+		}
+		return frame
+	}
+	before, ok := c.network.remembered(what)
+	if !ok {
+		return frame
+	}
+	stale := append(frame[:header-4:header-4], 0, 0, 0, 0)
+	stale = append(stale, before...)
+	binary.BigEndian.PutUint32(stale, uint32(len(stale)-4))
+	return stale
+}
+
+func (n *Network) remember(what string, answer []byte) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.answers == nil {
+		n.answers = map[string][]byte{}
+	}
+	n.answers[what] = append([]byte{}, answer...)
+}
+
+func (n *Network) remembered(what string) (answer []byte, ok bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	answer, ok = n.answers[what]
+	return answer, ok
+}
