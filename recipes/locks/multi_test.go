@@ -133,6 +133,30 @@ func TestMultiAllOrNone(t *testing.T) {
 	})
 }
 
+// Two that take the same locks in opposite orders wait for each other, until one of them gives
+// up: then the other one goes on.
+func TestMultiInOppositeOrders(t *testing.T) {
+	onMulti(t, func(t *testing.T, e *multiEnv) {
+		mine := e.all(e.client)
+		theirs := e.all(e.otherClient())
+		slices.Reverse(theirs)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		between := e.acquire(e.mutexAt(1, e.otherClient()))
+		a, b := e.start(ctx, e.multi(mine...)), e.start(t.Context(), e.multi(theirs...))
+		e.untilWaiters(1, 2)
+		e.release(between)
+		suite.Eventually(t, "the one that has two to wait for the third", func() bool {
+			return len(e.nodesAt(0))+len(e.nodesAt(2)) == 3
+		})
+		e.waiting(a, b)
+		cancel()
+		<-a.done
+		wantErr(t, a.err, locks.ErrNotAcquired, context.Canceled)
+		e.release(e.granted(b))
+	})
+}
+
 // When one part is lost while the others are waited for, all are given back and waited for
 // again, behind those who came meanwhile.
 func TestMultiLosesAPartWhileWaiting(t *testing.T) {

@@ -51,11 +51,18 @@ func TestRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	plain, err := NewInterProcessReadWriteLock(client, "/lock", WithPlainProtocol())
+	if err != nil {
+		t.Fatal(err)
+	}
 	kazoo := "8f14e45fceea467a9b3ec9a0d0a1b2c3__lock__%010d"
 	zk := "_c_8f14e45fceea467a9b3ec9a0d0a1b2c3-lock-%010d"
 	dirs := map[string]directory{
 		"mutex":      {kinds: []*internals{mutex.in}, max: 1, foreign: []string{kazoo, zk}},
 		"read-write": {kinds: []*internals{rw.read.in, rw.write.in}, max: 1, foreign: []string{kazoo, "x-__READ__%010d", "x-__WRIT__%010d"}},
+		"read-write, some with the plain protocol": {
+			kinds: []*internals{plain.read.in, rw.read.in, rw.write.in}, max: 1, foreign: []string{kazoo, "x-__READ__%010d", "x-__WRIT__%010d"},
+		},
 	}
 	for _, n := range []int{1, 2, 3} {
 		semaphore, err := NewInterProcessSemaphore(client, "/lock", n)

@@ -320,6 +320,25 @@ func TestReadWriteExclusion(t *testing.T) {
 	})
 }
 
+// The data that was given is that of both sides' nodes, also after a downgrade.
+func TestReadWriteNodeData(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		data := []byte("mine")
+		rw := e.rw(e.client, locks.WithNodeData(data))
+		data[0] = '?' // it was copied
+		write := e.acquire(rw.WriteLock())
+		read := e.acquireFrom(write.Context(), rw.ReadLock())
+		for name, lease := range map[string]*locks.Lease{"writer": write, "reader": read} {
+			if data, err := e.observer.GetData().ForPath(t.Context(), lease.Path()); err != nil || string(data) != "mine" {
+				t.Errorf("data %q of the %s, %v", data, name, err)
+			}
+		}
+		e.release(write)
+		e.release(read)
+	})
+}
+
 func TestReadWriteBadArguments(t *testing.T) {
 	client, err := framework.NewClient("127.0.0.1:1", retry.None())
 	if err != nil {
