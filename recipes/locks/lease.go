@@ -17,8 +17,10 @@ import (
 // Its methods may be called from several goroutines. A nil Lease, and the zero value, is one
 // that was never held: its contexts have ended, its Token is -1, Release does nothing.
 //
-// A Lease that becomes unreachable without Release is logged; its lock stays held, as it
-// may be meant to, until the client is closed.
+// A Lease that becomes unreachable without Release is logged and counted; its lock stays
+// held, as it may be meant to, until the client is closed.
+//
+// Java: Lease, Locker, and what a lock knows of the thread that holds it.
 type Lease struct {
 	_ noCopy
 

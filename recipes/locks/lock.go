@@ -47,6 +47,8 @@ func Do(ctx context.Context, lock InterProcessLock, fn func(ctx context.Context,
 // TryDo is Do with TryAcquire: when the lock is not free it returns ErrNotAcquired and
 // does not call fn. It keeps two from working at the same time, not one after the other:
 // for "once a day" write a marker.
+//
+// Java: acquire(0, unit), and release in a finally block.
 func TryDo(ctx context.Context, lock InterProcessLock, fn func(ctx context.Context, lease *Lease) error) error {
 	if lock == nil || fn == nil {
 		return errNilArgument

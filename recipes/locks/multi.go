@@ -30,9 +30,9 @@ func NewInterProcessMultiLock(locks ...InterProcessLock) (*InterProcessMultiLock
 	return &InterProcessMultiLock{locks: slices.Clone(locks)}, nil
 }
 
-// Acquire waits for every lock. The lease has Parts, ends when any part does, and has no
-// Token of its own. A lock that ctx holds already is nested. When it fails what was
-// acquired has been released, as far as the server can be reached. When a lock is lost again
+// Acquire waits for every lock; see InterProcessLock. The lease has Parts, ends when any part
+// does, and has no Token of its own. A lock that ctx holds already is nested. When it fails
+// what was acquired has been released, as far as the server can be reached. When a lock is lost again
 // while it waits for the next, it releases what it has and begins with the first, behind those
 // who wait by then; but that somebody asked for a lock (WithRevocable), or that WithMaxHold has
 // passed, is an error.
@@ -42,7 +42,7 @@ func (m *InterProcessMultiLock) Acquire(ctx context.Context) (*Lease, error) {
 	return m.acquire(ctx, true, InterProcessLock.Acquire)
 }
 
-// TryAcquire takes all locks if all are free, else none.
+// TryAcquire takes all locks if all are free, else none; see InterProcessLock.
 //
 // Java: acquire(0, unit).
 func (m *InterProcessMultiLock) TryAcquire(ctx context.Context) (*Lease, error) {

@@ -98,12 +98,16 @@ func (l *InterProcessReadWriteLock) Downgrade(ctx context.Context, write *Lease)
 
 // ReadLock is the readers' side of a lock. Its leases are shared: nested ones do not
 // exclude each other.
+//
+// Java: InterProcessReadWriteLock.ReadLock.
 type ReadLock struct {
 	_  noCopy
 	in *internals
 }
 
 // WriteLock is the writers' side of a lock.
+//
+// Java: InterProcessReadWriteLock.WriteLock.
 type WriteLock struct {
 	_  noCopy
 	in *internals
@@ -114,13 +118,13 @@ var (
 	_ InterProcessLock = (*WriteLock)(nil)
 )
 
-// Acquire waits until no writer is ahead. With the context of a write lease of the same
-// lock it returns at once: see InterProcessReadWriteLock.Downgrade.
+// Acquire waits until no writer is ahead; see InterProcessLock. With the context of a write
+// lease of the same lock it returns at once: see InterProcessReadWriteLock.Downgrade.
 //
 // Java: acquire.
 func (l *ReadLock) Acquire(ctx context.Context) (*Lease, error) { return l.acquire(ctx, true) }
 
-// TryAcquire takes a read lease if no writer is ahead.
+// TryAcquire takes a read lease if no writer is ahead; see InterProcessLock.
 //
 // Java: acquire(0, unit).
 func (l *ReadLock) TryAcquire(ctx context.Context) (*Lease, error) { return l.acquire(ctx, false) }
@@ -155,13 +159,14 @@ func (l *ReadLock) IsOwnedBy(ctx context.Context) bool {
 	return l != nil && l.in.ownedBy(ctx)
 }
 
-// Acquire waits until nobody is ahead. With the context of a read lease of the same lock,
-// and of no write lease, it returns ErrDeadlock: it would wait for its own caller.
+// Acquire waits until nobody is ahead; see InterProcessLock. With the context of a read lease
+// of the same lock, and of no write lease, it returns ErrDeadlock: it would wait for its own
+// caller.
 //
 // Java: acquire.
 func (l *WriteLock) Acquire(ctx context.Context) (*Lease, error) { return l.acquire(ctx, true) }
 
-// TryAcquire takes the write lease if nobody holds the lock.
+// TryAcquire takes the write lease if nobody holds the lock; see InterProcessLock.
 //
 // Java: acquire(0, unit).
 func (l *WriteLock) TryAcquire(ctx context.Context) (*Lease, error) { return l.acquire(ctx, false) }

@@ -56,7 +56,7 @@ func checkLeases(n int) error {
 	return nil
 }
 
-// Acquire waits for one lease.
+// Acquire waits for one lease; see InterProcessLock.
 //
 // Java: acquire.
 func (s *InterProcessSemaphore) Acquire(ctx context.Context) (*Lease, error) {
@@ -66,7 +66,7 @@ func (s *InterProcessSemaphore) Acquire(ctx context.Context) (*Lease, error) {
 	return s.in.acquire(ctx, true)
 }
 
-// TryAcquire takes one lease if there is one.
+// TryAcquire takes one lease if there is one; see InterProcessLock.
 //
 // Java: acquire(0, unit).
 func (s *InterProcessSemaphore) TryAcquire(ctx context.Context) (*Lease, error) {
@@ -88,8 +88,9 @@ func (s *InterProcessSemaphore) ParticipantNodes(ctx context.Context) ([]string,
 }
 
 // AcquireN waits for n leases, all or none, and returns them as the Parts of one. Others
-// that come later do not get in before it, not even if there are leases for them.
-// ErrTooManyLeases if n is above the maximum.
+// that come later do not get in before it, not even if there are leases for them. ctx and
+// the errors are as in InterProcessLock; besides, ErrTooManyLeases if n is above the maximum,
+// framework.ErrInvalidOption if it is not positive.
 //
 // Java: acquire(n).
 func (s *InterProcessSemaphore) AcquireN(ctx context.Context, n int) (*Lease, error) {

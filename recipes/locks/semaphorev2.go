@@ -86,7 +86,7 @@ func NewInterProcessSemaphoreMutex(client *framework.Client, path string, opts .
 	return &InterProcessSemaphoreMutex{s: s}, nil
 }
 
-// Acquire waits for one lease.
+// Acquire waits for one lease; see InterProcessLock.
 //
 // Java: acquire.
 func (s *InterProcessSemaphoreV2) Acquire(ctx context.Context) (*Lease, error) {
@@ -96,8 +96,8 @@ func (s *InterProcessSemaphoreV2) Acquire(ctx context.Context) (*Lease, error) {
 	return s.s.one(ctx, true)
 }
 
-// TryAcquire takes one lease if there is one. Somebody else who is just acquiring one is
-// reason enough for ErrNotAcquired.
+// TryAcquire takes one lease if there is one; see InterProcessLock. Somebody else who is just
+// acquiring one is reason enough for ErrNotAcquired.
 //
 // Java: acquire(0, unit).
 func (s *InterProcessSemaphoreV2) TryAcquire(ctx context.Context) (*Lease, error) {
@@ -108,8 +108,9 @@ func (s *InterProcessSemaphoreV2) TryAcquire(ctx context.Context) (*Lease, error
 }
 
 // AcquireN waits for n leases, all or none, and returns them as the Parts of one. Nobody
-// else gets one meanwhile. ErrTooManyLeases if n is above the maximum, or comes to be while
-// it waits.
+// else gets one meanwhile. ctx and the errors are as in InterProcessLock; besides,
+// ErrTooManyLeases if n is above the maximum, or comes to be while it waits,
+// framework.ErrInvalidOption if it is not positive.
 //
 // Java: acquire(n).
 func (s *InterProcessSemaphoreV2) AcquireN(ctx context.Context, n int) (*Lease, error) {
@@ -132,7 +133,7 @@ func (s *InterProcessSemaphoreV2) ParticipantNodes(ctx context.Context) ([]strin
 	return s.s.leases.participants(ctx)
 }
 
-// Acquire waits for the mutex.
+// Acquire waits for the mutex; see InterProcessLock. ErrDeadlock with the context of its own lease.
 //
 // Java: acquire.
 func (m *InterProcessSemaphoreMutex) Acquire(ctx context.Context) (*Lease, error) {
