@@ -160,7 +160,7 @@ func (cr *creation) attempt(ctx context.Context, conn *zkconn.Conn) error {
 			if err != nil && !errors.Is(err, errReaped) {
 				return harmless(err)
 			}
-			if !made && idle { // it is a node below the namespace that is missing
+			if !made && idle && !cr.p.parents && !cr.p.containers { // one below the namespace is missing
 				return ErrNoNode
 			}
 			idle = !made

@@ -267,6 +267,12 @@ func TestCreateBelowReapedContainers(t *testing.T) {
 		if _, err := c.Create().CreatingParentContainersIfNeeded().ForPath(t.Context(), "/a/b/c"); err != nil || !reaped() {
 			t.Errorf("error %v, reaped: %t", err, reaped())
 		}
+		// Others make them again as often as they go.
+		reap.Path, reap.Times = "/a/b/d", 4
+		reaped = server.Inject(reap)
+		if _, err := c.Create().CreatingParentContainersIfNeeded().ForPath(t.Context(), "/a/b/d"); err != nil || !reaped() {
+			t.Errorf("error %v, reaped: %t", err, reaped())
+		}
 		reap.Path, reap.Times = "/x/y", 1000
 		server.Inject(reap)
 		if _, err := c.Create().CreatingParentContainersIfNeeded().ForPath(t.Context(), "/x/y/z"); !errors.Is(err, framework.ErrNoNode) {
