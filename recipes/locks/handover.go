@@ -174,17 +174,27 @@ func (c *contender) takeTurn(ctx, waitCtx context.Context) (*Lease, error) {
 func (c *contender) sit(ctx context.Context, s seat) (*hold, error) {
 	c.waited, c.times, c.own = s.waited, s.times, s.own
 	if s.node.Path != "" {
-		hold, err := c.grant(s.node)
+		hold, err := c.occupy(ctx, s)
 		if err == nil {
 			return hold, nil // the node is the hold's, whatever becomes of that
 		}
-		c.vacate(ctx, s)
 		c.waited, c.times, c.own = false, 0, nil
 		if !errors.Is(err, errStartOver) && !errors.Is(err, errInDoubt) {
 			return nil, err
 		}
 	}
 	return c.contend(ctx)
+}
+
+// occupy makes a hold of the node of a seat. When that fails, or a user's error policy panics, the
+// node is removed.
+func (c *contender) occupy(ctx context.Context, s seat) (hold *hold, err error) {
+	defer func() {
+		if hold == nil {
+			c.vacate(ctx, s)
+		}
+	}()
+	return c.grant(s.node)
 }
 
 // vacate removes the node of a seat, and its trace: nobody was lost.
