@@ -199,3 +199,58 @@ func TestNoGrantDuringClose(t *testing.T) {
 		e.untilNodes(0)
 	})
 }
+
+// A watch that the server puts off is set later, as the client's retry policy has it: nobody loses
+// his place for that.
+func TestWatchIsThrottled(t *testing.T) {
+	for name, c := range map[string]struct {
+		op   string
+		late bool // when it waits already
+		lock func(t *testing.T, client *framework.Client) (locks.InterProcessLock, error)
+	}{
+		"together": {"setWatches", false, func(t *testing.T, client *framework.Client) (locks.InterProcessLock, error) {
+			return locks.NewInterProcessMutex(client, "/lock")
+		}},
+		"each": {"getData", false, func(t *testing.T, client *framework.Client) (locks.InterProcessLock, error) {
+			return locks.NewInterProcessMutex(client, "/lock", locks.WithPlainProtocol())
+		}},
+		"of the leases": {"getChildren", false, func(t *testing.T, client *framework.Client) (locks.InterProcessLock, error) {
+			return locks.NewInterProcessSemaphoreMutex(client, "/lock")
+		}},
+		"of the mutex before the leases": {"getData", false, func(t *testing.T, client *framework.Client) (locks.InterProcessLock, error) {
+			return locks.NewInterProcessSemaphoreMutex(client, "/lock")
+		}},
+		"read after a long wait": {"getData", true, func(t *testing.T, client *framework.Client) (locks.InterProcessLock, error) {
+			return locks.NewInterProcessMutex(client, "/lock")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+				open := func(client *framework.Client) locks.InterProcessLock {
+					lock, err := c.lock(t, client)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return lock
+				}
+				holder := enqueue(t, s, open)
+				time.Sleep(time.Second) // its own node is watched
+				rule := curatortest.Rule{Op: c.op, Times: 3, Do: curatortest.Fail(throttled{})}
+				var hit func() bool
+				if !c.late {
+					hit = s.Inject(rule)
+				}
+				waiter := enqueue(t, s, open)
+				if c.late {
+					hit = s.Inject(rule)
+				}
+				time.Sleep(time.Minute)
+				if waiter.in() || !hit() {
+					t.Fatal("let in, or not put off")
+				}
+				holder.release()
+				waiter.release()
+			})
+		})
+	}
+}

@@ -290,9 +290,9 @@ func (l *leaseContender) next(ctx context.Context, names []string, changed <-cha
 		}
 		return l.in.list(ctx, l.node.Session)
 	case leases.Err != nil:
-		return nil, l.refused(leases.Err, errStartOver)
+		return l.refused(ctx, leases.Err, errStartOver)
 	case gate.Err != nil:
-		return nil, l.refused(gate.Err, errAgain)
+		return l.refused(ctx, gate.Err, errAgain)
 	case !sameNames(res.Children, names):
 		return res.Children, nil
 	}
@@ -312,12 +312,16 @@ func (l *leaseContender) next(ctx context.Context, names []string, changed <-cha
 	}
 }
 
-// refused is the answer to a watch that was not set: missing for a node that is gone.
-func (c *contender) refused(err, missing error) error {
+// refused is next after the answer that a watch was not set: the error is missing for a node that
+// is gone.
+func (l *leaseContender) refused(ctx context.Context, err, missing error) ([]string, error) {
 	if errors.Is(err, framework.ErrNoNode) {
-		return missing
+		return nil, missing
 	}
-	return err
+	if err := l.putOff(ctx, err); err != nil {
+		return nil, err
+	}
+	return l.in.list(ctx, l.node.Session)
 }
 
 func sameNames(a, b []string) bool {

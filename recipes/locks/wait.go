@@ -80,7 +80,7 @@ func (c *contender) watchTogether(ctx context.Context, conn *zkconn.Conn, wanted
 	}
 	if err := calls[0].Err; err != nil {
 		c.vigil.watches = nil
-		return false, err
+		return false, c.putOff(ctx, err)
 	}
 	if !c.vigil.stirred() {
 		c.vigil.unread = true
@@ -113,7 +113,7 @@ func (c *contender) watchEach(ctx context.Context, conn *zkconn.Conn, wanted []w
 	case errors.Is(settled, framework.ErrNoNode):
 		return false, nil
 	case settled != nil:
-		return false, settled
+		return false, c.putOff(ctx, settled)
 	default:
 		c.waiting(reads)
 		return true, nil
@@ -127,7 +127,6 @@ func (c *contender) check(ctx context.Context) (again bool, err error) {
 	if err != nil || !c.vigil.unread {
 		return false, err
 	}
-	c.vigil.unread = false
 	var calls []*zkconn.Call
 	for _, w := range c.vigil.watches {
 		if w.role != markerNode {
@@ -139,11 +138,25 @@ func (c *contender) check(ctx context.Context) (again bool, err error) {
 	}
 	for _, call := range calls {
 		if call.Err != nil && !errors.Is(call.Err, framework.ErrNoNode) {
-			return false, call.Err
+			return true, c.putOff(ctx, call.Err)
 		}
 		again = again || call.Err != nil
 	}
+	c.vigil.unread = false
 	return again, nil
+}
+
+// putOff says how to go on after the answer that a watch was not set. It returns nil if that may
+// pass, after the pause that the client's retry policy wants: then the queue is looked at again.
+func (c *contender) putOff(ctx context.Context, answer error) error {
+	if !framework.Retryable(answer) {
+		return answer
+	}
+	return c.in.inside.Run(ctx, "getChildren", c.in.path, func(context.Context, *zkconn.Conn) error {
+		err := answer
+		answer = nil
+		return err
+	})
 }
 
 // interrupted says how to go on after a request that was not answered. A lost connection
