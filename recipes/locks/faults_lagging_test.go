@@ -3,6 +3,7 @@ package locks_test
 import (
 	"testing"
 
+	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
@@ -10,6 +11,10 @@ import (
 
 // The row lagging of the table in faults_test.go: the client reconnects to a server that is
 // behind the one before. Writes are the same at all servers, releases among them.
+
+// patient has a client believe in its session for as long as a busy machine needs to get it a
+// connection: that is the longest that the servers grant.
+var patient = framework.WithSessionTimeout(20 * suite.Tick)
 
 // The reply is lost, and the next server does not know the node yet: it is looked for behind a
 // sync.
@@ -54,5 +59,5 @@ func TestHoldLagging(t *testing.T) {
 		f.lost(lease, locks.LossNodeDeleted)
 		f.succeed()
 		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
-	}, sessionPolicy)
+	}, sessionPolicy, patient)
 }
