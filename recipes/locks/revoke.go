@@ -55,6 +55,9 @@ func (h *hold) revoke() {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.err != nil {
+		return // it lets go already, or has lost the lock
+	}
 	h.wanted = true
 	h.asked = h.outer == nil // its lease is not made yet, and is told then
 	if !h.asked {
