@@ -214,7 +214,7 @@ func TestMaxHoldClosed(t *testing.T) {
 	})
 }
 
-// TestInspect looks at locks of each kind.
+// TestInspect looks at a mutex; for the other kinds see inspect_test.go.
 func TestInspect(t *testing.T) {
 	suite.Each(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
