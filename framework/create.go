@@ -200,7 +200,11 @@ func (cr *creation) send(ctx context.Context, conn *zkconn.Conn) error {
 		return calls[0].Err
 	}
 	if cr.list && calls[1].Err != nil {
-		cr.c.core.remove(ctx, created.Path, anyVersion, 0)
+		if cr.p.protection && Retryable(calls[1].Err) { // the node is found by the next try
+			cr.doubt, cr.doubtSession = prefix, calls[0].Session
+		} else {
+			cr.c.core.remove(ctx, created.Path, anyVersion, 0)
+		}
 		return calls[1].Err
 	}
 	cr.note(created.Path, created.Stat, calls[0].Session, siblings.Children)

@@ -51,6 +51,25 @@ func TestAcquireNBehindItself(t *testing.T) {
 	})
 }
 
+// The node of a TryAcquire is made, and the server puts off the look at the queue, and the removal
+// of nodes: the lock is free all the same.
+func TestTryAcquireBehindItself(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		mutex := mutexOf(t, s.Client(t))
+		giveBack(t, take(t, mutex)) // the parents are there
+		hit := s.Inject(curatortest.Rule{Op: "getChildren", Do: curatortest.Fail(throttled{})})
+		s.Inject(curatortest.Rule{Op: "delete", Times: 8, Do: curatortest.Fail(throttled{})})
+		lease, err := mutex.TryAcquire(t.Context())
+		if err != nil || !hit() {
+			t.Fatalf("%v, put off: %t", err, hit())
+		}
+		if names := s.Children("/lock"); len(names) != 1 {
+			t.Errorf("nodes %q", names)
+		}
+		giveBack(t, lease)
+	})
+}
+
 func takeFrom(t *testing.T, lock locks.InterProcessLock) *locks.Lease {
 	t.Helper()
 	lease, err := lock.Acquire(t.Context())
