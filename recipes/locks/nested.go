@@ -4,7 +4,46 @@ import (
 	"context"
 	"fmt"
 	"time"
+	"weak"
 )
+
+// place is a lease's place in the tree of nested leases, without the Lease itself. All
+// but slot is guarded by the hold's mu.
+type place struct {
+	lease    weak.Pointer[Lease]
+	slot     chan struct{} // holds a token while a lease is nested below this one
+	nested   *place        // that lease's, while it is not released
+	above    []*place      // whose slots are given back with this lease
+	site     *site         // of a nested lease
+	released bool
+	cancels  map[*context.CancelCauseFunc]struct{} // of its context and of those bound to it
+}
+
+// end ends the contexts of a lease: now, and not a goroutine later.
+func (p *place) end(err error) {
+	for cancel := range p.cancels {
+		(*cancel)(err)
+	}
+	clear(p.cancels)
+}
+
+// leave gives back the slots that the lease has taken. If one is nested below it they
+// go with that one: else a sibling could come in beside it.
+func (p *place) leave() {
+	p.released = true
+	if p.nested != nil {
+		for _, up := range p.above {
+			up.nested = p.nested
+		}
+		p.nested.above = append(p.nested.above, p.above...)
+	} else {
+		for _, up := range p.above {
+			up.nested = nil
+			<-up.slot
+		}
+	}
+	p.above = nil
+}
 
 // nest returns a lease below l. Leases directly below one lease exclude each other: so
 // goroutines that were all handed l's context are as safe from each other as from other
