@@ -47,12 +47,14 @@ func contests(t *testing.T, violent bool) {
 		locks []maker
 		costs []int // of each, of most
 		most  int
+		each  int // workers of a client; 0 is 1
 	}{
-		{"mutex", []maker{aMutex}, []int{1}, 1},
-		{"semaphore mutex", []maker{aSemaphoreMutex}, []int{1}, 1},
-		{"read-write", []maker{aWriteLock, aReadLock, aDowngrade}, []int{10, 1, 1}, 10},
-		{"semaphore", []maker{aSemaphore3, two(aSemaphore3)}, []int{1, 2}, 3},
-		{"semaphore v2", []maker{aV2of3, two(aV2of3)}, []int{1, 2}, 3},
+		{"mutex", []maker{aMutex}, []int{1}, 1, 0},
+		{"handed over", []maker{aMutexWithAll}, []int{1}, 1, 3},
+		{"semaphore mutex", []maker{aSemaphoreMutex}, []int{1}, 1, 0},
+		{"read-write", []maker{aWriteLock, aReadLock, aDowngrade}, []int{10, 1, 1}, 10, 0},
+		{"semaphore", []maker{aSemaphore3, two(aSemaphore3)}, []int{1, 2}, 3, 0},
+		{"semaphore v2", []maker{aV2of3, two(aV2of3)}, []int{1, 2}, 3, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for seed := range uint64(contestSeeds) {
@@ -71,8 +73,10 @@ func contests(t *testing.T, violent bool) {
 						run.clients = append(run.clients, client)
 						which := i % len(c.locks)
 						lock := c.locks[which](e, client)
-						random := rand.New(rand.NewPCG(seed, uint64(i)))
-						workers.Go(func() { run.work(lock, c.costs[which], random) })
+						for j := range max(1, c.each) {
+							random := rand.New(rand.NewPCG(seed, uint64(i+10*j)))
+							workers.Go(func() { run.work(lock, c.costs[which], random) })
+						}
 					}
 					run.disturb(rand.New(rand.NewPCG(seed, 99)))
 					workers.Wait()
