@@ -79,6 +79,22 @@ func TestHoldPartition(t *testing.T) {
 	}, sessionPolicy)
 }
 
+// The partition heals in time: nobody was let in, which Release finds out.
+func TestHoldDeadline(t *testing.T) {
+	for _, k := range holders {
+		t.Run(k.name, func(t *testing.T) {
+			suite.Virtual(t, k.with(func(t *testing.T, f *fixture) {
+				lease := f.hold()
+				heal := f.network.Isolate()
+				f.lost(lease, locks.LossDeadline)
+				heal()
+				f.release(lease)
+				f.wantNone()
+			}, []framework.Option{sessionPolicy}))
+		})
+	}
+}
+
 func TestHoldOutlivesAcquire(t *testing.T) {
 	eachKind(t, holders, func(t *testing.T, f *fixture) {
 		f.accompany()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -82,6 +83,31 @@ func TestLocalHandoverBlind(t *testing.T) {
 		e.release(holder)
 		e.release(e.granted(waiter))
 		e.untilNodes(0)
+	})
+}
+
+// Nor does anybody know it any more behind one who contends since the holder was lost.
+func TestLocalHandoverBlindAfterLoss(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		mutex := e.lock(e.client, locks.WithLocalHandover(10))
+		lease := e.acquire(mutex)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		next, last := e.start(ctx, mutex), e.start(ctx, mutex)
+		synctest.Wait()
+		heal := e.network.Isolate()
+		e.network.Cut()
+		e.lost(lease, locks.LossSuspended)
+		for _, a := range []*acquisition{next, last} {
+			<-a.done
+			wantErr(t, a.err, context.DeadlineExceeded)
+			if errors.Is(a.err, locks.ErrNotAcquired) {
+				t.Errorf("%v says that the lock is busy", a.err)
+			}
+		}
+		heal()
+		e.release(lease)
 	})
 }
 
