@@ -94,7 +94,13 @@ func TestNilLocks(t *testing.T) {
 		all = append(all, parts)
 	}
 	for _, lock := range all {
-		for _, err := range []error{locks.Do(t.Context(), lock, work), locks.TryDo(t.Context(), lock, work)} {
+		results := []error{locks.Do(t.Context(), lock, work), locks.TryDo(t.Context(), lock, work)}
+		if lock != nil {
+			_, acquired := lock.Acquire(t.Context())
+			_, tried := lock.TryAcquire(t.Context())
+			results = append(results, acquired, tried)
+		}
+		for _, err := range results {
 			if !errors.Is(err, framework.ErrInvalidOption) {
 				t.Errorf("%T: %v", lock, err)
 			}

@@ -250,33 +250,3 @@ func TestNumbersOfLeases(t *testing.T) {
 		}
 	}
 }
-
-// Nil and zero values hand out nothing, alone and as a part.
-func TestLockIsNotThere(t *testing.T) {
-	work := func(context.Context, *locks.Lease) error { return nil }
-	zero := new(locks.InterProcessReadWriteLock)
-	for _, lock := range []locks.InterProcessLock{
-		(*locks.InterProcessMutex)(nil), new(locks.InterProcessMutex),
-		(*locks.ReadLock)(nil), zero.ReadLock(), (*locks.WriteLock)(nil), zero.WriteLock(),
-		(*locks.InterProcessSemaphore)(nil), new(locks.InterProcessSemaphore),
-		(*locks.InterProcessSemaphoreV2)(nil), new(locks.InterProcessSemaphoreV2),
-		(*locks.InterProcessSemaphoreMutex)(nil), new(locks.InterProcessSemaphoreMutex),
-		(*locks.InterProcessMultiLock)(nil), new(locks.InterProcessMultiLock),
-	} {
-		multi, err := locks.NewInterProcessMultiLock(lock)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, acquired := lock.Acquire(t.Context())
-		_, tried := lock.TryAcquire(t.Context())
-		_, all := multi.Acquire(t.Context())
-		for call, err := range map[string]error{
-			"Acquire": acquired, "TryAcquire": tried, "of several": all,
-			"Do": locks.Do(t.Context(), lock, work), "TryDo": locks.TryDo(t.Context(), lock, work),
-		} {
-			if !errors.Is(err, framework.ErrInvalidOption) {
-				t.Errorf("%T: %s: %v", lock, call, err)
-			}
-		}
-	}
-}
