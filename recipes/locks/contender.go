@@ -20,13 +20,11 @@ var errAsleep = errors.New("the contender waits")
 type contender struct {
 	acquisition
 	wait   bool
-	busy   bool       // others were seen ahead
-	near   bool       // all who are ahead are waited for
-	placed bool       // the place in the queue has been told of
-	asleep bool       // the watches are set
-	waited bool       // its node was handed over by one that had waited
-	times  int        // how often it was handed over
-	own    *nodeWatch // that was handed over with it
+	busy   bool // others were seen ahead
+	near   bool // all who are ahead are waited for
+	placed bool // the place in the queue has been told of
+	asleep bool // the watches are set
+	seat   seat // that was handed over to it
 
 	writer *hold  // the write lock's whose place a reader takes; nil without one
 	mates  *mates // with more than one lease of a semaphore

@@ -148,14 +148,21 @@ func TestCreateNodeDeleted(t *testing.T) {
 	eachKind(t, creators, func(t *testing.T, f *fixture) {
 		f.accompany()
 		f.prepare()
-		hit := f.onCreate(suite.CutAfter, func() { f.deleteOurs(f.struck(f.ours())[0]) })
-		lease := f.take()
-		<-hit
-		f.wantPaths(lease, f.wantOurs())
-		f.follow()
-		f.release(lease)
-		f.wantNone()
+		f.createUnanswered(func() { f.deleteOurs(f.struck(f.ours())[0]) })
 	})
+}
+
+// createUnanswered has the lock be acquired by a create whose reply is lost, upon which meanwhile
+// is called: the lease is on the nodes that are there.
+func (f *fixture) createUnanswered(meanwhile func()) {
+	f.t.Helper()
+	hit := f.onCreate(suite.CutAfter, meanwhile)
+	lease := f.take()
+	<-hit
+	f.wantPaths(lease, f.wantOurs())
+	f.follow()
+	f.release(lease)
+	f.wantNone()
 }
 
 func TestWaitCutBefore(t *testing.T) { waitWithFate(t, suite.CutBefore) }

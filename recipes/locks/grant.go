@@ -45,7 +45,7 @@ func (c *contender) grant(node seam.Created) (*hold, error) {
 	}
 	h := &hold{
 		in: c.in, node: node, token: node.Czxid, site: c.site, granted: time.Now(), watched: c.span,
-		waited: c.vigil != nil || c.waited, times: c.times,
+		waited: c.vigil != nil || c.seat.waited, times: c.seat.times,
 		places: map[*place]struct{}{},
 	}
 	if c.writer != nil {

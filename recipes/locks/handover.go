@@ -172,13 +172,13 @@ func (c *contender) takeTurn(ctx, waitCtx context.Context) (*Lease, error) {
 
 // sit makes a hold of a seat, or contends.
 func (c *contender) sit(ctx context.Context, s seat) (*hold, error) {
-	c.waited, c.times, c.own = s.waited, s.times, s.own
+	c.seat = s
 	if s.node.Path != "" {
 		hold, err := c.occupy(ctx, s)
 		if err == nil {
 			return hold, nil // the node is the hold's, whatever becomes of that
 		}
-		c.waited, c.times, c.own = false, 0, nil
+		c.seat = seat{}
 		if !errors.Is(err, errStartOver) && !errors.Is(err, errInDoubt) {
 			return nil, err
 		}

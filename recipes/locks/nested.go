@@ -93,10 +93,8 @@ func (l *Lease) takeSlot(ctx, waitCtx context.Context, c *contender) error {
 		case <-l.ctx.Done():
 			return errParentOver
 		case <-waitCtx.Done():
-			if ctx.Err() == nil {
-				return fmt.Errorf("%w within %v", ErrNotAcquired, l.hold.in.cfg.maxWait)
-			}
-			return fmt.Errorf("%w: %w", ErrNotAcquired, ended(ctx))
+			c.busy = true
+			return c.explain(ctx, waitCtx, ended(waitCtx))
 		}
 	}
 }

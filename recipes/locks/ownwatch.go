@@ -24,7 +24,7 @@ func (in *internals) watchLater() time.Duration {
 // watchFrom takes over the contender's watch on the own node, or whoever's it was handed over
 // by, if there is one, or sees to it that there will be.
 func (h *hold) watchFrom(c *contender) {
-	own, asked := c.own, false
+	own, asked := c.seat.own, false
 	if c.vigil != nil && c.node.Path == h.node.Path {
 		asked = c.vigil.asked
 		own = c.vigil.take()

@@ -24,6 +24,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/tools/curatortest"
@@ -138,12 +139,7 @@ func (p *program) request(ctx context.Context, name string, locked func()) error
 	return locks.Do(ctx, p.mutex, func(ctx context.Context, _ *locks.Lease) error {
 		locked()
 		_, err := p.client.CheckExists().ForPath(ctx, "/orders")
-		timer := time.NewTimer(work)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
+		_ = wait.For(ctx, work) // that somebody ended it sooner shows in the spans
 		return err
 	})
 }
