@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/state"
 	"github.com/go-curator/curator/tools/curatortest"
@@ -62,8 +62,8 @@ func (d *damped) want(what string, want ...state.ConnectionState) {
 func TestCircuitBreakerDamps(t *testing.T) {
 	onDamped(t, retry.Forever(10*time.Second), func(d *damped) {
 		var suspensions atomic.Int32
-		remove := seam.Of(d.client).OnLoss(func(l seam.Loss) {
-			if l.Kind == seam.LossSuspended {
+		remove := recipeapi.Of(d.client).OnLoss(func(l recipeapi.Loss) {
+			if l.Kind == recipeapi.LossSuspended {
 				suspensions.Add(1)
 			}
 		})

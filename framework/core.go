@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/go-curator/curator/framework/listen"
-	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/state"
@@ -36,6 +36,7 @@ type core struct {
 	users     group    // goroutines that run users' functions
 	pending   group    // goroutines of our own: guaranteed deletes, the recipes'
 	removals  atomic.Int64
+	shared    sync.Map // what the recipes of the client share
 
 	provided string // the ensemble provider's last answer; of Start, then of who asks again
 	cutOff   signal // tells who asks that the connection was lost
@@ -198,7 +199,7 @@ func (c *core) shutDown(ctx context.Context) error {
 	c.mu.Unlock()
 	unmeasure()
 	c.outcomes.Notify(Event{Op: "closing"})
-	c.fireHooks(seam.Loss{Kind: seam.LossClosed})
+	c.fireHooks(recipeapi.Loss{Kind: recipeapi.LossClosed})
 	left := c.work.wait(ctx) + c.pending.wait(ctx)
 	if left > 0 {
 		errs = append(errs, fmt.Errorf("%d operations in the background are left undone", left))
@@ -285,13 +286,13 @@ func (c *core) onEvent(e zkconn.Event) {
 			c.telemetry.Transition(e.State, e.Session)
 		})
 		if c.cfg.errorPolicy.IsErrorState(e.State) {
-			c.fireHooks(seam.Loss{Kind: seam.LossSuspended, Session: e.Session})
+			c.fireHooks(recipeapi.Loss{Kind: recipeapi.LossSuspended, Session: e.Session})
 		}
 		c.tell(e.State)
 	case zkconn.DeadlinePassed:
-		c.fireHooks(seam.Loss{Kind: seam.LossDeadline, Session: e.Session})
+		c.fireHooks(recipeapi.Loss{Kind: recipeapi.LossDeadline, Session: e.Session})
 	case zkconn.SessionEnded:
-		c.fireHooks(seam.Loss{Kind: seam.LossSession, Session: e.Session, Err: e.Err})
+		c.fireHooks(recipeapi.Loss{Kind: recipeapi.LossSession, Session: e.Session, Err: e.Err})
 		c.report(func() { c.telemetry.Expired(e.Session, e.Presumed) })
 	case zkconn.Attempted:
 		c.report(func() { c.telemetry.Attempted(e.Server, e.Err) })

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -84,9 +84,9 @@ func (p createParams) do(ctx context.Context, c *Client, path string) (string, e
 //
 // When that fails, left is what goes on in the background to remove what it may have
 // made, nil if there is nothing.
-func (p *createParams) create(ctx context.Context, c *Client, path string, list bool) (created seam.Created, left *seam.Removal, err error) {
-	fail := func(err error) (seam.Created, *seam.Removal, error) {
-		return seam.Created{}, nil, &OpError{Op: "create", Path: path, Err: err}
+func (p *createParams) create(ctx context.Context, c *Client, path string, list bool) (created recipeapi.Created, left *recipeapi.PendingDelete, err error) {
+	fail := func(err error) (recipeapi.Created, *recipeapi.PendingDelete, error) {
+		return recipeapi.Created{}, nil, &OpError{Op: "create", Path: path, Err: err}
 	}
 	if c == nil || c.core == nil {
 		return fail(ErrNotStarted)
@@ -137,7 +137,7 @@ type creation struct {
 	doubt        string
 	doubtSession int64
 
-	result seam.Created
+	result recipeapi.Created
 	stat   jute.Stat // of the same node
 }
 
@@ -217,8 +217,8 @@ func (cr *creation) note(path string, stat jute.Stat, session int64, siblings []
 }
 
 // created is a node that was made, or found, as the recipes see it.
-func (cr *creation) created(path string, stat jute.Stat, session int64, siblings []string) seam.Created {
-	return seam.Created{
+func (cr *creation) created(path string, stat jute.Stat, session int64, siblings []string) recipeapi.Created {
+	return recipeapi.Created{
 		Path: path, Czxid: stat.Czxid, Owner: stat.EphemeralOwner, Session: session,
 		Open: readable(cr.acl), Siblings: siblings,
 	}

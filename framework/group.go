@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -15,12 +15,12 @@ import (
 type multiCreation struct {
 	creation
 	n      int
-	made   []seam.Created
+	made   []recipeapi.Created
 	doubts []string // the beginnings of the names of nodes that lost tries may have made
 }
 
 // createGroup makes n nodes and looks at their siblings in the same write.
-func (p *createParams) createGroup(ctx context.Context, c *Client, path string, n int) (created []seam.Created, left []*seam.Removal, err error) {
+func (p *createParams) createGroup(ctx context.Context, c *Client, path string, n int) (created []recipeapi.Created, left []*recipeapi.PendingDelete, err error) {
 	full, err := c.usable(path)
 	g := multiCreation{creation: creation{c: c, p: p, full: full}, n: n}
 	if err == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/cenkalti/backoff/v4"
 
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/internal/zkconn"
 )
@@ -17,7 +17,7 @@ import (
 // remove deletes a node in the background until the outcome is known. With a session
 // that is not zero the node is an ephemeral one of that session. It returns nil when the
 // client is closed. cause is the context of what it is done for.
-func (c *core) remove(cause context.Context, full string, version int32, session int64) *seam.Removal {
+func (c *core) remove(cause context.Context, full string, version int32, session int64) *recipeapi.PendingDelete {
 	return c.removeBy(cause, full, session, 1, nil, func(ctx context.Context, conn *zkconn.Conn, owner int64, sent func()) error {
 		return deleteNode(ctx, conn, owner, full, version, sent)
 	})
@@ -25,11 +25,11 @@ func (c *core) remove(cause context.Context, full string, version int32, session
 
 // release is remove with what goes with it. The marker is for the first try: a later one may
 // come when somebody else has the lock already. What else the server refuses is left.
-func (c *core) release(cause context.Context, full string, session int64, with seam.Release) *seam.Removal {
-	if with == (seam.Release{}) {
+func (c *core) release(cause context.Context, full string, session int64, with recipeapi.Release) *recipeapi.PendingDelete {
+	if with == (recipeapi.Release{}) {
 		return c.remove(cause, full, anyVersion, session)
 	}
-	first, later := releaseOps(full, with), releaseOps(full, seam.Release{Trace: with.Trace})
+	first, later := releaseOps(full, with), releaseOps(full, recipeapi.Release{HolderRecord: with.HolderRecord})
 	next := first
 	return c.removeBy(cause, full, session, len(first), with.Line, func(ctx context.Context, conn *zkconn.Conn, owner int64, sent func()) error {
 		ops := next
@@ -65,12 +65,12 @@ func releaseNode(ctx context.Context, conn *zkconn.Conn, session int64, ops []zk
 }
 
 // releaseOps are what goes with the delete of a node, and at the end that itself.
-func releaseOps(full string, with seam.Release) (ops []zkconn.MultiOp) {
+func releaseOps(full string, with recipeapi.Release) (ops []zkconn.MultiOp) {
 	remove := func(path string) {
 		ops = append(ops, zkconn.MultiOp{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: path, Version: anyVersion}})
 	}
-	if with.Trace != "" {
-		remove(with.Trace)
+	if with.HolderRecord != "" {
+		remove(with.HolderRecord)
 	}
 	if with.Marker != "" {
 		req := &jute.CreateRequest{Path: with.Marker, ACL: openACL}
@@ -84,8 +84,8 @@ func releaseOps(full string, with seam.Release) (ops []zkconn.MultiOp) {
 // removeBy is remove by whatever del does, a transaction of batch operations if that is more
 // than one; del is told the session by which to delete, 0 for any, and calls sent when its
 // request is under way, for those behind it in the line.
-func (c *core) removeBy(cause context.Context, full string, session int64, batch int, line *seam.Line, del func(ctx context.Context, conn *zkconn.Conn, owner int64, sent func()) error) *seam.Removal {
-	r := &seam.Removal{Done: make(chan struct{})}
+func (c *core) removeBy(cause context.Context, full string, session int64, batch int, line *recipeapi.Line, del func(ctx context.Context, conn *zkconn.Conn, owner int64, sent func()) error) *recipeapi.PendingDelete {
+	r := &recipeapi.PendingDelete{Done: make(chan struct{})}
 	wait, sent := line.Join()
 	started := c.startRemoval(func() {
 		defer close(r.Done)
@@ -110,11 +110,11 @@ func (c *core) removeBy(cause context.Context, full string, session int64, batch
 		})
 		switch {
 		case err == nil, errors.Is(err, ErrNoNode) && doubt && !over:
-			r.Outcome = seam.RemovalConfirmed
+			r.Outcome = recipeapi.RemovalConfirmed
 		case errors.Is(err, ErrNoNode):
-			r.Outcome = seam.RemovalMissing
+			r.Outcome = recipeapi.RemovalMissing
 		default:
-			r.Outcome, r.Err = seam.RemovalGivenUp, err
+			r.Outcome, r.Err = recipeapi.RemovalGivenUp, err
 			c.giveUp("delete "+full, err)
 		}
 	})
@@ -140,8 +140,8 @@ func (c *core) startRemoval(fn func()) bool {
 
 // sweep removes the nodes in dir whose names begin with prefix, in the background. It
 // returns nil when the client is closed. cause is the context of what it is done for.
-func (c *core) sweep(cause context.Context, dir, prefix string) *seam.Removal {
-	r := &seam.Removal{Done: make(chan struct{})}
+func (c *core) sweep(cause context.Context, dir, prefix string) *recipeapi.PendingDelete {
+	r := &recipeapi.PendingDelete{Done: make(chan struct{})}
 	started := c.startRemoval(func() {
 		defer close(r.Done)
 		err := c.persist(cause, join(dir, prefix), 1, func(ctx context.Context, conn *zkconn.Conn) error {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/suite"
 )
 
@@ -129,7 +129,7 @@ func testAddWithMode(t bench) {
 // watches returns how many watches the client believes to have at the server.
 func (t bench) watches() int {
 	t.Helper()
-	conn, err := seam.Of(t.c).Conn()
+	conn, err := recipeapi.Of(t.c).Conn()
 	t.ok(err)
 	return conn.Watches()
 }

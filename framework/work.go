@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/retry"
 )
 
@@ -142,9 +142,9 @@ func (c *core) living(ctx context.Context) (context.Context, context.CancelCause
 }
 
 // hook is a recipe's interest in the session.
-type hook struct{ fn func(seam.Loss) }
+type hook struct{ fn func(recipeapi.Loss) }
 
-func (c *core) addHook(fn func(seam.Loss)) (remove func()) {
+func (c *core) addHook(fn func(recipeapi.Loss)) (remove func()) {
 	h := &hook{fn}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -156,7 +156,7 @@ func (c *core) addHook(fn func(seam.Loss)) (remove func()) {
 	}
 }
 
-func (c *core) fireHooks(l seam.Loss) {
+func (c *core) fireHooks(l recipeapi.Loss) {
 	c.mu.Lock()
 	hooks := make([]*hook, 0, len(c.hooks))
 	for h := range c.hooks {

@@ -102,7 +102,7 @@ var driverInOnePlace = rule{
 	bad: []files{
 		{"framework/a.go": `package framework; import "` + driver + `"`},
 		{"framework/a_test.go": `package framework; import "` + driver + `"`},
-		{"internal/seam/a.go": `package seam; import zoo "` + driver + `"`},
+		{"internal/recipeapi/a.go": `package recipeapi; import zoo "` + driver + `"`},
 		{"internal/zkserver/a_test.go": `package zkserver; import "` + driver + `"`},
 		{"tools/curator/a.go": `package main; import "` + driver + `"`},
 	},

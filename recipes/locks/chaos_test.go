@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tools/curatortest"
@@ -214,7 +214,7 @@ func (c *contest) check(lock locks.InterProcessLock) {
 		c.t.Errorf("%d watches are left", n)
 	}
 	for _, client := range c.clients {
-		if n := seam.Of(client).Holds(); n != 0 {
+		if n := recipeapi.Of(client).LossHooks(); n != 0 {
 			c.t.Errorf("%d hooks are left", n)
 		}
 	}

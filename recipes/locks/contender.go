@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/recipeapi"
 )
 
 // errAsleep: there is nothing to do before something has happened.
@@ -30,9 +30,9 @@ type contender struct {
 	mates  *mates // with more than one lease of a semaphore
 	site   site
 
-	node  seam.Created // none has no path
-	ahead []string     // the paths of nodes of which one must go
-	vigil *vigil       // once it waits
+	node  recipeapi.Created // none has no path
+	ahead []string          // the paths of nodes of which one must go
+	vigil *vigil            // once it waits
 
 	warning *time.Timer // while it waits
 	overdue atomic.Bool // it has waited for so long that warn is called
@@ -42,21 +42,21 @@ type contender struct {
 // of its own, which waits for all.
 type mates struct {
 	n     int
-	nodes []seam.Created
+	nodes []recipeapi.Created
 	holds []*hold // when they are granted
 }
 
 // nodes are all that the contender has made.
-func (c *contender) nodes() []seam.Created {
+func (c *contender) nodes() []recipeapi.Created {
 	if c.mates == nil {
-		return []seam.Created{c.node}
+		return []recipeapi.Created{c.node}
 	}
 	return append(slices.Clone(c.mates.nodes), c.node)
 }
 
 // forget has the contender begin anew, with other nodes.
 func (c *contender) forget() {
-	c.node = seam.Created{}
+	c.node = recipeapi.Created{}
 	if c.mates != nil {
 		c.mates.nodes = nil
 	}
@@ -96,7 +96,7 @@ func (c *contender) advance(ctx context.Context) (*hold, error) {
 
 // create makes the contender's node. When it fails, left is what goes on in the background
 // to remove what was made.
-func (c *contender) create(ctx context.Context) (left []*seam.Removal, err error) {
+func (c *contender) create(ctx context.Context) (left []*recipeapi.PendingDelete, err error) {
 	builder, name := c.in.builder(c.span), c.in.lockName
 	if c.mates != nil {
 		return c.createAll(ctx, builder)
@@ -115,7 +115,7 @@ func (c *contender) create(ctx context.Context) (left []*seam.Removal, err error
 	case errors.Is(err, framework.ErrInvalidBuilder):
 		return nil, fmt.Errorf("%w: WithDriver: %w", framework.ErrInvalidOption, err)
 	case err != nil:
-		return []*seam.Removal{removal}, err
+		return []*recipeapi.PendingDelete{removal}, err
 	case c.writer == nil:
 		return nil, nil
 	}
@@ -123,13 +123,13 @@ func (c *contender) create(ctx context.Context) (left []*seam.Removal, err error
 	// was made, and nobody else had been let in.
 	if c.node.Session != c.writer.node.Session || !slices.Contains(c.node.Siblings, nameOf(c.writer.node.Path)) {
 		c.writer.lose(LossNodeDeleted, nil)
-		return []*seam.Removal{c.in.inside.Remove(ctx, c.node.Path, c.node.Session)}, c.writer.lost()
+		return []*recipeapi.PendingDelete{c.in.inside.Remove(ctx, c.node.Path, c.node.Session)}, c.writer.lost()
 	}
 	return nil, nil
 }
 
 // make makes one node, and looks at the queue with the same write unless that is ruled out.
-func (c *contender) make(ctx context.Context, builder framework.CreateBuilder, path string) (seam.Created, *seam.Removal, error) {
+func (c *contender) make(ctx context.Context, builder framework.CreateBuilder, path string) (recipeapi.Created, *recipeapi.PendingDelete, error) {
 	if c.in.cfg.plain && c.writer == nil {
 		return c.in.inside.Create(ctx, builder, path)
 	}
@@ -137,7 +137,7 @@ func (c *contender) make(ctx context.Context, builder framework.CreateBuilder, p
 }
 
 // createAll makes the nodes of several leases.
-func (c *contender) createAll(ctx context.Context, builder framework.CreateBuilder) (left []*seam.Removal, err error) {
+func (c *contender) createAll(ctx context.Context, builder framework.CreateBuilder) (left []*recipeapi.PendingDelete, err error) {
 	nodes, left, err := c.in.inside.CreateGroup(ctx, builder, c.in.path+"/"+c.in.lockName, c.mates.n+1)
 	if err != nil {
 		return left, err
@@ -154,7 +154,7 @@ func nameOf(path string) string { return path[strings.LastIndexByte(path, '/')+1
 
 // attempt goes on with the node that was made. When it fails, or a user's retry policy
 // panics, the node is removed.
-func (c *contender) attempt(ctx context.Context) (hold *hold, left []*seam.Removal, err error) {
+func (c *contender) attempt(ctx context.Context) (hold *hold, left []*recipeapi.PendingDelete, err error) {
 	defer func() {
 		if hold == nil && err != errAsleep {
 			c.stop()
@@ -166,7 +166,7 @@ func (c *contender) attempt(ctx context.Context) (hold *hold, left []*seam.Remov
 }
 
 // withdraw removes the contender's nodes, in the background.
-func (c *contender) withdraw(ctx context.Context) (left []*seam.Removal) {
+func (c *contender) withdraw(ctx context.Context) (left []*recipeapi.PendingDelete) {
 	for _, node := range c.nodes() {
 		left = append(left, c.in.inside.Remove(ctx, node.Path, node.Session))
 	}
@@ -177,7 +177,7 @@ func (c *contender) withdraw(ctx context.Context) (left []*seam.Removal) {
 // settle waits for the removals of the contender's nodes, for a bound of its own, so that if
 // the server can be reached nothing is left behind when Acquire returns, or begins anew: behind
 // its former nodes the contender would wait for itself, and take itself for somebody else.
-func (c *contender) settle(ctx context.Context, removals ...*seam.Removal) {
+func (c *contender) settle(ctx context.Context, removals ...*recipeapi.PendingDelete) {
 	if len(removals) == 0 {
 		return
 	}

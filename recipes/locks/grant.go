@@ -3,7 +3,7 @@ package locks
 import (
 	"time"
 
-	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/recipeapi"
 )
 
 // grantAll makes holds of all the contender's nodes, or of none.
@@ -39,7 +39,7 @@ func (h *hold) withdraw(err error) {
 // grant makes a hold of a node, which was seen to be let in. It is ours only while its
 // session is believed in: first the hook is set, then the clock is looked at, so that no
 // loss slips in between.
-func (c *contender) grant(node seam.Created) (*hold, error) {
+func (c *contender) grant(node recipeapi.Created) (*hold, error) {
 	if node.Owner != node.Session {
 		return nil, errStartOver
 	}

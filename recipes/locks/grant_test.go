@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/state"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -16,14 +16,14 @@ import (
 // interposed is a client's inside in which something happens just when the hook on the
 // session has been set: at the last moment at which a grant can be refused.
 type interposed struct {
-	seam.Client
+	recipeapi.Client
 	meanwhile func()
 	deaf      bool // the hook hears of nothing
 }
 
-func (i interposed) OnLoss(fn func(seam.Loss)) func() {
+func (i interposed) OnLoss(fn func(recipeapi.Loss)) func() {
 	if i.deaf {
-		fn = func(seam.Loss) {}
+		fn = func(recipeapi.Loss) {}
 	}
 	remove := i.Client.OnLoss(fn)
 	i.meanwhile()
@@ -110,7 +110,7 @@ func (c grantCase) try(t *testing.T) {
 		hold.over.Store(true)
 		hold.forget()
 	}
-	if n := inside.Holds(); n != 0 {
+	if n := inside.LossHooks(); n != 0 {
 		t.Errorf("%d hooks are left", n)
 	}
 	_ = client.Close(t.Context()) // what has become of its session is not the point

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/recipeapi"
 )
 
 // Hand-over in the process: goroutines of one client that want the same mutex take turns. One
@@ -37,7 +37,7 @@ func WithLocalHandover(n int) MutexOption {
 
 // seat is a node that is handed over; the zero value is the right to contend.
 type seat struct {
-	node   seam.Created
+	node   recipeapi.Created
 	own    *nodeWatch // on the node; nil without one
 	waited bool       // as of hold
 	times  int        // how often it was handed over
@@ -200,7 +200,7 @@ func (c *contender) occupy(ctx context.Context, s seat) (hold *hold, err error) 
 // vacate removes the node of a seat, and its trace: nobody was lost.
 func (c *contender) vacate(ctx context.Context, s seat) {
 	if s.node.Path != "" {
-		c.settle(ctx, c.in.inside.Release(ctx, s.node.Path, s.node.Session, seam.Release{Trace: c.in.trace()}))
+		c.settle(ctx, c.in.inside.Release(ctx, s.node.Path, s.node.Session, recipeapi.Release{HolderRecord: c.in.trace()}))
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"weak"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
 )
 
@@ -22,7 +22,7 @@ var errInDoubt = errors.New("the session is in doubt")
 // Lease, so that a Lease which nobody holds any more can be noticed.
 type hold struct {
 	in      *internals
-	node    seam.Created
+	node    recipeapi.Created
 	token   int64
 	site    site                   // of the acquisition
 	watched *telemetry.Acquisition // that the watch on the node belongs to
@@ -34,11 +34,11 @@ type hold struct {
 	over    atomic.Bool
 
 	mu      sync.Mutex
-	places  map[*place]struct{}    // of the leases that are not released
-	err     error                  // why it ended: ErrReleased or a *LossError
-	span    *telemetry.Acquisition // of the outermost lease
-	spanCtx context.Context        // its values, for the span of a loss
-	removal *seam.Removal          // of the node, when the last lease is released
+	places  map[*place]struct{}      // of the leases that are not released
+	err     error                    // why it ended: ErrReleased or a *LossError
+	span    *telemetry.Acquisition   // of the outermost lease
+	spanCtx context.Context          // its values, for the span of a loss
+	removal *recipeapi.PendingDelete // of the node, when the last lease is released
 	removed bool
 	evicted bool               // the node was deleted while leases were not released
 	counted bool               // among holds
@@ -56,16 +56,16 @@ type hold struct {
 	tally tally
 }
 
-func (h *hold) onLoss(l seam.Loss) {
+func (h *hold) onLoss(l recipeapi.Loss) {
 	switch {
-	case l.Kind == seam.LossClosed:
+	case l.Kind == recipeapi.LossClosed:
 		h.lose(LossClosed, nil)
 	case l.Session != h.node.Session:
-	case l.Kind == seam.LossSuspended:
+	case l.Kind == recipeapi.LossSuspended:
 		h.lose(LossSuspended, nil)
-	case l.Kind == seam.LossDeadline:
+	case l.Kind == recipeapi.LossDeadline:
 		h.lose(LossDeadline, nil)
-	case l.Kind == seam.LossSession:
+	case l.Kind == recipeapi.LossSession:
 		h.lose(LossSessionExpired, l.Err)
 	}
 }
@@ -91,7 +91,7 @@ func (h *hold) loseLocked(reason LossReason, err error) {
 		return // nobody had a lease of it yet: the acquisition goes on
 	}
 	span, ctx := h.span, h.spanCtx
-	h.in.inside.Report(func() {
+	h.in.inside.Log(func() {
 		h.in.client.Logger().Warn("lock lost", "path", h.in.path, "reason", reason.String(), "token", loss.Token, "held", loss.Held)
 		h.closed(ctx, loss)
 		span.Lost(ctx, loss.Token, loss.Held, reason.String())
@@ -185,7 +185,7 @@ func (h *hold) dropped(released *atomic.Bool) {
 	if released.Load() || h.over.Load() {
 		return
 	}
-	h.in.inside.Report(func() {
+	h.in.inside.Log(func() {
 		h.in.client.Logger().Warn("lock lease dropped without release; the lock stays held until the client is closed",
 			"path", h.in.path, "token", h.token)
 		h.in.inside.Telemetry().Dropped(h.in.seen)
@@ -214,7 +214,7 @@ func (h *hold) bind(p *place, cancel context.CancelCauseFunc) (unbind func()) {
 // leave takes a lease out of the hold and ends its contexts; the node goes with the last.
 // It returns why the hold had ended before, and whether this was the last. The delete stands in
 // line if that is not nil.
-func (h *hold) leave(ctx context.Context, p *place, line *seam.Line) (before error, last bool) {
+func (h *hold) leave(ctx context.Context, p *place, line *recipeapi.Line) (before error, last bool) {
 	h.mu.Lock()
 	before = h.err
 	delete(h.places, p)
@@ -249,7 +249,7 @@ func (h *hold) next(p *place) *place {
 func (h *hold) remove(ctx context.Context) { h.delete(ctx, false, nil) }
 
 // delete is remove; with evict the node goes although leases are not released.
-func (h *hold) delete(ctx context.Context, evict bool, line *seam.Line) {
+func (h *hold) delete(ctx context.Context, evict bool, line *recipeapi.Line) {
 	h.forget()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -261,7 +261,7 @@ func (h *hold) delete(ctx context.Context, evict bool, line *seam.Line) {
 		if h.handed {
 			return
 		}
-		with := seam.Release{Trace: h.tracePath(), Line: line}
+		with := recipeapi.Release{HolderRecord: h.tracePath(), Line: line}
 		if h.passesBaton(evict) {
 			with.Marker = marker(h.node.Path)
 		}
@@ -293,9 +293,9 @@ func (h *hold) outcome(ctx context.Context, before error) error {
 	switch {
 	case evicted: // others may have been let in since
 		return before
-	case removal.Outcome == seam.RemovalConfirmed:
+	case removal.Outcome == recipeapi.RemovalConfirmed:
 		return nil
-	case removal.Outcome == seam.RemovalGivenUp:
+	case removal.Outcome == recipeapi.RemovalGivenUp:
 		return fmt.Errorf("%w: %w", ErrReleasePending, removal.Err)
 	case before != nil:
 		return before

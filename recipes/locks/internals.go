@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/zkconn"
 )
@@ -40,7 +40,7 @@ const (
 // internals are what an acquisition needs to know of its lock.
 type internals struct {
 	client *framework.Client
-	inside seam.Client
+	inside recipeapi.Client
 	path   string
 	full   string // the server's
 	cfg    config
@@ -69,8 +69,8 @@ type rules struct {
 }
 
 func newInternals(client *framework.Client, path string, cfg config, r rules) (*internals, error) {
-	inside := seam.Of(client)
-	full, err := inside.Path(path)
+	inside := recipeapi.Of(client)
+	full, err := inside.ServerPath(path)
 	if err == nil && path == "/" {
 		err = fmt.Errorf("%w %q: a lock needs a path of its own", framework.ErrInvalidPath, path)
 	}
@@ -185,7 +185,7 @@ func nearEnd(name string) bool {
 // list reads the queue on the session that owns node, which must be over or see it.
 func (in *internals) list(ctx context.Context, session int64) (names []string, err error) {
 	over := false
-	err = in.inside.Run(ctx, "getChildren", in.path, func(ctx context.Context, conn *zkconn.Conn) error {
+	err = in.inside.Retry(ctx, "getChildren", in.path, func(ctx context.Context, conn *zkconn.Conn) error {
 		var res jute.GetChildren2Response
 		call := listCall(in.full, &res)
 		err := conn.Do(ctx, session, call)

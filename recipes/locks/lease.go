@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
 )
 
@@ -154,7 +154,7 @@ func (l *Lease) Path() string {
 	if l.never() || l.hold == nil {
 		return ""
 	}
-	return l.hold.in.inside.Unfix(l.hold.node.Path)
+	return l.hold.in.inside.ClientPath(l.hold.node.Path)
 }
 
 // Release ends the lease. The node is deleted with the last of the nested leases, by a
@@ -236,16 +236,16 @@ func (l *Lease) letPartsGo(ctx context.Context, in lines) (outcome func() error)
 
 // lines are where the releases of a lease's parts stand, by client. Nil is for no more than one
 // lease.
-type lines map[any]*seam.Line
+type lines map[any]*recipeapi.Line
 
 // of returns the line of a hold's client.
-func (in lines) of(h *hold) *seam.Line {
+func (in lines) of(h *hold) *recipeapi.Line {
 	if in == nil {
 		return nil
 	}
 	client := h.in.inside.Identity()
 	if in[client] == nil {
-		in[client] = &seam.Line{}
+		in[client] = &recipeapi.Line{}
 	}
 	return in[client]
 }

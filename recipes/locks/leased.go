@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/zkconn"
 )
@@ -134,7 +134,7 @@ func (s *leased) attempt(ctx, waitCtx context.Context, span *telemetry.Acquisiti
 		return nil, err
 	}
 	var holds []*hold
-	var left []*seam.Removal
+	var left []*recipeapi.PendingDelete
 	defer func() {
 		if parts == nil {
 			left = append(left, withdrawAll(waitCtx, holds)...)
@@ -160,7 +160,7 @@ func (s *leased) attempt(ctx, waitCtx context.Context, span *telemetry.Acquisiti
 }
 
 // leaving returns the removal of the hold's node, if that has begun.
-func (h *hold) leaving() *seam.Removal {
+func (h *hold) leaving() *recipeapi.PendingDelete {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.removal
@@ -170,14 +170,14 @@ func (h *hold) leaving() *seam.Removal {
 type leaseContender struct {
 	contender
 	s     *leased
-	gate  seam.Created // the mutex's: while it is there nobody else waits for a lease
-	n     int          // how many are wanted together
-	taken []*hold      // of those
+	gate  recipeapi.Created // the mutex's: while it is there nobody else waits for a lease
+	n     int               // how many are wanted together
+	taken []*hold           // of those
 }
 
 // contend makes the node of a lease and waits until it counts. left are the removals of
 // nodes that did not come to that.
-func (l *leaseContender) contend(ctx context.Context) (h *hold, left []*seam.Removal, err error) {
+func (l *leaseContender) contend(ctx context.Context) (h *hold, left []*recipeapi.PendingDelete, err error) {
 	for !l.expired() {
 		h, removals, err := l.attempt(ctx)
 		left = append(left, removals...)
@@ -201,7 +201,7 @@ func (l *leaseContender) expired() bool {
 
 // attempt is contend with one node. When it fails, or a user's LeaseCount panics, the node
 // is removed.
-func (l *leaseContender) attempt(ctx context.Context) (h *hold, left []*seam.Removal, err error) {
+func (l *leaseContender) attempt(ctx context.Context) (h *hold, left []*recipeapi.PendingDelete, err error) {
 	if left, err = l.create(ctx); err != nil {
 		return nil, left, err
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/wait"
 )
 
@@ -70,7 +70,7 @@ func (c *contender) keepDelay(ctx context.Context) (again bool, err error) {
 		}
 	}
 	// Without the node it would be in place of the trace of who has the lock now.
-	there := op.Check().ForPath(c.in.inside.Unfix(c.node.Path))
+	there := op.Check().ForPath(c.in.inside.ClientPath(c.node.Path))
 	_, err = c.in.client.Transaction().ForOperations(ctx, there, write)
 	again = errors.Is(err, framework.ErrNoNode) || errors.Is(err, framework.ErrNodeExists) || framework.MaybeApplied(err)
 	if again {
@@ -106,8 +106,8 @@ func (c *contender) sitOut(ctx context.Context, holder string) (over bool, err e
 func (c *contender) pause(ctx context.Context, d time.Duration) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	forget := c.in.inside.OnLoss(func(l seam.Loss) {
-		if l.Kind == seam.LossClosed || l.Kind == seam.LossSession && l.Session == c.node.Session {
+	forget := c.in.inside.OnLoss(func(l recipeapi.Loss) {
+		if l.Kind == recipeapi.LossClosed || l.Kind == recipeapi.LossSession && l.Session == c.node.Session {
 			cancel()
 		}
 	})

@@ -32,7 +32,7 @@ func (l *Lease) Verify(ctx context.Context) error {
 		})
 	}
 	var res zkconn.MultiResponse
-	err := inside.Run(ctx, "check", l.name(), func(ctx context.Context, conn *zkconn.Conn) error {
+	err := inside.Retry(ctx, "check", l.name(), func(ctx context.Context, conn *zkconn.Conn) error {
 		res = zkconn.MultiResponse{}
 		call := &zkconn.Call{Op: jute.OpMulti, Req: multi, Res: &res}
 		if err := conn.Do(ctx, 0, call); err != nil {
@@ -69,7 +69,7 @@ func (l *Lease) Guard(ctx context.Context, ops ...framework.Op) ([]framework.OpR
 		if h.in.inside.Identity() != holds[0].in.inside.Identity() {
 			return nil, errManyClients
 		}
-		all = append(all, h.in.client.TransactionOp().Check().ForPath(h.in.inside.Unfix(h.node.Path)))
+		all = append(all, h.in.client.TransactionOp().Check().ForPath(h.in.inside.ClientPath(h.node.Path)))
 	}
 	results, err := client.Transaction().ForOperations(ctx, append(all, ops...)...)
 	if err == nil {
@@ -78,7 +78,7 @@ func (l *Lease) Guard(ctx context.Context, ops ...framework.Op) ([]framework.OpR
 	var failed *framework.OpError
 	if errors.As(err, &failed) && failed.Op == "check" && errors.Is(err, framework.ErrNoNode) {
 		for _, h := range holds {
-			if failed.Path == h.in.inside.Unfix(h.node.Path) {
+			if failed.Path == h.in.inside.ClientPath(h.node.Path) {
 				return nil, h.gone()
 			}
 		}

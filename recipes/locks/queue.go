@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/recipeapi"
 )
 
 // queue goes on until the node is the first, or there is something to wait for.
@@ -121,5 +121,5 @@ func (c *contender) sawBusy() {
 
 // complete tells whether the nodes of all leases are in the queue.
 func (c *contender) complete(queue []string) bool {
-	return c.mates == nil || !slices.ContainsFunc(c.mates.nodes, func(mate seam.Created) bool { return !slices.Contains(queue, nameOf(mate.Path)) })
+	return c.mates == nil || !slices.ContainsFunc(c.mates.nodes, func(mate recipeapi.Created) bool { return !slices.Contains(queue, nameOf(mate.Path)) })
 }

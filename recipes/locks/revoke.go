@@ -72,10 +72,10 @@ func (h *hold) tellLocked(lease *Lease) {
 	case h.in.cfg.onRevoke == nil:
 		h.loseLocked(LossRevoked, nil)
 	case lease == nil:
-		h.in.inside.Report(func() {
+		h.in.inside.Log(func() {
 			h.in.client.Logger().Warn("lock asked for, but its lease was dropped", "path", h.in.path, "token", h.token)
 		})
 	default:
-		h.in.inside.Call(func() { h.in.cfg.onRevoke(lease.Context(), lease) })
+		h.in.inside.Callback(func() { h.in.cfg.onRevoke(lease.Context(), lease) })
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
 )
 
@@ -150,7 +150,7 @@ func leasesOf(ctx context.Context, span *telemetry.Acquisition, holds []*hold) [
 }
 
 // withdrawAll ends holds that nobody has seen, and removes their nodes.
-func withdrawAll(ctx context.Context, holds []*hold) (left []*seam.Removal) {
+func withdrawAll(ctx context.Context, holds []*hold) (left []*recipeapi.PendingDelete) {
 	for _, h := range holds {
 		h.withdraw(ErrReleased)
 		h.remove(ctx)

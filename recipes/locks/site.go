@@ -96,7 +96,7 @@ func (c *contender) warnAt(h *hold, held site) {
 		advice = "release it first: leases of this lock do not nest"
 	}
 	waiting := c.site
-	c.in.inside.Report(func() {
+	c.in.inside.Log(func() {
 		c.in.client.Logger().Warn("lock waits for a lease of this client; if that is its own caller's, "+advice,
 			"path", path, "waiting", waiting.String(), "held", held.String(), "token", h.token)
 	})

@@ -99,7 +99,7 @@ func TestGroupIsGrantedAsOne(t *testing.T) {
 		inside, grants := c.in.inside, 0
 		c.in.inside = interposed{Client: inside, meanwhile: func() {
 			if grants++; grants == 2 {
-				if n := inside.Holds(); n != 2 {
+				if n := inside.LossHooks(); n != 2 {
 					t.Errorf("%d hooks, want those of both", n)
 				}
 				server.Disconnect()
@@ -111,8 +111,8 @@ func TestGroupIsGrantedAsOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		parts := leasesOf(t.Context(), nil, append(c.mates.holds, last))
-		if grants < 4 || len(parts) != 2 || inside.Holds() != 2 {
-			t.Errorf("%d grants, %d leases, %d hooks", grants, len(parts), inside.Holds())
+		if grants < 4 || len(parts) != 2 || inside.LossHooks() != 2 {
+			t.Errorf("%d grants, %d leases, %d hooks", grants, len(parts), inside.LossHooks())
 		}
 		whole := composed(t.Context(), parts)
 		if err := errors.Join(whole.Err(), whole.Verify(t.Context()), whole.Release(t.Context())); err != nil {
@@ -136,8 +136,8 @@ func TestGroupIsLostAsOne(t *testing.T) {
 			t.Fatalf("%d leases", len(parts))
 		}
 		c.settle(t.Context(), withdrawAll(t.Context(), holds)...)
-		if names := server.Children("/lock"); len(names) != 0 || c.in.inside.Holds() != 0 {
-			t.Errorf("nodes %q and %d hooks are left", names, c.in.inside.Holds())
+		if names := server.Children("/lock"); len(names) != 0 || c.in.inside.LossHooks() != 0 {
+			t.Errorf("nodes %q and %d hooks are left", names, c.in.inside.LossHooks())
 		}
 	})
 }

@@ -152,7 +152,7 @@ func (c *contender) putOff(ctx context.Context, answer error) error {
 	if !framework.Retryable(answer) {
 		return answer
 	}
-	return c.in.inside.Run(ctx, "getChildren", c.in.path, func(context.Context, *zkconn.Conn) error {
+	return c.in.inside.Retry(ctx, "getChildren", c.in.path, func(context.Context, *zkconn.Conn) error {
 		err := answer
 		answer = nil
 		return err

@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/listen"
-	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/recipeapi"
 )
 
 // ErrNotACount says that a node's data is not the four bytes of a count.
@@ -54,7 +54,7 @@ type CountReader struct {
 //
 // Java: SharedCount.
 func NewCountReader(client *framework.Client, path string, seed int) (*CountReader, error) {
-	if _, err := seam.Of(client).Path(path); err != nil {
+	if _, err := recipeapi.Of(client).ServerPath(path); err != nil {
 		return nil, err
 	}
 	if seed < math.MinInt32 || seed > math.MaxInt32 {
@@ -268,7 +268,7 @@ func (r *CountReader) take(data []byte, stat framework.Stat) error {
 
 func (r *CountReader) complain(err error) {
 	value := r.VersionedValue()
-	seam.Of(r.view.Client).Report(func() {
+	recipeapi.Of(r.view.Client).Log(func() {
 		r.view.Logger().Warn("shared count not read; the last one stays", "path", r.path, "count", value.Value, "error", err)
 	})
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/recipes/shared"
@@ -105,7 +105,7 @@ func (e *env) untilConnected() {
 // wantWatches fails if the client has other than n watches.
 func (e *env) wantWatches(n int) {
 	e.t.Helper()
-	conn, err := seam.Of(e.client).Conn()
+	conn, err := recipeapi.Of(e.client).Conn()
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestOutages(t *testing.T) {
 		e.set(6)
 		e.until(6)
 		suite.Eventually(e.t, "one watch", func() bool {
-			conn, err := seam.Of(e.client).Conn()
+			conn, err := recipeapi.Of(e.client).Conn()
 			return err == nil && conn.Watches() == 1
 		})
 	})

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/seam"
+	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/retry"
 )
 
@@ -49,7 +49,7 @@ func NewClient(tb TB, connectString string, opts ...framework.Option) *framework
 	}
 	tb.Cleanup(func() {
 		tb.Helper()
-		if n := seam.Of(client).Holds(); n > 0 {
+		if n := recipeapi.Of(client).LossHooks(); n > 0 {
 			tb.Errorf("curatortest: the test ends with leases that were not released: %d", n)
 		}
 		if client.State() == framework.Stopped {

@@ -1,7 +1,7 @@
-// Package seam is how the recipes reach what package framework does not export: the
+// Package recipeapi is how the recipes reach what package framework does not export: the
 // session layer, creates that look at the queue in the same write, deletes whose outcome
 // matters, and the loss of a session. Everything else they do through the public API.
-package seam
+package recipeapi
 
 import (
 	"context"
@@ -15,42 +15,45 @@ import (
 type Client interface {
 	// Identity is the same for a client and all its views.
 	Identity() any
-	// Path returns the server's path for a path of the client.
-	Path(path string) (full string, err error)
-	// Unfix is the reverse of Path.
-	Unfix(full string) string
+	// Shared returns what the recipes of a client share under key, with all its views. The
+	// first call makes it by create, which must do nothing else.
+	Shared(key any, create func() any) any
+	// ServerPath returns the server's path for a path of the client.
+	ServerPath(path string) (full string, err error)
+	// ClientPath is the reverse of ServerPath.
+	ClientPath(full string) string
 	// Conn returns the session layer, or why there is none.
 	Conn() (*zkconn.Conn, error)
-	// Run tries fn, which may be repeated, under the client's retry policy.
-	Run(ctx context.Context, op, path string, fn func(ctx context.Context, conn *zkconn.Conn) error) error
+	// Retry tries fn, which may be repeated, under the client's retry policy.
+	Retry(ctx context.Context, op, path string, fn func(ctx context.Context, conn *zkconn.Conn) error) error
 	// CreateAndList makes a node by a framework.CreateBuilder of this client, with protection,
 	// ephemeral and sequential, and lists its siblings, in one write; the node is not
 	// sequential if path has its number already. When it fails, left is what goes on in
 	// the background to remove what it may have made; it may be nil.
-	CreateAndList(ctx context.Context, builder any, path string, sequential bool) (created Created, left *Removal, err error)
+	CreateAndList(ctx context.Context, builder any, path string, sequential bool) (created Created, left *PendingDelete, err error)
 	// Create is CreateAndList of a sequential node without the list.
-	Create(ctx context.Context, builder any, path string) (created Created, left *Removal, err error)
+	Create(ctx context.Context, builder any, path string) (created Created, left *PendingDelete, err error)
 	// CreateGroup is CreateAndList for several sequential nodes, all or none,
 	// whose numbers follow each other.
-	CreateGroup(ctx context.Context, builder any, path string, n int) (created []Created, left []*Removal, err error)
+	CreateGroup(ctx context.Context, builder any, path string, n int) (created []Created, left []*PendingDelete, err error)
 	// Remove deletes an ephemeral node of session for certain, in the background, as a part
 	// of ctx's trace; its end does not matter, and it may be nil. Remove returns nil when the
 	// client is closed.
-	Remove(ctx context.Context, full string, session int64) *Removal
+	Remove(ctx context.Context, full string, session int64) *PendingDelete
 	// Release is Remove with something else in the same transaction, as far as the server
 	// lets it.
-	Release(ctx context.Context, full string, session int64, with Release) *Removal
+	Release(ctx context.Context, full string, session int64, with Release) *PendingDelete
 	// OnLoss calls fn, on a goroutine that must not be blocked, when a session's
 	// standing changes for the worse. remove does not wait for a call that is running.
 	OnLoss(fn func(Loss)) (remove func())
-	// Holds returns how many functions OnLoss has: one for every lock that is held.
-	Holds() int
-	// Report runs fn, which ends in a user's code such as a log handler, behind what was
+	// LossHooks returns how many functions OnLoss has: one for every lock that is held.
+	LossHooks() int
+	// Log runs fn, which ends in a user's code such as a log handler, behind what was
 	// reported before. It does not wait.
-	Report(fn func())
-	// Call runs fn, which is a user's code, on a goroutine of its own, which Close waits
+	Log(fn func())
+	// Callback runs fn, which is a user's code, on a goroutine of its own, which Close waits
 	// for as for those of watchers.
-	Call(fn func()) bool
+	Callback(fn func()) bool
 	// Telemetry makes spans and metrics; it may be nil.
 	Telemetry() *telemetry.Telemetry
 	// Go runs fn in the background until it returns; ctx ends with the client. It
@@ -92,9 +95,9 @@ const (
 
 // Release is what goes with the delete of a holder's node. Paths are the server's, "" for none.
 type Release struct {
-	Marker string // is created and deleted, so that who watches it knows
-	Trace  string // is deleted
-	Line   *Line  // that it stands in; nil for none
+	Marker       string // is created and deleted, so that who watches it knows
+	HolderRecord string // is deleted
+	Line         *Line  // that it stands in; nil for none
 }
 
 // Line is where releases of one client stand that are to be sent in their order, though none
@@ -116,8 +119,8 @@ func (l *Line) Join() (wait, sent func()) {
 	}, sync.OnceFunc(func() { close(mine) })
 }
 
-// Removal is a delete that goes on until its outcome is known.
-type Removal struct {
+// PendingDelete is a delete that goes on until its outcome is known.
+type PendingDelete struct {
 	// Done is closed when the outcome is known, or when the client was closed.
 	Done chan struct{}
 	// Outcome is set before Done is closed.
@@ -126,7 +129,7 @@ type Removal struct {
 	Err error
 }
 
-// RemovalOutcome is how a Removal ended.
+// RemovalOutcome is how a PendingDelete ended.
 type RemovalOutcome int
 
 // The outcomes.
