@@ -75,10 +75,6 @@ func (p setACLParams) do(ctx context.Context, c *Client, path string, acl []ACL)
 	return newStat(res.Stat), nil
 }
 
-func noVersion(version int32) error {
-	return fmt.Errorf("%w: WithVersion: there is no version %d", ErrInvalidBuilder, version)
-}
-
 func (p syncParams) do(ctx context.Context, c *Client, path string) error {
 	full, err := c.usable(path)
 	if err != nil {

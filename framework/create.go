@@ -2,8 +2,6 @@ package framework
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -111,7 +109,7 @@ func (p *createParams) create(ctx context.Context, c *Client, path string, list 
 	done := false
 	defer func() { // also when a user's retry policy panics
 		if !done && cr.doubt != "" {
-			left = c.core.sweep(ctx, cr.dir, cr.doubt)
+			left = c.core.removeLostCreates(ctx, cr.dir, cr.doubt)
 		}
 	}()
 	repeat := p.protection || p.idempotent || p.orSet && !p.orSetVersionGiven
@@ -255,44 +253,4 @@ func (cr *creation) resolve(ctx context.Context, conn *zkconn.Conn) (found bool,
 	}
 	cr.doubt = ""
 	return false, nil
-}
-
-type protectedNames struct{ all, matching []string }
-
-// findProtected lists dir as it was at some time after the call, and returns the names
-// that begin with prefix.
-func findProtected(ctx context.Context, conn *zkconn.Conn, dir, prefix string) (protectedNames, int64, error) {
-	var children jute.GetChildren2Response
-	calls := []*zkconn.Call{
-		{Op: jute.OpSync, Req: &jute.PathRequest{Path: dir}, Res: &jute.SyncResponse{}},
-		{Op: jute.OpGetChildren2, Req: &jute.PathWatchRequest{Path: dir}, Res: &children},
-	}
-	if err := conn.Do(ctx, 0, calls...); err != nil {
-		return protectedNames{}, 0, err
-	}
-	for _, call := range calls {
-		if call.Err != nil && !errors.Is(call.Err, ErrNoNode) {
-			return protectedNames{}, 0, call.Err
-		}
-	}
-	names := protectedNames{all: children.Children}
-	for _, name := range children.Children {
-		if strings.HasPrefix(name, prefix) {
-			names.matching = append(names.matching, name)
-		}
-	}
-	return names, calls[1].Session, nil
-}
-
-// protectedPrefix returns what protection puts before a name: "_c_", a UUID, "-".
-func protectedPrefix() string {
-	var id [16]byte
-	rand.Read(id[:]) // never fails
-	id[6] = id[6]&0x0f | 0x40
-	id[8] = id[8]&0x3f | 0x80
-	b := append(make([]byte, 0, len("_c_")+36+len("-")), "_c_"...)
-	for _, part := range [][]byte{id[:4], id[4:6], id[6:8], id[8:10], id[10:]} {
-		b = append(hex.AppendEncode(b, part), '-')
-	}
-	return string(b)
 }

@@ -8,8 +8,6 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-const anyVersion = -1
-
 func (p *deleteParams) wanted() int32 {
 	if p.versionGiven {
 		return p.version
@@ -54,7 +52,7 @@ func mayBeCured(err error) bool {
 
 // attempt deletes the node, with its children if asked for.
 func (p *deleteParams) attempt(ctx context.Context, conn *zkconn.Conn, full string) error {
-	err := deleteNode(ctx, conn, 0, full, p.wanted(), nil)
+	err := deleteNode(ctx, conn, 0, full, p.wanted())
 	if !p.children {
 		return err
 	}
@@ -62,13 +60,13 @@ func (p *deleteParams) attempt(ctx context.Context, conn *zkconn.Conn, full stri
 		if err := deleteChildren(ctx, conn, full); err != nil && !errors.Is(err, ErrNoNode) {
 			return err
 		}
-		err = deleteNode(ctx, conn, 0, full, p.wanted(), nil)
+		err = deleteNode(ctx, conn, 0, full, p.wanted())
 	}
 	return err
 }
 
-func deleteNode(ctx context.Context, conn *zkconn.Conn, session int64, full string, version int32, queued func()) error {
-	call := &zkconn.Call{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: full, Version: version}, Queued: queued}
+func deleteNode(ctx context.Context, conn *zkconn.Conn, session int64, full string, version int32) error {
+	call := &zkconn.Call{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: full, Version: version}}
 	if err := conn.Do(ctx, session, call); err != nil {
 		return err
 	}
@@ -100,7 +98,7 @@ func deleteChildren(ctx context.Context, conn *zkconn.Conn, full string) error {
 				if err := deleteChildren(ctx, conn, child); err != nil && !errors.Is(err, ErrNoNode) {
 					return err
 				}
-				err = deleteNode(ctx, conn, 0, child, anyVersion, nil)
+				err = deleteNode(ctx, conn, 0, child, anyVersion)
 			}
 			if err != nil && !errors.Is(err, ErrNoNode) {
 				return err

@@ -73,12 +73,6 @@ func (r *reading) attempt(ctx context.Context, c *Client, conn *zkconn.Conn) err
 	return err
 }
 
-func storeStat(to *Stat, stat jute.Stat) {
-	if to != nil {
-		*to = newStat(stat)
-	}
-}
-
 func (p checkExistsParams) do(ctx context.Context, c *Client, path string) (bool, error) {
 	var res jute.StatResponse
 	r := reading{

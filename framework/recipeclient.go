@@ -56,6 +56,14 @@ func (r recipeClient) Retry(ctx context.Context, op, path string, fn func(ctx co
 	return r.c.run(ctx, operation{name: op, path: path, repeat: true, missing: true}, fn)
 }
 
+func (r recipeClient) Pause(ctx context.Context, op, path string, err error) error {
+	return r.Retry(ctx, op, path, func(context.Context, *zkconn.Conn) error {
+		failed := err
+		err = nil // the second try succeeds
+		return failed
+	})
+}
+
 func (r recipeClient) CreateAndList(ctx context.Context, builder any, path string, sequential bool) (recipeapi.Created, *recipeapi.PendingDelete, error) {
 	b, err := r.contender(builder)
 	if err != nil {

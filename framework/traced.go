@@ -1,14 +1,12 @@
 package framework
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-curator/curator/internal/telemetry"
-	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/tracing"
 )
 
@@ -55,28 +53,6 @@ func (c *config) newTelemetry(chroot string) *telemetry.Telemetry {
 		return nil
 	}
 	return telemetry.New(telemetry.Config{Settings: c.tracing, Data: c.defaultData, Label: c.ownerLabel, Chroot: chroot})
-}
-
-// seen tells of a delete that goes on in the background, or of a transaction of batch
-// operations if that is more than one, for cause's trace, and returns
-// the context that it is done with, which ends with the client.
-func (c *core) seen(cause context.Context, conn *zkconn.Conn, full string, batch int) (context.Context, telemetry.Operation, func()) {
-	done := func() {}
-	if cause == nil {
-		cause = c.life
-	}
-	name := "delete"
-	if batch > 1 {
-		name = "multi"
-	}
-	traced, op := c.telemetry.Operation(context.WithoutCancel(cause), conn, telemetry.Op{
-		Name: name, Path: full, Full: true, Batch: batch, Missing: true, Background: true,
-	})
-	if !op.Active() {
-		return c.life, op, done
-	}
-	ctx, cancel := c.living(traced)
-	return ctx, op, func() { cancel(nil) }
 }
 
 // measure has the connection observed until the client is closed.

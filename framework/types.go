@@ -111,3 +111,9 @@ var localAddress = sync.OnceValue(func() []byte {
 	}
 	return []byte("127.0.0.1")
 })
+
+func storeStat(to *Stat, stat jute.Stat) {
+	if to != nil {
+		*to = newStat(stat)
+	}
+}

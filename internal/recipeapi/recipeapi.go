@@ -5,7 +5,6 @@ package recipeapi
 
 import (
 	"context"
-	"sync"
 
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/zkconn"
@@ -26,6 +25,9 @@ type Client interface {
 	Conn() (*zkconn.Conn, error)
 	// Retry tries fn, which may be repeated, under the client's retry policy.
 	Retry(ctx context.Context, op, path string, fn func(ctx context.Context, conn *zkconn.Conn) error) error
+	// Pause waits for as long as the client's retry policy wants after err, the answer to a
+	// request. It returns err, as Retry does, if the policy gives up.
+	Pause(ctx context.Context, op, path string, err error) error
 	// CreateAndList makes a node by a framework.CreateBuilder of this client, with protection,
 	// ephemeral and sequential, and lists its siblings, in one write; the node is not
 	// sequential if path has its number already. When it fails, left is what goes on in
@@ -41,7 +43,8 @@ type Client interface {
 	// client is closed.
 	Remove(ctx context.Context, full string, session int64) *PendingDelete
 	// Release is Remove with something else in the same transaction, as far as the server
-	// lets it.
+	// lets it. The first request is sent before Release returns, if there is a connection: the
+	// requests of several calls leave in their order.
 	Release(ctx context.Context, full string, session int64, with Release) *PendingDelete
 	// OnLoss calls fn, on a goroutine that must not be blocked, when a session's
 	// standing changes for the worse. remove does not wait for a call that is running.
@@ -91,32 +94,20 @@ const (
 	LossSession
 	// LossClosed: the client is being closed.
 	LossClosed
+	// LossDeleted: the node was deleted by somebody else. The session layer does not report
+	// it; a recipe does.
+	LossDeleted
 )
+
+// Final reports whether the node of the session is lost for good. After other losses it may
+// still be there.
+func (k LossKind) Final() bool { return k == LossSession || k == LossClosed || k == LossDeleted }
 
 // Release is what goes with the delete of a holder's node. Paths are the server's, "" for none.
 type Release struct {
-	Marker       string // is created and deleted, so that who watches it knows
-	HolderRecord string // is deleted
-	Line         *Line  // that it stands in; nil for none
-}
-
-// Line is where releases of one client stand that are to be sent in their order, though none
-// waits for the answer to another. It is joined by one goroutine.
-type Line struct{ last chan struct{} }
-
-// Join returns the last place. Who has it calls wait before its first request, and sent when
-// that has its place among the requests of the connection, or is not going to have one.
-func (l *Line) Join() (wait, sent func()) {
-	if l == nil {
-		return func() {}, func() {}
-	}
-	before, mine := l.last, make(chan struct{})
-	l.last = mine
-	return func() {
-		if before != nil {
-			<-before
-		}
-	}, sync.OnceFunc(func() { close(mine) })
+	Marker        string // is created and deleted, so that who watches it knows
+	HolderRecord  string // is deleted, if it has
+	RecordVersion int32  // this version
 }
 
 // PendingDelete is a delete that goes on until its outcome is known.

@@ -19,10 +19,6 @@ type Call struct {
 	// missing. When the call fails the watch never fires.
 	Watch *Watch
 
-	// Queued is called, if it is not nil, when the call has its place among the requests of
-	// the connection: what is queued later is sent later. It must not block.
-	Queued func()
-
 	present, missing []*Watch // of SetWatches
 	answered         bool
 

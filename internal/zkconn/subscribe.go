@@ -208,7 +208,7 @@ func (c *Conn) Subscribe(ctx context.Context, sub *Subscription) error {
 				return ctxError(ctx, false)
 			}
 		}
-		err = c.await(ctx, w, b)
+		err = b.await(ctx, w)
 		if err == nil {
 			err = b.calls[0].Err
 		}

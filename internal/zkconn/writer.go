@@ -88,9 +88,6 @@ func (w *wire) send(b *batch) error {
 		if call.Watch != nil {
 			b.setWatch(i, !w.conn.subs.cover(call.Watch.path))
 		}
-		if call.Queued != nil {
-			call.Queued() // nothing else is queued before w.mu is free
-		}
 	}
 	w.enqueue(outgoing{batch: b})
 	return nil

@@ -2,162 +2,138 @@ package locks
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"time"
 
-	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/recipes/internal/ephemeral"
+	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
-var (
-	// errStartOver: the contender's node is gone, by its session's end or by somebody's
-	// hand; the attempt goes on with another node, at the end of the queue.
-	errStartOver = errors.New("the contender's node is gone")
-	// errMaxWait is the cause of a wait that WithMaxWait ended.
-	errMaxWait = errors.New("WithMaxWait has passed")
-	// errNothingToWatch: a driver did not say what the wait is for.
-	errNothingToWatch = fmt.Errorf("%w: the driver neither lets the contender in nor says what to watch", framework.ErrInvalidOption)
-	// errPanicked is what a span says of an acquire that did not return.
-	errPanicked = errors.New("a panic in code of the user")
-)
-
-// acquire is Acquire, or TryAcquire when it must not wait, as a span.
-//
-// There may be many who wait, on a goroutine each, whose stacks are most of what they cost:
-// so there is as little as possible on it between here and contender.park.
-func (in *internals) acquire(ctx context.Context, wait bool) (*Lease, error) {
-	if ctx == nil {
-		return nil, errNilContext
-	}
-	c := &contender{acquisition: acquisition{in: in}, wait: wait, site: here()}
-	waitCtx := c.begin(ctx, wait)
-	defer c.close()
-	lease, nested, err := c.nest(ctx, waitCtx)
-	switch {
-	case nested, err != nil:
-	case in.cfg.handover > 0:
-		lease, err = c.takeTurn(ctx, waitCtx)
-	default:
-		lease, err = c.take(ctx, waitCtx)
-	}
-	return c.end(ctx, waitCtx, lease, err)
-}
-
-// acquisition is an acquire as a span.
-type acquisition struct {
-	in     *internals
-	span   *telemetry.Acquisition
-	cancel context.CancelFunc // of WithMaxWait, or nil
-	over   bool
-}
-
-// begin begins the span. What the acquire waits for is bounded by the context that it
-// returns, which ends with ctx or by WithMaxWait.
-func (a *acquisition) begin(ctx context.Context, wait bool) (waitCtx context.Context) {
-	waitCtx, a.span = a.in.inside.Telemetry().Acquire(ctx, a.in.seen, !wait)
-	if wait && a.in.cfg.maxWait > 0 {
-		waitCtx, a.cancel = context.WithTimeoutCause(waitCtx, a.in.cfg.maxWait, errMaxWait)
-	}
-	return waitCtx
-}
-
-// end ends the span with what the acquire has come to.
-func (a *acquisition) end(ctx, waitCtx context.Context, lease *Lease, err error) (*Lease, error) {
-	a.over = true
-	if err != nil {
-		a.span.Failed(failure(waitCtx, err))
-		return nil, fmt.Errorf("lock %s: %w", a.in.path, err)
-	}
-	lease.opened(ctx)
-	a.span.Granted(lease.Token(), lease.nested)
-	return lease, nil
-}
-
-// close ends what is left of the acquire, also when a user's code panics.
-func (a *acquisition) close() {
-	if a.cancel != nil {
-		a.cancel()
-	}
-	if !a.over {
-		a.span.Failed(telemetry.Failure{Err: errPanicked})
-	}
-}
-
-// traced runs an acquire that is not the ordinary one.
-func (in *internals) traced(ctx context.Context, wait bool, acquire func(waitCtx context.Context, span *telemetry.Acquisition) (*Lease, error)) (*Lease, error) {
-	a := acquisition{in: in}
-	waitCtx := a.begin(ctx, wait)
-	defer a.close()
-	lease, err := acquire(waitCtx, a.span)
-	return a.end(ctx, waitCtx, lease, err)
-}
-
-// nest nests in the lease that ctx carries, if it does; else it prepares to contend. The wait's
-// own context is waitCtx; ctx is what Acquire was given.
-func (c *contender) nest(ctx, waitCtx context.Context) (lease *Lease, nested bool, err error) {
-	in := c.in
-	if ctx.Err() != nil {
-		return nil, false, ended(ctx)
-	}
-	for parent := in.carried(ctx); parent != nil && !in.flat; parent = in.carried(ctx) {
-		lease, err := parent.nest(ctx, waitCtx, c)
-		if !errors.Is(err, errParentOver) {
-			return lease, true, err
+// acquire is Acquire, and TryAcquire when wait is false. It nests in a lease that ctx carries.
+// Otherwise it holds the node that another goroutine of this client hands over, or takes a
+// place in the queue.
+func (l *queueLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
+	return l.traced(ctx, wait, func(a *acquisition) (*Lease, error) {
+		if lease, nested, err := l.reenter(a); nested || err != nil {
+			return lease, err
 		}
-		if ctx.Err() != nil { // as a rule it was the outer lease's own
-			return nil, false, ended(ctx)
-		}
-	}
-	if in.readers != nil && in.readers.carried(ctx) != nil {
-		return nil, false, fmt.Errorf("%w: from a read lease to a write lease", ErrDeadlock)
-	}
-	if in.writers != nil {
-		if write := in.writers.carried(ctx); write != nil {
-			c.writer = write.hold
-		}
-	}
-	return nil, false, nil
+		return l.contend(a)
+	})
 }
 
-// take contends until there is a lease.
-func (c *contender) take(ctx, waitCtx context.Context) (*Lease, error) {
+// contend goes on until it has a lease.
+func (l *queueLock) contend(a *acquisition) (*Lease, error) {
+	defer a.passTurn()
+	contender := lockqueue.New(l.spec(a))
 	for {
-		hold, err := c.contend(waitCtx)
-		if err != nil {
-			return nil, c.explain(ctx, waitCtx, err)
+		h, err := l.handedOver(a)
+		if h == nil && err == nil {
+			h, err = l.first(a, contender)
 		}
-		if lease := hold.newLease(ctx, c.span, nil); lease != nil {
+		if err != nil {
+			return nil, a.explain(err)
+		}
+		if lease := newLease(h, a.ctx, a.span, nil); lease != nil {
 			return lease, nil
 		}
-		hold.remove(ctx) // lost before anyone could use it
-		if c.writer != nil {
-			return nil, hold.lost()
+		h.remove(a.ctx) // it was lost before there was a lease
+		if a.writer != nil {
+			return nil, h.reason()
 		}
-		c.settle(waitCtx, hold.leaving())
+		contender.Forget()
+		a.awaitRemovals(h)
 	}
 }
 
-// ended returns a context's error, with its cause.
-func ended(ctx context.Context) error {
-	if cause := context.Cause(ctx); cause != ctx.Err() {
-		return fmt.Errorf("%w: %w", ctx.Err(), cause)
-	}
-	return ctx.Err()
-}
-
-// explain turns the reason for which a wait ended into the caller's error: seen busy and
-// not let in is ErrNotAcquired, and not having seen the queue is not.
-func (c *contender) explain(ctx, waitCtx context.Context, err error) error {
-	maxWait := context.Cause(waitCtx) == errMaxWait // ctx may have ended, too, by the end of the clean-up
-	switch {
-	case waitCtx.Err() == nil || errors.Is(err, ErrKindMismatch) || errors.Is(err, ErrNotAcquired):
+// first waits until the queue lets the contender in, and holds its node.
+func (l *queueLock) first(a *acquisition, contender *lockqueue.Contender) (h *hold, err error) {
+	err = contender.Acquire(a.waitCtx, func(nodes []*ephemeral.Node) (err error) {
+		h, err = l.newHold(nodes[0], a)
 		return err
-	case maxWait && c.busy:
-		return fmt.Errorf("%w within %v", ErrNotAcquired, c.in.cfg.maxWait)
-	case maxWait:
-		return fmt.Errorf("%w: no answer within %v: %v", framework.ErrConnectionLoss, c.in.cfg.maxWait, err)
-	case c.busy:
-		return fmt.Errorf("%w: %w", ErrNotAcquired, ended(ctx))
+	})
+	return h, err
+}
+
+// handedOver waits, with WithLocalHandover, for the turn, and holds the node that comes with it.
+// It returns nil if there is no such node, so that the caller contends.
+func (l *queueLock) handedOver(a *acquisition) (h *hold, err error) {
+	if l.cfg.handover == 0 || a.turn != nil {
+		return nil, nil
 	}
-	return err
+	a.waitsOn = l
+	a.logSlowWait()
+	lines := &locksOf(l.api).lines
+	node, busy, err := lines.take(a.waitCtx, l.key(), a.wait)
+	if err == nil {
+		a.turn = lines
+	} else if busy {
+		a.sawBusy(nil)
+	}
+	if node == nil {
+		return nil, err
+	}
+	defer func() { // also when an error policy of the user panics
+		if h == nil { // nobody takes the node
+			node.Delete(a.ctx, recipeapi.Release{})
+			lockqueue.AwaitRemovals(a.waitCtx, l.cfg.releaseTimeout, node.Deletion())
+		}
+	}()
+	if err != nil {
+		return nil, err
+	}
+	h, _ = l.newHold(node, a) // when the node cannot be held the caller contends
+	return h, nil
+}
+
+// newHold holds a node that was let in. Its errors are those of ephemeral.Node.Hold.
+func (l *queueLock) newHold(node *ephemeral.Node, a *acquisition) (*hold, error) {
+	h := &hold{
+		lock: l, node: node, token: node.Czxid(), site: a.site,
+		granted: time.Now(), leases: map[*leaseNode]struct{}{},
+	}
+	if a.writer != nil {
+		h.token = a.writer.token // its own would be higher than that of a writer to come
+	}
+	if a.record != nil {
+		h.record = a.record.release()
+	}
+	if err := node.Hold(h); err != nil {
+		return nil, err
+	}
+	if h.enlist(a.turn) {
+		a.turn = nil // from now on the hold passes the turn on
+	}
+	return h, nil
+}
+
+// watchAfter is the time from the grant until the holder's node is watched.
+const watchAfter = 20 * time.Millisecond
+
+// spec describes a place in the lock's queue.
+func (l *queueLock) spec(a *acquisition) lockqueue.Spec {
+	s := lockqueue.Spec{
+		Client: l.api, ErrorPolicy: l.client.ErrorPolicy(), Dir: l.path, FullDir: l.full, Name: l.lockName,
+		Builder: l.nodeBuilder(a.span), Rules: l.rules, Try: !a.wait, Plain: l.cfg.plain,
+		CleanUp: l.cfg.releaseTimeout, WatchAfter: watchAfter, Span: a.span,
+		OnBusy: a.sawBusy, Unwatched: l.logUnwatched,
+	}
+	if l.cfg.plain {
+		s.WatchAfter = 0
+	}
+	if a.writer != nil {
+		s.InPlaceOf = a.writer.node
+	}
+	if l.delay != nil {
+		a.record = &delayRecord{lockDelay: l.delay, try: !a.wait, busy: func() { a.sawBusy(nil) }}
+		s.Admit, s.GiveUp = a.record.admit, a.record.release
+	}
+	return s
+}
+
+// logUnwatched logs that nobody will notice the end of a holder's node.
+func (l *queueLock) logUnwatched(err error) {
+	l.api.Log(func() {
+		l.client.Logger().Warn("lock's node cannot be watched: if somebody deletes it, or asks for the lock, the holder does not learn of it",
+			"path", l.path, "error", err)
+	})
 }

@@ -50,7 +50,8 @@ func contests(t *testing.T, violent bool) {
 		each  int // workers of a client; 0 is 1
 	}{
 		{"mutex", []maker{aMutex}, []int{1}, 1, 0},
-		{"handed over", []maker{aMutexWithAll}, []int{1}, 1, 3},
+		{"handed over", []maker{aBoundedHandoverMutex}, []int{1}, 1, 3},
+		{"lock delay", []maker{aBoundedDelayMutex}, []int{1}, 1, 3},
 		{"semaphore mutex", []maker{aSemaphoreMutex}, []int{1}, 1, 0},
 		{"read-write", []maker{aWriteLock, aReadLock, aDowngrade}, []int{10, 1, 1}, 10, 0},
 		{"semaphore", []maker{aSemaphore3, two(aSemaphore3)}, []int{1, 2}, 3, 0},

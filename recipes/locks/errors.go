@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
 // Errors of this package; compare with errors.Is.
@@ -39,7 +42,13 @@ var (
 	// contenders of this path are ordered. Stop its users, delete the path with what is
 	// below it, and go on. With containers that are empty now and then it does not come
 	// to this; else after some two billion acquisitions.
-	ErrSequenceExhausted = errors.New("the lock's sequence numbers are used up")
+	ErrSequenceExhausted = lockqueue.ErrSequenceExhausted
+)
+
+var (
+	errNilArgument   = fmt.Errorf("%w: the lock or the function is nil", framework.ErrInvalidOption)
+	errNilContext    = fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+	errReleaseClosed = fmt.Errorf("%w: %w", ErrReleasePending, framework.ErrClosed)
 )
 
 // LossError says why a lease was lost; it is the cause of the lease's context.

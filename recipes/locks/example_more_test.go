@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"time"
 
 	"github.com/go-curator/curator/recipes/locks"
 )
@@ -88,15 +87,13 @@ func ExampleAttemptRevoke() {
 }
 
 // Goroutines of one process that all want the same lock hand it over among themselves, up to
-// fifty times before another process has its turn; and a resource that cannot check tokens
-// is left alone for two seconds after a holder was lost.
+// fifty times before another process has its turn.
 func ExampleWithLocalHandover() {
 	ctx := context.Background()
 	client := start(ctx)
 	defer client.Close(ctx)
 
-	mutex, err := locks.NewInterProcessMutex(client, "/locks/counter",
-		locks.WithLocalHandover(50), locks.WithLockDelay(2*time.Second))
+	mutex, err := locks.NewInterProcessMutex(client, "/locks/counter", locks.WithLocalHandover(50))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,12 +1,5 @@
 package locks
 
-// InLine returns how many goroutines wait for their turn, with WithLocalHandover; -1 when it is
-// nobody's turn.
-func InLine(m *InterProcessMutex) int {
-	turns.mu.Lock()
-	defer turns.mu.Unlock()
-	if l := turns.lines[m.in.key()]; l != nil {
-		return len(l.waiting)
-	}
-	return -1
-}
+// InLine returns how many goroutines wait for their turn, with WithLocalHandover; -1 when nobody
+// has the turn.
+func InLine(m *InterProcessMutex) int { return locksOf(m.queue.api).lines.waiting(m.queue.key()) }

@@ -2,29 +2,31 @@ package locks
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/recipes/internal/ephemeral"
+	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
-// Hand-over in the process: goroutines of one client that want the same mutex take turns. One
-// of them contends or holds; when it releases, the one that has waited the longest gets its
-// node, which stays the first in the queue of all processes, and no server is asked. After a
-// bounded number of that the node goes, and the next one contends at the end of the queue.
+// Local hand-over: the goroutines of one client that want the same mutex wait in a line. The
+// one that has the turn contends, or holds the mutex. When it releases, the next in the line
+// gets its node. The node stays first in the queue of all processes, and no server is asked.
+// After a bounded number of hand-overs the node is deleted, and the next goroutine contends at
+// the end of the queue.
 //
-// It is sound because the node stays. Each holder looks at the clock and the session as if
-// the node had just been granted, and a hold that was lost hands nothing over.
+// What is handed over is the node itself, with its watch, its deadline, its token and a request
+// to revoke it (rules H1 to H7 of docs/algorithms.md). Each holder looks at the clock and at the
+// session as after any grant. A hold that was lost hands nothing over.
 
 // WithLocalHandover lets at most n goroutines of this client in a row take the mutex over from
-// each other without the server, for speed at other processes' cost; zero, the default, is
-// none. Leases that were handed over have the same Token, and Release returns nil, without
-// the server's word, when it hands over a lease that is still believed. All mutexes of a client
-// and path that have the option, with any n, take part. TryAcquire does not wait for any of
-// them, be it that it just acquires. WithPlainProtocol switches it off.
+// each other without the server, for speed at other processes' cost. Zero, the default, means
+// none. Leases that were handed over have the same Token. A Release that hands over a lease
+// which is still believed returns nil without the server's word. All mutexes of a client and
+// path that have the option, with any n, take part. TryAcquire returns ErrNotAcquired while
+// another goroutine of this client holds the mutex or is acquiring it. WithPlainProtocol
+// switches the option off. It cannot be combined with WithLockDelay.
 func WithLocalHandover(n int) MutexOption {
 	return mutexOption(func(c *config) error {
 		if n < 0 {
@@ -35,193 +37,107 @@ func WithLocalHandover(n int) MutexOption {
 	})
 }
 
-// seat is a node that is handed over; the zero value is the right to contend.
-type seat struct {
-	node   recipeapi.Created
-	own    *nodeWatch // on the node; nil without one
-	waited bool       // as of hold
-	times  int        // how often it was handed over
-}
-
-// turns are those of all mutexes with hand-over.
-var turns turnstile
-
-// turnstile lets one goroutine at a time contend for a lock or hold it.
-type turnstile struct {
+// localLines has the lines of one client.
+type localLines struct {
 	mu    sync.Mutex
-	lines map[leaseKey]*line
+	lines map[identity]*localLine // there is one while somebody has its turn
 }
 
-// line is there while it is somebody's turn.
-type line struct {
-	waiting []chan seat
-	busy    bool // whoever has the turn holds the lock, or has seen others who do
+// localLine is the line of the goroutines that want one mutex.
+type localLine struct {
+	waiting []chan *ephemeral.Node // gets the node that is handed over; nil means: contend
+	busy    bool                   // the one with the turn holds the mutex, or has seen others hold it
+	passed  int                    // how often in a row the node was handed over
 }
 
-// take waits for a turn, if it may. The turn must be passed on. After a long wait warn is
-// called. If it fails, busy tells whether the lock was seen to be.
-func (t *turnstile) take(ctx context.Context, key leaseKey, wait bool, warn func()) (s seat, busy bool, err error) {
-	t.mu.Lock()
-	l := t.lines[key]
-	if l == nil {
-		if t.lines == nil {
-			t.lines = map[leaseKey]*line{}
-		}
-		t.lines[key] = &line{}
-		t.mu.Unlock()
-		return seat{}, false, nil
+// take waits for the turn, if it may wait. The turn must be passed on. node is the node that
+// comes with it; nil means that the caller contends. When take fails with a node, nobody wants
+// that node any more. busy reports, with an error, that the mutex was seen to be held.
+func (l *localLines) take(ctx context.Context, key identity, wait bool) (node *ephemeral.Node, busy bool, err error) {
+	l.mu.Lock()
+	line := l.lines[key]
+	if line == nil {
+		l.lines[key] = &localLine{}
+		l.mu.Unlock()
+		return nil, false, nil
 	}
 	if !wait {
-		t.mu.Unlock()
-		return seat{}, true, ErrNotAcquired
+		l.mu.Unlock()
+		return nil, true, ErrNotAcquired
 	}
-	mine := make(chan seat, 1)
-	l.waiting = append(l.waiting, mine)
-	t.mu.Unlock()
-	warning := time.NewTimer(selfWait)
-	defer warning.Stop()
-	for {
-		select {
-		case s := <-mine:
-			return s, false, nil
-		case <-warning.C:
-			warn()
-		case <-ctx.Done():
-			left, busy := t.giveUp(key, mine)
-			return left, busy, ended(ctx)
-		}
+	mine := make(chan *ephemeral.Node, 1)
+	line.waiting = append(line.waiting, mine)
+	l.mu.Unlock()
+	select {
+	case node := <-mine:
+		return node, false, nil
+	case <-ctx.Done():
+		left, busy := l.leave(key, line, mine)
+		return left, busy, lockqueue.ContextError(ctx)
 	}
 }
 
-// giveUp leaves the line. If it is the leaver's turn by now it is passed on, and the node
-// that nobody takes is returned.
-func (t *turnstile) giveUp(key leaseKey, mine chan seat) (left seat, busy bool) {
-	t.mu.Lock()
-	l := t.lines[key]
-	busy = l.busy
-	if i := slices.Index(l.waiting, mine); i >= 0 {
-		l.waiting = slices.Delete(l.waiting, i, i+1)
-		t.mu.Unlock()
-		return seat{}, busy
+// leave takes a goroutine out of the line. If it has the turn by now, leave passes the turn on
+// and returns the node that came with it, if nobody takes that.
+func (l *localLines) leave(key identity, line *localLine, mine chan *ephemeral.Node) (left *ephemeral.Node, busy bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	busy = line.busy
+	if i := slices.Index(line.waiting, mine); i >= 0 {
+		line.waiting = slices.Delete(line.waiting, i, i+1)
+		return nil, busy
 	}
-	t.mu.Unlock()
-	s := <-mine
-	if t.pass(key, s) {
-		return seat{}, busy
+	node := <-mine // it was sent with l.mu held
+	if l.passLocked(key, node) {
+		node = nil
 	}
-	return s, busy
+	return node, busy
 }
 
-// saw takes note, in its turn, of a lock that is busy.
-func (t *turnstile) saw(key leaseKey) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if l := t.lines[key]; l != nil {
-		l.busy = true
+// pass gives the turn to the next goroutine, with the node unless that has been handed over most
+// times already. It reports whether the node was handed over.
+func (l *localLines) pass(key identity, node *ephemeral.Node, most int) (handed bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	line := l.lines[key]
+	if node != nil && line.passed >= most {
+		node = nil
 	}
+	if line.passed++; node == nil {
+		line.passed = 0
+	}
+	return l.passLocked(key, node) && node != nil
 }
 
-// pass gives the turn, and the seat, to the next. It reports false if there is none.
-func (t *turnstile) pass(key leaseKey, s seat) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	l := t.lines[key]
-	if len(l.waiting) == 0 {
-		delete(t.lines, key)
+// passLocked gives the turn to the next goroutine. It returns false if there is none. l.mu is
+// held.
+func (l *localLines) passLocked(key identity, node *ephemeral.Node) bool {
+	line := l.lines[key]
+	line.busy = node != nil
+	if len(line.waiting) == 0 {
+		delete(l.lines, key)
 		return false
 	}
-	l.busy = s.node.Path != ""
-	l.waiting[0] <- s
-	l.waiting = l.waiting[1:]
+	line.waiting[0] <- node
+	line.waiting = line.waiting[1:]
 	return true
 }
 
-// takeTurn is take for a mutex with hand-over.
-func (c *contender) takeTurn(ctx, waitCtx context.Context) (*Lease, error) {
-	key := c.in.key()
-	s, busy, err := turns.take(waitCtx, key, c.wait, func() { c.warnOf(holds.of(key)) })
-	if err != nil {
-		c.busy = c.busy || busy
-		c.vacate(waitCtx, s)
-		return nil, c.explain(ctx, waitCtx, err)
-	}
-	mine := true
-	defer func() { // also when a user's retry policy panics
-		if mine {
-			turns.pass(key, seat{})
-		}
-	}()
-	for {
-		hold, err := c.sit(waitCtx, s)
-		if err != nil {
-			return nil, c.explain(ctx, waitCtx, err)
-		}
-		turns.saw(key)
-		mine = !hold.takeTurn()
-		if lease := hold.newLease(ctx, c.span, nil); lease != nil {
-			return lease, nil
-		}
-		hold.remove(ctx) // lost before anyone could use it
-		c.settle(waitCtx, hold.leaving())
-		if !mine {
-			return c.takeTurn(ctx, waitCtx)
-		}
-		s = seat{}
+// setBusy notes, for the one with the turn, that the mutex is held.
+func (l *localLines) setBusy(key identity) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if line := l.lines[key]; line != nil {
+		line.busy = true
 	}
 }
 
-// sit makes a hold of a seat, or contends.
-func (c *contender) sit(ctx context.Context, s seat) (*hold, error) {
-	c.seat = s
-	if s.node.Path != "" {
-		hold, err := c.occupy(ctx, s)
-		if err == nil {
-			return hold, nil // the node is the hold's, whatever becomes of that
-		}
-		c.seat = seat{}
-		if !errors.Is(err, errStartOver) && !errors.Is(err, errInDoubt) {
-			return nil, err
-		}
+// waiting returns how many goroutines wait for the turn, -1 if nobody has it.
+func (l *localLines) waiting(key identity) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if line := l.lines[key]; line != nil {
+		return len(line.waiting)
 	}
-	return c.contend(ctx)
-}
-
-// occupy makes a hold of the node of a seat. When that fails, or a user's error policy panics, the
-// node is removed.
-func (c *contender) occupy(ctx context.Context, s seat) (hold *hold, err error) {
-	defer func() {
-		if hold == nil {
-			c.vacate(ctx, s)
-		}
-	}()
-	return c.grant(s.node)
-}
-
-// vacate removes the node of a seat, and its trace: nobody was lost.
-func (c *contender) vacate(ctx context.Context, s seat) {
-	if s.node.Path != "" {
-		c.settle(ctx, c.in.inside.Release(ctx, s.node.Path, s.node.Session, recipeapi.Release{HolderRecord: c.in.trace()}))
-	}
-}
-
-// takeTurn makes the hold pass the turn on when it ends. It reports false if it has ended.
-func (h *hold) takeTurn() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.turn = h.err == nil
-	return h.turn
-}
-
-// passTurn passes the turn of a hold that has ended with err, and the node if it is free to
-// go; h.mu is held.
-func (h *hold) passTurn(err error) {
-	if !h.turn {
-		return
-	}
-	s := seat{node: h.node, own: h.own, waited: h.waited, times: h.times + 1}
-	if err != ErrReleased || h.wanted || s.times > h.in.cfg.handover {
-		turns.pass(h.in.key(), seat{})
-		return
-	}
-	h.handed = turns.pass(h.in.key(), s)
+	return -1
 }

@@ -172,23 +172,6 @@ func TestLocalHandoverGivenUp(t *testing.T) {
 	})
 }
 
-// Who gives up the lock that it is handed leaves no trace of a holder that was lost.
-func TestLocalHandoverGivenUpWithDelay(t *testing.T) {
-	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-		c := newCrew(t, s, locks.WithLocalHandover(100), locks.WithLockDelay(delay))
-		for range 50 {
-			holder, quitter := c.join(), c.join()
-			quitter.cancel() // and the lock is handed to it
-			giveBack(t, holder.lease)
-			<-quitter.done
-			if quitter.err == nil {
-				giveBack(t, quitter.lease)
-			}
-			wantTrace(t, s, false)
-		}
-	})
-}
-
 // What is lost is not handed over: the next one contends, without waiting for the release.
 func TestLocalHandoverAfterLoss(t *testing.T) {
 	for name, lose := range map[string]func(s *curatortest.Server, c *crew, path string) error{

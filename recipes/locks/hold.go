@@ -1,285 +1,283 @@
 package locks
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
-	"weak"
 
-	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/recipes/internal/ephemeral"
+	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
-// errInDoubt: the node is first, but the session cannot be believed in just now.
-var errInDoubt = errors.New("the session is in doubt")
+// fate is what becomes of the node of a hold. It is decided once.
+type fate int8
 
-// hold is a lock's node while it is the first: what nested leases share. It refers to no
-// Lease, so that a Lease which nobody holds any more can be noticed.
+const (
+	stays   fate = iota // some lease is not released
+	deleted             // the last lease was released
+	passed              // another goroutine of this client holds the node now
+	evicted             // deleted although a lease is not released: see WithMaxHold
+	kept                // left to the recipe that made the node: see OnNode
+)
+
+// hold is a lock from its grant until its last nested lease is released. It does not refer to
+// any Lease, so that a Lease which was dropped can be noticed.
+//
+// Its states, and the fate of the node:
+//
+//	held      there are leases, and they are believed            stays
+//	ended     lost, revoked or held too long; there are leases   stays until Release, or evicted
+//	released  the last lease was released                        deleted, passed, evicted or kept
 type hold struct {
-	in      *internals
-	node    recipeapi.Created
-	token   int64
-	site    site                   // of the acquisition
-	watched *telemetry.Acquisition // that the watch on the node belongs to
-	rearmed atomic.Bool            // and no more does
-	granted time.Time              // when there was a lease
-	waited  bool                   // before it was granted
-	times   int                    // how often the node was handed over
-	forget  func()                 // takes the hook on the session back
-	over    atomic.Bool
+	lock   *queueLock
+	node   *ephemeral.Node
+	token  int64
+	site   callSite          // of the acquisition
+	record recipeapi.Release // the holder record that goes with the node, with WithLockDelay
+	metric heldMetric
 
-	mu      sync.Mutex
-	places  map[*place]struct{}      // of the leases that are not released
-	err     error                    // why it ended: ErrReleased or a *LossError
-	span    *telemetry.Acquisition   // of the outermost lease
-	spanCtx context.Context          // its values, for the span of a loss
-	removal *recipeapi.PendingDelete // of the node, when the last lease is released
-	removed bool
-	evicted bool               // the node was deleted while leases were not released
-	counted bool               // among holds
-	watch   *time.Timer        // sets the watch on the own node
-	own     *nodeWatch         // that watch; nil for not yet
-	unset   context.CancelFunc // ends what is about to set it
-	limiter *time.Timer        // with WithMaxHold
-	reader  bool               // a reader may have taken its place: see Downgrade
-	wanted  bool               // somebody asked for it, with WithRevocable
-	turn    bool               // to be passed on: see handover.go
-	handed  bool               // the node was handed over
-	outer   *place             // of the outermost lease that is not released
-	asked   bool               // to let go, before there was a lease
+	mu        sync.Mutex
+	leases    map[*leaseNode]struct{} // that are not released
+	outer     *leaseNode              // the outermost of these
+	err       error                   // why the hold ended: ErrReleased or a *LossError; nil before
+	fate      fate
+	listed    bool        // in clientLocks
+	turn      *localLines // the hold has the turn there; nil without one
+	requested bool        // somebody has asked for the lock, with WithRevocable
 
-	tally tally
+	granted time.Time              // when the first lease was made
+	span    *telemetry.Acquisition // of that lease
+	spanCtx context.Context        // its values, for the span of a loss; nil before
+	limit   *time.Timer            // with WithMaxHold
 }
 
-func (h *hold) onLoss(l recipeapi.Loss) {
-	switch {
-	case l.Kind == recipeapi.LossClosed:
+var _ ephemeral.Holder = (*hold)(nil)
+
+func (h *hold) key() identity { return h.lock.key() }
+
+// Lost ends the hold when its node cannot be relied on any more.
+func (h *hold) Lost(l recipeapi.Loss) {
+	switch l.Kind {
+	case recipeapi.LossClosed:
 		h.lose(LossClosed, nil)
-	case l.Session != h.node.Session:
-	case l.Kind == recipeapi.LossSuspended:
+	case recipeapi.LossSuspended:
 		h.lose(LossSuspended, nil)
-	case l.Kind == recipeapi.LossDeadline:
+	case recipeapi.LossDeadline:
 		h.lose(LossDeadline, nil)
-	case l.Kind == recipeapi.LossSession:
+	case recipeapi.LossDeleted:
+		h.lose(LossNodeDeleted, nil)
+	case recipeapi.LossSession:
 		h.lose(LossSessionExpired, l.Err)
 	}
 }
 
-// lose ends the hold; when it returns every lease's context has ended.
+// Read looks into the node's data, by which others ask for the lock. A hold without a lease
+// passes the request on to its first one.
+func (h *hold) Read(data []byte) {
+	if !h.lock.cfg.revocable || !bytes.Equal(data, revokeMessage) {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err != nil {
+		return
+	}
+	h.requested = true
+	if h.outer != nil {
+		h.outer.revoke()
+	}
+}
+
+// enlist lists the hold among those of its client, and takes the turn over if that is not nil.
+// It returns false if the hold has ended already.
+func (h *hold) enlist(turn *localLines) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err != nil {
+		return false
+	}
+	h.listed, h.turn = true, turn
+	locksOf(h.lock.api).add(h)
+	if turn != nil {
+		turn.setBusy(h.key())
+	}
+	return true
+}
+
+// lose ends the hold. When it returns the context of every lease has ended.
 func (h *hold) lose(reason LossReason, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.loseLocked(reason, err)
 }
 
-// loseLocked is lose; h.mu is held.
+// loseLocked is lose with h.mu held.
 func (h *hold) loseLocked(reason LossReason, err error) {
 	if h.err != nil {
 		return
 	}
 	loss := &LossError{
-		Reason: reason, Path: h.in.path, Token: h.token,
+		Reason: reason, Path: h.lock.path, Token: h.token,
 		Held: time.Since(h.granted), Err: err,
 	}
-	h.end(loss)
+	h.endLocked(loss)
 	if h.spanCtx == nil {
-		return // nobody had a lease of it yet: the acquisition goes on
+		return // there was no lease yet, and the acquisition goes on
 	}
 	span, ctx := h.span, h.spanCtx
-	h.in.inside.Log(func() {
-		h.in.client.Logger().Warn("lock lost", "path", h.in.path, "reason", reason.String(), "token", loss.Token, "held", loss.Held)
-		h.closed(ctx, loss)
+	h.lock.api.Log(func() {
+		h.lock.client.Logger().Warn("lock lost", "path", h.lock.path, "reason", reason.String(), "token", loss.Token, "held", loss.Held)
+		h.countReleased(ctx, loss)
 		span.Lost(ctx, loss.Token, loss.Held, reason.String())
 	})
 }
 
-// end ends the hold and all its leases; h.mu is held.
-func (h *hold) end(err error) {
+// endLocked ends the hold and its leases with err, and passes the turn on. h.mu is held, so
+// that to release a node and to hand it over is one decision (rule H1).
+func (h *hold) endLocked(err error) {
 	h.err = err
-	h.over.Store(true)
-	if h.watch != nil {
-		h.watch.Stop()
+	h.node.Unhold(h)
+	if h.limit != nil && err == ErrReleased {
+		h.limit.Stop()
 	}
-	if h.unset != nil {
-		h.unset() // Close waits for it, and it may wait for a connection
+	if h.listed {
+		locksOf(h.lock.api).remove(h)
 	}
-	if h.counted {
-		holds.remove(h)
+	for lease := range h.leases {
+		lease.end(err)
 	}
-	for p := range h.places {
-		p.end(err)
+	if h.turn == nil {
+		return
 	}
-	h.passTurn(err)
-}
-
-// count takes the hold into account, until it ends.
-func (h *hold) count() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.err == nil {
-		h.counted = true
-		holds.add(h)
+	node := h.node
+	if err != ErrReleased || h.requested {
+		node = nil
+	}
+	if h.turn.pass(h.key(), node, h.lock.cfg.handover) {
+		h.fate = passed
 	}
 }
 
-// lost returns why the hold ended, or nil.
-func (h *hold) lost() error {
+// reason returns why the hold ended, nil while it has not.
+func (h *hold) reason() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.err
 }
 
-// doubt ends the hold if its deadline has passed, whether or not that was noticed.
-func (h *hold) doubt() {
-	conn, err := h.in.inside.Conn()
-	if err != nil {
-		return
-	}
-	switch deadline, alive := conn.Deadline(h.node.Session); {
-	case !alive:
-		h.lose(LossSessionExpired, framework.ErrSessionExpired)
-	case !time.Now().Before(deadline):
-		h.lose(LossDeadline, nil)
-	}
-}
-
-// newLease adds a lease to the hold, nested in up if that is not nil, whose slot it has
-// taken. It returns nil when the hold is over or the lease of up was released.
-func (h *hold) newLease(ctx context.Context, span *telemetry.Acquisition, up *place) *Lease {
+// leased reports whether the hold has, or had, a lease.
+func (h *hold) leased() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.err != nil || up != nil && up.released {
-		return nil
-	}
-	values := context.WithoutCancel(ctx)
-	if h.spanCtx == nil {
-		h.span, h.spanCtx, h.granted = span, values, time.Now()
-		h.limit()
-	}
-	inner, cancel := context.WithCancelCause(values)
-	p := &place{slot: make(chan struct{}, 1), cancels: map[*context.CancelCauseFunc]struct{}{&cancel: {}}}
-	if up != nil {
-		up.nested, p.above = p, []*place{up}
-	}
-	h.places[p] = struct{}{}
-	lease := &Lease{hold: h, place: p, nested: up != nil, span: span, released: new(atomic.Bool)}
-	lease.ctx = context.WithValue(h.limited(inner), h.in.key(), lease)
-	lease.cleanup = runtime.AddCleanup(lease, h.dropped, lease.released)
-	p.lease = weak.Make(lease)
-	if h.outer == nil {
-		h.outer = p
-		if h.asked {
-			h.tellLocked(lease)
-		}
-	}
-	return lease
+	return h.spanCtx != nil
 }
 
-// dropped reports a lease that nobody can release any more.
-func (h *hold) dropped(released *atomic.Bool) {
-	if released.Load() || h.over.Load() {
-		return
+// leave releases a lease of the hold. The node goes with the last one. leave returns why the
+// hold had ended before, and whether this was the last lease.
+func (h *hold) leave(ctx context.Context, n *leaseNode) (before error, last bool) {
+	if h.lock.cfg.handover > 0 {
+		h.node.Check() // what is not believed any more is not handed over (rule H1)
 	}
-	h.in.inside.Log(func() {
-		h.in.client.Logger().Warn("lock lease dropped without release; the lock stays held until the client is closed",
-			"path", h.in.path, "token", h.token)
-		h.in.inside.Telemetry().Dropped(h.in.seen)
-	})
-}
-
-// bind lets cancel end with the lease at p, until unbind is called.
-func (h *hold) bind(p *place, cancel context.CancelCauseFunc) (unbind func()) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	switch {
-	case p.released:
-		cancel(ErrReleased)
-	case h.err != nil:
-		cancel(h.err)
-	default:
-		p.cancels[&cancel] = struct{}{}
-	}
-	return func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		delete(p.cancels, &cancel)
-	}
-}
-
-// leave takes a lease out of the hold and ends its contexts; the node goes with the last.
-// It returns why the hold had ended before, and whether this was the last. The delete stands in
-// line if that is not nil.
-func (h *hold) leave(ctx context.Context, p *place, line *recipeapi.Line) (before error, last bool) {
 	h.mu.Lock()
 	before = h.err
-	delete(h.places, p)
-	last = len(h.places) == 0
-	if h.outer == p {
-		h.outer = h.next(p)
+	delete(h.leases, n)
+	last = len(h.leases) == 0
+	if h.outer == n {
+		h.outer = h.nextOuter(n)
 	}
-	p.end(ErrReleased)
-	p.leave()
+	n.end(ErrReleased)
+	n.leave()
 	if last && before == nil {
-		h.end(ErrReleased)
+		h.endLocked(ErrReleased)
 	}
 	h.mu.Unlock()
 	if last {
-		h.delete(ctx, false, line)
+		h.remove(ctx)
 	}
 	return before, last
 }
 
-// next returns the outermost place when p, which was that, is left; h.mu is held.
-func (h *hold) next(p *place) *place {
-	if p.nested != nil {
-		return p.nested
+// nextOuter returns the outermost lease after n, which was that. h.mu is held.
+func (h *hold) nextOuter(n *leaseNode) *leaseNode {
+	if n.nested != nil {
+		return n.nested
 	}
-	for other := range h.places { // shared ones are all alike
+	for other := range h.leases { // shared leases are all alike
 		return other
 	}
 	return nil
 }
 
-// remove deletes the node, once, in the background, as a part of ctx's trace.
-func (h *hold) remove(ctx context.Context) { h.delete(ctx, false, nil) }
-
-// delete is remove; with evict the node goes although leases are not released.
-func (h *hold) delete(ctx context.Context, evict bool, line *recipeapi.Line) {
-	h.forget()
+// abandon ends a hold that has no lease. Its node stays.
+func (h *hold) abandon() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.removed {
-		h.removed, h.evicted = true, evict
-		if h.limiter != nil {
-			h.limiter.Stop()
-		}
-		if h.handed {
-			return
-		}
-		with := recipeapi.Release{HolderRecord: h.tracePath(), Line: line}
-		if h.passesBaton(evict) {
-			with.Marker = marker(h.node.Path)
-		}
-		h.removal = h.in.inside.Release(ctx, h.node.Path, h.node.Session, with)
+	if h.err == nil {
+		h.endLocked(ErrReleased)
 	}
 }
 
-// outcome waits for the delete of the node, until ctx ends, and tells what it says about the
-// hold, which had ended before for the given reason, if any.
+// withdraw ends a hold that has no lease, and deletes its node.
+func (h *hold) withdraw(ctx context.Context) {
+	h.abandon()
+	h.remove(ctx)
+}
+
+// remove has the node deleted, in the background, unless that is not the hold's to do.
+func (h *hold) remove(ctx context.Context) {
+	h.mu.Lock()
+	if h.fate == stays {
+		h.fate = deleted
+		if h.lock.keepsLost && h.err != ErrReleased {
+			h.fate = kept
+		}
+	}
+	with, goes := h.releaseLocked(), h.fate == deleted || h.fate == evicted
+	h.mu.Unlock()
+	if goes {
+		h.node.Delete(ctx, with)
+	}
+}
+
+// releaseLocked returns what goes with the delete of the node (rule 5 of the lock model): the
+// marker, if that proves to the waiter right behind that it is next, and the holder record, if
+// nobody was lost. h.mu is held.
+func (h *hold) releaseLocked() (with recipeapi.Release) {
+	if h.err == ErrReleased {
+		with = h.record
+	}
+	if h.lock.marksRelease && h.fate != evicted && h.node.MayMark() {
+		with.Marker = lockqueue.Marker(h.node.Path())
+	}
+	return with
+}
+
+// outcome waits until the delete of the node has an answer, or until ctx ends. It returns what
+// Release says of the hold, which had ended before for the given reason, if any:
+//
+//	fate     confirmed   missing                          given up
+//	deleted  nil         before, else a LossError         ErrReleasePending
+//	evicted  before      before                           before
+//	kept     before
+//	passed   nil
 func (h *hold) outcome(ctx context.Context, before error) error {
 	h.mu.Lock()
-	removal, evicted, handed := h.removal, h.evicted, h.handed
+	fate := h.fate
 	h.mu.Unlock()
-	if handed {
+	switch fate {
+	case passed:
 		return nil
+	case kept:
+		return before
 	}
+	removal := h.node.Deletion()
 	if removal == nil {
-		return fmt.Errorf("%w: %w", ErrReleasePending, framework.ErrClosed)
+		return errReleaseClosed
 	}
 	select {
 	case <-removal.Done:
@@ -291,7 +289,7 @@ func (h *hold) outcome(ctx context.Context, before error) error {
 		}
 	}
 	switch {
-	case evicted: // others may have been let in since
+	case fate == evicted: // others may have been let in since
 		return before
 	case removal.Outcome == recipeapi.RemovalConfirmed:
 		return nil
@@ -301,10 +299,50 @@ func (h *hold) outcome(ctx context.Context, before error) error {
 		return before
 	}
 	reason := LossNodeDeleted
-	if conn, err := h.in.inside.Conn(); err == nil {
-		if id, _ := conn.Session(); id != h.node.Session {
-			reason = LossSessionExpired
-		}
+	if h.node.Expired() {
+		reason = LossSessionExpired
 	}
-	return &LossError{Reason: reason, Path: h.in.path, Token: h.token, Held: time.Since(h.granted)}
+	return &LossError{Reason: reason, Path: h.lock.path, Token: h.token, Held: time.Since(h.granted)}
+}
+
+// bind has cancel called at the end of the lease n, until unbind is called.
+func (h *hold) bind(n *leaseNode, cancel context.CancelCauseFunc) (unbind func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case n.released:
+		cancel(ErrReleased)
+	case h.err != nil:
+		cancel(h.err)
+	default:
+		n.cancels[&cancel] = struct{}{}
+	}
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(n.cancels, &cancel)
+	}
+}
+
+// dropped logs and counts a lease that nobody can release any more.
+func (h *hold) dropped(released *atomic.Bool) {
+	if released.Load() || h.reason() != nil {
+		return
+	}
+	h.lock.api.Log(func() {
+		h.lock.client.Logger().Warn("lock lease dropped without release; the lock stays held until the client is closed",
+			"path", h.lock.path, "token", h.token)
+		h.lock.api.Telemetry().Dropped(h.lock.spans)
+	})
+}
+
+// countReleased counts the end of the hold: by a loss if that is not nil, else by its release.
+func (h *hold) countReleased(ctx context.Context, loss *LossError) {
+	held, reason := time.Since(h.granted), ""
+	if loss != nil {
+		held, reason = loss.Held, loss.Reason.String()
+	}
+	h.metric.close(func(counted bool) {
+		h.lock.api.Telemetry().Closed(ctx, h.lock.spans, counted, held, reason)
+	})
 }

@@ -76,7 +76,11 @@ func (h *handed) Acquire(ctx context.Context) (*locks.Lease, error) {
 
 func (h *handed) TryAcquire(ctx context.Context) (*locks.Lease, error) { return h.Acquire(ctx) }
 
-// aMutexWithAll has all that goes on in the background.
-func aMutexWithAll(e *env, c *framework.Client) locks.InterProcessLock {
-	return e.lock(c, locks.WithLocalHandover(3), locks.WithLockDelay(50*time.Millisecond), locks.WithMaxHold(2*time.Second))
+// aBoundedHandoverMutex and aBoundedDelayMutex have all that goes on in the background.
+func aBoundedHandoverMutex(e *env, c *framework.Client) locks.InterProcessLock {
+	return e.lock(c, locks.WithLocalHandover(3), locks.WithMaxHold(2*time.Second))
+}
+
+func aBoundedDelayMutex(e *env, c *framework.Client) locks.InterProcessLock {
+	return e.lock(c, locks.WithLockDelay(50*time.Millisecond), locks.WithMaxHold(2*time.Second))
 }

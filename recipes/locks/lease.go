@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
 )
 
@@ -25,37 +24,34 @@ type Lease struct {
 	_ noCopy
 
 	hold   *hold
-	place  *place
+	node   *leaseNode // its place among nested leases
 	nested bool
 	span   *telemetry.Acquisition
 	ctx    context.Context
 
 	parts []*Lease // of a lease that is several; it has no hold of its own
 
-	released *atomic.Bool // apart, to be seen when the lease is gone
+	released *atomic.Bool // outlives the lease: see dropped
 	cleanup  runtime.Cleanup
 
 	once   sync.Once
 	before error // why the hold had ended when the lease was released
-	last   bool  // the node went with this lease
+	last   bool  // this was the last lease of the hold
 }
 
-// over is the context of a lease that was never held.
-var over = func() context.Context {
+// neverHeld is the context of a lease that was never held.
+var neverHeld = func() context.Context {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(ErrNotHeld)
 	return ctx
 }()
-
-// errParentOver: the lease that was to be nested in has ended.
-var errParentOver = errors.New("the outer lease has ended")
 
 // Context ends when the lease does: with cause ErrReleased, or a *LossError when it can
 // no longer be believed. It has the values of Acquire's context but not its end, and no
 // deadline but that of WithMaxHold.
 func (l *Lease) Context() context.Context {
 	if l.never() {
-		return over
+		return neverHeld
 	}
 	return l.ctx
 }
@@ -65,7 +61,7 @@ func (l *Lease) Context() context.Context {
 // Nothing has to be cancelled: its resources go when ctx or the lease ends.
 func (l *Lease) Bind(ctx context.Context) context.Context {
 	if l.never() || ctx == nil {
-		return over
+		return neverHeld
 	}
 	for _, part := range l.parts {
 		ctx = part.Bind(ctx)
@@ -75,12 +71,12 @@ func (l *Lease) Bind(ctx context.Context) context.Context {
 	}
 	_ = l.Err() // looks at the clock
 	bound, cancel := context.WithCancelCause(ctx)
-	unbind := l.hold.bind(l.place, cancel)
+	unbind := l.hold.bind(l.node, cancel)
 	context.AfterFunc(bound, unbind) // frees the lease of ctx when ctx ends first
-	return context.WithValue(l.hold.limited(bound), l.hold.in.key(), l)
+	return context.WithValue(l.hold.withDeadline(bound), l.hold.key(), l)
 }
 
-// never tells whether the lease is nil or the zero value, which were never held.
+// never reports whether the lease is nil or the zero value, which were never held.
 func (l *Lease) never() bool { return l == nil || l.hold == nil && len(l.parts) == 0 }
 
 // composed returns a lease of parts, which ends when any of them does.
@@ -106,7 +102,7 @@ func (l *Lease) client() *framework.Client {
 	for l.hold == nil {
 		l = l.parts[0]
 	}
-	return l.hold.in.client
+	return l.hold.lock.client
 }
 
 // Err returns nil while the lease is believed, else ErrReleased or a *LossError. Err and
@@ -119,8 +115,8 @@ func (l *Lease) Err() error {
 		_ = part.Err() // looks at the clock
 	}
 	if l.hold != nil && l.ctx.Err() == nil {
-		l.hold.doubt()
-		if err := l.hold.lost(); err != nil {
+		l.hold.node.Check()
+		if err := l.hold.reason(); err != nil {
 			return err // of a hold that is just ending, one context after the other
 		}
 	}
@@ -154,113 +150,48 @@ func (l *Lease) Path() string {
 	if l.never() || l.hold == nil {
 		return ""
 	}
-	return l.hold.in.inside.ClientPath(l.hold.node.Path)
+	return l.hold.lock.api.ClientPath(l.hold.node.Path())
 }
 
-// Release ends the lease. The node is deleted with the last of the nested leases, by a
-// request that is sent whatever happens to ctx and repeated in the background until it
-// is confirmed or the session has ended. ctx bounds the wait for the confirmation; if
-// it has ended already Release waits for at most WithReleaseTimeout.
-//
-// It returns nil when the server confirmed that the node was there until now: nobody
-// else was let in meanwhile, even if Context ended early out of caution. It returns an
-// error matching ErrLockLost when the node was gone, so that others may have held the
-// lock while this lease was relied on; ErrReleasePending when the server has not
-// answered yet. Calling it again is allowed: it repeats the result, or waits again for
-// what was pending. Releasing a nested lease that is not the last returns nil.
-//
-// Java: release.
-func (l *Lease) Release(ctx context.Context) error {
-	if l.never() {
-		return nil
-	}
-	return l.letGo(ctx, nil)()
-}
-
-// letGo begins the release, and returns what waits for its outcome.
-//
-// The parts of a lease are let go the last one first, and none waits for the outcome of
-// another: the requests of each client travel one behind the other. A contender for the same
-// parts waits for the first of them, is told last, and finds the others free. No more than
-// that depends on the order, which a connection that breaks in the middle disturbs: every
-// part is a lock of its own, with a node of its own, and what its release says comes from
-// that alone. Before the first request is sent the context of the whole has ended.
-func (l *Lease) letGo(ctx context.Context, in lines) (outcome func() error) {
-	var span telemetry.Release
-	first := false
-	l.once.Do(func() {
-		first = true
-		ctx, span = l.span.Release(ctx, l.Token())
-		if l.hold != nil {
-			l.released.Store(true)
-			l.cleanup.Stop() // else it keeps the hold in memory until the lease is collected
-			l.before, l.last = l.hold.leave(ctx, l.place, in.of(l.hold))
-		}
-	})
-	var wait func() error
-	if l.hold == nil {
-		wait = l.letPartsGo(ctx, in)
-	} else {
-		bounded, cancel := l.hold.in.cleanUp(ctx) // now: the waits for all parts end together
-		wait = func() error {
-			defer cancel()
-			return l.outcome(bounded)
-		}
-	}
-	return func() error {
-		err := wait()
-		if first {
-			l.told(ctx, span, err)
-		}
-		return err
-	}
-}
-
-// letPartsGo is letGo for the parts.
-func (l *Lease) letPartsGo(ctx context.Context, in lines) (outcome func() error) {
-	if in == nil {
-		in = lines{}
-	}
-	var outcomes []func() error
-	for _, part := range slices.Backward(l.parts) {
-		outcomes = append(outcomes, part.letGo(ctx, in))
-	}
-	return func() error {
-		var errs []error
-		for _, outcome := range outcomes {
-			errs = append(errs, outcome())
-		}
-		return errors.Join(errs...)
-	}
-}
-
-// lines are where the releases of a lease's parts stand, by client. Nil is for no more than one
-// lease.
-type lines map[any]*recipeapi.Line
-
-// of returns the line of a hold's client.
-func (in lines) of(h *hold) *recipeapi.Line {
-	if in == nil {
-		return nil
-	}
-	client := h.in.inside.Identity()
-	if in[client] == nil {
-		in[client] = &recipeapi.Line{}
-	}
-	return in[client]
-}
-
-// outcome waits for what becomes of a lease that was let go.
-func (l *Lease) outcome(ctx context.Context) error {
+// lostByFault reports whether the lease was lost by a fault. WithMaxHold and a revocation are no
+// faults: somebody wanted them.
+func (l *Lease) lostByFault() bool {
 	var loss *LossError
-	lost := errors.As(l.before, &loss)
-	switch {
-	case lost && (!l.last || !loss.Reason.cautious()):
-		return l.before
-	case !l.last:
-		return nil // another lease keeps the node
-	case lost:
-		return l.hold.outcome(ctx, l.before)
+	return errors.As(l.Err(), &loss) && loss.Reason != LossMaxHold && loss.Reason != LossRevoked
+}
+
+// holds returns the hold of a lease, or those of its parts.
+func (l *Lease) holds() []*hold {
+	if l.hold != nil {
+		return []*hold{l.hold}
 	}
-	return l.hold.outcome(ctx, nil)
+	var holds []*hold
+	for _, part := range l.parts {
+		holds = append(holds, part.holds()...)
+	}
+	return holds
+}
+
+// carried returns the live lease of this lock that ctx carries, or nil.
+func (l *queueLock) carried(ctx context.Context) *Lease {
+	lease, _ := ctx.Value(l.key()).(*Lease)
+	if lease.Err() != nil {
+		return nil
+	}
+	return lease
+}
+
+// ownedBy reports whether ctx carries a live lease of this lock.
+func (l *queueLock) ownedBy(ctx context.Context) bool {
+	return l != nil && ctx != nil && l.carried(ctx) != nil
+}
+
+// countHeld counts the begin of the lease's holds, unless it is nested.
+func (l *Lease) countHeld(ctx context.Context) {
+	if l.nested {
+		return
+	}
+	for _, h := range l.holds() {
+		h.metric.open(func() bool { return h.lock.api.Telemetry().Opened(ctx, h.lock.spans) })
+	}
 }

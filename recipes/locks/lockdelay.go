@@ -1,9 +1,9 @@
 package locks
 
 import (
-	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -11,128 +11,157 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
-// The lock delay needs a trace of the holder that outlives its session: a persistent node
-// beside the lock's path with the name of the holder's node. A release deletes it in the
-// transaction in which the holder's node goes; so who comes to be the first, and finds it with
-// another name, knows that a holder was lost.
+// The lock delay needs a record of the holder that outlives the holder's session: a persistent
+// node beside the lock's path with the name of the holder's node. A release deletes the record
+// in the transaction that deletes the holder's node. So a contender that is first, and finds a
+// record with another name, knows that a holder was lost.
 
-// WithLockDelay keeps the mutex from others for d after its holder was lost: by the end of
-// its session, by Close, by the deletion of its node, or because it did not believe in the lock
-// any more when it released it. It is for resources that check no token: what the lost holder
-// has sent already has d to arrive. Every user of the mutex must have the option; the delay is
-// that of who waits, from when this object found that the holder was lost: TryAcquire, which
-// does not wait, gets the lock when it finds so again d later. It costs a read and a write for
-// every Acquire, and the node path+".holder".
+// WithLockDelay keeps the mutex from others for d after its holder was lost: by the end of its
+// session, by Close, by the deletion of its node, or because it did not believe in the lock any
+// more when it released it. It is for resources that check no token: what the lost holder has
+// sent has d to arrive.
+//
+// All users of the mutex must set the option. The delay starts when this object first sees that
+// the holder was lost. Acquire waits for d; TryAcquire returns ErrNotAcquired until d has passed.
+// It costs a read and a write for every Acquire, and the node path+".holder". It cannot be
+// combined with WithLocalHandover.
 //
 // Chubby and Consul have it under this name; Java Curator does not.
 func WithLockDelay(d time.Duration) MutexOption {
 	return durationOption("WithLockDelay", d, func(c *config) { c.lockDelay = d })
 }
 
-const traceSuffix = ".holder"
-
-// absence is since when the last holder that was lost is known to be gone.
-type absence struct {
-	mu     sync.Mutex
-	holder string // what it has left in the trace
-	noted  time.Time
-}
-
-// since returns when the absence of a holder was noted: now, if that is news.
-func (a *absence) since(holder string) time.Time {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.holder != holder {
-		a.holder, a.noted = holder, time.Now()
+// checkDelay refuses options that contradict the lock delay: a node that is handed over has one
+// record for several holders.
+func (c *config) checkDelay() error {
+	if c.lockDelay > 0 && c.handover > 0 {
+		return fmt.Errorf("%w: WithLockDelay and WithLocalHandover cannot be combined", framework.ErrInvalidOption)
 	}
-	return a.noted
+	return nil
 }
 
-// keepDelay leaves the trace of a contender that is the first, or waits for the end of the
-// delay; then again is true: the queue is to be looked at again.
-func (c *contender) keepDelay(ctx context.Context) (again bool, err error) {
-	path, own := c.in.path+traceSuffix, []byte(nameOf(c.node.Path))
-	op := c.in.client.TransactionOp()
-	write := op.SetData().Uncompressed().ForPath(path, own)
-	holder, err := c.in.client.GetData().Undecompressed().ForPath(ctx, path)
+const recordSuffix = ".holder"
+
+// lockDelay keeps a mutex from others for a while after its holder was lost.
+type lockDelay struct {
+	client    *framework.Client
+	api       recipeapi.Client
+	dir, full string // the lock's path, the client's and the server's
+	delay     time.Duration
+
+	mu     sync.Mutex
+	holder string // the name in the record that was seen last
+	seen   time.Time
+}
+
+// since returns when the record with the name of the holder was seen first.
+func (d *lockDelay) since(holder string) time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.holder != holder {
+		d.holder, d.seen = holder, time.Now()
+	}
+	return d.seen
+}
+
+// delayRecord is the record that one acquisition writes.
+type delayRecord struct {
+	*lockDelay
+	try     bool
+	busy    func() // is told that the delay is not over
+	name    string // what was written into it last, if anything: the name of a node
+	version int32  // of the record then
+}
+
+// admit writes the record of a contender that is first. During the delay it waits instead. With
+// again the queue is to be listed again.
+func (r *delayRecord) admit(ctx context.Context, node recipeapi.Created) (again bool, err error) {
+	path, own := r.dir+recordSuffix, lockqueue.Name(node.Path)
+	var stat framework.Stat
+	holder, err := r.client.GetData().Undecompressed().StoringStatIn(&stat).ForPath(ctx, path)
+	missing := errors.Is(err, framework.ErrNoNode)
 	switch {
-	case errors.Is(err, framework.ErrNoNode):
-		write = op.Create().Uncompressed().WithData(own).ForPath(path)
-	case err != nil:
+	case err != nil && !missing:
 		return false, err
-	case bytes.Equal(holder, own): // by an earlier try
+	case err == nil && string(holder) == own: // an earlier try has written it
+		r.name, r.version = own, stat.Version
 		return false, nil
-	default:
-		if over, err := c.sitOut(ctx, string(holder)); !over {
+	case err == nil && string(holder) != r.name: // that of an earlier place was never granted
+		if over, err := r.waitOut(ctx, node, string(holder)); !over {
 			return err == nil, err
 		}
 	}
-	// Without the node it would be in place of the trace of who has the lock now.
-	there := op.Check().ForPath(c.in.inside.ClientPath(c.node.Path))
-	_, err = c.in.client.Transaction().ForOperations(ctx, there, write)
-	again = errors.Is(err, framework.ErrNoNode) || errors.Is(err, framework.ErrNodeExists) || framework.MaybeApplied(err)
-	if again {
-		err = nil
+	op := r.client.TransactionOp()
+	write := op.SetData().Uncompressed().WithVersion(stat.Version).ForPath(path, []byte(own))
+	r.name, r.version = own, stat.Version+1
+	if missing {
+		write = op.Create().Uncompressed().WithData([]byte(own)).ForPath(path)
+		r.version = 0
 	}
-	return again, err
+	// Without the check it could replace the record of the present holder.
+	exists := op.Check().ForPath(r.api.ClientPath(node.Path))
+	_, err = r.client.Transaction().ForOperations(ctx, exists, write)
+	for _, other := range []error{framework.ErrNoNode, framework.ErrNodeExists, framework.ErrBadVersion} {
+		again = again || errors.Is(err, other)
+	}
+	if again || framework.MaybeApplied(err) {
+		return true, nil
+	}
+	return false, err
 }
 
-// sitOut tells whether the delay is over after the loss of a holder, which has left a trace.
-// If it is not, and err is nil, the contender has waited for that, unless something else has
-// happened.
-func (c *contender) sitOut(ctx context.Context, holder string) (over bool, err error) {
-	names, err := c.in.list(ctx, c.node.Session)
-	if err != nil || !slices.Contains(names, nameOf(c.node.Path)) {
-		return false, err // it may be the trace of who has the lock now
+// release returns what goes with the delete of the contender's node: its record, by the version
+// that it has written, so that the record of a lost holder stays.
+func (r *delayRecord) release() recipeapi.Release {
+	if r.name == "" {
+		return recipeapi.Release{}
 	}
-	left := c.in.cfg.lockDelay - time.Since(c.in.absence.since(holder))
+	return recipeapi.Release{HolderRecord: r.full + recordSuffix, RecordVersion: r.version}
+}
+
+// waitOut reports whether the delay after the loss of a holder is over. If it is not, and err is
+// nil, waitOut has waited, and the queue is to be listed again.
+func (r *delayRecord) waitOut(ctx context.Context, node recipeapi.Created, holder string) (over bool, err error) {
+	names, err := lockqueue.List(ctx, r.api, r.dir, r.full, node.Session)
+	switch {
+	case errors.Is(err, lockqueue.ErrLeft):
+		return false, nil // the contender finds that out, too, and takes another place
+	case err != nil, !slices.Contains(names, lockqueue.Name(node.Path)):
+		return false, err // the record may be that of the present holder
+	}
+	left := r.delay - time.Since(r.since(holder))
 	if left <= 0 {
 		return true, nil
 	}
-	c.sawBusy()
-	if !c.wait {
+	r.busy()
+	if r.try {
 		return false, ErrNotAcquired
 	}
-	c.pause(ctx, left)
+	r.pause(ctx, node.Session, left)
 	if ctx.Err() != nil {
-		return false, ended(ctx)
+		return false, lockqueue.ContextError(ctx)
 	}
 	return false, nil
 }
 
-// pause waits for d, or until the contender's session is over or the client is closed.
-func (c *contender) pause(ctx context.Context, d time.Duration) {
+// pause waits for d, or until the session is over or the client is closed.
+func (r *delayRecord) pause(ctx context.Context, session int64, d time.Duration) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	forget := c.in.inside.OnLoss(func(l recipeapi.Loss) {
-		if l.Kind == recipeapi.LossClosed || l.Kind == recipeapi.LossSession && l.Session == c.node.Session {
+	forget := r.api.OnLoss(func(loss recipeapi.Loss) {
+		if loss.Kind == recipeapi.LossClosed || loss.Kind == recipeapi.LossSession && loss.Session == session {
 			cancel()
 		}
 	})
 	defer forget()
-	conn, err := c.in.inside.Conn()
+	conn, err := r.api.Conn()
 	if err != nil {
 		return
 	}
-	if _, alive := conn.Deadline(c.node.Session); alive {
-		_ = wait.For(ctx, d) // whatever has ended it, the queue is to be looked at
+	if _, alive := conn.Deadline(session); alive {
+		_ = wait.For(ctx, d) // the queue is listed again, whatever has ended the pause
 	}
-}
-
-// trace returns the server's path of the lock's trace, "" without a delay.
-func (in *internals) trace() string {
-	if in.cfg.lockDelay == 0 {
-		return ""
-	}
-	return in.full + traceSuffix
-}
-
-// tracePath returns the path of the hold's trace, which is to go with its node, or "".
-func (h *hold) tracePath() string {
-	if h.err != ErrReleased {
-		return ""
-	}
-	return h.in.trace()
 }

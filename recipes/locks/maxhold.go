@@ -14,7 +14,7 @@ func WithMaxHold(d time.Duration) Option {
 	return durationOption("WithMaxHold", d, func(c *config) { c.maxHold = d })
 }
 
-// limited shows when its lease is ended, to who plans by deadlines.
+// limited is a context with the deadline of WithMaxHold.
 type limited struct {
 	context.Context
 	deadline time.Time
@@ -28,36 +28,44 @@ func (l limited) Deadline() (time.Time, bool) {
 	return l.deadline, true
 }
 
-// limited returns ctx with the deadline of the hold, if that has one.
-func (h *hold) limited(ctx context.Context) context.Context {
-	if h.in.cfg.maxHold == 0 {
+// withDeadline returns ctx with the deadline of the hold, if that has one.
+func (h *hold) withDeadline(ctx context.Context) context.Context {
+	if h.lock.cfg.maxHold == 0 {
 		return ctx
 	}
-	return limited{ctx, h.granted.Add(h.in.cfg.maxHold)}
+	return limited{ctx, h.granted.Add(h.lock.cfg.maxHold)}
 }
 
-// limit has the hold end when it has lasted too long; h.mu is held.
-func (h *hold) limit() {
-	if h.in.cfg.maxHold > 0 {
-		h.limiter = time.AfterFunc(h.in.cfg.maxHold, func() { h.in.inside.Go(h.exceeded) })
+// startMaxHold starts the timer that ends the hold. h.mu is held.
+func (h *hold) startMaxHold() {
+	if h.lock.cfg.maxHold > 0 {
+		h.limit = time.AfterFunc(h.lock.cfg.maxHold, func() { h.lock.api.Go(h.onMaxHold) })
 	}
 }
 
-// exceeded ends the hold, if it has not ended out of caution, and has its node go a little later
-// unless it is released. Nobody waits for that: Close ends the session, and the node with it.
-func (h *hold) exceeded(context.Context) {
-	conn, err := h.in.inside.Conn()
+// onMaxHold ends the hold, and has its node deleted one loss margin later unless it is released
+// before. Close does not wait for that: it ends the session, and the node with it.
+func (h *hold) onMaxHold(context.Context) {
+	conn, err := h.lock.api.Conn()
 	if err != nil {
 		return
 	}
 	margin := conn.Margin()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.removed {
+	if len(h.leases) == 0 {
 		return
 	}
 	h.loseLocked(LossMaxHold, nil)
-	h.limiter = time.AfterFunc(margin, func() {
-		h.in.inside.Go(func(ctx context.Context) { h.delete(ctx, true, nil) })
-	})
+	h.limit = time.AfterFunc(margin, func() { h.lock.api.Go(h.evict) })
+}
+
+// evict deletes the node although a lease is not released.
+func (h *hold) evict(ctx context.Context) {
+	h.mu.Lock()
+	if len(h.leases) > 0 {
+		h.fate = evicted
+	}
+	h.mu.Unlock()
+	h.remove(ctx)
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/tracing"
 )
 
 // InterProcessMultiLock is several locks taken as one, all or none, in the given order
@@ -56,8 +58,8 @@ func (m *InterProcessMultiLock) acquire(ctx context.Context, wait bool, acquire 
 	if ctx == nil {
 		return nil, errNilContext
 	}
-	t, seen := m.seen()
-	spanCtx, span := t.Acquire(ctx, seen, !wait)
+	t, spans := m.telemetryOf()
+	spanCtx, span := t.Acquire(ctx, spans, !wait)
 	err = errPanicked // as long as nothing else is known
 	defer func() {
 		if err != nil {
@@ -71,12 +73,15 @@ func (m *InterProcessMultiLock) acquire(ctx context.Context, wait bool, acquire 
 	return lease, err
 }
 
+// errTakeAgain: one of several locks was lost while the next was waited for.
+var errTakeAgain = errors.New("the locks are to be taken again")
+
 // acquireAll acquires the locks as parts of the trace of spanCtx. If one that it has got is
 // lost while it waits for the next, all are given back and acquired again.
 func (m *InterProcessMultiLock) acquireAll(ctx, spanCtx context.Context, acquire func(InterProcessLock, context.Context) (*Lease, error)) (*Lease, error) {
 	for {
 		lease, err := m.attempt(ctx, spanCtx, acquire)
-		if !errors.Is(err, errStartOver) {
+		if !errors.Is(err, errTakeAgain) {
 			return lease, err
 		}
 	}
@@ -89,10 +94,10 @@ func (m *InterProcessMultiLock) attempt(ctx, spanCtx context.Context, acquire fu
 		if whole != nil || len(parts) == 0 {
 			return
 		}
-		again := spanCtx.Err() == nil && slices.ContainsFunc(parts, (*Lease).befallen)
-		released := (&Lease{parts: parts}).Release(spanCtx)
+		again := spanCtx.Err() == nil && slices.ContainsFunc(parts, (*Lease).lostByFault)
+		released := (&Lease{parts: parts}).giveBack(spanCtx)
 		if err = errors.Join(err, released); again {
-			err = errStartOver
+			err = errTakeAgain
 		}
 	}()
 	bound := spanCtx
@@ -102,8 +107,8 @@ func (m *InterProcessMultiLock) attempt(ctx, spanCtx context.Context, acquire fu
 		case err != nil:
 		case part.never():
 			err = fmt.Errorf("%w: a lock that returns neither a lease nor an error", framework.ErrInvalidOption)
-		case part.Err() != nil: // whoever gives one that is over may do so again: that is the end
-			err = errors.Join(part.Err(), part.Release(spanCtx))
+		case part.Err() != nil: // to try again could go on for ever
+			err = errors.Join(part.Err(), part.giveBack(spanCtx))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("lock %d of %d: %w", i+1, len(m.locks), err)
@@ -119,9 +124,12 @@ func (m *InterProcessMultiLock) attempt(ctx, spanCtx context.Context, acquire fu
 	return whole, nil
 }
 
-// befallen tells whether the lease was lost by what may befall any lock. What somebody wanted,
-// WithMaxHold or a revocation, is told: it would come again, or is not to be undone.
-func (l *Lease) befallen() bool {
-	var loss *LossError
-	return errors.As(l.Err(), &loss) && loss.Reason != LossMaxHold && loss.Reason != LossRevoked
+// telemetryOf is that of the first of the locks that is one of this package.
+func (m *InterProcessMultiLock) telemetryOf() (*telemetry.Telemetry, telemetry.Lock) {
+	for _, lock := range m.locks {
+		if t, _ := observe(lock); t != nil {
+			return t, t.Lock(tracing.KindMulti, "", "")
+		}
+	}
+	return nil, telemetry.Lock{}
 }

@@ -4,14 +4,15 @@ import (
 	"context"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/telemetry"
 )
 
 // InterProcessMutex is a fair, re-entrant mutex.
 //
 // Java: InterProcessMutex, with which it shares the lock.
 type InterProcessMutex struct {
-	_  noCopy
-	in *internals
+	_     noCopy
+	queue *queueLock
 }
 
 var _ InterProcessLock = (*InterProcessMutex)(nil)
@@ -24,17 +25,17 @@ func NewInterProcessMutex(client *framework.Client, path string, opts ...MutexOp
 	if err != nil {
 		return nil, err
 	}
-	in, err := newInternals(client, path, cfg, mutexRules(cfg.driver))
+	queue, err := newQueueLock(client, path, cfg, mutexRules(cfg.driver))
 	if err != nil {
 		return nil, err
 	}
-	return &InterProcessMutex{in: in}, nil
+	return &InterProcessMutex{queue: queue}, nil
 }
 
 func mutexRules(driver LockInternalsDriver) rules {
 	r := rules{kind: mutexKind, lockName: lockName, driver: driver, maxLeases: 1, children: mutexKind}
 	if driver == (StandardLockInternalsDriver{}) {
-		r.baton = mutexBaton
+		r.marksRelease, r.marks = true, anyNode
 	}
 	return r
 }
@@ -43,20 +44,20 @@ func mutexRules(driver LockInternalsDriver) rules {
 //
 // Java: acquire.
 func (m *InterProcessMutex) Acquire(ctx context.Context) (*Lease, error) {
-	if m == nil || m.in == nil {
+	if m == nil || m.queue == nil {
 		return nil, errNilArgument
 	}
-	return m.in.acquire(ctx, true)
+	return m.queue.acquire(ctx, true)
 }
 
 // TryAcquire takes the mutex if it is free; see InterProcessLock.
 //
 // Java: acquire(0, unit).
 func (m *InterProcessMutex) TryAcquire(ctx context.Context) (*Lease, error) {
-	if m == nil || m.in == nil {
+	if m == nil || m.queue == nil {
 		return nil, errNilArgument
 	}
-	return m.in.acquire(ctx, false)
+	return m.queue.acquire(ctx, false)
 }
 
 // ParticipantNodes lists the nodes of the holder and the waiters, in order; none when
@@ -64,22 +65,26 @@ func (m *InterProcessMutex) TryAcquire(ctx context.Context) (*Lease, error) {
 //
 // Java: getParticipantNodes.
 func (m *InterProcessMutex) ParticipantNodes(ctx context.Context) ([]string, error) {
-	if m == nil || m.in == nil {
+	if m == nil || m.queue == nil {
 		return nil, errNilArgument
 	}
-	return m.in.participants(ctx)
+	return m.queue.participants(ctx)
 }
 
 // IsAcquiredInThisProcess tells whether the client that this mutex was made with holds it,
 // through this object or another.
 //
 // Java: isAcquiredInThisProcess.
-func (m *InterProcessMutex) IsAcquiredInThisProcess() bool { return m != nil && m.in.held() }
+func (m *InterProcessMutex) IsAcquiredInThisProcess() bool { return m != nil && m.queue.isHeld() }
 
 // IsOwnedBy tells whether ctx carries a live lease of this mutex, that is, whether
 // Acquire(ctx) would nest.
 //
 // Java: isOwnedByCurrentThread.
 func (m *InterProcessMutex) IsOwnedBy(ctx context.Context) bool {
-	return m != nil && m.in.ownedBy(ctx)
+	return m != nil && m.queue.ownedBy(ctx)
+}
+
+func (m *InterProcessMutex) telemetryOf() (*telemetry.Telemetry, telemetry.Lock) {
+	return m.queue.telemetryOf()
 }

@@ -5,8 +5,9 @@ import (
 	"fmt"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/recipes/internal/ephemeral"
+	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
 // InterProcessSemaphore hands out at most maxLeases leases at a time, in order. It is the
@@ -16,8 +17,8 @@ import (
 // It does not share a path with InterProcessSemaphoreV2, nor with a mutex, nor with Java's
 // deprecated class of this name unless that has the same maximum.
 type InterProcessSemaphore struct {
-	_  noCopy
-	in *internals
+	_     noCopy
+	queue *queueLock
 }
 
 var _ InterProcessLock = (*InterProcessSemaphore)(nil)
@@ -40,13 +41,13 @@ func NewInterProcessSemaphore(client *framework.Client, path string, maxLeases i
 		children: mutexKind, flat: true,
 	}
 	if maxLeases == 1 {
-		r.baton = mutexBaton
+		r.marksRelease, r.marks = true, anyNode
 	}
-	in, err := newInternals(client, path, cfg, r)
+	queue, err := newQueueLock(client, path, cfg, r)
 	if err != nil {
 		return nil, err
 	}
-	return &InterProcessSemaphore{in: in}, nil
+	return &InterProcessSemaphore{queue: queue}, nil
 }
 
 func checkLeases(n int) error {
@@ -60,20 +61,20 @@ func checkLeases(n int) error {
 //
 // Java: acquire.
 func (s *InterProcessSemaphore) Acquire(ctx context.Context) (*Lease, error) {
-	if s == nil || s.in == nil {
+	if s == nil || s.queue == nil {
 		return nil, errNilArgument
 	}
-	return s.in.acquire(ctx, true)
+	return s.queue.acquire(ctx, true)
 }
 
 // TryAcquire takes one lease if there is one; see InterProcessLock.
 //
 // Java: acquire(0, unit).
 func (s *InterProcessSemaphore) TryAcquire(ctx context.Context) (*Lease, error) {
-	if s == nil || s.in == nil {
+	if s == nil || s.queue == nil {
 		return nil, errNilArgument
 	}
-	return s.in.acquire(ctx, false)
+	return s.queue.acquire(ctx, false)
 }
 
 // ParticipantNodes lists the nodes of those who have a lease and of those who wait, in
@@ -81,10 +82,10 @@ func (s *InterProcessSemaphore) TryAcquire(ctx context.Context) (*Lease, error) 
 //
 // Java: getParticipantNodes.
 func (s *InterProcessSemaphore) ParticipantNodes(ctx context.Context) ([]string, error) {
-	if s == nil || s.in == nil {
+	if s == nil || s.queue == nil {
 		return nil, errNilArgument
 	}
-	return s.in.participants(ctx)
+	return s.queue.participants(ctx)
 }
 
 // AcquireN waits for n leases, all or none, and returns them as the Parts of one. Others
@@ -95,48 +96,70 @@ func (s *InterProcessSemaphore) ParticipantNodes(ctx context.Context) ([]string,
 // Java: acquire(n).
 func (s *InterProcessSemaphore) AcquireN(ctx context.Context, n int) (*Lease, error) {
 	switch {
-	case s == nil || s.in == nil:
+	case s == nil || s.queue == nil:
 		return nil, errNilArgument
 	case ctx == nil:
 		return nil, errNilContext
-	case n > s.in.maxLeases:
-		return nil, fmt.Errorf("lock %s: %w: %d of %d", s.in.path, ErrTooManyLeases, n, s.in.maxLeases)
+	case n > s.queue.maxLeases:
+		return nil, fmt.Errorf("lock %s: %w: %d of %d", s.queue.path, ErrTooManyLeases, n, s.queue.maxLeases)
 	}
 	if err := checkLeases(n); err != nil {
-		return nil, fmt.Errorf("lock %s: %w", s.in.path, err)
+		return nil, fmt.Errorf("lock %s: %w", s.queue.path, err)
 	}
-	return s.in.traced(ctx, true, func(waitCtx context.Context, span *telemetry.Acquisition) (*Lease, error) {
-		if ctx.Err() != nil {
-			return nil, ended(ctx)
-		}
-		c := contender{acquisition: acquisition{in: s.in, span: span}, wait: true, site: here()}
-		if n > 1 {
-			c.mates = &mates{n: n - 1}
-		}
-		for {
-			last, err := c.contend(waitCtx)
-			if err != nil {
-				return nil, c.explain(ctx, waitCtx, err)
-			}
-			holds := []*hold{last}
-			if c.mates != nil {
-				holds = append(c.mates.holds, last)
-			}
-			if parts := leasesOf(ctx, span, holds); parts != nil {
-				return composed(ctx, parts), nil
-			}
-			c.settle(waitCtx, withdrawAll(waitCtx, holds)...)
-		}
-	})
+	return s.queue.traced(ctx, true, func(a *acquisition) (*Lease, error) { return s.queue.contendForAll(a, n) })
 }
 
-// leasesOf returns a lease of each hold, or nil, and all are to be withdrawn, if one is over
-// already.
-func leasesOf(ctx context.Context, span *telemetry.Acquisition, holds []*hold) []*Lease {
+// contendForAll makes the nodes of n leases, whose numbers follow each other, and waits for the
+// last of them.
+func (l *queueLock) contendForAll(a *acquisition, n int) (*Lease, error) {
+	var holds []*hold
+	spec := l.spec(a)
+	spec.Nodes = n
+	contender := lockqueue.New(spec)
+	for {
+		err := contender.Acquire(a.waitCtx, func(nodes []*ephemeral.Node) (err error) {
+			holds, err = l.holdAll(nodes, a)
+			return err
+		})
+		if err != nil {
+			return nil, a.explain(err)
+		}
+		if parts := leasesOf(a, holds); parts != nil {
+			return composed(a.ctx, parts), nil
+		}
+		withdrawAll(a, holds)
+		contender.Forget()
+		a.awaitRemovals(holds...)
+	}
+}
+
+// holdAll makes holds of all nodes, or of none.
+func (l *queueLock) holdAll(nodes []*ephemeral.Node, a *acquisition) ([]*hold, error) {
+	var holds []*hold
+	defer func() { // also when an error policy of the user panics
+		if len(holds) < len(nodes) {
+			for _, h := range holds {
+				h.abandon()
+			}
+		}
+	}()
+	for _, node := range nodes {
+		h, err := l.newHold(node, a)
+		if err != nil {
+			return nil, err
+		}
+		holds = append(holds, h)
+	}
+	return holds, nil
+}
+
+// leasesOf returns a lease of each hold. It returns nil if one of the holds has ended: then all
+// are to be withdrawn.
+func leasesOf(a *acquisition, holds []*hold) []*Lease {
 	var parts []*Lease
 	for _, h := range holds {
-		h.doubt()
-		if part := h.newLease(ctx, span, nil); part != nil {
+		h.node.Check()
+		if part := newLease(h, a.ctx, a.span, nil); part != nil {
 			parts = append(parts, part)
 		}
 	}
@@ -149,12 +172,13 @@ func leasesOf(ctx context.Context, span *telemetry.Acquisition, holds []*hold) [
 	return nil
 }
 
-// withdrawAll ends holds that nobody has seen, and removes their nodes.
-func withdrawAll(ctx context.Context, holds []*hold) (left []*recipeapi.PendingDelete) {
+// withdrawAll ends holds that have no lease, and deletes their nodes.
+func withdrawAll(a *acquisition, holds []*hold) {
 	for _, h := range holds {
-		h.withdraw(ErrReleased)
-		h.remove(ctx)
-		left = append(left, h.leaving())
+		h.withdraw(a.waitCtx)
 	}
-	return left
+}
+
+func (s *InterProcessSemaphore) telemetryOf() (*telemetry.Telemetry, telemetry.Lock) {
+	return s.queue.telemetryOf()
 }

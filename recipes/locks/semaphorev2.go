@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/framework/listen"
+	"github.com/go-curator/curator/internal/telemetry"
 )
 
 // InterProcessSemaphoreV2 is a semaphore in the layout of Java's class of this name, with
@@ -16,7 +16,7 @@ import (
 // InterProcessSemaphore takes half the requests and is for Go alone.
 type InterProcessSemaphoreV2 struct {
 	_ noCopy
-	s *leased
+	s *javaSemaphore
 }
 
 // InterProcessSemaphoreMutex is an InterProcessSemaphoreV2 with one lease: a mutex that
@@ -25,31 +25,13 @@ type InterProcessSemaphoreV2 struct {
 // Java: InterProcessSemaphoreMutex.
 type InterProcessSemaphoreMutex struct {
 	_ noCopy
-	s *leased
+	s *javaSemaphore
 }
 
 var (
 	_ InterProcessLock = (*InterProcessSemaphoreV2)(nil)
 	_ InterProcessLock = (*InterProcessSemaphoreMutex)(nil)
 )
-
-// LeaseCount is a maximum that may change, such as a shared.CountReader. Count has the new
-// value before the listeners are called.
-//
-// Java: SharedCountReader.
-type LeaseCount interface {
-	// Count returns the maximum as it is known now.
-	Count() int
-	// CountListenable takes listeners for changes.
-	CountListenable() listen.Listenable[int]
-}
-
-// constantCount is a maximum that does not change.
-type constantCount int
-
-func (c constantCount) Count() int { return int(c) }
-
-func (c constantCount) CountListenable() listen.Listenable[int] { return listen.Listenable[int]{} }
 
 // NewInterProcessSemaphoreV2 returns the semaphore at path; every user must give the same
 // positive maxLeases. It does no I/O. Errors: framework.ErrInvalidPath,
@@ -68,7 +50,7 @@ func NewInterProcessSemaphoreV2(client *framework.Client, path string, maxLeases
 //
 // Java: InterProcessSemaphoreV2 with a SharedCountReader.
 func NewInterProcessSemaphoreV2WithCount(client *framework.Client, path string, count LeaseCount, opts ...SemaphoreOption) (*InterProcessSemaphoreV2, error) {
-	s, err := newLeased(client, path, count, opts)
+	s, err := newJavaSemaphore(client, path, count, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +61,7 @@ func NewInterProcessSemaphoreV2WithCount(client *framework.Client, path string, 
 //
 // Java: InterProcessSemaphoreMutex.
 func NewInterProcessSemaphoreMutex(client *framework.Client, path string, opts ...SemaphoreOption) (*InterProcessSemaphoreMutex, error) {
-	s, err := newLeased(client, path, constantCount(1), opts)
+	s, err := newJavaSemaphore(client, path, constantCount(1), opts)
 	if err != nil {
 		return nil, err
 	}
@@ -162,5 +144,13 @@ func (m *InterProcessSemaphoreMutex) acquire(ctx context.Context, wait bool) (*L
 //
 // Java: isAcquiredInThisProcess.
 func (m *InterProcessSemaphoreMutex) IsAcquiredInThisProcess() bool {
-	return m != nil && m.s != nil && m.s.leases.held()
+	return m != nil && m.s != nil && m.s.leases.isHeld()
+}
+
+func (s *InterProcessSemaphoreV2) telemetryOf() (*telemetry.Telemetry, telemetry.Lock) {
+	return s.s.telemetryOf()
+}
+
+func (m *InterProcessSemaphoreMutex) telemetryOf() (*telemetry.Telemetry, telemetry.Lock) {
+	return m.s.telemetryOf()
 }

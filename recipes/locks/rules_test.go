@@ -10,13 +10,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/recipes/internal/lockqueue"
 	"github.com/go-curator/curator/retry"
 )
 
-// directory is a lock's path, with contenders who look at it by the rules of this package,
-// and others who do not.
+// directory is a lock's path, with contenders that follow the rules of this package, and with
+// children of others.
 type directory struct {
-	kinds    []*internals // who contends
+	kinds    []*queueLock // who contends
 	max      int          // how many may be in
 	foreign  []string     // formats of the names of others, that take the next number
 	disorder bool         // somebody has made a node by hand, with a number of his choice
@@ -25,10 +26,10 @@ type directory struct {
 	nodes []*member // in the order of their creation
 }
 
-// member is a child of the lock's path. in is nil for somebody else's.
+// member is a child of the lock's path. lock is nil for a child of others.
 type member struct {
 	name   string
-	in     *internals
+	lock   *queueLock
 	inside bool
 	writer *member // of whose number it is
 	reader *member // that has its number
@@ -58,10 +59,10 @@ func TestRules(t *testing.T) {
 	kazoo := "8f14e45fceea467a9b3ec9a0d0a1b2c3__lock__%010d"
 	zk := "_c_8f14e45fceea467a9b3ec9a0d0a1b2c3-lock-%010d"
 	dirs := map[string]directory{
-		"mutex":      {kinds: []*internals{mutex.in}, max: 1, foreign: []string{kazoo, zk}},
-		"read-write": {kinds: []*internals{rw.read.in, rw.write.in}, max: 1, foreign: []string{kazoo, "x-__READ__%010d", "x-__WRIT__%010d"}},
+		"mutex":      {kinds: []*queueLock{mutex.queue}, max: 1, foreign: []string{kazoo, zk}},
+		"read-write": {kinds: []*queueLock{rw.read.queue, rw.write.queue}, max: 1, foreign: []string{kazoo, "x-__READ__%010d", "x-__WRIT__%010d"}},
 		"read-write, some with the plain protocol": {
-			kinds: []*internals{plain.read.in, rw.read.in, rw.write.in}, max: 1, foreign: []string{kazoo, "x-__READ__%010d", "x-__WRIT__%010d"},
+			kinds: []*queueLock{plain.read.queue, rw.read.queue, rw.write.queue}, max: 1, foreign: []string{kazoo, "x-__READ__%010d", "x-__WRIT__%010d"},
 		},
 	}
 	for _, n := range []int{1, 2, 3} {
@@ -69,7 +70,7 @@ func TestRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dirs[fmt.Sprintf("semaphore of %d", n)] = directory{kinds: []*internals{semaphore.in}, max: n, foreign: []string{kazoo, zk}}
+		dirs[fmt.Sprintf("semaphore of %d", n)] = directory{kinds: []*queueLock{semaphore.queue}, max: n, foreign: []string{kazoo, zk}}
 	}
 	for name, dir := range dirs {
 		t.Run(name, func(t *testing.T) {
@@ -90,11 +91,11 @@ func (d *directory) number() string {
 }
 
 func (d *directory) join(r *rapid.T) {
-	in := d.kind(r)
-	d.nodes = append(d.nodes, &member{name: uuid + in.lockName + d.number(), in: in})
+	lock := d.kind(r)
+	d.nodes = append(d.nodes, &member{name: uuid + lock.lockName + d.number(), lock: lock})
 }
 
-func (d *directory) kind(r *rapid.T) *internals {
+func (d *directory) kind(r *rapid.T) *queueLock {
 	return d.kinds[rapid.IntRange(0, len(d.kinds)-1).Draw(r, "kind")]
 }
 
@@ -121,13 +122,13 @@ func (d *directory) byHand(r *rapid.T) {
 // downgrade makes a reader at the place of a writer that is in. It is in at once.
 func (d *directory) downgrade(r *rapid.T) {
 	i := slices.IndexFunc(d.nodes, func(m *member) bool {
-		return m.inside && m.reader == nil && m.in.kind == writeKind
+		return m.inside && m.reader == nil && m.lock.kind == writeKind
 	})
 	if i < 0 {
 		r.Skip("nobody to downgrade")
 	}
 	writer := d.nodes[i]
-	reader := &member{name: "_c_other-" + readName + orderOf(writer.name), in: d.kinds[0], writer: writer}
+	reader := &member{name: "_c_other-" + readName + orderOf(writer.name), lock: d.kinds[0], writer: writer}
 	writer.reader = reader
 	d.nodes = append(d.nodes, reader)
 	if !d.disorder && !d.look(r, reader).GetsTheLock {
@@ -174,18 +175,18 @@ func (d *directory) look(r *rapid.T, m *member) PredicateResults {
 }
 
 func decide(r *rapid.T, m *member, names []string) PredicateResults {
-	queue, err := m.in.contenders(names)
+	queue, err := queueOf(m.lock, names)
 	if err != nil {
 		r.Fatalf("the queue of %q: %v", names, err)
 	}
-	return m.in.driver.GetsTheLock(queue, m.name, m.in.maxLeases)
+	return m.lock.driver.GetsTheLock(queue, m.name, m.lock.maxLeases)
 }
 
 // check has everybody look who is not in.
 func (d *directory) check(r *rapid.T) {
 	for _, name := range d.names(r) {
 		m := d.nodes[slices.IndexFunc(d.nodes, func(m *member) bool { return m.name == name })]
-		if m.in == nil {
+		if m.lock == nil {
 			continue
 		}
 		listed := d.names(r)
@@ -212,7 +213,7 @@ func (d *directory) checkInside(r *rapid.T) {
 	for _, m := range d.nodes {
 		switch {
 		case !m.inside || m.writer != nil && slices.Contains(d.nodes, m.writer):
-		case m.in.shared:
+		case m.lock.shared:
 			shared++
 		default:
 			exclusive++
@@ -256,10 +257,10 @@ func checkWaiter(r *rapid.T, m *member, listed, watched []string) {
 // TestOrderIsTheSameForEverybody has nodes with equal numbers, which a server at its last one
 // gives out: whoever lists them, in whatever order, has the same queue.
 func TestOrderIsTheSameForEverybody(t *testing.T) {
-	mutex := internals{rules: mutexRules(StandardLockInternalsDriver{})}
-	rw := internals{rules: rules{driver: writeDriver{}, children: readWriteKind}}
+	mutex := queueLock{rules: mutexRules(StandardLockInternalsDriver{})}
+	rw := queueLock{rules: rules{driver: writeDriver{}, children: readWriteKind}}
 	for name, c := range map[string]struct {
-		in      *internals
+		lock    *queueLock
 		formats []string
 	}{"mutex": {&mutex, []string{"%s-lock-%010d"}}, "read-write": {&rw, []string{"%s-__READ__%010d", "%s-__WRIT__%010d"}}} {
 		t.Run(name, func(t *testing.T) {
@@ -270,8 +271,8 @@ func TestOrderIsTheSameForEverybody(t *testing.T) {
 					return fmt.Sprintf(format, id, rapid.IntRange(2147483645, 2147483647).Draw(r, "number"))
 				})
 				names := rapid.SliceOfDistinct(node, rapid.ID[string]).Draw(r, "names")
-				mine, err := c.in.contenders(names)
-				theirs, otherErr := c.in.contenders(rapid.Permutation(names).Draw(r, "as others list them"))
+				mine, err := queueOf(c.lock, names)
+				theirs, otherErr := queueOf(c.lock, rapid.Permutation(names).Draw(r, "as others list them"))
 				if err != nil || otherErr != nil || !slices.Equal(mine, theirs) {
 					r.Fatalf("%q and %q, %v and %v", mine, theirs, err, otherErr)
 				}
@@ -283,8 +284,16 @@ func TestOrderIsTheSameForEverybody(t *testing.T) {
 	}
 }
 
+// queueOf returns the contenders among names in their order.
+func queueOf(l *queueLock, names []string) ([]string, error) {
+	if err := l.Check(names); err != nil {
+		return nil, err
+	}
+	return lockqueue.Sort(names, l.Order), nil
+}
+
 // order is what a contender sorts a name by.
-func (m *member) order(name string) string { return m.in.driver.FixForSorting(name, m.in.lockName) }
+func (m *member) order(name string) string { return m.lock.driver.FixForSorting(name, m.lock.lockName) }
 
 // TestKindsDoNotMix has every kind meet children of the others.
 func TestKindsDoNotMix(t *testing.T) {
@@ -298,10 +307,10 @@ func TestKindsDoNotMix(t *testing.T) {
 		{semaphoreV2Kind, []string{"leases", "locks", "notes"}, []string{plain, read, write}},
 		{"", []string{"leases", "notes", plain, read, write}, nil},
 	} {
-		in := internals{rules: mutexRules(StandardLockInternalsDriver{})}
-		in.children = c.children
+		r := mutexRules(StandardLockInternalsDriver{})
+		r.children = c.children
 		for _, name := range append(slices.Clone(c.accepts), c.refuses...) {
-			_, err := in.contenders([]string{name})
+			err := r.Check([]string{name})
 			if refused := slices.Contains(c.refuses, name); errors.Is(err, ErrKindMismatch) != refused {
 				t.Errorf("%s: %v, want it refused: %t", name, err, refused)
 			}

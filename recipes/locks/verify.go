@@ -21,18 +21,18 @@ func (l *Lease) Verify(ctx context.Context) error {
 		return errNilContext
 	}
 	holds := l.holds()
-	inside := holds[0].in.inside
+	api := holds[0].lock.api
 	multi := &zkconn.MultiRequest{}
 	for _, h := range holds {
-		if h.in.inside.Identity() != inside.Identity() {
+		if h.lock.api.Identity() != api.Identity() {
 			return errManyClients
 		}
 		multi.Ops = append(multi.Ops, zkconn.MultiOp{
-			Op: jute.OpCheck, Req: &jute.CheckVersionRequest{Path: h.node.Path, Version: -1},
+			Op: jute.OpCheck, Req: &jute.CheckVersionRequest{Path: h.node.Path(), Version: -1},
 		})
 	}
 	var res zkconn.MultiResponse
-	err := inside.Retry(ctx, "check", l.name(), func(ctx context.Context, conn *zkconn.Conn) error {
+	err := api.Retry(ctx, "check", l.name(), func(ctx context.Context, conn *zkconn.Conn) error {
 		res = zkconn.MultiResponse{}
 		call := &zkconn.Call{Op: jute.OpMulti, Req: multi, Res: &res}
 		if err := conn.Do(ctx, 0, call); err != nil {
@@ -63,13 +63,13 @@ func (l *Lease) Guard(ctx context.Context, ops ...framework.Op) ([]framework.OpR
 		return nil, err
 	}
 	holds := l.holds()
-	client := holds[0].in.client
+	client := holds[0].lock.client
 	var all []framework.Op
 	for _, h := range holds {
-		if h.in.inside.Identity() != holds[0].in.inside.Identity() {
+		if h.lock.api.Identity() != holds[0].lock.api.Identity() {
 			return nil, errManyClients
 		}
-		all = append(all, h.in.client.TransactionOp().Check().ForPath(h.in.inside.ClientPath(h.node.Path)))
+		all = append(all, h.lock.client.TransactionOp().Check().ForPath(h.lock.api.ClientPath(h.node.Path())))
 	}
 	results, err := client.Transaction().ForOperations(ctx, append(all, ops...)...)
 	if err == nil {
@@ -78,7 +78,7 @@ func (l *Lease) Guard(ctx context.Context, ops ...framework.Op) ([]framework.OpR
 	var failed *framework.OpError
 	if errors.As(err, &failed) && failed.Op == "check" && errors.Is(err, framework.ErrNoNode) {
 		for _, h := range holds {
-			if failed.Path == h.in.inside.ClientPath(h.node.Path) {
+			if failed.Path == h.lock.api.ClientPath(h.node.Path()) {
 				return nil, h.gone()
 			}
 		}
@@ -86,23 +86,11 @@ func (l *Lease) Guard(ctx context.Context, ops ...framework.Op) ([]framework.OpR
 	return nil, fmt.Errorf("lock %s: %w", l.name(), err)
 }
 
-// holds returns the hold of a lease, or those of its parts.
-func (l *Lease) holds() []*hold {
-	if l.hold != nil {
-		return []*hold{l.hold}
-	}
-	var holds []*hold
-	for _, part := range l.parts {
-		holds = append(holds, part.holds()...)
-	}
-	return holds
-}
-
 // name is what errors call the lock.
-func (l *Lease) name() string { return l.holds()[0].in.path }
+func (l *Lease) name() string { return l.holds()[0].lock.path }
 
 // gone ends a hold of which the server says that its node is gone.
 func (h *hold) gone() error {
 	h.lose(LossNodeDeleted, nil)
-	return h.lost()
+	return h.reason()
 }

@@ -35,7 +35,7 @@ func (p *createParams) createGroup(ctx context.Context, c *Client, path string, 
 	g.dir, g.name = split(full)
 	defer func() { // also when a user's retry policy panics
 		for _, prefix := range g.doubts {
-			left = append(left, c.core.sweep(ctx, g.dir, prefix))
+			left = append(left, c.core.removeLostCreates(ctx, g.dir, prefix))
 		}
 	}()
 	err = c.run(ctx, operation{name: "create", path: path, repeat: true, wire: "multi", batch: n}, g.attempt)

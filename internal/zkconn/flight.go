@@ -1,0 +1,141 @@
+package zkconn
+
+import "context"
+
+// Flight is calls that were sent in one write, or that wait for a connection. See [Conn.Start].
+type Flight struct {
+	conn    *Conn
+	session int64
+	calls   []*Call
+	batch   *batch
+	wire    *wire // that the batch was queued on; nil before
+}
+
+// Do sends calls in one write and waits for all their answers. With a session that is
+// not zero they are sent on that session or not at all.
+//
+// A nil error means that every call was answered; what the answers say is in their Err. A
+// *TransportError says that some were not: whether they may have been applied is in it, and it
+// is the Err of those calls. ErrTooLarge is returned before anything is sent. When ctx ends Do
+// returns at once; calls that were not sent by then never are.
+func (c *Conn) Do(ctx context.Context, session int64, calls ...*Call) error {
+	f := Flight{conn: c, session: session, calls: calls}
+	if ctx.Err() != nil {
+		return f.failed(ctxError(ctx, false))
+	}
+	return f.Wait(ctx)
+}
+
+// Start is the first half of Do: it queues the calls if there is a connection. It does not
+// block. What is started first is sent first.
+func (c *Conn) Start(session int64, calls ...*Call) *Flight {
+	f := &Flight{conn: c, session: session, calls: calls}
+	f.start()
+	return f
+}
+
+// start queues the calls if that can be done at once. Whatever keeps it from that, Wait meets
+// again.
+func (f *Flight) start() {
+	c := f.conn
+	c.mu.Lock()
+	w, err := c.wire, c.refuse(f.session)
+	c.mu.Unlock()
+	if w == nil || err != nil {
+		return
+	}
+	if f.batch, err = newBatch(f.calls, c.cfg.MaxRequest); err == nil && w.send(f.batch) == nil {
+		f.wire = w
+	}
+}
+
+// Wait is the second half of Do. Calls that Start could not queue are queued when there is a
+// connection. Wait must be called once.
+func (f *Flight) Wait(ctx context.Context) error {
+	if len(f.calls) == 0 {
+		return nil
+	}
+	err := f.queue(ctx)
+	if err == nil {
+		if err = f.batch.await(ctx, f.wire); err != nil {
+			for _, call := range f.calls {
+				for watch := range call.watches {
+					f.conn.Unwatch(watch)
+				}
+			}
+		}
+	}
+	return f.failed(err)
+}
+
+// failed gives err to the calls that were not answered.
+func (f *Flight) failed(err error) error {
+	if err != nil {
+		for _, call := range f.calls {
+			if !call.answered {
+				call.Err = err
+			}
+		}
+	}
+	return err
+}
+
+// queue waits for a connection, and queues the calls on it, unless that was done.
+func (f *Flight) queue(ctx context.Context) (err error) {
+	if f.batch == nil {
+		if f.batch, err = newBatch(f.calls, f.conn.cfg.MaxRequest); err != nil {
+			return err
+		}
+	}
+	for f.wire == nil {
+		w, err := f.conn.connected(ctx, f.session)
+		if err != nil {
+			return err
+		}
+		switch err := w.send(f.batch); {
+		case err == errWireDead: // the connection ends just now, nothing was sent
+			select {
+			case <-w.dead:
+			case <-ctx.Done():
+				return ctxError(ctx, false)
+			}
+		case err != nil:
+			return err
+		default:
+			f.wire = w
+		}
+	}
+	return nil
+}
+
+// await waits for the answers to a batch that was queued on w.
+func (b *batch) await(ctx context.Context, w *wire) error {
+	select {
+	case <-b.done:
+	case <-ctx.Done():
+		if b.withdraw() {
+			b.frames = nil // the queue may keep the rest for a while
+			return ctxError(ctx, false)
+		}
+		select {
+		case <-b.done: // both at once: an answer is worth more
+		default:
+			return ctxError(ctx, true)
+		}
+	}
+	var lost error
+	if b.err != nil {
+		lost = w.conn.explain(b.err)
+	}
+	for i, call := range b.calls {
+		if i >= len(b.replies) {
+			break
+		}
+		if err := call.decode(b.replies[i]); err != nil {
+			w.fail(err)
+			return &TransportError{Err: ErrConnectionLoss, Detail: err, Sent: true}
+		}
+	}
+	b.observe(ctx, w)
+	return lost
+}

@@ -1,0 +1,45 @@
+package ephemeral
+
+import "time"
+
+// Own takes charge of a node that the client has just made, or has found again.
+func Own(cfg Config) (*Node, error) {
+	if cfg.Node.Owner != cfg.Node.Session {
+		return nil, ErrGone
+	}
+	n := &Node{cfg: cfg}
+	n.unhook = cfg.Client.OnLoss(n.onLoss)
+	return n, nil
+}
+
+// Hold makes h the holder of the node until Unhold, Delete or a loss. Errors: ErrInDoubt,
+// ErrGone, framework.ErrClosed.
+//
+// Hold sets the holder first and looks at the clock afterwards, so that no loss falls between
+// the two (rule 11 of the lock model).
+func (n *Node) Hold(h Holder) (err error) {
+	if !n.setHolder(h) {
+		return ErrGone
+	}
+	held := false
+	defer func() { // also when an error policy of the user panics
+		if !held {
+			n.Unhold(h)
+		}
+	}()
+	conn, err := n.cfg.Client.Conn()
+	if err != nil {
+		return err
+	}
+	deadline, alive := conn.Deadline(n.Session())
+	s := conn.State()
+	switch {
+	case !alive:
+		return ErrGone
+	case !time.Now().Before(deadline), !s.IsConnected() && n.cfg.ErrorPolicy.IsErrorState(s), !n.heldBy(h):
+		return ErrInDoubt
+	}
+	held = true
+	n.tellData()
+	return nil
+}

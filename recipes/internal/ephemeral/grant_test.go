@@ -1,0 +1,215 @@
+package ephemeral_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/recipes/internal/ephemeral"
+	"github.com/go-curator/curator/state"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// interposed is a client in which something happens when Hold is about to look at the clock: the
+// last moment in which a grant can be refused.
+type interposed struct {
+	recipeapi.Client
+	meanwhile func()
+	deaf      bool // the hook on the session is not called
+}
+
+func (i interposed) OnLoss(fn func(recipeapi.Loss)) (remove func()) {
+	if i.deaf {
+		fn = func(recipeapi.Loss) {}
+	}
+	return i.Client.OnLoss(fn)
+}
+
+func (i interposed) Conn() (*zkconn.Conn, error) {
+	i.meanwhile()
+	return i.Client.Conn()
+}
+
+// holder keeps what it is told.
+type holder struct {
+	lost []recipeapi.LossKind
+	read []string
+}
+
+func (h *holder) Lost(l recipeapi.Loss) { h.lost = append(h.lost, l.Kind) }
+func (h *holder) Read(data []byte)      { h.read = append(h.read, string(data)) }
+
+const sessionTimeout = 4 * time.Second
+
+// holdCase is what happens in that moment, and whether the node is held all the same.
+type holdCase struct {
+	opts      []framework.Option
+	other     bool // the node is another session's
+	meanwhile func(s *curatortest.Server, c *framework.Client)
+	hook      bool // the hook on the session is called; without it the clock and the state must do
+	want      error
+}
+
+// Each condition of a grant fails alone, between the look at the queue and the grant (rule 11).
+func TestHoldLooksAtEverything(t *testing.T) {
+	sessionPolicy := []framework.Option{framework.WithErrorPolicy(state.SessionErrorPolicy())}
+	suspendedFor := func(d time.Duration) func(s *curatortest.Server, c *framework.Client) {
+		return func(s *curatortest.Server, _ *framework.Client) {
+			s.Refuse()
+			s.Disconnect()
+			synctest.Wait()
+			time.Sleep(d)
+		}
+	}
+	reconnect := func(s *curatortest.Server, _ *framework.Client) {
+		s.Disconnect()
+		synctest.Wait()
+		time.Sleep(time.Second)
+	}
+	for name, c := range map[string]holdCase{
+		"nothing happens": {hook: true},
+		"another owner":   {other: true, hook: true, want: ephemeral.ErrGone},
+		"session over": {want: ephemeral.ErrGone, meanwhile: func(s *curatortest.Server, c *framework.Client) {
+			s.ExpireSession(c.SessionID())
+			synctest.Wait()
+			time.Sleep(time.Second)
+		}},
+		"deadline not passed":               {opts: sessionPolicy, meanwhile: suspendedFor(sessionTimeout/4 - 1)},
+		"deadline passed":                   {opts: sessionPolicy, meanwhile: suspendedFor(sessionTimeout / 4), want: ephemeral.ErrInDoubt},
+		"an error state":                    {meanwhile: suspendedFor(0), want: ephemeral.ErrInDoubt},
+		"an error state that has passed":    {hook: true, want: ephemeral.ErrInDoubt, meanwhile: reconnect},
+		"a disconnect that nobody told of": {meanwhile: reconnect},
+		"closed": {want: framework.ErrClosed, meanwhile: func(_ *curatortest.Server, c *framework.Client) {
+			_ = c.Close(context.Background()) // the node goes with the session
+		}},
+	} {
+		t.Run(name, func(t *testing.T) { synctest.Test(t, c.try) })
+	}
+}
+
+func (c holdCase) try(t *testing.T) {
+	server := curatortest.Start(t, curatortest.Virtual(), curatortest.WithTickTime(200*time.Millisecond))
+	client := server.Client(t, append(c.opts, framework.WithSessionTimeout(sessionTimeout))...)
+	api := recipeapi.Of(client)
+	created := create(t, client)
+	if c.other {
+		created.Owner++
+	}
+	h := &holder{}
+	node, err := ephemeral.Own(ephemeral.Config{
+		Node: created, ErrorPolicy: client.ErrorPolicy(),
+		Client: interposed{Client: api, deaf: !c.hook, meanwhile: func() {
+			if c.meanwhile != nil {
+				c.meanwhile(server, client)
+			}
+		}},
+	})
+	if err == nil {
+		err = node.Hold(h)
+	}
+	if !errors.Is(err, c.want) {
+		t.Errorf("error %v, want %v", err, c.want)
+	}
+	if node != nil {
+		node.Delete(t.Context(), recipeapi.Release{})
+	}
+	if n := api.LossHooks(); n != 0 {
+		t.Errorf("%d hooks are left", n)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_ = client.Close(ctx) // what has become of its session, and of the delete, is not the point
+}
+
+func create(t *testing.T, client *framework.Client) recipeapi.Created {
+	t.Helper()
+	builder := client.Create().CreatingParentContainersIfNeeded().WithProtection().WithMode(framework.EphemeralSequential)
+	created, _, err := recipeapi.Of(client).CreateAndList(t.Context(), builder, "/queue/member-", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return created
+}
+
+// A request to revoke that comes while nobody holds the node is told to the next holder, and
+// only to that one.
+func TestReadIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := curatortest.Start(t, curatortest.Virtual()).Client(t)
+		created := create(t, client)
+		node, err := ephemeral.Own(ephemeral.Config{
+			Client: recipeapi.Of(client), Node: created, ErrorPolicy: client.ErrorPolicy(), WatchAfter: time.Millisecond,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		node.Watch(nil, nil)
+		first, second, third := &holder{}, &holder{}, &holder{}
+		if err := node.Hold(first); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		node.Unhold(first)
+		if _, err := client.SetData().Uncompressed().ForPath(t.Context(), created.Path, []byte("request")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		for _, h := range []*holder{second, third} {
+			if err := node.Hold(h); err != nil {
+				t.Fatal(err)
+			}
+			node.Unhold(h)
+		}
+		if len(second.read) != 1 || second.read[0] != "request" {
+			t.Errorf("the next holder was told %q", second.read)
+		}
+		node.Delete(t.Context(), recipeapi.Release{})
+		<-node.Deletion().Done
+	})
+}
+
+// A holder is told of the first loss only. After a loss that is not final the node can be held
+// again, with the same token.
+func TestLossIsToldOnce(t *testing.T) {
+	for kind, again := range map[recipeapi.LossKind]error{
+		recipeapi.LossSuspended: nil,
+		recipeapi.LossDeadline:  nil,
+		recipeapi.LossDeleted:   ephemeral.ErrGone,
+		recipeapi.LossSession:   ephemeral.ErrGone,
+		recipeapi.LossClosed:    ephemeral.ErrGone,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			client := curatortest.Start(t, curatortest.Virtual()).Client(t)
+			created := create(t, client)
+			node, err := ephemeral.Own(ephemeral.Config{Client: recipeapi.Of(client), Node: created, ErrorPolicy: client.ErrorPolicy()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := &holder{}
+			if err := node.Hold(h); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				node.Lose(recipeapi.Loss{Kind: kind, Session: node.Session()})
+			}
+			if len(h.lost) != 1 || h.lost[0] != kind {
+				t.Errorf("told %v, want %v once", h.lost, kind)
+			}
+			if err := node.Hold(&holder{}); !errors.Is(err, again) {
+				t.Errorf("held again after %v: %v, want %v", kind, err, again)
+			}
+			if node.Czxid() != created.Czxid {
+				t.Errorf("token %d, want %d", node.Czxid(), created.Czxid)
+			}
+			node.Delete(t.Context(), recipeapi.Release{})
+			<-node.Deletion().Done
+		})
+	}
+}

@@ -1,0 +1,47 @@
+package ephemeral
+
+import (
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/recipeapi"
+)
+
+// A loss is noticed in four ways: the session layer calls onLoss (suspended, deadline, session
+// over, closed), the holder asks for the clock by Check, the watch on the node fires (watch.go),
+// or a request of the recipe finds that the node is missing and calls Lose.
+//
+// The holder is told of the first loss only, and before anybody else can be let in (rule 11 of
+// the lock model). That needs good clocks and a running process. Without them there is the
+// token, [Node.Czxid].
+
+// onLoss is the hook on the session.
+func (n *Node) onLoss(l recipeapi.Loss) {
+	if l.Kind == recipeapi.LossClosed || l.Session == n.Session() {
+		n.Lose(l)
+	}
+}
+
+// Check looks at the clock and at the session, whether or not a loss was noticed before.
+func (n *Node) Check() {
+	conn, err := n.cfg.Client.Conn()
+	if err != nil {
+		return
+	}
+	switch deadline, alive := conn.Deadline(n.Session()); {
+	case !alive:
+		n.Lose(recipeapi.Loss{Kind: recipeapi.LossSession, Session: n.Session(), Err: framework.ErrSessionExpired})
+	case !time.Now().Before(deadline):
+		n.Lose(recipeapi.Loss{Kind: recipeapi.LossDeadline, Session: n.Session()})
+	}
+}
+
+// Expired reports whether the session that owns the node is over.
+func (n *Node) Expired() bool {
+	conn, err := n.cfg.Client.Conn()
+	if err != nil {
+		return false // the next request returns the error
+	}
+	_, alive := conn.Deadline(n.Session())
+	return !alive
+}

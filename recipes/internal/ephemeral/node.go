@@ -1,0 +1,182 @@
+package ephemeral
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/state"
+)
+
+// Errors of [Own] and [Node.Hold].
+var (
+	// ErrInDoubt is returned when the session cannot be relied on now. The node may be held
+	// later.
+	ErrInDoubt = errors.New("the session is in doubt")
+	// ErrGone is returned when the node was deleted, or when its session is over.
+	ErrGone = errors.New("the node is gone")
+)
+
+// Config describes a node.
+type Config struct {
+	Client      recipeapi.Client
+	Node        recipeapi.Created
+	ErrorPolicy state.ErrorPolicy
+	// Waited says that the node had others ahead of it when it was made.
+	Waited bool
+	// WatchAfter is the time from the first grant until the node is watched. Most locks are
+	// held for less, and need no watch.
+	WatchAfter time.Duration
+	// Span is the acquisition that the first read of the node belongs to.
+	Span *telemetry.Acquisition
+	// Unwatched is called once if the server refuses for good to let the client watch the
+	// node. Nil does nothing.
+	Unwatched func(err error)
+}
+
+// Holder relies on a node. Its methods are called without locks of the node.
+type Holder interface {
+	// Lost is called once, when the node cannot be relied on any more, before the server can
+	// let anybody else in.
+	Lost(recipeapi.Loss)
+	// Read is called with the node's data when the node was read. Other clients change the
+	// data to ask for the lock.
+	Read(data []byte)
+}
+
+// phase is how far a node's life has come. It only rises.
+type phase int8
+
+const (
+	owned    phase = iota // the client's session owns the node, as far as the client knows
+	gone                  // the node was deleted by others, or its session is over
+	deleting              // the client deletes the node
+)
+
+// Node is an ephemeral node that a session of the client owns.
+type Node struct {
+	cfg    Config
+	unhook func() // removes the hook on the session
+
+	mu        sync.Mutex
+	phase     phase
+	holder    Holder // nil while nobody holds the node
+	placeGone bool   // see GivePlace
+	data      []byte // as it was read last
+	unread    bool   // the holder has not been told of data
+	watch     nodeWatch
+	removal   *recipeapi.PendingDelete // set by deletion
+
+	deletion sync.Once
+}
+
+// Path returns the server's path of the node.
+func (n *Node) Path() string { return n.cfg.Node.Path }
+
+// Czxid returns the transaction that made the node. It is a fencing token.
+func (n *Node) Czxid() int64 { return n.cfg.Node.Czxid }
+
+// Session returns the session that owns the node.
+func (n *Node) Session() int64 { return n.cfg.Node.Session }
+
+func (n *Node) setHolder(h Holder) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.phase != owned {
+		return false
+	}
+	n.holder, n.unread = h, n.data != nil
+	return true
+}
+
+func (n *Node) heldBy(h Holder) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.holder == h
+}
+
+// Unhold takes the node from h. The node stays, and may be held again.
+func (n *Node) Unhold(h Holder) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.holder == h {
+		n.holder = nil
+	}
+}
+
+// GivePlace lets another node take the place of this one in the queue. From then on its
+// deletion must not be marked as a release. GivePlace returns false if nobody holds the node.
+func (n *Node) GivePlace() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.placeGone = n.placeGone || n.holder != nil
+	return n.holder != nil
+}
+
+// MayMark reports whether the deletion of the node may be marked as a release: the node has
+// waited, so that others may wait behind it, and no other node has taken its place.
+func (n *Node) MayMark() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.cfg.Waited && !n.placeGone
+}
+
+// Lose tells the holder that the node cannot be relied on. When it returns the holder knows.
+func (n *Node) Lose(l recipeapi.Loss) {
+	n.mu.Lock()
+	if l.Kind.Final() {
+		n.phase = max(n.phase, gone)
+		n.stopWatch()
+	}
+	holder := n.holder
+	n.holder = nil
+	n.mu.Unlock()
+	if holder != nil {
+		holder.Lost(l)
+	}
+}
+
+// tellData tells the holder of the node's data. Without a holder the next one is told.
+func (n *Node) tellData() {
+	n.mu.Lock()
+	holder, data := n.holder, n.data
+	tell := holder != nil && n.unread
+	if tell {
+		n.unread = false
+	}
+	n.mu.Unlock()
+	if tell {
+		holder.Read(data)
+	}
+}
+
+// keepData keeps what was read. It returns false if the node is not to be watched any more.
+func (n *Node) keepData(data []byte) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.data, n.unread = data, data != nil
+	return n.phase != deleting
+}
+
+// stopWatch ends what is about to set the watch. A watch that is set goes with the node.
+// n.mu is held.
+func (n *Node) stopWatch() {
+	if n.watch.timer != nil {
+		n.watch.timer.Stop()
+	}
+	if n.watch.stopRead != nil {
+		n.watch.stopRead() // Close waits for the read, and the read may wait for a connection
+	}
+}
+
+// nodeWatch is the watch on the node itself. It stays with the node when the holder changes.
+// The node's mu guards it.
+type nodeWatch struct {
+	started  bool               // the node is watched, or will be
+	timer    *time.Timer        // has the node read; nil if a contender's watch was taken over
+	stopRead context.CancelFunc // ends the read that is about to set the watch
+	read     bool               // the node was read for the watch before
+}

@@ -1,0 +1,155 @@
+package ephemeral
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/recipes/internal/watchset"
+)
+
+// Watch keeps the node watched from now on: others may delete it, or ask for it by its data.
+// set is a watch that the contender has set on the node, and data the node's data as it was
+// read with it; both may be nil. Without a watch Watch sets one after Config.WatchAfter.
+//
+// A node is watched once. A second watch is given back.
+func (n *Node) Watch(set *watchset.Watch, data []byte) {
+	first := n.startWatch(set == nil)
+	switch {
+	case set == nil:
+	case !first:
+		if conn, err := n.cfg.Client.Conn(); err == nil {
+			conn.Unwatch(&set.Watch)
+		}
+	default:
+		if fired := set.HandTo(n.onEvent); !fired { // after an event the node is read again
+			n.keepData(data)
+			n.tellData()
+		}
+	}
+}
+
+// startWatch reports whether the node was not watched before. With read it has the node read,
+// and the watch set, later.
+func (n *Node) startWatch(read bool) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.phase != owned || n.watch.started {
+		return false
+	}
+	n.watch.started = true
+	if read {
+		n.watch.timer = time.AfterFunc(n.cfg.WatchAfter, func() { n.cfg.Client.Go(n.readAndWatch) })
+	}
+	return true
+}
+
+// readAndWatch reads the node and sets the watch. It tries again until it has an answer,
+// because without the watch nobody notices that an operator deletes the node.
+func (n *Node) readAndWatch(ctx context.Context) {
+	conn, err := n.cfg.Client.Conn()
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	first, ok := n.startRead(cancel)
+	if !ok {
+		return
+	}
+	if err = conn.Ready(ctx); err != nil {
+		return
+	}
+	ctx, traced := n.cfg.Span.Watch(ctx, conn, n.Path(), first)
+	tries := 0
+	defer func() {
+		if errors.Is(err, context.Canceled) {
+			err = nil // the node is being deleted, and need not be watched
+		}
+		traced.End(tries, err)
+	}()
+	var pace backoff.BackOff
+	for {
+		tries++
+		err = n.tryToWatch(ctx, conn)
+		if errors.Is(err, framework.ErrSessionExpired) || !framework.Retryable(err) {
+			break
+		}
+		if pace == nil {
+			pace = backoff.NewExponentialBackOff(backoff.WithInitialInterval(10*time.Millisecond),
+				backoff.WithMaxInterval(time.Second), backoff.WithMaxElapsedTime(0))
+		} else if err = wait.For(ctx, pace.NextBackOff()); err != nil {
+			return
+		}
+		if err = conn.Ready(ctx); err != nil {
+			return
+		}
+	}
+	n.endRead(ctx, err)
+}
+
+// endRead takes note of the answer that will not change.
+func (n *Node) endRead(ctx context.Context, err error) {
+	switch {
+	case err == nil, ctx.Err() != nil, errors.Is(err, framework.ErrSessionExpired), errors.Is(err, framework.ErrClosed):
+	case errors.Is(err, framework.ErrNoNode):
+		n.Lose(recipeapi.Loss{Kind: recipeapi.LossDeleted, Session: n.Session()})
+	case n.cfg.Unwatched != nil:
+		n.cfg.Unwatched(err)
+	}
+}
+
+// tryToWatch sends one read that sets the watch.
+func (n *Node) tryToWatch(ctx context.Context, conn *zkconn.Conn) error {
+	own := watchset.NewOwned(watchset.Want{Path: n.Path()}, n.onEvent)
+	call := watchset.ReadCall(own.Want, &own.Watch)
+	if err := conn.Do(ctx, n.Session(), call); err != nil {
+		return err
+	}
+	if call.Err != nil {
+		return call.Err
+	}
+	if !n.keepData(call.Res.(*jute.GetDataResponse).Data) {
+		conn.Unwatch(&own.Watch)
+	}
+	n.tellData()
+	return nil
+}
+
+// startRead reports whether the node is still to be watched, and whether this is the first
+// read. stop is called when the node is deleted.
+func (n *Node) startRead(stop context.CancelFunc) (first, ok bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.phase != owned {
+		return false, false
+	}
+	n.watch.stopRead = stop
+	first, n.watch.read = !n.watch.read, true
+	return first, true
+}
+
+// onEvent gets the event of the watch. Usually it is the node's deletion by its holder.
+func (n *Node) onEvent(e zkconn.WatchEvent) {
+	n.mu.Lock()
+	over := n.phase != owned
+	n.mu.Unlock()
+	if over {
+		return
+	}
+	switch e.Type {
+	case zkconn.NodeDeleted:
+		n.cfg.Client.Go(func(context.Context) {
+			n.Lose(recipeapi.Loss{Kind: recipeapi.LossDeleted, Session: n.Session()})
+		})
+	case zkconn.NodeDataChanged, zkconn.WatchReset:
+		n.cfg.Client.Go(n.readAndWatch)
+	}
+}

@@ -1,0 +1,90 @@
+package lockqueue
+
+import (
+	"context"
+
+	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/recipes/internal/ephemeral"
+)
+
+// Acquire goes on until the queue lets the contender in and hold has taken its nodes, all or
+// none. The errors of hold are those of [ephemeral.Node.Hold]. When Acquire fails it has
+// deleted the nodes, as far as the server could be reached within Spec.CleanUp.
+//
+// Acquire may be called again after it returned nil: for a new hold on the same nodes, or after
+// Forget at the end of the queue.
+//
+// Many goroutines may wait here. Every step but the wait itself returns before they sleep, so
+// that their stacks stay small.
+func (c *Contender) Acquire(ctx context.Context, hold func(nodes []*ephemeral.Node) error) (err error) {
+	c.hold = hold
+	if c.state == granted {
+		c.state = look
+	}
+	defer func() { // also when a retry policy or an error policy of the user panics
+		if c.state != granted {
+			c.giveUp(ctx)
+		}
+	}()
+	if c.spec.Changed != nil {
+		defer c.spec.Changed(func() { c.changed.Store(true); c.watches.Wake() })()
+	}
+	for c.state != granted {
+		next, err := c.step(ctx)
+		if err != nil {
+			return err
+		}
+		c.state = next
+	}
+	return nil
+}
+
+func (c *Contender) step(ctx context.Context) (phase, error) {
+	switch c.state {
+	case create:
+		return c.create(ctx)
+	case look:
+		return c.look(ctx)
+	case arm:
+		return c.arm(ctx)
+	case wait:
+		return c.wait(ctx)
+	case grant:
+		return c.grant(ctx)
+	default:
+		return c.restart(ctx)
+	}
+}
+
+// restart deletes what is left of a place that was lost, before the contender takes another
+// one: behind its former node the contender would wait for itself.
+func (c *Contender) restart(ctx context.Context) (phase, error) {
+	c.giveUp(ctx)
+	switch guard := c.spec.Guard; {
+	case guard != nil && guard.Expired():
+		return restart, ErrGuardGone
+	case ctx.Err() != nil:
+		return restart, ContextError(ctx)
+	}
+	return create, nil
+}
+
+// giveUp gives back the watches and deletes the nodes.
+func (c *Contender) giveUp(ctx context.Context) {
+	c.endWait()
+	var with recipeapi.Release
+	if c.spec.GiveUp != nil && len(c.nodes) > 0 {
+		with = c.spec.GiveUp()
+	}
+	var removals []*recipeapi.PendingDelete
+	for i, node := range c.nodes {
+		if i >= len(c.owned) {
+			removals = append(removals, c.spec.Client.Release(ctx, node.Path, node.Session, with))
+			continue
+		}
+		c.owned[i].Delete(ctx, with)
+		removals = append(removals, c.owned[i].Deletion())
+	}
+	c.Forget()
+	AwaitRemovals(ctx, c.spec.CleanUp, removals...)
+}

@@ -1,0 +1,193 @@
+package lockqueue
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/recipes/internal/watchset"
+)
+
+// maxTogether bounds how many watches one request sets.
+const maxTogether = 100
+
+// wants returns the watches of the wait. The own node comes first, and a marker before its
+// node: of events that prove something together none is missed then (rule 2).
+func (c *Contender) wants() []watchset.Want {
+	if c.byChildren {
+		return []watchset.Want{
+			{Path: c.spec.FullDir, Kind: watchset.Children, Tag: children},
+			{Path: c.spec.Guard.Path(), Tag: guardNode},
+		}
+	}
+	wants := make([]watchset.Want, 1, 1+2*len(c.behind))
+	wants[0] = watchset.Want{Path: c.last().Path, Tag: ownNode}
+	for _, path := range c.behind {
+		if c.spec.Rules.Marks(Name(path)) {
+			wants = append(wants, watchset.Want{Path: Marker(path), Kind: watchset.Exists, Tag: marker})
+		}
+		wants = append(wants, watchset.Want{Path: path, Tag: nodeAhead})
+	}
+	return wants
+}
+
+// arm sets the watches of the wait: by one request, or by reading each node.
+func (c *Contender) arm(ctx context.Context) (phase, error) {
+	conn, err := c.spec.Client.Conn()
+	if err != nil {
+		return restart, err
+	}
+	c.waited = true
+	wants := c.wants()
+	if c.mayArmTogether(len(wants)) {
+		next, err := c.armTogether(ctx, conn, wants)
+		if !errors.Is(err, zkconn.ErrCovered) {
+			return next, err
+		}
+	}
+	return c.armByReading(ctx, conn, wants)
+}
+
+// mayArmTogether reports whether n watches may be set without reading the nodes. A silent watch
+// on the own node must prove that the node exists, so the server must not keep its events from
+// us: the node must be open to everybody. A node whose watch has fired has to be read.
+func (c *Contender) mayArmTogether(n int) bool {
+	return !c.byChildren && c.last().Open && !c.spec.Plain && c.watches.OnlyReset() && n <= maxTogether && !c.spec.Span.Recording()
+}
+
+// armTogether sets the watches by one request, at one moment. When all nodes ahead are watched,
+// one of their holders may be releasing just now. So the queue is listed in the same write, and
+// need not be listed later if that has happened.
+func (c *Contender) armTogether(ctx context.Context, conn *zkconn.Conn, wants []watchset.Want) (phase, error) {
+	calls := []*zkconn.Call{c.watches.ArmTogether(wants, c.last().Czxid)}
+	var queue jute.GetChildren2Response
+	if c.behindAll {
+		calls = append(calls, listCall(c.spec.FullDir, &queue))
+	}
+	if err := c.send(ctx, conn, calls...); err != nil {
+		c.watches.Forget()
+		if errors.Is(err, zkconn.ErrCovered) {
+			return look, err
+		}
+		return c.afterNoAnswer(ctx, err)
+	}
+	if err := calls[0].Err; err != nil {
+		c.watches.Forget()
+		return c.afterRefusal(ctx, err)
+	}
+	if !c.watches.AnyFired() {
+		return c.sleep(true)
+	}
+	// A watch that has fired by now may never have been set, so even a marker proves nothing.
+	if c.behindAll && calls[1].Err == nil {
+		c.names = queue.Children
+	}
+	return look, nil
+}
+
+// armByReading sets the watches by reading the nodes, all in one write.
+func (c *Contender) armByReading(ctx context.Context, conn *zkconn.Conn, wants []watchset.Want) (phase, error) {
+	reads, idle := c.watches.ArmByReading(wants)
+	for _, w := range idle {
+		conn.Unwatch(&w.Watch)
+	}
+	if len(reads) == 0 {
+		return c.sleep(false)
+	}
+	calls := make([]*zkconn.Call, len(reads))
+	for i, read := range reads {
+		calls[i] = read.Call
+	}
+	if err := c.send(ctx, conn, calls...); err != nil {
+		for _, read := range reads {
+			c.watches.Keep(read, false)
+		}
+		return c.afterNoAnswer(ctx, err)
+	}
+	next, err := wait, error(nil)
+	for _, read := range reads {
+		next, err = c.answered(read, next, err)
+	}
+	switch {
+	case next == restart, err == nil && next != wait:
+		return next, nil
+	case errors.Is(err, ErrGuardGone):
+		return restart, err
+	case err != nil:
+		return c.afterRefusal(ctx, err)
+	}
+	c.reportWaiting(reads)
+	return c.sleep(false)
+}
+
+// answered handles the answer to one read that sets a watch. next and err are the result of the
+// answers before it. A missing own node outweighs them all, and an error outweighs a node ahead
+// that is missing.
+func (c *Contender) answered(read watchset.Read, next phase, err error) (phase, error) {
+	missing := errors.Is(read.Call.Err, framework.ErrNoNode)
+	set := read.Call.Err == nil || missing && read.Tag == marker
+	c.watches.Keep(read, set)
+	switch {
+	case set && read.Tag == ownNode:
+		c.ownData = read.Call.Res.(*jute.GetDataResponse).Data
+	case set && read.Tag == children:
+		names := read.Call.Res.(*jute.GetChildren2Response).Children
+		if !slices.Equal(slices.Sorted(slices.Values(names)), c.decidedOn) {
+			c.names = names
+			return look, err
+		}
+	case set:
+	case !missing:
+		return next, cmp.Or(err, read.Call.Err)
+	case read.Tag == ownNode, read.Tag == children:
+		return restart, err
+	case read.Tag == guardNode:
+		return next, cmp.Or(err, ErrGuardGone)
+	case next == wait:
+		return look, err
+	}
+	return next, err
+}
+
+// recheckAfter is when a wait reads the nodes that were not read when their watches were set.
+// The server sends no events of a node that we may not read, so a wait behind such a node would
+// never end.
+const recheckAfter = 10 * time.Second
+
+// sleep starts the wait.
+func (c *Contender) sleep(unread bool) (phase, error) {
+	if c.unread = unread; !unread {
+		return wait, nil
+	}
+	if c.recheck != nil {
+		c.recheck.Reset(recheckAfter)
+		return wait, nil
+	}
+	set := c.watches
+	c.recheck = time.AfterFunc(recheckAfter, func() {
+		c.recheckDue.Store(true)
+		set.Wake()
+	})
+	return wait, nil
+}
+
+// reportWaiting tells telemetry whose nodes are ahead.
+func (c *Contender) reportWaiting(reads []watchset.Read) {
+	if !c.spec.Span.Recording() {
+		return
+	}
+	var nodes [][]byte
+	mine := false
+	for _, read := range reads {
+		if res, ok := read.Call.Res.(*jute.GetDataResponse); ok && read.Tag == nodeAhead {
+			nodes = append(nodes, res.Data)
+			mine = mine || res.Stat.EphemeralOwner == c.last().Session
+		}
+	}
+	c.spec.Span.Waiting(mine, nodes...)
+}

@@ -1,0 +1,157 @@
+package lockqueue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/recipes/internal/ephemeral"
+	"github.com/go-curator/curator/recipes/internal/watchset"
+	"github.com/go-curator/curator/state"
+)
+
+// Errors of [Contender.Acquire], beside those of the client and the context.
+var (
+	// ErrBusy is returned when others are ahead and Spec.Try is set.
+	ErrBusy = errors.New("others are ahead")
+	// ErrNothingToWatch is returned when the rules neither let the contender in nor say which
+	// node must go first.
+	ErrNothingToWatch = errors.New("the rules neither let the contender in nor say what to watch")
+	// ErrPlaceLost is returned when the node of Spec.InPlaceOf is gone.
+	ErrPlaceLost = errors.New("the node whose place was to be taken is gone")
+	// ErrGuardGone is returned when the node of Spec.Guard is gone.
+	ErrGuardGone = errors.New("the node that guards the queue is gone")
+	// ErrSequenceExhausted is returned when the sequence numbers of the queue are nearly used
+	// up.
+	ErrSequenceExhausted = errors.New("the sequence numbers of the path are used up")
+)
+
+// Spec describes a place in a queue.
+type Spec struct {
+	Client      recipeapi.Client
+	ErrorPolicy state.ErrorPolicy
+	Dir         string // the client's path of the queue
+	FullDir     string // the server's
+	Name        string // what the node's name begins with: "lock-"
+	Builder     framework.CreateBuilder
+	Rules       Rules
+	Nodes       int  // how many nodes are made together; 0 means one
+	Try         bool // decide at once
+	Plain       bool // send request by request, as Java does
+
+	InPlaceOf *ephemeral.Node                 // take the number of this node; nil for a new number
+	Guard     *ephemeral.Node                 // without this node the wait is useless; nil for none
+	Changed   func(wake func()) (stop func()) // calls wake when the rules may decide otherwise; nil for never
+
+	// Admit is called before the contender is granted. With again it looks at the queue once
+	// more. Nil admits.
+	Admit func(ctx context.Context, node recipeapi.Created) (again bool, err error)
+	// OnBusy is called when others are seen ahead, with the paths of the nodes that are
+	// waited for. Nil does nothing.
+	OnBusy func(behind []string)
+	// GiveUp returns what goes with the delete of a node that is given up. Nil is nothing.
+	GiveUp func() recipeapi.Release
+	// Unwatched is that of ephemeral.Config.
+	Unwatched func(err error)
+
+	CleanUp    time.Duration // bounds the wait for the deletion of nodes that are given up
+	WatchAfter time.Duration // see ephemeral.Config
+	Span       *telemetry.Acquisition
+}
+
+// phase is the state of a Contender. See the package documentation.
+type phase int8
+
+const (
+	create phase = iota
+	look
+	arm
+	wait
+	grant
+	restart
+	granted
+)
+
+// Tags of watches: why a node is watched.
+const (
+	ownNode   int8 = iota // the contender's
+	marker                // of the node right ahead: see marker.go
+	nodeAhead             // one of these must go
+	children              // of the queue
+	guardNode             // Spec.Guard
+)
+
+// Contender is one place in a queue. One goroutine uses it.
+type Contender struct {
+	spec  Spec
+	state phase
+	hold  func(nodes []*ephemeral.Node) error // that of Acquire
+
+	nodes []recipeapi.Created // the last one is the one that waits
+	owned []*ephemeral.Node   // the same nodes, once they were first
+	names []string            // the children as they were listed last; nil if they must be listed
+
+	behind     []string // paths of nodes of which one must go
+	behindAll  bool     // behind has all nodes that are ahead
+	byChildren bool     // any change of the children is waited for, not behind
+	decidedOn  []string // the children, sorted, with byChildren
+
+	watches *watchset.Set // of the wait
+	waited  bool          // the contender has armed watches before
+	unread  bool          // the watches were set without reading the nodes
+	ownData []byte        // of the own node when it was read; nil if it was not
+	recheck *time.Timer   // while it waits
+
+	recheckDue atomic.Bool
+	changed    atomic.Bool // Spec.Changed has said so
+	reported   bool        // telemetry knows the place in the queue
+}
+
+// New returns a contender that has no place yet.
+func New(spec Spec) *Contender {
+	spec.Nodes = max(spec.Nodes, 1)
+	return &Contender{spec: spec, watches: watchset.New()}
+}
+
+// Forget leaves the nodes to their holders. The next Acquire makes other nodes.
+func (c *Contender) Forget() {
+	c.state, c.nodes, c.owned, c.names, c.ownData, c.waited = create, nil, nil, nil, nil, false
+}
+
+// last returns the node that waits.
+func (c *Contender) last() recipeapi.Created { return c.nodes[len(c.nodes)-1] }
+
+// Name returns the last part of a path.
+func Name(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// ContextError returns the error of a context that has ended, with its cause.
+func ContextError(ctx context.Context) error {
+	if cause := context.Cause(ctx); cause != ctx.Err() {
+		return fmt.Errorf("%w: %w", ctx.Err(), cause)
+	}
+	return ctx.Err()
+}
+
+// AwaitRemovals waits until the nodes are deleted, but not longer than bound. The end of ctx
+// does not matter. Without this wait a caller could return, or queue again, while its former
+// node is still ahead.
+func AwaitRemovals(ctx context.Context, bound time.Duration, removals ...*recipeapi.PendingDelete) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bound)
+	defer cancel()
+	for _, removal := range removals {
+		if removal == nil {
+			continue
+		}
+		select {
+		case <-removal.Done:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package lockqueue
+
+import (
+	"context"
+	"slices"
+
+	"github.com/go-curator/curator/internal/recipeapi"
+)
+
+// create makes the contender's nodes and lists the queue in the same write. A session's
+// requests are handled in order, so the list shows the nodes (rule 1).
+func (c *Contender) create(ctx context.Context) (phase, error) {
+	s := &c.spec
+	switch {
+	case s.InPlaceOf != nil:
+		return c.createInPlace(ctx)
+	case s.Nodes > 1:
+		nodes, left, err := s.Client.CreateGroup(ctx, s.Builder, s.Dir+"/"+s.Name, s.Nodes)
+		if err != nil {
+			AwaitRemovals(ctx, s.CleanUp, left...)
+			return restart, err
+		}
+		c.take(nodes)
+		return look, nil
+	}
+	node, err := c.createOne(ctx, s.Dir+"/"+s.Name, true)
+	if err != nil {
+		return restart, err
+	}
+	c.take([]recipeapi.Created{node})
+	return look, nil
+}
+
+func (c *Contender) createOne(ctx context.Context, path string, sequential bool) (node recipeapi.Created, err error) {
+	var left *recipeapi.PendingDelete
+	if c.spec.Plain && sequential {
+		node, left, err = c.spec.Client.Create(ctx, c.spec.Builder, path)
+	} else {
+		node, left, err = c.spec.Client.CreateAndList(ctx, c.spec.Builder, path, sequential)
+	}
+	if err != nil {
+		AwaitRemovals(ctx, c.spec.CleanUp, left)
+	}
+	return node, err
+}
+
+// take takes over nodes that were made. The names of their siblings are kept once, until the
+// next look: each of many waiters has seen as many names as there are waiters.
+func (c *Contender) take(nodes []recipeapi.Created) {
+	c.names = nodes[0].Siblings
+	for i := range nodes {
+		nodes[i].Siblings = nil
+	}
+	c.nodes = nodes
+}
+
+// createInPlace makes a node with the number of another node of this client. With a number of
+// its own it would stand behind waiters that would be let in together with it.
+func (c *Contender) createInPlace(ctx context.Context) (phase, error) {
+	s := &c.spec
+	before := Name(s.InPlaceOf.Path())
+	if !s.InPlaceOf.GivePlace() {
+		return restart, ErrPlaceLost
+	}
+	node, err := c.createOne(ctx, s.Dir+"/"+s.Name+s.Rules.Order(before), false)
+	if err != nil {
+		return restart, err
+	}
+	c.take([]recipeapi.Created{node})
+	// A deleted node never comes back. If the other node is there now, it was there when ours
+	// was made, and nobody was let in between.
+	if node.Session != s.InPlaceOf.Session() || !slices.Contains(c.names, before) {
+		s.InPlaceOf.Lose(recipeapi.Loss{Kind: recipeapi.LossDeleted, Session: s.InPlaceOf.Session()})
+		return restart, ErrPlaceLost
+	}
+	return look, nil
+}

@@ -1,0 +1,30 @@
+// Package lockqueue takes a place in a queue of ephemeral sequential nodes and waits until it
+// is the caller's turn. Locks, semaphores and leader latches are built on it. The differences
+// between them are in [Rules].
+//
+// A [Contender] is one place in the queue. It goes through these states:
+//
+//	state    what it does                                          goes on with
+//	create   make the node and list the queue, in one write        look
+//	look     read the order: first, or behind whom?                grant, arm, restart
+//	arm      set the watches of the wait, in one write             wait, look, restart
+//	wait     sleep until a watch fires                             grant, look, restart
+//	grant    check the session, hand the nodes to the caller       granted, look, restart
+//	restart  the node is gone: delete what is left, begin again    create
+//
+// Every state may also end with an error. Then no node is left behind.
+//
+// The rules of the lock model (docs/algorithms.md) are kept in these places:
+//
+//	1  create and list in one write              create.go, look.go
+//	2  which watches a wait sets, in which order arm.go
+//	3  the marker is a grant                     marker.go
+//	4  the meaning of each event                 wait.go
+//	5  how a holder releases                     package ephemeral, delete.go; marker.go
+//	6  a holder that never waited does not mark  marker.go
+//	7  sync after a reconnect                    internal/zkconn, session.go
+//	8  after a reconnect look again              wait.go
+//	9  give back every watch                     package watchset, Close
+//	10 the end of the sequence numbers           children.go
+//	11 no grant on a session in doubt            package ephemeral, node.go and loss.go
+package lockqueue

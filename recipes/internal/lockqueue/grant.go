@@ -1,0 +1,53 @@
+package lockqueue
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-curator/curator/recipes/internal/ephemeral"
+)
+
+// grant hands the nodes to the caller. The queue lets them in: look has seen nothing ahead of
+// them, or wait has seen the marker of the node right ahead. What is left to ask is the session,
+// by [ephemeral.Node.Hold] (rule 11).
+func (c *Contender) grant(ctx context.Context) (phase, error) {
+	if c.spec.Admit != nil {
+		if again, err := c.spec.Admit(ctx, c.last()); again || err != nil {
+			return look, err
+		}
+	}
+	if err := c.own(); errors.Is(err, ephemeral.ErrGone) {
+		return restart, nil
+	}
+	switch err := c.hold(c.owned); {
+	case errors.Is(err, ephemeral.ErrInDoubt):
+		return look, nil
+	case errors.Is(err, ephemeral.ErrGone):
+		return restart, nil
+	case err != nil:
+		return restart, err
+	}
+	ownWatch := c.watches.Take(ownNode)
+	c.endWait()
+	last := len(c.owned) - 1
+	for _, node := range c.owned[:last] {
+		node.Watch(nil, nil)
+	}
+	c.owned[last].Watch(ownWatch, c.ownData)
+	return granted, nil
+}
+
+// own takes charge of the nodes, unless it has done so before.
+func (c *Contender) own() error {
+	for _, node := range c.nodes[len(c.owned):] {
+		n, err := ephemeral.Own(ephemeral.Config{
+			Client: c.spec.Client, Node: node, ErrorPolicy: c.spec.ErrorPolicy, Waited: c.waited,
+			WatchAfter: c.spec.WatchAfter, Span: c.spec.Span, Unwatched: c.spec.Unwatched,
+		})
+		if err != nil {
+			return err
+		}
+		c.owned = append(c.owned, n)
+	}
+	return nil
+}

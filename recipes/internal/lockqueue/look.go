@@ -1,0 +1,89 @@
+package lockqueue
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/go-curator/curator/internal/recipeapi"
+)
+
+// look decides by the children of the queue whether the contender is let in (rule 1), and if
+// not, what it waits for. The children came with the last write, or are listed now.
+func (c *Contender) look(ctx context.Context) (phase, error) {
+	own := Name(c.last().Path)
+	number, ok := sequence(own)
+	if !ok {
+		return restart, ErrSequenceExhausted
+	}
+	names, err := c.children(ctx)
+	if errors.Is(err, ErrLeft) {
+		return restart, nil
+	}
+	if err == nil {
+		err = c.spec.Rules.Check(names)
+	}
+	if err != nil {
+		return restart, err
+	}
+	queue := Sort(names, c.spec.Rules.Order)
+	if !c.allIn(queue) {
+		return restart, nil
+	}
+	decision := c.spec.Rules.Decide(queue, own)
+	if !decision.Children { // else the order says nothing
+		c.reportPlace(queue, own, number)
+	}
+	if decision.Admitted {
+		return grant, nil
+	}
+	c.waitFor(decision, slices.Index(queue, own))
+	if c.byChildren {
+		c.decidedOn = slices.Sorted(slices.Values(names))
+	}
+	switch {
+	case c.spec.Try:
+		return restart, ErrBusy
+	case len(c.behind) == 0 && !c.byChildren:
+		return restart, ErrNothingToWatch
+	}
+	return arm, nil
+}
+
+// children returns the names that the last write has listed, once, or lists them.
+func (c *Contender) children(ctx context.Context) (names []string, err error) {
+	if names, c.names = c.names, nil; names != nil {
+		return names, nil
+	}
+	return List(ctx, c.spec.Client, c.spec.Dir, c.spec.FullDir, c.last().Session)
+}
+
+// waitFor keeps what the decision says must change. The rest of the queue is not kept.
+func (c *Contender) waitFor(d Decision, ahead int) {
+	c.byChildren, c.behindAll, c.behind = d.Children, len(d.Behind) == ahead, nil
+	for _, name := range d.Behind {
+		c.behind = append(c.behind, c.spec.FullDir+"/"+name)
+	}
+	if c.spec.OnBusy != nil {
+		c.spec.OnBusy(c.behind)
+	}
+}
+
+// allIn reports whether all nodes of the contender are in the queue.
+func (c *Contender) allIn(queue []string) bool {
+	return !slices.ContainsFunc(c.nodes, func(n recipeapi.Created) bool { return !slices.Contains(queue, Name(n.Path)) })
+}
+
+// reportPlace tells telemetry of the place in the queue, once.
+func (c *Contender) reportPlace(queue []string, own string, number int64) {
+	if c.reported {
+		return
+	}
+	c.reported = true
+	order := c.spec.Rules.Order
+	// The writer whose place a reader takes has the same number, and is not ahead.
+	if ahead := slices.IndexFunc(queue, func(name string) bool { return order(name) == order(own) }); ahead >= 0 {
+		c.spec.Span.Enqueued(ahead, len(queue), math.MaxInt32-number)
+	}
+}

@@ -1,0 +1,26 @@
+package lockqueue
+
+// Rules are the differences between kinds of queues. The methods are pure functions.
+type Rules interface {
+	// Order returns the text that a child is sorted by. It is "" for a child that is no
+	// contender.
+	Order(name string) string
+	// Check returns an error for children beside which the contender must not queue: those
+	// of another kind of lock, for example.
+	Check(names []string) error
+	// Decide says whether own is let in, and if not, what must change first. queue has all
+	// contenders in their order.
+	Decide(queue []string, own string) Decision
+	// Marks reports whether the holder of a node marks its release. See marker.go.
+	Marks(name string) bool
+}
+
+// Decision is the answer of Rules.Decide.
+type Decision struct {
+	Admitted bool
+	// Behind has the names of nodes of which at least one must go.
+	Behind []string
+	// Children says that any change of the children may let the contender in. Then Behind is
+	// not used.
+	Children bool
+}

@@ -1,0 +1,181 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/recipes/internal/lockqueue"
+)
+
+var (
+	// errMaxWait is the cause of a wait's end by WithMaxWait.
+	errMaxWait = errors.New("WithMaxWait has passed")
+	// errPanicked is the error of a span whose acquisition did not return.
+	errPanicked = errors.New("a panic in code of the user")
+)
+
+// acquisition is one call of Acquire or TryAcquire.
+type acquisition struct {
+	lock    *queueLock
+	wait    bool
+	ctx     context.Context    // that of the call: it decides about re-entry
+	waitCtx context.Context    // bounds the wait: ctx, and WithMaxWait
+	cancel  context.CancelFunc // of WithMaxWait, or nil
+	span    *telemetry.Acquisition
+	ended   bool // the span has ended
+	site    callSite
+
+	slow    *time.Timer // logs a slow wait; nil before others were seen
+	waitsOn *queueLock  // any hold of this lock may block the wait; nil if only the nodes behind can
+
+	writer *hold        // the writer whose place a reader takes; nil without one
+	turn   *localLines  // the acquisition has the turn there; nil without it
+	record *delayRecord // with WithLockDelay; else nil
+
+	mu     sync.Mutex
+	busy   bool     // others were seen to hold the lock
+	behind []string // the paths of nodes that are waited for
+}
+
+// traced runs an acquisition as a span.
+func (l *queueLock) traced(ctx context.Context, wait bool, acquire func(a *acquisition) (*Lease, error)) (*Lease, error) {
+	if ctx == nil {
+		return nil, errNilContext
+	}
+	a := &acquisition{lock: l, wait: wait, ctx: ctx, site: caller()}
+	a.waitCtx, a.span = l.api.Telemetry().Acquire(ctx, l.spans, !wait)
+	if wait && l.cfg.maxWait > 0 {
+		a.waitCtx, a.cancel = context.WithTimeoutCause(a.waitCtx, l.cfg.maxWait, errMaxWait)
+	}
+	defer a.close()
+	if ctx.Err() != nil {
+		return a.end(nil, lockqueue.ContextError(ctx))
+	}
+	lease, err := acquire(a)
+	return a.end(lease, err)
+}
+
+// end ends the span with the result of the acquisition.
+func (a *acquisition) end(lease *Lease, err error) (*Lease, error) {
+	a.ended = true
+	if err != nil {
+		a.span.Failed(failure(a.waitCtx, err))
+		return nil, fmt.Errorf("lock %s: %w", a.lock.path, err)
+	}
+	lease.countHeld(a.ctx)
+	a.span.Granted(lease.Token(), lease.nested)
+	return lease, nil
+}
+
+// close frees the acquisition, also when code of the user panics.
+func (a *acquisition) close() {
+	if a.cancel != nil {
+		a.cancel()
+	}
+	if a.slow != nil {
+		a.slow.Stop()
+	}
+	if !a.ended {
+		a.span.Failed(telemetry.Failure{Err: errPanicked})
+	}
+}
+
+// sawBusy notes that others hold the lock. behind has the nodes that are waited for.
+func (a *acquisition) sawBusy(behind []string) {
+	a.mu.Lock()
+	a.busy, a.behind = true, behind
+	a.mu.Unlock()
+	if a.turn != nil {
+		a.turn.setBusy(a.lock.key())
+	}
+	a.logSlowWait()
+}
+
+func (a *acquisition) isBusy() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.busy
+}
+
+// logSlowWait has the wait logged, once, if it lasts.
+func (a *acquisition) logSlowWait() {
+	if a.wait && a.slow == nil {
+		a.slow = a.lock.logSlowWait(a.site, a.blocking)
+	}
+}
+
+// blocking returns the hold that the acquisition waits for, and where it was acquired. It
+// returns nil if that is another client's.
+func (a *acquisition) blocking() (*hold, callSite) {
+	locks := locksOf(a.lock.api)
+	var h *hold
+	if a.waitsOn != nil {
+		h = locks.leased(a.waitsOn.key())
+	} else {
+		a.mu.Lock()
+		behind := a.behind
+		a.mu.Unlock()
+		h = locks.holding(behind)
+	}
+	if h == nil {
+		return nil, callSite{}
+	}
+	return h, h.site
+}
+
+// passTurn passes the turn on, if no hold does.
+func (a *acquisition) passTurn() {
+	if a.turn != nil {
+		a.turn.pass(a.lock.key(), nil, 0)
+		a.turn = nil
+	}
+}
+
+// awaitRemovals waits for the deletion of nodes, so that the next place is not behind them.
+func (a *acquisition) awaitRemovals(holds ...*hold) {
+	var removals []*recipeapi.PendingDelete
+	for _, h := range holds {
+		removals = append(removals, h.node.Deletion())
+	}
+	lockqueue.AwaitRemovals(a.waitCtx, a.lock.cfg.releaseTimeout, removals...)
+}
+
+// explain turns the reason for the end of a wait into the caller's error. ErrNotAcquired says
+// that the lock was seen to be held by others.
+func (a *acquisition) explain(err error) error {
+	switch {
+	case errors.Is(err, lockqueue.ErrBusy):
+		return ErrNotAcquired
+	case errors.Is(err, lockqueue.ErrPlaceLost):
+		return a.writer.reason()
+	case errors.Is(err, lockqueue.ErrNothingToWatch), errors.Is(err, framework.ErrInvalidBuilder):
+		return fmt.Errorf("%w: WithDriver: %w", framework.ErrInvalidOption, err)
+	}
+	maxWait := context.Cause(a.waitCtx) == errMaxWait // ctx may have ended since, during the clean-up
+	busy := a.isBusy()
+	switch {
+	case a.waitCtx.Err() == nil, errors.Is(err, ErrKindMismatch), errors.Is(err, ErrNotAcquired):
+		return err
+	case maxWait && busy:
+		return fmt.Errorf("%w within %v", ErrNotAcquired, a.lock.cfg.maxWait)
+	case maxWait:
+		return fmt.Errorf("%w: no answer within %v: %v", framework.ErrConnectionLoss, a.lock.cfg.maxWait, err)
+	case busy:
+		return fmt.Errorf("%w: %w", ErrNotAcquired, lockqueue.ContextError(a.ctx))
+	}
+	return err
+}
+
+// failure describes the error of an acquisition whose wait had the context waitCtx.
+func failure(waitCtx context.Context, err error) telemetry.Failure {
+	return telemetry.Failure{
+		Err: err, Busy: errors.Is(err, ErrNotAcquired), Lost: errors.Is(err, ErrNotHeld),
+		MaxWait: context.Cause(waitCtx) == errMaxWait,
+	}
+}

@@ -1,0 +1,35 @@
+package locks
+
+import (
+	"fmt"
+	"reflect"
+	"runtime"
+	"strings"
+)
+
+// callSite is the place in the user's code that acquired a lock. File and line are looked up
+// only when they are asked for. Between the user's code and the lock there may be Do, and a multi
+// lock.
+type callSite [9]uintptr
+
+// caller returns the call site of an acquisition. Its own caller is queueLock.traced.
+func caller() (s callSite) {
+	runtime.Callers(4, s[:])
+	return s
+}
+
+var ownPackage = reflect.TypeFor[callSite]().PkgPath() + "."
+
+// String returns the file and line of the caller of this package.
+func (s callSite) String() string {
+	frames := runtime.CallersFrames(s[:])
+	for {
+		frame, more := frames.Next()
+		if frame.PC != 0 && !strings.HasPrefix(frame.Function, ownPackage) {
+			return fmt.Sprintf("%s:%d", frame.File, frame.Line)
+		}
+		if !more {
+			return "unknown"
+		}
+	}
+}

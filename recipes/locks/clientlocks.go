@@ -1,0 +1,81 @@
+package locks
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/go-curator/curator/internal/recipeapi"
+)
+
+// clientLocks is what all locks of one client share, by whatever objects they were made: its
+// holds, and the lines of goroutines that hand nodes over. It lives as long as the client.
+type clientLocks struct {
+	mu     sync.Mutex
+	counts map[identity]int // of holds
+	nodes  map[string]*hold // by the server's path of the node
+	lines  localLines
+}
+
+type clientLocksKey struct{}
+
+// locksOf returns the clientLocks of a client.
+func locksOf(api recipeapi.Client) *clientLocks {
+	return api.Shared(clientLocksKey{}, func() any {
+		return &clientLocks{
+			counts: map[identity]int{}, nodes: map[string]*hold{}, lines: localLines{lines: map[identity]*localLine{}},
+		}
+	}).(*clientLocks)
+}
+
+func (c *clientLocks) add(h *hold) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.counts[h.key()]++
+	c.nodes[h.node.Path()] = h
+}
+
+func (c *clientLocks) remove(h *hold) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := h.key()
+	if c.counts[key]--; c.counts[key] == 0 {
+		delete(c.counts, key)
+	}
+	if c.nodes[h.node.Path()] == h {
+		delete(c.nodes, h.node.Path())
+	}
+}
+
+func (c *clientLocks) isHeld(key identity) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.counts[key] > 0
+}
+
+// holding returns the hold of one of the nodes. It is nil if another client holds them.
+func (c *clientLocks) holding(paths []string) *hold {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, path := range paths {
+		if h := c.nodes[path]; h != nil {
+			return h
+		}
+	}
+	return nil
+}
+
+// leased returns a hold of the lock that has leases, or nil.
+func (c *clientLocks) leased(key identity) *hold {
+	c.mu.Lock()
+	var all []*hold
+	for _, h := range c.nodes {
+		if h.key() == key {
+			all = append(all, h)
+		}
+	}
+	c.mu.Unlock()
+	if i := slices.IndexFunc(all, (*hold).leased); i >= 0 {
+		return all[i]
+	}
+	return nil
+}

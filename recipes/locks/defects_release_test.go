@@ -1,0 +1,257 @@
+package locks_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/state"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// outage is how long no connection can be made; it is longer than any bound of a lock's.
+const outage = 10 * time.Minute
+
+// stopped is an error policy that keeps a client from noticing that time goes on, as if its
+// process had been stopped: the session layer waits for its answer. Nothing is an error state.
+type stopped struct {
+	stop chan struct{} // has room for one: the next answer is to be waited for
+	goOn chan struct{}
+}
+
+func newStopped() *stopped {
+	return &stopped{stop: make(chan struct{}, 1), goOn: make(chan struct{})}
+}
+
+// IsErrorState waits if the process is to be stopped.
+func (p *stopped) IsErrorState(state.ConnectionState) bool {
+	select {
+	case <-p.stop:
+		<-p.goOn
+	default:
+	}
+	return false
+}
+
+// stopPast stops the client past the end of its session, at the server, too. The client notices
+// nothing until resume is called, but can ask the clock.
+func (p *stopped) stopPast(t *testing.T, s *curatortest.Server, client *framework.Client) (resume func()) {
+	t.Helper()
+	id, sessions := client.SessionID(), s.Sessions()
+	accept := s.Refuse()
+	p.stop <- struct{}{}
+	s.DisconnectSession(id)
+	synctest.Wait()
+	if len(p.stop) > 0 {
+		t.Fatal("the session layer was not stopped")
+	}
+	time.Sleep(time.Minute)
+	if s.Sessions() != sessions-1 {
+		t.Fatalf("%d sessions, want that of the stopped client to have ended", s.Sessions())
+	}
+	return func() {
+		close(p.goOn)
+		accept()
+	}
+}
+
+// released is a Release on its way.
+type released struct {
+	err  error
+	done chan struct{}
+}
+
+func startRelease(ctx context.Context, lease *locks.Lease) *released {
+	r := &released{done: make(chan struct{})}
+	go func() {
+		defer close(r.done)
+		r.err = lease.Release(ctx)
+	}()
+	synctest.Wait()
+	return r
+}
+
+// A process that was stopped past its session and releases before its session layer has noticed
+// does not say that nobody else was let in, and hands nothing over.
+func TestReleaseAfterStop(t *testing.T) {
+	delayed := []locks.MutexOption{locks.WithLockDelay(time.Second)}
+	for name, c := range map[string]struct{ opts, rival []locks.MutexOption }{
+		"alone":     {nil, nil},
+		"hand-over": {[]locks.MutexOption{locks.WithLocalHandover(10)}, nil},
+		"delay":     {delayed, delayed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+				policy := newStopped()
+				client := s.Client(t, framework.WithErrorPolicy(policy))
+				lock := virtualMutex(t, c.opts...)(client)
+				holder := takeFrom(t, lock)
+				next := make(chan *locks.Lease, 1)
+				if name == "hand-over" {
+					go func() { next <- take(t, lock.(*locks.InterProcessMutex)) }()
+					synctest.Wait()
+				}
+				rival := enqueue(t, s, virtualMutex(t, c.rival...))
+				resume := policy.stopPast(t, s, client)
+				if !rival.in() {
+					t.Fatal("the rival is not in after the end of the session")
+				}
+				release := startRelease(t.Context(), holder)
+				if len(next) > 0 {
+					lease := <-next
+					t.Fatalf("handed over with token %d while the rival is in", lease.Token())
+				}
+				resume()
+				<-release.done
+				wantGivenUp(t, release.err)
+				rival.release()
+				if name == "hand-over" {
+					lease := <-next
+					if lease.Token() <= rival.lease.Token() {
+						t.Errorf("the next one has the token %d, the rival had %d", lease.Token(), rival.lease.Token())
+					}
+					giveBack(t, lease)
+				}
+				wantNothingLeft(t, s)
+			})
+		})
+	}
+}
+
+// wantGivenUp fails unless err says that others may have been let in.
+func wantGivenUp(t *testing.T, err error) {
+	t.Helper()
+	if !errors.Is(err, locks.ErrLockLost) && !errors.Is(err, locks.ErrReleasePending) {
+		t.Errorf("Release returned %v, want ErrLockLost or ErrReleasePending", err)
+	}
+}
+
+// The release's delete is lost with the connection, then the session ends and a rival is let in:
+// that the node is gone when the delete is tried again does not confirm it.
+func TestReleaseCutBeforeAndExpired(t *testing.T) {
+	for name, opts := range map[string][]locks.MutexOption{
+		"plain delete": nil,
+		"transaction":  {locks.WithLockDelay(time.Second)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+				op := map[string]string{"plain delete": "delete", "transaction": "multi"}[name]
+				client := s.Client(t, sessionPolicy)
+				lease := takeFrom(t, virtualMutex(t, opts...)(client))
+				rival := enqueue(t, s, virtualMutex(t, opts...))
+				hit := s.Inject(curatortest.Rule{Op: op, SessionID: client.SessionID(), Do: curatortest.CutBefore()})
+				accept := s.Refuse()
+				release := startRelease(t.Context(), lease)
+				if !hit() {
+					t.Fatal("the delete was not lost")
+				}
+				s.ExpireSession(client.SessionID())
+				time.Sleep(2 * time.Second)
+				if !rival.in() {
+					t.Fatal("the rival is not in after the end of the session")
+				}
+				accept()
+				<-release.done
+				wantGivenUp(t, release.err)
+				rival.release()
+				wantNothingLeft(t, s)
+			})
+		})
+	}
+}
+
+// within calls fn, during an outage that begins with the next delete below path, and fails if it
+// takes longer than bound.
+func within(t *testing.T, s *curatortest.Server, path string, bound time.Duration, fn func()) {
+	t.Helper()
+	hit := s.Inject(curatortest.Rule{Op: "delete", Path: path, Do: curatortest.CutBefore()})
+	accept := s.Refuse()
+	time.AfterFunc(outage, accept)
+	begin := time.Now()
+	fn()
+	if took := time.Since(begin); took > bound {
+		t.Errorf("it took %v, want at most %v", took, bound)
+	}
+	if !hit() {
+		t.Error("no delete was lost")
+	}
+	accept()
+}
+
+// A multi lock that does not get all its parts gives back those that it has within the release
+// timeout, although the servers cannot be reached.
+func TestMultiLockKeepsItsBound(t *testing.T) {
+	const maxWait, releaseTimeout = time.Second, 2 * time.Second
+	for name, c := range map[string]struct {
+		acquire func(m *locks.InterProcessMultiLock, ctx context.Context) (*locks.Lease, error)
+		bound   time.Duration
+	}{
+		"Acquire":    {(*locks.InterProcessMultiLock).Acquire, maxWait + releaseTimeout + time.Second},
+		"TryAcquire": {(*locks.InterProcessMultiLock).TryAcquire, releaseTimeout + time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+				busy := takeFrom(t, mutexAtPath(t, s.Client(t), "/b"))
+				client := s.Client(t)
+				if err := client.BlockUntilConnected(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				opts := []locks.MutexOption{locks.WithMaxWait(maxWait), locks.WithReleaseTimeout(releaseTimeout)}
+				m, err := locks.NewInterProcessMultiLock(mutexAtPath(t, client, "/a", opts...), mutexAtPath(t, client, "/b", opts...))
+				if err != nil {
+					t.Fatal(err)
+				}
+				within(t, s, "/a/**", c.bound, func() {
+					_, err = c.acquire(m, t.Context())
+					wantErr(t, err, locks.ErrNotAcquired)
+				})
+				giveBack(t, busy)
+				for _, path := range []string{"/a", "/b"} { // what was made is gone by and by
+					giveBack(t, takeFrom(t, mutexAtPath(t, client, path)))
+				}
+			})
+		})
+	}
+}
+
+func mutexAtPath(t *testing.T, client *framework.Client, path string, opts ...locks.MutexOption) locks.InterProcessLock {
+	t.Helper()
+	m, err := locks.NewInterProcessMutex(client, path, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// A downgrade waits for the end of the write lease no longer than the release timeout: the reader
+// is in, whatever becomes of the writer's node.
+func TestDowngradeKeepsItsBound(t *testing.T) {
+	const releaseTimeout = 2 * time.Second
+	for name, policy := range map[string]state.ErrorPolicy{
+		"session policy": state.SessionErrorPolicy(), "standard policy": state.StandardErrorPolicy(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+				client := s.Client(t, framework.WithErrorPolicy(policy))
+				rw, err := locks.NewInterProcessReadWriteLock(client, "/lock", locks.WithReleaseTimeout(releaseTimeout))
+				if err != nil {
+					t.Fatal(err)
+				}
+				write := takeFrom(t, rw.WriteLock())
+				var read *locks.Lease
+				within(t, s, "/lock/**", releaseTimeout+time.Second, func() {
+					if read, err = rw.Downgrade(t.Context(), write); err != nil {
+						wantErr(t, err, locks.ErrLockLost)
+					}
+				})
+				_ = read.Release(t.Context()) // the session may have ended, or not
+				giveBack(t, takeFrom(t, rw.WriteLock()))
+				wantNothingLeft(t, s)
+			})
+		})
+	}
+}

@@ -1,0 +1,150 @@
+package locks_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// requests sums up the requests of a text of traffic.take; writes and events are none.
+func requests(traffic string) (n int) {
+	for _, text := range strings.Fields(traffic) {
+		name, count, _ := strings.Cut(text, "=")
+		var times int
+		if _, err := fmt.Sscan(count, &times); err == nil && name != "writes" && name != "events" {
+			n += times
+		}
+	}
+	return n
+}
+
+// javaSemaphores are those in Java's layout, with two leases but for the mutex.
+var javaSemaphores = map[string]func(t *testing.T, c *framework.Client, opts ...locks.SemaphoreOption) locks.InterProcessLock{
+	"semaphore": func(t *testing.T, c *framework.Client, opts ...locks.SemaphoreOption) locks.InterProcessLock {
+		return javaSemaphore(t, c, opts)
+	},
+	"two of a semaphore": func(t *testing.T, c *framework.Client, opts ...locks.SemaphoreOption) locks.InterProcessLock {
+		return pair{javaSemaphore(t, c, opts)}
+	},
+	"mutex": func(t *testing.T, c *framework.Client, opts ...locks.SemaphoreOption) locks.InterProcessLock {
+		m, err := locks.NewInterProcessSemaphoreMutex(c, "/lock", opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	},
+}
+
+func javaSemaphore(t *testing.T, c *framework.Client, opts []locks.SemaphoreOption) *locks.InterProcessSemaphoreV2 {
+	t.Helper()
+	s, err := locks.NewInterProcessSemaphoreV2(c, "/lock", 2, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A semaphore in Java's layout lets in with the plain protocol, too, be it free at once or after
+// others have released it, and does not ask the server over and over.
+func TestSemaphoreV2WithPlainProtocol(t *testing.T) {
+	for name, open := range javaSemaphores {
+		for _, busy := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, busy: %t", name, busy), func(t *testing.T) {
+				onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+					// Each request takes its time: else the requests of one who does not wait
+					// would keep time from passing.
+					s.Inject(curatortest.Rule{Do: curatortest.Delay(time.Millisecond), Times: 1 << 20})
+					var others []*locks.Lease
+					for busy && (len(others) == 0 || name == "semaphore" && len(others) < 2) {
+						others = append(others, takeFrom(t, open(t, s.Client(t))))
+					}
+					client, traffic := tapped(t, s)
+					q := &queued{t: t, client: client, traffic: traffic, done: make(chan struct{})}
+					ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+					defer cancel()
+					go func() {
+						defer close(q.done)
+						q.lease, q.err = open(t, client, locks.WithPlainProtocol()).Acquire(ctx)
+					}()
+					time.Sleep(2 * time.Second)
+					for _, lease := range others {
+						giveBack(t, lease)
+					}
+					<-q.done
+					if q.err != nil {
+						t.Errorf("the semaphore is free, but: %v", q.err)
+					}
+					if n := requests(traffic.take()); n > 50 {
+						t.Errorf("%d requests for one acquisition", n)
+					}
+					giveBack(t, q.lease)
+				})
+			})
+		}
+	}
+}
+
+// One lease of many is released: no more contenders than there are leases wake up for that, list
+// the queue, and one of them is let in.
+func TestSemaphoreHasNoHerd(t *testing.T) {
+	const waiters = 20
+	for _, maxLeases := range []int{1, 2, 5, 20} {
+		t.Run(fmt.Sprint(maxLeases), func(t *testing.T) {
+			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+				var queue []*queued
+				for range maxLeases + waiters {
+					queue = append(queue, enqueue(t, s, func(c *framework.Client) locks.InterProcessLock {
+						sem, err := locks.NewInterProcessSemaphore(c, "/lock", maxLeases)
+						if err != nil {
+							t.Fatal(err)
+						}
+						return sem
+					}))
+				}
+				most := 0
+				for i := range waiters {
+					if last := i + maxLeases - 1; i%2 == 1 { // the last of those who hold, not the first
+						queue[i], queue[last] = queue[last], queue[i]
+					}
+					queue[i].release()
+					time.Sleep(time.Second)
+					lists, woken := listed(queue)
+					most = max(most, lists)
+					if woken > maxLeases || lists > maxLeases {
+						t.Errorf("release %d of a semaphore with %d leases: %d of the others woke up and made %d lists", i, maxLeases, woken, lists)
+					}
+					if !queue[i+maxLeases].in() {
+						t.Fatalf("release %d: the next one is not in", i)
+					}
+				}
+				t.Logf("%d leases: at most %d lists for one release", maxLeases, most)
+				for _, q := range queue[waiters:] {
+					q.release()
+				}
+				synctest.Wait()
+				wantNothingLeft(t, s)
+			})
+		})
+	}
+}
+
+// listed counts the lists that all made since the last call, and who made any.
+func listed(queue []*queued) (lists, woken int) {
+	for _, q := range queue {
+		for _, text := range strings.Fields(q.traffic.take()) {
+			var n int
+			if _, err := fmt.Sscanf(text, "getChildren2=%d", &n); err == nil {
+				lists += n
+				woken++
+			}
+		}
+	}
+	return lists, woken
+}

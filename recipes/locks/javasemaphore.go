@@ -1,0 +1,193 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/recipes/internal/lockqueue"
+)
+
+// errAgain: the mutex's node, or one of several leases that were taken already, is gone. Others
+// may wait for leases by now: everything is given back, and taken again.
+var errAgain = errors.New("the leases are to be taken again")
+
+// javaSemaphore is a semaphore in Java's layout: a mutex at path/locks lets one wait at a time,
+// and below path/leases there may be at most as many nodes as the maximum.
+type javaSemaphore struct {
+	base   *queueLock // only its path
+	mutex  *queueLock
+	leases *queueLock
+	count  LeaseCount
+	looked atomic.Bool // no other kind of lock was at the path
+}
+
+func newJavaSemaphore(client *framework.Client, path string, count LeaseCount, opts []SemaphoreOption) (*javaSemaphore, error) {
+	cfg, err := newConfig(opts, SemaphoreOption.applySemaphore)
+	if err == nil && count == nil {
+		err = errNilArgument
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &javaSemaphore{count: count}
+	if s.base, err = newQueueLock(client, path, cfg, rules{kind: semaphoreV2Kind, children: semaphoreV2Kind}); err != nil {
+		return nil, err
+	}
+	mutex := cfg
+	mutex.nodeData, mutex.nodeDataGiven, mutex.plainData = nil, false, cfg.nodeDataGiven
+	mutex.maxHold = 0 // it is held for as long as somebody waits
+	if s.mutex, err = newQueueLock(client, path+"/locks", mutex, rules{
+		kind: semaphoreV2Kind, lockName: lockName, driver: StandardLockInternalsDriver{}, maxLeases: 1, flat: true,
+		marksRelease: true, marks: anyNode,
+	}); err != nil {
+		return nil, err
+	}
+	if s.leases, err = newQueueLock(client, path+"/leases", cfg, rules{
+		kind: semaphoreV2Kind, lockName: leaseName, driver: leaseDriver{}, flat: true,
+	}); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// leaseDriver counts every child, as Java does, whatever its name.
+type leaseDriver struct{ StandardLockInternalsDriver }
+
+// FixForSorting returns the number at the end of the name, or the name.
+func (leaseDriver) FixForSorting(name, _ string) string { return name[max(0, len(name)-10):] }
+
+func (s *javaSemaphore) one(ctx context.Context, wait bool) (*Lease, error) {
+	if s == nil {
+		return nil, errNilArgument
+	}
+	return s.acquire(ctx, wait, 1, func(_ context.Context, parts []*Lease) *Lease { return parts[0] })
+}
+
+// acquire takes n leases, of which whole makes one.
+func (s *javaSemaphore) acquire(ctx context.Context, wait bool, n int, whole func(ctx context.Context, parts []*Lease) *Lease) (*Lease, error) {
+	return s.base.traced(ctx, wait, func(a *acquisition) (*Lease, error) {
+		a.waitsOn = s.leases
+		err := s.enough(n)
+		if err == nil {
+			err = s.look(a.waitCtx)
+		}
+		for err == nil {
+			var parts []*Lease
+			if parts, err = s.attempt(a, n); err == nil {
+				return whole(ctx, parts), nil
+			}
+			if errors.Is(err, errAgain) {
+				err = nil
+			}
+		}
+		return nil, a.explain(err)
+	})
+}
+
+// enough tells whether there can be as many leases as somebody wants together. One is always
+// waited for: the maximum may rise.
+func (s *javaSemaphore) enough(n int) error {
+	if most := s.count.Count(); n > 1 && n > most {
+		return fmt.Errorf("%w: %d of %d", ErrTooManyLeases, n, most)
+	}
+	return nil
+}
+
+// look makes sure, once, that no other kind of lock uses the path.
+func (s *javaSemaphore) look(ctx context.Context) error {
+	if s.looked.Load() {
+		return nil
+	}
+	names, err := lockqueue.List(ctx, s.base.api, s.base.path, s.base.full, 0)
+	if err != nil && !errors.Is(err, framework.ErrNoNode) {
+		return err
+	}
+	if err := s.base.Check(names); err != nil {
+		return err
+	}
+	s.looked.Store(true)
+	return nil
+}
+
+// attempt takes n leases, one after the other, while nobody else does. When it fails none of
+// them stays. The mutex is given back before it returns: the caller's next TryAcquire would find
+// it taken.
+func (s *javaSemaphore) attempt(a *acquisition, n int) (parts []*Lease, err error) {
+	mutex, err := s.contend(a, s.mutex, s.mutex.spec(a))
+	if err != nil {
+		return nil, err
+	}
+	var holds []*hold
+	defer func() {
+		if parts == nil {
+			withdrawAll(a, holds)
+		}
+		mutex.withdraw(a.waitCtx)
+		a.awaitRemovals(append(holds, mutex)...)
+	}()
+	for len(holds) < n {
+		spec := s.leases.spec(a)
+		spec.Rules = leaseRules{rules: s.leases.rules, s: s, n: n, taken: holds}
+		spec.Guard, spec.Changed = mutex.node, s.onChange
+		h, err := s.contend(a, s.leases, spec)
+		if err != nil {
+			return nil, err
+		}
+		holds = append(holds, h)
+	}
+	if parts = leasesOf(a, holds); parts == nil {
+		return nil, errAgain // one was lost while the others were waited for
+	}
+	return parts, nil
+}
+
+// contend holds a node of one of the queues, without a lease.
+func (s *javaSemaphore) contend(a *acquisition, l *queueLock, spec lockqueue.Spec) (h *hold, err error) {
+	h, err = l.first(a, lockqueue.New(spec))
+	if errors.Is(err, lockqueue.ErrGuardGone) {
+		err = errAgain // a lease without the mutex could not wait, and would be given back
+	}
+	return h, err
+}
+
+func (s *javaSemaphore) onChange(wake func()) (stop func()) {
+	return s.count.CountListenable().Add(func(context.Context, int) { wake() })
+}
+
+// leaseRules let a lease in while there are no more than the maximum.
+type leaseRules struct {
+	rules
+	s     *javaSemaphore
+	n     int     // how many are wanted together
+	taken []*hold // of those
+}
+
+// Check refuses to go on when the maximum has fallen, or a lease that was taken is lost.
+func (r leaseRules) Check(names []string) error {
+	if err := r.s.enough(r.n); err != nil {
+		return err
+	}
+	for _, h := range r.taken {
+		if h.reason() != nil || !slices.Contains(names, lockqueue.Name(h.node.Path())) {
+			return errAgain
+		}
+	}
+	return nil
+}
+
+// Decide counts the leases.
+func (r leaseRules) Decide(queue []string, _ string) lockqueue.Decision {
+	return lockqueue.Decision{Admitted: len(queue) <= r.s.count.Count(), Children: true}
+}
+
+func (s *javaSemaphore) telemetryOf() (*telemetry.Telemetry, telemetry.Lock) {
+	if s == nil {
+		return nil, telemetry.Lock{}
+	}
+	return s.base.telemetryOf()
+}

@@ -1,0 +1,108 @@
+package locks
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/go-curator/curator/recipes/internal/lockqueue"
+	"github.com/go-curator/curator/tracing"
+)
+
+// Kinds of locks; a lease re-enters only its own.
+const (
+	mutexKind       = "mutex"
+	semaphoreKind   = "semaphore"
+	semaphoreV2Kind = "semaphore-v2" // in Java's layout
+	readKind        = "read"
+	writeKind       = "write"
+
+	readWriteKind = "read-write" // of both, as far as children go
+)
+
+// What Curator calls the nodes of a mutex, of readers and writers, and of a semaphore's leases.
+const (
+	lockName  = "lock-"
+	leaseName = "lease-" // in Java's layout
+	readName  = "__READ__"
+	writeName = "__WRIT__"
+)
+
+// revokeMessage is what Curator writes into the node of whom it asks to let go.
+var revokeMessage = []byte("__REVOKE__")
+
+// telemetryKinds has what spans and metrics call the kinds.
+var telemetryKinds = map[string]string{
+	mutexKind: tracing.KindMutex, readKind: tracing.KindRead, writeKind: tracing.KindWrite,
+	semaphoreKind: tracing.KindSemaphore, semaphoreV2Kind: tracing.KindSemaphore,
+}
+
+// rules are what differs between kinds of locks.
+type rules struct {
+	kind      string
+	lockName  string
+	driver    LockInternalsDriver
+	maxLeases int
+	children  string // the kind, as kindOf has it, beside whose children no others may be; "" for any
+	shared    bool   // nested leases do not exclude each other
+	flat      bool   // leases do not nest
+	keepsLost bool   // the node of a lost hold is left to the recipe that made it
+
+	marksRelease bool                   // the lock's holders mark their release; see package lockqueue
+	marks        func(name string) bool // and so may the holder of this node; nil for nobody
+}
+
+var _ lockqueue.Rules = rules{}
+
+// Order returns what a child is sorted by.
+func (r rules) Order(name string) string { return r.driver.FixForSorting(name, r.lockName) }
+
+// Check refuses children of a lock that does not exclude this one.
+func (r rules) Check(names []string) error {
+	for _, name := range names {
+		if err := r.refuse(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Decide asks the driver.
+func (r rules) Decide(queue []string, own string) lockqueue.Decision {
+	results := r.driver.GetsTheLock(queue, own, r.maxLeases)
+	return lockqueue.Decision{Admitted: results.GetsTheLock, Behind: results.PathsToWatch}
+}
+
+// Marks reports whether the holder of a node may mark its release.
+func (r rules) Marks(name string) bool { return r.marks != nil && r.marks(name) }
+
+// kindOf returns the kind of lock that a child of a lock's path is of, "" if it is of none. A
+// mutex and an InterProcessSemaphore have the same children.
+func kindOf(name string) string {
+	switch {
+	case isReader(name), isWriter(name):
+		return readWriteKind
+	case name == "leases", name == "locks":
+		return semaphoreV2Kind
+	case StandardLockInternalsDriver{}.FixForSorting(name, lockName) != "":
+		return mutexKind
+	}
+	return ""
+}
+
+func (r rules) refuse(name string) error {
+	if r.children == "" {
+		return nil
+	}
+	switch kind := kindOf(name); kind {
+	case "", r.children:
+		return nil
+	case mutexKind:
+		return fmt.Errorf("%w: mutex or semaphore (%s)", ErrKindMismatch, name)
+	default:
+		return fmt.Errorf("%w: %s (%s)", ErrKindMismatch, kind, name)
+	}
+}
+
+func isReader(name string) bool { return strings.Contains(name, readName) }
+func isWriter(name string) bool { return strings.Contains(name, writeName) }
+func anyNode(string) bool       { return true }

@@ -1,0 +1,101 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/recipes/internal/lockqueue"
+)
+
+// queueLock is what every lock of this package is made of: a queue of nodes below a path.
+type queueLock struct {
+	rules
+	client *framework.Client
+	api    recipeapi.Client
+	path   string // the client's
+	full   string // the server's
+	cfg    config
+	spans  telemetry.Lock
+
+	// The other side of a read-write lock. Which of its leases a context carries is looked
+	// at right before the queue is joined: behind a lease of its own it would wait for ever.
+	readers, writers *queueLock
+
+	delay *lockDelay // with WithLockDelay; else nil
+}
+
+func newQueueLock(client *framework.Client, path string, cfg config, r rules) (*queueLock, error) {
+	api := recipeapi.Of(client)
+	full, err := api.ServerPath(path)
+	if err == nil && path == "/" {
+		err = fmt.Errorf("%w %q: a lock needs a path of its own", framework.ErrInvalidPath, path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if cfg.plain {
+		r.marksRelease, r.marks, cfg.handover = false, nil, 0
+	}
+	if err := cfg.checkDelay(); err != nil {
+		return nil, err
+	}
+	l := &queueLock{
+		rules: r, client: client, api: api, path: path, full: full, cfg: cfg,
+		spans: api.Telemetry().Lock(telemetryKinds[r.kind], cfg.name, path),
+	}
+	if cfg.lockDelay > 0 {
+		l.delay = &lockDelay{client: client, api: api, dir: path, full: full, delay: cfg.lockDelay}
+	}
+	return l, nil
+}
+
+func (l *queueLock) key() identity { return identity{l.api.Identity(), l.full, l.kind} }
+
+// nodeBuilder describes a contender's node, which says whose it is.
+func (l *queueLock) nodeBuilder(span *telemetry.Acquisition) framework.CreateBuilder {
+	b := l.client.Create().CreatingParentContainersIfNeeded().WithProtection().WithMode(framework.EphemeralSequential)
+	if l.cfg.nodeDataGiven {
+		b = b.WithData(l.cfg.nodeData)
+	} else if data, ok := l.api.Telemetry().NodeData(span); ok && !l.cfg.plainData {
+		b = b.WithData(data)
+	}
+	return l.driver.CreatesTheLock(b.Uncompressed()) // Java reads it, and so does who looks into the lock
+}
+
+// isHeld reports whether the lock's client holds it.
+func (l *queueLock) isHeld() bool { return l != nil && locksOf(l.api).isHeld(l.key()) }
+
+// participants lists the nodes of the holders and the waiters, in order.
+func (l *queueLock) participants(ctx context.Context) ([]string, error) {
+	names, err := lockqueue.List(ctx, l.api, l.path, l.full, 0)
+	if errors.Is(err, framework.ErrNoNode) {
+		return nil, nil
+	}
+	if err == nil {
+		err = l.Check(names)
+	}
+	if err != nil {
+		return nil, err
+	}
+	queue := lockqueue.Sort(names, l.Order)
+	for i, name := range queue {
+		queue[i] = l.path + "/" + name
+	}
+	return queue, nil
+}
+
+func (l *queueLock) telemetryOf() (*telemetry.Telemetry, telemetry.Lock) {
+	if l == nil {
+		return nil, telemetry.Lock{}
+	}
+	return l.api.Telemetry(), l.spans
+}
+
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}

@@ -1,0 +1,139 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/tracing"
+)
+
+// Release ends the lease. The node is deleted with the last of the nested leases, by a
+// request that is sent whatever happens to ctx and repeated in the background until it
+// is confirmed or the session has ended. ctx bounds the wait for the confirmation; if
+// it has ended already Release waits for at most WithReleaseTimeout.
+//
+// It returns nil when the server confirmed that the node was there until now: nobody
+// else was let in meanwhile, even if Context ended early out of caution. It returns an
+// error matching ErrLockLost when the node was gone, so that others may have held the
+// lock while this lease was relied on; ErrReleasePending when the server has not
+// answered yet. Calling it again is allowed: it repeats the result, or waits again for
+// what was pending. Releasing a nested lease that is not the last returns nil.
+//
+// Java: release.
+func (l *Lease) Release(ctx context.Context) error {
+	if l.never() {
+		return nil
+	}
+	return l.startRelease(ctx, false)()
+}
+
+// giveBack is Release for clean-up: it waits at most WithReleaseTimeout, even if ctx never ends.
+func (l *Lease) giveBack(ctx context.Context) error {
+	if l.never() {
+		return nil
+	}
+	return l.startRelease(ctx, true)()
+}
+
+// startRelease ends the lease and sends the delete. It returns a function that waits for the
+// outcome, at most WithReleaseTimeout if bounded. So several parts are released in one round
+// trip: no delete waits for the answer to another.
+func (l *Lease) startRelease(ctx context.Context, bounded bool) (outcome func() error) {
+	var span telemetry.Release
+	first := false
+	l.once.Do(func() {
+		first = true
+		ctx, span = l.span.Release(ctx, l.Token())
+		if l.hold != nil {
+			l.released.Store(true)
+			l.cleanup.Stop() // else it keeps the hold in memory until the lease is collected
+			l.before, l.last = l.hold.leave(ctx, l.node)
+		}
+	})
+	wait := l.startParts(ctx, bounded)
+	return func() error {
+		err := wait()
+		if first {
+			l.endReleaseSpan(ctx, span, err)
+		}
+		return err
+	}
+}
+
+// startParts is startRelease for the parts, or for the lease's own hold.
+func (l *Lease) startParts(ctx context.Context, bounded bool) (outcome func() error) {
+	if l.hold != nil {
+		ctx, cancel := l.hold.lock.cleanUp(ctx, bounded) // starts now, so that the waits for all parts end together
+		return func() error {
+			defer cancel()
+			return l.outcome(ctx)
+		}
+	}
+	var outcomes []func() error
+	for _, part := range slices.Backward(l.parts) {
+		outcomes = append(outcomes, part.startRelease(ctx, bounded))
+	}
+	return func() error {
+		var errs []error
+		for _, outcome := range outcomes {
+			errs = append(errs, outcome())
+		}
+		return errors.Join(errs...)
+	}
+}
+
+// outcome waits for the outcome of the release.
+func (l *Lease) outcome(ctx context.Context) error {
+	var loss *LossError
+	lost := errors.As(l.before, &loss)
+	switch {
+	case lost && (!l.last || !loss.Reason.cautious()):
+		return l.before
+	case !l.last:
+		return nil // another lease keeps the node
+	case lost:
+		return l.hold.outcome(ctx, l.before)
+	}
+	return l.hold.outcome(ctx, nil)
+}
+
+// cleanUp returns the context that bounds a release: ctx, or WithReleaseTimeout when ctx has
+// ended, and when the release is to be bounded in any case.
+func (l *queueLock) cleanUp(ctx context.Context, bounded bool) (context.Context, context.CancelFunc) {
+	if ctx == nil {
+		ctx = neverHeld // Release with a nil context still releases
+	}
+	if !bounded && ctx.Err() == nil {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), l.cfg.releaseTimeout)
+}
+
+// endReleaseSpan ends the span of a release with its outcome, and counts the end of the hold.
+func (l *Lease) endReleaseSpan(ctx context.Context, span telemetry.Release, err error) {
+	if ctx == nil {
+		ctx = neverHeld
+	}
+	var loss *LossError
+	if l.last && l.before == nil {
+		errors.As(err, &loss) // a loss that the delete has found
+		l.hold.countReleased(ctx, loss)
+	}
+	var granted time.Time
+	for _, h := range l.holds() { // all of several are held since the last grant
+		if h.granted.After(granted) {
+			granted = h.granted
+		}
+	}
+	outcome := tracing.OutcomeUnknown
+	switch {
+	case err == nil:
+		outcome = tracing.OutcomeReleased
+	case errors.Is(err, ErrLockLost):
+		outcome = tracing.OutcomeAlreadyGone
+	}
+	span.End(outcome, time.Since(granted))
+}

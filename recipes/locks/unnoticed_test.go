@@ -1,0 +1,201 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/recipes/internal/ephemeral"
+	"github.com/go-curator/curator/recipes/internal/lockqueue"
+	"github.com/go-curator/curator/state"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// hooked is a client whose OnLoss does something else first.
+type hooked struct {
+	recipeapi.Client
+	onLoss func(fn func(recipeapi.Loss)) (remove func())
+}
+
+func (h hooked) OnLoss(fn func(recipeapi.Loss)) (remove func()) { return h.onLoss(fn) }
+
+const sessionTimeout = 4 * time.Second
+
+// A lease does not rely on the hook on the session: Err, Bind and a nested Acquire look at the
+// clock and at the session.
+func TestLossesThatNobodyNoticed(t *testing.T) {
+	for name, c := range map[string]struct {
+		lose func(s *curatortest.Server, client *framework.Client)
+		want LossReason
+	}{
+		"deadline": {func(s *curatortest.Server, _ *framework.Client) {
+			s.Refuse()
+			s.Disconnect()
+			synctest.Wait()
+			time.Sleep(sessionTimeout / 2)
+		}, LossDeadline},
+		"session": {func(s *curatortest.Server, client *framework.Client) {
+			s.ExpireSession(client.SessionID())
+			synctest.Wait()
+			time.Sleep(time.Second)
+		}, LossSessionExpired},
+	} {
+		for _, asks := range []string{"Err", "Bind", "Acquire"} {
+			t.Run(name+" "+asks, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { testUnnoticedLoss(t, c.lose, asks, c.want) })
+			})
+		}
+	}
+}
+
+func testUnnoticedLoss(t *testing.T, lose func(*curatortest.Server, *framework.Client), asks string, want LossReason) {
+	server := curatortest.Start(t, curatortest.Virtual(), curatortest.WithTickTime(200*time.Millisecond))
+	client := server.Client(t, framework.WithSessionTimeout(sessionTimeout), framework.WithErrorPolicy(state.SessionErrorPolicy()))
+	mutex, err := NewInterProcessMutex(client, "/lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := mutex.queue.api
+	mutex.queue.api = hooked{api, func(func(recipeapi.Loss)) func() { return api.OnLoss(func(recipeapi.Loss) {}) }}
+	lease, err := mutex.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lose(server, client)
+	if lease.ctx.Err() != nil {
+		t.Fatal("the hook on the session was called")
+	}
+	switch asks {
+	case "Bind":
+		err = context.Cause(lease.Bind(t.Context()))
+	case "Acquire":
+		_, err = mutex.TryAcquire(lease.Context())
+	default:
+		err = lease.Err()
+	}
+	var loss *LossError
+	if !errors.As(err, &loss) || loss.Reason != want {
+		t.Errorf("%v, want %v", err, want)
+	}
+	if err := lease.Release(endedContext(t)); err == nil {
+		t.Error("Release returned nil for a lease that was lost")
+	}
+	_ = client.Close(endedContext(t)) // the end of its session is not tested here
+}
+
+// endedContext returns a context that has ended.
+func endedContext(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
+// The connection breaks while two leases that are wanted together are granted: neither is
+// granted before the client is connected again.
+func TestLeasesAreGrantedTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := curatortest.Start(t, curatortest.Virtual())
+		semaphore, err := NewInterProcessSemaphore(server.Client(t), "/lock", 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		api, hooks := semaphore.queue.api, 0
+		semaphore.queue.api = hooked{api, func(fn func(recipeapi.Loss)) func() {
+			remove := api.OnLoss(fn)
+			if hooks++; hooks == 2 {
+				server.Disconnect()
+				synctest.Wait()
+			}
+			return remove
+		}}
+		whole, err := semaphore.AcquireN(t.Context(), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(whole.Parts()) != 2 || hooks != 2 || api.LossHooks() != 2 {
+			t.Errorf("%d leases, %d hooks were set, %d are left", len(whole.Parts()), hooks, api.LossHooks())
+		}
+		if err := errors.Join(whole.Err(), whole.Verify(t.Context()), whole.Release(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// One of two nodes that were granted together is lost before there are leases: there is no lease
+// of the other, and both nodes are deleted.
+func TestLeasesAreLostTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := curatortest.Start(t, curatortest.Virtual())
+		semaphore, err := NewInterProcessSemaphore(server.Client(t), "/lock", 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := semaphore.queue
+		a := &acquisition{lock: l, ctx: t.Context(), waitCtx: t.Context()}
+		spec := l.spec(a)
+		spec.Nodes = 2
+		var holds []*hold
+		err = lockqueue.New(spec).Acquire(t.Context(), func(nodes []*ephemeral.Node) (err error) {
+			holds, err = l.holdAll(nodes, a)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		holds[1].lose(LossNodeDeleted, nil)
+		if parts := leasesOf(a, holds); parts != nil {
+			t.Fatalf("%d leases", len(parts))
+		}
+		withdrawAll(a, holds)
+		a.awaitRemovals(holds...)
+		if names := server.Children("/lock"); len(names) != 0 || l.api.LossHooks() != 0 {
+			t.Errorf("nodes %q and %d hooks are left", names, l.api.LossHooks())
+		}
+	})
+}
+
+// A waiter was asked to let go, and its node is read before it has a lease. It gets a lease all
+// the same: one that has ended, or one with which the user's function is called.
+func TestRevokedBeforeTheLease(t *testing.T) {
+	for _, listens := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			client := curatortest.Start(t, curatortest.Virtual()).Client(t)
+			told := make(chan *Lease, 1)
+			var fn func(context.Context, *Lease)
+			if listens {
+				fn = func(_ context.Context, lease *Lease) { told <- lease }
+			}
+			mutex, err := NewInterProcessMutex(client, "/lock", WithRevocable(fn), WithNodeData(revokeMessage))
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := mutex.queue
+			a := &acquisition{lock: l, ctx: t.Context(), waitCtx: t.Context()}
+			h, err := l.first(a, lockqueue.New(l.spec(a)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(2 * watchAfter)
+			synctest.Wait() // the node has been read
+			lease := newLease(h, t.Context(), nil, nil)
+			if lease == nil {
+				t.Fatal("no lease: the waiter would begin again")
+			}
+			synctest.Wait()
+			var loss *LossError
+			if revoked := errors.As(lease.Err(), &loss) && loss.Reason == LossRevoked; revoked == listens {
+				t.Errorf("with a function: %t, the lease ended with %v", listens, lease.Err())
+			}
+			if listens && <-told != lease {
+				t.Error("the function was called with another lease")
+			}
+			if err := lease.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
