@@ -8,7 +8,8 @@
 //
 // The files:
 //
-//	node.go    a node, its holder, and the look at the clock before a grant
+//	node.go    a node and its holder
+//	grant.go   how a holder takes the node, and the look at the clock before that
 //	loss.go    how a loss is noticed, and how the holder is told
 //	watch.go   the watch on the node itself
 //	delete.go  the deletion

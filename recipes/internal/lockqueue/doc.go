@@ -18,13 +18,13 @@
 //
 //	1  create and list in one write              create.go, look.go
 //	2  which watches a wait sets, in which order arm.go
-//	3  the marker is a grant                     marker.go
+//	3  the marker is a grant                     marker.go, wait.go
 //	4  the meaning of each event                 wait.go
-//	5  how a holder releases                     package ephemeral, delete.go; marker.go
-//	6  a holder that never waited does not mark  marker.go
+//	5  how a holder releases                     recipes/locks, hold.go; package ephemeral, delete.go
+//	6  a holder that never waited does not mark  package ephemeral, MayMark in node.go
 //	7  sync after a reconnect                    internal/zkconn, session.go
 //	8  after a reconnect look again              wait.go
-//	9  give back every watch                     package watchset, Close
+//	9  give back every watch                     wait.go; package watchset, Close
 //	10 the end of the sequence numbers           children.go
-//	11 no grant on a session in doubt            package ephemeral, node.go and loss.go
+//	11 no grant on a session in doubt            package ephemeral, grant.go and loss.go
 package lockqueue
