@@ -9,8 +9,8 @@ import (
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
-// acquire is Acquire, and TryAcquire when wait is false. It nests in a lease that ctx carries.
-// Otherwise it holds the node that another goroutine of this client hands over, or takes a
+// acquire is Acquire, and TryAcquire when wait is false. It nests in the lease that ctx carries.
+// Without one it holds the node that another goroutine of this client hands over, or takes a
 // place in the queue.
 func (l *queueLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
 	return l.traced(ctx, wait, func(a *acquisition) (*Lease, error) {
@@ -54,8 +54,8 @@ func (l *queueLock) first(a *acquisition, contender *lockqueue.Contender) (h *ho
 	return h, err
 }
 
-// handedOver waits, with WithLocalHandover, for the turn, and holds the node that comes with it.
-// It returns nil if there is no such node, so that the caller contends.
+// handedOver waits for the turn, with WithLocalHandover, and holds the node that comes with it.
+// It returns nil if no node comes with it. Then the caller contends.
 func (l *queueLock) handedOver(a *acquisition) (h *hold, err error) {
 	if l.cfg.handover == 0 || a.turn != nil {
 		return nil, nil
@@ -81,7 +81,7 @@ func (l *queueLock) handedOver(a *acquisition) (h *hold, err error) {
 	if err != nil {
 		return nil, err
 	}
-	h, _ = l.newHold(node, a) // when the node cannot be held the caller contends
+	h, _ = l.newHold(node, a) // if the node cannot be held the caller contends
 	return h, nil
 }
 
@@ -130,7 +130,8 @@ func (l *queueLock) spec(a *acquisition) lockqueue.Spec {
 	return s
 }
 
-// logUnwatched logs that nobody will notice the end of a holder's node.
+// logUnwatched logs that the server refuses the watch on a holder's node. Nobody will notice
+// when the node is deleted.
 func (l *queueLock) logUnwatched(err error) {
 	l.api.Log(func() {
 		l.client.Logger().Warn("lock's node cannot be watched: if somebody deletes it, or asks for the lock, the holder does not learn of it",

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// callSite is the place in the user's code that acquired a lock. File and line are looked up
-// only when they are asked for. Between the user's code and the lock there may be Do, and a multi
-// lock.
+// callSite is the place in the user's code that acquired a lock. File and line are looked up by
+// String. Do and a multi lock may stand between the user's code and the lock.
 type callSite [9]uintptr
 
 // caller returns the call site of an acquisition. Its own caller is queueLock.traced.

@@ -7,8 +7,8 @@ import (
 	"github.com/go-curator/curator/internal/recipeapi"
 )
 
-// clientLocks is what all locks of one client share, by whatever objects they were made: its
-// holds, and the lines of goroutines that hand nodes over. It lives as long as the client.
+// clientLocks is shared by all locks of one client. It has the client's holds, and the lines of
+// goroutines that hand nodes over. It lives as long as the client.
 type clientLocks struct {
 	mu     sync.Mutex
 	counts map[identity]int // of holds

@@ -11,37 +11,38 @@ import (
 
 // Errors of this package; compare with errors.Is.
 var (
-	// ErrNotAcquired: others hold the lock. From TryAcquire, or from Acquire when its
-	// wait ended. Ask again later; nothing is wrong.
+	// ErrNotAcquired is returned when others hold the lock: by TryAcquire, and by Acquire
+	// when its wait ended. Nothing is wrong; try again later.
 	ErrNotAcquired = errors.New("lock not acquired")
 
-	// ErrNotHeld: the lease is not held. ErrReleased and ErrLockLost match it.
+	// ErrNotHeld is returned when the lease is not held. ErrReleased and ErrLockLost match it.
 	ErrNotHeld = errors.New("lock not held")
-	// ErrReleased: the lease has been released.
+	// ErrReleased is returned when the lease has been released.
 	ErrReleased = fmt.Errorf("%w: released", ErrNotHeld)
-	// ErrLockLost: the lease ended before it was released; see LossError for the reason.
-	// Stop, and treat unfenced effects since then as doubtful.
+	// ErrLockLost is returned when the lease ended before it was released; LossError has the
+	// reason. Stop, and treat unfenced effects since then as doubtful.
 	ErrLockLost = fmt.Errorf("%w: lock lost", ErrNotHeld)
 
-	// ErrReleasePending: Release could not confirm that the node is gone. The lease has
-	// ended here; the node goes in the background, at the latest with the session.
+	// ErrReleasePending is returned when Release could not confirm that the node is deleted.
+	// The lease has ended here. The node is deleted in the background, at the latest with
+	// the session.
 	ErrReleasePending = errors.New("lock release not confirmed yet")
 
-	// ErrDeadlock: the acquisition would wait for its own caller: an upgrade from read to
-	// write, or a second acquisition of a lock that does not nest.
+	// ErrDeadlock is returned when the acquisition would wait for its own caller: for an
+	// upgrade from read to write, and for a second acquisition of a lock that does not nest.
 	ErrDeadlock = errors.New("acquisition would wait for itself")
 
-	// ErrTooManyLeases: AcquireN asked for more leases than the semaphore has.
+	// ErrTooManyLeases is returned when AcquireN asks for more leases than the semaphore has.
 	ErrTooManyLeases = errors.New("more leases than the maximum")
 
-	// ErrKindMismatch: the path is used by another kind of lock, or by a semaphore of
-	// the other layout; they would not exclude each other.
+	// ErrKindMismatch is returned when the path is used by another kind of lock, or by a
+	// semaphore of the other layout. They would not exclude each other.
 	ErrKindMismatch = errors.New("path is used by another kind of lock")
 
-	// ErrSequenceExhausted: the server has nearly used up the numbers by which the
-	// contenders of this path are ordered. Stop its users, delete the path with what is
-	// below it, and go on. With containers that are empty now and then it does not come
-	// to this; else after some two billion acquisitions.
+	// ErrSequenceExhausted is returned when the server has nearly used up the numbers by which
+	// the contenders of this path are ordered. Stop the users of the lock, delete the path and
+	// everything below it, and go on. It does not happen with containers that are empty now
+	// and then; otherwise it happens after some two billion acquisitions.
 	ErrSequenceExhausted = lockqueue.ErrSequenceExhausted
 )
 
@@ -51,7 +52,7 @@ var (
 	errReleaseClosed = fmt.Errorf("%w: %w", ErrReleasePending, framework.ErrClosed)
 )
 
-// LossError says why a lease was lost; it is the cause of the lease's context.
+// LossError says why a lease was lost. It is the cause of the lease's context.
 // errors.Is(err, ErrLockLost) holds for every LossError.
 type LossError struct {
 	Reason LossReason
@@ -77,19 +78,20 @@ type LossReason int
 
 // The reasons.
 const (
-	// LossSuspended: the connection broke, under the standard error policy.
+	// LossSuspended means that the connection broke, under the standard error policy.
 	LossSuspended LossReason = iota + 1
-	// LossDeadline: no answer for so long that the server may end the session.
+	// LossDeadline means that the server has not answered for so long that it may end the
+	// session.
 	LossDeadline
-	// LossSessionExpired: the session is over.
+	// LossSessionExpired means that the session is over.
 	LossSessionExpired
-	// LossNodeDeleted: somebody deleted the lock's node.
+	// LossNodeDeleted means that somebody deleted the lock's node.
 	LossNodeDeleted
-	// LossClosed: the client was closed.
+	// LossClosed means that the client was closed.
 	LossClosed
-	// LossRevoked: somebody asked for the lock; see WithRevocable.
+	// LossRevoked means that somebody asked for the lock; see WithRevocable.
 	LossRevoked
-	// LossMaxHold: WithMaxHold has passed.
+	// LossMaxHold means that WithMaxHold has passed.
 	LossMaxHold
 )
 
@@ -118,8 +120,8 @@ func (r LossReason) text() string {
 	return r.String()
 }
 
-// cautious tells whether the lease ended although the node may have stayed: then it is
-// the delete that finds out whether others could have been let in.
+// cautious reports whether the node may still exist although the lease has ended. Then the
+// delete finds out whether others could have been let in.
 func (r LossReason) cautious() bool {
 	return r == LossSuspended || r == LossDeadline || r == LossRevoked || r == LossMaxHold
 }

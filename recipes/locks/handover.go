@@ -16,17 +16,22 @@ import (
 // After a bounded number of hand-overs the node is deleted, and the next goroutine contends at
 // the end of the queue.
 //
-// What is handed over is the node itself, with its watch, its deadline, its token and a request
-// to revoke it (rules H1 to H7 of docs/algorithms.md). Each holder looks at the clock and at the
-// session as after any grant. A hold that was lost hands nothing over.
+// The node itself is handed over, with its watch and its token (rules H1 to H7 of
+// docs/algorithms.md). Each holder looks at the clock and at the session as after any grant. A
+// hold that was lost, or that somebody has asked for, passes on the turn but not the node.
 
-// WithLocalHandover lets at most n goroutines of this client in a row take the mutex over from
-// each other without the server, for speed at other processes' cost. Zero, the default, means
-// none. Leases that were handed over have the same Token. A Release that hands over a lease
-// which is still believed returns nil without the server's word. All mutexes of a client and
-// path that have the option, with any n, take part. TryAcquire returns ErrNotAcquired while
-// another goroutine of this client holds the mutex or is acquiring it. WithPlainProtocol
-// switches the option off. It cannot be combined with WithLockDelay.
+// WithLocalHandover lets goroutines of this client take the mutex over from each other without
+// the server, at most n times in a row. That is faster, and other processes wait longer. Zero,
+// the default, means none.
+//
+// Leases that were handed over have the same Token. A Release that hands the mutex over returns
+// nil without asking the server. All mutexes of a client and path that have the option, with any
+// n, take part. TryAcquire returns ErrNotAcquired while another goroutine of this client holds
+// the mutex or is acquiring it. When ctx ends while Acquire waits for its turn, it leaves the
+// line and returns as any Acquire does.
+//
+// WithPlainProtocol switches the option off. With WithLockDelay the constructor returns
+// framework.ErrInvalidOption. Java Curator does not have it.
 func WithLocalHandover(n int) MutexOption {
 	return mutexOption(func(c *config) error {
 		if n < 0 {
@@ -51,8 +56,9 @@ type localLine struct {
 }
 
 // take waits for the turn, if it may wait. The turn must be passed on. node is the node that
-// comes with it; nil means that the caller contends. When take fails with a node, nobody wants
-// that node any more. busy reports, with an error, that the mutex was seen to be held.
+// comes with it; nil means that the caller contends. When take fails and returns a node, no
+// goroutine takes that node: the caller deletes it. busy reports, with an error, that the mutex
+// was seen to be held.
 func (l *localLines) take(ctx context.Context, key identity, wait bool) (node *ephemeral.Node, busy bool, err error) {
 	l.mu.Lock()
 	line := l.lines[key]
@@ -77,8 +83,8 @@ func (l *localLines) take(ctx context.Context, key identity, wait bool) (node *e
 	}
 }
 
-// leave takes a goroutine out of the line. If it has the turn by now, leave passes the turn on
-// and returns the node that came with it, if nobody takes that.
+// leave takes a goroutine out of the line. If the goroutine has the turn by now, leave passes the
+// turn on. It returns the node that came with the turn if no other goroutine takes it.
 func (l *localLines) leave(key identity, line *localLine, mine chan *ephemeral.Node) (left *ephemeral.Node, busy bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,8 +100,8 @@ func (l *localLines) leave(key identity, line *localLine, mine chan *ephemeral.N
 	return node, busy
 }
 
-// pass gives the turn to the next goroutine, with the node unless that has been handed over most
-// times already. It reports whether the node was handed over.
+// pass gives the turn to the next goroutine. It hands the node over, too, unless node is nil or
+// was handed over most times already. It reports whether the node was handed over.
 func (l *localLines) pass(key identity, node *ephemeral.Node, most int) (handed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

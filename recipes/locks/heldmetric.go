@@ -2,16 +2,16 @@ package locks
 
 import "sync"
 
-// heldMetric is what the metric of held locks was told of a hold. The end may be known before
-// the begin was counted.
+// heldMetric counts one hold in the metric of held locks. The end may be known before the
+// beginning was counted.
 type heldMetric struct {
 	mu     sync.Mutex
 	opened bool
 	count  bool
-	end    func(counted bool) // to be called once the begin is counted; nil for not yet
+	end    func(counted bool) // called once the beginning is counted; nil before the end is known
 }
 
-// open counts the begin of the hold.
+// open counts the beginning of the hold.
 func (m *heldMetric) open(count func() bool) {
 	counted := count()
 	m.mu.Lock()
@@ -23,7 +23,7 @@ func (m *heldMetric) open(count func() bool) {
 	}
 }
 
-// close counts the end of the hold, now or as soon as the begin was counted.
+// close counts the end of the hold, now or as soon as the beginning was counted.
 func (m *heldMetric) close(end func(counted bool)) {
 	m.mu.Lock()
 	opened, counted := m.opened, m.count

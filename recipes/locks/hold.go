@@ -14,7 +14,7 @@ import (
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
-// fate is what becomes of the node of a hold. It is decided once.
+// fate says what becomes of the node of a hold. It is decided once.
 type fate int8
 
 const (
@@ -22,11 +22,11 @@ const (
 	deleted             // the last lease was released
 	passed              // another goroutine of this client holds the node now
 	evicted             // deleted although a lease is not released: see WithMaxHold
-	kept                // left to the recipe that made the node: see OnNode
+	kept                // left to the recipe that made the node: see rules.keepsLost
 )
 
 // hold is a lock from its grant until its last nested lease is released. It does not refer to
-// any Lease, so that a Lease which was dropped can be noticed.
+// any Lease, so that the runtime can report a Lease that was dropped.
 //
 // Its states, and the fate of the node:
 //
@@ -76,8 +76,8 @@ func (h *hold) Lost(l recipeapi.Loss) {
 	}
 }
 
-// Read looks into the node's data, by which others ask for the lock. A hold without a lease
-// passes the request on to its first one.
+// Read looks for a request to revoke the lock in the node's data. A hold without a lease tells
+// its first one.
 func (h *hold) Read(data []byte) {
 	if !h.lock.cfg.revocable || !bytes.Equal(data, revokeMessage) {
 		return
@@ -181,7 +181,7 @@ func (h *hold) leased() bool {
 // hold had ended before, and whether this was the last lease.
 func (h *hold) leave(ctx context.Context, n *leaseNode) (before error, last bool) {
 	if h.lock.cfg.handover > 0 {
-		h.node.Check() // what is not believed any more is not handed over (rule H1)
+		h.node.Check() // only a hold that is believed is handed over (rule H1)
 	}
 	h.mu.Lock()
 	before = h.err
@@ -202,7 +202,7 @@ func (h *hold) leave(ctx context.Context, n *leaseNode) (before error, last bool
 	return before, last
 }
 
-// nextOuter returns the outermost lease after n, which was that. h.mu is held.
+// nextOuter returns the lease that is outermost after n, the outermost so far. h.mu is held.
 func (h *hold) nextOuter(n *leaseNode) *leaseNode {
 	if n.nested != nil {
 		return n.nested
@@ -228,7 +228,7 @@ func (h *hold) withdraw(ctx context.Context) {
 	h.remove(ctx)
 }
 
-// remove has the node deleted, in the background, unless that is not the hold's to do.
+// remove deletes the node in the background, unless the node was handed over or is kept.
 func (h *hold) remove(ctx context.Context) {
 	h.mu.Lock()
 	if h.fate == stays {
@@ -244,9 +244,9 @@ func (h *hold) remove(ctx context.Context) {
 	}
 }
 
-// releaseLocked returns what goes with the delete of the node (rule 5 of the lock model): the
-// marker, if that proves to the waiter right behind that it is next, and the holder record, if
-// nobody was lost. h.mu is held.
+// releaseLocked returns the marker and the holder record that are part of the node's delete (rule
+// 5 of the lock model). There is a marker if it proves to the waiter right behind that it is next.
+// The record is deleted only if the lock was not lost. h.mu is held.
 func (h *hold) releaseLocked() (with recipeapi.Release) {
 	if h.err == ErrReleased {
 		with = h.record
@@ -257,8 +257,8 @@ func (h *hold) releaseLocked() (with recipeapi.Release) {
 	return with
 }
 
-// outcome waits until the delete of the node has an answer, or until ctx ends. It returns what
-// Release says of the hold, which had ended before for the given reason, if any:
+// outcome waits until the delete of the node has an answer, or until ctx ends. It returns the
+// error of Release. before is the reason for which the hold had ended already, or nil:
 //
 //	fate     confirmed   missing                          given up
 //	deleted  nil         before, else a LossError         ErrReleasePending
@@ -324,7 +324,7 @@ func (h *hold) bind(n *leaseNode, cancel context.CancelCauseFunc) (unbind func()
 	}
 }
 
-// dropped logs and counts a lease that nobody can release any more.
+// dropped logs and counts a lease that became unreachable without a release.
 func (h *hold) dropped(released *atomic.Bool) {
 	if released.Load() || h.reason() != nil {
 		return
@@ -336,7 +336,7 @@ func (h *hold) dropped(released *atomic.Bool) {
 	})
 }
 
-// countReleased counts the end of the hold: by a loss if that is not nil, else by its release.
+// countReleased counts the end of the hold: as a loss if loss is not nil, else as a release.
 func (h *hold) countReleased(ctx context.Context, loss *LossError) {
 	held, reason := time.Since(h.granted), ""
 	if loss != nil {

@@ -1,6 +1,7 @@
 package locks
 
-// identity is what a context carries a lease under, whatever object it was made by.
+// identity is the key under which a context carries a lease. Lock objects of the same client, path
+// and kind have the same one.
 type identity struct {
 	client     any
 	full, kind string

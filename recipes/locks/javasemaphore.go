@@ -12,12 +12,12 @@ import (
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
-// errAgain: the mutex's node, or one of several leases that were taken already, is gone. Others
-// may wait for leases by now: everything is given back, and taken again.
+// errAgain is returned when the mutex's node, or one of several leases that were taken already, is
+// gone. Others may wait for leases by now, so everything is given back, and taken again.
 var errAgain = errors.New("the leases are to be taken again")
 
-// javaSemaphore is a semaphore in Java's layout: a mutex at path/locks lets one wait at a time,
-// and below path/leases there may be at most as many nodes as the maximum.
+// javaSemaphore is a semaphore in Java's layout. A mutex at path/locks lets one contender wait at a
+// time. Below path/leases there may be at most as many nodes as the maximum.
 type javaSemaphore struct {
 	base   *queueLock // only its path
 	mutex  *queueLock
@@ -68,7 +68,7 @@ func (s *javaSemaphore) one(ctx context.Context, wait bool) (*Lease, error) {
 	return s.acquire(ctx, wait, 1, func(_ context.Context, parts []*Lease) *Lease { return parts[0] })
 }
 
-// acquire takes n leases, of which whole makes one.
+// acquire takes n leases. whole makes one lease of them.
 func (s *javaSemaphore) acquire(ctx context.Context, wait bool, n int, whole func(ctx context.Context, parts []*Lease) *Lease) (*Lease, error) {
 	return s.base.traced(ctx, wait, func(a *acquisition) (*Lease, error) {
 		a.waitsOn = s.leases
@@ -89,8 +89,8 @@ func (s *javaSemaphore) acquire(ctx context.Context, wait bool, n int, whole fun
 	})
 }
 
-// enough tells whether there can be as many leases as somebody wants together. One is always
-// waited for: the maximum may rise.
+// enough returns an error if n leases are more than the maximum. One lease is always waited for,
+// because the maximum may rise.
 func (s *javaSemaphore) enough(n int) error {
 	if most := s.count.Count(); n > 1 && n > most {
 		return fmt.Errorf("%w: %d of %d", ErrTooManyLeases, n, most)
@@ -114,9 +114,9 @@ func (s *javaSemaphore) look(ctx context.Context) error {
 	return nil
 }
 
-// attempt takes n leases, one after the other, while nobody else does. When it fails none of
-// them stays. The mutex is given back before it returns: the caller's next TryAcquire would find
-// it taken.
+// attempt takes n leases, one after the other, while it holds the mutex. When it fails it gives
+// back all of them. It waits until the mutex's node is deleted, because the caller's next
+// TryAcquire would find the mutex taken.
 func (s *javaSemaphore) attempt(a *acquisition, n int) (parts []*Lease, err error) {
 	mutex, err := s.contend(a, s.mutex, s.mutex.spec(a))
 	if err != nil {
@@ -164,7 +164,7 @@ type leaseRules struct {
 	rules
 	s     *javaSemaphore
 	n     int     // how many are wanted together
-	taken []*hold // of those
+	taken []*hold // those that are held already
 }
 
 // Check refuses to go on when the maximum has fallen, or a lease that was taken is lost.

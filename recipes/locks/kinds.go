@@ -8,7 +8,7 @@ import (
 	"github.com/go-curator/curator/tracing"
 )
 
-// Kinds of locks; a lease re-enters only its own.
+// Kinds of locks. A lease re-enters only a lock of its own kind.
 const (
 	mutexKind       = "mutex"
 	semaphoreKind   = "semaphore"
@@ -16,10 +16,10 @@ const (
 	readKind        = "read"
 	writeKind       = "write"
 
-	readWriteKind = "read-write" // of both, as far as children go
+	readWriteKind = "read-write" // the kind of the children of readers and writers
 )
 
-// What Curator calls the nodes of a mutex, of readers and writers, and of a semaphore's leases.
+// Curator's names of the nodes of a mutex, of readers and writers, and of a semaphore's leases.
 const (
 	lockName  = "lock-"
 	leaseName = "lease-" // in Java's layout
@@ -27,33 +27,33 @@ const (
 	writeName = "__WRIT__"
 )
 
-// revokeMessage is what Curator writes into the node of whom it asks to let go.
+// revokeMessage is the data that Curator writes into a node to ask its holder for the lock.
 var revokeMessage = []byte("__REVOKE__")
 
-// telemetryKinds has what spans and metrics call the kinds.
+// telemetryKinds has the names of the kinds in spans and metrics.
 var telemetryKinds = map[string]string{
 	mutexKind: tracing.KindMutex, readKind: tracing.KindRead, writeKind: tracing.KindWrite,
 	semaphoreKind: tracing.KindSemaphore, semaphoreV2Kind: tracing.KindSemaphore,
 }
 
-// rules are what differs between kinds of locks.
+// rules are the differences between kinds of locks.
 type rules struct {
 	kind      string
 	lockName  string
 	driver    LockInternalsDriver
 	maxLeases int
-	children  string // the kind, as kindOf has it, beside whose children no others may be; "" for any
+	children  string // the result of kindOf for the lock's own children; others are refused; "" refuses none
 	shared    bool   // nested leases do not exclude each other
 	flat      bool   // leases do not nest
 	keepsLost bool   // the node of a lost hold is left to the recipe that made it
 
 	marksRelease bool                   // the lock's holders mark their release; see package lockqueue
-	marks        func(name string) bool // and so may the holder of this node; nil for nobody
+	marks        func(name string) bool // the holder of this node may mark its release; nil for nobody
 }
 
 var _ lockqueue.Rules = rules{}
 
-// Order returns what a child is sorted by.
+// Order returns the text that a child is sorted by.
 func (r rules) Order(name string) string { return r.driver.FixForSorting(name, r.lockName) }
 
 // Check refuses children of a lock that does not exclude this one.
@@ -75,8 +75,8 @@ func (r rules) Decide(queue []string, own string) lockqueue.Decision {
 // Marks reports whether the holder of a node may mark its release.
 func (r rules) Marks(name string) bool { return r.marks != nil && r.marks(name) }
 
-// kindOf returns the kind of lock that a child of a lock's path is of, "" if it is of none. A
-// mutex and an InterProcessSemaphore have the same children.
+// kindOf returns the kind of lock that a child of a lock's path belongs to, or "". A mutex and an
+// InterProcessSemaphore have the same children.
 func kindOf(name string) string {
 	switch {
 	case isReader(name), isWriter(name):

@@ -13,13 +13,13 @@ import (
 )
 
 // Lease is one acquisition of a lock, held from the return of Acquire until Release or loss.
-// Its methods may be called from several goroutines. A nil Lease, and the zero value, is one
-// that was never held: its contexts have ended, its Token is -1, Release does nothing.
+// Its methods may be called from several goroutines. A nil Lease, and the zero value, was
+// never held: its contexts have ended, its Token is -1, Release does nothing.
 //
-// A Lease that becomes unreachable without Release is logged and counted; its lock stays
-// held, as it may be meant to, until the client is closed.
+// A Lease that becomes unreachable without Release is logged and counted. Its lock stays
+// held until the client is closed, because that may be intended.
 //
-// Java: Lease, Locker, and what a lock knows of the thread that holds it.
+// Java: Lease, Locker, and the thread that holds a lock.
 type Lease struct {
 	_ noCopy
 
@@ -46,9 +46,9 @@ var neverHeld = func() context.Context {
 	return ctx
 }()
 
-// Context ends when the lease does: with cause ErrReleased, or a *LossError when it can
-// no longer be believed. It has the values of Acquire's context but not its end, and no
-// deadline but that of WithMaxHold.
+// Context returns a context that ends with the lease. Its cause is ErrReleased, or a *LossError
+// when the lease can no longer be believed. It has the values of Acquire's context but not
+// its end, and no deadline but that of WithMaxHold.
 func (l *Lease) Context() context.Context {
 	if l.never() {
 		return neverHeld
@@ -56,9 +56,9 @@ func (l *Lease) Context() context.Context {
 	return l.ctx
 }
 
-// Bind returns a copy of ctx that also ends when the lease does, with the same cause,
-// and with which Acquire re-enters. It is what work under the lease should run with.
-// Nothing has to be cancelled: its resources go when ctx or the lease ends.
+// Bind returns a copy of ctx that also ends when the lease does, with the same cause.
+// Acquire with it re-enters. Work under the lease should run with it. Nothing has to be
+// cancelled: its resources are freed when ctx or the lease ends.
 func (l *Lease) Bind(ctx context.Context) context.Context {
 	if l.never() || ctx == nil {
 		return neverHeld
@@ -76,7 +76,7 @@ func (l *Lease) Bind(ctx context.Context) context.Context {
 	return context.WithValue(l.hold.withDeadline(bound), l.hold.key(), l)
 }
 
-// never reports whether the lease is nil or the zero value, which were never held.
+// never reports whether the lease is nil or the zero value. Neither was ever held.
 func (l *Lease) never() bool { return l == nil || l.hold == nil && len(l.parts) == 0 }
 
 // composed returns a lease of parts, which ends when any of them does.
@@ -87,9 +87,9 @@ func composed(ctx context.Context, parts []*Lease) *Lease {
 }
 
 // Parts returns the leases that make up a lease of an InterProcessMultiLock or of
-// AcquireN, in the order of their acquisition; nil for a plain lease. Releasing the whole
-// releases every part, the last one first, without waiting for one before the next; a part of
-// a semaphore may be released alone.
+// AcquireN, in the order of their acquisition. It returns nil for a plain lease. The release
+// of the whole releases every part, the last one first, all in one round trip. A part of a
+// semaphore may be released alone.
 func (l *Lease) Parts() []*Lease {
 	if l == nil {
 		return nil
@@ -105,8 +105,9 @@ func (l *Lease) client() *framework.Client {
 	return l.hold.lock.client
 }
 
-// Err returns nil while the lease is believed, else ErrReleased or a *LossError. Err and
-// Context are beliefs, on the safe side; Release is a proof.
+// Err returns nil while the lease is believed, otherwise ErrReleased or a *LossError. It looks at
+// the clock and does not talk to the server. Err and Context are beliefs, on the safe side.
+// The server knows: see Verify and Release.
 func (l *Lease) Err() error {
 	if l.never() {
 		return ErrNotHeld
@@ -124,9 +125,10 @@ func (l *Lease) Err() error {
 }
 
 // Token returns the fencing token, the czxid of the lock's node. It rises with every
-// grant of an exclusive lock, over all locks of an ensemble, and is the same for
-// nested leases. A resource keeps the highest it has seen and refuses lower ones. Show
-// it with the first access under the lease, also if that is a read:
+// grant of an exclusive lock, over all locks of an ensemble. It is the same for nested
+// leases, and for leases that WithLocalHandover has handed over. A resource keeps the
+// highest token it has seen and refuses lower ones. Show it with the first access under
+// the lease, also if that is a read:
 //
 //	update t set fence = $1 where id = $2 and fence <= $1 returning v
 //	update t set v = $3                where id = $2 and fence = $1
@@ -142,8 +144,8 @@ func (l *Lease) Token() int64 {
 	return l.hold.token
 }
 
-// Path returns the path of the lock's node, as the lock's client names it; "" for a lease
-// with Parts.
+// Path returns the path of the lock's node, as the lock's client names it. It returns "" for a
+// lease with Parts.
 //
 // Java: getLockPath, Lease.getNodeName.
 func (l *Lease) Path() string {
@@ -186,7 +188,7 @@ func (l *queueLock) ownedBy(ctx context.Context) bool {
 	return l != nil && ctx != nil && l.carried(ctx) != nil
 }
 
-// countHeld counts the begin of the lease's holds, unless it is nested.
+// countHeld counts the beginning of the lease's holds, unless it is nested.
 func (l *Lease) countHeld(ctx context.Context) {
 	if l.nested {
 		return

@@ -15,27 +15,28 @@ import (
 )
 
 // The lock delay needs a record of the holder that outlives the holder's session: a persistent
-// node beside the lock's path with the name of the holder's node. A release deletes the record
-// in the transaction that deletes the holder's node. So a contender that is first, and finds a
-// record with another name, knows that a holder was lost.
+// node beside the lock's path. Its data is the name of the holder's node. A release deletes the
+// record in the transaction that deletes the holder's node. So a contender that is first, and
+// finds a record with the name of another node, knows that a holder was lost.
 
 // WithLockDelay keeps the mutex from others for d after its holder was lost: by the end of its
-// session, by Close, by the deletion of its node, or because it did not believe in the lock any
-// more when it released it. It is for resources that check no token: what the lost holder has
-// sent has d to arrive.
+// session, by Close, by the deletion of its node, or because its lease had ended before it was
+// released. It is for resources that check no token: requests that the lost holder has sent have
+// d to arrive. It is a guess; a request that takes longer still arrives.
 //
 // All users of the mutex must set the option. The delay starts when this object first sees that
-// the holder was lost. Acquire waits for d; TryAcquire returns ErrNotAcquired until d has passed.
-// It costs a read and a write for every Acquire, and the node path+".holder". It cannot be
-// combined with WithLocalHandover.
+// the holder was lost. Acquire waits for it, as long as its context and WithMaxWait allow;
+// TryAcquire returns ErrNotAcquired until d has passed. The option costs a read and a write for
+// every Acquire, and the persistent node path+".holder". With WithLocalHandover the constructor
+// returns framework.ErrInvalidOption.
 //
 // Chubby and Consul have it under this name; Java Curator does not.
 func WithLockDelay(d time.Duration) MutexOption {
 	return durationOption("WithLockDelay", d, func(c *config) { c.lockDelay = d })
 }
 
-// checkDelay refuses options that contradict the lock delay: a node that is handed over has one
-// record for several holders.
+// checkDelay refuses WithLocalHandover beside the lock delay, because a node that is handed over
+// would have one record for several holders.
 func (c *config) checkDelay() error {
 	if c.lockDelay > 0 && c.handover > 0 {
 		return fmt.Errorf("%w: WithLockDelay and WithLocalHandover cannot be combined", framework.ErrInvalidOption)
@@ -71,13 +72,13 @@ func (d *lockDelay) since(holder string) time.Time {
 type delayRecord struct {
 	*lockDelay
 	try     bool
-	busy    func() // is told that the delay is not over
-	name    string // what was written into it last, if anything: the name of a node
+	busy    func() // called when the delay has not passed
+	name    string // the name of the node that it has written last; "" before
 	version int32  // of the record then
 }
 
-// admit writes the record of a contender that is first. During the delay it waits instead. With
-// again the queue is to be listed again.
+// admit writes the record of a contender that is first. During the delay it waits instead. again
+// reports that the queue must be listed again.
 func (r *delayRecord) admit(ctx context.Context, node recipeapi.Created) (again bool, err error) {
 	path, own := r.dir+recordSuffix, lockqueue.Name(node.Path)
 	var stat framework.Stat
@@ -89,7 +90,7 @@ func (r *delayRecord) admit(ctx context.Context, node recipeapi.Created) (again 
 	case err == nil && string(holder) == own: // an earlier try has written it
 		r.name, r.version = own, stat.Version
 		return false, nil
-	case err == nil && string(holder) != r.name: // that of an earlier place was never granted
+	case err == nil && string(holder) != r.name: // an earlier node of the contender was never granted
 		if over, err := r.waitOut(ctx, node, string(holder)); !over {
 			return err == nil, err
 		}
@@ -113,8 +114,9 @@ func (r *delayRecord) admit(ctx context.Context, node recipeapi.Created) (again 
 	return false, err
 }
 
-// release returns what goes with the delete of the contender's node: its record, by the version
-// that it has written, so that the record of a lost holder stays.
+// release returns the delete of the record, which is part of the delete of the contender's node. It
+// deletes only the version that the contender has written, so that the record of a lost holder
+// stays.
 func (r *delayRecord) release() recipeapi.Release {
 	if r.name == "" {
 		return recipeapi.Release{}

@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// WithMaxHold ends every lease's context, whose Deadline that is, d after its grant, with
-// LossMaxHold, and takes the lock from a holder that does not react: its node is deleted
-// one loss margin (framework.WithLossMargin) later unless the lease was released before. It
-// is for work that is stuck in a process whose session is in good health; what it still
-// writes then, others may see: let the resource check the token.
+// WithMaxHold ends every lease's context d after its grant, with LossMaxHold. That time is the
+// context's Deadline. If the lease is not released within one loss margin
+// (framework.WithLossMargin) after that, its node is deleted, and the next contender is let in.
+//
+// The option is for work that is stuck in a process whose session is in good health. It does not
+// stop that work: let the resource check the token. Java Curator does not have it.
 func WithMaxHold(d time.Duration) Option {
 	return durationOption("WithMaxHold", d, func(c *config) { c.maxHold = d })
 }
@@ -28,7 +29,7 @@ func (l limited) Deadline() (time.Time, bool) {
 	return l.deadline, true
 }
 
-// withDeadline returns ctx with the deadline of the hold, if that has one.
+// withDeadline returns ctx with the deadline of WithMaxHold, if there is one.
 func (h *hold) withDeadline(ctx context.Context) context.Context {
 	if h.lock.cfg.maxHold == 0 {
 		return ctx
@@ -43,8 +44,8 @@ func (h *hold) startMaxHold() {
 	}
 }
 
-// onMaxHold ends the hold, and has its node deleted one loss margin later unless it is released
-// before. Close does not wait for that: it ends the session, and the node with it.
+// onMaxHold ends the hold. One loss margin later its node is deleted, unless it is released before.
+// Close does not wait for that, because it ends the session, and the node with it.
 func (h *hold) onMaxHold(context.Context) {
 	conn, err := h.lock.api.Conn()
 	if err != nil {

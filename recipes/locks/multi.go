@@ -11,10 +11,10 @@ import (
 	"github.com/go-curator/curator/tracing"
 )
 
-// InterProcessMultiLock is several locks taken as one, all or none, in the given order
-// and released in reverse: those of one client in one round trip, and those of several
-// clients at the same time. Two MultiLocks that share locks must give them in the same
-// order, or they can wait for each other until their contexts end.
+// InterProcessMultiLock is several locks taken as one, all or none. They are acquired in the
+// given order and released in reverse: the locks of one client in one round trip, the locks
+// of several clients at the same time. Two multi locks that share locks must have them in
+// the same order. Otherwise they can wait for each other until their contexts end.
 //
 // Java: InterProcessMultiLock.
 type InterProcessMultiLock struct {
@@ -24,7 +24,10 @@ type InterProcessMultiLock struct {
 
 var _ InterProcessLock = (*InterProcessMultiLock)(nil)
 
-// NewInterProcessMultiLock returns the lock over locks, of which there must be one.
+// NewInterProcessMultiLock returns the lock over locks, of which there must be at least one. It
+// does no I/O. It returns framework.ErrInvalidOption if there is none, or if one is nil.
+//
+// Java: InterProcessMultiLock.
 func NewInterProcessMultiLock(locks ...InterProcessLock) (*InterProcessMultiLock, error) {
 	if len(locks) == 0 || slices.Contains(locks, nil) {
 		return nil, fmt.Errorf("%w: a multi lock needs locks, none of them nil", framework.ErrInvalidOption)
@@ -33,18 +36,21 @@ func NewInterProcessMultiLock(locks ...InterProcessLock) (*InterProcessMultiLock
 }
 
 // Acquire waits for every lock; see InterProcessLock. The lease has Parts, ends when any part
-// does, and has no Token of its own. A lock that ctx holds already is nested. When it fails
-// what was acquired has been released, as far as the server can be reached. When a lock is lost again
-// while it waits for the next, it releases what it has and begins with the first, behind those
-// who wait by then; but that somebody asked for a lock (WithRevocable), or that WithMaxHold has
-// passed, is an error.
+// does, and has no Token of its own. A lock that ctx holds already is nested.
+//
+// When Acquire fails it releases the locks that it has, and waits for that at most
+// WithReleaseTimeout, even if ctx never ends. When it loses a lock while it waits for the next
+// one, it releases the others and begins again with the first, at the end of each queue. It
+// does not begin again, but fails, when somebody has asked for a lock (WithRevocable with nil)
+// or WithMaxHold has passed.
 //
 // Java: acquire.
 func (m *InterProcessMultiLock) Acquire(ctx context.Context) (*Lease, error) {
 	return m.acquire(ctx, true, InterProcessLock.Acquire)
 }
 
-// TryAcquire takes all locks if all are free, else none; see InterProcessLock.
+// TryAcquire takes all locks if all are free, otherwise none; see InterProcessLock. When one is
+// not free it releases those that it has taken, as Acquire does when it fails.
 //
 // Java: acquire(0, unit).
 func (m *InterProcessMultiLock) TryAcquire(ctx context.Context) (*Lease, error) {
@@ -73,11 +79,11 @@ func (m *InterProcessMultiLock) acquire(ctx context.Context, wait bool, acquire 
 	return lease, err
 }
 
-// errTakeAgain: one of several locks was lost while the next was waited for.
+// errTakeAgain is returned when one of several locks was lost during the wait for the next.
 var errTakeAgain = errors.New("the locks are to be taken again")
 
-// acquireAll acquires the locks as parts of the trace of spanCtx. If one that it has got is
-// lost while it waits for the next, all are given back and acquired again.
+// acquireAll acquires the locks as parts of the trace of spanCtx. If one is lost during the wait for
+// the next, all are released and acquired again.
 func (m *InterProcessMultiLock) acquireAll(ctx, spanCtx context.Context, acquire func(InterProcessLock, context.Context) (*Lease, error)) (*Lease, error) {
 	for {
 		lease, err := m.attempt(ctx, spanCtx, acquire)
@@ -90,7 +96,7 @@ func (m *InterProcessMultiLock) acquireAll(ctx, spanCtx context.Context, acquire
 // attempt acquires the locks once. When it fails none of them stays held.
 func (m *InterProcessMultiLock) attempt(ctx, spanCtx context.Context, acquire func(InterProcessLock, context.Context) (*Lease, error)) (whole *Lease, err error) {
 	var parts []*Lease
-	defer func() { // also when a lock of somebody else's panics
+	defer func() { // also when a lock of another package panics
 		if whole != nil || len(parts) == 0 {
 			return
 		}
@@ -124,7 +130,7 @@ func (m *InterProcessMultiLock) attempt(ctx, spanCtx context.Context, acquire fu
 	return whole, nil
 }
 
-// telemetryOf is that of the first of the locks that is one of this package.
+// telemetryOf returns the telemetry of the first lock that is one of this package.
 func (m *InterProcessMultiLock) telemetryOf() (*telemetry.Telemetry, telemetry.Lock) {
 	for _, lock := range m.locks {
 		if t, _ := observe(lock); t != nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/go-curator/curator/internal/telemetry"
 )
 
-// InterProcessMutex is a fair, re-entrant mutex.
+// InterProcessMutex is a fair, re-entrant mutex. The documentation of the package says what it does
+// not guarantee.
 //
 // Java: InterProcessMutex, with which it shares the lock.
 type InterProcessMutex struct {
@@ -18,8 +19,10 @@ type InterProcessMutex struct {
 var _ InterProcessLock = (*InterProcessMutex)(nil)
 
 // NewInterProcessMutex returns the mutex at path. It does no I/O. Errors:
-// framework.ErrInvalidPath, framework.ErrInvalidOption, framework.ErrNotStarted for a
-// nil client.
+// framework.ErrInvalidPath, framework.ErrInvalidOption (also for WithLockDelay together with
+// WithLocalHandover), framework.ErrNotStarted for a nil client.
+//
+// Java: InterProcessMutex.
 func NewInterProcessMutex(client *framework.Client, path string, opts ...MutexOption) (*InterProcessMutex, error) {
 	cfg, err := newConfig(opts, MutexOption.applyMutex)
 	if err != nil {
@@ -60,8 +63,8 @@ func (m *InterProcessMutex) TryAcquire(ctx context.Context) (*Lease, error) {
 	return m.queue.acquire(ctx, false)
 }
 
-// ParticipantNodes lists the nodes of the holder and the waiters, in order; none when
-// the lock was never taken.
+// ParticipantNodes lists the nodes of the holder and the waiters, in order. It returns none when
+// the lock was never taken. Errors: ErrKindMismatch, ctx's error, or the server's.
 //
 // Java: getParticipantNodes.
 func (m *InterProcessMutex) ParticipantNodes(ctx context.Context) ([]string, error) {
@@ -71,13 +74,13 @@ func (m *InterProcessMutex) ParticipantNodes(ctx context.Context) ([]string, err
 	return m.queue.participants(ctx)
 }
 
-// IsAcquiredInThisProcess tells whether the client that this mutex was made with holds it,
+// IsAcquiredInThisProcess reports whether the client that this mutex was made with holds it,
 // through this object or another.
 //
 // Java: isAcquiredInThisProcess.
 func (m *InterProcessMutex) IsAcquiredInThisProcess() bool { return m != nil && m.queue.isHeld() }
 
-// IsOwnedBy tells whether ctx carries a live lease of this mutex, that is, whether
+// IsOwnedBy reports whether ctx carries a live lease of this mutex, that is, whether
 // Acquire(ctx) would nest.
 //
 // Java: isOwnedByCurrentThread.

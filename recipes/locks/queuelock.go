@@ -11,18 +11,18 @@ import (
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
-// queueLock is what every lock of this package is made of: a queue of nodes below a path.
+// queueLock is a queue of nodes below a path. Every lock of this package is made of one or more.
 type queueLock struct {
 	rules
 	client *framework.Client
 	api    recipeapi.Client
-	path   string // the client's
-	full   string // the server's
+	path   string // as the client names it
+	full   string // as the server names it
 	cfg    config
 	spans  telemetry.Lock
 
-	// The other side of a read-write lock. Which of its leases a context carries is looked
-	// at right before the queue is joined: behind a lease of its own it would wait for ever.
+	// The other side of a read-write lock. reenter looks for its leases in the context before
+	// the queue is joined, because behind its own lease a caller would wait for ever.
 	readers, writers *queueLock
 
 	delay *lockDelay // with WithLockDelay; else nil
@@ -55,7 +55,7 @@ func newQueueLock(client *framework.Client, path string, cfg config, r rules) (*
 
 func (l *queueLock) key() identity { return identity{l.api.Identity(), l.full, l.kind} }
 
-// nodeBuilder describes a contender's node, which says whose it is.
+// nodeBuilder describes a contender's node. Its data names the contender.
 func (l *queueLock) nodeBuilder(span *telemetry.Acquisition) framework.CreateBuilder {
 	b := l.client.Create().CreatingParentContainersIfNeeded().WithProtection().WithMode(framework.EphemeralSequential)
 	if l.cfg.nodeDataGiven {
@@ -63,7 +63,7 @@ func (l *queueLock) nodeBuilder(span *telemetry.Acquisition) framework.CreateBui
 	} else if data, ok := l.api.Telemetry().NodeData(span); ok && !l.cfg.plainData {
 		b = b.WithData(data)
 	}
-	return l.driver.CreatesTheLock(b.Uncompressed()) // Java reads it, and so does who looks into the lock
+	return l.driver.CreatesTheLock(b.Uncompressed()) // Java reads the data, and so does Inspect
 }
 
 // isHeld reports whether the lock's client holds it.

@@ -7,18 +7,18 @@ import (
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
-// errParentOver: the lease that was to be nested in has ended.
+// errParentOver is returned when the lease to nest in has ended.
 var errParentOver = errors.New("the outer lease has ended")
 
-// reenter nests in the lease that ctx carries, if it does. Else it makes sure that the queue may
-// be joined.
+// reenter nests in the lease that the context carries. Without one it returns an error if the queue
+// must not be joined.
 func (l *queueLock) reenter(a *acquisition) (lease *Lease, nested bool, err error) {
 	for parent := l.carried(a.ctx); parent != nil && !l.flat; parent = l.carried(a.ctx) {
 		lease, err := parent.nest(a)
 		if !errors.Is(err, errParentOver) {
 			return lease, true, err
 		}
-		if a.ctx.Err() != nil { // as a rule it was the outer lease's own
+		if a.ctx.Err() != nil { // usually it is the context of the outer lease
 			return nil, false, lockqueue.ContextError(a.ctx)
 		}
 	}
@@ -33,11 +33,10 @@ func (l *queueLock) reenter(a *acquisition) (lease *Lease, nested bool, err erro
 	return nil, false, nil
 }
 
-// nest returns a lease below l. Leases directly below one lease exclude each other: so
-// goroutines that were all handed l's context are as safe from each other as from other
-// processes.
+// nest returns a lease below l. Leases directly below one lease exclude each other, so that
+// goroutines that all have l's context exclude each other as other processes do.
 //
-// Shared leases are no danger to each other: they are as siblings of l.
+// Shared leases need not exclude each other: they become siblings of l.
 func (l *Lease) nest(a *acquisition) (*Lease, error) {
 	if l.hold.lock.shared {
 		if lease := newLease(l.hold, a.ctx, a.span, nil); lease != nil {
@@ -59,7 +58,7 @@ func (l *Lease) nest(a *acquisition) (*Lease, error) {
 	return nil, errParentOver
 }
 
-// takeSlot takes the place directly below l, for which it waits if it may.
+// takeSlot takes the place directly below l. It waits for the place if it may.
 func (l *Lease) takeSlot(a *acquisition) error {
 	select {
 	case l.node.slot <- struct{}{}:
@@ -81,7 +80,7 @@ func (l *Lease) takeSlot(a *acquisition) error {
 	}
 }
 
-// blocking returns the hold, and where the lease that is nested below l was acquired.
+// blocking returns the hold, and the call site of the lease that is nested below l.
 func (l *Lease) blocking() (*hold, callSite) {
 	l.hold.mu.Lock()
 	defer l.hold.mu.Unlock()

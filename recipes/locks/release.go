@@ -10,17 +10,22 @@ import (
 	"github.com/go-curator/curator/tracing"
 )
 
-// Release ends the lease. The node is deleted with the last of the nested leases, by a
-// request that is sent whatever happens to ctx and repeated in the background until it
-// is confirmed or the session has ended. ctx bounds the wait for the confirmation; if
-// it has ended already Release waits for at most WithReleaseTimeout.
+// Release ends the lease. The node is deleted with the last of the nested leases. The
+// delete is sent even if ctx has ended, and is repeated in the background until it is
+// confirmed or the session has ended. ctx bounds the wait for the confirmation. If ctx
+// has ended already, Release waits for at most WithReleaseTimeout.
 //
-// It returns nil when the server confirmed that the node was there until now: nobody
+// Release returns nil when the server confirmed that the node was there until now. Nobody
 // else was let in meanwhile, even if Context ended early out of caution. It returns an
-// error matching ErrLockLost when the node was gone, so that others may have held the
-// lock while this lease was relied on; ErrReleasePending when the server has not
-// answered yet. Calling it again is allowed: it repeats the result, or waits again for
-// what was pending. Releasing a nested lease that is not the last returns nil.
+// error that matches ErrLockLost when the node was gone: others may have held the lock
+// while this lease was relied on. It returns ErrReleasePending when the server has not
+// answered yet. A second call repeats the result, or waits again if it was pending.
+// The release of a nested lease that is not the last returns nil.
+//
+// When the reply to the delete is lost, the answer may be wrong in two cases. If the session
+// is over as well, Release returns ErrLockLost although the delete may have been applied. If
+// an operator has deleted the node of a living session and the client has not heard of it,
+// Release returns nil. See docs/guarantees.md.
 //
 // Java: release.
 func (l *Lease) Release(ctx context.Context) error {
@@ -39,8 +44,8 @@ func (l *Lease) giveBack(ctx context.Context) error {
 }
 
 // startRelease ends the lease and sends the delete. It returns a function that waits for the
-// outcome, at most WithReleaseTimeout if bounded. So several parts are released in one round
-// trip: no delete waits for the answer to another.
+// outcome, at most WithReleaseTimeout if bounded. No delete waits for the answer to another, so
+// several parts are released in one round trip.
 func (l *Lease) startRelease(ctx context.Context, bounded bool) (outcome func() error) {
 	var span telemetry.Release
 	first := false
@@ -49,7 +54,7 @@ func (l *Lease) startRelease(ctx context.Context, bounded bool) (outcome func() 
 		ctx, span = l.span.Release(ctx, l.Token())
 		if l.hold != nil {
 			l.released.Store(true)
-			l.cleanup.Stop() // else it keeps the hold in memory until the lease is collected
+			l.cleanup.Stop() // without this it keeps the hold in memory until the lease is collected
 			l.before, l.last = l.hold.leave(ctx, l.node)
 		}
 	})

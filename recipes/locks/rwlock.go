@@ -13,10 +13,10 @@ import (
 
 // InterProcessReadWriteLock is a fair lock held by many readers or one writer.
 //
-// Readers and writers queue in one line: a reader waits for the writers ahead of it, a
-// writer for everybody ahead. A write lease's context takes a read lease at once, which
-// stays when the write lease is released (a downgrade); a read lease's context cannot take
-// the write lock, which is ErrDeadlock at once.
+// Readers and writers wait in one queue. A reader waits for the writers ahead of it, a writer
+// for everybody ahead. ReadLock.Acquire with a write lease's context returns at once, and the
+// read lease stays when the write lease is released (a downgrade). WriteLock.Acquire with a
+// read lease's context returns ErrDeadlock at once.
 //
 // Java: InterProcessReadWriteLock, with which it shares the lock.
 type InterProcessReadWriteLock struct {
@@ -28,6 +28,8 @@ type InterProcessReadWriteLock struct {
 // NewInterProcessReadWriteLock returns the lock at path. It does no I/O. Errors:
 // framework.ErrInvalidPath, framework.ErrInvalidOption, framework.ErrNotStarted for a
 // nil client.
+//
+// Java: InterProcessReadWriteLock.
 func NewInterProcessReadWriteLock(client *framework.Client, path string, opts ...ReadWriteLockOption) (*InterProcessReadWriteLock, error) {
 	cfg, err := newConfig(opts, ReadWriteLockOption.applyReadWrite)
 	if err != nil {
@@ -53,7 +55,7 @@ func NewInterProcessReadWriteLock(client *framework.Client, path string, opts ..
 	return l, nil
 }
 
-// ReadLock returns the readers' side, always the same.
+// ReadLock returns the readers' side. It returns the same object every time.
 //
 // Java: readLock.
 func (l *InterProcessReadWriteLock) ReadLock() *ReadLock {
@@ -63,7 +65,7 @@ func (l *InterProcessReadWriteLock) ReadLock() *ReadLock {
 	return &l.read
 }
 
-// WriteLock returns the writers' side, always the same.
+// WriteLock returns the writers' side. It returns the same object every time.
 //
 // Java: writeLock.
 func (l *InterProcessReadWriteLock) WriteLock() *WriteLock {
@@ -73,10 +75,11 @@ func (l *InterProcessReadWriteLock) WriteLock() *WriteLock {
 	return &l.write
 }
 
-// Downgrade turns a write lease of this lock into a read lease without letting a writer in
-// between: it acquires the read lock at the writer's place and releases write. The read
-// lease shows the writer's token. On an error write is still held, unless it was lost.
-// Work must go on with the read lease's context; the write lease's has ended.
+// Downgrade turns a write lease of this lock into a read lease, and lets no writer in between.
+// It acquires the read lock at the writer's place, releases write, and waits for that at most
+// WithReleaseTimeout. The read lease has the writer's token. On an error write is still held,
+// unless it was lost. Work must go on with the read lease's context; the write lease's context
+// has ended. ctx bounds the acquisition of the read lock.
 //
 // Java: acquiring the read lock while holding the write lock.
 func (l *InterProcessReadWriteLock) Downgrade(ctx context.Context, write *Lease) (*Lease, error) {
@@ -97,8 +100,8 @@ func (l *InterProcessReadWriteLock) Downgrade(ctx context.Context, write *Lease)
 	if err != nil {
 		return nil, err
 	}
-	// The outcome does not matter: the writer's node existed when the reader's was made, and
-	// that keeps other writers out.
+	// The outcome does not matter: the writer's node existed when the reader's node was made,
+	// and the reader's node keeps other writers out.
 	_ = write.giveBack(ctx)
 	return read, nil
 }
@@ -153,13 +156,13 @@ func (l *ReadLock) ParticipantNodes(ctx context.Context) ([]string, error) {
 	return l.queue.side(ctx)
 }
 
-// IsAcquiredInThisProcess tells whether the client that this lock was made with holds it
+// IsAcquiredInThisProcess reports whether the client that this lock was made with holds it
 // for reading, through this object or another.
 //
 // Java: isAcquiredInThisProcess.
 func (l *ReadLock) IsAcquiredInThisProcess() bool { return l != nil && l.queue.isHeld() }
 
-// IsOwnedBy tells whether ctx carries a live read lease of this lock.
+// IsOwnedBy reports whether ctx carries a live read lease of this lock.
 //
 // Java: isOwnedByCurrentThread.
 func (l *ReadLock) IsOwnedBy(ctx context.Context) bool {
@@ -167,8 +170,8 @@ func (l *ReadLock) IsOwnedBy(ctx context.Context) bool {
 }
 
 // Acquire waits until nobody is ahead; see InterProcessLock. With the context of a read lease
-// of the same lock, and of no write lease, it returns ErrDeadlock: it would wait for its own
-// caller.
+// of the same lock, and of no write lease, it returns ErrDeadlock, because it would wait for
+// its own caller.
 //
 // Java: acquire.
 func (l *WriteLock) Acquire(ctx context.Context) (*Lease, error) { return l.acquire(ctx, true) }
@@ -195,13 +198,13 @@ func (l *WriteLock) ParticipantNodes(ctx context.Context) ([]string, error) {
 	return l.queue.side(ctx)
 }
 
-// IsAcquiredInThisProcess tells whether the client that this lock was made with holds it
+// IsAcquiredInThisProcess reports whether the client that this lock was made with holds it
 // for writing, through this object or another.
 //
 // Java: isAcquiredInThisProcess.
 func (l *WriteLock) IsAcquiredInThisProcess() bool { return l != nil && l.queue.isHeld() }
 
-// IsOwnedBy tells whether ctx carries a live write lease of this lock.
+// IsOwnedBy reports whether ctx carries a live write lease of this lock.
 //
 // Java: isOwnedByCurrentThread.
 func (l *WriteLock) IsOwnedBy(ctx context.Context) bool {

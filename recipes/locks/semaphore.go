@@ -12,10 +12,13 @@ import (
 
 // InterProcessSemaphore hands out at most maxLeases leases at a time, in order. It is the
 // semaphore for Go processes; with Java, use InterProcessSemaphoreV2. Leases do not nest:
-// every Acquire takes one.
+// every Acquire takes one. The release of a lease wakes at most maxLeases waiters, and each
+// lists the queue once.
 //
-// It does not share a path with InterProcessSemaphoreV2, nor with a mutex, nor with Java's
+// It must not share a path with InterProcessSemaphoreV2, nor with a mutex, nor with Java's
 // deprecated class of this name unless that has the same maximum.
+//
+// Java: InterProcessSemaphore.
 type InterProcessSemaphore struct {
 	_     noCopy
 	queue *queueLock
@@ -23,8 +26,8 @@ type InterProcessSemaphore struct {
 
 var _ InterProcessLock = (*InterProcessSemaphore)(nil)
 
-// NewInterProcessSemaphore returns the semaphore at path; every user must give the same
-// positive maxLeases. It does no I/O. Errors: framework.ErrInvalidPath,
+// NewInterProcessSemaphore returns the semaphore at path. Every user must give the same
+// positive maxLeases; that is not checked. It does no I/O. Errors: framework.ErrInvalidPath,
 // framework.ErrInvalidOption, framework.ErrNotStarted for a nil client.
 //
 // Java: InterProcessSemaphore.
@@ -77,8 +80,8 @@ func (s *InterProcessSemaphore) TryAcquire(ctx context.Context) (*Lease, error) 
 	return s.queue.acquire(ctx, false)
 }
 
-// ParticipantNodes lists the nodes of those who have a lease and of those who wait, in
-// order.
+// ParticipantNodes lists the nodes of the holders and of the waiters, in order. Errors:
+// ErrKindMismatch, ctx's error, or the server's.
 //
 // Java: getParticipantNodes.
 func (s *InterProcessSemaphore) ParticipantNodes(ctx context.Context) ([]string, error) {
@@ -88,10 +91,10 @@ func (s *InterProcessSemaphore) ParticipantNodes(ctx context.Context) ([]string,
 	return s.queue.participants(ctx)
 }
 
-// AcquireN waits for n leases, all or none, and returns them as the Parts of one. Others
-// that come later do not get in before it, not even if there are leases for them. ctx and
-// the errors are as in InterProcessLock; besides, ErrTooManyLeases if n is above the maximum,
-// framework.ErrInvalidOption if it is not positive.
+// AcquireN waits for n leases, all or none, and returns them as the Parts of one. Contenders
+// that come later are not let in before it, not even if there are leases for them. ctx and
+// the errors are as in InterProcessLock. AcquireN also returns ErrTooManyLeases if n is above
+// the maximum, and framework.ErrInvalidOption if n is not positive.
 //
 // Java: acquire(n).
 func (s *InterProcessSemaphore) AcquireN(ctx context.Context, n int) (*Lease, error) {
@@ -153,8 +156,8 @@ func (l *queueLock) holdAll(nodes []*ephemeral.Node, a *acquisition) ([]*hold, e
 	return holds, nil
 }
 
-// leasesOf returns a lease of each hold. It returns nil if one of the holds has ended: then all
-// are to be withdrawn.
+// leasesOf returns a lease of each hold. It returns nil if one of the holds has ended. Then the
+// caller withdraws all of them.
 func leasesOf(a *acquisition, holds []*hold) []*Lease {
 	var parts []*Lease
 	for _, h := range holds {

@@ -11,9 +11,11 @@ import (
 // InterProcessSemaphoreV2 is a semaphore in the layout of Java's class of this name, with
 // which it shares the leases. Leases do not nest: every Acquire takes one.
 //
-// A lease is a node below path/leases, of which there are at most as many as the maximum
-// but for that of the one who waits; a mutex at path/locks lets one wait at a time.
-// InterProcessSemaphore takes half the requests and is for Go alone.
+// A lease is a node below path/leases. There are at most as many as the maximum, and one more
+// for the contender that waits. A mutex at path/locks lets one contender wait at a time.
+// InterProcessSemaphore needs half the requests, and is for Go alone.
+//
+// Java: InterProcessSemaphoreV2.
 type InterProcessSemaphoreV2 struct {
 	_ noCopy
 	s *javaSemaphore
@@ -33,8 +35,8 @@ var (
 	_ InterProcessLock = (*InterProcessSemaphoreMutex)(nil)
 )
 
-// NewInterProcessSemaphoreV2 returns the semaphore at path; every user must give the same
-// positive maxLeases. It does no I/O. Errors: framework.ErrInvalidPath,
+// NewInterProcessSemaphoreV2 returns the semaphore at path. Every user must give the same
+// positive maxLeases; that is not checked. It does no I/O. Errors: framework.ErrInvalidPath,
 // framework.ErrInvalidOption, framework.ErrNotStarted for a nil client.
 //
 // Java: InterProcessSemaphoreV2.
@@ -78,8 +80,8 @@ func (s *InterProcessSemaphoreV2) Acquire(ctx context.Context) (*Lease, error) {
 	return s.s.one(ctx, true)
 }
 
-// TryAcquire takes one lease if there is one; see InterProcessLock. Somebody else who is just
-// acquiring one is reason enough for ErrNotAcquired.
+// TryAcquire takes one lease if there is one; see InterProcessLock. It returns ErrNotAcquired also
+// while another contender is acquiring a lease.
 //
 // Java: acquire(0, unit).
 func (s *InterProcessSemaphoreV2) TryAcquire(ctx context.Context) (*Lease, error) {
@@ -89,10 +91,13 @@ func (s *InterProcessSemaphoreV2) TryAcquire(ctx context.Context) (*Lease, error
 	return s.s.one(ctx, false)
 }
 
-// AcquireN waits for n leases, all or none, and returns them as the Parts of one. Nobody
-// else gets one meanwhile. ctx and the errors are as in InterProcessLock; besides,
-// ErrTooManyLeases if n is above the maximum, or comes to be while it waits,
-// framework.ErrInvalidOption if it is not positive.
+// AcquireN waits for n leases, all or none, and returns them as the Parts of one. It holds the
+// semaphore's mutex meanwhile, so no other contender gets a lease. ctx and the errors are as in
+// InterProcessLock. AcquireN also returns ErrTooManyLeases if n is above the maximum, or if the
+// maximum falls below n during the wait, and framework.ErrInvalidOption if n is not positive.
+//
+// AcquireN and Java's acquire(n) on one path can deadlock. Java takes its leases one by one, and
+// does not hold the mutex in between. Bound one of the two waits.
 //
 // Java: acquire(n).
 func (s *InterProcessSemaphoreV2) AcquireN(ctx context.Context, n int) (*Lease, error) {
@@ -105,7 +110,8 @@ func (s *InterProcessSemaphoreV2) AcquireN(ctx context.Context, n int) (*Lease, 
 	return s.s.acquire(ctx, true, n, composed)
 }
 
-// ParticipantNodes lists the nodes of the leases, and that of the one who waits, in order.
+// ParticipantNodes lists the nodes of the leases, and the node of the contender that waits, in
+// order. Errors: ctx's error, or the server's.
 //
 // Java: getParticipantNodes.
 func (s *InterProcessSemaphoreV2) ParticipantNodes(ctx context.Context) ([]string, error) {
@@ -115,7 +121,8 @@ func (s *InterProcessSemaphoreV2) ParticipantNodes(ctx context.Context) ([]strin
 	return s.s.leases.participants(ctx)
 }
 
-// Acquire waits for the mutex; see InterProcessLock. ErrDeadlock with the context of its own lease.
+// Acquire waits for the mutex; see InterProcessLock. With the context of its own lease it returns
+// ErrDeadlock.
 //
 // Java: acquire.
 func (m *InterProcessSemaphoreMutex) Acquire(ctx context.Context) (*Lease, error) {
@@ -139,7 +146,7 @@ func (m *InterProcessSemaphoreMutex) acquire(ctx context.Context, wait bool) (*L
 	return m.s.one(ctx, wait)
 }
 
-// IsAcquiredInThisProcess tells whether the client that this mutex was made with holds it,
+// IsAcquiredInThisProcess reports whether the client that this mutex was made with holds it,
 // through this object or another.
 //
 // Java: isAcquiredInThisProcess.

@@ -10,9 +10,12 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-// Verify asks the quorum whether the lease is still held, and returns nil, an error
-// matching ErrNotHeld, or why it could not be learnt. The answer is about a moment during
-// the call. It costs a write. A lease that is given up already is not asked about.
+// Verify asks the quorum whether the lease is still held. It returns nil if it is, an error that
+// matches ErrNotHeld if it is not, and another error, such as ctx's, if there was no answer.
+// The answer is true of a moment during the call, and may be out of date when Verify returns. It
+// costs a write. A lease that has ended already is not asked about.
+//
+// Java has no counterpart.
 func (l *Lease) Verify(ctx context.Context) error {
 	if err := l.Err(); err != nil {
 		return err
@@ -54,10 +57,12 @@ func (l *Lease) Verify(ctx context.Context) error {
 
 var errManyClients = fmt.Errorf("%w: the parts of the lease are of several clients: ask them one by one", framework.ErrInvalidOption)
 
-// Guard commits ops in one transaction that fails, with an error matching ErrNotHeld, if
-// the lease is not held at that moment. It returns the results of ops, which must be made
-// by the lease's client or a view of it. As of any transaction the outcome is in doubt
-// when the reply is lost: see framework.MaybeApplied.
+// Guard commits ops in one transaction that fails, with an error that matches ErrNotHeld, if
+// the lease is not held at that moment. It returns the results of ops. These must be made
+// by the lease's client or a view of it. When the reply is lost, or ctx ends, the transaction
+// may have been applied: see framework.MaybeApplied.
+//
+// Java has no counterpart.
 func (l *Lease) Guard(ctx context.Context, ops ...framework.Op) ([]framework.OpResult, error) {
 	if err := l.Err(); err != nil {
 		return nil, err
@@ -86,10 +91,10 @@ func (l *Lease) Guard(ctx context.Context, ops ...framework.Op) ([]framework.OpR
 	return nil, fmt.Errorf("lock %s: %w", l.name(), err)
 }
 
-// name is what errors call the lock.
+// name returns the path by which errors name the lock.
 func (l *Lease) name() string { return l.holds()[0].lock.path }
 
-// gone ends a hold of which the server says that its node is gone.
+// gone ends a hold whose node is missing at the server.
 func (h *hold) gone() error {
 	h.lose(LossNodeDeleted, nil)
 	return h.reason()
