@@ -105,7 +105,7 @@ func (k LossKind) Final() bool { return k == LossSession || k == LossClosed || k
 
 // Release is what goes with the delete of a holder's node. Paths are the server's, "" for none.
 type Release struct {
-	Marker        string // is created and deleted, so that who watches it knows
+	Marker        string // is created and deleted, so that its watches fire
 	HolderRecord  string // is deleted, if it has
 	RecordVersion int32  // this version
 }

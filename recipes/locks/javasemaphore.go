@@ -55,7 +55,7 @@ func newJavaSemaphore(client *framework.Client, path string, count LeaseCount, o
 	return s, nil
 }
 
-// leaseDriver counts every child, as Java does, whatever its name.
+// leaseDriver counts every child with any name, as Java does.
 type leaseDriver struct{ StandardLockInternalsDriver }
 
 // FixForSorting returns the number at the end of the name, or the name.

@@ -164,6 +164,6 @@ func (r *delayRecord) pause(ctx context.Context, session int64, d time.Duration)
 		return
 	}
 	if _, alive := conn.Deadline(session); alive {
-		_ = wait.For(ctx, d) // the queue is listed again, whatever has ended the pause
+		_ = wait.For(ctx, d) // the queue is listed again in any case
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Delete deletes the node in the background, until the outcome is known. Calls after the first
-// do nothing: a node is deleted by one request at a time, whoever wants it gone.
+// do nothing: a node is deleted by one request at a time (rule H6).
 func (n *Node) Delete(ctx context.Context, with recipeapi.Release) {
 	n.deletion.Do(func() {
 		n.startDelete()

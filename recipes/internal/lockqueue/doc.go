@@ -1,18 +1,19 @@
 // Package lockqueue takes a place in a queue of ephemeral sequential nodes and waits until it
-// is the caller's turn. Locks, semaphores and leader latches are built on it. The differences
-// between them are in [Rules].
+// is the caller's turn. Locks and semaphores are built on it. The differences between them are
+// in [Rules].
 //
 // A [Contender] is one place in the queue. It goes through these states:
 //
 //	state    what it does                                          goes on with
 //	create   make the node and list the queue, in one write        look
-//	look     read the order: first, or behind whom?                grant, arm, restart
+//	look     sort the queue: first, or behind which nodes?         grant, arm, restart
 //	arm      set the watches of the wait, in one write             wait, look, restart
 //	wait     sleep until a watch fires                             grant, look, restart
 //	grant    check the session, hand the nodes to the caller       granted, look, restart
 //	restart  the node is gone: delete what is left, begin again    create
 //
-// Every state may also end with an error. Then no node is left behind.
+// Every state may also end with an error. Then the contender deletes its nodes, in the background
+// if the server cannot be reached.
 //
 // The rules of the lock model (docs/algorithms.md) are kept in these places:
 //
