@@ -22,9 +22,15 @@ const (
 
 // startZooKeeper starts servers that run as in production, and returns their addresses:
 // their own, without the proxies that curatortest has before them.
-func startZooKeeper(n int) (addresses []string, stop func() error, err error) {
-	ensemble, err := curatortest.NewReal(n, curatortest.WithProductionSettings(),
-		curatortest.WithTickTime(tickTime), curatortest.WithContainerCheckInterval(containerCheck))
+func (o *options) startZooKeeper(n int) (addresses []string, stop func() error, err error) {
+	opts := []curatortest.Option{
+		curatortest.WithProductionSettings(),
+		curatortest.WithTickTime(tickTime), curatortest.WithContainerCheckInterval(containerCheck),
+	}
+	if o.unsynced {
+		opts = append(opts, curatortest.WithoutForceSync())
+	}
+	ensemble, err := curatortest.NewReal(n, opts...)
 	if err != nil {
 		return nil, nil, err
 	}

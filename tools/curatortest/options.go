@@ -16,6 +16,7 @@ type config struct {
 	zookeeper  zkserver.Config
 	virtual    bool
 	production bool
+	sync       bool
 	reconfig   bool
 	listen     string
 	err        error
@@ -101,7 +102,14 @@ func WithContainerCheckInterval(d time.Duration) Option {
 // writes to its disk before it answers, and its JVM compiles all that it can. By default it
 // does neither, so that it starts sooner; a test's data need not survive the machine. The
 // embedded server ignores this.
-func WithProductionSettings() Option { return option(func(c *config) { c.production = true }) }
+func WithProductionSettings() Option {
+	return option(func(c *config) { c.production, c.sync = true, true })
+}
+
+// WithoutForceSync has a real server answer before its log is on the disk, also with
+// WithProductionSettings before it: what is measured then is the processor. It is ZooKeeper's
+// forceSync=no. The embedded server ignores this.
+func WithoutForceSync() Option { return option(func(c *config) { c.sync = false }) }
 
 // WithReconfig lets the members of a real ensemble be changed by framework's Reconfig, by a
 // client that is the superuser: WithAuthorization("digest", []byte("super:super")). There is

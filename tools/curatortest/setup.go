@@ -99,7 +99,10 @@ extendedTypesEnabled=true
 standaloneEnabled=true
 %s`, c.zookeeper.TickTime.Milliseconds(), data, s.port, members)
 	if !c.production {
-		settings += quickDisk
+		settings += smallLogs
+	}
+	if !c.sync {
+		settings += unsynced
 	}
 	if c.reconfig {
 		settings += "reconfigEnabled=true\n"
@@ -121,7 +124,8 @@ standaloneEnabled=true
 // code need not be fast for long: without the second compiler a server comes up in less than
 // half the time.
 const (
-	quickDisk = "forceSync=no\npreAllocSize=1024\n"
+	unsynced  = "forceSync=no\n"
+	smallLogs = "preAllocSize=1024\n"
 	quickJava = "-XX:TieredStopAtLevel=1"
 )
 

@@ -24,9 +24,10 @@ type Setting struct {
 	Go       string        `json:"go"`
 	System   string        `json:"system"`
 	CPUs     int           `json:"cpus"`
-	Others   *float64      `json:"others,omitempty"` // their share of the CPUs before the start; nil if unknown
-	Server   string        `json:"server"`           // its version
-	Servers  int           `json:"servers"`          // 1, or those of an ensemble
+	Others   *float64      `json:"others,omitempty"`   // their share of the CPUs before the start; nil if unknown
+	Server   string        `json:"server"`             // its version
+	Servers  int           `json:"servers"`            // 1, or those of an ensemble
+	Unsynced bool          `json:"unsynced,omitempty"` // the servers answer before their log is on the disk
 	Distance time.Duration `json:"distance_ns"`
 	Relayed  bool          `json:"relayed"` // foreign peers, too, so that what they send is counted
 	Rounds   int           `json:"rounds"`

@@ -128,8 +128,12 @@ func (f *File) heading(b *strings.Builder) {
 	if s.Servers > 1 {
 		servers = fmt.Sprintf("an ensemble of %d servers", s.Servers)
 	}
-	fmt.Fprintf(b, "# Locks, side by side\n\n%s. ZooKeeper %s, %s on the same machine, which writes to its disk before it answers; "+
-		"%s, %s with %d CPUs, of which others used %s before the start.\n", s.Date.UTC().Format(time.DateOnly), s.Server, servers, s.Go, s.System, s.CPUs, share(s.Others))
+	disk := "which writes to its disk before it answers"
+	if s.Unsynced {
+		disk = "which answers before its log is on the disk (forceSync=no)"
+	}
+	fmt.Fprintf(b, "# Locks, side by side\n\n%s. ZooKeeper %s, %s on the same machine, %s; "+
+		"%s, %s with %d CPUs, of which others used %s before the start.\n", s.Date.UTC().Format(time.DateOnly), s.Server, servers, disk, s.Go, s.System, s.CPUs, share(s.Others))
 	if s.Distance > 0 {
 		fmt.Fprintf(b, "All that is sent takes %v, in each direction.\n", s.Distance)
 	}
