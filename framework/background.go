@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
+
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/internal/zkconn"
@@ -16,6 +17,7 @@ import (
 type backgroundDelete struct {
 	core *core
 	ctx  context.Context // ends with the client
+	seen bool            // telemetry wants to know of it, so that end runs a user's code
 	end  func(tries int, err error)
 }
 
@@ -36,7 +38,7 @@ func (c *core) background(cause context.Context, conn *zkconn.Conn, full string,
 		return &backgroundDelete{core: c, ctx: c.life, end: op.End}
 	}
 	ctx, cancel := c.living(traced)
-	return &backgroundDelete{core: c, ctx: ctx, end: func(tries int, err error) {
+	return &backgroundDelete{core: c, ctx: ctx, seen: true, end: func(tries int, err error) {
 		op.End(tries, err)
 		cancel(nil)
 	}}
@@ -89,17 +91,19 @@ func permanent(err error) bool {
 	return false
 }
 
-// startRemoval runs fn as one of those that PendingRemovals counts.
-func (c *core) startRemoval(fn func()) bool {
-	c.removals.Add(1)
-	if c.pending.start(func() {
-		defer c.removals.Add(-1)
-		fn()
-	}) {
-		return true
+// beginRemoval counts one of those that PendingRemovals tells of, and that Close waits for. It
+// returns false when the client is closed.
+func (c *core) beginRemoval() bool {
+	if !c.pending.enter() {
+		return false
 	}
+	c.removals.Add(1)
+	return true
+}
+
+func (c *core) endRemoval() {
 	c.removals.Add(-1)
-	return false
+	c.pending.leave()
 }
 
 // giveUp reports work in the background that did not succeed, unless it is Close that

@@ -52,97 +52,128 @@ type removal struct {
 	full     string
 	session  int64              // whose ephemeral node it is; 0 for any node
 	requests [][]zkconn.MultiOp // the first one is tried, until the server refuses it
-	doubt    bool               // an earlier try may have deleted the node
-	over     bool               // the session has ended: what the server did since is not our doing
+	pending  recipeapi.PendingDelete
+	op       *backgroundDelete
+	doubt    bool // an earlier try may have deleted the node
+	over     bool // the session has ended: what the server did since is not our doing
 }
 
-// start sends the first request, if there is a connection, and has the rest done in the
-// background.
+// start sends the first request, if there is a connection. If the server confirms that one, as
+// it almost always does, no goroutine is needed.
 func (r *removal) start(cause context.Context) *recipeapi.PendingDelete {
 	c, conn := r.core, r.core.conn.Load()
-	pending := &recipeapi.PendingDelete{Done: make(chan struct{})}
-	op := c.background(cause, conn, r.full, len(r.requests[0]))
-	first := r.send(conn)
-	if !c.startRemoval(func() {
-		defer close(pending.Done)
-		err := op.untilKnown(func(ctx context.Context, conn *zkconn.Conn) error {
-			sent := first
-			if first = nil; sent == nil {
-				sent = r.send(conn)
-			}
-			return r.try(ctx, conn, sent)
-		})
-		switch missing := errors.Is(err, ErrNoNode); {
-		case err == nil, missing && r.doubt && !r.over:
-			pending.Outcome = recipeapi.RemovalConfirmed
-		case missing:
-			pending.Outcome = recipeapi.RemovalMissing
-		default:
-			pending.Outcome, pending.Err = recipeapi.RemovalGivenUp, err
-			c.giveUp("delete "+r.full, err)
-		}
-	}) {
-		op.end(0, ErrClosed)
+	if !c.beginRemoval() {
 		return nil
 	}
-	return pending
+	r.pending.Done = make(chan struct{})
+	r.op = c.background(cause, conn, r.full, len(r.requests[0]))
+	first := r.newRequest()
+	var then func(*zkconn.Flight)
+	if !r.op.seen {
+		then = func(f *zkconn.Flight) {
+			if first.take(f.Wait(c.life)); first.err == nil {
+				r.end(nil)
+			} else {
+				go r.goOn(first)
+			}
+		}
+	}
+	flight, queued := conn.Start(r.session, then, &first.call)
+	if then == nil || !queued {
+		go func() {
+			first.take(flight.Wait(r.op.ctx))
+			r.goOn(first)
+		}()
+	}
+	return &r.pending
 }
 
-// deleteRequest is a request that was started.
+// goOn repeats the delete until its outcome is known. The answer to the first request is known.
+func (r *removal) goOn(first *deleteRequest) {
+	r.end(r.op.untilKnown(func(ctx context.Context, conn *zkconn.Conn) error {
+		sent := first
+		if first = nil; sent == nil {
+			sent = r.send(ctx, conn)
+		}
+		return r.try(ctx, conn, sent)
+	}))
+}
+
+// end tells the outcome.
+func (r *removal) end(err error) {
+	switch missing := errors.Is(err, ErrNoNode); {
+	case err == nil, missing && r.doubt && !r.over:
+		r.pending.Outcome = recipeapi.RemovalConfirmed
+	case missing:
+		r.pending.Outcome = recipeapi.RemovalMissing
+	default:
+		r.pending.Outcome, r.pending.Err = recipeapi.RemovalGivenUp, err
+		r.core.giveUp("delete "+r.full, err)
+	}
+	close(r.pending.Done)
+	r.core.endRemoval()
+}
+
+// deleteRequest is one request to delete a node, and its answer.
 type deleteRequest struct {
-	ops    []zkconn.MultiOp
-	call   zkconn.Call
-	res    zkconn.MultiResponse
-	flight *zkconn.Flight
+	ops  []zkconn.MultiOp
+	call zkconn.Call
+	res  zkconn.MultiResponse
+	err  error
+	// refused says that the server does not want what goes with the delete, although the node
+	// may be there.
+	refused bool
 }
 
-// send starts the first of the requests.
-func (r *removal) send(conn *zkconn.Conn) *deleteRequest {
+// newRequest returns the first of the requests.
+func (r *removal) newRequest() *deleteRequest {
 	d := &deleteRequest{ops: r.requests[0]}
 	if len(d.ops) == 1 {
 		d.call.Op, d.call.Req = jute.OpDelete, d.ops[0].Req
 	} else {
 		d.call.Op, d.call.Req, d.call.Res = jute.OpMulti, &zkconn.MultiRequest{Ops: d.ops}, &d.res
 	}
+	return d
+}
+
+// send sends the first of the requests, and waits for the answer.
+func (r *removal) send(ctx context.Context, conn *zkconn.Conn) *deleteRequest {
+	d := r.newRequest()
 	session := r.session
 	if r.over {
 		session = 0
 	}
-	d.flight = conn.Start(session, &d.call)
+	d.take(conn.Do(ctx, session, &d.call))
 	return d
 }
 
-// answer waits for the answer. refused reports that the server does not want what goes with
-// the delete, although the node may be there.
-func (d *deleteRequest) answer(ctx context.Context) (refused bool, err error) {
-	if err := d.flight.Wait(ctx); err != nil {
-		return false, err
+// take takes over the answer to the request. err is that of the connection.
+func (d *deleteRequest) take(err error) {
+	last := len(d.ops) - 1
+	switch {
+	case err != nil:
+		d.err = err
+	case d.call.Err != nil:
+		d.err, d.refused = d.call.Err, last > 0 && !Retryable(d.call.Err)
+	case last > 0 && d.res.Failed >= 0:
+		d.err = d.res.Results[d.res.Failed].Err
+		d.refused = d.res.Failed != last || !errors.Is(d.err, ErrNoNode)
 	}
-	last, err := len(d.ops)-1, d.call.Err
-	if err != nil {
-		return last > 0 && !Retryable(err), err
-	}
-	if last == 0 || d.res.Failed < 0 {
-		return false, nil
-	}
-	err = d.res.Results[d.res.Failed].Err
-	return d.res.Failed != last || !errors.Is(err, ErrNoNode), err
 }
 
-// try waits for the answer to a request, and sends another one at once if that may help.
+// try looks at the answer to a request, and sends another one at once if that may help.
 func (r *removal) try(ctx context.Context, conn *zkconn.Conn, sent *deleteRequest) error {
 	for {
-		refused, err := sent.answer(ctx)
 		switch {
-		case refused:
+		case sent.refused:
 			r.requests = r.requests[1:]
-		case r.session != 0 && !r.over && errors.Is(err, ErrSessionExpired):
+		case r.session != 0 && !r.over && errors.Is(sent.err, ErrSessionExpired):
 			// The server removes the node, by and by: this is to be quicker.
 			r.over, r.requests = true, r.requests[len(r.requests)-1:]
 		default:
-			r.doubt = r.doubt || MaybeApplied(err)
-			return err
+			r.doubt = r.doubt || MaybeApplied(sent.err)
+			return sent.err
 		}
-		sent = r.send(conn)
+		sent = r.send(ctx, conn)
 	}
 }

@@ -71,9 +71,13 @@ func removeProtected(ctx context.Context, conn *zkconn.Conn, dir, prefix string)
 // removeLostCreates removes the nodes in dir whose names begin with prefix, in the background.
 // It returns nil when the client is closed. cause is the context of what it is done for.
 func (c *core) removeLostCreates(cause context.Context, dir, prefix string) *recipeapi.PendingDelete {
+	if !c.beginRemoval() {
+		return nil
+	}
 	r := &recipeapi.PendingDelete{Done: make(chan struct{})}
 	op := c.background(cause, c.conn.Load(), join(dir, prefix), 1)
-	if !c.startRemoval(func() {
+	go func() {
+		defer c.endRemoval()
 		defer close(r.Done)
 		err := op.untilKnown(func(ctx context.Context, conn *zkconn.Conn) error {
 			return removeProtected(ctx, conn, dir, prefix)
@@ -81,9 +85,6 @@ func (c *core) removeLostCreates(cause context.Context, dir, prefix string) *rec
 		if err != nil {
 			c.giveUp(fmt.Sprintf("remove what a lost create may have made at %s/%s", dir, prefix), err)
 		}
-	}) {
-		op.end(0, ErrClosed)
-		return nil
-	}
+	}()
 	return r
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/go-curator/curator/retry"
 )
 
-// group counts goroutines, so that Close can wait for them.
+// group counts goroutines, and what else goes on in the background, so that Close can wait for them.
 type group struct {
 	mu     sync.Mutex
 	n      int
@@ -18,20 +18,28 @@ type group struct {
 
 // start runs fn on a goroutine of the group, unless the group is closed.
 func (g *group) start(fn func()) bool {
+	if !g.enter() {
+		return false
+	}
+	go func() {
+		defer g.leave()
+		fn()
+	}()
+	return true
+}
+
+// enter counts something that ends with leave, unless the group is closed.
+func (g *group) enter() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
 		return false
 	}
 	g.n++
-	go func() {
-		defer g.finished()
-		fn()
-	}()
 	return true
 }
 
-func (g *group) finished() {
+func (g *group) leave() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.n--

@@ -63,6 +63,7 @@ type batch struct {
 
 	phase atomic.Int32
 	done  chan struct{}
+	then  func() // is called after done was closed, without w.mu; may be nil
 
 	// guarded by wire.mu
 	replies []reply

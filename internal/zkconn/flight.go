@@ -27,26 +27,29 @@ func (c *Conn) Do(ctx context.Context, session int64, calls ...*Call) error {
 }
 
 // Start is the first half of Do: it queues the calls if there is a connection. It does not
-// block. What is started first is sent first.
-func (c *Conn) Start(session int64, calls ...*Call) *Flight {
-	f := &Flight{conn: c, session: session, calls: calls}
-	f.start()
-	return f
-}
-
-// start queues the calls if that can be done at once. Whatever keeps it from that, Wait meets
-// again.
-func (f *Flight) start() {
-	c := f.conn
+// block. What is started first is sent first. If the calls are queued, then is called when Wait
+// will return at once, unless then is nil. That is on a goroutine that must not be blocked, and
+// may be before Start returns. If the calls are not queued, Wait must be called.
+func (c *Conn) Start(session int64, then func(*Flight), calls ...*Call) (f *Flight, queued bool) {
+	f = &Flight{conn: c, session: session, calls: calls}
 	c.mu.Lock()
-	w, err := c.wire, c.refuse(f.session)
+	w, err := c.wire, c.refuse(session)
 	c.mu.Unlock()
 	if w == nil || err != nil {
-		return
+		return f, false // Wait meets the reason again
 	}
-	if f.batch, err = newBatch(f.calls, c.cfg.MaxRequest); err == nil && w.send(f.batch) == nil {
-		f.wire = w
+	if f.batch, err = newBatch(calls, c.cfg.MaxRequest); err != nil {
+		return f, false
 	}
+	f.wire = w
+	if then != nil {
+		f.batch.then = func() { then(f) }
+	}
+	if w.send(f.batch) != nil {
+		f.wire, f.batch.then = nil, nil
+		return f, false
+	}
+	return f, true
 }
 
 // Wait is the second half of Do. Calls that Start could not queue are queued when there is a

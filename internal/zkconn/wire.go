@@ -134,7 +134,7 @@ func (w *wire) readFrame() ([]byte, error) {
 	w.mu.Lock()
 	mute := w.mute
 	w.mu.Unlock()
-	if !mute {
+	if !mute && w.br.Buffered() == 0 { // what is here needs no time
 		if err := w.raw.SetReadDeadline(deadline); err != nil {
 			return nil, err
 		}
@@ -190,6 +190,9 @@ func (w *wire) dispatch(frame []byte) error {
 		return err
 	}
 	w.conn.acknowledged(p.sent)
+	if p.batch != nil && p.batch.then != nil && p.index == len(p.batch.calls)-1 {
+		p.batch.then()
+	}
 	switch {
 	case p.batch == nil:
 		w.rest = frame
@@ -273,21 +276,29 @@ func (w *wire) fail(err error) {
 	close(w.dead)
 	why := because(w.server, err)
 	lost := &TransportError{Err: ErrConnectionLoss, Detail: why, Sent: true}
+	var then []func()
 	for _, p := range w.pending.waiting() {
 		if p.batch != nil && p.batch.err == nil {
 			p.batch.finish(lost)
+			then = append(then, p.batch.then)
 		}
 	}
 	unsent := &TransportError{Err: ErrConnectionLoss, Detail: why}
 	for _, o := range w.queue {
 		if o.batch != nil && o.batch.withdraw() {
 			o.batch.finish(unsent)
+			then = append(then, o.batch.then)
 		}
 	}
 	w.pending, w.queue = line{}, nil
 	orphans := w.hub.takeAll()
 	w.mu.Unlock()
 	w.conn.wireDied(w, err, orphans)
+	for _, fn := range then {
+		if fn != nil {
+			fn()
+		}
+	}
 	// This ends reads and writes at once. The writer closes the connection, which for TLS
 	// may take seconds.
 	_ = w.raw.SetDeadline(time.Unix(1, 0))
