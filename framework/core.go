@@ -38,6 +38,8 @@ type core struct {
 	removals  atomic.Int64
 	shared    sync.Map // what the recipes of the client share
 
+	protection protection
+
 	provided string // the ensemble provider's last answer; of Start, then of who asks again
 	cutOff   signal // tells who asks that the connection was lost
 	tracker  tracker
@@ -58,7 +60,8 @@ type core struct {
 
 func newCore(cfg config, servers []string, chroot string) *core {
 	c := &core{
-		cfg: cfg, telemetry: cfg.newTelemetry(chroot), unmeasure: func() {}, servers: servers, chroot: chroot,
+		protection: newProtection(),
+		cfg:        cfg, telemetry: cfg.newTelemetry(chroot), unmeasure: func() {}, servers: servers, chroot: chroot,
 		hooks: map[*hook]struct{}{}, done: make(chan struct{}), cutOff: newSignal(),
 	}
 	c.tracker.wake = newSignal()

@@ -178,7 +178,7 @@ func (cr *creation) attempt(ctx context.Context, conn *zkconn.Conn) error {
 func (cr *creation) send(ctx context.Context, conn *zkconn.Conn) error {
 	full, prefix := cr.full, ""
 	if cr.p.protection {
-		prefix = protectedPrefix()
+		prefix = cr.c.core.protection.prefix()
 		full = join(cr.dir, prefix+cr.name)
 	}
 	op, req := cr.p.request(full, cr.data, cr.acl)

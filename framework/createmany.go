@@ -67,7 +67,7 @@ func (g *multiCreation) send(ctx context.Context, conn *zkconn.Conn) error {
 	multi := &zkconn.MultiRequest{}
 	var prefixes []string
 	for range g.n {
-		prefix := protectedPrefix()
+		prefix := g.c.core.protection.prefix()
 		prefixes = append(prefixes, prefix)
 		_, req := g.p.request(join(g.dir, prefix+g.name), g.data, g.acl)
 		multi.Ops = append(multi.Ops, zkconn.MultiOp{Op: jute.OpCreate, Req: req})

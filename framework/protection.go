@@ -13,10 +13,26 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-// protectedPrefix returns what protection puts before a name: "_c_", a UUID, "-".
-func protectedPrefix() string {
+// protection makes the beginnings of protected names: "_c_", a UUID, "-". The first half of all
+// UUIDs of a client is the same, so that it knows its nodes by their names.
+type protection struct {
+	half [6]byte
+	text string // how all the names begin
+}
+
+func newProtection() (p protection) {
+	rand.Read(p.half[:]) // never fails
+	p.text = p.prefix()[:len("_c_")+2*len(p.half)+len("-")]
+	return p
+}
+
+// made reports whether a name begins as those of prefix do.
+func (p protection) made(name string) bool { return strings.HasPrefix(name, p.text) }
+
+// prefix returns a new beginning.
+func (p protection) prefix() string {
 	var id [16]byte
-	rand.Read(id[:]) // never fails
+	rand.Read(id[copy(id[:], p.half[:]):]) // never fails
 	id[6] = id[6]&0x0f | 0x40
 	id[8] = id[8]&0x3f | 0x80
 	b := append(make([]byte, 0, len("_c_")+36+len("-")), "_c_"...)

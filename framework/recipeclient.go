@@ -103,6 +103,8 @@ func (r recipeClient) CreateGroup(ctx context.Context, builder any, path string,
 	return b.p.createGroup(ctx, b.c, path, n)
 }
 
+func (r recipeClient) Made(name string) bool { return r.c.core.protection.made(name) }
+
 func (r recipeClient) Remove(ctx context.Context, full string, session int64) *recipeapi.PendingDelete {
 	return r.c.core.remove(ctx, full, anyVersion, session)
 }

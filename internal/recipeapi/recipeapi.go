@@ -38,6 +38,9 @@ type Client interface {
 	// CreateGroup is CreateAndList for several sequential nodes, all or none,
 	// whose numbers follow each other.
 	CreateGroup(ctx context.Context, builder any, path string, n int) (created []Created, left []*PendingDelete, err error)
+	// Made reports whether a node with this name, which has protection, may have been made by
+	// this client. It is wrong about few nodes of others.
+	Made(name string) bool
 	// Remove deletes an ephemeral node of session for certain, in the background, as a part
 	// of ctx's trace; its end does not matter, and it may be nil. Remove returns nil when the
 	// client is closed.

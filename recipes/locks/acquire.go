@@ -95,7 +95,7 @@ func (l *queueLock) newHold(node *ephemeral.Node, a *acquisition) (*hold, error)
 		h.token = a.writer.token // its own would be higher than that of a writer to come
 	}
 	if a.record != nil {
-		h.record = a.record.release()
+		h.record = a.record.release(node.Path())
 	}
 	if err := node.Hold(h); err != nil {
 		return nil, err
@@ -125,7 +125,8 @@ func (l *queueLock) spec(a *acquisition) lockqueue.Spec {
 	}
 	if l.delay != nil {
 		a.record = &delayRecord{lockDelay: l.delay, try: !a.wait, busy: func() { a.sawBusy(nil) }}
-		s.Admit, s.GiveUp = a.record.admit, a.record.release
+		s.Admit = a.record.admit
+		s.GiveUp = func(node recipeapi.Created) recipeapi.Release { return a.record.release(node.Path) }
 	}
 	return s
 }

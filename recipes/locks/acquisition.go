@@ -153,7 +153,10 @@ func (a *acquisition) explain(err error) error {
 	case errors.Is(err, lockqueue.ErrBusy):
 		return ErrNotAcquired
 	case errors.Is(err, lockqueue.ErrPlaceLost):
-		return a.writer.reason()
+		if reason := a.writer.reason(); reason != nil {
+			return reason
+		}
+		return a.writer.missing() // the hold is about to be told
 	case errors.Is(err, lockqueue.ErrNothingToWatch), errors.Is(err, framework.ErrInvalidBuilder):
 		return fmt.Errorf("%w: WithDriver: %w", framework.ErrInvalidOption, err)
 	}

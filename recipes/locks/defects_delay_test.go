@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -147,4 +148,44 @@ func TestLockDelayReleaseIsThrottled(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A contender has written its record, and an operator has deleted its node before the grant. When
+// it gives up later, it leaves the record of whoever holds the lock by then.
+func TestLockDelayRecordOfAnotherHolder(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		first, second := enqueue(t, s, delayed(t)), enqueue(t, s, delayed(t))
+		third, fourth := enqueue(t, s, delayed(t)), enqueue(t, s, delayed(t))
+		operator := s.Client(t)
+		if err := operator.BlockUntilConnected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		hit := s.Inject(curatortest.Rule{Op: "multi", Path: "/lock.holder", SessionID: second.client.SessionID(), Do: curatortest.CutAfter()})
+		accept := s.Refuse()
+		first.release()
+		if !hit() {
+			t.Fatal("the second one has not written its record")
+		}
+		record, _ := s.Get("/lock.holder")
+		if err := operator.Delete().ForPath(t.Context(), "/lock/"+string(record)); err != nil {
+			t.Fatal(err)
+		}
+		accept()
+		time.Sleep(time.Minute) // the delay
+		if !third.in() {
+			t.Fatal("the third one was not let in")
+		}
+		third.release()
+		time.Sleep(time.Second)
+		if !fourth.in() {
+			t.Fatal("the fourth one was not let in")
+		}
+		second.cancel()
+		<-second.done
+		synctest.Wait()
+		if _, ok := s.Get("/lock.holder"); !ok {
+			t.Error("the record of the holder was deleted")
+		}
+		fourth.release()
+	})
 }

@@ -101,3 +101,32 @@ func TestOwnWatchIsRefused(t *testing.T) {
 		giveBack(t, lease)
 	})
 }
+
+// A waiter cannot read the holder's node, so that the server tells it nothing of that node. It
+// reads the node again after a while, also if it was woken by something else before.
+func TestUnreadableHolderIsReadAgain(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		holder := s.Client(t, framework.WithAuthorization("digest", []byte("holder:a")),
+			framework.WithACLProvider(lockNodes(framework.CreatorAllACL())))
+		lease := takeFrom(t, virtualMutex(t)(holder))
+		waiter := enqueue(t, s, virtualMutex(t))
+		time.Sleep(time.Second)
+		for _, name := range s.Children("/lock") {
+			if path := "/lock/" + name; path != lease.Path() {
+				if err := locks.AttemptRevoke(t.Context(), holder, path); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		time.Sleep(time.Second)
+		giveBack(t, lease)
+		time.Sleep(time.Minute)
+		if !waiter.in() {
+			t.Error("still waiting, although nobody holds the mutex")
+			waiter.cancel()
+			<-waiter.done
+			return
+		}
+		waiter.release()
+	})
+}

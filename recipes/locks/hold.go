@@ -298,6 +298,11 @@ func (h *hold) outcome(ctx context.Context, before error) error {
 	case before != nil:
 		return before
 	}
+	return h.missing()
+}
+
+// missing returns the error for a node that was found missing.
+func (h *hold) missing() error {
 	reason := LossNodeDeleted
 	if h.node.Expired() {
 		reason = LossSessionExpired

@@ -43,7 +43,7 @@ func newJavaSemaphore(client *framework.Client, path string, count LeaseCount, o
 	mutex.maxHold = 0 // it is held for as long as somebody waits
 	if s.mutex, err = newQueueLock(client, path+"/locks", mutex, rules{
 		kind: semaphoreV2Kind, lockName: lockName, driver: StandardLockInternalsDriver{}, maxLeases: 1, flat: true,
-		marksRelease: true, marks: anyNode,
+		marksRelease: true, marks: anyNode, next: anyNode,
 	}); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package locks
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
@@ -49,6 +50,7 @@ type rules struct {
 
 	marksRelease bool                   // the lock's holders mark their release; see package lockqueue
 	marks        func(name string) bool // the holder of this node may mark its release; nil for nobody
+	next         func(name string) bool // no other node can take the place of this one; nil for none
 }
 
 var _ lockqueue.Rules = rules{}
@@ -69,7 +71,8 @@ func (r rules) Check(names []string) error {
 // Decide asks the driver.
 func (r rules) Decide(queue []string, own string) lockqueue.Decision {
 	results := r.driver.GetsTheLock(queue, own, r.maxLeases)
-	return lockqueue.Decision{Admitted: results.GetsTheLock, Behind: results.PathsToWatch}
+	next := r.next != nil && slices.Index(queue, own) == 1 && slices.Equal(results.PathsToWatch, queue[:1]) && r.next(queue[0])
+	return lockqueue.Decision{Admitted: results.GetsTheLock, Behind: results.PathsToWatch, Next: next}
 }
 
 // Marks reports whether the holder of a node may mark its release.

@@ -114,11 +114,10 @@ func (r *delayRecord) admit(ctx context.Context, node recipeapi.Created) (again 
 	return false, err
 }
 
-// release returns the delete of the record, which is part of the delete of the contender's node. It
-// deletes only the version that the contender has written, so that the record of a lost holder
-// stays.
-func (r *delayRecord) release() recipeapi.Release {
-	if r.name == "" {
+// release returns what goes with the delete of a node: the record, if it was written for that
+// node. It is deleted by its version, so that the record of another holder stays.
+func (r *delayRecord) release(node string) recipeapi.Release {
+	if r.name != lockqueue.Name(node) {
 		return recipeapi.Release{}
 	}
 	return recipeapi.Release{HolderRecord: r.full + recordSuffix, RecordVersion: r.version}

@@ -38,7 +38,7 @@ func NewInterProcessMutex(client *framework.Client, path string, opts ...MutexOp
 func mutexRules(driver LockInternalsDriver) rules {
 	r := rules{kind: mutexKind, lockName: lockName, driver: driver, maxLeases: 1, children: mutexKind}
 	if driver == (StandardLockInternalsDriver{}) {
-		r.marksRelease, r.marks = true, anyNode
+		r.marksRelease, r.marks, r.next = true, anyNode, anyNode
 	}
 	return r
 }

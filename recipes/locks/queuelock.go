@@ -37,11 +37,11 @@ func newQueueLock(client *framework.Client, path string, cfg config, r rules) (*
 	if err != nil {
 		return nil, err
 	}
-	if cfg.plain {
-		r.marksRelease, r.marks, cfg.handover = false, nil, 0
-	}
 	if err := cfg.checkDelay(); err != nil {
 		return nil, err
+	}
+	if cfg.plain {
+		r.marksRelease, r.marks, r.next, cfg.handover = false, nil, nil, 0
 	}
 	l := &queueLock{
 		rules: r, client: client, api: api, path: path, full: full, cfg: cfg,

@@ -37,14 +37,14 @@ func NewInterProcessReadWriteLock(client *framework.Client, path string, opts ..
 	}
 	write, err := newQueueLock(client, path, cfg, rules{
 		kind: writeKind, lockName: writeName, driver: writeDriver{}, maxLeases: 1, children: readWriteKind,
-		marksRelease: true, marks: isWriter,
+		marksRelease: true, marks: isWriter, next: isReader, // a writer may be downgraded
 	})
 	if err != nil {
 		return nil, err
 	}
 	read, err := newQueueLock(client, path, cfg, rules{
 		kind: readKind, lockName: readName, driver: readDriver{first: cfg.plain}, maxLeases: 1, children: readWriteKind, shared: true,
-		marks: isWriter,
+		marks: isWriter, next: isWriter,
 	})
 	if err != nil {
 		return nil, err

@@ -72,12 +72,12 @@ func (c *Contender) restart(ctx context.Context) (phase, error) {
 // giveUp gives back the watches and deletes the nodes.
 func (c *Contender) giveUp(ctx context.Context) {
 	c.endWait()
-	var with recipeapi.Release
-	if c.spec.GiveUp != nil && len(c.nodes) > 0 {
-		with = c.spec.GiveUp()
-	}
 	var removals []*recipeapi.PendingDelete
 	for i, node := range c.nodes {
+		var with recipeapi.Release
+		if c.spec.GiveUp != nil {
+			with = c.spec.GiveUp(node)
+		}
 		if i >= len(c.owned) {
 			removals = append(removals, c.spec.Client.Release(ctx, node.Path, node.Session, with))
 			continue

@@ -28,7 +28,7 @@ func (c *Contender) wants() []watchset.Want {
 	wants := make([]watchset.Want, 1, 1+2*len(c.behind))
 	wants[0] = watchset.Want{Path: c.last().Path, Tag: ownNode}
 	for _, path := range c.behind {
-		if c.spec.Rules.Marks(Name(path)) {
+		if !c.next && c.spec.Rules.Marks(Name(path)) {
 			wants = append(wants, watchset.Want{Path: Marker(path), Kind: watchset.Exists, Tag: marker})
 		}
 		wants = append(wants, watchset.Want{Path: path, Tag: nodeAhead})
@@ -62,11 +62,11 @@ func (c *Contender) mayArmTogether(n int) bool {
 
 // armTogether sets the watches by one request, at one moment. When all nodes ahead are watched,
 // one of their holders may be releasing just now. So the queue is listed in the same write, and
-// need not be listed later if that has happened.
+// need not be listed later if that has happened. A contender that is next needs no list.
 func (c *Contender) armTogether(ctx context.Context, conn *zkconn.Conn, wants []watchset.Want) (phase, error) {
 	calls := []*zkconn.Call{c.watches.ArmTogether(wants, c.last().Czxid)}
 	var queue jute.GetChildren2Response
-	if c.behindAll {
+	if c.behindAll && !c.next {
 		calls = append(calls, listCall(c.spec.FullDir, &queue))
 	}
 	if err := c.send(ctx, conn, calls...); err != nil {
@@ -83,6 +83,9 @@ func (c *Contender) armTogether(ctx context.Context, conn *zkconn.Conn, wants []
 	if !c.watches.AnyFired() {
 		return c.sleep(true)
 	}
+	if c.next {
+		return c.classify()
+	}
 	// A watch that has fired by now may never have been set, so even a marker proves nothing.
 	if c.behindAll && calls[1].Err == nil {
 		c.names = queue.Children
@@ -93,11 +96,12 @@ func (c *Contender) armTogether(ctx context.Context, conn *zkconn.Conn, wants []
 // armByReading sets the watches by reading the nodes, all in one write.
 func (c *Contender) armByReading(ctx context.Context, conn *zkconn.Conn, wants []watchset.Want) (phase, error) {
 	reads, idle := c.watches.ArmByReading(wants)
+	unread := c.unread && len(reads) < len(wants) // some watches are kept that were set without a read
 	for _, w := range idle {
 		conn.Unwatch(&w.Watch)
 	}
 	if len(reads) == 0 {
-		return c.sleep(false)
+		return c.sleep(unread)
 	}
 	calls := make([]*zkconn.Call, len(reads))
 	for i, read := range reads {
@@ -122,7 +126,7 @@ func (c *Contender) armByReading(ctx context.Context, conn *zkconn.Conn, wants [
 		return c.afterRefusal(ctx, err)
 	}
 	c.reportWaiting(reads)
-	return c.sleep(false)
+	return c.sleep(unread)
 }
 
 // answered handles the answer to one read that sets a watch. next and err are the result of the

@@ -56,7 +56,7 @@ type Spec struct {
 	// waited for. Nil does nothing.
 	OnBusy func(behind []string)
 	// GiveUp returns what goes with the delete of a node that is given up. Nil is nothing.
-	GiveUp func() recipeapi.Release
+	GiveUp func(node recipeapi.Created) recipeapi.Release
 	// Unwatched is that of ephemeral.Config.
 	Unwatched func(err error)
 
@@ -99,6 +99,7 @@ type Contender struct {
 
 	behind     []string // paths of nodes of which one must go
 	behindAll  bool     // behind has all nodes that are ahead
+	next       bool     // the end of the one node of behind is a grant: see next.go
 	byChildren bool     // any change of the children is waited for, not behind
 	decidedOn  []string // the children, sorted, with byChildren
 

@@ -23,6 +23,7 @@
 //	4  the meaning of each event                 wait.go
 //	5  how a holder releases                     recipes/locks, hold.go; package ephemeral, delete.go
 //	6  a holder that never waited does not mark  package ephemeral, MayMark in node.go
+//	   the only one behind a node is next        next.go
 //	7  sync after a reconnect                    internal/zkconn, session.go
 //	8  after a reconnect look again              wait.go
 //	9  give back every watch                     wait.go; package watchset, Close

@@ -62,6 +62,7 @@ func (c *Contender) children(ctx context.Context) (names []string, err error) {
 // waitFor keeps what the decision says must change. The rest of the queue is not kept.
 func (c *Contender) waitFor(d Decision, ahead int) {
 	c.byChildren, c.behindAll, c.behind = d.Children, len(d.Behind) == ahead, nil
+	c.next = d.Next && !c.spec.Client.Made(d.Behind[0])
 	for _, name := range d.Behind {
 		c.behind = append(c.behind, c.spec.FullDir+"/"+name)
 	}

@@ -30,9 +30,8 @@ import (
 // A change of the holder's data would not do instead of a marker, because a request to revoke
 // the lock changes the data, too.
 //
-// A holder that never waited writes no marker (rule 6), because usually nobody waits behind it.
-// The other half of rule 6, a grant by the deletion of a sole predecessor, is left out: it
-// measured no gain.
+// A holder that never waited writes no marker (rule 6), because usually nobody waits behind it. A
+// contender that is next needs none: see next.go.
 
 // Marker returns the path of a node's marker.
 func Marker(node string) string { return node + ".released" }

@@ -20,6 +20,9 @@ type Decision struct {
 	Admitted bool
 	// Behind has the names of nodes of which at least one must go.
 	Behind []string
+	// Next says that only the one node of Behind is ahead, and that the contender is let in when
+	// that node is gone: no other node can take its place.
+	Next bool
 	// Children says that any change of the children may let the contender in. Then Behind is
 	// not used.
 	Children bool

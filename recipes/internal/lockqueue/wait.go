@@ -36,7 +36,7 @@ func (c *Contender) classify() (phase, error) {
 	if c.changed.Swap(false) {
 		next = look
 	}
-	if released(c.watches) {
+	if released(c.watches) || c.nextIsIn() {
 		next = grant
 	}
 	ownGone := false
