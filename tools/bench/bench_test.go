@@ -29,7 +29,7 @@ func short() []workload {
 // TestWorkloads runs every workload with the peers of this process on the embedded server,
 // and checks of the figures what does not depend on the machine.
 func TestWorkloads(t *testing.T) {
-	kinds, err := choosePeers("floor,floor-list,floor-watch,curator,curator-v2,zk.Lock", false)
+	kinds, err := choosePeers("floor,floor-list,floor-pair,floor-watch,curator,curator-v2,zk.Lock", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,13 +57,13 @@ func TestWorkloads(t *testing.T) {
 func wantPeers(workload string) string {
 	switch kind, _, _ := strings.Cut(workload, "-"); kind {
 	case "floor":
-		return "floor floor-list"
+		return "floor floor-list floor-pair"
 	case "solo", "spread":
-		return "floor floor-list curator zk.Lock"
+		return "floor floor-list floor-pair curator zk.Lock"
 	case "contend", "drain", "hold", "wait", "goroutines":
 		return "floor-watch curator zk.Lock"
 	case "readers":
-		return "floor-list curator"
+		return "floor-list floor-pair curator"
 	case "semaphore":
 		return "curator curator-v2"
 	default:
@@ -74,9 +74,9 @@ func wantPeers(workload string) string {
 // requests are those of an operation, where that does not depend on who comes when. Pings
 // add a few.
 var requests = map[string]map[string]float64{
-	"floor":    {"floor": 2, "floor-list": 3},
+	"floor":    {"floor": 2, "floor-list": 3, "floor-pair": 3},
 	"drain-10": {"floor-watch": 1, "zk.Lock": 2}, // those that follow the release of the gate
-	"solo":     {"floor": 2, "floor-list": 3, "zk.Lock": 3, results.Ours: 3},
+	"solo":     {"floor": 2, "floor-list": 3, "floor-pair": 3, "zk.Lock": 3, results.Ours: 3},
 }
 
 func checkRun(t *testing.T, w results.Workload, peer string, run measure.Run) {

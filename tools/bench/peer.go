@@ -35,6 +35,7 @@ func peerKinds() []peerKind {
 	return []peerKind{
 		inProcess("floor", true, openDriver(newFloor, bare, uncontended)),
 		inProcess("floor-list", true, openDriver(newFloorList, bare, uncontended, readLock)),
+		inProcess("floor-pair", true, openPair),
 		inProcess("floor-watch", true, openDriver(newFloorWatch, mutex)),
 		inProcess(results.Ours, true, openCurator),
 		inProcess("curator-v2", false, openCuratorV2),

@@ -45,7 +45,7 @@ type point struct {
 var (
 	contenders = []point{{"solo", 1}, {"contend-2", 2}, {"contend-8", 8}, {"contend-32", 32}}
 	queues     = []point{{"drain-10", 10}, {"drain-100", 100}, {"drain-300", 300}, {"drain-1000", 1000}}
-	floors     = []string{"floor", "floor-list", "floor-watch"}
+	floors     = []string{"floor", "floor-list", "floor-pair", "floor-watch"}
 )
 
 var charts = []chart{

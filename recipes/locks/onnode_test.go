@@ -1,0 +1,158 @@
+package locks_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/recipes/internal/ephemeral"
+	"github.com/go-curator/curator/recipes/internal/lockqueue"
+	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// latchRules are those of a leader latch: the first is in, and nobody marks a release.
+type latchRules struct{ locks.StandardLockInternalsDriver }
+
+func (r latchRules) Order(name string) string { return r.FixForSorting(name, "latch-") }
+func (latchRules) Check([]string) error       { return nil }
+func (latchRules) Marks(string) bool          { return false }
+func (latchRules) Decide(queue []string, own string) lockqueue.Decision {
+	i := slices.Index(queue, own)
+	if i <= 0 {
+		return lockqueue.Decision{Admitted: i == 0}
+	}
+	return lockqueue.Decision{Behind: queue[i-1 : i], Next: i == 1}
+}
+
+// latch is a recipe that stands on the engine of the locks.
+type latch struct {
+	client    *framework.Client
+	contender *lockqueue.Contender
+}
+
+func newLatch(client *framework.Client) *latch {
+	builder := client.Create().CreatingParentContainersIfNeeded().WithProtection().WithMode(framework.EphemeralSequential)
+	return &latch{client, lockqueue.New(lockqueue.Spec{
+		Client: recipeapi.Of(client), ErrorPolicy: client.ErrorPolicy(), Dir: "/latch", FullDir: "/latch", Name: "latch-",
+		Builder: builder, Rules: latchRules{}, CleanUp: time.Second, WatchAfter: 20 * time.Millisecond,
+	})}
+}
+
+// term waits until the latch leads.
+func (l *latch) term(ctx context.Context) (lease *locks.Lease, err error) {
+	err = l.contender.Acquire(ctx, func(nodes []*ephemeral.Node) (err error) {
+		lease, err = locks.OnNode(ctx, l.client, "/latch", "leader", nodes[0])
+		return err
+	})
+	return lease, err
+}
+
+func (l *latch) leads(t *testing.T) *locks.Lease {
+	t.Helper()
+	lease, err := l.term(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lease
+}
+
+// A recipe gets a lease on its own node: a lost lease leaves the node, the next lease on it has
+// the same token, and only a release lets the next one in.
+func TestOnNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := curatortest.Start(t, curatortest.Virtual())
+		first, second := newLatch(server.Client(t)), newLatch(server.Client(t))
+		lease := first.leads(t)
+		rival := make(chan *locks.Lease, 1)
+		go func() { rival <- second.leads(t) }()
+		time.Sleep(time.Second)
+
+		accept := server.Refuse()
+		server.Disconnect()
+		synctest.Wait()
+		wantLoss(t, lease.Err(), locks.LossSuspended)
+		accept()
+		time.Sleep(time.Second)
+		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		again := first.leads(t)
+		if again.Path() != lease.Path() || again.Token() != lease.Token() {
+			t.Errorf("%s with token %d, want %s with %d", again.Path(), again.Token(), lease.Path(), lease.Token())
+		}
+		select {
+		case <-rival:
+			t.Fatal("two lead")
+		default:
+		}
+		if err := again.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		next := <-rival
+		if next.Token() <= again.Token() {
+			t.Errorf("token %d after %d", next.Token(), again.Token())
+		}
+		if err := next.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if left := server.Children("/latch"); len(left) > 0 {
+			t.Errorf("left: %q", left)
+		}
+	})
+}
+
+// An operator deletes the leader's node: the lease ends, and the recipe takes another place.
+func TestOnNodeDeleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := curatortest.Start(t, curatortest.Virtual())
+		client := server.Client(t)
+		l := newLatch(client)
+		lease := l.leads(t)
+		time.Sleep(time.Second)
+		if err := client.Delete().ForPath(t.Context(), lease.Path()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		wantLoss(t, lease.Err(), locks.LossNodeDeleted)
+		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		again := l.leads(t)
+		if again.Token() <= lease.Token() {
+			t.Errorf("token %d after %d", again.Token(), lease.Token())
+		}
+		if err := again.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A node that is gone, and one whose session is in doubt, give no lease.
+func TestOnNodeRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := curatortest.Start(t, curatortest.Virtual())
+		client := server.Client(t)
+		l := newLatch(client)
+		var node *ephemeral.Node
+		stop := errors.New("stop")
+		hold := func(nodes []*ephemeral.Node) error {
+			node = nodes[0]
+			return stop
+		}
+		wantErr(t, l.contender.Acquire(t.Context(), hold), stop)
+		_, err := locks.OnNode(t.Context(), client, "/latch", "leader", node)
+		wantErr(t, err, ephemeral.ErrGone)
+		_, err = locks.OnNode(t.Context(), client, "no path", "leader", node)
+		wantErr(t, err, framework.ErrInvalidPath)
+	})
+}
+
+func wantLoss(t *testing.T, err error, want locks.LossReason) {
+	t.Helper()
+	var loss *locks.LossError
+	if !errors.As(err, &loss) || loss.Reason != want {
+		t.Errorf("%v, want a loss by %v", err, want)
+	}
+}
