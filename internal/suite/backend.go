@@ -76,27 +76,47 @@ func Main(m *testing.M, cleanUp ...func() error) {
 	os.Exit(code)
 }
 
-// Each runs test on every backend, as a subtest each.
-func Each(t *testing.T, test func(t *testing.T, b *Backend)) { each(t, &real, test) }
+// Backends are where a test runs. Virtual time is cheap, the others take real time.
+type Backends uint8
 
-// EachReaping is Each on servers that remove containers shortly after their last child has
-// gone, and not a minute later.
-func EachReaping(t *testing.T, test func(t *testing.T, b *Backend)) {
-	each(t, &reaping, test, reapInterval)
+// The backends.
+const (
+	InVirtualTime    Backends = 1 << iota // the embedded server, in virtual time
+	OnEmbeddedServer                      // the embedded server, over TCP
+	OnRealServer
+	Everywhere = InVirtualTime | OnEmbeddedServer | OnRealServer
+)
+
+// Each runs test on every backend, as a subtest each.
+func Each(t *testing.T, test func(t *testing.T, b *Backend)) { EachOf(t, Everywhere, test) }
+
+// EachOf runs test on some backends, as a subtest each.
+func EachOf(t *testing.T, on Backends, test func(t *testing.T, b *Backend)) {
+	each(t, on, &real, test)
 }
 
-func each(t *testing.T, process *realServer, test func(t *testing.T, b *Backend), opts ...curatortest.Option) {
+// EachReaping is EachOf on servers that remove containers shortly after their last child has
+// gone, and not a minute later.
+func EachReaping(t *testing.T, on Backends, test func(t *testing.T, b *Backend)) {
+	each(t, on, &reaping, test, reapInterval)
+}
+
+func each(t *testing.T, on Backends, process *realServer, test func(t *testing.T, b *Backend), opts ...curatortest.Option) {
 	opts = append(opts, curatortest.WithTickTime(Tick))
-	t.Run("virtual", func(t *testing.T) { virtual(t, test, opts...) })
-	t.Run("embedded", func(t *testing.T) {
-		server := curatortest.Start(t, opts...)
-		b := newBackend("embedded", server.ConnectString(), new(net.Dialer).DialContext)
-		b.watches = server.Watches
-		test(t, b)
-	})
-	t.Run("real", func(t *testing.T) {
-		test(t, process.backend(t, opts...))
-	})
+	if on&InVirtualTime != 0 {
+		t.Run("virtual", func(t *testing.T) { virtual(t, test, opts...) })
+	}
+	if on&OnEmbeddedServer != 0 {
+		t.Run("embedded", func(t *testing.T) {
+			server := curatortest.Start(t, opts...)
+			b := newBackend("embedded", server.ConnectString(), new(net.Dialer).DialContext)
+			b.watches = server.Watches
+			test(t, b)
+		})
+	}
+	if on&OnRealServer != 0 {
+		t.Run("real", func(t *testing.T) { test(t, process.backend(t, opts...)) })
+	}
 }
 
 // Virtual runs test on the embedded server in virtual time alone.

@@ -58,6 +58,7 @@ func contests(t *testing.T, violent bool) {
 		{"semaphore v2", []maker{aV2of3, two(aV2of3)}, []int{1, 2}, 3, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			for seed := range uint64(contestSeeds) {
 				onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 					run := &contest{

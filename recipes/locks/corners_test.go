@@ -18,6 +18,7 @@ import (
 // The session ends, somebody else holds the lock, and then the answer to our delete, that
 // there is no such node, is lost: that is not our delete's doing.
 func TestReleaseAfterAnotherHolder(t *testing.T) {
+	t.Parallel() // most of it is waiting
 	suite.Each(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		lease := e.acquire(e.mutex)

@@ -192,6 +192,7 @@ func TestDowngradeCancelled(t *testing.T) {
 }
 
 func TestDowngradeClosed(t *testing.T) {
+	t.Parallel() // most of it is waiting
 	onDowngrade(t, func(t *testing.T, w *writing) {
 		heal := w.network.Isolate()
 		defer heal()

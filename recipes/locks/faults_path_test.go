@@ -2,12 +2,16 @@ package locks_test
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 // The rows reaped and path gone of the table in faults_test.go. A server removes only what is
@@ -17,7 +21,7 @@ import (
 // eachKindReaped is eachKind on servers that remove empty containers at once.
 func eachKindReaped(t *testing.T, kinds []kind, test func(t *testing.T, f *fixture)) {
 	for _, k := range kinds {
-		t.Run(k.name, func(t *testing.T) { suite.EachReaping(t, k.with(test, nil)) })
+		t.Run(k.name, func(t *testing.T) { suite.EachReaping(t, k.on(), k.with(test, nil)) })
 	}
 }
 
@@ -33,13 +37,15 @@ func (f *fixture) untilReaped(dir string) {
 	})
 }
 
-// removePath removes everything at once, as an operator does. The others lose what they hold.
+// removePath removes everything at once, as an operator does. The others lose what they hold. The
+// last contenders go first, so that none of them is let in by the end of the one ahead of it: see
+// TestPathDeletedInOrder.
 func (f *fixture) removePath() {
 	f.t.Helper()
 	remove := func(path string) framework.Op { return f.observer.TransactionOp().Delete().ForPath(path) }
 	gates, leases := f.all()
 	var ops []framework.Op
-	for _, path := range append(gates, leases...) {
+	for _, path := range slices.Backward(append(leases, gates...)) {
 		ops = append(ops, remove(path))
 	}
 	if f.kind.v2 || f.kind.multi {
@@ -187,5 +193,54 @@ func TestReleasePathDeleted(t *testing.T) {
 		f.othersLost()
 		f.succeed()
 		f.wantNone()
+	})
+}
+
+// An operator deletes the holder's node and those of two waiters in one transaction. The first
+// waiter sees the holder's node go, and may be let in; the end of its own node is the next event,
+// and ends its lease, as any deletion by an operator does.
+func TestPathDeletedInOrder(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		operator := s.Client(t)
+		holder := enqueue(t, s, virtualMutex(t))
+		first, second := enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t))
+		time.Sleep(time.Second) // the holder watches its node
+		var ops []framework.Op
+		names := s.Children("/lock")
+		slices.SortFunc(names, func(a, b string) int { return strings.Compare(number(a), number(b)) })
+		for _, name := range names {
+			ops = append(ops, operator.TransactionOp().Delete().ForPath("/lock/"+name))
+		}
+		if _, err := operator.Transaction().ForOperations(t.Context(), ops...); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		wantLoss(t, holder.lease.Err(), locks.LossNodeDeleted)
+		wantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
+		for _, waiter := range []*queued{first, second} { // in what order they stand again is open
+			select {
+			case <-waiter.done:
+			default:
+				continue
+			}
+			if waiter.lease.Err() != nil {
+				wantLoss(t, waiter.lease.Err(), locks.LossNodeDeleted)
+				wantErr(t, waiter.lease.Release(t.Context()), locks.ErrLockLost)
+			}
+		}
+		in := slices.DeleteFunc([]*queued{first, second}, func(q *queued) bool { return !q.in() })
+		if len(in) != 1 {
+			t.Fatalf("%d hold the mutex", len(in))
+		}
+		in[0].release()
+		time.Sleep(time.Second)
+		for _, waiter := range []*queued{first, second} {
+			if waiter != in[0] && waiter.in() {
+				waiter.release()
+			}
+		}
+		if left := s.Children("/lock"); len(left) > 0 {
+			t.Errorf("left: %q", left)
+		}
 	})
 }

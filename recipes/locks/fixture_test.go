@@ -23,22 +23,39 @@ type fixture struct {
 	rival  *acquisition   // waits while it is held; nil until there is one
 }
 
-// eachKind runs test for every kind of lock on every backend. When it returns, the others
-// give up what they hold, the rival must get in, and nothing may be left at the server.
+// eachKind runs test for every kind of lock, on the backends that have something to add. When it
+// returns, the others give up what they hold, the rival must get in, and nothing may be left at
+// the server.
 func eachKind(t *testing.T, kinds []kind, test func(t *testing.T, f *fixture), opts ...framework.Option) {
 	for _, k := range kinds {
-		t.Run(k.name, func(t *testing.T) { suite.Each(t, k.with(test, opts)) })
+		t.Run(k.name, func(t *testing.T) { suite.EachOf(t, k.on(), k.with(test, opts)) })
 	}
 }
 
-// eachKindIdly is eachKind for tests that do little but wait for a session to end.
+// eachKindIdly is eachKind for tests that do little but wait for a session to end. In real time
+// that takes long, and differs little from kind to kind.
 func eachKindIdly(t *testing.T, kinds []kind, test func(t *testing.T, f *fixture), opts ...framework.Option) {
 	for _, k := range kinds {
+		on := suite.InVirtualTime
+		if k.name == mutexKind.name {
+			on |= suite.OnRealServer
+		}
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
-			suite.Each(t, k.with(test, opts))
+			suite.EachOf(t, on, k.with(test, opts))
 		})
 	}
+}
+
+// on returns the backends that a kind is tested on.
+func (k kind) on() suite.Backends {
+	switch {
+	case k.name == mutexKind.name:
+		return suite.Everywhere
+	case k.local:
+		return suite.InVirtualTime
+	}
+	return suite.InVirtualTime | suite.OnRealServer
 }
 
 // with returns the test of one kind on one backend.
@@ -128,7 +145,7 @@ func (f *fixture) untilWaiting() {
 	watches := 2 + f.kind.watches // the own node and one ahead
 	switch {
 	case f.kind.multi:
-		watches = 3 + f.kind.struck // with the marker, and the nodes of what it has
+		watches = 2 + f.kind.struck // and the nodes of what it has
 	case f.kind.v2:
 		watches = 1 + 1 + f.kind.leases - 1 + f.kind.watches // the leases, the mutex, and what it has of them
 	}

@@ -28,6 +28,7 @@ type kind struct {
 	delay   bool // with WithLockDelay, which leaves a trace that goes with the node
 	v2      bool // the nodes are in Java's layout, below those of a mutex
 	watches int  // that it has even while nobody wants it
+	local   bool // it differs from other kinds in the client only: the real server has nothing to add
 
 	// multi says that it is several locks, in multiDirs; the one that others want, and that
 	// meets with what is tested, is the one at struck.
@@ -43,7 +44,7 @@ func multiKind(which string, struck int) kind {
 	part := aMutexAt(multiDirs[struck])
 	return kind{
 		name: "multi lock, " + which + " part", lock: aMulti, rival: part, ahead: []maker{part},
-		leases: len(multiDirs), multi: true, struck: struck,
+		leases: len(multiDirs), multi: true, struck: struck, local: struck != 1,
 	}
 }
 
@@ -82,20 +83,20 @@ type maker = func(e *env, client *framework.Client) locks.InterProcessLock
 var (
 	mutexKind         = kind{name: "mutex", lock: aMutex, rival: aMutex, ahead: []maker{aMutex}}
 	plainProtocolKind = kind{name: "mutex with the plain protocol", lock: aPlainMutex, rival: aPlainMutex, ahead: []maker{aPlainMutex}, plain: true}
-	handoverKind      = kind{name: "mutex with hand-over", lock: aHandoverMutex, rival: aHandoverMutex, ahead: []maker{aHandoverMutex}}
-	maxHoldKind       = kind{name: "mutex with a longest hold", lock: aLimitedMutex, rival: aLimitedMutex, ahead: []maker{aLimitedMutex}}
+	handoverKind      = kind{name: "mutex with hand-over", lock: aHandoverMutex, rival: aHandoverMutex, ahead: []maker{aHandoverMutex}, local: true}
+	maxHoldKind       = kind{name: "mutex with a longest hold", lock: aLimitedMutex, rival: aLimitedMutex, ahead: []maker{aLimitedMutex}, local: true}
 	delayKind         = kind{name: "mutex with a delay", lock: aDelayedMutex, rival: aDelayedMutex, ahead: []maker{aDelayedMutex}, delay: true}
 	readKind          = kind{name: "read", lock: aReadLock, rival: aWriteLock, ahead: []maker{aWriteLock}}
 	writeKind         = kind{name: "write", lock: aWriteLock, rival: aWriteLock, ahead: []maker{aReadLock, aReadLock}}
-	plainReadKind     = kind{name: "read with the plain protocol", lock: aPlainReadLock, rival: aWriteLock, ahead: []maker{aWriteLock}, plain: true}
+	plainReadKind     = kind{name: "read with the plain protocol", lock: aPlainReadLock, rival: aWriteLock, ahead: []maker{aWriteLock}, plain: true, local: true}
 	// behindWriter differs from writeKind in what it waits for.
-	behindWriter  = kind{name: "write behind write", lock: aWriteLock, rival: aReadLock, ahead: []maker{aWriteLock}}
+	behindWriter  = kind{name: "write behind write", lock: aWriteLock, rival: aReadLock, ahead: []maker{aWriteLock}, local: true}
 	semaphoreKind = kind{
 		name: "semaphore", lock: aSemaphore, rival: aSemaphore,
 		beside: []maker{aSemaphore}, ahead: []maker{aSemaphore, aSemaphore},
 	}
 	plainSemaphoreKind = kind{
-		name: "semaphore with the plain protocol", lock: aPlainSemaphore, rival: aSemaphore,
+		name: "semaphore with the plain protocol", lock: aPlainSemaphore, rival: aSemaphore, local: true,
 		beside: []maker{aSemaphore}, ahead: []maker{aSemaphore, aSemaphore}, plain: true,
 	}
 	// twoKind takes two leases of three at once. While it waits one is free, which is not
@@ -106,7 +107,7 @@ var (
 	}
 	// sharedKind has its maximum from a node.
 	sharedKind = kind{
-		name: "semaphore v2 with a shared count", lock: aSharedV2, rival: aV2, v2: true, watches: 1,
+		name: "semaphore v2 with a shared count", lock: aSharedV2, rival: aV2, v2: true, watches: 1, local: true,
 		beside: []maker{aV2}, ahead: []maker{aV2, aV2},
 	}
 	twoV2Kind = kind{
@@ -114,13 +115,13 @@ var (
 		beside: []maker{aV2of3}, ahead: []maker{aV2of3, aV2of3},
 	}
 	semaphoreMutexKind = kind{
-		name: "semaphore mutex", lock: aSemaphoreMutex, rival: aSemaphoreMutex, ahead: []maker{aSemaphoreMutex}, v2: true,
+		name: "semaphore mutex", lock: aSemaphoreMutex, rival: aSemaphoreMutex, ahead: []maker{aSemaphoreMutex}, v2: true, local: true,
 	}
 	// downgradeKind is a read lock that was a write lock; it never waits.
 	downgradeKind      = kind{name: "downgrade", lock: aDowngrade, rival: aWriteLock}
-	plainDowngradeKind = kind{name: "downgrade with the plain protocol", lock: aPlainDowngrade, rival: aWriteLock, plain: true}
+	plainDowngradeKind = kind{name: "downgrade with the plain protocol", lock: aPlainDowngrade, rival: aWriteLock, plain: true, local: true}
 	// handedKind is a mutex that another goroutine of the client has handed over.
-	handedKind = kind{name: "handed over", lock: aHandedMutex, rival: aMutex}
+	handedKind = kind{name: "handed over", lock: aHandedMutex, rival: aMutex, local: true}
 )
 
 // The kinds that a state of an acquisition is tested with.

@@ -124,6 +124,7 @@ func parted(t *testing.T, err error, n int) []error {
 // A client without a connection does not keep those of others from being released, whichever
 // comes first.
 func TestReleasePartsOfTwoClients(t *testing.T) {
+	t.Parallel() // most of it is waiting
 	for name, cut := range map[string]int{"the first is cut off": 0, "the second is cut off": 1} {
 		t.Run(name, func(t *testing.T) {
 			suite.Each(t, func(t *testing.T, b *suite.Backend) {

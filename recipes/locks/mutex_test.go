@@ -161,6 +161,7 @@ func TestMaxWait(t *testing.T) {
 
 // A wait that never saw the queue is not ErrNotAcquired.
 func TestBlindWait(t *testing.T) {
+	t.Parallel() // most of it is waiting
 	suite.Each(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		heal := e.network.Isolate()

@@ -17,7 +17,9 @@ import (
 )
 
 // latchRules are those of a leader latch: the first is in, and nobody marks a release.
-type latchRules struct{ locks.StandardLockInternalsDriver }
+type latchRules struct {
+	locks.StandardLockInternalsDriver
+}
 
 func (r latchRules) Order(name string) string { return r.FixForSorting(name, "latch-") }
 func (latchRules) Check([]string) error       { return nil }

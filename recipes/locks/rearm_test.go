@@ -84,7 +84,7 @@ func TestWaitersNodeIsWatchedAgain(t *testing.T) {
 				t.Errorf("%d reads after a change of %s, want %d", n, c.path, c.want)
 			}
 		}
-		if n := s.Watches(); n != 4 { // one on the marker
+		if n := s.Watches(); n != 3 {
 			t.Errorf("%d watches of a holder and a waiter", n)
 		}
 		if err := other.Delete().ForPath(t.Context(), own); err != nil {

@@ -110,6 +110,7 @@ func TestRevokeNested(t *testing.T) {
 
 // TestMaxHold has one holder release in time, one late and one never.
 func TestMaxHold(t *testing.T) {
+	t.Parallel() // most of it is waiting
 	suite.Each(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		const most = 200 * time.Millisecond

@@ -40,6 +40,7 @@ const uuid = "_c_6f2b6a5e-0a5c-4d5e-9d0f-0123456789ab-"
 // TestRules has contenders come, look, downgrade and go at random, among children that are
 // not theirs.
 func TestRules(t *testing.T) {
+	t.Parallel()
 	client, err := framework.NewClient("127.0.0.1:1", retry.None())
 	if err != nil {
 		t.Fatal(err)

@@ -297,6 +297,7 @@ func TestRandomScripts(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			for seed := range uint64(*scripts) {
 				onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 					rnd := rand.New(rand.NewPCG(seed, 1))

@@ -67,7 +67,7 @@ func TestNoWatchIsLeft(t *testing.T) {
 		done := make(chan *locks.Lease)
 		waiter := mutexOf(t, s.Client(t))
 		go func() { done <- take(t, waiter) }()
-		check(4, "of a holder and a waiter") // of whom that has one on the marker
+		check(3, "of a holder and a waiter")
 		giveBack(t, holder)
 		next := <-done
 		check(1, "of the next holder")
