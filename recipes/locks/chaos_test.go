@@ -39,7 +39,7 @@ func TestRandomFaults(t *testing.T) { contests(t, false) }
 // TestRandomViolence has nothing left in the end, nobody sleep for ever, and no odd errors.
 func TestRandomViolence(t *testing.T) { contests(t, true) }
 
-const contestSeeds = 3
+const contestSeeds = 2
 
 func contests(t *testing.T, violent bool) {
 	for _, c := range []struct {

@@ -28,7 +28,10 @@ type fixture struct {
 // the server.
 func eachKind(t *testing.T, kinds []kind, test func(t *testing.T, f *fixture), opts ...framework.Option) {
 	for _, k := range kinds {
-		t.Run(k.name, func(t *testing.T) { suite.EachOf(t, k.on(), k.with(test, opts)) })
+		t.Run(k.name, func(t *testing.T) {
+			t.Parallel() // on a real server most of a test is waiting
+			suite.EachOf(t, k.on(), k.with(test, opts))
+		})
 	}
 }
 

@@ -27,6 +27,7 @@ func TestLeasedFaults(t *testing.T) {
 		t.Run(state, func(t *testing.T) {
 			for _, fault := range faults {
 				t.Run(fault.name, func(t *testing.T) {
+					t.Parallel()
 					suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 						e := newLeasedEnv(t, b, 2, sessionPolicy)
 						fault.test(e)

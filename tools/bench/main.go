@@ -68,7 +68,7 @@ func main() {
 	o.setDefaults()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	exit(o.run(ctx, o.startZooKeeper))
+	exit(o.run(ctx, startZooKeeper(o.unsynced)))
 }
 
 // exit ends the program.

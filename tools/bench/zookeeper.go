@@ -20,28 +20,31 @@ const (
 	containerCheck = time.Minute
 )
 
-// startZooKeeper starts servers that run as in production, and returns their addresses:
-// their own, without the proxies that curatortest has before them.
-func (o *options) startZooKeeper(n int) (addresses []string, stop func() error, err error) {
+// startZooKeeper returns what starts servers that run as in production, and returns their
+// addresses: their own, without the proxies that curatortest has before them. Unsynced servers
+// answer before their log is on the disk.
+func startZooKeeper(unsynced bool) func(n int) (addresses []string, stop func() error, err error) {
 	opts := []curatortest.Option{
 		curatortest.WithProductionSettings(),
 		curatortest.WithTickTime(tickTime), curatortest.WithContainerCheckInterval(containerCheck),
 	}
-	if o.unsynced {
+	if unsynced {
 		opts = append(opts, curatortest.WithoutForceSync())
 	}
-	ensemble, err := curatortest.NewReal(n, opts...)
-	if err != nil {
-		return nil, nil, err
-	}
-	for i := range n {
-		address, err := ownAddress(ensemble.Member(i).ConnectString())
+	return func(n int) (addresses []string, stop func() error, err error) {
+		ensemble, err := curatortest.NewReal(n, opts...)
 		if err != nil {
-			return nil, nil, errors.Join(err, ensemble.Close())
+			return nil, nil, err
 		}
-		addresses = append(addresses, address)
+		for i := range n {
+			address, err := ownAddress(ensemble.Member(i).ConnectString())
+			if err != nil {
+				return nil, nil, errors.Join(err, ensemble.Close())
+			}
+			addresses = append(addresses, address)
+		}
+		return addresses, ensemble.Close, nil
 	}
-	return addresses, ensemble.Close, nil
 }
 
 // ownAddress asks a server where it listens itself.
