@@ -82,16 +82,16 @@ func TestZeroLease(t *testing.T) {
 // a connection.
 func TestOddErrorPolicy(t *testing.T) {
 	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b, framework.WithErrorPolicy(everyState{}))
+		e := newEnv(t, b, framework.WithErrorPolicy(everythingIsAnError{}))
 		e.network.Cut()
 		suite.Eventually(t, "a connection", func() bool { return e.client.ConnectionState() == state.Reconnected })
 		e.release(e.acquire(e.mutex))
 	})
 }
 
-type everyState struct{}
+type everythingIsAnError struct{}
 
-func (everyState) IsErrorState(state.ConnectionState) bool { return true }
+func (everythingIsAnError) IsErrorState(state.ConnectionState) bool { return true }
 
 // Near the end of the server's numbers the lock is refused: there two could hold it.
 func TestSequenceEnds(t *testing.T) {

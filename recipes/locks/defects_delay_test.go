@@ -69,7 +69,7 @@ func TestLockDelayGivenUpBeforeTheGrant(t *testing.T) {
 						t.Fatalf("let in with token %d, although it has given up", lease.Token())
 					}
 					if !hit() {
-						t.Fatal("nothing has befallen it")
+						t.Fatal("nothing has happened to it")
 					}
 					accept()
 					time.Sleep(10 * time.Second)

@@ -16,17 +16,17 @@ import (
 // shortHold is shorter than the time after which a holder's node is watched.
 const shortHold = 10 * time.Millisecond
 
-// chain has many goroutines of a crew take the lock over from each other, each for a short time.
+// chain has many goroutines of a goroutines take the lock over from each other, each for a short time.
 type chain struct {
-	*crew
+	*goroutines
 	later int // grants of the first token, after the fault, that were believed
 	lost  []error
 }
 
-// runChain has befalls called while the eleventh of thirty holders holds the lock.
-func runChain(t *testing.T, s *curatortest.Server, befalls func(path string) error, opts ...locks.MutexOption) *chain {
+// runChain has fault called while the eleventh of thirty holders holds the lock.
+func runChain(t *testing.T, s *curatortest.Server, fault func(path string) error, opts ...locks.MutexOption) *chain {
 	t.Helper()
-	c := &chain{crew: newCrew(t, s, append(opts, locks.WithLocalHandover(1000))...)}
+	c := &chain{goroutines: startGoroutines(t, s, append(opts, locks.WithLocalHandover(1000))...)}
 	for range 30 {
 		c.join()
 	}
@@ -41,7 +41,7 @@ func runChain(t *testing.T, s *curatortest.Server, befalls func(path string) err
 		}
 		time.Sleep(shortHold)
 		if i == 10 {
-			if err := befalls(path); err != nil {
+			if err := fault(path); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -59,8 +59,8 @@ func runChain(t *testing.T, s *curatortest.Server, befalls func(path string) err
 func TestLocalHandoverOfShortHolds(t *testing.T) {
 	const few = 3
 	for name, c := range map[string]struct {
-		befalls func(operator *framework.Client, path string) error
-		want    locks.LossReason
+		fault func(operator *framework.Client, path string) error
+		want  locks.LossReason
 	}{
 		"deleted": {func(operator *framework.Client, path string) error {
 			return operator.Delete().ForPath(context.Background(), path)
@@ -72,7 +72,7 @@ func TestLocalHandoverOfShortHolds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 				operator := s.Client(t)
-				got := runChain(t, s, func(path string) error { return c.befalls(operator, path) }, locks.WithRevocable(nil))
+				got := runChain(t, s, func(path string) error { return c.fault(operator, path) }, locks.WithRevocable(nil))
 				if got.later > few {
 					t.Errorf("%d holders believed in the lock after its node was %s, want at most %d", got.later, name, few)
 				}
@@ -122,7 +122,7 @@ func wantNothingLeft(t *testing.T, s *curatortest.Server) {
 	if names, n := s.Children("/lock"), s.Watches(); len(names) > 0 || n > 0 {
 		t.Errorf("nodes %q and %d watches are left", names, n)
 	}
-	wantTrace(t, s, false)
+	wantRecord(t, s, false)
 }
 
 // Handed over leases of a lock with a delay would have one record for several holders: the two

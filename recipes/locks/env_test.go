@@ -24,8 +24,8 @@ type env struct {
 	mutex    *locks.InterProcessMutex
 	observer *framework.Client
 
-	strangers []int64  // the sessions of others' clients, where that matters
-	atEnd     []func() // ends what the test does not
+	otherSessions []int64  // the sessions of others' clients, where that matters
+	atEnd         []func() // ends what the test does not
 }
 
 var sessionPolicy = framework.WithErrorPolicy(state.SessionErrorPolicy())

@@ -146,20 +146,20 @@ func (a *asked) lets(lease *locks.Lease) {
 	case ends:
 		a.lost(lease, locks.LossRevoked)
 		a.wantOurs()
-		if a.rival != nil {
-			a.wantWaiting(a.rival)
+		if a.nextWaiter != nil {
+			a.wantWaiting(a.nextWaiter)
 		}
 		a.env.release(lease) // nobody was let in
 	case notAtAll:
 		if err := lease.Verify(a.t.Context()); err != nil {
 			a.t.Errorf("a lease that does not listen: %v", err)
 		}
-		if a.rival != nil {
-			a.wantWaiting(a.rival)
+		if a.nextWaiter != nil {
+			a.wantWaiting(a.nextWaiter)
 		}
 		a.env.release(lease)
 	}
-	if a.rival != nil {
+	if a.nextWaiter != nil {
 		a.succeed()
 	}
 	if a.listens == letsGo {
@@ -171,7 +171,7 @@ func (a *asked) lets(lease *locks.Lease) {
 // struckOf returns the lease that others wait for, which of a multi lock's is a part.
 func (f *fixture) struckOf(lease *locks.Lease) *locks.Lease {
 	if f.kind.multi {
-		return lease.Parts()[f.kind.struck]
+		return lease.Parts()[f.kind.contended]
 	}
 	return lease
 }
@@ -179,7 +179,7 @@ func (f *fixture) struckOf(lease *locks.Lease) *locks.Lease {
 // The reply to the create is lost, and somebody asks before the node is found again.
 func TestCreateAsked(t *testing.T) {
 	onAsked(t, plainKinds, func(t *testing.T, a *asked) {
-		a.accompany()
+		a.startHoldersBeside()
 		a.prepare()
 		hit := a.onCreate(suite.CutAfter, func() { a.ask(a.ours()...) })
 		lease := a.take()
@@ -198,7 +198,7 @@ func TestWaitAsked(t *testing.T) {
 			a.untilWaiting()
 			a.wantWaiting(waiting)
 		}
-		a.yield()
+		a.releaseHolders()
 		lease := a.granted(waiting)
 		if a.listens != letsGo {
 			a.wantPaths(lease, a.wantOurs())
@@ -211,7 +211,7 @@ func TestWaitAsked(t *testing.T) {
 func TestCreateMultiAsked(t *testing.T) {
 	onAsked(t, multiKinds, func(t *testing.T, a *asked) {
 		a.prepare()
-		hit := a.onCreate(suite.CutAfter, func() { a.ask(a.struck(a.ours())...) })
+		hit := a.onCreate(suite.CutAfter, func() { a.ask(a.contended(a.ours())...) })
 		acquiring := a.start(t.Context(), a.lock)
 		<-hit
 		a.givesUp(acquiring)
@@ -221,10 +221,10 @@ func TestCreateMultiAsked(t *testing.T) {
 func TestWaitMultiAsked(t *testing.T) {
 	onAsked(t, multiKinds, func(t *testing.T, a *asked) {
 		waiting := a.wait(t.Context())
-		a.ask(a.struck(a.wantQueued())...)
+		a.ask(a.contended(a.wantQueued())...)
 		a.untilWaiting()
 		a.wantWaiting(waiting)
-		a.yield()
+		a.releaseHolders()
 		a.givesUp(waiting)
 	})
 }
@@ -249,7 +249,7 @@ func (a *asked) givesUp(acquiring *acquisition) {
 func TestHoldAsked(t *testing.T) {
 	onAsked(t, holders, func(t *testing.T, a *asked) {
 		lease := a.hold()
-		a.ask(a.struck(a.wantOurs())...)
+		a.ask(a.contended(a.wantOurs())...)
 		a.lets(lease)
 	})
 }

@@ -40,9 +40,9 @@ func TestHoldSession(t *testing.T) {
 		if err := lease.Err(); err != nil {
 			t.Fatal(err)
 		}
-		f.wantWaiting(f.rival)
+		f.wantWaiting(f.nextWaiter)
 		// The node is watched on the new connection, too.
-		f.deleteOurs(f.struck(f.wantOurs())...)
+		f.deleteOurs(f.contended(f.wantOurs())...)
 		f.lost(lease, locks.LossNodeDeleted)
 		f.succeed()
 		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
@@ -69,7 +69,7 @@ func TestHoldPartition(t *testing.T) {
 		heal := f.network.Isolate()
 		select {
 		case <-lease.Context().Done():
-		case <-f.rival.done:
+		case <-f.nextWaiter.done:
 			t.Fatal("the next is in while the holder believes")
 		}
 		f.lost(lease, locks.LossDeadline)
@@ -97,7 +97,7 @@ func TestHoldDeadline(t *testing.T) {
 
 func TestHoldOutlivesAcquire(t *testing.T) {
 	eachKind(t, holders, func(t *testing.T, f *fixture) {
-		f.accompany()
+		f.startHoldersBeside()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		lease, err := f.lock.Acquire(ctx)
 		if err != nil {
@@ -130,7 +130,7 @@ func TestHoldClosed(t *testing.T) {
 func TestHoldNodeDeleted(t *testing.T) {
 	eachKind(t, holders, func(t *testing.T, f *fixture) {
 		lease := f.hold()
-		f.deleteOurs(f.struck(f.wantOurs())...)
+		f.deleteOurs(f.contended(f.wantOurs())...)
 		f.lost(lease, locks.LossNodeDeleted)
 		f.succeed()
 		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
@@ -177,7 +177,7 @@ func TestReleasePending(t *testing.T) {
 		defer cancel()
 		wantErr(t, lease.Release(ctx), locks.ErrReleasePending)
 		f.wantOurs()
-		f.wantWaiting(f.rival)
+		f.wantWaiting(f.nextWaiter)
 		heal()
 		f.env.release(lease) // waits for the outcome
 		f.succeed()
@@ -226,7 +226,7 @@ func TestReleaseNodeDeleted(t *testing.T) {
 		lease := f.hold()
 		// The node goes while its watch cannot tell: the connection is cut before.
 		heal := f.network.Isolate()
-		f.deleteOurs(f.struck(f.wantOurs())...)
+		f.deleteOurs(f.contended(f.wantOurs())...)
 		heal()
 		// A delete that is lost with the old connection would be taken for the one
 		// that removed the node.

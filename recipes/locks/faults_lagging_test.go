@@ -20,7 +20,7 @@ var patient = framework.WithSessionTimeout(20 * suite.Tick)
 // sync.
 func TestCreateLagging(t *testing.T) {
 	eachKind(t, creators, func(t *testing.T, f *fixture) {
-		f.accompany()
+		f.startHoldersBeside()
 		f.prepare()
 		f.network.Lag()
 		f.createUnanswered(nil)
@@ -33,7 +33,7 @@ func TestWaitLagging(t *testing.T) {
 		a := f.wait(t.Context())
 		f.network.Lag()
 		heal := f.network.Isolate()
-		f.yield()
+		f.releaseHolders()
 		heal()
 		lease := f.granted(a)
 		f.wantPaths(lease, f.wantOurs())
@@ -48,7 +48,7 @@ func TestHoldLagging(t *testing.T) {
 		suite.Eventually(t, "the watches on the nodes", func() bool { return f.network.Requests(jute.OpGetData) >= f.kind.leases })
 		f.network.Lag()
 		heal := f.network.Isolate()
-		f.deleteOurs(f.struck(f.wantOurs())...)
+		f.deleteOurs(f.contended(f.wantOurs())...)
 		heal()
 		f.lost(lease, locks.LossNodeDeleted)
 		f.succeed()

@@ -10,8 +10,8 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// What may befall the holder of a lock with options, or of a lock that is made of others, while a
-// rival waits. The table in faults_test.go has what may befall every kind of lock.
+// What may happen to the holder of a lock with options, or of a lock that is made of others, while a
+// rival waits. The table in faults_test.go has what may happen to every kind of lock.
 
 const shortDelay = 5 * time.Second
 
@@ -129,9 +129,9 @@ func (h *optionHolder) wantBelieved() {
 	}
 }
 
-// befall does what befalls the holder, and wants its lease to end for a reason, without the rival
+// loses makes the fault, and wants the lease of the holder to end for a reason, without the rival
 // being in while it is believed.
-func (h *optionHolder) befall(want locks.LossReason, fault func() error) {
+func (h *optionHolder) loses(want locks.LossReason, fault func() error) {
 	h.t.Helper()
 	if err := fault(); err != nil {
 		h.t.Fatal(err)
@@ -161,7 +161,7 @@ func (h *optionHolder) remove() error {
 
 func TestOptionsNodeDeleted(t *testing.T) {
 	eachOption(t, nil, func(h *optionHolder) {
-		h.befall(locks.LossNodeDeleted, h.remove)
+		h.loses(locks.LossNodeDeleted, h.remove)
 		wantErr(h.t, h.lease.Release(h.t.Context()), locks.ErrLockLost)
 	})
 }
@@ -170,7 +170,7 @@ func TestOptionsNodeDeleted(t *testing.T) {
 // before, which Release confirms.
 func TestOptionsRevoked(t *testing.T) {
 	eachOption(t, nil, func(h *optionHolder) {
-		h.befall(locks.LossRevoked, func() error { return locks.AttemptRevoke(h.t.Context(), h.rival.client, h.path) })
+		h.loses(locks.LossRevoked, func() error { return locks.AttemptRevoke(h.t.Context(), h.rival.client, h.path) })
 		time.Sleep(time.Minute)
 		if h.rival.in() {
 			h.t.Fatal("the rival is in before the release")
@@ -224,7 +224,7 @@ func TestOptionsWatchThrottled(t *testing.T) {
 			h.t.Fatal("the watch was not put off")
 		}
 		h.wantBelieved()
-		h.befall(locks.LossNodeDeleted, h.remove)
+		h.loses(locks.LossNodeDeleted, h.remove)
 		wantErr(h.t, h.lease.Release(h.t.Context()), locks.ErrLockLost)
 	})
 }

@@ -82,17 +82,17 @@ func TestCreateReaped(t *testing.T) {
 		f.untilReaped("")
 		f.release(f.hold())
 		f.wantNone()
-		f.yield()
+		f.releaseHolders()
 
 		op := jute.OpCreate2
 		if f.kind.grouped() {
 			op = jute.OpMulti
 		}
 		reaped := ""
-		if f.kind.v2 || f.kind.struck > 0 { // then the mutex's node is there, or that of another part
-			reaped = f.kind.dirs()[f.kind.struck]
+		if f.kind.v2 || f.kind.contended > 0 { // then the mutex's node is there, or that of another part
+			reaped = f.kind.dirs()[f.kind.contended]
 		}
-		hit := f.on(op, f.kind.struck, suite.Late, func() { f.untilReaped(reaped) })
+		hit := f.on(op, f.kind.contended, suite.Late, func() { f.untilReaped(reaped) })
 		lease := f.take()
 		<-hit
 		f.wantPaths(lease, f.wantOurs())
@@ -119,7 +119,7 @@ func TestTryReaped(t *testing.T) {
 // everything else.
 func TestCreatePathDeleted(t *testing.T) {
 	eachKind(t, creators, func(t *testing.T, f *fixture) {
-		f.accompany()
+		f.startHoldersBeside()
 		f.prepare()
 		hit := f.onCreate(suite.CutAfter, f.removePath)
 		lease := f.take()
@@ -146,7 +146,7 @@ func TestWaitPathDeleted(t *testing.T) {
 // next one makes it again, and waits.
 func TestHoldReaped(t *testing.T) {
 	eachKindReaped(t, v2Kinds, func(t *testing.T, f *fixture) {
-		f.accompany()
+		f.startHoldersBeside()
 		lease := f.take()
 		f.untilReaped("/locks")
 		f.follow()

@@ -13,8 +13,8 @@ import (
 	"github.com/go-curator/curator/recipes/locks"
 )
 
-// The states of an acquisition, and what may befall it in each. Every cell names its test,
-// which runs for every kind of lock: see kinds_test.go. For what befalls a downgrade while
+// The states of an acquisition, and what may happen to it in each. Every cell names its test,
+// which runs for every kind of lock: see kinds_test.go. For what happens to a downgrade while
 // its node is created see downgrade_test.go.
 //
 //	            creating            waiting             holding                   releasing
@@ -50,19 +50,19 @@ func TestCreateCutBefore(t *testing.T) {
 // there.
 func TestCreateCutAfter(t *testing.T) {
 	eachKind(t, creators, func(t *testing.T, f *fixture) {
-		f.accompany()
+		f.startHoldersBeside()
 		f.prepare()
 		hit := f.onCreate(suite.CutAfter, nil)
 		lease := f.take()
 		<-hit
 		paths := f.wantOurs()
 		f.wantPaths(lease, paths)
-		struck := f.struck(paths)
-		n := len(f.others) + 2*len(struck) // have been made
-		if len(struck) > 1 || !f.keepsPlace() {
-			n += len(struck) // several are made anew: see keepsPlace for those in Java's layout
+		contended := f.contended(paths)
+		n := len(f.others) + 2*len(contended) // have been made
+		if len(contended) > 1 || !f.keepsPlace() {
+			n += len(contended) // several are made anew: see keepsPlace for those in Java's layout
 		}
-		if last := number(struck[len(struck)-1]); last != fmt.Sprintf("%010d", n-1) {
+		if last := number(contended[len(contended)-1]); last != fmt.Sprintf("%010d", n-1) {
 			t.Fatalf("lease on %q: not those that were created first", paths)
 		}
 		f.follow()
@@ -92,7 +92,7 @@ func TestCreateExpired(t *testing.T) {
 func TestCreatePartition(t *testing.T) {
 	eachKindIdly(t, creators, func(t *testing.T, f *fixture) {
 		f.prepare()
-		f.accompany()
+		f.startHoldersBeside()
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var heal func()
@@ -117,7 +117,7 @@ func TestCreatePartition(t *testing.T) {
 // The caller gives up in the middle of the create: its node is gone when Acquire returns.
 func TestCreateCancelled(t *testing.T) {
 	eachKind(t, creators, func(t *testing.T, f *fixture) {
-		f.accompany()
+		f.startHoldersBeside()
 		f.prepare()
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -131,7 +131,7 @@ func TestCreateCancelled(t *testing.T) {
 
 func TestCreateClosed(t *testing.T) {
 	eachKind(t, creators, func(t *testing.T, f *fixture) {
-		f.accompany()
+		f.startHoldersBeside()
 		heal := f.network.Isolate()
 		defer heal()
 		a := f.start(t.Context(), f.lock)
@@ -146,9 +146,9 @@ func TestCreateClosed(t *testing.T) {
 // The reply is lost, and an operator deletes the node before it is found again.
 func TestCreateNodeDeleted(t *testing.T) {
 	eachKind(t, creators, func(t *testing.T, f *fixture) {
-		f.accompany()
+		f.startHoldersBeside()
 		f.prepare()
-		f.createUnanswered(func() { f.deleteOurs(f.struck(f.ours())[0]) })
+		f.createUnanswered(func() { f.deleteOurs(f.contended(f.ours())[0]) })
 	})
 }
 
@@ -213,12 +213,12 @@ func TestWaitExpired(t *testing.T) {
 // wantNext fails if other nodes were made, and given back, between the old and the new ones.
 func (f *fixture) wantNext(others, old []string) {
 	f.t.Helper()
-	old = f.struck(old)
+	old = f.contended(old)
 	last, err := strconv.Atoi(number(old[len(old)-1]))
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	if first := f.struck(others)[0]; number(first) != fmt.Sprintf("%010d", last+1) {
+	if first := f.contended(others)[0]; number(first) != fmt.Sprintf("%010d", last+1) {
 		f.t.Errorf("the first new node is %q, the last old one %q", first, old[len(old)-1])
 	}
 }
@@ -249,7 +249,7 @@ func TestWaitCancelled(t *testing.T) {
 		<-a.done
 		wantErr(t, a.err, locks.ErrNotAcquired, context.Canceled, why)
 		f.wantNone() // it is gone when Acquire returns
-		f.wantWaiting(f.rival)
+		f.wantWaiting(f.nextWaiter)
 	})
 }
 
@@ -277,7 +277,7 @@ func TestWaitClosed(t *testing.T) {
 		<-a.done
 		wantErr(t, a.err, framework.ErrClosed)
 		f.untilNone()
-		f.wantWaiting(f.rival)
+		f.wantWaiting(f.nextWaiter)
 	})
 }
 
@@ -285,7 +285,7 @@ func TestWaitNodeDeleted(t *testing.T) {
 	eachKind(t, waiters, func(t *testing.T, f *fixture) {
 		a := f.wait(t.Context())
 		old := f.wantQueued()
-		old = f.struck(old)
+		old = f.contended(old)
 		f.deleteOurs(old[0])
 		f.getsIn(a, f.untilOthers(old))
 	})

@@ -17,14 +17,14 @@ import (
 // fixture is a lock of some kind among others.
 type fixture struct {
 	*env
-	kind   kind
-	lock   locks.InterProcessLock
-	others []*locks.Lease // held beside or ahead of it
-	rival  *acquisition   // waits while it is held; nil until there is one
+	kind       kind
+	lock       locks.InterProcessLock
+	others     []*locks.Lease // held beside or ahead of it
+	nextWaiter *acquisition   // waits while it is held; nil until there is one
 }
 
 // eachKind runs test for every kind of lock, on the backends that have something to add. When it
-// returns, the others give up what they hold, the rival must get in, and nothing may be left at
+// returns, the others give up what they hold, the nextWaiter must get in, and nothing may be left at
 // the server.
 func eachKind(t *testing.T, kinds []kind, test func(t *testing.T, f *fixture), opts ...framework.Option) {
 	for _, k := range kinds {
@@ -72,14 +72,14 @@ func (k kind) with(test func(t *testing.T, f *fixture), opts []framework.Option)
 	}
 }
 
-// stranger returns a client of somebody else's, with a sound network.
-func (f *fixture) stranger() *framework.Client {
+// soundClient returns a client of somebody else's, with a sound network.
+func (f *fixture) soundClient() *framework.Client {
 	f.t.Helper()
 	client := f.otherClient()
 	if err := client.BlockUntilConnected(f.t.Context()); err != nil {
 		f.t.Fatal(err)
 	}
-	f.strangers = append(f.strangers, client.SessionID())
+	f.otherSessions = append(f.otherSessions, client.SessionID())
 	return client
 }
 
@@ -95,17 +95,17 @@ func (f *fixture) prepare() {
 	f.env.release(f.take())
 }
 
-// accompany has the others that are not in the lock's way hold theirs.
-func (f *fixture) accompany() {
+// startHoldersBeside has the others that are not in the lock's way hold theirs.
+func (f *fixture) startHoldersBeside() {
 	f.t.Helper()
-	f.occupy(f.kind.beside)
+	f.startHolders(f.kind.beside)
 }
 
 // hold acquires the lock that is tested, as one of as many as there may be, and has a
-// rival wait for it.
+// nextWaiter wait for it.
 func (f *fixture) hold() *locks.Lease {
 	f.t.Helper()
-	f.accompany()
+	f.startHoldersBeside()
 	switch l := f.lock.(type) {
 	case *downgrade:
 		l.between = f.follow
@@ -119,23 +119,23 @@ func (f *fixture) hold() *locks.Lease {
 	return lease
 }
 
-// follow has a rival join the end of the queue.
+// follow has a nextWaiter join the end of the queue.
 func (f *fixture) follow() {
 	f.t.Helper()
-	dir := f.kind.dirs()[f.kind.struck]
+	dir := f.kind.dirs()[f.kind.contended]
 	if f.kind.v2 && len(f.below("/locks")) > 0 {
 		dir = "/locks" // behind the one who waits
 	}
 	n := len(f.below(dir))
-	f.rival = f.start(f.t.Context(), f.kind.rival(f.env, f.stranger()))
-	suite.Eventually(f.t, "the rival's place", func() bool { return len(f.below(dir)) > n })
+	f.nextWaiter = f.start(f.t.Context(), f.kind.nextWaiter(f.env, f.soundClient()))
+	suite.Eventually(f.t, "the nextWaiter's place", func() bool { return len(f.below(dir)) > n })
 }
 
 // wait has others take the lock, and the lock that is tested wait: it has set its watches when
 // wait returns.
 func (f *fixture) wait(ctx context.Context) *acquisition {
 	f.t.Helper()
-	f.occupy(f.kind.ahead)
+	f.startHolders(f.kind.ahead)
 	a := f.start(ctx, f.lock)
 	f.untilWaiting()
 	return a
@@ -148,7 +148,7 @@ func (f *fixture) untilWaiting() {
 	watches := 2 + f.kind.watches // the own node and one ahead
 	switch {
 	case f.kind.multi:
-		watches = 2 + f.kind.struck // and the nodes of what it has
+		watches = 2 + f.kind.contended // and the nodes of what it has
 	case f.kind.v2:
 		watches = 1 + 1 + f.kind.leases - 1 + f.kind.watches // the leases, the mutex, and what it has of them
 	}
@@ -158,15 +158,15 @@ func (f *fixture) untilWaiting() {
 	})
 }
 
-func (f *fixture) occupy(by []maker) {
+func (f *fixture) startHolders(by []maker) {
 	f.t.Helper()
 	for _, m := range by {
-		f.others = append(f.others, f.acquire(m(f.env, f.stranger())))
+		f.others = append(f.others, f.acquire(m(f.env, f.soundClient())))
 	}
 }
 
-// yield has the others release what they hold.
-func (f *fixture) yield() {
+// releaseHolders has the others release what they hold.
+func (f *fixture) releaseHolders() {
 	f.t.Helper()
 	for _, lease := range f.others {
 		f.env.release(lease)
@@ -200,7 +200,7 @@ func (f *fixture) all() (gates, leases []string) {
 	return gates, leases
 }
 
-// ours returns the paths of the nodes of the tested lock's leases: no stranger owns them.
+// ours returns the paths of the nodes of the tested lock's leases: no soundClient owns them.
 func (f *fixture) ours() []string {
 	f.t.Helper()
 	_, leases := f.all()
@@ -215,7 +215,7 @@ func (f *fixture) oursOf(paths []string) []string {
 		if err != nil {
 			f.t.Fatal(err)
 		}
-		return !exists || slices.Contains(f.strangers, stat.EphemeralOwner)
+		return !exists || slices.Contains(f.otherSessions, stat.EphemeralOwner)
 	})
 }
 
@@ -240,10 +240,10 @@ func (f *fixture) wantOf(n int) []string {
 	return paths
 }
 
-// struck returns those of the tested lock's nodes that others wait for.
-func (f *fixture) struck(ours []string) []string {
+// contended returns those of the tested lock's nodes that others wait for.
+func (f *fixture) contended(ours []string) []string {
 	if f.kind.multi {
-		return ours[f.kind.struck : f.kind.struck+1]
+		return ours[f.kind.contended : f.kind.contended+1]
 	}
 	return ours
 }
@@ -297,7 +297,7 @@ func (f *fixture) onCreate(fate suite.Fate, then func()) (hit <-chan struct{}) {
 	if f.kind.grouped() {
 		return f.network.On(jute.OpMulti, fate, then)
 	}
-	before := f.kind.struck
+	before := f.kind.contended
 	if f.kind.v2 {
 		before = f.kind.leases // the mutex's, and those of the leases before
 	}
@@ -308,7 +308,7 @@ func (f *fixture) onCreate(fate suite.Fate, then func()) (hit <-chan struct{}) {
 func (f *fixture) onDelete(fate suite.Fate, then func()) (hit <-chan struct{}) {
 	before := 0
 	if f.kind.multi {
-		before = f.kind.leases - 1 - f.kind.struck
+		before = f.kind.leases - 1 - f.kind.contended
 	}
 	return f.on(f.kind.deletes(), before, fate, then)
 }
@@ -353,25 +353,25 @@ func (f *fixture) wantWaiting(a *acquisition) {
 	}
 }
 
-// release releases the lock that is tested, until which the rival must wait.
+// release releases the lock that is tested, until which the nextWaiter must wait.
 func (f *fixture) release(lease *locks.Lease) {
 	f.t.Helper()
-	f.wantWaiting(f.rival)
+	f.wantWaiting(f.nextWaiter)
 	f.env.release(lease)
 	f.succeed()
 }
 
-// succeed waits for the rival, who gets in when the lock is given up.
+// succeed waits for the nextWaiter, who gets in when the lock is given up.
 func (f *fixture) succeed() {
 	f.t.Helper()
-	f.env.release(f.granted(f.rival))
-	f.rival = nil
+	f.env.release(f.granted(f.nextWaiter))
+	f.nextWaiter = nil
 }
 
 // getsIn has the others release what they hold, and wants the waiter let in with its nodes.
 func (f *fixture) getsIn(a *acquisition, paths []string) {
 	f.t.Helper()
-	f.yield()
+	f.releaseHolders()
 	lease := f.granted(a)
 	now := f.wantOurs()
 	f.wantPaths(lease, now)
@@ -386,7 +386,7 @@ func (f *fixture) getsIn(a *acquisition, paths []string) {
 // takes all of them again.
 func (f *fixture) keepsPlace() bool {
 	if f.kind.multi {
-		return f.kind.struck == 0
+		return f.kind.contended == 0
 	}
 	return !f.kind.v2 || f.kind.leases == 1
 }
@@ -394,8 +394,8 @@ func (f *fixture) keepsPlace() bool {
 // finish ends the others and looks for what is left.
 func (f *fixture) finish() {
 	f.t.Helper()
-	f.yield()
-	if f.rival != nil {
+	f.releaseHolders()
+	if f.nextWaiter != nil {
 		f.succeed()
 	}
 	for _, end := range f.atEnd {
@@ -406,7 +406,7 @@ func (f *fixture) finish() {
 		return len(gates)+len(leases) == 0
 	})
 	if f.kind.delay { // whoever comes last takes the trace away
-		f.env.release(f.acquire(f.kind.rival(f.env, f.stranger())))
+		f.env.release(f.acquire(f.kind.nextWaiter(f.env, f.soundClient())))
 		if left, err := f.observer.CheckExists().ForPath(context.Background(), f.path+".holder"); err != nil || left {
 			f.t.Errorf("the trace of a holder is left: %t, %v", left, err)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// What may befall somebody in the line, who has no node: for losses of the one who holds the lock
+// What may happen to somebody in the line, who has no node: for losses of the one who holds the lock
 // see TestLocalHandoverAfterLoss.
 func TestLocalHandoverInLine(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -33,8 +33,8 @@ func TestLocalHandoverInLine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				crew := newCrew(t, s, append(c.opts, locks.WithLocalHandover(10))...)
-				holder, waiter, other := crew.join(), crew.join(), enqueue(t, s, virtualMutex(t))
+				goroutines := startGoroutines(t, s, append(c.opts, locks.WithLocalHandover(10))...)
+				holder, waiter, other := goroutines.join(), goroutines.join(), enqueue(t, s, virtualMutex(t))
 				c.end(s, holder, waiter)
 				<-waiter.done
 				wantErr(t, waiter.err, c.wants...)
@@ -45,7 +45,7 @@ func TestLocalHandoverInLine(t *testing.T) {
 					t.Error(err)
 				}
 				other.release()
-				if n := locks.InLine(crew.lock.(*locks.InterProcessMutex)); n != -1 {
+				if n := locks.InLine(goroutines.lock.(*locks.InterProcessMutex)); n != -1 {
 					t.Errorf("%d are left in the line", n)
 				}
 				if names, n := s.Children("/lock"), s.Watches(); len(names) > 0 || n > 0 {
@@ -115,7 +115,7 @@ func TestLocalHandoverBlindAfterLoss(t *testing.T) {
 // The plain protocol has none of it.
 func TestLocalHandoverPlain(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-		c := newCrew(t, s, locks.WithLocalHandover(10), locks.WithPlainProtocol())
+		c := startGoroutines(t, s, locks.WithLocalHandover(10), locks.WithPlainProtocol())
 		first, second := c.join(), c.join()
 		if n := len(s.Children("/lock")); n != 2 {
 			t.Errorf("%d nodes for two who want the lock", n)

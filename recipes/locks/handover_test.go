@@ -16,8 +16,8 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// crew is several goroutines of one client that take the same lock, each once, in order.
-type crew struct {
+// goroutines is several goroutines of one client that take the same lock, each once, in order.
+type goroutines struct {
 	t       *testing.T
 	traffic *traffic
 	client  *framework.Client
@@ -25,16 +25,16 @@ type crew struct {
 	members []*queued
 }
 
-func newCrew(t *testing.T, s *curatortest.Server, opts ...locks.MutexOption) *crew {
+func startGoroutines(t *testing.T, s *curatortest.Server, opts ...locks.MutexOption) *goroutines {
 	t.Helper()
-	c := &crew{t: t}
+	c := &goroutines{t: t}
 	c.client, c.traffic = tapped(t, s)
 	c.lock = virtualMutex(t, opts...)(c.client)
 	return c
 }
 
 // join has another goroutine acquire the lock.
-func (c *crew) join() *queued {
+func (c *goroutines) join() *queued {
 	c.t.Helper()
 	q := &queued{t: c.t, client: c.client, traffic: c.traffic, done: make(chan struct{})}
 	ctx, cancel := context.WithCancel(c.t.Context())
@@ -52,7 +52,7 @@ func (c *crew) join() *queued {
 // another process has its turn.
 func TestLocalHandover(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-		c := newCrew(t, s, locks.WithLocalHandover(2))
+		c := startGoroutines(t, s, locks.WithLocalHandover(2))
 		a, b := c.join(), c.join()
 		rival := enqueue(t, s, virtualMutex(t))
 		d, e := c.join(), c.join()
@@ -96,8 +96,8 @@ func TestLocalHandover(t *testing.T) {
 // there would be many else.
 func TestLocalHandoverOfTheWatch(t *testing.T) {
 	for name, c := range map[string]struct {
-		befalls func(operator *framework.Client, path string) error
-		want    locks.LossReason
+		fault func(operator *framework.Client, path string) error
+		want  locks.LossReason
 	}{
 		"deleted": {func(operator *framework.Client, path string) error {
 			return operator.Delete().ForPath(context.Background(), path)
@@ -109,19 +109,19 @@ func TestLocalHandoverOfTheWatch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 				operator := s.Client(t)
-				crew := newCrew(t, s, locks.WithLocalHandover(10), locks.WithRevocable(nil))
-				holder := crew.join()
+				goroutines := startGoroutines(t, s, locks.WithLocalHandover(10), locks.WithRevocable(nil))
+				holder := goroutines.join()
 				for i := range 4 {
 					time.Sleep(time.Second)
 					synctest.Wait()
-					if got := crew.traffic.take(); i > 0 && got != "" {
+					if got := goroutines.traffic.take(); i > 0 && got != "" {
 						t.Fatalf("%q while the lock is held that was handed over", got)
 					}
-					next := crew.join()
+					next := goroutines.join()
 					holder.release()
 					holder = next
 				}
-				if err := c.befalls(operator, holder.lease.Path()); err != nil {
+				if err := c.fault(operator, holder.lease.Path()); err != nil {
 					t.Fatal(err)
 				}
 				e := &env{t: t}
@@ -139,7 +139,7 @@ func TestLocalHandoverOfTheWatch(t *testing.T) {
 // Who gives up in the line is passed over, whenever that is.
 func TestLocalHandoverGivenUp(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-		c := newCrew(t, s, locks.WithLocalHandover(100))
+		c := startGoroutines(t, s, locks.WithLocalHandover(100))
 		quits := 0
 		for i := range 100 {
 			holder, quitter := c.join(), c.join()
@@ -174,22 +174,22 @@ func TestLocalHandoverGivenUp(t *testing.T) {
 
 // What is lost is not handed over: the next one contends, without waiting for the release.
 func TestLocalHandoverAfterLoss(t *testing.T) {
-	for name, lose := range map[string]func(s *curatortest.Server, c *crew, path string) error{
-		"session expired": func(s *curatortest.Server, c *crew, _ string) error {
+	for name, lose := range map[string]func(s *curatortest.Server, c *goroutines, path string) error{
+		"session expired": func(s *curatortest.Server, c *goroutines, _ string) error {
 			s.ExpireSession(c.client.SessionID())
 			return nil
 		},
-		"node deleted": func(s *curatortest.Server, c *crew, path string) error {
+		"node deleted": func(s *curatortest.Server, c *goroutines, path string) error {
 			return c.client.Delete().ForPath(context.Background(), path)
 		},
-		"suspended": func(s *curatortest.Server, c *crew, _ string) error {
+		"suspended": func(s *curatortest.Server, c *goroutines, _ string) error {
 			s.Disconnect()
 			return nil
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				c := newCrew(t, s, locks.WithLocalHandover(10))
+				c := startGoroutines(t, s, locks.WithLocalHandover(10))
 				holder, next := c.join(), c.join()
 				time.Sleep(time.Second) // its node is watched
 				if err := lose(s, c, holder.lease.Path()); err != nil {
@@ -218,7 +218,7 @@ func TestLocalHandoverAfterLoss(t *testing.T) {
 func TestLocalHandoverRevoked(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 		asked := make(chan struct{})
-		c := newCrew(t, s, locks.WithLocalHandover(10), locks.WithRevocable(func(context.Context, *locks.Lease) { close(asked) }))
+		c := startGoroutines(t, s, locks.WithLocalHandover(10), locks.WithRevocable(func(context.Context, *locks.Lease) { close(asked) }))
 		holder, next := c.join(), c.join()
 		rival := enqueue(t, s, virtualMutex(t))
 		if err := locks.AttemptRevoke(t.Context(), rival.client, holder.lease.Path()); err != nil {
@@ -234,10 +234,10 @@ func TestLocalHandoverRevoked(t *testing.T) {
 	})
 }
 
-// moody is an error policy of a user's, for which nothing is an error until it panics.
-type moody struct{ panics atomic.Bool }
+// panickingPolicy is an error policy of a user's, for which nothing is an error until it panics.
+type panickingPolicy struct{ panics atomic.Bool }
 
-func (m *moody) IsErrorState(state.ConnectionState) bool {
+func (m *panickingPolicy) IsErrorState(state.ConnectionState) bool {
 	if m.panics.Load() {
 		panic("boom")
 	}
@@ -247,7 +247,7 @@ func (m *moody) IsErrorState(state.ConnectionState) bool {
 // A panic of the user's when the lock is handed over leaves it to others.
 func TestLocalHandoverPanics(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-		policy := new(moody)
+		policy := new(panickingPolicy)
 		lock := virtualMutex(t, locks.WithLocalHandover(10))(s.Client(t, framework.WithErrorPolicy(policy)))
 		holder := takeFrom(t, lock)
 		done := make(chan any)

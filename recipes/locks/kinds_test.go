@@ -16,8 +16,8 @@ import (
 // kind is a kind of lock, for the tests that every kind must pass.
 type kind struct {
 	name string
-	// lock makes the lock that is tested, rival one that waits while it is held.
-	lock, rival maker
+	// lock makes the lock that is tested, nextWaiter one that waits while it is held.
+	lock, nextWaiter maker
 	// beside are held by others all the time, and are not in its way.
 	beside []maker
 	// ahead are held by others, and it waits while they are.
@@ -25,33 +25,33 @@ type kind struct {
 
 	leases  int  // that an acquisition takes, a node each; 0 is 1
 	plain   bool // with WithPlainProtocol
-	delay   bool // with WithLockDelay, which leaves a trace that goes with the node
+	delay   bool // with WithLockDelay, which leaves a record that goes with the node
 	v2      bool // the nodes are in Java's layout, below those of a mutex
 	watches int  // that it has even while nobody wants it
 	local   bool // it differs from other kinds in the client only: the real server has nothing to add
 
 	// multi says that it is several locks, in multiDirs; the one that others want, and that
-	// meets with what is tested, is the one at struck.
-	multi  bool
-	struck int
+	// meets with what is tested, is the one at contended.
+	multi     bool
+	contended int
 }
 
 // multiDirs are where the parts of a multi lock are, below the path.
 var multiDirs = []string{"/a", "/b", "/c"}
 
 // multiKind is a multi lock of three mutexes.
-func multiKind(which string, struck int) kind {
-	part := aMutexAt(multiDirs[struck])
+func multiKind(which string, contended int) kind {
+	part := aMutexAt(multiDirs[contended])
 	return kind{
-		name: "multi lock, " + which + " part", lock: aMulti, rival: part, ahead: []maker{part},
-		leases: len(multiDirs), multi: true, struck: struck, local: struck != 1,
+		name: "multi lock, " + which + " part", lock: aMulti, nextWaiter: part, ahead: []maker{part},
+		leases: len(multiDirs), multi: true, contended: contended, local: contended != 1,
 	}
 }
 
 // queued is how many nodes an acquisition has while it waits, or makes the last of them.
 func (k kind) queued() int {
 	if k.multi {
-		return k.struck + 1
+		return k.contended + 1
 	}
 	return k.leases
 }
@@ -81,47 +81,47 @@ func (k kind) dirs() []string {
 type maker = func(e *env, client *framework.Client) locks.InterProcessLock
 
 var (
-	mutexKind         = kind{name: "mutex", lock: aMutex, rival: aMutex, ahead: []maker{aMutex}}
-	plainProtocolKind = kind{name: "mutex with the plain protocol", lock: aPlainMutex, rival: aPlainMutex, ahead: []maker{aPlainMutex}, plain: true}
-	handoverKind      = kind{name: "mutex with hand-over", lock: aHandoverMutex, rival: aHandoverMutex, ahead: []maker{aHandoverMutex}, local: true}
-	maxHoldKind       = kind{name: "mutex with a longest hold", lock: aLimitedMutex, rival: aLimitedMutex, ahead: []maker{aLimitedMutex}, local: true}
-	delayKind         = kind{name: "mutex with a delay", lock: aDelayedMutex, rival: aDelayedMutex, ahead: []maker{aDelayedMutex}, delay: true}
-	readKind          = kind{name: "read", lock: aReadLock, rival: aWriteLock, ahead: []maker{aWriteLock}}
-	writeKind         = kind{name: "write", lock: aWriteLock, rival: aWriteLock, ahead: []maker{aReadLock, aReadLock}}
-	plainReadKind     = kind{name: "read with the plain protocol", lock: aPlainReadLock, rival: aWriteLock, ahead: []maker{aWriteLock}, plain: true, local: true}
+	mutexKind         = kind{name: "mutex", lock: aMutex, nextWaiter: aMutex, ahead: []maker{aMutex}}
+	plainProtocolKind = kind{name: "mutex with the plain protocol", lock: aPlainMutex, nextWaiter: aPlainMutex, ahead: []maker{aPlainMutex}, plain: true}
+	handoverKind      = kind{name: "mutex with hand-over", lock: aHandoverMutex, nextWaiter: aHandoverMutex, ahead: []maker{aHandoverMutex}, local: true}
+	maxHoldKind       = kind{name: "mutex with a longest hold", lock: aLimitedMutex, nextWaiter: aLimitedMutex, ahead: []maker{aLimitedMutex}, local: true}
+	delayKind         = kind{name: "mutex with a delay", lock: aDelayedMutex, nextWaiter: aDelayedMutex, ahead: []maker{aDelayedMutex}, delay: true}
+	readKind          = kind{name: "read", lock: aReadLock, nextWaiter: aWriteLock, ahead: []maker{aWriteLock}}
+	writeKind         = kind{name: "write", lock: aWriteLock, nextWaiter: aWriteLock, ahead: []maker{aReadLock, aReadLock}}
+	plainReadKind     = kind{name: "read with the plain protocol", lock: aPlainReadLock, nextWaiter: aWriteLock, ahead: []maker{aWriteLock}, plain: true, local: true}
 	// behindWriter differs from writeKind in what it waits for.
-	behindWriter  = kind{name: "write behind write", lock: aWriteLock, rival: aReadLock, ahead: []maker{aWriteLock}, local: true}
+	behindWriter  = kind{name: "write behind write", lock: aWriteLock, nextWaiter: aReadLock, ahead: []maker{aWriteLock}, local: true}
 	semaphoreKind = kind{
-		name: "semaphore", lock: aSemaphore, rival: aSemaphore,
+		name: "semaphore", lock: aSemaphore, nextWaiter: aSemaphore,
 		beside: []maker{aSemaphore}, ahead: []maker{aSemaphore, aSemaphore},
 	}
 	plainSemaphoreKind = kind{
-		name: "semaphore with the plain protocol", lock: aPlainSemaphore, rival: aSemaphore, local: true,
+		name: "semaphore with the plain protocol", lock: aPlainSemaphore, nextWaiter: aSemaphore, local: true,
 		beside: []maker{aSemaphore}, ahead: []maker{aSemaphore, aSemaphore}, plain: true,
 	}
 	// twoKind takes two leases of three at once. While it waits one is free, which is not
 	// enough.
 	twoKind = kind{
-		name: "two of a semaphore", lock: two(aSemaphore3), rival: two(aSemaphore3), leases: 2,
+		name: "two of a semaphore", lock: two(aSemaphore3), nextWaiter: two(aSemaphore3), leases: 2,
 		beside: []maker{aSemaphore3}, ahead: []maker{aSemaphore3, aSemaphore3},
 	}
 	// sharedKind has its maximum from a node.
 	sharedKind = kind{
-		name: "semaphore v2 with a shared count", lock: aSharedV2, rival: aV2, v2: true, watches: 1, local: true,
+		name: "semaphore v2 with a shared count", lock: aSharedV2, nextWaiter: aV2, v2: true, watches: 1, local: true,
 		beside: []maker{aV2}, ahead: []maker{aV2, aV2},
 	}
 	twoV2Kind = kind{
-		name: "two of a semaphore v2", lock: two(aV2of3), rival: two(aV2of3), leases: 2, v2: true,
+		name: "two of a semaphore v2", lock: two(aV2of3), nextWaiter: two(aV2of3), leases: 2, v2: true,
 		beside: []maker{aV2of3}, ahead: []maker{aV2of3, aV2of3},
 	}
 	semaphoreMutexKind = kind{
-		name: "semaphore mutex", lock: aSemaphoreMutex, rival: aSemaphoreMutex, ahead: []maker{aSemaphoreMutex}, v2: true, local: true,
+		name: "semaphore mutex", lock: aSemaphoreMutex, nextWaiter: aSemaphoreMutex, ahead: []maker{aSemaphoreMutex}, v2: true, local: true,
 	}
 	// downgradeKind is a read lock that was a write lock; it never waits.
-	downgradeKind      = kind{name: "downgrade", lock: aDowngrade, rival: aWriteLock}
-	plainDowngradeKind = kind{name: "downgrade with the plain protocol", lock: aPlainDowngrade, rival: aWriteLock, plain: true, local: true}
+	downgradeKind      = kind{name: "downgrade", lock: aDowngrade, nextWaiter: aWriteLock}
+	plainDowngradeKind = kind{name: "downgrade with the plain protocol", lock: aPlainDowngrade, nextWaiter: aWriteLock, plain: true, local: true}
 	// handedKind is a mutex that another goroutine of the client has handed over.
-	handedKind = kind{name: "handed over", lock: aHandedMutex, rival: aMutex, local: true}
+	handedKind = kind{name: "handed over", lock: aHandedMutex, nextWaiter: aMutex, local: true}
 )
 
 // The kinds that a state of an acquisition is tested with.

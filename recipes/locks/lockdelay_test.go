@@ -20,11 +20,11 @@ func delayed(t *testing.T) func(c *framework.Client) locks.InterProcessLock {
 	return virtualMutex(t, locks.WithLockDelay(delay))
 }
 
-// wantTrace fails unless the trace of a holder is there, or is not.
-func wantTrace(t *testing.T, s *curatortest.Server, want bool) {
+// wantRecord fails unless the record of a holder is there, or is not.
+func wantRecord(t *testing.T, s *curatortest.Server, want bool) {
 	t.Helper()
 	if _, ok := s.Get("/lock.holder"); ok != want {
-		t.Errorf("trace of a holder: %v, want %v", ok, want)
+		t.Errorf("record of a holder: %v, want %v", ok, want)
 	}
 }
 
@@ -39,7 +39,7 @@ func TestLockDelay(t *testing.T) {
 		"release that is refused": {func(s *curatortest.Server, q *queued) {
 			s.Inject(curatortest.Rule{Op: "multi", SessionID: q.client.SessionID(), Do: curatortest.Fail(framework.ErrNoAuth), Times: 2})
 			giveBack(q.t, q.lease)
-		}, true}, // the trace cannot be deleted
+		}, true}, // the record cannot be deleted
 		"release whose answer is lost": {func(s *curatortest.Server, q *queued) {
 			s.Inject(curatortest.Rule{Op: "multi", Do: curatortest.CutAfter()})
 			giveBack(q.t, q.lease)
@@ -67,13 +67,13 @@ func TestLockDelay(t *testing.T) {
 				if !holder.in() {
 					t.Fatal("the first has to wait")
 				}
-				wantTrace(t, s, true)
+				wantRecord(t, s, true)
 				begin := time.Now()
 				c.lose(s, holder)
 				time.Sleep(10 * time.Second)
 				if !c.delayed {
 					next.release()
-					wantTrace(t, s, false)
+					wantRecord(t, s, false)
 					return
 				}
 				if next.in() {
@@ -86,15 +86,15 @@ func TestLockDelay(t *testing.T) {
 					t.Errorf("the delay took %v", took)
 				}
 				_ = holder.lease.Release(t.Context())
-				wantTrace(t, s, true)
+				wantRecord(t, s, true)
 				next.release()
-				wantTrace(t, s, false)
+				wantRecord(t, s, false)
 			})
 		})
 	}
 }
 
-// A wait for the delay ends with its context and leaves no node; the trace stays for others.
+// A wait for the delay ends with its context and leaves no node; the record stays for others.
 // TryAcquire does not wait.
 func TestLockDelayGivenUp(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
@@ -111,7 +111,7 @@ func TestLockDelayGivenUp(t *testing.T) {
 		if names := s.Children("/lock"); len(names) != 0 {
 			t.Errorf("%q are left", names)
 		}
-		wantTrace(t, s, true)
+		wantRecord(t, s, true)
 		next := enqueue(t, s, delayed(t))
 		if next.in() {
 			t.Fatal("no delay for the next")
@@ -123,14 +123,14 @@ func TestLockDelayGivenUp(t *testing.T) {
 	})
 }
 
-// A trace of which the contender does not know whether it has left it is not that of another.
+// A record of which the contender does not know whether it has written it is not that of another.
 func TestLockDelayAnswerLost(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 		s.Inject(curatortest.Rule{Op: "multi", Path: "/lock.holder", Do: curatortest.CutAfter()})
 		first := enqueue(t, s, delayed(t))
 		time.Sleep(delay / 2)
 		first.release()
-		wantTrace(t, s, false)
+		wantRecord(t, s, false)
 	})
 }
 
@@ -190,10 +190,10 @@ func wantDelay(t *testing.T, s *curatortest.Server, holder, next *queued) {
 	time.Sleep(2 * time.Second)
 	next.release()
 	wantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
-	wantTrace(t, s, false)
+	wantRecord(t, s, false)
 }
 
-// A contender was let in and its session has ended when it leaves its trace, or looks for that
+// A contender was let in and its session has ended when it writes its record, or looks for that
 // of another: what it finds then is that of who has the lock.
 func TestLockDelayOfTheLiving(t *testing.T) {
 	for _, op := range []string{"getData", "multi"} {
@@ -217,7 +217,7 @@ func TestLockDelayOfTheLiving(t *testing.T) {
 	}
 }
 
-// A contender whose session has ended does not leave its trace late, for nobody to delete.
+// A contender whose session has ended does not write its record late, for nobody to delete.
 func TestLockDelayLateTrace(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 		first, second, third := enqueue(t, s, delayed(t)), enqueue(t, s, delayed(t)), enqueue(t, s, delayed(t))
@@ -227,13 +227,13 @@ func TestLockDelayLateTrace(t *testing.T) {
 		first.release()
 		s.ExpireSession(second.client.SessionID())
 		third.release()
-		wantTrace(t, s, false)
+		wantRecord(t, s, false)
 		time.Sleep(10 * time.Second) // by now the second has tried again
 		if !hit() {
 			t.Fatal("the second was not let in")
 		}
 		second.release()
-		wantTrace(t, s, false)
+		wantRecord(t, s, false)
 	})
 }
 
@@ -307,7 +307,7 @@ func TestLockDelayOnBackends(t *testing.T) {
 		wantErr(t, lost.Release(t.Context()), locks.ErrLockLost)
 		e.release(next)
 		if left, err := e.observer.CheckExists().ForPath(t.Context(), e.path+".holder"); err != nil || left {
-			t.Errorf("the trace is left: %v, %v", left, err)
+			t.Errorf("the record is left: %v, %v", left, err)
 		}
 		e.wantNodes(0)
 	})

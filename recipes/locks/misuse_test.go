@@ -157,7 +157,7 @@ func TestLeaseWithoutContext(t *testing.T) {
 func TestReleaseAgain(t *testing.T) {
 	eachKind(t, holders, func(t *testing.T, f *fixture) {
 		lease := f.hold()
-		f.wantWaiting(f.rival)
+		f.wantWaiting(f.nextWaiter)
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
@@ -168,8 +168,8 @@ func TestReleaseAgain(t *testing.T) {
 		}
 		all.Wait()
 		f.wantNone()
-		next := f.granted(f.rival)
-		f.rival = nil
+		next := f.granted(f.nextWaiter)
+		f.nextWaiter = nil
 		if err := lease.Release(t.Context()); err != nil {
 			t.Errorf("once more: %v", err)
 		}

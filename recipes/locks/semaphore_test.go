@@ -218,7 +218,7 @@ func TestKindMismatchWhileWaiting(t *testing.T) {
 	plain := slices.DeleteFunc(slices.Clone(waiters), func(k kind) bool { return k.v2 })
 	eachKind(t, plain, func(t *testing.T, f *fixture) {
 		a := f.wait(t.Context())
-		dir := f.kind.dirs()[f.kind.struck]
+		dir := f.kind.dirs()[f.kind.contended]
 		nodes := f.below(dir)
 		if _, err := f.observer.Create().ForPath(t.Context(), f.path+dir+"/leases"); err != nil {
 			t.Fatal(err)
@@ -235,7 +235,7 @@ func TestKindMismatchWhileWaiting(t *testing.T) {
 				return false
 			}
 		})
-		f.yield()
+		f.releaseHolders()
 		wantErr(t, a.err, locks.ErrKindMismatch)
 		if left := f.below(dir); len(left) != 1 {
 			t.Errorf("%q are left", left)

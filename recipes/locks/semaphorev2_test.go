@@ -217,22 +217,22 @@ func TestLeaseCountTooLow(t *testing.T) {
 	})
 }
 
-// angry is a user's maximum that panics the second time.
-type angry struct{ calls int }
+// panickingCount is a user's maximum that panics the second time.
+type panickingCount struct{ calls int }
 
-func (a *angry) Count() int {
+func (a *panickingCount) Count() int {
 	if a.calls++; a.calls > 1 {
 		panic("no count")
 	}
 	return 1
 }
 
-func (*angry) CountListenable() listen.Listenable[int] { return listen.Listenable[int]{} }
+func (*panickingCount) CountListenable() listen.Listenable[int] { return listen.Listenable[int]{} }
 
 // A panic of the user's leaves no node behind.
 func TestLeaseCountPanics(t *testing.T) {
 	onLeased(t, 1, func(e *leasedEnv) {
-		s, err := locks.NewInterProcessSemaphoreV2WithCount(e.client, e.path, &angry{})
+		s, err := locks.NewInterProcessSemaphoreV2WithCount(e.client, e.path, &panickingCount{})
 		if err != nil {
 			e.t.Fatal(err)
 		}

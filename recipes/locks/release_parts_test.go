@@ -17,7 +17,7 @@ import (
 )
 
 // Tests of the release of a lease with several parts. For a part that is lost see
-// TestMultiRelease, for everything else that may befall a release the table in faults_test.go.
+// TestMultiRelease, for everything else that may happen to a release the table in faults_test.go.
 
 // partKinds have leases with parts.
 var partKinds = []kind{twoKind, twoV2Kind, multiKinds[0]}

@@ -12,14 +12,14 @@ import (
 	"github.com/go-curator/curator/recipes/locks"
 )
 
-// leasedFault is what may befall an acquisition of a semaphore with two leases.
+// leasedFault is what may happen to an acquisition of a semaphore with two leases.
 type leasedFault struct {
 	name string
 	test func(e *leasedEnv)
 }
 
 // TestLeasedFaults has a cell for every state of an acquisition and everything that may
-// befall it then. After each nothing is left: no node, no watch, and all leases are free.
+// happen to it then. After each nothing is left: no node, no watch, and all leases are free.
 func TestLeasedFaults(t *testing.T) {
 	for state, faults := range map[string][]leasedFault{
 		"acquiring": leasedAcquiring, "waiting": leasedWaiting, "holding": leasedHolding, "releasing": leasedReleasing,

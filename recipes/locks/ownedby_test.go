@@ -135,15 +135,15 @@ func untilOthers(t *testing.T, s *curatortest.Server, nodes []string) (names []s
 	return names
 }
 
-// tripping is a context in which something happens just when a lease is looked for.
-type tripping struct {
+// interruptedContext is a context in which something happens just when a lease is looked for.
+type interruptedContext struct {
 	context.Context
 	lease *locks.Lease
 	left  int // how many looks before
 	then  func()
 }
 
-func (c *tripping) Value(key any) any {
+func (c *interruptedContext) Value(key any) any {
 	value := c.Context.Value(key)
 	if value == any(c.lease) {
 		if c.left--; c.left == 0 {
@@ -166,7 +166,7 @@ func TestSideIsReleasedMeanwhile(t *testing.T) {
 				return write, read, context.WithoutCancel(read.Bind(write.Context()))
 			}
 			write, read, ctx := both()
-			again, err := rw.ReadLock().Acquire(&tripping{ctx, read, look, func() { e.release(read) }})
+			again, err := rw.ReadLock().Acquire(&interruptedContext{ctx, read, look, func() { e.release(read) }})
 			if err != nil {
 				t.Fatalf("a reader beside its own writer, at look %d: %v", look, err)
 			}
@@ -176,7 +176,7 @@ func TestSideIsReleasedMeanwhile(t *testing.T) {
 			e.wantNodes(0)
 
 			write, read, ctx = both()
-			if again, err = rw.WriteLock().Acquire(&tripping{ctx, write, look, func() { e.release(write) }}); err == nil {
+			if again, err = rw.WriteLock().Acquire(&interruptedContext{ctx, write, look, func() { e.release(write) }}); err == nil {
 				e.release(again) // nested before that
 			} else {
 				wantErr(t, err, locks.ErrDeadlock)
@@ -197,7 +197,7 @@ func TestWriterIsLostMeanwhile(t *testing.T) {
 		for look := 1; look <= 2; look++ {
 			write := e.acquire(rw.WriteLock())
 			lost := false
-			ctx := &tripping{write.Context(), write, look, func() {
+			ctx := &interruptedContext{write.Context(), write, look, func() {
 				lost = true
 				e.network.Cut()
 				<-write.Context().Done()

@@ -99,10 +99,10 @@ func TestTraffic(t *testing.T) {
 		want(third, "", "the third, meanwhile")
 		second.release()
 		want(second, "events=1 multi=1 writes=1", "the second's release") // the event is of its own node
-		want(third, "events=2", "the third, which takes the baton")
+		want(third, "events=2", "the third, which sees the marker")
 		want(fourth, "", "the fourth, meanwhile")
 		third.release()
-		want(fourth, "events=2", "the fourth, which takes the baton")
+		want(fourth, "events=2", "the fourth, which sees the marker")
 		fourth.release()
 		if n := s.Watches(); n != 0 {
 			t.Errorf("%d watches are left", n)
@@ -155,7 +155,7 @@ func TestNoGrantWithoutOwnNode(t *testing.T) {
 			if err := operator.Delete().ForPath(t.Context(), own); err != nil {
 				t.Fatal(err)
 			}
-			holder.release() // passes the baton
+			holder.release() // marks its release
 			heal()
 			time.Sleep(time.Minute)
 			if !waiter.in() || waiter.lease.Path() == own {
@@ -188,7 +188,7 @@ func TestNoGrantWithinTransaction(t *testing.T) {
 	}
 }
 
-// The baton is refused, or nobody knows whether it was passed: the node goes, and the next is
+// The marker is refused, or nobody knows whether it was made: the node goes, and the next is
 // let in.
 func TestBatonRefused(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -211,7 +211,7 @@ func TestBatonRefused(t *testing.T) {
 				giveBack(t, holder.lease)
 				time.Sleep(time.Minute)
 				if !hit() {
-					t.Fatal("no baton was to be passed")
+					t.Fatal("no release was marked")
 				}
 				if got := holder.traffic.take(); c.want != "" && got != c.want {
 					t.Errorf("%q, want %q", got, c.want)
@@ -225,7 +225,7 @@ func TestBatonRefused(t *testing.T) {
 	}
 }
 
-// A write lease that a reader was made from does not pass the baton, and its going is not
+// A write lease that a reader was made from does not mark its release, and its going is not
 // counted: the writer behind waits for the reader.
 func TestDowngradeKeepsWritersOut(t *testing.T) {
 	for name, waited := range map[string]bool{"holder that had waited": true, "holder that had not": false} {
