@@ -312,15 +312,15 @@ func (c *Conn) checkClock() time.Duration {
 		}
 		return min(next, deadline-now)
 	}
-	w, id := c.wire, c.session.id
+	// The session is given up before the connection ends: the driver would take it up again.
+	w := c.wire
+	if w != nil {
+		c.detach(w)
+	}
+	c.endSession(true)
 	c.mu.Unlock()
 	if w != nil {
 		w.fail(errPresumedOver)
 	}
-	c.mu.Lock()
-	if c.session.id == id {
-		c.endSession(true)
-	}
-	c.mu.Unlock()
 	return time.Hour
 }

@@ -2,6 +2,7 @@ package locks_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -260,4 +261,55 @@ func TestDowngradeKeepsWritersOut(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The node ahead is of the waiter's own session, whose end would take both: the waiter is not let
+// in by the end of that node alone, but lists the queue.
+func TestNextOfTheSameClient(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		client, traffic := tapped(t, s)
+		holder := take(t, mutexOf(t, client))
+		waiter := make(chan *locks.Lease)
+		go func() { waiter <- take(t, mutexOf(t, client)) }()
+		synctest.Wait()
+		traffic.take()
+		giveBack(t, holder)
+		next := <-waiter
+		synctest.Wait()
+		if got := traffic.take(); !strings.Contains(got, "getChildren2=1") {
+			t.Errorf("%q: the waiter has not listed the queue", got)
+		}
+		giveBack(t, next)
+	})
+}
+
+// A writer that waits for one writer is not let in by the end of that node alone: a reader may
+// have taken its place.
+func TestNextBehindADowngrade(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		rwLock := func(c *framework.Client) *locks.InterProcessReadWriteLock {
+			rw, err := locks.NewInterProcessReadWriteLock(c, "/lock")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return rw
+		}
+		holder := rwLock(s.Client(t))
+		write, err := holder.WriteLock().Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		waiter := enqueue(t, s, func(c *framework.Client) locks.InterProcessLock { return rwLock(c).WriteLock() })
+		read, err := holder.Downgrade(t.Context(), write)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if waiter.in() {
+			t.Error("a writer is in beside a reader")
+		}
+		giveBack(t, read)
+		time.Sleep(time.Second)
+		waiter.release()
+	})
 }
