@@ -23,7 +23,7 @@ type backgroundDelete struct {
 
 // background begins a delete in the background, or a transaction of batch operations if that is
 // more than one, for the trace of cause.
-func (c *core) background(cause context.Context, conn *zkconn.Conn, full string, batch int) *backgroundDelete {
+func (c *core) background(cause context.Context, conn *zkconn.Conn, full string, batch int) backgroundDelete {
 	if cause == nil {
 		cause = c.life
 	}
@@ -35,10 +35,10 @@ func (c *core) background(cause context.Context, conn *zkconn.Conn, full string,
 		Name: name, Path: full, Full: true, Batch: batch, Missing: true, Background: true,
 	})
 	if !op.Active() {
-		return &backgroundDelete{core: c, ctx: c.life, end: op.End}
+		return backgroundDelete{core: c, ctx: c.life, end: func(int, error) {}}
 	}
 	ctx, cancel := c.living(traced)
-	return &backgroundDelete{core: c, ctx: ctx, seen: true, end: func(tries int, err error) {
+	return backgroundDelete{core: c, ctx: ctx, seen: true, end: func(tries int, err error) {
 		op.End(tries, err)
 		cancel(nil)
 	}}

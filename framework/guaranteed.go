@@ -53,7 +53,7 @@ type removal struct {
 	session  int64              // whose ephemeral node it is; 0 for any node
 	requests [][]zkconn.MultiOp // the first one is tried, until the server refuses it
 	pending  recipeapi.PendingDelete
-	op       *backgroundDelete
+	op       backgroundDelete
 	doubt    bool // an earlier try may have deleted the node
 	over     bool // the session has ended: what the server did since is not our doing
 }
@@ -62,11 +62,12 @@ type removal struct {
 // it almost always does, no goroutine is needed.
 func (r *removal) start(cause context.Context) *recipeapi.PendingDelete {
 	c, conn := r.core, r.core.conn.Load()
+	r.op = c.background(cause, conn, r.full, len(r.requests[0])) // may panic in a user's tracer
 	if !c.beginRemoval() {
+		r.op.end(0, ErrClosed)
 		return nil
 	}
 	r.pending.Done = make(chan struct{})
-	r.op = c.background(cause, conn, r.full, len(r.requests[0]))
 	first := r.newRequest()
 	var then func(*zkconn.Flight)
 	if !r.op.seen {

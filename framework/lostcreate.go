@@ -56,11 +56,12 @@ func removeProtected(ctx context.Context, conn *zkconn.Conn, dir, prefix string)
 // removeLostCreates removes the nodes in dir whose names begin with prefix, in the background.
 // It returns nil when the client is closed. cause is the context of what it is done for.
 func (c *core) removeLostCreates(cause context.Context, dir, prefix string) *recipeapi.PendingDelete {
+	op := c.background(cause, c.conn.Load(), join(dir, prefix), 1) // may panic in a user's tracer
 	if !c.beginRemoval() {
+		op.end(0, ErrClosed)
 		return nil
 	}
 	r := &recipeapi.PendingDelete{Done: make(chan struct{})}
-	op := c.background(cause, c.conn.Load(), join(dir, prefix), 1)
 	go func() {
 		defer c.endRemoval()
 		defer close(r.Done)

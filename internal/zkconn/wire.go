@@ -134,7 +134,7 @@ func (w *wire) readFrame() ([]byte, error) {
 	w.mu.Lock()
 	mute := w.mute
 	w.mu.Unlock()
-	if !mute && w.br.Buffered() == 0 { // what is here needs no time
+	if !mute {
 		if err := w.raw.SetReadDeadline(deadline); err != nil {
 			return nil, err
 		}

@@ -60,7 +60,9 @@ func (l *queueLock) handedOver(a *acquisition) (h *hold, err error) {
 	if l.cfg.handover == 0 || a.turn != nil {
 		return nil, nil
 	}
-	a.waitsOn = l
+	if a.waitsOn == nil { // the timer of a slow wait reads it
+		a.waitsOn = l
+	}
 	a.logSlowWait()
 	lines := &locksOf(l.api).lines
 	node, busy, err := lines.take(a.waitCtx, l.key(), a.wait)

@@ -16,7 +16,7 @@ import (
 // shortHold is shorter than the time after which a holder's node is watched.
 const shortHold = 10 * time.Millisecond
 
-// chain has many goroutines of a goroutines take the lock over from each other, each for a short time.
+// chain has many goroutines of a client take the lock over from each other, each for a short time.
 type chain struct {
 	*goroutines
 	later int // grants of the first token, after the fault, that were believed

@@ -16,7 +16,7 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// goroutines is several goroutines of one client that take the same lock, each once, in order.
+// goroutines are several goroutines of one client that take the same lock, each once, in order.
 type goroutines struct {
 	t       *testing.T
 	traffic *traffic

@@ -142,9 +142,6 @@ func (h *hold) loseLocked(reason LossReason, err error) {
 func (h *hold) endLocked(err error) {
 	h.err = err
 	h.node.Unhold(h)
-	if h.limit != nil && err == ErrReleased {
-		h.limit.Stop()
-	}
 	if h.listed {
 		locksOf(h.lock.api).remove(h)
 	}
@@ -187,6 +184,9 @@ func (h *hold) leave(ctx context.Context, n *leaseNode) (before error, last bool
 	before = h.err
 	delete(h.leases, n)
 	last = len(h.leases) == 0
+	if last && h.limit != nil {
+		h.limit.Stop()
+	}
 	if h.outer == n {
 		h.outer = h.nextOuter(n)
 	}
@@ -320,12 +320,15 @@ func (h *hold) bind(n *leaseNode, cancel context.CancelCauseFunc) (unbind func()
 	case h.err != nil:
 		cancel(h.err)
 	default:
-		n.cancels[&cancel] = struct{}{}
+		if n.bound == nil {
+			n.bound = map[*context.CancelCauseFunc]struct{}{}
+		}
+		n.bound[&cancel] = struct{}{}
 	}
 	return func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		delete(n.cancels, &cancel)
+		delete(n.bound, &cancel)
 	}
 }
 

@@ -193,7 +193,10 @@ func (l *Lease) countHeld(ctx context.Context) {
 	if l.nested {
 		return
 	}
-	for _, h := range l.holds() {
+	for _, part := range l.parts {
+		part.countHeld(ctx)
+	}
+	if h := l.hold; h != nil {
 		h.metric.open(func() bool { return h.lock.api.Telemetry().Opened(ctx, h.lock.spans) })
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/retry"
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 var noContext context.Context
@@ -249,4 +250,32 @@ func TestNumbersOfLeases(t *testing.T) {
 			t.Errorf("%s: 3 of 2: %v", name, err)
 		}
 	}
+}
+
+// blindDriver is a driver that knows no contender.
+type blindDriver struct {
+	locks.StandardLockInternalsDriver
+	calls  *int
+	cancel context.CancelFunc
+}
+
+func (d blindDriver) FixForSorting(name, lockName string) string {
+	if *d.calls++; *d.calls == 50 {
+		d.cancel()
+	}
+	return "" // "It returns "" for a child that is no contender"
+}
+
+// A driver that does not know the names of its own contenders is refused, and not asked for ever.
+func TestDriverThatKnowsNobody(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		ctx, cancel := context.WithCancel(t.Context())
+		calls := 0
+		m, err := locks.NewInterProcessMutex(s.Client(t), "/lock", locks.WithDriver(blindDriver{calls: &calls, cancel: cancel}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = m.Acquire(ctx)
+		wantErr(t, err, framework.ErrInvalidOption)
+	})
 }

@@ -24,7 +24,7 @@ func newLease(h *hold, ctx context.Context, span *telemetry.Acquisition, up *lea
 		h.startMaxHold()
 	}
 	inner, cancel := context.WithCancelCause(values)
-	n := newLeaseNode(up, &cancel)
+	n := newLeaseNode(up, cancel)
 	h.leases[n] = struct{}{}
 	lease := &Lease{hold: h, node: n, nested: up != nil, span: span, released: new(atomic.Bool)}
 	lease.ctx = context.WithValue(h.withDeadline(inner), h.key(), lease)

@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,7 +46,7 @@ func newQueueLock(client *framework.Client, path string, cfg config, r rules) (*
 	}
 	l := &queueLock{
 		rules: r, client: client, api: api, path: path, full: full, cfg: cfg,
-		spans: api.Telemetry().Lock(telemetryKinds[r.kind], cfg.name, path),
+		spans: api.Telemetry().Lock(cmp.Or(telemetryKinds[r.kind], r.kind), cfg.name, path),
 	}
 	if cfg.lockDelay > 0 {
 		l.delay = &lockDelay{client: client, api: api, dir: path, full: full, delay: cfg.lockDelay}

@@ -127,12 +127,6 @@ func (l *Lease) endReleaseSpan(ctx context.Context, span telemetry.Release, err 
 		errors.As(err, &loss) // a loss that the delete has found
 		l.hold.countReleased(ctx, loss)
 	}
-	var granted time.Time
-	for _, h := range l.holds() { // all of several are held since the last grant
-		if h.granted.After(granted) {
-			granted = h.granted
-		}
-	}
 	outcome := tracing.OutcomeUnknown
 	switch {
 	case err == nil:
@@ -140,5 +134,18 @@ func (l *Lease) endReleaseSpan(ctx context.Context, span telemetry.Release, err 
 	case errors.Is(err, ErrLockLost):
 		outcome = tracing.OutcomeAlreadyGone
 	}
-	span.End(outcome, time.Since(granted))
+	span.End(outcome, time.Since(l.granted()))
+}
+
+// granted returns when the lease was granted. A lease of several is held since the last grant.
+func (l *Lease) granted() (at time.Time) {
+	if l.hold != nil {
+		return l.hold.granted
+	}
+	for _, part := range l.parts {
+		if granted := part.granted(); granted.After(at) {
+			at = granted
+		}
+	}
+	return at
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -96,6 +97,6 @@ func (l *Lease) name() string { return l.holds()[0].lock.path }
 
 // gone ends a hold whose node is missing at the server.
 func (h *hold) gone() error {
-	h.lose(LossNodeDeleted, nil)
+	h.node.Lose(recipeapi.Loss{Kind: recipeapi.LossDeleted, Session: h.node.Session()})
 	return h.reason()
 }

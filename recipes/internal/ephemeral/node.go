@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/state"
@@ -25,7 +26,7 @@ type Config struct {
 	Client      recipeapi.Client
 	Node        recipeapi.Created
 	ErrorPolicy state.ErrorPolicy
-	// Waited says that the node had others ahead of it when it was made.
+	// Waited says that the contender has waited behind others.
 	Waited bool
 	// WatchAfter is the time from the first grant until the node is watched. Most locks are
 	// held for less, and need no watch.
@@ -66,10 +67,12 @@ type Node struct {
 	holder    Holder // nil while nobody holds the node
 	placeGone bool   // see GivePlace
 	data      []byte // as it was read last
+	changed   int64  // the transaction that wrote data; 0 before the first read
 	unread    bool   // the holder has not been told of data
 	watch     nodeWatch
 	removal   *recipeapi.PendingDelete // set by deletion
 
+	telling  sync.Mutex // held while the holder is told of a loss; taken before mu
 	deletion sync.Once
 }
 
@@ -88,7 +91,7 @@ func (n *Node) setHolder(h Holder) bool {
 	if n.phase != owned {
 		return false
 	}
-	n.holder, n.unread = h, n.data != nil
+	n.holder, n.unread = h, n.changed != 0
 	return true
 }
 
@@ -124,8 +127,11 @@ func (n *Node) MayMark() bool {
 	return n.cfg.Waited && !n.placeGone
 }
 
-// Lose tells the holder that the node cannot be relied on. When it returns the holder knows.
+// Lose tells the holder that the node cannot be relied on. When it returns the holder knows, also
+// if another call has told it.
 func (n *Node) Lose(l recipeapi.Loss) {
+	n.telling.Lock()
+	defer n.telling.Unlock()
 	n.mu.Lock()
 	if l.Kind.Final() {
 		n.phase = max(n.phase, gone)
@@ -139,7 +145,7 @@ func (n *Node) Lose(l recipeapi.Loss) {
 	}
 }
 
-// tellData tells the holder of the node's data. Without a holder the next one is told.
+// tellData tells the holder of the node's data, once. A later holder is told of it, too.
 func (n *Node) tellData() {
 	n.mu.Lock()
 	holder, data := n.holder, n.data
@@ -153,11 +159,14 @@ func (n *Node) tellData() {
 	}
 }
 
-// keepData keeps what was read. It returns false if the node is not to be watched any more.
-func (n *Node) keepData(data []byte) bool {
+// keepData keeps what was read, unless a later read has been kept already. It returns false if
+// the node is not to be watched any more.
+func (n *Node) keepData(read *jute.GetDataResponse) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.data, n.unread = data, data != nil
+	if read.Stat.Mzxid > n.changed {
+		n.data, n.changed, n.unread = read.Data, read.Stat.Mzxid, true
+	}
 	return n.phase != deleting
 }
 

@@ -16,11 +16,11 @@ import (
 )
 
 // Watch keeps the node watched from now on: others may delete it, or ask for it by its data.
-// set is a watch that the contender has set on the node, and data the node's data as it was
-// read with it; both may be nil. Without a watch Watch sets one after Config.WatchAfter.
+// set is a watch that the contender has set on the node, and read is the answer to the read that
+// set it; both may be nil. Without a watch Watch sets one after Config.WatchAfter.
 //
 // A node is watched once. A second watch is given back.
-func (n *Node) Watch(set *watchset.Watch, data []byte) {
+func (n *Node) Watch(set *watchset.Watch, read *jute.GetDataResponse) {
 	first := n.startWatch(set == nil)
 	switch {
 	case set == nil:
@@ -29,8 +29,8 @@ func (n *Node) Watch(set *watchset.Watch, data []byte) {
 			conn.Unwatch(&set.Watch)
 		}
 	default:
-		if fired := set.HandTo(n.onEvent); !fired { // after an event the node is read again
-			n.keepData(data)
+		if fired := set.HandTo(n.onEvent); !fired && read != nil { // after an event the node is read again
+			n.keepData(read)
 			n.tellData()
 		}
 	}
@@ -116,7 +116,7 @@ func (n *Node) tryToWatch(ctx context.Context, conn *zkconn.Conn) error {
 	if call.Err != nil {
 		return call.Err
 	}
-	if !n.keepData(call.Res.(*jute.GetDataResponse).Data) {
+	if !n.keepData(call.Res.(*jute.GetDataResponse)) {
 		conn.Unwatch(&own.Watch)
 	}
 	n.tellData()
@@ -140,6 +140,9 @@ func (n *Node) startRead(stop context.CancelFunc) (first, ok bool) {
 func (n *Node) onEvent(e zkconn.WatchEvent) {
 	n.mu.Lock()
 	over := n.phase != owned
+	if !over && e.Type == zkconn.NodeDeleted {
+		n.phase = gone // from now on nobody else can hold it
+	}
 	n.mu.Unlock()
 	if over {
 		return

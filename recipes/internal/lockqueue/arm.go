@@ -138,7 +138,7 @@ func (c *Contender) answered(read watchset.Read, next phase, err error) (phase, 
 	c.watches.Keep(read, set)
 	switch {
 	case set && read.Tag == ownNode:
-		c.ownData = read.Call.Res.(*jute.GetDataResponse).Data
+		c.ownRead = read.Call.Res.(*jute.GetDataResponse)
 	case set && read.Tag == children:
 		names := read.Call.Res.(*jute.GetChildren2Response).Children
 		if !slices.Equal(slices.Sorted(slices.Values(names)), c.decidedOn) {

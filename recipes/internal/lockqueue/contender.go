@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
@@ -21,7 +22,7 @@ var (
 	// ErrBusy is returned when others are ahead and Spec.Try is set.
 	ErrBusy = errors.New("others are ahead")
 	// ErrNothingToWatch is returned when the rules neither let the contender in nor say which
-	// node must go first.
+	// node must go first, or do not know the contender's name.
 	ErrNothingToWatch = errors.New("the rules neither let the contender in nor say what to watch")
 	// ErrPlaceLost is returned when the node of Spec.InPlaceOf is gone.
 	ErrPlaceLost = errors.New("the node whose place was to be taken is gone")
@@ -103,11 +104,11 @@ type Contender struct {
 	byChildren bool     // any change of the children is waited for, not behind
 	decidedOn  []string // the children, sorted, with byChildren
 
-	watches *watchset.Set // of the wait
-	waited  bool          // the contender has armed watches before
-	unread  bool          // the watches were set without reading the nodes
-	ownData []byte        // of the own node when it was read; nil if it was not
-	recheck *time.Timer   // while it waits
+	watches *watchset.Set         // of the wait
+	waited  bool                  // the contender has armed watches before
+	unread  bool                  // the watches were set without reading the nodes
+	ownRead *jute.GetDataResponse // the own node as it was read; nil if it was not
+	recheck *time.Timer           // while it waits
 
 	recheckDue atomic.Bool
 	changed    atomic.Bool // Spec.Changed has said so
@@ -122,7 +123,7 @@ func New(spec Spec) *Contender {
 
 // Forget leaves the nodes to their holders. The next Acquire makes other nodes.
 func (c *Contender) Forget() {
-	c.state, c.nodes, c.owned, c.names, c.ownData, c.waited = create, nil, nil, nil, nil, false
+	c.state, c.nodes, c.owned, c.names, c.ownRead, c.waited = create, nil, nil, nil, nil, false
 }
 
 // last returns the node that waits.

@@ -7,7 +7,7 @@
 //	state    what it does                                          goes on with
 //	create   make the node and list the queue, in one write        look
 //	look     sort the queue: first, or behind which nodes?         grant, arm, restart
-//	arm      set the watches of the wait, in one write             wait, look, restart
+//	arm      set the watches of the wait, in one write             wait, grant, look, restart
 //	wait     sleep until a watch fires                             grant, look, restart
 //	grant    check the session, hand the nodes to the caller       granted, look, restart
 //	restart  the node is gone: delete what is left, begin again    create

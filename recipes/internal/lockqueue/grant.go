@@ -8,7 +8,7 @@ import (
 )
 
 // grant hands the nodes to the caller. The queue lets them in: look has seen nothing ahead of
-// them, or wait has seen the marker of the node right ahead. What is left to ask is the session,
+// them, or wait has seen the marker of the node right ahead or the end of the only one. What is left to ask is the session,
 // by [ephemeral.Node.Hold] (rule 11).
 func (c *Contender) grant(ctx context.Context) (phase, error) {
 	if c.spec.Admit != nil {
@@ -33,7 +33,7 @@ func (c *Contender) grant(ctx context.Context) (phase, error) {
 	for _, node := range c.owned[:last] {
 		node.Watch(nil, nil)
 	}
-	c.owned[last].Watch(ownWatch, c.ownData)
+	c.owned[last].Watch(ownWatch, c.ownRead)
 	return granted, nil
 }
 

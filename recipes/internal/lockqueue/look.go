@@ -27,6 +27,9 @@ func (c *Contender) look(ctx context.Context) (phase, error) {
 	if err != nil {
 		return restart, err
 	}
+	if c.spec.Rules.Order(own) == "" { // another node would have no better name
+		return restart, ErrNothingToWatch
+	}
 	queue := Sort(names, c.spec.Rules.Order)
 	if !c.allIn(queue) {
 		return restart, nil

@@ -29,7 +29,7 @@ func (c *Contender) woken(ctx context.Context) (phase, error) {
 	return next, err
 }
 
-// classify says what the events so far mean (rules 3, 4 and 8). The watch on the own node is
+// classify says what the events so far mean (rules 3, 4, 6 and 8). The watch on the own node is
 // looked at last: as long as it is silent, the node existed when the other events came.
 func (c *Contender) classify() (phase, error) {
 	next := wait
