@@ -13,12 +13,16 @@ import (
 // Without one it holds the node that another goroutine of this client hands over, or takes a
 // place in the queue.
 func (l *queueLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
-	return l.traced(ctx, wait, func(a *acquisition) (*Lease, error) {
-		if lease, nested, err := l.reenter(a); nested || err != nil {
-			return lease, err
-		}
-		return l.contend(a)
-	})
+	a, err := l.begin(ctx, wait)
+	if err != nil {
+		return nil, err
+	}
+	defer a.close()
+	lease, nested, err := l.reenter(a)
+	if !nested && err == nil {
+		lease, err = l.contend(a)
+	}
+	return a.end(lease, err)
 }
 
 // contend goes on until it has a lease.
@@ -112,8 +116,8 @@ func (l *queueLock) newHold(node *ephemeral.Node, a *acquisition) (*hold, error)
 const watchAfter = 20 * time.Millisecond
 
 // spec describes a place in the lock's queue.
-func (l *queueLock) spec(a *acquisition) lockqueue.Spec {
-	s := lockqueue.Spec{
+func (l *queueLock) spec(a *acquisition) *lockqueue.Spec {
+	s := &lockqueue.Spec{
 		Client: l.api, ErrorPolicy: l.client.ErrorPolicy(), Dir: l.path, FullDir: l.full, Name: l.lockName,
 		Builder: l.nodeBuilder(a.span), Rules: l.rules, Try: !a.wait, Plain: l.cfg.plain,
 		CleanUp: l.cfg.releaseTimeout, WatchAfter: watchAfter, Span: a.span,

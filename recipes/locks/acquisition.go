@@ -43,22 +43,23 @@ type acquisition struct {
 	behind []string // the paths of nodes that are waited for
 }
 
-// traced runs an acquisition as a span.
-func (l *queueLock) traced(ctx context.Context, wait bool, acquire func(a *acquisition) (*Lease, error)) (*Lease, error) {
+// begin begins an acquisition, as a span. Its end is that of end, and close frees it.
+func (l *queueLock) begin(ctx context.Context, wait bool) (*acquisition, error) {
 	if ctx == nil {
 		return nil, errNilContext
 	}
-	a := &acquisition{lock: l, wait: wait, ctx: ctx, site: caller()}
+	a := &acquisition{lock: l, wait: wait, ctx: ctx}
+	caller(&a.site)
 	a.waitCtx, a.span = l.api.Telemetry().Acquire(ctx, l.spans, !wait)
 	if wait && l.cfg.maxWait > 0 {
 		a.waitCtx, a.cancel = context.WithTimeoutCause(a.waitCtx, l.cfg.maxWait, errMaxWait)
 	}
-	defer a.close()
 	if ctx.Err() != nil {
-		return a.end(nil, lockqueue.ContextError(ctx))
+		defer a.close()
+		_, err := a.end(nil, lockqueue.ContextError(ctx))
+		return nil, err
 	}
-	lease, err := acquire(a)
-	return a.end(lease, err)
+	return a, nil
 }
 
 // end ends the span with the result of the acquisition.

@@ -11,11 +11,11 @@ import (
 // String. Do and a multi lock may stand between the user's code and the lock.
 type callSite [9]uintptr
 
-// caller returns the call site of an acquisition. Its own caller is queueLock.traced.
-func caller() (s callSite) {
-	runtime.Callers(4, s[:])
-	return s
-}
+// caller sets s to the call site of an acquisition. Its own caller is queueLock.begin. It is not
+// inlined, so that the frame of a goroutine that waits stays small.
+//
+//go:noinline
+func caller(s *callSite) { runtime.Callers(4, s[:]) }
 
 var ownPackage = reflect.TypeFor[callSite]().PkgPath() + "."
 

@@ -70,23 +70,25 @@ func (s *javaSemaphore) one(ctx context.Context, wait bool) (*Lease, error) {
 
 // acquire takes n leases. whole makes one lease of them.
 func (s *javaSemaphore) acquire(ctx context.Context, wait bool, n int, whole func(ctx context.Context, parts []*Lease) *Lease) (*Lease, error) {
-	return s.base.traced(ctx, wait, func(a *acquisition) (*Lease, error) {
-		a.waitsOn = s.leases
-		err := s.enough(n)
-		if err == nil {
-			err = s.look(a.waitCtx)
+	a, err := s.base.begin(ctx, wait)
+	if err != nil {
+		return nil, err
+	}
+	defer a.close()
+	a.waitsOn = s.leases
+	if err = s.enough(n); err == nil {
+		err = s.look(a.waitCtx)
+	}
+	for err == nil {
+		var parts []*Lease
+		if parts, err = s.attempt(a, n); err == nil {
+			return a.end(whole(ctx, parts), nil)
 		}
-		for err == nil {
-			var parts []*Lease
-			if parts, err = s.attempt(a, n); err == nil {
-				return whole(ctx, parts), nil
-			}
-			if errors.Is(err, errAgain) {
-				err = nil
-			}
+		if errors.Is(err, errAgain) {
+			err = nil
 		}
-		return nil, a.explain(err)
-	})
+	}
+	return a.end(nil, a.explain(err))
 }
 
 // enough returns an error if n leases are more than the maximum. One lease is always waited for,
@@ -147,7 +149,7 @@ func (s *javaSemaphore) attempt(a *acquisition, n int) (parts []*Lease, err erro
 }
 
 // contend holds a node of one of the queues, without a lease.
-func (s *javaSemaphore) contend(a *acquisition, l *queueLock, spec lockqueue.Spec) (h *hold, err error) {
+func (s *javaSemaphore) contend(a *acquisition, l *queueLock, spec *lockqueue.Spec) (h *hold, err error) {
 	h, err = l.first(a, lockqueue.New(spec))
 	if errors.Is(err, lockqueue.ErrGuardGone) {
 		err = errAgain // a lease without the mutex could not wait, and would be given back

@@ -27,7 +27,9 @@ func OnNode(ctx context.Context, client *framework.Client, path, kind string, no
 	if err != nil {
 		return nil, err
 	}
-	h, err := l.newHold(node, &acquisition{lock: l, ctx: ctx, site: caller()})
+	a := &acquisition{lock: l, ctx: ctx}
+	caller(&a.site)
+	h, err := l.newHold(node, a)
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ type latch struct {
 
 func newLatch(client *framework.Client) *latch {
 	builder := client.Create().CreatingParentContainersIfNeeded().WithProtection().WithMode(framework.EphemeralSequential)
-	return &latch{client, lockqueue.New(lockqueue.Spec{
+	return &latch{client, lockqueue.New(&lockqueue.Spec{
 		Client: recipeapi.Of(client), ErrorPolicy: client.ErrorPolicy(), Dir: "/latch", FullDir: "/latch", Name: "latch-",
 		Builder: builder, Rules: latchRules{}, CleanUp: time.Second, WatchAfter: 20 * time.Millisecond,
 	})}

@@ -90,13 +90,7 @@ func (l *InterProcessReadWriteLock) Downgrade(ctx context.Context, write *Lease)
 	if write.never() || write.hold == nil || write.hold.lock.key() != l.write.queue.key() {
 		return nil, fmt.Errorf("lock %s: %w: the lease is none of its write leases", queue.path, framework.ErrInvalidOption)
 	}
-	read, err := queue.traced(ctx, true, func(a *acquisition) (*Lease, error) {
-		if err := write.Err(); err != nil {
-			return nil, err
-		}
-		a.writer = write.hold
-		return queue.contend(a)
-	})
+	read, err := queue.takePlaceOf(ctx, write)
 	if err != nil {
 		return nil, err
 	}
@@ -104,6 +98,20 @@ func (l *InterProcessReadWriteLock) Downgrade(ctx context.Context, write *Lease)
 	// and the reader's node keeps other writers out.
 	_ = write.giveBack(ctx)
 	return read, nil
+}
+
+// takePlaceOf acquires a read lease that takes the place of a write lease in the queue.
+func (l *queueLock) takePlaceOf(ctx context.Context, write *Lease) (*Lease, error) {
+	a, err := l.begin(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	defer a.close()
+	if err := write.Err(); err != nil {
+		return a.end(nil, err)
+	}
+	a.writer = write.hold
+	return a.end(l.contend(a))
 }
 
 // ReadLock is the readers' side of a lock. Its leases are shared: nested ones do not

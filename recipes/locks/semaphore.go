@@ -109,7 +109,12 @@ func (s *InterProcessSemaphore) AcquireN(ctx context.Context, n int) (*Lease, er
 	if err := checkLeases(n); err != nil {
 		return nil, fmt.Errorf("lock %s: %w", s.queue.path, err)
 	}
-	return s.queue.traced(ctx, true, func(a *acquisition) (*Lease, error) { return s.queue.contendForAll(a, n) })
+	a, err := s.queue.begin(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	defer a.close()
+	return a.end(s.queue.contendForAll(a, n))
 }
 
 // contendForAll makes the nodes of n leases, whose numbers follow each other, and waits for the

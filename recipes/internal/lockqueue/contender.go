@@ -90,7 +90,7 @@ const (
 
 // Contender is one place in a queue. One goroutine uses it.
 type Contender struct {
-	spec  Spec
+	spec  *Spec
 	state phase
 	hold  func(nodes []*ephemeral.Node) error // that of Acquire
 
@@ -115,8 +115,8 @@ type Contender struct {
 	reported   bool        // telemetry knows the place in the queue
 }
 
-// New returns a contender that has no place yet.
-func New(spec Spec) *Contender {
+// New returns a contender that has no place yet. It keeps spec.
+func New(spec *Spec) *Contender {
 	spec.Nodes = max(spec.Nodes, 1)
 	return &Contender{spec: spec, watches: watchset.New()}
 }

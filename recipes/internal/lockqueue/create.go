@@ -10,7 +10,7 @@ import (
 // create makes the contender's nodes and lists the queue in the same write. A session's
 // requests are handled in order, so the list shows the nodes (rule 1).
 func (c *Contender) create(ctx context.Context) (phase, error) {
-	s := &c.spec
+	s := c.spec
 	switch {
 	case s.InPlaceOf != nil:
 		return c.createInPlace(ctx)
@@ -57,7 +57,7 @@ func (c *Contender) take(nodes []recipeapi.Created) {
 // createInPlace makes a node with the number of another node of this client. With a number of
 // its own it would stand behind waiters that would be let in together with it.
 func (c *Contender) createInPlace(ctx context.Context) (phase, error) {
-	s := &c.spec
+	s := c.spec
 	before := Name(s.InPlaceOf.Path())
 	if !s.InPlaceOf.GivePlace() {
 		return restart, ErrPlaceLost
