@@ -152,7 +152,7 @@ func TestMultiInOppositeOrders(t *testing.T) {
 		e.waiting(a, b)
 		cancel()
 		<-a.done
-		wantErr(t, a.err, locks.ErrNotAcquired, context.Canceled)
+		wantErr(t, a.err, context.Canceled) // whether it has seen that the third is held is open
 		e.release(e.granted(b))
 	})
 }
