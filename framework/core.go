@@ -60,9 +60,8 @@ type core struct {
 
 func newCore(cfg config, servers []string, chroot string) *core {
 	c := &core{
-		protection: newProtection(),
-		cfg:        cfg, telemetry: cfg.newTelemetry(chroot), unmeasure: func() {}, servers: servers, chroot: chroot,
-		hooks: map[*hook]struct{}{}, done: make(chan struct{}), cutOff: newSignal(),
+		cfg: cfg, telemetry: cfg.newTelemetry(chroot), unmeasure: func() {}, servers: servers, chroot: chroot,
+		hooks: map[*hook]struct{}{}, protection: newProtection(), done: make(chan struct{}), cutOff: newSignal(),
 	}
 	c.tracker.wake = newSignal()
 	c.damper = newDamper(cfg.breaker, c.states.Notify)

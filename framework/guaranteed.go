@@ -18,7 +18,8 @@ func (c *core) remove(cause context.Context, full string, version int32, session
 	return r.start(cause)
 }
 
-// release is remove with what goes with it. The first request is sent before release returns.
+// release is remove with what goes with it. If there is a connection, the first request is
+// queued on it before release returns.
 func (c *core) release(cause context.Context, full string, session int64, with recipeapi.Release) *recipeapi.PendingDelete {
 	r := &removal{core: c, full: full, session: session, requests: releaseRequests(full, with)}
 	return r.start(cause)

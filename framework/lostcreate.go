@@ -42,12 +42,8 @@ func findProtected(ctx context.Context, conn *zkconn.Conn, dir, prefix string) (
 func removeProtected(ctx context.Context, conn *zkconn.Conn, dir, prefix string) error {
 	names, session, err := findProtected(ctx, conn, dir, prefix)
 	for _, name := range names.matching {
-		call := &zkconn.Call{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: join(dir, name), Version: anyVersion}}
-		if err := conn.Do(ctx, session, call); err != nil {
+		if err := deleteNode(ctx, conn, session, join(dir, name), anyVersion); err != nil && !errors.Is(err, ErrNoNode) {
 			return err
-		}
-		if call.Err != nil && !errors.Is(call.Err, ErrNoNode) {
-			return call.Err
 		}
 	}
 	return err

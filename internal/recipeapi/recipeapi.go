@@ -46,7 +46,7 @@ type Client interface {
 	// client is closed.
 	Remove(ctx context.Context, full string, session int64) *PendingDelete
 	// Release is Remove with something else in the same transaction, as far as the server
-	// lets it. The first request is sent before Release returns, if there is a connection: the
+	// lets it. The first request is queued before Release returns, if there is a connection: the
 	// requests of several calls leave in their order.
 	Release(ctx context.Context, full string, session int64, with Release) *PendingDelete
 	// OnLoss calls fn, on a goroutine that must not be blocked, when a session's

@@ -151,7 +151,7 @@ func TestLockDelayReleaseIsThrottled(t *testing.T) {
 }
 
 // A contender has written its record, and an operator has deleted its node before the grant. When
-// it gives up later, it leaves the record of whoever holds the lock by then.
+// it gives up later, it leaves the record of the one that holds the lock by then.
 func TestLockDelayRecordOfAnotherHolder(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 		first, second := enqueue(t, s, delayed(t)), enqueue(t, s, delayed(t))

@@ -58,17 +58,7 @@ func runChain(t *testing.T, s *curatortest.Server, fault func(path string) error
 // take it over until the event has come, and then nobody does.
 func TestLocalHandoverOfShortHolds(t *testing.T) {
 	const few = 3
-	for name, c := range map[string]struct {
-		fault func(operator *framework.Client, path string) error
-		want  locks.LossReason
-	}{
-		"deleted": {func(operator *framework.Client, path string) error {
-			return operator.Delete().ForPath(context.Background(), path)
-		}, locks.LossNodeDeleted},
-		"asked": {func(operator *framework.Client, path string) error {
-			return locks.AttemptRevoke(context.Background(), operator, path)
-		}, locks.LossRevoked},
-	} {
+	for name, c := range operatorFaults {
 		t.Run(name, func(t *testing.T) {
 			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 				operator := s.Client(t)

@@ -92,20 +92,23 @@ func TestLocalHandover(t *testing.T) {
 	})
 }
 
+// operatorFaults are what an operator can do to the node of a lease.
+var operatorFaults = map[string]struct {
+	fault func(operator *framework.Client, path string) error
+	want  locks.LossReason
+}{
+	"deleted": {func(operator *framework.Client, path string) error {
+		return operator.Delete().ForPath(context.Background(), path)
+	}, locks.LossNodeDeleted},
+	"asked": {func(operator *framework.Client, path string) error {
+		return locks.AttemptRevoke(context.Background(), operator, path)
+	}, locks.LossRevoked},
+}
+
 // The watch on the node goes along, and tells the one who has the node now; with many hand-overs
 // there would be many else.
 func TestLocalHandoverOfTheWatch(t *testing.T) {
-	for name, c := range map[string]struct {
-		fault func(operator *framework.Client, path string) error
-		want  locks.LossReason
-	}{
-		"deleted": {func(operator *framework.Client, path string) error {
-			return operator.Delete().ForPath(context.Background(), path)
-		}, locks.LossNodeDeleted},
-		"asked": {func(operator *framework.Client, path string) error {
-			return locks.AttemptRevoke(context.Background(), operator, path)
-		}, locks.LossRevoked},
-	} {
+	for name, c := range operatorFaults {
 		t.Run(name, func(t *testing.T) {
 			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 				operator := s.Client(t)
