@@ -149,18 +149,25 @@ func (c *core) living(ctx context.Context) (context.Context, context.CancelCause
 	}
 }
 
-// hook is a recipe's interest in the session.
+// hook is a recipe's interest in the session, which is in use as long as there is one.
 type hook struct{ fn func(recipeapi.Loss) }
 
 func (c *core) addHook(fn func(recipeapi.Loss)) (remove func()) {
-	h := &hook{fn}
+	h, conn := &hook{fn}, c.conn.Load()
+	if conn != nil {
+		conn.Use()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hooks[h] = struct{}{}
 	return func() {
 		c.mu.Lock()
-		defer c.mu.Unlock()
+		_, known := c.hooks[h]
 		delete(c.hooks, h)
+		c.mu.Unlock()
+		if known && conn != nil {
+			conn.Unuse()
+		}
 	}
 }
 

@@ -73,7 +73,7 @@ func newInstruments(provider metric.MeterProvider) *instruments {
 		retries: made(m.Int64Counter(tracing.MetricRetries, metric.WithUnit("{retry}"),
 			metric.WithDescription("Repeated tries of operations."))),
 		leaseRemaining: made(m.Float64ObservableGauge(tracing.MetricLeaseRemaining, metric.WithUnit("s"),
-			metric.WithDescription("Time until belief in the session ends unless a server answers."))),
+			metric.WithDescription("Time until leases end unless the session is proved again; only while something is held or awaited."))),
 		watches: made(m.Int64ObservableUpDownCounter(tracing.MetricWatches, metric.WithUnit("{watch}"),
 			metric.WithDescription("Watches that servers have for the client."))),
 	}
@@ -91,6 +91,7 @@ func made[I any](instrument I, err error) I {
 type Connection interface {
 	Session() (id int64, timeout time.Duration)
 	Deadline(session int64) (deadline time.Time, ok bool)
+	InUse() bool
 	WatchCounts() zkconn.WatchCounts
 }
 
@@ -105,7 +106,7 @@ func (t *Telemetry) Follow(conn Connection) (stop func()) {
 	data, children, persistent := kinds("data"), kinds("children"), kinds("persistent")
 	registration, err := t.meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		id, _ := conn.Session()
-		if deadline, ok := conn.Deadline(id); ok {
+		if deadline, ok := conn.Deadline(id); ok && conn.InUse() {
 			o.ObserveFloat64(t.leaseRemaining, max(0, time.Until(deadline).Seconds()))
 		}
 		n := conn.WatchCounts()

@@ -85,6 +85,7 @@ type connection struct{}
 
 func (connection) Session() (int64, time.Duration)  { return 1, time.Second }
 func (connection) Deadline(int64) (time.Time, bool) { return time.Now().Add(time.Hour), true }
+func (connection) InUse() bool                      { return true }
 func (connection) WatchCounts() zkconn.WatchCounts  { return zkconn.WatchCounts{Data: 1} }
 
 // TestNobodyListens measures the hooks of a program without an SDK.

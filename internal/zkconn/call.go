@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"sync/atomic"
-	"time"
 
 	"github.com/go-curator/curator/internal/jute"
 )
@@ -130,9 +129,17 @@ type outgoing struct {
 // pending is a request that was written and not answered.
 type pending struct {
 	xid   int32
-	sent  time.Duration // before the write began: the server cannot have heard of us later
-	batch *batch        // nil for the driver's own
+	stamp stamp
+	batch *batch // nil for the driver's own
 	index int
+}
+
+// op returns the operation; one of the driver's own is of no interest.
+func (p *pending) op() jute.Op {
+	if p.batch == nil {
+		return jute.OpPing
+	}
+	return p.batch.calls[p.index].Op
 }
 
 // line is where what is pending waits, in memory that is used again.

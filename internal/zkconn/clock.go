@@ -21,18 +21,22 @@ func (c *clock) start(asleep func() time.Duration) {
 	if asleep == nil {
 		asleep = systemAsleep
 	}
-	c.base, c.asleep, c.before = time.Now(), asleep, asleep()
+	// One second is over already: no time that is shown is zero, which stands for none.
+	c.base, c.asleep, c.before = time.Now().Add(-time.Second), asleep, asleep()
 }
 
 // now is never later than the moment at which it returns: a request that is sent then is
 // not believed to have been sent later.
 func (c *clock) now() time.Duration {
-	awake := time.Since(c.base)
+	awake := c.awake()
 	if slept := c.asleep() - c.before; slept >= time.Duration(c.slept.Load())+shortestSleep {
 		raise(&c.slept, int64(slept))
 	}
 	return awake + time.Duration(c.slept.Load())
 }
+
+// awake is now without the time that the machine has slept, and cheaper to ask for.
+func (c *clock) awake() time.Duration { return time.Since(c.base) }
 
 // time returns when the clock will show t, or when it did, if the machine stays awake.
 func (c *clock) time(t time.Duration) time.Time {

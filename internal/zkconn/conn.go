@@ -21,8 +21,9 @@ type Config struct {
 	Servers           []string // host:port
 	SessionTimeout    time.Duration
 	ConnectionTimeout time.Duration // how long a call waits for a connection
-	LossMargin        time.Duration // zero is a quarter of the negotiated timeout
+	LossMargin        time.Duration // zero is an eighth of the negotiated timeout
 	LossPercent       int           // of the timeout without an answer, then the session is presumed over
+	SyncProof         bool          // prove the session by two syncs, without a write (S9)
 	MaxRequest        int           // bytes
 	Auth              []Auth
 	Dial              func(ctx context.Context, network, address string) (net.Conn, error)
@@ -53,14 +54,20 @@ type Conn struct {
 	hosts   *hosts
 
 	acked         atomic.Int64 // when the last acknowledged request was sent, by clock
+	silence       atomic.Int64 // the time between two such requests that is too long
+	trustAnswers  bool         // see TrustAnswers
 	lastZxid      atomic.Int64
 	notices       atomic.Int64 // how many events servers have told
-	doubted       atomic.Bool  // the keeper wants to hear of the next acknowledgement
 	sessionClosed atomic.Bool  // the server confirmed the end of the session
 	signal        chan struct{}
 	keeperDone    chan struct{}
 
 	subs subscriptions
+
+	// clockMu is taken last. It guards what follows.
+	clockMu      sync.Mutex
+	sessionClock sessionClock
+	believed     chan struct{} // closed when the session can be relied on again, or is over; nil if nobody waits
 
 	mu        sync.Mutex
 	wire      *wire         // nil without a connection
@@ -79,11 +86,9 @@ type Conn struct {
 
 // session is what is known of the current session.
 type session struct {
-	id       int64
-	timeout  time.Duration
-	over     bool          // ended, or given up here; it never comes back
-	cut      time.Duration // when its last connection ended, by Conn.clock
-	reported time.Duration // the deadline of which it was reported that it has passed
+	id      int64
+	timeout time.Duration
+	over    bool // ended, or given up here; it never comes back
 }
 
 // Open starts connecting and returns at once. ctx gives its values only.
@@ -95,6 +100,7 @@ func Open(ctx context.Context, cfg Config) (*Conn, error) {
 		ready: make(chan struct{}), orphans: map[*Watch]struct{}{}, closeDone: make(chan struct{}),
 	}
 	c.clock.start(cfg.Asleep)
+	c.trustAnswers = ctx.Value(answersProve{}) != nil
 	c.hosts = newHosts(len(cfg.Servers))
 	driver, events, err := zk.Connect(cfg.Servers, cfg.SessionTimeout,
 		zk.WithDialer(c.dial), zk.WithHostProvider(c.hosts),
@@ -269,15 +275,6 @@ func raise(a *atomic.Int64, v int64) {
 }
 
 func (c *Conn) sawZxid(zxid int64) { raise(&c.lastZxid, zxid) }
-
-// acknowledged notes that a request sent at that time was answered: the server heard of
-// us then, or later.
-func (c *Conn) acknowledged(sent time.Duration) {
-	raise(&c.acked, int64(sent))
-	if c.doubted.Load() {
-		c.wakeKeeper()
-	}
-}
 
 // prepare completes a connect request.
 func (c *Conn) prepare(r *jute.ConnectRequest) {

@@ -70,6 +70,7 @@ func (t *fixture) connect(server string, dial dialFunc, change func(*zkconn.Conf
 		t.Fatal(err)
 	}
 	t.conn = conn
+	conn.Use() // as one that holds a lock
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
@@ -275,8 +276,8 @@ func TestTooLarge(t *testing.T) {
 	})
 }
 
-// The deadline counts from the send of the last acknowledged request. Events that the
-// server pushes do not extend it.
+// Neither answers to reads nor events that the server pushes move the deadline (S4), which is
+// reported when it passes.
 func TestDeadline(t *testing.T) {
 	virtual(t, func(t *fixture) {
 		var mute atomic.Bool
@@ -295,13 +296,14 @@ func TestDeadline(t *testing.T) {
 		call := exists("/pushed")
 		call.Req = &jute.PathWatchRequest{Path: "/pushed", Watch: true}
 		call.Watch = zkconn.NewWatch("/pushed", zkconn.WatchData, func(e zkconn.WatchEvent) { watched <- e })
-		asked := time.Now()
+		created := time.Now()
+		time.Sleep(timeout / 8)
 		if err := t.conn.Do(t.Context(), session, call); err != nil {
 			t.Fatal(err)
 		}
 		t.took()
 		deadline, ok := t.conn.Deadline(session)
-		if want := asked.Add(timeout * 3 / 4); !ok || !deadline.Equal(want) {
+		if want := created.Add(timeout * 7 / 8); !ok || !deadline.Equal(want) {
 			t.Fatalf("deadline %v, want %v", deadline, want)
 		}
 		// Nothing reaches the server from now on, but it still reaches us.

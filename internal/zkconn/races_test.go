@@ -64,16 +64,16 @@ func TestWithdrawnBehindAStuckWrite(t *testing.T) {
 // too late: locks were lost already, and a session that is over does not come back.
 func TestPresumedOverDuringHandshake(t *testing.T) {
 	virtual(t, func(t *fixture) {
-		t.open(func(cfg *zkconn.Config) { cfg.LossPercent = 50 })
+		t.open(func(cfg *zkconn.Config) { cfg.LossPercent = 40 })
 		session, err := t.conn.Connected(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		begin := time.Now()
-		time.Sleep(timeout / 4)
+		time.Sleep(timeout / 8)
 		t.server.Inject(curatortest.Rule{Op: "createSession", SessionID: session, Do: curatortest.Delay(timeout * 5 / 16)})
 		t.server.Disconnect()
-		time.Sleep(time.Until(begin.Add(timeout / 2)))
+		time.Sleep(time.Until(begin.Add(timeout * 2 / 5)))
 		_, states := t.took()
 		if want := []state.ConnectionState{state.Connected, state.Suspended, state.Lost}; !slices.Equal(states, want) {
 			t.Fatalf("states %v, want %v", states, want)

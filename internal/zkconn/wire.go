@@ -47,18 +47,21 @@ type wire struct {
 	session int64
 	timeout time.Duration
 
-	mu      sync.Mutex
-	queue   []outgoing
-	pending line // in the order of the wire
-	xid     int32
-	greeted bool          // the connect request was sent
-	sentAt  time.Duration // when that was
-	parting *farewell     // takes the server's place at the end
-	bye     int32         // the driver's request to close the session, once it is sent
-	mute    bool          // writing has failed, reading goes on for a moment
-	err     error         // why the wire is dead, nil while it lives
-	hub     hub
-	noticed int64 // the last message when a request of ours was answered
+	mu       sync.Mutex
+	queue    []outgoing
+	pending  line // in the order of the wire
+	xid      int32
+	greeted  bool          // the connect request was sent
+	sentAt   time.Duration // when that was
+	evidence evidence
+	pinged   time.Duration // when a ping of our own was sent
+	asking   bool          // a request for a proof is under way
+	parting  *farewell     // takes the server's place at the end
+	bye      int32         // the driver's request to close the session, once it is sent
+	mute     bool          // writing has failed, reading goes on for a moment
+	err      error         // why the wire is dead, nil while it lives
+	hub      hub
+	noticed  int64 // the last message when a request of ours was answered
 
 	wake chan struct{} // tells the writer of a queue that is not empty
 	dead chan struct{}
@@ -68,7 +71,7 @@ func newWire(c *Conn, raw net.Conn, server string) *wire {
 	w := &wire{
 		conn: c, raw: raw, server: server, born: time.Now(),
 		br: bufio.NewReaderSize(raw, 32<<10), xid: firstXid,
-		wake: make(chan struct{}, 1), dead: make(chan struct{}),
+		wake: make(chan struct{}, 1), dead: make(chan struct{}), evidence: evidence{syncProof: c.cfg.SyncProof},
 	}
 	c.workers.Add(1)
 	go func() {
@@ -189,7 +192,6 @@ func (w *wire) dispatch(frame []byte) error {
 	if err != nil {
 		return err
 	}
-	w.conn.acknowledged(p.sent)
 	if p.batch != nil && p.batch.then != nil && p.index == len(p.batch.calls)-1 {
 		p.batch.then()
 	}
@@ -216,6 +218,8 @@ func (w *wire) answered(header jute.ReplyHeader, body []byte) (pending, error) {
 		return pending{}, fmt.Errorf("request %d was answered out of order", header.Xid)
 	}
 	p := w.pending.take()
+	w.conn.heard(p.stamp.sent)
+	w.learn(p.stamp, p.op(), header.Err == jute.CodeOK)
 	if p.batch == nil {
 		if w.bye != 0 && p.xid == w.bye {
 			w.conn.sessionClosed.Store(true)
@@ -228,6 +232,17 @@ func (w *wire) answered(header jute.ReplyHeader, body []byte) (pending, error) {
 		p.batch.finish(nil)
 	}
 	return p, nil
+}
+
+// learn takes over what an answer says of the session; w.mu is held. It comes before the caller
+// hears of the answer.
+func (w *wire) learn(s stamp, op jute.Op, ok bool) {
+	if ok && writes(op) {
+		w.conn.wrote(w.session, s)
+	}
+	if p, proved := w.evidence.answer(s, op, ok, w.conn.clock.awake); proved {
+		w.conn.prove(w.session, p)
+	}
 }
 
 // handshakeDone reads the connect reply, which the driver gets to see, too.
@@ -250,6 +265,7 @@ func (w *wire) handshakeDone(frame []byte) error {
 	}
 	w.mu.Lock()
 	sent := w.sentAt
+	w.evidence.connected(w.timeout, sent, w.conn.clock.awake())
 	w.mu.Unlock()
 	return w.conn.established(w, r, sent)
 }

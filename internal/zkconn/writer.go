@@ -146,20 +146,20 @@ func (w *wire) writeFailed(err error) {
 func (w *wire) collect(buf []byte) []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	now := w.conn.clock.now()
+	now := w.evidence.stamp(w.conn.clock.now(), w.conn.clock.awake())
 	for _, o := range w.queue {
 		switch {
 		case o.batch == nil && !w.greeted: // the handshake, whose answer has no header
-			w.greeted, w.sentAt = true, now
+			w.greeted, w.sentAt = true, now.sent
 			buf = append(buf, o.frame...)
 		case o.batch == nil:
 			buf = append(buf, o.frame...)
-			w.pending.add(pending{xid: o.xid, sent: now})
+			w.pending.add(pending{xid: o.xid, stamp: now})
 		case o.batch.phase.CompareAndSwap(batchQueued, batchSent):
 			for i, start := range o.batch.starts {
 				xid := w.nextXid()
 				binary.BigEndian.PutUint32(o.batch.frames[start+4:], uint32(xid))
-				w.pending.add(pending{xid: xid, sent: now, batch: o.batch, index: i})
+				w.pending.add(pending{xid: xid, stamp: now, batch: o.batch, index: i})
 			}
 			buf = append(buf, o.batch.frames...)
 			o.batch.frames = nil

@@ -29,6 +29,10 @@ func (c *Contender) Acquire(ctx context.Context, hold func(nodes []*ephemeral.No
 	if c.spec.Changed != nil {
 		defer c.spec.Changed(func() { c.changed.Store(true); c.watches.Wake() })()
 	}
+	if conn, err := c.spec.Client.Conn(); err == nil {
+		conn.Use() // the grant needs a proof of the session that is young
+		defer conn.Unuse()
+	}
 	for c.state != granted {
 		next, err := c.step(ctx)
 		if err != nil {

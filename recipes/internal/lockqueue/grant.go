@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
 )
 
@@ -21,7 +22,7 @@ func (c *Contender) grant(ctx context.Context) (phase, error) {
 	}
 	switch err := c.hold(c.owned); {
 	case errors.Is(err, ephemeral.ErrInDoubt):
-		return look, nil
+		return c.awaitProof(ctx)
 	case errors.Is(err, ephemeral.ErrGone):
 		return restart, nil
 	case err != nil:
@@ -35,6 +36,24 @@ func (c *Contender) grant(ctx context.Context) (phase, error) {
 	}
 	c.owned[last].Watch(ownWatch, c.ownRead)
 	return granted, nil
+}
+
+// awaitProof waits until the session can be relied on, or is over.
+func (c *Contender) awaitProof(ctx context.Context) (phase, error) {
+	conn, err := c.spec.Client.Conn()
+	if err != nil {
+		return restart, err
+	}
+	err = conn.AwaitProof(ctx, c.last().Session)
+	switch {
+	case ctx.Err() != nil:
+		return restart, ContextError(ctx)
+	case errors.Is(err, framework.ErrSessionExpired):
+		return restart, nil
+	case err != nil:
+		return restart, err
+	}
+	return look, nil
 }
 
 // own takes charge of the nodes, unless it has done so before.

@@ -1,0 +1,104 @@
+package zkconn
+
+import (
+	"time"
+
+	"github.com/go-curator/curator/internal/jute"
+)
+
+// evidence is what the answers on one connection prove (rules S1, S3 and S5). It does no I/O and
+// has no locks.
+//
+// Two requests make a proof: a first one, which takes along to the leader what the server had
+// heard of its clients, and a second one, a write, which shows that the leader still led when it
+// was sent. Any suitable request serves; a busy client hardly needs to send any for the purpose.
+type evidence struct {
+	timeout   time.Duration
+	syncProof bool // a sync serves as the second request, too (S9)
+	// answered are requests that were answered, the oldest first, sampled. Only those are kept
+	// that a first request may still need.
+	answered []exchange
+	// first is what a second request proves that is sent now.
+	first proof
+	// proved is what was proved last.
+	proved time.Duration
+}
+
+// exchange is a request and its answer.
+type exchange struct {
+	sent     time.Duration // by the clock of the session
+	answered time.Duration // by the clock that stands still while the machine sleeps
+}
+
+// stamp is what is known of a request when it is sent.
+type stamp struct {
+	sent   time.Duration // before the write began: the server cannot have heard of it earlier
+	first  proof         // what it may prove with a second request
+	second proof         // what it proves as a second request
+}
+
+// connected notes the answer to the connect request. A leader has confirmed the session, which
+// a write on this connection proves to be the true one.
+func (e *evidence) connected(timeout, sent, awake time.Duration) {
+	e.timeout = timeout
+	e.first = proof{heard: sent, asked: sent}
+	e.answered = append(e.answered[:0], exchange{sent, awake})
+}
+
+// stamp returns the stamp of requests that are sent now. awake is the time by the clock that
+// stands still while the machine sleeps: between two events it shows no more than has passed.
+func (e *evidence) stamp(now, awake time.Duration) stamp {
+	s := stamp{sent: now, first: proof{asked: now}, second: e.first}
+	drop := -1
+	for i, x := range e.answered {
+		if x.answered+spacing(e.timeout) > awake {
+			break
+		}
+		s.first.heard, drop = x.sent, i
+	}
+	if drop > 0 {
+		e.answered = append(e.answered[:0], e.answered[drop:]...)
+	}
+	return s
+}
+
+// answer notes the answer to a request, and returns what it proves, if that is something new.
+func (e *evidence) answer(s stamp, op jute.Op, ok bool, awake func() time.Duration) (p proof, proved bool) {
+	sample := e.timeout / 128
+	if n := len(e.answered); n == 0 || s.sent >= e.answered[n-1].sent+sample {
+		e.answered = append(e.answered, exchange{s.sent, awake()})
+	}
+	write := writes(op)
+	if !ok || !write && op != jute.OpSync {
+		return proof{}, false
+	}
+	if s.first.heard >= e.first.heard {
+		e.first = s.first
+	}
+	if !write && !e.syncProof || s.second.heard == 0 || s.second.heard < e.proved+sample && e.proved != 0 {
+		return proof{}, false
+	}
+	e.proved = s.second.heard
+	return s.second, true
+}
+
+// better returns when a first request can be sent that leads to a proof of a time at or after
+// heard. It is in the past if it can be sent now.
+func (e *evidence) better(heard time.Duration) (awake time.Duration, possible bool) {
+	for _, x := range e.answered {
+		if x.sent >= heard {
+			return x.answered + spacing(e.timeout), true
+		}
+	}
+	return 0, false
+}
+
+// writes tells whether a request is proposed by the leader. A transaction is, even one that fails.
+func writes(op jute.Op) bool {
+	switch op {
+	case jute.OpCreate, jute.OpCreate2, jute.OpCreateTTL, jute.OpCreateContainer,
+		jute.OpDelete, jute.OpDeleteContainer, jute.OpSetData, jute.OpSetACL, jute.OpMulti, jute.OpReconfig:
+		return true
+	}
+	return false
+}

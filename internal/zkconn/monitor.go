@@ -1,0 +1,199 @@
+package zkconn
+
+import (
+	"time"
+
+	"github.com/go-curator/curator/internal/jute"
+)
+
+// keep watches the clock, has the session proved and delivers events, until Close.
+func (c *Conn) keep() {
+	defer close(c.keeperDone)
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		timer.Reset(min(c.checkClock(), c.beat()))
+		c.mu.Lock()
+		events := c.events
+		c.events = nil
+		closed := c.closed && c.life.Err() != nil
+		c.mu.Unlock()
+		for _, e := range events {
+			c.cfg.OnEvent(e)
+		}
+		if closed {
+			return
+		}
+		select {
+		case <-c.signal:
+		case <-timer.C:
+		}
+	}
+}
+
+func (c *Conn) wakeKeeper() {
+	select {
+	case c.signal <- struct{}{}:
+	default:
+	}
+}
+
+// pulse is how often the clock is looked at even if nothing is due, in case that the machine
+// has slept: timers do not count that.
+func (s *session) pulse() time.Duration { return min(s.timeout/20, time.Second) }
+
+// checkClock doubts or gives up the session if it is time, and returns when to look again.
+func (c *Conn) checkClock() time.Duration {
+	c.mu.Lock()
+	if c.closed || c.session.id == 0 || c.session.over {
+		c.mu.Unlock()
+		return time.Hour
+	}
+	now := c.clock.now()
+	lost := time.Duration(c.acked.Load()) + c.session.timeout*time.Duration(c.cfg.LossPercent)/100
+	if now < lost {
+		next := min(lost-now, c.session.pulse(), c.checkDeadline(now), c.ping(now))
+		c.mu.Unlock()
+		return next
+	}
+	// The session is given up before the connection ends: the driver would take it up again.
+	w := c.wire
+	if w != nil {
+		c.detach(w)
+	}
+	c.checkDeadline(now)
+	c.endSession(true)
+	c.mu.Unlock()
+	if w != nil {
+		w.fail(errPresumedOver)
+	}
+	return time.Hour
+}
+
+// ping sends a ping if no request was answered for long, and returns when to look again. The
+// driver pings every third of the timeout. That is too seldom if the session is presumed over
+// before, and too late after the machine has slept. c.mu is held.
+func (c *Conn) ping(now time.Duration) time.Duration {
+	every := c.session.timeout * time.Duration(c.cfg.LossPercent) * 2 / 500
+	w := c.wire
+	if w == nil {
+		return time.Hour
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	last := max(time.Duration(c.acked.Load()), w.pinged)
+	if now < last+every {
+		return last + every - now
+	}
+	if w.err == nil {
+		w.pinged = now
+		w.enqueue(outgoing{frame: pingFrame(), xid: jute.XidPing})
+	}
+	return every
+}
+
+// pingFrame returns a ping as the driver sends it: the driver takes the answer for one of its own.
+func pingFrame() []byte {
+	r := jute.RequestHeader{Xid: jute.XidPing, Op: jute.OpPing}
+	return frameOf(r.Append(nil))
+}
+
+// checkDeadline reports a deadline that has passed, once, and returns when the next one will.
+// c.mu is held.
+func (c *Conn) checkDeadline(now time.Duration) time.Duration {
+	deadline := c.deadline()
+	if now < deadline {
+		return deadline - now
+	}
+	c.clockMu.Lock()
+	defer c.clockMu.Unlock()
+	if c.sessionClock.passed(now) {
+		c.push(Event{Kind: DeadlinePassed, Session: c.session.id})
+	}
+	return time.Hour
+}
+
+// beat sends the next request for a proof if it is time (S1 and S2), and returns when to look
+// again.
+func (c *Conn) beat() time.Duration {
+	c.mu.Lock()
+	w := c.wire
+	c.mu.Unlock()
+	if w == nil {
+		return time.Hour // established looks again
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil || w.asking {
+		return time.Hour // the answer looks again
+	}
+	call, before, wait := c.nextBeat(w)
+	if call == nil {
+		return wait
+	}
+	b, err := newBatch([]*Call{call}, maxFrame)
+	if err != nil {
+		return wait // it has a few bytes
+	}
+	w.asking = true
+	b.then = func() { c.beatDone(w, before) }
+	call.Session = w.session
+	w.enqueue(outgoing{batch: b})
+	return wait
+}
+
+// learned is what the latest answers have led to.
+type learned struct{ first, proved proof }
+
+// nextBeat returns the request that leads to a proof, if it is time, and when to look again; and
+// what is known before it. w.mu is held.
+func (c *Conn) nextBeat(w *wire) (call *Call, before learned, wait time.Duration) {
+	c.clockMu.Lock()
+	defer c.clockMu.Unlock()
+	s, e, now := &c.sessionClock, &w.evidence, c.clock.now()
+	before = learned{e.first, s.newest}
+	switch {
+	case s.session != w.session || !s.proving(now):
+		return nil, before, time.Hour // Use looks again
+	case now < s.due:
+		return nil, before, s.due - now
+	case e.first.heard >= s.next && e.first.heard > s.newest.heard && (e.first.asked >= s.due || e.proved == 0):
+		return c.secondBeat(), before, time.Hour
+	}
+	switch at, possible := e.better(max(s.next, s.newest.heard+1)); {
+	case !possible: // nothing was answered since: this sync proves nothing, but what comes after it will
+		s.due = now + spacing(s.timeout)
+	case c.clock.awake() < at:
+		return nil, before, at - c.clock.awake()
+	}
+	return syncCall(), before, time.Hour
+}
+
+// secondBeat returns the second request of a proof: a transaction that changes nothing, on a node
+// that everybody may read, or without writes a sync (S9).
+func (c *Conn) secondBeat() *Call {
+	if c.cfg.SyncProof {
+		return syncCall()
+	}
+	check := MultiOp{Op: jute.OpCheck, Req: &jute.CheckVersionRequest{Path: "/", Version: -1}}
+	return &Call{Op: jute.OpMulti, Req: &MultiRequest{Ops: []MultiOp{check}}, Res: &MultiResponse{}}
+}
+
+// syncCall returns a sync of the root.
+func syncCall() *Call {
+	return &Call{Op: jute.OpSync, Req: &jute.PathRequest{Path: "/"}, Res: &jute.SyncResponse{}}
+}
+
+// beatDone notes that a request for a proof was answered, or that its connection has ended. If
+// nothing is known that was not known before it, the next try is after a while.
+func (c *Conn) beatDone(w *wire, before learned) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asking = false
+	c.clockMu.Lock()
+	defer c.clockMu.Unlock()
+	if s := &c.sessionClock; before == (learned{w.evidence.first, s.newest}) {
+		s.due = max(s.due, c.clock.now()+s.timeout/20)
+	}
+	c.wakeKeeper()
+}
