@@ -30,8 +30,21 @@ type EnsembleProvider interface {
 	Close(ctx context.Context) error
 }
 
+// EnsembleNotifier is what an EnsembleProvider can be, too, if it learns of other servers by
+// itself and not only when it is asked. The client calls Changed once, after Start. While
+// there is no connection it calls ConnectString at once when a value comes from the channel,
+// in place of up to 3 s later. A connection that works is never ended for this: the client
+// asks when that connection is lost. A closed channel, or nil, has no more to say.
+//
+// Java has no counterpart.
+type EnsembleNotifier interface {
+	Changed() <-chan struct{}
+}
+
 // WithEnsembleProvider takes the servers from p. The connect string of NewClient must then
-// be "", or a chroot alone, "/app". A provider belongs to one client.
+// be "", or a chroot alone, "/app". A provider belongs to one client. Package
+// framework/ensemble has one that reads DNS SRV records. If p is an EnsembleNotifier, too, the
+// client hears of other servers sooner.
 //
 // Java: Builder.ensembleProvider.
 func WithEnsembleProvider(p EnsembleProvider) Option {
@@ -89,6 +102,10 @@ func (c *core) ask(p EnsembleProvider) ([]string, error) {
 func (c *core) followProvider(conn *zkconn.Conn) {
 	timer := time.NewTimer(providerPause)
 	defer timer.Stop()
+	var changed <-chan struct{}
+	if n, ok := c.cfg.provider.(EnsembleNotifier); ok {
+		changed = n.Changed()
+	}
 	for {
 		var again <-chan time.Time
 		if !conn.State().IsConnected() {
@@ -99,6 +116,13 @@ func (c *core) followProvider(conn *zkconn.Conn) {
 		case <-c.cutOff:
 		case <-again:
 			if conn.State().IsConnected() { // since then
+				continue
+			}
+		case _, open := <-changed:
+			if !open {
+				changed = nil
+			}
+			if !open || conn.State().IsConnected() { // it is asked when that is lost
 				continue
 			}
 		case <-c.life.Done():
