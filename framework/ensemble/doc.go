@@ -1,0 +1,17 @@
+// Package ensemble finds out where the servers of an ensemble are. It has providers for
+// framework.WithEnsembleProvider.
+//
+// An [SRVProvider] reads SRV records of DNS. DNS does not say that the servers which it names
+// are one ensemble, that they run, or that they are all of its servers. DNS is not
+// authenticated either: use framework.WithTLS where somebody else could answer. A TLS
+// certificate is verified against the target of the record.
+//
+// Everything is safe for concurrent use. A provider belongs to one client, which starts and
+// closes it.
+//
+// The context of Start bounds Start. Look-ups after that go on until Close, which joins their
+// goroutine.
+//
+// The counterpart in Java is org.apache.curator.ensemble. Curator has no provider of SRV
+// records. Its FixedEnsembleProvider is the connect string of framework.NewClient.
+package ensemble
