@@ -30,7 +30,7 @@ type dnsServer struct {
 
 	mu       sync.Mutex
 	srv      map[string][]net.SRV // by name, with a dot at its end
-	hosts    map[string]netip.Addr
+	hosts    map[string][]netip.Addr
 	code     byte // of every answer, unless it is 0
 	silent   bool // there is no answer
 	truncate bool // answers over UDP have no records
@@ -40,7 +40,7 @@ type dnsServer struct {
 
 func newDNSServer() (*dnsServer, error) {
 	s := &dnsServer{
-		srv: map[string][]net.SRV{}, hosts: map[string]netip.Addr{},
+		srv: map[string][]net.SRV{}, hosts: map[string][]netip.Addr{},
 		asked: map[string]int{}, conns: map[net.Conn]struct{}{},
 	}
 	var err error
@@ -160,8 +160,7 @@ func (s *dnsServer) answer(network string, message []byte) []byte {
 		return nil
 	}
 	records, code := s.records(name, kind), s.code
-	srv, host := s.srv[name], s.hosts[name]
-	if code == 0 && srv == nil && !host.IsValid() {
+	if code == 0 && s.srv[name] == nil && s.hosts[name] == nil {
 		code = nameError
 	}
 	flags := uint16(1<<15 | 1<<10 | 1<<8 | 1<<7 | uint16(code)) // a reply, authoritative, recursion
@@ -189,11 +188,14 @@ func (s *dnsServer) answer(network string, message []byte) []byte {
 
 // records returns the data of the records of a name; s.mu is held.
 func (s *dnsServer) records(name string, kind uint16) (records [][]byte) {
-	host := s.hosts[name]
-	switch {
-	case kind == typeA && host.IsValid():
-		return [][]byte{host.AsSlice()}
-	case kind != typeSRV:
+	switch kind {
+	case typeA:
+		for _, address := range s.hosts[name] {
+			records = append(records, address.AsSlice())
+		}
+		return records
+	case typeSRV:
+	default:
 		return nil
 	}
 	for _, r := range s.srv[name] {

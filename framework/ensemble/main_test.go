@@ -40,6 +40,8 @@ func startForExamples() (*curatortest.Server, *dnsServer, error) {
 	return server, dns, nil
 }
 
+var loopback = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})}
+
 // name makes a server the only one of _zookeeper._tcp.example.org, under a name of its own.
 func (s *dnsServer) name(host string, server *curatortest.Server) {
 	_, port, err := net.SplitHostPort(server.ConnectString())
@@ -51,7 +53,7 @@ func (s *dnsServer) name(host string, server *curatortest.Server) {
 		panic(err)
 	}
 	s.change(func(s *dnsServer) {
-		s.hosts[host] = netip.MustParseAddr("127.0.0.1")
+		s.hosts[host] = loopback
 		s.srv["_zookeeper._tcp.example.org."] = []net.SRV{{Target: host, Port: uint16(number), Priority: 1}}
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -87,7 +86,7 @@ func TestRecords(t *testing.T) {
 			dns := newDNS(t)
 			dns.change(func(s *dnsServer) {
 				s.srv[service] = c.records
-				s.hosts[service] = netip.MustParseAddr("127.0.0.1") // the name exists
+				s.hosts[service] = loopback // the name exists
 				s.truncate = c.truncate
 			})
 			var log logs
