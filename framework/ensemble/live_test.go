@@ -1,8 +1,13 @@
 package ensemble_test
 
 import (
+	"context"
+	"errors"
 	"net"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/ensemble"
@@ -46,4 +51,55 @@ func TestClientMoves(t *testing.T) {
 	if id := client.SessionID(); id == session || id == 0 {
 		t.Errorf("the session is 0x%x, was 0x%x", id, session)
 	}
+}
+
+// TestClientStays has the records change under a connection that works, which is left alone,
+// and DNS fail while there is none: the client lives on the last answer.
+func TestClientStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := curatortest.Start(t, curatortest.Virtual())
+		r := &registry{targets: []string{"a"}}
+		p, err := ensemble.NewSRVProvider(service, ensemble.WithResolver(r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Of one goroutine, which dials at other times than these are read or written.
+		var dialed []string
+		down := ""
+		client := curatortest.NewClient(t, "", framework.WithEnsembleProvider(p),
+			framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+				dialed = append(dialed, address)
+				if address == down {
+					return nil, errors.New("no route")
+				}
+				return server.DialContext(ctx, network, address)
+			}))
+		for _, step := range []struct {
+			change func(r *registry)
+			cut    bool
+			want   string // what is dialed last
+		}{
+			{names("a"), false, "a:2181"},
+			{names("b"), false, ""},
+			{names("b"), true, "b:2181"}, // a is down from now on
+			{func(r *registry) { r.err, r.targets = errors.New("no news"), nil }, true, "b:2181"},
+			{names(), true, "b:2181"},
+			{func(r *registry) { r.hang = true }, true, "b:2181"},
+		} {
+			r.says(step.change)
+			if step.cut {
+				down = "a:2181"
+				server.Disconnect()
+			}
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if !client.ConnectionState().IsConnected() {
+				t.Errorf("a minute later the client is %v", client.ConnectionState())
+			}
+			if last := strings.Join(dialed[max(0, len(dialed)-1):], ""); last != step.want {
+				t.Errorf("dialed %v, want %q last", dialed, step.want)
+			}
+			dialed = nil
+		}
+	})
 }

@@ -144,10 +144,14 @@ func TestNoAnswer(t *testing.T) {
 				t.Errorf("Start: %v", err)
 			}
 
-			fallback := newProvider(t, ensemble.WithResolver(dns.resolver()), ensemble.WithFallback("a:1", "[::1]:2"))
+			var log logs
+			fallback := newProvider(t, ensemble.WithResolver(dns.resolver()), ensemble.WithFallback("a:1", "[::1]:2"), ensemble.WithLogger(slog.New(&log)))
 			err = fallback.Start(ctx)
 			if got := fallback.ConnectString(); err == nil != (got == "a:1,[::1]:2") || err == nil == (c.timeout < time.Minute) {
 				t.Errorf("Start with a fallback: %v, the servers are %q", err, got)
+			}
+			if err == nil {
+				log.want(t, "WARN cannot be read, those of WithFallback a:1,[::1]:2 "+service)
 			}
 		})
 	}
