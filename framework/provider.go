@@ -30,14 +30,16 @@ type EnsembleProvider interface {
 	Close(ctx context.Context) error
 }
 
-// EnsembleNotifier is what an EnsembleProvider can be, too, if it learns of other servers by
-// itself and not only when it is asked. The client calls Changed once, after Start. While
-// there is no connection it calls ConnectString at once when a value comes from the channel,
-// in place of up to 3 s later. A connection that works is never ended for this: the client
-// asks when that connection is lost. A closed channel, or nil, has no more to say.
+// EnsembleNotifier is implemented by an EnsembleProvider that learns of other servers by
+// itself, not only when it is asked.
 //
 // Java has no counterpart.
 type EnsembleNotifier interface {
+	// Changed returns a channel that has a value when ConnectString has another answer. The
+	// client calls Changed once, after Start, and is the only reader of the channel. While
+	// there is no connection, a value makes it call ConnectString at once, in place of up to
+	// 3 s later. It ignores a value while there is a connection, because it asks when that
+	// is lost. A channel that is closed, or nil, has no more values.
 	Changed() <-chan struct{}
 }
 

@@ -2,9 +2,11 @@
 // framework.WithEnsembleProvider.
 //
 // An [SRVProvider] reads SRV records of DNS. DNS does not say that the servers which it names
-// are one ensemble, that they run, or that they are all of its servers. DNS is not
-// authenticated either: use framework.WithTLS where somebody else could answer. A TLS
-// certificate is verified against the target of the record.
+// are one ensemble, that they run, or that they are all of its servers.
+//
+// DNS is not authenticated. With framework.WithTLS a server's certificate is verified against
+// the target of its record, a name that comes from DNS, too. Where somebody else could answer,
+// set RootCAs to an authority that certifies your servers only, or set ServerName.
 //
 // Everything is safe for concurrent use. A provider belongs to one client, which starts and
 // closes it.

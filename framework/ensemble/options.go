@@ -76,9 +76,9 @@ func WithInterval(d time.Duration) Option {
 	})
 }
 
-// WithFallback sets servers, each host:port, for a Start at which DNS names none. Start then
-// logs the reason and returns nil. These are the servers until a look-up succeeds, and never
-// after that. By default Start fails.
+// WithFallback sets servers, each host:port, for a Start whose look-up fails or names no
+// server. Start then logs the reason and returns nil, unless its context has ended. These are
+// the servers until a look-up succeeds. By default Start fails.
 func WithFallback(servers ...string) Option {
 	return option(func(c *config) error {
 		if len(servers) == 0 {

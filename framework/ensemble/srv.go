@@ -87,8 +87,8 @@ func NewSRVProvider(name string, opts ...Option) (*SRVProvider, error) {
 }
 
 // Start looks the servers up and returns when it has them, or when ctx ends, or after 10 s. It
-// returns an error if there are none, see ErrNoServers, unless WithFallback gives others. The
-// values of ctx are those of later look-ups, its end is not. A second Start returns
+// returns an error if there are none, see ErrNoServers, unless WithFallback gives others. Later
+// look-ups keep the values of ctx and ignore its end. A second Start returns
 // framework.ErrAlreadyStarted, unless Close came between.
 func (p *SRVProvider) Start(ctx context.Context) error {
 	if ctx == nil {
