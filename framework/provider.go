@@ -30,8 +30,23 @@ type EnsembleProvider interface {
 	Close(ctx context.Context) error
 }
 
+// EnsembleNotifier is implemented by an EnsembleProvider that learns of other servers by
+// itself, not only when it is asked.
+//
+// Java has no counterpart.
+type EnsembleNotifier interface {
+	// Changed returns a channel that has a value when ConnectString has another answer. The
+	// client calls Changed once, after Start, and is the only reader of the channel. While
+	// there is no connection, a value makes it call ConnectString at once, in place of up to
+	// 3 s later. It ignores a value while there is a connection, because it asks when that
+	// is lost. A channel that is closed, or nil, has no more values.
+	Changed() <-chan struct{}
+}
+
 // WithEnsembleProvider takes the servers from p. The connect string of NewClient must then
-// be "", or a chroot alone, "/app". A provider belongs to one client.
+// be "", or a chroot alone, "/app". A provider belongs to one client. Package
+// framework/ensemble has one that reads DNS SRV records. If p is an EnsembleNotifier, too, the
+// client hears of other servers sooner.
 //
 // Java: Builder.ensembleProvider.
 func WithEnsembleProvider(p EnsembleProvider) Option {
@@ -89,6 +104,10 @@ func (c *core) ask(p EnsembleProvider) ([]string, error) {
 func (c *core) followProvider(conn *zkconn.Conn) {
 	timer := time.NewTimer(providerPause)
 	defer timer.Stop()
+	var changed <-chan struct{}
+	if n, ok := c.cfg.provider.(EnsembleNotifier); ok {
+		changed = n.Changed()
+	}
 	for {
 		var again <-chan time.Time
 		if !conn.State().IsConnected() {
@@ -99,6 +118,13 @@ func (c *core) followProvider(conn *zkconn.Conn) {
 		case <-c.cutOff:
 		case <-again:
 			if conn.State().IsConnected() { // since then
+				continue
+			}
+		case _, open := <-changed:
+			if !open {
+				changed = nil
+			}
+			if !open || conn.State().IsConnected() { // it is asked when that is lost
 				continue
 			}
 		case <-c.life.Done():

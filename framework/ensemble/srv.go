@@ -1,0 +1,292 @@
+package ensemble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+)
+
+// ErrNoServers is matched by the error of Start if DNS has answered, but named no server:
+// there is no such name, it has no SRV records, or none of them is of use. Otherwise the
+// error matches only what the resolver returned.
+var ErrNoServers = errors.New("DNS names no server")
+
+// lookupTimeout bounds a look-up.
+const lookupTimeout = 10 * time.Second
+
+// SRVProvider is a framework.EnsembleProvider that takes the servers from the SRV records of
+// a DNS name. It reads them at Start, after every loss of the connection, every 3 s while
+// there is no connection, and every 30 s (WithInterval).
+//
+// ConnectString returns the last answer and starts a look-up, whose result the client takes
+// when it comes, if it still has no connection. A connection that works is not ended when
+// its server is no longer among the records: a record that is missing for a moment would cost
+// locks. The new records count when that connection is lost.
+//
+// A look-up that fails, or whose answer names no server, changes nothing: the last servers
+// stay. That is logged.
+//
+// # What is kept of a record
+//
+// The target, without the dot at its end, and the port become host:port. Several addresses of
+// a target are up to the client's dialer. A target "." or a port 0 is no server, and such a
+// record is left out. The connect string has the lowest priority first, and within it the
+// highest weight first. That order is for people: a client tries its servers in random order,
+// so that every record is as good as any other. Give the servers of one ensemble, without
+// spare ones that are not to be used yet.
+//
+// If the ensemble has a dynamic configuration, the client follows that one ahead of the
+// records; see framework.WithoutEnsembleTracker.
+//
+// Java has no counterpart.
+type SRVProvider struct {
+	name    string
+	cfg     config
+	changed chan struct{} // tells the client of another answer
+	asked   chan struct{} // tells the goroutine of a question
+
+	mu      sync.Mutex
+	answer  string // a connect string
+	fresh   bool   // the answer was looked up for the question that comes next
+	current *life  // nil unless started
+}
+
+var (
+	_ framework.EnsembleProvider = (*SRVProvider)(nil)
+	_ framework.EnsembleNotifier = (*SRVProvider)(nil)
+)
+
+// life is what there is from a Start to a Close.
+type life struct {
+	end      context.CancelFunc
+	done     chan struct{} // closed when the goroutine has ended
+	failures int           // look-ups since the last that succeeded; of the goroutine
+}
+
+// NewSRVProvider returns a provider that reads the SRV records of name, such as
+// "_zookeeper._tcp.example.com". A name without a dot at its end is searched for in the
+// resolver's search domains, too. NewSRVProvider does no I/O. Its errors match
+// framework.ErrInvalidOption.
+func NewSRVProvider(name string, opts ...Option) (*SRVProvider, error) {
+	if !validHost(name) || strings.Contains(name, ":") {
+		return nil, fmt.Errorf("%w: %q is no DNS name", framework.ErrInvalidOption, name)
+	}
+	cfg, err := newConfig(opts)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", framework.ErrInvalidOption, err)
+	}
+	return &SRVProvider{
+		name: name, cfg: cfg, changed: make(chan struct{}, 1), asked: make(chan struct{}, 1),
+	}, nil
+}
+
+// Start looks the servers up and returns when it has them, or when ctx ends, or after 10 s. It
+// returns an error if there are none, see ErrNoServers, unless WithFallback gives others. Later
+// look-ups keep the values of ctx and ignore its end. A second Start returns
+// framework.ErrAlreadyStarted, unless Close came between.
+func (p *SRVProvider) Start(ctx context.Context) error {
+	if ctx == nil {
+		return fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+	}
+	lifetime, end := context.WithCancel(context.WithoutCancel(ctx))
+	l := &life{end: end, done: make(chan struct{})}
+	if !p.begin(l) {
+		end()
+		return fmt.Errorf("the SRV provider is in use: %w", framework.ErrAlreadyStarted)
+	}
+	answer, wrong, err := p.lookUp(ctx)
+	switch {
+	case err == nil:
+		p.logLeftOut(wrong)
+	case p.cfg.fallback == nil || ended(ctx) != nil:
+		close(l.done)
+		p.abandon(l)
+		return err
+	default:
+		answer = strings.Join(p.cfg.fallback, ",")
+		l.failures = 1
+		p.cfg.logger.Warn("zookeeper: the SRV records cannot be read, the servers are those of WithFallback",
+			"name", p.name, "servers", answer, "error", err)
+	}
+	p.mu.Lock()
+	p.answer, p.fresh = answer, true
+	p.mu.Unlock()
+	go p.follow(lifetime, l)
+	return nil
+}
+
+// begin makes l the provider's life, if it has none.
+func (p *SRVProvider) begin(l *life) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.current != nil {
+		return false
+	}
+	p.current = l
+	return true
+}
+
+// abandon ends l, which has not become one.
+func (p *SRVProvider) abandon(l *life) {
+	l.end()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.current == l {
+		p.current = nil
+	}
+}
+
+// ConnectString returns the servers of the last look-up that succeeded, "" before Start. It
+// returns at once, and has the servers looked up again.
+func (p *SRVProvider) ConnectString() string {
+	p.mu.Lock()
+	answer, fresh := p.answer, p.fresh
+	p.fresh = false
+	p.mu.Unlock()
+	if !fresh {
+		set(p.asked)
+	}
+	return answer
+}
+
+// Changed returns a channel that has a value after a look-up with another answer.
+func (p *SRVProvider) Changed() <-chan struct{} { return p.changed }
+
+// set leaves a value in a channel, unless there is one.
+func set(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Close ends the look-ups and returns when the last has ended, nil, or when ctx ends, with an
+// error: a resolver or a log handler has not returned. It is idempotent, allowed before Start,
+// and Start may follow.
+func (p *SRVProvider) Close(ctx context.Context) error {
+	p.mu.Lock()
+	l := p.current
+	p.current = nil
+	p.mu.Unlock()
+	if l == nil {
+		return nil
+	}
+	l.end()
+	select {
+	case <-l.done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("the look-up of the SRV records of %s has not returned: %w", p.name, ctx.Err())
+	}
+}
+
+// follow looks the servers up until ctx ends, at the end of l.
+func (p *SRVProvider) follow(ctx context.Context, l *life) {
+	defer close(l.done)
+	timer := time.NewTimer(p.cfg.interval)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		case <-p.asked:
+		}
+		answer, wrong, err := p.lookUp(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			p.keep(l, err)
+		default:
+			p.take(l, answer, wrong)
+		}
+		timer.Reset(p.cfg.interval)
+	}
+}
+
+// keep notes that a look-up failed, and logs the first of several.
+func (p *SRVProvider) keep(l *life, err error) {
+	l.failures++
+	log := p.cfg.logger.Debug
+	if l.failures == 1 {
+		log = p.cfg.logger.Warn
+	}
+	log("zookeeper: the SRV records cannot be read, the servers stay as they are", "name", p.name, "error", err)
+}
+
+// take notes the answer of a look-up, of which some records may be wrong.
+func (p *SRVProvider) take(l *life, answer string, wrong error) {
+	p.mu.Lock()
+	last := p.answer
+	p.answer = answer
+	p.mu.Unlock()
+	if answer != last {
+		set(p.changed)
+		p.cfg.logger.Info("zookeeper: the SRV records name other servers", "name", p.name, "servers", answer, "before", last)
+		p.logLeftOut(wrong)
+	}
+	if l.failures > 0 {
+		p.cfg.logger.Info("zookeeper: the SRV records can be read again", "name", p.name, "failures", l.failures)
+		l.failures = 0
+	}
+}
+
+// logLeftOut logs what is wrong with records of an answer that has others.
+func (p *SRVProvider) logLeftOut(wrong error) {
+	if wrong != nil {
+		p.cfg.logger.Warn("zookeeper: some SRV records are left out", "name", p.name, "error", wrong)
+	}
+}
+
+// lookUp asks DNS and returns a connect string, and what is wrong with the records that are
+// not in it.
+func (p *SRVProvider) lookUp(ctx context.Context) (answer string, wrong, err error) {
+	bounded, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	_, records, err := p.cfg.resolver.LookupSRV(bounded, "", "", p.name)
+	servers, wrong := serversOf(records)
+	if len(servers) == 0 {
+		return "", nil, p.failure(ctx, err, wrong)
+	}
+	if wrong == nil {
+		wrong = err // a *net.Resolver leaves records with invalid names out, too
+	}
+	return strings.Join(servers, ","), wrong, nil
+}
+
+// failure returns why a look-up for ctx has named no server, from the resolver's error and
+// from what is wrong with its records.
+func (p *SRVProvider) failure(ctx context.Context, err, wrong error) error {
+	var dns *net.DNSError
+	switch {
+	case wrong != nil:
+		err = fmt.Errorf("%w: %w", ErrNoServers, wrong)
+	case err == nil:
+		err = ErrNoServers
+	case errors.As(err, &dns) && dns.IsNotFound:
+		err = fmt.Errorf("%w: %w", ErrNoServers, err)
+	case ended(ctx) != nil:
+		err = fmt.Errorf("%w: %w", ended(ctx), err)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		// The time of the look-up is over, or of its attempts: errors.Is must not find the end
+		// of the caller's context in it.
+		err = fmt.Errorf("no answer: %v", err)
+	}
+	return fmt.Errorf("SRV records of %s: %w", p.name, err)
+}
+
+// ended returns ctx.Err(), or what that will be in a moment: the deadline of a connection, which
+// is that of ctx, can be noticed before the end of ctx.
+func ended(ctx context.Context) error {
+	if deadline, ok := ctx.Deadline(); ok && ctx.Err() == nil && !time.Now().Before(deadline) {
+		return context.DeadlineExceeded
+	}
+	return ctx.Err()
+}
