@@ -129,6 +129,7 @@ func (c *core) open(ctx context.Context, servers []string) error {
 		ConnectionTimeout: c.cfg.connectionTimeout,
 		LossMargin:        c.cfg.lossMargin,
 		LossPercent:       c.cfg.lossPercent,
+		SyncProof:         c.cfg.syncProof,
 		MaxRequest:        c.cfg.maxData,
 		Auth:              c.cfg.auth,
 		Dial:              c.cfg.dialer(),

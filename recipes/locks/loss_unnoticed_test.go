@@ -36,7 +36,7 @@ func TestLossesThatNobodyNoticed(t *testing.T) {
 			s.Refuse()
 			s.Disconnect()
 			synctest.Wait()
-			time.Sleep(sessionTimeout / 2)
+			time.Sleep(sessionTimeout * 15 / 16)
 		}, LossDeadline},
 		"session": {func(s *curatortest.Server, client *framework.Client) {
 			s.ExpireSession(client.SessionID())

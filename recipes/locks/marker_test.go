@@ -2,6 +2,7 @@ package locks_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -167,8 +168,8 @@ func TestNoGrantWithoutOwnNode(t *testing.T) {
 	}
 }
 
-// One transaction deletes the holder's node and the waiter's, as zkCli's deleteall does: the
-// waiter is not let in for the moment between the two events.
+// One transaction deletes the holder's node and the waiter's, as zkCli's deleteall does. The
+// waiter begins again, or it is let in between the two events and loses the lock at once.
 func TestNoGrantWithinTransaction(t *testing.T) {
 	for range 20 {
 		onVirtual(t, func(t *testing.T, s *curatortest.Server) {
@@ -184,7 +185,15 @@ func TestNoGrantWithinTransaction(t *testing.T) {
 				t.Fatal(err)
 			}
 			wantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
-			waiter.release() // with another node, and not one that was lost at once
+			synctest.Wait()
+			<-waiter.done
+			if err := waiter.lease.Err(); err != nil && !lostFor(err, locks.LossNodeDeleted) {
+				t.Error(err)
+			}
+			if err := waiter.lease.Release(t.Context()); err != nil && !errors.Is(err, locks.ErrLockLost) {
+				t.Error(err)
+			}
+			wantNothingLeft(t, s)
 		})
 	}
 }

@@ -53,20 +53,34 @@ type tappedConn struct {
 
 func (c tappedConn) Write(p []byte) (int, error) {
 	c.tr.mu.Lock()
-	pings := 0
+	wrote := false
 	for rest := p; len(rest) >= 12; rest = rest[4+binary.BigEndian.Uint32(rest):] {
-		op := jute.Op(binary.BigEndian.Uint32(rest[8:]))
-		if op == jute.OpPing {
-			pings = len(rest)
+		if ofSession(rest) {
 			continue
 		}
-		c.tr.counts[jute.OpName(op)]++
+		c.tr.counts[jute.OpName(jute.Op(binary.BigEndian.Uint32(rest[8:])))]++
+		wrote = true
 	}
-	if pings < len(p) {
+	if wrote {
 		c.tr.counts["writes"]++
 	}
 	c.tr.mu.Unlock()
 	return c.Conn.Write(p)
+}
+
+// ofSession reports whether a frame is a request that keeps or proves the session: a ping, a sync
+// of the root, a transaction that begins with a check.
+func ofSession(frame []byte) bool {
+	body := frame[12:]
+	switch jute.Op(binary.BigEndian.Uint32(frame[8:])) {
+	case jute.OpPing:
+		return true
+	case jute.OpSync:
+		return binary.BigEndian.Uint32(body) == uint32(len("/"))
+	case jute.OpMulti:
+		return jute.Op(binary.BigEndian.Uint32(body)) == jute.OpCheck
+	}
+	return false
 }
 
 func (c tappedConn) Read(p []byte) (int, error) {

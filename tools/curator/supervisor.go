@@ -131,9 +131,9 @@ func (s *supervisor) lose() {
 	grace, why := s.grace, s.lease.Err()
 	var loss *locks.LossError
 	if errors.As(why, &loss) && loss.Reason == locks.LossDeadline {
-		// For the client's margin, a quarter of the session timeout, nobody else can be let
+		// For the client's margin, an eighth of the session timeout, nobody else can be let
 		// in. A fifth of that is left for SIGKILL to take effect.
-		grace = min(grace, s.client.SessionTimeout()/4*4/5)
+		grace = min(grace, s.client.SessionTimeout()/8*4/5)
 	}
 	s.end(grace)
 	s.notes.say("%v: the command gets SIGTERM, and SIGKILL in %v", why, grace.Round(time.Millisecond))

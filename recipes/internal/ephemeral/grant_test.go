@@ -79,8 +79,8 @@ func TestHoldLooksAtEverything(t *testing.T) {
 			synctest.Wait()
 			time.Sleep(time.Second)
 		}},
-		"deadline not passed":              {opts: sessionPolicy, meanwhile: suspendedFor(sessionTimeout/4 - 1)},
-		"deadline passed":                  {opts: sessionPolicy, meanwhile: suspendedFor(sessionTimeout / 4), want: ephemeral.ErrInDoubt},
+		"deadline not passed":              {opts: sessionPolicy, meanwhile: suspendedFor(sessionTimeout*7/8 - 1)},
+		"deadline passed":                  {opts: sessionPolicy, meanwhile: suspendedFor(sessionTimeout * 7 / 8), want: ephemeral.ErrInDoubt},
 		"an error state":                   {meanwhile: suspendedFor(0), want: ephemeral.ErrInDoubt},
 		"an error state that has passed":   {hook: true, want: ephemeral.ErrInDoubt, meanwhile: reconnect},
 		"a disconnect that nobody told of": {meanwhile: reconnect},
