@@ -207,7 +207,7 @@ func (s *watchSetting) hear(e zkconn.WatchEvent) {
 		return // of the client's end, the context that fn has got tells
 	}
 	core := s.id.core
-	if t := w.last; t != nil && !t.cancelled && t.core == core && e.Notice != 0 && t.event == e {
+	if t := w.last; t != nil && !t.cancelled && t.core == core && e.EventID != 0 && t.event == e {
 		t.by = append(t.by, s)
 		return
 	}

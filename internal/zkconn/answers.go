@@ -26,7 +26,7 @@ func Observe(ctx context.Context, a *Answers) context.Context {
 }
 
 // observe notes an exchange, if somebody wants to know.
-func (b *batch) observe(ctx context.Context, w *wire) {
+func (b *batch) observe(ctx context.Context, w *muxConn) {
 	a, ok := ctx.Value(answersKey{}).(*Answers)
 	if !ok {
 		return
@@ -66,13 +66,20 @@ func (c *Conn) WatchCounts() (n WatchCounts) {
 	}
 	c.wire.mu.Lock()
 	defer c.wire.mu.Unlock()
-	for key := range c.wire.hub.watches {
+	for key := range c.wire.watches.watches {
 		if key.kind == WatchKind(jute.WatcherChildren) {
 			n.Children++
 		} else {
 			n.Data++
 		}
 	}
-	n.Persistent = c.subs.paths()
+	n.Persistent = c.persistent.paths()
 	return n
+}
+
+// Watches returns how many watches are set at the server, as far as is known here. A
+// subscription counts as one.
+func (c *Conn) Watches() int {
+	n := c.WatchCounts()
+	return n.Data + n.Children + n.Persistent
 }

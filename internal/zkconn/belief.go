@@ -134,7 +134,7 @@ func (c *Conn) startClock(session int64, timeout, sent time.Duration, created bo
 	if created {
 		c.acked.Store(int64(sent))
 	} else {
-		c.heard(sent)
+		c.heard(sent, 0)
 	}
 	c.clockMu.Lock()
 	defer c.clockMu.Unlock()
@@ -147,9 +147,12 @@ func (c *Conn) startClock(session int64, timeout, sent time.Duration, created bo
 	c.silence.Store(int64(c.sessionClock.timeout - c.sessionClock.margin))
 }
 
-// heard notes that a server has answered a request that was sent at that time. After a long
+// heard notes that a server has answered a request that was sent at that time, with its zxid. After a long
 // silence the session may be about to end.
-func (c *Conn) heard(sent time.Duration) {
+func (c *Conn) heard(sent time.Duration, zxid int64) {
+	if zxid > 0 {
+		raise(&c.lastZxid, zxid)
+	}
 	before := c.acked.Load()
 	raise(&c.acked, int64(sent))
 	if int64(sent)-before < c.silence.Load() {

@@ -16,8 +16,8 @@ func TestBusyServerIsNotTakenForSilent(t *testing.T) {
 		h := newHosts(1)
 		_ = h.Init([]string{"server:2181"})
 		client, server := net.Pipe()
-		w := &wire{
-			conn: &Conn{cfg: Config{SessionTimeout: 3 * time.Second}, hosts: h}, raw: client,
+		w := &muxConn{
+			owner: &Conn{cfg: Config{SessionTimeout: 3 * time.Second}, hosts: h}, raw: client,
 			br: bufio.NewReaderSize(client, 32<<10), open: true, timeout: 3 * time.Second,
 		}
 		const body = 100

@@ -44,9 +44,9 @@ func (c *Conn) Close(ctx context.Context) error {
 	<-c.keeperDone
 
 	c.mu.Lock()
-	c.fireOrphans(WatchClosed)
-	c.subs.tell(WatchClosed)
-	if hadSession && !c.sessionClosed.Load() {
+	c.fireDetached(WatchClosed)
+	c.persistent.tell(WatchClosed)
+	if hadSession && !c.closedByServer.Load() {
 		c.closeErr = &TransportError{Err: ErrConnectionLoss, Detail: errSessionLeft, Sent: true}
 	}
 	close(c.closeDone)

@@ -45,24 +45,20 @@ type Auth struct {
 type Conn struct {
 	cfg    Config
 	driver *zk.Conn
-	clock  clock
+	shared // with its connections
 
 	life    context.Context // ends with Close
 	endLife context.CancelFunc
-	workers sync.WaitGroup // the writers of the wires
-	drained chan struct{}  // closed when the driver has ended
+	drained chan struct{} // closed when the driver has ended
 	hosts   *hosts
 
-	acked         atomic.Int64 // when the last acknowledged request was sent, by clock
-	silence       atomic.Int64 // the time between two such requests that is too long
-	trustAnswers  bool         // see TrustAnswers
-	lastZxid      atomic.Int64
-	notices       atomic.Int64 // how many events servers have told
-	sessionClosed atomic.Bool  // the server confirmed the end of the session
-	signal        chan struct{}
-	keeperDone    chan struct{}
-
-	subs subscriptions
+	acked          atomic.Int64 // when the last acknowledged request was sent, by clock
+	silence        atomic.Int64 // the time between two such requests that is too long
+	trustAnswers   bool         // see TrustAnswers
+	lastZxid       atomic.Int64
+	closedByServer atomic.Bool // the server confirmed the end of the session
+	signal         chan struct{}
+	keeperDone     chan struct{}
 
 	// clockMu is taken last. It guards what follows.
 	clockMu      sync.Mutex
@@ -70,15 +66,15 @@ type Conn struct {
 	believed     chan struct{} // closed when the session can be relied on again, or is over; nil if nobody waits
 
 	mu        sync.Mutex
-	wire      *wire         // nil without a connection
-	dialed    *wire         // the newest, which may still be in its handshake
+	wire      *muxConn      // nil without a connection
+	dialed    *muxConn      // the newest, which may still be in its handshake
 	ready     chan struct{} // closed while there is a connection, and at the end
 	session   session
 	state     state.ConnectionState
-	events    []Event // for the keeper to deliver
-	orphans   map[*Watch]struct{}
-	lastErr   error // why there is no connection
-	fatal     error // why there will be none
+	events    []Event             // for the keeper to deliver
+	detached  map[*Watch]struct{} // watches of connections that have ended
+	lastErr   error               // why there is no connection
+	fatal     error               // why there will be none
 	closed    bool
 	closeDone chan struct{}
 	closeErr  error
@@ -91,20 +87,25 @@ type session struct {
 	over    bool // ended, or given up here; it never comes back
 }
 
+// driverBuffer is the size of the driver's buffers. Its default is 1.5 MiB for each of two.
+const driverBuffer = 1 << 10
+
 // Open starts connecting and returns at once. ctx gives its values only.
 func Open(ctx context.Context, cfg Config) (*Conn, error) {
 	life, endLife := context.WithCancel(context.WithoutCancel(ctx))
 	c := &Conn{
 		cfg: cfg, life: life, endLife: endLife,
 		drained: make(chan struct{}), signal: make(chan struct{}, 1), keeperDone: make(chan struct{}),
-		ready: make(chan struct{}), orphans: map[*Watch]struct{}{}, closeDone: make(chan struct{}),
+		ready: make(chan struct{}), detached: map[*Watch]struct{}{}, closeDone: make(chan struct{}),
 	}
 	c.clock.start(cfg.Asleep)
 	c.trustAnswers = ctx.Value(answersProve{}) != nil
 	c.hosts = newHosts(len(cfg.Servers))
 	driver, events, err := zk.Connect(cfg.Servers, cfg.SessionTimeout,
 		zk.WithDialer(c.dial), zk.WithHostProvider(c.hosts),
-		zk.WithLogger(driverLogger{cfg.Logger}), zk.WithLogInfo(false))
+		zk.WithLogger(driverLogger{cfg.Logger}), zk.WithLogInfo(false),
+		// It reads and writes its own requests only, which are small.
+		zk.WithMaxBufferSize(driverBuffer), zk.WithMaxConnBufferSize(driverBuffer))
 	if err != nil {
 		endLife()
 		return nil, fmt.Errorf("driver: %w", err)
@@ -145,7 +146,7 @@ func (c *Conn) explain(err error) error {
 }
 
 // connected waits for a connection, of the given session if that is not zero.
-func (c *Conn) connected(ctx context.Context, session int64) (*wire, error) {
+func (c *Conn) connected(ctx context.Context, session int64) (*muxConn, error) {
 	var timeout <-chan time.Time
 	for {
 		c.mu.Lock()
@@ -261,9 +262,6 @@ func (c *Conn) handshakeTimeout() time.Duration {
 	return max(min(c.cfg.SessionTimeout/3, total/time.Duration(c.hosts.Len())), 100*time.Millisecond)
 }
 
-// writeTimeout bounds a write: a server that takes nothing for so long is lost.
-func (c *Conn) writeTimeout() time.Duration { return c.cfg.SessionTimeout / 3 }
-
 // raise sets a to v unless it is higher already.
 func raise(a *atomic.Int64, v int64) {
 	for {
@@ -274,7 +272,14 @@ func raise(a *atomic.Int64, v int64) {
 	}
 }
 
-func (c *Conn) sawZxid(zxid int64) { raise(&c.lastZxid, zxid) }
+// closing tells whether Close was called.
+func (c *Conn) closing() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed
+}
+
+func (c *Conn) sessionClosed() { c.closedByServer.Store(true) }
 
 // prepare completes a connect request.
 func (c *Conn) prepare(r *jute.ConnectRequest) {

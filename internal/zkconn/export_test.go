@@ -15,13 +15,13 @@ func (c *Conn) Overtake(raw net.Conn) (notice func(), err error) {
 	c.mu.Unlock()
 	old.mu.Lock()
 	old.err = net.ErrClosed
-	orphans := old.hub.takeAll()
+	detached := old.watches.drain()
 	old.mu.Unlock()
 	notice = func() {
-		c.wireDied(old, net.ErrClosed, orphans)
+		c.died(old, net.ErrClosed, detached)
 		close(old.dead)
 	}
-	next := newWire(c, raw, "next")
+	next := newMuxConn(c, &c.shared, false, raw, "next")
 	next.open, next.session, next.timeout = true, id, old.timeout
 	return notice, c.established(next, jute.ConnectResponse{SessionID: id}, c.clock.now())
 }

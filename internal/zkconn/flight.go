@@ -8,7 +8,7 @@ type Flight struct {
 	session int64
 	calls   []*Call
 	batch   *batch
-	wire    *wire // that the batch was queued on; nil before
+	wire    *muxConn // that the batch was queued on; nil before
 }
 
 // Do sends calls in one write and waits for all their answers. With a session that is
@@ -60,7 +60,7 @@ func (f *Flight) Wait(ctx context.Context) error {
 	}
 	err := f.queue(ctx)
 	if err == nil {
-		if err = f.batch.await(ctx, f.wire); err != nil {
+		if err = f.conn.await(ctx, f.batch, f.wire); err != nil {
 			for _, call := range f.calls {
 				for watch := range call.watches {
 					f.conn.Unwatch(watch)
@@ -96,7 +96,7 @@ func (f *Flight) queue(ctx context.Context) (err error) {
 			return err
 		}
 		switch err := w.send(f.batch); {
-		case err == errWireDead: // the connection ends just now, nothing was sent
+		case err == errDead: // the connection ends just now, nothing was sent
 			select {
 			case <-w.dead:
 			case <-ctx.Done():
@@ -112,7 +112,7 @@ func (f *Flight) queue(ctx context.Context) (err error) {
 }
 
 // await waits for the answers to a batch that was queued on w.
-func (b *batch) await(ctx context.Context, w *wire) error {
+func (c *Conn) await(ctx context.Context, b *batch, w *muxConn) error {
 	select {
 	case <-b.done:
 	case <-ctx.Done():
@@ -128,7 +128,7 @@ func (b *batch) await(ctx context.Context, w *wire) error {
 	}
 	var lost error
 	if b.err != nil {
-		lost = w.conn.explain(b.err)
+		lost = c.explain(b.err)
 	}
 	for i, call := range b.calls {
 		if i >= len(b.replies) {

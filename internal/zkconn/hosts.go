@@ -156,7 +156,7 @@ func (c *Conn) dial(network, address string, _ time.Duration) (net.Conn, error) 
 		<-c.life.Done() // Close, or rejected credentials: the driver cannot be stopped otherwise
 	}
 	if wait.For(c.life, pause) != nil {
-		return newFarewell(false), nil
+		return newCloseStub(false), nil
 	}
 	ctx, cancel := context.WithTimeout(c.life, c.handshakeTimeout())
 	defer cancel()
@@ -171,7 +171,7 @@ func (c *Conn) dial(network, address string, _ time.Duration) (net.Conn, error) 
 		}
 		return nil, err
 	}
-	w := newWire(c, raw, address)
+	w := newMuxConn(c, &c.shared, c.cfg.SyncProof, raw, address)
 	c.mu.Lock()
 	c.dialed = w
 	closed := c.closed

@@ -87,7 +87,7 @@ func (c *Conn) ping(now time.Duration) time.Duration {
 	}
 	if w.err == nil {
 		w.pinged = now
-		w.enqueue(outgoing{frame: pingFrame(), xid: jute.XidPing})
+		w.enqueueFrame(outgoing{frame: pingFrame(), xid: jute.XidPing})
 	}
 	return every
 }
@@ -138,7 +138,7 @@ func (c *Conn) beat() time.Duration {
 	w.asking = true
 	b.then = func() { c.beatDone(w, before) }
 	call.Session = w.session
-	w.enqueue(outgoing{batch: b})
+	w.enqueueFrame(outgoing{batch: b})
 	return wait
 }
 
@@ -147,10 +147,10 @@ type learned struct{ first, proved proof }
 
 // nextBeat returns the request that leads to a proof, if it is time, and when to look again; and
 // what is known before it. w.mu is held.
-func (c *Conn) nextBeat(w *wire) (call *Call, before learned, wait time.Duration) {
+func (c *Conn) nextBeat(w *muxConn) (call *Call, before learned, wait time.Duration) {
 	c.clockMu.Lock()
 	defer c.clockMu.Unlock()
-	s, e, now := &c.sessionClock, &w.evidence, c.clock.now()
+	s, e, now := &c.sessionClock, &w.requests.evidence, c.clock.now()
 	before = learned{e.first, s.newest}
 	switch {
 	case s.session != w.session || !s.proving(now):
@@ -186,13 +186,13 @@ func syncCall() *Call {
 
 // beatDone notes that a request for a proof was answered, or that its connection has ended. If
 // nothing is known that was not known before it, the next try is after a while.
-func (c *Conn) beatDone(w *wire, before learned) {
+func (c *Conn) beatDone(w *muxConn, before learned) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asking = false
 	c.clockMu.Lock()
 	defer c.clockMu.Unlock()
-	if s := &c.sessionClock; before == (learned{w.evidence.first, s.newest}) {
+	if s := &c.sessionClock; before == (learned{w.requests.evidence.first, s.newest}) {
 		s.due = max(s.due, c.clock.now()+s.timeout/20)
 	}
 	c.wakeKeeper()

@@ -40,7 +40,7 @@ const (
 var errPresumedOver = errors.New("the session was presumed over before the server answered")
 
 // established takes a wire into use whose handshake is over.
-func (c *Conn) established(w *wire, r jute.ConnectResponse, sent time.Duration) error {
+func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -67,7 +67,7 @@ func (c *Conn) established(w *wire, r jute.ConnectResponse, sent time.Duration) 
 	if c.state != 0 {
 		first = append(first, syncCall())
 	}
-	for _, calls := range [][]*Call{first, c.subs.restoring(c.lastZxid.Load())} {
+	for _, calls := range [][]*Call{first, c.persistent.restoring(c.lastZxid.Load())} {
 		if err := c.queueFirst(w, calls); err != nil {
 			return err
 		}
@@ -77,8 +77,8 @@ func (c *Conn) established(w *wire, r jute.ConnectResponse, sent time.Duration) 
 	}
 	c.wire, c.lastErr, w.used = w, nil, true
 	c.push(Event{Kind: Attempted, Server: w.server})
-	c.fireOrphans(WatchReset)
-	c.subs.tell(WatchReset)
+	c.fireDetached(WatchReset)
+	c.persistent.tell(WatchReset)
 	next := state.Reconnected
 	if c.state == 0 {
 		next = state.Connected
@@ -99,7 +99,7 @@ func (c *Conn) credentials() []*Call {
 }
 
 // queueFirst queues requests on a wire that nobody else uses yet.
-func (c *Conn) queueFirst(w *wire, calls []*Call) error {
+func (c *Conn) queueFirst(w *muxConn, calls []*Call) error {
 	if len(calls) == 0 {
 		return nil
 	}
@@ -139,7 +139,7 @@ func (c *Conn) endSession(presumed bool) {
 	}
 	c.session.over = true
 	c.tellBelief()
-	c.fireOrphans(WatchSessionLost)
+	c.fireDetached(WatchSessionLost)
 	c.push(Event{Kind: SessionEnded, Session: c.session.id, Err: ErrSessionExpired, Presumed: presumed})
 	c.setState(state.Lost)
 }
@@ -158,16 +158,16 @@ func (c *Conn) push(e Event) {
 	c.wakeKeeper()
 }
 
-// wireDied takes a wire out of use.
-func (c *Conn) wireDied(w *wire, err error, orphans []*Watch) {
+// died takes a wire out of use.
+func (c *Conn) died(w *muxConn, err error, detached []*Watch) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, watch := range orphans {
-		c.orphans[watch] = struct{}{}
+	for _, watch := range detached {
+		c.detached[watch] = struct{}{}
 	}
 	c.hosts.ended(w.used && time.Since(w.born) > c.session.timeout/3)
 	if c.closed {
-		c.fireOrphans(WatchClosed)
+		c.fireDetached(WatchClosed)
 		return
 	}
 	if !errors.Is(err, net.ErrClosed) || c.lastErr == nil {
@@ -177,16 +177,16 @@ func (c *Conn) wireDied(w *wire, err error, orphans []*Watch) {
 		c.push(Event{Kind: Attempted, Server: w.server, Err: err})
 	}
 	if c.session.over {
-		c.fireOrphans(WatchSessionLost)
+		c.fireDetached(WatchSessionLost)
 	}
 	c.detach(w)
 	if c.wire != nil { // there is another connection already
-		c.fireOrphans(WatchReset)
+		c.fireDetached(WatchReset)
 	}
 }
 
 // detach takes w out of use, if it is in use; c.mu is held.
-func (c *Conn) detach(w *wire) {
+func (c *Conn) detach(w *muxConn) {
 	if c.wire != w {
 		return
 	}
@@ -197,10 +197,10 @@ func (c *Conn) detach(w *wire) {
 	c.setState(state.Suspended)
 }
 
-// fireOrphans tells the watches of connections that are gone; c.mu is held.
-func (c *Conn) fireOrphans(t EventType) {
-	for watch := range c.orphans {
+// fireDetached tells the watches of connections that are gone; c.mu is held.
+func (c *Conn) fireDetached(t EventType) {
+	for watch := range c.detached {
 		watch.fire(WatchEvent{Type: t, Path: watch.path})
 	}
-	clear(c.orphans)
+	clear(c.detached)
 }

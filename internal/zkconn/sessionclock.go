@@ -34,8 +34,8 @@ type sessionClock struct {
 }
 
 // The fractions of the session timeout that the rules name.
-func (s *sessionClock) period() time.Duration   { return s.timeout * 30 / 100 }
-func (s *sessionClock) oldest() time.Duration   { return s.timeout * 60 / 100 }
+func (s *sessionClock) period() time.Duration { return s.timeout * 30 / 100 }
+func (s *sessionClock) oldest() time.Duration { return s.timeout * 60 / 100 }
 
 // spacing is how long before the first request of a proof another one must have been answered.
 func spacing(timeout time.Duration) time.Duration { return timeout * 27 / 100 }

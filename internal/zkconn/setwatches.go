@@ -2,14 +2,13 @@ package zkconn
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/go-curator/curator/internal/jute"
 )
 
-// ErrCovered: one of several watches is on a path that has a persistent one, whose place it
-// would take at the server. Nothing was sent.
-var ErrCovered = errors.New("there is a persistent watch on the path")
+// ErrPersistentWatch: one of several watches is on a path that has a persistent one, whose place
+// it would take at the server. Nothing was sent.
+var ErrPersistentWatch = errors.New("there is a persistent watch on the path")
 
 // SetWatches returns the call that sets several data watches, all at one moment: those of
 // present on nodes that are expected to be there, those of missing on nodes that are not. A
@@ -51,24 +50,4 @@ func (c *Call) watches(yield func(*Watch) bool) {
 			}
 		}
 	}
-}
-
-// covered tells whether a persistent watch is on the path of one of the watches of SetWatches.
-func (s *subscriptions) covered(call *Call) bool {
-	covers := func(watch *Watch) bool { return s.cover(watch.path) }
-	return slices.ContainsFunc(call.present, covers) || slices.ContainsFunc(call.missing, covers)
-}
-
-// settle takes over what the answer to a call says of its watches.
-func (w *wire) settle(call *Call, code jute.Code) {
-	for watch := range call.watches {
-		idle := w.hub.replied(watch, call.Op, code)
-		if watch.notice > w.noticed && slices.Contains(call.present, watch) {
-			continue // told by this request, or of a change since seen: the server has set none
-		}
-		if idle {
-			w.removeWatch(watch)
-		}
-	}
-	w.noticed = w.conn.notices.Load()
 }

@@ -31,7 +31,7 @@ func (t *together) several(name, present, missing string) {
 	}
 	call := zkconn.SetWatches(seen, set[:1], set[1:])
 	err := t.conn.Do(t.Context(), 0, call)
-	if covered != errors.Is(err, zkconn.ErrCovered) || !covered && (err != nil || call.Err != nil) {
+	if covered != errors.Is(err, zkconn.ErrPersistentWatch) || !covered && (err != nil || call.Err != nil) {
 		t.r.Fatal(covered, err, call.Err)
 	}
 	if covered {

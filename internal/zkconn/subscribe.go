@@ -2,189 +2,7 @@ package zkconn
 
 import (
 	"context"
-	"maps"
-	"slices"
-	"strings"
-	"sync"
-
-	"github.com/go-curator/curator/internal/jute"
 )
-
-// Subscription is a persistent watch: it hears of every change of a node, and if it is
-// recursive of everything below, until it is given back. It outlives connections and
-// sessions: it is put back ahead of all other requests, and told WatchReset.
-type Subscription struct {
-	path      string
-	recursive bool
-	fn        func(WatchEvent)
-}
-
-// NewSubscription returns a subscription for [Conn.Subscribe]. One that is not recursive
-// hears of the node's children, too, one that is hears of created and deleted nodes
-// instead. fn is called as that of a [Watch] is: it must only pass the event on.
-func NewSubscription(path string, recursive bool, fn func(WatchEvent)) *Subscription {
-	return &Subscription{path, recursive, fn}
-}
-
-// subscriptions are those of a Conn. A server keeps one mode for a path and connection, the
-// last one asked for, and a one-shot watch is such a mode, too. So it is asked for the one
-// that hears of the most, and who wants less is served from that: with a recursive watch,
-// which says nothing of changed children, they are concluded from what happens to these.
-//
-// mu is taken last, and what is changed is changed under the lock of the wire in use, too:
-// a request and what is known of the server's watches change together.
-type subscriptions struct {
-	mu     sync.Mutex
-	byPath map[string]map[*Subscription]struct{}
-}
-
-// add reports whether the subscription is new.
-func (s *subscriptions) add(sub *Subscription) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	subs := s.byPath[sub.path]
-	if subs == nil {
-		subs = map[*Subscription]struct{}{}
-		if s.byPath == nil {
-			s.byPath = map[string]map[*Subscription]struct{}{}
-		}
-		s.byPath[sub.path] = subs
-	}
-	_, known := subs[sub]
-	subs[sub] = struct{}{}
-	return !known
-}
-
-// remove reports whether there was the subscription.
-func (s *subscriptions) remove(sub *Subscription) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	subs := s.byPath[sub.path]
-	_, known := subs[sub]
-	delete(subs, sub)
-	if len(subs) == 0 {
-		delete(s.byPath, sub.path)
-	}
-	return known
-}
-
-// paths returns how many paths are watched.
-func (s *subscriptions) paths() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.byPath)
-}
-
-// recursive tells whether the server was asked for the recursive kind; mu is held.
-func (s *subscriptions) recursive(path string) bool {
-	for sub := range s.byPath[path] {
-		if sub.recursive {
-			return true
-		}
-	}
-	return false
-}
-
-// cover tells whether the server's persistent watch of a path does for a one-shot watch,
-// too. That would be harmful then: it would take the place of the persistent one.
-func (s *subscriptions) cover(path string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.byPath[path]) > 0
-}
-
-// fire tells subscriptions of an event. It returns the parent of the node if its children
-// have changed and the server does not say so.
-func (s *subscriptions) fire(e WatchEvent) (silent string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.byPath) == 0 {
-		return ""
-	}
-	aboutChildren := e.Type == NodeChildrenChanged
-	for sub := range s.byPath[e.Path] {
-		if !sub.recursive || !aboutChildren {
-			sub.fn(e)
-		}
-	}
-	if e.Path == "/" || aboutChildren {
-		return ""
-	}
-	for path := e.Path; path != "/"; {
-		path = parentOf(path)
-		for sub := range s.byPath[path] {
-			if sub.recursive {
-				sub.fn(e)
-			}
-		}
-	}
-	if e.Type == NodeDataChanged {
-		return ""
-	}
-	parent := parentOf(e.Path)
-	if s.recursive(parent) {
-		return parent
-	}
-	return ""
-}
-
-func parentOf(path string) string {
-	return path[:max(strings.LastIndexByte(path, '/'), 1)]
-}
-
-// tell tells all subscriptions, each with its own path.
-func (s *subscriptions) tell(t EventType) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for path, subs := range s.byPath {
-		for sub := range subs {
-			sub.fn(WatchEvent{Type: t, Path: path})
-		}
-	}
-}
-
-// restoring returns the requests that put all watches back, each below a size that every
-// server takes.
-func (s *subscriptions) restoring(zxid int64) []*Call {
-	const most = 128 << 10
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var calls []*Call
-	var req *jute.SetWatches2
-	size := 0
-	for _, path := range slices.Sorted(maps.Keys(s.byPath)) {
-		if req == nil || size+len(path) > most {
-			size = 0
-			// A server of 3.8 fails on lists that are missing instead of empty.
-			req = &jute.SetWatches2{
-				RelativeZxid: zxid, DataWatches: []string{}, ExistWatches: []string{}, ChildWatches: []string{},
-				PersistentWatches: []string{}, PersistentRecursiveWatches: []string{},
-			}
-			calls = append(calls, &Call{Op: jute.OpSetWatches2, Req: req})
-		}
-		size += 4 + len(path)
-		if s.recursive(path) {
-			req.PersistentRecursiveWatches = append(req.PersistentRecursiveWatches, path)
-		} else {
-			req.PersistentWatches = append(req.PersistentWatches, path)
-		}
-	}
-	return calls
-}
-
-// adjusting returns the request that makes the server's watch of a path what is needed now.
-func (s *subscriptions) adjusting(path string) *Call {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.byPath[path]) == 0 {
-		return &Call{Op: jute.OpRemoveWatches, Req: &jute.WatchesRequest{Path: path, Type: jute.WatcherAny}}
-	}
-	mode := jute.ModePersistent
-	if s.recursive(path) {
-		mode = jute.ModePersistentRecursive
-	}
-	return &Call{Op: jute.OpAddWatch, Req: &jute.AddWatchRequest{Path: path, Mode: mode}}
-}
 
 // Subscribe sets a persistent watch. When it returns nil the server had it: what changes
 // from then on is heard of, or WatchReset, which is also told if the watch had to be put
@@ -196,7 +14,7 @@ func (c *Conn) Subscribe(ctx context.Context, sub *Subscription) error {
 		if err != nil {
 			return err
 		}
-		b, err := w.subscribe(sub)
+		b, err := w.subscribe(sub, c.cfg.MaxRequest)
 		if err != nil {
 			return err
 		}
@@ -208,7 +26,7 @@ func (c *Conn) Subscribe(ctx context.Context, sub *Subscription) error {
 				return ctxError(ctx, false)
 			}
 		}
-		err = b.await(ctx, w)
+		err = c.await(ctx, b, w)
 		if err == nil {
 			err = b.calls[0].Err
 		}
@@ -219,21 +37,22 @@ func (c *Conn) Subscribe(ctx context.Context, sub *Subscription) error {
 	}
 }
 
-// subscribe queues the request for a subscription, or returns nil if the wire is dead.
-func (w *wire) subscribe(sub *Subscription) (*batch, error) {
+// subscribe queues the request for a subscription, of limit bytes at most, or returns nil if the
+// connection is dead.
+func (w *muxConn) subscribe(sub *Subscription, limit int) (*batch, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.err != nil || w.mute {
+	if w.err != nil || w.writeFailed {
 		return nil, nil
 	}
-	w.conn.subs.add(sub)
-	b, err := newBatch([]*Call{w.conn.subs.adjusting(sub.path)}, w.conn.cfg.MaxRequest)
+	w.watches.persistent.add(sub)
+	b, err := newBatch([]*Call{w.watches.persistent.adjusting(sub.path)}, limit)
 	if err != nil {
-		w.conn.subs.remove(sub)
+		w.watches.persistent.remove(sub)
 		return nil, err
 	}
 	b.calls[0].Session = w.session
-	w.enqueue(outgoing{batch: b})
+	w.enqueueFrame(outgoing{batch: b})
 	return b, nil
 }
 
@@ -262,25 +81,37 @@ func (c *Conn) unsubscribe(sub *Subscription) *batch {
 	defer c.mu.Unlock()
 	w := c.wire
 	if w == nil {
-		c.subs.remove(sub)
+		c.persistent.remove(sub)
 		return nil
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !c.subs.remove(sub) {
+	if !c.persistent.remove(sub) {
 		return nil
 	}
 	// Waiters that relied on the server's watch have none of their own.
 	for _, kind := range []WatchKind{WatchData, WatchChildren} {
-		w.hub.fire(watchKey{sub.path, kind}, WatchEvent{Type: WatchReset, Path: sub.path})
+		w.watches.fire(watchKey{sub.path, kind}, WatchEvent{Type: WatchReset, Path: sub.path})
 	}
 	if w.err != nil {
 		return nil
 	}
-	b, err := newBatch([]*Call{c.subs.adjusting(sub.path)}, maxFrame)
+	b, err := newBatch([]*Call{c.persistent.adjusting(sub.path)}, maxFrame)
 	if err != nil {
 		return nil // longer than any path that the server has a watch for
 	}
-	w.enqueue(outgoing{batch: b})
+	w.enqueueFrame(outgoing{batch: b})
 	return b
+}
+
+// Unwatch gives back a watch that has not fired; for one that has it does nothing.
+// After Unwatch returns the watch's function is not called.
+func (c *Conn) Unwatch(watch *Watch) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.detached, watch)
+	watch.over.Store(true)
+	if table := watch.setIn.Load(); table != nil {
+		table.unwatch(watch)
+	}
 }

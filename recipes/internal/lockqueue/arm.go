@@ -46,7 +46,7 @@ func (c *Contender) arm(ctx context.Context) (phase, error) {
 	wants := c.wants()
 	if c.mayArmTogether(len(wants)) {
 		next, err := c.armTogether(ctx, conn, wants)
-		if !errors.Is(err, zkconn.ErrCovered) {
+		if !errors.Is(err, zkconn.ErrPersistentWatch) {
 			return next, err
 		}
 	}
@@ -71,7 +71,7 @@ func (c *Contender) armTogether(ctx context.Context, conn *zkconn.Conn, wants []
 	}
 	if err := c.send(ctx, conn, calls...); err != nil {
 		c.watches.Forget()
-		if errors.Is(err, zkconn.ErrCovered) {
+		if errors.Is(err, zkconn.ErrPersistentWatch) {
 			return look, err
 		}
 		return c.afterNoAnswer(ctx, err)

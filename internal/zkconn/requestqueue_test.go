@@ -6,11 +6,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever comes and goes, the line gives back what was put in, in that order, and keeps
+// Whatever comes and goes, the queue gives back what was put in, in that order, and keeps
 // nothing of what was taken.
-func TestLine(t *testing.T) {
+func TestPendingQueue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var l line
+		var l pendingQueue
 		next, oldest := int32(0), int32(0)
 		for _, n := range rapid.SliceOf(rapid.IntRange(-40, 40)).Draw(t, "added, or if negative taken") {
 			for ; n > 0; n-- {
@@ -40,9 +40,9 @@ func TestLine(t *testing.T) {
 	})
 }
 
-// A line of constant length needs no new memory, and one that was very long gives it back.
-func TestLineMemory(t *testing.T) {
-	var l line
+// A queue of constant length needs no new memory, and one that was very long gives it back.
+func TestPendingQueueMemory(t *testing.T) {
+	var l pendingQueue
 	for range 3 {
 		l.add(pending{})
 	}

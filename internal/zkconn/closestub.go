@@ -10,9 +10,9 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 )
 
-// A farewell plays the server's part when the driver is to end and there is no server: the
+// A closeStub plays the server's part when the driver is to end and there is no server: the
 // driver's Close waits a second for the answer to its last request unless it gets one.
-type farewell struct {
+type closeStub struct {
 	answers chan []byte
 	rest    []byte
 	gone    chan struct{}
@@ -23,24 +23,24 @@ type farewell struct {
 	parted  bool
 }
 
-// newFarewell returns the other end of a connection. With greeted the driver has its
+// newCloseStub returns the other end of a connection. With greeted the driver has its
 // session already, otherwise it is given one, in order that it goes on.
-func newFarewell(greeted bool) *farewell {
+func newCloseStub(greeted bool) *closeStub {
 	gone := make(chan struct{})
-	return &farewell{
+	return &closeStub{
 		greeted: greeted, gone: gone, answers: make(chan []byte, 2),
 		close: sync.OnceFunc(func() { close(gone) }),
 	}
 }
 
 // greet answers the connect request.
-func (f *farewell) greet() {
+func (f *closeStub) greet() {
 	r := jute.ConnectResponse{TimeOut: 1000, SessionID: 1, Passwd: make([]byte, 16)}
 	f.answers <- frameOf(jute.AppendBool(r.Append(nil), false))
 }
 
 // Write takes the connect request and that to close the session; others get no answer.
-func (f *farewell) Write(p []byte) (int, error) {
+func (f *closeStub) Write(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
@@ -60,11 +60,8 @@ func isClose(p []byte) bool {
 	return len(p) >= 12 && int32(binary.BigEndian.Uint32(p[8:])) == jute.OpClose
 }
 
-// frameOf returns b with its length before it.
-func frameOf(b []byte) []byte { return append(jute.AppendInt32(nil, int32(len(b))), b...) }
-
 // Read returns the answers.
-func (f *farewell) Read(p []byte) (int, error) {
+func (f *closeStub) Read(p []byte) (int, error) {
 	if len(f.rest) == 0 {
 		select {
 		case f.rest = <-f.answers:
@@ -78,22 +75,22 @@ func (f *farewell) Read(p []byte) (int, error) {
 }
 
 // Close ends Read.
-func (f *farewell) Close() error {
+func (f *closeStub) Close() error {
 	f.close()
 	return nil
 }
 
 // LocalAddr returns an address that stands for none.
-func (f *farewell) LocalAddr() net.Addr { return &net.TCPAddr{} }
+func (f *closeStub) LocalAddr() net.Addr { return &net.TCPAddr{} }
 
 // RemoteAddr returns an address that stands for none.
-func (f *farewell) RemoteAddr() net.Addr { return &net.TCPAddr{} }
+func (f *closeStub) RemoteAddr() net.Addr { return &net.TCPAddr{} }
 
 // SetDeadline does nothing: every answer comes at once.
-func (f *farewell) SetDeadline(time.Time) error { return nil }
+func (f *closeStub) SetDeadline(time.Time) error { return nil }
 
 // SetReadDeadline does nothing, as SetDeadline.
-func (f *farewell) SetReadDeadline(time.Time) error { return nil }
+func (f *closeStub) SetReadDeadline(time.Time) error { return nil }
 
 // SetWriteDeadline does nothing, as SetDeadline.
-func (f *farewell) SetWriteDeadline(time.Time) error { return nil }
+func (f *closeStub) SetWriteDeadline(time.Time) error { return nil }

@@ -1,0 +1,506 @@
+package zkconn
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-curator/curator/internal/jute"
+)
+
+const (
+	// headerSize is the size of a reply's header, the smallest frame after the handshake.
+	headerSize = 16
+	// maxFrame bounds what a server may send at once. Lists of children are the largest
+	// answers; 16 MiB are some hundred thousand names.
+	maxFrame = 16 << 20
+	// handshake sizes: a connect reply has 36 bytes, 37 since 3.4.
+	minHandshake, maxHandshake = 36, 256
+	// readBuffer is enough for the answers to many small requests.
+	readBuffer = 16 << 10
+)
+
+// owner is told what happens on a muxConn. established, died and sessionRefused are called
+// without the lock of the muxConn; the others may be called with it.
+type owner interface {
+	// handshakeTimeout is how long a server has to answer the connect request.
+	handshakeTimeout() time.Duration
+	// closing tells whether the owner is to end.
+	closing() bool
+	// prepare completes the connect request.
+	prepare(r *jute.ConnectRequest)
+	// established takes the connection into use. The connect request was sent at that time.
+	established(m *muxConn, r jute.ConnectResponse, sent time.Duration) error
+	// sessionRefused is told that the server does not know the session.
+	sessionRefused()
+	// heard is told that a request was answered that was sent at that time, with its zxid.
+	heard(sent time.Duration, zxid int64)
+	// prove and wrote are told what answers say of the session.
+	prove(session int64, p proof)
+	wrote(session int64, s stamp)
+	// sessionClosed is told that the server has closed the session, as it was asked to.
+	sessionClosed()
+	// credentialsRejected is told that the server has rejected the credentials.
+	credentialsRejected()
+	// died takes the connection out of use, and takes the watches that were set on it.
+	died(m *muxConn, err error, detached []*Watch)
+}
+
+// shared is what the connections of a Conn have in common.
+type shared struct {
+	clock      clock
+	persistent subscriptions
+	eventIDs   atomic.Int64   // how many events servers have told
+	workers    sync.WaitGroup // the writers
+}
+
+// A muxConn is the net.Conn under the driver's connection. The driver writes and reads
+// whole frames through it and does not notice that they are not the only ones.
+type muxConn struct {
+	owner  owner
+	shared *shared
+	raw    net.Conn
+	server string
+	born   time.Time
+	used   bool // it was established; guarded by the owner
+
+	// Of the goroutine that reads, the driver's.
+	br           *bufio.Reader
+	rest         []byte // of a frame for the driver
+	open         bool   // the handshake is over
+	connectReply bool   // and the driver has its answer
+	stubbed      bool   // stub is set
+
+	connectWritten bool // the connect request has passed; of the goroutine that writes, the driver's
+
+	// Set when the handshake is over, before the connection is handed out.
+	session int64
+	timeout time.Duration
+
+	mu          sync.Mutex
+	requests    requestQueue
+	watches     watchTable
+	asking      bool          // a request for a proof is under way
+	pinged      time.Duration // when a ping of our own was sent
+	stub        *closeStub    // takes the server's place at the end
+	closeXid    int32         // the driver's request to close the session, once it is sent
+	writeFailed bool          // reading goes on for a moment
+	err         error         // why the connection is dead, nil while it lives
+
+	wake chan struct{} // tells the writer of requests that wait
+	dead chan struct{}
+}
+
+func newMuxConn(o owner, s *shared, syncProof bool, raw net.Conn, server string) *muxConn {
+	m := &muxConn{
+		owner: o, shared: s, raw: raw, server: server, born: time.Now(),
+		br:       bufio.NewReaderSize(raw, readBuffer),
+		requests: requestQueue{xid: firstXid, evidence: evidence{syncProof: syncProof}},
+		wake:     make(chan struct{}, 1), dead: make(chan struct{}),
+	}
+	m.watches = watchTable{persistent: &s.persistent, unwatch: m.unwatch}
+	s.workers.Go(func() {
+		m.writeLoop()
+		<-m.dead
+		_ = raw.Close()
+	})
+	return m
+}
+
+// Read gives the driver the frames that are its own.
+func (m *muxConn) Read(p []byte) (int, error) {
+	for len(m.rest) == 0 && !m.stubbed {
+		frame, err := m.readFrame()
+		if err == nil {
+			err = m.dispatch(frame)
+		}
+		if err != nil {
+			m.fail(err)
+			if m.stubbed = m.useStub(); !m.stubbed {
+				return 0, err
+			}
+		}
+	}
+	if m.stubbed {
+		return m.stub.Read(p)
+	}
+	n := copy(p, m.rest)
+	m.rest = m.rest[n:]
+	return n, nil
+}
+
+// useStub takes the server's place if the driver, which is to end, has a last request that
+// would get no answer from this connection, which is dead.
+func (m *muxConn) useStub() bool {
+	closing := m.owner.closing()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	refused := m.connectReply && m.session == 0
+	if !closing || refused || m.closeXid != 0 {
+		return false
+	}
+	m.stub = newCloseStub(true)
+	if !m.connectReply {
+		m.stub.greet()
+	}
+	return true
+}
+
+// readFrame reads one frame, its length included.
+func (m *muxConn) readFrame() ([]byte, error) {
+	deadline := m.born.Add(m.owner.handshakeTimeout())
+	least, most := minHandshake, maxHandshake
+	if m.open {
+		// The driver pings every third of the timeout, so that a living server is
+		// silent for little more than a third.
+		deadline = time.Now().Add(m.timeout * 2 / 3)
+		least, most = headerSize, maxFrame
+	}
+	m.mu.Lock()
+	ending := m.writeFailed
+	m.mu.Unlock()
+	if !ending {
+		if err := m.raw.SetReadDeadline(deadline); err != nil {
+			return nil, err
+		}
+	}
+	frame, err := readFrame(m.br, least, most)
+	if err != nil && !m.open && errors.Is(err, errFrameSize) {
+		err = fmt.Errorf("%w (first bytes %q)", ErrNotZooKeeper, frame)
+	}
+	return frame, err
+}
+
+// dispatch delivers a frame to whom it belongs.
+func (m *muxConn) dispatch(frame []byte) error {
+	if !m.open {
+		if err := m.handshakeDone(frame[4:]); err != nil {
+			return err
+		}
+		m.rest, m.connectReply = frame, true
+		return nil
+	}
+	header, err := jute.DecodeReplyHeader(frame[4:])
+	if err != nil {
+		return err
+	}
+	body := frame[4+headerSize:]
+	if header.Xid == jute.XidNotification {
+		return m.onEvent(header, body)
+	}
+	p, then, err := m.onReply(header, body)
+	if err != nil {
+		return err
+	}
+	if then != nil {
+		then()
+	}
+	switch call := p.call(); {
+	case call == nil:
+		m.rest = frame
+	case header.Err == jute.CodeOK:
+	case call.Op == jute.OpAuth:
+		m.owner.credentialsRejected()
+	case call.Op == jute.OpSetWatches2:
+		return fmt.Errorf("watches were not put back: %w", codeError(header.Err))
+	}
+	return nil
+}
+
+// onEvent tells those who watch of an event.
+func (m *muxConn) onEvent(header jute.ReplyHeader, body []byte) error {
+	var event jute.WatcherEvent
+	if err := jute.Decode(body, &event); err != nil {
+		return err
+	}
+	if event.Type > 0 && !strings.HasPrefix(event.Path, "/") {
+		return fmt.Errorf("an event for the path %q", event.Path)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.watches.onEvent(WatchEvent{EventType(event.Type), event.Path, header.Zxid, m.shared.eventIDs.Add(1)})
+	return nil
+}
+
+// onReply takes over the answer to the oldest request that waits for one. What it says of the
+// session is known before the caller hears of it.
+func (m *muxConn) onReply(header jute.ReplyHeader, body []byte) (p pending, then func(), err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if p, err = m.requests.answered(header.Xid); err != nil {
+		return p, nil, err
+	}
+	m.owner.heard(p.stamp.sent, header.Zxid)
+	m.learn(p.stamp, p.op(), header.Err == jute.CodeOK)
+	call := p.call()
+	if call == nil {
+		if m.closeXid != 0 && p.xid == m.closeXid {
+			m.owner.sessionClosed()
+		}
+		return p, nil, nil
+	}
+	m.enqueue(m.watches.onReply(call, header.Err, m.shared.eventIDs.Load())...)
+	if p.reply(header, body) {
+		then = p.batch.then
+	}
+	return p, then, nil
+}
+
+// learn takes over what an answer says of the session; m.mu is held.
+func (m *muxConn) learn(s stamp, op jute.Op, ok bool) {
+	if ok && writes(op) {
+		m.owner.wrote(m.session, s)
+	}
+	if p, proved := m.requests.evidence.answer(s, op, ok, m.shared.clock.awake); proved {
+		m.owner.prove(m.session, p)
+	}
+}
+
+// handshakeDone reads the connect reply, which the driver gets to see, too.
+func (m *muxConn) handshakeDone(frame []byte) error {
+	var r jute.ConnectResponse
+	if err := jute.Decode(frame, &r); err != nil {
+		return err
+	}
+	if r.SessionID != 0 && r.TimeOut <= 0 { // the driver would crash on its ticker
+		return fmt.Errorf("%w (a session of %d ms)", ErrNotZooKeeper, r.TimeOut)
+	}
+	m.open = true
+	m.mu.Lock()
+	m.session, m.timeout = r.SessionID, time.Duration(r.TimeOut)*time.Millisecond
+	sent := m.requests.connectSent
+	m.requests.evidence.connected(m.timeout, sent, m.shared.clock.awake())
+	m.mu.Unlock()
+	if r.SessionID == 0 {
+		m.owner.sessionRefused()
+		// The driver reads the refusal and dials again without closing this one.
+		m.fail(ErrSessionExpired)
+		return nil
+	}
+	return m.owner.established(m, r, sent)
+}
+
+// Write takes one whole frame of the driver's. It never fails: a write error closes the
+// connection, and the reading side tells the driver, which survives that better.
+func (m *muxConn) Write(p []byte) (int, error) {
+	o := outgoing{frame: slices.Clone(p)}
+	if !m.connectWritten {
+		m.connectWritten = true
+		o.frame = m.connectRequest(o.frame)
+	} else {
+		o.xid = int32(binary.BigEndian.Uint32(p[4:]))
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stub != nil {
+		return m.stub.Write(p)
+	}
+	if isClose(p) {
+		m.closeXid = o.xid // also on a dead connection: the driver does not send it again, nobody is to wait for it
+	}
+	if m.err == nil {
+		m.enqueueFrame(o)
+	}
+	return len(p), nil
+}
+
+// connectRequest corrects the driver's connect request: the highest zxid seen counts
+// our own replies, and a session that was given up locally is not resumed.
+func (m *muxConn) connectRequest(frame []byte) []byte {
+	var r jute.ConnectRequest
+	if len(frame) < 4 || jute.Decode(frame[4:], &r) != nil {
+		return frame // not the driver we know; the server will say so
+	}
+	m.owner.prepare(&r)
+	b := r.Append(make([]byte, 4, 4+len(frame)+1))
+	b = jute.AppendBool(b, false) // not content with a read-only server
+	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
+	return b
+}
+
+// enqueueFrame hands o to the writer; the caller holds m.mu and has seen m.err nil.
+func (m *muxConn) enqueueFrame(o outgoing) {
+	m.requests.outgoing = append(m.requests.outgoing, o)
+	select {
+	case m.wake <- struct{}{}:
+	default: // it has been told already
+	}
+}
+
+// enqueue sends calls whose answers nobody waits for; m.mu is held. On a dead connection it does
+// nothing. One that is too long for a frame is left out: no server has taken its path.
+func (m *muxConn) enqueue(calls ...*Call) {
+	for _, call := range calls {
+		if b, err := newBatch([]*Call{call}, maxFrame); err == nil && m.err == nil {
+			m.enqueueFrame(outgoing{batch: b})
+		}
+	}
+}
+
+// maxWaiting is how many requests may wait for an answer: a server that is stopped, and
+// callers that give up soon and try again, must not fill the memory.
+const maxWaiting = 100_000
+
+var (
+	errDead    = errors.New("the connection has ended")
+	errCrowded = &TransportError{Err: ErrThrottled, Detail: fmt.Errorf("%d requests wait for an answer", maxWaiting)}
+)
+
+// send queues a batch, or returns errDead, errCrowded or ErrPersistentWatch.
+func (m *muxConn) send(b *batch) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.err != nil || m.writeFailed:
+		return errDead
+	case m.requests.len() >= maxWaiting:
+		return errCrowded
+	}
+	if slices.ContainsFunc(b.calls, m.watches.persistent.conflicts) {
+		return ErrPersistentWatch
+	}
+	for i, call := range b.calls {
+		call.Session = m.session
+		for watch := range call.watches {
+			m.watches.add(watch)
+		}
+		if call.Watch != nil {
+			b.setWatch(i, !m.watches.persistent.hasPersistentWatch(call.Watch.path))
+		}
+	}
+	m.enqueueFrame(outgoing{batch: b})
+	return nil
+}
+
+// unwatch gives a watch back. The removal of the server's is queued under the same lock as every
+// read, so that a later read's watch is set behind it.
+func (m *muxConn) unwatch(watch *Watch) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.enqueue(m.watches.remove(watch)...)
+}
+
+// writeLoop writes what is queued, everything in one write, until the connection is dead.
+func (m *muxConn) writeLoop() {
+	var buf []byte
+	for {
+		select {
+		case <-m.wake:
+		case <-m.dead:
+			return
+		}
+		// A deadline that cannot be set ends the connection before anything counts as sent.
+		if err := m.setWriteDeadline(); err != nil {
+			m.fail(err)
+			return
+		}
+		if buf = m.collect(buf[:0]); len(buf) == 0 {
+			continue
+		}
+		if err := writeChunks(m.raw, buf, m.setWriteDeadline); err != nil {
+			m.onWriteError(err)
+			return
+		}
+		if cap(buf) > 1<<20 {
+			buf = nil // an exceptionally large request shall not be kept for ever
+		}
+	}
+}
+
+func (m *muxConn) collect(buf []byte) []byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.requests.evidence.stamp(m.shared.clock.now(), m.shared.clock.awake())
+	return m.requests.collect(buf, now)
+}
+
+// setWriteDeadline bounds a write: a server that takes nothing for so long is lost.
+func (m *muxConn) setWriteDeadline() error {
+	m.mu.Lock()
+	timeout := m.timeout / 3
+	m.mu.Unlock()
+	if timeout == 0 {
+		timeout = m.owner.handshakeTimeout()
+	}
+	return m.raw.SetWriteDeadline(time.Now().Add(timeout))
+}
+
+// drainTime is how long a connection that takes nothing any more is still read.
+const drainTime = 250 * time.Millisecond
+
+// onWriteError ends the connection, after what the server has said before: it may be the reason.
+func (m *muxConn) onWriteError(err error) {
+	m.mu.Lock()
+	m.writeFailed = true
+	m.mu.Unlock()
+	if err := m.raw.SetReadDeadline(time.Now().Add(drainTime)); err != nil {
+		m.fail(err)
+		return
+	}
+	timer := time.NewTimer(drainTime)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		m.fail(err)
+	case <-m.dead:
+	}
+}
+
+// Close closes the connection, as the driver asks for.
+func (m *muxConn) Close() error {
+	m.fail(net.ErrClosed)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stub != nil {
+		return m.stub.Close()
+	}
+	return nil
+}
+
+// fail ends the connection: what was sent is in doubt, what was not is free to be sent again.
+func (m *muxConn) fail(err error) {
+	m.mu.Lock()
+	if m.err != nil {
+		m.mu.Unlock()
+		return
+	}
+	m.err = err
+	close(m.dead)
+	why := because(m.server, err)
+	then := m.requests.drain(
+		&TransportError{Err: ErrConnectionLoss, Detail: why, Sent: true},
+		&TransportError{Err: ErrConnectionLoss, Detail: why})
+	detached := m.watches.drain()
+	m.mu.Unlock()
+	m.owner.died(m, err, detached)
+	for _, fn := range then {
+		if fn != nil {
+			fn()
+		}
+	}
+	// This ends reads and writes at once. The writer closes the connection, which for TLS
+	// may take seconds.
+	_ = m.raw.SetDeadline(time.Unix(1, 0))
+}
+
+// LocalAddr returns the connection's local address.
+func (m *muxConn) LocalAddr() net.Addr { return m.raw.LocalAddr() }
+
+// RemoteAddr returns the connection's remote address.
+func (m *muxConn) RemoteAddr() net.Addr { return m.raw.RemoteAddr() }
+
+// SetDeadline does nothing: the connection has deadlines of its own, tighter than the driver's.
+func (m *muxConn) SetDeadline(time.Time) error { return nil }
+
+// SetReadDeadline does nothing, as SetDeadline.
+func (m *muxConn) SetReadDeadline(time.Time) error { return nil }
+
+// SetWriteDeadline does nothing, as SetDeadline.
+func (m *muxConn) SetWriteDeadline(time.Time) error { return nil }

@@ -1,0 +1,157 @@
+package zkconn
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/go-curator/curator/internal/jute"
+)
+
+// firstXid is the first of our own requests; they count down from here.
+const firstXid = -1000
+
+// requestQueue holds the requests of a connection: those that wait to be written, and those that
+// wait for an answer. The lock of the connection guards it.
+type requestQueue struct {
+	outgoing    []outgoing
+	pending     pendingQueue // in the order in which they were written
+	xid         int32
+	connectSent time.Duration // when the connect request was sent; zero before
+	evidence    evidence
+}
+
+// outgoing is what waits to be written: a batch, or one frame of the driver's.
+type outgoing struct {
+	batch *batch
+	frame []byte
+	xid   int32
+}
+
+// collect appends all frames that wait to buf; from then on they wait for an answer.
+func (q *requestQueue) collect(buf []byte, now stamp) []byte {
+	for _, o := range q.outgoing {
+		switch {
+		case o.batch == nil && q.connectSent == 0: // the handshake, whose answer has no header
+			q.connectSent = now.sent
+			buf = append(buf, o.frame...)
+		case o.batch == nil:
+			buf = append(buf, o.frame...)
+			q.pending.add(pending{xid: o.xid, stamp: now})
+		case o.batch.phase.CompareAndSwap(batchQueued, batchSent):
+			for i, start := range o.batch.starts {
+				xid := q.nextXid()
+				binary.BigEndian.PutUint32(o.batch.frames[start+4:], uint32(xid))
+				q.pending.add(pending{xid: xid, stamp: now, batch: o.batch, index: i})
+			}
+			buf = append(buf, o.batch.frames...)
+			o.batch.frames = nil
+		}
+	}
+	clear(q.outgoing)
+	q.outgoing = q.outgoing[:0]
+	return buf
+}
+
+func (q *requestQueue) nextXid() int32 {
+	xid := q.xid
+	q.xid--
+	if q.xid == math.MinInt32 {
+		q.xid = firstXid
+	}
+	return xid
+}
+
+// answered takes the oldest request off the queue. A server answers in the order of the requests;
+// another order means that the stream cannot be relied upon.
+func (q *requestQueue) answered(xid int32) (pending, error) {
+	waiting := q.pending.waiting()
+	if len(waiting) == 0 || waiting[0].xid != xid {
+		return pending{}, fmt.Errorf("request %d was answered out of order", xid)
+	}
+	return q.pending.take(), nil
+}
+
+// len returns how many requests wait.
+func (q *requestQueue) len() int { return len(q.outgoing) + len(q.pending.waiting()) }
+
+// drain empties the queue and finishes all batches, with an error for those that were sent and
+// one for those that were not. It returns what is to be called without locks.
+func (q *requestQueue) drain(sent, unsent error) (then []func()) {
+	for _, p := range q.pending.waiting() {
+		if p.batch != nil && p.batch.err == nil {
+			p.batch.finish(sent)
+			then = append(then, p.batch.then)
+		}
+	}
+	for _, o := range q.outgoing {
+		if o.batch != nil && o.batch.withdraw() {
+			o.batch.finish(unsent)
+			then = append(then, o.batch.then)
+		}
+	}
+	q.pending, q.outgoing = pendingQueue{}, nil
+	return then
+}
+
+// pending is a request that was written and not answered.
+type pending struct {
+	xid   int32
+	stamp stamp
+	batch *batch // nil for the driver's own
+	index int
+}
+
+// call returns the request; nil for one of the driver's own.
+func (p *pending) call() *Call {
+	if p.batch == nil {
+		return nil
+	}
+	return p.batch.calls[p.index]
+}
+
+// op returns the operation. The driver's own are like pings: they prove nothing.
+func (p *pending) op() jute.Op {
+	if call := p.call(); call != nil {
+		return call.Op
+	}
+	return jute.OpPing
+}
+
+// reply takes over the answer. It tells whether that was the last one of the batch.
+func (p *pending) reply(header jute.ReplyHeader, body []byte) (last bool) {
+	b := p.batch
+	b.replies = append(b.replies, reply{header.Zxid, header.Err, body})
+	if last = len(b.replies) == len(b.calls); last {
+		b.finish(nil)
+	}
+	return last
+}
+
+// pendingQueue is where what is pending waits, in memory that is used again.
+type pendingQueue struct {
+	all   []pending
+	taken int // of all, from the beginning
+}
+
+// waiting returns what has not been taken, the oldest first. It is valid until the next change.
+func (l *pendingQueue) waiting() []pending { return l.all[l.taken:] }
+
+func (l *pendingQueue) add(p pending) { l.all = append(l.all, p) }
+
+// take takes the oldest, of which there must be one.
+func (l *pendingQueue) take() pending {
+	p := l.all[l.taken]
+	l.all[l.taken] = pending{} // the answer need not live on
+	l.taken++
+	if rest := len(l.all) - l.taken; rest <= l.taken { // to move so few costs no more than to have taken the others
+		copy(l.all, l.all[l.taken:])
+		clear(l.all[rest:])
+		l.all, l.taken = l.all[:rest], 0
+	}
+	if cap(l.all) > 1<<10 && len(l.all) == 0 {
+		l.all = nil // an exceptionally long one shall not be kept for ever
+	}
+	return p
+}

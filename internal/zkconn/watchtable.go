@@ -1,0 +1,144 @@
+package zkconn
+
+import (
+	"slices"
+
+	"github.com/go-curator/curator/internal/jute"
+)
+
+type watchKey struct {
+	path string
+	kind WatchKind
+}
+
+// watchTable holds the watches of one connection: at the server they end with it, too. Its
+// methods return the requests that they need to be sent, at once and in order. The lock of the
+// connection guards it.
+type watchTable struct {
+	watches    map[watchKey]*Watch // the newest of its key, the others follow
+	persistent *subscriptions      // of all connections
+	unwatch    func(*Watch)        // gives a watch back, with the lock of the connection
+	lastEvent  int64               // the last one that came before the last reply
+}
+
+// add registers a watch before its request is sent: its event cannot come too early. One that is
+// given back meanwhile is not registered.
+func (t *watchTable) add(w *Watch) {
+	w.setIn.Store(t)
+	if w.over.Load() { // Unwatch looks at the two in the other order
+		return
+	}
+	key := watchKey{w.path, w.kind}
+	if t.watches == nil {
+		t.watches = map[watchKey]*Watch{}
+	}
+	if w.next = t.watches[key]; w.next != nil {
+		w.next.prev = w
+	}
+	t.watches[key] = w
+}
+
+// onReply takes over what the answer to a call says of its watches. lastEvent is the event that
+// came last.
+func (t *watchTable) onReply(call *Call, code jute.Code, lastEvent int64) (send []*Call) {
+	for watch := range call.watches {
+		idle := t.answered(watch, call.Op, code)
+		if watch.eventID > t.lastEvent && slices.Contains(call.present, watch) {
+			continue // told by this request, or of a change since seen: the server has set none
+		}
+		if idle {
+			send = append(send, t.removal(watch)...)
+		}
+	}
+	t.lastEvent = lastEvent
+	return send
+}
+
+// answered drops a watch that the server did not set. It reports whether the server has
+// set one that nobody waits for any more: its waiter has taken the event of an earlier
+// watch, or was given back.
+func (t *watchTable) answered(w *Watch, op jute.Op, code jute.Code) (idle bool) {
+	if code == jute.CodeOK || code == jute.CodeNoNode && op == jute.OpExists {
+		return t.watches[watchKey{w.path, w.kind}] == nil
+	}
+	w.over.Store(true)
+	t.drop(w)
+	return false
+}
+
+// remove gives a watch back. With the last waiter it goes from the server, too.
+func (t *watchTable) remove(w *Watch) (send []*Call) {
+	w.over.Store(true)
+	if t.drop(w) {
+		return t.removal(w)
+	}
+	return nil
+}
+
+// removal returns the request that removes the server's watch, unless that is the persistent one
+// of a subscription.
+func (t *watchTable) removal(w *Watch) []*Call {
+	if t.persistent.hasPersistentWatch(w.path) {
+		return nil
+	}
+	return []*Call{{Op: jute.OpRemoveWatches, Req: &jute.WatchesRequest{Path: w.path, Type: int32(w.kind)}}}
+}
+
+// drop removes a watch, if it is there, and reports whether it was the last for its node
+// and kind.
+func (t *watchTable) drop(w *Watch) (last bool) {
+	key := watchKey{w.path, w.kind}
+	if w.prev == nil && t.watches[key] != w {
+		return false
+	}
+	switch {
+	case w.prev != nil:
+		w.prev.next = w.next
+	case w.next != nil:
+		t.watches[key] = w.next
+	default:
+		delete(t.watches, key)
+		last = true
+	}
+	if w.next != nil {
+		w.next.prev = w.prev
+	}
+	w.prev, w.next = nil, nil
+	return last
+}
+
+// onEvent tells all who wait for an event.
+func (t *watchTable) onEvent(e WatchEvent) {
+	switch e.Type {
+	case NodeCreated, NodeDataChanged:
+		t.fire(watchKey{e.Path, WatchData}, e)
+	case NodeChildrenChanged:
+		t.fire(watchKey{e.Path, WatchChildren}, e)
+	case NodeDeleted:
+		t.fire(watchKey{e.Path, WatchData}, e)
+		t.fire(watchKey{e.Path, WatchChildren}, e)
+	default:
+		return // a session event of an old server, or the echo of a removal
+	}
+	if parent := t.persistent.fire(e); parent != "" {
+		t.onEvent(WatchEvent{NodeChildrenChanged, parent, e.Zxid, e.EventID})
+	}
+}
+
+func (t *watchTable) fire(key watchKey, e WatchEvent) {
+	first := t.watches[key]
+	delete(t.watches, key)
+	for w := range first.list() {
+		w.fire(e)
+	}
+}
+
+// drain empties the table.
+func (t *watchTable) drain() []*Watch {
+	var all []*Watch
+	for _, first := range t.watches {
+		all = slices.AppendSeq(all, first.list())
+	}
+	t.watches = nil
+	return all
+}
