@@ -40,6 +40,9 @@ func New(opts ...Option) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	if name := c.security.embeddedMistake(); name != "" {
+		return nil, fmt.Errorf("%w: %s: only real servers have it: see Real and RealEnsemble", ErrInvalidOption, name)
+	}
 	s := &Server{noTest: &noTest{}, zookeeper: zkserver.New(c.zookeeper)}
 	s.tb = s.noTest
 	var listener net.Listener

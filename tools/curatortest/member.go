@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/go-curator/curator/internal/process"
 )
@@ -13,19 +14,36 @@ type Member struct {
 	ensemble *Ensemble
 	setup    setup
 	proxy    *proxy
+	secure   *proxy // before its port for TLS; nil without
 
 	mu      sync.Mutex       // held while the process is started or ended
 	process *process.Process // nil before the first start
 }
 
 func newMember(e *Ensemble, s setup) (*Member, error) {
-	p, err := newProxy(s.address())
+	p, err := startClientProxy(s.port, s.latency)
 	if err != nil {
 		return nil, err
 	}
-	p.latency = s.latency
+	m := &Member{ensemble: e, setup: s, proxy: p}
+	if s.securePort != 0 {
+		if m.secure, err = startClientProxy(s.securePort, s.latency); err != nil {
+			p.close()
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// startClientProxy starts what clients connect to in place of a port of a server.
+func startClientProxy(port int, latency time.Duration) (*proxy, error) {
+	p, err := newProxy(local(port))
+	if err != nil {
+		return nil, err
+	}
+	p.latency = latency
 	p.start()
-	return &Member{ensemble: e, setup: s, proxy: p}, nil
+	return p, nil
 }
 
 // ConnectString names this server alone.
@@ -82,6 +100,10 @@ func (m *Member) Pause() (resume func()) {
 // arrives late. Between the servers of an ensemble nothing changes: see Isolate.
 func (m *Member) Partition(d Direction) (heal func()) {
 	heal = m.proxy.hold(d)
+	if m.secure != nil {
+		plain, secure := heal, m.secure.hold(d)
+		heal = func() { plain(); secure() }
+	}
 	m.ensemble.tb.Cleanup(heal)
 	return heal
 }
@@ -135,4 +157,7 @@ func (m *Member) close() {
 		m.process.Kill()
 	}
 	m.proxy.close()
+	if m.secure != nil {
+		m.secure.close()
+	}
 }

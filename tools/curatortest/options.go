@@ -19,6 +19,7 @@ type config struct {
 	sync       bool
 	reconfig   bool
 	listen     string
+	security   security
 	err        error
 }
 

@@ -34,7 +34,7 @@ func awaitServing(p *process.Process, address string) error {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	for end := time.Now().Add(startTimeout); time.Now().Before(end); {
-		if _, err := serverMode(address); err == nil {
+		if mode, err := serverMode(address); err == nil && mode != readOnlyMode {
 			return nil
 		}
 		select {
@@ -46,8 +46,11 @@ func awaitServing(p *process.Process, address string) error {
 	return fmt.Errorf("the server does not serve after %v", startTimeout)
 }
 
-// serverMode asks a server what it is: standalone, leader or follower. One that does not
-// serve clients is an error.
+// readOnlyMode is the mode of a server without a quorum; see WithReadOnlyMode.
+const readOnlyMode = "read-only"
+
+// serverMode asks a server what it is: standalone, leader, follower or read-only. One that
+// does not serve clients is an error.
 func serverMode(address string) (string, error) {
 	conn, err := net.DialTimeout("tcp", address, time.Second)
 	if err != nil {

@@ -17,10 +17,12 @@ type setup struct {
 	installation   installation
 	dir            string // its configuration, log and data
 	port           int
+	securePort     int // for TLS; 0 without
 	containerCheck time.Duration
 	production     bool
 	reconfig       bool
 	latency        time.Duration
+	extras         extras
 }
 
 // address is where the server itself listens, behind its proxy.
@@ -29,7 +31,7 @@ func (s setup) address() string { return local(s.port) }
 // newSetups sets n servers up, below dir. More than one form an ensemble: then there is a
 // wiring between them, which the caller closes, whatever the error.
 func newSetups(in installation, dir string, n int, c config) ([]setup, *wiring, error) {
-	ports, err := process.FreePorts(3 * n)
+	ports, err := process.FreePorts(4 * n)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -58,6 +60,12 @@ func newSetups(in installation, dir string, n int, c config) ([]setup, *wiring, 
 			production:     c.production,
 			reconfig:       c.reconfig,
 			latency:        c.zookeeper.Latency,
+		}
+		if c.security.tls != nil {
+			s.securePort = ports[3*n+i]
+		}
+		if s.extras, err = c.security.extras(s.dir, s.securePort); err != nil {
+			return nil, peers, err
 		}
 		if peers != nil {
 			members = peers.settings(i)
@@ -106,6 +114,12 @@ standaloneEnabled=true
 	}
 	if c.reconfig {
 		settings += "reconfigEnabled=true\n"
+	}
+	settings += s.extras.settings
+	for name, content := range s.extras.files {
+		if err := os.WriteFile(filepath.Join(s.dir, name), content, 0o600); err != nil {
+			return err
+		}
 	}
 	for name, content := range map[string]string{
 		"zoo.cfg":          settings,
@@ -166,6 +180,7 @@ func (s setup) command() (*exec.Cmd, *os.File, error) {
 	if !s.production {
 		args = append(args, quickJava)
 	}
+	args = append(args, s.extras.properties...)
 	args = append(args, "org.apache.zookeeper.server.quorum.QuorumPeerMain", filepath.Join(s.dir, "zoo.cfg"))
 	cmd := exec.Command(s.installation.java, args...)
 	cmd.Dir = s.dir
