@@ -35,8 +35,9 @@ func WithSASL(users map[string]string) Option {
 }
 
 // WithSASLRequired has real servers with [WithSASL] serve no client that has not
-// authenticated: they answer its first request with the error -124, and close the session. It
-// is ZooKeeper's sessionRequireClientSASLAuth. The embedded server refuses this.
+// authenticated: they answer its first request, and a wrong password, with the error -124, and
+// end the connection. Its session lives on until it expires. It is ZooKeeper's
+// sessionRequireClientSASLAuth. The embedded server refuses this.
 func WithSASLRequired() Option {
 	return option(func(c *config) { c.security.saslRequired = true })
 }
