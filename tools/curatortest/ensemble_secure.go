@@ -62,10 +62,14 @@ func (e *Ensemble) TLSConfigWith(c Certificate) *tls.Config {
 }
 
 // AwaitReadOnly waits until the server serves reads only, because it has no quorum, or fails
-// the test after a minute. The servers must have [WithReadOnlyMode]. ZooKeeper waits for
-// another quorum before, for 2 s or a tick if that is longer.
+// the test after a minute. The servers must have [WithReadOnlyMode]: the test fails otherwise.
+// ZooKeeper waits for another quorum before, for 2 s or a tick if that is longer.
 func (m *Member) AwaitReadOnly() {
 	m.ensemble.tb.Helper()
+	if !m.setup.readOnly {
+		m.ensemble.tb.Fatalf("reads without a quorum: the servers were started without WithReadOnlyMode")
+		return
+	}
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	last := ""

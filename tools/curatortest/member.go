@@ -143,7 +143,11 @@ func (m *Member) launch() error {
 
 // awaitServing waits until the server serves clients.
 func (m *Member) awaitServing() error {
-	if err := awaitServing(m.process, m.setup.address()); err != nil {
+	err := awaitServing(m.process, func() (string, error) { return serverMode(m.setup.address()) })
+	if err == nil && m.secure != nil { // it listens there later
+		err = awaitServing(m.process, m.setup.secureMode)
+	}
+	if err != nil {
 		return fmt.Errorf("%w; the end of its log:\n%s", err, logTail(m.setup.dir))
 	}
 	return nil

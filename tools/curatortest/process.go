@@ -29,12 +29,13 @@ func stopServer(p *process.Process) {
 	p.Stop(syscall.SIGTERM, stopTimeout)
 }
 
-// awaitServing waits until the server at address, whose process is p, serves clients.
-func awaitServing(p *process.Process, address string) error {
+// awaitServing waits until the server, whose process is p and which is asked for its mode by
+// ask, serves clients.
+func awaitServing(p *process.Process, ask func() (string, error)) error {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	for end := time.Now().Add(startTimeout); time.Now().Before(end); {
-		if mode, err := serverMode(address); err == nil && mode != readOnlyMode {
+		if mode, err := ask(); err == nil && mode != readOnlyMode {
 			return nil
 		}
 		select {
@@ -56,6 +57,11 @@ func serverMode(address string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return askMode(conn)
+}
+
+// askMode is serverMode on a connection, which it closes.
+func askMode(conn net.Conn) (string, error) {
 	defer conn.Close()
 	if err := conn.SetDeadline(time.Now().Add(time.Second)); err != nil {
 		return "", err

@@ -91,10 +91,8 @@ func newEnsemble(n int, opts []Option) (*Ensemble, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.security.tls != nil {
-		if c.security.authority, err = newAuthority(); err != nil {
-			return nil, err
-		}
+	if err := c.security.prepare(); err != nil {
+		return nil, err
 	}
 	for attempt := 1; ; attempt++ {
 		e, err := tryEnsemble(in, n, c)

@@ -46,6 +46,11 @@ func WithSASLRequired() Option {
 // clients that ask for it in their connect request; it is ZooKeeper's readonlymode.enabled.
 // See [Member.AwaitReadOnly]. One server that is alone refuses this, and so does the embedded
 // one.
+//
+// Such a server serves new sessions only, and only local ones. The servers therefore have
+// ZooKeeper's local sessions, which changes what they do while there is a quorum, too: a
+// session is known to its own server alone until it creates its first ephemeral node, and
+// expires if its client goes to another server before.
 func WithReadOnlyMode() Option {
 	return option(func(c *config) { c.security.readOnly = true })
 }

@@ -27,6 +27,7 @@ type TLS struct {
 type security struct {
 	tls          *TLS // nil without TLS
 	authority    *authority
+	ownConfig    *tls.Config       // with which this package itself talks to the servers
 	users        map[string]string // passwords by names; nil without SASL
 	saslRequired bool
 	readOnly     bool
@@ -87,6 +88,21 @@ func (s security) embeddedMistake() string {
 	return ""
 }
 
+// prepare makes what all servers of an ensemble share.
+func (s *security) prepare() error {
+	if s.tls == nil {
+		return nil
+	}
+	var err error
+	if s.authority, err = newAuthority(); err != nil {
+		return err
+	}
+	own, err := s.authority.issue(Certificate{})
+	// The servers may have certificates that are not to be trusted.
+	s.ownConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{own}, InsecureSkipVerify: true}
+	return err
+}
+
 // extras are what options add to a server.
 type extras struct {
 	settings   string // lines of zoo.cfg
@@ -127,6 +143,8 @@ ssl.trustStore.location=%s
 	}
 	if s.readOnly {
 		x.properties = append(x.properties, "-Dreadonlymode.enabled=true")
+		// Without local sessions such a server refuses every session.
+		x.settings += "localSessionsEnabled=true\nlocalSessionsUpgradingEnabled=true\n"
 	}
 	return x, nil
 }
