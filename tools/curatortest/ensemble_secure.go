@@ -2,7 +2,7 @@ package curatortest
 
 import (
 	"crypto/tls"
-	"fmt"
+	"errors"
 	"strings"
 	"time"
 )
@@ -66,19 +66,17 @@ func (e *Ensemble) TLSConfigWith(c Certificate) *tls.Config {
 // ZooKeeper waits for another quorum before, for 2 s or a tick if that is longer.
 func (m *Member) AwaitReadOnly() {
 	m.ensemble.tb.Helper()
-	if !m.setup.readOnly {
+	if !m.setup.extras.readOnly {
 		m.ensemble.tb.Fatalf("reads without a quorum: the servers were started without WithReadOnlyMode")
 		return
 	}
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
-	last := ""
+	var last error
 	for end := time.Now().Add(startTimeout); time.Now().Before(end); <-ticker.C {
-		mode, err := serverMode(m.setup.address())
-		if err == nil && mode == readOnlyMode {
+		if _, last = serverMode(m.setup.address()); errors.Is(last, errReadOnly) {
 			return
 		}
-		last = fmt.Sprintf("mode %q, error %v", mode, err)
 	}
-	m.ensemble.tb.Fatalf("ZooKeeper does not serve reads after %v: %s", startTimeout, last)
+	m.ensemble.tb.Fatalf("ZooKeeper is not read-only after %v: %v", startTimeout, last)
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/go-curator/curator/internal/process"
 )
@@ -21,29 +20,23 @@ type Member struct {
 }
 
 func newMember(e *Ensemble, s setup) (*Member, error) {
-	p, err := startClientProxy(s.port, s.latency)
+	p, err := newProxy(s.address())
 	if err != nil {
 		return nil, err
 	}
-	m := &Member{ensemble: e, setup: s, proxy: p}
-	if s.securePort != 0 {
-		if m.secure, err = startClientProxy(s.securePort, s.latency); err != nil {
-			p.close()
-			return nil, err
-		}
-	}
-	return m, nil
-}
-
-// startClientProxy starts what clients connect to in place of a port of a server.
-func startClientProxy(port int, latency time.Duration) (*proxy, error) {
-	p, err := newProxy(local(port))
-	if err != nil {
-		return nil, err
-	}
-	p.latency = latency
+	p.latency = s.latency
 	p.start()
-	return p, nil
+	m := &Member{ensemble: e, setup: s, proxy: p}
+	if s.extras.securePort == 0 {
+		return m, nil
+	}
+	if m.secure, err = newProxy(local(s.extras.securePort)); err != nil {
+		p.close()
+		return nil, err
+	}
+	m.secure.latency = s.latency
+	m.secure.start()
+	return m, nil
 }
 
 // ConnectString names this server alone.
@@ -145,7 +138,7 @@ func (m *Member) launch() error {
 func (m *Member) awaitServing() error {
 	err := awaitServing(m.process, func() (string, error) { return serverMode(m.setup.address()) })
 	if err == nil && m.secure != nil { // it listens there later
-		err = awaitServing(m.process, m.setup.secureMode)
+		err = awaitServing(m.process, m.setup.extras.secureMode)
 	}
 	if err != nil {
 		return fmt.Errorf("%w; the end of its log:\n%s", err, logTail(m.setup.dir))

@@ -14,12 +14,12 @@ var ErrInvalidOption = errors.New("invalid option")
 // config is what options set.
 type config struct {
 	zookeeper  zkserver.Config
+	security   security
 	virtual    bool
 	production bool
 	sync       bool
 	reconfig   bool
 	listen     string
-	security   security
 	err        error
 }
 

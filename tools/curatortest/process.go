@@ -29,13 +29,13 @@ func stopServer(p *process.Process) {
 	p.Stop(syscall.SIGTERM, stopTimeout)
 }
 
-// awaitServing waits until the server, whose process is p and which is asked for its mode by
-// ask, serves clients.
+// awaitServing waits until the server, whose process is p and which ask asks for its mode,
+// serves clients.
 func awaitServing(p *process.Process, ask func() (string, error)) error {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	for end := time.Now().Add(startTimeout); time.Now().Before(end); {
-		if mode, err := ask(); err == nil && mode != readOnlyMode {
+		if _, err := ask(); err == nil {
 			return nil
 		}
 		select {
@@ -47,11 +47,11 @@ func awaitServing(p *process.Process, ask func() (string, error)) error {
 	return fmt.Errorf("the server does not serve after %v", startTimeout)
 }
 
-// readOnlyMode is the mode of a server without a quorum; see WithReadOnlyMode.
-const readOnlyMode = "read-only"
+// errReadOnly is the error about a server that serves reads only; see WithReadOnlyMode.
+var errReadOnly = errors.New("the server has no quorum")
 
-// serverMode asks a server what it is: standalone, leader, follower or read-only. One that
-// does not serve clients is an error.
+// serverMode asks a server what it is: standalone, leader or follower. One that does not
+// serve clients, or only their reads, is an error.
 func serverMode(address string) (string, error) {
 	conn, err := net.DialTimeout("tcp", address, time.Second)
 	if err != nil {
@@ -78,6 +78,9 @@ func askMode(conn net.Conn) (string, error) {
 		return "", fmt.Errorf("srvr: %q", answer)
 	}
 	mode, _, _ := strings.Cut(rest, "\n")
+	if mode == "read-only" {
+		return "", errReadOnly
+	}
 	return mode, nil
 }
 

@@ -177,7 +177,7 @@ func (e *Ensemble) Leader() *Member {
 	defer ticker.Stop()
 	for end := time.Now().Add(startTimeout); time.Now().Before(end); <-ticker.C {
 		for _, m := range e.members {
-			if mode, err := serverMode(m.setup.address()); err == nil && mode != "follower" && mode != readOnlyMode {
+			if mode, err := serverMode(m.setup.address()); err == nil && mode != "follower" {
 				return m
 			}
 		}

@@ -1,6 +1,19 @@
 package curatortest
 
-import "maps"
+import (
+	"fmt"
+	"maps"
+)
+
+// newEmbeddedConfig is newConfig for the embedded server, which refuses the options of this
+// file.
+func newEmbeddedConfig(opts []Option) (config, error) {
+	c, err := newConfig(opts)
+	if name := c.security.embeddedMistake(); err == nil && name != "" {
+		err = fmt.Errorf("%w: %s: only real servers have it: see Real and RealEnsemble", ErrInvalidOption, name)
+	}
+	return c, err
+}
 
 // WithTLS has real servers listen for TLS, too, on a port of its own, ZooKeeper's
 // secureClientPort: see [Ensemble.TLSConnectString] and [Ensemble.TLSConfig]. The plain port

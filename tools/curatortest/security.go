@@ -4,9 +4,12 @@ import (
 	"crypto/tls"
 	"fmt"
 	"maps"
+	"net"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -108,13 +111,36 @@ type extras struct {
 	settings   string // lines of zoo.cfg
 	properties []string
 	files      map[string][]byte // by their names in the server's folder
+	securePort int               // for TLS; 0 without
+	ownConfig  *tls.Config       // see security
+	readOnly   bool              // without a quorum
 }
 
-// extras returns what a server needs whose files are in dir, and which listens for TLS on
-// securePort.
+// write writes the files.
+func (x extras) write(dir string) error {
+	for name, content := range x.files {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// secureMode is serverMode for the port for TLS.
+func (x extras) secureMode() (string, error) {
+	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: time.Second}, "tcp", local(x.securePort), x.ownConfig)
+	if err != nil {
+		return "", err
+	}
+	return askMode(conn)
+}
+
+// extras returns what a server needs whose files are in dir, and which listens for TLS, if it
+// does, on securePort.
 func (s security) extras(dir string, securePort int) (extras, error) {
-	x := extras{files: map[string][]byte{}}
+	x := extras{files: map[string][]byte{}, readOnly: s.readOnly}
 	if s.tls != nil {
+		x.securePort, x.ownConfig = securePort, s.ownConfig
 		certificate, err := s.authority.issue(s.tls.Server)
 		if err != nil {
 			return x, err

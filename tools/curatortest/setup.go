@@ -1,9 +1,7 @@
 package curatortest
 
 import (
-	"crypto/tls"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,27 +17,15 @@ type setup struct {
 	installation   installation
 	dir            string // its configuration, log and data
 	port           int
-	securePort     int         // for TLS; 0 without
-	secureConfig   *tls.Config // for the server's own checks; nil without TLS
 	containerCheck time.Duration
 	production     bool
 	reconfig       bool
 	latency        time.Duration
-	readOnly       bool // without a quorum
-	extras         extras
+	extras         extras // of WithTLS, WithSASL and WithReadOnlyMode
 }
 
 // address is where the server itself listens, behind its proxy.
 func (s setup) address() string { return local(s.port) }
-
-// secureMode is serverMode for the port for TLS.
-func (s setup) secureMode() (string, error) {
-	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: time.Second}, "tcp", local(s.securePort), s.secureConfig)
-	if err != nil {
-		return "", err
-	}
-	return askMode(conn)
-}
 
 // newSetups sets n servers up, below dir. More than one form an ensemble: then there is a
 // wiring between them, which the caller closes, whatever the error.
@@ -73,13 +59,8 @@ func newSetups(in installation, dir string, n int, c config) ([]setup, *wiring, 
 			production:     c.production,
 			reconfig:       c.reconfig,
 			latency:        c.zookeeper.Latency,
-			readOnly:       c.security.readOnly,
 		}
-		if c.security.tls != nil {
-			s.securePort = ports[3*n+i]
-			s.secureConfig = c.security.ownConfig
-		}
-		if s.extras, err = c.security.extras(s.dir, s.securePort); err != nil {
+		if s.extras, err = c.security.extras(s.dir, ports[3*n+i]); err != nil {
 			return nil, peers, err
 		}
 		if peers != nil {
@@ -131,10 +112,8 @@ standaloneEnabled=true
 		settings += "reconfigEnabled=true\n"
 	}
 	settings += s.extras.settings
-	for name, content := range s.extras.files {
-		if err := os.WriteFile(filepath.Join(s.dir, name), content, 0o600); err != nil {
-			return err
-		}
+	if err := s.extras.write(s.dir); err != nil {
+		return err
 	}
 	for name, content := range map[string]string{
 		"zoo.cfg":          settings,
