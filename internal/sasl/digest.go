@@ -12,11 +12,11 @@ import (
 	"unicode/utf8"
 )
 
-// Errors of an exchange. They say what the server has done wrong, so that no other attempt
-// with the same server and password is better.
+// Errors of an exchange.
 var (
 	// ErrServer is returned by Next if the server does not prove that it knows the password:
-	// it is not the server that it seems to be, or it has another password for the user.
+	// it is not the server that it seems to be. To a wrong password of the client's, a server
+	// answers with an error code instead.
 	ErrServer = errors.New("the server does not prove that it knows the password")
 
 	// ErrOver is returned by Next if the exchange is over: it was successful, or it failed.
