@@ -36,7 +36,7 @@ func Start(tb TB, opts ...Option) *Server {
 // New starts a server outside of a test, as for TestMain and examples. What a test would
 // undo at its end lasts until it is undone, or the server is closed.
 func New(opts ...Option) (*Server, error) {
-	c, err := newConfig(opts)
+	c, err := newEmbeddedConfig(opts)
 	if err != nil {
 		return nil, err
 	}

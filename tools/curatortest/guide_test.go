@@ -1,6 +1,8 @@
 package curatortest_test
 
 import (
+	"crypto/tls"
+	"crypto/x509/pkix"
 	"errors"
 	"os"
 	"path/filepath"
@@ -101,6 +103,18 @@ func TestLeaderDies(t *testing.T) {
 
 	ensemble.Leader().Kill() // the other two elect a new one
 	if _, err := client.CheckExists().ForPath(t.Context(), "/order"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestClientCertificate(t *testing.T) {
+	server := curatortest.Real(t, curatortest.WithTLS(curatortest.TLS{ClientAuth: tls.RequireAndVerifyClientCert}))
+	orders := server.TLSConfigWith(curatortest.Certificate{Subject: pkix.Name{CommonName: "orders"}})
+	client := curatortest.NewClient(t, server.TLSConnectString(),
+		framework.WithTLS(orders), framework.WithoutEnsembleTracker())
+
+	acl := framework.ACL{Perms: framework.PermAll, Scheme: "x509", ID: "CN=orders"}
+	if _, err := client.Create().WithACL(acl).ForPath(t.Context(), "/order"); err != nil {
 		t.Error(err)
 	}
 }

@@ -21,7 +21,8 @@ type installation struct {
 }
 
 // findInstallation looks for a release in ZOOKEEPER_HOME, or for the jars of Debian's
-// package, whose own class path has what they need but for a logger.
+// package, whose own class path has what they need but for a logger, and for some of what
+// netty needs, which listens for TLS.
 func findInstallation() (installation, error) {
 	java, err := findJava()
 	if err != nil {
@@ -41,7 +42,10 @@ func findInstallation() (installation, error) {
 		}
 		return installation{java, strings.Join(jars, string(os.PathListSeparator))}, nil
 	}
-	jars := []string{"/usr/share/java/zookeeper.jar", "/usr/share/java/slf4j-simple.jar"}
+	jars := []string{
+		"/usr/share/java/zookeeper.jar", "/usr/share/java/slf4j-simple.jar",
+		"/usr/share/java/netty-codec.jar", "/usr/share/java/netty-resolver.jar", "/usr/share/java/netty-transport-native-unix-common.jar",
+	}
 	if _, err := os.Stat(jars[0]); err != nil {
 		return installation{}, fmt.Errorf("%w: %w", ErrNotInstalled, err)
 	}

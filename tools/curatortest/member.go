@@ -13,6 +13,7 @@ type Member struct {
 	ensemble *Ensemble
 	setup    setup
 	proxy    *proxy
+	secure   *proxy // before its port for TLS; nil without
 
 	mu      sync.Mutex       // held while the process is started or ended
 	process *process.Process // nil before the first start
@@ -25,7 +26,17 @@ func newMember(e *Ensemble, s setup) (*Member, error) {
 	}
 	p.latency = s.latency
 	p.start()
-	return &Member{ensemble: e, setup: s, proxy: p}, nil
+	m := &Member{ensemble: e, setup: s, proxy: p}
+	if s.extras.securePort == 0 {
+		return m, nil
+	}
+	if m.secure, err = newProxy(local(s.extras.securePort)); err != nil {
+		p.close()
+		return nil, err
+	}
+	m.secure.latency = s.latency
+	m.secure.start()
+	return m, nil
 }
 
 // ConnectString names this server alone.
@@ -82,6 +93,10 @@ func (m *Member) Pause() (resume func()) {
 // arrives late. Between the servers of an ensemble nothing changes: see Isolate.
 func (m *Member) Partition(d Direction) (heal func()) {
 	heal = m.proxy.hold(d)
+	if m.secure != nil {
+		plain, secure := heal, m.secure.hold(d)
+		heal = func() { plain(); secure() }
+	}
 	m.ensemble.tb.Cleanup(heal)
 	return heal
 }
@@ -121,7 +136,11 @@ func (m *Member) launch() error {
 
 // awaitServing waits until the server serves clients.
 func (m *Member) awaitServing() error {
-	if err := awaitServing(m.process, m.setup.address()); err != nil {
+	err := awaitServing(m.process, func() (string, error) { return serverMode(m.setup.address()) })
+	if err == nil && m.secure != nil { // it listens there later
+		err = awaitServing(m.process, m.setup.extras.secureMode)
+	}
+	if err != nil {
 		return fmt.Errorf("%w; the end of its log:\n%s", err, logTail(m.setup.dir))
 	}
 	return nil
@@ -135,4 +154,7 @@ func (m *Member) close() {
 		m.process.Kill()
 	}
 	m.proxy.close()
+	if m.secure != nil {
+		m.secure.close()
+	}
 }

@@ -14,6 +14,7 @@ var ErrInvalidOption = errors.New("invalid option")
 // config is what options set.
 type config struct {
 	zookeeper  zkserver.Config
+	security   security
 	virtual    bool
 	production bool
 	sync       bool

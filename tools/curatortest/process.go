@@ -29,12 +29,13 @@ func stopServer(p *process.Process) {
 	p.Stop(syscall.SIGTERM, stopTimeout)
 }
 
-// awaitServing waits until the server at address, whose process is p, serves clients.
-func awaitServing(p *process.Process, address string) error {
+// awaitServing waits until the server, whose process is p and which ask asks for its mode,
+// serves clients.
+func awaitServing(p *process.Process, ask func() (string, error)) error {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	for end := time.Now().Add(startTimeout); time.Now().Before(end); {
-		if _, err := serverMode(address); err == nil {
+		if _, err := ask(); err == nil {
 			return nil
 		}
 		select {
@@ -46,13 +47,21 @@ func awaitServing(p *process.Process, address string) error {
 	return fmt.Errorf("the server does not serve after %v", startTimeout)
 }
 
+// errReadOnly is the error about a server that serves reads only; see WithReadOnlyMode.
+var errReadOnly = errors.New("the server has no quorum")
+
 // serverMode asks a server what it is: standalone, leader or follower. One that does not
-// serve clients is an error.
+// serve clients, or only their reads, is an error.
 func serverMode(address string) (string, error) {
 	conn, err := net.DialTimeout("tcp", address, time.Second)
 	if err != nil {
 		return "", err
 	}
+	return askMode(conn)
+}
+
+// askMode is serverMode on a connection, which it closes.
+func askMode(conn net.Conn) (string, error) {
 	defer conn.Close()
 	if err := conn.SetDeadline(time.Now().Add(time.Second)); err != nil {
 		return "", err
@@ -69,6 +78,9 @@ func serverMode(address string) (string, error) {
 		return "", fmt.Errorf("srvr: %q", answer)
 	}
 	mode, _, _ := strings.Cut(rest, "\n")
+	if mode == "read-only" {
+		return "", errReadOnly
+	}
 	return mode, nil
 }
 

@@ -24,6 +24,8 @@ type Ensemble struct {
 	dir     string
 	members []*Member
 	peers   *wiring // nil for one server
+
+	authority *authority // nil without TLS
 }
 
 // Real starts one real server from ZOOKEEPER_HOME or the distribution's jars, and stops it
@@ -82,8 +84,14 @@ func newEnsemble(n int, opts []Option) (*Ensemble, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("%w: %d servers", ErrInvalidOption, n)
 	}
+	if option, why := c.security.mistake(n); why != "" {
+		return nil, fmt.Errorf("%w: %s: %s", ErrInvalidOption, option, why)
+	}
 	in, err := findInstallation()
 	if err != nil {
+		return nil, err
+	}
+	if err := c.security.prepare(); err != nil {
 		return nil, err
 	}
 	for attempt := 1; ; attempt++ {
@@ -100,7 +108,7 @@ func tryEnsemble(in installation, n int, c config) (*Ensemble, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Ensemble{noTest: &noTest{}, dir: dir}
+	e := &Ensemble{noTest: &noTest{}, dir: dir, authority: c.security.authority}
 	e.tb = e.noTest
 	setups, peers, err := newSetups(in, dir, n, c)
 	e.peers = peers

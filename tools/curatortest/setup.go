@@ -21,6 +21,7 @@ type setup struct {
 	production     bool
 	reconfig       bool
 	latency        time.Duration
+	extras         extras // of WithTLS, WithSASL and WithReadOnlyMode
 }
 
 // address is where the server itself listens, behind its proxy.
@@ -29,7 +30,7 @@ func (s setup) address() string { return local(s.port) }
 // newSetups sets n servers up, below dir. More than one form an ensemble: then there is a
 // wiring between them, which the caller closes, whatever the error.
 func newSetups(in installation, dir string, n int, c config) ([]setup, *wiring, error) {
-	ports, err := process.FreePorts(3 * n)
+	ports, err := process.FreePorts(4 * n)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -58,6 +59,9 @@ func newSetups(in installation, dir string, n int, c config) ([]setup, *wiring, 
 			production:     c.production,
 			reconfig:       c.reconfig,
 			latency:        c.zookeeper.Latency,
+		}
+		if s.extras, err = c.security.extras(s.dir, ports[3*n+i]); err != nil {
+			return nil, peers, err
 		}
 		if peers != nil {
 			members = peers.settings(i)
@@ -106,6 +110,10 @@ standaloneEnabled=true
 	}
 	if c.reconfig {
 		settings += "reconfigEnabled=true\n"
+	}
+	settings += s.extras.settings
+	if err := s.extras.write(s.dir); err != nil {
+		return err
 	}
 	for name, content := range map[string]string{
 		"zoo.cfg":          settings,
@@ -166,6 +174,7 @@ func (s setup) command() (*exec.Cmd, *os.File, error) {
 	if !s.production {
 		args = append(args, quickJava)
 	}
+	args = append(args, s.extras.properties...)
 	args = append(args, "org.apache.zookeeper.server.quorum.QuorumPeerMain", filepath.Join(s.dir, "zoo.cfg"))
 	cmd := exec.Command(s.installation.java, args...)
 	cmd.Dir = s.dir
