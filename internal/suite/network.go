@@ -168,13 +168,14 @@ func (n *Network) Dial(ctx context.Context, network, address string) (net.Conn, 
 	return c, nil
 }
 
-// conn is one connection. The client writes whole frames and reads through a buffer.
+// conn is one connection. The client reads through a buffer.
 type conn struct {
 	net.Conn
 	network *Network
 
-	said  bool // the connect request is through
-	open  bool // so is its answer
+	said  bool   // the connect request is through
+	open  bool   // so is its answer
+	part  []byte // of a frame that is being written
 	rest  []byte
 	reads reads
 
@@ -184,10 +185,14 @@ type conn struct {
 
 // Write sends frames, but for those whose fate is decided.
 func (c *conn) Write(p []byte) (int, error) {
-	for rest := p; len(rest) > 0; {
-		n := 4 + int(binary.BigEndian.Uint32(rest))
-		frame := rest[:n]
-		rest = rest[n:]
+	c.part = append(c.part, p...)
+	for len(c.part) >= 4 {
+		n := 4 + int(binary.BigEndian.Uint32(c.part))
+		if len(c.part) < n {
+			break
+		}
+		frame := c.part[:n]
+		c.part = c.part[n:]
 		hello := !c.said
 		if hello {
 			c.said = true

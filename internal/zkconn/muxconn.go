@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
@@ -51,14 +50,6 @@ type owner interface {
 	credentialsRejected()
 	// died takes the connection out of use, and takes the watches that were set on it.
 	died(m *muxConn, err error, detached []*Watch)
-}
-
-// shared is what the connections of a Conn have in common.
-type shared struct {
-	clock      clock
-	persistent subscriptions
-	eventIDs   atomic.Int64   // how many events servers have told
-	workers    sync.WaitGroup // the writers
 }
 
 // A muxConn is the net.Conn under the driver's connection. The driver writes and reads

@@ -1,0 +1,14 @@
+package zkconn
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// shared is what the connections of a Conn have in common.
+type shared struct {
+	clock      clock
+	persistent subscriptions
+	eventIDs   atomic.Int64   // how many events servers have told
+	workers    sync.WaitGroup // the writers
+}
