@@ -281,13 +281,13 @@ func (c *Conn) closing() bool {
 
 func (c *Conn) sessionClosed() { c.closedByServer.Store(true) }
 
-// prepare completes a connect request.
+// prepare completes a connect request. The zxid is kept over sessions: a server that is behind
+// refuses the new session, too, which is not to see an older tree.
 func (c *Conn) prepare(r *jute.ConnectRequest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.session.over || c.session.id == 0 {
 		r.SessionID, r.Passwd = 0, make([]byte, 16)
-		c.lastZxid.Store(0)
 	}
 	r.LastZxidSeen = c.lastZxid.Load()
 	r.TimeOut = int32(c.cfg.SessionTimeout / time.Millisecond)

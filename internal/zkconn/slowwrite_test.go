@@ -1,0 +1,122 @@
+package zkconn_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// slowReader is the client's end of a pipe whose other end takes so many bytes each second. Writes
+// end with their deadline.
+type slowReader struct {
+	net.Conn
+	perSecond int
+}
+
+func (s slowReader) Write(p []byte) (n int, err error) {
+	for len(p) > 0 {
+		part := p[:min(len(p), s.perSecond/10)]
+		time.Sleep(100 * time.Millisecond * time.Duration(len(part)) / time.Duration(max(s.perSecond/10, 1)))
+		written, err := s.Conn.Write(part)
+		n += written
+		if err != nil {
+			return n, err
+		}
+		p = p[written:]
+	}
+	return n, nil
+}
+
+// A megabyte takes longer than a server that takes nothing may: every 64 KiB have a time of their
+// own.
+func TestSlowMegabyte(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+			c, err := t.server.DialContext(ctx, network, address)
+			return slowReader{c, 500 << 10}, err
+		}
+		t.connect(t.server.ConnectString(), dial, func(cfg *zkconn.Config) { cfg.MaxRequest = 4 << 20 })
+		if _, err := t.conn.Connected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		made, _ := create("/large", 0)
+		made.Req.(*jute.CreateRequest).Data = make([]byte, 1000<<10)
+		t.do(made)
+		if took := time.Since(began); took < timeout/3 {
+			t.Fatalf("it took %v, which shows nothing", took)
+		}
+		if _, states := t.took(); len(states) != 1 {
+			t.Errorf("states %v", states)
+		}
+	})
+}
+
+// noWriteDeadline is a connection on which, from some time on, no deadline for writes can be set.
+type noWriteDeadline struct {
+	net.Conn
+	broken *atomic.Bool
+}
+
+func (c noWriteDeadline) SetWriteDeadline(d time.Time) error {
+	if c.broken.Swap(false) {
+		return errors.New("no deadline")
+	}
+	return c.Conn.SetWriteDeadline(d)
+}
+
+// A request is not counted as sent when the deadline of its write could not be set: it goes over
+// the next connection, or nothing may have been applied.
+func TestWriteDeadlineFails(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		var broken atomic.Bool
+		dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+			c, err := t.server.DialContext(ctx, network, address)
+			return noWriteDeadline{c, &broken}, err
+		}
+		t.connect(t.server.ConnectString(), dial, nil)
+		if _, err := t.conn.Connected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		broken.Store(true)
+		made, _ := create("/a", 0)
+		if err := t.conn.Do(t.Context(), 0, made); err == nil || sent(err) {
+			t.Errorf("error %v, which says that the request may have been applied: %t", err, sent(err))
+		}
+	})
+}
+
+// A watch is given back while its read is on its way: it never fires, and nothing is left of it.
+func TestUnwatchDuringTheRead(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		t.open(nil)
+		if _, err := t.conn.Connected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for range 200 {
+			watch := zkconn.NewWatch("/a", zkconn.WatchData, func(zkconn.WatchEvent) { t.Error("it fired") })
+			call := exists("/a")
+			call.Req = &jute.PathWatchRequest{Path: "/a", Watch: true}
+			call.Watch = watch
+			done := make(chan error)
+			go func() { done <- t.conn.Do(t.Context(), 0, call) }()
+			t.conn.Unwatch(watch)
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		if n, m := t.conn.Watches(), t.server.Watches(); n != 0 || m != 0 {
+			t.Errorf("%d watches are left here and %d at the server", n, m)
+		}
+		made, _ := create("/a", 0)
+		t.do(made)
+	})
+}
