@@ -18,7 +18,7 @@ type field struct {
 	tick    time.Duration
 	timeout time.Duration // the shortest timeout of a holder's session
 	leader  *curatortest.Member
-	faulty  *curatortest.Member // the server that the holders are connected to
+	faulty  *curatortest.Member             // the server that the holders are connected to
 	pinged  func(ctx context.Context) error // waits until the answer to a ping of a holder has come
 	heals   []func()
 }

@@ -19,13 +19,15 @@
 // # What scheduling does to the figures
 //
 // Both instants are taken in this process, by one monotonic clock, each in the first statement
-// that a goroutine of its own runs after it was woken. A stall of the whole process or machine
-// moves both. Apart from that, an instant is late by the time that its goroutine waits for a
-// processor. A late X looks as if it had believed for longer, which can show an overlap that was
-// none; a late Y can hide one. The error of a difference is at most the lateness of one
-// goroutine. That is measured in each round, by a ticker of 1 ms, and the largest is said below
-// the table, in real time: an overlap or a slack that is shorter says nothing. The timers of the
-// clients are as late, but that is no error: users have it, too.
+// that a goroutine of its own runs after it was woken. An instant is late by the time that its
+// goroutine waits for a processor. A late X looks as if it had believed for longer, which can show
+// an overlap that was none; a late Y can hide one. If a stall of the whole process covers both, they
+// are noted at its end, in either order. So a goroutine that is due every millisecond notes when it
+// was late, and for how long, and the error of a pair is how late its two instants can be by that.
+// The table has the largest error of each row. An overlap or a slack that is shorter says nothing;
+// overlaps that are no longer than their own error are counted, and told apart in the message. The
+// timers of the clients are late, too, but that is no error: the context of a lease is as late
+// in any program.
 //
 // # Exit status
 //

@@ -143,16 +143,16 @@ func (p *proof) markdown() string {
 // verdict returns what is wrong with what was found.
 func (p *proof) verdict() error {
 	rows := p.rows()
-	overlaps := verdict.Total(rows).Overlaps
+	total := verdict.Total(rows)
 	if p.options.rule == answersRule {
-		if overlaps == 0 {
+		if total.Overlaps == total.Doubtful {
 			return errors.New("no overlap was seen, although the rule is wrong: too few pairs, or a harness that is blind")
 		}
 		return nil
 	}
 	var errs []error
-	if overlaps > 0 {
-		errs = append(errs, fmt.Errorf("%d pairs believed at once", overlaps))
+	if total.Overlaps > 0 {
+		errs = append(errs, fmt.Errorf("%d pairs believed at once, %d of them for no longer than the error of the figure", total.Overlaps, total.Doubtful))
 	}
 	for _, r := range rows {
 		if p.options.scenarios[p.scenarioIndex(r)].passes && r.Policy == "session" && r.Kept+r.Overlaps < r.Pairs {

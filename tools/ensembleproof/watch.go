@@ -10,6 +10,9 @@ import (
 	"github.com/go-curator/curator/recipes/locks"
 )
 
+// startTimeout bounds how long all pairs of a round may take to start, and then to queue.
+const startTimeout = time.Minute
+
 // watch has the waiters wait, then the fault begin at a moment by chance, and watches the pairs
 // until both clients of each have decided, or as long as that can take.
 func (r *round) watch(ctx context.Context, pairs []*pair, mutexes []*locks.InterProcessMutex, f *field, now func() time.Duration, rep *report) error {
@@ -26,7 +29,7 @@ func (r *round) watch(ctx context.Context, pairs []*pair, mutexes []*locks.Inter
 	}()
 	var fault time.Duration
 	err := r.rest(ctx, mutexes, f)
-	lateness := measureLateness()
+	measured := measureStalls(now)
 	if err == nil {
 		fault = now()
 		err = r.scenario.fault(ctx, f)
@@ -42,11 +45,13 @@ func (r *round) watch(ctx context.Context, pairs []*pair, mutexes []*locks.Inter
 		}
 	}
 	watched := now()
-	rep.lateness = lateness()
 	stop()
 	<-decided
+	stalls := measured()
+	rep.lateness = stalls.worst()
 	for _, p := range pairs {
 		p.Fault, p.Watched = fault, watched
+		p.Error = stalls.at(p.Ended) + stalls.at(p.Acquired)
 	}
 	return err
 }

@@ -23,6 +23,7 @@ type Pair struct {
 	Ended    time.Duration // when the context of X's lease ended
 	Acquired time.Duration // when Y's Acquire returned
 	Watched  time.Duration // until when the two were watched; later instants do not count
+	Error    time.Duration // by how much the distance of Ended and Acquired may be wrong, at most
 }
 
 // Outcome is what became of a pair.

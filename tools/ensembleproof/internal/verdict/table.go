@@ -12,11 +12,13 @@ type Row struct {
 	Case
 	Pairs    int // without those that ended early
 	Overlaps int
+	Doubtful int           // overlaps that are no longer than what is wrong with the instants
 	Worst    time.Duration // of the overlaps
 	Handed   int
 	Slack    time.Duration // the least of the pairs that were handed on; nothing if there are none
 	Kept     int
 	Early    int
+	Error    time.Duration // the largest of a pair
 }
 
 // Sum returns a row for each case, in the order in which the cases come first.
@@ -41,10 +43,14 @@ func (r *Row) add(p Pair) {
 		return
 	}
 	r.Pairs++
+	r.Error = max(r.Error, p.Error)
 	switch outcome {
 	case Overlapped:
 		r.Overlaps++
 		r.Worst = max(r.Worst, by)
+		if by <= p.Error {
+			r.Doubtful++
+		}
 	case Handed:
 		if r.Handed == 0 || by < r.Slack {
 			r.Slack = by
@@ -62,6 +68,7 @@ func Total(rows []Row) Row {
 	for _, r := range rows {
 		total.Pairs += r.Pairs
 		total.Overlaps += r.Overlaps
+		total.Doubtful += r.Doubtful
 		total.Kept += r.Kept
 		total.Early += r.Early
 	}
@@ -72,8 +79,8 @@ func Total(rows []Row) Row {
 // seconds: one that was measured is multiplied with scale, as Case.Timeout has been already.
 func Table(rows []Row, scale func(Row) int) string {
 	var b strings.Builder
-	b.WriteString("| fault | policy | T | pairs | overlaps | worst overlap | least slack | leases kept | ended before the fault |\n")
-	b.WriteString("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
+	b.WriteString("| fault | policy | T | pairs | overlaps | worst overlap | least slack | error | leases kept | ended before the fault |\n")
+	b.WriteString("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
 	for _, r := range rows {
 		r.write(&b, fmt.Sprintf("%s | %s | %s", r.Scenario, r.Policy, r.Timeout), scale(r))
 	}
@@ -85,14 +92,17 @@ func Table(rows []Row, scale func(Row) int) string {
 
 // write writes a line of the table.
 func (r Row) write(b *strings.Builder, name string, scale int) {
-	worst, slack := "", ""
+	worst, slack, wrong := "", "", ""
 	if r.Worst > 0 {
 		worst = seconds(r.Worst, scale)
 	}
 	if r.Handed > 0 {
 		slack = seconds(r.Slack, scale)
 	}
-	fmt.Fprintf(b, "| %s | %d | %d | %s | %s | %d | %d |\n", name, r.Pairs, r.Overlaps, worst, slack, r.Kept, r.Early)
+	if r.Error > 0 {
+		wrong = seconds(r.Error, scale)
+	}
+	fmt.Fprintf(b, "| %s | %d | %d | %s | %s | %s | %d | %d |\n", name, r.Pairs, r.Overlaps, worst, slack, wrong, r.Kept, r.Early)
 }
 
 // seconds returns a measured duration in nominal seconds.

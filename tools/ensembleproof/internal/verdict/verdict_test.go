@@ -40,7 +40,7 @@ func TestTable(t *testing.T) {
 	a := verdict.Case{Scenario: "A", Policy: "session", Timeout: 10 * time.Second}
 	k := verdict.Case{Scenario: "K", Policy: "standard", Timeout: 40 * time.Second}
 	pair := func(c verdict.Case, ended, acquired time.Duration) verdict.Pair {
-		return verdict.Pair{Case: c, Fault: 1000 * ms, Ended: ended, Acquired: acquired, Watched: 5000 * ms}
+		return verdict.Pair{Case: c, Fault: 1000 * ms, Ended: ended, Acquired: acquired, Watched: 5000 * ms, Error: 100 * ms}
 	}
 	rows := verdict.Sum([]verdict.Pair{
 		pair(a, 3000*ms, 3500*ms),
@@ -58,16 +58,16 @@ func TestTable(t *testing.T) {
 		return 1
 	})
 	want := strings.TrimLeft(`
-| fault | policy | T | pairs | overlaps | worst overlap | least slack | leases kept | ended before the fault |
-| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
-| A | session | 10s | 4 | 2 | 1.20 s | 1.00 s | 0 | 1 |
-| K | standard | 40s | 2 | 0 |  |  | 1 | 0 |
-| all | |  | 6 | 2 |  |  | 1 | 1 |
+| fault | policy | T | pairs | overlaps | worst overlap | least slack | error | leases kept | ended before the fault |
+| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+| A | session | 10s | 4 | 2 | 1.20 s | 1.00 s | 0.40 s | 0 | 1 |
+| K | standard | 40s | 2 | 0 |  |  | 0.10 s | 1 | 0 |
+| all | |  | 6 | 2 |  |  |  | 1 | 1 |
 `, "\n")
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if total := verdict.Total(rows); total.Pairs != 6 || total.Overlaps != 2 || total.Kept != 1 || total.Early != 1 {
+	if total := verdict.Total(rows); total.Pairs != 6 || total.Overlaps != 2 || total.Doubtful != 1 || total.Kept != 1 || total.Early != 1 {
 		t.Errorf("total: %+v", total)
 	}
 	if got := verdict.Table(nil, nil); strings.Count(got, "\n") != 2 {
