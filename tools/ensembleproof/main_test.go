@@ -46,7 +46,7 @@ func TestParse(t *testing.T) {
 	for i, r := range rounds {
 		names = append(names, r.scenario.name)
 		shortest, most := r.timeout()
-		if r.number != i+1 || shortest < 2*r.tick() || most > longest*r.tick() || len(r.newPairs()) != 8*len(r.timeouts) {
+		if r.number != i+1 || shortest < 2*r.tick() || most > longest*r.tick() || len(r.newPairs()) != 6*len(r.timeouts) {
 			t.Errorf("round %d: %+v", i, r)
 		}
 	}
@@ -70,7 +70,8 @@ func TestParse(t *testing.T) {
 func TestRun(t *testing.T) {
 	curatortest.Real(t) // it is skipped here if there is none
 	var out, progress bytes.Buffer
-	args := strings.Fields("-scenarios L -policies session -timeouts 20s -pairs 2 -rounds 1 -seed 1")
+	// By this seed the fault is short: a slow machine has half a timeout to spare.
+	args := strings.Fields("-scenarios L -policies session -timeouts 20s -pairs 2 -rounds 1 -seed 48")
 	if err := run(t.Context(), args, &out, &progress); err != nil {
 		t.Errorf("run: %v", err)
 	}

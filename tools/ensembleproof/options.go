@@ -33,7 +33,7 @@ func parse(args []string, output io.Writer) (options, error) {
 	names := flags.String("scenarios", "", "the scenarios with these `names`, separated by commas; all if there are none")
 	policies := flags.String("policies", "session,standard", "the error policies of the holders, separated by commas")
 	timeouts := flags.String("timeouts", "10s,20s,40s", "the nominal session `timeouts` of the holders, separated by commas")
-	flags.IntVar(&o.pairs, "pairs", 8, "the pairs of each policy and timeout under one fault")
+	flags.IntVar(&o.pairs, "pairs", 6, "the pairs of each policy and timeout under one fault")
 	flags.IntVar(&o.rounds, "rounds", 3, "how often each fault is made")
 	flags.IntVar(&o.scale, "scale", 4, "how much shorter than nominal time is")
 	flags.IntVar(&o.ensembles, "ensembles", 1, "how many ensembles have rounds at the same time")
