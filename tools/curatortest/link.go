@@ -16,7 +16,8 @@ import (
 //	follower.Peers().And(follower.Clients(curatortest.Both)).Silence() // as if unplugged
 //
 // A direction that is broken more than once is whole again when everything has been healed. A
-// Link may be used more than once, and by several goroutines.
+// Link may be used more than once, and by several goroutines. The zero Link is no part of any
+// network: it can be added to with And, and breaking it does nothing.
 type Link struct {
 	tb   TB
 	ways []proxyWay
@@ -77,7 +78,11 @@ func (m *Member) peers(others []*Member, ways func(self, other int) []proxyWay) 
 
 // And returns the link that consists of l and another one.
 func (l Link) And(other Link) Link {
-	return Link{l.tb, slices.Concat(l.ways, other.ways)}
+	tb := l.tb
+	if tb == nil {
+		tb = other.tb
+	}
+	return Link{tb, slices.Concat(l.ways, other.ways)}
 }
 
 // Quorum returns the part of l that carries the work of the quorum: proposals, the leader's
@@ -123,7 +128,7 @@ func (l Link) Reset() (heal func()) {
 // one connection, 64 messages or 1 MB are on their way at most. Connecting takes no time. A d
 // below zero fails the test. See WithLatency for what holds for a server's whole life.
 func (l Link) Delay(d time.Duration) (heal func()) {
-	if d < 0 {
+	if d < 0 && l.tb != nil {
 		l.tb.Helper()
 		l.tb.Fatalf("delay a link by %v: less than 0", d)
 		return func() {}

@@ -245,6 +245,10 @@ func TestLinkToNobody(t *testing.T) {
 	m.From(m).Reset()()
 	m.Clients(curatortest.Both).Delay(-time.Second)()
 	m.Clients(curatortest.Both).Quorum().Silence() // of nothing
+	var none curatortest.Link
+	none.Reset()()
+	none.Delay(-time.Second)()
+	none.And(m.Clients(curatortest.Both)).Reset()()
 	connectTCP(t, m.ConnectString())
 	err = alone.Close()
 	if err == nil || strings.Count(err.Error(), "\n") != 2 {
