@@ -124,7 +124,8 @@ func (p *proof) scaleOf(r verdict.Row) int {
 // markdown returns what this run has found.
 func (p *proof) markdown() string {
 	var b strings.Builder
-	b.WriteString(verdict.Table(p.rows(), p.scaleOf))
+	rows := p.rows()
+	b.WriteString(verdict.Table(rows, p.scaleOf))
 	b.WriteByte('\n')
 	b.WriteString(describe(p.options.scenarios))
 	var lateness time.Duration
@@ -135,6 +136,9 @@ func (p *proof) markdown() string {
 	}
 	fmt.Fprintf(&b, "\nThe rule is %s. %d of %d rounds in %v, time scaled by %d, seed %d.\n", p.options.rule,
 		len(p.reports), len(p.rounds), p.now().Round(time.Second), p.options.scale, p.options.seed)
+	if total := verdict.Total(rows); total.Doubtful > 0 {
+		fmt.Fprintf(&b, "Of the overlaps, %d were no longer than their own error.\n", total.Doubtful)
+	}
 	fmt.Fprintf(&b, "A goroutine of this process woke up late by %v at most, in real time. Acquire was tried again %d times.\n",
 		lateness.Round(100*time.Microsecond), retries)
 	return b.String()
