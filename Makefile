@@ -4,6 +4,7 @@ TESTFLAGS   ?=
 BENCHFLAGS  ?= -benchmem
 BENCHCHECKFLAGS ?=
 BENCHDISTANCEFLAGS ?=
+ENSEMBLEPROOFFLAGS ?=
 NESTED      := GO="$(GO)" .ci/nested.sh
 
 .DEFAULT_GOAL := help
@@ -70,3 +71,7 @@ bench-distance: ## record in docs/benchmarks what distance costs, and draw the p
 	done
 	$(GO) -C tools/bench/plot run . $(CURDIR)/docs/benchmarks \
 		$(CURDIR)/docs/benchmarks/results.json $(CURDIR)/docs/benchmarks/distance-1ms.json $(CURDIR)/docs/benchmarks/distance-10ms.json
+
+.PHONY: ensemble-proof
+ensemble-proof: ## break real ensembles in many ways, and see that no two clients hold a lock at once
+	$(GO) run ./tools/ensembleproof $(ENSEMBLEPROOFFLAGS)

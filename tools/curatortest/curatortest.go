@@ -40,6 +40,9 @@ func New(opts ...Option) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.realOnly != "" {
+		return nil, fmt.Errorf("%w: %s: an embedded server is no ensemble", ErrInvalidOption, c.realOnly)
+	}
 	s := &Server{noTest: &noTest{}, zookeeper: zkserver.New(c.zookeeper)}
 	s.tb = s.noTest
 	var listener net.Listener

@@ -2,7 +2,6 @@ package curatortest
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/go-curator/curator/internal/process"
@@ -24,7 +23,7 @@ func newMember(e *Ensemble, s setup) (*Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.latency = s.latency
+	p.delay(Both, s.latency)
 	p.start()
 	m := &Member{ensemble: e, setup: s, proxy: p}
 	if s.extras.securePort == 0 {
@@ -34,7 +33,7 @@ func newMember(e *Ensemble, s setup) (*Member, error) {
 		p.close()
 		return nil, err
 	}
-	m.secure.latency = s.latency
+	m.secure.delay(Both, s.latency)
 	m.secure.start()
 	return m, nil
 }
@@ -88,35 +87,15 @@ func (m *Member) Pause() (resume func()) {
 	return resume
 }
 
-// Partition lets nothing through between clients and this server in the given direction,
-// without closing connections, until heal is called or the test ends. What was on its way
-// arrives late. Between the servers of an ensemble nothing changes: see Isolate.
-func (m *Member) Partition(d Direction) (heal func()) {
-	heal = m.proxy.hold(d)
-	if m.secure != nil {
-		plain, secure := heal, m.secure.hold(d)
-		heal = func() { plain(); secure() }
+// Mode returns what the server says of itself: "leader", "follower", or "standalone" if it is
+// alone. It returns "" if the server does not serve clients now. A leader that has been deposed
+// may go on saying "leader" until it notices. No fault of this package comes in between.
+func (m *Member) Mode() string {
+	mode, err := serverMode(m.setup.address())
+	if err != nil {
+		return ""
 	}
-	m.ensemble.tb.Cleanup(heal)
-	return heal
-}
-
-// Isolate lets nothing through between this server and the other ones of its ensemble,
-// without closing connections, until heal is called or the test ends. Clients still reach
-// it, and it goes on answering them until it notices: a follower that has lost its leader
-// answers reads and pings meanwhile, while the others end the sessions of its clients. It
-// notices after 20 ticks, ZooKeeper's syncLimit here. A server that is alone, or one
-// WithReconfig, cannot be isolated: the test fails.
-func (m *Member) Isolate() (heal func()) {
-	e := m.ensemble
-	if e.peers == nil {
-		e.tb.Helper()
-		e.tb.Fatalf("isolate ZooKeeper: there is one server only, or WithReconfig")
-		return func() {}
-	}
-	heal = e.peers.isolate(slices.Index(e.members, m))
-	e.tb.Cleanup(heal)
-	return heal
+	return mode
 }
 
 // launch starts the process.

@@ -1,6 +1,7 @@
 package curatortest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -20,8 +21,13 @@ type config struct {
 	sync       bool
 	reconfig   bool
 	listen     string
+	ticks      ticks
+	realOnly   string // the first option that only a real server has
 	err        error
 }
+
+// ticks are limits of a real server's configuration, in ticks.
+type ticks struct{ init, sync int }
 
 // invalid notes the first error of an option.
 func (c *config) invalid(option, why string) {
@@ -57,13 +63,53 @@ func (o option) apply(c *config) { o(c) }
 // milliseconds. It is reached by [Server.DialContext] only.
 func Virtual() Option { return option(func(c *config) { c.virtual = true }) }
 
-// WithTickTime sets the tick, 2 s by default; sessions last 2 to 20 ticks.
+// WithTickTime sets the tick, 2 s by default; sessions last 2 to 20 ticks,
+// unless WithSessionTimeouts sets other bounds.
 func WithTickTime(d time.Duration) Option {
 	return option(func(c *config) {
 		if d < time.Millisecond {
 			c.invalid("WithTickTime", "less than 1 ms")
 		}
 		c.zookeeper.TickTime = d
+	})
+}
+
+// WithSessionTimeouts sets the bounds within which a server grants session timeouts: a client
+// that asks for less gets least, one that asks for more gets most. The default is 2 and 20 ticks.
+// It is ZooKeeper's minSessionTimeout and maxSessionTimeout. The servers of an ensemble have the
+// same bounds.
+func WithSessionTimeouts(least, most time.Duration) Option {
+	return option(func(c *config) {
+		if least < time.Millisecond || most < least {
+			c.invalid("WithSessionTimeouts", "not 1 ms or more, and the lesser one first")
+		}
+		c.zookeeper.MinSessionTimeout, c.zookeeper.MaxSessionTimeout = least, most
+	})
+}
+
+// WithSyncLimit sets after how many ticks without a word the servers of an ensemble give each
+// other up: a follower its leader, and a leader its followers. The default is 20, so that a slow
+// machine does no harm; that of ZooKeeper's sample configuration is 5. It is ZooKeeper's
+// syncLimit, for real servers only: an embedded server refuses it.
+func WithSyncLimit(n int) Option {
+	return ticksOption("WithSyncLimit", n, func(c *config) { c.ticks.sync = n })
+}
+
+// WithInitLimit sets how many ticks a server has to connect to its leader and to get its data.
+// The default is 40; that of ZooKeeper's sample configuration is 10. It is ZooKeeper's
+// initLimit, for real servers only: an embedded server refuses it.
+func WithInitLimit(n int) Option {
+	return ticksOption("WithInitLimit", n, func(c *config) { c.ticks.init = n })
+}
+
+// ticksOption returns an option that sets a number of ticks of a real server.
+func ticksOption(name string, n int, set func(*config)) Option {
+	return option(func(c *config) {
+		if n < 1 {
+			c.invalid(name, "less than one tick")
+		}
+		c.realOnly = cmp.Or(c.realOnly, name)
+		set(c)
 	})
 }
 

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkserver/rawclient"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
@@ -68,6 +70,11 @@ func TestOptionsThatMakeNoSense(t *testing.T) {
 		"virtual address":    {curatortest.Virtual(), curatortest.WithListen("127.0.0.1:0")},
 		"latency":            {curatortest.WithLatency(-1)},
 		"container interval": {curatortest.WithContainerCheckInterval(-1)},
+		"session timeouts":   {curatortest.WithSessionTimeouts(2*time.Second, time.Second)},
+		"sync limit":         {curatortest.WithSyncLimit(0)},
+		"init limit":         {curatortest.WithInitLimit(-1)},
+		"embedded, sync":     {curatortest.WithSyncLimit(5)},
+		"embedded, init":     {curatortest.WithInitLimit(10)},
 	} {
 		if opts == nil {
 			opts = []curatortest.Option{nil}
@@ -86,5 +93,23 @@ func TestOptionsThatMakeNoSense(t *testing.T) {
 	}
 	if _, err := curatortest.NewReal(0); !errors.Is(err, curatortest.ErrInvalidOption) {
 		t.Errorf("no servers: %v", err)
+	}
+}
+
+// TestSessionTimeouts asks for less than the least timeout, and for more than the longest.
+func TestSessionTimeouts(t *testing.T) {
+	const least, most = 3 * time.Second, 11 * time.Second
+	s := curatortest.Start(t, curatortest.WithSessionTimeouts(least, most))
+	real := curatortest.Real(t, curatortest.WithSessionTimeouts(least, most), curatortest.WithSyncLimit(5))
+	for _, address := range []string{s.ConnectString(), real.ConnectString()} {
+		for ask, want := range map[time.Duration]time.Duration{time.Second: least, 5 * time.Second: 5 * time.Second, time.Minute: most} {
+			c, err := rawclient.Connect(dialTCP(t, address), jute.ConnectRequest{TimeOut: int32(ask.Milliseconds())})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := time.Duration(c.Session.TimeOut) * time.Millisecond; got != want {
+				t.Errorf("%s grants %v to a client that asks for %v", address, got, ask)
+			}
+		}
 	}
 }

@@ -1,36 +1,44 @@
 package curatortest
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-curator/curator/internal/zkserver/valve"
 )
 
-// proxy stands before a server, so that the network between who connects and the server can
-// be broken. It keeps its address while the server comes and goes.
+// proxy stands before a server, so that the network between its clients and the server can be
+// broken. It keeps its address while the server comes and goes.
 type proxy struct {
 	listener net.Listener
 	target   string
-	toServer valve.Valve
-	toClient valve.Valve
+	toServer way
+	toClient way
 	opening  opening       // nil if nothing is to be changed
 	patience time.Duration // with a target that does not listen yet
-	latency  time.Duration // of each direction
 
 	done chan struct{} // closed by close
 	wg   sync.WaitGroup
 
-	mu     sync.Mutex
-	conns  map[net.Conn]struct{}
-	closed bool
+	mu       sync.Mutex
+	passages map[*passage]struct{}
+	resets   int // while it is above 0, new connections are refused
+	closed   bool
 }
 
-// opening reads what a client says first, and returns what the server is to hear instead.
-type opening func(client net.Conn) ([]byte, error)
+// way is one direction of a proxy.
+type way struct {
+	valve.Valve
+	latency atomic.Int64 // a time.Duration: how long everything takes
+}
+
+// opening reads the first message of a client, and returns what the server is to hear instead.
+type opening func(client io.Reader) ([]byte, error)
 
 // newProxy listens on a free port. When it is started, it passes connections on to target.
 func newProxy(target string) (*proxy, error) {
@@ -38,7 +46,7 @@ func newProxy(target string) (*proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &proxy{listener: listener, target: target, done: make(chan struct{}), conns: map[net.Conn]struct{}{}}, nil
+	return &proxy{listener: listener, target: target, done: make(chan struct{}), passages: map[*passage]struct{}{}}, nil
 }
 
 // start begins to accept connections.
@@ -48,21 +56,85 @@ func (p *proxy) address() string { return p.listener.Addr().String() }
 
 func (p *proxy) port() int { return p.listener.Addr().(*net.TCPAddr).Port }
 
+// ways returns the directions that d names.
+func (p *proxy) ways(d Direction) []*way {
+	switch d {
+	case ToServer:
+		return []*way{&p.toServer}
+	case ToClient:
+		return []*way{&p.toClient}
+	default:
+		return []*way{&p.toServer, &p.toClient}
+	}
+}
+
 // hold lets nothing through in a direction until heal is called, which may be called more
 // than once.
 func (p *proxy) hold(d Direction) (heal func()) {
 	var heals []func()
-	if d != ToClient {
-		heals = append(heals, p.toServer.Hold())
+	for _, w := range p.ways(d) {
+		heals = append(heals, w.Hold())
 	}
-	if d != ToServer {
-		heals = append(heals, p.toClient.Hold())
+	return inOrder(heals)
+}
+
+// delay makes everything take longer in a direction until heal is called, which may be called
+// more than once.
+func (p *proxy) delay(d Direction, by time.Duration) (heal func()) {
+	for _, w := range p.ways(d) {
+		w.latency.Add(int64(by))
 	}
-	return func() {
-		for _, heal := range heals {
-			heal()
+	return sync.OnceFunc(func() {
+		for _, w := range p.ways(d) {
+			w.latency.Add(-int64(by))
+		}
+	})
+}
+
+// reset ends the connections of those who send in a direction, and refuses new ones, until heal
+// is called, which may be called more than once. The other end of a connection hears nothing of
+// its end before.
+func (p *proxy) reset(d Direction) (heal func()) {
+	open := p.hold(d)
+	p.mu.Lock()
+	p.resets++
+	var senders []net.Conn
+	for c := range p.passages {
+		c.reset.Store(true)
+		if d != ToClient || c.server == nil {
+			senders = append(senders, c.client)
+		}
+		if d != ToServer && c.server != nil {
+			senders = append(senders, c.server)
 		}
 	}
+	p.mu.Unlock()
+	for _, conn := range senders {
+		abort(conn)
+	}
+	return sync.OnceFunc(func() {
+		p.mu.Lock()
+		p.resets--
+		p.mu.Unlock()
+		open()
+	})
+}
+
+// inOrder returns a function that calls the given ones.
+func inOrder(functions []func()) func() {
+	return func() {
+		for _, f := range functions {
+			f()
+		}
+	}
+}
+
+// abort closes a connection in such a way that the other end sees a reset.
+func abort(conn net.Conn) {
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		tcp.SetLinger(0) // an error says that the connection has ended
+	}
+	conn.Close()
 }
 
 // close ends every connection and joins every goroutine.
@@ -70,8 +142,8 @@ func (p *proxy) close() {
 	p.mu.Lock()
 	first := !p.closed
 	p.closed = true
-	for conn := range p.conns {
-		conn.Close()
+	for c := range p.passages {
+		c.close()
 	}
 	p.mu.Unlock()
 	if first {
@@ -81,46 +153,65 @@ func (p *proxy) close() {
 	p.wg.Wait()
 }
 
-// own makes a connection end with the proxy; if that is closed already, it ends it at
-// once and is false.
-func (p *proxy) own(conn net.Conn) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		conn.Close()
-		return false
-	}
-	p.conns[conn] = struct{}{}
-	return true
-}
-
-// release closes a connection.
-func (p *proxy) release(conn net.Conn) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	conn.Close()
-	delete(p.conns, conn)
-}
-
 func (p *proxy) accept() {
 	for {
 		client, err := p.listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err == nil && p.own(client) {
-			p.wg.Go(func() { p.connect(client) })
+		if err != nil {
+			continue
+		}
+		if c := p.admit(client); c != nil {
+			p.wg.Go(func() { p.connect(c) })
 		}
 	}
 }
 
+// admit notes a client's connection. It refuses it, and returns nil, if the proxy is closed or
+// connections are reset.
+func (p *proxy) admit(client net.Conn) *passage {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || p.resets > 0 {
+		abort(client)
+		return nil
+	}
+	c := &passage{client: client}
+	p.passages[c] = struct{}{}
+	return c
+}
+
+// attach notes the connection to the server that belongs to a client's. It closes it, and is
+// false, if the client's was ended meanwhile.
+func (p *proxy) attach(c *passage, server net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || c.reset.Load() {
+		server.Close()
+		return false
+	}
+	c.server = server
+	return true
+}
+
+// release closes the connections of a passage.
+func (p *proxy) release(c *passage) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c.close()
+	delete(p.passages, c)
+}
+
 // connect connects a client to the server and passes on what each of them sends, until
 // one of them ends and the other one may know it.
-func (p *proxy) connect(client net.Conn) {
-	defer p.release(client)
-	if !p.toServer.Pass(p.done) || !p.toClient.Pass(p.done) {
+func (p *proxy) connect(c *passage) {
+	defer p.release(c)
+	early, ok := p.awaitOpen(c.client)
+	if !ok {
 		return
 	}
+	client := io.MultiReader(bytes.NewReader(early), c.client)
 	var first []byte
 	if p.opening != nil {
 		var err error
@@ -129,21 +220,60 @@ func (p *proxy) connect(client net.Conn) {
 		}
 	}
 	server, err := p.dial()
-	if err != nil || !p.own(server) {
+	if err != nil || !p.attach(c, server) {
 		return
 	}
-	defer p.release(server)
 	if _, err := server.Write(first); err != nil {
 		return
 	}
 	var wg sync.WaitGroup
-	wg.Go(func() { p.pass(server, client, &p.toServer) })
-	wg.Go(func() { p.pass(client, server, &p.toClient) })
+	wg.Go(func() { p.pass(c, server, client, &p.toServer) })
+	wg.Go(func() { p.pass(c, c.client, server, &p.toClient) })
 	wg.Wait()
 }
 
-// dial connects to the target, for which it waits as long as the proxy's patience lasts: who
-// has connected to a proxy does not try again, as it would where nobody listens.
+// awaitOpen waits until the network lets a new connection through, and returns what the client
+// has said by then. It is false if the client has gone: a real network would never have
+// connected it, so the server must not hear of it.
+func (p *proxy) awaitOpen(client net.Conn) (early []byte, ok bool) {
+	if tryPass(&p.toServer) && tryPass(&p.toClient) {
+		return nil, true
+	}
+	var said bytes.Buffer
+	gone := make(chan struct{}) // also when the proxy is closed, which closes the connection
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		if _, err := said.ReadFrom(client); !isTimeout(err) {
+			close(gone)
+		}
+	}()
+	opened := p.toServer.Pass(gone) && p.toClient.Pass(gone)
+	client.SetReadDeadline(time.Now()) // of a connection that has ended, this fails
+	<-read
+	client.SetReadDeadline(time.Time{})
+	select {
+	case <-gone:
+		return nil, false
+	default:
+		return said.Bytes(), opened
+	}
+}
+
+// tryPass tells whether a direction is open now.
+func tryPass(w *way) bool {
+	now := make(chan struct{})
+	close(now)
+	return w.Pass(now)
+}
+
+func isTimeout(err error) bool {
+	var timeout net.Error
+	return errors.As(err, &timeout) && timeout.Timeout()
+}
+
+// dial connects to the target, for which it waits as long as the proxy's patience lasts: a
+// client that has connected to a proxy does not try again, as it would where nobody listens.
 func (p *proxy) dial() (net.Conn, error) {
 	ticker := time.NewTicker(10 * time.Millisecond)
 	defer ticker.Stop()
@@ -161,20 +291,23 @@ func (p *proxy) dial() (net.Conn, error) {
 }
 
 // pass copies what src sends to dst, and then src's end.
-func (p *proxy) pass(dst, src net.Conn, through *valve.Valve) {
+func (p *proxy) pass(c *passage, dst net.Conn, src io.Reader, through *way) {
 	defer dst.Close()
-	source := io.Reader(src)
-	if p.latency > 0 {
-		over := make(chan struct{})
-		defer close(over)
-		line := valve.NewLine(p.latency, over)
-		p.wg.Go(func() { line.Fill(src) })
-		source = line
-	}
+	over := make(chan struct{})
+	defer close(over)
+	slow := false
 	buf := make([]byte, 1<<16)
 	for {
-		n, err := source.Read(buf)
-		if !through.Pass(p.done) {
+		n, err := src.Read(buf)
+		if !slow && through.latency.Load() > 0 {
+			// From now on, pieces follow each other at their distances.
+			line := valve.NewVariableLine(func() time.Duration { return time.Duration(through.latency.Load()) }, over)
+			all := io.MultiReader(bytes.NewReader(bytes.Clone(buf[:n])), src)
+			p.wg.Go(func() { line.Fill(all) })
+			src, slow = line, true
+			continue
+		}
+		if !through.Pass(p.done) || c.reset.Load() {
 			return
 		}
 		if n > 0 {

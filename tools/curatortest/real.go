@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -169,15 +170,19 @@ func (e *Ensemble) ConnectString() string {
 // Member returns server i, from 0.
 func (e *Ensemble) Member(i int) *Member { return e.members[i] }
 
+// Members returns every server, in the order of their numbers.
+func (e *Ensemble) Members() []*Member { return slices.Clone(e.members) }
+
 // Leader returns the leader: the one server, if there is no other. It waits for an
-// election that is under way.
+// election that is under way. While two servers take themselves for the leader, one of which
+// was deposed, it returns either: see Member.Mode.
 func (e *Ensemble) Leader() *Member {
 	e.tb.Helper()
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	for end := time.Now().Add(startTimeout); time.Now().Before(end); <-ticker.C {
 		for _, m := range e.members {
-			if mode, err := serverMode(m.setup.address()); err == nil && mode != "follower" {
+			if mode := m.Mode(); mode != "" && mode != "follower" {
 				return m
 			}
 		}

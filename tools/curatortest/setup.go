@@ -1,6 +1,7 @@
 package curatortest
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -91,8 +92,8 @@ func (s setup) write(i int, c config, members string) error {
 		return err
 	}
 	settings := fmt.Sprintf(`tickTime=%d
-initLimit=40
-syncLimit=20
+initLimit=%d
+syncLimit=%d
 dataDir=%s
 clientPort=%d
 clientPortAddress=127.0.0.1
@@ -101,7 +102,11 @@ admin.enableServer=false
 4lw.commands.whitelist=*
 extendedTypesEnabled=true
 standaloneEnabled=true
-%s`, c.zookeeper.TickTime.Milliseconds(), data, s.port, members)
+%s`, c.zookeeper.TickTime.Milliseconds(), cmp.Or(c.ticks.init, 40), cmp.Or(c.ticks.sync, 20), data, s.port, members)
+	if most := c.zookeeper.MaxSessionTimeout; most > 0 {
+		least := c.zookeeper.MinSessionTimeout
+		settings += fmt.Sprintf("minSessionTimeout=%d\nmaxSessionTimeout=%d\n", least.Milliseconds(), most.Milliseconds())
+	}
 	if !c.production {
 		settings += smallLogs
 	}

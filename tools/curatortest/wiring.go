@@ -27,6 +27,22 @@ type pair struct{ from, to int }
 // wire leads from one member to another.
 type wire struct{ quorum, election *proxy }
 
+// proxyWay is a direction of a proxy.
+type proxyWay struct {
+	proxy     *proxy
+	direction Direction
+	port      port
+}
+
+// port is what a server listens on.
+type port int
+
+const (
+	clientPort port = iota
+	quorumPort
+	electionPort
+)
+
 // leaderPatience is how long a follower waits for a leader that does not listen yet, about
 // as long as it tries without a proxy between them.
 const leaderPatience = 5 * time.Second
@@ -55,7 +71,7 @@ func newWiring(ports []peerPorts) (*wiring, error) {
 	}
 	for p, wire := range w.wires {
 		back := w.wires[pair{p.to, p.from}].election.address()
-		wire.election.opening = func(client net.Conn) ([]byte, error) { return readdress(client, back) }
+		wire.election.opening = func(client io.Reader) ([]byte, error) { return readdress(client, back) }
 		wire.election.start()
 		wire.quorum.patience = leaderPatience
 		wire.quorum.start()
@@ -79,18 +95,15 @@ func (w *wiring) settings(member int) string {
 	return lines.String()
 }
 
-// isolate lets nothing through between a member and the others until heal is called.
-func (w *wiring) isolate(member int) (heal func()) {
-	var heals []func()
-	for p, wire := range w.wires {
-		if p.from == member || p.to == member {
-			heals = append(heals, wire.quorum.hold(Both), wire.election.hold(Both))
-		}
-	}
-	return func() {
-		for _, heal := range heals {
-			heal()
-		}
+// ways returns the parts of the network that carry what one member sends to another one. Either
+// of the two may have opened the connection.
+func (w *wiring) ways(from, to int) []proxyWay {
+	there, back := w.wires[pair{from, to}], w.wires[pair{to, from}]
+	return []proxyWay{
+		{there.quorum, ToServer, quorumPort},
+		{back.quorum, ToClient, quorumPort},
+		{there.election, ToServer, electionPort},
+		{back.election, ToClient, electionPort},
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 // Line is one direction of a slow network: what is filled in at one end can be read at the
 // other one, some time later, in the same pieces or smaller ones. It holds a bounded amount.
 type Line struct {
-	delay  time.Duration
+	delay  func() time.Duration
 	done   <-chan struct{}
 	pieces chan piece
 
@@ -32,6 +32,12 @@ const (
 
 // NewLine returns a Line that takes delay. When done is closed, both ends give up.
 func NewLine(delay time.Duration, done <-chan struct{}) *Line {
+	return NewVariableLine(func() time.Duration { return delay }, done)
+}
+
+// NewVariableLine returns a Line that asks for the delay of each piece when it is filled in. A
+// piece with a shorter delay than the one before it arrives behind that.
+func NewVariableLine(delay func() time.Duration, done <-chan struct{}) *Line {
 	return &Line{delay: delay, done: done, pieces: make(chan piece, maxPieces)}
 }
 
@@ -41,7 +47,7 @@ func (l *Line) Fill(r io.Reader) {
 	for {
 		n, err := r.Read(buf)
 		select {
-		case l.pieces <- piece{bytes.Clone(buf[:n]), err, time.Now().Add(l.delay)}:
+		case l.pieces <- piece{bytes.Clone(buf[:n]), err, time.Now().Add(l.delay())}:
 		case <-l.done:
 			return
 		}

@@ -45,6 +45,31 @@ func TestLine(t *testing.T) {
 	})
 }
 
+// TestVariableLine sends a slow piece and then a fast one: they stay in order.
+func TestVariableLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		delays := []time.Duration{delay, 0, 0}
+		l := valve.NewVariableLine(func() time.Duration {
+			d := delays[0]
+			delays = delays[1:]
+			return d
+		}, nil)
+		go l.Fill(r)
+		start := time.Now()
+		go func() {
+			io.WriteString(w, "a")
+			io.WriteString(w, "b")
+			time.Sleep(2 * delay)
+			w.Close()
+		}()
+		got, err := io.ReadAll(l)
+		if string(got) != "ab" || err != nil || time.Since(start) != 2*delay {
+			t.Errorf("%q, %v after %v", got, err, time.Since(start))
+		}
+	})
+}
+
 // TestLineEnds closes done under those who wait: at an empty line, for a piece that is on
 // its way, and at a full one.
 func TestLineEnds(t *testing.T) {

@@ -1,0 +1,172 @@
+package curatortest
+
+import (
+	"slices"
+	"time"
+)
+
+// Link is a part of the network of an [Ensemble]: what passes between a server and its
+// clients, or between servers, in one direction or in both. It is made by the methods of
+// [Member], and its own methods break it:
+//
+//	leader.Peers().Silence()                  // a leader alone: nothing passes in either direction
+//	leader.From().Reset()                     // deposed, and it does not know
+//	follower.From(leader).Delay(time.Second)  // a follower that lags
+//	follower.Clients(curatortest.ToClient).Silence()
+//	follower.Peers().And(follower.Clients(curatortest.Both)).Silence() // as if unplugged
+//
+// A direction that is broken more than once is whole again when everything has been healed. A
+// Link may be used more than once, and by several goroutines. The zero Link is no part of any
+// network: it can be added to with And, and breaking it does nothing.
+type Link struct {
+	tb   TB
+	ways []proxyWay
+}
+
+// Clients returns the link between clients and this server, in the given direction. The port for
+// TLS is part of it: see WithTLS.
+func (m *Member) Clients(d Direction) Link {
+	link := Link{m.ensemble.tb, []proxyWay{{m.proxy, d, clientPort}}}
+	if m.secure != nil {
+		link.ways = append(link.ways, proxyWay{m.secure, d, clientPort})
+	}
+	return link
+}
+
+// To returns the link from this server to others of its ensemble: what this one sends to them,
+// on connections that either of them has opened. Without an argument it is the link to all of
+// them. It covers both connections between two servers, that of the quorum and that for
+// elections: see Link.Quorum.
+//
+// A server that is alone has no such link, nor has one of an ensemble WithReconfig or a member
+// of another ensemble: the test fails.
+func (m *Member) To(others ...*Member) Link {
+	m.ensemble.tb.Helper()
+	return m.peers(others, func(self, other int) []proxyWay { return m.ensemble.peers.ways(self, other) })
+}
+
+// From returns the link from others to this server: what they send to it. Else it is as To.
+func (m *Member) From(others ...*Member) Link {
+	m.ensemble.tb.Helper()
+	return m.peers(others, func(self, other int) []proxyWay { return m.ensemble.peers.ways(other, self) })
+}
+
+// Peers returns the link between this server and others in both directions. Else it is as To.
+func (m *Member) Peers(others ...*Member) Link {
+	m.ensemble.tb.Helper()
+	return m.To(others...).And(m.From(others...))
+}
+
+// peers returns the link that consists of the ways between this server and others, or all.
+func (m *Member) peers(others []*Member, ways func(self, other int) []proxyWay) Link {
+	e := m.ensemble
+	e.tb.Helper()
+	link := Link{tb: e.tb}
+	if e.peers == nil {
+		e.tb.Fatalf("the network between ZooKeeper servers: there is one server only, or WithReconfig")
+		return link
+	}
+	self := slices.Index(e.members, m)
+	if len(others) == 0 {
+		others = slices.Delete(e.Members(), self, self+1)
+	}
+	for _, other := range others {
+		i := slices.Index(e.members, other)
+		if i < 0 || i == self {
+			e.tb.Fatalf("the network between ZooKeeper servers: not another server of the same ensemble")
+			return link
+		}
+		link.ways = append(link.ways, ways(self, i)...)
+	}
+	return link
+}
+
+// And returns the link that consists of l and another one.
+func (l Link) And(other Link) Link {
+	tb := l.tb
+	if tb == nil {
+		tb = other.tb
+	}
+	return Link{tb, slices.Concat(l.ways, other.ways)}
+}
+
+// Quorum returns the part of l that carries the work of the quorum: proposals, the leader's
+// pings, requests that followers forward. It is none of a link to clients.
+func (l Link) Quorum() Link { return l.on(quorumPort) }
+
+// Election returns the part of l that carries the votes of elections. It is none of a link to
+// clients.
+func (l Link) Election() Link { return l.on(electionPort) }
+
+// on returns the part of l that leads to ports of one kind.
+func (l Link) on(p port) Link {
+	part := Link{tb: l.tb}
+	for _, w := range l.ways {
+		if w.port == p {
+			part.ways = append(part.ways, w)
+		}
+	}
+	return part
+}
+
+// Silence lets nothing through until heal is called or the test ends. Connections stay open,
+// and neither end is told. As in a real network, where what is lost is sent again, what was on
+// its way arrives late. New connections seem to be accepted, and come about at the heal if the
+// client still waits then: connecting takes both directions.
+func (l Link) Silence() (heal func()) {
+	return l.each(func(w proxyWay) func() { return w.proxy.hold(w.direction) })
+}
+
+// Reset ends connections at the end that sends in the direction of l, and refuses new ones, until
+// heal is called or the test ends. What was on its way is lost. The other end is not told: its
+// connection stays open and is silent, and ends at the heal. If l has both directions, both ends
+// see their connections end at once.
+//
+// It is what a host meets whose packets are rejected, where Silence drops them. A new connection
+// is accepted and reset at once, and not refused by the system, because the port stays in use.
+func (l Link) Reset() (heal func()) {
+	return l.each(func(w proxyWay) func() { return w.proxy.reset(w.direction) })
+}
+
+// Delay makes everything take d longer in the direction of l until heal is called or the test
+// ends. The order stays, and what is sent together takes that time together; of
+// one connection, 64 messages or 1 MB are on their way at most. Connecting takes no time. A d
+// below zero fails the test. See WithLatency for what holds for a server's whole life.
+func (l Link) Delay(d time.Duration) (heal func()) {
+	if d < 0 && l.tb != nil {
+		l.tb.Helper()
+		l.tb.Fatalf("delay a link by %v: less than 0", d)
+		return func() {}
+	}
+	return l.each(func(w proxyWay) func() { return w.proxy.delay(w.direction, d) })
+}
+
+// each breaks every way of a link, and returns what heals them all.
+func (l Link) each(damage func(proxyWay) (heal func())) (heal func()) {
+	var heals []func()
+	for _, w := range l.ways {
+		heals = append(heals, damage(w))
+	}
+	heal = inOrder(heals)
+	if len(heals) > 0 {
+		l.tb.Cleanup(heal)
+	}
+	return heal
+}
+
+// Partition lets nothing through between clients and this server in the given direction,
+// without closing connections, until heal is called or the test ends. What was on its way
+// arrives late. Between the servers of an ensemble nothing changes: see Isolate. It is
+// Clients(d).Silence().
+func (m *Member) Partition(d Direction) (heal func()) { return m.Clients(d).Silence() }
+
+// Isolate lets nothing through between this server and the other ones of its ensemble,
+// without closing connections, until heal is called or the test ends. Clients still reach
+// it, and it goes on answering them until it notices: a follower that has lost its leader
+// answers reads and pings meanwhile, while the others end the sessions of its clients. It
+// notices after 20 ticks, or those of WithSyncLimit. A server that is alone, or one
+// WithReconfig, cannot be isolated: the test fails. It is Peers().Silence().
+func (m *Member) Isolate() (heal func()) {
+	m.ensemble.tb.Helper()
+	return m.Peers().Silence()
+}

@@ -1,0 +1,257 @@
+package curatortest_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkserver/rawclient"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// hasConnection tells whether a server itself has a connection with a client's session.
+func hasConnection(t *testing.T, m *curatortest.Member, c *rawclient.Client) bool {
+	t.Helper()
+	conn := dialTCP(t, m.Address())
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "cons"); err != nil {
+		t.Fatal(err)
+	}
+	connections, err := io.ReadAll(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Contains(string(connections), fmt.Sprintf("sid=0x%x,", c.Session.SessionID))
+}
+
+// TestLinkToClients breaks each direction between a server and its clients.
+func TestLinkToClients(t *testing.T) {
+	server := curatortest.Real(t).Member(0)
+	for _, tt := range []struct {
+		direction                curatortest.Direction
+		endsAtClient, atTheOther bool
+	}{
+		{curatortest.ToServer, true, false},
+		{curatortest.ToClient, false, true},
+		{curatortest.Both, true, true},
+	} {
+		t.Run("Reset/"+tt.direction.String(), func(t *testing.T) {
+			c := connectTCP(t, server.ConnectString())
+			do(t, c, jute.OpPing, nil)
+			heal := server.Clients(tt.direction).Reset()
+			if tt.endsAtClient {
+				endsSoon(t, c)
+			} else {
+				silent(t, c.Conn)
+			}
+			if tt.atTheOther {
+				eventually(t, "the server's end ends", func() bool { return !hasConnection(t, server, c) })
+			} else if !hasConnection(t, server, c) {
+				t.Error("the server's end has ended")
+			}
+			if _, err := tryResume(c, dialTCP(t, server.ConnectString())); err == nil || errors.Is(err, rawclient.ErrExpired) {
+				t.Errorf("a new connection: %v", err)
+			}
+			heal()
+			heal()
+			endsSoon(t, c)
+			c = resume(t, c, dialTCP(t, server.ConnectString()))
+			do(t, c, jute.OpPing, nil)
+		})
+		t.Run("Delay/"+tt.direction.String(), func(t *testing.T) {
+			const delay = 100 * time.Millisecond
+			c := connectTCP(t, server.ConnectString())
+			link := server.Clients(tt.direction)
+			heal := link.Delay(delay)
+			least := delay
+			if tt.direction == curatortest.Both {
+				least = 2 * delay
+			}
+			start := time.Now()
+			do(t, c, jute.OpPing, nil)
+			if took := time.Since(start); took < least {
+				t.Errorf("an answer after %v", took)
+			}
+			heal()
+			heal()
+			eventually(t, "answers are fast again", func() bool {
+				start := time.Now()
+				do(t, c, jute.OpPing, nil)
+				return time.Since(start) < delay
+			})
+		})
+	}
+	t.Run("GivesUp", func(t *testing.T) {
+		heal := server.Clients(curatortest.ToServer).Silence()
+		gone, waiting := dialTCP(t, server.ConnectString()), dialTCP(t, server.ConnectString())
+		gone.Close()
+		connected := make(chan *rawclient.Client)
+		go func() {
+			defer close(connected)
+			if c, err := rawclient.Connect(waiting, jute.ConnectRequest{TimeOut: 10000}); err == nil {
+				connected <- c
+			}
+		}()
+		silent(t, dialTCP(t, server.ConnectString()))
+		heal()
+		if c, ok := <-connected; !ok {
+			t.Error("a client that waited is not connected at the heal")
+		} else {
+			do(t, c, jute.OpPing, nil)
+		}
+	})
+}
+
+// endsSoon waits for the end of a connection that needs no timeout to end.
+func endsSoon(t *testing.T, c *rawclient.Client) {
+	t.Helper()
+	if err := c.Conn.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := c.Receive(); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("not the end: %+v, %v", f, err)
+	}
+}
+
+// TestLinkBetweenServers breaks the links of one ensemble, each of which heals.
+func TestLinkBetweenServers(t *testing.T) {
+	const syncLimit = 10
+	const notices = syncLimit * tick / 2 // well before a server does that is told of nothing
+	ensemble := curatortest.RealEnsemble(t, 3, curatortest.WithTickTime(tick),
+		curatortest.WithSyncLimit(syncLimit), curatortest.WithInitLimit(20), curatortest.WithSessionTimeouts(tick, 100*tick))
+
+	for name, tt := range map[string]struct {
+		link   func(follower, leader *curatortest.Member) curatortest.Link
+		passes bool
+	}{
+		"From":     {func(f, l *curatortest.Member) curatortest.Link { return f.From(l) }, false},
+		"To":       {func(f, l *curatortest.Member) curatortest.Link { return f.To(l).Quorum() }, false},
+		"Peers":    {func(f, l *curatortest.Member) curatortest.Link { return l.Peers(f) }, false},
+		"Election": {func(f, _ *curatortest.Member) curatortest.Link { return f.Peers().Election() }, true},
+	} {
+		t.Run("Silence/"+name, func(t *testing.T) {
+			f := follower(ensemble)
+			testSilence(t, f, tt.link(f, ensemble.Leader()), tt.passes)
+		})
+	}
+	t.Run("Delay", func(t *testing.T) {
+		const delay = 200 * time.Millisecond
+		f := follower(ensemble)
+		c := connectTCP(t, f.ConnectString())
+		defer f.From(ensemble.Leader()).Delay(delay)()
+		start := time.Now()
+		do(t, c, jute.OpSync, &jute.PathRequest{Path: "/"})
+		if took := time.Since(start); took < delay || took > notices {
+			t.Errorf("sync took %v", took)
+		}
+	})
+	t.Run("Reset/To", func(t *testing.T) {
+		f := follower(ensemble)
+		c := connectTCP(t, f.ConnectString())
+		heal := f.To(ensemble.Leader()).Reset()
+		start := time.Now()
+		endsSoon(t, c)
+		if took := time.Since(start); took > notices {
+			t.Errorf("the follower has noticed after %v", took)
+		}
+		heal()
+		awaitCaughtUp(t, f)
+	})
+	t.Run("Reset/From", func(t *testing.T) { testDeposed(t, ensemble, notices) })
+}
+
+// testSilence sees whether a follower hears its leader while a link is silent, which heals
+// before either of them has noticed.
+func testSilence(t *testing.T, follower *curatortest.Member, link curatortest.Link, passes bool) {
+	t.Helper()
+	c := connectTCP(t, follower.ConnectString())
+	heal, again := link.Silence(), link.Silence()
+	if _, err := c.Send(jute.OpSync, &jute.PathRequest{Path: "/"}); err != nil {
+		t.Fatal(err)
+	}
+	if answered(t, c) != passes {
+		t.Errorf("the leader was heard of: %t", !passes)
+	}
+	heal()
+	if !passes && answered(t, c) {
+		t.Error("half of the damage is healed, and the leader is heard of")
+	}
+	again()
+	if !passes {
+		if _, err := c.Receive(); err != nil {
+			t.Errorf("after the heal: %v", err)
+		}
+	}
+}
+
+// testDeposed has the followers of a leader elect another one, and the leader go on serving
+// its clients, new ones included, because nobody tells it.
+func testDeposed(t *testing.T, ensemble *curatortest.Ensemble, notices time.Duration) {
+	t.Helper()
+	old := ensemble.Leader()
+	c := connectTCP(t, old.ConnectString())
+	heal := old.From().Reset()
+	start := time.Now()
+	eventually(t, "the others elect a leader", func() bool {
+		for _, m := range ensemble.Members() {
+			if m != old && m.Mode() == "leader" {
+				return true
+			}
+		}
+		return false
+	})
+	if mode := old.Mode(); mode != "leader" || time.Since(start) > notices {
+		t.Errorf("the deposed leader is %q after %v", mode, time.Since(start))
+	}
+	do(t, c, jute.OpPing, nil)
+	old.Clients(curatortest.Both).Reset()()
+	endsSoon(t, c)
+	c = resume(t, c, dialTCP(t, old.ConnectString()))
+	do(t, c, jute.OpExists, read("/"))
+	ended(t, c) // it has noticed
+	heal()
+	awaitCaughtUp(t, old)
+}
+
+// awaitCaughtUp waits until a server has a quorum again.
+func awaitCaughtUp(t *testing.T, m *curatortest.Member) {
+	t.Helper()
+	eventually(t, "the server has caught up", func() bool {
+		c, err := rawclient.Connect(dialTCP(t, m.ConnectString()), jute.ConnectRequest{TimeOut: 10000})
+		if err != nil {
+			return false
+		}
+		_, err = c.Do(jute.OpSync, &jute.PathRequest{Path: "/"})
+		return err == nil
+	})
+}
+
+// TestLinkToNobody has links fail that cannot be.
+func TestLinkToNobody(t *testing.T) {
+	alone, err := curatortest.NewReal(1)
+	if errors.Is(err, curatortest.ErrNotInstalled) {
+		curatortest.Real(t) // which decides what that is
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := alone.Member(0)
+	m.To().Silence()()
+	m.From(m).Reset()()
+	m.Clients(curatortest.Both).Delay(-time.Second)()
+	m.Clients(curatortest.Both).Quorum().Silence() // of nothing
+	var none curatortest.Link
+	none.Reset()()
+	none.Delay(-time.Second)()
+	none.And(m.Clients(curatortest.Both)).Reset()()
+	connectTCP(t, m.ConnectString())
+	err = alone.Close()
+	if err == nil || strings.Count(err.Error(), "\n") != 2 {
+		t.Errorf("what went wrong: %v", err)
+	}
+}

@@ -1,0 +1,76 @@
+package verdict_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/tools/ensembleproof/internal/verdict"
+)
+
+const ms = time.Millisecond
+
+func TestJudge(t *testing.T) {
+	for name, tt := range map[string]struct {
+		ended, acquired time.Duration
+		want            verdict.Outcome
+		by              time.Duration
+	}{
+		"X before Y":                {3000 * ms, 3400 * ms, verdict.Handed, 400 * ms},
+		"at the same instant":       {3000 * ms, 3000 * ms, verdict.Handed, 0},
+		"Y before X":                {3400 * ms, 3000 * ms, verdict.Overlapped, 400 * ms},
+		"X never":                   {0, 3000 * ms, verdict.Overlapped, 2000 * ms},
+		"X too late to count":       {6000 * ms, 3000 * ms, verdict.Overlapped, 2000 * ms},
+		"neither":                   {0, 0, verdict.Kept, 0},
+		"both too late to count":    {6000 * ms, 5500 * ms, verdict.Kept, 0},
+		"Y never":                   {3000 * ms, 0, verdict.Lost, 0},
+		"Y too late to count":       {3000 * ms, 6000 * ms, verdict.Lost, 0},
+		"X before the fault":        {500 * ms, 2000 * ms, verdict.Early, 0},
+		"X before the fault, alone": {500 * ms, 0, verdict.Early, 0},
+		"overlap before the fault":  {500 * ms, 400 * ms, verdict.Overlapped, 100 * ms},
+	} {
+		pair := verdict.Pair{Fault: 1000 * ms, Ended: tt.ended, Acquired: tt.acquired, Watched: 5000 * ms}
+		if got, by := pair.Judge(); got != tt.want || by != tt.by {
+			t.Errorf("%s: %d by %v", name, got, by)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	a := verdict.Case{Scenario: "A", Policy: "session", Timeout: 10 * time.Second}
+	k := verdict.Case{Scenario: "K", Policy: "standard", Timeout: 40 * time.Second}
+	pair := func(c verdict.Case, ended, acquired time.Duration) verdict.Pair {
+		return verdict.Pair{Case: c, Fault: 1000 * ms, Ended: ended, Acquired: acquired, Watched: 5000 * ms, Error: 100 * ms}
+	}
+	rows := verdict.Sum([]verdict.Pair{
+		pair(a, 3000*ms, 3500*ms),
+		pair(k, 0, 0),
+		pair(a, 3000*ms, 3250*ms),
+		pair(a, 3600*ms, 3500*ms),
+		pair(a, 3300*ms, 3000*ms),
+		pair(a, 500*ms, 600*ms),
+		pair(k, 3000*ms, 0),
+	})
+	got := verdict.Table(rows, func(r verdict.Row) int {
+		if r.Scenario == "A" {
+			return 4
+		}
+		return 1
+	})
+	want := strings.TrimLeft(`
+| fault | policy | T | pairs | overlaps | worst overlap | least slack | error | leases kept | ended before the fault |
+| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+| A | session | 10s | 4 | 2 | 1.20 s | 1.00 s | 0.40 s | 0 | 1 |
+| K | standard | 40s | 2 | 0 |  |  | 0.10 s | 1 | 0 |
+| all | |  | 6 | 2 |  |  |  | 1 | 1 |
+`, "\n")
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if total := verdict.Total(rows); total.Pairs != 6 || total.Overlaps != 2 || total.Doubtful != 1 || total.Kept != 1 || total.Early != 1 {
+		t.Errorf("total: %+v", total)
+	}
+	if got := verdict.Table(nil, nil); strings.Count(got, "\n") != 2 {
+		t.Errorf("a table of nothing:\n%s", got)
+	}
+}

@@ -1,0 +1,74 @@
+// Ensembleproof shows what a client may believe of its session on an ensemble:
+//
+//	make ensemble-proof
+//	go run ./tools/ensembleproof -scenarios A,C -timeouts 10s -rounds 1
+//	go run ./tools/ensembleproof -rule answers    # the rule that is wrong: it must show overlaps
+//
+// It starts real ensembles of three servers and breaks the network between them, or between
+// them and their clients, in many ways. Under each fault there are pairs of clients: X holds an
+// InterProcessMutex, connected to the faulty server alone, and Y, on the other servers, waits
+// for it. What is measured is the instant at which the context of X's lease ended, against the
+// instant at which Y's Acquire returned. If Y's is the earlier one, both believed that they held
+// the lock: an overlap.
+//
+// The tables are in nominal time, with ZooKeeper's tick of 2 s. To be done sooner, time is scaled
+// down: with -scale 4 a tick takes 500 ms, a timeout of 10 s takes 2.5 s, and what was measured
+// is multiplied by 4 in the table. What a processor or a network takes is multiplied as well, and
+// an election takes as long as ever.
+//
+// # What scheduling does to the figures
+//
+// Both instants are taken in this process, by one monotonic clock, each in the first statement
+// that a goroutine of its own runs after it was woken. An instant is late by the time that its
+// goroutine waits for a processor. A late X looks as if it had believed for longer, which can show
+// an overlap that was none; a late Y can hide one. If a stall of the whole process covers both, they
+// are noted at its end, in either order. So a goroutine that is due every millisecond notes when it
+// was late, and for how long, and the error of a pair is how late its two instants can be by that.
+// The table has the largest error of each row. An overlap or a slack that is shorter says nothing;
+// overlaps that are no longer than their own error are counted, and told apart in the message. The
+// timers of the clients are late, too, but that is no error: the context of a lease is as late
+// in any program.
+//
+// # Exit status
+//
+// It is 0 if there was no overlap, no lease was lost by a fault that passed in time (scenarios K
+// and L, where the session policy goes by the session alone), and every round could be run; 1
+// otherwise. With -rule answers it is 0 if there were overlaps: the harness sees them.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		os.Exit(2)
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "ensembleproof:", err)
+		os.Exit(1)
+	}
+}
+
+// run does what the arguments say. Tables go to stdout, progress to stderr.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	o, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	p := newProof(o, stderr)
+	runErr := p.run(ctx)
+	if _, err := io.WriteString(stdout, p.markdown()); err != nil {
+		return err
+	}
+	return errors.Join(runErr, p.verdict())
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/state"
+	"github.com/go-curator/curator/tools/curatortest"
+	"github.com/go-curator/curator/tools/ensembleproof/internal/verdict"
+)
+
+// pair is a holder of a lock, X, and a client that waits for it, Y.
+type pair struct {
+	verdict.Pair
+	rule    rule
+	policy  policy
+	timeout time.Duration // of X's session, as it is
+	path    string        // of the lock
+	pings   pingWatch     // of X
+
+	x, y    *framework.Client
+	held    *locks.Lease // X's
+	next    *locks.Lease // Y's
+	retries int          // how often Y's Acquire failed, and was tried again
+}
+
+// hold starts X and has it take the lock.
+func (p *pair) hold(ctx context.Context, servers []*curatortest.Member) error {
+	var err error
+	p.x, err = newClient(ctx, p.rule, servers, p.timeout, framework.WithErrorPolicy(p.policy.state), framework.WithDialer(p.pings.dial))
+	if err != nil {
+		return fmt.Errorf("start a holder: %w", err)
+	}
+	mutex, err := locks.NewInterProcessMutex(p.x, p.path)
+	if err != nil {
+		return err
+	}
+	if p.held, err = mutex.Acquire(ctx); err != nil {
+		return fmt.Errorf("take %s: %w", p.path, err)
+	}
+	return nil
+}
+
+// join starts Y. Its own session is long, because a lock that comes late to it would prove
+// nothing.
+func (p *pair) join(ctx context.Context, servers []*curatortest.Member, timeout time.Duration) (*locks.InterProcessMutex, error) {
+	var err error
+	p.y, err = newClient(ctx, p.rule, servers, timeout, framework.WithErrorPolicy(state.SessionErrorPolicy()))
+	if err != nil {
+		return nil, fmt.Errorf("start a waiter: %w", err)
+	}
+	return locks.NewInterProcessMutex(p.y, p.path)
+}
+
+// awaitQueued waits until both are in the queue of the lock.
+func awaitQueued(ctx context.Context, mutex *locks.InterProcessMutex) error {
+	for {
+		nodes, err := mutex.ParticipantNodes(ctx)
+		if err != nil || len(nodes) == 2 {
+			return err
+		}
+		if err := wait.For(ctx, 10*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// watchHolder notes when the context of X's lease ends, and returns then, or when ctx ends.
+func (p *pair) watchHolder(ctx context.Context, now func() time.Duration) {
+	select {
+	case <-p.held.Context().Done():
+		p.Ended = now()
+	case <-ctx.Done():
+	}
+}
+
+// watchWaiter has Y acquire the lock, notes when it has it, and returns then, or when ctx ends.
+func (p *pair) watchWaiter(ctx context.Context, mutex *locks.InterProcessMutex, now func() time.Duration) {
+	for ctx.Err() == nil {
+		lease, err := mutex.Acquire(ctx)
+		acquired := now()
+		if err == nil {
+			p.Acquired, p.next = acquired, lease
+			return
+		}
+		if ctx.Err() == nil { // its session was lost, or a server was away for too long
+			p.retries++
+			_ = wait.For(ctx, 20*time.Millisecond) // Acquire looks at ctx
+		}
+	}
+}
+
+// close gives the lock back and ends both clients.
+func (p *pair) close(ctx context.Context) error {
+	var errs []error
+	for _, side := range []struct {
+		client *framework.Client
+		lease  *locks.Lease
+	}{{p.x, p.held}, {p.y, p.next}} {
+		if side.client == nil {
+			continue
+		}
+		if side.lease != nil {
+			errs = append(errs, release(ctx, side.lease))
+		}
+		closeClient(ctx, side.client)
+	}
+	return errors.Join(errs...)
+}
+
+// release gives a lease back. Most were lost, and the server may answer late.
+func release(ctx context.Context, lease *locks.Lease) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer cancel()
+	err := lease.Release(ctx)
+	if errors.Is(err, locks.ErrLockLost) || errors.Is(err, locks.ErrReleasePending) {
+		return nil
+	}
+	return err
+}

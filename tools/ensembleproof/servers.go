@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// servers is an ensemble of three, which many rounds have one after the other.
+type servers struct {
+	*curatortest.Ensemble
+	tick time.Duration
+}
+
+// longest is the longest timeout that servers grant, in ticks.
+const longest = 20
+
+func startServers(tick time.Duration) (*servers, error) {
+	ensemble, err := curatortest.NewReal(3, curatortest.WithTickTime(tick), curatortest.WithSessionTimeouts(2*tick, longest*tick),
+		curatortest.WithSyncLimit(syncLimit), curatortest.WithInitLimit(2*syncLimit))
+	if err != nil {
+		return nil, fmt.Errorf("start an ensemble: %w", err)
+	}
+	return &servers{ensemble, tick}, nil
+}
+
+// settleTimeout bounds how long an ensemble may take to be whole again.
+const settleTimeout = 2 * time.Minute
+
+// settle waits until there is one leader, the others follow it, and each has a write done.
+func (s *servers) settle(ctx context.Context, r rule) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, settleTimeout, fmt.Errorf("the ensemble is not whole after %v", settleTimeout))
+	defer cancel()
+	for {
+		if s.whole() && s.writable(ctx, r) && s.whole() {
+			return nil
+		}
+		if err := wait.For(ctx, 50*time.Millisecond); err != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// whole tells whether there is one leader and the others follow.
+func (s *servers) whole() bool {
+	leaders := 0
+	for _, m := range s.Members() {
+		switch m.Mode() {
+		case "leader":
+			leaders++
+		case "follower":
+		default:
+			return false
+		}
+	}
+	return leaders == 1
+}
+
+// writable tells whether a write through each server is done in a short time.
+func (s *servers) writable(ctx context.Context, r rule) bool {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	for _, m := range s.Members() {
+		client, err := newClient(ctx, r, []*curatortest.Member{m}, longest*s.tick)
+		if err != nil {
+			return false
+		}
+		_, err = client.Create().WithMode(framework.EphemeralSequential).ForPath(ctx, "/settled-")
+		closeClient(ctx, client)
+		if err != nil {
+			return false
+		}
+	}
+	return true
+}
