@@ -120,6 +120,16 @@ func (c *Client) ConnectionState() state.ConnectionState {
 	return 0
 }
 
+// Server returns the server that the client is connected to, host:port as the client was given
+// it; "" without a connection. It may be another one by the time it is used.
+// Java: getZookeeperClient().getCurrentConnectionString, which names all servers.
+func (c *Client) Server() string {
+	if conn := c.conn(); conn != nil {
+		return conn.Server()
+	}
+	return ""
+}
+
 // SessionID returns the current session's id, zero when there is none.
 func (c *Client) SessionID() int64 {
 	if conn := c.conn(); conn != nil {

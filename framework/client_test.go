@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -15,6 +16,7 @@ import (
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/state"
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 func TestNewClientRefuses(t *testing.T) {
@@ -374,6 +376,28 @@ func TestCloseUnderWay(t *testing.T) {
 			if err := <-done; !errors.Is(err, framework.ErrClosed) {
 				t.Fatalf("an operation under way ended with %v", err)
 			}
+		}
+	})
+}
+
+func TestServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := curatortest.Start(t, curatortest.Virtual())
+		client := server.Client(t)
+		if err := client.BlockUntilConnected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := client.Server(); got != server.ConnectString() {
+			t.Errorf("connected to %q, want %q", got, server.ConnectString())
+		}
+		server.Refuse()
+		server.Disconnect()
+		synctest.Wait()
+		if got := client.Server(); got != "" {
+			t.Errorf("connected to %q, want to none", got)
+		}
+		if got := (*framework.Client)(nil).Server(); got != "" {
+			t.Errorf("a nil client is connected to %q", got)
 		}
 	})
 }

@@ -298,7 +298,15 @@ func (c *core) onEvent(e zkconn.Event) {
 		c.fireHooks(recipeapi.Loss{Kind: recipeapi.LossSession, Session: e.Session, Err: e.Err})
 		c.report(func() { c.telemetry.Expired(e.Session, e.Presumed) })
 	case zkconn.Attempted:
-		c.report(func() { c.telemetry.Attempted(e.Server, e.Err) })
+		c.report(func() { c.telemetry.Attempted(e.Server, e.Err, e.Took) })
+	case zkconn.DataLost:
+		c.report(func() {
+			c.cfg.logger.Warn("zookeeper servers are behind what this client has seen, and all of them refuse it: it begins anew, as if they had lost their data")
+		})
+	case zkconn.Disconnected:
+		c.report(func() { c.telemetry.Disconnected(e.Server, e.Err) })
+	case zkconn.Asked:
+		c.report(func() { c.telemetry.Proved(e.Server, e.Err, e.Took) })
 	}
 }
 

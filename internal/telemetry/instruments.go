@@ -1,14 +1,10 @@
 package telemetry
 
 import (
-	"context"
-	"time"
-
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
 	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
 
-	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/state"
 	"github.com/go-curator/curator/tracing"
 )
@@ -28,8 +24,7 @@ type instruments struct {
 	transitions       metric.Int64Counter
 	expirations       metric.Int64Counter
 	attempts, retries metric.Int64Counter
-	leaseRemaining    metric.Float64ObservableGauge
-	watches           metric.Int64ObservableUpDownCounter
+	connection        connectionInstruments
 }
 
 // The boundaries of the histograms. The first are those of the conventions for databases.
@@ -72,10 +67,7 @@ func newInstruments(provider metric.MeterProvider) *instruments {
 			metric.WithDescription("Attempts to connect to a server."))),
 		retries: made(m.Int64Counter(tracing.MetricRetries, metric.WithUnit("{retry}"),
 			metric.WithDescription("Repeated tries of operations."))),
-		leaseRemaining: made(m.Float64ObservableGauge(tracing.MetricLeaseRemaining, metric.WithUnit("s"),
-			metric.WithDescription("Time until leases end unless the session is proved again; only while something is held or awaited."))),
-		watches: made(m.Int64ObservableUpDownCounter(tracing.MetricWatches, metric.WithUnit("{watch}"),
-			metric.WithDescription("Watches that servers have for the client."))),
+		connection: newConnectionInstruments(m),
 	}
 }
 
@@ -85,45 +77,6 @@ func made[I any](instrument I, err error) I {
 		otel.Handle(err)
 	}
 	return instrument
-}
-
-// Connection is the part of a *zkconn.Conn that is observed.
-type Connection interface {
-	Session() (id int64, timeout time.Duration)
-	Deadline(session int64) (deadline time.Time, ok bool)
-	InUse() bool
-	WatchCounts() zkconn.WatchCounts
-}
-
-// Follow has the state of a connection observed until stop is called.
-func (t *Telemetry) Follow(conn Connection) (stop func()) {
-	if t == nil {
-		return func() {}
-	}
-	kinds := func(kind string) metric.ObserveOption {
-		return metric.WithAttributes(labels{watchedType: kind}.attributes()...)
-	}
-	data, children, persistent := kinds("data"), kinds("children"), kinds("persistent")
-	registration, err := t.meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
-		id, _ := conn.Session()
-		if deadline, ok := conn.Deadline(id); ok && conn.InUse() {
-			o.ObserveFloat64(t.leaseRemaining, max(0, time.Until(deadline).Seconds()))
-		}
-		n := conn.WatchCounts()
-		o.ObserveInt64(t.watches, int64(n.Data), data)
-		o.ObserveInt64(t.watches, int64(n.Children), children)
-		o.ObserveInt64(t.watches, int64(n.Persistent), persistent)
-		return nil
-	}, t.leaseRemaining, t.watches)
-	if err != nil {
-		otel.Handle(err)
-		return func() {}
-	}
-	return func() {
-		if err := registration.Unregister(); err != nil {
-			otel.Handle(err)
-		}
-	}
 }
 
 // states has the names of the connection's states in metrics.
@@ -157,19 +110,6 @@ func (t *Telemetry) Expired(session int64, presumed bool) {
 	}
 	t.expirations.Add(nowhere, 1, t.options.of(labels{expirationCause: cause}).add...)
 	t.driver.event("session-expired", session)
-}
-
-// Attempted counts an attempt to connect.
-func (t *Telemetry) Attempted(server string, err error) {
-	if t == nil {
-		return
-	}
-	host, _ := splitHostPort(server)
-	kind := ErrorType(err)
-	if kind == typeOther { // the network's
-		kind = typeConnectionLoss
-	}
-	t.attempts.Add(nowhere, 1, t.options.of(labels{server: host, errorType: kind}).add...)
 }
 
 // ServersChanged tells of another list of servers.

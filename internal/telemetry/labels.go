@@ -17,6 +17,7 @@ type labels struct {
 	system, operation, server           string
 	errorType                           string
 	state, expirationCause, watchedType string
+	ioDirection                         string
 }
 
 func (l labels) attributes() []attribute.KeyValue {
@@ -38,6 +39,7 @@ func (l labels) attributes() []attribute.KeyValue {
 	add(tracing.AttrState, l.state)
 	add(tracing.AttrExpirationCause, l.expirationCause)
 	add(tracing.AttrWatchType, l.watchedType)
+	add(semconv.NetworkIODirectionKey, l.ioDirection)
 	return attrs
 }
 

@@ -31,9 +31,17 @@ curator.lock.pending Sum[int64] {request}
 curator.lock.sequence.remaining Gauge[int64] {create}
 db.client.operation.duration Histogram[float64] s
 zookeeper.client.connection.attempts Sum[int64] {attempt} monotonic
+zookeeper.client.connection.ends Sum[int64] {connection} monotonic
+zookeeper.client.connection.handshake.duration Histogram[float64] s
+zookeeper.client.connection.io Sum[int64] By monotonic
+zookeeper.client.connection.ping.duration Gauge[float64] s
+zookeeper.client.requests.oldest Gauge[float64] s
+zookeeper.client.requests.outstanding Sum[int64] {request}
 zookeeper.client.retries Sum[int64] {retry} monotonic
 zookeeper.client.session.expirations Sum[int64] {session} monotonic
+zookeeper.client.session.lease.nearest Gauge[float64] s
 zookeeper.client.session.lease.remaining Gauge[float64] s
+zookeeper.client.session.proof.duration Histogram[float64] s
 zookeeper.client.session.transitions Sum[int64] {transition} monotonic
 zookeeper.client.watch.count Sum[int64] {watch}
 `
@@ -53,7 +61,9 @@ func TestInstruments(t *testing.T) {
 	tel.Retry(ctx, "create", 2, zkconn.ErrConnectionLoss)
 	tel.Transition(state.Lost, 1)
 	tel.Expired(1, true)
-	tel.Attempted("host:1", nil)
+	tel.Attempted("host:1", nil, time.Second)
+	tel.Disconnected("host:1", zkconn.ErrConnectionLoss)
+	tel.Proved("host:1", nil, time.Second)
 	defer tel.Follow(connection{})()
 
 	var all metricdata.ResourceMetrics
@@ -86,6 +96,7 @@ type connection struct{}
 func (connection) Session() (int64, time.Duration)  { return 1, time.Second }
 func (connection) Deadline(int64) (time.Time, bool) { return time.Now().Add(time.Hour), true }
 func (connection) InUse() bool                      { return true }
+func (connection) Stats() zkconn.Stats              { return zkconn.Stats{Ping: 1} }
 func (connection) WatchCounts() zkconn.WatchCounts  { return zkconn.WatchCounts{Data: 1} }
 
 // TestNobodyListens measures the hooks of a program without an SDK.

@@ -17,7 +17,7 @@ func TestBusyServerIsNotTakenForSilent(t *testing.T) {
 		_ = h.Init([]string{"server:2181"})
 		client, server := net.Pipe()
 		w := &muxConn{
-			owner: &Conn{cfg: Config{SessionTimeout: 3 * time.Second}, hosts: h}, raw: client,
+			owner: &Conn{cfg: Config{SessionTimeout: 3 * time.Second}, hosts: h}, raw: client, shared: new(shared),
 			br: bufio.NewReaderSize(client, 32<<10), open: true, timeout: 3 * time.Second,
 		}
 		const body = 100

@@ -73,8 +73,9 @@ type Conn struct {
 	state     state.ConnectionState
 	events    []Event             // for the keeper to deliver
 	detached  map[*Watch]struct{} // watches of connections that have ended
-	lastErr   error               // why there is no connection
-	fatal     error               // why there will be none
+	refusals  refusals
+	lastErr   error // why there is no connection
+	fatal     error // why there will be none
 	closed    bool
 	closeDone chan struct{}
 	closeErr  error
@@ -282,12 +283,18 @@ func (c *Conn) closing() bool {
 func (c *Conn) sessionClosed() { c.closedByServer.Store(true) }
 
 // prepare completes a connect request. The zxid is kept over sessions: a server that is behind
-// refuses the new session, too, which is not to see an older tree.
+// refuses the new session, too, which is not to see an older tree. It is forgotten when all
+// servers have refused for so long that they must have lost their data.
 func (c *Conn) prepare(r *jute.ConnectRequest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.session.over || c.session.id == 0 {
 		r.SessionID, r.Passwd = 0, make([]byte, 16)
+		if c.refusals.all(c.hosts.Len(), c.clock.now(), c.session.timeout) {
+			c.refusals = refusals{}
+			c.push(Event{Kind: DataLost})
+			c.lastZxid.Store(0)
+		}
 	}
 	r.LastZxidSeen = c.lastZxid.Load()
 	r.TimeOut = int32(c.cfg.SessionTimeout / time.Millisecond)

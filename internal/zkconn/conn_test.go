@@ -84,6 +84,9 @@ func (t *fixture) took() (kinds []zkconn.EventKind, states []state.ConnectionSta
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, e := range t.events {
+		if e.Kind == zkconn.Asked {
+			continue
+		}
 		kinds = append(kinds, e.Kind)
 		if e.Kind == zkconn.StateChanged {
 			states = append(states, e.State)

@@ -134,3 +134,12 @@ func ctxError(ctx context.Context, sent bool) *TransportError {
 }
 
 var errSessionLeft = errors.New("the server did not confirm the end of the session, which ends by its timeout")
+
+// maxWaiting is how many requests may wait for an answer: a server that is stopped, and
+// callers that give up soon and try again, must not fill the memory.
+const maxWaiting = 100_000
+
+var (
+	errDead    = errors.New("the connection has ended")
+	errCrowded = &TransportError{Err: ErrThrottled, Detail: fmt.Errorf("%d requests wait for an answer", maxWaiting)}
+)

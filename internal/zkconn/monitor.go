@@ -136,7 +136,8 @@ func (c *Conn) beat() time.Duration {
 		return wait // it has a few bytes
 	}
 	w.asking = true
-	b.then = func() { c.beatDone(w, before) }
+	began := time.Now()
+	b.then = func() { c.beatDone(w, b, before, time.Since(began)) }
 	call.Session = w.session
 	w.enqueueFrame(outgoing{batch: b})
 	return wait
@@ -186,7 +187,14 @@ func syncCall() *Call {
 
 // beatDone notes that a request for a proof was answered, or that its connection has ended. If
 // nothing is known that was not known before it, the next try is after a while.
-func (c *Conn) beatDone(w *muxConn, before learned) {
+func (c *Conn) beatDone(w *muxConn, b *batch, before learned, took time.Duration) {
+	err := b.err
+	if err == nil {
+		err = codeError(b.replies[0].code)
+	}
+	c.mu.Lock()
+	c.push(Event{Kind: Asked, Session: w.session, Server: w.server, Err: err, Took: took})
+	c.mu.Unlock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asking = false

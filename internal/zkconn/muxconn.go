@@ -163,6 +163,7 @@ func (m *muxConn) readFrame() ([]byte, error) {
 		}
 	}
 	frame, err := readFrame(m.br, least, most)
+	m.shared.received.Add(int64(len(frame)))
 	if err != nil && !m.open && errors.Is(err, errFrameSize) {
 		err = fmt.Errorf("%w (first bytes %q)", ErrNotZooKeeper, frame)
 	}
@@ -232,9 +233,7 @@ func (m *muxConn) onReply(header jute.ReplyHeader, body []byte) (p pending, then
 	m.learn(p.stamp, p.op(), header.Err == jute.CodeOK)
 	call := p.call()
 	if call == nil {
-		if m.closeXid != 0 && p.xid == m.closeXid {
-			m.owner.sessionClosed()
-		}
+		m.onDriverReply(p)
 		return p, nil, nil
 	}
 	m.enqueue(m.watches.onReply(call, header.Err, m.shared.eventIDs.Load())...)
@@ -242,6 +241,16 @@ func (m *muxConn) onReply(header jute.ReplyHeader, body []byte) (p pending, then
 		then = p.batch.then
 	}
 	return p, then, nil
+}
+
+// onDriverReply notes the answer to a request of the driver's; m.mu is held.
+func (m *muxConn) onDriverReply(p pending) {
+	switch {
+	case p.xid == jute.XidPing:
+		m.shared.lastPing.Store(int64(m.shared.clock.now() - p.stamp.sent))
+	case p.xid == m.closeXid:
+		m.owner.sessionClosed()
+	}
 }
 
 // learn takes over what an answer says of the session; m.mu is held.
@@ -335,15 +344,6 @@ func (m *muxConn) enqueue(calls ...*Call) {
 	}
 }
 
-// maxWaiting is how many requests may wait for an answer: a server that is stopped, and
-// callers that give up soon and try again, must not fill the memory.
-const maxWaiting = 100_000
-
-var (
-	errDead    = errors.New("the connection has ended")
-	errCrowded = &TransportError{Err: ErrThrottled, Detail: fmt.Errorf("%d requests wait for an answer", maxWaiting)}
-)
-
 // send queues a batch, or returns errDead, errCrowded or ErrPersistentWatch.
 func (m *muxConn) send(b *batch) error {
 	m.mu.Lock()
@@ -395,6 +395,7 @@ func (m *muxConn) writeLoop() {
 		if buf = m.collect(buf[:0]); len(buf) == 0 {
 			continue
 		}
+		m.shared.sent.Add(int64(len(buf)))
 		if err := writeChunks(m.raw, buf, m.setWriteDeadline); err != nil {
 			m.onWriteError(err)
 			return

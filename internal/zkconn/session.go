@@ -2,6 +2,7 @@ package zkconn
 
 import (
 	"errors"
+	"io"
 	"net"
 	"time"
 
@@ -14,8 +15,9 @@ type Event struct {
 	Kind    EventKind
 	State   state.ConnectionState // of StateChanged
 	Session int64
-	Err     error  // of SessionEnded, and of an attempt that failed
-	Server  string // of Attempted
+	Err     error         // of SessionEnded, and of what failed
+	Server  string        // of Attempted, Disconnected and Asked
+	Took    time.Duration // of Attempted that succeeded, and of Asked
 	// Presumed: of SessionEnded, that no server has said so.
 	Presumed bool
 }
@@ -35,7 +37,38 @@ const (
 	SessionEnded
 	// Attempted: a server was tried, with Err or to be connected to.
 	Attempted
+	// Disconnected: a connection has ended that was in use.
+	Disconnected
+	// Asked: a request was answered that is to prove the session, or was not, with Err.
+	Asked
+	// DataLost: all servers have refused for so long that they must be without what this client
+	// has seen of them. It begins anew.
+	DataLost
 )
+
+// refusals are handshakes in a row that servers have ended without an answer.
+type refusals struct {
+	n     int
+	since time.Duration
+}
+
+// note takes an attempt over that has failed.
+func (r *refusals) note(err error, now time.Duration) {
+	switch {
+	case !errors.Is(err, io.EOF):
+		*r = refusals{}
+		return
+	case r.n == 0:
+		r.since = now
+	}
+	r.n++
+}
+
+// all tells whether all servers have refused several times, for two session timeouts: no server
+// of a quorum is behind for that long.
+func (r *refusals) all(servers int, now, timeout time.Duration) bool {
+	return timeout > 0 && r.n >= 3*servers && now-r.since >= 2*timeout
+}
 
 var errPresumedOver = errors.New("the session was presumed over before the server answered")
 
@@ -75,8 +108,8 @@ func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 	if c.wire != nil {
 		c.detach(c.wire) // it is dead, the driver was quicker than whoever noticed
 	}
-	c.wire, c.lastErr, w.used = w, nil, true
-	c.push(Event{Kind: Attempted, Server: w.server})
+	c.wire, c.lastErr, w.used, c.refusals = w, nil, true, refusals{}
+	c.push(Event{Kind: Attempted, Server: w.server, Took: time.Since(w.born)})
 	c.fireDetached(WatchReset)
 	c.persistent.tell(WatchReset)
 	next := state.Reconnected
@@ -173,9 +206,13 @@ func (c *Conn) died(w *muxConn, err error, detached []*Watch) {
 	if !errors.Is(err, net.ErrClosed) || c.lastErr == nil {
 		c.lastErr = because(w.server, err)
 	}
-	if !w.used {
-		c.push(Event{Kind: Attempted, Server: w.server, Err: err})
+	end := Event{Kind: Attempted, Server: w.server, Err: err}
+	if w.used {
+		end.Kind = Disconnected
+	} else {
+		c.refusals.note(err, c.clock.now())
 	}
+	c.push(end)
 	if c.session.over {
 		c.fireDetached(WatchSessionLost)
 	}

@@ -30,6 +30,7 @@ type sessionClock struct {
 	brief    time.Duration // the deadline meanwhile, zero for none
 	due      time.Duration // when the next proof is to be asked for
 	next     time.Duration // what it is to prove at least
+	nearest  time.Duration // the least time that was left when there was a proof, see takeNearest
 	reported time.Duration // the deadline of which it was reported that it has passed
 }
 
@@ -50,6 +51,13 @@ func (s *sessionClock) passed(now time.Duration) bool {
 	return true
 }
 
+// takeNearest returns how near the deadline was since it was called last.
+func (s *sessionClock) takeNearest(now time.Duration) time.Duration {
+	least := min(s.nearest, s.deadline()-now)
+	s.nearest = s.timeout
+	return least
+}
+
 // briefly is how long the session is relied on for an answered write alone.
 func (s *sessionClock) briefly() time.Duration { return s.timeout / 8 }
 
@@ -58,7 +66,7 @@ func (s *sessionClock) begin(session int64, timeout, margin, sent time.Duration)
 	created := proof{heard: sent, asked: sent}
 	*s = sessionClock{
 		session: session, timeout: timeout, margin: margin, proof: created, newest: created,
-		wanted: s.wanted, users: s.users, unused: s.unused,
+		wanted: s.wanted, users: s.users, unused: s.unused, nearest: timeout,
 	}
 	s.schedule(0)
 }
@@ -84,6 +92,7 @@ func (s *sessionClock) prove(p proof, now, jitter time.Duration) {
 	if p.heard <= s.newest.heard {
 		return
 	}
+	s.nearest = min(s.nearest, s.deadline()-now)
 	s.newest = p
 	if s.wanted && !s.starting && now >= s.deadline() {
 		s.suspect()
@@ -97,6 +106,9 @@ func (s *sessionClock) prove(p proof, now, jitter time.Duration) {
 		s.proof, s.gap = p, false
 	}
 	if !s.gap {
+		if s.starting {
+			s.nearest = s.timeout // nobody relied on the session before
+		}
 		s.starting, s.brief = false, 0
 	}
 	s.schedule(jitter)

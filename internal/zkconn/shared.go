@@ -11,4 +11,7 @@ type shared struct {
 	persistent subscriptions
 	eventIDs   atomic.Int64   // how many events servers have told
 	workers    sync.WaitGroup // the writers
+
+	sent, received atomic.Int64 // bytes
+	lastPing       atomic.Int64 // how long it took
 }

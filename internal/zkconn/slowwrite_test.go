@@ -23,7 +23,7 @@ type slowReader struct {
 func (s slowReader) Write(p []byte) (n int, err error) {
 	for len(p) > 0 {
 		part := p[:min(len(p), s.perSecond/10)]
-		time.Sleep(100 * time.Millisecond * time.Duration(len(part)) / time.Duration(max(s.perSecond/10, 1)))
+		<-time.After(time.Second * time.Duration(len(part)) / time.Duration(s.perSecond))
 		written, err := s.Conn.Write(part)
 		n += written
 		if err != nil {

@@ -1,0 +1,38 @@
+package zkconn
+
+import "time"
+
+// Stats are figures of a connection.
+type Stats struct {
+	Outstanding    int           // requests that wait to be written or answered
+	Oldest         time.Duration // how long the oldest one that was written waits
+	Sent, Received int64         // bytes, over all connections
+	Ping           time.Duration // how long the last ping took, zero for none
+	Nearest        time.Duration // the least time until the deadline since Stats was called last
+}
+
+// Stats returns the figures of now.
+func (c *Conn) Stats() Stats {
+	c.mu.Lock()
+	m := c.wire
+	c.mu.Unlock()
+	s := Stats{Sent: c.sent.Load(), Received: c.received.Load(), Ping: time.Duration(c.lastPing.Load())}
+	now := c.clock.now()
+	if m != nil {
+		s.Outstanding, s.Oldest = m.outstanding(now)
+	}
+	c.clockMu.Lock()
+	defer c.clockMu.Unlock()
+	s.Nearest = c.sessionClock.takeNearest(now)
+	return s
+}
+
+// outstanding returns how many requests wait, and since when the oldest one that was written does.
+func (m *muxConn) outstanding(now time.Duration) (n int, oldest time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if waiting := m.requests.pending.waiting(); len(waiting) > 0 {
+		oldest = now - waiting[0].stamp.sent
+	}
+	return m.requests.len(), oldest
+}
