@@ -131,6 +131,7 @@ func (c *core) open(ctx context.Context, servers []string) error {
 		LossPercent:       c.cfg.lossPercent,
 		SyncProof:         c.cfg.syncProof,
 		MaxRequest:        c.cfg.maxData,
+		MaxReply:          c.cfg.maxReply,
 		Auth:              c.cfg.auth,
 		Dial:              c.cfg.dialer(),
 		Logger:            c.cfg.logger,

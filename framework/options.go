@@ -33,6 +33,7 @@ type config struct {
 	lossPercent       int
 	syncProof         bool
 	maxData           int
+	maxReply          int
 	namespace         string
 	auth              []zkconn.Auth
 	dial              dialFunc
@@ -71,6 +72,7 @@ func newConfig(policy retry.Policy, opts []Option) (config, error) {
 		maxCloseWait:      time.Second,
 		lossPercent:       100,
 		maxData:           defaultMaxData,
+		maxReply:          16 << 20,
 		dial:              new(net.Dialer).DialContext,
 		defaultData:       localAddress(),
 		containers:        true,
@@ -249,6 +251,20 @@ func WithMaxData(bytes int) Option {
 			return fmt.Errorf("WithMaxData(%d) is below 1024", bytes)
 		}
 		c.maxData = bytes
+		return nil
+	})
+}
+
+// WithMaxReply sets the largest answer that the client takes, 16 MiB by default, at least 1 MiB.
+// It is for lists of very many children; nodes are limited by the servers' jute.maxbuffer. A
+// larger answer is dropped, and its request fails with ErrTooLarge; others are not touched.
+// Java: the system property jute.maxbuffer, where such an answer ends the connection.
+func WithMaxReply(bytes int) Option {
+	return option(func(c *config) error {
+		if bytes < 1<<20 {
+			return fmt.Errorf("WithMaxReply(%d) is below 1 MiB", bytes)
+		}
+		c.maxReply = bytes
 		return nil
 	})
 }

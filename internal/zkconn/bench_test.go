@@ -91,7 +91,7 @@ func BenchmarkRequest(b *testing.B) {
 func benchmarked(b *testing.B, server string) (*zkconn.Conn, *zk.Conn) {
 	ours, err := zkconn.Open(b.Context(), zkconn.Config{
 		Servers: []string{server}, SessionTimeout: 10 * time.Second, ConnectionTimeout: 10 * time.Second,
-		LossPercent: 100, MaxRequest: 1 << 20, Dial: new(net.Dialer).DialContext,
+		LossPercent: 100, MaxRequest: 1 << 20, MaxReply: 16 << 20, Dial: new(net.Dialer).DialContext,
 		Logger: slog.New(slog.DiscardHandler), OnEvent: func(zkconn.Event) {},
 	})
 	if err != nil {

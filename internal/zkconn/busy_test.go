@@ -17,7 +17,7 @@ func TestBusyServerIsNotTakenForSilent(t *testing.T) {
 		_ = h.Init([]string{"server:2181"})
 		client, server := net.Pipe()
 		w := &muxConn{
-			owner: &Conn{cfg: Config{SessionTimeout: 3 * time.Second}, hosts: h}, raw: client, shared: new(shared),
+			owner: &Conn{cfg: Config{SessionTimeout: 3 * time.Second, MaxReply: 1 << 20}, hosts: h}, raw: client, shared: new(shared),
 			br: bufio.NewReaderSize(client, 32<<10), open: true, timeout: 3 * time.Second,
 		}
 		const body = 100
@@ -35,7 +35,7 @@ func TestBusyServerIsNotTakenForSilent(t *testing.T) {
 		}()
 		begin := time.Now()
 		for i := range 100 {
-			if _, err := w.readFrame(); err != nil {
+			if _, _, err := w.readFrame(); err != nil {
 				t.Errorf("after %v and %d frames, the last of them 100 ms ago: %v", time.Since(begin), i, err)
 				break
 			}

@@ -29,6 +29,9 @@ type Call struct {
 // decode takes over what the server answered.
 func (c *Call) decode(r reply) error {
 	c.answered, c.Zxid, c.Err = true, r.zxid, codeError(r.code)
+	if c.Err == nil && r.rest > 0 {
+		c.Err = fmt.Errorf("%w: the answer to %s has %d bytes", ErrTooLarge, jute.OpName(c.Op), len(r.body)+r.rest)
+	}
 	if c.Err != nil || c.Res == nil {
 		return nil
 	}
@@ -43,6 +46,7 @@ type reply struct {
 	zxid int64
 	code jute.Code
 	body []byte
+	rest int // bytes that were dropped
 }
 
 // The phases of a batch: it is decided once, by the writer or by who gives it up.

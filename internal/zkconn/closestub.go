@@ -13,6 +13,8 @@ import (
 // A closeStub plays the server's part when the driver is to end and there is no server: the
 // driver's Close waits a second for the answer to its last request unless it gets one.
 type closeStub struct {
+	noDeadlines // every answer comes at once
+
 	answers chan []byte
 	rest    []byte
 	gone    chan struct{}
@@ -86,11 +88,14 @@ func (f *closeStub) LocalAddr() net.Addr { return &net.TCPAddr{} }
 // RemoteAddr returns an address that stands for none.
 func (f *closeStub) RemoteAddr() net.Addr { return &net.TCPAddr{} }
 
-// SetDeadline does nothing: every answer comes at once.
-func (f *closeStub) SetDeadline(time.Time) error { return nil }
+// noDeadlines is the part of a net.Conn for which deadlines mean nothing.
+type noDeadlines struct{}
 
-// SetReadDeadline does nothing, as SetDeadline.
-func (f *closeStub) SetReadDeadline(time.Time) error { return nil }
+// SetDeadline does nothing.
+func (noDeadlines) SetDeadline(time.Time) error { return nil }
 
-// SetWriteDeadline does nothing, as SetDeadline.
-func (f *closeStub) SetWriteDeadline(time.Time) error { return nil }
+// SetReadDeadline does nothing.
+func (noDeadlines) SetReadDeadline(time.Time) error { return nil }
+
+// SetWriteDeadline does nothing.
+func (noDeadlines) SetWriteDeadline(time.Time) error { return nil }

@@ -25,6 +25,7 @@ type Config struct {
 	LossPercent       int           // of the timeout without an answer, then the session is presumed over
 	SyncProof         bool          // prove the session by two syncs, without a write (S9)
 	MaxRequest        int           // bytes
+	MaxReply          int           // bytes
 	Auth              []Auth
 	Dial              func(ctx context.Context, network, address string) (net.Conn, error)
 	Logger            *slog.Logger
@@ -272,6 +273,8 @@ func raise(a *atomic.Int64, v int64) {
 		}
 	}
 }
+
+func (c *Conn) maxReply() int { return c.cfg.MaxReply }
 
 // closing tells whether Close was called.
 func (c *Conn) closing() bool {

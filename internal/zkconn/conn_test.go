@@ -54,7 +54,7 @@ func (t *fixture) connect(server string, dial dialFunc, change func(*zkconn.Conf
 	t.Helper()
 	cfg := zkconn.Config{
 		Servers: []string{server}, SessionTimeout: timeout, ConnectionTimeout: 2 * timeout,
-		LossPercent: 100, MaxRequest: 1 << 20, Dial: dial,
+		LossPercent: 100, MaxRequest: 1 << 20, MaxReply: 16 << 20, Dial: dial,
 		Logger: slog.New(slog.DiscardHandler),
 		OnEvent: func(e zkconn.Event) {
 			t.mu.Lock()

@@ -56,7 +56,8 @@ var (
 
 // The errors that no server answers.
 var (
-	ErrTooLarge = errors.New("request too large")
+	// ErrTooLarge: a request is larger than Config.MaxRequest, or an answer than Config.MaxReply.
+	ErrTooLarge = errors.New("too large")
 	// ErrNotZooKeeper is the reason why there is no connection to what is something else.
 	ErrNotZooKeeper = errors.New("this does not answer as ZooKeeper does")
 	ErrClosed       = &Error{text: "client closed", driver: zk.ErrClosing}

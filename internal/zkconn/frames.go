@@ -10,34 +10,53 @@ import (
 
 var errFrameSize = errors.New("a frame of a size that is not allowed")
 
-// readFrame reads one frame, its length included. If its size is not allowed it returns the four
+// readFrame reads one frame, its length included. Of one with more than most bytes it reads the
+// first headerSize, and returns how many are left. If a size is not allowed at all it returns the
 // bytes that should have been its length, with errFrameSize.
-func readFrame(r *bufio.Reader, least, most int) ([]byte, error) {
+func readFrame(r *bufio.Reader, least, most int) (frame []byte, rest int, err error) {
 	length, err := r.Peek(4)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	n := int(binary.BigEndian.Uint32(length))
-	if n < least || n > most {
-		return length, fmt.Errorf("%w: %d bytes, allowed are %d to %d", errFrameSize, n, least, most)
+	n := int(int32(binary.BigEndian.Uint32(length)))
+	if n < least {
+		return length, 0, fmt.Errorf("%w: %d bytes, allowed are %d to %d", errFrameSize, n, least, most)
 	}
-	frame := make([]byte, 4+n)
+	if n > most {
+		n, rest = headerSize, n-headerSize
+	}
+	frame = make([]byte, 4+n)
 	_, err = io.ReadFull(r, frame)
-	return frame, err
+	return frame, rest, err
 }
 
-// writeChunk is how much is written with one deadline: one for megabytes would end a connection
-// that is slow and works.
-const writeChunk = 64 << 10
+// discard reads n bytes and drops them. next is called between its chunks, to set a new deadline.
+func discard(r *bufio.Reader, n int, next func() error) error {
+	for n > 0 {
+		if err := next(); err != nil {
+			return err
+		}
+		dropped, err := r.Discard(min(n, chunk))
+		if err != nil {
+			return err
+		}
+		n -= dropped
+	}
+	return nil
+}
+
+// chunk is how much is read or written with one deadline: one for megabytes would end a
+// connection that is slow and works.
+const chunk = 64 << 10
 
 // writeChunks writes buf, and calls next between its chunks, to set a new deadline.
 func writeChunks(w io.Writer, buf []byte, next func() error) error {
 	for {
-		chunk := buf[:min(len(buf), writeChunk)]
-		if _, err := w.Write(chunk); err != nil {
+		n := min(len(buf), chunk)
+		if _, err := w.Write(buf[:n]); err != nil {
 			return err
 		}
-		if buf = buf[len(chunk):]; len(buf) == 0 {
+		if buf = buf[n:]; len(buf) == 0 {
 			return nil
 		}
 		if err := next(); err != nil {

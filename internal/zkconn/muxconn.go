@@ -17,8 +17,7 @@ import (
 const (
 	// headerSize is the size of a reply's header, the smallest frame after the handshake.
 	headerSize = 16
-	// maxFrame bounds what a server may send at once. Lists of children are the largest
-	// answers; 16 MiB are some hundred thousand names.
+	// maxFrame bounds requests of our own.
 	maxFrame = 16 << 20
 	// handshake sizes: a connect reply has 36 bytes, 37 since 3.4.
 	minHandshake, maxHandshake = 36, 256
@@ -31,6 +30,8 @@ const (
 type owner interface {
 	// handshakeTimeout is how long a server has to answer the connect request.
 	handshakeTimeout() time.Duration
+	// maxReply is how large an answer may be, in bytes.
+	maxReply() int
 	// closing tells whether the owner is to end.
 	closing() bool
 	// prepare completes the connect request.
@@ -55,6 +56,8 @@ type owner interface {
 // A muxConn is the net.Conn under the driver's connection. The driver writes and reads
 // whole frames through it and does not notice that they are not the only ones.
 type muxConn struct {
+	noDeadlines // its own are tighter than the driver's
+
 	owner  owner
 	shared *shared
 	raw    net.Conn
@@ -108,9 +111,9 @@ func newMuxConn(o owner, s *shared, syncProof bool, raw net.Conn, server string)
 // Read gives the driver the frames that are its own.
 func (m *muxConn) Read(p []byte) (int, error) {
 	for len(m.rest) == 0 && !m.stubbed {
-		frame, err := m.readFrame()
+		frame, rest, err := m.readFrame()
 		if err == nil {
-			err = m.dispatch(frame)
+			err = m.dispatch(frame, rest)
 		}
 		if err != nil {
 			m.fail(err)
@@ -144,34 +147,35 @@ func (m *muxConn) useStub() bool {
 	return true
 }
 
-// readFrame reads one frame, its length included.
-func (m *muxConn) readFrame() ([]byte, error) {
+// readFrame reads one frame, its length included. Of one that is longer than the owner wants it
+// reads the header, and returns how many bytes are left.
+func (m *muxConn) readFrame() (frame []byte, rest int, err error) {
 	deadline := m.born.Add(m.owner.handshakeTimeout())
 	least, most := minHandshake, maxHandshake
 	if m.open {
 		// The driver pings every third of the timeout, so that a living server is
 		// silent for little more than a third.
 		deadline = time.Now().Add(m.timeout * 2 / 3)
-		least, most = headerSize, maxFrame
+		least, most = headerSize, m.owner.maxReply()
 	}
 	m.mu.Lock()
 	ending := m.writeFailed
 	m.mu.Unlock()
 	if !ending {
 		if err := m.raw.SetReadDeadline(deadline); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
-	frame, err := readFrame(m.br, least, most)
+	frame, rest, err = readFrame(m.br, least, most)
 	m.shared.received.Add(int64(len(frame)))
-	if err != nil && !m.open && errors.Is(err, errFrameSize) {
-		err = fmt.Errorf("%w (first bytes %q)", ErrNotZooKeeper, frame)
+	if !m.open && (errors.Is(err, errFrameSize) || rest > 0) {
+		err = fmt.Errorf("%w (first bytes %q)", ErrNotZooKeeper, frame[:4])
 	}
-	return frame, err
+	return frame, rest, err
 }
 
-// dispatch delivers a frame to whom it belongs.
-func (m *muxConn) dispatch(frame []byte) error {
+// dispatch delivers a frame to whom it belongs. rest is that of readFrame.
+func (m *muxConn) dispatch(frame []byte, rest int) error {
 	if !m.open {
 		if err := m.handshakeDone(frame[4:]); err != nil {
 			return err
@@ -184,10 +188,15 @@ func (m *muxConn) dispatch(frame []byte) error {
 		return err
 	}
 	body := frame[4+headerSize:]
+	if rest > 0 {
+		if err := m.skip(header.Xid, rest); err != nil {
+			return err
+		}
+	}
 	if header.Xid == jute.XidNotification {
 		return m.onEvent(header, body)
 	}
-	p, then, err := m.onReply(header, body)
+	p, then, err := m.onReply(header, body, rest)
 	if err != nil {
 		return err
 	}
@@ -204,6 +213,20 @@ func (m *muxConn) dispatch(frame []byte) error {
 		return fmt.Errorf("watches were not put back: %w", codeError(header.Err))
 	}
 	return nil
+}
+
+// skip drops the rest of an answer that is too large. What is no answer to the oldest request is
+// not read to its end: its length may be anything.
+func (m *muxConn) skip(xid int32, rest int) error {
+	m.mu.Lock()
+	waiting := m.requests.pending.waiting()
+	known := len(waiting) > 0 && waiting[0].xid == xid
+	m.mu.Unlock()
+	if !known {
+		return fmt.Errorf("%w: %d bytes", errFrameSize, rest)
+	}
+	m.shared.received.Add(int64(rest))
+	return discard(m.br, rest, func() error { return m.raw.SetReadDeadline(time.Now().Add(m.timeout * 2 / 3)) })
 }
 
 // onEvent tells those who watch of an event.
@@ -223,7 +246,7 @@ func (m *muxConn) onEvent(header jute.ReplyHeader, body []byte) error {
 
 // onReply takes over the answer to the oldest request that waits for one. What it says of the
 // session is known before the caller hears of it.
-func (m *muxConn) onReply(header jute.ReplyHeader, body []byte) (p pending, then func(), err error) {
+func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (p pending, then func(), err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if p, err = m.requests.answered(header.Xid); err != nil {
@@ -237,7 +260,7 @@ func (m *muxConn) onReply(header jute.ReplyHeader, body []byte) (p pending, then
 		return p, nil, nil
 	}
 	m.enqueue(m.watches.onReply(call, header.Err, m.shared.eventIDs.Load())...)
-	if p.reply(header, body) {
+	if p.reply(header, body, rest) {
 		then = p.batch.then
 	}
 	return p, then, nil
@@ -342,32 +365,6 @@ func (m *muxConn) enqueue(calls ...*Call) {
 			m.enqueueFrame(outgoing{batch: b})
 		}
 	}
-}
-
-// send queues a batch, or returns errDead, errCrowded or ErrPersistentWatch.
-func (m *muxConn) send(b *batch) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	switch {
-	case m.err != nil || m.writeFailed:
-		return errDead
-	case m.requests.len() >= maxWaiting:
-		return errCrowded
-	}
-	if slices.ContainsFunc(b.calls, m.watches.persistent.conflicts) {
-		return ErrPersistentWatch
-	}
-	for i, call := range b.calls {
-		call.Session = m.session
-		for watch := range call.watches {
-			m.watches.add(watch)
-		}
-		if call.Watch != nil {
-			b.setWatch(i, !m.watches.persistent.hasPersistentWatch(call.Watch.path))
-		}
-	}
-	m.enqueueFrame(outgoing{batch: b})
-	return nil
 }
 
 // unwatch gives a watch back. The removal of the server's is queued under the same lock as every
@@ -487,12 +484,3 @@ func (m *muxConn) LocalAddr() net.Addr { return m.raw.LocalAddr() }
 
 // RemoteAddr returns the connection's remote address.
 func (m *muxConn) RemoteAddr() net.Addr { return m.raw.RemoteAddr() }
-
-// SetDeadline does nothing: the connection has deadlines of its own, tighter than the driver's.
-func (m *muxConn) SetDeadline(time.Time) error { return nil }
-
-// SetReadDeadline does nothing, as SetDeadline.
-func (m *muxConn) SetReadDeadline(time.Time) error { return nil }
-
-// SetWriteDeadline does nothing, as SetDeadline.
-func (m *muxConn) SetWriteDeadline(time.Time) error { return nil }

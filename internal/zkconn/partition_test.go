@@ -89,7 +89,7 @@ func TestPartitions(t *testing.T) {
 func opened(t *testing.T, server string, dial dialFunc, sessionTimeout time.Duration, onEvent func(zkconn.Event)) *zkconn.Conn {
 	conn, err := zkconn.Open(t.Context(), zkconn.Config{
 		Servers: []string{server}, SessionTimeout: sessionTimeout, ConnectionTimeout: 20 * time.Second,
-		LossPercent: 100, MaxRequest: 1 << 20, Dial: dial,
+		LossPercent: 100, MaxRequest: 1 << 20, MaxReply: 16 << 20, Dial: dial,
 		Logger: slog.New(slog.DiscardHandler), OnEvent: onEvent,
 	})
 	if err != nil {

@@ -119,10 +119,11 @@ func (p *pending) op() jute.Op {
 	return jute.OpPing
 }
 
-// reply takes over the answer. It tells whether that was the last one of the batch.
-func (p *pending) reply(header jute.ReplyHeader, body []byte) (last bool) {
+// reply takes over the answer, of which rest bytes were dropped because it is too large. It tells
+// whether that was the last one of the batch.
+func (p *pending) reply(header jute.ReplyHeader, body []byte, rest int) (last bool) {
 	b := p.batch
-	b.replies = append(b.replies, reply{header.Zxid, header.Err, body})
+	b.replies = append(b.replies, reply{header.Zxid, header.Err, body, rest})
 	if last = len(b.replies) == len(b.calls); last {
 		b.finish(nil)
 	}

@@ -22,7 +22,7 @@ type pairSession struct{ conn *zkconn.Conn }
 // openPair opens such a session.
 func openPair(ctx context.Context, address string, timeout time.Duration, counter *wire.Counter) (session, error) {
 	conn, err := zkconn.Open(ctx, zkconn.Config{
-		Servers: strings.Split(address, ","), SessionTimeout: timeout, ConnectionTimeout: timeout, LossPercent: 100, MaxRequest: 1 << 20,
+		Servers: strings.Split(address, ","), SessionTimeout: timeout, ConnectionTimeout: timeout, LossPercent: 100, MaxRequest: 1 << 20, MaxReply: 16 << 20,
 		Dial: counter.DialContext, Logger: slog.New(slog.DiscardHandler), OnEvent: func(zkconn.Event) {},
 	})
 	if err != nil {
