@@ -37,6 +37,7 @@ func peerKinds() []peerKind {
 		inProcess("floor-list", true, openDriver(newFloorList, bare, uncontended, readLock)),
 		inProcess("floor-pair", true, openPair),
 		inProcess("floor-watch", true, openDriver(newFloorWatch, mutex)),
+		inProcess("raw", false, openRaw),
 		inProcess(results.Ours, true, openCurator),
 		inProcess("curator-v2", false, openCuratorV2),
 		inProcess("zk.Lock", true, openDriver(newDriverLock, mutex, uncontended)),

@@ -52,6 +52,12 @@ func workloads() []workload {
 			about: fmt.Sprintf("%d clients on locks of their own", n),
 		})
 	}
+	for _, n := range []int{1, 128} {
+		all = append(all, workload{
+			name: fmt.Sprintf("throughput-%d", n), clients: 1, waiters: n, local: throughput,
+			about: fmt.Sprintf("%d goroutines of one client read a node; raw writes %d requests at a time", n, n),
+		})
+	}
 	return append(all, []workload{
 		{name: "semaphore", kind: protocol.Semaphore, clients: 8, leases: 4, quick: true, distant: true, local: onOnePath(semaphore), about: "8 clients share 4 leases"},
 		{name: "readers", kind: protocol.Readers, clients: 8, quick: true, distant: true, local: onOnePath(readLock), about: "8 clients on one read lock"},
