@@ -201,7 +201,7 @@ func TestChoosePeers(t *testing.T) {
 		}
 		return strings.Join(all, " ")
 	}
-	if got := names(choosePeers("", true)); got != "floor floor-list floor-pair floor-watch raw curator zk.Lock java" {
+	if got := names(choosePeers("", true)); got != "floor floor-list floor-pair floor-watch curator zk.Lock java" {
 		t.Errorf("quick: %s", got)
 	}
 	if got := names(choosePeers("", false)); got != "floor floor-list floor-pair floor-watch raw curator curator-v2 zk.Lock java kazoo etcd sql-insert sql-update" {

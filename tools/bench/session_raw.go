@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/tools/bench/internal/wire"
+)
+
+// rawSession is a connection without a client: it writes many requests at once, and reads their
+// answers.
+type rawSession struct {
+	conn net.Conn
+	in   *bufio.Reader
+	out  []byte
+	xid  int32
+}
+
+// openRaw opens such a session with the first of the servers.
+func openRaw(ctx context.Context, address string, timeout time.Duration, counter *wire.Counter) (session, error) {
+	first, _, _ := strings.Cut(address, ",")
+	conn, err := counter.DialContext(ctx, "tcp", first)
+	if err != nil {
+		return nil, err
+	}
+	s := &rawSession{conn: conn, in: bufio.NewReaderSize(conn, 64<<10)}
+	r := jute.ConnectRequest{TimeOut: int32(timeout / time.Millisecond), Passwd: make([]byte, 16)}
+	s.frame(jute.AppendBool(r.Append(nil), false))
+	if err := s.exchange(1); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return s, nil
+}
+
+// frame adds a frame to what is written next.
+func (s *rawSession) frame(body []byte) {
+	s.out = binary.BigEndian.AppendUint32(s.out, uint32(len(body)))
+	s.out = append(s.out, body...)
+}
+
+// exchange writes what there is, and reads n answers.
+func (s *rawSession) exchange(n int) error {
+	_, err := s.conn.Write(s.out)
+	s.out = s.out[:0]
+	for ; n > 0 && err == nil; n-- {
+		var length []byte
+		if length, err = s.in.Peek(4); err == nil {
+			_, err = s.in.Discard(4 + int(binary.BigEndian.Uint32(length)))
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("the server has closed the connection: %w", err)
+	}
+	return err
+}
+
+func (s *rawSession) burst(path string, n int) lock {
+	return reads(func(context.Context) error {
+		for range n {
+			s.xid++
+			header := jute.RequestHeader{Xid: s.xid, Op: jute.OpGetData}
+			request := jute.PathWatchRequest{Path: path}
+			s.frame(request.Append(header.Append(nil)))
+		}
+		return s.exchange(n)
+	})
+}
+
+func (s *rawSession) lock(lockKind, string, int) (lock, error) { return nil, errUnsupported }
+
+func (s *rawSession) close() error {
+	header := jute.RequestHeader{Xid: s.xid + 1, Op: jute.OpClose}
+	s.frame(header.Append(nil))
+	return errors.Join(s.exchange(1), s.conn.Close())
+}
