@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -389,6 +390,9 @@ func (m *muxConn) writeLoop() {
 			m.fail(err)
 			return
 		}
+		if m.busy() {
+			runtime.Gosched() // others are about to ask, too: one write for all
+		}
 		if buf = m.collect(buf[:0]); len(buf) == 0 {
 			continue
 		}
@@ -401,6 +405,13 @@ func (m *muxConn) writeLoop() {
 			buf = nil // an exceptionally large request shall not be kept for ever
 		}
 	}
+}
+
+// busy tells whether answers are waited for.
+func (m *muxConn) busy() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.requests.pending.waiting()) > 1
 }
 
 func (m *muxConn) collect(buf []byte) []byte {
