@@ -184,6 +184,9 @@ type conn struct {
 
 // Write sends frames, but for those whose fate is decided.
 func (c *conn) Write(p []byte) (int, error) {
+	if len(p) == 0 { // the client tries whether there are deadlines
+		return c.Conn.Write(p)
+	}
 	for rest := p; len(rest) > 0; {
 		n := 4 + int(binary.BigEndian.Uint32(rest))
 		frame := rest[:n]

@@ -3,6 +3,7 @@ package zkconn_test
 import (
 	"context"
 	"net"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -71,11 +72,23 @@ func TestCloseWhileTheConnectionEnds(t *testing.T) {
 type lateConn struct {
 	net.Conn
 	answer chan []byte
+	probed bool
 }
 
-func (c *lateConn) Write(p []byte) (int, error) { return len(p), nil }
+func (c *lateConn) Write(p []byte) (int, error) {
+	if len(p) == 0 { // the client tries whether there are deadlines
+		return 0, os.ErrDeadlineExceeded
+	}
+	return len(p), nil
+}
 
-func (c *lateConn) Read(p []byte) (int, error) { return copy(p, <-c.answer), nil }
+func (c *lateConn) Read(p []byte) (int, error) {
+	if !c.probed {
+		c.probed = true
+		return 0, os.ErrDeadlineExceeded
+	}
+	return copy(p, <-c.answer), nil
+}
 
 // TestCloseWhileTheSessionOpens has the handshake succeed when it is not wanted any more.
 func TestCloseWhileTheSessionOpens(t *testing.T) {
@@ -84,7 +97,7 @@ func TestCloseWhileTheSessionOpens(t *testing.T) {
 		t.open(func(c *zkconn.Config) {
 			c.Dial = func(context.Context, string, string) (net.Conn, error) {
 				conn, _ := net.Pipe()
-				return &lateConn{conn, answer}, nil
+				return &lateConn{Conn: conn, answer: answer}, nil
 			}
 		})
 		synctest.Wait()

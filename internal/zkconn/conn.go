@@ -2,10 +2,10 @@ package zkconn
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,7 +16,7 @@ import (
 	"github.com/go-curator/curator/state"
 )
 
-// Config says how to connect; every field but Auth and Asleep must be set.
+// Config says how to connect; every field but Auth, Secure, Resolve and Asleep must be set.
 type Config struct {
 	Servers           []string // host:port
 	SessionTimeout    time.Duration
@@ -27,7 +27,12 @@ type Config struct {
 	MaxRequest        int           // bytes
 	Auth              []Auth
 	Dial              func(ctx context.Context, network, address string) (net.Conn, error)
-	Logger            *slog.Logger
+	// Secure puts TLS on a connection to a server, host:port as it is in Servers; nil does not.
+	Secure func(ctx context.Context, conn net.Conn, server string) (net.Conn, error)
+	// Resolve looks a host up, each of whose addresses is then dialed as a server of its own. It must
+	// return when ctx ends. With nil, Dial is given names.
+	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+	Logger  *slog.Logger
 	// Asleep is how long the machine has slept, from any beginning; nil asks the system.
 	Asleep func() time.Duration
 	// OnEvent is called for every event, in order and one at a time. It must not block.
@@ -52,6 +57,8 @@ type Conn struct {
 	workers sync.WaitGroup // the writers of the wires
 	drained chan struct{}  // closed when the driver has ended
 	hosts   *hosts
+
+	unprobed atomic.Bool // connections are not tried for deadlines, see spoiltByProbe
 
 	acked         atomic.Int64 // when the last acknowledged request was sent, by clock
 	silence       atomic.Int64 // the time between two such requests that is too long
@@ -101,9 +108,9 @@ func Open(ctx context.Context, cfg Config) (*Conn, error) {
 	}
 	c.clock.start(cfg.Asleep)
 	c.trustAnswers = ctx.Value(answersProve{}) != nil
-	c.hosts = newHosts(len(cfg.Servers))
+	c.hosts = newHosts(cfg.Servers, cfg.Resolve)
 	driver, events, err := zk.Connect(cfg.Servers, cfg.SessionTimeout,
-		zk.WithDialer(c.dial), zk.WithHostProvider(c.hosts),
+		zk.WithDialer(c.dial), zk.WithHostProvider(driverHosts{c.hosts}),
 		zk.WithLogger(driverLogger{cfg.Logger}), zk.WithLogInfo(false))
 	if err != nil {
 		endLife()
@@ -179,8 +186,12 @@ func (c *Conn) connected(ctx context.Context, session int64) (*wire, error) {
 // whyNot returns why there is no connection, as far as is known.
 func (c *Conn) whyNot() error {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.lastErr
+	why := c.lastErr
+	c.mu.Unlock()
+	if t := c.hosts.trying(); why == nil && t.server != "" {
+		return fmt.Errorf("%s: no answer yet", t)
+	}
+	return why
 }
 
 // refuse returns why a call for session cannot be sent now or later; c.mu is held.
@@ -233,17 +244,19 @@ func (c *Conn) State() state.ConnectionState {
 }
 
 // SetServers replaces the list of servers, host:port, which must not be empty. If the one in
-// use is no more among them, the connection is ended, and the session moves to another.
+// use is no more among them, the connection is ended, and the session moves to another; so does
+// an attempt to connect to one that is no more among them.
 func (c *Conn) SetServers(servers []string) {
-	c.mu.Lock()
-	w := c.wire
-	c.mu.Unlock()
-	used := ""
-	if w != nil {
-		used = w.server
+	if c.hosts.set(servers) {
+		return
 	}
-	if !c.hosts.set(servers, used) && w != nil {
-		w.fail(errServerGone)
+	c.mu.Lock()
+	w, dialed := c.wire, c.dialed
+	c.mu.Unlock()
+	for _, w := range []*wire{w, dialed} {
+		if w != nil {
+			w.fail(errServerGone)
+		}
 	}
 }
 
@@ -252,13 +265,11 @@ func (c *Conn) SetServers(servers []string) {
 // list that comes from the ensemble itself, and never ends a connection. SetServers undoes it.
 func (c *Conn) PreferServers(servers []string) { c.hosts.prefer(servers) }
 
-var errServerGone = errors.New("the server is no more on the list")
-
 // handshakeTimeout is how long a server has for its part, so that the next one can be
 // tried before the session is over.
 func (c *Conn) handshakeTimeout() time.Duration {
 	total := c.cfg.SessionTimeout * 2 / 3
-	return max(min(c.cfg.SessionTimeout/3, total/time.Duration(c.hosts.Len())), 100*time.Millisecond)
+	return max(min(c.cfg.SessionTimeout/3, total/time.Duration(c.hosts.size())), 100*time.Millisecond)
 }
 
 // writeTimeout bounds a write: a server that takes nothing for so long is lost.

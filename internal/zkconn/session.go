@@ -15,7 +15,9 @@ type Event struct {
 	State   state.ConnectionState // of StateChanged
 	Session int64
 	Err     error  // of SessionEnded, and of an attempt that failed
-	Server  string // of Attempted
+	Server  string // of Attempted, as the client was given it
+	Target  string // of Attempted: Server, with the address if that was looked up
+	Round   bool   // of an attempt that failed: all servers have been tried in vain since the last connection
 	// Presumed: of SessionEnded, that no server has said so.
 	Presumed bool
 }
@@ -49,6 +51,9 @@ func (c *Conn) established(w *wire, r jute.ConnectResponse, sent time.Duration) 
 	if c.fatal != nil {
 		return c.fatal
 	}
+	if c.hosts.isGone(w.attempt) {
+		return errServerGone
+	}
 	if r.SessionID == c.session.id && c.session.over {
 		return errPresumedOver // the next handshake asks for a new one
 	}
@@ -76,7 +81,7 @@ func (c *Conn) established(w *wire, r jute.ConnectResponse, sent time.Duration) 
 		c.detach(c.wire) // it is dead, the driver was quicker than whoever noticed
 	}
 	c.wire, c.lastErr, w.used = w, nil, true
-	c.push(Event{Kind: Attempted, Server: w.server})
+	c.push(Event{Kind: Attempted, Server: w.server, Target: w.attempt.place(w.server)})
 	c.fireOrphans(WatchReset)
 	c.subs.tell(WatchReset)
 	next := state.Reconnected
@@ -165,16 +170,19 @@ func (c *Conn) wireDied(w *wire, err error, orphans []*Watch) {
 	for _, watch := range orphans {
 		c.orphans[watch] = struct{}{}
 	}
-	c.hosts.ended(w.used && time.Since(w.born) > c.session.timeout/3)
+	c.hosts.ended(w.attempt, w.used && time.Since(w.born) > c.session.timeout/3)
 	if c.closed {
 		c.fireOrphans(WatchClosed)
 		return
 	}
-	if !errors.Is(err, net.ErrClosed) || c.lastErr == nil {
-		c.lastErr = because(w.server, err)
-	}
-	if !w.used {
-		c.push(Event{Kind: Attempted, Server: w.server, Err: err})
+	switch {
+	case !w.used && w.attempt != nil:
+		if c.spoiltByProbe(w, err) {
+			c.unprobed.Store(true)
+		}
+		c.attemptFailed(w.attempt, handshakeError(err, c.cfg.Secure != nil, time.Since(w.born)))
+	case !errors.Is(err, net.ErrClosed) || c.lastErr == nil:
+		c.lastErr = because(w.attempt.place(w.server), err)
 	}
 	if c.session.over {
 		c.fireOrphans(WatchSessionLost)
@@ -183,6 +191,12 @@ func (c *Conn) wireDied(w *wire, err error, orphans []*Watch) {
 	if c.wire != nil { // there is another connection already
 		c.fireOrphans(WatchReset)
 	}
+}
+
+// attemptFailed notes that an attempt has come to nothing; c.mu is held.
+func (c *Conn) attemptFailed(a *attempt, err error) {
+	c.lastErr = because(a.target.String(), err)
+	c.push(Event{Kind: Attempted, Server: a.target.server, Target: a.target.String(), Round: a.last, Err: err})
 }
 
 // detach takes w out of use, if it is in use; c.mu is held.

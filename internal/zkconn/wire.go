@@ -34,6 +34,8 @@ type wire struct {
 	born   time.Time
 	used   bool // it was established; guarded by conn.mu
 
+	attempt *attempt // that has led to it; nil in tests
+
 	// Of the goroutine that reads, the driver's.
 	br     *bufio.Reader
 	rest   []byte // of a frame for the driver
@@ -149,7 +151,7 @@ func (w *wire) readFrame() ([]byte, error) {
 	n := int(binary.BigEndian.Uint32(length))
 	if n < least || n > most {
 		if !w.open {
-			return nil, fmt.Errorf("%w (first bytes %q)", ErrNotZooKeeper, length)
+			return nil, notZooKeeper(length)
 		}
 		return nil, fmt.Errorf("a frame of %d bytes, allowed are %d to %d", n, least, most)
 	}
@@ -290,7 +292,7 @@ func (w *wire) fail(err error) {
 	}
 	w.err = err
 	close(w.dead)
-	why := because(w.server, err)
+	why := because(w.attempt.place(w.server), err)
 	lost := &TransportError{Err: ErrConnectionLoss, Detail: why, Sent: true}
 	var then []func()
 	for _, p := range w.pending.waiting() {
