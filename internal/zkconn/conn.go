@@ -58,7 +58,8 @@ type Conn struct {
 	drained chan struct{}  // closed when the driver has ended
 	hosts   *hosts
 
-	unprobed atomic.Bool // connections are not tried for deadlines, see spoiltByProbe
+	granted  atomic.Int64 // the timeout of the session, zero without one
+	unprobed atomic.Bool  // connections are not tried for deadlines, see spoiltByProbe
 
 	acked         atomic.Int64 // when the last acknowledged request was sent, by clock
 	silence       atomic.Int64 // the time between two such requests that is too long
@@ -265,15 +266,24 @@ func (c *Conn) SetServers(servers []string) {
 // list that comes from the ensemble itself, and never ends a connection. SetServers undoes it.
 func (c *Conn) PreferServers(servers []string) { c.hosts.prefer(servers) }
 
+// timeout returns what was granted to the session; without a session what will be asked for.
+func (c *Conn) timeout() time.Duration {
+	if granted := c.granted.Load(); granted > 0 {
+		return time.Duration(granted)
+	}
+	return c.cfg.SessionTimeout
+}
+
 // handshakeTimeout is how long a server has for its part, so that the next one can be
 // tried before the session is over.
 func (c *Conn) handshakeTimeout() time.Duration {
-	total := c.cfg.SessionTimeout * 2 / 3
-	return max(min(c.cfg.SessionTimeout/3, total/time.Duration(c.hosts.size())), 100*time.Millisecond)
+	timeout := c.timeout()
+	total := timeout * 2 / 3
+	return max(min(timeout/3, total/time.Duration(c.hosts.size())), 100*time.Millisecond)
 }
 
 // writeTimeout bounds a write: a server that takes nothing for so long is lost.
-func (c *Conn) writeTimeout() time.Duration { return c.cfg.SessionTimeout / 3 }
+func (c *Conn) writeTimeout() time.Duration { return c.timeout() / 3 }
 
 // raise sets a to v unless it is higher already.
 func raise(a *atomic.Int64, v int64) {

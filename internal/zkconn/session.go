@@ -63,6 +63,7 @@ func (c *Conn) established(w *wire, r jute.ConnectResponse, sent time.Duration) 
 		c.session = session{id: r.SessionID}
 	}
 	c.session.timeout = w.timeout
+	c.granted.Store(int64(w.timeout))
 	c.startClock(r.SessionID, w.timeout, sent, fresh)
 	// The handshake tells a server what we have seen in answers, and one that is behind refuses
 	// us. But events of servers before 3.9 carry no zxid: what they told, that a lock is ours,
@@ -143,6 +144,7 @@ func (c *Conn) endSession(presumed bool) {
 		return
 	}
 	c.session.over = true
+	c.granted.Store(0)
 	c.tellBelief()
 	c.fireOrphans(WatchSessionLost)
 	c.push(Event{Kind: SessionEnded, Session: c.session.id, Err: ErrSessionExpired, Presumed: presumed})
