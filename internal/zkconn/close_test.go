@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 // TestCloseWithoutConnection closes at every stage of an attempt to connect. The driver
@@ -150,4 +151,35 @@ func TestCloseWithoutAnswer(t *testing.T) {
 		}
 		t.want(<-call, zkconn.ErrClosed)
 	})
+}
+
+// TestCloseWaitsForTheAnswer has a server take its time to close the session: Close waits as long as
+// its context permits, unless the server is silent for so long that the connection is lost.
+func TestCloseWaitsForTheAnswer(t *testing.T) {
+	const patience = timeout * 2 / 3
+	for name, c := range map[string]struct{ answer, ctx, want time.Duration }{
+		"soon":               {500 * time.Millisecond, time.Minute, 500 * time.Millisecond},
+		"later":              {patience - time.Millisecond, time.Minute, patience - time.Millisecond},
+		"later than ctx":     {2 * time.Second, 1500 * time.Millisecond, 1500 * time.Millisecond},
+		"later than a short": {2 * time.Second, 500 * time.Millisecond, 500 * time.Millisecond},
+		"too late":           {timeout, time.Minute, patience},
+	} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *fixture) {
+				t.open(nil)
+				if _, err := t.conn.Connected(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				t.server.Inject(curatortest.Rule{Op: "closeSession", Do: curatortest.Delay(c.answer)})
+				ctx, cancel := context.WithTimeout(t.Context(), c.ctx)
+				defer cancel()
+				begin := time.Now()
+				err := t.conn.Close(ctx)
+				if took := time.Since(begin); took != c.want || (err == nil) != (c.answer == c.want) {
+					t.Errorf("after %v: %v; want it after %v", took, err, c.want)
+				}
+			})
+		})
+	}
 }
