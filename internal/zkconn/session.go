@@ -116,14 +116,14 @@ func (c *Conn) queueFirst(w *wire, calls []*Call) error {
 	return err
 }
 
-// credentialsRejected ends all hope: the server would reject them again.
-func (c *Conn) credentialsRejected() {
+// credentialsRejected ends all hope: the server would reject them again, for the same reason.
+func (c *Conn) credentialsRejected(why *Error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.fatal != nil || c.closed {
 		return
 	}
-	c.fatal = ErrAuthFailed
+	c.fatal = why
 	c.hosts.stop()
 	if c.wire == nil {
 		close(c.ready)

@@ -198,11 +198,14 @@ func (w *wire) dispatch(frame []byte) error {
 		p.batch.then()
 	}
 	switch {
+	case header.Err == jute.CodeSessionClosedRequireSASLAuth:
+		w.conn.credentialsRejected(ErrSASLRequired)
+		return ErrSASLRequired
 	case p.batch == nil:
 		w.rest = frame
 	case header.Err == jute.CodeOK:
 	case p.batch.calls[p.index].Op == jute.OpAuth:
-		w.conn.credentialsRejected()
+		w.conn.credentialsRejected(ErrAuthFailed)
 	case p.batch.calls[p.index].Op == jute.OpSetWatches2:
 		return fmt.Errorf("watches were not put back: %w", codeError(header.Err))
 	}
