@@ -88,6 +88,9 @@ func isTimeout(err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
 }
 
+// errSpoilt is why a connection fails whose like is not tried again.
+var errSpoilt = errors.New("the connection did not survive the test for deadlines, from now on there is none")
+
 // spoiltByProbe tells whether the handshake on a connection has failed because it was tried for deadlines: one with
 // TLS inside that cannot be seen does not survive that. Its first write fails with the error of a
 // deadline long before it.

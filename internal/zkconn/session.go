@@ -181,6 +181,7 @@ func (c *Conn) wireDied(w *wire, err error, orphans []*Watch) {
 	case !w.used && w.attempt != nil:
 		if c.spoiltByProbe(w, err) {
 			c.unprobed.Store(true)
+			err = errSpoilt
 		}
 		c.attemptFailed(w.attempt, handshakeError(err, c.cfg.Secure != nil, time.Since(w.born)))
 	case !errors.Is(err, net.ErrClosed) || c.lastErr == nil:
@@ -198,7 +199,8 @@ func (c *Conn) wireDied(w *wire, err error, orphans []*Watch) {
 // attemptFailed notes that an attempt has come to nothing; c.mu is held.
 func (c *Conn) attemptFailed(a *attempt, err error) {
 	c.lastErr = because(a.target.String(), err)
-	c.push(Event{Kind: Attempted, Server: a.target.server, Target: a.target.String(), Round: a.last, Err: err})
+	ours := errors.Is(err, errServerGone) || errors.Is(err, errSpoilt) // the server is not to blame
+	c.push(Event{Kind: Attempted, Server: a.target.server, Target: a.target.String(), Round: a.last && !ours, Err: err})
 }
 
 // detach takes w out of use, if it is in use; c.mu is held.
