@@ -45,7 +45,8 @@ func beneathTLS(conn net.Conn) net.Conn {
 	return conn
 }
 
-// probe reads and writes with deadlines that have passed.
+// probe reads and writes with deadlines that have passed. A connection that the other side has ended
+// meanwhile passes: the handshake will tell.
 func probe(ctx context.Context, conn net.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
@@ -60,12 +61,34 @@ func probe(ctx context.Context, conn net.Conn) error {
 		}
 	}()
 	past := time.Unix(1, 0)
+	for _, try := range []func(net.Conn, time.Time) error{tryRead, tryWrite} {
+		switch err := try(conn, past); {
+		case err == nil:
+		case ctx.Err() != nil:
+			return errors.New("what is read or written does not end at its deadline")
+		case isClosed(err):
+			return nil
+		default:
+			return err
+		}
+	}
+	if err := conn.SetDeadline(time.Time{}); err != nil && !isClosed(err) {
+		return fmt.Errorf("SetDeadline: %w", err)
+	}
+	return nil
+}
+
+func tryRead(conn net.Conn, past time.Time) error {
 	if err := conn.SetReadDeadline(past); err != nil {
 		return fmt.Errorf("SetReadDeadline: %w", err)
 	}
 	if _, err := conn.Read(make([]byte, 1)); !isTimeout(err) {
-		return errors.New("a read does not end at its deadline")
+		return notInTime("read", err)
 	}
+	return nil
+}
+
+func tryWrite(conn net.Conn, past time.Time) error {
 	if err := conn.SetWriteDeadline(past); err != nil {
 		return fmt.Errorf("SetWriteDeadline: %w", err)
 	}
@@ -74,12 +97,17 @@ func probe(ctx context.Context, conn net.Conn) error {
 		_, err = conn.Write([]byte{0})
 	}
 	if !isTimeout(err) {
-		return errors.New("a write does not end at its deadline")
-	}
-	if err := conn.SetDeadline(time.Time{}); err != nil {
-		return fmt.Errorf("SetDeadline: %w", err)
+		return notInTime("write", err)
 	}
 	return nil
+}
+
+// notInTime is the error of a read or write that has not failed, or has failed with another error.
+func notInTime(what string, err error) error {
+	if err == nil {
+		return fmt.Errorf("a %s succeeds after its deadline", what)
+	}
+	return fmt.Errorf("a %s after its deadline: %w", what, err)
 }
 
 // isTimeout tells whether an error is that of a deadline.
