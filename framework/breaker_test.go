@@ -31,7 +31,12 @@ func onDamped(t *testing.T, policy retry.Policy, test func(d *damped)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		d := &damped{T: t, server: curatortest.Start(t, curatortest.Virtual(), curatortest.WithTickTime(200*time.Millisecond))}
-		d.client = d.server.Client(t, framework.WithSessionTimeout(2*time.Second), framework.WithCircuitBreaker(policy))
+		var err error
+		d.client, err = framework.NewClient(d.server.ConnectString(), retry.None(), framework.WithDialer(d.server.DialContext),
+			framework.WithSessionTimeout(2*time.Second), framework.WithCircuitBreaker(policy), framework.WithoutEnsembleTracker())
+		if err != nil {
+			t.Fatal(err)
+		}
 		for i := range d.told {
 			d.client.ConnectionStateListenable().Add(func(_ context.Context, s state.ConnectionState) {
 				d.mu.Lock()
@@ -39,7 +44,11 @@ func onDamped(t *testing.T, policy retry.Policy, test func(d *damped)) {
 				d.told[i] = append(d.told[i], s)
 			})
 		}
+		if err := d.client.Start(t.Context()); err != nil { // the listeners are told of everything
+			t.Fatal(err)
+		}
 		test(d)
+		_ = d.client.Close(t.Context()) // what it says is the business of the test of Close
 	})
 }
 

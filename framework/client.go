@@ -89,7 +89,8 @@ func (c *Client) Close(ctx context.Context) error {
 	return c.core.close(ctx)
 }
 
-// BlockUntilConnected returns nil once the client is connected, else when ctx ends.
+// BlockUntilConnected returns nil once the client is connected, else when ctx ends. The error then
+// has the last server that was tried, and why there is no connection to it.
 // Only programs that want to report an unreachable ensemble early need it.
 //
 // Java: blockUntilConnected.

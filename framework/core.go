@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/go-curator/curator/framework/listen"
 	"github.com/go-curator/curator/internal/recipeapi"
@@ -43,6 +44,7 @@ type core struct {
 	provided string // the ensemble provider's last answer; of Start, then of who asks again
 	cutOff   signal // tells who asks that the connection was lost
 	tracker  tracker
+	outage   outage
 
 	conn    atomic.Pointer[zkconn.Conn] // set by start
 	closing atomic.Bool
@@ -134,6 +136,8 @@ func (c *core) open(ctx context.Context, servers []string) error {
 		MaxReply:          c.cfg.maxReply,
 		Auth:              c.cfg.auth,
 		Dial:              c.cfg.dialer(),
+		Secure:            c.cfg.secure(),
+		Resolve:           c.cfg.resolve(),
 		Logger:            c.cfg.logger,
 		OnEvent:           c.onEvent,
 	})
@@ -299,6 +303,7 @@ func (c *core) onEvent(e zkconn.Event) {
 		c.fireHooks(recipeapi.Loss{Kind: recipeapi.LossSession, Session: e.Session, Err: e.Err})
 		c.report(func() { c.telemetry.Expired(e.Session, e.Presumed) })
 	case zkconn.Attempted:
+		c.logAttempt(e)
 		c.report(func() { c.telemetry.Attempted(e.Server, e.Err, e.Took) })
 	case zkconn.DataLost:
 		c.report(func() {
@@ -308,6 +313,18 @@ func (c *core) onEvent(e zkconn.Event) {
 		c.report(func() { c.telemetry.Disconnected(e.Server, e.Err) })
 	case zkconn.Asked:
 		c.report(func() { c.telemetry.Proved(e.Server, e.Err, e.Took) })
+	}
+}
+
+// logAttempt logs at most every 10 s that the ensemble cannot be reached, and once that it can be
+// reached again.
+func (c *core) logAttempt(e zkconn.Event) {
+	down, over := c.outage.attempted(e, time.Now())
+	switch {
+	case down != nil:
+		c.report(func() { c.cfg.logger.Warn("zookeeper: the ensemble cannot be reached", down...) })
+	case over != nil:
+		c.report(func() { c.cfg.logger.Info("zookeeper: the ensemble can be reached again", over...) })
 	}
 }
 

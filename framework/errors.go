@@ -24,8 +24,9 @@ var (
 	ErrInvalidACL error = zkconn.ErrInvalidACL
 	// ErrNoAuth says that the node's ACL does not permit the operation.
 	ErrNoAuth error = zkconn.ErrNoAuth
-	// ErrAuthFailed says that the server rejected the client's credentials; nothing
-	// works after that.
+	// ErrAuthFailed says that the server rejected the client's credentials, or serves only
+	// clients that authenticate by SASL; nothing works after that, and the client does not
+	// connect again.
 	ErrAuthFailed error = zkconn.ErrAuthFailed
 	// ErrNoWatcher says that there is no such watch.
 	ErrNoWatcher error = zkconn.ErrNoWatcher

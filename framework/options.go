@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"time"
 
 	"github.com/go-curator/curator/framework/schema"
@@ -36,7 +37,8 @@ type config struct {
 	maxReply          int
 	namespace         string
 	auth              []zkconn.Auth
-	dial              dialFunc
+	dial              dialFunc    // nil for net.Dialer.DialContext
+	lookUp            lookUpFunc  // nil for the default
 	tls               *tls.Config // nil for none
 	defaultData       []byte
 	containers        bool
@@ -54,7 +56,10 @@ type config struct {
 	schemas           *schema.Set // nil permits everything
 }
 
-type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
+type (
+	dialFunc   = func(ctx context.Context, network, address string) (net.Conn, error)
+	lookUpFunc = func(ctx context.Context, network, host string) ([]netip.Addr, error)
+)
 
 const (
 	// defaultMaxData leaves a server's default jute.maxbuffer, 0xfffff bytes, room.
@@ -73,7 +78,6 @@ func newConfig(policy retry.Policy, opts []Option) (config, error) {
 		lossPercent:       100,
 		maxData:           defaultMaxData,
 		maxReply:          16 << 20,
-		dial:              new(net.Dialer).DialContext,
 		defaultData:       localAddress(),
 		containers:        true,
 		compression:       GzipCompressionProvider(),
@@ -164,7 +168,13 @@ func WithAuthorization(scheme string, auth []byte) Option {
 }
 
 // WithDialer replaces net.Dialer.DialContext, for proxies and for curatortest. dial must
-// return when its context ends.
+// return when its context ends. It is given names as they are in the connect string, unless
+// WithResolver is there, too.
+//
+// The connections must support deadlines, for reads and for writes: without them a server that
+// falls silent would not be noticed. Those that do not are refused, and the error says so. To find
+// out, the client reads and writes with deadlines that have passed before it uses a connection that
+// is none of Go's own. Below TLS that is done where the connection has a method NetConn.
 func WithDialer(dial func(ctx context.Context, network, address string) (net.Conn, error)) Option {
 	return option(func(c *config) error {
 		if dial == nil {

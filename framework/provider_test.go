@@ -230,3 +230,22 @@ func TestProviderThatHangs(t *testing.T) {
 		close(release)
 	})
 }
+
+// TestSetServersDuringDial has a provider name another server when the connection is lost,
+// while the driver already dials the one that it had, which still accepts: the client must
+// not stay there.
+func TestSetServersDuringDial(t *testing.T) {
+	onAtlas(t, "", func(a *atlas) {
+		p := &provider{answer: "a:1"}
+		client := a.client("", framework.WithEnsembleProvider(p))
+		a.wantDials("at the start", "a:1")
+		p.says("b:1")
+		a.cut()
+		time.Sleep(time.Minute)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if last := a.dialed[len(a.dialed)-1]; last != "b:1" || !client.ConnectionState().IsConnected() {
+			a.Errorf("a minute later the client is %v; dialed %v, want b:1 last", client.ConnectionState(), a.dialed)
+		}
+	})
+}

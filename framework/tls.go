@@ -27,22 +27,26 @@ func WithTLS(settings *tls.Config) Option {
 
 // dialer returns how the client connects.
 func (c *config) dialer() dialFunc {
-	if c.tls == nil {
-		return c.dial
+	if c.dial == nil {
+		return new(net.Dialer).DialContext
 	}
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := c.dial(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
+	return c.dial
+}
+
+// secure returns how the client puts TLS on a connection to a server, nil if it does not.
+func (c *config) secure() func(ctx context.Context, conn net.Conn, server string) (net.Conn, error) {
+	if c.tls == nil {
+		return nil
+	}
+	return func(ctx context.Context, conn net.Conn, server string) (net.Conn, error) {
 		settings := c.tls
 		if settings.ServerName == "" {
 			settings = settings.Clone()
-			settings.ServerName, _, _ = net.SplitHostPort(address) // it was checked by NewClient
+			settings.ServerName, _, _ = net.SplitHostPort(server) // it was checked by NewClient
 		}
 		secure := tls.Client(conn, settings)
 		if err := secure.HandshakeContext(ctx); err != nil {
-			return nil, errors.Join(err, conn.Close())
+			return nil, err
 		}
 		return secure, nil
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"net"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -12,8 +11,7 @@ import (
 	"github.com/go-curator/curator/retry"
 )
 
-// A client finds its servers in a private DNS. With the system's own DNS, no resolver and no
-// dialer are needed.
+// A client finds its servers in a private DNS. With the system's own DNS no resolver is needed.
 func ExampleNewSRVProvider() {
 	ctx := context.Background()
 	provider, err := ensemble.NewSRVProvider("_zookeeper._tcp.example.org", ensemble.WithResolver(privateDNS))
@@ -22,7 +20,7 @@ func ExampleNewSRVProvider() {
 	}
 	client, err := framework.NewClient("", retry.ExponentialBackoff(time.Second, 3),
 		framework.WithEnsembleProvider(provider),
-		framework.WithDialer((&net.Dialer{Resolver: privateDNS}).DialContext))
+		framework.WithResolver(privateDNS))
 	if err != nil {
 		log.Fatal(err)
 	}

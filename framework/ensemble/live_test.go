@@ -33,7 +33,7 @@ func TestClientMoves(t *testing.T) {
 		t.Fatal(err)
 	}
 	client := curatortest.NewClient(t, "", framework.WithEnsembleProvider(p),
-		framework.WithDialer((&net.Dialer{Resolver: resolver}).DialContext))
+		framework.WithResolver(resolver))
 	wantExists := func(want bool) {
 		t.Helper()
 		if exists, err := client.CheckExists().ForPath(t.Context(), "/second"); err != nil || exists != want {

@@ -52,8 +52,8 @@ type Resolver interface {
 }
 
 // WithResolver replaces net.DefaultResolver, for private DNS servers and for tests. It is for
-// the SRV records alone: the client's dialer resolves the names that they contain, with a
-// resolver of its own. See the example of NewSRVProvider.
+// the SRV records alone: the client looks the names up that they contain, with the resolver of
+// framework.WithResolver. See the example of NewSRVProvider.
 func WithResolver(r Resolver) Option {
 	return option(func(c *config) error {
 		if r == nil {

@@ -34,8 +34,8 @@ const lookupTimeout = 10 * time.Second
 //
 // # What is kept of a record
 //
-// The target, without the dot at its end, and the port become host:port. Several addresses of
-// a target are up to the client's dialer. A target "." or a port 0 is no server, and such a
+// The target, without the dot at its end, and the port become host:port. Each
+// address of a target is a server of its own; see framework.WithResolver. A target "." or a port 0 is no server, and such a
 // record is left out. The connect string has the lowest priority first, and within it the
 // highest weight first. That order is for people: a client tries its servers in random order,
 // so that every record is as good as any other. Give the servers of one ensemble, without

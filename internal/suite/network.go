@@ -185,6 +185,9 @@ type conn struct {
 
 // Write sends frames, but for those whose fate is decided.
 func (c *conn) Write(p []byte) (int, error) {
+	if len(p) == 0 { // the client tries whether there are deadlines
+		return c.Conn.Write(p)
+	}
 	c.part = append(c.part, p...)
 	for len(c.part) >= 4 {
 		n := 4 + int(binary.BigEndian.Uint32(c.part))

@@ -15,9 +15,9 @@ func (c *Conn) Close(ctx context.Context) error {
 		return c.closeErr
 	}
 	c.closed = true
-	connected := c.wire != nil
+	w := c.wire
 	hadSession := c.session.id != 0 && !c.session.over
-	if !connected && c.fatal == nil {
+	if w == nil && c.fatal == nil {
 		close(c.ready)
 	}
 	c.mu.Unlock()
@@ -28,9 +28,11 @@ func (c *Conn) Close(ctx context.Context) error {
 		c.hosts.stop()
 		c.driver.Close() // behind everything that is queued
 	}()
-	if connected {
+	if w != nil {
+		// The driver's Close waits no longer than a second for the answer, but the driver hangs up as
+		// soon as it has it, whenever that is.
 		select {
-		case <-driverDone:
+		case <-w.dead:
 		case <-ctx.Done():
 		}
 	}

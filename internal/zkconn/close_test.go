@@ -3,6 +3,7 @@ package zkconn_test
 import (
 	"context"
 	"net"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 // TestCloseWithoutConnection closes at every stage of an attempt to connect. The driver
@@ -71,11 +73,23 @@ func TestCloseWhileTheConnectionEnds(t *testing.T) {
 type lateConn struct {
 	net.Conn
 	answer chan []byte
+	probed bool
 }
 
-func (c *lateConn) Write(p []byte) (int, error) { return len(p), nil }
+func (c *lateConn) Write(p []byte) (int, error) {
+	if len(p) == 0 { // the client tries whether there are deadlines
+		return 0, os.ErrDeadlineExceeded
+	}
+	return len(p), nil
+}
 
-func (c *lateConn) Read(p []byte) (int, error) { return copy(p, <-c.answer), nil }
+func (c *lateConn) Read(p []byte) (int, error) {
+	if !c.probed {
+		c.probed = true
+		return 0, os.ErrDeadlineExceeded
+	}
+	return copy(p, <-c.answer), nil
+}
 
 // TestCloseWhileTheSessionOpens has the handshake succeed when it is not wanted any more.
 func TestCloseWhileTheSessionOpens(t *testing.T) {
@@ -84,7 +98,7 @@ func TestCloseWhileTheSessionOpens(t *testing.T) {
 		t.open(func(c *zkconn.Config) {
 			c.Dial = func(context.Context, string, string) (net.Conn, error) {
 				conn, _ := net.Pipe()
-				return &lateConn{conn, answer}, nil
+				return &lateConn{Conn: conn, answer: answer}, nil
 			}
 		})
 		synctest.Wait()
@@ -137,4 +151,35 @@ func TestCloseWithoutAnswer(t *testing.T) {
 		}
 		t.want(<-call, zkconn.ErrClosed)
 	})
+}
+
+// TestCloseWaitsForTheAnswer has a server take its time to close the session: Close waits as long as
+// its context permits, unless the server is silent for so long that the connection is lost.
+func TestCloseWaitsForTheAnswer(t *testing.T) {
+	const patience = timeout * 2 / 3
+	for name, c := range map[string]struct{ answer, ctx, want time.Duration }{
+		"soon":               {500 * time.Millisecond, time.Minute, 500 * time.Millisecond},
+		"later":              {patience - time.Millisecond, time.Minute, patience - time.Millisecond},
+		"later than ctx":     {2 * time.Second, 1500 * time.Millisecond, 1500 * time.Millisecond},
+		"later than a short": {2 * time.Second, 500 * time.Millisecond, 500 * time.Millisecond},
+		"too late":           {timeout, time.Minute, patience},
+	} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *fixture) {
+				t.open(nil)
+				if _, err := t.conn.Connected(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				t.server.Inject(curatortest.Rule{Op: "closeSession", Do: curatortest.Delay(c.answer)})
+				ctx, cancel := context.WithTimeout(t.Context(), c.ctx)
+				defer cancel()
+				begin := time.Now()
+				err := t.conn.Close(ctx)
+				if took := time.Since(begin); took != c.want || (err == nil) != (c.answer == c.want) {
+					t.Errorf("after %v: %v; want it after %v", took, err, c.want)
+				}
+			})
+		})
+	}
 }

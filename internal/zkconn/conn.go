@@ -2,10 +2,10 @@ package zkconn
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,7 +16,7 @@ import (
 	"github.com/go-curator/curator/state"
 )
 
-// Config says how to connect; every field but Auth and Asleep must be set.
+// Config says how to connect; every field but Auth, Secure, Resolve and Asleep must be set.
 type Config struct {
 	Servers           []string // host:port
 	SessionTimeout    time.Duration
@@ -28,7 +28,12 @@ type Config struct {
 	MaxReply          int           // bytes
 	Auth              []Auth
 	Dial              func(ctx context.Context, network, address string) (net.Conn, error)
-	Logger            *slog.Logger
+	// Secure puts TLS on a connection to a server, host:port as it is in Servers; nil does not.
+	Secure func(ctx context.Context, conn net.Conn, server string) (net.Conn, error)
+	// Resolve looks a host up, each of whose addresses is then dialed as a server of its own. It must
+	// return when ctx ends. With nil, Dial is given names.
+	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+	Logger  *slog.Logger
 	// Asleep is how long the machine has slept, from any beginning; nil asks the system.
 	Asleep func() time.Duration
 	// OnEvent is called for every event, in order and one at a time. It must not block.
@@ -52,6 +57,9 @@ type Conn struct {
 	endLife context.CancelFunc
 	drained chan struct{} // closed when the driver has ended
 	hosts   *hosts
+
+	granted  atomic.Int64 // the timeout of the session, zero without one
+	unprobed atomic.Bool  // connections are not tried for deadlines, see spoiltByProbe
 
 	acked          atomic.Int64 // when the last acknowledged request was sent, by clock
 	silence        atomic.Int64 // the time between two such requests that is too long
@@ -102,9 +110,9 @@ func Open(ctx context.Context, cfg Config) (*Conn, error) {
 	}
 	c.clock.start(cfg.Asleep)
 	c.trustAnswers = ctx.Value(answersProve{}) != nil
-	c.hosts = newHosts(len(cfg.Servers))
+	c.hosts = newHosts(cfg.Servers, cfg.Resolve)
 	driver, events, err := zk.Connect(cfg.Servers, cfg.SessionTimeout,
-		zk.WithDialer(c.dial), zk.WithHostProvider(c.hosts),
+		zk.WithDialer(c.dial), zk.WithHostProvider(driverHosts{c.hosts}),
 		zk.WithLogger(driverLogger{cfg.Logger}), zk.WithLogInfo(false),
 		// It reads and writes its own requests only, which are small.
 		zk.WithMaxBufferSize(driverBuffer), zk.WithMaxConnBufferSize(driverBuffer))
@@ -182,8 +190,12 @@ func (c *Conn) connected(ctx context.Context, session int64) (*muxConn, error) {
 // whyNot returns why there is no connection, as far as is known.
 func (c *Conn) whyNot() error {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.lastErr
+	why := c.lastErr
+	c.mu.Unlock()
+	if t := c.hosts.trying(); why == nil && t.server != "" {
+		return fmt.Errorf("%s: no answer yet", t)
+	}
+	return why
 }
 
 // refuse returns why a call for session cannot be sent now or later; c.mu is held.
@@ -236,17 +248,19 @@ func (c *Conn) State() state.ConnectionState {
 }
 
 // SetServers replaces the list of servers, host:port, which must not be empty. If the one in
-// use is no more among them, the connection is ended, and the session moves to another.
+// use is no more among them, the connection is ended, and the session moves to another; so does
+// an attempt to connect to one that is no more among them.
 func (c *Conn) SetServers(servers []string) {
-	c.mu.Lock()
-	w := c.wire
-	c.mu.Unlock()
-	used := ""
-	if w != nil {
-		used = w.server
+	if c.hosts.set(servers) {
+		return
 	}
-	if !c.hosts.set(servers, used) && w != nil {
-		w.fail(errServerGone)
+	c.mu.Lock()
+	w, dialed := c.wire, c.dialed
+	c.mu.Unlock()
+	for _, w := range []*muxConn{w, dialed} {
+		if w != nil {
+			w.fail(errServerGone)
+		}
 	}
 }
 
@@ -255,13 +269,20 @@ func (c *Conn) SetServers(servers []string) {
 // list that comes from the ensemble itself, and never ends a connection. SetServers undoes it.
 func (c *Conn) PreferServers(servers []string) { c.hosts.prefer(servers) }
 
-var errServerGone = errors.New("the server is no more on the list")
+// timeout returns what was granted to the session; without a session what will be asked for.
+func (c *Conn) timeout() time.Duration {
+	if granted := c.granted.Load(); granted > 0 {
+		return time.Duration(granted)
+	}
+	return c.cfg.SessionTimeout
+}
 
 // handshakeTimeout is how long a server has for its part, so that the next one can be
 // tried before the session is over.
 func (c *Conn) handshakeTimeout() time.Duration {
-	total := c.cfg.SessionTimeout * 2 / 3
-	return max(min(c.cfg.SessionTimeout/3, total/time.Duration(c.hosts.Len())), 100*time.Millisecond)
+	timeout := c.timeout()
+	total := timeout * 2 / 3
+	return max(min(timeout/3, total/time.Duration(c.hosts.size())), 100*time.Millisecond)
 }
 
 // raise sets a to v unless it is higher already.
@@ -293,7 +314,7 @@ func (c *Conn) prepare(r *jute.ConnectRequest) {
 	defer c.mu.Unlock()
 	if c.session.over || c.session.id == 0 {
 		r.SessionID, r.Passwd = 0, make([]byte, 16)
-		if c.refusals.all(c.hosts.Len(), c.clock.now(), c.session.timeout) {
+		if c.refusals.all(c.hosts.size(), c.clock.now(), c.session.timeout) {
 			c.refusals = refusals{}
 			c.push(Event{Kind: DataLost})
 			c.lastZxid.Store(0)

@@ -337,7 +337,7 @@ type mutable struct {
 }
 
 func (m mutable) Write(p []byte) (int, error) {
-	if m.mute.Load() {
+	if m.mute.Load() && len(p) > 0 {
 		return len(p), nil
 	}
 	return m.Conn.Write(p)

@@ -8,6 +8,9 @@ import (
 	"io"
 )
 
+// headerSize is the size of a reply's header, the smallest frame after the handshake.
+const headerSize = 16
+
 var errFrameSize = errors.New("a frame of a size that is not allowed")
 
 // readFrame reads one frame, its length included. Of one with more than most bytes it reads the

@@ -2,78 +2,122 @@ package zkconn
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
-	"net"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
 	"github.com/go-zookeeper/zk"
-
-	"github.com/go-curator/curator/internal/wait"
 )
 
-// hosts is the driver's list of servers. It keeps names, which are resolved for every
-// attempt, and paces the attempts: the driver itself pauses only after a failed lap and
-// not at all when connections open and break at once.
+// hosts is the list of servers. It paces the attempts: the driver itself pauses only after a
+// failed round and not at all when connections open and break at once.
 //
 // There are two lists: what the user gave, and in front of it what the ensemble itself said,
 // if it did. The names that an ensemble has for its servers may mean nothing here, as from
-// outside a container's network. So each lap that fails goes on through the user's.
+// outside a container's network. So each round that fails goes on through the user's.
+//
+// The lists have names. At the beginning of each round they are resolved, and each address is
+// a server of its own.
 type hosts struct {
+	resolve resolveFunc // nil: names are left alone
+
 	mu       sync.Mutex
 	servers  []string // the ones to use
 	given    []string // by the user; what of it is not among servers is their reserve
 	reserve  []string
-	next     int
-	tries    int // since a server has accepted a session
-	failures int // attempts since a connection held
+	version  int      // of the lists
+	due      bool     // the names are to be resolved before the next attempt
+	targets  []target // what servers stands for, in the order of the attempts
+	others   []target // what reserve stands for
+	next     int      // of targets
+	tries    int      // since the beginning of the round
+	failures int      // attempts since a connection held
 	backoff  *backoff.ExponentialBackOff
 	stopped  bool
+	current  *attempt // the newest; nil before the first
 }
 
-var _ zk.HostProvider = (*hosts)(nil)
+// An attempt is one try to have a connection, and that connection if it succeeds.
+type attempt struct {
+	target target
+	last   bool // of a round: no server was not tried
+	probed bool // the connection was tried for deadlines, see checkDeadlines
+	cancel context.CancelCauseFunc
+	gone   bool // its server was taken off the list; guarded by hosts.mu
+}
 
-func newHosts(n int) *hosts {
+// place names the server of a connection in messages. The attempt may be nil.
+func (a *attempt) place(server string) string {
+	if a == nil {
+		return server
+	}
+	return a.target.String()
+}
+
+// errServerGone is why a connection or an attempt ends whose server was taken off the list.
+var errServerGone = errors.New("the server is no more on the list")
+
+func newHosts(servers []string, resolve resolveFunc) *hosts {
 	b := backoff.NewExponentialBackOff(
 		backoff.WithInitialInterval(50*time.Millisecond),
 		backoff.WithMaxInterval(time.Second),
 		backoff.WithRandomizationFactor(1), // full jitter: from nothing to twice the interval
 		backoff.WithMaxElapsedTime(0))
-	return &hosts{backoff: b, servers: make([]string, 0, n)}
+	servers = slices.Clone(servers)
+	return &hosts{resolve: resolve, backoff: b, servers: servers, given: servers, due: true}
 }
 
-// Init takes the servers, which the driver has shuffled.
-func (h *hosts) Init(servers []string) error {
+// set replaces all servers, and tells whether the one of the newest attempt is still among
+// them. If it is not, the attempt ends. The new servers have not failed yet.
+func (h *hosts) set(servers []string) (stays bool) {
+	servers = slices.Clone(servers)
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.servers = append(h.servers, servers...)
-	h.given = h.servers
-	return nil
-}
-
-// set replaces all servers. It tells whether the one given, to which there is a
-// connection, is still among them. The new ones have not failed yet.
-func (h *hosts) set(servers []string, used string) (stays bool) {
-	servers = shuffled(servers)
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.servers, h.given, h.reserve = servers, servers, nil
-	h.next, h.tries, h.failures = 0, 0, 0
-	return slices.Contains(servers, used)
+	h.version++
+	h.due, h.targets, h.others, h.failures = true, nil, nil, 0
+	a := h.current
+	stays = a == nil || slices.Contains(servers, a.target.server)
+	if !stays {
+		a.gone = true
+	}
+	h.mu.Unlock()
+	if !stays {
+		a.cancel(errServerGone) // it may have contexts of a user's below it
+	}
+	return stays
+}
+
+// isGone tells whether the server of an attempt was taken off the list since it began.
+func (h *hosts) isGone(a *attempt) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return a != nil && a.gone
+}
+
+// trying returns the server of the newest attempt, the zero target while it is looked up.
+func (h *hosts) trying() target {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.current == nil {
+		return target{}
+	}
+	return h.current.target
 }
 
 // prefer puts servers in front of those that the user gave. A list that is known already
 // keeps its order, and the place in it: the next attempt shall be at the next server.
 func (h *hosts) prefer(servers []string) {
-	servers = shuffled(servers)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if slices.Equal(slices.Sorted(slices.Values(servers)), slices.Sorted(slices.Values(h.servers))) {
 		return
 	}
-	h.servers, h.reserve, h.next = servers, nil, 0
+	h.servers, h.reserve = slices.Clone(servers), nil
+	h.version++
+	h.due, h.targets, h.others = true, nil, nil
 	for _, server := range h.given {
 		if !slices.Contains(servers, server) {
 			h.reserve = append(h.reserve, server)
@@ -81,55 +125,104 @@ func (h *hosts) prefer(servers []string) {
 	}
 }
 
-func shuffled(servers []string) []string {
-	servers = slices.Clone(servers)
-	rand.Shuffle(len(servers), func(i, j int) { servers[i], servers[j] = servers[j], servers[i] })
-	return servers
-}
-
-// Len returns the number of servers.
-func (h *hosts) Len() int {
+// size returns how many attempts make a round, in which all servers are tried.
+func (h *hosts) size() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.lap()
+	return h.round()
 }
 
-// lap returns how many attempts there are until all servers were tried; h.mu is held.
-func (h *hosts) lap() int { return len(h.servers) + len(h.reserve) }
-
-// Next returns the next server. It never announces a completed lap, at which the driver
-// pauses for a second: pacing is ours.
-func (h *hosts) Next() (server string, retryStart bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	i := h.tries%h.lap() - len(h.servers)
-	h.tries++
-	if i >= 0 {
-		return h.reserve[i], false
+// round is size; h.mu is held. Before names are resolved each counts once.
+func (h *hosts) round() int {
+	if len(h.targets) == 0 {
+		return len(h.servers) + len(h.reserve)
 	}
-	server = h.servers[h.next]
-	h.next = (h.next + 1) % len(h.servers)
-	return server, false
+	return len(h.targets) + len(h.others)
 }
 
-// Connected is the driver's word for a completed handshake. For the pace it counts how long
-// the connection holds, see ended.
-func (h *hosts) Connected() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.tries = 0
+// begin begins an attempt. A round begins with the look-up of the names, each of which may take
+// as long as bound says.
+func (h *hosts) begin(ctx context.Context, bound time.Duration) (context.Context, *attempt) {
+	for {
+		attemptCtx, cancel := context.WithCancelCause(ctx)
+		h.mu.Lock()
+		a := &attempt{cancel: cancel}
+		h.current = a
+		if !h.due {
+			a.target, a.last = h.take()
+			h.mu.Unlock()
+			return attemptCtx, a
+		}
+		version, servers, reserve := h.version, h.servers, h.reserve
+		h.mu.Unlock()
+
+		lookUps, end := context.WithTimeout(attemptCtx, bound)
+		targets := expand(lookUps, h.resolve, slices.Concat(servers, reserve))
+		end()
+		cancel(nil)
+		h.mu.Lock()
+		if h.version == version { // else these are the addresses of another list
+			h.begun(slices.Concat(targets[:len(servers)]...), slices.Concat(targets[len(servers):]...))
+		}
+		h.mu.Unlock()
+	}
 }
 
-// ended notes the end of a connection or of an attempt at one.
-func (h *hosts) ended(held bool) {
+// begun notes the addresses of a round that begins; h.mu is held. Those that are known keep
+// their order, and the next one its place: it shall not be the one that was lost just now.
+func (h *hosts) begun(targets, others []target) {
+	var known []target
+	if len(h.targets) > 0 {
+		known = slices.Concat(h.targets[h.next:], h.targets[:h.next])
+	}
+	h.targets, h.others = inOrder(known, targets), inOrder(nil, others)
+	h.due, h.next, h.tries = false, 0, 0
+}
+
+// inOrder returns targets, first those that are known, in their order, then the rest in an order
+// that is random, so that clients spread. None is there twice.
+func inOrder(known, targets []target) []target {
+	var ordered, rest []target
+	for _, t := range known {
+		if i := slices.IndexFunc(targets, t.is); i >= 0 {
+			ordered = append(ordered, targets[i])
+		}
+	}
+	for _, t := range targets {
+		if !slices.ContainsFunc(ordered, t.is) && !slices.ContainsFunc(rest, t.is) {
+			rest = append(rest, t)
+		}
+	}
+	rand.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
+	return append(ordered, rest...)
+}
+
+// take returns the next server, and whether it is the last of its round; h.mu is held.
+func (h *hosts) take() (t target, last bool) {
+	i := h.tries - len(h.targets)
+	h.tries++
+	last = h.tries >= h.round()
+	h.due = last
+	if i >= 0 {
+		return h.others[i], last
+	}
+	t = h.targets[h.next]
+	h.next = (h.next + 1) % len(h.targets)
+	return t, last
+}
+
+// ended notes the end of an attempt, or of the connection that it led to, which may have held for a
+// while. If its server was taken off the list that is no failure.
+func (h *hosts) ended(a *attempt, held bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if held {
+	switch {
+	case held:
 		h.failures = 0
 		h.backoff.Reset()
-		return
+	case a == nil || !a.gone:
+		h.failures++
 	}
-	h.failures++
 }
 
 // stop ends the attempts.
@@ -139,45 +232,39 @@ func (h *hosts) stop() {
 	h.stopped = true
 }
 
-// pause returns how long to wait before the next attempt: nothing for the first lap.
+// pause returns how long to wait before the next attempt: nothing for the first round.
 func (h *hosts) pause() (d time.Duration, stopped bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.failures < h.lap() {
+	if h.failures < h.round() {
 		return 0, h.stopped
 	}
 	return h.backoff.NextBackOff(), h.stopped
 }
 
-// dial is the driver's dialer.
-func (c *Conn) dial(network, address string, _ time.Duration) (net.Conn, error) {
-	pause, stopped := c.hosts.pause()
-	if stopped {
-		<-c.life.Done() // Close, or rejected credentials: the driver cannot be stopped otherwise
-	}
-	if wait.For(c.life, pause) != nil {
-		return newCloseStub(false), nil
-	}
-	ctx, cancel := context.WithTimeout(c.life, c.handshakeTimeout())
-	defer cancel()
-	raw, err := c.cfg.Dial(ctx, network, address)
-	if err != nil {
-		c.hosts.ended(false)
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.life.Err() == nil {
-			c.lastErr = because(address, err)
-			c.push(Event{Kind: Attempted, Server: address, Err: err})
-		}
-		return nil, err
-	}
-	w := newMuxConn(c, &c.shared, c.cfg.SyncProof, raw, address)
-	c.mu.Lock()
-	c.dialed = w
-	closed := c.closed
-	c.mu.Unlock()
-	if closed {
-		w.fail(ErrClosed)
-	}
-	return w, nil
+// connected notes that a server has accepted a session: the next attempt begins a round.
+func (h *hosts) connected() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.due = true
 }
+
+// driverHosts is what the driver sees of hosts. Which server is next is decided when it is dialed,
+// behind the pause: the list may have changed meanwhile.
+type driverHosts struct{ *hosts }
+
+var _ zk.HostProvider = driverHosts{}
+
+// Init is given the servers that hosts has.
+func (h driverHosts) Init([]string) error { return nil }
+
+// Len returns the number of servers.
+func (h driverHosts) Len() int { return h.size() }
+
+// Next returns what stands in the driver's messages. It never announces a completed round, at which the driver
+// pauses for a second: pacing is ours.
+func (h driverHosts) Next() (server string, retryStart bool) { return "the next server", false }
+
+// Connected is the driver's word for a completed handshake. For the pace it counts how long
+// the connection holds, see ended.
+func (h driverHosts) Connected() { h.connected() }

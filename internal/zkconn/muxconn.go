@@ -16,8 +16,6 @@ import (
 )
 
 const (
-	// headerSize is the size of a reply's header, the smallest frame after the handshake.
-	headerSize = 16
 	// maxFrame bounds requests of our own.
 	maxFrame = 16 << 20
 	// handshake sizes: a connect reply has 36 bytes, 37 since 3.4.
@@ -48,8 +46,8 @@ type owner interface {
 	wrote(session int64, s stamp)
 	// sessionClosed is told that the server has closed the session, as it was asked to.
 	sessionClosed()
-	// credentialsRejected is told that the server has rejected the credentials.
-	credentialsRejected()
+	// credentialsRejected is told that the server has rejected the credentials, and how.
+	credentialsRejected(why *Error)
 	// died takes the connection out of use, and takes the watches that were set on it.
 	died(m *muxConn, err error, detached []*Watch)
 }
@@ -65,6 +63,8 @@ type muxConn struct {
 	server string
 	born   time.Time
 	used   bool // it was established; guarded by the owner
+
+	attempt *attempt // that has led to it; nil in tests
 
 	// Of the goroutine that reads, the driver's.
 	br           *bufio.Reader
@@ -151,26 +151,17 @@ func (m *muxConn) useStub() bool {
 // readFrame reads one frame, its length included. Of one that is longer than the owner wants it
 // reads the header, and returns how many bytes are left.
 func (m *muxConn) readFrame() (frame []byte, rest int, err error) {
-	deadline := m.born.Add(m.owner.handshakeTimeout())
+	if err := m.setReadDeadline(); err != nil {
+		return nil, 0, err
+	}
 	least, most := minHandshake, maxHandshake
 	if m.open {
-		// The driver pings every third of the timeout, so that a living server is
-		// silent for little more than a third.
-		deadline = time.Now().Add(m.timeout * 2 / 3)
 		least, most = headerSize, m.owner.maxReply()
-	}
-	m.mu.Lock()
-	ending := m.writeFailed
-	m.mu.Unlock()
-	if !ending {
-		if err := m.raw.SetReadDeadline(deadline); err != nil {
-			return nil, 0, err
-		}
 	}
 	frame, rest, err = readFrame(m.br, least, most)
 	m.shared.received.Add(int64(len(frame)))
 	if !m.open && (errors.Is(err, errFrameSize) || rest > 0) {
-		err = fmt.Errorf("%w (first bytes %q)", ErrNotZooKeeper, frame[:4])
+		err = notZooKeeper(frame[:4])
 	}
 	return frame, rest, err
 }
@@ -205,11 +196,14 @@ func (m *muxConn) dispatch(frame []byte, rest int) error {
 		then()
 	}
 	switch call := p.call(); {
+	case header.Err == jute.CodeSessionClosedRequireSASLAuth:
+		m.owner.credentialsRejected(ErrSASLRequired)
+		return ErrSASLRequired
 	case call == nil:
 		m.rest = frame
 	case header.Err == jute.CodeOK:
 	case call.Op == jute.OpAuth:
-		m.owner.credentialsRejected()
+		m.owner.credentialsRejected(ErrAuthFailed)
 	case call.Op == jute.OpSetWatches2:
 		return fmt.Errorf("watches were not put back: %w", codeError(header.Err))
 	}
@@ -227,7 +221,22 @@ func (m *muxConn) skip(xid int32, rest int) error {
 		return fmt.Errorf("%w: %d bytes", errFrameSize, rest)
 	}
 	m.shared.received.Add(int64(rest))
-	return discard(m.br, rest, func() error { return m.raw.SetReadDeadline(time.Now().Add(m.timeout * 2 / 3)) })
+	return discard(m.br, rest, m.setReadDeadline)
+}
+
+// setReadDeadline bounds a read. The driver pings every third of the timeout, so that a living
+// server is silent for little more than a third.
+func (m *muxConn) setReadDeadline() error {
+	m.mu.Lock()
+	ending := m.writeFailed
+	m.mu.Unlock()
+	switch {
+	case ending:
+		return nil
+	case m.open:
+		return m.raw.SetReadDeadline(time.Now().Add(m.timeout * 2 / 3))
+	}
+	return m.raw.SetReadDeadline(m.born.Add(m.owner.handshakeTimeout()))
 }
 
 // onEvent tells those who watch of an event.
@@ -473,7 +482,7 @@ func (m *muxConn) fail(err error) {
 	}
 	m.err = err
 	close(m.dead)
-	why := because(m.server, err)
+	why := because(m.attempt.place(m.server), err)
 	then := m.requests.drain(
 		&TransportError{Err: ErrConnectionLoss, Detail: why, Sent: true},
 		&TransportError{Err: ErrConnectionLoss, Detail: why})
@@ -489,9 +498,3 @@ func (m *muxConn) fail(err error) {
 	// may take seconds.
 	_ = m.raw.SetDeadline(time.Unix(1, 0))
 }
-
-// LocalAddr returns the connection's local address.
-func (m *muxConn) LocalAddr() net.Addr { return m.raw.LocalAddr() }
-
-// RemoteAddr returns the connection's remote address.
-func (m *muxConn) RemoteAddr() net.Addr { return m.raw.RemoteAddr() }

@@ -35,7 +35,7 @@ type gatedConn struct {
 
 // Write sends p, or loses it on its way.
 func (c *gatedConn) Write(p []byte) (int, error) {
-	if c.gate.toServer.Load() {
+	if c.gate.toServer.Load() && len(p) > 0 {
 		return len(p), nil
 	}
 	return c.Conn.Write(p)

@@ -18,6 +18,8 @@ type Event struct {
 	Err     error         // of SessionEnded, and of what failed
 	Server  string        // of Attempted, Disconnected and Asked
 	Took    time.Duration // of Attempted that succeeded, and of Asked
+	Target  string        // of Attempted: Server, with the address if that was looked up
+	Round   bool          // of an attempt that failed: all servers have been tried in vain since the last connection
 	// Presumed: of SessionEnded, that no server has said so.
 	Presumed bool
 }
@@ -82,6 +84,9 @@ func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 	if c.fatal != nil {
 		return c.fatal
 	}
+	if c.hosts.isGone(w.attempt) {
+		return errServerGone
+	}
 	if r.SessionID == c.session.id && c.session.over {
 		return errPresumedOver // the next handshake asks for a new one
 	}
@@ -91,6 +96,7 @@ func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 		c.session = session{id: r.SessionID}
 	}
 	c.session.timeout = w.timeout
+	c.granted.Store(int64(w.timeout))
 	c.startClock(r.SessionID, w.timeout, sent, fresh)
 	// The handshake tells a server what we have seen in answers, and one that is behind refuses
 	// us. But events of servers before 3.9 carry no zxid: what they told, that a lock is ours,
@@ -109,7 +115,7 @@ func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 		c.detach(c.wire) // it is dead, the driver was quicker than whoever noticed
 	}
 	c.wire, c.lastErr, w.used, c.refusals = w, nil, true, refusals{}
-	c.push(Event{Kind: Attempted, Server: w.server, Took: time.Since(w.born)})
+	c.push(Event{Kind: Attempted, Server: w.server, Target: w.attempt.place(w.server), Took: time.Since(w.born)})
 	c.fireDetached(WatchReset)
 	c.persistent.tell(WatchReset)
 	next := state.Reconnected
@@ -143,14 +149,14 @@ func (c *Conn) queueFirst(w *muxConn, calls []*Call) error {
 	return err
 }
 
-// credentialsRejected ends all hope: the server would reject them again.
-func (c *Conn) credentialsRejected() {
+// credentialsRejected ends all hope: the server would reject them again, for the same reason.
+func (c *Conn) credentialsRejected(why *Error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.fatal != nil || c.closed {
 		return
 	}
-	c.fatal = ErrAuthFailed
+	c.fatal = why
 	c.hosts.stop()
 	if c.wire == nil {
 		close(c.ready)
@@ -171,6 +177,7 @@ func (c *Conn) endSession(presumed bool) {
 		return
 	}
 	c.session.over = true
+	c.granted.Store(0)
 	c.tellBelief()
 	c.fireDetached(WatchSessionLost)
 	c.push(Event{Kind: SessionEnded, Session: c.session.id, Err: ErrSessionExpired, Presumed: presumed})
@@ -198,21 +205,25 @@ func (c *Conn) died(w *muxConn, err error, detached []*Watch) {
 	for _, watch := range detached {
 		c.detached[watch] = struct{}{}
 	}
-	c.hosts.ended(w.used && time.Since(w.born) > c.session.timeout/3)
+	c.hosts.ended(w.attempt, w.used && time.Since(w.born) > c.session.timeout/3)
 	if c.closed {
 		c.fireDetached(WatchClosed)
 		return
 	}
-	if !errors.Is(err, net.ErrClosed) || c.lastErr == nil {
-		c.lastErr = because(w.server, err)
-	}
-	end := Event{Kind: Attempted, Server: w.server, Err: err}
-	if w.used {
-		end.Kind = Disconnected
-	} else {
+	switch {
+	case !w.used && w.attempt != nil:
 		c.refusals.note(err, c.clock.now())
+		if c.spoiltByProbe(w, err) {
+			c.unprobed.Store(true)
+			err = errSpoilt
+		}
+		c.attemptFailed(w.attempt, handshakeError(err, c.cfg.Secure != nil, time.Since(w.born)))
+	case !errors.Is(err, net.ErrClosed) || c.lastErr == nil:
+		c.lastErr = because(w.attempt.place(w.server), err)
 	}
-	c.push(end)
+	if w.used {
+		c.push(Event{Kind: Disconnected, Server: w.server, Err: err})
+	}
 	if c.session.over {
 		c.fireDetached(WatchSessionLost)
 	}
@@ -220,6 +231,13 @@ func (c *Conn) died(w *muxConn, err error, detached []*Watch) {
 	if c.wire != nil { // there is another connection already
 		c.fireDetached(WatchReset)
 	}
+}
+
+// attemptFailed notes that an attempt has come to nothing; c.mu is held.
+func (c *Conn) attemptFailed(a *attempt, err error) {
+	c.lastErr = because(a.target.String(), err)
+	ours := errors.Is(err, errServerGone) || errors.Is(err, errSpoilt) // the server is not to blame
+	c.push(Event{Kind: Attempted, Server: a.target.server, Target: a.target.String(), Round: a.last && !ours, Err: err})
 }
 
 // detach takes w out of use, if it is in use; c.mu is held.

@@ -146,11 +146,12 @@ func TestHostileServer(t *testing.T) {
 		do   func(c net.Conn)
 		want string // in the error
 	}{
-		"never answers":              {say(""), "i/o timeout"},
-		"four bytes and no more":     {say("\x00\x00\x00\x25"), "i/o timeout"},
-		"speaks HTTP":                {say("HTTP/1.1 400 Bad Request\r\n\r\n"), `does not answer as ZooKeeper does (first bytes "HTTP")`},
-		"speaks TLS":                 {say("\x15\x03\x03\x00\x02\x02\x28"), `does not answer as ZooKeeper does (first bytes "\x15\x03\x03\x00")`},
-		"closes at once":             {func(net.Conn) {}, "EOF"},
+		"never answers":              {say(""), "does not answer, for 1.333s now"},
+		"four bytes and no more":     {say("\x00\x00\x00\x25"), "does not answer"},
+		"speaks HTTP":                {say("HTTP/1.1 400 Bad Request\r\n\r\n"), "does not answer as ZooKeeper does: it speaks HTTP"},
+		"speaks TLS":                 {say("\x15\x03\x03\x00\x02\x02\x28"), "does not answer as ZooKeeper does: it speaks TLS"},
+		"speaks SSH":                 {say("SSH-2.0-OpenSSH\r\n"), `does not answer as ZooKeeper does (first bytes "SSH-")`},
+		"closes at once":             {func(net.Conn) {}, "it is not serving, has too many connections from here, or its port is for TLS (EOF)"},
 		"closes in the greeting":     {func(c net.Conn) { c.Write(welcome()[:20]) }, "unexpected EOF"},
 		"closes after the greeting":  {func(c net.Conn) { c.Write(welcome()); readFrame(c) }, "EOF"},
 		"closes in the middle later": {func(c net.Conn) { c.Write(welcome()); readFrame(c); c.Write(reply(0)[:10]) }, "unexpected EOF"},

@@ -185,7 +185,7 @@ type greeting struct {
 }
 
 func (g *greeting) Write(p []byte) (int, error) {
-	if !g.said {
+	if !g.said && len(p) > 0 {
 		g.said = true
 		var r jute.ConnectRequest
 		if err := jute.Decode(p[4:], &r); err != nil {

@@ -1,0 +1,201 @@
+package framework_test
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/retry"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// noDeadlines is a connection of a user's dialer that lacks deadlines, some or all: its
+// methods fail with err, or do nothing if err is nil.
+type noDeadlines struct {
+	net.Conn
+	read, write bool
+	err         error
+}
+
+func (c noDeadlines) SetDeadline(t time.Time) error {
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
+}
+
+func (c noDeadlines) SetReadDeadline(t time.Time) error {
+	if c.read {
+		return c.err
+	}
+	return c.Conn.SetReadDeadline(t)
+}
+
+func (c noDeadlines) SetWriteDeadline(t time.Time) error {
+	if c.write {
+		return c.err
+	}
+	return c.Conn.SetWriteDeadline(t)
+}
+
+// dialedPipes dials servers that accept, and neither read nor answer.
+type dialedPipes struct {
+	mu   sync.Mutex
+	ends []net.Conn
+}
+
+func (p *dialedPipes) dial(context.Context, string, string) (net.Conn, error) {
+	ours, theirs := net.Pipe()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ends = append(p.ends, theirs)
+	return ours, nil
+}
+
+// close ends the connections, from the server's side.
+func (p *dialedPipes) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, end := range p.ends {
+		end.Close()
+	}
+}
+
+// TestDialerWithoutDeadlines has a dialer whose connections do not support deadlines: to a
+// server that works, and to one that neither reads nor answers, on which a client without
+// deadlines would wait for ever. The connections are refused; the error says why; Close is
+// not held up; a server whose connections have deadlines is found beside them.
+func TestDialerWithoutDeadlines(t *testing.T) {
+	const reason = "does not support deadlines" // in the error
+	for name, lacking := range map[string]noDeadlines{
+		"refuses all":       {read: true, write: true, err: os.ErrNoDeadline},
+		"refuses to read":   {read: true, err: os.ErrNoDeadline},
+		"refuses to write":  {write: true, err: os.ErrNoDeadline},
+		"does nothing":      {read: true, write: true},
+		"no read deadline":  {read: true},
+		"no write deadline": {write: true},
+	} {
+		for _, working := range []bool{true, false} {
+			for _, connect := range []string{"a:1", "a:1,b:1"} {
+				title := name + ", the server is silent, " + connect
+				if working {
+					title = name + ", the server works, " + connect
+				}
+				t.Run(title, func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						server := curatortest.Start(t, curatortest.Virtual())
+						var silent dialedPipes
+						var first string // the server whose connections lack deadlines
+						dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+							if first == "" {
+								first = address
+							}
+							if address != first {
+								return server.DialContext(ctx, network, address)
+							}
+							conn := lacking
+							var err error
+							if working {
+								conn.Conn, err = server.DialContext(ctx, network, address)
+							} else {
+								conn.Conn, err = silent.dial(ctx, network, address)
+							}
+							return conn, err
+						}
+						client, err := framework.NewClient(connect, retry.None(), framework.WithDialer(dial),
+							framework.WithSessionTimeout(10*time.Second))
+						if err != nil {
+							t.Fatal(err)
+						}
+						if err := client.Start(t.Context()); err != nil {
+							t.Fatal(err)
+						}
+						ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+						defer cancel()
+						err = client.BlockUntilConnected(ctx)
+						switch {
+						case connect == "a:1" && (err == nil || !strings.Contains(err.Error(), reason)):
+							t.Errorf("BlockUntilConnected: %v, want %q", err, reason)
+						case connect != "a:1" && err != nil:
+							t.Errorf("beside a server whose connections have deadlines: %v", err)
+						}
+						begin, closed := time.Now(), make(chan struct{})
+						go func() {
+							defer close(closed)
+							if err := client.Close(t.Context()); err != nil {
+								t.Errorf("Close: %v", err)
+							}
+						}()
+						select {
+						case <-closed:
+							if d := time.Since(begin); d > 5*time.Second {
+								t.Errorf("Close took %v", d)
+							}
+						case <-time.After(time.Minute):
+							t.Error("Close has not returned after a minute")
+						}
+						silent.close()
+						<-closed
+					})
+				})
+			}
+		}
+	}
+}
+
+// TestDialerWithTLS has a dialer that puts TLS on its connections by itself. The client looks for
+// deadlines below TLS if it can; if not, its first try may end the first connection, no more.
+func TestDialerWithTLS(t *testing.T) {
+	certificate, trust := certify(t, "zk.example.org")
+	server := curatortest.Start(t)
+	dial := secured(t, server.ConnectString(), &tls.Config{Certificates: []tls.Certificate{certificate}})
+	for name, c := range map[string]struct {
+		hide, lazy bool
+		most       int64 // connections
+	}{
+		"seen":                           {false, false, 1},
+		"seen, shakes hands when used":   {false, true, 1},
+		"hidden":                         {true, false, 2},
+		"hidden, shakes hands when used": {true, true, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var dialed atomic.Int64
+			client, err := framework.NewClient("zk.example.org:2281", retry.None(),
+				framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+					dialed.Add(1)
+					raw, err := dial(ctx, network, address)
+					if err != nil {
+						return nil, err
+					}
+					conn := tls.Client(raw, &tls.Config{RootCAs: trust, ServerName: "zk.example.org"})
+					if !c.lazy {
+						err = conn.HandshakeContext(ctx)
+					}
+					if c.hide {
+						return struct{ net.Conn }{conn}, err
+					}
+					return conn, err
+				}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := client.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			if _, err := client.CheckExists().ForPath(ctx, "/"); err != nil || dialed.Load() > c.most {
+				t.Errorf("error %v, with %d connections", err, dialed.Load())
+			}
+			if err := client.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,75 @@
+package framework_test
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/retry"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// privateNames is a Resolver for which every name stands for one address.
+type privateNames struct{ netip.Addr }
+
+func (p privateNames) LookupNetIP(_ context.Context, network, _ string) ([]netip.Addr, error) {
+	if network != "ip" {
+		return nil, net.UnknownNetworkError(network)
+	}
+	return []netip.Addr{p.Addr}, nil
+}
+
+// TestResolver has names looked up, or left to the dialer. A certificate is verified against the
+// name in both cases.
+func TestResolver(t *testing.T) {
+	certificate, trust := certify(t, "zk1.example.org")
+	server := curatortest.Start(t)
+	secure := secured(t, server.ConnectString(), &tls.Config{Certificates: []tls.Certificate{certificate}})
+	resolver := framework.WithResolver(privateNames{netip.MustParseAddr("10.0.0.7")})
+	for name, c := range map[string]struct {
+		host   string
+		opts   []framework.Option
+		dialed string
+		want   string // in the error, if there is one
+	}{
+		"the dialer is given names": {"zk1.example.org", nil, "zk1.example.org:2281", ""},
+		"it is given addresses":     {"zk1.example.org", []framework.Option{resolver}, "10.0.0.7:2281", ""},
+		"a wrong name":              {"zk2.example.org", []framework.Option{resolver}, "10.0.0.7:2281", "zk2.example.org:2281 (10.0.0.7): tls: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var dialed atomic.Value
+			opts := append(c.opts, framework.WithTLS(&tls.Config{RootCAs: trust}), framework.WithConnectionTimeout(2*time.Second),
+				framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+					dialed.Store(address)
+					return secure(ctx, network, address)
+				}))
+			client, err := framework.NewClient(c.host+":2281", retry.None(), opts...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := client.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			_, err = client.CheckExists().ForPath(t.Context(), "/")
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+			if got := dialed.Load(); got != c.dialed {
+				t.Errorf("it was dialed %v, want %s", got, c.dialed)
+			}
+			if err := client.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if _, err := framework.NewClient("a", retry.None(), framework.WithResolver(nil)); !errors.Is(err, framework.ErrInvalidOption) {
+		t.Errorf("no resolver: %v", err)
+	}
+}

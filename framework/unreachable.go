@@ -1,0 +1,48 @@
+package framework
+
+import (
+	"slices"
+	"time"
+
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// unreachablePause is how long there is no second line in the log that says that the ensemble
+// cannot be reached.
+const unreachablePause = 10 * time.Second
+
+// outage is what is known of the attempts to connect since the last one that succeeded. It belongs
+// to the session layer's goroutine.
+type outage struct {
+	since   time.Time // of the first that failed; zero for none
+	servers []string  // that were tried
+	logged  time.Time // the last line; it outlives the outage
+	told    bool      // there was a line
+}
+
+// attempted notes an attempt. It returns the attributes of a line that is due: that the ensemble
+// cannot be reached, or that this is over.
+func (o *outage) attempted(e zkconn.Event, now time.Time) (down, over []any) {
+	if e.Err == nil {
+		if o.told {
+			over = []any{"server", e.Target, "after", now.Sub(o.since)}
+		}
+		*o = outage{logged: o.logged}
+		return nil, over
+	}
+	if o.since.IsZero() {
+		o.since = now
+	}
+	if !slices.Contains(o.servers, e.Target) {
+		o.servers = append(o.servers, e.Target)
+	}
+	// Before all servers were tried one of them may be well.
+	if due := e.Round || now.Sub(o.since) >= unreachablePause; !due || now.Sub(o.logged) < unreachablePause {
+		return nil, nil
+	}
+	o.logged, o.told = now, true
+	return []any{
+		"servers", slices.Clone(o.servers), "for", now.Sub(o.since),
+		"server", e.Target, "error", e.Err,
+	}, nil
+}

@@ -1,0 +1,88 @@
+package zkconn
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"time"
+)
+
+// handshakeError says in plain words why a server has not answered a connect request, if err is
+// an error that says little by itself.
+func handshakeError(err error, secure bool, waited time.Duration) error {
+	switch {
+	case isTimeout(err):
+		return fmt.Errorf("it accepts connections and does not answer, for %v now", waited.Round(time.Millisecond))
+	case isClosed(err) && secure:
+		return fmt.Errorf("it closes the connection without an answer: it is not serving, or has too many connections from here (%w)", err)
+	case isClosed(err):
+		return fmt.Errorf("it closes the connection without an answer: "+
+			"it is not serving, has too many connections from here, or its port is for TLS (%w)", err)
+	}
+	return err
+}
+
+// notZooKeeper is the error of an answer that begins with something else than ZooKeeper's.
+func notZooKeeper(first []byte) error {
+	switch protocol(first) {
+	case speaksHTTP:
+		return fmt.Errorf("%w: it speaks HTTP", ErrNotZooKeeper)
+	case speaksTLS:
+		return fmt.Errorf("%w: it speaks TLS, which needs WithTLS", ErrNotZooKeeper)
+	}
+	return fmt.Errorf("%w (first bytes %q)", ErrNotZooKeeper, first)
+}
+
+// tlsError says in plain words why there is no TLS, if err is an error that says little by itself.
+func tlsError(err error) error {
+	var other tls.RecordHeaderError
+	switch {
+	case errors.As(err, &other) && protocol(other.RecordHeader[:]) == speaksHTTP:
+		return fmt.Errorf("it does not speak TLS, it speaks HTTP (%w)", err)
+	case errors.As(err, &other):
+		return fmt.Errorf("it does not speak TLS (%w)", err)
+	case isTimeout(err) || errors.Is(err, context.DeadlineExceeded):
+		return errors.New("it accepts connections and does not answer the TLS handshake")
+	case isClosed(err):
+		return fmt.Errorf("it closes the connection in the TLS handshake: it does not speak TLS, or has too many connections from here (%w)", err)
+	}
+	return err
+}
+
+// isClosed tells whether an error says that the other side has ended the connection.
+func isClosed(err error) bool {
+	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, syscall.ECONNRESET, syscall.ECONNABORTED, syscall.EPIPE} {
+		if errors.Is(err, end) {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	speaksHTTP = iota + 1
+	speaksTLS
+)
+
+// protocol tells what an answer with these first bytes, four at least, is of; 0 is unknown.
+func protocol(first []byte) int {
+	const alert, handshake = 21, 22 // types of TLS records
+	switch {
+	case string(first[:4]) == "HTTP":
+		return speaksHTTP
+	case (first[0] == alert || first[0] == handshake) && first[1] == 3:
+		return speaksTLS
+	}
+	return 0
+}
+
+// isTimeout tells whether an error is that of a deadline.
+func isTimeout(err error) bool {
+	var timeout net.Error
+	return errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
+}
