@@ -132,6 +132,7 @@ func (c *core) open(ctx context.Context, servers []string) error {
 		SyncProof:         c.cfg.syncProof,
 		MaxRequest:        c.cfg.maxData,
 		Auth:              c.cfg.auth,
+		SASL:              c.cfg.sasl,
 		Dial:              c.cfg.dialer(),
 		Logger:            c.cfg.logger,
 		OnEvent:           c.onEvent,

@@ -24,8 +24,8 @@ var (
 	ErrInvalidACL error = zkconn.ErrInvalidACL
 	// ErrNoAuth says that the node's ACL does not permit the operation.
 	ErrNoAuth error = zkconn.ErrNoAuth
-	// ErrAuthFailed says that the server rejected the client's credentials; nothing
-	// works after that.
+	// ErrAuthFailed says that the server rejected the client's credentials, or requires SASL;
+	// nothing works after that, unless the credentials are those of AddAuth.
 	ErrAuthFailed error = zkconn.ErrAuthFailed
 	// ErrNoWatcher says that there is no such watch.
 	ErrNoWatcher error = zkconn.ErrNoWatcher

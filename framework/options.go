@@ -35,6 +35,7 @@ type config struct {
 	maxData           int
 	namespace         string
 	auth              []zkconn.Auth
+	sasl              zkconn.SASL // nil for none
 	dial              dialFunc
 	tls               *tls.Config // nil for none
 	defaultData       []byte

@@ -16,7 +16,7 @@ import (
 	"github.com/go-curator/curator/state"
 )
 
-// Config says how to connect; every field but Auth and Asleep must be set.
+// Config says how to connect; every field but Auth, SASL and Asleep must be set.
 type Config struct {
 	Servers           []string // host:port
 	SessionTimeout    time.Duration
@@ -26,6 +26,7 @@ type Config struct {
 	SyncProof         bool          // prove the session by two syncs, without a write (S9)
 	MaxRequest        int           // bytes
 	Auth              []Auth
+	SASL              SASL // authenticates every connection before anything else is sent; nil for none
 	Dial              func(ctx context.Context, network, address string) (net.Conn, error)
 	Logger            *slog.Logger
 	// Asleep is how long the machine has slept, from any beginning; nil asks the system.
@@ -34,11 +35,14 @@ type Config struct {
 	OnEvent func(Event)
 }
 
-// Auth is a credential.
+// Auth is a credential. Formatted it shows the scheme only.
 type Auth struct {
 	Scheme string
 	Auth   []byte
 }
+
+// Format writes the scheme, whatever the verb.
+func (a Auth) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "{%s ***}", a.Scheme) }
 
 // Conn is a connection to an ensemble: one session after the other, each over one
 // connection after the other. It is safe for concurrent use.
@@ -52,6 +56,7 @@ type Conn struct {
 	drained chan struct{} // closed when the driver has ended
 	hosts   *hosts
 
+	mechanisms     mechanisms   // of Config.SASL
 	acked          atomic.Int64 // when the last acknowledged request was sent, by clock
 	silence        atomic.Int64 // the time between two such requests that is too long
 	trustAnswers   bool         // see TrustAnswers
@@ -75,6 +80,7 @@ type Conn struct {
 	detached  map[*Watch]struct{} // watches of connections that have ended
 	lastErr   error               // why there is no connection
 	fatal     error               // why there will be none
+	fatalWhy  error               // what is known beyond that, or nil
 	closed    bool
 	closeDone chan struct{}
 	closeErr  error
@@ -140,7 +146,7 @@ func (c *Conn) explain(err error) error {
 	case c.closed:
 		return &TransportError{Err: ErrClosed, Sent: lost.Sent}
 	case c.fatal != nil:
-		return &TransportError{Err: c.fatal, Sent: lost.Sent}
+		return &TransportError{Err: c.fatal, Detail: c.fatalWhy, Sent: lost.Sent}
 	}
 	return lost
 }
@@ -190,7 +196,7 @@ func (c *Conn) refuse(session int64) error {
 	case c.closed:
 		return &TransportError{Err: ErrClosed}
 	case c.fatal != nil:
-		return &TransportError{Err: c.fatal}
+		return &TransportError{Err: c.fatal, Detail: c.fatalWhy}
 	case session != 0 && (c.session.id != session || c.session.over):
 		return &TransportError{Err: ErrSessionExpired}
 	}

@@ -40,6 +40,7 @@ var (
 	ErrInvalidACL              = newError(jute.CodeInvalidACL, "invalid acl", zk.ErrInvalidACL)
 	ErrNoAuth                  = newError(jute.CodeNoAuth, "not permitted", zk.ErrNoAuth)
 	ErrAuthFailed              = newError(jute.CodeAuthFailed, "credentials were rejected", zk.ErrAuthFailed)
+	errSASLRequired            = newError(jute.CodeSessionClosedRequireSASLAuth, "the server requires SASL", ErrAuthFailed)
 	ErrNoWatcher               = newError(jute.CodeNoWatcher, "no such watch", nil)
 	ErrSessionExpired          = newError(jute.CodeSessionExpired, "session expired", zk.ErrSessionExpired)
 	ErrSessionMoved            = newError(jute.CodeSessionMoved, "session moved", zk.ErrSessionMoved)

@@ -26,8 +26,8 @@ const (
 	readBuffer = 16 << 10
 )
 
-// owner is told what happens on a muxConn. established, died and sessionRefused are called
-// without the lock of the muxConn; the others may be called with it.
+// owner is told what happens on a muxConn. authenticate, established, died and sessionRefused
+// are called without the lock of the muxConn; the others may be called with it.
 type owner interface {
 	// handshakeTimeout is how long a server has to answer the connect request.
 	handshakeTimeout() time.Duration
@@ -35,6 +35,8 @@ type owner interface {
 	closing() bool
 	// prepare completes the connect request.
 	prepare(r *jute.ConnectRequest)
+	// authenticate proves who the client is, with the help of exchange, before established.
+	authenticate(m *muxConn) error
 	// established takes the connection into use. The connect request was sent at that time.
 	established(m *muxConn, r jute.ConnectResponse, sent time.Duration) error
 	// sessionRefused is told that the server does not know the session.
@@ -46,8 +48,9 @@ type owner interface {
 	wrote(session int64, s stamp)
 	// sessionClosed is told that the server has closed the session, as it was asked to.
 	sessionClosed()
-	// credentialsRejected is told that the server has rejected the credentials.
-	credentialsRejected()
+	// credentialsRejected is told that the server has rejected the credentials, and what else is
+	// known; nil for nothing.
+	credentialsRejected(why error)
 	// died takes the connection out of use, and takes the watches that were set on it.
 	died(m *muxConn, err error, detached []*Watch)
 }
@@ -194,11 +197,14 @@ func (m *muxConn) dispatch(frame []byte) error {
 		then()
 	}
 	switch call := p.call(); {
+	case header.Err == jute.CodeSessionClosedRequireSASLAuth:
+		m.owner.credentialsRejected(because(m.server, errSASLRequired))
+		return errSASLRequired
 	case call == nil:
 		m.rest = frame
 	case header.Err == jute.CodeOK:
 	case call.Op == jute.OpAuth:
-		m.owner.credentialsRejected()
+		m.owner.credentialsRejected(nil)
 	case call.Op == jute.OpSetWatches2:
 		return fmt.Errorf("watches were not put back: %w", codeError(header.Err))
 	}
@@ -228,8 +234,10 @@ func (m *muxConn) onReply(header jute.ReplyHeader, body []byte) (p pending, then
 	if p, err = m.requests.answered(header.Xid); err != nil {
 		return p, nil, err
 	}
-	m.owner.heard(p.stamp.sent, header.Zxid)
-	m.learn(p.stamp, p.op(), header.Err == jute.CodeOK)
+	if renews(p.op()) {
+		m.owner.heard(p.stamp.sent, header.Zxid)
+		m.learn(p.stamp, p.op(), header.Err == jute.CodeOK)
+	}
 	call := p.call()
 	if call == nil {
 		if m.closeXid != 0 && p.xid == m.closeXid {
@@ -274,6 +282,9 @@ func (m *muxConn) handshakeDone(frame []byte) error {
 		// The driver reads the refusal and dials again without closing this one.
 		m.fail(ErrSessionExpired)
 		return nil
+	}
+	if err := m.owner.authenticate(m); err != nil {
+		return err
 	}
 	return m.owner.established(m, r, sent)
 }
@@ -480,18 +491,3 @@ func (m *muxConn) fail(err error) {
 	// may take seconds.
 	_ = m.raw.SetDeadline(time.Unix(1, 0))
 }
-
-// LocalAddr returns the connection's local address.
-func (m *muxConn) LocalAddr() net.Addr { return m.raw.LocalAddr() }
-
-// RemoteAddr returns the connection's remote address.
-func (m *muxConn) RemoteAddr() net.Addr { return m.raw.RemoteAddr() }
-
-// SetDeadline does nothing: the connection has deadlines of its own, tighter than the driver's.
-func (m *muxConn) SetDeadline(time.Time) error { return nil }
-
-// SetReadDeadline does nothing, as SetDeadline.
-func (m *muxConn) SetReadDeadline(time.Time) error { return nil }
-
-// SetWriteDeadline does nothing, as SetDeadline.
-func (m *muxConn) SetWriteDeadline(time.Time) error { return nil }

@@ -110,14 +110,15 @@ func (c *Conn) queueFirst(w *muxConn, calls []*Call) error {
 	return err
 }
 
-// credentialsRejected ends all hope: the server would reject them again.
-func (c *Conn) credentialsRejected() {
+// credentialsRejected ends all hope: the server would reject them again. why is what is known
+// beyond that, or nil.
+func (c *Conn) credentialsRejected(why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.fatal != nil || c.closed {
 		return
 	}
-	c.fatal = ErrAuthFailed
+	c.fatal, c.fatalWhy = ErrAuthFailed, why
 	c.hosts.stop()
 	if c.wire == nil {
 		close(c.ready)
