@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,15 +35,6 @@ type Config struct {
 	// OnEvent is called for every event, in order and one at a time. It must not block.
 	OnEvent func(Event)
 }
-
-// Auth is a credential. Formatted it shows the scheme only.
-type Auth struct {
-	Scheme string
-	Auth   []byte
-}
-
-// Format writes the scheme, whatever the verb.
-func (a Auth) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "{%s ***}", a.Scheme) }
 
 // Conn is a connection to an ensemble: one session after the other, each over one
 // connection after the other. It is safe for concurrent use.
@@ -76,6 +68,7 @@ type Conn struct {
 	ready     chan struct{} // closed while there is a connection, and at the end
 	session   session
 	state     state.ConnectionState
+	auth      []Auth              // Config.Auth and what AddAuth has added
 	events    []Event             // for the keeper to deliver
 	detached  map[*Watch]struct{} // watches of connections that have ended
 	lastErr   error               // why there is no connection
@@ -102,7 +95,7 @@ func Open(ctx context.Context, cfg Config) (*Conn, error) {
 	c := &Conn{
 		cfg: cfg, life: life, endLife: endLife,
 		drained: make(chan struct{}), signal: make(chan struct{}, 1), keeperDone: make(chan struct{}),
-		ready: make(chan struct{}), detached: map[*Watch]struct{}{}, closeDone: make(chan struct{}),
+		ready: make(chan struct{}), auth: slices.Clone(cfg.Auth), detached: map[*Watch]struct{}{}, closeDone: make(chan struct{}),
 	}
 	c.clock.start(cfg.Asleep)
 	c.trustAnswers = ctx.Value(answersProve{}) != nil

@@ -48,8 +48,10 @@ type owner interface {
 	wrote(session int64, s stamp)
 	// sessionClosed is told that the server has closed the session, as it was asked to.
 	sessionClosed()
-	// credentialsRejected is told that the server has rejected the credentials, and what else is
-	// known; nil for nothing.
+	// credentialAnswered is told whether the server accepts a credential, and which one it is if
+	// it is new.
+	credentialAnswered(added *Auth, accepted bool)
+	// credentialsRejected is told why the server serves the client nothing.
 	credentialsRejected(why error)
 	// died takes the connection out of use, and takes the watches that were set on it.
 	died(m *muxConn, err error, detached []*Watch)
@@ -202,9 +204,9 @@ func (m *muxConn) dispatch(frame []byte) error {
 		return errSASLRequired
 	case call == nil:
 		m.rest = frame
-	case header.Err == jute.CodeOK:
 	case call.Op == jute.OpAuth:
-		m.owner.credentialsRejected(nil)
+		m.owner.credentialAnswered(call.added, header.Err == jute.CodeOK)
+	case header.Err == jute.CodeOK:
 	case call.Op == jute.OpSetWatches2:
 		return fmt.Errorf("watches were not put back: %w", codeError(header.Err))
 	}
@@ -245,7 +247,9 @@ func (m *muxConn) onReply(header jute.ReplyHeader, body []byte) (p pending, then
 		}
 		return p, nil, nil
 	}
-	m.enqueue(m.watches.onReply(call, header.Err, m.shared.eventIDs.Load())...)
+	if call.Op != jute.OpAuth { // of which the answer may be early, see requestQueue
+		m.enqueue(m.watches.onReply(call, header.Err, m.shared.eventIDs.Load())...)
+	}
 	if p.reply(header, body) {
 		then = p.batch.then
 	}

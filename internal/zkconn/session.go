@@ -89,10 +89,10 @@ func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 	return nil
 }
 
-// credentials returns the requests that present them.
+// credentials returns the requests that present them; c.mu is held.
 func (c *Conn) credentials() []*Call {
 	var calls []*Call
-	for _, a := range c.cfg.Auth {
+	for _, a := range c.auth {
 		calls = append(calls, &Call{Op: jute.OpAuth, Req: &jute.AuthPacket{Scheme: a.Scheme, Auth: a.Auth}})
 	}
 	return calls
