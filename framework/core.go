@@ -130,6 +130,7 @@ func (c *core) open(ctx context.Context, servers []string) error {
 		LossMargin:        c.cfg.lossMargin,
 		LossPercent:       c.cfg.lossPercent,
 		SyncProof:         c.cfg.syncProof,
+		ReadOnly:          c.cfg.readOnly,
 		MaxRequest:        c.cfg.maxData,
 		Auth:              c.cfg.auth,
 		SASL:              c.cfg.sasl,

@@ -27,6 +27,9 @@ var (
 	// ErrAuthFailed says that the server rejected the client's credentials, or requires SASL;
 	// nothing works after that, unless the credentials are those of AddAuth.
 	ErrAuthFailed error = zkconn.ErrAuthFailed
+	// ErrNotReadOnly says that the client is connected to a server that has no quorum, which
+	// takes no writes and no sync; see WithReadOnly. Java: KeeperException.NotReadOnlyException.
+	ErrNotReadOnly error = zkconn.ErrNotReadOnly
 	// ErrNoWatcher says that there is no such watch.
 	ErrNoWatcher error = zkconn.ErrNoWatcher
 

@@ -32,6 +32,7 @@ type config struct {
 	lossMargin        time.Duration
 	lossPercent       int
 	syncProof         bool
+	readOnly          bool
 	maxData           int
 	namespace         string
 	auth              []zkconn.Auth

@@ -13,7 +13,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/state"
 )
 
@@ -24,6 +23,7 @@ type Config struct {
 	ConnectionTimeout time.Duration // how long a call waits for a connection
 	LossMargin        time.Duration // zero is an eighth of the negotiated timeout
 	LossPercent       int           // of the timeout without an answer, then the session is presumed over
+	ReadOnly          bool          // content with a server without a quorum while there is no other
 	SyncProof         bool          // prove the session by two syncs, without a write (S9)
 	MaxRequest        int           // bytes
 	Auth              []Auth
@@ -72,6 +72,7 @@ type Conn struct {
 	events    []Event             // for the keeper to deliver
 	detached  map[*Watch]struct{} // watches of connections that have ended
 	lastErr   error               // why there is no connection
+	refusedBy map[string]bool     // servers whose last handshake failed that was not for reads alone
 	fatal     error               // why there will be none
 	fatalWhy  error               // what is known beyond that, or nil
 	closed    bool
@@ -83,6 +84,7 @@ type Conn struct {
 type session struct {
 	id      int64
 	timeout time.Duration
+	passwd  []byte
 	over    bool // ended, or given up here; it never comes back
 }
 
@@ -154,8 +156,11 @@ func (c *Conn) connected(ctx context.Context, session int64) (*muxConn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if w != nil {
+		switch {
+		case w != nil && (session == 0 || !w.readOnly):
 			return w, nil
+		case w != nil: // another connection will have the session
+			ready = w.dead
 		}
 		if timeout == nil {
 			timer := time.NewTimer(c.cfg.ConnectionTimeout)
@@ -196,11 +201,14 @@ func (c *Conn) refuse(session int64) error {
 	return nil
 }
 
-// Connected waits for a connection and returns its session.
+// Connected waits for a connection and returns its session, zero if it is read-only.
 func (c *Conn) Connected(ctx context.Context) (session int64, err error) {
 	w, err := c.connected(ctx, 0)
 	if err != nil {
 		return 0, err
+	}
+	if w.readOnly {
+		return 0, nil
 	}
 	return w.session, nil
 }
@@ -279,15 +287,3 @@ func (c *Conn) closing() bool {
 }
 
 func (c *Conn) sessionClosed() { c.closedByServer.Store(true) }
-
-// prepare completes a connect request.
-func (c *Conn) prepare(r *jute.ConnectRequest) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.session.over || c.session.id == 0 {
-		r.SessionID, r.Passwd = 0, make([]byte, 16)
-		c.lastZxid.Store(0)
-	}
-	r.LastZxidSeen = c.lastZxid.Load()
-	r.TimeOut = int32(c.cfg.SessionTimeout / time.Millisecond)
-}

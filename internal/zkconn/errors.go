@@ -41,6 +41,7 @@ var (
 	ErrNoAuth                  = newError(jute.CodeNoAuth, "not permitted", zk.ErrNoAuth)
 	ErrAuthFailed              = newError(jute.CodeAuthFailed, "credentials were rejected", zk.ErrAuthFailed)
 	errSASLRequired            = newError(jute.CodeSessionClosedRequireSASLAuth, "the server requires SASL", ErrAuthFailed)
+	ErrNotReadOnly             = newError(jute.CodeNotReadOnly, "the server has no quorum and serves reads only", nil)
 	ErrNoWatcher               = newError(jute.CodeNoWatcher, "no such watch", nil)
 	ErrSessionExpired          = newError(jute.CodeSessionExpired, "session expired", zk.ErrSessionExpired)
 	ErrSessionMoved            = newError(jute.CodeSessionMoved, "session moved", zk.ErrSessionMoved)

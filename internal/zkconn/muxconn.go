@@ -33,8 +33,8 @@ type owner interface {
 	handshakeTimeout() time.Duration
 	// closing tells whether the owner is to end.
 	closing() bool
-	// prepare completes the connect request.
-	prepare(r *jute.ConnectRequest)
+	// prepare completes the connect request, and sets forReads.
+	prepare(m *muxConn, r *jute.ConnectRequest)
 	// authenticate proves who the client is, with the help of exchange, before established.
 	authenticate(m *muxConn) error
 	// established takes the connection into use. The connect request was sent at that time.
@@ -74,11 +74,13 @@ type muxConn struct {
 	connectReply bool   // and the driver has its answer
 	stubbed      bool   // stub is set
 
+	forReads       bool // the server was asked for reads alone; written by the owner, under its lock
 	connectWritten bool // the connect request has passed; of the goroutine that writes, the driver's
 
 	// Set when the handshake is over, before the connection is handed out.
-	session int64
-	timeout time.Duration
+	session  int64
+	timeout  time.Duration
+	readOnly bool // the server has no quorum, and knows the session alone
 
 	mu          sync.Mutex
 	requests    requestQueue
@@ -153,6 +155,9 @@ func (m *muxConn) useStub() bool {
 func (m *muxConn) readFrame() ([]byte, error) {
 	deadline := m.born.Add(m.owner.handshakeTimeout())
 	least, most := minHandshake, maxHandshake
+	if m.forReads {
+		least = headerSize // see refusedReads
+	}
 	if m.open {
 		// The driver pings every third of the timeout, so that a living server is
 		// silent for little more than a third.
@@ -236,13 +241,16 @@ func (m *muxConn) onReply(header jute.ReplyHeader, body []byte) (p pending, then
 	if p, err = m.requests.answered(header.Xid); err != nil {
 		return p, nil, err
 	}
-	if renews(p.op()) {
+	switch {
+	case m.readOnly:
+		m.owner.heard(0, header.Zxid) // says nothing of the session
+	case renews(p.op()):
 		m.owner.heard(p.stamp.sent, header.Zxid)
 		m.learn(p.stamp, p.op(), header.Err == jute.CodeOK)
 	}
 	call := p.call()
 	if call == nil {
-		if m.closeXid != 0 && p.xid == m.closeXid {
+		if m.closeXid != 0 && p.xid == m.closeXid && !m.readOnly {
 			m.owner.sessionClosed()
 		}
 		return p, nil, nil
@@ -268,10 +276,15 @@ func (m *muxConn) learn(s stamp, op jute.Op, ok bool) {
 
 // handshakeDone reads the connect reply, which the driver gets to see, too.
 func (m *muxConn) handshakeDone(frame []byte) error {
-	var r jute.ConnectResponse
-	if err := jute.Decode(frame, &r); err != nil {
-		return err
+	if len(frame) < minHandshake {
+		return refusedReads(frame)
 	}
+	var r jute.ConnectResponse
+	d := jute.NewDecoder(frame)
+	if r.Decode(d); d.Err() != nil {
+		return d.Err()
+	}
+	m.readOnly = len(d.Rest()) > 0 && d.Bool()
 	if r.SessionID != 0 && r.TimeOut <= 0 { // the driver would crash on its ticker
 		return fmt.Errorf("%w (a session of %d ms)", ErrNotZooKeeper, r.TimeOut)
 	}
@@ -324,9 +337,9 @@ func (m *muxConn) connectRequest(frame []byte) []byte {
 	if len(frame) < 4 || jute.Decode(frame[4:], &r) != nil {
 		return frame // not the driver we know; the server will say so
 	}
-	m.owner.prepare(&r)
+	m.owner.prepare(m, &r)
 	b := r.Append(make([]byte, 4, 4+len(frame)+1))
-	b = jute.AppendBool(b, false) // not content with a read-only server
+	b = jute.AppendBool(b, m.forReads)
 	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
 	return b
 }
@@ -348,41 +361,6 @@ func (m *muxConn) enqueue(calls ...*Call) {
 			m.enqueueFrame(outgoing{batch: b})
 		}
 	}
-}
-
-// maxWaiting is how many requests may wait for an answer: a server that is stopped, and
-// callers that give up soon and try again, must not fill the memory.
-const maxWaiting = 100_000
-
-var (
-	errDead    = errors.New("the connection has ended")
-	errCrowded = &TransportError{Err: ErrThrottled, Detail: fmt.Errorf("%d requests wait for an answer", maxWaiting)}
-)
-
-// send queues a batch, or returns errDead, errCrowded or ErrPersistentWatch.
-func (m *muxConn) send(b *batch) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	switch {
-	case m.err != nil || m.writeFailed:
-		return errDead
-	case m.requests.len() >= maxWaiting:
-		return errCrowded
-	}
-	if slices.ContainsFunc(b.calls, m.watches.persistent.conflicts) {
-		return ErrPersistentWatch
-	}
-	for i, call := range b.calls {
-		call.Session = m.session
-		for watch := range call.watches {
-			m.watches.add(watch)
-		}
-		if call.Watch != nil {
-			b.setWatch(i, !m.watches.persistent.hasPersistentWatch(call.Watch.path))
-		}
-	}
-	m.enqueueFrame(outgoing{batch: b})
-	return nil
 }
 
 // unwatch gives a watch back. The removal of the server's is queued under the same lock as every

@@ -39,6 +39,25 @@ const (
 
 var errPresumedOver = errors.New("the session was presumed over before the server answered")
 
+// prepare completes a connect request. The driver would resume the session of the last connection,
+// which may have been a read-only one.
+func (c *Conn) prepare(m *muxConn, r *jute.ConnectRequest) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m.forReads = c.asksForReads(m.server)
+	switch {
+	case c.session.over || c.session.id == 0:
+		r.SessionID, r.Passwd = 0, make([]byte, 16)
+		c.lastZxid.Store(0)
+	case m.forReads:
+		r.SessionID, r.Passwd = 0, make([]byte, 16)
+	default:
+		r.SessionID, r.Passwd = c.session.id, c.session.passwd
+	}
+	r.LastZxidSeen = c.lastZxid.Load()
+	r.TimeOut = int32(c.cfg.SessionTimeout / time.Millisecond)
+}
+
 // established takes a wire into use whose handshake is over.
 func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duration) error {
 	c.mu.Lock()
@@ -49,22 +68,20 @@ func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 	if c.fatal != nil {
 		return c.fatal
 	}
-	if r.SessionID == c.session.id && c.session.over {
-		return errPresumedOver // the next handshake asks for a new one
+	if err := c.acceptsReads(w, r); err != nil {
+		return err
 	}
-	fresh := r.SessionID != c.session.id
-	if fresh {
-		c.endSession(false)
-		c.session = session{id: r.SessionID}
+	if !w.readOnly {
+		if err := c.takeSession(w, r, sent); err != nil {
+			return err
+		}
 	}
-	c.session.timeout = w.timeout
-	c.startClock(r.SessionID, w.timeout, sent, fresh)
 	// The handshake tells a server what we have seen in answers, and one that is behind refuses
 	// us. But events of servers before 3.9 carry no zxid: what they told, that a lock is ours,
 	// say, a server that is behind would take back. So a sync is ahead of all other requests after
 	// a reconnect. Nothing has to wait for the answer: servers answer a session in order.
 	first := c.credentials()
-	if c.state != 0 {
+	if c.state != 0 && !w.readOnly {
 		first = append(first, syncCall())
 	}
 	for _, calls := range [][]*Call{first, c.persistent.restoring(c.lastZxid.Load())} {
@@ -80,12 +97,31 @@ func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 	c.fireDetached(WatchReset)
 	c.persistent.tell(WatchReset)
 	next := state.Reconnected
-	if c.state == 0 {
+	switch {
+	case w.readOnly:
+		next = state.ReadOnly
+	case c.state == 0:
 		next = state.Connected
 	}
 	c.setState(next)
 	close(c.ready)
 	c.wakeKeeper()
+	return nil
+}
+
+// takeSession takes over the session of a connection that a server with a quorum has accepted. The
+// connect request was sent at that time. c.mu is held.
+func (c *Conn) takeSession(w *muxConn, r jute.ConnectResponse, sent time.Duration) error {
+	if r.SessionID == c.session.id && c.session.over {
+		return errPresumedOver // the next handshake asks for a new one
+	}
+	fresh := r.SessionID != c.session.id
+	if fresh {
+		c.endSession(false)
+		c.session = session{id: r.SessionID}
+	}
+	c.session.timeout, c.session.passwd = w.timeout, r.Passwd
+	c.startClock(r.SessionID, w.timeout, sent, fresh)
 	return nil
 }
 
@@ -166,7 +202,8 @@ func (c *Conn) died(w *muxConn, err error, detached []*Watch) {
 	for _, watch := range detached {
 		c.detached[watch] = struct{}{}
 	}
-	c.hosts.ended(w.used && time.Since(w.born) > c.session.timeout/3)
+	c.hosts.ended(w.used && time.Since(w.born) > w.timeout/3)
+	c.noteAttempt(w)
 	if c.closed {
 		c.fireDetached(WatchClosed)
 		return
