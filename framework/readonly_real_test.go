@@ -42,6 +42,7 @@ func listening(c *framework.Client) stateLog {
 // TestReadOnlyOfRealServers takes the quorum away from an ensemble. One client has a session that
 // outlives that, one has not, one is started without a quorum, and one has not asked for reads alone.
 func TestReadOnlyOfRealServers(t *testing.T) {
+	t.Parallel()
 	ensemble := curatortest.RealEnsemble(t, 3, curatortest.WithReadOnlyMode(), curatortest.WithTickTime(500*time.Millisecond))
 	lasting := ensemble.Client(t, framework.WithReadOnly(), framework.WithSessionTimeout(10*time.Second))
 	ending := ensemble.Client(t, framework.WithReadOnly(), framework.WithSessionTimeout(2*time.Second))

@@ -31,6 +31,7 @@ func digestMD5(t *testing.T, user, password string) framework.SASL {
 // TestSASLOfRealServer has clients authenticate with servers that want it, that insist on it, and
 // that know nothing of it.
 func TestSASLOfRealServer(t *testing.T) {
+	t.Parallel()
 	offered := curatortest.Real(t, curatortest.WithSASL(saslUsers))
 	required := curatortest.Real(t, curatortest.WithSASL(saslUsers), curatortest.WithSASLRequired())
 	without := curatortest.Real(t)
@@ -48,7 +49,7 @@ func TestSASLOfRealServer(t *testing.T) {
 		{"offered, none", offered, "", "", ""},
 		{"required, right", required, "orders", saslUsers["orders"], ""},
 		{"required, wrong password", required, "orders", "wrong s3cret", "SASL DIGEST-MD5: refused by the server"},
-		{"required, none", required, "", "", "the server requires SASL"},
+		{"required, none", required, "", "", "authenticate by SASL"},
 		{"without", without, "orders", saslUsers["orders"], "the server is not set up for SASL"},
 	} {
 		running.Go(func() {
@@ -100,6 +101,7 @@ func wantSASL(t *testing.T, err error, want string) {
 // TestSASLACL keeps nodes for a user, over a restart of the server, with which the clients
 // authenticate again.
 func TestSASLACL(t *testing.T) {
+	t.Parallel()
 	server := curatortest.Real(t, curatortest.WithSASL(saslUsers))
 	client := func(opts ...framework.Option) *framework.Client {
 		return curatortest.NewClient(t, server.ConnectString(), append(opts, framework.WithoutEnsembleTracker())...)

@@ -40,7 +40,7 @@ var (
 	ErrInvalidACL              = newError(jute.CodeInvalidACL, "invalid acl", zk.ErrInvalidACL)
 	ErrNoAuth                  = newError(jute.CodeNoAuth, "not permitted", zk.ErrNoAuth)
 	ErrAuthFailed              = newError(jute.CodeAuthFailed, "credentials were rejected", zk.ErrAuthFailed)
-	errSASLRequired            = newError(jute.CodeSessionClosedRequireSASLAuth, "the server requires SASL", ErrAuthFailed)
+	ErrSASLRequired            = newError(jute.CodeSessionClosedRequireSASLAuth, "the server serves only clients that authenticate by SASL", ErrAuthFailed)
 	ErrNotReadOnly             = newError(jute.CodeNotReadOnly, "the server has no quorum and serves reads only", nil)
 	ErrNoWatcher               = newError(jute.CodeNoWatcher, "no such watch", nil)
 	ErrSessionExpired          = newError(jute.CodeSessionExpired, "session expired", zk.ErrSessionExpired)

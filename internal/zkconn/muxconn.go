@@ -205,8 +205,8 @@ func (m *muxConn) dispatch(frame []byte) error {
 	}
 	switch call := p.call(); {
 	case header.Err == jute.CodeSessionClosedRequireSASLAuth:
-		m.owner.credentialsRejected(because(m.server, errSASLRequired))
-		return errSASLRequired
+		m.owner.credentialsRejected(because(m.server, ErrSASLRequired))
+		return ErrSASLRequired
 	case call == nil:
 		m.rest = frame
 	case call.Op == jute.OpAuth:

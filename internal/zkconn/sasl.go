@@ -82,7 +82,7 @@ func (m *muxConn) exchange(token []byte, limit int, deadline time.Time) (challen
 		return nil, err
 	}
 	switch call.Err {
-	case error(ErrAuthFailed), error(errSASLRequired): // one that requires SASL answers that to a wrong password, too
+	case error(ErrAuthFailed), error(ErrSASLRequired): // one that requires SASL answers that to a wrong password, too
 		return nil, errTokenRefused
 	}
 	return res.Token, call.Err

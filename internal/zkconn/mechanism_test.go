@@ -263,7 +263,7 @@ func TestSASLRequired(t *testing.T) {
 		for range 2 {
 			err := t.conn.Do(t.Context(), 0, exists("/"))
 			t.want(err, zkconn.ErrAuthFailed)
-			if !strings.Contains(err.Error(), "the server requires SASL") {
+			if !strings.Contains(err.Error(), "authenticate by SASL") {
 				t.Errorf("error %v", err)
 			}
 			time.Sleep(10 * timeout)
