@@ -24,10 +24,12 @@ var (
 	ErrInvalidACL error = zkconn.ErrInvalidACL
 	// ErrNoAuth says that the node's ACL does not permit the operation.
 	ErrNoAuth error = zkconn.ErrNoAuth
-	// ErrAuthFailed says that the server rejected the client's credentials, or serves only
-	// clients that authenticate by SASL; nothing works after that, and the client does not
-	// connect again.
+	// ErrAuthFailed says that the server rejected the client's credentials, or requires SASL;
+	// nothing works after that, unless the credentials are those of AddAuth.
 	ErrAuthFailed error = zkconn.ErrAuthFailed
+	// ErrNotReadOnly says that the client is connected to a server that has no quorum, which
+	// takes no writes and no sync; see WithReadOnly. Java: KeeperException.NotReadOnlyException.
+	ErrNotReadOnly error = zkconn.ErrNotReadOnly
 	// ErrNoWatcher says that there is no such watch.
 	ErrNoWatcher error = zkconn.ErrNoWatcher
 

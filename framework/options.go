@@ -33,10 +33,12 @@ type config struct {
 	lossMargin        time.Duration
 	lossPercent       int
 	syncProof         bool
+	readOnly          bool
 	maxData           int
 	maxReply          int
 	namespace         string
 	auth              []zkconn.Auth
+	sasl              zkconn.SASL // nil for none
 	dial              dialFunc    // nil for net.Dialer.DialContext
 	lookUp            lookUpFunc  // nil for the default
 	tls               *tls.Config // nil for none

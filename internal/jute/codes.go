@@ -51,7 +51,7 @@ var opNames = map[Op]string{
 	OpDeleteContainer: "deleteContainer", OpCreateTTL: "createTTL", OpMultiRead: "multiRead",
 	OpAuth: "auth", OpSetWatches: "setWatches", OpGetEphemerals: "getEphemerals",
 	OpGetAllChildrenNumber: "getAllChildrenNumber", OpSetWatches2: "setWatches2",
-	OpAddWatch: "addWatch", OpWhoAmI: "whoAmI", OpClose: "closeSession", OpError: "error",
+	OpAddWatch: "addWatch", OpSASL: "sasl", OpWhoAmI: "whoAmI", OpClose: "closeSession", OpError: "error",
 }
 
 // OpName returns an operation's name, "" for a code that is none.

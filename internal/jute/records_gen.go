@@ -203,6 +203,38 @@ func (r *AuthPacket) Decode(d *Decoder) {
 	r.Auth = d.Buffer()
 }
 
+// GetSASLRequest carries a token of the client's side of a SASL authentication.
+type GetSASLRequest struct {
+	Token []byte
+}
+
+// Append appends the record's bytes to b.
+func (r *GetSASLRequest) Append(b []byte) []byte {
+	b = AppendBuffer(b, r.Token)
+	return b
+}
+
+// Decode reads the record from d, whose Err tells whether it could.
+func (r *GetSASLRequest) Decode(d *Decoder) {
+	r.Token = d.Buffer()
+}
+
+// SetSASLResponse answers GetSASLRequest with the server's next token.
+type SetSASLResponse struct {
+	Token []byte
+}
+
+// Append appends the record's bytes to b.
+func (r *SetSASLResponse) Append(b []byte) []byte {
+	b = AppendBuffer(b, r.Token)
+	return b
+}
+
+// Decode reads the record from d, whose Err tells whether it could.
+func (r *SetSASLResponse) Decode(d *Decoder) {
+	r.Token = d.Buffer()
+}
+
 // WatcherEvent is what a watch saw.
 type WatcherEvent struct {
 	Type  int32

@@ -24,7 +24,7 @@ var pairCeilings = map[string]int{
 	"internal/jute":                1,
 	"internal/suite":               2,
 	"internal/telemetry":           8,
-	"internal/zkconn":              11,
+	"internal/zkconn":              10,
 	"internal/zkserver":            19,
 	"retry":                        2,
 	"tools/bench":                  9,

@@ -19,6 +19,7 @@ type Call struct {
 	Watch *Watch
 
 	present, missing []*Watch // of SetWatches
+	added            *Auth    // of AddAuth
 	answered         bool
 
 	Zxid    int64 // of the answer

@@ -44,12 +44,16 @@ func (c *Conn) Close(ctx context.Context) error {
 	c.workers.Wait()
 	c.wakeKeeper()
 	<-c.keeperDone
+	returned := c.mechanisms.wait(ctx)
 
 	c.mu.Lock()
 	c.fireDetached(WatchClosed)
 	c.persistent.tell(WatchClosed)
 	if hadSession && !c.closedByServer.Load() {
 		c.closeErr = &TransportError{Err: ErrConnectionLoss, Detail: errSessionLeft, Sent: true}
+	}
+	if !returned {
+		c.closeErr = both(c.closeErr, errMechanismLeft)
 	}
 	close(c.closeDone)
 	defer c.mu.Unlock()

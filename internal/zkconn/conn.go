@@ -6,27 +6,29 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/state"
 )
 
-// Config says how to connect; every field but Auth, Secure, Resolve and Asleep must be set.
+// Config says how to connect; every field but Auth, SASL, Secure, Resolve and Asleep must be set.
 type Config struct {
 	Servers           []string // host:port
 	SessionTimeout    time.Duration
 	ConnectionTimeout time.Duration // how long a call waits for a connection
 	LossMargin        time.Duration // zero is an eighth of the negotiated timeout
 	LossPercent       int           // of the timeout without an answer, then the session is presumed over
+	ReadOnly          bool          // content with a server without a quorum while there is no other
 	SyncProof         bool          // prove the session by two syncs, without a write (S9)
 	MaxRequest        int           // bytes
 	MaxReply          int           // bytes
 	Auth              []Auth
+	SASL              SASL // authenticates every connection before anything else is sent; nil for none
 	Dial              func(ctx context.Context, network, address string) (net.Conn, error)
 	// Secure puts TLS on a connection to a server, host:port as it is in Servers; nil does not.
 	Secure func(ctx context.Context, conn net.Conn, server string) (net.Conn, error)
@@ -38,12 +40,6 @@ type Config struct {
 	Asleep func() time.Duration
 	// OnEvent is called for every event, in order and one at a time. It must not block.
 	OnEvent func(Event)
-}
-
-// Auth is a credential.
-type Auth struct {
-	Scheme string
-	Auth   []byte
 }
 
 // Conn is a connection to an ensemble: one session after the other, each over one
@@ -58,8 +54,9 @@ type Conn struct {
 	drained chan struct{} // closed when the driver has ended
 	hosts   *hosts
 
-	granted  atomic.Int64 // the timeout of the session, zero without one
-	unprobed atomic.Bool  // connections are not tried for deadlines, see spoiltByProbe
+	mechanisms mechanisms   // of Config.SASL
+	granted    atomic.Int64 // the timeout of the session, zero without one
+	unprobed   atomic.Bool  // connections are not tried for deadlines, see spoiltByProbe
 
 	acked          atomic.Int64 // when the last acknowledged request was sent, by clock
 	silence        atomic.Int64 // the time between two such requests that is too long
@@ -80,11 +77,14 @@ type Conn struct {
 	ready     chan struct{} // closed while there is a connection, and at the end
 	session   session
 	state     state.ConnectionState
+	auth      []Auth              // Config.Auth and what AddAuth has added
 	events    []Event             // for the keeper to deliver
 	detached  map[*Watch]struct{} // watches of connections that have ended
 	refusals  refusals
-	lastErr   error // why there is no connection
-	fatal     error // why there will be none
+	lastErr   error           // why there is no connection
+	refusedBy map[string]bool // servers whose last handshake failed that was not for reads alone
+	fatal     error           // why there will be none
+	fatalWhy  error           // what is known beyond that, or nil
 	closed    bool
 	closeDone chan struct{}
 	closeErr  error
@@ -94,6 +94,7 @@ type Conn struct {
 type session struct {
 	id      int64
 	timeout time.Duration
+	passwd  []byte
 	over    bool // ended, or given up here; it never comes back
 }
 
@@ -106,7 +107,7 @@ func Open(ctx context.Context, cfg Config) (*Conn, error) {
 	c := &Conn{
 		cfg: cfg, life: life, endLife: endLife,
 		drained: make(chan struct{}), signal: make(chan struct{}, 1), keeperDone: make(chan struct{}),
-		ready: make(chan struct{}), detached: map[*Watch]struct{}{}, closeDone: make(chan struct{}),
+		ready: make(chan struct{}), auth: slices.Clone(cfg.Auth), detached: map[*Watch]struct{}{}, closeDone: make(chan struct{}),
 	}
 	c.clock.start(cfg.Asleep)
 	c.trustAnswers = ctx.Value(answersProve{}) != nil
@@ -150,7 +151,7 @@ func (c *Conn) explain(err error) error {
 	case c.closed:
 		return &TransportError{Err: ErrClosed, Sent: lost.Sent}
 	case c.fatal != nil:
-		return &TransportError{Err: c.fatal, Sent: lost.Sent}
+		return &TransportError{Err: c.fatal, Detail: c.fatalWhy, Sent: lost.Sent}
 	}
 	return lost
 }
@@ -165,8 +166,11 @@ func (c *Conn) connected(ctx context.Context, session int64) (*muxConn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if w != nil {
+		switch {
+		case w != nil && (session == 0 || !w.readOnly):
 			return w, nil
+		case w != nil: // another connection will have the session
+			ready = w.dead
 		}
 		if timeout == nil {
 			timer := time.NewTimer(c.cfg.ConnectionTimeout)
@@ -204,18 +208,21 @@ func (c *Conn) refuse(session int64) error {
 	case c.closed:
 		return &TransportError{Err: ErrClosed}
 	case c.fatal != nil:
-		return &TransportError{Err: c.fatal}
+		return &TransportError{Err: c.fatal, Detail: c.fatalWhy}
 	case session != 0 && (c.session.id != session || c.session.over):
 		return &TransportError{Err: ErrSessionExpired}
 	}
 	return nil
 }
 
-// Connected waits for a connection and returns its session.
+// Connected waits for a connection and returns its session, zero if it is read-only.
 func (c *Conn) Connected(ctx context.Context) (session int64, err error) {
 	w, err := c.connected(ctx, 0)
 	if err != nil {
 		return 0, err
+	}
+	if w.readOnly {
+		return 0, nil
 	}
 	return w.session, nil
 }
@@ -305,21 +312,3 @@ func (c *Conn) closing() bool {
 }
 
 func (c *Conn) sessionClosed() { c.closedByServer.Store(true) }
-
-// prepare completes a connect request. The zxid is kept over sessions: a server that is behind
-// refuses the new session, too, which is not to see an older tree. It is forgotten when all
-// servers have refused for so long that they must have lost their data.
-func (c *Conn) prepare(r *jute.ConnectRequest) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.session.over || c.session.id == 0 {
-		r.SessionID, r.Passwd = 0, make([]byte, 16)
-		if c.refusals.all(c.hosts.size(), c.clock.now(), c.session.timeout) {
-			c.refusals = refusals{}
-			c.push(Event{Kind: DataLost})
-			c.lastZxid.Store(0)
-		}
-	}
-	r.LastZxidSeen = c.lastZxid.Load()
-	r.TimeOut = int32(c.cfg.SessionTimeout / time.Millisecond)
-}

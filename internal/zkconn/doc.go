@@ -13,8 +13,10 @@
 // # Goroutines
 //
 // The driver has one that connects and, for each connection, two that send and receive.
-// Each wire has one that writes. A [Conn] has one, the keeper, that watches the clock
-// and tells subscribers what happened, in order. [Conn.Close] joins all of them.
+// Each wire has one that writes, and two more, while it is read-only, that look for a
+// server with a quorum. A [Conn] has one, the keeper, that watches the clock and tells
+// subscribers what happened, in order, and one while the user's SASL mechanism runs.
+// [Conn.Close] joins all of them, that of a mechanism only until its context ends.
 //
 // Locks are taken in the order Conn.mu, wire.mu, subscriptions.mu. No I/O and no foreign code runs under
 // them or on the driver's goroutines.

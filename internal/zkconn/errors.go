@@ -41,6 +41,7 @@ var (
 	ErrNoAuth                  = newError(jute.CodeNoAuth, "not permitted", zk.ErrNoAuth)
 	ErrAuthFailed              = newError(jute.CodeAuthFailed, "credentials were rejected", zk.ErrAuthFailed)
 	ErrSASLRequired            = newError(jute.CodeSessionClosedRequireSASLAuth, "the server serves only clients that authenticate by SASL", ErrAuthFailed)
+	ErrNotReadOnly             = newError(jute.CodeNotReadOnly, "the server has no quorum and serves reads only", nil)
 	ErrNoWatcher               = newError(jute.CodeNoWatcher, "no such watch", nil)
 	ErrSessionExpired          = newError(jute.CodeSessionExpired, "session expired", zk.ErrSessionExpired)
 	ErrSessionMoved            = newError(jute.CodeSessionMoved, "session moved", zk.ErrSessionMoved)
@@ -136,12 +137,3 @@ func ctxError(ctx context.Context, sent bool) *TransportError {
 }
 
 var errSessionLeft = errors.New("the server did not confirm the end of the session, which ends by its timeout")
-
-// maxWaiting is how many requests may wait for an answer: a server that is stopped, and
-// callers that give up soon and try again, must not fill the memory.
-const maxWaiting = 100_000
-
-var (
-	errDead    = errors.New("the connection has ended")
-	errCrowded = &TransportError{Err: ErrThrottled, Detail: fmt.Errorf("%d requests wait for an answer", maxWaiting)}
-)

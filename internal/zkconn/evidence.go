@@ -93,6 +93,10 @@ func (e *evidence) better(heard time.Duration) (awake time.Duration, possible bo
 	return 0, false
 }
 
+// renews tells whether the server that answers a request has heard of the session by it. Servers
+// handle credentials by themselves, and do not count them.
+func renews(op jute.Op) bool { return op != jute.OpAuth && op != jute.OpSASL }
+
 // writes tells whether a request is proposed by the leader. A transaction is, even one that fails.
 func writes(op jute.Op) bool {
 	switch op {

@@ -35,7 +35,7 @@ func (c *Conn) Start(session int64, then func(*Flight), calls ...*Call) (f *Flig
 	c.mu.Lock()
 	w, err := c.wire, c.refuse(session)
 	c.mu.Unlock()
-	if w == nil || err != nil {
+	if w == nil || err != nil || session != 0 && w.readOnly {
 		return f, false // Wait meets the reason again
 	}
 	if f.batch, err = newBatch(calls, c.cfg.MaxRequest); err != nil {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/go-curator/curator/internal/jute"
 )
 
 // headerSize is the size of a reply's header, the smallest frame after the handshake.
@@ -71,4 +73,15 @@ func writeChunks(w io.Writer, buf []byte, next func() error) error {
 // frameOf returns b with its length before it.
 func frameOf(b []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(b)), uint32(len(b))), b...)
+}
+
+var errNoLocalSessions = errors.New("the server has no quorum, and no sessions of its own (localSessionsEnabled)")
+
+// refusedReads is the error of what a server without a quorum sends in place of a connect reply.
+func refusedReads(frame []byte) error {
+	h, err := jute.DecodeReplyHeader(frame)
+	if err == nil && h.Err == jute.CodeNotReadOnly {
+		return errNoLocalSessions
+	}
+	return fmt.Errorf("%w (a connect reply of %d bytes)", ErrNotZooKeeper, len(frame))
 }

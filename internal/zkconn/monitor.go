@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/state"
 )
 
 // keep watches the clock, has the session proved and delivers events, until Close.
@@ -58,11 +59,18 @@ func (c *Conn) checkClock() time.Duration {
 	}
 	// The session is given up before the connection ends: the driver would take it up again.
 	w := c.wire
+	readOnly := w != nil && w.readOnly // it has another session
+	if readOnly {
+		w = nil
+	}
 	if w != nil {
 		c.detach(w)
 	}
 	c.checkDeadline(now)
 	c.endSession(true)
+	if readOnly {
+		c.setState(state.ReadOnly)
+	}
 	c.mu.Unlock()
 	if w != nil {
 		w.fail(errPresumedOver)
@@ -76,7 +84,7 @@ func (c *Conn) checkClock() time.Duration {
 func (c *Conn) ping(now time.Duration) time.Duration {
 	every := c.session.timeout * time.Duration(c.cfg.LossPercent) * 2 / 500
 	w := c.wire
-	if w == nil {
+	if w == nil || w.readOnly {
 		return time.Hour
 	}
 	w.mu.Lock()

@@ -3,12 +3,9 @@ package zkconn
 import (
 	"bufio"
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"net"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -24,8 +21,8 @@ const (
 	readBuffer = 16 << 10
 )
 
-// owner is told what happens on a muxConn. established, died and sessionRefused are called
-// without the lock of the muxConn; the others may be called with it.
+// owner is told what happens on a muxConn. authenticate, established, died and sessionRefused
+// are called without the lock of the muxConn; the others may be called with it.
 type owner interface {
 	// handshakeTimeout is how long a server has to answer the connect request.
 	handshakeTimeout() time.Duration
@@ -33,8 +30,10 @@ type owner interface {
 	maxReply() int
 	// closing tells whether the owner is to end.
 	closing() bool
-	// prepare completes the connect request.
-	prepare(r *jute.ConnectRequest)
+	// prepare completes the connect request, and sets forReads.
+	prepare(m *muxConn, r *jute.ConnectRequest)
+	// authenticate proves who the client is, with the help of exchange, before established.
+	authenticate(m *muxConn) error
 	// established takes the connection into use. The connect request was sent at that time.
 	established(m *muxConn, r jute.ConnectResponse, sent time.Duration) error
 	// sessionRefused is told that the server does not know the session.
@@ -46,8 +45,11 @@ type owner interface {
 	wrote(session int64, s stamp)
 	// sessionClosed is told that the server has closed the session, as it was asked to.
 	sessionClosed()
-	// credentialsRejected is told that the server has rejected the credentials, and how.
-	credentialsRejected(why *Error)
+	// credentialAnswered is told whether the server accepts a credential, and which one it is if
+	// it is new.
+	credentialAnswered(added *Auth, accepted bool)
+	// credentialsRejected is told why the server serves the client nothing.
+	credentialsRejected(why error)
 	// died takes the connection out of use, and takes the watches that were set on it.
 	died(m *muxConn, err error, detached []*Watch)
 }
@@ -73,11 +75,13 @@ type muxConn struct {
 	connectReply bool   // and the driver has its answer
 	stubbed      bool   // stub is set
 
+	forReads       bool // the server was asked for reads alone; written by the owner, under its lock
 	connectWritten bool // the connect request has passed; of the goroutine that writes, the driver's
 
 	// Set when the handshake is over, before the connection is handed out.
-	session int64
-	timeout time.Duration
+	session  int64
+	timeout  time.Duration
+	readOnly bool // the server has no quorum, and knows the session alone
 
 	mu          sync.Mutex
 	requests    requestQueue
@@ -107,217 +111,6 @@ func newMuxConn(o owner, s *shared, syncProof bool, raw net.Conn, server string)
 		_ = raw.Close()
 	})
 	return m
-}
-
-// Read gives the driver the frames that are its own.
-func (m *muxConn) Read(p []byte) (int, error) {
-	for len(m.rest) == 0 && !m.stubbed {
-		frame, rest, err := m.readFrame()
-		if err == nil {
-			err = m.dispatch(frame, rest)
-		}
-		if err != nil {
-			m.fail(err)
-			if m.stubbed = m.useStub(); !m.stubbed {
-				return 0, err
-			}
-		}
-	}
-	if m.stubbed {
-		return m.stub.Read(p)
-	}
-	n := copy(p, m.rest)
-	m.rest = m.rest[n:]
-	return n, nil
-}
-
-// useStub takes the server's place if the driver, which is to end, has a last request that
-// would get no answer from this connection, which is dead.
-func (m *muxConn) useStub() bool {
-	closing := m.owner.closing()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	refused := m.connectReply && m.session == 0
-	if !closing || refused || m.closeXid != 0 {
-		return false
-	}
-	m.stub = newCloseStub(true)
-	if !m.connectReply {
-		m.stub.greet()
-	}
-	return true
-}
-
-// readFrame reads one frame, its length included. Of one that is longer than the owner wants it
-// reads the header, and returns how many bytes are left.
-func (m *muxConn) readFrame() (frame []byte, rest int, err error) {
-	if err := m.setReadDeadline(); err != nil {
-		return nil, 0, err
-	}
-	least, most := minHandshake, maxHandshake
-	if m.open {
-		least, most = headerSize, m.owner.maxReply()
-	}
-	frame, rest, err = readFrame(m.br, least, most)
-	m.shared.received.Add(int64(len(frame)))
-	if !m.open && (errors.Is(err, errFrameSize) || rest > 0) {
-		err = notZooKeeper(frame[:4])
-	}
-	return frame, rest, err
-}
-
-// dispatch delivers a frame to whom it belongs. rest is that of readFrame.
-func (m *muxConn) dispatch(frame []byte, rest int) error {
-	if !m.open {
-		if err := m.handshakeDone(frame[4:]); err != nil {
-			return err
-		}
-		m.rest, m.connectReply = frame, true
-		return nil
-	}
-	header, err := jute.DecodeReplyHeader(frame[4:])
-	if err != nil {
-		return err
-	}
-	body := frame[4+headerSize:]
-	if rest > 0 {
-		if err := m.skip(header.Xid, rest); err != nil {
-			return err
-		}
-	}
-	if header.Xid == jute.XidNotification {
-		return m.onEvent(header, body)
-	}
-	p, then, err := m.onReply(header, body, rest)
-	if err != nil {
-		return err
-	}
-	if then != nil {
-		then()
-	}
-	switch call := p.call(); {
-	case header.Err == jute.CodeSessionClosedRequireSASLAuth:
-		m.owner.credentialsRejected(ErrSASLRequired)
-		return ErrSASLRequired
-	case call == nil:
-		m.rest = frame
-	case header.Err == jute.CodeOK:
-	case call.Op == jute.OpAuth:
-		m.owner.credentialsRejected(ErrAuthFailed)
-	case call.Op == jute.OpSetWatches2:
-		return fmt.Errorf("watches were not put back: %w", codeError(header.Err))
-	}
-	return nil
-}
-
-// skip drops the rest of an answer that is too large. What is no answer to the oldest request is
-// not read to its end: its length may be anything.
-func (m *muxConn) skip(xid int32, rest int) error {
-	m.mu.Lock()
-	waiting := m.requests.pending.waiting()
-	known := len(waiting) > 0 && waiting[0].xid == xid
-	m.mu.Unlock()
-	if !known {
-		return fmt.Errorf("%w: %d bytes", errFrameSize, rest)
-	}
-	m.shared.received.Add(int64(rest))
-	return discard(m.br, rest, m.setReadDeadline)
-}
-
-// setReadDeadline bounds a read. The driver pings every third of the timeout, so that a living
-// server is silent for little more than a third.
-func (m *muxConn) setReadDeadline() error {
-	m.mu.Lock()
-	ending := m.writeFailed
-	m.mu.Unlock()
-	switch {
-	case ending:
-		return nil
-	case m.open:
-		return m.raw.SetReadDeadline(time.Now().Add(m.timeout * 2 / 3))
-	}
-	return m.raw.SetReadDeadline(m.born.Add(m.owner.handshakeTimeout()))
-}
-
-// onEvent tells those who watch of an event.
-func (m *muxConn) onEvent(header jute.ReplyHeader, body []byte) error {
-	var event jute.WatcherEvent
-	if err := jute.Decode(body, &event); err != nil {
-		return err
-	}
-	if event.Type > 0 && !strings.HasPrefix(event.Path, "/") {
-		return fmt.Errorf("an event for the path %q", event.Path)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.watches.onEvent(WatchEvent{EventType(event.Type), event.Path, header.Zxid, m.shared.eventIDs.Add(1)})
-	return nil
-}
-
-// onReply takes over the answer to the oldest request that waits for one. What it says of the
-// session is known before the caller hears of it.
-func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (p pending, then func(), err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if p, err = m.requests.answered(header.Xid); err != nil {
-		return p, nil, err
-	}
-	m.owner.heard(p.stamp.sent, header.Zxid)
-	m.learn(p.stamp, p.op(), header.Err == jute.CodeOK)
-	call := p.call()
-	if call == nil {
-		m.onDriverReply(p)
-		return p, nil, nil
-	}
-	m.enqueue(m.watches.onReply(call, header.Err, m.shared.eventIDs.Load())...)
-	if p.reply(header, body, rest) {
-		then = p.batch.then
-	}
-	return p, then, nil
-}
-
-// onDriverReply notes the answer to a request of the driver's; m.mu is held.
-func (m *muxConn) onDriverReply(p pending) {
-	switch {
-	case p.xid == jute.XidPing:
-		m.shared.lastPing.Store(int64(m.shared.clock.now() - p.stamp.sent))
-	case p.xid == m.closeXid:
-		m.owner.sessionClosed()
-	}
-}
-
-// learn takes over what an answer says of the session; m.mu is held.
-func (m *muxConn) learn(s stamp, op jute.Op, ok bool) {
-	if ok && writes(op) {
-		m.owner.wrote(m.session, s)
-	}
-	if p, proved := m.requests.evidence.answer(s, op, ok, m.shared.clock.awake); proved {
-		m.owner.prove(m.session, p)
-	}
-}
-
-// handshakeDone reads the connect reply, which the driver gets to see, too.
-func (m *muxConn) handshakeDone(frame []byte) error {
-	var r jute.ConnectResponse
-	if err := jute.Decode(frame, &r); err != nil {
-		return err
-	}
-	if r.SessionID != 0 && r.TimeOut <= 0 { // the driver would crash on its ticker
-		return fmt.Errorf("%w (a session of %d ms)", ErrNotZooKeeper, r.TimeOut)
-	}
-	m.open = true
-	m.mu.Lock()
-	m.session, m.timeout = r.SessionID, time.Duration(r.TimeOut)*time.Millisecond
-	sent := m.requests.connectSent
-	m.requests.evidence.connected(m.timeout, sent, m.shared.clock.awake())
-	m.mu.Unlock()
-	if r.SessionID == 0 {
-		m.owner.sessionRefused()
-		// The driver reads the refusal and dials again without closing this one.
-		m.fail(ErrSessionExpired)
-		return nil
-	}
-	return m.owner.established(m, r, sent)
 }
 
 // Write takes one whole frame of the driver's. It never fails: a write error closes the
@@ -351,9 +144,9 @@ func (m *muxConn) connectRequest(frame []byte) []byte {
 	if len(frame) < 4 || jute.Decode(frame[4:], &r) != nil {
 		return frame // not the driver we know; the server will say so
 	}
-	m.owner.prepare(&r)
+	m.owner.prepare(m, &r)
 	b := r.Append(make([]byte, 4, 4+len(frame)+1))
-	b = jute.AppendBool(b, false) // not content with a read-only server
+	b = jute.AppendBool(b, m.forReads)
 	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
 	return b
 }
@@ -498,3 +291,9 @@ func (m *muxConn) fail(err error) {
 	// may take seconds.
 	_ = m.raw.SetDeadline(time.Unix(1, 0))
 }
+
+// LocalAddr returns the connection's local address.
+func (m *muxConn) LocalAddr() net.Addr { return m.raw.LocalAddr() }
+
+// RemoteAddr returns the connection's remote address.
+func (m *muxConn) RemoteAddr() net.Addr { return m.raw.RemoteAddr() }

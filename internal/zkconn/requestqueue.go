@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
@@ -63,14 +64,19 @@ func (q *requestQueue) nextXid() int32 {
 	return xid
 }
 
-// answered takes the oldest request off the queue. A server answers in the order of the requests;
-// another order means that the stream cannot be relied upon.
+// answered takes the request off the queue that has an answer: the oldest. A server answers in the
+// order of the requests; another order means that the stream cannot be relied upon. Credentials
+// are an exception: a server takes them over between two requests, but answers at once.
 func (q *requestQueue) answered(xid int32) (pending, error) {
 	waiting := q.pending.waiting()
-	if len(waiting) == 0 || waiting[0].xid != xid {
-		return pending{}, fmt.Errorf("request %d was answered out of order", xid)
+	if len(waiting) > 0 && waiting[0].xid == xid {
+		return q.pending.take(), nil
 	}
-	return q.pending.take(), nil
+	if i := slices.IndexFunc(waiting, func(p pending) bool { return p.xid == xid }); i > 0 && waiting[i].op() == jute.OpAuth {
+		q.pending.advance(i)
+		return q.pending.take(), nil
+	}
+	return pending{}, fmt.Errorf("request %d was answered out of order", xid)
 }
 
 // len returns how many requests wait.
@@ -140,6 +146,14 @@ type pendingQueue struct {
 func (l *pendingQueue) waiting() []pending { return l.all[l.taken:] }
 
 func (l *pendingQueue) add(p pending) { l.all = append(l.all, p) }
+
+// advance moves the i-th of those that wait ahead of the others.
+func (l *pendingQueue) advance(i int) {
+	waiting := l.waiting()
+	p := waiting[i]
+	copy(waiting[1:], waiting[:i])
+	waiting[0] = p
+}
 
 // take takes the oldest, of which there must be one.
 func (l *pendingQueue) take() pending {

@@ -1,6 +1,19 @@
 package zkconn
 
-import "slices"
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// maxWaiting is how many requests may wait for an answer: a server that is stopped, and
+// callers that give up soon and try again, must not fill the memory.
+const maxWaiting = 100_000
+
+var (
+	errDead    = errors.New("the connection has ended")
+	errCrowded = &TransportError{Err: ErrThrottled, Detail: fmt.Errorf("%d requests wait for an answer", maxWaiting)}
+)
 
 // send queues a batch, or returns errDead, errCrowded or ErrPersistentWatch.
 func (m *muxConn) send(b *batch) error {

@@ -74,6 +74,31 @@ func (r *refusals) all(servers int, now, timeout time.Duration) bool {
 
 var errPresumedOver = errors.New("the session was presumed over before the server answered")
 
+// prepare completes a connect request. The driver would resume the session of the last connection,
+// which may have been a read-only one. The zxid is kept over sessions: a server that is behind
+// refuses the new session, too, which is not to see an older tree. It is forgotten when all
+// servers have refused for so long that they must have lost their data.
+func (c *Conn) prepare(m *muxConn, r *jute.ConnectRequest) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m.forReads = c.asksForReads(m.server)
+	switch {
+	case c.session.over || c.session.id == 0:
+		r.SessionID, r.Passwd = 0, make([]byte, 16)
+		if c.refusals.all(c.hosts.size(), c.clock.now(), c.session.timeout) {
+			c.refusals = refusals{}
+			c.push(Event{Kind: DataLost})
+			c.lastZxid.Store(0)
+		}
+	case m.forReads:
+		r.SessionID, r.Passwd = 0, make([]byte, 16)
+	default:
+		r.SessionID, r.Passwd = c.session.id, c.session.passwd
+	}
+	r.LastZxidSeen = c.lastZxid.Load()
+	r.TimeOut = int32(c.cfg.SessionTimeout / time.Millisecond)
+}
+
 // established takes a wire into use whose handshake is over.
 func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duration) error {
 	c.mu.Lock()
@@ -87,23 +112,20 @@ func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 	if c.hosts.isGone(w.attempt) {
 		return errServerGone
 	}
-	if r.SessionID == c.session.id && c.session.over {
-		return errPresumedOver // the next handshake asks for a new one
+	if err := c.acceptsReads(w, r); err != nil {
+		return err
 	}
-	fresh := r.SessionID != c.session.id
-	if fresh {
-		c.endSession(false)
-		c.session = session{id: r.SessionID}
+	if !w.readOnly {
+		if err := c.takeSession(w, r, sent); err != nil {
+			return err
+		}
 	}
-	c.session.timeout = w.timeout
-	c.granted.Store(int64(w.timeout))
-	c.startClock(r.SessionID, w.timeout, sent, fresh)
 	// The handshake tells a server what we have seen in answers, and one that is behind refuses
 	// us. But events of servers before 3.9 carry no zxid: what they told, that a lock is ours,
 	// say, a server that is behind would take back. So a sync is ahead of all other requests after
 	// a reconnect. Nothing has to wait for the answer: servers answer a session in order.
 	first := c.credentials()
-	if c.state != 0 {
+	if c.state != 0 && !w.readOnly {
 		first = append(first, syncCall())
 	}
 	for _, calls := range [][]*Call{first, c.persistent.restoring(c.lastZxid.Load())} {
@@ -119,7 +141,10 @@ func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 	c.fireDetached(WatchReset)
 	c.persistent.tell(WatchReset)
 	next := state.Reconnected
-	if c.state == 0 {
+	switch {
+	case w.readOnly:
+		next = state.ReadOnly
+	case c.state == 0:
 		next = state.Connected
 	}
 	c.setState(next)
@@ -128,10 +153,27 @@ func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 	return nil
 }
 
-// credentials returns the requests that present them.
+// takeSession takes over the session of a connection that a server with a quorum has accepted. The
+// connect request was sent at that time. c.mu is held.
+func (c *Conn) takeSession(w *muxConn, r jute.ConnectResponse, sent time.Duration) error {
+	if r.SessionID == c.session.id && c.session.over {
+		return errPresumedOver // the next handshake asks for a new one
+	}
+	fresh := r.SessionID != c.session.id
+	if fresh {
+		c.endSession(false)
+		c.session = session{id: r.SessionID}
+	}
+	c.session.timeout, c.session.passwd = w.timeout, r.Passwd
+	c.granted.Store(int64(w.timeout))
+	c.startClock(r.SessionID, w.timeout, sent, fresh)
+	return nil
+}
+
+// credentials returns the requests that present them; c.mu is held.
 func (c *Conn) credentials() []*Call {
 	var calls []*Call
-	for _, a := range c.cfg.Auth {
+	for _, a := range c.auth {
 		calls = append(calls, &Call{Op: jute.OpAuth, Req: &jute.AuthPacket{Scheme: a.Scheme, Auth: a.Auth}})
 	}
 	return calls
@@ -149,14 +191,15 @@ func (c *Conn) queueFirst(w *muxConn, calls []*Call) error {
 	return err
 }
 
-// credentialsRejected ends all hope: the server would reject them again, for the same reason.
-func (c *Conn) credentialsRejected(why *Error) {
+// credentialsRejected ends all hope: the server would reject them again. why is what is known
+// beyond that, or nil.
+func (c *Conn) credentialsRejected(why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.fatal != nil || c.closed {
 		return
 	}
-	c.fatal = why
+	c.fatal, c.fatalWhy = ErrAuthFailed, why
 	c.hosts.stop()
 	if c.wire == nil {
 		close(c.ready)
@@ -205,7 +248,8 @@ func (c *Conn) died(w *muxConn, err error, detached []*Watch) {
 	for _, watch := range detached {
 		c.detached[watch] = struct{}{}
 	}
-	c.hosts.ended(w.attempt, w.used && time.Since(w.born) > c.session.timeout/3)
+	c.hosts.ended(w.attempt, w.used && time.Since(w.born) > w.timeout/3)
+	c.noteAttempt(w)
 	if c.closed {
 		c.fireDetached(WatchClosed)
 		return

@@ -58,6 +58,14 @@ var Records = []Record{
 		},
 	},
 	{
+		Name: "GetSASLRequest", Doc: "carries a token of the client's side of a SASL authentication.",
+		Fields: []Field{{Name: "Token", Type: "buffer"}},
+	},
+	{
+		Name: "SetSASLResponse", Doc: "answers GetSASLRequest with the server's next token.",
+		Fields: []Field{{Name: "Token", Type: "buffer"}},
+	},
+	{
 		Name: "WatcherEvent", Doc: "is what a watch saw.",
 		Fields: []Field{{Name: "Type", Type: "int32"}, {Name: "State", Type: "int32"}, path},
 	},

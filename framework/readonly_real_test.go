@@ -1,0 +1,153 @@
+package framework_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/state"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// stateLog is what a listener was told.
+type stateLog chan state.ConnectionState
+
+// await waits for a state, and returns those before it.
+func (l stateLog) await(t *testing.T, want state.ConnectionState) (before []state.ConnectionState) {
+	t.Helper()
+	timer := time.NewTimer(40 * time.Second)
+	defer timer.Stop()
+	for {
+		select {
+		case s := <-l:
+			if s == want {
+				return before
+			}
+			before = append(before, s)
+		case <-timer.C:
+			t.Fatalf("no state %v after %v", want, before)
+		}
+	}
+}
+
+func listening(c *framework.Client) stateLog {
+	l := make(stateLog, 100)
+	c.ConnectionStateListenable().Add(func(_ context.Context, s state.ConnectionState) { l <- s })
+	return l
+}
+
+// TestReadOnlyOfRealServers takes the quorum away from an ensemble. One client has a session that
+// outlives that, one has not, one is started without a quorum, and one has not asked for reads alone.
+func TestReadOnlyOfRealServers(t *testing.T) {
+	t.Parallel()
+	ensemble := curatortest.RealEnsemble(t, 3, curatortest.WithReadOnlyMode(), curatortest.WithTickTime(500*time.Millisecond))
+	lasting := ensemble.Client(t, framework.WithReadOnly(), framework.WithSessionTimeout(10*time.Second))
+	ending := ensemble.Client(t, framework.WithReadOnly(), framework.WithSessionTimeout(2*time.Second))
+	unwilling := ensemble.Client(t)
+	clients, logs := []*framework.Client{lasting, ending}, []stateLog{listening(lasting), listening(ending)}
+	sessions := make([]int64, len(clients))
+	for i, c := range clients {
+		// Without an ephemeral node a session is a local one, which no other server knows.
+		if _, err := c.Create().WithMode(framework.Ephemeral).ForPath(t.Context(), []string{"/lasting", "/ending"}[i]); err != nil {
+			t.Fatal(err)
+		}
+		logs[i].await(t, state.Connected)
+		sessions[i] = c.SessionID()
+	}
+	if _, err := unwilling.Create().WithData([]byte("x")).ForPath(t.Context(), "/data"); err != nil {
+		t.Fatal(err)
+	}
+	awaitChange := persistentWatch(t, lasting)
+	catchUp(t, ensemble.Member(0), append(clients, unwilling))
+
+	ensemble.Member(1).Kill()
+	ensemble.Member(2).Kill()
+	for i, c := range clients {
+		t.Logf("client %d: states %v before READ_ONLY", i, logs[i].await(t, state.ReadOnly))
+		wantReadsOnly(t, c)
+	}
+	late := ensemble.Client(t, framework.WithReadOnly())
+	wantReadsOnly(t, late)
+	if s := unwilling.ConnectionState(); s.IsConnected() {
+		t.Errorf("a client that has not asked for it: state %v", s)
+	}
+
+	var restarts sync.WaitGroup
+	for i := 1; i < 3; i++ {
+		restarts.Go(ensemble.Member(i).Restart)
+	}
+	restarts.Wait()
+	for i, c := range clients {
+		t.Logf("client %d: states %v before RECONNECTED", i, logs[i].await(t, state.Reconnected))
+		write(t, c)
+	}
+	awaitChange()
+	write(t, late)
+	if ending.SessionID() == sessions[1] || lasting.SessionID() != sessions[0] {
+		t.Errorf("sessions %x and %x after %x", lasting.SessionID(), ending.SessionID(), sessions)
+	}
+}
+
+// persistentWatch sets a watch that is to be put back on the read-only connection, and behind it.
+func persistentWatch(t *testing.T, c *framework.Client) (awaitChange func()) {
+	t.Helper()
+	changed := make(chan framework.WatchedEvent, 10)
+	watcher := framework.NewWatcher(func(_ context.Context, e framework.WatchedEvent) {
+		if e.Type == framework.NodeDataChanged {
+			changed <- e
+		}
+	})
+	if err := c.Watches().Add().ForPath(t.Context(), "/data", watcher); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		t.Helper()
+		select {
+		case <-changed:
+		case <-time.After(10 * time.Second):
+			t.Error("the persistent watch was not told of the change")
+		}
+	}
+}
+
+// catchUp has a server know what the clients have seen: else it refuses them.
+func catchUp(t *testing.T, m *curatortest.Member, clients []*framework.Client) {
+	t.Helper()
+	behind := curatortest.NewClient(t, m.ConnectString(), framework.WithoutEnsembleTracker())
+	for _, c := range append(clients, behind) {
+		if err := c.Sync().ForPath(t.Context(), "/"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// wantReadsOnly wants a client that can read, and nothing else.
+func wantReadsOnly(t *testing.T, c *framework.Client) {
+	t.Helper()
+	data, err := c.GetData().ForPath(t.Context(), "/data")
+	if err != nil || string(data) != "x" || c.ConnectionState() != state.ReadOnly {
+		t.Errorf("read: %q, %v, state %v", data, err, c.ConnectionState())
+	}
+	_, err = c.SetData().ForPath(t.Context(), "/data", nil)
+	wantNotReadOnly(t, err)
+	wantNotReadOnly(t, c.Sync().ForPath(t.Context(), "/data"))
+	_, err = c.Create().WithProtection().WithMode(framework.EphemeralSequential).ForPath(t.Context(), "/a")
+	wantNotReadOnly(t, err)
+}
+
+func write(t *testing.T, c *framework.Client) {
+	t.Helper()
+	if _, err := c.SetData().ForPath(t.Context(), "/data", nil); err != nil {
+		t.Errorf("write: %v", err)
+	}
+}
+
+func wantNotReadOnly(t *testing.T, err error) {
+	t.Helper()
+	if !errors.Is(err, framework.ErrNotReadOnly) || framework.Retryable(err) {
+		t.Errorf("error %v, want %v", err, framework.ErrNotReadOnly)
+	}
+}

@@ -1,0 +1,170 @@
+package framework_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/retry"
+	"github.com/go-curator/curator/state"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+var saslUsers = map[string]string{"orders": "s3cret of orders", "billing": "s3cret of billing"}
+
+// digestMD5 returns the mechanism of a user.
+func digestMD5(t *testing.T, user, password string) framework.SASL {
+	t.Helper()
+	start, err := framework.DigestMD5(user, password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return start
+}
+
+// TestSASLOfRealServer has clients authenticate with servers that want it, that insist on it, and
+// that know nothing of it.
+func TestSASLOfRealServer(t *testing.T) {
+	t.Parallel()
+	offered := curatortest.Real(t, curatortest.WithSASL(saslUsers))
+	required := curatortest.Real(t, curatortest.WithSASL(saslUsers), curatortest.WithSASLRequired())
+	without := curatortest.Real(t)
+	var running sync.WaitGroup
+	for _, c := range []struct {
+		name     string
+		server   *curatortest.Ensemble
+		user     string // "" for no authentication
+		password string
+		want     string // in the error, if there is one
+	}{
+		{"offered, right", offered, "orders", saslUsers["orders"], ""},
+		{"offered, wrong password", offered, "orders", "wrong s3cret", "SASL DIGEST-MD5: refused by the server"},
+		{"offered, no such user", offered, "nobody", "wrong s3cret", "SASL DIGEST-MD5: refused by the server"},
+		{"offered, none", offered, "", "", ""},
+		{"required, right", required, "orders", saslUsers["orders"], ""},
+		{"required, wrong password", required, "orders", "wrong s3cret", "SASL DIGEST-MD5: refused by the server"},
+		{"required, none", required, "", "", "authenticate by SASL"},
+		{"without", without, "orders", saslUsers["orders"], "the server is not set up for SASL"},
+	} {
+		running.Go(func() {
+			t.Run(c.name, func(t *testing.T) {
+				var dials atomic.Int32
+				opts := []framework.Option{framework.WithoutEnsembleTracker(), framework.WithDialer(
+					func(ctx context.Context, network, address string) (net.Conn, error) {
+						dials.Add(1)
+						return new(net.Dialer).DialContext(ctx, network, address)
+					})}
+				if c.user != "" {
+					opts = append(opts, framework.WithSASL(digestMD5(t, c.user, c.password)))
+				}
+				client, err := framework.NewClient(c.server.ConnectString(), retry.None(), opts...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := client.Start(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				for range 2 {
+					wantSASL(t, exists(t.Context(), client), c.want)
+				}
+				wantSASL(t, blockUntilConnected(t.Context(), client), c.want)
+				if n := dials.Load(); n != 1 {
+					t.Errorf("it has connected %d times", n)
+				}
+				if err := client.Close(t.Context()); err != nil && c.want == "" {
+					t.Error(err)
+				}
+			})
+		})
+	}
+	running.Wait()
+}
+
+// wantSASL wants ErrAuthFailed with that text, or for "" no error; and never a password.
+func wantSASL(t *testing.T, err error, want string) {
+	t.Helper()
+	switch {
+	case want == "" && err == nil:
+	case want == "" || !errors.Is(err, framework.ErrAuthFailed) || framework.Retryable(err):
+		t.Errorf("error %v, want %q", err, want)
+	case !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret"):
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
+// TestSASLACL keeps nodes for a user, over a restart of the server, with which the clients
+// authenticate again.
+func TestSASLACL(t *testing.T) {
+	t.Parallel()
+	server := curatortest.Real(t, curatortest.WithSASL(saslUsers))
+	client := func(opts ...framework.Option) *framework.Client {
+		return curatortest.NewClient(t, server.ConnectString(), append(opts, framework.WithoutEnsembleTracker())...)
+	}
+	owner := client(framework.WithSASL(digestMD5(t, "orders", saslUsers["orders"])))
+	states := make(chan state.ConnectionState, 10)
+	defer owner.ConnectionStateListenable().Add(func(_ context.Context, s state.ConnectionState) { states <- s })()
+	others := map[string]*framework.Client{
+		"another user":      client(framework.WithSASL(digestMD5(t, "billing", saslUsers["billing"]))),
+		"nobody":            client(),
+		"one who claims it": client(framework.WithAuthorization("digest", []byte("orders:"+saslUsers["orders"]))),
+	}
+	acls := map[string][]framework.ACL{
+		"/byname":  {{Perms: framework.PermAll, Scheme: "sasl", ID: "orders"}},
+		"/creator": framework.CreatorAllACL(),
+	}
+	for path, acl := range acls {
+		if _, err := owner.Create().WithACL(acl...).ForPath(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		for name, other := range others {
+			if _, err := other.GetData().ForPath(t.Context(), path); !errors.Is(err, framework.ErrNoAuth) {
+				t.Errorf("%s with %s: %v", path, name, err)
+			}
+		}
+	}
+	session := owner.SessionID()
+	server.Member(0).Restart()
+	for path := range acls {
+		if _, err := owner.GetData().ForPath(t.Context(), path); err != nil {
+			t.Errorf("%s after a restart: %v", path, err)
+		}
+	}
+	if s := []state.ConnectionState{<-states, <-states, <-states}; s[2] != state.Reconnected || owner.SessionID() != session {
+		t.Errorf("states %v, session %x after %x", s, owner.SessionID(), session)
+	}
+}
+
+func TestSASLOptions(t *testing.T) {
+	if _, err := framework.NewClient("a", retry.None(), framework.WithSASL(nil)); !errors.Is(err, framework.ErrInvalidOption) {
+		t.Errorf("nil: %v", err)
+	}
+	for _, c := range [][2]string{{"", "s3cret"}, {"orders", ""}, {"or\nders", "s3cret"}, {"orders", "s3cret\xff"}} {
+		if _, err := framework.DigestMD5(c[0], c[1]); !errors.Is(err, framework.ErrInvalidOption) || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%q: %v", c, err)
+		}
+	}
+	start := digestMD5(t, "orders", "s3cret")
+	m, err := start(t.Context(), "zk1:2181")
+	if err != nil || m.Name() != "DIGEST-MD5" {
+		t.Errorf("mechanism %v, error %v", m, err)
+	}
+	if _, _, err := m.Next(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := m.Next(t.Context(), []byte(`nonce="n",algorithm=md5-sess`)); err != nil {
+		t.Error(err)
+	}
+	for _, v := range []any{start, m, framework.WithSASL(start), framework.WithAuthorization("digest", []byte("orders:s3cret"))} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
+			if text := fmt.Sprintf(verb, v); strings.Contains(text, "s3cret") {
+				t.Errorf("%s shows %s", verb, text)
+			}
+		}
+	}
+}

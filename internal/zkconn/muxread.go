@@ -1,0 +1,239 @@
+package zkconn
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-curator/curator/internal/jute"
+)
+
+// Read gives the driver the frames that are its own.
+func (m *muxConn) Read(p []byte) (int, error) {
+	for len(m.rest) == 0 && !m.stubbed {
+		frame, rest, err := m.readFrame()
+		if err == nil {
+			err = m.dispatch(frame, rest)
+		}
+		if err != nil {
+			m.fail(err)
+			if m.stubbed = m.useStub(); !m.stubbed {
+				return 0, err
+			}
+		}
+	}
+	if m.stubbed {
+		return m.stub.Read(p)
+	}
+	n := copy(p, m.rest)
+	m.rest = m.rest[n:]
+	return n, nil
+}
+
+// useStub takes the server's place if the driver, which is to end, has a last request that
+// would get no answer from this connection, which is dead.
+func (m *muxConn) useStub() bool {
+	closing := m.owner.closing()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	refused := m.connectReply && m.session == 0
+	if !closing || refused || m.closeXid != 0 {
+		return false
+	}
+	m.stub = newCloseStub(true)
+	if !m.connectReply {
+		m.stub.greet()
+	}
+	return true
+}
+
+// readFrame reads one frame, its length included. Of one that is longer than the owner wants it
+// reads the header, and returns how many bytes are left.
+func (m *muxConn) readFrame() (frame []byte, rest int, err error) {
+	if err := m.setReadDeadline(); err != nil {
+		return nil, 0, err
+	}
+	least, most := minHandshake, maxHandshake
+	if m.forReads {
+		least = headerSize // see refusedReads
+	}
+	if m.open {
+		least, most = headerSize, m.owner.maxReply()
+	}
+	frame, rest, err = readFrame(m.br, least, most)
+	m.shared.received.Add(int64(len(frame)))
+	if !m.open && (errors.Is(err, errFrameSize) || rest > 0) {
+		err = notZooKeeper(frame[:4])
+	}
+	return frame, rest, err
+}
+
+// dispatch delivers a frame to whom it belongs. rest is that of readFrame.
+func (m *muxConn) dispatch(frame []byte, rest int) error {
+	if !m.open {
+		if err := m.handshakeDone(frame[4:]); err != nil {
+			return err
+		}
+		m.rest, m.connectReply = frame, true
+		return nil
+	}
+	header, err := jute.DecodeReplyHeader(frame[4:])
+	if err != nil {
+		return err
+	}
+	body := frame[4+headerSize:]
+	if rest > 0 {
+		if err := m.skip(header.Xid, rest); err != nil {
+			return err
+		}
+	}
+	if header.Xid == jute.XidNotification {
+		return m.onEvent(header, body)
+	}
+	p, then, err := m.onReply(header, body, rest)
+	if err != nil {
+		return err
+	}
+	if then != nil {
+		then()
+	}
+	switch call := p.call(); {
+	case header.Err == jute.CodeSessionClosedRequireSASLAuth:
+		m.owner.credentialsRejected(because(m.attempt.place(m.server), ErrSASLRequired))
+		return ErrSASLRequired
+	case call == nil:
+		m.rest = frame
+	case call.Op == jute.OpAuth:
+		m.owner.credentialAnswered(call.added, header.Err == jute.CodeOK)
+	case header.Err == jute.CodeOK:
+	case call.Op == jute.OpSetWatches2:
+		return fmt.Errorf("watches were not put back: %w", codeError(header.Err))
+	}
+	return nil
+}
+
+// skip drops the rest of an answer that is too large. What is no answer to the oldest request is
+// not read to its end: its length may be anything.
+func (m *muxConn) skip(xid int32, rest int) error {
+	m.mu.Lock()
+	waiting := m.requests.pending.waiting()
+	known := len(waiting) > 0 && waiting[0].xid == xid
+	m.mu.Unlock()
+	if !known {
+		return fmt.Errorf("%w: %d bytes", errFrameSize, rest)
+	}
+	m.shared.received.Add(int64(rest))
+	return discard(m.br, rest, m.setReadDeadline)
+}
+
+// setReadDeadline bounds a read. The driver pings every third of the timeout, so that a living
+// server is silent for little more than a third.
+func (m *muxConn) setReadDeadline() error {
+	m.mu.Lock()
+	ending := m.writeFailed
+	m.mu.Unlock()
+	switch {
+	case ending:
+		return nil
+	case m.open:
+		return m.raw.SetReadDeadline(time.Now().Add(m.timeout * 2 / 3))
+	}
+	return m.raw.SetReadDeadline(m.born.Add(m.owner.handshakeTimeout()))
+}
+
+// onEvent tells those who watch of an event.
+func (m *muxConn) onEvent(header jute.ReplyHeader, body []byte) error {
+	var event jute.WatcherEvent
+	if err := jute.Decode(body, &event); err != nil {
+		return err
+	}
+	if event.Type > 0 && !strings.HasPrefix(event.Path, "/") {
+		return fmt.Errorf("an event for the path %q", event.Path)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.watches.onEvent(WatchEvent{EventType(event.Type), event.Path, header.Zxid, m.shared.eventIDs.Add(1)})
+	return nil
+}
+
+// onReply takes over the answer to the oldest request that waits for one. What it says of the
+// session is known before the caller hears of it.
+func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (p pending, then func(), err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if p, err = m.requests.answered(header.Xid); err != nil {
+		return p, nil, err
+	}
+	switch {
+	case m.readOnly:
+		m.owner.heard(0, header.Zxid) // says nothing of the session
+	case renews(p.op()):
+		m.owner.heard(p.stamp.sent, header.Zxid)
+		m.learn(p.stamp, p.op(), header.Err == jute.CodeOK)
+	}
+	call := p.call()
+	if call == nil {
+		m.onDriverReply(p)
+		return p, nil, nil
+	}
+	if call.Op != jute.OpAuth { // of which the answer may be early, see requestQueue
+		m.enqueue(m.watches.onReply(call, header.Err, m.shared.eventIDs.Load())...)
+	}
+	if p.reply(header, body, rest) {
+		then = p.batch.then
+	}
+	return p, then, nil
+}
+
+// onDriverReply notes the answer to a request of the driver's; m.mu is held.
+func (m *muxConn) onDriverReply(p pending) {
+	switch {
+	case p.xid == jute.XidPing:
+		m.shared.lastPing.Store(int64(m.shared.clock.now() - p.stamp.sent))
+	case p.xid == m.closeXid && !m.readOnly: // that was the session of the server alone
+		m.owner.sessionClosed()
+	}
+}
+
+// learn takes over what an answer says of the session; m.mu is held.
+func (m *muxConn) learn(s stamp, op jute.Op, ok bool) {
+	if ok && writes(op) {
+		m.owner.wrote(m.session, s)
+	}
+	if p, proved := m.requests.evidence.answer(s, op, ok, m.shared.clock.awake); proved {
+		m.owner.prove(m.session, p)
+	}
+}
+
+// handshakeDone reads the connect reply, which the driver gets to see, too.
+func (m *muxConn) handshakeDone(frame []byte) error {
+	if len(frame) < minHandshake {
+		return refusedReads(frame)
+	}
+	var r jute.ConnectResponse
+	d := jute.NewDecoder(frame)
+	if r.Decode(d); d.Err() != nil {
+		return d.Err()
+	}
+	m.readOnly = len(d.Rest()) > 0 && d.Bool()
+	if r.SessionID != 0 && r.TimeOut <= 0 { // the driver would crash on its ticker
+		return fmt.Errorf("%w (a session of %d ms)", ErrNotZooKeeper, r.TimeOut)
+	}
+	m.open = true
+	m.mu.Lock()
+	m.session, m.timeout = r.SessionID, time.Duration(r.TimeOut)*time.Millisecond
+	sent := m.requests.connectSent
+	m.requests.evidence.connected(m.timeout, sent, m.shared.clock.awake())
+	m.mu.Unlock()
+	if r.SessionID == 0 {
+		m.owner.sessionRefused()
+		// The driver reads the refusal and dials again without closing this one.
+		m.fail(ErrSessionExpired)
+		return nil
+	}
+	if err := m.owner.authenticate(m); err != nil {
+		return err
+	}
+	return m.owner.established(m, r, sent)
+}

@@ -1,0 +1,130 @@
+package zkconn
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/wait"
+)
+
+// A server that has lost its quorum may serve reads, on connections that ask for it. Such a
+// connection has a session of its own, which only that server knows: Conn.session stays the one of
+// the quorum, which counts as unheard meanwhile. It is resumed when there is a quorum again, if it
+// is not over by then. A server without a quorum refuses to resume it, and does not say why, so
+// that every server is asked for the session first, and for reads alone if that has failed.
+
+var (
+	errQuorumFound = errors.New("the read-only connection is left for a server with a quorum")
+	errQuorumBack  = errors.New("the server has a quorum again; the session is to be resumed")
+)
+
+// asksForReads tells whether a connect request for a server asks for reads alone; c.mu is held.
+func (c *Conn) asksForReads(server string) bool {
+	return c.cfg.ReadOnly && c.refusedBy[server]
+}
+
+// noteAttempt notes how an attempt at a server has ended; c.mu is held.
+func (c *Conn) noteAttempt(m *muxConn) {
+	if !c.cfg.ReadOnly {
+		return
+	}
+	if c.refusedBy == nil {
+		c.refusedBy = map[string]bool{}
+	}
+	c.refusedBy[m.server] = !m.used && !m.forReads
+	if m.used && !m.readOnly {
+		clear(c.refusedBy) // it has a quorum, and the others may be with it
+	}
+}
+
+// acceptsReads tells whether a connection is one for reads alone, or returns why it cannot be used;
+// c.mu is held.
+func (c *Conn) acceptsReads(m *muxConn, r jute.ConnectResponse) error {
+	switch live := c.session.id != 0 && !c.session.over; {
+	case m.readOnly && !m.forReads:
+		return fmt.Errorf("%w (a read-only connection that was not asked for)", ErrNotZooKeeper)
+	case m.forReads && !m.readOnly && live:
+		return errQuorumBack // the new session that it has made ends by its timeout
+	case m.readOnly:
+		c.workers.Go(func() { c.seekQuorum(m, r) })
+	}
+	return nil
+}
+
+// The pause between two looks at all servers, doubled from the first to the last.
+const (
+	firstSeekPause = 100 * time.Millisecond
+	lastSeekPause  = 2 * time.Second
+)
+
+// seekQuorum looks for a server with a quorum as long as m is in use, and ends m if there is one.
+func (c *Conn) seekQuorum(m *muxConn, r jute.ConnectResponse) {
+	ctx, cancel := context.WithCancel(c.life)
+	defer cancel()
+	c.workers.Go(func() {
+		select {
+		case <-m.dead:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	pause := backoff.NewExponentialBackOff(backoff.WithInitialInterval(firstSeekPause), backoff.WithMultiplier(2),
+		backoff.WithMaxInterval(lastSeekPause), backoff.WithRandomizationFactor(0.5), backoff.WithMaxElapsedTime(0))
+	for wait.For(ctx, pause.NextBackOff()) == nil {
+		for _, server := range c.hosts.all() {
+			if c.hasQuorum(ctx, server, r) == nil {
+				c.mu.Lock()
+				clear(c.refusedBy)
+				c.mu.Unlock()
+				m.fail(errQuorumFound)
+				return
+			}
+		}
+	}
+}
+
+// hasQuorum returns nil if a server has a quorum, and has what was seen here. It asks the server to
+// resume the read-only session, which no quorum knows: one with a quorum says so, after it has
+// asked its leader, and makes no new session. One without ends the connection.
+func (c *Conn) hasQuorum(ctx context.Context, server string, r jute.ConnectResponse) error {
+	ctx, cancel := context.WithTimeout(ctx, c.handshakeTimeout())
+	defer cancel()
+	raw, err := c.dialTarget(ctx, "tcp", &attempt{target: target{server: server, address: server}})
+	if err != nil {
+		return err
+	}
+	defer raw.Close()
+	// The end of ctx ends reads and writes.
+	defer context.AfterFunc(ctx, func() { _ = raw.SetDeadline(time.Unix(1, 0)) })()
+	return isAnswered(raw, jute.ConnectRequest{
+		LastZxidSeen: c.lastZxid.Load(), TimeOut: int32(c.cfg.SessionTimeout / time.Millisecond),
+		SessionID: r.SessionID, Passwd: r.Passwd,
+	})
+}
+
+// isAnswered returns nil if a connect request that does not ask for reads alone is answered.
+func isAnswered(raw net.Conn, request jute.ConnectRequest) error {
+	if _, err := raw.Write(frameOf(jute.AppendBool(request.Append(nil), false))); err != nil {
+		return err
+	}
+	frame, _, err := readFrame(bufio.NewReaderSize(raw, maxHandshake), minHandshake, maxHandshake)
+	if err != nil {
+		return err
+	}
+	var answer jute.ConnectResponse
+	return jute.Decode(frame[4:], &answer)
+}
+
+// all returns all servers.
+func (h *hosts) all() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append(append([]string{}, h.servers...), h.reserve...)
+}
