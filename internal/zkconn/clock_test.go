@@ -41,6 +41,7 @@ func TestSleepingMachine(t *testing.T) {
 		}
 		t.took()
 
+		t.server.Pause() // an answer after the sleep would show that the session lives
 		sleep(timeout)
 		time.Sleep(timeout / 20)
 		_, states := t.took()

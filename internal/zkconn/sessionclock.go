@@ -27,6 +27,7 @@ type sessionClock struct {
 	users    int           // how many want them
 	unused   time.Duration // since when nobody does
 	starting bool          // they are wanted, and there has been none since
+	stale    bool          // the deadline had passed by then, so that nobody has relied on it
 	brief    time.Duration // the deadline meanwhile, zero for none
 	due      time.Duration // when the next proof is to be asked for
 	next     time.Duration // what it is to prove at least
@@ -44,7 +45,7 @@ func spacing(timeout time.Duration) time.Duration { return timeout * 27 / 100 }
 // passed tells whether the deadline has passed by which somebody relies on the session, and was
 // not reported.
 func (s *sessionClock) passed(now time.Duration) bool {
-	if d := s.deadline(); now < d || d == s.reported || !s.proving(now) || s.starting && s.brief == 0 {
+	if d := s.deadline(); now < d || d == s.reported || !s.proving(now) || s.stale {
 		return false
 	}
 	s.reported = s.deadline()
@@ -94,7 +95,7 @@ func (s *sessionClock) prove(p proof, now, jitter time.Duration) {
 	}
 	s.nearest = min(s.nearest, s.deadline()-now)
 	s.newest = p
-	if s.wanted && !s.starting && now >= s.deadline() {
+	if s.wanted && !s.stale && now >= s.deadline() {
 		s.suspect()
 	}
 	switch {
@@ -109,7 +110,7 @@ func (s *sessionClock) prove(p proof, now, jitter time.Duration) {
 		if s.starting {
 			s.nearest = s.timeout // nobody relied on the session before
 		}
-		s.starting, s.brief = false, 0
+		s.starting, s.stale, s.brief = false, false, 0
 	}
 	s.schedule(jitter)
 }
@@ -140,6 +141,7 @@ func (s *sessionClock) schedule(jitter time.Duration) {
 func (s *sessionClock) wrote(sent time.Duration, first proof) {
 	if s.starting && !s.gap {
 		s.brief = max(s.brief, min(sent+s.briefly(), first.heard+s.timeout-s.margin))
+		s.stale = s.stale && s.brief <= sent
 	}
 }
 
@@ -150,7 +152,7 @@ func (s *sessionClock) use(now time.Duration) (wake bool) {
 	if s.wanted {
 		return false
 	}
-	s.wanted, s.starting = true, true
+	s.wanted, s.starting, s.stale = true, true, now >= s.deadline()
 	s.due = max(s.due, now+s.timeout/32)
 	return true
 }
@@ -166,7 +168,7 @@ func (s *sessionClock) unuse(now time.Duration) {
 // and for a while after, so that the next one finds a proof that is young enough.
 func (s *sessionClock) proving(now time.Duration) bool {
 	if s.wanted && s.users == 0 && now-s.unused > s.timeout {
-		s.wanted, s.starting, s.brief = false, false, 0
+		s.wanted, s.starting, s.stale, s.brief = false, false, false, 0
 	}
 	return s.wanted
 }

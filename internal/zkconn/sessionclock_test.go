@@ -231,6 +231,29 @@ func TestRuleS4OfTheFirstUse(t *testing.T) {
 	wantClock(t, "the deadline after too long a silence", s.deadline(), 88.5)
 }
 
+// A session that comes into use while it is young has a deadline, which is reported when it passes;
+// one that was idle for long has none to report.
+func TestRuleS4IsReported(t *testing.T) {
+	fresh := &sessionClock{}
+	fresh.begin(1, 100*percent, 100*percent/8, percent)
+	fresh.use(2 * percent)
+	if fresh.passed(88*percent) || !fresh.passed(89*percent) || fresh.passed(90*percent) {
+		t.Error("want the deadline of a new session to be reported once, when it passes")
+	}
+	idle := &sessionClock{}
+	idle.begin(1, 100*percent, 100*percent/8, percent)
+	idle.use(200 * percent)
+	if idle.passed(201 * percent) {
+		t.Error("a deadline is reported that nobody has relied on")
+	}
+	idle.wrote(202*percent, proof{heard: 180 * percent})
+	if idle.passed(214*percent) || !idle.passed(215*percent) {
+		t.Error("want the deadline after a write to be reported when it passes")
+	}
+	idle.proveAt(216, 215, 190)
+	wantClock(t, "the deadline after one proof", idle.deadline(), 88.5) // two are needed
+}
+
 // After the deadline has passed while the session was used, or a silence of that length, one proof
 // is not enough.
 func TestRuleS6TwoProofs(t *testing.T) {
