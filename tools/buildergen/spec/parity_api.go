@@ -106,7 +106,7 @@ var rest = []Section{
 		{"ConnectionState.SUSPENDED", "state.Suspended", "", ""},
 		{"ConnectionState.RECONNECTED", "state.Reconnected", "", ""},
 		{"ConnectionState.LOST", "state.Lost", "", ""},
-		{"ConnectionState.READ_ONLY", "state.ReadOnly", "", "no client gets there: read-only sessions are not supported"},
+		{"ConnectionState.READ_ONLY", "state.ReadOnly", "", "with WithReadOnly"},
 		{"ConnectionState.isConnected", "state.ConnectionState.IsConnected", "", ""},
 		{"ConnectionStateListener.stateChanged", "Client.ConnectionStateListenable", "", "a function"},
 		{"ConnectionStateListener.doNotProxy", "", Needless, "recipes are never damped, and `Client.ConnectionState` tells the truth"},
