@@ -32,7 +32,8 @@
 // # Exit status
 //
 // It is 0 if there was no overlap, no lease was lost by a fault that passed in time (scenarios K
-// and L, where the session policy goes by the session alone), and every round could be run; 1
+// and L, where the session policy goes by the session alone), every kind of pair had locks that were
+// granted to Y after the loss (but for K and L), and every round could be run; 1
 // otherwise. With -rule answers it is 0 if there were overlaps: the harness sees them.
 package main
 

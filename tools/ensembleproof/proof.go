@@ -159,7 +159,11 @@ func (p *proof) verdict() error {
 		errs = append(errs, fmt.Errorf("%d pairs believed at once, %d of them for no longer than the error of the figure", total.Overlaps, total.Doubtful))
 	}
 	for _, r := range rows {
-		if p.options.scenarios[p.scenarioIndex(r)].passes && r.Policy == "session" && r.Kept+r.Overlaps < r.Pairs {
+		passes := p.options.scenarios[p.scenarioIndex(r)].passes
+		if !passes && r.Silent() {
+			errs = append(errs, fmt.Errorf("%s, %s, T = %v: no lock that was lost was granted to anybody while it was watched, which shows nothing", r.Scenario, r.Policy, r.Timeout))
+		}
+		if passes && r.Policy == "session" && r.Kept+r.Overlaps < r.Pairs {
 			errs = append(errs, fmt.Errorf("%s, T = %v: %d leases were lost, although the fault passed in time", r.Scenario, r.Timeout, r.Pairs-r.Kept-r.Overlaps))
 		}
 	}

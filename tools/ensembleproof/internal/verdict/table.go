@@ -61,6 +61,9 @@ func (r *Row) add(p Pair) {
 	}
 }
 
+// Silent tells whether the row shows nothing: leases ended, and no lock was granted to Y.
+func (r Row) Silent() bool { return r.Handed == 0 && r.Overlaps == 0 && r.Kept < r.Pairs }
+
 // Total returns the counts of rows together. It has no durations, because rows can differ in
 // their scale.
 func Total(rows []Row) Row {

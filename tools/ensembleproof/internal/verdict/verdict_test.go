@@ -74,3 +74,21 @@ func TestTable(t *testing.T) {
 		t.Errorf("a table of nothing:\n%s", got)
 	}
 }
+
+func TestSilent(t *testing.T) {
+	for name, c := range map[string]struct {
+		row  Row
+		want bool
+	}{
+		"nobody was granted a lock": {Row{Pairs: 3}, true},
+		"some leases were kept":     {Row{Pairs: 3, Kept: 2}, true},
+		"one was handed on":         {Row{Pairs: 3, Handed: 1}, false},
+		"one overlapped":            {Row{Pairs: 3, Overlaps: 1}, false},
+		"all leases were kept":      {Row{Pairs: 3, Kept: 3}, false},
+		"no pair counts":            {Row{Early: 3}, false},
+	} {
+		if got := c.row.Silent(); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
