@@ -77,15 +77,15 @@ func TestTable(t *testing.T) {
 
 func TestSilent(t *testing.T) {
 	for name, c := range map[string]struct {
-		row  Row
+		row  verdict.Row
 		want bool
 	}{
-		"nobody was granted a lock": {Row{Pairs: 3}, true},
-		"some leases were kept":     {Row{Pairs: 3, Kept: 2}, true},
-		"one was handed on":         {Row{Pairs: 3, Handed: 1}, false},
-		"one overlapped":            {Row{Pairs: 3, Overlaps: 1}, false},
-		"all leases were kept":      {Row{Pairs: 3, Kept: 3}, false},
-		"no pair counts":            {Row{Early: 3}, false},
+		"nobody was granted a lock": {verdict.Row{Pairs: 3}, true},
+		"some leases were kept":     {verdict.Row{Pairs: 3, Kept: 2}, true},
+		"one was handed on":         {verdict.Row{Pairs: 3, Handed: 1}, false},
+		"one overlapped":            {verdict.Row{Pairs: 3, Overlaps: 1}, false},
+		"all leases were kept":      {verdict.Row{Pairs: 3, Kept: 3}, false},
+		"no pair counts":            {verdict.Row{Early: 3}, false},
 	} {
 		if got := c.row.Silent(); got != c.want {
 			t.Errorf("%s: %t", name, got)
