@@ -29,7 +29,7 @@ func short() []workload {
 // TestWorkloads runs every workload with the peers of this process on the embedded server,
 // and checks of the figures what does not depend on the machine.
 func TestWorkloads(t *testing.T) {
-	kinds, err := choosePeers("floor,floor-list,floor-pair,floor-watch,curator,curator-v2,zk.Lock", false)
+	kinds, err := choosePeers("floor,floor-list,floor-pair,floor-watch,raw,curator,curator-v2,zk.Lock", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,6 +62,8 @@ func wantPeers(workload string) string {
 		return "floor floor-list floor-pair curator zk.Lock"
 	case "contend", "drain", "hold", "wait", "goroutines":
 		return "floor-watch curator zk.Lock"
+	case "throughput":
+		return "floor raw curator"
 	case "readers":
 		return "floor-list floor-pair curator"
 	case "semaphore":
