@@ -184,6 +184,6 @@ func (c *Conn) wrote(session int64, s stamp) {
 	defer c.clockMu.Unlock()
 	if c.sessionClock.session == session && c.sessionClock.starting {
 		c.sessionClock.wrote(s.sent, s.first)
-		c.tellBeliefLocked() // who waits looks for himself
+		c.tellBeliefLocked() // those who wait look at the deadline
 	}
 }

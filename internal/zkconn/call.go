@@ -58,7 +58,7 @@ const (
 )
 
 // A batch is several requests that travel in one write. Its answers are owned by the
-// wire until done is closed and by the caller of Do afterwards.
+// connection until done is closed and by the caller of Do afterwards.
 type batch struct {
 	calls  []*Call
 	frames []byte // with zeros in place of the xids
@@ -69,7 +69,7 @@ type batch struct {
 	done  chan struct{}
 	then  func() // is called after done was closed, without w.mu; may be nil
 
-	// guarded by wire.mu
+	// guarded by muxConn.mu
 	replies []reply
 	err     error // why there are no more replies
 
@@ -118,7 +118,7 @@ func (b *batch) withdraw() bool {
 	return b.phase.CompareAndSwap(batchQueued, batchWithdrawn) || b.phase.Load() == batchWithdrawn
 }
 
-// finish ends the batch; the caller holds wire.mu, or is alone with the batch.
+// finish ends the batch; the caller holds muxConn.mu, or is alone with the batch.
 func (b *batch) finish(err error) {
 	b.err = err
 	close(b.done)

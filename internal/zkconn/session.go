@@ -99,7 +99,7 @@ func (c *Conn) prepare(m *muxConn, r *jute.ConnectRequest) {
 	r.TimeOut = int32(c.cfg.SessionTimeout / time.Millisecond)
 }
 
-// established takes a wire into use whose handshake is over.
+// established takes a connection into use whose handshake is over.
 func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -179,7 +179,7 @@ func (c *Conn) credentials() []*Call {
 	return calls
 }
 
-// queueFirst queues requests on a wire that nobody else uses yet.
+// queueFirst queues requests on a connection that nobody else uses yet.
 func (c *Conn) queueFirst(w *muxConn, calls []*Call) error {
 	if len(calls) == 0 {
 		return nil
@@ -241,7 +241,7 @@ func (c *Conn) push(e Event) {
 	c.wakeKeeper()
 }
 
-// died takes a wire out of use.
+// died takes a connection out of use.
 func (c *Conn) died(w *muxConn, err error, detached []*Watch) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

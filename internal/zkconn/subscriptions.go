@@ -30,7 +30,7 @@ func NewSubscription(path string, recursive bool, fn func(WatchEvent)) *Subscrip
 // that hears of the most, and who wants less is served from that: with a recursive watch,
 // which says nothing of changed children, they are concluded from what happens to these.
 //
-// mu is taken behind the others, and what is changed is changed under the lock of the wire in use, too:
+// mu is taken behind the others, and what is changed is changed under the lock of the connection in use, too:
 // a request and what is known of the server's watches change together.
 type subscriptions struct {
 	mu     sync.Mutex
