@@ -45,6 +45,10 @@ func TestReleasePartsInReverse(t *testing.T) {
 		var paths []string
 		for i := range 20 {
 			dir := fmt.Sprintf("/%02d", i)
+			// The lock would make a container, which the server removes soon after the release.
+			if _, err := e.observer.Create().CreatingParentsIfNeeded().ForPath(t.Context(), e.path+dir); err != nil {
+				t.Fatal(err)
+			}
 			parts, paths = append(parts, e.mutexAt(dir, e.client)), append(paths, e.path+dir)
 		}
 		multi, err := locks.NewInterProcessMultiLock(parts...)
