@@ -12,7 +12,7 @@ import (
 )
 
 func ExampleWithSASL() {
-	os.Setenv("ORDERS_PASSWORD", "correct horse battery staple") // whoever starts the program does this
+	os.Setenv("ORDERS_PASSWORD", "correct horse battery staple") // stands for the environment that the program is started with
 	login, err := framework.DigestMD5("orders", os.Getenv("ORDERS_PASSWORD"))
 	if err != nil {
 		log.Fatal(err)

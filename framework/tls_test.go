@@ -22,6 +22,19 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
+// wantFirstAnswer starts a client, and fails unless its first request is answered, or with want
+// fails with an error that has this text.
+func wantFirstAnswer(t *testing.T, client *framework.Client, want string) {
+	t.Helper()
+	if err := client.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, err := client.CheckExists().ForPath(t.Context(), "/")
+	if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
 // certify returns a certificate of a server, or of a client, and who trusts it.
 func certify(t *testing.T, host string) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
@@ -131,13 +144,7 @@ func TestTLS(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := client.Start(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			_, err = client.CheckExists().ForPath(t.Context(), "/")
-			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-				t.Errorf("error %v, want %q", err, c.want)
-			}
+			wantFirstAnswer(t, client, c.want)
 			if err := client.Close(t.Context()); err != nil {
 				t.Error(err)
 			}

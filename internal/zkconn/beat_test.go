@@ -2,7 +2,6 @@ package zkconn_test
 
 import (
 	"context"
-	"encoding/binary"
 	"math"
 	"net"
 	"sync"
@@ -27,9 +26,8 @@ func (n *counted) connect(ctx context.Context, network, address string) (net.Con
 	return overheard{c, func(p []byte) {
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		for len(p) >= 12 {
-			n.ops[jute.Op(int32(binary.BigEndian.Uint32(p[8:])))]++
-			p = p[4+binary.BigEndian.Uint32(p):]
+		for _, op := range opsOf(p) {
+			n.ops[op]++
 		}
 	}}, err
 }

@@ -120,6 +120,16 @@ func (o overheard) Write(p []byte) (int, error) {
 	return o.Conn.Write(p)
 }
 
+// opsOf returns the operations of the frames that are written at once. That of a connect request
+// means nothing.
+func opsOf(p []byte) (ops []jute.Op) {
+	for len(p) >= 12 {
+		ops = append(ops, jute.Op(binary.BigEndian.Uint32(p[8:])))
+		p = p[4+binary.BigEndian.Uint32(p):]
+	}
+	return ops
+}
+
 // A reconnect begins with a sync, ahead even of who waits already: what events of the old
 // connection have told, which may be that a lock is ours, no read of the new one takes back.
 // The first connection does not.
@@ -136,10 +146,7 @@ func TestReconnectCatchesUp(t *testing.T) {
 			return overheard{c, func(p []byte) {
 				mu.Lock()
 				defer mu.Unlock()
-				for len(p) >= 12 {
-					connections[n] = append(connections[n], jute.Op(binary.BigEndian.Uint32(p[8:])))
-					p = p[4+binary.BigEndian.Uint32(p):]
-				}
+				connections[n] = append(connections[n], opsOf(p)...)
 			}}, err
 		}
 		t.connect(t.server.ConnectString(), dial, nil)

@@ -49,14 +49,6 @@ type attempt struct {
 	gone   bool // its server was taken off the list; guarded by hosts.mu
 }
 
-// place names the server of a connection in messages. The attempt may be nil.
-func (a *attempt) place(server string) string {
-	if a == nil {
-		return server
-	}
-	return a.target.String()
-}
-
 // errServerGone is why a connection or an attempt ends whose server was taken off the list.
 var errServerGone = errors.New("the server is no more on the list")
 

@@ -283,7 +283,7 @@ func TestMechanisms(t *testing.T) {
 		sasl zkconn.SASL
 		want string // "" for success, at last
 	}{
-		"fails for now": {func() zkconn.SASL {
+		"fails twice": {func() zkconn.SASL {
 			calls := 0
 			return func(context.Context, string) (zkconn.Mechanism, error) {
 				if calls++; calls < 3 {

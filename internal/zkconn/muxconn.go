@@ -275,7 +275,7 @@ func (m *muxConn) fail(err error) {
 	}
 	m.err = err
 	close(m.dead)
-	why := because(m.attempt.place(m.server), err)
+	why := because(m.place(), err)
 	then := m.requests.drain(
 		&TransportError{Err: ErrConnectionLoss, Detail: why, Sent: true},
 		&TransportError{Err: ErrConnectionLoss, Detail: why})
@@ -290,6 +290,14 @@ func (m *muxConn) fail(err error) {
 	// This ends reads and writes at once. The writer closes the connection, which for TLS
 	// may take seconds.
 	_ = m.raw.SetDeadline(time.Unix(1, 0))
+}
+
+// place names the server in messages, with its address if that was looked up.
+func (m *muxConn) place() string {
+	if m.attempt == nil {
+		return m.server
+	}
+	return m.attempt.target.String()
 }
 
 // LocalAddr returns the connection's local address.

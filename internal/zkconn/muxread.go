@@ -100,7 +100,7 @@ func (m *muxConn) dispatch(frame []byte, rest int) error {
 	}
 	switch call := p.call(); {
 	case header.Err == jute.CodeSessionClosedRequireSASLAuth:
-		m.owner.credentialsRejected(because(m.attempt.place(m.server), ErrSASLRequired))
+		m.owner.credentialsRejected(because(m.place(), ErrSASLRequired))
 		return ErrSASLRequired
 	case call == nil:
 		m.rest = frame

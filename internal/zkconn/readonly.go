@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -126,5 +127,5 @@ func isAnswered(raw net.Conn, request jute.ConnectRequest) error {
 func (h *hosts) all() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return append(append([]string{}, h.servers...), h.reserve...)
+	return slices.Concat(h.servers, h.reserve)
 }

@@ -137,7 +137,7 @@ func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 		c.detach(c.wire) // it is dead, the driver was quicker than whoever noticed
 	}
 	c.wire, c.lastErr, w.used, c.refusals = w, nil, true, refusals{}
-	c.push(Event{Kind: Attempted, Server: w.server, Target: w.attempt.place(w.server), Took: time.Since(w.born)})
+	c.push(Event{Kind: Attempted, Server: w.server, Target: w.place(), Took: time.Since(w.born)})
 	c.fireDetached(WatchReset)
 	c.persistent.tell(WatchReset)
 	next := state.Reconnected
@@ -263,7 +263,7 @@ func (c *Conn) died(w *muxConn, err error, detached []*Watch) {
 		}
 		c.attemptFailed(w.attempt, handshakeError(err, c.cfg.Secure != nil, time.Since(w.born)))
 	case !errors.Is(err, net.ErrClosed) || c.lastErr == nil:
-		c.lastErr = because(w.attempt.place(w.server), err)
+		c.lastErr = because(w.place(), err)
 	}
 	if w.used {
 		c.push(Event{Kind: Disconnected, Server: w.server, Err: err})

@@ -33,6 +33,21 @@ func connectTCP(t *testing.T, address string) *rawclient.Client {
 	return connect(t, dialTCP(t, address))
 }
 
+// wantSilence fails if a request for path is answered before the heal, or not after it.
+func wantSilence(t *testing.T, c *rawclient.Client, path string, heal func()) {
+	t.Helper()
+	if _, err := c.Send(jute.OpExists, read(path)); err != nil {
+		t.Fatal(err)
+	}
+	if answered(t, c) {
+		t.Error("an answer has arrived")
+	}
+	heal()
+	if _, err := c.Receive(); err != nil {
+		t.Errorf("after the heal: %v", err)
+	}
+}
+
 // answered tells whether a reply comes within a short time.
 func answered(t *testing.T, c *rawclient.Client) bool {
 	t.Helper()
@@ -61,17 +76,7 @@ func TestReal(t *testing.T) {
 
 	for _, d := range []curatortest.Direction{curatortest.Both, curatortest.ToServer, curatortest.ToClient} {
 		t.Run(d.String(), func(t *testing.T) {
-			heal := server.Partition(d)
-			if _, err := c.Send(jute.OpExists, read("/e")); err != nil {
-				t.Fatal(err)
-			}
-			if answered(t, c) {
-				t.Error("an answer has arrived")
-			}
-			heal()
-			if _, err := c.Receive(); err != nil {
-				t.Errorf("after the heal: %v", err)
-			}
+			wantSilence(t, c, "/e", server.Partition(d))
 		})
 	}
 	t.Run("Pause", func(t *testing.T) {
