@@ -92,7 +92,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	if err != nil {
 		return err
 	}
-	ensemble, err := curatortest.NewReal(o.servers, curatortest.WithProductionSettings())
+	ensemble, err := curatortest.NewReal(o.servers, curatortest.WithProductionSettings(), curatortest.WithTickTime(2*time.Second))
 	if err != nil {
 		return fmt.Errorf("start the servers: %w", err)
 	}
