@@ -15,7 +15,10 @@ import (
 	"github.com/go-curator/curator/state"
 )
 
-var errNilContext = fmt.Errorf("%w: the context is nil", ErrInvalidOption)
+var (
+	errNilContext = fmt.Errorf("%w: the context is nil", ErrInvalidOption)
+	errNilClient  = fmt.Errorf("%w: the client is nil, or NewClient has not made it", ErrNotStarted)
+)
 
 // core is what a client and its views share.
 type core struct {
@@ -24,20 +27,21 @@ type core struct {
 	servers   []string
 	chroot    string
 
-	states    listen.Set[state.ConnectionState]
-	damper    *damper // what states are passed through; nil for nothing
-	outcomes  listen.Set[Event]
-	unhandled listen.Set[error]
-	watched   *Watcher // of the step Watched
-	watches   registry // the watchers that are set
-	tasks     queue    // operations in the background
-	work      group    // goroutines that run them
-	reports   queue    // what users' functions, log handlers and span processors are told
-	callbacks queue    // the outcomes of operations in the background
-	users     group    // goroutines that run users' functions
-	pending   group    // goroutines of our own: guaranteed deletes, the recipes'
-	removals  atomic.Int64
-	shared    sync.Map // what the recipes of the client share
+	states     listen.Set[state.ConnectionState]
+	damper     *damper // what states are passed through; nil for nothing
+	outcomes   listen.Set[Event]
+	unhandled  listen.Set[error]
+	watched    *Watcher // of the step Watched
+	watches    registry // the watchers that are set
+	tasks      queue    // operations in the background
+	work       group    // goroutines that run them
+	reports    queue    // what users' functions, log handlers and span processors are told
+	callbacks  queue    // the outcomes of operations in the background
+	users      group    // goroutines that run users' functions
+	pending    group    // goroutines of our own: guaranteed deletes, the recipes'
+	removals   atomic.Int64
+	shared     sync.Map // what the recipes of the client share
+	namespaces namespaces
 
 	protection protection
 
@@ -68,7 +72,7 @@ func newCore(cfg config, servers []string, chroot string) *core {
 	c.tracker.wake = newSignal()
 	c.damper = newDamper(cfg.breaker, c.states.Notify)
 	c.watched = NewWatcher(func(_ context.Context, e WatchedEvent) {
-		c.outcomes.Notify(Event{Op: "watched", Path: e.Path, Watched: &e})
+		c.outcomes.Notify(Event{Op: "watched", Path: e.Path, Watched: &e, ctx: context.WithoutCancel(c.life)})
 	})
 	return c
 }
@@ -208,7 +212,7 @@ func (c *core) shutDown(ctx context.Context) error {
 	unmeasure := c.unmeasure
 	c.mu.Unlock()
 	unmeasure()
-	c.outcomes.Notify(Event{Op: "closing"})
+	c.outcomes.Notify(Event{Op: "closing", ctx: context.WithoutCancel(c.life)})
 	c.fireHooks(recipeapi.Loss{Kind: recipeapi.LossClosed})
 	left := c.work.wait(ctx) + c.pending.wait(ctx)
 	if left > 0 {
@@ -274,7 +278,7 @@ func (c *Client) conn() *zkconn.Conn {
 func (c *Client) started(ctx context.Context) (*zkconn.Conn, error) {
 	switch {
 	case c == nil || c.core == nil:
-		return nil, ErrNotStarted
+		return nil, errNilClient
 	case ctx == nil:
 		return nil, errNilContext
 	}

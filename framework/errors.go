@@ -45,6 +45,11 @@ var (
 	// ErrBadArguments says that the server refused the arguments.
 	ErrBadArguments error = zkconn.ErrBadArguments
 
+	// ErrRolledBack says that the operation was not applied because another one of its
+	// transaction has failed. Java: KeeperException.RuntimeInconsistencyException of operations
+	// behind the one that failed, and no error of those ahead of it.
+	ErrRolledBack = errors.New("not applied: another operation of the transaction failed")
+
 	// ErrConnectionLoss: no answer, and the retry policy gave up. See MaybeApplied.
 	ErrConnectionLoss error = zkconn.ErrConnectionLoss
 	// ErrSessionExpired: the session ended; its ephemeral nodes are gone or going.
