@@ -8,16 +8,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/go-curator/curator/framework/listen"
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/state"
-)
-
-var (
-	errNilContext = fmt.Errorf("%w: the context is nil", ErrInvalidOption)
-	errNilClient  = fmt.Errorf("%w: the client is nil, or NewClient has not made it", ErrNotStarted)
 )
 
 // core is what a client and its views share.
@@ -27,21 +24,22 @@ type core struct {
 	servers   []string
 	chroot    string
 
-	states     listen.Set[state.ConnectionState]
-	damper     *damper // what states are passed through; nil for nothing
-	outcomes   listen.Set[Event]
-	unhandled  listen.Set[error]
-	watched    *Watcher // of the step Watched
-	watches    registry // the watchers that are set
-	tasks      queue    // operations in the background
-	work       group    // goroutines that run them
-	reports    queue    // what users' functions, log handlers and span processors are told
-	callbacks  queue    // the outcomes of operations in the background
-	users      group    // goroutines that run users' functions
-	pending    group    // goroutines of our own: guaranteed deletes, the recipes'
-	removals   atomic.Int64
-	shared     sync.Map // what the recipes of the client share
-	namespaces namespaces
+	states    listen.Set[state.ConnectionState]
+	damper    *damper // what states are passed through; nil for nothing
+	outcomes  listen.Set[Event]
+	unhandled listen.Set[error]
+	watched   *Watcher // of the step Watched
+	watches   registry // the watchers that are set
+	tasks     queue    // operations in the background
+	work      group    // goroutines that run them
+	reports   queue    // what users' functions, log handlers and span processors are told
+	callbacks queue    // the outcomes of operations in the background
+	users     group    // goroutines that run users' functions
+	pending   group    // goroutines of our own: guaranteed deletes, the recipes'
+	removals  atomic.Int64
+	shared    sync.Map           // what the recipes of the client share
+	flights   singleflight.Group // creations of namespaces, by the server's path
+	known     sync.Map           // the same paths, of namespaces that were seen to exist
 
 	protection protection
 

@@ -79,6 +79,11 @@ var (
 	ErrView = errors.New("a view has no life of its own")
 )
 
+var (
+	errNilContext = fmt.Errorf("%w: the context is nil", ErrInvalidOption)
+	errNilClient  = fmt.Errorf("%w: the client is nil, or NewClient has not made it", ErrNotStarted)
+)
+
 // OpError is the error of an operation.
 type OpError struct {
 	Op       string // "create", "getData", ...

@@ -3,19 +3,9 @@ package framework
 import (
 	"context"
 	"errors"
-	"sync"
 
-	"golang.org/x/sync/singleflight"
-
-	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkconn"
 )
-
-// namespaces creates the nodes of namespaces, for a client and all its views.
-type namespaces struct {
-	flights singleflight.Group // by the server's path of the namespace
-	known   sync.Map           // the same paths, of those that were seen to exist
-}
 
 // ensureNamespace creates the nodes of the client's namespace that are missing, and reports
 // whether any was. Callers that come meanwhile get the outcome of the same requests, which end
@@ -23,7 +13,7 @@ type namespaces struct {
 func (c *Client) ensureNamespace(ctx context.Context, conn *zkconn.Conn) (made bool, err error) {
 	core, namespace := c.core, c.core.chroot+c.prefix
 	nodes := c.namespaceNodes()
-	done := core.namespaces.flights.DoChan(namespace, func() (any, error) {
+	done := core.flights.DoChan(namespace, func() (any, error) {
 		if !core.pending.enter() {
 			return false, ErrClosed
 		}
@@ -45,7 +35,7 @@ func (c *Client) ensureNamespace(ctx context.Context, conn *zkconn.Conn) (made b
 		if r.Err != nil {
 			return false, harmless(r.Err)
 		}
-		core.namespaces.known.Store(namespace, true)
+		core.known.Store(namespace, true)
 		return r.Val.(bool), nil
 	case <-ctx.Done():
 		return false, ended(ctx)
@@ -54,7 +44,7 @@ func (c *Client) ensureNamespace(ctx context.Context, conn *zkconn.Conn) (made b
 
 // knowsNamespace reports whether the namespace was seen to exist.
 func (c *Client) knowsNamespace() bool {
-	_, known := c.core.namespaces.known.Load(c.core.chroot + c.prefix)
+	_, known := c.core.known.Load(c.core.chroot + c.prefix)
 	return known
 }
 
@@ -71,15 +61,6 @@ func (c *Client) namespaceNodes() []missingNode {
 	return nodes
 }
 
-// createContainer creates a container without data.
-func createContainer(full string, acl []jute.ACL) *zkconn.Call {
-	return &zkconn.Call{
-		Op:  jute.OpCreateContainer,
-		Req: &jute.CreateRequest{Path: full, Data: []byte{}, ACL: acl, Flags: jute.FlagContainer},
-		Res: &jute.Create2Response{},
-	}
-}
-
 // ended is the error of a request that was not sent because ctx has ended.
 func ended(ctx context.Context) error {
 	err := &zkconn.TransportError{Err: ctx.Err()}
@@ -87,19 +68,6 @@ func ended(ctx context.Context) error {
 		err.Detail = cause
 	}
 	return err
-}
-
-// views returns the views, each namespace once, by which those of ops were made that fit.
-func views(ops []Op, fits func(i int) bool) []*Client {
-	var some []*Client
-	seen := map[string]bool{}
-	for i := range ops {
-		if c := ops[i].client; c.prefix != "" && !seen[c.prefix] && fits(i) {
-			seen[c.prefix] = true
-			some = append(some, c)
-		}
-	}
-	return some
 }
 
 // ensureNamespaces is ensureNamespace for several.

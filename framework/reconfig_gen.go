@@ -81,12 +81,12 @@ func (b ReconfigBuilder) StoringStatIn(stat *Stat) ReconfigBuilder {
 	return b
 }
 
-// ForEnsemble applies the change and returns the new configuration. Without members that
-// join, leave or are new nothing changes XXX. The servers must have reconfigEnabled, and
-// the client be a superuser or permitted by the ACL of /zookeeper/config. Errors:
-// ErrNoAuth, ErrBadVersion, ErrReconfigDisabled, ErrReconfigInProgress,
-// ErrNewConfigNoQuorum, ErrBadArguments. A change whose reply was lost is not repeated,
-// see MaybeApplied.
+// ForEnsemble applies the change and returns the new configuration. Empty lists leave the
+// members as they are, and the configuration gets a new version all the same; GetConfig
+// changes nothing. The servers must have reconfigEnabled, and the client be a superuser
+// or permitted by the ACL of /zookeeper/config. Errors: ErrNoAuth, ErrBadVersion,
+// ErrReconfigDisabled, ErrReconfigInProgress, ErrNewConfigNoQuorum, ErrBadArguments. A
+// change whose reply was lost is not repeated, see MaybeApplied.
 //
 // When ctx ends first the error matches ctx.Err; see MaybeApplied.
 func (b ReconfigBuilder) ForEnsemble(ctx context.Context) ([]byte, error) {

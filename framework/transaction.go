@@ -118,6 +118,19 @@ func (p setDataParams) op(c *Client, path string, data []byte) Op {
 	})
 }
 
+// views returns the views, each namespace once, by which those of ops were made that fit.
+func views(ops []Op, fits func(i int) bool) []*Client {
+	var some []*Client
+	seen := map[string]bool{}
+	for i := range ops {
+		if c := ops[i].client; c.prefix != "" && !seen[c.prefix] && fits(i) {
+			seen[c.prefix] = true
+			some = append(some, c)
+		}
+	}
+	return some
+}
+
 // checkOps returns the first mistake that was made in the operations.
 func checkOps(c *Client, ops []Op) error {
 	for i, op := range ops {
