@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -394,7 +395,8 @@ func TestMisuse(t *testing.T) {
 		"large seed":  {client, "/a", 1 << 31, framework.ErrInvalidOption},
 		"small seed":  {client, "/a", -1<<31 - 1, framework.ErrInvalidOption},
 	} {
-		if _, err := shared.NewCountReader(call.client, call.path, call.seed); !errors.Is(err, call.want) {
+		_, err := shared.NewCountReader(call.client, call.path, call.seed)
+		if !errors.Is(err, call.want) || call.client != client && !strings.Contains(err.Error(), "the client is nil") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
