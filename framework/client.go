@@ -59,7 +59,7 @@ func NewClient(connectString string, retryPolicy retry.Policy, opts ...Option) (
 func (c *Client) Start(ctx context.Context) error {
 	switch {
 	case c == nil || c.core == nil:
-		return ErrNotStarted
+		return errNilClient
 	case c.view:
 		return ErrView
 	case ctx == nil:
@@ -188,7 +188,7 @@ func (c *Client) ErrorPolicy() state.ErrorPolicy {
 
 // UsingNamespace returns a view of the client whose paths are below namespace. It
 // replaces the namespace of c, "" meaning none. The namespace's own nodes are created,
-// as containers, by the first create that misses them. A view is cheap, shares
+// as containers, by the first create that misses them, also one in a transaction or a batch. A view is cheap, shares
 // everything with its client and is never closed. An invalid namespace is reported by
 // every operation and recipe constructor that uses the view, as ErrInvalidPath.
 //
@@ -241,14 +241,6 @@ func (c *Client) UnhandledErrorListenable() listen.Listenable[error] {
 		return listen.Listenable[error]{}
 	}
 	return c.core.unhandled.Listenable()
-}
-
-// Event is what CuratorListenable's listeners receive. Java: CuratorEvent.
-type Event struct {
-	Op      string // the operation, "watched" or "closing"
-	Path    string
-	Err     error
-	Watched *WatchedEvent // the event of Watched, else nil
 }
 
 // ClientState is the phase of a client's life. Java: CuratorFrameworkState.

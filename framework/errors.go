@@ -45,6 +45,11 @@ var (
 	// ErrBadArguments says that the server refused the arguments.
 	ErrBadArguments error = zkconn.ErrBadArguments
 
+	// ErrRolledBack says that the operation was not applied because another one of its
+	// transaction has failed. Java: KeeperException.RuntimeInconsistencyException of operations
+	// behind the one that failed, and no error of those ahead of it.
+	ErrRolledBack = errors.New("not applied: another operation of the transaction failed")
+
 	// ErrConnectionLoss: no answer, and the retry policy gave up. See MaybeApplied.
 	ErrConnectionLoss error = zkconn.ErrConnectionLoss
 	// ErrSessionExpired: the session ended; its ephemeral nodes are gone or going.
@@ -72,6 +77,11 @@ var (
 	ErrClosed error = zkconn.ErrClosed
 	// ErrView: Start or Close was called on a view; call it on the client.
 	ErrView = errors.New("a view has no life of its own")
+)
+
+var (
+	errNilContext = fmt.Errorf("%w: the context is nil", ErrInvalidOption)
+	errNilClient  = fmt.Errorf("%w: the client is nil, or NewClient has not made it", ErrNotStarted)
 )
 
 // OpError is the error of an operation.

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
 // clientLocks is shared by all locks of one client. It has the client's holds, and the lines of
@@ -62,6 +63,14 @@ func (c *clientLocks) holding(paths []string) *hold {
 		}
 	}
 	return nil
+}
+
+// holder returns the name of the node by which the client holds the lock, "" if it does not.
+func (c *clientLocks) holder(key identity) string {
+	if h := c.leased(key); h != nil {
+		return lockqueue.Name(h.node.Path())
+	}
+	return ""
 }
 
 // leased returns a hold of the lock that has leases, or nil.
