@@ -44,8 +44,9 @@ func listening(c *framework.Client) stateLog {
 // outlives that, one has not, one is started without a quorum, and one has not asked for reads alone.
 func TestReadOnlyOfRealServers(t *testing.T) {
 	t.Parallel()
-	ensemble := curatortest.RealEnsemble(t, 3, curatortest.WithReadOnlyMode(), curatortest.WithTickTime(500*time.Millisecond))
-	lasting := ensemble.Client(t, framework.WithReadOnly(), framework.WithSessionTimeout(10*time.Second))
+	ensemble := curatortest.RealEnsemble(t, 3, curatortest.WithReadOnlyMode(),
+		curatortest.WithTickTime(500*time.Millisecond), curatortest.WithSessionTimeouts(time.Second, 30*time.Second))
+	lasting := ensemble.Client(t, framework.WithReadOnly(), framework.WithSessionTimeout(30*time.Second))
 	ending := ensemble.Client(t, framework.WithReadOnly(), framework.WithSessionTimeout(2*time.Second))
 	unwilling := ensemble.Client(t)
 	clients, logs := []*framework.Client{lasting, ending}, []stateLog{listening(lasting), listening(ending)}
