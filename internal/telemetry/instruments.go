@@ -91,10 +91,12 @@ func (t *Telemetry) Transition(s state.ConnectionState, session int64) {
 		return
 	}
 	t.transitions.Add(nowhere, 1, t.options.of(labels{state: states[s]}).add...)
-	switch s {
-	case state.Suspended:
+	switch {
+	case s.IsConnected():
+		t.connected.Store(true)
+	case s == state.Suspended && t.connected.Load():
 		t.driver.event("Disconnected", session)
-	case state.Lost:
+	case s == state.Lost:
 		t.driver.event("Expired", session)
 	}
 }

@@ -34,6 +34,8 @@ type Telemetry struct {
 	driver  driver
 	data    []byte // Data with the fields of all lock nodes; nil to leave it as it is
 	servers atomic.Pointer[serverName]
+	// connected says that there was a connection: a user's driver is told of the end of one only.
+	connected atomic.Bool
 	*instruments
 
 	mu      sync.Mutex
