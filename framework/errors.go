@@ -64,10 +64,10 @@ var (
 	// ErrInvalidOption: an option or argument of a constructor is out of range.
 	ErrInvalidOption = errors.New("invalid option")
 
-	// ErrNotStarted: the client has not been started.
-	ErrNotStarted = errors.New("client not started")
-	// ErrAlreadyStarted: Start was called before.
-	ErrAlreadyStarted = errors.New("client already started")
+	// ErrNotStarted: Start was not called yet, of the client or of a recipe.
+	ErrNotStarted = errors.New("not started")
+	// ErrAlreadyStarted: Start was called before, and has succeeded or is under way.
+	ErrAlreadyStarted = errors.New("already started")
 	// ErrClosed: the client is closed, or was closed during the operation.
 	ErrClosed error = zkconn.ErrClosed
 	// ErrView: Start or Close was called on a view; call it on the client.

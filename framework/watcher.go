@@ -189,7 +189,7 @@ func (w *Watcher) take(fits func(s *watchSetting) bool) []*watchSetting {
 // giveBack takes a watch from the session layer, without waiting for the server.
 func (s *watchSetting) giveBack(conn *zkconn.Conn) {
 	if s.sub != nil {
-		conn.Drop(s.sub)
+		conn.UnsubscribeAsync(s.sub)
 		return
 	}
 	conn.Unwatch(s.watch)

@@ -39,7 +39,7 @@ type operation struct {
 	start   time.Time
 	span    trace.Span // nil for none
 	server  string     // in use at the beginning
-	answers *zkconn.Answers
+	answers *zkconn.ExchangeInfo
 }
 
 // Operation begins an operation over conn; what belongs to it is done with the context that
@@ -81,8 +81,8 @@ func (t *Telemetry) begin(ctx context.Context, conn *zkconn.Conn, op Op, spans b
 		}
 	}
 	if o.span != nil || t.driver.listens() {
-		o.answers = &zkconn.Answers{}
-		ctx = zkconn.Observe(ctx, o.answers)
+		o.answers = &zkconn.ExchangeInfo{}
+		ctx = zkconn.WithExchangeInfo(ctx, o.answers)
 	}
 	o.ctx = ctx
 	return ctx, Operation{o}

@@ -22,7 +22,7 @@ func (c *Conn) Use() {
 	c.clockMu.Lock()
 	defer c.clockMu.Unlock()
 	if c.sessionClock.use(c.clock.now()) {
-		c.wakeKeeper()
+		c.wakeMonitor()
 	}
 }
 
@@ -86,7 +86,7 @@ func (c *Conn) awaitsProof(session int64) (again <-chan struct{}, err error) {
 		c.believed = make(chan struct{})
 	}
 	c.sessionClock.due = min(c.sessionClock.due, now)
-	c.wakeKeeper()
+	c.wakeMonitor()
 	return c.believed, nil
 }
 
@@ -109,7 +109,7 @@ func (c *Conn) deadline() time.Duration {
 	c.clockMu.Lock()
 	defer c.clockMu.Unlock()
 	if c.trustAnswers {
-		return time.Duration(c.acked.Load()) + c.sessionClock.timeout - c.sessionClock.margin
+		return time.Duration(c.lastAckedSend.Load()) + c.sessionClock.timeout - c.sessionClock.margin
 	}
 	return c.sessionClock.deadline()
 }
@@ -132,7 +132,7 @@ func (c *Conn) margin(timeout time.Duration) time.Duration {
 // when it was asked to. c.mu is held.
 func (c *Conn) startClock(session int64, timeout, sent time.Duration, created bool) {
 	if created {
-		c.acked.Store(int64(sent))
+		c.lastAckedSend.Store(int64(sent))
 	} else {
 		c.heard(sent, 0)
 	}
@@ -151,10 +151,10 @@ func (c *Conn) startClock(session int64, timeout, sent time.Duration, created bo
 // silence the session may be about to end.
 func (c *Conn) heard(sent time.Duration, zxid int64) {
 	if zxid > 0 {
-		raise(&c.lastZxid, zxid)
+		storeMax(&c.lastZxid, zxid)
 	}
-	before := c.acked.Load()
-	raise(&c.acked, int64(sent))
+	before := c.lastAckedSend.Load()
+	storeMax(&c.lastAckedSend, int64(sent))
 	if int64(sent)-before < c.silence.Load() {
 		return
 	}

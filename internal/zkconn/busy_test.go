@@ -13,7 +13,7 @@ import (
 // frame, is not taken for silent.
 func TestBusyServerIsNotTakenForSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHosts([]string{"server:2181"}, nil)
+		h := newHostProvider([]string{"server:2181"}, nil)
 		client, server := net.Pipe()
 		w := &muxConn{
 			owner: &Conn{cfg: Config{SessionTimeout: 3 * time.Second, MaxReply: 1 << 20}, hosts: h}, raw: client, shared: new(shared),

@@ -30,7 +30,7 @@ func (c *clock) start(asleep func() time.Duration) {
 func (c *clock) now() time.Duration {
 	awake := c.awake()
 	if slept := c.asleep() - c.before; slept >= time.Duration(c.slept.Load())+shortestSleep {
-		raise(&c.slept, int64(slept))
+		storeMax(&c.slept, int64(slept))
 	}
 	return awake + time.Duration(c.slept.Load())
 }

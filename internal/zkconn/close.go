@@ -15,7 +15,7 @@ func (c *Conn) Close(ctx context.Context) error {
 		return c.closeErr
 	}
 	c.closed = true
-	w := c.wire
+	w := c.mux
 	hadSession := c.session.id != 0 && !c.session.over
 	if w == nil && c.fatal == nil {
 		close(c.ready)
@@ -42,8 +42,8 @@ func (c *Conn) Close(ctx context.Context) error {
 	<-c.drained
 	c.failWires() // one that was being dialed meanwhile
 	c.workers.Wait()
-	c.wakeKeeper()
-	<-c.keeperDone
+	c.wakeMonitor()
+	<-c.monitorDone
 	returned := c.mechanisms.wait(ctx)
 
 	c.mu.Lock()
@@ -53,7 +53,7 @@ func (c *Conn) Close(ctx context.Context) error {
 		c.closeErr = &TransportError{Err: ErrConnectionLoss, Detail: errSessionLeft, Sent: true}
 	}
 	if !returned {
-		c.closeErr = both(c.closeErr, errMechanismLeft)
+		c.closeErr = join(c.closeErr, errMechanismLeft)
 	}
 	close(c.closeDone)
 	defer c.mu.Unlock()
@@ -62,7 +62,7 @@ func (c *Conn) Close(ctx context.Context) error {
 
 func (c *Conn) failWires() {
 	c.mu.Lock()
-	w, dialed := c.wire, c.dialed
+	w, dialed := c.mux, c.dialed
 	c.mu.Unlock()
 	if w != nil {
 		w.fail(ErrClosed)

@@ -20,23 +20,23 @@ type closeStub struct {
 	gone    chan struct{}
 	close   func()
 
-	mu      sync.Mutex
-	greeted bool
-	parted  bool
+	mu             sync.Mutex
+	connectReplied bool
+	closeReplied   bool
 }
 
-// newCloseStub returns the other end of a connection. With greeted the driver has its
+// newCloseStub returns the other end of a connection. With connectReplied the driver has its
 // session already, otherwise it is given one, in order that it goes on.
-func newCloseStub(greeted bool) *closeStub {
+func newCloseStub(connectReplied bool) *closeStub {
 	gone := make(chan struct{})
 	return &closeStub{
-		greeted: greeted, gone: gone, answers: make(chan []byte, 2),
+		connectReplied: connectReplied, gone: gone, answers: make(chan []byte, 2),
 		close: sync.OnceFunc(func() { close(gone) }),
 	}
 }
 
-// greet answers the connect request.
-func (f *closeStub) greet() {
+// replyConnect answers the connect request.
+func (f *closeStub) replyConnect() {
 	r := jute.ConnectResponse{TimeOut: 1000, SessionID: 1, Passwd: make([]byte, 16)}
 	f.answers <- frameOf(jute.AppendBool(r.Append(nil), false))
 }
@@ -46,11 +46,11 @@ func (f *closeStub) Write(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
-	case !f.greeted:
-		f.greeted = true
-		f.greet()
-	case isClose(p) && !f.parted:
-		f.parted = true
+	case !f.connectReplied:
+		f.connectReplied = true
+		f.replyConnect()
+	case isClose(p) && !f.closeReplied:
+		f.closeReplied = true
 		r := jute.ReplyHeader{Xid: int32(binary.BigEndian.Uint32(p[4:]))}
 		f.answers <- frameOf(r.Append(nil))
 	}

@@ -52,19 +52,19 @@ type Conn struct {
 	life    context.Context // ends with Close
 	endLife context.CancelFunc
 	drained chan struct{} // closed when the driver has ended
-	hosts   *hosts
+	hosts   *hostProvider
 
 	mechanisms mechanisms   // of Config.SASL
 	granted    atomic.Int64 // the timeout of the session, zero without one
 	unprobed   atomic.Bool  // connections are not tried for deadlines, see spoiltByProbe
 
-	acked          atomic.Int64 // when the last acknowledged request was sent, by clock
+	lastAckedSend  atomic.Int64 // when the last acknowledged request was sent, by clock
 	silence        atomic.Int64 // the time between two such requests that is too long
 	trustAnswers   bool         // see TrustAnswers
 	lastZxid       atomic.Int64
 	closedByServer atomic.Bool // the server confirmed the end of the session
 	signal         chan struct{}
-	keeperDone     chan struct{}
+	monitorDone    chan struct{}
 
 	// clockMu is taken last. It guards what follows.
 	clockMu      sync.Mutex
@@ -72,14 +72,14 @@ type Conn struct {
 	believed     chan struct{} // closed when the session can be relied on again, or is over; nil if nobody waits
 
 	mu              sync.Mutex
-	wire            *muxConn      // nil without a connection
+	mux             *muxConn      // nil without a connection
 	dialed          *muxConn      // the newest, which may still be in its handshake
 	ready           chan struct{} // closed while there is a connection, and at the end
 	session         session
 	state           state.ConnectionState
 	connectedBefore bool                // there is or was a connection
 	auth            []Auth              // Config.Auth and what AddAuth has added
-	events          []Event             // for the keeper to deliver
+	events          []Event             // for the monitor to deliver
 	detached        map[*Watch]struct{} // watches of connections that have ended
 	refusals        refusals
 	lastErr         error           // why there is no connection
@@ -107,12 +107,12 @@ func Open(ctx context.Context, cfg Config) (*Conn, error) {
 	life, endLife := context.WithCancel(context.WithoutCancel(ctx))
 	c := &Conn{
 		cfg: cfg, life: life, endLife: endLife,
-		drained: make(chan struct{}), signal: make(chan struct{}, 1), keeperDone: make(chan struct{}),
+		drained: make(chan struct{}), signal: make(chan struct{}, 1), monitorDone: make(chan struct{}),
 		ready: make(chan struct{}), auth: slices.Clone(cfg.Auth), detached: map[*Watch]struct{}{}, closeDone: make(chan struct{}),
 	}
 	c.clock.start(cfg.Asleep)
 	c.trustAnswers = ctx.Value(answersProve{}) != nil
-	c.hosts = newHosts(cfg.Servers, cfg.Resolve)
+	c.hosts = newHostProvider(cfg.Servers, cfg.Resolve)
 	driver, events, err := zk.Connect(cfg.Servers, cfg.SessionTimeout,
 		zk.WithDialer(c.dial), zk.WithHostProvider(driverHosts{c.hosts}),
 		zk.WithLogger(driverLogger{cfg.Logger}), zk.WithLogInfo(false),
@@ -128,7 +128,7 @@ func Open(ctx context.Context, cfg Config) (*Conn, error) {
 		for range events {
 		}
 	}()
-	go c.keep()
+	go c.monitor()
 	return c, nil
 }
 
@@ -162,7 +162,7 @@ func (c *Conn) connected(ctx context.Context, session int64) (*muxConn, error) {
 	var timeout <-chan time.Time
 	for {
 		c.mu.Lock()
-		w, ready, err := c.wire, c.ready, c.refuse(session)
+		w, ready, err := c.mux, c.ready, c.refuse(session)
 		c.mu.Unlock()
 		if err != nil {
 			return nil, err
@@ -182,18 +182,18 @@ func (c *Conn) connected(ctx context.Context, session int64) (*muxConn, error) {
 		case <-ready:
 		case <-ctx.Done():
 			err := ctxError(ctx, false)
-			if why := c.whyNot(); why != nil {
-				err.Detail = both(err.Detail, why)
+			if why := c.lastError(); why != nil {
+				err.Detail = join(err.Detail, why)
 			}
 			return nil, err
 		case <-timeout:
-			return nil, &TransportError{Err: ErrConnectionLoss, Detail: c.whyNot()}
+			return nil, &TransportError{Err: ErrConnectionLoss, Detail: c.lastError()}
 		}
 	}
 }
 
-// whyNot returns why there is no connection, as far as is known.
-func (c *Conn) whyNot() error {
+// lastError returns why there is no connection, as far as is known.
+func (c *Conn) lastError() error {
 	c.mu.Lock()
 	why := c.lastErr
 	c.mu.Unlock()
@@ -263,7 +263,7 @@ func (c *Conn) SetServers(servers []string) {
 		return
 	}
 	c.mu.Lock()
-	w, dialed := c.wire, c.dialed
+	w, dialed := c.mux, c.dialed
 	c.mu.Unlock()
 	for _, w := range []*muxConn{w, dialed} {
 		if w != nil {
@@ -293,8 +293,8 @@ func (c *Conn) handshakeTimeout() time.Duration {
 	return max(min(timeout/3, total/time.Duration(c.hosts.size())), 100*time.Millisecond)
 }
 
-// raise sets a to v unless it is higher already.
-func raise(a *atomic.Int64, v int64) {
+// storeMax sets a to v unless it is higher already.
+func storeMax(a *atomic.Int64, v int64) {
 	for {
 		old := a.Load()
 		if v <= old || a.CompareAndSwap(old, v) {

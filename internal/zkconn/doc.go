@@ -14,7 +14,7 @@
 //
 // The driver has one that connects and, for each connection, two that send and receive.
 // Each muxConn has one that writes, and two more, while it is read-only, that look for a
-// server with a quorum. A [Conn] has one, the keeper, that watches the clock, asks for proofs and tells
+// server with a quorum. A [Conn] has one, the monitor, that watches the clock, asks for proofs and tells
 // subscribers what happened, in order, and one while the user's SASL mechanism runs.
 // [Conn.Close] joins all of them, that of a mechanism only until its context ends.
 //

@@ -110,17 +110,17 @@ func (e *TransportError) Unwrap() []error {
 // MaybeApplied tells whether the server may have applied the request all the same.
 func (e *TransportError) MaybeApplied() bool { return e.Sent }
 
-// because says why there is no connection to server. The end of an attempt's own context
+// fromServer says why there is no connection to server. The end of an attempt's own context
 // is no context of the caller's: it must not be found by errors.Is.
-func because(server string, err error) error {
+func fromServer(server string, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return fmt.Errorf("%s: %v", server, err)
 	}
 	return fmt.Errorf("%s: %w", server, err)
 }
 
-// both returns two errors as one, on one line; either may be nil.
-func both(a, b error) error {
+// join returns two errors as one, on one line; either may be nil.
+func join(a, b error) error {
 	if a == nil || b == nil {
 		return errors.Join(a, b)
 	}

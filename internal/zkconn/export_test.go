@@ -11,7 +11,7 @@ import (
 // connect again than the goroutine that saw the end is to say so, which notice then does.
 func (c *Conn) Overtake(raw net.Conn) (notice func(), err error) {
 	c.mu.Lock()
-	old, id := c.wire, c.session.id
+	old, id := c.mux, c.session.id
 	c.mu.Unlock()
 	old.mu.Lock()
 	old.err = net.ErrClosed

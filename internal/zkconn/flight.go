@@ -8,7 +8,7 @@ type Flight struct {
 	session int64
 	calls   []*Call
 	batch   *batch
-	wire    *muxConn // that the batch was queued on; nil before
+	mux     *muxConn // that the batch was queued on; nil before
 }
 
 // Do sends calls in one write and waits for all their answers. With a session that is
@@ -33,7 +33,7 @@ func (c *Conn) Do(ctx context.Context, session int64, calls ...*Call) error {
 func (c *Conn) Start(session int64, then func(*Flight), calls ...*Call) (f *Flight, queued bool) {
 	f = &Flight{conn: c, session: session, calls: calls}
 	c.mu.Lock()
-	w, err := c.wire, c.refuse(session)
+	w, err := c.mux, c.refuse(session)
 	c.mu.Unlock()
 	if w == nil || err != nil || session != 0 && w.readOnly {
 		return f, false // Wait meets the reason again
@@ -41,12 +41,12 @@ func (c *Conn) Start(session int64, then func(*Flight), calls ...*Call) (f *Flig
 	if f.batch, err = newBatch(calls, c.cfg.MaxRequest); err != nil {
 		return f, false
 	}
-	f.wire = w
+	f.mux = w
 	if then != nil {
 		f.batch.then = func() { then(f) }
 	}
 	if w.send(f.batch) != nil {
-		f.wire, f.batch.then = nil, nil
+		f.mux, f.batch.then = nil, nil
 		return f, false
 	}
 	return f, true
@@ -60,7 +60,7 @@ func (f *Flight) Wait(ctx context.Context) error {
 	}
 	err := f.queue(ctx)
 	if err == nil {
-		if err = f.conn.await(ctx, f.batch, f.wire); err != nil {
+		if err = f.conn.await(ctx, f.batch, f.mux); err != nil {
 			for _, call := range f.calls {
 				for watch := range call.watches {
 					f.conn.Unwatch(watch)
@@ -90,7 +90,7 @@ func (f *Flight) queue(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	for f.wire == nil {
+	for f.mux == nil {
 		w, err := f.conn.connected(ctx, f.session)
 		if err != nil {
 			return err
@@ -105,7 +105,7 @@ func (f *Flight) queue(ctx context.Context) (err error) {
 		case err != nil:
 			return err
 		default:
-			f.wire = w
+			f.mux = w
 		}
 	}
 	return nil

@@ -7,9 +7,9 @@ import (
 	"github.com/go-curator/curator/state"
 )
 
-// keep watches the clock, has the session proved and delivers events, until Close.
-func (c *Conn) keep() {
-	defer close(c.keeperDone)
+// monitor watches the clock, has the session proved and delivers events, until Close.
+func (c *Conn) monitor() {
+	defer close(c.monitorDone)
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
@@ -32,7 +32,7 @@ func (c *Conn) keep() {
 	}
 }
 
-func (c *Conn) wakeKeeper() {
+func (c *Conn) wakeMonitor() {
 	select {
 	case c.signal <- struct{}{}:
 	default:
@@ -51,14 +51,14 @@ func (c *Conn) checkClock() time.Duration {
 		return time.Hour
 	}
 	now := c.clock.now()
-	lost := time.Duration(c.acked.Load()) + c.session.timeout*time.Duration(c.cfg.LossPercent)/100
+	lost := time.Duration(c.lastAckedSend.Load()) + c.session.timeout*time.Duration(c.cfg.LossPercent)/100
 	if now < lost {
 		next := min(lost-now, c.session.pulse(), c.checkDeadline(now), c.ping(now))
 		c.mu.Unlock()
 		return next
 	}
 	// The session is given up before the connection ends: the driver would take it up again.
-	w := c.wire
+	w := c.mux
 	readOnly := w != nil && w.readOnly // it has another session
 	if readOnly {
 		w = nil
@@ -83,13 +83,13 @@ func (c *Conn) checkClock() time.Duration {
 // before, and too late after the machine has slept. c.mu is held.
 func (c *Conn) ping(now time.Duration) time.Duration {
 	every := c.session.timeout * time.Duration(c.cfg.LossPercent) * 2 / 500
-	w := c.wire
+	w := c.mux
 	if w == nil || w.readOnly {
 		return time.Hour
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	last := max(time.Duration(c.acked.Load()), w.pinged)
+	last := max(time.Duration(c.lastAckedSend.Load()), w.pinged)
 	if now < last+every {
 		return last + every - now
 	}
@@ -125,7 +125,7 @@ func (c *Conn) checkDeadline(now time.Duration) time.Duration {
 // again.
 func (c *Conn) beat() time.Duration {
 	c.mu.Lock()
-	w := c.wire
+	w := c.mux
 	c.mu.Unlock()
 	if w == nil {
 		return time.Hour // established looks again
@@ -211,5 +211,5 @@ func (c *Conn) beatDone(w *muxConn, b *batch, before learned, took time.Duration
 	if s := &c.sessionClock; before == (learned{w.requests.evidence.first, s.newest}) {
 		s.due = max(s.due, c.clock.now()+s.timeout/20)
 	}
-	c.wakeKeeper()
+	c.wakeMonitor()
 }

@@ -275,7 +275,7 @@ func (m *muxConn) fail(err error) {
 	}
 	m.err = err
 	close(m.dead)
-	why := because(m.place(), err)
+	why := fromServer(m.place(), err)
 	then := m.requests.drain(
 		&TransportError{Err: ErrConnectionLoss, Detail: why, Sent: true},
 		&TransportError{Err: ErrConnectionLoss, Detail: why})

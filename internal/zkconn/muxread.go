@@ -43,7 +43,7 @@ func (m *muxConn) useStub() bool {
 	}
 	m.stub = newCloseStub(true)
 	if !m.connectReply {
-		m.stub.greet()
+		m.stub.replyConnect()
 	}
 	return true
 }
@@ -100,7 +100,7 @@ func (m *muxConn) dispatch(frame []byte, rest int) error {
 	}
 	switch call := p.call(); {
 	case header.Err == jute.CodeSessionClosedRequireSASLAuth:
-		m.owner.credentialsRejected(because(m.place(), ErrSASLRequired))
+		m.owner.credentialsRejected(fromServer(m.place(), ErrSASLRequired))
 		return ErrSASLRequired
 	case call == nil:
 		m.rest = frame

@@ -55,7 +55,7 @@ func (c *gatedConn) Read(p []byte) (int, error) {
 type partitioned struct {
 	direction string
 	deadline  time.Time // by its own clock, when it was cut off
-	doubted   time.Time // when its keeper said so
+	doubted   time.Time // when its monitor said so
 	deleted   time.Time // when an observer saw its node go: it could have been a lock's
 }
 

@@ -124,8 +124,8 @@ func isAnswered(raw net.Conn, request jute.ConnectRequest) error {
 }
 
 // all returns all servers.
-func (h *hosts) all() []string {
+func (h *hostProvider) all() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return slices.Concat(h.servers, h.reserve)
+	return slices.Concat(h.servers, h.fallback)
 }

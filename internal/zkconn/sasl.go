@@ -44,7 +44,7 @@ func (c *Conn) authenticate(m *muxConn) error {
 		err = fmt.Errorf("SASL %s: %w", name, err)
 	}
 	if errors.Is(err, ErrAuthFailed) {
-		c.credentialsRejected(because(m.place(), err))
+		c.credentialsRejected(fromServer(m.place(), err))
 	}
 	return err
 }

@@ -133,10 +133,10 @@ func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 			return err
 		}
 	}
-	if c.wire != nil {
-		c.detach(c.wire) // it is dead, the driver was quicker than whoever noticed
+	if c.mux != nil {
+		c.detach(c.mux) // it is dead, the driver was quicker than whoever noticed
 	}
-	c.wire, c.lastErr, w.used, c.refusals = w, nil, true, refusals{}
+	c.mux, c.lastErr, w.used, c.refusals = w, nil, true, refusals{}
 	c.push(Event{Kind: Attempted, Server: w.server, Target: w.place(), Took: time.Since(w.born)})
 	c.fireDetached(WatchReset)
 	c.persistent.tell(WatchReset)
@@ -150,7 +150,7 @@ func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 	c.connectedBefore = true
 	c.setState(next)
 	close(c.ready)
-	c.wakeKeeper()
+	c.wakeMonitor()
 	return nil
 }
 
@@ -202,7 +202,7 @@ func (c *Conn) credentialsRejected(why error) {
 	}
 	c.fatal, c.fatalWhy = ErrAuthFailed, why
 	c.hosts.stop()
-	if c.wire == nil {
+	if c.mux == nil {
 		close(c.ready)
 	}
 }
@@ -246,10 +246,10 @@ func (c *Conn) SuspendUnconnected() {
 	}
 }
 
-// push leaves an event for the keeper; c.mu is held.
+// push leaves an event for the monitor; c.mu is held.
 func (c *Conn) push(e Event) {
 	c.events = append(c.events, e)
-	c.wakeKeeper()
+	c.wakeMonitor()
 }
 
 // died takes a connection out of use.
@@ -274,7 +274,7 @@ func (c *Conn) died(w *muxConn, err error, detached []*Watch) {
 		}
 		c.attemptFailed(w.attempt, handshakeError(err, c.cfg.Secure != nil, time.Since(w.born)))
 	case !errors.Is(err, net.ErrClosed) || c.lastErr == nil:
-		c.lastErr = because(w.place(), err)
+		c.lastErr = fromServer(w.place(), err)
 	}
 	if w.used {
 		c.push(Event{Kind: Disconnected, Server: w.server, Err: err})
@@ -283,24 +283,24 @@ func (c *Conn) died(w *muxConn, err error, detached []*Watch) {
 		c.fireDetached(WatchSessionLost)
 	}
 	c.detach(w)
-	if c.wire != nil { // there is another connection already
+	if c.mux != nil { // there is another connection already
 		c.fireDetached(WatchReset)
 	}
 }
 
 // attemptFailed notes that an attempt has come to nothing; c.mu is held.
 func (c *Conn) attemptFailed(a *attempt, err error) {
-	c.lastErr = because(a.target.String(), err)
+	c.lastErr = fromServer(a.target.String(), err)
 	ours := errors.Is(err, errServerGone) || errors.Is(err, errSpoilt) // the server is not to blame
 	c.push(Event{Kind: Attempted, Server: a.target.server, Target: a.target.String(), Round: a.last && !ours, Err: err})
 }
 
 // detach takes w out of use, if it is in use; c.mu is held.
 func (c *Conn) detach(w *muxConn) {
-	if c.wire != w {
+	if c.mux != w {
 		return
 	}
-	c.wire = nil
+	c.mux = nil
 	if c.fatal == nil {
 		c.ready = make(chan struct{})
 	}

@@ -14,7 +14,7 @@ type Stats struct {
 // Stats returns the figures of now.
 func (c *Conn) Stats() Stats {
 	c.mu.Lock()
-	m := c.wire
+	m := c.mux
 	c.mu.Unlock()
 	s := Stats{Sent: c.sent.Load(), Received: c.received.Load(), Ping: time.Duration(c.lastPing.Load())}
 	now := c.clock.now()

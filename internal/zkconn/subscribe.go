@@ -72,14 +72,14 @@ func (c *Conn) Unsubscribe(ctx context.Context, sub *Subscription) error {
 	}
 }
 
-// Drop is Unsubscribe without waiting for the server.
-func (c *Conn) Drop(sub *Subscription) { c.unsubscribe(sub) }
+// UnsubscribeAsync is Unsubscribe without waiting for the server.
+func (c *Conn) UnsubscribeAsync(sub *Subscription) { c.unsubscribe(sub) }
 
 // unsubscribe returns the batch that removes the server's watch, nil if there is none.
 func (c *Conn) unsubscribe(sub *Subscription) *batch {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	w := c.wire
+	w := c.mux
 	if w == nil {
 		c.persistent.remove(sub)
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// hosts is the list of servers. It paces the attempts: the driver itself pauses only after a
+// hostProvider is the list of servers. It paces the attempts: the driver itself pauses only after a
 // failed round and not at all when connections open and break at once.
 //
 // There are two lists: what the user gave, and in front of it what the ensemble itself said,
@@ -21,23 +21,23 @@ import (
 //
 // The lists have names. At the beginning of each round they are resolved, and each address is
 // a server of its own.
-type hosts struct {
+type hostProvider struct {
 	resolve resolveFunc // nil: names are left alone
 
-	mu       sync.Mutex
-	servers  []string // the ones to use
-	given    []string // by the user; what of it is not among servers is their reserve
-	reserve  []string
-	version  int      // of the lists
-	due      bool     // the names are to be resolved before the next attempt
-	targets  []target // what servers stands for, in the order of the attempts
-	others   []target // what reserve stands for
-	next     int      // of targets
-	tries    int      // since the beginning of the round
-	failures int      // attempts since a connection held
-	backoff  *backoff.ExponentialBackOff
-	stopped  bool
-	current  *attempt // the newest; nil before the first
+	mu         sync.Mutex
+	servers    []string // the ones to use
+	configured []string // by the user; what of it is not among servers is their fallback
+	fallback   []string
+	version    int      // of the lists
+	due        bool     // the names are to be resolved before the next attempt
+	targets    []target // what servers stands for, in the order of the attempts
+	others     []target // what fallback stands for
+	next       int      // of targets
+	tries      int      // since the beginning of the round
+	failures   int      // attempts since a connection held
+	backoff    *backoff.ExponentialBackOff
+	stopped    bool
+	current    *attempt // the newest; nil before the first
 }
 
 // An attempt is one try to have a connection, and that connection if it succeeds.
@@ -52,22 +52,22 @@ type attempt struct {
 // errServerGone is why a connection or an attempt ends whose server was taken off the list.
 var errServerGone = errors.New("the server is no more on the list")
 
-func newHosts(servers []string, resolve resolveFunc) *hosts {
+func newHostProvider(servers []string, resolve resolveFunc) *hostProvider {
 	b := backoff.NewExponentialBackOff(
 		backoff.WithInitialInterval(50*time.Millisecond),
 		backoff.WithMaxInterval(time.Second),
 		backoff.WithRandomizationFactor(1), // full jitter: from nothing to twice the interval
 		backoff.WithMaxElapsedTime(0))
 	servers = slices.Clone(servers)
-	return &hosts{resolve: resolve, backoff: b, servers: servers, given: servers, due: true}
+	return &hostProvider{resolve: resolve, backoff: b, servers: servers, configured: servers, due: true}
 }
 
 // set replaces all servers, and tells whether the one of the newest attempt is still among
 // them. If it is not, the attempt ends. The new servers have not failed yet.
-func (h *hosts) set(servers []string) (stays bool) {
+func (h *hostProvider) set(servers []string) (stays bool) {
 	servers = slices.Clone(servers)
 	h.mu.Lock()
-	h.servers, h.given, h.reserve = servers, servers, nil
+	h.servers, h.configured, h.fallback = servers, servers, nil
 	h.version++
 	h.due, h.targets, h.others, h.failures = true, nil, nil, 0
 	a := h.current
@@ -83,14 +83,14 @@ func (h *hosts) set(servers []string) (stays bool) {
 }
 
 // isGone tells whether the server of an attempt was taken off the list since it began.
-func (h *hosts) isGone(a *attempt) bool {
+func (h *hostProvider) isGone(a *attempt) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return a != nil && a.gone
 }
 
 // trying returns the server of the newest attempt, the zero target while it is looked up.
-func (h *hosts) trying() target {
+func (h *hostProvider) trying() target {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.current == nil {
@@ -101,40 +101,40 @@ func (h *hosts) trying() target {
 
 // prefer puts servers in front of those that the user gave. A list that is known already
 // keeps its order, and the place in it: the next attempt shall be at the next server.
-func (h *hosts) prefer(servers []string) {
+func (h *hostProvider) prefer(servers []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if slices.Equal(slices.Sorted(slices.Values(servers)), slices.Sorted(slices.Values(h.servers))) {
 		return
 	}
-	h.servers, h.reserve = slices.Clone(servers), nil
+	h.servers, h.fallback = slices.Clone(servers), nil
 	h.version++
 	h.due, h.targets, h.others = true, nil, nil
-	for _, server := range h.given {
+	for _, server := range h.configured {
 		if !slices.Contains(servers, server) {
-			h.reserve = append(h.reserve, server)
+			h.fallback = append(h.fallback, server)
 		}
 	}
 }
 
 // size returns how many attempts make a round, in which all servers are tried.
-func (h *hosts) size() int {
+func (h *hostProvider) size() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.round()
 }
 
 // round is size; h.mu is held. Before names are resolved each counts once.
-func (h *hosts) round() int {
+func (h *hostProvider) round() int {
 	if len(h.targets) == 0 {
-		return len(h.servers) + len(h.reserve)
+		return len(h.servers) + len(h.fallback)
 	}
 	return len(h.targets) + len(h.others)
 }
 
 // begin begins an attempt. A round begins with the look-up of the names, each of which may take
 // as long as bound says.
-func (h *hosts) begin(ctx context.Context, bound time.Duration) (context.Context, *attempt) {
+func (h *hostProvider) begin(ctx context.Context, bound time.Duration) (context.Context, *attempt) {
 	for {
 		attemptCtx, cancel := context.WithCancelCause(ctx)
 		h.mu.Lock()
@@ -145,11 +145,11 @@ func (h *hosts) begin(ctx context.Context, bound time.Duration) (context.Context
 			h.mu.Unlock()
 			return attemptCtx, a
 		}
-		version, servers, reserve := h.version, h.servers, h.reserve
+		version, servers, fallback := h.version, h.servers, h.fallback
 		h.mu.Unlock()
 
 		lookUps, end := context.WithTimeout(attemptCtx, bound)
-		targets := expand(lookUps, h.resolve, slices.Concat(servers, reserve))
+		targets := expand(lookUps, h.resolve, slices.Concat(servers, fallback))
 		end()
 		cancel(nil)
 		h.mu.Lock()
@@ -162,7 +162,7 @@ func (h *hosts) begin(ctx context.Context, bound time.Duration) (context.Context
 
 // begun notes the addresses of a round that begins; h.mu is held. Those that are known keep
 // their order, and the next one its place: it shall not be the one that was lost just now.
-func (h *hosts) begun(targets, others []target) {
+func (h *hostProvider) begun(targets, others []target) {
 	var known []target
 	if len(h.targets) > 0 {
 		known = slices.Concat(h.targets[h.next:], h.targets[:h.next])
@@ -190,7 +190,7 @@ func inOrder(known, targets []target) []target {
 }
 
 // take returns the next server, and whether it is the last of its round; h.mu is held.
-func (h *hosts) take() (t target, last bool) {
+func (h *hostProvider) take() (t target, last bool) {
 	i := h.tries - len(h.targets)
 	h.tries++
 	last = h.tries >= h.round()
@@ -205,7 +205,7 @@ func (h *hosts) take() (t target, last bool) {
 
 // ended notes the end of an attempt, or of the connection that it led to, which may have held for a
 // while. If its server was taken off the list that is no failure.
-func (h *hosts) ended(a *attempt, held bool) {
+func (h *hostProvider) ended(a *attempt, held bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
@@ -218,14 +218,14 @@ func (h *hosts) ended(a *attempt, held bool) {
 }
 
 // stop ends the attempts.
-func (h *hosts) stop() {
+func (h *hostProvider) stop() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.stopped = true
 }
 
 // pause returns how long to wait before the next attempt: nothing for the first round.
-func (h *hosts) pause() (d time.Duration, stopped bool) {
+func (h *hostProvider) pause() (d time.Duration, stopped bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.failures < h.round() {
@@ -235,7 +235,7 @@ func (h *hosts) pause() (d time.Duration, stopped bool) {
 }
 
 // connected notes that a server has accepted a session: the next attempt begins a round.
-func (h *hosts) connected() {
+func (h *hostProvider) connected() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.due = true
@@ -243,7 +243,7 @@ func (h *hosts) connected() {
 
 // driverHosts is what the driver sees of hosts. Which server is next is decided when it is dialed,
 // behind the pause: the list may have changed meanwhile.
-type driverHosts struct{ *hosts }
+type driverHosts struct{ *hostProvider }
 
 var _ zk.HostProvider = driverHosts{}
 

@@ -6,9 +6,9 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 )
 
-// Answers is what becomes known of the connection by requests that are made with a context
-// of [Observe]. It is complete when the last of them has returned.
-type Answers struct {
+// ExchangeInfo is what becomes known of the connection by requests that are made with a context
+// of [WithExchangeInfo]. It is complete when the last of them has returned.
+type ExchangeInfo struct {
 	Server  string // that answered last, as the client was given it
 	Peer    string // its address
 	Session int64
@@ -19,15 +19,15 @@ type Answers struct {
 
 type answersKey struct{}
 
-// Observe returns a context that has [Conn.Do] note in a what it learns. The calls must be
+// WithExchangeInfo returns a context that has [Conn.Do] note in a what it learns. The calls must be
 // made one after the other.
-func Observe(ctx context.Context, a *Answers) context.Context {
+func WithExchangeInfo(ctx context.Context, a *ExchangeInfo) context.Context {
 	return context.WithValue(ctx, answersKey{}, a)
 }
 
 // observe notes an exchange, if somebody wants to know.
 func (b *batch) observe(ctx context.Context, w *muxConn) {
-	a, ok := ctx.Value(answersKey{}).(*Answers)
+	a, ok := ctx.Value(answersKey{}).(*ExchangeInfo)
 	if !ok {
 		return
 	}
@@ -48,10 +48,10 @@ func (b *batch) observe(ctx context.Context, w *muxConn) {
 func (c *Conn) Server() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.wire == nil {
+	if c.mux == nil {
 		return ""
 	}
-	return c.wire.server
+	return c.mux.server
 }
 
 // WatchCounts are how many watches the server has, by their type.
@@ -61,12 +61,12 @@ type WatchCounts struct{ Data, Children, Persistent int }
 func (c *Conn) WatchCounts() (n WatchCounts) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.wire == nil {
+	if c.mux == nil {
 		return n
 	}
-	c.wire.mu.Lock()
-	defer c.wire.mu.Unlock()
-	for key := range c.wire.watches.watches {
+	c.mux.mu.Lock()
+	defer c.mux.mu.Unlock()
+	for key := range c.mux.watches.watches {
 		if key.kind == WatchKind(jute.WatcherChildren) {
 			n.Children++
 		} else {

@@ -1,0 +1,198 @@
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+)
+
+// closeWait bounds the clean-up of a Close whose context has ended.
+const closeWait = time.Second
+
+type phase int
+
+const (
+	latent   phase = iota
+	starting       // begin runs
+	started
+	closed
+)
+
+// Lifecycle is the life of one component. The zero value is that of a component that has not
+// been started. All methods may be called from several goroutines.
+type Lifecycle struct {
+	mu    sync.Mutex
+	phase phase
+	end   context.CancelCauseFunc // of begin and work; nil when neither has been called
+	idle  chan struct{}           // closed when begin has failed, or work has returned
+	begun bool                    // begin has succeeded
+	done  chan struct{}           // see Done
+	over  chan struct{}           // closed when the first Close has ended, with err set
+	err   error
+}
+
+// Start calls begin, and when that returns nil, work on a goroutine of its own; a nil work is
+// none. The context of begin ends with ctx or with Close. The context of work has the values of
+// ctx and ends with Close. Both must return soon after that.
+//
+// When begin fails, its error is returned, and Start may be called again. Other errors:
+// framework.ErrAlreadyStarted, framework.ErrClosed, also when Close was called while begin ran,
+// and framework.ErrInvalidOption for a nil context.
+func (l *Lifecycle) Start(ctx context.Context, begin func(ctx context.Context) error, work func(ctx context.Context)) error {
+	if ctx == nil {
+		return errNilContext()
+	}
+	life, idle, err := l.enter(ctx)
+	if err != nil {
+		return err
+	}
+	working := false
+	defer func() {
+		if !working { // also when begin panics
+			close(idle)
+		}
+	}()
+	err = beginUntil(ctx, life, begin)
+	if err = l.settle(err); err != nil || work == nil {
+		return err
+	}
+	working = true
+	go func() {
+		defer close(idle)
+		work(life)
+	}()
+	return nil
+}
+
+// enter takes note of a Start.
+func (l *Lifecycle) enter(ctx context.Context) (life context.Context, idle chan struct{}, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch l.phase {
+	case closed:
+		return nil, nil, framework.ErrClosed
+	case starting, started:
+		return nil, nil, framework.ErrAlreadyStarted
+	}
+	l.phase = starting
+	life, l.end = context.WithCancelCause(context.WithoutCancel(ctx))
+	l.idle = make(chan struct{})
+	return life, l.idle, nil
+}
+
+// beginUntil calls begin with a context that ends with both ctx and life.
+func beginUntil(ctx, life context.Context, begin func(ctx context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stop := context.AfterFunc(life, func() { cancel(context.Cause(life)) })
+	defer stop()
+	return begin(ctx)
+}
+
+// settle takes note of how begin ended, and returns what Start returns.
+func (l *Lifecycle) settle(err error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.begun = err == nil
+	switch {
+	case l.phase == closed && err == nil:
+		return framework.ErrClosed // Close takes back what begin has done
+	case l.phase == closed:
+		return fmt.Errorf("%w: %w", framework.ErrClosed, err)
+	case err != nil:
+		l.phase = latent
+		l.end(nil)
+	default:
+		l.phase = started
+	}
+	return err
+}
+
+// Close ends the contexts of begin and work, and waits until they have returned. If begin has
+// succeeded, Close then calls end, with ctx, or with a context of one second if ctx has ended; a
+// nil end is none. Later calls wait for the first one and return its error, and call nothing.
+func (l *Lifecycle) Close(ctx context.Context, end func(ctx context.Context) error) error {
+	if ctx == nil {
+		return errNilContext()
+	}
+	ctx, cancel := CleanUp(ctx)
+	defer cancel()
+	idle, first := l.leave()
+	if !first {
+		select {
+		case <-l.over:
+			return l.err
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	defer close(l.over)
+	if idle != nil {
+		<-idle
+	}
+	if l.begun && end != nil {
+		l.err = end(ctx)
+	}
+	return l.err
+}
+
+// leave takes note of a Close, and tells whether it is the first.
+func (l *Lifecycle) leave() (idle <-chan struct{}, first bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.phase == closed {
+		return nil, false
+	}
+	l.phase = closed
+	l.over = make(chan struct{})
+	close(l.doneLocked())
+	if l.end != nil {
+		l.end(framework.ErrClosed)
+	}
+	return l.idle, true
+}
+
+// Started returns nil between a successful Start and Close, else framework.ErrNotStarted or
+// framework.ErrClosed.
+func (l *Lifecycle) Started() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch l.phase {
+	case started:
+		return nil
+	case closed:
+		return framework.ErrClosed
+	default:
+		return framework.ErrNotStarted
+	}
+}
+
+// Done returns a channel that is closed when Close is called.
+func (l *Lifecycle) Done() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.doneLocked()
+}
+
+func (l *Lifecycle) doneLocked() chan struct{} {
+	if l.done == nil {
+		l.done = make(chan struct{})
+	}
+	return l.done
+}
+
+// CleanUp returns the context in which a Close cleans up: ctx, or one of a second with the
+// values of ctx if that has ended.
+func CleanUp(ctx context.Context) (context.Context, context.CancelFunc) {
+	if ctx.Err() == nil {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), closeWait)
+}
+
+func errNilContext() error {
+	return fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+}
