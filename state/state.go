@@ -26,7 +26,10 @@
 // before the first connection.
 package state
 
-import "fmt"
+import (
+	"fmt"
+	"log/slog"
+)
 
 // ConnectionState is the state of a client's connection. The zero value means that there
 // has been no connection yet, and that no operation has failed for want of one.
@@ -60,6 +63,9 @@ func (s ConnectionState) String() string {
 	}
 	return names[s]
 }
+
+// LogValue returns the text of String: a slog.JSONHandler would write the number.
+func (s ConnectionState) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
 // IsConnected tells whether reads can be served.
 //

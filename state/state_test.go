@@ -20,8 +20,8 @@ func TestNamesAreThoseOfJava(t *testing.T) {
 		-1:                "ConnectionState(-1)",
 		6:                 "ConnectionState(6)",
 	} {
-		if got := s.String(); got != want {
-			t.Errorf("%d: %q, want %q", int(s), got, want)
+		if got := s.String(); got != want || s.LogValue().String() != want {
+			t.Errorf("%d: %q, in a log %q, want %q", int(s), got, s.LogValue(), want)
 		}
 	}
 }
