@@ -51,10 +51,19 @@ type report struct {
 type places struct {
 	leader, faulty   *curatortest.Member
 	holders, waiters []*curatortest.Member
+	first            *curatortest.Member // of the holders', the one that they begin with; nil for any
 }
 
 // place gives the servers their parts.
 func (r *round) place(s *servers, random *rand.Rand) places {
+	at := r.placeHolders(s, random)
+	if r.scenario.moves {
+		at.holders, at.first = s.Members(), at.faulty
+	}
+	return at
+}
+
+func (r *round) placeHolders(s *servers, random *rand.Rand) places {
 	leader := s.Leader()
 	var followers []*curatortest.Member
 	for _, m := range s.Members() {
@@ -66,11 +75,11 @@ func (r *round) place(s *servers, random *rand.Rand) places {
 	faulty, other := followers[i], followers[1-i]
 	switch r.scenario.holders {
 	case onLeader:
-		return places{leader, leader, []*curatortest.Member{leader}, followers}
+		return places{leader: leader, faulty: leader, holders: []*curatortest.Member{leader}, waiters: followers}
 	case everywhere:
-		return places{leader, leader, s.Members(), s.Members()}
+		return places{leader: leader, faulty: leader, holders: s.Members(), waiters: s.Members()}
 	default:
-		return places{leader, faulty, []*curatortest.Member{faulty}, []*curatortest.Member{leader, other}}
+		return places{leader: leader, faulty: faulty, holders: []*curatortest.Member{faulty}, waiters: []*curatortest.Member{leader, other}}
 	}
 }
 
@@ -82,7 +91,7 @@ func (r *round) newPairs() []*pair {
 			for range r.pairs {
 				pairs = append(pairs, &pair{
 					Pair: verdict.Pair{Case: verdict.Case{Scenario: r.scenario.name, Policy: policy.name, Timeout: timeout}},
-					rule: r.rule, policy: policy, timeout: timeout / time.Duration(r.scale),
+					rule: r.rule, moves: r.scenario.moves, policy: policy, timeout: timeout / time.Duration(r.scale),
 					path:  fmt.Sprintf("/round-%d/lock-%d", r.number, len(pairs)),
 					pings: make(pingWatch),
 				})
