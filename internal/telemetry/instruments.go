@@ -90,7 +90,7 @@ func (t *Telemetry) Transition(s state.ConnectionState, session int64) {
 	if t == nil {
 		return
 	}
-	t.transitions.Add(nowhere, 1, t.options.of(labels{state: states[s]}).add...)
+	t.transitions.Add(background, 1, t.options.of(labels{state: states[s]}).add...)
 	switch {
 	case s.IsConnected():
 		t.connected.Store(true)
@@ -110,7 +110,7 @@ func (t *Telemetry) Expired(session int64, presumed bool) {
 	if presumed {
 		cause = tracing.CauseLocalDeadline
 	}
-	t.expirations.Add(nowhere, 1, t.options.of(labels{expirationCause: cause}).add...)
+	t.expirations.Add(background, 1, t.options.of(labels{expirationCause: cause}).add...)
 	t.driver.event("session-expired", session)
 }
 
