@@ -113,7 +113,8 @@ func (c *Client) State() ClientState {
 	return c.core.phase()
 }
 
-// ConnectionState returns the connection's current state, zero before the first connection.
+// ConnectionState returns the connection's current state. Before the first connection it is zero
+// or, as soon as an operation has failed for want of a connection, state.Suspended.
 func (c *Client) ConnectionState() state.ConnectionState {
 	if conn := c.conn(); conn != nil {
 		return conn.State()
@@ -213,6 +214,11 @@ func (c *Client) Namespace() string {
 // is delivered, in order, on a goroutine of the listener's own; the context ends with
 // the client. A listener may block and may call the client, also Close, with the context
 // it was given.
+//
+// The first connection is state.Connected (state.ReadOnly to a server without a quorum). If an
+// operation fails before because there is no connection, when its retries or the deadline of
+// its context are over, state.Suspended comes ahead of it, once. LOST never does: there is no
+// session yet.
 //
 // Java: getConnectionStateListenable.
 func (c *Client) ConnectionStateListenable() listen.Listenable[state.ConnectionState] {

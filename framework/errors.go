@@ -86,7 +86,20 @@ var (
 
 // OpError is the error of an operation.
 type OpError struct {
-	Op       string // "create", "getData", ...
+	// Op is the operation, as one of these words:
+	//
+	//   - create, delete, exists (CheckExists), getData, setData, getChildren, getACL, setACL,
+	//     sync, getConfig, reconfig, addAuth: the method of Client;
+	//   - addWatch, removeWatches: Client.Watches, and RemoveWatchers;
+	//   - multi, batch: Client.Transaction and Client.Batch as a whole;
+	//   - check: an operation of a transaction, and the Verify of a lock's lease;
+	//   - mkdirs: Mkdirs and EnsureContainers of package framework/paths, for a path that they refuse;
+	//   - connect: BlockUntilConnected.
+	//
+	// Operations that recipes send have the word of what they send. Spans and metrics have the
+	// same words as db.operation.name, except for getChildren2 (getChildren), auth (addAuth), and
+	// multi when several nodes are created or deleted in one request.
+	Op       string
 	Path     string
 	Attempts int   // how often it was tried
 	Err      error // one of the errors above, a context's error, or both

@@ -3,6 +3,7 @@ package locks
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -145,6 +146,9 @@ func (r LossReason) String() string {
 	}
 	return fmt.Sprintf("LossReason(%d)", int(r))
 }
+
+// LogValue returns the text of String: a slog.JSONHandler would write the number.
+func (r LossReason) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
 func (r LossReason) text() string {
 	if reason, ok := lossReasons[r]; ok {

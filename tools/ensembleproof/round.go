@@ -2,10 +2,8 @@ package main
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"time"
 
-	"github.com/go-curator/curator/tools/curatortest"
 	"github.com/go-curator/curator/tools/ensembleproof/internal/verdict"
 )
 
@@ -45,42 +43,6 @@ type report struct {
 	retries  int           // of the waiters
 	lateness time.Duration // of this process, at most
 	took     time.Duration
-}
-
-// places says which servers have which part in a round.
-type places struct {
-	leader, faulty   *curatortest.Member
-	holders, waiters []*curatortest.Member
-	first            *curatortest.Member // of the holders', the one that they begin with; nil for any
-}
-
-// place gives the servers their parts.
-func (r *round) place(s *servers, random *rand.Rand) places {
-	at := r.placeHolders(s, random)
-	if r.scenario.moves {
-		at.holders, at.first = s.Members(), at.faulty
-	}
-	return at
-}
-
-func (r *round) placeHolders(s *servers, random *rand.Rand) places {
-	leader := s.Leader()
-	var followers []*curatortest.Member
-	for _, m := range s.Members() {
-		if m != leader {
-			followers = append(followers, m)
-		}
-	}
-	i := random.IntN(len(followers))
-	faulty, other := followers[i], followers[1-i]
-	switch r.scenario.holders {
-	case onLeader:
-		return places{leader: leader, faulty: leader, holders: []*curatortest.Member{leader}, waiters: followers}
-	case everywhere:
-		return places{leader: leader, faulty: leader, holders: s.Members(), waiters: s.Members()}
-	default:
-		return places{leader: leader, faulty: faulty, holders: []*curatortest.Member{faulty}, waiters: []*curatortest.Member{leader, other}}
-	}
 }
 
 // newPairs returns pairs for every policy and timeout, none of which is started.

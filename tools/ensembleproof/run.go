@@ -15,7 +15,7 @@ import (
 func (r *round) run(ctx context.Context, s *servers, now func() time.Duration) (rep report, err error) {
 	start := now()
 	random := rand.New(rand.NewPCG(r.seed, uint64(r.number)))
-	at := r.place(s, random)
+	at := r.scenario.place(s, random)
 	shortest, _ := r.timeout()
 	pairs := r.newPairs()
 	pinging := pairs[random.IntN(len(pairs))]

@@ -83,7 +83,7 @@ var rest = []Section{
 	}},
 	{Title: "Contracts that programs implement", Rows: []Parity{
 		{"ACLProvider.getAclForPath", "ACLProvider.ACLForPath", "", ""},
-		{"ACLProvider.getDefaultAcl", "", Needless, "`ACLForPath` always has an answer"},
+		{"ACLProvider.getDefaultAcl", "ACLDefaulter.DefaultACL", "", "optional"},
 		{"BackgroundCallback.processResult", "CreateBuilder.InBackground", "", "a function; every builder has it"},
 		{"CompressionProvider.compress", "CompressionProvider.Compress", "", ""},
 		{"CompressionProvider.decompress", "CompressionProvider.Decompress", "", ""},
@@ -110,7 +110,7 @@ var rest = []Section{
 		{"ConnectionState.CONNECTED", "state.Connected", "", ""},
 		{"ConnectionState.SUSPENDED", "state.Suspended", "", ""},
 		{"ConnectionState.RECONNECTED", "state.Reconnected", "", ""},
-		{"ConnectionState.LOST", "state.Lost", "", ""},
+		{"ConnectionState.LOST", "state.Lost", "", "never before the first connection: there is no session yet"},
 		{"ConnectionState.READ_ONLY", "state.ReadOnly", "", "with WithReadOnly"},
 		{"ConnectionState.isConnected", "state.ConnectionState.IsConnected", "", ""},
 		{"ConnectionStateListener.stateChanged", "Client.ConnectionStateListenable", "", "a function"},
