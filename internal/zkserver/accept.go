@@ -74,9 +74,15 @@ func (t *acceptTrouble) ended() { t.failures, t.pause = 0, 0 }
 // isTemporary tells whether accepting may succeed later. What a connection that has failed
 // before it was accepted leaves behind is such an error, too.
 func isTemporary(err error) bool {
+	for _, errno := range []error{
+		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.ECONNRESET,
+	} {
+		if errors.Is(err, errno) {
+			return true
+		}
+	}
 	var temporary interface{ Temporary() bool }
-	return errors.As(err, &temporary) && temporary.Temporary() ||
-		errors.Is(err, syscall.ENOBUFS) || errors.Is(err, syscall.ENOMEM)
+	return errors.As(err, &temporary) && temporary.Temporary()
 }
 
 // awaitRoom waits for a time, or until a connection has ended. It is false after Close.

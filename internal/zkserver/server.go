@@ -13,6 +13,9 @@ import (
 // ErrServerClosed is what Serve returns after Close.
 var ErrServerClosed = errors.New("server closed")
 
+// pause is a Pause that has not ended.
+type pause struct{ release func() }
+
 // Server is a ZooKeeper server in memory. It is made by New.
 type Server struct {
 	config Config

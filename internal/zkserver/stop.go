@@ -4,9 +4,6 @@ import (
 	"sync"
 )
 
-// pause is a Pause that has not ended.
-type pause struct{ release func() }
-
 // Pause stops the server as SIGSTOP would, until resume is called, which may be called
 // more than once: it does not read, answer or expire. Time goes on meanwhile. At the resume
 // the sessions end that have not been heard of for too long, even if requests of their
