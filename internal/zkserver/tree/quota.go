@@ -52,10 +52,11 @@ func (q *quotas) created(ns nodes, path string, n *node) (undo func()) {
 	if on, ok := quotaOf(path, limitsName); ok {
 		undo = q.limit(on, true)
 	}
+	size := int64(len(n.data)) // as ZooKeeper counts it: before it writes the data itself
 	if on, ok := quotaOf(path, statsName); ok {
 		n.data = usage(ns, on).format()
 	}
-	return both(q.add(ns, path, 1, int64(len(n.data))), undo)
+	return both(q.add(ns, path, 1, size), undo)
 }
 
 // deleted takes note of the end of a node, which is not among the nodes any more, and returns
