@@ -53,11 +53,13 @@ func (s *Server) stop() {
 }
 
 // Start serves again after Stop. Each session has its full timeout anew, as when ZooKeeper
-// reads them from disk, and watches are gone. A server that was not stopped goes on.
-func (s *Server) Start() {
+// reads them from disk, and watches are gone. A server that was not stopped goes on. The result
+// is false for one that was closed.
+func (s *Server) Start() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.start()
+	return !s.closed
 }
 
 // start is Start. The caller holds the lock.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -17,8 +16,8 @@ const (
 )
 
 // Ensemble is one or more real ZooKeeper servers, each behind a proxy through which its
-// network can be broken. It has no method to expire a session: that is up to the servers,
-// and takes a partition, or a client that is stopped, and time.
+// network can be broken. Its own methods are about all servers and their clients, as those of
+// [ZooKeeper] are; those of [Member] are about one server. Java: TestingCluster.
 type Ensemble struct {
 	tb      TB
 	noTest  *noTest // what tb is if NewReal started the servers
@@ -27,6 +26,7 @@ type Ensemble struct {
 	peers   *wiring // nil for one server
 
 	authority *authority // nil without TLS
+	granted   granted
 }
 
 // Real starts one real server from ZOOKEEPER_HOME or the distribution's jars, and stops it
@@ -36,6 +36,7 @@ type Ensemble struct {
 // Without ZooKeeper on the machine it says what to install: the test fails if the
 // environment variable CI is "true", and is skipped otherwise.
 func Real(tb TB, opts ...Option) *Ensemble {
+	mustHaveTB(tb, "Real")
 	tb.Helper()
 	return startReal(tb, 1, opts)
 }
@@ -43,6 +44,7 @@ func Real(tb TB, opts ...Option) *Ensemble {
 // RealEnsemble starts n real servers that form an ensemble, and waits until each of them
 // serves; else it is as Real.
 func RealEnsemble(tb TB, n int, opts ...Option) *Ensemble {
+	mustHaveTB(tb, "RealEnsemble")
 	tb.Helper()
 	return startReal(tb, n, opts)
 }
@@ -85,6 +87,9 @@ func newEnsemble(n int, opts []Option) (*Ensemble, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("%w: %d servers", ErrInvalidOption, n)
 	}
+	if c.security.saslRequired && len(c.nodes) > 0 {
+		return nil, fmt.Errorf("%w: WithNodes: servers WithSASLRequired let nobody make nodes who has no name", ErrInvalidOption)
+	}
 	if option, why := c.security.mistake(n); why != "" {
 		return nil, fmt.Errorf("%w: %s: %s", ErrInvalidOption, option, why)
 	}
@@ -97,7 +102,7 @@ func newEnsemble(n int, opts []Option) (*Ensemble, error) {
 	}
 	for attempt := 1; ; attempt++ {
 		e, err := tryEnsemble(in, n, c)
-		if err == nil || attempt == 3 {
+		if err == nil || attempt == 3 || errors.Is(err, ErrInvalidOption) {
 			return e, err
 		}
 	}
@@ -116,6 +121,9 @@ func tryEnsemble(in installation, n int, c config) (*Ensemble, error) {
 	if err == nil {
 		err = e.start(setups)
 	}
+	if err == nil {
+		err = e.create(c.nodes)
+	}
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -131,17 +139,7 @@ func (e *Ensemble) start(setups []setup) error {
 		}
 		e.members = append(e.members, m)
 	}
-	for _, m := range e.members {
-		if err := m.launch(); err != nil {
-			return err
-		}
-	}
-	for _, m := range e.members {
-		if err := m.awaitServing(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return e.startStopped()
 }
 
 // Close stops the servers and removes their data. It can be called more than once. Its
@@ -158,17 +156,15 @@ func (e *Ensemble) Close() error {
 	return errors.Join(os.RemoveAll(e.dir), e.noTest.err())
 }
 
-// ConnectString names every server.
-func (e *Ensemble) ConnectString() string {
-	var addresses []string
-	for _, m := range e.members {
-		addresses = append(addresses, m.ConnectString())
+// Member returns server i, from 0. The test fails if there is none.
+func (e *Ensemble) Member(i int) *Member {
+	e.tb.Helper()
+	if i < 0 || i >= len(e.members) {
+		e.tb.Fatalf("Member(%d): the servers have the numbers 0 to %d", i, len(e.members)-1)
+		return e.members[0]
 	}
-	return strings.Join(addresses, ",")
+	return e.members[i]
 }
-
-// Member returns server i, from 0.
-func (e *Ensemble) Member(i int) *Member { return e.members[i] }
 
 // Members returns every server, in the order of their numbers.
 func (e *Ensemble) Members() []*Member { return slices.Clone(e.members) }
