@@ -3,171 +3,81 @@ package curatortest
 import (
 	"errors"
 	"fmt"
-	"net"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/zkserver/rawclient"
 )
 
-// takeoverTimeout is how long one server may take to end a session.
-const takeoverTimeout = 5 * time.Second
+// Ensemble is one or more real ZooKeeper servers, each behind a proxy through which its
+// network can be broken. Its own methods are about all servers and their clients, as those of
+// [ZooKeeper] are; those of [Member] are about one server. Java: TestingCluster.
+type Ensemble struct {
+	tb      TB
+	noTest  *noTest // what tb is if NewReal started the servers
+	dir     string
+	members []*Member
+	peers   *wiring // nil for one server
 
-// granted are the sessions that clients were granted, as the proxies have read them.
-type granted struct {
-	mu       sync.Mutex
-	sessions map[int64]jute.ConnectResponse
+	authority *authority // nil without TLS
+	granted   granted
 }
 
-func (g *granted) add(session jute.ConnectResponse) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.sessions == nil {
-		g.sessions = map[int64]jute.ConnectResponse{}
-	}
-	g.sessions[session.SessionID] = session
-}
-
-func (g *granted) get(id int64) (jute.ConnectResponse, bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	session, ok := g.sessions[id]
-	return session, ok
-}
-
-// MemberOf returns the server that a client is connected to, nil while it has no connection. By
-// the time it is used, it may be another one. A client that is not connected through this
-// ensemble's ConnectString or TLSConnectString has none. A nil client fails the test.
-// Java: TestingCluster.findConnectionInstance.
-func (e *Ensemble) MemberOf(client *framework.Client) *Member {
-	e.tb.Helper()
-	if client == nil {
-		e.tb.Fatalf("MemberOf: client is nil")
-		return nil
-	}
-	server := client.Server()
+// ConnectString names every server.
+func (e *Ensemble) ConnectString() string {
+	var addresses []string
 	for _, m := range e.members {
-		if server == m.proxy.address() || m.secure != nil && server == m.secure.address() {
-			return m
+		addresses = append(addresses, m.ConnectString())
+	}
+	return strings.Join(addresses, ",")
+}
+
+// Member returns server i, from 0. The test fails if there is none.
+func (e *Ensemble) Member(i int) *Member {
+	e.tb.Helper()
+	if i < 0 || i >= len(e.members) {
+		e.tb.Fatalf("Member(%d): the servers have the numbers 0 to %d", i, len(e.members)-1)
+		return e.members[0]
+	}
+	return e.members[i]
+}
+
+// Members returns every server, in the order of their numbers.
+func (e *Ensemble) Members() []*Member { return slices.Clone(e.members) }
+
+// Leader returns the leader: the one server, if there is no other. It waits for an
+// election that is under way. While two servers take themselves for the leader, one of which
+// was deposed, it returns either: see Member.Mode.
+func (e *Ensemble) Leader() *Member {
+	e.tb.Helper()
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for end := time.Now().Add(startTimeout); time.Now().Before(end); <-ticker.C {
+		for _, m := range e.members {
+			if mode := m.Mode(); mode != "" && mode != "follower" {
+				return m
+			}
 		}
 	}
-	return nil
+	e.tb.Fatalf("no leader of ZooKeeper after %v", startTimeout)
+	return e.members[0]
 }
 
-// proxies are those between clients and servers.
-func (e *Ensemble) proxies() []*proxy {
-	var all []*proxy
+// Close stops the servers and removes their data. It can be called more than once. Its
+// error tells, too, what went wrong before where there was no test to fail.
+func (e *Ensemble) Close() error {
+	var wg sync.WaitGroup
 	for _, m := range e.members {
-		all = append(all, m.proxy)
-		if m.secure != nil {
-			all = append(all, m.secure)
-		}
+		wg.Go(m.close)
 	}
-	return all
-}
-
-// clients is the link between clients and all servers.
-func (e *Ensemble) clients(d Direction) Link {
-	link := Link{tb: e.tb}
-	for _, p := range e.proxies() {
-		link.ways = append(link.ways, proxyWay{p, d, clientPort})
+	wg.Wait()
+	if e.peers != nil {
+		e.peers.close()
 	}
-	return link
-}
-
-// Disconnect closes every connection between clients and servers at once; clients reconnect.
-func (e *Ensemble) Disconnect() {
-	for _, p := range e.proxies() {
-		p.disconnect()
-	}
-}
-
-// Refuse closes new connections of clients at once until accept is called or the test ends.
-// Those that there are stay.
-func (e *Ensemble) Refuse() (accept func()) {
-	var accepts []func()
-	for _, p := range e.proxies() {
-		accepts = append(accepts, p.refuse())
-	}
-	accept = inOrder(accepts)
-	e.tb.Cleanup(accept)
-	return accept
-}
-
-// Partition lets nothing through between clients and the servers in the given direction,
-// without closing connections, until heal is called or the test ends. What was on its way
-// arrives late. The servers reach each other. See Member.Partition and Link for less.
-func (e *Ensemble) Partition(d Direction) (heal func()) {
-	e.tb.Helper()
-	if !checkDirection(e.tb, "Partition", d) {
-		return func() {}
-	}
-	return e.clients(d).Silence()
-}
-
-// ExpireSession ends a session now, with its ephemeral nodes, as its timeout would; an unknown
-// one is ignored, and one that is over. No server does this at somebody's word: the session is
-// continued on another connection, with the password that the proxies have read, and closed.
-// Clients are cut off for that moment. The test fails if no server answers.
-//
-// Handshakes WithTLS cannot be read: the test fails if the session is unknown and the servers
-// have that. Java: KillSession.kill.
-func (e *Ensemble) ExpireSession(id int64) {
-	e.tb.Helper()
-	session, known := e.granted.get(id)
-	switch {
-	case id == 0:
-		return
-	case !known && e.authority != nil:
-		e.tb.Fatalf("expire session %#x: no client has it on the port without TLS, and handshakes with TLS cannot be read", id)
-		return
-	case !known:
-		return
-	}
-	// The client must not get through meanwhile: it would take the session back.
-	var heals []func()
-	for _, p := range e.proxies() {
-		heals = append(heals, p.hold(Both))
-	}
-	defer inOrder(heals)()
-	var errs []error
-	for _, m := range e.members {
-		err := m.closeSession(session)
-		if err == nil || errors.Is(err, rawclient.ErrExpired) {
-			return
-		}
-		errs = append(errs, err)
-	}
-	e.tb.Fatalf("expire session %#x: %v", id, errors.Join(errs...))
-}
-
-// closeSession continues a session here, and closes it.
-func (m *Member) closeSession(session jute.ConnectResponse) error {
-	c, err := m.dialRaw(jute.ConnectRequest{TimeOut: session.TimeOut, SessionID: session.SessionID, Passwd: session.Passwd})
-	if err != nil {
-		return err
-	}
-	defer c.Conn.Close()
-	reply, err := c.Do(jute.OpClose, nil)
-	if err == nil && reply.Err != jute.CodeOK {
-		err = fmt.Errorf("closeSession: code %d", reply.Err)
-	}
-	return err
-}
-
-// dialRaw connects to the server itself, past its proxy.
-func (m *Member) dialRaw(req jute.ConnectRequest) (*rawclient.Client, error) {
-	conn, err := net.DialTimeout("tcp", m.setup.address(), takeoverTimeout)
-	if err != nil {
-		return nil, err
-	}
-	if err := conn.SetDeadline(time.Now().Add(takeoverTimeout)); err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
-	return rawclient.Connect(conn, req)
+	return errors.Join(os.RemoveAll(e.dir), e.noTest.err())
 }
 
 // create makes the nodes that the ensemble starts with.
@@ -194,35 +104,6 @@ func (e *Ensemble) create(nodes []node) error {
 	return err
 }
 
-// Pause stops the servers' processes with SIGSTOP until resume is called or the test ends.
-func (e *Ensemble) Pause() (resume func()) {
-	e.tb.Helper()
-	var resumes []func()
-	for _, m := range e.members {
-		resumes = append(resumes, m.Pause())
-	}
-	return inOrder(resumes)
-}
-
-// Stop asks every server to end, and waits until they have; Start starts them again.
-// Java: TestingCluster.stop.
-func (e *Ensemble) Stop() {
-	var wg sync.WaitGroup
-	for _, m := range e.members {
-		wg.Go(m.Stop)
-	}
-	wg.Wait()
-}
-
-// Start starts those servers that do not run, with the data that they had, and waits until
-// every server serves. Java: TestingCluster.start.
-func (e *Ensemble) Start() {
-	e.tb.Helper()
-	if err := e.startStopped(); err != nil {
-		e.tb.Fatalf("start ZooKeeper: %v", err)
-	}
-}
-
 // startStopped is Start, with an error. A server of an ensemble serves only when most of them
 // run.
 func (e *Ensemble) startStopped() error {
@@ -237,21 +118,4 @@ func (e *Ensemble) startStopped() error {
 		}
 	}
 	return nil
-}
-
-// Restart stops every server and starts it again with the data that it had. It waits until
-// every server serves.
-func (e *Ensemble) Restart() {
-	e.tb.Helper()
-	e.Stop()
-	e.Start()
-}
-
-// ConnectString names every server.
-func (e *Ensemble) ConnectString() string {
-	var addresses []string
-	for _, m := range e.members {
-		addresses = append(addresses, m.ConnectString())
-	}
-	return strings.Join(addresses, ",")
 }

@@ -2,35 +2,10 @@ package curatortest
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/go-curator/curator/internal/zkserver"
 )
-
-// Direction is a direction of the network.
-type Direction int
-
-// The directions.
-const (
-	Both Direction = iota
-	ToServer
-	ToClient
-)
-
-// String returns the direction's name.
-func (d Direction) String() string {
-	switch d {
-	case Both:
-		return "Both"
-	case ToServer:
-		return "ToServer"
-	case ToClient:
-		return "ToClient"
-	default:
-		return fmt.Sprintf("Direction(%d)", int(d))
-	}
-}
 
 // untilEnd has undo called at the end of the test, and returns it.
 func (s *Server) untilEnd(undo func()) func() {
@@ -127,44 +102,6 @@ func (s *Server) Restart() { s.zookeeper.Restart(true) }
 // its disk had been lost. As by ZooKeeper, clients that have seen a later state are turned
 // away until the new server gets as far.
 func (s *Server) RestartEmpty() { s.zookeeper.Restart(false) }
-
-// Rule picks requests and says what happens to them.
-type Rule struct {
-	// Op is the operation: "create", "delete", "getData", "multi". "create",
-	// "getChildren" and "setWatches" are their later forms, such as create2, too;
-	// "createSession" is a client's handshake. "" is any but createSession and ping.
-	Op string
-	// Path is a path, or a prefix that ends in /** and means everything below; "" is any.
-	// A multi is picked if one of its operations is on the path. A sequential create has
-	// the path that the client sends, without the number.
-	Path string
-	// SessionID is the session; 0 is any.
-	SessionID int64
-	// Times is how often; 0 is once.
-	Times int
-	// Do is what happens.
-	Do Fate
-}
-
-// Fate is what happens to a request.
-type Fate struct {
-	fate  zkserver.Fate
-	fails bool
-	err   error         // of Fail, whose code is looked up by Inject
-	after time.Duration // of Delay
-}
-
-// Delay answers d later. What the connection is sent after that waits behind the answer.
-func Delay(d time.Duration) Fate { return Fate{fate: zkserver.Delay(d), after: d} }
-
-// Fail answers with err, one of package framework's, and does not do the request.
-func Fail(err error) Fate { return Fate{fails: true, err: err} }
-
-// CutBefore closes the connection without applying the request.
-func CutBefore() Fate { return Fate{fate: zkserver.CutBefore()} }
-
-// CutAfter applies the request and closes the connection without answering.
-func CutAfter() Fate { return Fate{fate: zkserver.CutAfter()} }
 
 // coded is an error that a server can answer with.
 type coded interface {

@@ -3,6 +3,7 @@ package curatortest
 import (
 	"encoding/binary"
 	"io"
+	"sync"
 
 	"github.com/go-curator/curator/internal/jute"
 )
@@ -47,4 +48,26 @@ func (g *greeting) listen(b []byte) {
 		}
 	}
 	g.tell, g.first = nil, nil
+}
+
+// granted are the sessions that clients were granted, as the proxies have read them.
+type granted struct {
+	mu       sync.Mutex
+	sessions map[int64]jute.ConnectResponse
+}
+
+func (g *granted) add(session jute.ConnectResponse) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.sessions == nil {
+		g.sessions = map[int64]jute.ConnectResponse{}
+	}
+	g.sessions[session.SessionID] = session
+}
+
+func (g *granted) get(id int64) (jute.ConnectResponse, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	session, ok := g.sessions[id]
+	return session, ok
 }

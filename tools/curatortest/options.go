@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkserver"
 )
 
@@ -148,6 +149,14 @@ func WithNodes(nodes map[string]string) Option {
 		}
 		c.nodes = made
 	})
+}
+
+// refusedNode is the error about a node that a server does not take.
+func refusedNode(n node, code jute.Code) error {
+	if code == jute.CodeOK {
+		return nil
+	}
+	return fmt.Errorf("%w: WithNodes: %q is no path, or cannot be created (%d)", ErrInvalidOption, n.path, code)
 }
 
 // WithSettings adds lines to the configuration of real servers, zoo.cfg, by their names, such

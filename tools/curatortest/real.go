@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
-	"sync"
 	"time"
 )
 
@@ -14,20 +12,6 @@ const (
 	realTickTime       = 500 * time.Millisecond
 	realContainerCheck = time.Second
 )
-
-// Ensemble is one or more real ZooKeeper servers, each behind a proxy through which its
-// network can be broken. Its own methods are about all servers and their clients, as those of
-// [ZooKeeper] are; those of [Member] are about one server. Java: TestingCluster.
-type Ensemble struct {
-	tb      TB
-	noTest  *noTest // what tb is if NewReal started the servers
-	dir     string
-	members []*Member
-	peers   *wiring // nil for one server
-
-	authority *authority // nil without TLS
-	granted   granted
-}
 
 // Real starts one real server from ZOOKEEPER_HOME or the distribution's jars, and stops it
 // at the end of the test. It has a tick of 500 ms and keeps its data in a temporary folder.
@@ -140,49 +124,4 @@ func (e *Ensemble) start(setups []setup) error {
 		e.members = append(e.members, m)
 	}
 	return e.startStopped()
-}
-
-// Close stops the servers and removes their data. It can be called more than once. Its
-// error tells, too, what went wrong before where there was no test to fail.
-func (e *Ensemble) Close() error {
-	var wg sync.WaitGroup
-	for _, m := range e.members {
-		wg.Go(m.close)
-	}
-	wg.Wait()
-	if e.peers != nil {
-		e.peers.close()
-	}
-	return errors.Join(os.RemoveAll(e.dir), e.noTest.err())
-}
-
-// Member returns server i, from 0. The test fails if there is none.
-func (e *Ensemble) Member(i int) *Member {
-	e.tb.Helper()
-	if i < 0 || i >= len(e.members) {
-		e.tb.Fatalf("Member(%d): the servers have the numbers 0 to %d", i, len(e.members)-1)
-		return e.members[0]
-	}
-	return e.members[i]
-}
-
-// Members returns every server, in the order of their numbers.
-func (e *Ensemble) Members() []*Member { return slices.Clone(e.members) }
-
-// Leader returns the leader: the one server, if there is no other. It waits for an
-// election that is under way. While two servers take themselves for the leader, one of which
-// was deposed, it returns either: see Member.Mode.
-func (e *Ensemble) Leader() *Member {
-	e.tb.Helper()
-	ticker := time.NewTicker(20 * time.Millisecond)
-	defer ticker.Stop()
-	for end := time.Now().Add(startTimeout); time.Now().Before(end); <-ticker.C {
-		for _, m := range e.members {
-			if mode := m.Mode(); mode != "" && mode != "follower" {
-				return m
-			}
-		}
-	}
-	e.tb.Fatalf("no leader of ZooKeeper after %v", startTimeout)
-	return e.members[0]
 }
