@@ -165,6 +165,9 @@ func TestWorkerRegistersAgain(t *testing.T) {
 				t.Errorf("after a restart: %t, %v", exists, err)
 			}
 			zk.ExpireSession(client.SessionID())
+			if exists, err := client.CheckExists().ForPath(t.Context(), "/worker"); err != nil || exists {
+				t.Errorf("after the session's end: %t, %v", exists, err)
+			}
 			register(t, client)
 		})
 	}
