@@ -101,7 +101,7 @@ func (u *user) during(fault string, begin func() (end func()), answered bool) {
 	u.t.Helper()
 	end := begin()
 	if !answered {
-		ctx, cancel := context.WithTimeout(u.t.Context(), 300*time.Millisecond)
+		ctx, cancel := context.WithTimeout(u.t.Context(), 100*time.Millisecond)
 		defer cancel()
 		if _, err := u.client.GetData().ForPath(ctx, "/p"); !errors.Is(err, context.DeadlineExceeded) {
 			u.t.Errorf("%s: a request was answered: %v", fault, err)
