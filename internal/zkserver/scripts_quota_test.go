@@ -38,6 +38,7 @@ var quotaScripts = []script{
 		create(0, "/quota3"), quota(0, "/quota3", "count=3,bytes=100"),
 		multi(0, created(1, "/quota3/a", 0), written("/quota3", "xyz", -1), checked("/none", -1)), get(0, statsOf("/quota3")),
 		multi(0, created(1, "/quota3/a", 0), written("/quota3", "xyz", -1), removed("/quota3/a", -1)), get(0, statsOf("/quota3")),
+		multi(0, written("/quota3", "longer", -1), checked("/none", -1)), get(0, statsOf("/quota3")),
 		multi(0, removed(limitsOf("/quota3"), -1), created(1, "/quota3/b", 0), checked("/none", -1)), create(0, "/quota3/c"), get(0, statsOf("/quota3")),
 		multi(0, removed(statsOf("/quota3"), -1), created(1, statsOf("/quota3"), 0), created(1, "/quota3/d", 0), checked("/none", -1)), get(0, statsOf("/quota3")),
 		multi(0, removed(statsOf("/quota3"), -1), created(15, statsOf("/quota3"), 0), created(1, "/quota3/d", 0)), get(0, statsOf("/quota3")),

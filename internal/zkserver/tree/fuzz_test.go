@@ -72,7 +72,8 @@ var seeds = map[string][]byte{
 	"sessions": script(
 		step{0, uint8(jute.OpCreate), node("/e", "", jute.FlagEphemeral)}, step{1, uint8(jute.OpExists), watching("/e")},
 		step{0, uint8(jute.OpGetEphemerals), &jute.PathRequest{Path: "/"}}, step{0, newSession, nil}, step{1, restart, nil},
-		step{0, uint8(jute.OpCreate), node("/s-", "", jute.FlagEphemeral|jute.FlagSequential)}, step{0, endSession, nil}, step{1, forget, nil},
+		step{0, uint8(jute.OpCreate), node("/s-", "", jute.FlagEphemeral|jute.FlagSequential)}, step{0, uint8(jute.OpDelete), &jute.DeleteRequest{Path: "/e", Version: -1}},
+		step{0, endSession, nil}, step{1, forget, nil},
 	),
 	"multi": script(
 		step{0, uint8(jute.OpMulti), multi{
@@ -106,7 +107,11 @@ var seeds = map[string][]byte{
 			{0, uint8(jute.OpDelete), &jute.DeleteRequest{Path: "/zookeeper/quota/a/zookeeper_limits", Version: -1}},
 			{0, uint8(jute.OpDelete), &jute.DeleteRequest{Path: "/none", Version: -1}},
 		}},
-		step{1, endSession, nil},
+		step{1, uint8(jute.OpMulti), multi{
+			{0, uint8(jute.OpSetData), &jute.SetDataRequest{Path: "/a", Data: []byte("x"), Version: -1}},
+			{0, uint8(jute.OpDelete), &jute.DeleteRequest{Path: "/none", Version: -1}},
+		}},
+		step{1, uint8(jute.OpDelete), &jute.DeleteRequest{Path: "/a/b", Version: -1}}, step{1, endSession, nil},
 	),
 }
 
