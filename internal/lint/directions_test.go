@@ -25,7 +25,6 @@ var pairCeilings = map[string]int{
 	"internal/suite":               2,
 	"internal/telemetry":           8,
 	"internal/zkconn":              10,
-	"internal/zkserver":            19,
 	"retry":                        2,
 	"tools/bench":                  9,
 	"tools/bench/internal/results": 1,
