@@ -2,6 +2,7 @@ package framework
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/go-curator/curator/internal/recipeapi"
@@ -111,6 +112,36 @@ func (r recipeClient) Remove(ctx context.Context, full string, session int64) *r
 
 func (r recipeClient) Release(ctx context.Context, full string, session int64, with recipeapi.Release) *recipeapi.PendingDelete {
 	return r.c.core.release(ctx, full, session, with)
+}
+
+func (r recipeClient) Request(op any) (zkconn.MultiOp, error) {
+	o, _ := op.(Op)
+	return o.multi, checkOps(r.c, []Op{o})
+}
+
+func (r recipeClient) Data(full string, data []byte) ([]byte, error) {
+	if !r.c.core.cfg.compressAll {
+		return data, nil
+	}
+	return r.c.core.cfg.compression.Decompress(r.c.unfix(full), data)
+}
+
+// boundSession is the key of the session in the contexts of OnSession.
+type boundSession struct{}
+
+func (r recipeClient) OnSession(ctx context.Context, session int64) context.Context {
+	return context.WithValue(ctx, boundSession{}, session)
+}
+
+// doOnSession is conn.Do on the session of ctx, if OnSession has set one. The end of that session
+// is final.
+func doOnSession(ctx context.Context, conn *zkconn.Conn, call *zkconn.Call) error {
+	session, _ := ctx.Value(boundSession{}).(int64)
+	err := conn.Do(ctx, session, call)
+	if session != 0 && errors.Is(err, ErrSessionExpired) {
+		return &OpError{Op: "multi", Attempts: 1, Err: err, final: true}
+	}
+	return err
 }
 
 func (r recipeClient) OnLoss(fn func(recipeapi.Loss)) func() { return r.c.core.addHook(fn) }

@@ -148,7 +148,7 @@ func (p transactionParams) do(ctx context.Context, c *Client, ops []Op) ([]OpRes
 	err := c.run(ctx, operation{name: "multi", batch: len(ops)}, func(ctx context.Context, conn *zkconn.Conn) error {
 		res = zkconn.MultiResponse{}
 		call := &zkconn.Call{Op: jute.OpMulti, Req: multi, Res: &res}
-		if err := conn.Do(ctx, 0, call); err != nil {
+		if err := doOnSession(ctx, conn, call); err != nil {
 			return err
 		}
 		if call.Err == nil && refused(ops, &res) {
