@@ -3,11 +3,10 @@ package queue_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/codec"
@@ -187,18 +186,7 @@ func wantErr(t *testing.T, err, want error) {
 
 func numbered(n int) (items []string) {
 	for i := range n {
-		items = append(items, "item-"+strings.Repeat("0", 3-len(itoa(i)))+itoa(i))
+		items = append(items, fmt.Sprintf("item-%03d", i))
 	}
 	return items
 }
-
-func itoa(i int) string { return string(appendInt(nil, i)) }
-
-func appendInt(b []byte, i int) []byte {
-	if i >= 10 {
-		b = appendInt(b, i/10)
-	}
-	return append(b, byte('0'+i%10))
-}
-
-const patience = 5 * time.Second

@@ -38,8 +38,8 @@ func (d *DistributedPriorityQueue[T]) Put(ctx context.Context, priority int32, i
 	return d.q.put(ctx, priorityName(priority), items)
 }
 
-// Consume is DistributedQueue.Consume. An item that Java has put back has lost its priority, and
-// comes after all others that are not behind it by name: see docs/algorithms.md.
+// Consume is DistributedQueue.Consume. An item that Java has put back has lost its priority: by its
+// name it comes before all items whose priority is not negative.
 //
 // Java: start, QueueConsumer.consumeMessage, close.
 func (d *DistributedPriorityQueue[T]) Consume(ctx context.Context, fn func(ctx context.Context, m Message[T]) error) error {
