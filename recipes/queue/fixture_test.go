@@ -88,8 +88,9 @@ type consumer struct {
 	ended  chan struct{}
 	err    error // of Consume; after ended
 
-	mu  sync.Mutex
-	got []string
+	mu      sync.Mutex
+	got     []string
+	running int // functions
 }
 
 // consumeFunc is the type of the Consume methods.
@@ -104,7 +105,13 @@ func (f *fixture) consume(consume consumeFunc, fn func(ctx context.Context, m me
 		c.err = consume(ctx, func(ctx context.Context, m message) error {
 			c.mu.Lock()
 			c.got = append(c.got, m.Item)
+			c.running++
 			c.mu.Unlock()
+			defer func() {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				c.running--
+			}()
 			if fn == nil {
 				return nil
 			}
@@ -145,6 +152,16 @@ func (c *consumer) want(items ...string) {
 	if got := c.await(len(items)); !slices.Equal(got, items) {
 		c.f.t.Errorf("handed over %q, want %q", got, items)
 	}
+}
+
+// idle waits until no function runs.
+func (c *consumer) idle() {
+	c.f.t.Helper()
+	suite.Eventually(c.f.t, "the end of the functions", func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.running == 0
+	})
 }
 
 // drained waits until the queue has no items and no locks.

@@ -1,6 +1,8 @@
 package queue_test
 
 import (
+	"fmt"
+	"os"
 	"testing"
 
 	"github.com/go-curator/curator/internal/suite"
@@ -9,4 +11,10 @@ import (
 // connectString is that of the examples' server.
 var connectString string
 
-func TestMain(m *testing.M) { suite.MainWithServer(m, &connectString) }
+func TestMain(m *testing.M) {
+	if os.Getenv(consumerVariable) != "" {
+		fmt.Fprintln(os.Stderr, "consumer:", consumerMain())
+		os.Exit(1)
+	}
+	suite.MainWithServer(m, &connectString)
+}
