@@ -55,9 +55,12 @@ func consumerMain() error {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	for path, work := range map[string]func(ctx context.Context, m message) error{
-		onceQueue:  func(context.Context, message) error { return nil },
-		leastQueue: func(ctx context.Context, m message) error { return wait.For(ctx, time.Millisecond) },
+		onceQueue:  func(ctx context.Context, _ message) error { return wait.For(ctx, workTime) },
+		leastQueue: func(ctx context.Context, _ message) error { return wait.For(ctx, workTime) },
 		guardedQueue: func(ctx context.Context, m message) error {
+			if err := wait.For(ctx, workTime); err != nil {
+				return err
+			}
 			_, err := m.Guard(ctx, client.TransactionOp().Create().WithMode(framework.PersistentSequential).ForPath(root+effects+"/"+m.Item+"-"))
 			return err
 		},
@@ -87,6 +90,9 @@ func processQueue(client *framework.Client, root, path string) (*queue.Distribut
 	}
 	return queue.NewDistributedQueue(client, root+path, codec.String(), opts...)
 }
+
+// workTime is what an item takes.
+const workTime = 20 * time.Millisecond
 
 // tally is what the processes have printed: how often each line was.
 type tally struct {
@@ -158,26 +164,33 @@ func TestKilledConsumers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	const rounds, items = 8, 250
+	putters := new(errgroup.Group)
+	for _, path := range []string{onceQueue, leastQueue, guardedQueue} {
+		q, err := processQueue(client, root, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		putters.Go(func() error {
+			for i := range items {
+				if err := q.Put(t.Context(), fmt.Sprint(i)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := putters.Wait(); err != nil {
+		t.Fatal(err)
+	}
 	lines := &tally{lines: map[string]int{}}
 	kills := make([]func(), 2)
 	for i := range kills {
 		kills[i] = startConsumer(t, b, root, lines)
 	}
-	const rounds, each = 6, 40
 	for round := range rounds {
-		for _, path := range []string{onceQueue, leastQueue, guardedQueue} {
-			q, err := processQueue(client, root, path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := range each {
-				if err := q.Put(t.Context(), fmt.Sprintf("%d-%d", round, i)); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
 		before, _ := lines.count(leastQueue, "begun")
-		suite.Eventually(t, "work", func() bool { now, _ := lines.count(leastQueue, "begun"); return now >= min(before+5, (round+1)*each) })
+		suite.Eventually(t, "work", func() bool { now, _ := lines.count(leastQueue, "begun"); return now >= min(before+15, items) })
 		victim := round % len(kills)
 		kills[victim]()
 		kills[victim] = startConsumer(t, b, root, lines)
@@ -200,16 +213,16 @@ func TestKilledConsumers(t *testing.T) {
 		t.Errorf("at most once: %d items, %d of them twice", once, twice)
 	}
 	_, again := lines.count(leastQueue, "begun")
-	t.Logf("of %d items each: at most once lost %d, at least once began %d again", rounds*each, rounds*each-once, again)
+	t.Logf("of %d items each: at most once lost %d, at least once began %d again", items, items-once, again)
 	done, _ := lines.count(leastQueue, "done")
-	if done != rounds*each {
-		t.Errorf("at least once: %d items of %d", done, rounds*each)
+	if done != items {
+		t.Errorf("at least once: %d items of %d", done, items)
 	}
 	happened := map[string]int{}
 	for _, name := range names(effects) {
 		happened[name[:strings.LastIndexByte(name, '-')]]++
 	}
-	if len(happened) != rounds*each || slices.ContainsFunc(slices.Collect(maps.Values(happened)), func(n int) bool { return n != 1 }) {
-		t.Errorf("guarded effects of %d items, want one for each of %d: %v", len(happened), rounds*each, happened)
+	if len(happened) != items || slices.ContainsFunc(slices.Collect(maps.Values(happened)), func(n int) bool { return n != 1 }) {
+		t.Errorf("guarded effects of %d items, want one for each of %d: %v", len(happened), items, happened)
 	}
 }
