@@ -61,7 +61,8 @@ var errManyClients = fmt.Errorf("%w: the parts of the lease are of several clien
 // Guard commits ops in one transaction that fails, with an error that matches ErrNotHeld, if
 // the lease is not held at that moment. It returns the results of ops. These must be made
 // by the lease's client or a view of it. When the reply is lost, or ctx ends, the transaction
-// may have been applied: see framework.MaybeApplied.
+// may have been applied: see framework.MaybeApplied. It is sent on the session that owns the lock's
+// node, or not at all.
 //
 // Java has no counterpart.
 func (l *Lease) Guard(ctx context.Context, ops ...framework.Op) ([]framework.OpResult, error) {
@@ -69,17 +70,26 @@ func (l *Lease) Guard(ctx context.Context, ops ...framework.Op) ([]framework.OpR
 		return nil, err
 	}
 	holds := l.holds()
-	client := holds[0].lock.client
+	client, session := holds[0].lock.client, holds[0].node.Session()
 	var all []framework.Op
 	for _, h := range holds {
 		if h.lock.api.Identity() != holds[0].lock.api.Identity() {
 			return nil, errManyClients
 		}
+		if h.node.Session() != session { // of a lease that will turn out to be lost
+			session = 0
+		}
 		all = append(all, h.lock.client.TransactionOp().Check().ForPath(h.lock.api.ClientPath(h.node.Path())))
+	}
+	if ctx != nil {
+		ctx = holds[0].lock.api.OnSession(ctx, session)
 	}
 	results, err := client.Transaction().ForOperations(ctx, append(all, ops...)...)
 	if err == nil {
 		return results[len(holds):], nil
+	}
+	if lost := l.Err(); lost != nil && errors.Is(err, framework.ErrSessionExpired) && !framework.MaybeApplied(err) {
+		return nil, lost
 	}
 	var failed *framework.OpError
 	if errors.As(err, &failed) && failed.Op == "check" && errors.Is(err, framework.ErrNoNode) {
