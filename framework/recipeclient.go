@@ -2,7 +2,6 @@ package framework
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/go-curator/curator/internal/recipeapi"
@@ -126,22 +125,8 @@ func (r recipeClient) Data(full string, data []byte) ([]byte, error) {
 	return r.c.core.cfg.compression.Decompress(r.c.unfix(full), data)
 }
 
-// boundSession is the key of the session in the contexts of OnSession.
-type boundSession struct{}
-
 func (r recipeClient) OnSession(ctx context.Context, session int64) context.Context {
-	return context.WithValue(ctx, boundSession{}, session)
-}
-
-// doOnSession is conn.Do on the session of ctx, if OnSession has set one. The end of that session
-// is final.
-func doOnSession(ctx context.Context, conn *zkconn.Conn, call *zkconn.Call) error {
-	session, _ := ctx.Value(boundSession{}).(int64)
-	err := conn.Do(ctx, session, call)
-	if session != 0 && errors.Is(err, ErrSessionExpired) {
-		return &OpError{Op: "multi", Attempts: 1, Err: err, final: true}
-	}
-	return err
+	return onSession(ctx, session)
 }
 
 func (r recipeClient) OnLoss(fn func(recipeapi.Loss)) func() { return r.c.core.addHook(fn) }

@@ -7,27 +7,11 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/metric"
 	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/go-curator/curator/tracing"
 )
-
-// queueInstruments are the metrics of queues.
-type queueInstruments struct {
-	processDuration metric.Float64Histogram
-	redelivered     metric.Int64Counter
-}
-
-func newQueueInstruments(m metric.Meter) queueInstruments {
-	return queueInstruments{
-		processDuration: made(m.Float64Histogram(tracing.MetricQueueProcessDuration, metric.WithUnit("s"),
-			metric.WithDescription("How long nodes of a queue were worked on."), metric.WithExplicitBucketBoundaries(acquireBounds...))),
-		redelivered: made(m.Int64Counter(tracing.MetricQueueRedelivered, metric.WithUnit("{node}"),
-			metric.WithDescription("Nodes of a queue that were handed out and are to be handed out again."))),
-	}
-}
 
 // Queue is a queue as spans and metrics have it.
 type Queue struct {
@@ -84,7 +68,7 @@ type Processing struct {
 
 // Process begins the work on a node; what belongs to it is done with the context that it returns.
 func (t *Telemetry) Process(ctx context.Context, q Queue) (context.Context, *Processing) {
-	if t == nil || !t.live() && !t.processDuration.Enabled(ctx) && !t.redelivered.Enabled(ctx) {
+	if t == nil || !t.live() && !t.queueDuration.Enabled(ctx) && !t.queueRedelivered.Enabled(ctx) {
 		return ctx, nil
 	}
 	p := &Processing{t: t, queue: q, start: time.Now()}
@@ -106,10 +90,10 @@ func (p *Processing) End(outcome string, err error) {
 	t := p.t
 	l := labels{queue: p.queue.name}
 	if slices.Contains(redelivered, outcome) {
-		t.redelivered.Add(p.ctx, 1, t.options.of(l).add...)
+		t.queueRedelivered.Add(p.ctx, 1, t.options.of(l).add...)
 	}
 	l.queueOutcome = outcome
-	t.processDuration.Record(p.ctx, time.Since(p.start).Seconds(), t.options.of(l).record...)
+	t.queueDuration.Record(p.ctx, time.Since(p.start).Seconds(), t.options.of(l).record...)
 	if p.span != nil {
 		p.span.SetAttributes(attribute.String(tracing.AttrQueueOutcome, outcome))
 		t.fail(p.span, err)

@@ -54,15 +54,14 @@ func succeedAfterEnd(ctx context.Context) error {
 }
 
 // Faults.
-func expire(r *faultyRun)        { r.network.Expire(r.fixture.t) }
-func cut(r *faultyRun)           { r.network.Cut() }
-func lag(r *faultyRun)           { r.network.Lag() }
-func endCtx(r *faultyRun)        { r.cancel() }
-func deleteItem(r *faultyRun)    { r.delete(r.path + "/" + r.fixture.items()[0]) }
-func deleteQueue(r *faultyRun)   { r.delete(r.path) }
-func deleteLocks(r *faultyRun)   { r.delete(r.locks) }
-func deleteLock(r *faultyRun)    { r.delete(r.locks + "/" + r.lockNodes()[0]) }
-func lagAfterwards(r *faultyRun) { r.network.Lag() }
+func expire(r *faultyRun)      { r.network.Expire(r.fixture.t) }
+func cut(r *faultyRun)         { r.network.Cut() }
+func lag(r *faultyRun)         { r.network.Lag() }
+func endCtx(r *faultyRun)      { r.cancel() }
+func deleteItem(r *faultyRun)  { r.delete(r.path + "/" + r.fixture.items()[0]) }
+func deleteQueue(r *faultyRun) { r.delete(r.path) }
+func deleteLocks(r *faultyRun) { r.delete(r.locks) }
+func deleteLock(r *faultyRun)  { r.delete(r.locks + "/" + r.lockNodes()[0]) }
 
 // closeClient closes the client while something else goes on: Close waits for it.
 func closeClient(r *faultyRun) {

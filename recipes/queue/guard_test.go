@@ -88,7 +88,7 @@ func TestGuardRefused(t *testing.T) {
 				wantErr(t, err, framework.ErrInvalidOption)
 				return nil
 			}
-			_, err := m.Guard(nil) //nolint:staticcheck // a nil context is what is tried
+			_, err := m.Guard(context.Context(nil))
 			wantErr(t, err, framework.ErrInvalidOption)
 			_, err = m.Guard(ctx, f.effect(client), client.TransactionOp().Delete().ForPath("/none"))
 			wantErr(t, err, framework.ErrNoNode) // nothing was applied, and another try is allowed

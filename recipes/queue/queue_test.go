@@ -209,6 +209,7 @@ func TestQ6Delays(t *testing.T) {
 			return nil
 		})
 		time.Sleep(time.Minute / 2)
+		synctest.Wait()
 		if got := c.items(); len(got) > 0 {
 			f.t.Errorf("handed over before their time: %q", got)
 		}
@@ -409,6 +410,7 @@ func TestQ12LongPartition(t *testing.T) {
 		f.put("b")
 		if f.b.Virtual {
 			time.Sleep(time.Minute)
+			synctest.Wait()
 		} else {
 			network.Expire(f.t)
 		}

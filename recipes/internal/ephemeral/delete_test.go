@@ -27,6 +27,7 @@ func watched(t *testing.T, client *framework.Client, shared bool) (*ephemeral.No
 	}
 	node.Watch(nil, nil)
 	time.Sleep(time.Second)
+	synctest.Wait()
 	return node, h
 }
 
