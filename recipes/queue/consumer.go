@@ -167,8 +167,5 @@ func (c *consumer) start(ctx context.Context, group *errgroup.Group) {
 
 // load reads the lists.
 func (c *consumer) load(ctx context.Context) error {
-	return c.persist(ctx, "getChildren", func(ctx context.Context, conn *zkconn.Conn) error {
-		l := newListRequest(c.list)
-		return l.send(ctx, conn)
-	})
+	return c.persist(ctx, "getChildren", c.list.read)
 }

@@ -22,12 +22,13 @@ type listing struct {
 	wake        chan struct{} // has room for one signal
 	skipForeign func(name string)
 
-	mu      sync.Mutex
-	items   []*item // in order
-	locked  map[string]bool
-	foreign map[string]bool // names that are no items
-	stale   bool            // the lists are to be read
-	closed  bool            // the client is closed
+	mu         sync.Mutex
+	items      []*item // in order
+	locked     map[string]bool
+	foreign    map[string]bool // names that are no items
+	staleItems bool            // the items are to be listed
+	staleLocks bool            // the locks are to be listed
+	closed     bool            // the client is closed
 }
 
 // item is one node of the queue.
@@ -42,7 +43,7 @@ type item struct {
 func newListing(s scheme, dir, locks string, skipForeign func(name string)) *listing {
 	return &listing{
 		scheme: s, dir: dir, locks: locks, wake: make(chan struct{}, 1), skipForeign: skipForeign,
-		locked: map[string]bool{}, foreign: map[string]bool{}, stale: true,
+		locked: map[string]bool{}, foreign: map[string]bool{}, staleItems: true, staleLocks: locks != "",
 	}
 }
 
@@ -59,7 +60,7 @@ func (l *listing) onItem(e zkconn.WatchEvent) {
 	defer l.signal()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.onReset(e) {
+	if l.onReset(e, &l.staleItems) {
 		return
 	}
 	name, child := childName(l.dir, e.Path)
@@ -77,7 +78,7 @@ func (l *listing) onLock(e zkconn.WatchEvent) {
 	defer l.signal()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.onReset(e) {
+	if l.onReset(e, &l.staleLocks) {
 		return
 	}
 	name, child := childName(l.locks, e.Path)
@@ -94,12 +95,12 @@ func (l *listing) onLock(e zkconn.WatchEvent) {
 }
 
 // onReset takes the events that are about the watch. l.mu is held.
-func (l *listing) onReset(e zkconn.WatchEvent) bool {
+func (l *listing) onReset(e zkconn.WatchEvent, stale *bool) bool {
 	switch e.Type {
 	case zkconn.WatchClosed:
 		l.closed = true
 	case zkconn.WatchReset, zkconn.WatchSessionLost:
-		l.stale = true
+		*stale = true
 	default:
 		return false
 	}
@@ -112,8 +113,9 @@ func childName(dir, path string) (name string, ok bool) {
 	return name, below && name != "" && !strings.Contains(name, "/")
 }
 
-// set takes the lists as they were read.
-func (l *listing) set(items, locks []string) {
+// setItems takes the list of the items. Events that came behind the list must come behind this
+// call, too: each of the two lists is taken over when its own answer comes.
+func (l *listing) setItems(items []string) {
 	defer l.signal()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -135,11 +137,19 @@ func (l *listing) set(items, locks []string) {
 		}
 	}
 	slices.SortFunc(l.items, (*item).compare)
+	l.staleItems = false
+}
+
+// setLocks is setItems for the locks.
+func (l *listing) setLocks(locks []string) {
+	defer l.signal()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	clear(l.locked)
 	for _, name := range locks {
 		l.locked[name] = true
 	}
-	l.stale = false
+	l.staleLocks = false
 }
 
 func (i *item) compare(other *item) int {
@@ -182,11 +192,11 @@ func (l *listing) find(name string) (at int, known bool) {
 	return slices.BinarySearchFunc(l.items, &item{name: name, key: l.scheme.key(name)}, (*item).compare)
 }
 
-// status says what the consumer has to do next.
+// status reports whether a list has to be read, and whether the client is closed.
 func (l *listing) status() (stale, closed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.stale, l.closed
+	return l.staleItems || l.staleLocks, l.closed
 }
 
 // next returns the item that goes first, and marks it as one that this consumer works on. It
@@ -212,7 +222,7 @@ func (l *listing) ready(now time.Time) (ok bool, in time.Duration) {
 
 // look returns the item that goes first, or nil and the in of ready. l.mu is held.
 func (l *listing) look(now time.Time) (*item, time.Duration) {
-	if l.stale || l.closed {
+	if l.staleItems || l.staleLocks || l.closed {
 		return nil, -1
 	}
 	nearest := time.Duration(-1)

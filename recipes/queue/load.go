@@ -9,62 +9,54 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-// listRequest reads the names of the items, and of the locks, in one write.
-type listRequest struct {
-	list  *listing
-	calls []*zkconn.Call
-	done  chan error
-}
-
-func newListRequest(l *listing) *listRequest {
-	r := &listRequest{list: l, done: make(chan error, 1)}
-	for _, dir := range []string{l.dir, l.locks} {
-		if dir != "" {
-			r.calls = append(r.calls, &zkconn.Call{
-				Op: jute.OpGetChildren2, Req: &jute.PathWatchRequest{Path: dir}, Res: &jute.GetChildren2Response{},
-			})
-		}
-	}
-	return r
-}
-
-// errNotInOrder is returned for an answer that was not taken on the connection's goroutine: events
-// that followed it may have been told before it. The lists are then read again.
+// errNotInOrder is returned for an answer that was not taken over on the connection's goroutine:
+// events that followed it may have been told before it. The lists are then read again.
 var errNotInOrder error = &zkconn.TransportError{Err: zkconn.ErrConnectionLoss, Detail: errors.New("the connection ended before the lists were read")}
 
-// send sends the request and waits until the answer was taken over.
-func (r *listRequest) send(ctx context.Context, conn *zkconn.Conn) error {
-	// On the connection's goroutine Wait returns at once.
-	flight, queued := conn.Start(0, func(f *zkconn.Flight) { r.onReply(f.Wait(ctx)) }, r.calls...)
-	if !queued {
-		if err := flight.Wait(ctx); err != nil {
-			return notApplied(err)
-		}
-		return errNotInOrder
+// read reads the names of the items, and of the locks. The requests go out together, but each
+// answer is taken over by itself: an event that comes between the two is about a change that the
+// first list does not show.
+func (l *listing) read(ctx context.Context, conn *zkconn.Conn) error {
+	lists := []func() error{readList(ctx, conn, l.dir, l.setItems)}
+	if l.locks != "" {
+		lists = append(lists, readList(ctx, conn, l.locks, l.setLocks))
 	}
-	select {
-	case err := <-r.done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
+	var err error
+	for _, wait := range lists {
+		err = errors.Join(err, wait())
 	}
+	return err
 }
 
-// onReply takes the answer over.
-func (r *listRequest) onReply(err error) {
-	var names [2][]string
-	for i, call := range r.calls {
-		switch {
-		case err != nil:
-		case errors.Is(call.Err, framework.ErrNoNode):
-		case call.Err != nil:
+// readList sends the request for the children of a node, and returns a function that waits until
+// set was called with the answer.
+func readList(ctx context.Context, conn *zkconn.Conn, dir string, set func(names []string)) (wait func() error) {
+	res := &jute.GetChildren2Response{}
+	call := &zkconn.Call{Op: jute.OpGetChildren2, Req: &jute.PathWatchRequest{Path: dir}, Res: res}
+	done := make(chan error, 1)
+	flight, queued := conn.Start(0, func(f *zkconn.Flight) {
+		err := f.Wait(ctx) // returns at once on the connection's goroutine
+		if err == nil {
 			err = call.Err
-		default:
-			names[i] = call.Res.(*jute.GetChildren2Response).Children
+		}
+		if err == nil || errors.Is(err, framework.ErrNoNode) {
+			set(res.Children)
+			err = nil
+		}
+		done <- notApplied(err)
+	}, call)
+	return func() error {
+		if !queued {
+			if err := flight.Wait(ctx); err != nil {
+				return notApplied(err)
+			}
+			return errNotInOrder
+		}
+		select {
+		case err := <-done:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
-	if err == nil {
-		r.list.set(names[0], names[1])
-	}
-	r.done <- notApplied(err)
 }
