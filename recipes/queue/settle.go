@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tracing"
 )
 
@@ -19,6 +20,7 @@ import (
 //	nil             any           the item and the lock node are deleted
 //	an error        live          the item is put back to the end of its line
 //	an error        one ended     the lock node is deleted: the item keeps its place
+//	any             node deleted  nothing: another consumer may have the item
 //
 // The first two are transactions that the server refuses when the lock node is not ours any more.
 func (d *delivery) settle(ctx context.Context, err error) (outcome string) {
@@ -40,9 +42,12 @@ func (d *delivery) settle(ctx context.Context, err error) (outcome string) {
 	}
 	switch {
 	case state == consumed:
-		_ = d.lease.Release(ctx) // the node is deleted, so that nothing is sent
-		d.q.dropAfter(d.q.locks+"/"+d.name, nil)
+		d.leave(ctx)
 		return tracing.OutcomeConsumed
+	case d.lockDeleted():
+		d.node.DeleteBy(func() bool { return true })
+		d.leave(ctx)
+		return tracing.OutcomeLost
 	case err == nil:
 		return d.commit(ctx, false)
 	case d.lease.Err() != nil:
@@ -71,23 +76,36 @@ func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
 // commit removes the item, or puts it back to the end of its line, with the lock node. If that
 // fails, the item keeps its place.
 func (d *delivery) commit(ctx context.Context, putBack bool) (outcome string) {
-	done := false
+	unlocked := false
 	d.node.DeleteBy(func() bool {
-		outcome, done = d.transactUntilKnown(ctx, putBack)
-		return done
+		outcome, unlocked = d.transactUntilKnown(ctx, putBack)
+		return unlocked
 	})
-	if !done {
+	if unlocked {
+		d.leave(ctx)
+	} else {
 		d.giveBack(ctx)
-		return outcome
 	}
-	_ = d.lease.Release(ctx) // the node is deleted, so that nothing is sent
-	d.q.dropAfter(d.q.locks+"/"+d.name, nil)
 	return outcome
 }
 
-// transactUntilKnown repeats the transaction until its outcome is known. That is safe after a lost
-// reply: a transaction that was applied is refused the second time, because the item is gone.
-func (d *delivery) transactUntilKnown(ctx context.Context, putBack bool) (outcome string, done bool) {
+// lockDeleted reports whether the consumer knows that somebody has deleted its lock node. Nothing
+// is sent then that is about a node of this name: another consumer may have made one.
+func (d *delivery) lockDeleted() bool {
+	var loss *locks.LossError
+	return errors.As(d.lease.Err(), &loss) && loss.Reason == locks.LossNodeDeleted
+}
+
+// leave ends the lease of a lock node that is gone, so that nothing is sent.
+func (d *delivery) leave(ctx context.Context) {
+	_ = d.lease.Release(ctx) // a lease that was lost says so
+	d.q.dropAfter(d.q.locks+"/"+d.name, nil)
+}
+
+// transactUntilKnown repeats the transaction until its outcome is known, and reports whether the
+// lock node of this consumer is gone. To repeat it is safe after a lost reply: a transaction that was
+// applied is refused the second time, because the item is gone.
+func (d *delivery) transactUntilKnown(ctx context.Context, putBack bool) (outcome string, unlocked bool) {
 	doubt := false
 	pace := backoff.NewExponentialBackOff(backoff.WithInitialInterval(10*time.Millisecond),
 		backoff.WithMaxInterval(time.Second), backoff.WithMaxElapsedTime(0))
@@ -120,19 +138,20 @@ func committed(putBack bool) string {
 
 // afterRefusal finds out why the server refused a transaction: an earlier one whose reply was lost
 // was applied, or somebody else has deleted the item or the lock node.
-func (d *delivery) afterRefusal(ctx context.Context, err error, doubt, putBack bool) (outcome string, done bool) {
+func (d *delivery) afterRefusal(ctx context.Context, err error, doubt, putBack bool) (outcome string, unlocked bool) {
+	unlocked = d.lockMissing(err)
 	gone, known := d.itemGone(ctx)
 	switch {
 	case !known:
-		return tracing.OutcomeUnknown, false
+		return tracing.OutcomeUnknown, unlocked
 	case gone && doubt:
-		return committed(putBack), true
+		return committed(putBack), unlocked
 	case gone:
 		d.q.warn("an item was deleted while it was consumed", "item", d.path())
-		return tracing.OutcomeAlreadyGone, false
+		return tracing.OutcomeAlreadyGone, unlocked
 	}
 	d.q.warn("the lock of an item was lost while it was consumed, which is left to another consumer", "item", d.path(), "error", err)
-	return tracing.OutcomeLost, false
+	return tracing.OutcomeLost, unlocked
 }
 
 // itemGone reports whether the item is gone, if that can be found out.
