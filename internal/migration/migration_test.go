@@ -125,6 +125,13 @@ var topics = []struct {
 		}
 		e.Errorf("%d spans, none of an acquire", len(spans.Ended()))
 	}},
+	{"tasks", nil, func(ctx context.Context, client *framework.Client) error {
+		ctx, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+		defer cancel()
+		return tasks(ctx, client)
+	}, wantCalls("work")},
+	{"timers", nil, timers, nil},
+	{"simple queue", nil, simpleQueue, wantCalls("use data")},
 }
 
 func TestTopics(t *testing.T) {

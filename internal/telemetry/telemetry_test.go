@@ -29,6 +29,8 @@ curator.lock.hold.duration Histogram[float64] s
 curator.lock.losses Sum[int64] {loss} monotonic
 curator.lock.pending Sum[int64] {request}
 curator.lock.sequence.remaining Gauge[int64] {create}
+curator.queue.process.duration Histogram[float64] s
+curator.queue.redelivered Sum[int64] {node} monotonic
 db.client.operation.duration Histogram[float64] s
 zookeeper.client.connection.attempts Sum[int64] {attempt} monotonic
 zookeeper.client.connection.ends Sum[int64] {connection} monotonic
@@ -56,6 +58,8 @@ func TestInstruments(t *testing.T) {
 	a.Granted(1, false)
 	tel.Closed(ctx, lock, tel.Opened(ctx, lock), time.Second, "revoked")
 	tel.Dropped(lock)
+	_, processing := tel.Process(ctx, tel.Queue("queue", "", ""))
+	processing.End(tracing.OutcomePutBack, nil)
 	_, op := tel.Operation(ctx, conn, Op{Name: "create"})
 	op.End(1, nil)
 	tel.Retry(ctx, "create", 2, zkconn.ErrConnectionLoss)

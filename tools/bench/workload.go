@@ -58,6 +58,11 @@ func workloads() []workload {
 			about: fmt.Sprintf("%d goroutines of one client read a node; raw writes %d requests at a time", n, n),
 		})
 	}
+	all = append(all, []workload{
+		{name: "queue-put", kind: protocol.QueuePut, clients: 1, local: queuePut, about: "one client puts items into a queue"},
+		{name: "queue-once", kind: protocol.QueueConsume, clients: 1, waiters: backlog, repeat: true, local: queueConsume, about: fmt.Sprintf("one consumer drains %d items, each at most once", backlog)},
+		{name: "queue-locked", kind: protocol.QueueConsume, clients: 1, waiters: backlog, leases: 1, repeat: true, local: queueConsume, about: fmt.Sprintf("one consumer drains %d items, each at least once, with a lock path", backlog)},
+	}...)
 	return append(all, []workload{
 		{name: "semaphore", kind: protocol.Semaphore, clients: 8, leases: 4, quick: true, distant: true, local: onOnePath(semaphore), about: "8 clients share 4 leases"},
 		{name: "readers", kind: protocol.Readers, clients: 8, quick: true, distant: true, local: onOnePath(readLock), about: "8 clients on one read lock"},

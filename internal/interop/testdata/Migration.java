@@ -17,6 +17,12 @@ import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.framework.recipes.locks.Locker;
+import org.apache.curator.framework.recipes.queue.DistributedDelayQueue;
+import org.apache.curator.framework.recipes.queue.DistributedQueue;
+import org.apache.curator.framework.recipes.queue.QueueBuilder;
+import org.apache.curator.framework.recipes.queue.QueueConsumer;
+import org.apache.curator.framework.recipes.queue.QueueSerializer;
+import org.apache.curator.framework.recipes.queue.SimpleDistributedQueue;
 import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.curator.retry.*;
 import org.apache.zookeeper.CreateMode;
@@ -31,6 +37,8 @@ abstract class Migration {
     int version;
     ACLProvider privateNodes;
     TracerDriver tracerDriver;
+    QueueConsumer<String> consumer;
+    QueueSerializer<String> serializer;
 
     abstract void run(CuratorFramework client) throws Exception;
     abstract void work() throws Exception;
@@ -283,5 +291,37 @@ abstract class Migration {
 
     void traced(CuratorFramework client) throws Exception {
         client.getZookeeperClient().setTracerDriver(tracerDriver);
+    }
+
+    void tasks(CuratorFramework client) throws Exception {
+        DistributedQueue<String> tasks = QueueBuilder.builder(client, consumer, serializer, "/queues/tasks")
+            .lockPath("/queues/tasks-locks")
+            .buildQueue();
+        tasks.start();
+        try {
+            tasks.put("wash");
+            run(client);
+        } finally {
+            tasks.close();
+        }
+    }
+
+    void timers(CuratorFramework client) throws Exception {
+        try (DistributedDelayQueue<String> timers =
+                QueueBuilder.builder(client, null, serializer, "/queues/timers").buildDelayQueue()) {
+            timers.start();
+            timers.put("remind", System.currentTimeMillis() + TimeUnit.HOURS.toMillis(1));
+        }
+    }
+
+    void simpleQueue(CuratorFramework client) throws Exception {
+        SimpleDistributedQueue simple = new SimpleDistributedQueue(client, "/queues/simple");
+        simple.offer(data);
+        byte[] taken = simple.poll(5, TimeUnit.SECONDS);
+        if (taken == null) {
+            busy();
+        } else {
+            use(taken);
+        }
     }
 }

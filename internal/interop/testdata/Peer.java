@@ -31,6 +31,7 @@ public final class Peer {
     private final Map<String, Mutex> mutexes = new ConcurrentHashMap<>();
     private final Leases leases;
     private final ReadWriteLocks readWriteLocks;
+    private final Queues queues;
     /** The paths of the locks that somebody has asked for. */
     private final BlockingQueue<String> asked = new LinkedBlockingQueue<>();
     /** Curator's mutex belongs to a thread: this one. */
@@ -60,6 +61,7 @@ public final class Peer {
         client.start();
         leases = new Leases(client);
         readWriteLocks = new ReadWriteLocks(client, asked);
+        queues = new Queues(client);
         owner = Executors.newSingleThreadExecutor(work -> ownerThread = new Thread(work));
     }
 
@@ -71,6 +73,7 @@ public final class Peer {
             case "asked":
             case "interrupt":
             case "close":
+            case "queueTaken":
                 aside.execute(() -> answer(request));
                 break;
             default:
@@ -137,6 +140,9 @@ public final class Peer {
             case "rwRevocable":
                 return readWriteLocks.run(request);
             default:
+                if (request[2].startsWith("queue")) {
+                    return queues.run(request);
+                }
                 return leases.run(request);
         }
     }

@@ -31,6 +31,9 @@ const (
 	TryFree   = "try-free"  // one client asks without waiting for a lock that is free
 	TryBusy   = "try-busy"  // one client asks without waiting for a lock that another one holds
 	Floor     = "floor"     // clients, each creates and deletes an entry of its own
+
+	QueuePut     = "queue-put"     // one client puts items, each an operation
+	QueueConsume = "queue-consume" // one client consumes as many items as there are waiters, with a lock path if there are leases
 )
 
 // What a crash is made of. It takes two peers: one that holds the lock, and is then killed,

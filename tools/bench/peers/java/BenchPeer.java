@@ -17,6 +17,7 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
+import org.apache.curator.framework.recipes.queue.DistributedQueue;
 import org.apache.curator.retry.RetryOneTime;
 
 /**
@@ -92,6 +93,12 @@ public final class BenchPeer {
             case "floor":
                 take(1).get(0).createContainers(r.path);
                 return repeat(r, r.clients, (client, i) -> Operation.floor(client, r.path));
+            case "queue-put":
+                try (DistributedQueue<String> queue = Queues.producer(take(1).get(0), r)) {
+                    return repeat(r, 1, (client, i) -> () -> queue.put("item"));
+                }
+            case "queue-consume":
+                return Queues.consume(take(1).get(0), r);
             case "drain":
                 return drain(r);
             case "hold":
