@@ -25,6 +25,7 @@ type env struct {
 	b        *suite.Backend
 	path     string
 	observer *framework.Client
+	selects  bool // the participants are selectors
 }
 
 func newEnv(t *testing.T, b *suite.Backend) *env {
@@ -149,11 +150,19 @@ func (m *member) node() string {
 // participants asks the server, over the network of the observer.
 func (e *env) participants() []leader.Participant {
 	e.t.Helper()
-	observer, err := leader.NewLeaderLatch(e.observer, e.path)
+	latch, err := leader.NewLeaderLatch(e.observer, e.path)
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	all, err := observer.Participants(e.t.Context())
+	ask := latch.Participants
+	if e.selects {
+		selector, err := leader.NewLeaderSelector(e.observer, e.path)
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		ask = selector.Participants
+	}
+	all, err := ask(e.t.Context())
 	if err != nil {
 		e.t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package lockqueue
 
 import (
 	"context"
-	"slices"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/recipeapi"
@@ -64,8 +63,9 @@ func (c *Contender) Leave(ctx context.Context) error {
 }
 
 // awaitLeaving waits until the outcome of all deletes is known, or until ctx ends. It forgets
-// those that are known.
+// those that have succeeded.
 func (c *Contender) awaitLeaving(ctx context.Context) (err error) {
+	left := c.leaving[:0]
 	for _, removal := range c.leaving {
 		if removal == nil {
 			err = framework.ErrClosed
@@ -78,25 +78,16 @@ func (c *Contender) awaitLeaving(ctx context.Context) (err error) {
 			case <-removal.Done:
 			case <-ctx.Done():
 				err = ContextError(ctx)
+				left = append(left, removal)
+				continue
 			}
 		}
-	}
-	c.leaving = slices.DeleteFunc(c.leaving, func(removal *recipeapi.PendingDelete) bool {
-		if removal == nil {
-			return true
+		if removal.Outcome == recipeapi.RemovalGivenUp {
+			err = removal.Err
+			left = append(left, removal) // Leave says so again
 		}
-		select {
-		case <-removal.Done:
-			if removal.Outcome == recipeapi.RemovalGivenUp {
-				err = removal.Err
-			}
-			return true
-		default:
-			return false
-		}
-	})
-	if len(c.leaving) == 0 {
-		c.leaving = nil
 	}
+	clear(c.leaving[len(left):])
+	c.leaving = left
 	return err
 }
