@@ -206,29 +206,6 @@ func TestSelectorPanics(t *testing.T) {
 	})
 }
 
-// A loss between the grant and the term: the function is not called.
-func TestSelectorLostBeforeTheTerm(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		r := e.selector("r")
-		holder, err := locks.NewInterProcessMutex(e.observer, e.path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lease, err := holder.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.queued(1)
-		r.stop() // and the lock comes free at once
-		if err := lease.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		r.wantEnd()
-		e.untilNodes(0)
-	})
-}
-
 // A mutex shares the election of a selector, and code below the leader re-enters it.
 func TestSelectorBesideMutex(t *testing.T) {
 	suite.Each(t, func(t *testing.T, b *suite.Backend) {
