@@ -73,6 +73,21 @@ func newInstruments(provider metric.MeterProvider) *instruments {
 	}
 }
 
+// leaderInstruments are the metrics of elections.
+type leaderInstruments struct {
+	status      metric.Int64UpDownCounter
+	transitions metric.Int64Counter
+}
+
+func newLeaderInstruments(m metric.Meter) leaderInstruments {
+	return leaderInstruments{
+		status: made(m.Int64UpDownCounter(tracing.MetricLeaderStatus, metric.WithUnit("{leader}"),
+			metric.WithDescription("Whether this process leads: 1, else 0."))),
+		transitions: made(m.Int64Counter(tracing.MetricLeaderTransitions, metric.WithUnit("{transition}"),
+			metric.WithDescription("Beginnings and ends of terms of this process."))),
+	}
+}
+
 // made reports what is wrong with an instrument, which can be used all the same.
 func made[I any](instrument I, err error) I {
 	if err != nil {

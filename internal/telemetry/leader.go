@@ -6,27 +6,11 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/metric"
 	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/go-curator/curator/tracing"
 )
-
-// leaderInstruments are the metrics of elections.
-type leaderInstruments struct {
-	status      metric.Int64UpDownCounter
-	transitions metric.Int64Counter
-}
-
-func newLeaderInstruments(m metric.Meter) leaderInstruments {
-	return leaderInstruments{
-		status: made(m.Int64UpDownCounter(tracing.MetricLeaderStatus, metric.WithUnit("{leader}"),
-			metric.WithDescription("Whether this process leads: 1, else 0."))),
-		transitions: made(m.Int64Counter(tracing.MetricLeaderTransitions, metric.WithUnit("{transition}"),
-			metric.WithDescription("Beginnings and ends of terms of this process."))),
-	}
-}
 
 // Candidate is a latch or a selector as spans and metrics have it.
 type Candidate struct {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -222,6 +223,12 @@ func lost(t *testing.T, lease *locks.Lease, want locks.LossReason) {
 	if err := lease.Err(); !errors.As(err, &loss) || loss.Reason != want {
 		t.Fatalf("the lease ended with %v, want %v", err, want)
 	}
+}
+
+// pass lets virtual time pass, and what is due happen.
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
 }
 
 // wantErr fails unless err matches every one of wants.

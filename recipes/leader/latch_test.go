@@ -210,7 +210,7 @@ func TestLatchCloseBeforeConnected(t *testing.T) {
 		m.network.Cut()
 		started := make(chan error, 1)
 		go func() { started <- m.Start(t.Context()) }()
-		time.Sleep(time.Second)
+		pass(time.Second)
 		m.close()
 		wantErr(t, <-started, framework.ErrClosed)
 		heal()
@@ -320,7 +320,7 @@ func TestLatchAwait(t *testing.T) {
 				_, err := second.Await(t.Context())
 				waited <- err
 			}()
-			time.Sleep(time.Second)
+			pass(time.Second)
 			return waited
 		}
 		waited := await()
@@ -333,9 +333,11 @@ func TestLatchAwait(t *testing.T) {
 		}
 		second.leads()
 		third := e.joined("third")
-		go third.close()
+		closed := make(chan error, 1)
+		go func() { closed <- third.Close(t.Context()) }()
 		_, err = third.Await(t.Context())
 		wantErr(t, err, framework.ErrClosed)
+		wantErr(t, <-closed, nil)
 		second.close()
 	})
 }
@@ -350,7 +352,7 @@ func TestLatchStartsBeforeServer(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		run := make(chan error, 1)
 		go func() { run <- framework.Run(ctx, m) }()
-		time.Sleep(5 * time.Minute)
+		pass(5 * time.Minute)
 		heal()
 		suite.Eventually(t, "a leader", func() bool { return m.Leadership().Err() == nil })
 		if told := m.told(1); told != "+" {

@@ -208,14 +208,14 @@ func TestKindMismatchLater(t *testing.T) {
 			t.Fatal(err)
 		}
 		m.close()
-		time.Sleep(10 * time.Minute)
+		pass(10 * time.Minute)
 		wantErr(t, lease.Err(), locks.ErrReleased)
 		other.wantNoLead()
 		if n := strings.Count(log.String(), "cannot stand for election"); n != 1 {
 			t.Errorf("logged %d times: %s", n, log.String())
 		}
 		e.remove(foreign)
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		other.leads()
 		suite.Eventually(t, "the log", func() bool { return strings.Contains(log.String(), "stands for election again") })
 		other.close()
@@ -268,13 +268,13 @@ func TestNoAuth(t *testing.T) {
 		}
 		allow(framework.PermRead | framework.PermAdmin | framework.PermDelete)
 		e.remove(lease.Path())
-		time.Sleep(10 * time.Minute)
+		pass(10 * time.Minute)
 		m.wantNoLead()
 		if n := m.network.Requests(jute.OpCreate2); n > 100 {
 			t.Errorf("%d creates in ten minutes", n)
 		}
 		allow(framework.PermAll)
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		m.leads()
 		m.close()
 	})
@@ -308,9 +308,9 @@ func TestSelectorLostBeforeTheTerm(t *testing.T) {
 					trace.NewSimpleSpanProcessor(noExporter{}), func() {
 						once.Do(func() {
 							close(between)
-							time.Sleep(time.Second) // the node is watched
+							pass(time.Second) // the node is watched
 							lose(r, e)
-							time.Sleep(time.Second)
+							pass(time.Second)
 						})
 					},
 				}))

@@ -52,7 +52,7 @@ func TestRuleL1(t *testing.T) {
 			go func() { _ = e.observer.Delete().Quietly().ForPath(t.Context(), lease.Path()) }()
 			go m.network.Cut()
 			_ = lease.Release(t.Context())
-			time.Sleep(2 * time.Second)
+			pass(2 * time.Second)
 		}
 		see()
 		m.close()
@@ -79,19 +79,19 @@ func TestRuleL2(t *testing.T) {
 		if _, err := first.Await(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Second)
+		pass(time.Second)
 		traffic.Take()
 		second := join()
-		time.Sleep(time.Second)
+		pass(time.Second)
 		// A waiter sets its watches, and lists, in the second write.
 		if got, want := traffic.Take(), "create2=1 getChildren2=2 setWatches=1 writes=2"; got != want {
 			t.Errorf("joining: %s, want %s", got, want)
 		}
-		time.Sleep(time.Minute) // a wait that lasts reads its nodes once: see package lockqueue, reread
+		pass(time.Minute) // a wait that lasts reads its nodes once: see package lockqueue, reread
 		if got, want := traffic.Take(), "getData=2 writes=1"; got != want {
 			t.Errorf("after a minute: %s, want %s", got, want)
 		}
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 		if got := traffic.Take(); got != "" {
 			t.Errorf("idle: %s", got)
 		}
@@ -108,9 +108,9 @@ func TestRuleL3(t *testing.T) {
 		"no event begins a term": func(t *testing.T, e *env) {
 			first, m := e.joined("first"), e.joined("m")
 			first.leads()
-			time.Sleep(time.Second)
+			pass(time.Second)
 			// The node ahead goes, and another one is in its place, which m has not seen.
-			hit := m.network.On(jute.OpGetChildren2, suite.Late, func() { time.Sleep(100 * time.Millisecond); m.wantNoLead() })
+			hit := m.network.On(jute.OpGetChildren2, suite.Late, func() { pass(100 * time.Millisecond); m.wantNoLead() })
 			first.close()
 			<-hit
 			m.leads()
@@ -131,8 +131,8 @@ func TestRuleL3(t *testing.T) {
 		"the session ends before the list": func(t *testing.T, e *env) {
 			first, m := e.joined("first"), e.joined("m", sessionPolicy)
 			first.leads()
-			time.Sleep(time.Second)
-			hit := m.network.On(jute.OpGetChildren2, suite.Late, func() { time.Sleep(2 * suite.SessionTimeout) })
+			pass(time.Second)
+			hit := m.network.On(jute.OpGetChildren2, suite.Late, func() { pass(2 * suite.SessionTimeout) })
 			first.close()
 			<-hit
 			lease := m.leads()
@@ -212,7 +212,7 @@ func TestRuleL5(t *testing.T) {
 			accept := server.Refuse()
 			server.Disconnect()
 			lost(t, lease, locks.LossSuspended)
-			time.Sleep(5 * time.Second)
+			pass(5 * time.Second)
 			accept()
 			again, err := leads.Await(t.Context())
 			if err != nil || again == lease || again.Token() != lease.Token() || again.Path() != lease.Path() {
@@ -283,243 +283,10 @@ func TestRuleL6(t *testing.T) {
 			t.Fatal(err)
 		}
 		m = e.joined("m")
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		m.wantNoLead()
 		e.remove(other)
 		m.leads()
 		m.close()
-	})
-}
-
-// L7: a waiter watches the node right ahead, also when that goes while the watch is set, and
-// after its data have changed.
-func TestRuleL7(t *testing.T) {
-	for name, test := range map[string]func(t *testing.T, e *env, first, m *member){
-		"it goes while the watch is set": func(t *testing.T, e *env, first, m *member) {
-			hit := m.network.On(jute.OpSetWatches, suite.Late, first.close)
-			m.start()
-			<-hit
-		},
-		"its data change": func(t *testing.T, e *env, first, m *member) {
-			m.start()
-			for range 3 {
-				time.Sleep(time.Second)
-				if _, err := e.observer.SetData().ForPath(t.Context(), first.node(), []byte("first")); err != nil {
-					t.Fatal(err)
-				}
-			}
-			time.Sleep(time.Second)
-			first.close()
-		},
-		"the own data change": func(t *testing.T, e *env, first, m *member) {
-			m.start()
-			node := m.node()
-			if _, err := e.observer.SetData().ForPath(t.Context(), node, []byte("m")); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(time.Second)
-			e.remove(node)
-			e.wantIDs("first", "m")
-			first.close()
-		},
-		"the connection breaks": func(t *testing.T, e *env, first, m *member) {
-			m.start()
-			time.Sleep(time.Second)
-			heal := m.network.Isolate()
-			m.network.Cut()
-			first.close()
-			time.Sleep(time.Second)
-			heal()
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-				e := newEnv(t, b)
-				first, m := e.joined("first"), e.member("m")
-				first.leads()
-				test(t, e, first, m)
-				m.leads()
-				m.close()
-			})
-		})
-	}
-}
-
-// L8: the delete of a step-down is repeated until it is answered, and only then does the latch
-// stand again: at most one of its nodes is being deleted.
-func TestRuleL8(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		m, rival := e.joined("m"), e.joined("rival")
-		lease := m.leads()
-		for range 3 {
-			m.network.On(jute.OpDelete, suite.CutBefore, nil)
-		}
-		m.network.On(jute.OpDelete, suite.CutAfter, nil)
-		m.network.On(jute.OpCreate2, suite.Late, func() {
-			for _, p := range e.participants() {
-				if p.Path == lease.Path() {
-					t.Error("the latch stands again while its former node is there")
-				}
-			}
-		})
-		if err := lease.Release(t.Context()); err != nil {
-			t.Error(err)
-		}
-		rival.leads()
-		e.wantIDs("rival", "m")
-		if n := m.network.Requests(jute.OpDelete); n < 4 {
-			t.Errorf("%d deletes were sent", n)
-		}
-		rival.close()
-		m.leads()
-		m.close()
-	})
-}
-
-// L9: Close waits for the answer to a create that is out, and deletes what it made.
-func TestRuleL9(t *testing.T) {
-	for name, fate := range map[string]suite.Fate{"late": suite.Late, "reply lost": suite.CutAfter} {
-		t.Run(name, func(t *testing.T) {
-			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-				e := newEnv(t, b)
-				m, other := e.joined("m"), e.joined("other") // it keeps the path alive
-				lease := m.leads()
-				closed := make(chan error, 1)
-				hit := m.network.On(jute.OpCreate2, fate, func() {
-					go func() { closed <- m.Close(t.Context()) }()
-					time.Sleep(100 * time.Millisecond)
-				})
-				e.remove(lease.Path()) // another create goes out
-				<-hit
-				if err := <-closed; err != nil {
-					t.Error(err)
-				}
-				e.wantIDs("other")
-				time.Sleep(time.Minute)
-				e.wantIDs("other")
-				other.close()
-			})
-		})
-	}
-}
-
-// L10: the token is the czxid: it rises from node to node, also over a new parent, whose numbers
-// begin again, and is the same for all terms on one node.
-func TestRuleL10(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		m := e.joined("m")
-		former := m.leads()
-		m.network.Cut()
-		lost(t, former, locks.LossSuspended)
-		lease := m.leads()
-		if lease.Token() != former.Token() {
-			t.Errorf("token %d on the node of %d", lease.Token(), former.Token())
-		}
-		if _, err := former.Guard(t.Context()); !errors.Is(err, locks.ErrLockLost) {
-			t.Errorf("Guard of a former term: %v", err)
-		}
-		stat, err := e.observer.CheckExists().ForPath(t.Context(), lease.Path())
-		_ = stat
-		if err != nil {
-			t.Error(err)
-		}
-		for range 3 {
-			e.remove(e.path)
-			<-lease.Context().Done()
-			next := m.leads()
-			if n := number(next.Path()); next.Token() <= lease.Token() || n != "0000000000" {
-				t.Errorf("token %d after %d, number %s", next.Token(), lease.Token(), n)
-			}
-			lease = next
-		}
-		m.close()
-	})
-}
-
-// L11: a latch never writes to a node: Java's latch would use its only watch up.
-func TestRuleL11(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		first, m := e.joined("first"), e.joined("m")
-		first.leads()
-		first.network.Cut()
-		m.network.Cut()
-		time.Sleep(time.Second)
-		for _, p := range e.participants() {
-			var stat framework.Stat
-			if _, err := e.observer.CheckExists().StoringStatIn(&stat).ForPath(t.Context(), p.Path); err != nil {
-				t.Fatal(err)
-			}
-			if stat.Mzxid != stat.Czxid || stat.Version != 0 {
-				t.Errorf("the node of %s was written: %+v", p.ID, stat)
-			}
-		}
-		first.leads()
-		first.close()
-		m.leads()
-		m.close()
-		if n := first.network.Requests(jute.OpSetData) + m.network.Requests(jute.OpSetData); n > 0 {
-			t.Errorf("%d writes", n)
-		}
-	})
-}
-
-// L12: leaders are counted by nodes, not by claims. A Java latch whose node is deleted goes on to
-// lead; see internal/interop for a live one. Participants shows the one that was elected, and a
-// transaction that checks the node, as Guard does, fails for the other one.
-func TestRuleL12(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		java, _ := b.Client(t)
-		claim, err := java.Create().CreatingParentContainersIfNeeded().WithProtection().
-			WithMode(framework.EphemeralSequential).WithData([]byte("java")).ForPath(t.Context(), e.path+"/latch-")
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := e.joined("m")
-		time.Sleep(time.Second)
-		m.wantNoLead()
-		e.remove(claim) // by an operator
-		lease := m.leads()
-		e.wantIDs("m")
-		guarded := func(client *framework.Client, path string) error {
-			tx := client.TransactionOp()
-			_, err := client.Transaction().ForOperations(t.Context(), tx.Check().ForPath(path), tx.Check().ForPath("/"))
-			return err
-		}
-		wantErr(t, guarded(java, claim), framework.ErrNoNode)
-		wantErr(t, guarded(m.client, lease.Path()), nil)
-		if _, err := lease.Guard(t.Context()); err != nil {
-			t.Error(err)
-		}
-		m.close()
-	})
-}
-
-// A server that can be reached again after a long time is found by a latch whose client's retry
-// policy has given up long ago.
-func TestLatchNeverGivesUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := curatortest.Start(t, curatortest.Virtual())
-		latch, _ := impatient(t, server, "m")
-		for range 3 {
-			lease, err := latch.Await(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			accept := server.Refuse()
-			server.Disconnect()
-			<-lease.Context().Done()
-			time.Sleep(time.Hour)
-			accept()
-		}
-		if _, err := latch.Await(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if err := latch.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
 	})
 }

@@ -166,7 +166,7 @@ func TestSelectorSessionPolicy(t *testing.T) {
 		r := e.selector("r", sessionPolicy).run()
 		term := r.leads()
 		r.network.Cut()
-		time.Sleep(10 * time.Second)
+		pass(10 * time.Second)
 		if err := errors.Join(term.ctx.Err(), term.lease.Err(), term.lease.Verify(term.ctx)); err != nil {
 			t.Error(err)
 		}
@@ -183,7 +183,7 @@ func TestSelectorWaitsForItsFunction(t *testing.T) {
 		term := r.leads()
 		e.remove(term.lease.Path())
 		<-term.ctx.Done()
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 		if nodes := e.nodes(); len(nodes) > 0 {
 			t.Errorf("it stands: %q", nodes)
 		}
@@ -205,7 +205,7 @@ func TestSelectorNeverGivesUp(t *testing.T) {
 		r.network.Cut()
 		r.run()
 		for range 3 {
-			time.Sleep(time.Hour)
+			pass(time.Hour)
 			heal()
 			term := r.leads()
 			heal = r.network.Isolate()

@@ -122,7 +122,7 @@ func TestSelectorErrors(t *testing.T) {
 				e := newEnv(t, b)
 				r := e.selector("r").run()
 				term := r.leads()
-				if time.Sleep(time.Second); tt.before != nil {
+				if pass(time.Second); tt.before != nil {
 					tt.before(r, term)
 					<-term.ctx.Done()
 				}
