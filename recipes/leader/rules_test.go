@@ -91,7 +91,7 @@ func TestRuleL2(t *testing.T) {
 		if got, want := traffic.Take(), "getData=2 writes=1"; got != want {
 			t.Errorf("after a minute: %s, want %s", got, want)
 		}
-		pass(time.Hour)
+		pass(5 * time.Minute)
 		if got := traffic.Take(); got != "" {
 			t.Errorf("idle: %s", got)
 		}

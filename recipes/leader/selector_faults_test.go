@@ -183,7 +183,7 @@ func TestSelectorWaitsForItsFunction(t *testing.T) {
 		term := r.leads()
 		e.remove(term.lease.Path())
 		<-term.ctx.Done()
-		pass(time.Hour)
+		pass(5 * time.Minute)
 		if nodes := e.nodes(); len(nodes) > 0 {
 			t.Errorf("it stands: %q", nodes)
 		}
@@ -205,7 +205,7 @@ func TestSelectorNeverGivesUp(t *testing.T) {
 		r.network.Cut()
 		r.run()
 		for range 3 {
-			pass(time.Hour)
+			pass(5 * time.Minute)
 			heal()
 			term := r.leads()
 			heal = r.network.Isolate()

@@ -30,6 +30,7 @@ public final class Peer {
     private final CuratorFramework client;
     private final Map<String, Mutex> mutexes = new ConcurrentHashMap<>();
     private final Leases leases;
+    private final Leaders leaders;
     private final ReadWriteLocks readWriteLocks;
     /** The paths of the locks that somebody has asked for. */
     private final BlockingQueue<String> asked = new LinkedBlockingQueue<>();
@@ -59,6 +60,7 @@ public final class Peer {
                 .build();
         client.start();
         leases = new Leases(client);
+        leaders = new Leaders(client);
         readWriteLocks = new ReadWriteLocks(client, asked);
         owner = Executors.newSingleThreadExecutor(work -> ownerThread = new Thread(work));
     }
@@ -137,7 +139,7 @@ public final class Peer {
             case "rwRevocable":
                 return readWriteLocks.run(request);
             default:
-                return leases.run(request);
+                return Leaders.knows(request[2]) ? leaders.run(request) : leases.run(request);
         }
     }
 
