@@ -95,8 +95,20 @@ func TestRuleL2(t *testing.T) {
 		if got := traffic.Take(); got != "" {
 			t.Errorf("idle: %s", got)
 		}
-		if err := errors.Join(second.Close(t.Context()), first.Close(t.Context())); err != nil {
-			t.Error(err)
+		closing := func(l *leader.LeaderLatch) string {
+			t.Helper()
+			if err := l.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+			pass(time.Second)
+			return traffic.Take()
+		}
+		// The first deletes its node, and the second lists. It has the watch on its own node.
+		if got, want := closing(first), "delete=1 events=1 getChildren2=1 writes=2"; got != want {
+			t.Errorf("succession: %s, want %s", got, want)
+		}
+		if got, want := closing(second), "delete=1 events=1 writes=1"; got != want {
+			t.Errorf("the end: %s, want %s", got, want)
 		}
 	})
 }
