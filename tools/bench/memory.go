@@ -22,7 +22,7 @@ const acquirers = 64
 // waitMemory has many goroutines of one session wait, and measures what each takes of this
 // process's memory. An operation is to have come to wait.
 func waitMemory(ctx context.Context, l *local, w workload, path string, _ timing) (measure.Run, error) {
-	q, err := l.queue(ctx, 1, max(1, w.waiters/waitersEach), w.waiters, path)
+	q, err := l.queue(ctx, mutex, 1, max(1, w.waiters/waitersEach), w.waiters, path)
 	if err != nil {
 		return measure.Run{}, err
 	}

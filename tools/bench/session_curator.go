@@ -55,6 +55,8 @@ func (s *curatorSession) lock(kind lockKind, path string, leases int) (lock, err
 	switch kind {
 	case mutex, uncontended:
 		return asLock(locks.NewInterProcessMutex(s.client, path))
+	case latch:
+		return latchLock{s.client, path}, nil
 	case handedOver:
 		return asLock(locks.NewInterProcessMutex(s.client, path, locks.WithLocalHandover(100)))
 	case semaphore:
