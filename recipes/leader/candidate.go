@@ -63,9 +63,17 @@ func (c *candidate) join(ctx context.Context) error {
 		return c.explain(err)
 	}
 	joined = true
-	c.api.Log(func() { c.terms.candidate.Standing(ctx) })
+	second := twinsOf(c.api).add(c.twin())
+	c.api.Log(func() {
+		c.terms.candidate.Standing(ctx)
+		if second {
+			c.client.Logger().Warn("two leader latches of one client stand for the same election with the same id", "path", c.path, "id", c.id)
+		}
+	})
 	return nil
 }
+
+func (c *candidate) twin() twin { return twin{c.full, c.id} }
 
 // run is the goroutine of the latch, until ctx ends or the client is closed.
 func (c *candidate) run(ctx context.Context) {
@@ -138,6 +146,7 @@ func (c *candidate) leave(ctx context.Context) error {
 
 // close ends the candidacy and the listeners.
 func (c *candidate) close(ctx context.Context) error {
+	twinsOf(c.api).remove(c.twin())
 	left := c.leave(ctx)
 	ctx, cancel := lifecycle.CleanUp(ctx)
 	defer cancel()

@@ -222,6 +222,36 @@ func TestKindMismatchLater(t *testing.T) {
 	})
 }
 
+// Two latches of one client with one id are two participants. It is logged, once.
+func TestLatchTwins(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		var log text
+		client, _ := b.Client(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		var latches []*leader.LeaderLatch
+		for i, id := range []string{"a", "b", "a", "a"} {
+			latch, err := leader.NewLeaderLatch(client, e.path, leader.WithID(id))
+			if err == nil {
+				err = latch.Start(t.Context())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			latches = append(latches, latch)
+			pass(time.Second)
+			if n, want := strings.Count(log.String(), "with the same id"), min(1, i/2); n != want {
+				t.Errorf("latch %d: logged %d times, want %d", i, n, want)
+			}
+		}
+		e.wantIDs("a", "b", "a", "a")
+		for _, latch := range latches {
+			if err := latch.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
 // text is what a log handler has written.
 type text struct {
 	mu sync.Mutex

@@ -24,6 +24,11 @@ func drain(ctx context.Context, l *local, w workload, path string, _ timing) (me
 	return dissolved(ctx, l, mutex, w, path)
 }
 
+// succession is drain with leader latches.
+func succession(ctx context.Context, l *local, w workload, path string, _ timing) (measure.Run, error) {
+	return dissolved(ctx, l, latch, w, path)
+}
+
 // dissolved is drain for a kind of lock.
 func dissolved(ctx context.Context, l *local, kind lockKind, w workload, path string) (measure.Run, error) {
 	q, err := l.queue(ctx, kind, drainClients, 1, w.waiters, path)

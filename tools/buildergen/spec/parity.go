@@ -1,7 +1,5 @@
 package spec
 
-import "slices"
-
 // Absence is why something of Java is not here.
 type Absence string
 
@@ -61,9 +59,3 @@ var Newer = []string{
 	"enableCompression", "zookeeperCompatibility", "compressionEnabled", "getZookeeperCompatibility",
 	"uncompressed", "undecompressed", "CuratorClosedException",
 }
-
-// Sections is the table.
-var Sections = slices.Concat([]Section{factory, client}, chains, rest, Recipes)
-
-// Recipes is the part of the table about the recipes. Each package has a file of its own.
-var Recipes = slices.Concat(leader)
