@@ -117,6 +117,8 @@ var topics = []struct {
 	{"timed", nil, timed, wantCalls("work")},
 	{"read-write lock", nil, readWrite, wantCalls("change", "publish")},
 	{"semaphore", nil, semaphore, wantCalls("export")},
+	{"latch", nil, latch, wantCalls("work")},
+	{"selector", nil, selectorUntilStopped, wantCalls()},
 	{"traced", nil, func(ctx context.Context, _ *framework.Client) error { return traced(ctx) }, func(e env) {
 		for _, span := range spans.Ended() {
 			if span.Name() == "curator.lock.acquire" {

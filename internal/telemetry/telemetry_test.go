@@ -21,6 +21,8 @@ import (
 
 // instrumentsGolden is what dashboards and alerts rely on.
 const instrumentsGolden = `
+curator.leader.status Sum[int64] {leader}
+curator.leader.transitions Sum[int64] {transition} monotonic
 curator.lock.acquire.duration Histogram[float64] s
 curator.lock.contenders Histogram[int64] {contender}
 curator.lock.dropped Sum[int64] {lease} monotonic
@@ -60,6 +62,7 @@ func TestInstruments(t *testing.T) {
 	tel.Dropped(lock)
 	_, processing := tel.Process(ctx, tel.Queue("queue", "", ""))
 	processing.End(tracing.OutcomePutBack, nil)
+	tel.Candidate(tracing.RecipeLatch, "", "").Elected(ctx, 1, time.Now()).End(ctx, time.Now(), "")
 	_, op := tel.Operation(ctx, conn, Op{Name: "create"})
 	op.End(1, nil)
 	tel.Retry(ctx, "create", 2, zkconn.ErrConnectionLoss)

@@ -74,6 +74,9 @@ func workloads() []workload {
 		{name: "goroutines", clients: 8, local: inOneSession(mutex), about: "8 goroutines of one client on one lock"},
 		{name: "local-handover", clients: 8, local: inOneSession(handedOver), about: "the same, and they hand it over without the server, 100 times in a row at most"},
 		{name: "crash", kind: protocol.Hold, waiters: 3, local: crash, about: "the holder's process is killed: an operation is from there to the next grant; the session lasts " + crashTimeout.String()},
+		{name: "leader-join", kind: protocol.LeaderJoin, clients: 1, distant: true, local: onOnePath(latch), about: "one client starts a leader latch, waits until it leads, and closes it"},
+		{name: "leader-succession-100", kind: protocol.LeaderSuccession, clients: drainClients, waiters: 100, distant: true, repeat: true, local: succession, about: fmt.Sprintf("100 leader latches of %d clients stand behind a leader; each is closed as soon as it leads: an operation is a succession", drainClients)},
+		{name: "leader-1000", waiters: 1000, local: latchMemory, about: "one client has 1,000 leader latches, 100 in each election; memory for each"},
 		{name: "hold-10k", waiters: 10_000, local: holdMany, about: "one client acquires 10,000 locks; memory for each"},
 		{name: "wait-10k", waiters: 10_000, local: waitMemory, about: "10,000 goroutines of one client wait, 100 for each lock; memory for each"},
 	}...)

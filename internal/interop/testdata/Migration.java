@@ -12,6 +12,9 @@ import org.apache.curator.framework.api.CuratorWatcher;
 import org.apache.curator.framework.api.transaction.CuratorTransactionResult;
 import org.apache.curator.framework.recipes.cache.CuratorCache;
 import org.apache.curator.framework.recipes.cache.CuratorCacheListener;
+import org.apache.curator.framework.recipes.leader.LeaderLatch;
+import org.apache.curator.framework.recipes.leader.LeaderSelector;
+import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
@@ -266,6 +269,36 @@ abstract class Migration {
             export();
         } finally {
             semaphore.returnLease(lease);
+        }
+    }
+
+    void latch(CuratorFramework client) throws Exception {
+        LeaderLatch latch = new LeaderLatch(client, "/leaders/purge", "purge-1");
+        latch.start();
+        try {
+            latch.await();
+            if (latch.hasLeadership()) {
+                work();
+            }
+        } finally {
+            latch.close();
+        }
+    }
+
+    void selector(CuratorFramework client) throws Exception {
+        LeaderSelector selector = new LeaderSelector(client, "/leaders/billing", new LeaderSelectorListenerAdapter() {
+            @Override
+            public void takeLeadership(CuratorFramework client) throws Exception {
+                work();
+            }
+        });
+        selector.setId("billing-1");
+        selector.autoRequeue();
+        selector.start();
+        try {
+            run(client);
+        } finally {
+            selector.close();
         }
     }
 

@@ -30,6 +30,7 @@ public final class Peer {
     private final CuratorFramework client;
     private final Map<String, Mutex> mutexes = new ConcurrentHashMap<>();
     private final Leases leases;
+    private final Leaders leaders;
     private final ReadWriteLocks readWriteLocks;
     private final Queues queues;
     /** The paths of the locks that somebody has asked for. */
@@ -60,6 +61,7 @@ public final class Peer {
                 .build();
         client.start();
         leases = new Leases(client);
+        leaders = new Leaders(client);
         readWriteLocks = new ReadWriteLocks(client, asked);
         queues = new Queues(client);
         owner = Executors.newSingleThreadExecutor(work -> ownerThread = new Thread(work));
@@ -143,7 +145,7 @@ public final class Peer {
                 if (request[2].startsWith("queue")) {
                     return queues.run(request);
                 }
-                return leases.run(request);
+                return Leaders.knows(request[2]) ? leaders.run(request) : leases.run(request);
         }
     }
 

@@ -1,7 +1,7 @@
 package spec
 
-// Queue is the part of the table about package recipes/queue.
-var Queue = []Section{
+// queue is the part of the table about package recipes/queue.
+var queue = []Section{
 	{Title: "Recipes: queue, construction", Rows: []Parity{
 		{"QueueBuilder.builder(client, consumer, serializer, path)", "queue.NewDistributedQueue", "", "each kind has a constructor; the serializer is a `codec.Codec`, the consumer an argument of `Consume`"},
 		{"QueueBuilder.buildQueue", "queue.NewDistributedQueue", "", ""},

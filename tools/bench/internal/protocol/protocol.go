@@ -36,6 +36,12 @@ const (
 	QueueConsume = "queue-consume" // one client consumes as many items as there are waiters, with a lock path if there are leases
 )
 
+// The workloads of elections.
+const (
+	LeaderJoin       = "leader-join"       // one client starts a latch, waits until it leads, and closes it
+	LeaderSuccession = "leader-succession" // as drain, with latches, which are closed as soon as they lead
+)
+
 // What a crash is made of. It takes two peers: one that holds the lock, and is then killed,
 // and one that waits for it.
 const (
