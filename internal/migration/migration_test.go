@@ -134,6 +134,27 @@ var topics = []struct {
 	}, wantCalls("work")},
 	{"timers", nil, timers, nil},
 	{"simple queue", nil, simpleQueue, wantCalls("use data")},
+	{"kept node", nil, func(ctx context.Context, client *framework.Client) error {
+		run = func(ctx context.Context, client *framework.Client) error {
+			data, err := client.GetData().ForPath(ctx, "/addresses/store")
+			use(data)
+			return err
+		}
+		return kept(ctx, client)
+	}, func(e env) {
+		wantCalls("use data")(e)
+		wantNone("/addresses/store")(e)
+	}},
+	{"member of a group", nil, member, wantCalls("use data")},
+	{"persistent watcher", nil, func(ctx context.Context, client *framework.Client) error {
+		run = func(ctx context.Context, client *framework.Client) error {
+			if _, err := client.Create().ForPath(ctx, "/orders"); err != nil {
+				return err
+			}
+			return await(ctx, "reload /orders")
+		}
+		return persistentWatcher(ctx, client)
+	}, nil},
 }
 
 func TestTopics(t *testing.T) {

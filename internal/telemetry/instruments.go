@@ -24,6 +24,7 @@ type instruments struct {
 	transitions       metric.Int64Counter
 	expirations       metric.Int64Counter
 	attempts, retries metric.Int64Counter
+	recreations       metric.Int64Counter
 	connection        connectionInstruments
 	queueDuration     metric.Float64Histogram
 	queueRedelivered  metric.Int64Counter
@@ -70,6 +71,8 @@ func newInstruments(provider metric.MeterProvider) *instruments {
 			metric.WithDescription("Attempts to connect to a server."))),
 		retries: made(m.Int64Counter(tracing.MetricRetries, metric.WithUnit("{retry}"),
 			metric.WithDescription("Repeated tries of operations."))),
+		recreations: made(m.Int64Counter(tracing.MetricNodeRecreations, metric.WithUnit("{creation}"),
+			metric.WithDescription("Creations of kept nodes after the first one."))),
 		connection: newConnectionInstruments(m),
 		queueDuration: made(m.Float64Histogram(tracing.MetricQueueProcessDuration, metric.WithUnit("s"),
 			metric.WithDescription("How long nodes of a queue were worked on."), metric.WithExplicitBucketBoundaries(acquireBounds...))),

@@ -24,6 +24,7 @@ type labels struct {
 	ioDirection                         string
 	queue, queueOutcome                 string
 	election                            string
+	nodeName                            string
 }
 
 func (l labels) attributes() []attribute.KeyValue {
@@ -49,6 +50,7 @@ func (l labels) attributes() []attribute.KeyValue {
 	add(tracing.AttrQueueName, l.queue)
 	add(tracing.AttrQueueOutcome, l.queueOutcome)
 	add(tracing.AttrLeaderName, l.election)
+	add(tracing.AttrNodeName, l.nodeName)
 	return attrs
 }
 

@@ -31,6 +31,7 @@ curator.lock.hold.duration Histogram[float64] s
 curator.lock.losses Sum[int64] {loss} monotonic
 curator.lock.pending Sum[int64] {request}
 curator.lock.sequence.remaining Gauge[int64] {create}
+curator.node.recreations Sum[int64] {creation} monotonic
 curator.queue.process.duration Histogram[float64] s
 curator.queue.redelivered Sum[int64] {node} monotonic
 db.client.operation.duration Histogram[float64] s
@@ -63,6 +64,7 @@ func TestInstruments(t *testing.T) {
 	_, processing := tel.Process(ctx, tel.Queue("queue", "", ""))
 	processing.End(tracing.OutcomePutBack, nil)
 	tel.Candidate(tracing.RecipeLatch, "", "").Elected(ctx, 1, time.Now()).End(ctx, time.Now(), "")
+	tel.Recreated(ctx, "workers")
 	_, op := tel.Operation(ctx, conn, Op{Name: "create"})
 	op.End(1, nil)
 	tel.Retry(ctx, "create", 2, zkconn.ErrConnectionLoss)

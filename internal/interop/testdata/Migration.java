@@ -26,6 +26,9 @@ import org.apache.curator.framework.recipes.queue.QueueBuilder;
 import org.apache.curator.framework.recipes.queue.QueueConsumer;
 import org.apache.curator.framework.recipes.queue.QueueSerializer;
 import org.apache.curator.framework.recipes.queue.SimpleDistributedQueue;
+import org.apache.curator.framework.recipes.nodes.GroupMember;
+import org.apache.curator.framework.recipes.nodes.PersistentNode;
+import org.apache.curator.framework.recipes.watch.PersistentWatcher;
 import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.curator.retry.*;
 import org.apache.zookeeper.CreateMode;
@@ -355,6 +358,41 @@ abstract class Migration {
             busy();
         } else {
             use(taken);
+        }
+    }
+
+    void kept(CuratorFramework client) throws Exception {
+        PersistentNode node = new PersistentNode(client, CreateMode.EPHEMERAL, false, "/addresses/store", data);
+        node.start();
+        try {
+            if (!node.waitForInitialCreate(10, TimeUnit.SECONDS)) {
+                abandon();
+            }
+            run(client);
+        } finally {
+            node.close();
+        }
+    }
+
+    void member(CuratorFramework client) throws Exception {
+        GroupMember member = new GroupMember(client, "/group", "worker-1", data);
+        member.start();
+        try {
+            use(member.getCurrentMembers().get("worker-1"));
+        } finally {
+            member.close();
+        }
+    }
+
+    void persistentWatcher(CuratorFramework client) throws Exception {
+        PersistentWatcher watcher = new PersistentWatcher(client, "/orders", true);
+        watcher.getListenable().addListener(event -> reload(event.getPath()));
+        watcher.getResetListenable().addListener(() -> reload("/orders"));
+        watcher.start();
+        try {
+            run(client);
+        } finally {
+            watcher.close();
         }
     }
 }

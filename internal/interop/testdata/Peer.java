@@ -33,6 +33,7 @@ public final class Peer {
     private final Leaders leaders;
     private final ReadWriteLocks readWriteLocks;
     private final Queues queues;
+    private final Nodes nodes;
     /** The paths of the locks that somebody has asked for. */
     private final BlockingQueue<String> asked = new LinkedBlockingQueue<>();
     /** Curator's mutex belongs to a thread: this one. */
@@ -64,6 +65,7 @@ public final class Peer {
         leaders = new Leaders(client);
         readWriteLocks = new ReadWriteLocks(client, asked);
         queues = new Queues(client);
+        nodes = new Nodes(client);
         owner = Executors.newSingleThreadExecutor(work -> ownerThread = new Thread(work));
     }
 
@@ -144,6 +146,9 @@ public final class Peer {
             default:
                 if (request[2].startsWith("queue")) {
                     return queues.run(request);
+                }
+                if (request[2].startsWith("node")) {
+                    return nodes.run(request);
                 }
                 return Leaders.knows(request[2]) ? leaders.run(request) : leases.run(request);
         }
