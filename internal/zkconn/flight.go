@@ -9,6 +9,7 @@ type Flight struct {
 	calls   []*Call
 	batch   *batch
 	mux     *muxConn // that the batch was queued on; nil before
+	refused error    // why Start has not queued it
 }
 
 // Do sends calls in one write and waits for all their answers. With a session that is
@@ -29,27 +30,38 @@ func (c *Conn) Do(ctx context.Context, session int64, calls ...*Call) error {
 // Start is the first half of Do: it queues the calls if there is a connection. It does not
 // block. What is started first is sent first. If the calls are queued, then is called when Wait
 // will return at once, unless then is nil. That is on a goroutine that must not be blocked, and
-// may be before Start returns. If the calls are not queued, Wait must be called.
+// may be before Start returns. If the calls are not queued, Wait or Refused must be called.
 func (c *Conn) Start(session int64, then func(*Flight), calls ...*Call) (f *Flight, queued bool) {
 	f = &Flight{conn: c, session: session, calls: calls}
 	c.mu.Lock()
 	w, err := c.mux, c.refuse(session)
 	c.mu.Unlock()
 	if w == nil || err != nil || session != 0 && w.readOnly {
+		f.refused = err
 		return f, false // Wait meets the reason again
 	}
-	if f.batch, err = newBatch(calls, c.cfg.MaxRequest); err != nil {
+	if f.batch, f.refused = newBatch(calls, c.cfg.MaxRequest); f.refused != nil {
 		return f, false
 	}
 	f.mux = w
 	if then != nil {
 		f.batch.then = func() { then(f) }
 	}
-	if w.send(f.batch) != nil {
+	if f.refused = w.send(f.batch); f.refused != nil {
 		f.mux, f.batch.then = nil, nil
 		return f, false
 	}
 	return f, true
+}
+
+// Refused takes the place of Wait for calls that Start could not queue: they are never sent. It
+// returns why, ErrConnectionLoss if there is no connection, and gives that to the calls.
+func (f *Flight) Refused() error {
+	err := f.refused
+	if err == nil || err == errDead {
+		err = &TransportError{Err: ErrConnectionLoss, Detail: f.conn.lastError()}
+	}
+	return f.failed(err)
 }
 
 // Wait is the second half of Do. Calls that Start could not queue are queued when there is a
