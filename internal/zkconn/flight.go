@@ -30,7 +30,7 @@ func (c *Conn) Do(ctx context.Context, session int64, calls ...*Call) error {
 // Start is the first half of Do: it queues the calls if there is a connection. It does not
 // block. What is started first is sent first. If the calls are queued, then is called when Wait
 // will return at once, unless then is nil. That is on a goroutine that must not be blocked, and
-// may be before Start returns. If the calls are not queued, Wait or Refused must be called.
+// may be before Start returns. If the calls are not queued, Wait or Result must be called.
 func (c *Conn) Start(session int64, then func(*Flight), calls ...*Call) (f *Flight, queued bool) {
 	f = &Flight{conn: c, session: session, calls: calls}
 	c.mu.Lock()
@@ -54,9 +54,17 @@ func (c *Conn) Start(session int64, then func(*Flight), calls ...*Call) (f *Flig
 	return f, true
 }
 
-// Refused takes the place of Wait for calls that Start could not queue: they are never sent. It
-// returns why, ErrConnectionLoss if there is no connection, and gives that to the calls.
-func (f *Flight) Refused() error {
+// Result takes the place of Wait, and does not block. In the function that Start was given it
+// returns what Wait would. If Start could not queue the calls, Result returns why, which is
+// ErrConnectionLoss if there is no connection; the calls are never sent then.
+func (f *Flight) Result() error {
+	if f.mux != nil {
+		err := f.conn.take(f.batch, f.mux)
+		if err != nil {
+			f.unwatch()
+		}
+		return f.failed(err)
+	}
 	err := f.refused
 	if err == nil || err == errDead {
 		err = &TransportError{Err: ErrConnectionLoss, Detail: f.conn.lastError()}
@@ -73,14 +81,19 @@ func (f *Flight) Wait(ctx context.Context) error {
 	err := f.queue(ctx)
 	if err == nil {
 		if err = f.conn.await(ctx, f.batch, f.mux); err != nil {
-			for _, call := range f.calls {
-				for watch := range call.watches {
-					f.conn.Unwatch(watch)
-				}
-			}
+			f.unwatch()
 		}
 	}
 	return f.failed(err)
+}
+
+// unwatch gives back the watches of calls that have failed.
+func (f *Flight) unwatch() {
+	for _, call := range f.calls {
+		for watch := range call.watches {
+			f.conn.Unwatch(watch)
+		}
+	}
 }
 
 // failed gives err to the calls that were not answered.
@@ -138,6 +151,13 @@ func (c *Conn) await(ctx context.Context, b *batch, w *muxConn) error {
 			return ctxError(ctx, true)
 		}
 	}
+	lost := c.take(b, w)
+	b.observe(ctx, w)
+	return lost
+}
+
+// take takes over the answers to a batch that is finished, and was queued on w.
+func (c *Conn) take(b *batch, w *muxConn) error {
 	var lost error
 	if b.err != nil {
 		lost = c.explain(b.err)
@@ -151,6 +171,5 @@ func (c *Conn) await(ctx context.Context, b *batch, w *muxConn) error {
 			return &TransportError{Err: ErrConnectionLoss, Detail: err, Sent: true}
 		}
 	}
-	b.observe(ctx, w)
 	return lost
 }

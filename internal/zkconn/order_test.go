@@ -63,11 +63,11 @@ func (s *stream) get(path string, then func()) {
 		if then != nil {
 			then()
 		}
-		_ = f.Wait(context.Background()) // call.Err
+		_ = f.Result() // call.Err
 		s.add(call)
 	}, call)
 	if !queued {
-		_ = flight.Refused()
+		_ = flight.Result()
 		s.add(call)
 	}
 }
@@ -85,6 +85,7 @@ func streaming(t *testing.T, test func(s *stream)) {
 		if err := t.conn.Subscribe(t.Context(), sub); err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait()
 		test(s)
 	})
 }
@@ -208,8 +209,8 @@ func (s *stream) verify() {
 	}
 }
 
-// Refused says why calls cannot be sent, and that they were not.
-func TestRefused(t *testing.T) {
+// Result says why calls cannot be sent, and that they were not.
+func TestResultOfRefused(t *testing.T) {
 	virtual(t, func(t *fixture) {
 		t.open(nil)
 		t.make("/a")
@@ -219,7 +220,7 @@ func TestRefused(t *testing.T) {
 			if queued {
 				t.Fatal("queued")
 			}
-			err := flight.Refused()
+			err := flight.Result()
 			t.want(err, want)
 			if sent(err) || c.Err == nil {
 				t.Errorf("sent %t, the call has %v", sent(err), c.Err)
