@@ -92,6 +92,15 @@ func (n *Node[V]) Children() iter.Seq[*Node[V]] {
 	}
 }
 
+// EveryChild is Children with the nodes that are not shown.
+func (n *Node[V]) EveryChild() iter.Seq[*Node[V]] {
+	return func(yield func(*Node[V]) bool) {
+		if n != nil {
+			n.children.each(yield)
+		}
+	}
+}
+
 // All yields the node and all nodes below it that are shown, parents ahead of their children and
 // else in the order of names. The receiver may be nil.
 func (n *Node[V]) All() iter.Seq[*Node[V]] {
