@@ -27,6 +27,7 @@ type Network struct {
 	requests map[jute.Op]int
 	last     string            // the address that was dialed last
 	lagging  bool              // see Lag
+	old      bool              // see Old
 	answers  map[string][]byte // the last ones, by what was read
 }
 
@@ -179,8 +180,9 @@ type conn struct {
 	rest  []byte
 	reads reads
 
-	mu  sync.Mutex
-	cut map[int32]*rule // answers not to be delivered, by xid
+	mu      sync.Mutex
+	cut     map[int32]*rule // answers not to be delivered, by xid
+	refused map[int32]bool  // answers to be refusals, by xid
 }
 
 // Write sends frames, but for those whose fate is decided.
@@ -215,7 +217,9 @@ func (c *conn) Write(p []byte) (int, error) {
 		if c.network.silentTo(c) {
 			continue
 		}
-		if !hello {
+		if !hello && c.unknown(frame) {
+			frame = c.refuse(frame)
+		} else if !hello {
 			c.reads.ask(frame)
 		}
 		if _, err := c.Conn.Write(frame); err != nil {
@@ -286,7 +290,12 @@ func (c *conn) Read(p []byte) (int, error) {
 				r.happen(c)
 				return 0, io.EOF
 			}
-			frame = c.answered(frame)
+			refused := false
+			if frame, refused = c.refusal(frame); refused {
+				c.Conn.Close()
+			} else {
+				frame = c.answered(frame)
+			}
 		}
 		c.rest = frame
 	}

@@ -167,7 +167,7 @@ func (m *muxConn) onEvent(header jute.ReplyHeader, body []byte) error {
 func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (p pending, last bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if p, err = m.requests.answered(header.Xid); err != nil {
+	if p, err = m.requests.answered(header.Xid, header.Err); err != nil {
 		return p, false, err
 	}
 	switch {

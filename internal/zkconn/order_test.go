@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"slices"
 	"sync"
 	"testing"
@@ -231,5 +232,41 @@ func TestResultOfRefused(t *testing.T) {
 		refused(exists("/a"), zkconn.ErrConnectionLoss)
 		_ = t.conn.Close(t.Context())
 		refused(exists("/a"), zkconn.ErrClosed)
+	})
+}
+
+// A server before 3.6 refuses addWatch at once, ahead of the answers to earlier requests, and then
+// closes the connection: Subscribe says so.
+func TestOldServerRefusesEarly(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		peer := &script{serve: func(n int, c net.Conn) {
+			if n > 0 {
+				answer(c)
+				return
+			}
+			if _, err := c.Write(welcome()); err != nil {
+				return
+			}
+			for {
+				xid, op, err := request(c)
+				if err != nil {
+					return
+				}
+				if op == jute.OpAddWatch { // nothing else has been answered
+					header := jute.ReplyHeader{Xid: xid, Zxid: 1, Err: jute.CodeUnimplemented}
+					_, _ = c.Write(frame(header.Append(nil)))
+					return
+				}
+			}
+		}}
+		t.open(func(cfg *zkconn.Config) { cfg.Dial = peer.dial })
+		if _, err := t.conn.Connected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		waiting := exists("/a")
+		flight, _ := t.conn.Start(0, nil, waiting)
+		err := t.conn.Subscribe(t.Context(), zkconn.NewSubscription("/a", true, func(zkconn.WatchEvent) {}))
+		t.want(err, zkconn.ErrUnimplemented)
+		t.want(flight.Wait(t.Context()), zkconn.ErrConnectionLoss)
 	})
 }
