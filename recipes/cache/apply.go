@@ -22,7 +22,9 @@ func (r *replica) answered(req *request, call *zkconn.Call) error {
 	}
 	switch {
 	case err == nil:
-		return r.read(req, call)
+		err = r.read(req, call)
+		r.rewatch(req)
+		return err
 	case errors.Is(err, framework.ErrNoNode):
 		r.missing(req)
 		return nil
@@ -42,6 +44,18 @@ func (r *replica) notWatched(w *zkconn.Watch) {
 		if key := (watchKey{r.paths.client(w.Path()), kind}); r.watches[key] == w {
 			delete(r.watches, key)
 		}
+	}
+}
+
+// rewatch has a node read again whose one-shot watch has fired since the request was sent: the
+// server has none now.
+func (r *replica) rewatch(req *request) {
+	kind := zkconn.WatchData
+	if req.verb == list {
+		kind = zkconn.WatchChildren
+	}
+	if r.oneShot && r.watches[watchKey{req.path, kind}] == nil && r.tree.Get(req.path) != nil {
+		r.requests.add(req.path, req.verb, req.walk, req.since)
 	}
 }
 
