@@ -103,6 +103,9 @@ func (r *replica) setData(req *request, res *jute.GetDataResponse) error {
 	return nil
 }
 
+// smallData is up to which size data is copied from the reply, which is some 90 bytes longer.
+const smallData = 1 << 10
+
 // store puts a node into the tree.
 func (r *replica) store(path string, c content, accept bool) {
 	if r.cfg.dataless {
@@ -114,8 +117,11 @@ func (r *replica) store(path string, c content, accept bool) {
 		}
 		c.data = nil
 	}
-	if len(c.data) == 0 {
+	switch {
+	case len(c.data) == 0:
 		c.data = nil
+	case len(c.data) < smallData:
+		c.data = slices.Clip(slices.Clone(c.data))
 	}
 	r.changed = true
 	r.touched()

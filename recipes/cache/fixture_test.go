@@ -103,6 +103,20 @@ func (f *fixture) write(changes string) (zxid int64) {
 	return zxid
 }
 
+// createMany creates nodes whose names begin with prefix, several in each transaction.
+func (f *fixture) createMany(prefix string, n, several int) {
+	f.Helper()
+	for i := 0; i < n; {
+		var ops []framework.Op
+		for ; i < n && len(ops) < several; i++ {
+			ops = append(ops, f.writer.TransactionOp().Create().WithData([]byte("x")).ForPath(f.path(fmt.Sprintf("%s%06d", prefix, i))))
+		}
+		if _, err := f.writer.Transaction().ForOperations(f.Context(), ops...); err != nil {
+			f.Fatal(err)
+		}
+	}
+}
+
 // text returns the contents of a snapshot as write has them.
 func (f *fixture) text(s cache.Snapshot) string {
 	var all []string
