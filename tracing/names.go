@@ -9,6 +9,8 @@ const (
 	SpanLockRelease = "curator.lock.release"
 	SpanLockLost    = "curator.lock.lost"
 	SpanLockDo      = "curator.lock.do"
+
+	SpanCacheLoad = "curator.cache.load"
 )
 
 // Names of the events of an acquire's span, and of an operation's.
@@ -22,7 +24,7 @@ const (
 )
 
 // Names of attributes of spans and their events. Metrics have only those of a lock's kind,
-// name, outcome, end and loss, of an operation's name and error, of the server's name, of
+// name, outcome, end and loss, of a cache's name, of an operation's name and error, of the server's name, of
 // the connection's state, a session's end and a watch's type.
 const (
 	AttrLockKind           = "curator.lock.kind"
@@ -36,6 +38,9 @@ const (
 	AttrLockContenders     = "curator.lock.contenders_ahead"
 	AttrLockEnd            = "curator.lock.end"
 	AttrLossReason         = "curator.lock.loss.reason"
+	AttrCacheName          = "curator.cache.name" // see cache.WithName
+	AttrCachePath          = "curator.cache.path"
+	AttrCacheNodes         = "curator.cache.nodes"
 	AttrPredecessorOwner   = "curator.lock.predecessor.owner"
 	AttrPredecessorOwnSess = "curator.lock.predecessor.own_session"
 	AttrLink               = "curator.link"
@@ -95,6 +100,9 @@ const (
 	MetricDropped            = "curator.lock.dropped"
 	MetricContenders         = "curator.lock.contenders"
 	MetricSequenceRemaining  = "curator.lock.sequence.remaining"
+	MetricCacheNodes         = "curator.cache.nodes"
+	MetricCacheEvents        = "curator.cache.events"
+	MetricCacheStale         = "curator.cache.stale"
 	MetricSessionTransitions = "zookeeper.client.session.transitions"
 	MetricSessionExpirations = "zookeeper.client.session.expirations"
 	MetricLeaseRemaining     = "zookeeper.client.session.lease.remaining"

@@ -21,6 +21,9 @@ import (
 
 // instrumentsGolden is what dashboards and alerts rely on.
 const instrumentsGolden = `
+curator.cache.events Sum[int64] {event} monotonic
+curator.cache.nodes Sum[int64] {node}
+curator.cache.stale Gauge[float64] s
 curator.lock.acquire.duration Histogram[float64] s
 curator.lock.contenders Histogram[int64] {contender}
 curator.lock.dropped Sum[int64] {lease} monotonic
@@ -56,6 +59,9 @@ func TestInstruments(t *testing.T) {
 	a.Granted(1, false)
 	tel.Closed(ctx, lock, tel.Opened(ctx, lock), time.Second, "revoked")
 	tel.Dropped(lock)
+	cache := tel.Cache("config", "", noCache{})
+	cache.Changed(ctx, 1)
+	defer cache.Follow()()
 	_, op := tel.Operation(ctx, conn, Op{Name: "create"})
 	op.End(1, nil)
 	tel.Retry(ctx, "create", 2, zkconn.ErrConnectionLoss)
@@ -89,6 +95,12 @@ func TestInstruments(t *testing.T) {
 		t.Errorf("scope %+v", scope)
 	}
 }
+
+// noCache is a cache without nodes.
+type noCache struct{}
+
+func (noCache) Len() int                 { return 0 }
+func (noCache) Stale() (time.Time, bool) { return time.Time{}, false }
 
 // connection is one with a session and a watch.
 type connection struct{}

@@ -9,6 +9,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/listen"
 	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
 	"github.com/go-curator/curator/recipes/internal/pathtree"
 )
@@ -25,6 +26,8 @@ type CuratorCache struct {
 	paths  paths
 	life   lifecycle.Lifecycle
 
+	telemetry *telemetry.Cache
+	unmeasure func()   // ends what is measured
 	replica   *replica // of the goroutine that Start has begun
 	listeners listen.Set[Event]
 	state     atomic.Pointer[state]
@@ -88,6 +91,7 @@ func newCache(client *framework.Client, path string, s shape, opts []Option) (*C
 		return nil, err
 	}
 	c := &CuratorCache{client: client, inside: inside, cfg: cfg, paths: paths{path, full}}
+	c.telemetry = inside.Telemetry().Cache(cfg.name, path, observed{c})
 	c.state.Store(&state{Snapshot: Snapshot{topless: s == childrenOnly}, next: make(chan struct{})})
 	return c, nil
 }
@@ -156,3 +160,8 @@ func (c *CuratorCache) Stale() (since time.Time, stale bool) {
 	}
 	return time.Time{}, false
 }
+
+// observed is a cache as metrics see it.
+type observed struct{ *CuratorCache }
+
+func (o observed) Len() int { return o.Snapshot().Len() }

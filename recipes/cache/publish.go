@@ -27,12 +27,16 @@ func (c *CuratorCache) show(v version) {
 		loaded:   true, next: make(chan struct{}),
 	}
 	var events []Event
-	if listening := c.listeners.Len() > 0; listening || len(c.views) > 0 {
+	changed := 0
+	if listening := c.listeners.Len() > 0; listening || len(c.views) > 0 || c.telemetry.Counts() {
 		pathtree.Diff(before.root, now.root, compare, func(ch pathtree.Change[content]) bool {
 			hidden := now.hidden(ch, before.Snapshot)
 			data := v.dataOf(ch)
 			for _, view := range c.views {
 				view.change(ch, data, hidden)
+			}
+			if !hidden {
+				changed++
 			}
 			if listening && !hidden {
 				event := eventOf(ch)
@@ -47,6 +51,7 @@ func (c *CuratorCache) show(v version) {
 	}
 	c.state.Store(now)
 	close(before.next)
+	c.telemetry.Changed(changed)
 	for _, event := range events {
 		c.listeners.Notify(event)
 	}

@@ -37,17 +37,19 @@ func (c *CuratorCache) Start(ctx context.Context) error {
 // load is the first part of the cache's work.
 func (c *CuratorCache) load(ctx context.Context) (err error) {
 	c.fix(true)
+	ctx, end := c.telemetry.Load(ctx)
 	defer func() {
 		if err != nil {
 			c.fix(false)
 			c.stale.Store(nil)
 		}
+		end(c.Snapshot().Len(), err)
 	}()
 	r := newReplica(&c.cfg, c.client, c.paths, output{show: c.show, stale: c.setStale, asked: c.takeAsked, keeps: c.keeps})
 	if err := r.begin(ctx); err != nil {
 		return err
 	}
-	c.replica = r
+	c.replica, c.unmeasure = r, c.telemetry.Follow()
 	wake := r.box.Wake
 	c.wake.Store(&wake)
 	return nil
@@ -88,6 +90,7 @@ func (c *CuratorCache) Close(ctx context.Context) error {
 
 // end undoes what load has done. The goroutine has ended.
 func (c *CuratorCache) end(ctx context.Context) error {
+	c.unmeasure()
 	c.replica.end(ctx)
 	if c.stale.Load() == nil {
 		c.setStale(time.Now())
