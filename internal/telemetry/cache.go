@@ -90,9 +90,9 @@ func (c *Cache) Load(ctx context.Context) (_ context.Context, end func(nodes int
 func (c *Cache) Counts() bool { return c != nil && c.name != "" }
 
 // Changed counts nodes that were created, changed or deleted.
-func (c *Cache) Changed(ctx context.Context, n int) {
+func (c *Cache) Changed(n int) {
 	if c.Counts() {
-		c.t.cache.events.Add(ctx, int64(n), c.t.options.of(labels{cache: c.name}).add...)
+		c.t.cache.events.Add(background, int64(n), c.t.options.of(labels{cache: c.name}).add...)
 	}
 }
 

@@ -60,7 +60,7 @@ func TestInstruments(t *testing.T) {
 	tel.Closed(ctx, lock, tel.Opened(ctx, lock), time.Second, "revoked")
 	tel.Dropped(lock)
 	cache := tel.Cache("config", "", noCache{})
-	cache.Changed(ctx, 1)
+	cache.Changed(1)
 	defer cache.Follow()()
 	_, op := tel.Operation(ctx, conn, Op{Name: "create"})
 	op.End(1, nil)
@@ -113,7 +113,7 @@ func (connection) WatchCounts() zkconn.WatchCounts  { return zkconn.WatchCounts{
 
 // TestNobodyListens measures the hooks of a program without an SDK.
 func TestNobodyListens(t *testing.T) {
-	if otel.GetTracerProvider() != dormant {
+	if otel.GetTracerProvider() != noProvider {
 		t.Fatal("somebody has set a tracer provider")
 	}
 	tel, conn, ctx := New(Config{}), new(zkconn.Conn), t.Context()

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -112,6 +113,22 @@ func (e *env) wantWatches(n int) {
 	if got := conn.Watches(); got != n {
 		e.t.Fatalf("the client has %d watches, want %d", got, n)
 	}
+}
+
+// A reader whose watch somebody else has removed, with all of the client's, sets it again.
+func TestWatchRemovedByOthers(t *testing.T) {
+	onServers(t, func(e *env) {
+		e.set(3)
+		e.start()
+		if err := e.client.Watches().Remove().ForPath(e.t.Context(), e.path, nil); err != nil {
+			e.t.Fatal(err)
+		}
+		e.set(4)
+		e.until(4)
+		e.wantWatches(1)
+		e.close(e.t.Context())
+		e.wantWatches(0)
+	})
 }
 
 // It follows a node that is there, with its sign, its version and what orders it.
@@ -394,7 +411,8 @@ func TestMisuse(t *testing.T) {
 		"large seed":  {client, "/a", 1 << 31, framework.ErrInvalidOption},
 		"small seed":  {client, "/a", -1<<31 - 1, framework.ErrInvalidOption},
 	} {
-		if _, err := shared.NewCountReader(call.client, call.path, call.seed); !errors.Is(err, call.want) {
+		_, err := shared.NewCountReader(call.client, call.path, call.seed)
+		if !errors.Is(err, call.want) || call.client != client && !strings.Contains(err.Error(), "the client is nil") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
