@@ -58,7 +58,11 @@ func (f *fixture) make(kind kind, opts ...cache.Option) {
 		f.Fatal(err)
 	}
 	f.cache = c
-	f.Cleanup(func() { f.close() })
+	f.Cleanup(func() {
+		if err := c.Close(context.WithoutCancel(f.Context())); err != nil {
+			f.Error(err)
+		}
+	})
 }
 
 func (f *fixture) start() {
