@@ -12,7 +12,7 @@ import (
 )
 
 // connect returns a client that is started, of nodes that are the example's alone.
-func connect(ctx context.Context, namespace string) (client *framework.Client, disconnect func()) {
+func connect(ctx context.Context, namespace string) (view *framework.Client, disconnect func()) {
 	client, err := framework.NewClient(connectString, retry.NTimes(3, 0))
 	if err != nil {
 		log.Fatal(err)
