@@ -30,6 +30,7 @@ public final class Peer {
     private final CuratorFramework client;
     private final Map<String, Mutex> mutexes = new ConcurrentHashMap<>();
     private final Leases leases;
+    private final Caches caches;
     private final ReadWriteLocks readWriteLocks;
     /** The paths of the locks that somebody has asked for. */
     private final BlockingQueue<String> asked = new LinkedBlockingQueue<>();
@@ -59,6 +60,7 @@ public final class Peer {
                 .build();
         client.start();
         leases = new Leases(client);
+        caches = new Caches(client);
         readWriteLocks = new ReadWriteLocks(client, asked);
         owner = Executors.newSingleThreadExecutor(work -> ownerThread = new Thread(work));
     }
@@ -136,6 +138,14 @@ public final class Peer {
             case "rwParticipants":
             case "rwRevocable":
                 return readWriteLocks.run(request);
+            case "cacheStart":
+            case "cacheEvents":
+            case "cacheContents":
+            case "cacheClose":
+            case "nodePut":
+            case "nodeDelete":
+            case "nodeReplace":
+                return caches.run(request);
             default:
                 return leases.run(request);
         }
