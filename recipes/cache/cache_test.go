@@ -63,7 +63,7 @@ func TestReading(t *testing.T) {
 		if node, ok := f.cache.Get(f.path("a/b")); !ok || node.Path != f.path("a/b") || node.Stat != stat || string(node.Data) != string(data) {
 			t.Errorf("got %+v, want %+v", node, stat)
 		}
-		for _, missing := range []string{"", "/", f.path("x"), f.path("a/x"), f.path("a/b/c/d"), f.path("a") + "/", f.b.Path("other")} {
+		for _, missing := range []string{"", "/", f.path("x"), f.path("a/x"), f.path("a/b/c/d"), f.path("a") + "/", f.other} {
 			if _, ok := f.cache.Get(missing); ok {
 				t.Errorf("there is a node at %q", missing)
 			}

@@ -153,7 +153,7 @@ func TestUpdatesEnd(t *testing.T) {
 // only another server knows.
 func TestAwait(t *testing.T) {
 	each(t, func(f *fixture) {
-		other, err := f.writer.SetData().ForPath(f.Context(), f.b.Path("other"), nil)
+		other, err := f.writer.SetData().ForPath(f.Context(), f.other, nil)
 		if err != nil {
 			f.Fatal(err)
 		}

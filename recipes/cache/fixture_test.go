@@ -18,7 +18,8 @@ import (
 type fixture struct {
 	*testing.T
 	b       *suite.Backend
-	root    string
+	root    string // of the cache
+	other   string // a node beside it
 	client  *framework.Client
 	network *suite.Network
 	writer  *framework.Client
@@ -30,10 +31,10 @@ type kind func(client *framework.Client, path string, opts ...cache.Option) (*ca
 
 // newFixture returns a fixture without a cache, whose root does not exist.
 func newFixture(t *testing.T, b *suite.Backend, opts ...framework.Option) *fixture {
-	f := &fixture{T: t, b: b, root: b.Path("root")}
+	f := &fixture{T: t, b: b, root: b.Path("root"), other: b.Path("other")}
 	f.client, f.network = b.Client(t, opts...)
 	f.writer, _ = b.Client(t)
-	if _, err := f.writer.Create().CreatingParentsIfNeeded().ForPath(t.Context(), b.Path("other")); err != nil {
+	if _, err := f.writer.Create().CreatingParentsIfNeeded().ForPath(t.Context(), f.other); err != nil {
 		t.Fatal(err)
 	}
 	return f
@@ -78,7 +79,7 @@ func (f *fixture) close() {
 	if err := f.cache.Close(context.WithoutCancel(f.Context())); err != nil {
 		f.Error(err)
 	}
-	suite.Eventually(f.T, "no watch is left at the server", func() bool { return f.b.Watches() == 0 })
+	suite.Eventually(f.T, "no watch is left at the server", func() bool { return f.b == nil || f.b.Watches() == 0 })
 }
 
 // path returns the path of a node below the root; "" is the root.

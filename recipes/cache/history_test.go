@@ -38,7 +38,7 @@ type transaction struct {
 }
 
 func newHistory(f *fixture) *history {
-	return &history{f: f, marker: f.b.Path("other"), now: map[string]nodeThen{}}
+	return &history{f: f, marker: f.other, now: map[string]nodeThen{}}
 }
 
 // random returns a path in a small tree.

@@ -105,6 +105,23 @@ func follow(ctx context.Context, h *history, wants func(path string) bool) *foll
 	return w
 }
 
+// caughtUp tells whether all copies have as many nodes as there are, and what was written last.
+func (w *follower) caughtUp() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range []contents{w.updates, w.slow, w.told} {
+		for path, node := range w.h.now {
+			if got := c[path]; got.Stat.Mzxid != node.mzxid {
+				return false
+			}
+		}
+		if len(c) != len(w.h.now) {
+			return false
+		}
+	}
+	return true
+}
+
 // check compares all copies with the tree, when all is quiet.
 func (w *follower) check() {
 	f := w.h.f
