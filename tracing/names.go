@@ -10,6 +10,9 @@ const (
 	SpanLockLost    = "curator.lock.lost"
 	SpanLockDo      = "curator.lock.do"
 
+	SpanLeaderElected = "curator.leader.elected"
+	SpanLeaderTermEnd = "curator.leader.term.end"
+
 	SpanCacheLoad = "curator.cache.load"
 )
 
@@ -24,8 +27,8 @@ const (
 )
 
 // Names of attributes of spans and their events. Metrics have only those of a lock's kind,
-// name, outcome, end and loss, of a cache's name, of an operation's name and error, of the server's name, of
-// the connection's state, a session's end and a watch's type.
+// name, outcome, end and loss, of an election's and a cache's name, of an operation's name and error, of the
+// server's name, of the connection's state, a session's end and a watch's type.
 const (
 	AttrLockKind           = "curator.lock.kind"
 	AttrLockName           = "curator.lock.name" // see locks.WithName
@@ -38,6 +41,12 @@ const (
 	AttrLockContenders     = "curator.lock.contenders_ahead"
 	AttrLockEnd            = "curator.lock.end"
 	AttrLossReason         = "curator.lock.loss.reason"
+	AttrLeaderName         = "curator.leader.name" // see leader.WithName
+	AttrLeaderPath         = "curator.leader.path"
+	AttrLeaderRecipe       = "curator.leader.recipe"
+	AttrLeaderToken        = "curator.leader.token"
+	AttrLeaderTerm         = "curator.leader.term" // seconds
+	AttrLeaderEnd          = "curator.leader.end"
 	AttrCacheName          = "curator.cache.name" // see cache.WithName
 	AttrCachePath          = "curator.cache.path"
 	AttrCacheNodes         = "curator.cache.nodes"
@@ -63,6 +72,13 @@ const (
 	KindWrite     = "rw_write"
 	KindSemaphore = "semaphore"
 	KindMulti     = "multi"
+	KindLatch     = "leader_latch" // the lease of a leader latch; a leader selector is a mutex
+)
+
+// Recipes that elect a leader, as spans have them.
+const (
+	RecipeLatch    = "latch"
+	RecipeSelector = "selector"
 )
 
 // Outcomes of an acquire and of a release.
@@ -77,7 +93,7 @@ const (
 	OutcomeUnknown     = "unknown"      // no answer yet
 )
 
-// How a hold ended.
+// How a hold ended, and a leader's term.
 const (
 	EndReleased = "released"
 	EndLost     = "lost"
@@ -100,6 +116,8 @@ const (
 	MetricDropped            = "curator.lock.dropped"
 	MetricContenders         = "curator.lock.contenders"
 	MetricSequenceRemaining  = "curator.lock.sequence.remaining"
+	MetricLeaderStatus       = "curator.leader.status"
+	MetricLeaderTransitions  = "curator.leader.transitions"
 	MetricCacheNodes         = "curator.cache.nodes"
 	MetricCacheEvents        = "curator.cache.events"
 	MetricCacheStale         = "curator.cache.stale"

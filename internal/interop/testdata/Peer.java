@@ -30,8 +30,10 @@ public final class Peer {
     private final CuratorFramework client;
     private final Map<String, Mutex> mutexes = new ConcurrentHashMap<>();
     private final Leases leases;
+    private final Leaders leaders;
     private final Caches caches;
     private final ReadWriteLocks readWriteLocks;
+    private final Queues queues;
     /** The paths of the locks that somebody has asked for. */
     private final BlockingQueue<String> asked = new LinkedBlockingQueue<>();
     /** Curator's mutex belongs to a thread: this one. */
@@ -60,8 +62,10 @@ public final class Peer {
                 .build();
         client.start();
         leases = new Leases(client);
+        leaders = new Leaders(client);
         caches = new Caches(client);
         readWriteLocks = new ReadWriteLocks(client, asked);
+        queues = new Queues(client);
         owner = Executors.newSingleThreadExecutor(work -> ownerThread = new Thread(work));
     }
 
@@ -73,6 +77,7 @@ public final class Peer {
             case "asked":
             case "interrupt":
             case "close":
+            case "queueTaken":
                 aside.execute(() -> answer(request));
                 break;
             default:
@@ -147,7 +152,10 @@ public final class Peer {
             case "nodeReplace":
                 return caches.run(request);
             default:
-                return leases.run(request);
+                if (request[2].startsWith("queue")) {
+                    return queues.run(request);
+                }
+                return Leaders.knows(request[2]) ? leaders.run(request) : leases.run(request);
         }
     }
 
