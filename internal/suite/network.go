@@ -79,6 +79,14 @@ func (n *Network) Cut() {
 	}
 }
 
+// Old has every connection from now on be one to a server before 3.6, which knows no persistent
+// watches: it refuses requests for them, and then closes the connection.
+func (n *Network) Old() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.old = true
+}
+
 // Isolate lets nothing through in either direction, new connections included, until
 // heal is called. Nothing that was on its way arrives later.
 func (n *Network) Isolate() (heal func()) {
@@ -166,7 +174,7 @@ func (n *Network) Dial(ctx context.Context, network, address string) (net.Conn, 
 	c := &conn{Conn: raw, network: n, cut: map[int32]*rule{}}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	c.reads.behind = n.lagging
+	c.reads.behind, c.old = n.lagging, n.old
 	if n.conns == nil {
 		n.conns = map[*conn]struct{}{}
 	}
@@ -179,15 +187,17 @@ type conn struct {
 	net.Conn
 	network *Network
 
+	old   bool   // see Network.Old
 	said  bool   // the connect request is through
 	open  bool   // so is its answer
 	part  []byte // of a frame that is being written
 	rest  []byte
 	reads reads
 
-	mu      sync.Mutex
-	cut     map[int32]*rule // answers not to be delivered, by xid
-	refused map[int32]bool  // answers to be refusals, by xid
+	unknown unknownRequests
+
+	mu  sync.Mutex
+	cut map[int32]*rule // answers not to be delivered, by xid
 }
 
 // Write sends frames, but for those whose fate is decided.
@@ -222,8 +232,8 @@ func (c *conn) Write(p []byte) (int, error) {
 		if c.network.silentTo(c) {
 			continue
 		}
-		if !hello && c.unknown(frame) {
-			frame = c.refuse(frame)
+		if !hello && c.old && unknown(frame) {
+			frame = c.unknown.refuse(frame)
 		} else if !hello {
 			c.reads.ask(frame)
 		}
@@ -296,7 +306,7 @@ func (c *conn) Read(p []byte) (int, error) {
 				return 0, io.EOF
 			}
 			refused := false
-			if frame, refused = c.refusal(frame); refused {
+			if frame, refused = c.unknown.refusal(frame); refused {
 				c.Conn.Close()
 			} else {
 				frame = c.answered(frame)

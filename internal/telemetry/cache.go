@@ -2,7 +2,6 @@ package telemetry
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel"
@@ -14,35 +13,6 @@ import (
 
 	"github.com/go-curator/curator/tracing"
 )
-
-// cacheInstruments are the metrics of caches.
-type cacheInstruments struct {
-	nodes  metric.Int64ObservableUpDownCounter
-	events metric.Int64Counter
-	stale  metric.Float64ObservableGauge
-
-	mu       sync.Mutex
-	followed map[*Cache]struct{}
-	stop     func() // ends the observation; nil if nothing is followed
-}
-
-func newCacheInstruments(m metric.Meter) *cacheInstruments {
-	return &cacheInstruments{
-		nodes: made(m.Int64ObservableUpDownCounter(tracing.MetricCacheNodes, metric.WithUnit("{node}"),
-			metric.WithDescription("Nodes in caches."))),
-		events: made(m.Int64Counter(tracing.MetricCacheEvents, metric.WithUnit("{event}"),
-			metric.WithDescription("Nodes that were created, changed or deleted in caches."))),
-		stale: made(m.Float64ObservableGauge(tracing.MetricCacheStale, metric.WithUnit("s"),
-			metric.WithDescription("How long caches have not been able to follow the servers."))),
-		followed: map[*Cache]struct{}{},
-	}
-}
-
-// CacheState is the part of a cache that is observed.
-type CacheState interface {
-	Len() int
-	Stale() (since time.Time, stale bool)
-}
 
 // Cache is a cache as spans and metrics have it. A nil Cache has neither.
 type Cache struct {
@@ -104,13 +74,13 @@ func (c *Cache) Follow() (stop func()) {
 	in := c.t.cache
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.followed[c] = struct{}{}; in.stop == nil {
+	if in.followed[c.state] = c.name; in.stop == nil {
 		in.stop = in.observe(c.t.meter)
 	}
 	return func() {
 		in.mu.Lock()
 		defer in.mu.Unlock()
-		if delete(in.followed, c); len(in.followed) == 0 && in.stop != nil {
+		if delete(in.followed, c.state); len(in.followed) == 0 && in.stop != nil {
 			in.stop()
 			in.stop = nil
 		}
@@ -144,10 +114,10 @@ func (in *cacheInstruments) figures() (nodes map[string]int, stale map[string]ti
 	nodes, stale = map[string]int{}, map[string]time.Duration{}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	for c := range in.followed {
-		nodes[c.name] += c.state.Len()
-		if since, ok := c.state.Stale(); ok {
-			stale[c.name] = max(stale[c.name], time.Since(since))
+	for state, name := range in.followed {
+		nodes[name] += state.Len()
+		if since, ok := state.Stale(); ok {
+			stale[name] = max(stale[name], time.Since(since))
 		}
 	}
 	return nodes, stale

@@ -55,15 +55,16 @@ func (f *fixture) wantErr(what string, err error, wants ...error) {
 func TestLife(t *testing.T) {
 	virtual(t, cache.NewCuratorCache, func(f *fixture) {
 		ctx := f.Context()
+		var none context.Context
 		f.wantErr("Await before Start", f.cache.Await(ctx, 1), framework.ErrNotStarted)
-		f.wantErr("Start without a context", f.cache.Start(nil), framework.ErrInvalidOption) //lint:ignore SA1012 that is the test
+		f.wantErr("Start without a context", f.cache.Start(none), framework.ErrInvalidOption)
 		ended, cancel := context.WithCancel(ctx)
 		cancel()
 		f.wantErr("Start with an ended context", f.cache.Start(ended), context.Canceled)
 		f.start()
 		f.wantErr("Start twice", f.cache.Start(ctx), framework.ErrAlreadyStarted)
-		f.wantErr("Await without a context", f.cache.Await(nil, 1), framework.ErrInvalidOption) //lint:ignore SA1012 that is the test
-		for range f.cache.Updates(nil) {                                                        //lint:ignore SA1012 that is the test
+		f.wantErr("Await without a context", f.cache.Await(none, 1), framework.ErrInvalidOption)
+		for range f.cache.Updates(none) {
 			t.Error("an update without a context")
 		}
 		f.close()
@@ -79,7 +80,7 @@ func TestLife(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.wantErr("Close without a context", fresh.Close(nil), framework.ErrInvalidOption) //lint:ignore SA1012 that is the test
+		f.wantErr("Close without a context", fresh.Close(none), framework.ErrInvalidOption)
 		if err := fresh.Close(ended); err != nil {
 			t.Error(err)
 		}
