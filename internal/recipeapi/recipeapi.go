@@ -29,6 +29,9 @@ type Client interface {
 	// Pause waits for as long as the client's retry policy wants after err, the answer to a
 	// request. It returns err, as Retry does, if the policy gives up.
 	Pause(ctx context.Context, op, path string, err error) error
+	// Decompress passes a node's data through the client's compression provider. path is the
+	// client's.
+	Decompress(path string, data []byte) ([]byte, error)
 	// CreateAndList makes a node by a framework.CreateBuilder of this client, with protection,
 	// ephemeral and sequential, and lists its siblings, in one write; the node is not
 	// sequential if path has its number already. When it fails, left is what goes on in

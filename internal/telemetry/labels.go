@@ -25,6 +25,7 @@ type labels struct {
 	queue, queueOutcome                 string
 	election                            string
 	nodeName                            string
+	cache                               string
 }
 
 func (l labels) attributes() []attribute.KeyValue {
@@ -51,6 +52,7 @@ func (l labels) attributes() []attribute.KeyValue {
 	add(tracing.AttrQueueOutcome, l.queueOutcome)
 	add(tracing.AttrLeaderName, l.election)
 	add(tracing.AttrNodeName, l.nodeName)
+	add(tracing.AttrCacheName, l.cache)
 	return attrs
 }
 

@@ -31,6 +31,7 @@ public final class Peer {
     private final Map<String, Mutex> mutexes = new ConcurrentHashMap<>();
     private final Leases leases;
     private final Leaders leaders;
+    private final Caches caches;
     private final ReadWriteLocks readWriteLocks;
     private final Queues queues;
     private final Nodes nodes;
@@ -63,6 +64,7 @@ public final class Peer {
         client.start();
         leases = new Leases(client);
         leaders = new Leaders(client);
+        caches = new Caches(client);
         readWriteLocks = new ReadWriteLocks(client, asked);
         queues = new Queues(client);
         nodes = new Nodes(client);
@@ -143,6 +145,14 @@ public final class Peer {
             case "rwParticipants":
             case "rwRevocable":
                 return readWriteLocks.run(request);
+            case "cacheStart":
+            case "cacheEvents":
+            case "cacheContents":
+            case "cacheClose":
+            case "nodePut":
+            case "nodeDelete":
+            case "nodeReplace":
+                return caches.run(request);
             default:
                 if (request[2].startsWith("queue")) {
                     return queues.run(request);
