@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	seeds     = flag.Int("seeds", 24, "random histories of TestRandomHistories")
+	seeds     = flag.Int("seeds", 16, "random histories of TestRandomHistories")
 	firstSeed = flag.Uint64("seed", 1, "the first one")
 )
 
