@@ -22,6 +22,7 @@ func virtual(t *testing.T, kind kind, test func(f *fixture), opts ...cache.Optio
 		f := newFixture(t, b)
 		f.write("a=1 a/b=2 a/b/c=3 d=4")
 		f.make(kind, opts...)
+		synctest.Wait()
 		test(f)
 	})
 }

@@ -15,11 +15,12 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/recipes/cache"
 )
 
 var (
-	seeds     = flag.Int("seeds", 24, "random histories of TestRandomHistories")
+	seeds     = flag.Int("seeds", 16, "random histories of TestRandomHistories")
 	firstSeed = flag.Uint64("seed", 1, "the first one")
 )
 
@@ -75,7 +76,7 @@ func follow(ctx context.Context, h *history, wants func(path string) bool) *foll
 			w.mu.Lock()
 			apply(w.slow, u.Events)
 			w.mu.Unlock()
-			time.Sleep(pause)
+			_ = wait.For(ctx, pause)
 		}
 	})
 	h.f.cache.Listenable().Add(func(_ context.Context, e cache.Event) {
@@ -149,7 +150,7 @@ func (w *follower) check() {
 // faults makes random faults on the network of the cache until ctx ends.
 func (f *fixture) faults(ctx context.Context, r *rand.Rand) {
 	for ctx.Err() == nil {
-		time.Sleep(time.Duration(r.IntN(400)) * time.Millisecond)
+		_ = wait.For(ctx, time.Duration(r.IntN(400))*time.Millisecond)
 		switch r.IntN(6) {
 		case 0:
 			f.network.Cut()
@@ -157,7 +158,7 @@ func (f *fixture) faults(ctx context.Context, r *rand.Rand) {
 			f.network.Expire(f.T)
 		case 2:
 			heal := f.network.Isolate()
-			time.Sleep(time.Duration(r.IntN(4000)) * time.Millisecond)
+			_ = wait.For(ctx, time.Duration(r.IntN(4000))*time.Millisecond)
 			heal()
 		default:
 			op := []jute.Op{jute.OpGetData, jute.OpExists, jute.OpGetChildren2, jute.OpSetWatches2, jute.OpAddWatch}[r.IntN(5)]

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,7 +63,7 @@ func (r *replica) load(ctx context.Context) error {
 			cuts = 0
 		}
 		if cuts == maxCuts {
-			return &framework.OpError{Op: "getData", Path: r.paths.root, Attempts: cuts, Err: r.lost}
+			return &framework.OpError{Op: "getData", Path: r.paths.root, Attempts: cuts, Err: cmp.Or(r.lost, framework.ErrConnectionLoss)}
 		}
 		r.lost = nil
 		if err := r.reach(ctx); err != nil {
