@@ -20,6 +20,8 @@ type Count struct {
 	numbers listen.Set[int]
 }
 
+var _ framework.Component = (*Count)(nil)
+
 // NewCount returns the count at path; see NewValue. A seed of more than 32 bits is
 // framework.ErrInvalidOption.
 //

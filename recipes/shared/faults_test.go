@@ -53,8 +53,17 @@ func (e *env) wantApplied(err error, maybe bool) {
 	}
 }
 
-func TestSetFaults(t *testing.T) {
-	faults := map[string]func(e *env, change func(ctx context.Context) error){
+// setFaults are faults by their names.
+type setFaults map[string]func(e *env, change func(ctx context.Context) error)
+
+func (f setFaults) run(t *testing.T) {
+	for name, fault := range f {
+		t.Run(name, func(t *testing.T) { onChanges(t, fault) })
+	}
+}
+
+func TestSetConnectionFaults(t *testing.T) {
+	setFaults{
 		"before send": func(e *env, change func(ctx context.Context) error) {
 			e.network.On(jute.OpSetData, suite.CutBefore, nil)
 			if err := change(e.t.Context()); err != nil { // bytes may have left, as far as the client knows
@@ -83,6 +92,11 @@ func TestSetFaults(t *testing.T) {
 			suite.Eventually(e.t, "the change", func() bool { return change(e.t.Context()) == nil })
 			e.until(e.onServer())
 		},
+	}.run(t)
+}
+
+func TestSetOtherFaults(t *testing.T) {
+	setFaults{
 		"node deleted": func(e *env, change func(ctx context.Context) error) {
 			e.delete()
 			e.must(change(e.t.Context()))
@@ -130,10 +144,7 @@ func TestSetFaults(t *testing.T) {
 			e.must(e.client.Close(e.t.Context()))
 			e.wantErr(change(e.t.Context()), framework.ErrClosed)
 		},
-	}
-	for name, fault := range faults {
-		t.Run(name, func(t *testing.T) { onChanges(t, fault) })
-	}
+	}.run(t)
 }
 
 // Start reads, or creates and reads; both are repeated when a reply is lost.

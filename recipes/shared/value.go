@@ -58,10 +58,7 @@ type known[T any] struct {
 	replaced chan struct{} // closed when there is a newer one
 }
 
-var (
-	_ framework.Component = (*Value[string])(nil)
-	_ framework.Component = (*Count)(nil)
-)
+var _ framework.Component = (*Value[string])(nil)
 
 // NewValue returns the value at path. Start creates the node with the seed unless there is one;
 // see WithoutCreate. NewValue does no I/O. Errors: framework.ErrInvalidPath,
