@@ -41,7 +41,10 @@ func (r recipeClient) SetData(ctx context.Context, path string, data []byte, ver
 	if err != nil {
 		return jute.Stat{}, &OpError{Op: "setData", Path: path, Err: err}
 	}
-	s := &setting{full: full, data: data, version: version}
+	s := &setting{full: full, version: version}
+	if s.data, err = r.c.compress(full, data, false, true); err != nil {
+		return jute.Stat{}, &OpError{Op: "setData", Path: path, Err: err}
+	}
 	err = r.c.run(ctx, operation{name: "setData", path: path}, func(ctx context.Context, conn *zkconn.Conn) (err error) {
 		stat, err = s.attempt(ctx, conn)
 		return err

@@ -25,6 +25,7 @@ type instruments struct {
 	expirations       metric.Int64Counter
 	attempts, retries metric.Int64Counter
 	connection        connectionInstruments
+	atomicTries       metric.Int64Histogram
 }
 
 // The boundaries of the histograms. The first are those of the conventions for databases.
@@ -68,6 +69,8 @@ func newInstruments(provider metric.MeterProvider) *instruments {
 		retries: made(m.Int64Counter(tracing.MetricRetries, metric.WithUnit("{retry}"),
 			metric.WithDescription("Repeated tries of operations."))),
 		connection: newConnectionInstruments(m),
+		atomicTries: made(m.Int64Histogram(tracing.MetricAtomicTries, metric.WithUnit("{try}"),
+			metric.WithDescription("Tries of a change of an atomic value."), metric.WithExplicitBucketBoundaries(contenderBounds...))),
 	}
 }
 

@@ -18,6 +18,7 @@ type labels struct {
 	errorType                           string
 	state, expirationCause, watchedType string
 	ioDirection                         string
+	atomicName                          string
 }
 
 func (l labels) attributes() []attribute.KeyValue {
@@ -40,6 +41,7 @@ func (l labels) attributes() []attribute.KeyValue {
 	add(tracing.AttrExpirationCause, l.expirationCause)
 	add(tracing.AttrWatchType, l.watchedType)
 	add(semconv.NetworkIODirectionKey, l.ioDirection)
+	add(tracing.AttrAtomicName, l.atomicName)
 	return attrs
 }
 

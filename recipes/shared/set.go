@@ -145,7 +145,7 @@ func (v *Value[T]) pause(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("shared value %s: %w", v.path, context.Cause(ctx))
+		return fmt.Errorf("shared value %s: %w", v.path, ctx.Err())
 	case <-v.life.Done():
 		return fmt.Errorf("shared value %s: %w", v.path, framework.ErrClosed)
 	}
