@@ -15,6 +15,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/recipes/atomics"
 	"github.com/go-curator/curator/retry"
 )
@@ -77,7 +78,7 @@ func takeUntilKilled(ctx context.Context, e *env, random *rand.Rand, take func(n
 				if n, err := ids.Next(ctx); err == nil {
 					take(n)
 				}
-				time.Sleep(5 * time.Millisecond)
+				_ = wait.For(ctx, 5 * time.Millisecond)
 			}
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/recipes/atomics"
 )
 
@@ -119,10 +120,10 @@ func disturb(ctx context.Context, t *testing.T, random *rand.Rand, c *framework.
 			network.On(jute.OpSetData, suite.CutAfter, nil)
 		case 5:
 			heal := network.Isolate()
-			time.Sleep(time.Duration(random.IntN(1000)) * time.Millisecond)
+			_ = wait.For(ctx, time.Duration(random.IntN(1000)) * time.Millisecond)
 			heal()
 		}
-		time.Sleep(time.Duration(random.IntN(300)) * time.Millisecond)
+		_ = wait.For(ctx, time.Duration(random.IntN(300)) * time.Millisecond)
 	}
 }
 
@@ -166,7 +167,7 @@ func (c *client) run(ctx context.Context, t *testing.T) {
 			c.mu.Unlock()
 			c.last = ch.post
 		}
-		time.Sleep(time.Duration(c.random.IntN(5)) * time.Millisecond)
+		_ = wait.For(ctx, time.Duration(c.random.IntN(5)) * time.Millisecond)
 	}
 }
 
@@ -268,7 +269,7 @@ func TestSumWithFaults(t *testing.T) {
 					} else if framework.MaybeApplied(err) {
 						doubtful.Add(1)
 					}
-					time.Sleep(5 * time.Millisecond) // virtual time does not pass by itself
+					_ = wait.For(ctx, 5 * time.Millisecond) // virtual time does not pass by itself
 				}
 			})
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/recipes/atomics"
 )
 
@@ -40,7 +41,7 @@ func TestRequests(t *testing.T) {
 		}
 		e.wantRequests("100 increments", 0, 100, increment(100))
 		e.wantRequests("an increment after a pause", 1, 1, func() {
-			time.Sleep(time.Minute)
+			e.must(wait.For(e.t.Context(), time.Minute))
 			increment(1)()
 		})
 		e.write("\x00\x00\x00\x00\x00\x00\x00\x07")
