@@ -78,7 +78,7 @@ func takeUntilKilled(ctx context.Context, e *env, random *rand.Rand, take func(n
 				if n, err := ids.Next(ctx); err == nil {
 					take(n)
 				}
-				_ = wait.For(ctx, 5 * time.Millisecond)
+				_ = wait.For(ctx, 5*time.Millisecond)
 			}
 		})
 	}

@@ -120,10 +120,10 @@ func disturb(ctx context.Context, t *testing.T, random *rand.Rand, c *framework.
 			network.On(jute.OpSetData, suite.CutAfter, nil)
 		case 5:
 			heal := network.Isolate()
-			_ = wait.For(ctx, time.Duration(random.IntN(1000)) * time.Millisecond)
+			_ = wait.For(ctx, time.Duration(random.IntN(1000))*time.Millisecond)
 			heal()
 		}
-		_ = wait.For(ctx, time.Duration(random.IntN(300)) * time.Millisecond)
+		_ = wait.For(ctx, time.Duration(random.IntN(300))*time.Millisecond)
 	}
 }
 
@@ -167,7 +167,7 @@ func (c *client) run(ctx context.Context, t *testing.T) {
 			c.mu.Unlock()
 			c.last = ch.post
 		}
-		_ = wait.For(ctx, time.Duration(c.random.IntN(5)) * time.Millisecond)
+		_ = wait.For(ctx, time.Duration(c.random.IntN(5))*time.Millisecond)
 	}
 }
 
@@ -269,7 +269,7 @@ func TestSumWithFaults(t *testing.T) {
 					} else if framework.MaybeApplied(err) {
 						doubtful.Add(1)
 					}
-					_ = wait.For(ctx, 5 * time.Millisecond) // virtual time does not pass by itself
+					_ = wait.For(ctx, 5*time.Millisecond) // virtual time does not pass by itself
 				}
 			})
 		}
