@@ -217,12 +217,17 @@ func (d *departure) last(ctx context.Context) error {
 	if d.node == "" {
 		return nil
 	}
-	done, _, err := d.commit(ctx, d.deleteOp(d.node), d.deleteOp(d.ready()))
-	if done {
-		d.forget()
-	}
-	if done || err != nil {
-		return err
+	for range 2 { // if there is no answer it may be sent again: our node is there at most once
+		done, lost, err := d.commit(ctx, d.deleteOp(d.node), d.deleteOp(d.ready()))
+		if done {
+			d.forget()
+		}
+		if done || err != nil {
+			return err
+		}
+		if !lost {
+			break
+		}
 	}
 	return d.delete(ctx)
 }

@@ -151,7 +151,7 @@ func (p *place) retry(ctx context.Context, op string, fn func(ctx context.Contex
 // errSessionOver says that the session of a member's node is over.
 var errSessionOver = errors.New("the session of the member is over")
 
-// commit commits a transaction. done says that it was applied, and lost that this is not known;
+// commit commits a transaction. done says that it was applied, and lost that there was no answer;
 // otherwise, without an error, it was refused.
 func (p *place) commit(ctx context.Context, ops ...framework.Op) (done, lost bool, err error) {
 	_, err = p.client.Transaction().ForOperations(ctx, ops...)
@@ -160,10 +160,8 @@ func (p *place) commit(ctx context.Context, ops ...framework.Op) (done, lost boo
 		return true, false, nil
 	case ctx.Err() != nil, errors.Is(err, framework.ErrClosed):
 		return false, false, err
-	case framework.MaybeApplied(err):
-		return false, true, nil
-	case framework.Retryable(err):
-		return false, false, nil // nothing was sent: another look waits for a connection
+	case framework.MaybeApplied(err), framework.Retryable(err):
+		return false, true, nil // another look waits for a connection
 	case errors.Is(err, framework.ErrNoNode), errors.Is(err, framework.ErrNodeExists), errors.Is(err, framework.ErrNotEmpty):
 		return false, false, nil
 	}
