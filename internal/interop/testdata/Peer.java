@@ -31,6 +31,7 @@ public final class Peer {
     private final Map<String, Mutex> mutexes = new ConcurrentHashMap<>();
     private final Leases leases;
     private final ReadWriteLocks readWriteLocks;
+    private final Shared shared;
     /** The paths of the locks that somebody has asked for. */
     private final BlockingQueue<String> asked = new LinkedBlockingQueue<>();
     /** Curator's mutex belongs to a thread: this one. */
@@ -59,6 +60,7 @@ public final class Peer {
                 .build();
         client.start();
         leases = new Leases(client);
+        shared = new Shared(client);
         readWriteLocks = new ReadWriteLocks(client, asked);
         owner = Executors.newSingleThreadExecutor(work -> ownerThread = new Thread(work));
     }
@@ -137,7 +139,7 @@ public final class Peer {
             case "rwRevocable":
                 return readWriteLocks.run(request);
             default:
-                return leases.run(request);
+                return request[2].matches("(shared|atomic|barrier|double)[A-Z].*") ? shared.run(request) : leases.run(request);
         }
     }
 
