@@ -1,5 +1,7 @@
 package spec
 
+import "slices"
+
 // Absence is why something of Java is not here.
 type Absence string
 
@@ -61,4 +63,7 @@ var Newer = []string{
 }
 
 // Sections is the table.
-var Sections = append(append([]Section{factory, client}, chains...), rest...)
+var Sections = slices.Concat([]Section{factory, client}, chains, rest, Recipes)
+
+// Recipes is the part of the table about the recipes. Each package has a file of its own.
+var Recipes = slices.Concat(sharedValues)
