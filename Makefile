@@ -75,3 +75,11 @@ bench-distance: ## record in docs/benchmarks what distance costs, and draw the p
 .PHONY: ensemble-proof
 ensemble-proof: ## break real ensembles in many ways, and see that no two clients hold a lock at once
 	$(GO) run ./tools/ensembleproof $(ENSEMBLEPROOFFLAGS)
+
+.PHONY: framework-load
+framework-load: ## a thousand goroutines on one client for a minute, while a real server restarts
+	$(GO) test -race -count=1 -timeout 5m -run '^TestLoad$$' ./framework -v -load 1m -workers 1000
+
+.PHONY: framework-watches
+framework-watches: ## what 100,000 watches on one client cost, and a reconnect with them
+	$(GO) test -count=1 -timeout 5m -run '^TestManyWatches$$' ./framework -v -watches 100000

@@ -12,7 +12,7 @@ import (
 // usable returns the server's path for an operation of a client that can be used.
 func (c *Client) usable(path string) (full string, err error) {
 	if c == nil || c.core == nil {
-		return "", ErrNotStarted
+		return "", errNilClient
 	}
 	return c.fix(path, false)
 }

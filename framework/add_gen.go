@@ -52,15 +52,16 @@ func (b AddWatchBuilder) ForPath(ctx context.Context, path string, watcher *Watc
 // Operations are sent in the order of the calls, each after the outcome of the one
 // before. ctx supplies values, such as the trace, but no end: the operation belongs to
 // the client and is joined by Close. The context given to fn ends with the client. A nil
-// fn sends the outcome to CuratorListenable.
+// fn sends the outcome to CuratorListenable, as an Event.
 //
 // Java: inBackground.
 func (b AddWatchBuilder) InBackground(ctx context.Context, path string, watcher *Watcher, fn func(ctx context.Context, err error)) error {
-	return b.c.inBackground(ctx, "addWatch", path, func(ctx context.Context) (func(context.Context), error) {
+	return b.c.inBackground(ctx, "addWatch", path, func(ctx context.Context, event *Event) func(context.Context) {
 		err := b.p.do(ctx, b.c, path, watcher)
 		if fn == nil {
-			return nil, err
+			event.outcome(nil, nil, err)
+			return nil
 		}
-		return func(ctx context.Context) { fn(ctx, err) }, err
+		return func(ctx context.Context) { fn(ctx, err) }
 	})
 }

@@ -26,56 +26,117 @@ func (p batchParams) do(ctx context.Context, c *Client, ops []Op) ([]OpResult, e
 	if _, err := c.started(ctx); err != nil {
 		return nil, &OpError{Op: "batch", Err: err}
 	}
-	writes, err := c.writes(ops)
-	if err != nil {
+	b := batch{ops: ops, calls: make([]*zkconn.Call, len(ops)), sizes: make([]int, len(ops))}
+	if err := b.encode(c.core.cfg.maxData); err != nil {
 		return nil, err
 	}
-	sent := false
-	err = c.run(ctx, operation{name: "batch", batch: len(ops)}, func(ctx context.Context, conn *zkconn.Conn) error {
-		for i, calls := range writes {
-			if err := conn.Do(ctx, 0, calls...); err != nil {
-				for _, call := range slices.Concat(writes[i+1:]...) {
-					call.Err = harmless(err)
-				}
-				return partly(err, sent)
-			}
-			sent = true
-		}
-		return nil
-	})
-	if err != nil && !sent && !MaybeApplied(err) {
+	err = c.run(ctx, operation{name: "batch", batch: len(ops)}, b.attempt)
+	if err != nil && !b.sent && !MaybeApplied(err) {
 		return nil, err
 	}
 	results := make([]OpResult, len(ops))
-	for i, call := range slices.Concat(writes...) {
+	for i, call := range b.calls {
 		results[i] = ops[i].outcome(call)
 	}
 	return results, err
 }
 
-// writes returns the requests, those of one write together. One that is too large is
-// refused here, before any is sent.
-func (c *Client) writes(ops []Op) (writes [][]*zkconn.Call, err error) {
+// batch is several operations on their way, each with a request of its own.
+type batch struct {
+	ops   []Op
+	calls []*zkconn.Call // of ops
+	sizes []int          // of calls, in bytes
+	sent  bool
+}
+
+// encode makes the requests. One that is too large is refused here, before any is sent.
+func (b *batch) encode(limit int) error {
 	var encoded []byte
-	var calls []*zkconn.Call
-	bytes := 0
-	for _, op := range ops {
-		call := op.alone()
-		encoded = call.Req.Append(encoded[:0])
-		size := 8 + len(encoded) // behind the xid and the operation
-		if limit := c.core.cfg.maxData; size > limit {
-			err := fmt.Errorf("%w: %d bytes, the limit is %d", ErrTooLarge, size, limit)
-			return nil, &OpError{Op: op.name, Path: op.path, Err: err}
+	for i := range b.ops {
+		op := &b.ops[i]
+		b.calls[i] = op.alone()
+		encoded = b.calls[i].Req.Append(encoded[:0])
+		if b.sizes[i] = 8 + len(encoded); b.sizes[i] > limit { // behind the xid and the operation
+			err := fmt.Errorf("%w: %d bytes, the limit is %d", ErrTooLarge, b.sizes[i], limit)
+			return &OpError{Op: op.name, Path: op.path, Err: err}
 		}
-		if len(calls) == batchSize || bytes+size > batchBytes {
-			writes, calls, bytes = append(writes, calls), nil, 0
+	}
+	return nil
+}
+
+// attempt sends everything. A namespace's node that is missing is created first: as a rule before
+// the first request, so that none fails for want of it while those behind it succeed.
+func (b *batch) attempt(ctx context.Context, conn *zkconn.Conn) error {
+	unknown := views(b.ops, func(i int) bool { return b.ops[i].name == "create" && !b.ops[i].client.knowsNamespace() })
+	if _, err := ensureNamespaces(ctx, conn, unknown); err != nil {
+		return err
+	}
+	all := make([]int, len(b.ops))
+	for i := range all {
+		all[i] = i
+	}
+	if err := b.send(ctx, conn, all); err != nil {
+		return err
+	}
+	idle := false
+	for range 5 { // as in creation.attempt
+		homeless := b.homeless()
+		if len(homeless) == 0 {
+			return nil
 		}
-		calls, bytes = append(calls, call), bytes+size
+		made, err := ensureNamespaces(ctx, conn, homeless)
+		if err != nil || !made && idle {
+			return err
+		}
+		idle = !made
+		var again []int
+		for i := range b.ops {
+			if slices.ContainsFunc(homeless, func(c *Client) bool { return c.prefix == b.ops[i].client.prefix }) {
+				again, b.calls[i] = append(again, i), b.ops[i].alone()
+			}
+		}
+		if err := b.send(ctx, conn, again); err != nil {
+			return err
+		}
 	}
-	if calls != nil {
-		writes = append(writes, calls)
+	return nil
+}
+
+// homeless returns the views whose namespace is gone since it was seen to exist: of all their
+// operations, creates among them, none has found a node. They can be sent again as they were.
+func (b *batch) homeless() []*Client {
+	lost := map[string]bool{}
+	for i := range b.ops {
+		prefix := b.ops[i].client.prefix
+		missing := prefix != "" && errors.Is(b.ops[i].outcome(b.calls[i]).Err, ErrNoNode)
+		if before, seen := lost[prefix]; !seen || before {
+			lost[prefix] = missing
+		}
 	}
-	return writes, nil
+	return views(b.ops, func(i int) bool { return b.ops[i].name == "create" && lost[b.ops[i].client.prefix] })
+}
+
+// send sends the requests with these indexes, in order, many in one write.
+func (b *batch) send(ctx context.Context, conn *zkconn.Conn, indexes []int) error {
+	for rest := indexes; len(rest) > 0; {
+		var calls []*zkconn.Call
+		for bytes := 0; len(calls) < len(rest) && len(calls) < batchSize; {
+			i := rest[len(calls)]
+			if bytes += b.sizes[i]; bytes > batchBytes && calls != nil {
+				break
+			}
+			calls = append(calls, b.calls[i])
+		}
+		rest = rest[len(calls):]
+		if err := conn.Do(ctx, 0, calls...); err != nil {
+			for _, i := range rest {
+				b.calls[i].Err = harmless(err)
+			}
+			return partly(err, b.sent)
+		}
+		b.sent = true
+	}
+	return nil
 }
 
 // partly is err, which says that something may have been applied if something was.

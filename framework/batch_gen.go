@@ -42,15 +42,16 @@ func (b BatchBuilder) ForOperations(ctx context.Context, ops ...Op) ([]OpResult,
 // Operations are sent in the order of the calls, each after the outcome of the one
 // before. ctx supplies values, such as the trace, but no end: the operation belongs to
 // the client and is joined by Close. The context given to fn ends with the client. A nil
-// fn sends the outcome to CuratorListenable.
+// fn sends the outcome to CuratorListenable, as an Event.
 //
 // Java: inBackground.
 func (b BatchBuilder) InBackground(ctx context.Context, ops []Op, fn func(ctx context.Context, result []OpResult, err error)) error {
-	return b.c.inBackground(ctx, "batch", "", func(ctx context.Context) (func(context.Context), error) {
+	return b.c.inBackground(ctx, "batch", "", func(ctx context.Context, event *Event) func(context.Context) {
 		result, err := b.p.do(ctx, b.c, ops)
 		if fn == nil {
-			return nil, err
+			event.outcome(result, nil, err)
+			return nil
 		}
-		return func(ctx context.Context) { fn(ctx, result, err) }, err
+		return func(ctx context.Context) { fn(ctx, result, err) }
 	})
 }

@@ -59,7 +59,7 @@ func NewClient(connectString string, retryPolicy retry.Policy, opts ...Option) (
 func (c *Client) Start(ctx context.Context) error {
 	switch {
 	case c == nil || c.core == nil:
-		return ErrNotStarted
+		return errNilClient
 	case c.view:
 		return ErrView
 	case ctx == nil:
@@ -113,7 +113,8 @@ func (c *Client) State() ClientState {
 	return c.core.phase()
 }
 
-// ConnectionState returns the connection's current state, zero before the first connection.
+// ConnectionState returns the connection's current state. Before the first connection it is zero
+// or, as soon as an operation has failed for want of a connection, state.Suspended.
 func (c *Client) ConnectionState() state.ConnectionState {
 	if conn := c.conn(); conn != nil {
 		return conn.State()
@@ -188,7 +189,7 @@ func (c *Client) ErrorPolicy() state.ErrorPolicy {
 
 // UsingNamespace returns a view of the client whose paths are below namespace. It
 // replaces the namespace of c, "" meaning none. The namespace's own nodes are created,
-// as containers, by the first create that misses them. A view is cheap, shares
+// as containers, by the first create that misses them, also one in a transaction or a batch. A view is cheap, shares
 // everything with its client and is never closed. An invalid namespace is reported by
 // every operation and recipe constructor that uses the view, as ErrInvalidPath.
 //
@@ -213,6 +214,11 @@ func (c *Client) Namespace() string {
 // is delivered, in order, on a goroutine of the listener's own; the context ends with
 // the client. A listener may block and may call the client, also Close, with the context
 // it was given.
+//
+// The first connection is state.Connected (state.ReadOnly to a server without a quorum). If an
+// operation fails before because there is no connection, when its retries or the deadline of
+// its context are over, state.Suspended comes ahead of it, once. LOST never does: there is no
+// session yet.
 //
 // Java: getConnectionStateListenable.
 func (c *Client) ConnectionStateListenable() listen.Listenable[state.ConnectionState] {
@@ -241,14 +247,6 @@ func (c *Client) UnhandledErrorListenable() listen.Listenable[error] {
 		return listen.Listenable[error]{}
 	}
 	return c.core.unhandled.Listenable()
-}
-
-// Event is what CuratorListenable's listeners receive. Java: CuratorEvent.
-type Event struct {
-	Op      string // the operation, "watched" or "closing"
-	Path    string
-	Err     error
-	Watched *WatchedEvent // the event of Watched, else nil
 }
 
 // ClientState is the phase of a client's life. Java: CuratorFrameworkState.

@@ -8,14 +8,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/go-curator/curator/framework/listen"
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/state"
 )
-
-var errNilContext = fmt.Errorf("%w: the context is nil", ErrInvalidOption)
 
 // core is what a client and its views share.
 type core struct {
@@ -37,7 +37,9 @@ type core struct {
 	users     group    // goroutines that run users' functions
 	pending   group    // goroutines of our own: guaranteed deletes, the recipes'
 	removals  atomic.Int64
-	shared    sync.Map // what the recipes of the client share
+	shared    sync.Map           // what the recipes of the client share
+	flights   singleflight.Group // creations of namespaces, by the server's path
+	known     sync.Map           // the same paths, of namespaces that were seen to exist
 
 	protection protection
 
@@ -68,7 +70,7 @@ func newCore(cfg config, servers []string, chroot string) *core {
 	c.tracker.wake = newSignal()
 	c.damper = newDamper(cfg.breaker, c.states.Notify)
 	c.watched = NewWatcher(func(_ context.Context, e WatchedEvent) {
-		c.outcomes.Notify(Event{Op: "watched", Path: e.Path, Watched: &e})
+		c.outcomes.Notify(Event{Op: "watched", Path: e.Path, Watched: &e, ctx: context.WithoutCancel(c.life)})
 	})
 	return c
 }
@@ -208,7 +210,7 @@ func (c *core) shutDown(ctx context.Context) error {
 	unmeasure := c.unmeasure
 	c.mu.Unlock()
 	unmeasure()
-	c.outcomes.Notify(Event{Op: "closing"})
+	c.outcomes.Notify(Event{Op: "closing", ctx: context.WithoutCancel(c.life)})
 	c.fireHooks(recipeapi.Loss{Kind: recipeapi.LossClosed})
 	left := c.work.wait(ctx) + c.pending.wait(ctx)
 	if left > 0 {
@@ -274,7 +276,7 @@ func (c *Client) conn() *zkconn.Conn {
 func (c *Client) started(ctx context.Context) (*zkconn.Conn, error) {
 	switch {
 	case c == nil || c.core == nil:
-		return nil, ErrNotStarted
+		return nil, errNilClient
 	case ctx == nil:
 		return nil, errNilContext
 	}

@@ -87,7 +87,7 @@ func (p *createParams) create(ctx context.Context, c *Client, path string, list 
 		return recipeapi.Created{}, nil, &OpError{Op: "create", Path: path, Err: err}
 	}
 	if c == nil || c.core == nil {
-		return fail(ErrNotStarted)
+		return fail(errNilClient)
 	}
 	if err := p.check(); err != nil {
 		return fail(err)

@@ -10,13 +10,22 @@ import (
 
 // ACLProvider chooses the ACL of a node when a create gives none, of parents that are
 // created, too. path is the node's with its namespace, of a sequential node without the
-// number. It must be safe for concurrent use, and must not return an empty ACL.
+// number. It must be safe for concurrent use. It returns an empty ACL only for paths that are
+// left to its default, see ACLDefaulter; without a default the create fails with ErrInvalidACL
+// before anything is sent.
 //
 // Java: ACLProvider.getAclForPath.
 type ACLProvider interface{ ACLForPath(path string) []ACL }
 
-// WithACLProvider sets the ACL of creates that give none. The default opens every node to
-// everyone.
+// ACLDefaulter is implemented by an ACLProvider that has a default: the ACL of each node for
+// which ACLForPath returns an empty one. It must be safe for concurrent use. An empty default is
+// none.
+//
+// Java: ACLProvider.getDefaultAcl.
+type ACLDefaulter interface{ DefaultACL() []ACL }
+
+// WithACLProvider sets the ACL of creates that give none. If p is an ACLDefaulter, too, it may
+// leave paths to its default. Without this option every node is open to everyone.
 //
 // Java: aclProvider.
 func WithACLProvider(p ACLProvider) Option {
@@ -62,6 +71,9 @@ func (c *Client) defaultACL(full string) ([]jute.ACL, error) {
 		return openACL, nil
 	}
 	acl := provider.ACLForPath(c.core.unrooted(full))
+	if d, ok := provider.(ACLDefaulter); ok && len(acl) == 0 {
+		acl = d.DefaultACL()
+	}
 	if len(acl) == 0 {
 		return nil, fmt.Errorf("%w: the ACL provider has none for %s", ErrInvalidACL, c.core.unrooted(full))
 	}

@@ -68,18 +68,52 @@ func TestACLProvider(t *testing.T) {
 	})
 }
 
+// defaulting is an ACLProvider with a default.
+type defaulting struct {
+	aclAsked
+	byDefault []framework.ACL
+}
+
+func (p *defaulting) DefaultACL() []framework.ACL { return p.byDefault }
+
+// The default is for the nodes that the provider has no ACL for, and for no others.
+func TestACLProviderDefault(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		const perms = framework.PermAll
+		own := []framework.ACL{{Perms: perms &^ framework.PermWrite, Scheme: "world", ID: "anyone"}}
+		p := &defaulting{byDefault: []framework.ACL{{Perms: perms &^ framework.PermAdmin, Scheme: "world", ID: "anyone"}}}
+		p.acl = func(path string) []framework.ACL {
+			if strings.HasSuffix(path, "/own") {
+				return own
+			}
+			return nil
+		}
+		c, _ := b.Client(t, framework.WithACLProvider(p))
+		if _, err := c.Create().CreatingParentsIfNeeded().ForPath(t.Context(), b.Path("parent/own")); err != nil {
+			t.Fatal(err)
+		}
+		for path, want := range map[string][]framework.ACL{b.Path("parent"): p.byDefault, b.Path("parent/own"): own} {
+			acl, err := c.GetACL().ForPath(t.Context(), path)
+			if err != nil || !slices.Equal(acl, want) {
+				t.Errorf("%s: %v, %v, want %v", path, acl, err, want)
+			}
+		}
+	})
+}
+
 // A provider that has no ACL, or panics, has nothing sent and nothing held: the client works
 // on.
 func TestACLProviderFails(t *testing.T) {
 	suite.Each(t, func(t *testing.T, b *suite.Backend) {
 		for name, wrong := range map[string]struct {
-			acl  func(string) []framework.ACL
-			want error
+			provider framework.ACLProvider
+			want     error
 		}{
-			"none":  {func(string) []framework.ACL { return nil }, framework.ErrInvalidACL},
-			"panic": {func(string) []framework.ACL { panic(errBroken) }, errBroken},
+			"none":             {&aclAsked{acl: noACL}, framework.ErrInvalidACL},
+			"an empty default": {&defaulting{aclAsked: aclAsked{acl: noACL}}, framework.ErrInvalidACL},
+			"panic":            {&aclAsked{acl: func(string) []framework.ACL { panic(errBroken) }}, errBroken},
 		} {
-			c, network := b.Client(t, framework.WithACLProvider(&aclAsked{acl: wrong.acl}))
+			c, network := b.Client(t, framework.WithACLProvider(wrong.provider))
 			err := caught(func() error {
 				_, err := c.Create().WithProtection().ForPath(t.Context(), b.Path("x"))
 				return err
@@ -104,6 +138,8 @@ func TestACLProviderFails(t *testing.T) {
 		}
 	})
 }
+
+func noACL(string) []framework.ACL { return nil }
 
 // caught returns what fn returns, or panics with.
 func caught(fn func() error) (err error) {

@@ -17,7 +17,7 @@ func (p *deleteParams) wanted() int32 {
 
 func (p deleteParams) do(ctx context.Context, c *Client, path string) error {
 	if c == nil || c.core == nil {
-		return &OpError{Op: "delete", Path: path, Err: ErrNotStarted}
+		return &OpError{Op: "delete", Path: path, Err: errNilClient}
 	}
 	full, err := c.fix(path, false)
 	if err == nil && p.versionGiven && p.version < anyVersion {

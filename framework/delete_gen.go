@@ -78,16 +78,17 @@ func (b DeleteBuilder) ForPath(ctx context.Context, path string) error {
 // Operations are sent in the order of the calls, each after the outcome of the one
 // before. ctx supplies values, such as the trace, but no end: the operation belongs to
 // the client and is joined by Close. The context given to fn ends with the client. A nil
-// fn sends the outcome to CuratorListenable.
+// fn sends the outcome to CuratorListenable, as an Event.
 //
 // Java: inBackground.
 func (b DeleteBuilder) InBackground(ctx context.Context, path string, fn func(ctx context.Context, err error)) error {
-	return b.c.inBackground(ctx, "delete", path, func(ctx context.Context) (func(context.Context), error) {
+	return b.c.inBackground(ctx, "delete", path, func(ctx context.Context, event *Event) func(context.Context) {
 		err := b.p.do(ctx, b.c, path)
 		if fn == nil {
-			return nil, err
+			event.outcome(nil, nil, err)
+			return nil
 		}
-		return func(ctx context.Context) { fn(ctx, err) }, err
+		return func(ctx context.Context) { fn(ctx, err) }
 	})
 }
 

@@ -45,6 +45,11 @@ var (
 	// ErrBadArguments says that the server refused the arguments.
 	ErrBadArguments error = zkconn.ErrBadArguments
 
+	// ErrRolledBack says that the operation was not applied because another one of its
+	// transaction has failed. Java: KeeperException.RuntimeInconsistencyException of operations
+	// behind the one that failed, and no error of those ahead of it.
+	ErrRolledBack = errors.New("not applied: another operation of the transaction failed")
+
 	// ErrConnectionLoss: no answer, and the retry policy gave up. See MaybeApplied.
 	ErrConnectionLoss error = zkconn.ErrConnectionLoss
 	// ErrSessionExpired: the session ended; its ephemeral nodes are gone or going.
@@ -74,9 +79,27 @@ var (
 	ErrView = errors.New("a view has no life of its own")
 )
 
+var (
+	errNilContext = fmt.Errorf("%w: the context is nil", ErrInvalidOption)
+	errNilClient  = fmt.Errorf("%w: the client is nil, or NewClient has not made it", ErrNotStarted)
+)
+
 // OpError is the error of an operation.
 type OpError struct {
-	Op       string // "create", "getData", ...
+	// Op is the operation, as one of these words:
+	//
+	//   - create, delete, exists (CheckExists), getData, setData, getChildren, getACL, setACL,
+	//     sync, getConfig, reconfig, addAuth: the method of Client;
+	//   - addWatch, removeWatches: Client.Watches, and RemoveWatchers;
+	//   - multi, batch: Client.Transaction and Client.Batch as a whole;
+	//   - check: an operation of a transaction, and the Verify of a lock's lease;
+	//   - mkdirs: Mkdirs and EnsureContainers of package framework/paths, for a path that they refuse;
+	//   - connect: BlockUntilConnected.
+	//
+	// Operations that recipes send have the word of what they send. Spans and metrics have the
+	// same words as db.operation.name, except for getChildren2 (getChildren), auth (addAuth), and
+	// multi when several nodes are created or deleted in one request.
+	Op       string
 	Path     string
 	Attempts int   // how often it was tried
 	Err      error // one of the errors above, a context's error, or both

@@ -133,16 +133,23 @@ func ExampleRemoveWatchBuilder() {
 	client := start(ctx)
 	defer client.Close(ctx)
 
-	watcher := framework.NewWatcher(func(_ context.Context, event framework.WatchedEvent) { fmt.Println(event.Path) })
+	events := make(chan framework.WatchedEvent, 16)
+	watcher := framework.NewWatcher(func(_ context.Context, event framework.WatchedEvent) { events <- event })
 	if _, err := client.CheckExists().UsingWatcher(watcher).ForPath(ctx, "/unwatched"); err != nil {
 		log.Fatal(err)
 	}
 	if err := client.Watches().Remove().ForPath(ctx, "/unwatched", watcher); err != nil {
 		log.Fatal(err)
 	}
-	_, err := client.Create().ForPath(ctx, "/unwatched")
-	fmt.Println("nobody was told:", err)
-	// Output: nobody was told: <nil>
+	if _, err := client.Create().ForPath(ctx, "/unwatched"); err != nil {
+		log.Fatal(err)
+	}
+	event := <-events
+	fmt.Println("removed:", event.Type == framework.DataWatchRemoved, event.Path)
+	fmt.Println("events besides:", len(events))
+	// Output:
+	// removed: true /unwatched
+	// events besides: 0
 }
 
 // What a part of a program watches can be taken back together.
@@ -152,7 +159,11 @@ func ExampleWatcherRemovingView() {
 	defer client.Close(ctx)
 
 	view := client.WatcherRemovingView()
-	watcher := framework.NewWatcher(func(_ context.Context, event framework.WatchedEvent) { fmt.Println(event.Path) })
+	watcher := framework.NewWatcher(func(_ context.Context, event framework.WatchedEvent) {
+		if !event.Type.IsRemoval() {
+			fmt.Println(event.Path)
+		}
+	})
 	for _, path := range []string{"/view/a", "/view/b"} {
 		if _, err := view.CheckExists().UsingWatcher(watcher).ForPath(ctx, path); err != nil {
 			log.Fatal(err)
@@ -160,10 +171,10 @@ func ExampleWatcherRemovingView() {
 	}
 	fmt.Println("removed:", view.RemoveWatchers(ctx))
 	_, err := client.Create().CreatingParentsIfNeeded().ForPath(ctx, "/view/a")
-	fmt.Println("nobody was told:", err)
+	fmt.Println("nobody was told of it:", err)
 	// Output:
 	// removed: <nil>
-	// nobody was told: <nil>
+	// nobody was told of it: <nil>
 }
 
 // The last line of the configuration is its version, which Reconfig can be bound to.

@@ -47,15 +47,19 @@ func (b GetACLBuilder) ForPath(ctx context.Context, path string) ([]ACL, error) 
 // Operations are sent in the order of the calls, each after the outcome of the one
 // before. ctx supplies values, such as the trace, but no end: the operation belongs to
 // the client and is joined by Close. The context given to fn ends with the client. A nil
-// fn sends the outcome to CuratorListenable.
+// fn sends the outcome to CuratorListenable, as an Event.
 //
 // Java: inBackground.
 func (b GetACLBuilder) InBackground(ctx context.Context, path string, fn func(ctx context.Context, result []ACL, err error)) error {
-	return b.c.inBackground(ctx, "getACL", path, func(ctx context.Context) (func(context.Context), error) {
+	return b.c.inBackground(ctx, "getACL", path, func(ctx context.Context, event *Event) func(context.Context) {
+		if fn == nil && b.p.stat == nil {
+			b.p.stat = new(Stat)
+		}
 		result, err := b.p.do(ctx, b.c, path)
 		if fn == nil {
-			return nil, err
+			event.outcome(result, b.p.stat, err)
+			return nil
 		}
-		return func(ctx context.Context) { fn(ctx, result, err) }, err
+		return func(ctx context.Context) { fn(ctx, result, err) }
 	})
 }

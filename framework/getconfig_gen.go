@@ -68,15 +68,19 @@ func (b GetConfigBuilder) ForEnsemble(ctx context.Context) ([]byte, error) {
 // Operations are sent in the order of the calls, each after the outcome of the one
 // before. ctx supplies values, such as the trace, but no end: the operation belongs to
 // the client and is joined by Close. The context given to fn ends with the client. A nil
-// fn sends the outcome to CuratorListenable.
+// fn sends the outcome to CuratorListenable, as an Event.
 //
 // Java: inBackground.
 func (b GetConfigBuilder) InBackground(ctx context.Context, fn func(ctx context.Context, result []byte, err error)) error {
-	return b.c.inBackground(ctx, "getConfig", "", func(ctx context.Context) (func(context.Context), error) {
+	return b.c.inBackground(ctx, "getConfig", "", func(ctx context.Context, event *Event) func(context.Context) {
+		if fn == nil && b.p.stat == nil {
+			b.p.stat = new(Stat)
+		}
 		result, err := b.p.do(ctx, b.c)
 		if fn == nil {
-			return nil, err
+			event.outcome(result, b.p.stat, err)
+			return nil
 		}
-		return func(ctx context.Context) { fn(ctx, result, err) }, err
+		return func(ctx context.Context) { fn(ctx, result, err) }
 	})
 }

@@ -75,11 +75,10 @@ func mixes(c *framework.Client) map[string]func(ctx context.Context, path string
 			return err
 		},
 
-		"Joining Leaving WithNewMembers":        reconfig(c.Reconfig()),
-		"Joining Leaving WithNewMembers, empty": reconfig(c.Reconfig().Joining().Leaving().WithNewMembers()),
-		"Joining WithNewMembers":                reconfig(c.Reconfig().Joining("server.1=a:1:2;3").WithNewMembers("server.2=a:1:2;3")),
-		"Leaving WithNewMembers":                reconfig(c.Reconfig().Leaving("1").WithNewMembers("server.2=a:1:2;3")),
-		"FromConfig -2":                         reconfig(c.Reconfig().Leaving("1").FromConfig(-2)),
+		"Joining, empty name":    reconfig(c.Reconfig().Joining("server.1=a:1:2;3", "")),
+		"Joining WithNewMembers": reconfig(c.Reconfig().Joining("server.1=a:1:2;3").WithNewMembers("server.2=a:1:2;3")),
+		"Leaving WithNewMembers": reconfig(c.Reconfig().Leaving("1").WithNewMembers("server.2=a:1:2;3")),
+		"FromConfig -2":          reconfig(c.Reconfig().Leaving("1").FromConfig(-2)),
 	}
 	addOthers(all, c, w)
 	return all

@@ -45,8 +45,20 @@ func (c *Client) run(ctx context.Context, op operation, fn func(ctx context.Cont
 	// Nearly every operation succeeds at once: it shall not pay for the loop.
 	if err = fn(ctx, conn); err != nil {
 		tries, err = c.retry(ctx, conn, op, fn, err)
+		if lacksConnection(err) {
+			conn.SuspendUnconnected()
+		}
 	}
 	return err
+}
+
+// lacksConnection tells whether an operation failed because there was no connection in time: before the
+// client's own timeout, or before the deadline of the operation's context. A context that was
+// cancelled says nothing about the connection.
+func lacksConnection(err error) bool {
+	var unsent *zkconn.TransportError
+	return errors.As(err, &unsent) && !unsent.Sent &&
+		(errors.Is(unsent.Err, ErrConnectionLoss) || errors.Is(unsent.Err, context.DeadlineExceeded))
 }
 
 // errPanic is told to spans and metrics if a user's retry policy panics.

@@ -35,8 +35,8 @@ func pathError(p string) string {
 	case strings.HasSuffix(p, "/"):
 		return "it ends in a slash"
 	}
-	for _, r := range p {
-		if r <= 0x1f || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0 && r <= 0xffff {
+	for _, r := range p { // a server looks at UTF-16, in which those beyond U+FFFF are surrogates
+		if r <= 0x1f || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0 {
 			return fmt.Sprintf("it contains the character %U", r)
 		}
 	}
@@ -97,12 +97,12 @@ func (c *Client) fix(p string, sequential bool) (string, error) {
 func (c *Client) unfix(p string) string {
 	rest, ok := strings.CutPrefix(p, c.core.chroot+c.prefix)
 	switch {
-	case !ok:
-		return p
-	case rest == "":
+	case ok && rest == "":
 		return "/"
+	case ok && rest[0] == '/':
+		return rest
 	}
-	return rest
+	return p // of another namespace
 }
 
 // namespacePrefix returns what a namespace puts before every path.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/state"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -43,8 +44,9 @@ func listening(c *framework.Client) stateLog {
 // outlives that, one has not, one is started without a quorum, and one has not asked for reads alone.
 func TestReadOnlyOfRealServers(t *testing.T) {
 	t.Parallel()
-	ensemble := curatortest.RealEnsemble(t, 3, curatortest.WithReadOnlyMode(), curatortest.WithTickTime(500*time.Millisecond))
-	lasting := ensemble.Client(t, framework.WithReadOnly(), framework.WithSessionTimeout(10*time.Second))
+	ensemble := curatortest.RealEnsemble(t, 3, curatortest.WithReadOnlyMode(),
+		curatortest.WithTickTime(500*time.Millisecond), curatortest.WithSessionTimeouts(time.Second, 30*time.Second))
+	lasting := ensemble.Client(t, framework.WithReadOnly(), framework.WithSessionTimeout(30*time.Second))
 	ending := ensemble.Client(t, framework.WithReadOnly(), framework.WithSessionTimeout(2*time.Second))
 	unwilling := ensemble.Client(t)
 	clients, logs := []*framework.Client{lasting, ending}, []stateLog{listening(lasting), listening(ending)}
@@ -61,6 +63,7 @@ func TestReadOnlyOfRealServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitChange := persistentWatch(t, lasting)
+	lock, lease := held(t, lasting)
 	catchUp(t, ensemble.Member(0), append(clients, unwilling))
 
 	ensemble.Member(1).Kill()
@@ -71,6 +74,7 @@ func TestReadOnlyOfRealServers(t *testing.T) {
 	}
 	late := ensemble.Client(t, framework.WithReadOnly())
 	wantReadsOnly(t, late)
+	wantNoLock(t, lock, lease)
 	if s := unwilling.ConnectionState(); s.IsConnected() {
 		t.Errorf("a client that has not asked for it: state %v", s)
 	}
@@ -86,6 +90,13 @@ func TestReadOnlyOfRealServers(t *testing.T) {
 	}
 	awaitChange()
 	write(t, late)
+	again, err := lock.Acquire(t.Context())
+	if err != nil {
+		t.Fatalf("acquire when there is a quorum again: %v", err)
+	}
+	if err := again.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
 	if ending.SessionID() == sessions[1] || lasting.SessionID() != sessions[0] {
 		t.Errorf("sessions %x and %x after %x", lasting.SessionID(), ending.SessionID(), sessions)
 	}
@@ -111,6 +122,38 @@ func persistentWatch(t *testing.T, c *framework.Client) (awaitChange func()) {
 			t.Error("the persistent watch was not told of the change")
 		}
 	}
+}
+
+// held takes a lock.
+func held(t *testing.T, c *framework.Client) (*locks.InterProcessMutex, *locks.Lease) {
+	t.Helper()
+	mutex, err := locks.NewInterProcessMutex(c, "/lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease, err := mutex.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mutex, lease
+}
+
+// wantNoLock wants a lock that is not believed in, and that cannot be taken, while there are reads
+// only. Its node is deleted when there is a quorum again.
+func wantNoLock(t *testing.T, mutex *locks.InterProcessMutex, lease *locks.Lease) {
+	t.Helper()
+	if lease.Err() == nil || mutex.IsAcquiredInThisProcess() {
+		t.Errorf("lease: %v, acquired in this process: %v", lease.Err(), mutex.IsAcquiredInThisProcess())
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := lease.Release(ended); !errors.Is(err, locks.ErrReleasePending) {
+		t.Errorf("release: %v, want %v", err, locks.ErrReleasePending)
+	}
+	_, err := mutex.TryAcquire(t.Context())
+	wantNotReadOnly(t, err)
+	_, err = mutex.Acquire(t.Context())
+	wantNotReadOnly(t, err)
 }
 
 // catchUp has a server know what the clients have seen: else it refuses them.

@@ -13,6 +13,7 @@ import (
 type reading struct {
 	name, path string
 	full       string // the server's path; that of path when empty
+	config     bool   // full is configNode, in no namespace
 	op         jute.Op
 	kind       zkconn.WatchKind
 	watcher    *Watcher
@@ -23,7 +24,7 @@ type reading struct {
 
 func (r *reading) do(ctx context.Context, c *Client) (err error) {
 	if c == nil || c.core == nil {
-		return &OpError{Op: r.name, Path: r.path, Err: ErrNotStarted}
+		return &OpError{Op: r.name, Path: r.path, Err: errNilClient}
 	}
 	switch {
 	case r.watched && r.watcher != nil:
@@ -49,7 +50,7 @@ func (r *reading) attempt(ctx context.Context, c *Client, conn *zkconn.Conn) err
 	call := &zkconn.Call{Op: r.op, Req: &jute.PathWatchRequest{Path: r.full, Watch: r.watcher != nil}, Res: r.res}
 	var set *watchSetting
 	if r.watcher != nil {
-		set = r.watcher.watch(c, r.full, r.kind)
+		set = r.watcher.watch(c, r.full, r.kind, r.config)
 		call.Watch = set.watch
 	}
 	err := conn.Do(ctx, 0, call)
@@ -130,7 +131,7 @@ func (p getDataParams) do(ctx context.Context, c *Client, path string) ([]byte, 
 		watcher: p.watcher, watched: p.watched, res: &res,
 	}
 	if c == nil || c.core == nil {
-		return nil, &OpError{Op: r.name, Path: path, Err: ErrNotStarted}
+		return nil, &OpError{Op: r.name, Path: path, Err: errNilClient}
 	}
 	if p.compressed && p.uncompressed {
 		return nil, &OpError{Op: r.name, Path: path, Err: fmt.Errorf("%w: Decompressed and Undecompressed", ErrInvalidBuilder)}

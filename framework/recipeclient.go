@@ -38,7 +38,7 @@ func (r recipeClient) Shared(key any, create func() any) any {
 
 func (r recipeClient) ServerPath(path string) (string, error) {
 	if r.c == nil || r.c.core == nil {
-		return "", ErrNotStarted
+		return "", errNilClient
 	}
 	return r.c.fix(path, false)
 }
@@ -47,7 +47,7 @@ func (r recipeClient) ClientPath(full string) string { return r.c.unfix(full) }
 
 func (r recipeClient) Conn() (*zkconn.Conn, error) {
 	if r.c == nil || r.c.core == nil {
-		return nil, ErrNotStarted
+		return nil, errNilClient
 	}
 	return r.c.core.connection(false)
 }

@@ -3,6 +3,7 @@ package framework
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-curator/curator/internal/jute"
@@ -15,7 +16,7 @@ const configNode = "/zookeeper/config"
 func (p getConfigParams) do(ctx context.Context, c *Client) ([]byte, error) {
 	var res jute.GetDataResponse
 	r := reading{
-		name: "getConfig", full: configNode, op: jute.OpGetData, kind: zkconn.WatchData,
+		name: "getConfig", full: configNode, config: true, op: jute.OpGetData, kind: zkconn.WatchData,
 		watcher: p.watcher, watched: p.watched, res: &res,
 	}
 	if err := r.do(ctx, c); err != nil {
@@ -32,10 +33,9 @@ func (p reconfigParams) do(ctx context.Context, c *Client) ([]byte, error) {
 	if p.fromGiven {
 		req.CurConfigID = p.from
 	}
-	var err error
+	err := p.checkLists()
 	switch incremental := req.Joining != nil || req.Leaving != nil; {
-	case !incremental && req.NewMembers == nil:
-		err = fmt.Errorf("%w: neither Joining nor Leaving nor WithNewMembers", ErrInvalidBuilder)
+	case err != nil:
 	case incremental && req.NewMembers != nil:
 		err = fmt.Errorf("%w: WithNewMembers and Joining or Leaving", ErrInvalidBuilder)
 	case req.CurConfigID < anyVersion:
@@ -50,6 +50,19 @@ func (p reconfigParams) do(ctx context.Context, c *Client) ([]byte, error) {
 	}
 	storeStat(p.stat, res.Stat)
 	return res.Data, nil
+}
+
+// checkLists refuses a server without a name. A list without a server is nothing wrong.
+func (p *reconfigParams) checkLists() error {
+	for _, list := range []struct {
+		step    string
+		servers []string
+	}{{"Joining", p.joining}, {"Leaving", p.leaving}, {"WithNewMembers", p.members}} {
+		if i := slices.Index(list.servers, ""); i >= 0 {
+			return fmt.Errorf("%w: %s: server %d is empty", ErrInvalidBuilder, list.step, i)
+		}
+	}
+	return nil
 }
 
 // listed returns servers as reconfig wants them, nil for none.

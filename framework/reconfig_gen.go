@@ -81,11 +81,12 @@ func (b ReconfigBuilder) StoringStatIn(stat *Stat) ReconfigBuilder {
 	return b
 }
 
-// ForEnsemble applies the change and returns the new configuration. The servers must have
-// reconfigEnabled, and the client be a superuser or permitted by the ACL of
-// /zookeeper/config. Errors: ErrNoAuth, ErrBadVersion, ErrReconfigDisabled,
-// ErrReconfigInProgress, ErrNewConfigNoQuorum, ErrBadArguments. A change whose reply was
-// lost is not repeated, see MaybeApplied.
+// ForEnsemble applies the change and returns the new configuration. Empty lists leave the
+// members as they are, and the configuration gets a new version all the same; GetConfig
+// changes nothing. The servers must have reconfigEnabled, and the client be a superuser
+// or permitted by the ACL of /zookeeper/config. Errors: ErrNoAuth, ErrBadVersion,
+// ErrReconfigDisabled, ErrReconfigInProgress, ErrNewConfigNoQuorum, ErrBadArguments. A
+// change whose reply was lost is not repeated, see MaybeApplied.
 //
 // When ctx ends first the error matches ctx.Err; see MaybeApplied.
 func (b ReconfigBuilder) ForEnsemble(ctx context.Context) ([]byte, error) {
@@ -97,15 +98,19 @@ func (b ReconfigBuilder) ForEnsemble(ctx context.Context) ([]byte, error) {
 // Operations are sent in the order of the calls, each after the outcome of the one
 // before. ctx supplies values, such as the trace, but no end: the operation belongs to
 // the client and is joined by Close. The context given to fn ends with the client. A nil
-// fn sends the outcome to CuratorListenable.
+// fn sends the outcome to CuratorListenable, as an Event.
 //
 // Java: inBackground.
 func (b ReconfigBuilder) InBackground(ctx context.Context, fn func(ctx context.Context, result []byte, err error)) error {
-	return b.c.inBackground(ctx, "reconfig", "", func(ctx context.Context) (func(context.Context), error) {
+	return b.c.inBackground(ctx, "reconfig", "", func(ctx context.Context, event *Event) func(context.Context) {
+		if fn == nil && b.p.stat == nil {
+			b.p.stat = new(Stat)
+		}
 		result, err := b.p.do(ctx, b.c)
 		if fn == nil {
-			return nil, err
+			event.outcome(result, b.p.stat, err)
+			return nil
 		}
-		return func(ctx context.Context) { fn(ctx, result, err) }, err
+		return func(ctx context.Context) { fn(ctx, result, err) }
 	})
 }

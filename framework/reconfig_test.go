@@ -58,6 +58,12 @@ func TestReconfigEnsemble(t *testing.T) {
 	}
 	wantConfig(t, super, nil, nil, 3)
 
+	// Empty lists leave the members as they are; the configuration is a new one all the same.
+	config, err = super.Reconfig().Joining().Leaving().ForEnsemble(t.Context())
+	if all, last := parseConfig(t, config); err != nil || len(all) != 3 || last <= next {
+		t.Fatalf("%q, %v", config, err)
+	}
+
 	// The whole membership at once; and the one who left can be connected to no more.
 	two := append(append([]string{}, members[:leaver]...), members[leaver+1:]...)
 	config, err = super.Reconfig().WithNewMembers(two...).ForEnsemble(t.Context())

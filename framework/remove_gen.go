@@ -63,10 +63,11 @@ func (b RemoveWatchBuilder) Quietly() RemoveWatchBuilder {
 	return b
 }
 
-// ForPath removes the watches; when it returns, with whatever error, nobody is told
-// anything by them any more, but for an event that the watcher's function has in hand.
-// The server's watch goes with the last watcher of a path. Errors: ErrNoWatcher, and if
-// the server could not be asked the reason: it forgets the watch with the connection.
+// ForPath removes the watches; when it returns, with whatever error, the watchers are
+// told that they are removed (DataWatchRemoved and its kin) and nothing else any more,
+// but for an event that the watcher's function has in hand. The server's watch goes with
+// the last watcher of a path. Errors: ErrNoWatcher, and if the server could not be asked
+// the reason: it forgets the watch with the connection.
 //
 // watcher's watches of the path are removed, one-shot and persistent ones; those of other
 // watchers stay. nil stands for every watcher of this client, views included. Java:
@@ -82,15 +83,16 @@ func (b RemoveWatchBuilder) ForPath(ctx context.Context, path string, watcher *W
 // Operations are sent in the order of the calls, each after the outcome of the one
 // before. ctx supplies values, such as the trace, but no end: the operation belongs to
 // the client and is joined by Close. The context given to fn ends with the client. A nil
-// fn sends the outcome to CuratorListenable.
+// fn sends the outcome to CuratorListenable, as an Event.
 //
 // Java: inBackground.
 func (b RemoveWatchBuilder) InBackground(ctx context.Context, path string, watcher *Watcher, fn func(ctx context.Context, err error)) error {
-	return b.c.inBackground(ctx, "removeWatches", path, func(ctx context.Context) (func(context.Context), error) {
+	return b.c.inBackground(ctx, "removeWatches", path, func(ctx context.Context, event *Event) func(context.Context) {
 		err := b.p.do(ctx, b.c, path, watcher)
 		if fn == nil {
-			return nil, err
+			event.outcome(nil, nil, err)
+			return nil
 		}
-		return func(ctx context.Context) { fn(ctx, err) }, err
+		return func(ctx context.Context) { fn(ctx, err) }
 	})
 }

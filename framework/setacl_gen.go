@@ -51,15 +51,16 @@ func (b SetACLBuilder) ForPath(ctx context.Context, path string, acl []ACL) (Sta
 // Operations are sent in the order of the calls, each after the outcome of the one
 // before. ctx supplies values, such as the trace, but no end: the operation belongs to
 // the client and is joined by Close. The context given to fn ends with the client. A nil
-// fn sends the outcome to CuratorListenable.
+// fn sends the outcome to CuratorListenable, as an Event.
 //
 // Java: inBackground.
 func (b SetACLBuilder) InBackground(ctx context.Context, path string, acl []ACL, fn func(ctx context.Context, result Stat, err error)) error {
-	return b.c.inBackground(ctx, "setACL", path, func(ctx context.Context) (func(context.Context), error) {
+	return b.c.inBackground(ctx, "setACL", path, func(ctx context.Context, event *Event) func(context.Context) {
 		result, err := b.p.do(ctx, b.c, path, acl)
 		if fn == nil {
-			return nil, err
+			event.outcome(result, nil, err)
+			return nil
 		}
-		return func(ctx context.Context) { fn(ctx, result, err) }, err
+		return func(ctx context.Context) { fn(ctx, result, err) }
 	})
 }

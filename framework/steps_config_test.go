@@ -29,18 +29,7 @@ var configSteps = map[string]check{
 			t.Fatalf("%v, %+v", err, stat)
 		}
 	},
-	"GetConfig/UsingWatcher": func(t bench) {
-		w, events := watch()
-		_, err := t.c.UsingNamespace("any").GetConfig().UsingWatcher(w).ForEnsemble(t.Context())
-		t.ok(err)
-		if n := t.watches(); n != 1 {
-			t.Fatalf("%d watches", n)
-		}
-		t.network.Cut()
-		if e := <-events; e.Type != framework.WatchReset || e.Path != "/zookeeper/config" {
-			t.Fatalf("event %+v", e)
-		}
-	},
+	"GetConfig/UsingWatcher": testGetConfigWatcher,
 	"GetConfig/Watched": func(t bench) {
 		events := make(chan framework.Event, 16)
 		t.c.CuratorListenable().Add(func(_ context.Context, e framework.Event) { events <- e })
@@ -56,7 +45,7 @@ var configSteps = map[string]check{
 	},
 	"Reconfig": func(t bench) {
 		for _, wrong := range []framework.ReconfigBuilder{
-			t.c.Reconfig(), t.c.Reconfig().Joining(), t.c.Reconfig().FromConfig(1),
+			t.c.Reconfig().Joining(""), t.c.Reconfig().Leaving("1", ""), t.c.Reconfig().WithNewMembers(""),
 			t.c.Reconfig().Joining("server.1=a:1:2;3").WithNewMembers("server.1=a:1:2;3"),
 			t.c.Reconfig().Leaving("1").WithNewMembers("server.1=a:1:2;3"),
 		} {
@@ -64,6 +53,11 @@ var configSteps = map[string]check{
 			t.want(err, framework.ErrInvalidBuilder)
 		}
 		t.refused(t.c.Reconfig().Joining("server.1=a:1:2;3").Leaving("2"))
+		for _, empty := range []framework.ReconfigBuilder{ // which is for the server to refuse, as in Java
+			t.c.Reconfig(), t.c.Reconfig().Joining().Leaving(), t.c.Reconfig().FromConfig(1), t.c.Reconfig().WithNewMembers(),
+		} {
+			t.refused(empty)
+		}
 		// It is not repeated: it might have been done.
 		t.network.On(jute.OpReconfig, suite.CutAfter, nil)
 		_, err := t.c.Reconfig().Leaving("2").ForEnsemble(t.Context())
@@ -98,5 +92,37 @@ func (t bench) refused(b framework.ReconfigBuilder) {
 	}
 	if n := t.network.Requests(jute.OpReconfig) - before; n != 1 {
 		t.Fatalf("%d requests", n)
+	}
+}
+
+// testGetConfigWatcher watches the configuration, which is in no namespace, through clients whose
+// namespace or chroot is, or begins as, the directory it is in.
+func testGetConfigWatcher(t bench) {
+	rooted, network := t.b.ClientAt(t.T, "/zookeeper")
+	beginning, other := t.b.ClientAt(t.T, "/zoo")
+	for name, x := range map[string]struct {
+		c       *framework.Client
+		network *suite.Network
+	}{
+		"namespace":                  {t.c.UsingNamespace("any"), t.network},
+		"its directory":              {t.c.UsingNamespace("zookeeper"), t.network},
+		"a beginning":                {t.c.UsingNamespace("zoo"), t.network},
+		"its directory as chroot":    {rooted, network},
+		"a beginning as chroot":      {beginning, other},
+		"chroot and namespace alike": {rooted.UsingNamespace("config"), network},
+	} {
+		w, events := watch()
+		for _, what := range []framework.EventType{framework.WatchReset, framework.DataWatchRemoved} {
+			_, err := x.c.GetConfig().UsingWatcher(w).ForEnsemble(t.Context())
+			t.ok(err)
+			if what == framework.WatchReset {
+				x.network.Cut()
+			} else {
+				t.ok(x.c.Watches().Remove().ForPath(t.Context(), "/zookeeper/config", w))
+			}
+			if e := <-events; e.Type != what || e.Path != "/zookeeper/config" {
+				t.Fatalf("%s: event %+v, want %d", name, e, what)
+			}
+		}
 	}
 }

@@ -29,14 +29,16 @@ func testTransaction(t bench) {
 		t.Fatalf("results %+v", results)
 	}
 	sent := t.network.Requests(jute.OpMulti)
-	_, err = t.c.Transaction().ForOperations(t.Context(),
+	results, err = t.c.Transaction().ForOperations(t.Context(),
 		op.SetData().ForPath(t.path, []byte("z")),
-		op.Check().WithVersion(9).ForPath(t.path))
+		op.Check().WithVersion(9).ForPath(t.path),
+		op.Create().ForPath(t.path+"/d"), op.Delete().ForPath(t.path+"/none"))
 	t.want(err, framework.ErrBadVersion)
 	var failed *framework.OpError
 	if errors.As(err, &failed); failed.Op != "check" || failed.Path != t.path {
 		t.Fatalf("failed %+v", failed)
 	}
+	t.failed(results, "setData check create delete", framework.ErrRolledBack, framework.ErrBadVersion, framework.ErrRolledBack, framework.ErrRolledBack)
 	if v := t.stat(t.path).Version; v != 1 {
 		t.Fatalf("version %d: a part was applied", v)
 	}
@@ -52,6 +54,25 @@ func testTransaction(t bench) {
 	}
 	if n := t.network.Requests(jute.OpMulti); n != sent {
 		t.Errorf("%d multis were sent that make no sense", n-sent)
+	}
+}
+
+// failed checks the results of a transaction that has failed.
+func (t bench) failed(results []framework.OpResult, ops string, wants ...error) {
+	t.Helper()
+	names := strings.Fields(ops)
+	if len(results) != len(names) {
+		t.Fatalf("%d results", len(results))
+	}
+	for i, r := range results {
+		t.want(r.Err, wants[i])
+		var failed *framework.OpError
+		if errors.As(r.Err, &failed); failed.Op != names[i] || failed.Path != r.Path || r.Op != names[i] || r.Stat != (framework.Stat{}) {
+			t.Errorf("result %d: %+v", i, r)
+		}
+		if framework.MaybeApplied(r.Err) || framework.Retryable(r.Err) {
+			t.Errorf("result %d: %v", i, r.Err)
+		}
 	}
 }
 

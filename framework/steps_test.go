@@ -128,6 +128,14 @@ func (t bench) event(events chan framework.WatchedEvent, want framework.EventTyp
 	}
 }
 
+// removed shows that a watcher is told, next, that its watches of the node were removed.
+func (t bench) removed(events chan framework.WatchedEvent, kinds ...framework.EventType) {
+	t.Helper()
+	for _, kind := range kinds {
+		t.event(events, kind)
+	}
+}
+
 // silent closes the client, which waits for what its watchers have still to be told, and
 // fails if that was anything.
 func (t bench) silent(events ...chan framework.WatchedEvent) {

@@ -99,8 +99,10 @@ func testAdd(t bench) {
 	t.network.On(jute.OpAddWatch, suite.CutAfter, nil)
 	t.ok(t.c.Watches().Add().ForPath(t.Context(), t.path+"lost", lost))
 	t.ok(t.c.Watches().Remove().ForPath(t.Context(), t.path, w))
-	for len(events) > 0 {
-		<-events // WatchReset
+	for e := range events { // WatchReset comes before
+		if e.Type == framework.PersistentWatchRemoved {
+			break
+		}
 	}
 	t.create(t.path + "lost")
 	for e := range lostEvents {
@@ -150,6 +152,7 @@ func testRemove(t bench) {
 	if n := t.network.Requests(jute.OpRemoveWatches); n != 0 || t.watches() != 2 {
 		t.Fatalf("%d watches, %d were removed at the server, and another Watcher has them", t.watches(), n)
 	}
+	t.removed(oneEvents, framework.DataWatchRemoved, framework.ChildWatchRemoved)
 	t.want(t.c.Watches().Remove().ForPath(t.Context(), t.path, one), framework.ErrNoWatcher)
 	t.set(t.path, "x")
 	t.event(twoEvents, framework.NodeDataChanged)
@@ -159,6 +162,7 @@ func testRemove(t bench) {
 	if n := t.network.Requests(jute.OpRemoveWatches); n != 1 || t.watches() != 0 {
 		t.Fatalf("%d watches, %d were removed at the server", t.watches(), n)
 	}
+	t.removed(twoEvents, framework.ChildWatchRemoved)
 	// All of the client, its views' and Watched's included, persistent ones, too; of no other path.
 	set(one)
 	parent, root := t.path[:len(t.path)-len("/node")], "/node"
@@ -170,9 +174,19 @@ func testRemove(t bench) {
 	elsewhere, elsewhereEvents := watch()
 	_, err = t.c.GetChildren().UsingWatcher(elsewhere).ForPath(t.Context(), parent)
 	t.ok(err)
+	unhandled := make(chan framework.Event, 16)
+	t.c.CuratorListenable().Add(func(_ context.Context, e framework.Event) { unhandled <- e })
 	t.ok(t.c.Watches().Remove().ForPath(t.Context(), t.path, nil))
 	if n := t.watches(); n != 1 {
 		t.Fatalf("%d watches", n)
+	}
+	t.removed(oneEvents, framework.DataWatchRemoved, framework.ChildWatchRemoved)
+	if e := <-twoEvents; e.Type != framework.DataWatchRemoved || e.Path != root {
+		t.Fatalf("event %+v", e)
+	}
+	t.removed(twoEvents, framework.PersistentWatchRemoved)
+	if e := <-unhandled; e.Op != "watched" || e.Watched.Type != framework.DataWatchRemoved || e.Path != t.path {
+		t.Fatalf("event %+v", e)
 	}
 	t.ok(t.c.Delete().ForPath(t.Context(), t.path))
 	if e := <-elsewhereEvents; e.Type != framework.NodeChildrenChanged {
@@ -186,15 +200,18 @@ func testRemoveOfType(t bench) {
 	w, events := watch()
 	for _, c := range []struct {
 		removed framework.WatcherType
+		told    framework.EventType // of the removal
 		want    framework.EventType // of what is left
 	}{
-		{framework.DataWatcher, framework.NodeChildrenChanged}, {framework.ChildrenWatcher, framework.NodeDataChanged},
+		{framework.DataWatcher, framework.DataWatchRemoved, framework.NodeChildrenChanged},
+		{framework.ChildrenWatcher, framework.ChildWatchRemoved, framework.NodeDataChanged},
 	} {
 		_, err := t.c.GetData().UsingWatcher(w).ForPath(t.Context(), t.path)
 		t.ok(err)
 		_, err = t.c.GetChildren().UsingWatcher(w).ForPath(t.Context(), t.path)
 		t.ok(err)
 		t.ok(t.c.Watches().Remove().OfType(c.removed).ForPath(t.Context(), t.path, w))
+		t.removed(events, c.told)
 		t.want(t.c.Watches().Remove().OfType(c.removed).ForPath(t.Context(), t.path, w), framework.ErrNoWatcher)
 		t.set(t.path, "x")
 		_, err = t.c.Create().WithMode(framework.PersistentSequential).ForPath(t.Context(), t.path+"/")
@@ -207,6 +224,7 @@ func testRemoveOfType(t bench) {
 		t.want(t.c.Watches().Remove().OfType(kind).ForPath(t.Context(), t.path, w), framework.ErrNoWatcher)
 	}
 	t.ok(t.c.Watches().Remove().OfType(framework.AnyWatcher).ForPath(t.Context(), t.path, w))
+	t.removed(events, framework.PersistentWatchRemoved)
 	t.want(t.c.Watches().Remove().OfType(9).ForPath(t.Context(), t.path, w), framework.ErrInvalidBuilder)
 	t.set(t.path, "y")
 	t.silent(events)
@@ -242,6 +260,7 @@ func testRemoveGuaranteed(t bench) {
 		if n := t.watches(); n != 0 {
 			t.Fatalf("%d watches", n)
 		}
+		t.removed(events, framework.PersistentWatchRemoved)
 	}
 	// What is not there is no success.
 	t.want(t.c.Watches().Remove().Guaranteed().ForPath(t.Context(), t.path, w), framework.ErrNoWatcher)
@@ -256,6 +275,7 @@ func testRemoveLocally(t bench) {
 	reads := t.network.Requests(jute.OpExists)
 	heal := t.network.Isolate()
 	t.ok(t.c.Watches().Remove().Locally().ForPath(t.Context(), t.path, w)) // a wait would have no end
+	t.removed(events, framework.DataWatchRemoved)
 	t.want(t.c.Watches().Remove().Locally().ForPath(t.Context(), t.path, w), framework.ErrNoWatcher)
 	heal()
 	t.data(t.path)

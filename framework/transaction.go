@@ -61,11 +61,13 @@ type OpResult struct {
 	// Stat is that of setDatas and creates. In a transaction the server tells it of no
 	// creates but those of containers and of nodes with a time to live.
 	Stat Stat
-	Err  error // of an operation in a batch; a transaction fails as a whole
+	// Err is why the operation was not applied, nil if it was. When a transaction fails, Err of
+	// the operation to blame has the reason, and that of all others is ErrRolledBack.
+	Err error
 }
 
 func newOp(c *Client, name, path string, sequential bool, multi func(full string) (zkconn.MultiOp, error)) Op {
-	op := Op{client: c, name: name, path: path, err: ErrNotStarted}
+	op := Op{client: c, name: name, path: path, err: errNilClient}
 	if c == nil || c.core == nil {
 		return op
 	}
@@ -116,6 +118,19 @@ func (p setDataParams) op(c *Client, path string, data []byte) Op {
 	})
 }
 
+// views returns the views, each namespace once, by which those of ops were made that fit.
+func views(ops []Op, fits func(i int) bool) []*Client {
+	var some []*Client
+	seen := map[string]bool{}
+	for i := range ops {
+		if c := ops[i].client; c.prefix != "" && !seen[c.prefix] && fits(i) {
+			seen[c.prefix] = true
+			some = append(some, c)
+		}
+	}
+	return some
+}
+
 // checkOps returns the first mistake that was made in the operations.
 func checkOps(c *Client, ops []Op) error {
 	for i, op := range ops {
@@ -140,49 +155,98 @@ func (p transactionParams) do(ctx context.Context, c *Client, ops []Op) ([]OpRes
 	if len(ops) == 0 {
 		return nil, &OpError{Op: "multi", Err: fmt.Errorf("%w: a transaction without operations", ErrInvalidBuilder)}
 	}
-	multi := &zkconn.MultiRequest{}
-	for _, op := range ops {
-		multi.Ops = append(multi.Ops, op.multi)
-	}
-	var res zkconn.MultiResponse
-	err := c.run(ctx, operation{name: "multi", batch: len(ops)}, func(ctx context.Context, conn *zkconn.Conn) error {
-		res = zkconn.MultiResponse{}
-		call := &zkconn.Call{Op: jute.OpMulti, Req: multi, Res: &res}
-		if err := conn.Do(ctx, 0, call); err != nil {
-			return err
-		}
-		if call.Err == nil && refused(ops, &res) {
-			return res.Results[res.Failed].Err
-		}
-		return call.Err
-	})
-	if err != nil && !refused(ops, &res) {
+	t := commit{ops: ops}
+	err := c.run(ctx, operation{name: "multi", batch: len(ops)}, t.attempt)
+	if err != nil && !t.refused() {
 		return nil, err
 	}
-	return transactionResults(ops, &res)
+	return t.results()
+}
+
+// commit is a transaction on its way.
+type commit struct {
+	ops []Op
+	res zkconn.MultiResponse
+}
+
+// attempt is one try. If it fails for want of a namespace's node, that is created first.
+func (t *commit) attempt(ctx context.Context, conn *zkconn.Conn) error {
+	err := t.send(ctx, conn)
+	idle := false
+	for range 5 { // as in creation.attempt
+		homeless := t.homeless()
+		if len(homeless) == 0 {
+			return err
+		}
+		made, failed := ensureNamespaces(ctx, conn, homeless)
+		if failed != nil {
+			t.res = zkconn.MultiResponse{}
+			return failed
+		}
+		if !made && idle { // a node below the namespace is missing
+			return err
+		}
+		idle = !made
+		err = t.send(ctx, conn)
+	}
+	return err
+}
+
+// homeless returns the views whose namespace may be the node that is missing: those of all
+// creates, if one of them has failed for want of a parent.
+func (t *commit) homeless() []*Client {
+	if !t.refused() {
+		return nil
+	}
+	failed := t.ops[t.res.Failed]
+	if failed.name != "create" || failed.client.prefix == "" || !errors.Is(t.res.Results[t.res.Failed].Err, ErrNoNode) {
+		return nil
+	}
+	return views(t.ops, func(i int) bool { return t.ops[i].name == "create" })
+}
+
+func (t *commit) send(ctx context.Context, conn *zkconn.Conn) error {
+	multi := &zkconn.MultiRequest{}
+	for _, op := range t.ops {
+		multi.Ops = append(multi.Ops, op.multi)
+	}
+	t.res = zkconn.MultiResponse{}
+	call := &zkconn.Call{Op: jute.OpMulti, Req: multi, Res: &t.res}
+	if err := conn.Do(ctx, 0, call); err != nil {
+		return err
+	}
+	if call.Err == nil && t.refused() {
+		return t.res.Results[t.res.Failed].Err
+	}
+	return call.Err
 }
 
 // refused tells whether the server has answered that an operation cannot be done.
-func refused(ops []Op, res *zkconn.MultiResponse) bool {
-	return len(res.Results) == len(ops) && res.Failed >= 0
+func (t *commit) refused() bool {
+	return len(t.res.Results) == len(t.ops) && t.res.Failed >= 0
 }
 
-func transactionResults(ops []Op, res *zkconn.MultiResponse) ([]OpResult, error) {
-	if len(res.Results) != len(ops) {
+// results returns what came of the operations.
+func (t *commit) results() (results []OpResult, err error) {
+	if len(t.res.Results) != len(t.ops) {
 		return nil, &OpError{Op: "multi", Err: errors.New("the server answered another number of operations")}
 	}
-	if i := res.Failed; i >= 0 {
-		return nil, &OpError{Op: ops[i].name, Path: ops[i].path, Attempts: 1, Err: res.Results[i].Err}
-	}
-	results := make([]OpResult, len(ops))
-	for i, r := range res.Results {
-		results[i] = OpResult{Op: ops[i].name, Path: ops[i].path}
-		switch ops[i].name {
-		case "create":
-			results[i].Path, results[i].Stat = ops[i].client.unfix(r.Path), newStat(r.Stat)
-		case "setData":
-			results[i].Stat = newStat(r.Stat)
+	results = make([]OpResult, len(t.ops))
+	for i, r := range t.res.Results {
+		op := &t.ops[i]
+		result := OpResult{Op: op.name, Path: op.path}
+		switch {
+		case i == t.res.Failed:
+			err = &OpError{Op: op.name, Path: op.path, Attempts: 1, Err: r.Err}
+			result.Err = err
+		case t.res.Failed >= 0:
+			result.Err = &OpError{Op: op.name, Path: op.path, Attempts: 1, Err: ErrRolledBack}
+		case op.name == "create":
+			result.Path, result.Stat = op.client.unfix(r.Path), newStat(r.Stat)
+		case op.name == "setData":
+			result.Stat = newStat(r.Stat)
 		}
+		results[i] = result
 	}
-	return results, nil
+	return results, err
 }

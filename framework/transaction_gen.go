@@ -24,8 +24,9 @@ func (c *Client) Transaction() TransactionBuilder {
 }
 
 // ForOperations commits ops in order and returns one result for each. When one fails none
-// is applied and the error is an *OpError with the failing operation's name and path. A
-// commit whose reply was lost is not repeated, see MaybeApplied.
+// is applied and the error is an *OpError with the failing operation's name and path; the
+// results beside it say of each why it was not applied. A commit whose reply was lost is
+// not repeated, see MaybeApplied.
 //
 // ops must have been made by this client or a view of it.
 //
@@ -39,15 +40,16 @@ func (b TransactionBuilder) ForOperations(ctx context.Context, ops ...Op) ([]OpR
 // Operations are sent in the order of the calls, each after the outcome of the one
 // before. ctx supplies values, such as the trace, but no end: the operation belongs to
 // the client and is joined by Close. The context given to fn ends with the client. A nil
-// fn sends the outcome to CuratorListenable.
+// fn sends the outcome to CuratorListenable, as an Event.
 //
 // Java: inBackground.
 func (b TransactionBuilder) InBackground(ctx context.Context, ops []Op, fn func(ctx context.Context, result []OpResult, err error)) error {
-	return b.c.inBackground(ctx, "multi", "", func(ctx context.Context) (func(context.Context), error) {
+	return b.c.inBackground(ctx, "multi", "", func(ctx context.Context, event *Event) func(context.Context) {
 		result, err := b.p.do(ctx, b.c, ops)
 		if fn == nil {
-			return nil, err
+			event.outcome(result, nil, err)
+			return nil
 		}
-		return func(ctx context.Context) { fn(ctx, result, err) }, err
+		return func(ctx context.Context) { fn(ctx, result, err) }
 	})
 }

@@ -1,6 +1,7 @@
 package framework
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -36,7 +37,7 @@ func NewWatcher(fn func(ctx context.Context, event WatchedEvent)) *Watcher {
 // WatchedEvent is one event of a watch.
 type WatchedEvent struct {
 	Type EventType
-	Path string // relative to the namespace of the view that set the watch
+	Path string // relative to the namespace of the view that set the watch; that of GetConfig's is always /zookeeper/config
 	Zxid int64  // of the change, zero when the server does not tell
 }
 
@@ -55,7 +56,22 @@ const (
 	NodeChildrenChanged
 	// WatchReset comes after a reconnect: changes may have been missed, read again.
 	WatchReset
+	// DataWatchRemoved says that the watch of CheckExists, GetData or GetConfig was removed,
+	// by Watches().Remove or RemoveWatchers: it tells nothing more. Nothing has happened to
+	// the node.
+	DataWatchRemoved
+	// ChildWatchRemoved says the same of a watch of GetChildren.
+	ChildWatchRemoved
+	// PersistentWatchRemoved says the same of a watch of Watches().Add.
+	PersistentWatchRemoved
 )
+
+// IsRemoval reports whether the event is about the watch and not about the node:
+// DataWatchRemoved, ChildWatchRemoved or PersistentWatchRemoved. A function that sets its watch
+// again with every event undoes the removal, unless it asks this first.
+//
+// Java has no counterpart.
+func (t EventType) IsRemoval() bool { return t >= DataWatchRemoved && t <= PersistentWatchRemoved }
 
 // watchID is what makes two settings of a Watcher the same watch.
 type watchID struct {
@@ -75,17 +91,31 @@ const (
 	kindRecursive
 )
 
+// removal is the event of the removal of such a watch.
+func (k watchKind) removal() EventType {
+	switch k {
+	case kindData:
+		return DataWatchRemoved
+	case kindChildren:
+		return ChildWatchRemoved
+	default:
+		return PersistentWatchRemoved
+	}
+}
+
 // watchSetting is one call that has set a watch: a one-shot one or a subscription.
 type watchSetting struct {
 	watcher *Watcher
 	id      watchID
 	c       *Client
+	config  bool // of GetConfig, whose node is in no namespace
 	watch   *zkconn.Watch
 	sub     *zkconn.Subscription
 
 	// guarded by watcher.mu
 	settled bool // its call has succeeded
 	taken   bool // it was removed, and tells nothing more
+	untold  bool // and the watcher was not told so, since its call was under way
 }
 
 // telling is an event on its way to a Watcher's function. Several settings may be the
@@ -98,8 +128,8 @@ type telling struct {
 }
 
 // watch returns a new setting of a one-shot watch.
-func (w *Watcher) watch(c *Client, full string, kind zkconn.WatchKind) *watchSetting {
-	s := &watchSetting{watcher: w, id: watchID{c.core, full, watchKind(kind)}, c: c}
+func (w *Watcher) watch(c *Client, full string, kind zkconn.WatchKind, config bool) *watchSetting {
+	s := &watchSetting{watcher: w, id: watchID{c.core, full, watchKind(kind)}, c: c, config: config}
 	s.watch = zkconn.NewWatch(full, kind, s.hear)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -153,6 +183,9 @@ func (s *watchSetting) settle(conn *zkconn.Conn) {
 	var spare []*watchSetting
 	if s.taken {
 		spare = append(spare, s) // before the session layer had it
+		if s.untold {
+			w.tellRemoved([]*watchSetting{s})
+		}
 	} else if _, live := w.set[s.id][s]; live && s.sub == nil {
 		for o := range w.set[s.id] {
 			if o != s && o.settled && o.c.watches == s.c.watches {
@@ -167,7 +200,8 @@ func (s *watchSetting) settle(conn *zkconn.Conn) {
 	}
 }
 
-// take forgets the settings that fit and returns them: they are to be given back.
+// take forgets the settings that fit and returns them: they are to be given back. The watcher is
+// told so behind what it is told already.
 func (w *Watcher) take(fits func(s *watchSetting) bool) []*watchSetting {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -180,10 +214,35 @@ func (w *Watcher) take(fits func(s *watchSetting) bool) []*watchSetting {
 		}
 	}
 	for _, s := range taken {
-		s.taken = true
+		s.taken, s.untold = true, !s.settled
 		w.drop(s)
 	}
+	w.tellRemoved(slices.DeleteFunc(slices.Clone(taken), func(s *watchSetting) bool { return s.untold }))
 	return taken
+}
+
+// tellRemoved tells the function of the watches of removed: of each once, and of none that the
+// Watcher has still set otherwise. w.mu is held.
+func (w *Watcher) tellRemoved(removed []*watchSetting) {
+	slices.SortFunc(removed, func(a, b *watchSetting) int {
+		return cmp.Or(cmp.Compare(a.id.full, b.id.full), cmp.Compare(a.id.kind.removal(), b.id.kind.removal()), cmp.Compare(a.id.kind, b.id.kind))
+	})
+	removed = slices.CompactFunc(removed, func(a, b *watchSetting) bool { return a.id == b.id })
+	for _, s := range removed {
+		if w.set[s.id] != nil || w.fn == nil {
+			continue
+		}
+		core, event := s.id.core, WatchedEvent{Type: s.id.kind.removal(), Path: s.path(s.id.full)}
+		w.queue.add(&core.users, func() { w.fn(core.life, event) })
+	}
+}
+
+// path returns the path that the function is told for a path of the server's.
+func (s *watchSetting) path(full string) string {
+	if s.config {
+		return full
+	}
+	return s.c.unfix(full)
 }
 
 // giveBack takes a watch from the session layer, without waiting for the server.
@@ -213,7 +272,7 @@ func (s *watchSetting) hear(e zkconn.WatchEvent) {
 	}
 	t := &telling{core: core, event: e, by: []*watchSetting{s}}
 	w.last = t
-	event := watchedEvent(s.c, e)
+	event := s.event(e)
 	w.queue.add(&core.users, func() {
 		if w.wants(t) {
 			w.fn(core.life, event)
@@ -229,8 +288,9 @@ func (w *Watcher) wants(t *telling) bool {
 	return !t.cancelled
 }
 
-func watchedEvent(c *Client, e zkconn.WatchEvent) WatchedEvent {
-	event := WatchedEvent{Type: WatchReset, Path: c.unfix(e.Path), Zxid: max(e.Zxid, 0)}
+// event returns what the function is told of e.
+func (s *watchSetting) event(e zkconn.WatchEvent) WatchedEvent {
+	event := WatchedEvent{Type: WatchReset, Path: s.path(e.Path), Zxid: max(e.Zxid, 0)}
 	switch e.Type {
 	case zkconn.NodeCreated, zkconn.NodeDeleted, zkconn.NodeDataChanged, zkconn.NodeChildrenChanged:
 		event.Type = EventType(e.Type)

@@ -157,7 +157,8 @@ func (p removeParams) do(ctx context.Context, c *Client, path string, watcher *W
 		watchers = c.core.watches.watchers()
 	}
 	n := giveBack(conn, watchers, func(s *watchSetting) bool {
-		return s.id.core == c.core && s.id.full == full && p.fits(s.id.kind)
+		named := s.id.full == full || s.config && path == configNode
+		return named && s.id.core == c.core && p.fits(s.id.kind)
 	})
 	if n == 0 && !p.quietly {
 		return &OpError{Op: "removeWatches", Path: path, Err: ErrNoWatcher}
@@ -184,7 +185,7 @@ func (p *removeParams) fits(kind watchKind) bool {
 }
 
 // giveBack gives the settings that fit back, and returns how many there were. None tells
-// anything any more before the first is given back: that may concern the others.
+// anything but its removal before the first is given back: that may concern the others.
 func giveBack(conn *zkconn.Conn, watchers []*Watcher, fits func(s *watchSetting) bool) int {
 	var taken []*watchSetting
 	for _, w := range watchers {
@@ -224,13 +225,14 @@ func (c *Client) WatcherRemovingView() WatcherRemovingView {
 type WatcherRemovingView struct{ *Client }
 
 // RemoveWatchers removes every watch set through this view that has not fired. When it
-// returns none of them tells anything any more; the error says that the server could not
-// be asked to confirm it, which forgets them with the connection.
+// returns none of them tells anything any more but that it was removed (DataWatchRemoved and
+// its kin); the error says that the server could not be asked to confirm it, which forgets
+// them with the connection.
 //
 // Java: removeWatchers.
 func (v WatcherRemovingView) RemoveWatchers(ctx context.Context) error {
 	if v.Client == nil || v.core == nil {
-		return &OpError{Op: "removeWatches", Err: ErrNotStarted}
+		return &OpError{Op: "removeWatches", Err: errNilClient}
 	}
 	conn, err := v.started(ctx)
 	if err != nil && !errors.Is(err, ErrClosed) {

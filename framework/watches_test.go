@@ -67,6 +67,7 @@ func TestOneShotBesidePersistent(t *testing.T) {
 			}
 			t.event(onceEvents, framework.NodeDataChanged)
 			t.ok(t.c.Watches().Remove().ForPath(t.Context(), t.path, always))
+			t.removed(alwaysEvents, framework.PersistentWatchRemoved)
 			t.want(t.c.Watches().Remove().ForPath(t.Context(), t.path, once), framework.ErrNoWatcher)
 		}
 		t.set(t.path, "x")
@@ -160,13 +161,16 @@ func TestWatcherDoesNotGrow(t *testing.T) {
 	})
 }
 
-// What is removed while its call is under way is not there when the call returns.
+// What is removed while its call is under way is not there when the call returns. Only then is
+// it known that there was a watch, and its watcher told.
 func TestRemoveUnderWay(t *testing.T) {
 	eachBench(t, func(t bench) {
 		t.create(t.path)
-		for name, call := range map[string]func(w *framework.Watcher) error{
-			"add": func(w *framework.Watcher) error { return t.c.Watches().Add().ForPath(t.Context(), t.path, w) },
-			"get": func(w *framework.Watcher) error {
+		for told, call := range map[framework.EventType]func(w *framework.Watcher) error{
+			framework.PersistentWatchRemoved: func(w *framework.Watcher) error {
+				return t.c.Watches().Add().ForPath(t.Context(), t.path, w)
+			},
+			framework.DataWatchRemoved: func(w *framework.Watcher) error {
 				_, err := t.c.GetData().UsingWatcher(w).ForPath(t.Context(), t.path)
 				return err
 			},
@@ -180,14 +184,18 @@ func TestRemoveUnderWay(t *testing.T) {
 			suite.Eventually(t.T, "the removal", func() bool {
 				return t.c.Watches().Remove().Locally().ForPath(t.Context(), t.path, w) == nil
 			})
+			if len(events) > 0 {
+				t.Fatalf("event %+v before the call has returned", <-events)
+			}
 			heal()
 			t.ok(<-done)
 			if n := t.watches(); n != 0 || w.Settings() != 0 {
-				t.Fatalf("%s: %d watches, %d settings", name, n, w.Settings())
+				t.Fatalf("%d: %d watches, %d settings", told, n, w.Settings())
 			}
+			t.removed(events, told)
 			t.set(t.path, "x")
 			if t.data(t.path); len(events) > 0 {
-				t.Fatalf("%s: event %+v", name, <-events)
+				t.Fatalf("%d: event %+v", told, <-events)
 			}
 		}
 	})
@@ -197,9 +205,9 @@ func TestRemoveUnderWay(t *testing.T) {
 func TestRemoveTakesWhatWaits(t *testing.T) {
 	eachBench(t, func(t bench) {
 		t.create(t.path)
-		in, leave := make(chan bool, 16), make(chan bool)
-		w := framework.NewWatcher(func(context.Context, framework.WatchedEvent) {
-			in <- true
+		in, leave := make(chan framework.EventType, 16), make(chan bool)
+		w := framework.NewWatcher(func(_ context.Context, e framework.WatchedEvent) {
+			in <- e.Type
 			<-leave
 		})
 		t.ok(t.c.Watches().Add().ForPath(t.Context(), t.path, w))
@@ -212,9 +220,12 @@ func TestRemoveTakesWhatWaits(t *testing.T) {
 		<-in // of the first event
 		t.ok(t.c.Watches().Remove().ForPath(t.Context(), t.path, w))
 		close(leave)
+		if e := <-in; e != framework.PersistentWatchRemoved {
+			t.Fatalf("it is told of another: %d", e)
+		}
 		t.silent(marked)
 		if len(in) > 0 {
-			t.Fatal("it is told of another")
+			t.Fatal("it is told of more")
 		}
 	})
 }
@@ -243,6 +254,11 @@ func TestWatcherRemovingView(t *testing.T) {
 		if n := w.Settings(); n != 1 {
 			t.Fatalf("%d settings", n)
 		}
+		t.event(events, framework.DataWatchRemoved)
+		if e := <-events; e.Type != framework.ChildWatchRemoved || e.Path != "/node" {
+			t.Fatalf("event %+v", e)
+		}
+		t.event(events, framework.PersistentWatchRemoved)
 		e := <-others // another watch of the path was given back
 		if e.Type == framework.WatchReset {
 			_, err = t.c.GetData().UsingWatcher(other).ForPath(t.Context(), t.path)
@@ -265,6 +281,36 @@ func TestWatcherRemovingView(t *testing.T) {
 		t.ok(view.RemoveWatchers(t.Context()))
 		if err := (framework.WatcherRemovingView{}).RemoveWatchers(t.Context()); !errors.Is(err, framework.ErrNotStarted) {
 			t.Fatal(err)
+		}
+	})
+}
+
+// A Watcher that is told by another of its watches of the same is not told that one was removed.
+func TestRemovedWhileSetOtherwise(t *testing.T) {
+	eachBench(t, func(t bench) {
+		t.create(t.path)
+		w, events := watch()
+		view := t.c.WatcherRemovingView()
+		for _, c := range []*framework.Client{view.Client, t.c} {
+			_, err := c.GetData().UsingWatcher(w).ForPath(t.Context(), t.path)
+			t.ok(err)
+			_, err = c.GetChildren().UsingWatcher(w).ForPath(t.Context(), t.path)
+			t.ok(err)
+		}
+		t.ok(t.c.Watches().Remove().OfType(framework.ChildrenWatcher).ForPath(t.Context(), t.path, w))
+		t.removed(events, framework.ChildWatchRemoved) // both, and once
+		t.ok(view.RemoveWatchers(t.Context()))
+		t.set(t.path, "x")
+		for e := range events { // WatchReset, if the server has forgotten both
+			if e.Type.IsRemoval() {
+				t.Fatalf("event %+v", e)
+			}
+			if e.Type == framework.NodeDataChanged {
+				break
+			}
+			_, err := t.c.GetData().UsingWatcher(w).ForPath(t.Context(), t.path)
+			t.ok(err)
+			t.set(t.path, "y")
 		}
 	})
 }

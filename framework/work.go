@@ -113,18 +113,21 @@ func (q *queue) drain() {
 }
 
 // inBackground queues an operation behind those that were queued before. do returns what
-// is to be told to the user's function, nil without one.
-func (c *Client) inBackground(ctx context.Context, op, path string, do func(ctx context.Context) (report func(ctx context.Context), err error)) error {
+// is to be told to the user's function; without one it returns nil, and has put the outcome
+// into the event.
+func (c *Client) inBackground(ctx context.Context, op, path string, do func(ctx context.Context, event *Event) (report func(ctx context.Context))) error {
 	if _, err := c.started(ctx); err != nil {
 		return &OpError{Op: op, Path: path, Err: err}
 	}
-	ctx = context.WithValue(retry.Detach(context.WithoutCancel(ctx)), admitted{}, true)
+	ctx = retry.Detach(context.WithoutCancel(ctx))
+	event := Event{Op: op, Path: path, ctx: ctx}
+	ctx = context.WithValue(ctx, admitted{}, true)
 	task := func() {
 		opCtx, cancel := c.core.living(ctx)
 		defer cancel(nil)
-		report, err := do(opCtx)
+		report := do(opCtx, &event)
 		if report == nil {
-			c.core.outcomes.Notify(Event{Op: op, Path: path, Err: err})
+			c.core.outcomes.Notify(event)
 			return
 		}
 		c.core.callbacks.add(&c.core.users, func() {

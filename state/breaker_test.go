@@ -81,6 +81,7 @@ func TestCircuitBreaker(t *testing.T) {
 		{"the policy stops without a connection", 1, states{suspended, lost, reconnected, suspended, elapse}, states{suspended, lost, suspended}, false},
 		{"no news at the end", 1, states{suspended, reconnected, suspended, elapse}, states{suspended}, false},
 		{"no news after the loss", 1, states{suspended, lost, elapse}, states{suspended, lost}, false},
+		{"before the first connection", 1, states{suspended, connected, elapse}, states{suspended, connected}, false},
 		{"opened by a loss", 2, states{lost, lost, reconnected}, states{lost}, true},
 		{"opened by a loss, closed", 2, states{lost, lost, reconnected, elapse}, states{lost, reconnected}, false},
 		{"one wait", 1, states{lost, suspended, elapse}, states{lost, suspended}, false},
@@ -148,17 +149,6 @@ func TestCircuitBreakerNeedsAPolicy(t *testing.T) {
 	}
 }
 
-// drawLegal returns what may follow s.
-func drawLegal(t *rapid.T, s state.ConnectionState) state.ConnectionState {
-	var next []state.ConnectionState
-	for _, to := range all {
-		if state.Legal(s, to) {
-			next = append(next, to)
-		}
-	}
-	return rapid.SampledFrom(next).Draw(t, "next")
-}
-
 // Whatever a connection does and a policy says: who is behind the breaker is never told the
 // same twice in a row, is told of every loss of the connection that ends a time of calm, and
 // knows the truth whenever the breaker is closed.
@@ -167,7 +157,7 @@ func TestCircuitBreakerTellsTheTruthInTheEnd(t *testing.T) {
 		b := newBreaker(t, waits(rapid.IntRange(0, 3).Draw(t, "waits")))
 		var now, told state.ConnectionState
 		var lossTold bool // a LOST was told since the breaker opened
-		waiting := false
+		waiting, connectedBefore := false, false
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			before := b.Open()
 			s, forward, wait := now, false, time.Duration(0)
@@ -175,8 +165,8 @@ func TestCircuitBreakerTellsTheTruthInTheEnd(t *testing.T) {
 				s, forward, wait = b.Elapsed()
 				waiting = wait > 0
 			} else {
-				now = drawLegal(t, now)
-				s = now
+				now = drawNext(t, now, connectedBefore)
+				s, connectedBefore = now, connectedBefore || now.IsConnected()
 				forward, wait = b.Next(s)
 				waiting = waiting || wait > 0
 				switch {

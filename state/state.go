@@ -5,10 +5,15 @@
 // sees every state once, in this order and never the same one twice in a row.
 //
 //	from                              to
-//	(no connection yet)               CONNECTED, READ_ONLY
+//	(no connection yet)               CONNECTED, READ_ONLY, SUSPENDED
+//	SUSPENDED before a connection     CONNECTED, READ_ONLY
 //	CONNECTED, RECONNECTED, READ_ONLY SUSPENDED, LOST
 //	SUSPENDED                         RECONNECTED, READ_ONLY, LOST
 //	LOST                              RECONNECTED, READ_ONLY
+//
+// SUSPENDED is the first state if an operation fails because the client has no connection
+// yet. There is no session then which could be LOST, so that the next state is that of the
+// first connection.
 //
 // A state is what the client knows, not what the server knows: a server may have ended a
 // session before the client can say LOST. Where that matters, as for a lock, the recipe
@@ -17,14 +22,17 @@
 // Everything here but a [CircuitBreaker] is a value, safe for concurrent use; nothing
 // blocks. Name a variable of these types s, not state, which would hide the package.
 //
-// The counterpart in Java is org.apache.curator.framework.state. There SUSPENDED and LOST
-// can also come before the first connection; here the first state is a connection.
+// The counterpart in Java is org.apache.curator.framework.state. There LOST, too, can come
+// before the first connection.
 package state
 
-import "fmt"
+import (
+	"fmt"
+	"log/slog"
+)
 
 // ConnectionState is the state of a client's connection. The zero value means that there
-// has been no connection yet.
+// has been no connection yet, and that no operation has failed for want of one.
 //
 // Java: ConnectionState.
 type ConnectionState int
@@ -33,7 +41,8 @@ type ConnectionState int
 const (
 	// Connected is the first connection of a client. It comes at most once.
 	Connected ConnectionState = iota + 1
-	// Suspended means that there is no connection; the session may live on.
+	// Suspended means that there is no connection; the session may live on. Before the first
+	// connection it means that an operation has failed because there is none.
 	Suspended
 	// Reconnected means that there is a connection again, in the old session after
 	// Suspended and in a new one after Lost.
@@ -55,6 +64,9 @@ func (s ConnectionState) String() string {
 	return names[s]
 }
 
+// LogValue returns the text of String: a slog.JSONHandler would write the number.
+func (s ConnectionState) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
 // IsConnected tells whether reads can be served.
 //
 // Java: ConnectionState.isConnected.
@@ -62,15 +74,17 @@ func (s ConnectionState) IsConnected() bool {
 	return s == Connected || s == Reconnected || s == ReadOnly
 }
 
-// Legal tells whether a client's connection can go from one state to another in one step.
+// Legal tells whether a client's connection can go from one state to another in one step. It
+// does not know what came before these two: [Connected] follows [Suspended] only if there was
+// no connection before, and [Reconnected] or [Lost] only if there was one.
 func Legal(from, to ConnectionState) bool {
 	switch from {
 	case 0:
-		return to == Connected || to == ReadOnly
+		return to == Connected || to == ReadOnly || to == Suspended
 	case Connected, Reconnected, ReadOnly:
 		return to == Suspended || to == Lost
 	case Suspended:
-		return to == Reconnected || to == ReadOnly || to == Lost
+		return to == Connected || to == Reconnected || to == ReadOnly || to == Lost
 	case Lost:
 		return to == Reconnected || to == ReadOnly
 	}

@@ -20,8 +20,8 @@ func TestNamesAreThoseOfJava(t *testing.T) {
 		-1:                "ConnectionState(-1)",
 		6:                 "ConnectionState(6)",
 	} {
-		if got := s.String(); got != want {
-			t.Errorf("%d: %q, want %q", int(s), got, want)
+		if got := s.String(); got != want || s.LogValue().String() != want {
+			t.Errorf("%d: %q, in a log %q, want %q", int(s), got, s.LogValue(), want)
 		}
 	}
 }
@@ -55,11 +55,11 @@ func TestStatesAndPolicies(t *testing.T) {
 // All pairs: what is not in the table is not legal.
 func TestLegal(t *testing.T) {
 	table := map[state.ConnectionState][]state.ConnectionState{
-		0:                 {state.Connected, state.ReadOnly},
+		0:                 {state.Connected, state.ReadOnly, state.Suspended},
 		state.Connected:   {state.Suspended, state.Lost},
 		state.Reconnected: {state.Suspended, state.Lost},
 		state.ReadOnly:    {state.Suspended, state.Lost},
-		state.Suspended:   {state.Reconnected, state.ReadOnly, state.Lost},
+		state.Suspended:   {state.Connected, state.Reconnected, state.ReadOnly, state.Lost},
 		state.Lost:        {state.Reconnected, state.ReadOnly},
 	}
 	for _, from := range append([]state.ConnectionState{-1, 6}, all...) {
@@ -80,8 +80,8 @@ func TestLegalKeepsItsPromises(t *testing.T) {
 		if state.Legal(from, 0) {
 			t.Errorf("%v can become no connection yet", from)
 		}
-		if from != 0 && state.Legal(from, state.Connected) {
-			t.Errorf("CONNECTED can come again, after %v", from)
+		if from.IsConnected() && state.Legal(from, state.Connected) || state.Legal(state.Lost, state.Connected) {
+			t.Errorf("CONNECTED can follow %v", from)
 		}
 		for _, to := range all {
 			if from.IsConnected() && to.IsConnected() && state.Legal(from, to) {

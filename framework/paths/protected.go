@@ -47,10 +47,16 @@ func UnprotectedPath(path string) string {
 }
 
 // Protected returns a node's name with an id before it, as protection puts it there. The
-// id must be a UUID for the name to be recognized.
+// id must be a UUID for the name to be recognized. With an empty id, Java's null, the name
+// stays as it is.
 //
 // Java: ProtectedUtils.toProtectedZNode.
-func Protected(name, id string) string { return protectedMark + id + "-" + name }
+func Protected(name, id string) string {
+	if id == "" {
+		return name
+	}
+	return protectedMark + id + "-" + name
+}
 
 // isUUID tells whether s has the form of a UUID.
 func isUUID(s string) bool {

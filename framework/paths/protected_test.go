@@ -37,6 +37,15 @@ func TestProtectedNames(t *testing.T) {
 	}
 }
 
+// Without an id there is no protection, as with Java's null.
+func TestProtectedWithoutID(t *testing.T) {
+	for _, name := range []string{"yo", ""} {
+		if got := paths.Protected(name, ""); got != name {
+			t.Errorf("%q with no id is %q", name, got)
+		}
+	}
+}
+
 // TestProtectedNode looks at the name of a node that was made.
 func TestProtectedNode(t *testing.T) {
 	suite.Each(t, func(t *testing.T, b *suite.Backend) {

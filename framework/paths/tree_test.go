@@ -185,6 +185,16 @@ func TestRefused(t *testing.T) {
 			}
 		}
 	}
+	_, nilSorted := paths.SortedChildren(t.Context(), nil, "/a")
+	_, nilEnsure := paths.NewEnsureContainers(nil, "/a")
+	for i, err := range []error{
+		paths.Mkdirs(t.Context(), nil, "/a"), paths.DeleteChildren(t.Context(), nil, "/a", true),
+		paths.DeleteChildren(t.Context(), nil, "/a", false), nilSorted, nilEnsure,
+	} {
+		if !strings.Contains(err.Error(), "the client is nil") {
+			t.Errorf("nil client, number %d: %v", i, err)
+		}
+	}
 	if names, err := paths.SortedChildren(t.Context(), latent, "/a"); names != nil || !errors.Is(err, framework.ErrNotStarted) {
 		t.Errorf("%v, %v", names, err)
 	}

@@ -90,8 +90,7 @@ func (s *server) mask(line string) string {
 	return line
 }
 
-// ZooKeeper's command line client says the same on each server. What listquota and setquota
-// say of a node that has a quota is left out: the embedded server does not count what is used.
+// ZooKeeper's command line client says the same on each server.
 func TestZkCli(t *testing.T) {
 	path, err := findZkCli()
 	installed(t, err)

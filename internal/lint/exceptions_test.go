@@ -22,6 +22,7 @@ type exception struct {
 }
 
 var exceptions = []exception{
+	{noBackground.name, "framework/event.go", 1, "the context of an Event that no client has made: it has no values"},
 	{noBackground.name, "framework/listen/set.go", 1, "a listener outlives the call that added it"},
 	{noBackground.name, "recipes/locks/lease.go", 1, "the context of a lease that was never held: it has ended, and no caller gave one"},
 	{noBackground.name, "internal/telemetry/telemetry.go", 1, "what happens to a connection happens in no trace and for no caller"},

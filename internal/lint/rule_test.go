@@ -30,7 +30,7 @@ var rules = []rule{
 	noPanic, noBackground, noSleep, noSkip,
 	fileSize, functionSize,
 	exportedDocumented, packageDocumented, noTodo,
-	packageNames, noForeignNames, generatedFiles,
+	packageNames, noForeignNames, generatedFiles, enumsHaveNames,
 }
 
 // eachFile makes a check of the whole tree from one of a Go file.

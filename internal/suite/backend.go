@@ -180,6 +180,12 @@ func (b *Backend) Watches() int {
 // See curatortest.Server.Client for how it ends.
 func (b *Backend) Client(t *testing.T, opts ...framework.Option) (*framework.Client, *Network) {
 	t.Helper()
+	return b.ClientAt(t, "", opts...)
+}
+
+// ClientAt is Client with a chroot.
+func (b *Backend) ClientAt(t *testing.T, chroot string, opts ...framework.Option) (*framework.Client, *Network) {
+	t.Helper()
 	n := &Network{dial: b.dial}
 	opts = append([]framework.Option{
 		framework.WithSessionTimeout(SessionTimeout),
@@ -188,7 +194,7 @@ func (b *Backend) Client(t *testing.T, opts ...framework.Option) (*framework.Cli
 		framework.WithDefaultData([]byte("test")),
 		framework.WithLogger(slog.New(slog.DiscardHandler)),
 	}, opts...)
-	return curatortest.NewClient(t, b.connect, opts...), n
+	return curatortest.NewClient(t, b.connect+chroot, opts...), n
 }
 
 // Eventually waits until ok, or fails the test with what was waited for.

@@ -22,11 +22,11 @@ type AtomicUpdate struct {
 // AtomicUpdate begins a change of the value at a path, with the user's name for it, "" for none.
 // What belongs to it is done with the context that it returns.
 func (t *Telemetry) AtomicUpdate(ctx context.Context, name, path string) (context.Context, AtomicUpdate) {
-	if t == nil || !t.live() && !t.atomicTries.Enabled(ctx) {
+	if t == nil || !t.tracing() && !t.atomicTries.Enabled(ctx) {
 		return ctx, AtomicUpdate{}
 	}
 	u := AtomicUpdate{t: t, name: name}
-	if t.live() {
+	if t.tracing() {
 		var attrs []attribute.KeyValue
 		if name != "" {
 			attrs = append(attrs, attribute.String(tracing.AttrAtomicName, name))

@@ -18,7 +18,7 @@ type BarrierWait struct {
 // BarrierWait begins a wait of a kind of package tracing at the barrier of a path. What belongs
 // to it is done with the context that it returns.
 func (t *Telemetry) BarrierWait(ctx context.Context, kind, path string) (context.Context, BarrierWait) {
-	if t == nil || !t.live() {
+	if t == nil || !t.tracing() {
 		return ctx, BarrierWait{}
 	}
 	attrs := []attribute.KeyValue{attribute.String(tracing.AttrBarrierKind, kind)}

@@ -105,23 +105,23 @@ func (t *Telemetry) Attempted(server string, err error, took time.Duration) {
 		return
 	}
 	l := serverLabels(server, err)
-	t.attempts.Add(nowhere, 1, t.options.of(l).add...)
+	t.attempts.Add(background, 1, t.options.of(l).add...)
 	if err == nil {
-		t.connection.handshake.Record(nowhere, took.Seconds(), t.options.of(l).record...)
+		t.connection.handshake.Record(background, took.Seconds(), t.options.of(l).record...)
 	}
 }
 
 // Disconnected counts the end of a connection.
 func (t *Telemetry) Disconnected(server string, err error) {
 	if t != nil {
-		t.connection.ends.Add(nowhere, 1, t.options.of(serverLabels(server, err)).add...)
+		t.connection.ends.Add(background, 1, t.options.of(serverLabels(server, err)).add...)
 	}
 }
 
 // Proved tells how long a request took that was to prove the session.
 func (t *Telemetry) Proved(server string, err error, took time.Duration) {
 	if t != nil {
-		t.connection.proof.Record(nowhere, took.Seconds(), t.options.of(serverLabels(server, err)).record...)
+		t.connection.proof.Record(background, took.Seconds(), t.options.of(serverLabels(server, err)).record...)
 	}
 }
 

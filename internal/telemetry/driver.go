@@ -20,7 +20,7 @@ func newDriver(d tracing.TracerDriver) driver {
 	return driver{plain: d}
 }
 
-func (d driver) listens() bool { return d.plain != nil || d.advanced != nil }
+func (d driver) enabled() bool { return d.plain != nil || d.advanced != nil }
 
 func (d driver) event(name string, session int64) {
 	switch {

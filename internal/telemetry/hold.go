@@ -49,7 +49,7 @@ func (t *Telemetry) Closed(ctx context.Context, lock Lock, counted bool, held ti
 // Dropped counts a lease that nobody can release any more.
 func (t *Telemetry) Dropped(lock Lock) {
 	if t != nil {
-		t.dropped.Add(nowhere, 1, t.options.of(lock.labels()).add...)
+		t.dropped.Add(background, 1, t.options.of(lock.labels()).add...)
 	}
 }
 
@@ -62,7 +62,7 @@ type Release struct {
 // Release begins a release, which links to the acquire; what belongs to it is done with the
 // context that it returns. The token is not told if it is negative.
 func (a *Acquisition) Release(ctx context.Context, token int64) (context.Context, Release) {
-	if a == nil || ctx == nil || !a.t.live() {
+	if a == nil || ctx == nil || !a.t.tracing() {
 		return ctx, Release{}
 	}
 	ctx, span := a.t.tracer.Start(ctx, tracing.SpanLockRelease, a.ending(token)...)
@@ -101,7 +101,7 @@ func (r Release) End(outcome string, held time.Duration) {
 // Lost makes the span of a loss, a child of whatever the acquire was a child of; ctx is
 // the lease's.
 func (a *Acquisition) Lost(ctx context.Context, token int64, held time.Duration, reason string) {
-	if a == nil || !a.t.live() {
+	if a == nil || !a.t.tracing() {
 		return
 	}
 	_, span := a.t.tracer.Start(ctx, tracing.SpanLockLost, a.ending(token)...)
@@ -118,7 +118,7 @@ func (a *Acquisition) Lost(ctx context.Context, token int64, held time.Duration,
 // Do begins the span around an acquire, what is done under the lock, and the release; end
 // ends it. busy says that err is that others held a lock that was not to be waited for.
 func (t *Telemetry) Do(ctx context.Context, lock Lock) (_ context.Context, end func(err error, busy bool)) {
-	if t == nil || ctx == nil || !t.live() {
+	if t == nil || ctx == nil || !t.tracing() {
 		return ctx, func(error, bool) {}
 	}
 	ctx, span := t.tracer.Start(ctx, tracing.SpanLockDo, lock.attributes)

@@ -93,11 +93,13 @@ func (t *Telemetry) Transition(s state.ConnectionState, session int64) {
 	if t == nil {
 		return
 	}
-	t.transitions.Add(nowhere, 1, t.options.of(labels{state: states[s]}).add...)
-	switch s {
-	case state.Suspended:
+	t.transitions.Add(background, 1, t.options.of(labels{state: states[s]}).add...)
+	switch {
+	case s.IsConnected():
+		t.connected.Store(true)
+	case s == state.Suspended && t.connected.Load():
 		t.driver.event("Disconnected", session)
-	case state.Lost:
+	case s == state.Lost:
 		t.driver.event("Expired", session)
 	}
 }
@@ -111,7 +113,7 @@ func (t *Telemetry) Expired(session int64, presumed bool) {
 	if presumed {
 		cause = tracing.CauseLocalDeadline
 	}
-	t.expirations.Add(nowhere, 1, t.options.of(labels{expirationCause: cause}).add...)
+	t.expirations.Add(background, 1, t.options.of(labels{expirationCause: cause}).add...)
 	t.driver.event("session-expired", session)
 }
 

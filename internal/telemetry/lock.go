@@ -67,20 +67,20 @@ type stateChange struct {
 	at    time.Time
 }
 
-// listens tells whether anybody wants to know of an acquire, or of what belongs to it.
-func (t *Telemetry) listens(ctx context.Context) bool {
-	return t.live() || t.driver.listens() || t.pending.Enabled(ctx) || t.acquireDuration.Enabled(ctx) ||
+// enabled tells whether anybody wants to know of an acquire, or of what belongs to it.
+func (t *Telemetry) enabled(ctx context.Context) bool {
+	return t.tracing() || t.driver.enabled() || t.pending.Enabled(ctx) || t.acquireDuration.Enabled(ctx) ||
 		t.contenders.Enabled(ctx) || t.sequenceRemaining.Enabled(ctx) || t.operationDuration.Enabled(ctx)
 }
 
 // Acquire begins an acquire; what belongs to it is done with the context that it returns. It is
 // nil as long as nobody listens: there may be many that wait.
 func (t *Telemetry) Acquire(ctx context.Context, lock Lock, try bool) (context.Context, *Acquisition) {
-	if t == nil || !t.listens(ctx) {
+	if t == nil || !t.enabled(ctx) {
 		return ctx, nil
 	}
 	a := &Acquisition{t: t, lock: lock, start: time.Now(), ahead: -1}
-	if t.live() {
+	if t.tracing() {
 		ctx, a.span = t.tracer.Start(ctx, tracing.SpanLockAcquire, lock.attributes, tries[try])
 	}
 	a.ctx = ctx

@@ -48,8 +48,8 @@ func (t *Telemetry) Operation(ctx context.Context, conn *zkconn.Conn, op Op) (co
 	if t == nil {
 		return ctx, Operation{}
 	}
-	spans := t.live() && !t.NoOperationSpans && !dropped(ctx)
-	if !spans && !t.driver.listens() && !t.operationDuration.Enabled(ctx) {
+	spans := t.tracing() && !t.NoOperationSpans && !dropped(ctx)
+	if !spans && !t.driver.enabled() && !t.operationDuration.Enabled(ctx) {
 		return ctx, Operation{}
 	}
 	return t.begin(ctx, conn, op, spans)
@@ -75,12 +75,12 @@ func (t *Telemetry) begin(ctx context.Context, conn *zkconn.Conn, op Op, spans b
 			o.span = span
 		} else {
 			span.End()
-			if !t.driver.listens() && !t.operationDuration.Enabled(ctx) {
+			if !t.driver.enabled() && !t.operationDuration.Enabled(ctx) {
 				return ctx, Operation{}
 			}
 		}
 	}
-	if o.span != nil || t.driver.listens() {
+	if o.span != nil || t.driver.enabled() {
 		o.answers = &zkconn.ExchangeInfo{}
 		ctx = zkconn.WithExchangeInfo(ctx, o.answers)
 	}
@@ -174,7 +174,7 @@ func (o *operation) end(tries int, err error) {
 		o.t.operationDuration.Record(o.ctx, elapsed.Seconds(),
 			o.t.options.of(labels{system: system, operation: o.op.Name, server: host, errorType: kind}).record...)
 	}
-	if o.t.driver.listens() {
+	if o.t.driver.enabled() {
 		o.t.driver.operation(o, elapsed, err)
 	}
 	if o.span != nil {

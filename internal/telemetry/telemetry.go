@@ -34,6 +34,8 @@ type Telemetry struct {
 	driver  driver
 	data    []byte // Data with the fields of all lock nodes; nil to leave it as it is
 	servers atomic.Pointer[serverName]
+	// connected says that there was a connection: a user's driver is told of the end of one only.
+	connected atomic.Bool
 	*instruments
 
 	mu      sync.Mutex
@@ -60,14 +62,14 @@ func New(cfg Config) *Telemetry {
 	return t
 }
 
-// nowhere is the context of what happens in no trace.
-var nowhere = context.Background()
+// background is the context of what happens in no trace.
+var background = context.Background()
 
-// dormant is the global tracer provider as long as nobody has set one, nil if somebody was
+// noProvider is the global tracer provider as long as nobody has set one, nil if somebody was
 // quicker than this package. Its spans are nothing, but are allocated.
-var dormant = findDormant()
+var noProvider = findNoProvider()
 
-func findDormant() trace.TracerProvider {
+func findNoProvider() trace.TracerProvider {
 	provider := otel.GetTracerProvider()
 	if !reflect.TypeOf(provider).Comparable() {
 		return nil
@@ -75,7 +77,7 @@ func findDormant() trace.TracerProvider {
 	// An SDK gives every span an id. This one is in a trace that is not sampled, so that no
 	// exporter sees it.
 	parent := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{1}, Remote: true})
-	_, span := provider.Tracer(tracing.ScopeName).Start(trace.ContextWithRemoteSpanContext(nowhere, parent), "probe")
+	_, span := provider.Tracer(tracing.ScopeName).Start(trace.ContextWithRemoteSpanContext(background, parent), "probe")
 	defer span.End()
 	if id := span.SpanContext().SpanID(); id.IsValid() && id != parent.SpanID() {
 		return nil
@@ -83,9 +85,9 @@ func findDormant() trace.TracerProvider {
 	return provider
 }
 
-// live tells whether a span can come to anything.
-func (t *Telemetry) live() bool {
-	return t.TracerProvider != nil || otel.GetTracerProvider() != dormant
+// tracing tells whether a span can come to anything.
+func (t *Telemetry) tracing() bool {
+	return t.TracerProvider != nil || otel.GetTracerProvider() != noProvider
 }
 
 // path returns a path for an attribute, "" for none.

@@ -101,7 +101,7 @@ func (connection) WatchCounts() zkconn.WatchCounts  { return zkconn.WatchCounts{
 
 // TestNobodyListens measures the hooks of a program without an SDK.
 func TestNobodyListens(t *testing.T) {
-	if otel.GetTracerProvider() != dormant {
+	if otel.GetTracerProvider() != noProvider {
 		t.Fatal("somebody has set a tracer provider")
 	}
 	tel, conn, ctx := New(Config{}), new(zkconn.Conn), t.Context()

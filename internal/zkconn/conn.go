@@ -71,23 +71,24 @@ type Conn struct {
 	sessionClock sessionClock
 	believed     chan struct{} // closed when the session can be relied on again, or is over; nil if nobody waits
 
-	mu        sync.Mutex
-	mux       *muxConn      // nil without a connection
-	dialed    *muxConn      // the newest, which may still be in its handshake
-	ready     chan struct{} // closed while there is a connection, and at the end
-	session   session
-	state     state.ConnectionState
-	auth      []Auth              // Config.Auth and what AddAuth has added
-	events    []Event             // for the monitor to deliver
-	detached  map[*Watch]struct{} // watches of connections that have ended
-	refusals  refusals
-	lastErr   error           // why there is no connection
-	refusedBy map[string]bool // servers whose last handshake failed that was not for reads alone
-	fatal     error           // why there will be none
-	fatalWhy  error           // what is known beyond that, or nil
-	closed    bool
-	closeDone chan struct{}
-	closeErr  error
+	mu              sync.Mutex
+	mux             *muxConn      // nil without a connection
+	dialed          *muxConn      // the newest, which may still be in its handshake
+	ready           chan struct{} // closed while there is a connection, and at the end
+	session         session
+	state           state.ConnectionState
+	connectedBefore bool                // there is or was a connection
+	auth            []Auth              // Config.Auth and what AddAuth has added
+	events          []Event             // for the monitor to deliver
+	detached        map[*Watch]struct{} // watches of connections that have ended
+	refusals        refusals
+	lastErr         error           // why there is no connection
+	refusedBy       map[string]bool // servers whose last handshake failed that was not for reads alone
+	fatal           error           // why there will be none
+	fatalWhy        error           // what is known beyond that, or nil
+	closed          bool
+	closeDone       chan struct{}
+	closeErr        error
 }
 
 // session is what is known of the current session.

@@ -87,6 +87,9 @@ func (r *record) changed(e zkconn.Event) {
 			r.wrongLocked("LOST of session %x after %+v: nothing has ended it", e.Session, r.last)
 		}
 	case e.State.IsConnected():
+		if first := r.using == 0; first != (e.State == state.Connected) {
+			r.wrongLocked("%v; the first connection: %t", e.State, first)
+		}
 		if r.ended[e.Session] {
 			r.wrongLocked("%v in session %x, which has ended", e.State, e.Session)
 		}

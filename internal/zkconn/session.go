@@ -125,7 +125,7 @@ func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 	// say, a server that is behind would take back. So a sync is ahead of all other requests after
 	// a reconnect. Nothing has to wait for the answer: servers answer a session in order.
 	first := c.credentials()
-	if c.state != 0 && !w.readOnly {
+	if c.connectedBefore && !w.readOnly {
 		first = append(first, syncCall())
 	}
 	for _, calls := range [][]*Call{first, c.persistent.restoring(c.lastZxid.Load())} {
@@ -144,9 +144,10 @@ func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 	switch {
 	case w.readOnly:
 		next = state.ReadOnly
-	case c.state == 0:
+	case !c.connectedBefore:
 		next = state.Connected
 	}
+	c.connectedBefore = true
 	c.setState(next)
 	close(c.ready)
 	c.wakeMonitor()
@@ -232,6 +233,16 @@ func (c *Conn) setState(s state.ConnectionState) {
 	if s != c.state && state.Legal(c.state, s) {
 		c.state = s
 		c.push(Event{Kind: StateChanged, State: s, Session: c.session.id})
+	}
+}
+
+// SuspendUnconnected makes the state Suspended if there has been no connection yet. It is for the
+// failure of an operation that has waited for one.
+func (c *Conn) SuspendUnconnected() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closed && c.fatal == nil && !c.connectedBefore {
+		c.setState(state.Suspended)
 	}
 }
 

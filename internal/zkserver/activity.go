@@ -1,11 +1,16 @@
 package zkserver
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkserver/tree"
 )
+
+// traffic counts the messages that went in and out.
+type traffic struct {
+	received, sent int64
+}
 
 // activity is what a connection has done. The Server's lock guards it.
 type activity struct {
@@ -33,27 +38,11 @@ var shortNames = map[jute.Op]string{
 // not know any more what it was.
 func (a *activity) answered(op jute.Op, xid int32, zxid int64, code jute.Code, at time.Duration) {
 	a.last = shortNames[op]
-	if _, write := writings[op]; write && code != jute.CodeOK {
+	if tree.IsWrite(op) && code != jute.CodeOK {
 		a.last = "NA"
 	}
 	if xid >= 0 {
 		a.xid = xid
 	}
 	a.zxid, a.at = zxid, at
-}
-
-// describe returns a connection's line in the answers to stat and, with details, to cons.
-// Nothing ever waits to be done, and what is done takes no time.
-func (c *conn) describe(details bool) string {
-	a := &c.activity
-	interest := 0 // in reading: not after a four-letter word
-	if c.session != nil {
-		interest = 1
-	}
-	line := fmt.Sprintf(" /%v[%d](queued=0,recved=%d,sent=%d", c.net.RemoteAddr(), interest, a.received, a.sent)
-	if details && c.session != nil {
-		line += fmt.Sprintf(",sid=0x%x,lop=%s,est=%d,to=%d,lcxid=0x%x,lzxid=0x%x,lresp=%d,llat=0,minlat=0,avglat=0,maxlat=0",
-			c.session.id, a.last, a.established.UnixMilli(), c.session.timeout.Milliseconds(), a.xid, a.zxid, a.at.Milliseconds())
-	}
-	return line + ")\n"
 }

@@ -3,6 +3,8 @@ package zkserver
 import (
 	"log/slog"
 	"time"
+
+	"github.com/go-curator/curator/internal/zkserver/tree"
 )
 
 // Config sets up a Server. The zero Config is ZooKeeper's own defaults.
@@ -26,8 +28,9 @@ type Config struct {
 	// that takes the place of another, without its data, needs a higher one than that has
 	// reached: clients turn away from a server that knows less than they have seen.
 	FirstZxid int64
-	// Logger is told, at debug level, of connections refused and sessions ended. The
-	// default is silent.
+	// Logger is told, at debug level, of connections refused and sessions ended; as warnings,
+	// of quotas that are exceeded and, at most once a minute, that connections cannot be
+	// accepted. The default is silent.
 	Logger *slog.Logger
 }
 
@@ -58,4 +61,9 @@ func (c Config) withDefaults() Config {
 // negotiate returns the session timeout that a client gets which asks for d.
 func (c Config) negotiate(d time.Duration) time.Duration {
 	return min(max(d, c.MinSessionTimeout), c.MaxSessionTimeout)
+}
+
+// tree returns what the server's state needs of c.
+func (c Config) tree() tree.Config {
+	return tree.Config{TickTime: c.TickTime, FirstZxid: c.FirstZxid}
 }

@@ -8,12 +8,13 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"slices"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkserver/tree"
 	"github.com/go-curator/curator/internal/zkserver/valve"
 )
 
@@ -26,35 +27,76 @@ const smallFrame = 1 << 12
 // conn is a client's connection. Three goroutines live with it: one reads and has each
 // request done, one writes, and the one that serves it waits for its end.
 type conn struct {
-	server *Server
-	net    net.Conn
-	out    outgoing
-	link   atomic.Pointer[link] // of its session, if that was ever partitioned
+	handler handler
+	config  Config
+	gates   gates
+	traffic *traffic // the server's; its lock guards it
+	net     net.Conn
+	out     outgoing
+	link    atomic.Pointer[link] // of its session, if that was ever partitioned
 
 	over     chan struct{} // closed when the connection is to be closed
 	overOnce sync.Once
+
+	severed     chan struct{} // closed when that is not up to a server that may be paused
+	severedOnce sync.Once
 
 	established     chan struct{} // closed when the connection has a session
 	establishedOnce sync.Once
 
 	// The Server's lock guards what follows.
 
-	session    *session  // nil before the handshake and after the end
-	claimed    int64     // the id of the session that it has, had, or has asked for
-	identities []jute.ID // who the client has proven to be
-	notBefore  time.Time // when what is put in the queue may leave it
-	mute       bool      // what is put in the queue is lost
-	gone       bool      // no request is done any more
-	activity   activity
+	client    tree.Client // its session is nil before the handshake and after the end
+	claimed   int64       // the id of the session that it has, had, or has asked for
+	notBefore time.Time   // when what is put in the queue may leave it
+	mute      bool        // what is put in the queue is lost
+	gone      bool        // no request is done any more
+	activity  activity
 }
 
-func newConn(s *Server, nc net.Conn) *conn {
-	c := &conn{server: s, net: nc, over: make(chan struct{}), established: make(chan struct{}), out: newOutgoing()}
-	c.activity.established = s.clock.now()
+// handler does what a connection's client asks for.
+type handler interface {
+	// claimAsked takes note of the session that a handshake asks to continue.
+	claimAsked(c *conn, frame []byte)
+	// receive does what a frame asks. It is false if nothing more is to be read.
+	receive(c *conn, frame []byte) bool
+	// answer answers a four-letter word and ends the connection.
+	answer(c *conn, word fourLetterWord)
+	// lose takes the connection out of the server's state.
+	lose(c *conn)
+}
+
+// gates are what stops the messages of every connection.
+type gates struct {
+	closed  <-chan struct{} // closed with the server
+	network *link
+	running *valve.Valve // shut while the server is paused
+}
+
+func newConn(h handler, config Config, now time.Time, nc net.Conn) *conn {
+	c := &conn{
+		handler: h, config: config, net: nc, out: newOutgoing(),
+		over: make(chan struct{}), severed: make(chan struct{}), established: make(chan struct{}),
+	}
+	c.client.Notify = c.notify
+	c.activity.established = now
 	if id, ok := addressID(nc.RemoteAddr()); ok {
-		c.identities = append(c.identities, id)
+		c.client.Identify(id)
 	}
 	return c
+}
+
+// addressID returns the identity that the remote end of a connection has by its address,
+// and false for one without an IP address.
+func addressID(addr net.Addr) (jute.ID, bool) {
+	if addr == nil {
+		return jute.ID{}, false
+	}
+	at, err := netip.ParseAddrPort(addr.String())
+	if err != nil {
+		return jute.ID{}, false
+	}
+	return tree.AddressID(at.Addr()), true
 }
 
 // serve runs the connection to its end. While nothing gets through to the client, it does
@@ -62,7 +104,7 @@ func newConn(s *Server, nc net.Conn) *conn {
 func (c *conn) serve() {
 	var wg sync.WaitGroup
 	source := io.Reader(c.net)
-	if latency := c.server.config.Latency; latency > 0 {
+	if latency := c.config.Latency; latency > 0 {
 		line := valve.NewLine(latency, c.over)
 		wg.Go(func() { line.Fill(c.net) })
 		source = line
@@ -78,26 +120,26 @@ func (c *conn) serve() {
 	}
 	handshake.Stop()
 	<-c.over
-	c.outbound(c.server.done)
+	c.gates.running.Pass(c.severed)
+	c.reachable(c.gates.closed)
 	c.net.Close() // the client sees the end; there is nobody else to tell
 	wg.Wait()
 }
 
-// end has the connection closed at once.
+// end has the connection closed at once; if the server is paused, when it goes on.
 func (c *conn) end() { c.overOnce.Do(func() { close(c.over) }) }
 
-// identify adds an identity that the client has proven. The caller holds the Server's lock.
-func (c *conn) identify(id jute.ID) {
-	if !slices.Contains(c.identities, id) {
-		c.identities = append(c.identities, id)
-	}
+// sever has the connection closed at once, also if the server is paused.
+func (c *conn) sever() {
+	c.severedOnce.Do(func() { close(c.severed) })
+	c.end()
 }
 
 // notify tells the client of a watch event.
 func (c *conn) notify(kind int32, path string) { c.send(event(kind, path)) }
 
 // reply answers a request. The caller holds the Server's lock.
-func (c *conn) reply(xid int32, zxid int64, code jute.Code, body encoder) {
+func (c *conn) reply(xid int32, zxid int64, code jute.Code, body tree.Body) {
 	c.send(encode(&jute.ReplyHeader{Xid: xid, Zxid: zxid, Err: code}, body))
 }
 
@@ -107,10 +149,10 @@ func (c *conn) send(frame []byte) {
 	if c.mute {
 		return
 	}
-	c.server.traffic.sent++
+	c.traffic.sent++
 	c.activity.sent++
 	notBefore := c.notBefore
-	if latency := c.server.config.Latency; latency > 0 {
+	if latency := c.config.Latency; latency > 0 {
 		if arrival := time.Now().Add(latency); arrival.After(notBefore) {
 			notBefore = arrival
 		}
@@ -126,12 +168,17 @@ func (c *conn) inbound(done <-chan struct{}) bool {
 	if l := c.link.Load(); l != nil && !l.toServer.Pass(done) {
 		return false
 	}
-	return c.server.network.toServer.Pass(done) && c.server.running.Pass(done)
+	return c.gates.network.toServer.Pass(done) && c.gates.running.Pass(done)
 }
 
 // outbound waits while nothing gets to the client, and is false if done is closed before.
 func (c *conn) outbound(done <-chan struct{}) bool {
-	if !c.server.running.Pass(done) || !c.server.network.toClient.Pass(done) {
+	return c.gates.running.Pass(done) && c.reachable(done)
+}
+
+// reachable is outbound, whether the server is paused or not.
+func (c *conn) reachable(done <-chan struct{}) bool {
+	if !c.gates.network.toClient.Pass(done) {
 		return false
 	}
 	l := c.link.Load()
@@ -189,28 +236,28 @@ func (c *conn) delay(d time.Duration) bool {
 // read reads frames from source and has them done, until the connection fails or ends.
 // While nothing gets through to the server, it does not learn of the client's end either.
 func (c *conn) read(source io.Reader) {
-	defer c.server.lose(c)
+	defer c.handler.lose(c)
 	r := bufio.NewReader(source)
 	for first := true; c.out.await(c.over); first = false {
 		frame, err := c.readFrame(r, first)
 		if first && err == nil {
-			c.server.claimAsked(c, frame)
+			c.handler.claimAsked(c, frame)
 		}
 		if !c.inbound(c.over) {
 			return
 		}
 		var word fourLetterWord
 		if errors.As(err, &word) {
-			c.server.answer(c, word)
+			c.handler.answer(c, word)
 			return
 		}
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
-				c.server.config.Logger.Debug("connection failed", "remote", c.net.RemoteAddr(), "error", err)
+				c.config.Logger.Debug("connection failed", "remote", c.net.RemoteAddr(), "error", err)
 			}
 			return
 		}
-		if !c.server.receive(c, frame) {
+		if !c.handler.receive(c, frame) {
 			return
 		}
 	}
@@ -227,8 +274,8 @@ func (c *conn) readFrame(r io.Reader, first bool) ([]byte, error) {
 		return nil, word
 	}
 	length := int32(binary.BigEndian.Uint32(head[:]))
-	if length < 0 || int(length) > c.server.config.MaxBuffer {
-		return nil, fmt.Errorf("request of %d bytes, the limit is %d", length, c.server.config.MaxBuffer)
+	if length < 0 || int(length) > c.config.MaxBuffer {
+		return nil, fmt.Errorf("request of %d bytes, the limit is %d", length, c.config.MaxBuffer)
 	}
 	if length <= smallFrame {
 		frame := make([]byte, length)

@@ -1,27 +1,29 @@
 package zkserver
 
 import (
+	"crypto/rand"
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkserver/tree"
 )
 
 // connect does the handshake: it starts a session, or moves one to this connection.
 func (s *Server) connect(c *conn, frame []byte) {
 	var req jute.ConnectRequest
 	d := jute.NewDecoder(frame)
-	if req.Decode(d); d.Err() != nil || req.LastZxidSeen > s.store.zxid {
+	if req.Decode(d); d.Err() != nil || req.LastZxidSeen > s.state.Zxid() {
 		// Who has seen more than there is here must not go back in time.
 		s.config.Logger.Debug("connection refused", "remote", c.net.RemoteAddr(), "seen", req.LastZxidSeen)
 		s.cut(c)
 		return
 	}
-	fate := s.fateOf(target{jute.OpCreateSession, req.SessionID, nil})
+	fate := s.rules.use(target{jute.OpCreateSession, req.SessionID, nil})
 	if fate.cutBefore || fate.failing && fate.code != jute.CodeSessionExpired {
 		s.finish(c)
 		return
 	}
-	var sess *session
+	var sess *tree.Session
 	if !fate.failing {
 		sess = s.admitSession(req)
 	}
@@ -34,47 +36,52 @@ func (s *Server) connect(c *conn, frame []byte) {
 		s.finish(c)
 		return
 	}
-	c.session, sess.conn = sess, c
-	c.activity.answered(jute.OpCreateSession, 0, s.store.zxid, jute.CodeOK, s.clock.elapsed())
-	s.claim(c, sess.id)
+	c.client.Session, s.holders[sess.ID()] = sess, c
+	c.activity.answered(jute.OpCreateSession, 0, s.state.Zxid(), jute.CodeOK, s.clock.elapsed())
+	s.claim(c, sess.ID())
 	c.establishedOnce.Do(func() { close(c.established) })
 }
 
 // admitSession returns the session that a client asks for, nil if there is none. Asking
 // for one cuts the connection that has it, even if the password is wrong.
-func (s *Server) admitSession(req jute.ConnectRequest) *session {
-	timeout := s.config.negotiate(time.Duration(req.TimeOut) * time.Millisecond)
+func (s *Server) admitSession(req jute.ConnectRequest) *tree.Session {
+	timeout, now := s.config.negotiate(time.Duration(req.TimeOut)*time.Millisecond), s.clock.now()
 	if req.SessionID == 0 {
-		return s.store.createSession(timeout)
+		return s.state.CreateSession(now, timeout, newPassword())
 	}
-	if old := s.store.sessions[req.SessionID]; old != nil && old.conn != nil {
-		s.cut(old.conn)
+	if old := s.holders[req.SessionID]; old != nil {
+		s.cut(old)
 	}
-	sess := s.store.resume(req.SessionID, req.Passwd)
-	if sess != nil {
-		sess.timeout = timeout
-		s.store.touch(sess)
-	}
-	return sess
+	return s.state.Resume(now, req.SessionID, req.Passwd, timeout)
+}
+
+// passwordLen is the length of a session's password.
+const passwordLen = 16
+
+// newPassword returns a password for a session.
+func newPassword() []byte {
+	password := make([]byte, passwordLen)
+	rand.Read(password)
+	return password
 }
 
 // grant returns the answer to a handshake: of a session that is over if sess is nil.
-func grant(sess *session) *jute.ConnectResponse {
+func grant(sess *tree.Session) *jute.ConnectResponse {
 	if sess == nil {
 		return &jute.ConnectResponse{Passwd: make([]byte, passwordLen)}
 	}
 	return &jute.ConnectResponse{
-		TimeOut:   int32(sess.timeout / time.Millisecond),
-		SessionID: sess.id,
-		Passwd:    sess.password,
+		TimeOut:   int32(sess.Timeout() / time.Millisecond),
+		SessionID: sess.ID(),
+		Passwd:    sess.Password(),
 	}
 }
 
 // flag returns the last byte of the handshake's answer, "not read-only", which only those
 // clients get that have sent such a byte themselves.
-func flag(sent bool) raw {
+func flag(sent bool) tree.Raw {
 	if sent {
-		return raw{0}
+		return tree.Raw{0}
 	}
 	return nil
 }
@@ -82,24 +89,24 @@ func flag(sent bool) raw {
 // closeSession ends a session at its client's wish. The client's own watches hear of its
 // ephemeral nodes before it gets the answer.
 func (s *Server) closeSession(c *conn, header jute.RequestHeader) {
-	s.store.endSession(c.session)
-	c.reply(header.Xid, s.store.zxid, jute.CodeOK, nil)
+	s.state.EndSession(s.clock.now(), c.client.Session)
+	c.reply(header.Xid, s.state.Zxid(), jute.CodeOK, nil)
 	s.finish(c)
 }
 
 // authenticate adds an identity to a connection, or ends it.
 func (s *Server) authenticate(c *conn, header jute.RequestHeader, body *jute.Decoder) {
-	packet, code := decode[jute.AuthPacket](body)
-	if code != jute.CodeOK {
+	var packet jute.AuthPacket
+	if packet.Decode(body); body.Err() != nil {
 		s.cut(c)
 		return
 	}
 	var id jute.ID
 	proven := false
 	switch packet.Scheme {
-	case schemeDigest:
-		id, proven = digestID(packet.Auth), packet.Auth != nil
-	case schemeIP:
+	case tree.SchemeDigest:
+		id, proven = tree.DigestID(packet.Auth), packet.Auth != nil
+	case tree.SchemeIP:
 		id, proven = addressID(c.net.RemoteAddr())
 	}
 	if !proven {
@@ -107,6 +114,6 @@ func (s *Server) authenticate(c *conn, header jute.RequestHeader, body *jute.Dec
 		s.finish(c)
 		return
 	}
-	c.identify(id)
+	c.client.Identify(id)
 	c.reply(header.Xid, 0, jute.CodeOK, nil)
 }

@@ -21,7 +21,8 @@ const transcript = "testdata/zookeeper-3.8.0.txt"
 const tick = 500 * time.Millisecond
 
 // TestDifferential plays the same scripts on the embedded server, without sockets and with
-// them, and on a real one, and wants each of them to do what the real one once did.
+// them, on its state alone, and on a real one, and wants each of them to do what the real one
+// once did.
 func TestDifferential(t *testing.T) {
 	recorded, err := os.ReadFile(transcript)
 	if err != nil && !*record {
@@ -42,6 +43,9 @@ func TestDifferential(t *testing.T) {
 	})
 	t.Run("Virtual", func(t *testing.T) {
 		compare(t, string(recorded), playVirtual(t, allScripts()))
+	})
+	t.Run("Tree", func(t *testing.T) {
+		compare(t, string(recorded), play(t, newTreeAlone(tick).dial, allScripts()))
 	})
 }
 

@@ -4,8 +4,10 @@
 //
 // It keeps nothing on disk: its data lives as long as the [Server]. It is one server, not
 // an ensemble, so that nothing here shows what a quorum does. Left out are SASL, reconfig,
-// quotas (their nodes can be written but limit nothing), read-only mode, request
-// throttling, and the admin server.
+// read-only mode, request throttling, and the admin server. Quotas are counted and not
+// enforced, which is ZooKeeper's default: what exceeds one is done, and is in the log.
+//
+// What the server knows is in package tree, which has no network and no clock.
 //
 // It shares what is odd in ZooKeeper 3.8.0: a one-shot watch replaces a persistent one of
 // the same connection on the same path, and the other way round; checkWatches finds the

@@ -6,40 +6,7 @@ import (
 	"syscall"
 
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/zkserver/valve"
 )
-
-// Direction is a direction of the network.
-type Direction int
-
-// The directions.
-const (
-	Both Direction = iota
-	ToServer
-	ToClient
-)
-
-// link is a part of the network, which can be broken in each direction.
-type link struct {
-	toServer valve.Valve // shut while it loses what clients send
-	toClient valve.Valve // shut while it loses what the server sends
-}
-
-// hold breaks the link in a direction until heal is called.
-func (l *link) hold(d Direction) (heal func()) {
-	var heals []func()
-	if d != ToClient {
-		heals = append(heals, l.toServer.Hold())
-	}
-	if d != ToServer {
-		heals = append(heals, l.toClient.Hold())
-	}
-	return func() {
-		for _, heal := range heals {
-			heal()
-		}
-	}
-}
 
 // Partition lets nothing through in a direction until heal is called, which may be called
 // more than once. No connection is closed: as after a real loss of the network, what is
@@ -85,22 +52,6 @@ func (s *Server) claimAsked(c *conn, frame []byte) {
 	s.claim(c, req.SessionID)
 }
 
-// Pause stops the server as SIGSTOP would, until resume is called, which may be called
-// more than once: it does not read, answer or expire. Time goes on meanwhile. At the resume
-// the sessions end that have not been heard of for too long, even if requests of their
-// clients are waiting: real servers mostly, but not always, see to their clocks first.
-func (s *Server) Pause() (resume func()) {
-	release := s.running.Hold()
-	s.pauses.Add(1)
-	return sync.OnceFunc(func() {
-		if s.pauses.Add(-1) == 0 {
-			s.expireOverdue()
-			s.reapDue()
-		}
-		release()
-	})
-}
-
 // Refuse closes every new connection at once until accept is called, which may be called
 // more than once.
 func (s *Server) Refuse() (accept func()) {
@@ -123,19 +74,20 @@ func (s *Server) Reach(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || s.refusing > 0 {
+	if !s.admits() {
 		return syscall.ECONNREFUSED
 	}
 	return nil
 }
 
-// Disconnect closes the connection of a session, or with 0 every connection.
+// Disconnect closes the connection of a session, or with 0 every connection: at once, also
+// while the server is paused.
 func (s *Server) Disconnect(id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.conns {
-		if !c.gone && (id == 0 || c.session != nil && c.session.id == id) {
-			s.cut(c)
+		if id == 0 || c.claimed == id {
+			s.sever(c)
 		}
 	}
 }
@@ -144,30 +96,10 @@ func (s *Server) Disconnect(id int64) {
 func (s *Server) ExpireSession(id int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sess := s.store.sessions[id]
+	sess := s.state.Session(id)
 	if sess == nil {
 		return false
 	}
 	s.expire(sess)
 	return true
-}
-
-// Restart closes every connection. With keep, data and sessions stay, and each session has
-// its full timeout anew, as when ZooKeeper reads them from disk. Without, everything is
-// gone; clients that have seen a later zxid are refused then, as by ZooKeeper.
-func (s *Server) Restart(keep bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for c := range s.conns {
-		if !c.gone {
-			s.cut(c)
-		}
-	}
-	if keep {
-		s.store.reload()
-		return
-	}
-	fresh := newStore(s.config, s.clock)
-	fresh.nextID = max(fresh.nextID, s.store.nextID)
-	s.store = fresh
 }

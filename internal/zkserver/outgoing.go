@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkserver/tree"
 )
 
 // message is a frame on its way to the client.
@@ -21,7 +22,7 @@ const (
 	maxUnread = 4 << 20
 	// maxQueued is how much may wait, with the events that nobody has asked for, before
 	// the connection is ended. What is put in at that limit may still be a long answer.
-	maxQueued = 32 << 20
+	maxQueued = tree.MaxReply
 )
 
 // outgoing is the queue of what a connection is to send. Putting something in never waits.
@@ -123,13 +124,8 @@ func (o *outgoing) take(over <-chan struct{}) ([]message, bool) {
 	}
 }
 
-// encoder is what can be written to a frame; every jute.Record is.
-type encoder interface {
-	Append(b []byte) []byte
-}
-
 // encode returns a frame of the parts, with its length before them.
-func encode(parts ...encoder) []byte {
+func encode(parts ...tree.Body) []byte {
 	b := make([]byte, 4, 128)
 	for _, part := range parts {
 		if part != nil {
@@ -139,12 +135,6 @@ func encode(parts ...encoder) []byte {
 	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
 	return b
 }
-
-// raw is bytes that are written as they are.
-type raw []byte
-
-// Append appends the bytes to b.
-func (r raw) Append(b []byte) []byte { return append(b, r...) }
 
 // event returns the frame of a watch event.
 func event(kind int32, path string) []byte {

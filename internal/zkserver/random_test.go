@@ -27,17 +27,18 @@ const stepsPerScript = 100
 // randomTick is long, so that no session ends while a script is played.
 const randomTick = 4 * time.Second
 
-// TestRandomDifferential has a real and an embedded server do the same by chance, and
-// compares every reply, Stat, event and error. To play a million operations, or again what
-// has failed:
+// TestRandomDifferential has a real server, an embedded one and the state of an embedded one by
+// itself do the same by chance, and compares every reply, Stat, event and error. To play a
+// million operations, or again what has failed:
 //
 //	go test ./internal/zkserver -run TestRandomDifferential -v -timeout 0 -differential.operations=1000000 -rapid.seed=1
 func TestRandomDifferential(t *testing.T) {
 	options := []curatortest.Option{curatortest.WithTickTime(randomTick), curatortest.WithContainerCheckInterval(time.Hour)}
 	real := curatortest.Real(t, options...).ConnectString()
 	arena := &arena{servers: []contender{
-		newContender(t, "ZooKeeper", directAddress(t, real)),
-		newContender(t, "embedded", curatortest.Start(t, options...).ConnectString()),
+		newContender(t, "ZooKeeper", dialBuffered(directAddress(t, real))),
+		newContender(t, "embedded", dialBuffered(curatortest.Start(t, options...).ConnectString())),
+		newContender(t, "state of the embedded", newTreeAlone(randomTick).dial),
 	}}
 	setFlag(t, "rapid.steps", stepsPerScript)
 	setFlag(t, "rapid.checks", max(1, *randomOperations/stepsPerScript))
@@ -76,12 +77,15 @@ type bufferedConn struct {
 
 func (c *bufferedConn) Read(b []byte) (int, error) { return c.reader.Read(b) }
 
-func dialBuffered(address string) (net.Conn, error) {
-	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		return nil, err
+// dialBuffered returns how to connect to an address.
+func dialBuffered(address string) func() (net.Conn, error) {
+	return func() (net.Conn, error) {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			return nil, err
+		}
+		return &bufferedConn{conn, bufio.NewReader(conn)}, nil
 	}
-	return &bufferedConn{conn, bufio.NewReader(conn)}, nil
 }
 
 // arena is where random scripts are played. A script has a root of its own.
@@ -114,13 +118,13 @@ func (a *arena) play(t *rapid.T) {
 // contender is a server that plays random scripts, and a client who may do everything there.
 type contender struct {
 	name    string
-	address string
+	dial    func() (net.Conn, error)
 	janitor *rawclient.Client
 }
 
-func newContender(t *testing.T, name, address string) contender {
+func newContender(t *testing.T, name string, dial func() (net.Conn, error)) contender {
 	t.Helper()
-	conn, err := dialBuffered(address)
+	conn, err := dial()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,12 +136,12 @@ func newContender(t *testing.T, name, address string) contender {
 	for _, credentials := range []string{"alice:secret", "bob:x"} {
 		do(t, janitor, jute.OpAuth, &jute.AuthPacket{Scheme: "digest", Auth: []byte(credentials)})
 	}
-	return contender{name, address, janitor}
+	return contender{name, dial, janitor}
 }
 
 // begin makes the root of a script and returns who plays it.
 func (c contender) begin(t failer, root string) *player {
-	p := newPlayer(t, func() (net.Conn, error) { return dialBuffered(c.address) })
+	p := newPlayer(t, c.dial)
 	f, err := c.janitor.Do(jute.OpCreate, newNode(root, "", 0))
 	p.must(err)
 	if f.Err != jute.CodeOK {

@@ -98,7 +98,7 @@ func allScripts() []script {
 	var all []script
 	for _, scripts := range [][]script{
 		systemScripts, createScripts, changeScripts, aclScripts, watchScripts, persistentScripts,
-		restoreScripts, multiScripts, sessionScripts, oddScripts,
+		restoreScripts, multiScripts, sessionScripts, oddScripts, quotaScripts,
 	} {
 		all = append(all, scripts...)
 	}

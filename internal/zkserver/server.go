@@ -4,40 +4,41 @@ import (
 	"errors"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 
+	"github.com/go-curator/curator/internal/zkserver/tree"
 	"github.com/go-curator/curator/internal/zkserver/valve"
 )
 
 // ErrServerClosed is what Serve returns after Close.
 var ErrServerClosed = errors.New("server closed")
 
-// traffic counts the messages that went in and out.
-type traffic struct {
-	received, sent int64
-}
+// pause is a Pause that has not ended.
+type pause struct{ release func() }
 
 // Server is a ZooKeeper server in memory. It is made by New.
 type Server struct {
 	config Config
 	clock  *clock
 	done   chan struct{} // closed by Close
+	freed  chan struct{} // has something when a connection has ended
 	wg     sync.WaitGroup
 
 	network link        // what every connection passes
 	running valve.Valve // shut while the server is paused
-	pauses  atomic.Int32
 
 	mu        sync.Mutex
-	store     *store
+	state     *tree.State
 	conns     map[*conn]struct{} // all that are not closed yet, those that are gone included
+	holders   map[int64]*conn    // the connections of sessions that have one
 	listeners map[net.Listener]struct{}
 	links     map[int64]*link // of the sessions that were ever partitioned
-	rules     []*rule
-	nextReap  time.Time // when containers and timed nodes are looked at
-	refusing  int       // how many callers of Refuse want connections refused
-	started   bool      // its own goroutines run
+	rules     rules
+	pauses    map[*pause]struct{} // those that have not ended
+	nextReap  time.Time           // when containers and timed nodes are looked at
+	refusing  int                 // how many callers of Refuse want connections refused
+	started   bool                // its own goroutines run
+	stopped   bool                // between Stop and Start
 	closed    bool
 	traffic   traffic
 }
@@ -50,93 +51,15 @@ func New(config Config) *Server {
 		config:    config,
 		clock:     clock,
 		done:      make(chan struct{}),
-		store:     newStore(config, clock),
+		freed:     make(chan struct{}, 1),
+		state:     tree.New(clock.now(), config.tree()),
 		conns:     map[*conn]struct{}{},
+		holders:   map[int64]*conn{},
 		listeners: map[net.Listener]struct{}{},
 		links:     map[int64]*link{},
+		pauses:    map[*pause]struct{}{},
 		nextReap:  clock.now().Add(config.ContainerCheckInterval),
 	}
-}
-
-// Serve serves the connections that l accepts. It returns ErrServerClosed after Close,
-// which closes l, and the listener's error if that fails.
-func (s *Server) Serve(l net.Listener) error {
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		l.Close()
-		return ErrServerClosed
-	}
-	s.listeners[l] = struct{}{}
-	s.startClocks()
-	s.wg.Add(1)
-	s.mu.Unlock()
-	defer s.wg.Done()
-	for {
-		nc, err := l.Accept()
-		if err != nil {
-			return s.leave(l, err)
-		}
-		if c := s.admit(nc); c != nil {
-			go s.run(c)
-		}
-	}
-}
-
-// leave stops serving a listener that has failed, and returns why.
-func (s *Server) leave(l net.Listener, err error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.listeners, l)
-	if s.closed {
-		return ErrServerClosed
-	}
-	return err
-}
-
-// ServeConn serves one connection and closes it. It returns at the connection's end.
-func (s *Server) ServeConn(nc net.Conn) {
-	if c := s.admit(nc); c != nil {
-		s.run(c)
-	}
-}
-
-// admit takes a connection in, to be passed to run. If it is refused, it is closed and
-// the result is nil.
-func (s *Server) admit(nc net.Conn) *conn {
-	c := newConn(s, nc)
-	s.mu.Lock()
-	admitted := !s.closed && s.refusing == 0
-	if admitted {
-		s.conns[c] = struct{}{}
-		s.startClocks()
-		s.wg.Add(1)
-	}
-	s.mu.Unlock()
-	if !admitted {
-		nc.Close()
-		return nil
-	}
-	return c
-}
-
-// run serves a connection that was admitted.
-func (s *Server) run(c *conn) {
-	defer s.wg.Done()
-	c.serve()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.conns, c)
-}
-
-// startClocks starts the goroutines of the server itself. The caller holds the lock.
-func (s *Server) startClocks() {
-	if s.started {
-		return
-	}
-	s.started = true
-	s.wg.Go(s.expireSessions)
-	s.wg.Go(s.reapNodes)
 }
 
 // Close ends every connection, closes the listeners and returns when every goroutine of
@@ -151,7 +74,7 @@ func (s *Server) Close() error {
 	}
 	for c := range s.conns {
 		c.gone = true
-		c.end()
+		c.sever()
 	}
 	s.mu.Unlock()
 	if first {
@@ -162,6 +85,13 @@ func (s *Server) Close() error {
 	}
 	s.wg.Wait()
 	return nil
+}
+
+// say tells the log of what requests have exceeded. The caller does not hold the lock.
+func (s *Server) say(exceeded []tree.Exceeded) {
+	for _, e := range exceeded {
+		s.config.Logger.Warn("quota exceeded, and not enforced", "path", e.Path, "limit", e.Limit, "used", e.Used, "max", e.Max)
+	}
 }
 
 // lose takes a connection out of the state: nothing comes from it any more.
@@ -179,11 +109,11 @@ func (s *Server) lose(c *conn) {
 // anything. It does not close it. The caller holds the lock.
 func (s *Server) disconnect(c *conn) {
 	c.gone = true
-	if c.session != nil && c.session.conn == c {
-		c.session.conn = nil
+	if sess := c.client.Session; sess != nil && s.holders[sess.ID()] == c {
+		delete(s.holders, sess.ID())
 	}
-	c.session = nil
-	s.store.forget(c)
+	c.client.Session = nil
+	s.state.Forget(&c.client)
 }
 
 // cut ends a connection at once. The caller holds the lock.
@@ -191,6 +121,16 @@ func (s *Server) cut(c *conn) {
 	s.disconnect(c)
 	c.end()
 }
+
+// sever is cut for what somebody else does than the server, which may be paused. The caller
+// holds the lock.
+func (s *Server) sever(c *conn) {
+	s.disconnect(c)
+	c.sever()
+}
+
+// admits tells whether new connections are served. The caller holds the lock.
+func (s *Server) admits() bool { return !s.closed && !s.stopped && s.refusing == 0 }
 
 // finish ends a connection when what is in its queue has been sent. The caller holds the
 // lock.

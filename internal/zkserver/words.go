@@ -9,17 +9,12 @@ import (
 	"strings"
 )
 
-// version is what the server says it is. It begins as a ZooKeeper's that answers alike.
-const version = "3.8.0-embedded"
+// version is what the server says it is, in the form that ZooKeeper gives it: the release that
+// it answers as, in the place of the revision its own name, and a date, which is that release's.
+const version = "3.8.0-curator-for-go-embedded, built on 2022-02-25 08:49 UTC"
 
-// fourLetterWord is a command in place of the first frame.
-type fourLetterWord string
-
-// Error makes the word the error of reading a frame.
-func (w fourLetterWord) Error() string { return "four-letter word " + string(w) }
-
-// words are those that ZooKeeper 3.8 knows. Those without an answer here are refused, as by
-// a ZooKeeper whose 4lw.commands.whitelist lacks them. The caller holds the Server's lock.
+// words are those with an answer. The others that ZooKeeper knows are refused, as by a
+// ZooKeeper whose 4lw.commands.whitelist lacks them. The caller holds the Server's lock.
 var words = map[fourLetterWord]func(s *Server, asking *conn) string{
 	"ruok": func(*Server, *conn) string { return "imok" },
 	"isro": func(*Server, *conn) string { return "rw" },
@@ -28,18 +23,10 @@ var words = map[fourLetterWord]func(s *Server, asking *conn) string{
 		return "Zookeeper version: " + version + "\nClients:\n" + s.clients(false) + s.summary()
 	},
 	"cons": func(s *Server, _ *conn) string { return s.clients(true) },
-	"wchs": func(s *Server, _ *conn) string { return s.store.data.summary() },
+	"wchs": func(s *Server, _ *conn) string { return s.watchSummary() },
 	"conf": (*Server).settings,
 	"mntr": func(s *Server, _ *conn) string { return s.monitor() },
 	"envi": func(*Server, *conn) string { return environment() },
-
-	"crst": nil, "dirs": nil, "dump": nil, "gtmk": nil, "hash": nil, "srst": nil, "stmk": nil, "wchc": nil, "wchp": nil,
-}
-
-// known tells whether the word is one.
-func (w fourLetterWord) known() bool {
-	_, ok := words[w]
-	return ok
 }
 
 // answer answers a four-letter word and ends the connection.
@@ -75,13 +62,13 @@ func (s *Server) clients(details bool) string {
 func (s *Server) summary() string {
 	return fmt.Sprintf("Latency min/avg/max: 0/0.0/0\nReceived: %d\nSent: %d\nConnections: %d\nOutstanding: 0\n"+
 		"Zxid: 0x%x\nMode: standalone\nNode count: %d\n",
-		s.traffic.received, s.traffic.sent, s.connections(), s.store.zxid, s.store.nodeCount())
+		s.traffic.received, s.traffic.sent, s.connections(), s.state.Zxid(), s.state.Figures().Nodes)
 }
 
-// summary returns the answer to wchs, for which ZooKeeper counts the watches on data only.
-func (w *watchTable) summary() string {
-	return fmt.Sprintf("%d connections watching %d paths\nTotal watches:%d\n",
-		len(w.byConn), len(w.byPath), w.count(func(watchMode) bool { return true }))
+// watchSummary returns the answer to wchs, for which ZooKeeper counts the watches on data only.
+func (s *Server) watchSummary() string {
+	f := s.state.Figures()
+	return fmt.Sprintf("%d connections watching %d paths\nTotal watches:%d\n", f.WatchingClients, f.WatchedPaths, f.DataWatches)
 }
 
 // settings returns the answer to conf. There are no directories.
@@ -97,23 +84,17 @@ func (s *Server) settings(asking *conn) string {
 
 // monitor returns the answer to mntr: of what ZooKeeper measures that which there is here.
 func (s *Server) monitor() string {
-	ephemerals, size, all := 0, 0, func(watchMode) bool { return true }
-	for _, sess := range s.store.sessions {
-		ephemerals += len(sess.ephemerals)
-	}
-	for path, n := range s.store.tree {
-		size += len(path) + len(n.data)
-	}
+	f := s.state.Figures()
 	var b strings.Builder
 	for _, line := range []struct {
 		name  string
 		value any
 	}{
-		{"version", version}, {"server_state", "standalone"}, {"ephemerals_count", ephemerals},
+		{"version", version}, {"server_state", "standalone"}, {"ephemerals_count", f.Ephemerals},
 		{"num_alive_connections", s.connections()}, {"avg_latency", "0.0"}, {"outstanding_requests", 0},
-		{"znode_count", s.store.nodeCount()}, {"global_sessions", len(s.store.sessions)}, {"packets_sent", s.traffic.sent},
-		{"packets_received", s.traffic.received}, {"watch_count", s.store.data.count(all) + s.store.children.count(all)},
-		{"min_latency", 0}, {"approximate_data_size", size}, {"local_sessions", 0},
+		{"znode_count", f.Nodes}, {"global_sessions", f.Sessions}, {"packets_sent", s.traffic.sent},
+		{"packets_received", s.traffic.received}, {"watch_count", f.Watches},
+		{"min_latency", 0}, {"approximate_data_size", f.Bytes}, {"local_sessions", 0},
 		{"uptime", s.clock.elapsed().Milliseconds()}, {"max_latency", 0},
 	} {
 		fmt.Fprintf(&b, "zk_%s\t%v\n", line.name, line.value)
@@ -157,5 +138,18 @@ func (s *Server) connections() int {
 	return n
 }
 
-// nodeCount returns how many nodes there are as ZooKeeper counts, the root twice.
-func (st *store) nodeCount() int { return len(st.tree) + 1 }
+// describe returns a connection's line in the answers to stat and, with details, to cons.
+// Nothing ever waits to be done, and what is done takes no time.
+func (c *conn) describe(details bool) string {
+	a := &c.activity
+	interest := 0 // in reading: not after a four-letter word
+	if c.client.Session != nil {
+		interest = 1
+	}
+	line := fmt.Sprintf(" /%v[%d](queued=0,recved=%d,sent=%d", c.net.RemoteAddr(), interest, a.received, a.sent)
+	if details && c.client.Session != nil {
+		line += fmt.Sprintf(",sid=0x%x,lop=%s,est=%d,to=%d,lcxid=0x%x,lzxid=0x%x,lresp=%d,llat=0,minlat=0,avglat=0,maxlat=0",
+			c.client.Session.ID(), a.last, a.established.UnixMilli(), c.client.Session.Timeout().Milliseconds(), a.xid, a.zxid, a.at.Milliseconds())
+	}
+	return line + ")\n"
+}

@@ -90,6 +90,21 @@ func TestFourLetterWords(t *testing.T) {
 	}
 }
 
+// TestVersion looks at the version in every answer that has it: in ZooKeeper's form, with the
+// release that the server follows and its own name.
+func TestVersion(t *testing.T) {
+	server := curatortest.Start(t).ConnectString()
+	form := regexp.MustCompile(`^3\.8\.0-curator-for-go-embedded, built on \d{4}-\d\d-\d\d \d\d:\d\d UTC$`)
+	for word, before := range map[string]string{
+		"srvr": "Zookeeper version: ", "stat": "Zookeeper version: ", "mntr": "zk_version\t", "envi": "zookeeper.version=",
+	} {
+		_, rest, ok := strings.Cut(ask(t, server, word), before)
+		if version, _, _ := strings.Cut(rest, "\n"); !ok || !form.MatchString(version) {
+			t.Errorf("%s: version %q", word, version)
+		}
+	}
+}
+
 // TestWordsThatAreNotAnswered asks what ZooKeeper knows, and the embedded server does not
 // answer, as a ZooKeeper whose white list lacks it.
 func TestWordsThatAreNotAnswered(t *testing.T) {

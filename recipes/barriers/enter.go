@@ -143,6 +143,7 @@ func (e *entry) sendCreate(ctx context.Context, conn *zkconn.Conn) (made bool, e
 	if err != nil {
 		return false, err
 	}
+	e.set.Close(conn, nil) // a watch on "ready" that was set ahead of this node would release it (rule B5)
 	reads, take := e.reads(conn, full)
 	var calls []*zkconn.Call
 	for _, old := range e.old { // ahead of our new node, so that nobody counts both

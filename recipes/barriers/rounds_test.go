@@ -150,10 +150,8 @@ func (m *roundMember) play(ctx context.Context, round int) error {
 		defer cancel()
 		cutting.Go(func() {
 			random := rand.New(rand.NewPCG(uint64(round), uint64(m.id)))
-			for range 3 {
-				if wait.For(ctx, time.Duration(random.IntN(20))*time.Millisecond) == nil {
-					m.network.Cut()
-				}
+			if wait.For(ctx, time.Duration(random.IntN(40))*time.Millisecond) == nil {
+				m.network.Cut()
 			}
 		})
 	}
@@ -256,7 +254,7 @@ func TestRounds(t *testing.T) {
 				defer cancel()
 				var playing sync.WaitGroup
 				for id := range members {
-					client, network := b.Client(t)
+					client, network := b.Client(t, framework.WithSessionTimeout(20*suite.Tick)) // the longest
 					barrier, err := barriers.NewDistributedDoubleBarrier(client, r.path, members)
 					if err != nil {
 						t.Fatal(err)

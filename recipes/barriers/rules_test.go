@@ -50,11 +50,12 @@ func TestRuleB2(t *testing.T) {
 		e.create("other")
 		p := e.party(3)
 		seen := 0
-		p.network.On(jute.OpExists, suite.Late, func() { // of "ready"
+		hit := p.network.On(jute.OpExists, suite.Late, func() { // of "ready"
 			suite.Eventually(e.t, "the node, ahead of the look", func() bool { seen = len(e.nodes()); return seen == 2 })
 		})
 		entering := p.enter()
-		p.waiting()
+		<-hit
+		suite.Eventually(e.t, "the list", func() bool { return p.network.Requests(jute.OpGetChildren2) == 1 })
 		if seen != 2 {
 			e.t.Errorf("%d nodes", seen)
 		}
@@ -138,6 +139,28 @@ func TestRuleB5(t *testing.T) {
 			e.t.Errorf("%d looks", n-looks)
 		}
 		apart(p)
+	})
+}
+
+// A round that was open between two nodes of a member lets the second one not in.
+func TestRuleB5BetweenNodes(t *testing.T) {
+	onServers(t, func(e *env) {
+		p := e.party(2)
+		entering := p.enter()
+		name := p.waiting()
+		hit := p.network.On(jute.OpCreate2, suite.Late, func() {
+			e.create("ready")
+			e.delete("ready")
+		})
+		e.delete(name)
+		<-hit
+		e.untilNodes(1)
+		p.waiting()
+		entering.waits()
+		other := e.party(2)
+		e.must(other.Enter(e.t.Context()))
+		entering.ok()
+		apart(p, other)
 	})
 }
 

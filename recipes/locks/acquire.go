@@ -73,7 +73,7 @@ func (l *queueLock) handedOver(a *acquisition) (h *hold, err error) {
 	if err == nil {
 		a.turn = lines
 	} else if busy {
-		a.sawBusy(nil)
+		a.sawBusy(l, locksOf(l.api).holder(l.key()), nil)
 	}
 	if node == nil {
 		return nil, err
@@ -121,7 +121,8 @@ func (l *queueLock) spec(a *acquisition) *lockqueue.Spec {
 		Client: l.api, ErrorPolicy: l.client.ErrorPolicy(), Dir: l.path, FullDir: l.full, Name: l.lockName,
 		Builder: l.nodeBuilder(a.span), Rules: l.rules, Try: !a.wait, Plain: l.cfg.plain,
 		CleanUp: l.cfg.releaseTimeout, WatchAfter: watchAfter, Span: a.span,
-		OnBusy: a.sawBusy, Unwatched: l.logUnwatched,
+		OnBusy:    func(first string, behind []string) { a.sawBusy(l, first, behind) },
+		Unwatched: l.logUnwatched,
 	}
 	if l.cfg.plain {
 		s.WatchAfter = 0
@@ -130,7 +131,7 @@ func (l *queueLock) spec(a *acquisition) *lockqueue.Spec {
 		s.InPlaceOf = a.writer.node
 	}
 	if l.delay != nil {
-		a.record = &delayRecord{lockDelay: l.delay, try: !a.wait, busy: func() { a.sawBusy(nil) }}
+		a.record = &delayRecord{lockDelay: l.delay, try: !a.wait, busy: func(holder string) { a.sawBusy(l, holder, nil) }}
 		s.Admit = a.record.admit
 		s.GiveUp = func(node recipeapi.Created) recipeapi.Release { return a.record.release(node.Path) }
 	}

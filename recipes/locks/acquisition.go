@@ -38,9 +38,11 @@ type acquisition struct {
 	turn   *localLines  // the acquisition has the turn there; nil without it
 	record *delayRecord // with WithLockDelay; else nil
 
-	mu     sync.Mutex
-	busy   bool     // others were seen to hold the lock
-	behind []string // the paths of nodes that are waited for
+	mu       sync.Mutex
+	busy     bool       // others were seen to hold the lock
+	holder   string     // the name of a node that was seen to hold it; "" if none was
+	holderOf *queueLock // the queue of that node
+	behind   []string   // the paths of nodes that are waited for
 }
 
 // begin begins an acquisition, as a span. Its end is that of end, and close frees it.
@@ -87,15 +89,27 @@ func (a *acquisition) close() {
 	}
 }
 
-// sawBusy notes that others hold the lock. behind has the nodes that are waited for.
-func (a *acquisition) sawBusy(behind []string) {
+// sawBusy notes that others hold the lock: the node called holder does in the queue of l, if it is
+// known. behind has the nodes that are waited for.
+func (a *acquisition) sawBusy(l *queueLock, holder string, behind []string) {
 	a.mu.Lock()
-	a.busy, a.behind = true, behind
+	a.busy, a.holder, a.holderOf, a.behind = true, holder, l, behind
 	a.mu.Unlock()
 	if a.turn != nil {
 		a.turn.setBusy(a.lock.key())
 	}
 	a.logSlowWait()
+}
+
+// notAcquired is the error of an acquisition that saw the lock held by others. why may be nil.
+func (a *acquisition) notAcquired(why error) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	err := &NotAcquiredError{Err: why}
+	if a.holder != "" {
+		err.Holder = a.holderOf.path + "/" + a.holder
+	}
+	return err
 }
 
 func (a *acquisition) isBusy() bool {
@@ -151,8 +165,8 @@ func (a *acquisition) awaitRemovals(holds ...*hold) {
 // that the lock was seen to be held by others.
 func (a *acquisition) explain(err error) error {
 	switch {
-	case errors.Is(err, lockqueue.ErrBusy):
-		return ErrNotAcquired
+	case errors.Is(err, lockqueue.ErrBusy), errors.Is(err, ErrNotAcquired):
+		return a.notAcquired(nil)
 	case errors.Is(err, lockqueue.ErrPlaceLost):
 		if reason := a.writer.reason(); reason != nil {
 			return reason
@@ -164,14 +178,14 @@ func (a *acquisition) explain(err error) error {
 	maxWait := context.Cause(a.waitCtx) == errMaxWait // ctx may have ended since, during the clean-up
 	busy := a.isBusy()
 	switch {
-	case a.waitCtx.Err() == nil, errors.Is(err, ErrKindMismatch), errors.Is(err, ErrNotAcquired):
+	case a.waitCtx.Err() == nil, errors.Is(err, ErrKindMismatch):
 		return err
 	case maxWait && busy:
-		return fmt.Errorf("%w within %v", ErrNotAcquired, a.lock.cfg.maxWait)
+		return a.notAcquired(fmt.Errorf("WithMaxWait(%v) has passed", a.lock.cfg.maxWait))
 	case maxWait:
 		return fmt.Errorf("%w: no answer within %v: %v", framework.ErrConnectionLoss, a.lock.cfg.maxWait, err)
 	case busy:
-		return fmt.Errorf("%w: %w", ErrNotAcquired, lockqueue.ContextError(a.ctx))
+		return a.notAcquired(lockqueue.ContextError(a.ctx))
 	}
 	return err
 }

@@ -69,6 +69,35 @@ func TestBadOptions(t *testing.T) {
 	}
 }
 
+// Every call that takes a client says that it is nil.
+func TestNilClient(t *testing.T) {
+	path := "/a"
+	for _, client := range []*framework.Client{nil, {}} {
+		for name, call := range map[string]func() error{
+			"mutex":      func() error { _, err := locks.NewInterProcessMutex(client, path); return err },
+			"read-write": func() error { _, err := locks.NewInterProcessReadWriteLock(client, path); return err },
+			"semaphore":  func() error { _, err := locks.NewInterProcessSemaphore(client, path, 1); return err },
+			"v2":         func() error { _, err := locks.NewInterProcessSemaphoreV2(client, path, 1); return err },
+			"v2 mutex":   func() error { _, err := locks.NewInterProcessSemaphoreMutex(client, path); return err },
+			"inspect":    func() error { _, err := locks.Inspect(t.Context(), client, path); return err },
+			"revoke":     func() error { return locks.AttemptRevoke(t.Context(), client, path) },
+			"view":       func() error { _, err := locks.NewInterProcessMutex(client.UsingNamespace("x"), path); return err },
+		} {
+			if err := call(); !errors.Is(err, framework.ErrNotStarted) || !strings.Contains(err.Error(), "the client is nil") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	client, err := framework.NewClient("127.0.0.1:1", retry.None())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = locks.NewInterProcessSemaphoreV2WithCount(client, path, nil)
+	if !errors.Is(err, framework.ErrInvalidOption) || !strings.Contains(err.Error(), "the count is nil") {
+		t.Errorf("no count: %v", err)
+	}
+}
+
 // Nil locks of every kind hand out nothing, and panic no more than nil leases do.
 func TestNilLocks(t *testing.T) {
 	var (

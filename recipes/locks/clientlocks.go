@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
 // clientLocks is shared by all locks of one client. It has the client's holds, and the lines of
@@ -46,10 +47,25 @@ func (c *clientLocks) remove(h *hold) {
 	}
 }
 
+// isHeld reports whether the client holds the lock now: it looks at the clock.
 func (c *clientLocks) isHeld(key identity) bool {
+	return slices.ContainsFunc(c.of(key), (*hold).believed)
+}
+
+// of returns the holds of a lock. What is to be known of them is asked without c.mu.
+func (c *clientLocks) of(key identity) []*hold {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.counts[key] > 0
+	if c.counts[key] == 0 {
+		return nil
+	}
+	var all []*hold
+	for _, h := range c.nodes {
+		if h.key() == key {
+			all = append(all, h)
+		}
+	}
+	return all
 }
 
 // holding returns the hold of one of the nodes. It is nil if another client holds them.
@@ -64,16 +80,17 @@ func (c *clientLocks) holding(paths []string) *hold {
 	return nil
 }
 
+// holder returns the name of the node by which the client holds the lock, "" if it does not.
+func (c *clientLocks) holder(key identity) string {
+	if h := c.leased(key); h != nil {
+		return lockqueue.Name(h.node.Path())
+	}
+	return ""
+}
+
 // leased returns a hold of the lock that has leases, or nil.
 func (c *clientLocks) leased(key identity) *hold {
-	c.mu.Lock()
-	var all []*hold
-	for _, h := range c.nodes {
-		if h.key() == key {
-			all = append(all, h)
-		}
-	}
-	c.mu.Unlock()
+	all := c.of(key)
 	if i := slices.IndexFunc(all, (*hold).leased); i >= 0 {
 		return all[i]
 	}

@@ -3,6 +3,7 @@ package locks
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -12,7 +13,7 @@ import (
 // Errors of this package; compare with errors.Is.
 var (
 	// ErrNotAcquired is returned when others hold the lock: by TryAcquire, and by Acquire
-	// when its wait ended. Nothing is wrong; try again later.
+	// when its wait ended. Nothing is wrong; try again later. NotAcquiredError names the holder.
 	ErrNotAcquired = errors.New("lock not acquired")
 
 	// ErrNotHeld is returned when the lease is not held. ErrReleased and ErrLockLost match it.
@@ -51,6 +52,39 @@ var (
 	errNilContext    = fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
 	errReleaseClosed = fmt.Errorf("%w: %w", ErrReleasePending, framework.ErrClosed)
 )
+
+// NotAcquiredError is the error of an acquisition that saw the lock held by others.
+// errors.Is(err, ErrNotAcquired) holds for every NotAcquiredError.
+//
+// Java has no counterpart: acquire returns false.
+type NotAcquiredError struct {
+	// Holder is the path of the node that was first in the queue when it was seen last, and
+	// so held the lock then: for AttemptRevoke, or to be looked for in an Inspection. A wait
+	// looks seldom, so it may have gone since. With WithLockDelay it may be the node of the
+	// holder that was lost; of an InterProcessSemaphoreV2 that of a contender that is
+	// acquiring a lease. It is "" if no holder was seen, as when another goroutine of this
+	// client is acquiring the lock, see WithLocalHandover.
+	Holder string
+	Err    error // why the wait has ended, such as ctx's error; nil for TryAcquire
+}
+
+// Error returns "lock not acquired: seen held by /locks/orders/_c_5b2e...-lock-0000000003".
+func (e *NotAcquiredError) Error() string {
+	text := ErrNotAcquired.Error()
+	if e.Holder != "" {
+		text += ": seen held by " + e.Holder
+	}
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+// Is reports whether target is ErrNotAcquired.
+func (e *NotAcquiredError) Is(target error) bool { return target == ErrNotAcquired }
+
+// Unwrap returns Err.
+func (e *NotAcquiredError) Unwrap() error { return e.Err }
 
 // LossError says why a lease was lost. It is the cause of the lease's context.
 // errors.Is(err, ErrLockLost) holds for every LossError.
@@ -112,6 +146,9 @@ func (r LossReason) String() string {
 	}
 	return fmt.Sprintf("LossReason(%d)", int(r))
 }
+
+// LogValue returns the text of String: a slog.JSONHandler would write the number.
+func (r LossReason) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
 func (r LossReason) text() string {
 	if reason, ok := lossReasons[r]; ok {

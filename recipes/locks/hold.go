@@ -167,6 +167,21 @@ func (h *hold) reason() error {
 	return h.err
 }
 
+// check looks at the clock: it ends the hold if the client's deadline or that of WithMaxHold has
+// passed. It returns why the hold has ended, nil while it has not.
+func (h *hold) check() error {
+	h.node.Check()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if most := h.lock.cfg.maxHold; most > 0 && len(h.leases) > 0 && time.Since(h.granted) >= most {
+		h.loseLocked(LossMaxHold, nil) // the timer has the node deleted
+	}
+	return h.err
+}
+
+// believed reports whether the hold has not ended.
+func (h *hold) believed() bool { return h.check() == nil }
+
 // leased reports whether the hold has, or had, a lease.
 func (h *hold) leased() bool {
 	h.mu.Lock()
@@ -178,7 +193,7 @@ func (h *hold) leased() bool {
 // hold had ended before, and whether this was the last lease.
 func (h *hold) leave(ctx context.Context, n *leaseNode) (before error, last bool) {
 	if h.lock.cfg.handover > 0 {
-		h.node.Check() // only a hold that is believed is handed over (rule H1)
+		_ = h.check() // only a hold that is believed is handed over (rule H1)
 	}
 	h.mu.Lock()
 	before = h.err

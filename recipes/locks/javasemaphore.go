@@ -29,7 +29,7 @@ type javaSemaphore struct {
 func newJavaSemaphore(client *framework.Client, path string, count LeaseCount, opts []SemaphoreOption) (*javaSemaphore, error) {
 	cfg, err := newConfig(opts, SemaphoreOption.applySemaphore)
 	if err == nil && count == nil {
-		err = errNilArgument
+		err = fmt.Errorf("%w: the count is nil", framework.ErrInvalidOption)
 	}
 	if err != nil {
 		return nil, err

@@ -116,8 +116,7 @@ func (l *Lease) Err() error {
 		_ = part.Err() // looks at the clock
 	}
 	if l.hold != nil && l.ctx.Err() == nil {
-		l.hold.node.Check()
-		if err := l.hold.reason(); err != nil {
+		if err := l.hold.check(); err != nil {
 			return err // of a hold that is just ending, one context after the other
 		}
 	}

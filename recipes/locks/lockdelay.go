@@ -72,9 +72,9 @@ func (d *lockDelay) since(holder string) time.Time {
 type delayRecord struct {
 	*lockDelay
 	try     bool
-	busy    func() // called when the delay has not passed
-	name    string // the name of the node that it has written last; "" before
-	version int32  // of the record then
+	busy    func(holder string) // called when the delay has not passed since that node was lost
+	name    string              // the name of the node that it has written last; "" before
+	version int32               // of the record then
 }
 
 // admit writes the record of a contender that is first. During the delay it waits instead. again
@@ -137,7 +137,7 @@ func (r *delayRecord) waitOut(ctx context.Context, node recipeapi.Created, holde
 	if left <= 0 {
 		return true, nil
 	}
-	r.busy()
+	r.busy(holder)
 	if r.try {
 		return false, ErrNotAcquired
 	}

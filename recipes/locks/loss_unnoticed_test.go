@@ -25,8 +25,8 @@ func (h hooked) OnLoss(fn func(recipeapi.Loss)) (remove func()) { return h.onLos
 
 const sessionTimeout = 4 * time.Second
 
-// A lease does not rely on the hook on the session: Err, Bind and a nested Acquire look at the
-// clock and at the session.
+// A lease does not rely on the hook on the session: Err, Bind, a nested Acquire and
+// IsAcquiredInThisProcess look at the clock and at the session.
 func TestLossesThatNobodyNoticed(t *testing.T) {
 	for name, c := range map[string]struct {
 		lose func(s *curatortest.Server, client *framework.Client)
@@ -44,7 +44,7 @@ func TestLossesThatNobodyNoticed(t *testing.T) {
 			time.Sleep(time.Second)
 		}, LossSessionExpired},
 	} {
-		for _, asks := range []string{"Err", "Bind", "Acquire"} {
+		for _, asks := range []string{"Err", "Bind", "Acquire", "IsAcquiredInThisProcess"} {
 			t.Run(name+" "+asks, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { testUnnoticedLoss(t, c.lose, asks, c.want) })
 			})
@@ -70,6 +70,11 @@ func testUnnoticedLoss(t *testing.T, lose func(*curatortest.Server, *framework.C
 		t.Fatal("the hook on the session was called")
 	}
 	switch asks {
+	case "IsAcquiredInThisProcess":
+		if mutex.IsAcquiredInThisProcess() {
+			t.Error("the mutex counts as acquired")
+		}
+		err = context.Cause(lease.ctx)
 	case "Bind":
 		err = context.Cause(lease.Bind(t.Context()))
 	case "Acquire":

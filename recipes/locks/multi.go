@@ -57,6 +57,28 @@ func (m *InterProcessMultiLock) TryAcquire(ctx context.Context) (*Lease, error) 
 	return m.acquire(ctx, false, InterProcessLock.TryAcquire)
 }
 
+// IsAcquiredInThisProcess reports whether the clients that the locks were made with hold all of them,
+// through this object or others; see InterProcessMutex. Of a semaphore one lease is enough. A lock of
+// another package counts as held only if it has this method, too, and it says so.
+//
+// Java: isAcquiredInThisProcess.
+func (m *InterProcessMultiLock) IsAcquiredInThisProcess() bool {
+	return m != nil && len(m.locks) > 0 && !slices.ContainsFunc(m.locks, func(lock InterProcessLock) bool { return !isAcquired(lock) })
+}
+
+// isAcquired asks a lock whether it is held. InterProcessLock has no method for that.
+func isAcquired(lock InterProcessLock) bool {
+	switch l := lock.(type) {
+	case interface{ IsAcquiredInThisProcess() bool }:
+		return !isNilPointer(lock) && l.IsAcquiredInThisProcess()
+	case *InterProcessSemaphore:
+		return l != nil && l.queue.isHeld()
+	case *InterProcessSemaphoreV2:
+		return l != nil && l.s != nil && l.s.leases.isHeld()
+	}
+	return false
+}
+
 func (m *InterProcessMultiLock) acquire(ctx context.Context, wait bool, acquire func(InterProcessLock, context.Context) (*Lease, error)) (lease *Lease, err error) {
 	if m == nil || len(m.locks) == 0 {
 		return nil, errNilArgument
@@ -132,6 +154,9 @@ func (m *InterProcessMultiLock) attempt(ctx, spanCtx context.Context, acquire fu
 
 // telemetryOf returns the telemetry of the first lock that is one of this package.
 func (m *InterProcessMultiLock) telemetryOf() (*telemetry.Telemetry, telemetry.Lock) {
+	if m == nil {
+		return nil, telemetry.Lock{}
+	}
 	for _, lock := range m.locks {
 		if t, _ := observe(lock); t != nil {
 			return t, t.Lock(tracing.KindMulti, "", "")

@@ -75,7 +75,8 @@ func (m *InterProcessMutex) ParticipantNodes(ctx context.Context) ([]string, err
 }
 
 // IsAcquiredInThisProcess reports whether the client that this mutex was made with holds it,
-// through this object or another.
+// through this object or another. It looks at the clock: a hold is over when its deadline has
+// passed, also if nobody has been told yet. It does not talk to the server.
 //
 // Java: isAcquiredInThisProcess.
 func (m *InterProcessMutex) IsAcquiredInThisProcess() bool { return m != nil && m.queue.isHeld() }
@@ -89,5 +90,8 @@ func (m *InterProcessMutex) IsOwnedBy(ctx context.Context) bool {
 }
 
 func (m *InterProcessMutex) telemetryOf() (*telemetry.Telemetry, telemetry.Lock) {
+	if m == nil {
+		return nil, telemetry.Lock{}
+	}
 	return m.queue.telemetryOf()
 }

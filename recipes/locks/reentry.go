@@ -7,6 +7,9 @@ import (
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
+// errNested is why the lease to nest in does not let another in.
+var errNested = errors.New("a lease is nested already")
+
 // errParentOver is returned when the lease to nest in has ended.
 var errParentOver = errors.New("the outer lease has ended")
 
@@ -66,7 +69,7 @@ func (l *Lease) takeSlot(a *acquisition) error {
 	default:
 	}
 	if !a.wait {
-		return fmt.Errorf("%w: a lease is nested already", ErrNotAcquired)
+		return &NotAcquiredError{Holder: l.hold.lock.api.ClientPath(l.hold.node.Path()), Err: errNested}
 	}
 	defer a.lock.logSlowWait(a.site, l.blocking).Stop()
 	select {
@@ -75,7 +78,7 @@ func (l *Lease) takeSlot(a *acquisition) error {
 	case <-l.ctx.Done():
 		return errParentOver
 	case <-a.waitCtx.Done():
-		a.sawBusy(nil)
+		a.sawBusy(a.lock, lockqueue.Name(l.hold.node.Path()), nil)
 		return a.explain(lockqueue.ContextError(a.waitCtx))
 	}
 }

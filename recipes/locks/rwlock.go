@@ -165,7 +165,7 @@ func (l *ReadLock) ParticipantNodes(ctx context.Context) ([]string, error) {
 }
 
 // IsAcquiredInThisProcess reports whether the client that this lock was made with holds it
-// for reading, through this object or another.
+// for reading, through this object or another; see InterProcessMutex.
 //
 // Java: isAcquiredInThisProcess.
 func (l *ReadLock) IsAcquiredInThisProcess() bool { return l != nil && l.queue.isHeld() }
@@ -207,7 +207,7 @@ func (l *WriteLock) ParticipantNodes(ctx context.Context) ([]string, error) {
 }
 
 // IsAcquiredInThisProcess reports whether the client that this lock was made with holds it
-// for writing, through this object or another.
+// for writing, through this object or another; see InterProcessMutex.
 //
 // Java: isAcquiredInThisProcess.
 func (l *WriteLock) IsAcquiredInThisProcess() bool { return l != nil && l.queue.isHeld() }
@@ -225,8 +225,16 @@ func (l *queueLock) side(ctx context.Context) ([]string, error) {
 	return slices.DeleteFunc(nodes, func(node string) bool { return !strings.Contains(lockqueue.Name(node), l.lockName) }), err
 }
 
-func (l *ReadLock) telemetryOf() (*telemetry.Telemetry, telemetry.Lock) { return l.queue.telemetryOf() }
+func (l *ReadLock) telemetryOf() (*telemetry.Telemetry, telemetry.Lock) {
+	if l == nil {
+		return nil, telemetry.Lock{}
+	}
+	return l.queue.telemetryOf()
+}
 
 func (l *WriteLock) telemetryOf() (*telemetry.Telemetry, telemetry.Lock) {
+	if l == nil {
+		return nil, telemetry.Lock{}
+	}
 	return l.queue.telemetryOf()
 }

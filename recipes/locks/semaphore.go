@@ -188,5 +188,8 @@ func withdrawAll(a *acquisition, holds []*hold) {
 }
 
 func (s *InterProcessSemaphore) telemetryOf() (*telemetry.Telemetry, telemetry.Lock) {
+	if s == nil {
+		return nil, telemetry.Lock{}
+	}
 	return s.queue.telemetryOf()
 }

@@ -147,7 +147,8 @@ func (m *InterProcessSemaphoreMutex) acquire(ctx context.Context, wait bool) (*L
 }
 
 // IsAcquiredInThisProcess reports whether the client that this mutex was made with holds it,
-// through this object or another.
+// through this object or another. It looks at the clock: a hold is over when its deadline has
+// passed, also if nobody has been told yet. It does not talk to the server.
 //
 // Java: isAcquiredInThisProcess.
 func (m *InterProcessSemaphoreMutex) IsAcquiredInThisProcess() bool {
@@ -155,9 +156,15 @@ func (m *InterProcessSemaphoreMutex) IsAcquiredInThisProcess() bool {
 }
 
 func (s *InterProcessSemaphoreV2) telemetryOf() (*telemetry.Telemetry, telemetry.Lock) {
+	if s == nil {
+		return nil, telemetry.Lock{}
+	}
 	return s.s.telemetryOf()
 }
 
 func (m *InterProcessSemaphoreMutex) telemetryOf() (*telemetry.Telemetry, telemetry.Lock) {
+	if m == nil {
+		return nil, telemetry.Lock{}
+	}
 	return m.s.telemetryOf()
 }

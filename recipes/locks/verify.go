@@ -60,8 +60,9 @@ var errManyClients = fmt.Errorf("%w: the parts of the lease are of several clien
 
 // Guard commits ops in one transaction that fails, with an error that matches ErrNotHeld, if
 // the lease is not held at that moment. It returns the results of ops. These must be made
-// by the lease's client or a view of it. When the reply is lost, or ctx ends, the transaction
-// may have been applied: see framework.MaybeApplied.
+// by the lease's client or a view of it. When one of ops fails none is applied, and the results
+// beside the error say of each why. When the reply is lost, or ctx ends, the transaction may have
+// been applied: see framework.MaybeApplied.
 //
 // Java has no counterpart.
 func (l *Lease) Guard(ctx context.Context, ops ...framework.Op) ([]framework.OpResult, error) {
@@ -81,15 +82,15 @@ func (l *Lease) Guard(ctx context.Context, ops ...framework.Op) ([]framework.OpR
 	if err == nil {
 		return results[len(holds):], nil
 	}
-	var failed *framework.OpError
-	if errors.As(err, &failed) && failed.Op == "check" && errors.Is(err, framework.ErrNoNode) {
-		for _, h := range holds {
-			if failed.Path == h.lock.api.ClientPath(h.node.Path()) {
-				return nil, h.gone()
-			}
+	if results == nil { // nothing is known of them
+		return nil, fmt.Errorf("lock %s: %w", l.name(), err)
+	}
+	for i, h := range holds {
+		if errors.Is(results[i].Err, framework.ErrNoNode) {
+			return nil, h.gone()
 		}
 	}
-	return nil, fmt.Errorf("lock %s: %w", l.name(), err)
+	return results[len(holds):], fmt.Errorf("lock %s: %w", l.name(), err)
 }
 
 // name returns the path by which errors name the lock.

@@ -3,6 +3,7 @@ package locks_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/go-curator/curator/framework"
@@ -72,8 +73,13 @@ func TestProofWhileHeld(t *testing.T) {
 			t.Errorf("a guard of nothing: %v, %v", results, err)
 		}
 		// What fails by itself is told as it is, and the lease stays.
-		_, err = p.lease.Guard(t.Context(), p.set("newer"), created)
+		results, err = p.lease.Guard(t.Context(), p.set("newer"), created)
 		wantErr(t, err, framework.ErrNodeExists)
+		if len(results) != 2 {
+			t.Fatalf("results %+v", results)
+		}
+		wantErr(t, results[0].Err, framework.ErrRolledBack)
+		wantErr(t, results[1].Err, framework.ErrNodeExists)
 		missing := p.client.TransactionOp().Check().ForPath(p.target + "/missing")
 		_, err = p.lease.Guard(t.Context(), p.set("newer"), missing)
 		wantErr(t, err, framework.ErrNoNode)
@@ -81,6 +87,12 @@ func TestProofWhileHeld(t *testing.T) {
 			t.Errorf("the operations have failed, the lease is held: %v, %v", err, p.lease.Err())
 		}
 		p.written("new")
+		// The first write of a namespace may be one under a lease.
+		view := p.client.UsingNamespace(strings.TrimPrefix(p.b.Path("namespace"), "/"))
+		results, err = p.lease.Guard(t.Context(), view.TransactionOp().Create().ForPath("/first"))
+		if err != nil || results[0].Path != "/first" {
+			t.Errorf("in a namespace that does not exist: %+v, %v", results, err)
+		}
 		p.release(p.lease)
 	})
 }

@@ -20,6 +20,22 @@ import (
 	"github.com/go-curator/curator/retry"
 )
 
+// A reader whose watch somebody else has removed, with all of the client's, sets it again.
+func TestWatchRemovedByOthers(t *testing.T) {
+	onServers(t, func(e *env) {
+		e.set(3)
+		e.start()
+		if err := e.client.Watches().Remove().ForPath(e.t.Context(), e.path, nil); err != nil {
+			e.t.Fatal(err)
+		}
+		e.set(4)
+		e.until(4)
+		e.wantWatches(1)
+		e.close(e.t.Context())
+		e.wantWatches(0)
+	})
+}
+
 // It follows a node that is there, with its sign, its version and what orders it.
 func TestFollow(t *testing.T) {
 	onServers(t, func(e *env) {

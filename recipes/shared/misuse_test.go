@@ -3,6 +3,7 @@ package shared_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/go-curator/curator/framework"
@@ -54,7 +55,8 @@ func TestMisuse(t *testing.T) {
 		"small seed":  {client, "/a", -1<<31 - 1, nil, framework.ErrInvalidOption},
 		"nil option":  {client, "/a", 1, []shared.Option{nil}, framework.ErrInvalidOption},
 	} {
-		if _, err := shared.NewCount(call.client, call.path, call.seed, call.opts...); !errors.Is(err, call.want) {
+		_, err := shared.NewCount(call.client, call.path, call.seed, call.opts...)
+		if !errors.Is(err, call.want) || call.client != client && !strings.Contains(err.Error(), "the client is nil") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -30,6 +30,7 @@ type options struct {
 	warmUp    time.Duration
 	duration  time.Duration
 	servers   int
+	connect   string
 	unsynced  bool
 	distance  time.Duration
 	relayed   bool
@@ -54,6 +55,7 @@ func main() {
 	flag.DurationVar(&o.warmUp, "warm-up", 0, "how long a turn goes on before it counts (1s; 300ms if quick)")
 	flag.DurationVar(&o.duration, "duration", 0, "how long a turn counts (3s; 1s if quick)")
 	flag.IntVar(&o.servers, "ensemble", 1, "how many ZooKeeper servers")
+	flag.StringVar(&o.connect, "connect", "", "measure with these servers, which run already: host:port, separated by commas")
 	flag.BoolVar(&o.unsynced, "no-force-sync", false, "servers answer before their log is on the disk, so that the processor is what counts")
 	flag.DurationVar(&o.distance, "distance", 0, "how long everything takes that is sent, in each direction; without -run, for the workloads where that matters")
 	flag.BoolVar(&o.relayed, "relay", false, "count what foreign peers send, by a relay before each of them that costs them some time")
@@ -68,7 +70,11 @@ func main() {
 	o.setDefaults()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	exit(o.run(ctx, startZooKeeper(o.unsynced)))
+	start := startZooKeeper(o.unsynced)
+	if o.connect != "" {
+		start = runningServers(o.connect)
+	}
+	exit(o.run(ctx, start))
 }
 
 // exit ends the program.

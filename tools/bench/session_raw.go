@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
@@ -16,13 +17,18 @@ import (
 )
 
 // rawSession is a connection without a client: it writes many requests at once, and reads their
-// answers.
+// answers. Between its turns it sends pings, or its session would end.
 type rawSession struct {
 	conn net.Conn
-	in   *bufio.Reader
-	out  []byte
-	xid  int32
+	stop func() // ends the pings
+
+	mu  sync.Mutex // of one exchange
+	in  *bufio.Reader
+	out []byte
+	xid int32
 }
+
+const pingXid = -2
 
 // openRaw opens such a session with the first of the servers.
 func openRaw(ctx context.Context, address string, timeout time.Duration, counter *wire.Counter) (session, error) {
@@ -37,7 +43,38 @@ func openRaw(ctx context.Context, address string, timeout time.Duration, counter
 	if err := s.exchange(1); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
+	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var pings sync.WaitGroup
+	pings.Go(func() { s.keepAlive(life, timeout/3) })
+	s.stop = func() {
+		cancel()
+		pings.Wait()
+	}
 	return s, nil
+}
+
+// keepAlive sends pings until life ends or the connection does, which the next turn will notice.
+func (s *rawSession) keepAlive(life context.Context, interval time.Duration) {
+	every := time.NewTicker(interval)
+	defer every.Stop()
+	for {
+		select {
+		case <-life.Done():
+			return
+		case <-every.C:
+			if s.request(jute.RequestHeader{Xid: pingXid, Op: jute.OpPing}) != nil {
+				return
+			}
+		}
+	}
+}
+
+// request sends a request without a body, and reads the answer.
+func (s *rawSession) request(header jute.RequestHeader) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.frame(header.Append(nil))
+	return s.exchange(1)
 }
 
 // frame adds a frame to what is written next.
@@ -64,6 +101,8 @@ func (s *rawSession) exchange(n int) error {
 
 func (s *rawSession) burst(path string, n int) lock {
 	return reads(func(context.Context) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		for range n {
 			s.xid++
 			header := jute.RequestHeader{Xid: s.xid, Op: jute.OpGetData}
@@ -77,7 +116,6 @@ func (s *rawSession) burst(path string, n int) lock {
 func (s *rawSession) lock(lockKind, string, int) (lock, error) { return nil, errUnsupported }
 
 func (s *rawSession) close() error {
-	header := jute.RequestHeader{Xid: s.xid + 1, Op: jute.OpClose}
-	s.frame(header.Append(nil))
-	return errors.Join(s.exchange(1), s.conn.Close())
+	s.stop()
+	return errors.Join(s.request(jute.RequestHeader{Xid: s.xid + 1, Op: jute.OpClose}), s.conn.Close())
 }

@@ -71,6 +71,9 @@ var tmpl = template.Must(template.New("op").Funcs(template.FuncMap{
 		bytes := func(a spec.Arg) bool { return a.Type == "[]byte" }
 		return uses(op, "...") || uses(op, "[]byte") || slices.ContainsFunc(op.Args, bytes)
 	},
+	"hasStat": func(op spec.Op) bool {
+		return slices.ContainsFunc(op.Mods, func(m spec.Mod) bool { return m.Field == "stat" })
+	},
 	"usesTime": func(op spec.Op) bool { return uses(op, "time.") },
 }).Parse(text))
 

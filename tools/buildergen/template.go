@@ -63,7 +63,7 @@ func (b {{$b}}) {{$terminal}}(ctx context.Context{{params . false}}) {{if .Resul
 	return b.p.do(ctx, b.c{{names .}})
 }
 
-{{wrap (printf "InBackground is %s under the client: it returns as soon as the operation is queued, and calls fn once with the outcome, unless it returns an error itself. Operations are sent in the order of the calls, each after the outcome of the one before. ctx supplies values, such as the trace, but no end: the operation belongs to the client and is joined by Close. The context given to fn ends with the client. A nil fn sends the outcome to CuratorListenable." $terminal)}}
+{{wrap (printf "InBackground is %s under the client: it returns as soon as the operation is queued, and calls fn once with the outcome, unless it returns an error itself. Operations are sent in the order of the calls, each after the outcome of the one before. ctx supplies values, such as the trace, but no end: the operation belongs to the client and is joined by Close. The context given to fn ends with the client. A nil fn sends the outcome to CuratorListenable, as an Event." $terminal)}}
 //
 // Java: inBackground.
 func (b {{$b}}) InBackground(ctx context.Context{{params . true}}, fn func(ctx context.Context{{if .Result}}, result {{.Result}}{{end}}, err error)) error {
@@ -73,12 +73,18 @@ func (b {{$b}}) InBackground(ctx context.Context{{params . true}}, fn func(ctx c
 {{- range .Args}}{{if eq .Type "[]byte"}}
 	{{.Name}} = slices.Clone({{.Name}}) // it is read after the return
 {{- end}}{{end}}
-	return b.c.inBackground(ctx, "{{or .Event (lower .Name)}}", {{if .NoPath}}""{{else}}path{{end}}, func(ctx context.Context) (func(context.Context), error) {
+	return b.c.inBackground(ctx, "{{or .Event (lower .Name)}}", {{if .NoPath}}""{{else}}path{{end}}, func(ctx context.Context, event *Event) func(context.Context) {
+{{- if hasStat .}}
+		if fn == nil && b.p.stat == nil {
+			b.p.stat = new(Stat)
+		}
+{{- end}}
 		{{if .Result}}result, {{end}}err := b.p.do(ctx, b.c{{names .}})
 		if fn == nil {
-			return nil, err
+			event.outcome({{if .Result}}result{{else}}nil{{end}}, {{if hasStat .}}b.p.stat{{else}}nil{{end}}, err)
+			return nil
 		}
-		return func(ctx context.Context) { fn(ctx{{if .Result}}, result{{end}}, err) }, err
+		return func(ctx context.Context) { fn(ctx{{if .Result}}, result{{end}}, err) }
 	})
 }
 {{if .Tx}}

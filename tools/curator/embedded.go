@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"sync"
 	"syscall"
@@ -44,15 +45,16 @@ type embedded struct {
 	closed  bool
 }
 
-// newServer returns an embedded server. Servers follow each other at an address, and
+// newServer returns an embedded server, whose warnings are noted. Servers follow each other at an address, and
 // everything that one of them numbers must be higher than what the one before it did:
 // fencing tokens must rise, and clients turn away from a server that knows less than they
 // have seen. So the microseconds of the clock are counted on; no server does more than one
 // transaction in each. That number fits into the integers that all languages have.
-func newServer() *zkserver.Server {
+func newServer(notes *notes) *zkserver.Server {
 	return zkserver.New(zkserver.Config{
 		TickTime:          embeddedTick,
 		MaxSessionTimeout: embeddedMaxSession,
+		Logger:            slog.New(serverLog{notes: notes}),
 		FirstZxid:         time.Since(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)).Microseconds(),
 	})
 }
@@ -93,7 +95,7 @@ func (e *embedded) serve() (started bool, err error) {
 	case err != nil:
 		return false, fmt.Errorf("%w: %w", errCannotServe, err)
 	}
-	server := newServer()
+	server := newServer(e.notes)
 	e.server = server
 	e.serving.Go(func() {
 		if err := server.Serve(listener); !errors.Is(err, zkserver.ErrServerClosed) {

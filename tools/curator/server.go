@@ -59,7 +59,7 @@ func (p *program) serve(ctx context.Context, address string) error {
 	if _, err := fmt.Fprintf(p.stdout, "%s embedded ZooKeeper server; %s\n", listener.Addr(), keepsNothing); err != nil {
 		return err
 	}
-	_, err = sigs.until(ctx, func(ctx context.Context) error { return serveUntil(ctx, newServer(), listener) })
+	_, err = sigs.until(ctx, func(ctx context.Context) error { return serveUntil(ctx, newServer(p.notes), listener) })
 	return err
 }
 

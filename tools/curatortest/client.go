@@ -22,6 +22,7 @@ const closeTimeout = 10 * time.Second
 // The client does nothing by itself that a test could take for its own requests: it has
 // framework.WithoutEnsembleTracker.
 func (s *Server) Client(tb TB, opts ...framework.Option) *framework.Client {
+	mustHaveTB(tb, "Server.Client")
 	tb.Helper()
 	opts = append([]framework.Option{framework.WithDialer(s.DialContext), framework.WithoutEnsembleTracker()}, opts...)
 	return NewClient(tb, s.ConnectString(), opts...)
@@ -30,6 +31,7 @@ func (s *Server) Client(tb TB, opts ...framework.Option) *framework.Client {
 // Client is Server.Client for an ensemble. It stays behind the proxies, whatever the servers
 // say of themselves.
 func (e *Ensemble) Client(tb TB, opts ...framework.Option) *framework.Client {
+	mustHaveTB(tb, "Ensemble.Client")
 	tb.Helper()
 	opts = append([]framework.Option{framework.WithoutEnsembleTracker()}, opts...)
 	return NewClient(tb, e.ConnectString(), opts...)
@@ -37,6 +39,7 @@ func (e *Ensemble) Client(tb TB, opts ...framework.Option) *framework.Client {
 
 // NewClient is Server.Client for a server of any origin, and leaves all options to the test.
 func NewClient(tb TB, connectString string, opts ...framework.Option) *framework.Client {
+	mustHaveTB(tb, "NewClient")
 	tb.Helper()
 	policy := retry.BoundedExponentialBackoff(50*time.Millisecond, time.Second, 10)
 	client, err := framework.NewClient(connectString, policy, opts...)

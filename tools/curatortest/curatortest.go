@@ -23,6 +23,7 @@ type Server struct {
 
 // Start starts a server and stops it at the end of the test.
 func Start(tb TB, opts ...Option) *Server {
+	mustHaveTB(tb, "Start")
 	tb.Helper()
 	s, err := New(opts...)
 	if err != nil {
@@ -45,6 +46,11 @@ func New(opts ...Option) (*Server, error) {
 	}
 	s := &Server{noTest: &noTest{}, zookeeper: zkserver.New(c.zookeeper)}
 	s.tb = s.noTest
+	for _, n := range c.nodes {
+		if err := refusedNode(n, s.zookeeper.Create(n.path, []byte(n.data))); err != nil {
+			return nil, err
+		}
+	}
 	var listener net.Listener
 	if c.virtual {
 		memory := newMemoryListener()

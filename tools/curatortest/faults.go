@@ -2,35 +2,10 @@ package curatortest
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/go-curator/curator/internal/zkserver"
 )
-
-// Direction is a direction of the network.
-type Direction int
-
-// The directions.
-const (
-	Both Direction = iota
-	ToServer
-	ToClient
-)
-
-// String returns the direction's name.
-func (d Direction) String() string {
-	switch d {
-	case Both:
-		return "Both"
-	case ToServer:
-		return "ToServer"
-	case ToClient:
-		return "ToClient"
-	default:
-		return fmt.Sprintf("Direction(%d)", int(d))
-	}
-}
 
 // untilEnd has undo called at the end of the test, and returns it.
 func (s *Server) untilEnd(undo func()) func() {
@@ -42,7 +17,8 @@ func (s *Server) untilEnd(undo func()) func() {
 // framework.Client.SessionID.
 func (s *Server) ExpireSession(id int64) { s.zookeeper.ExpireSession(id) }
 
-// Disconnect closes every connection; clients reconnect.
+// Disconnect closes every connection at once, also while the server is paused; clients
+// reconnect.
 func (s *Server) Disconnect() { s.zookeeper.Disconnect(0) }
 
 // DisconnectSession closes the connection of a session, if it has one.
@@ -60,6 +36,10 @@ func (s *Server) Refuse() (accept func()) { return s.untilEnd(s.zookeeper.Refuse
 // until heal is called or the test ends. As in a real network, where what is lost is sent
 // again, what was on its way arrives late.
 func (s *Server) Partition(d Direction) (heal func()) {
+	s.tb.Helper()
+	if !checkDirection(s.tb, "Partition", d) {
+		return func() {}
+	}
 	return s.untilEnd(s.zookeeper.Partition(zkserver.Direction(d)))
 }
 
@@ -68,7 +48,8 @@ func (s *Server) Partition(d Direction) (heal func()) {
 // session: a client that is cut off does not learn of its end. See
 // framework.Client.SessionID; an id of 0 is ignored.
 func (s *Server) PartitionSession(id int64, d Direction) (heal func()) {
-	if id == 0 {
+	s.tb.Helper()
+	if id == 0 || !checkDirection(s.tb, "PartitionSession", d) {
 		return func() {}
 	}
 	return s.untilEnd(s.zookeeper.PartitionSession(id, zkserver.Direction(d)))
@@ -94,52 +75,33 @@ func (s *Server) AdvanceClock(d time.Duration) {
 // Pause stops the server, as SIGSTOP would, until resume is called or the test ends.
 // Connecting still succeeds, as it does to a stopped process. Time goes on: a session
 // whose timeout passes meanwhile may end at the resume, even if requests of its client wait.
+// Stop and Restart end a pause.
 func (s *Server) Pause() (resume func()) { return s.untilEnd(s.zookeeper.Pause()) }
 
+// Stop stops the server until Start: its connections end, and dialing is refused. Data and
+// sessions stay, and no session ends meanwhile; Get and its kin still look at them. A server
+// that listens keeps its port, so that nobody else gets it: connections to it are closed at
+// once. Java: TestingServer.stop.
+func (s *Server) Stop() { s.zookeeper.Stop() }
+
+// Start starts the server again after Stop, with its data and sessions, each of which has its
+// full timeout anew. Watches are gone. It does nothing if the server is not stopped; a server
+// that was closed stays closed, and the test fails. Java: TestingServer.restart.
+func (s *Server) Start() {
+	s.tb.Helper()
+	if !s.zookeeper.Start() {
+		s.tb.Fatalf("start: the server was closed")
+	}
+}
+
 // Restart stops the server and starts it again with its data and sessions, each of which
-// has its full timeout anew.
+// has its full timeout anew. It is Stop and Start. Java: TestingServer.restart.
 func (s *Server) Restart() { s.zookeeper.Restart(true) }
 
 // RestartEmpty stops the server and starts it again without its data and sessions, as if
 // its disk had been lost. As by ZooKeeper, clients that have seen a later state are turned
 // away until the new server gets as far.
 func (s *Server) RestartEmpty() { s.zookeeper.Restart(false) }
-
-// Rule picks requests and says what happens to them.
-type Rule struct {
-	// Op is the operation: "create", "delete", "getData", "multi". "create",
-	// "getChildren" and "setWatches" are their later forms, such as create2, too;
-	// "createSession" is a client's handshake. "" is any but createSession and ping.
-	Op string
-	// Path is a path, or a prefix that ends in /** and means everything below; "" is any.
-	// A multi is picked if one of its operations is on the path. A sequential create has
-	// the path that the client sends, without the number.
-	Path string
-	// SessionID is the session; 0 is any.
-	SessionID int64
-	// Times is how often; 0 is once.
-	Times int
-	// Do is what happens.
-	Do Fate
-}
-
-// Fate is what happens to a request.
-type Fate struct {
-	fate zkserver.Fate
-	err  error // of Fail, whose code is looked up by Inject
-}
-
-// Delay answers d later. What the connection is sent after that waits behind the answer.
-func Delay(d time.Duration) Fate { return Fate{fate: zkserver.Delay(d)} }
-
-// Fail answers with err, one of package framework's, and does not do the request.
-func Fail(err error) Fate { return Fate{err: err} }
-
-// CutBefore closes the connection without applying the request.
-func CutBefore() Fate { return Fate{fate: zkserver.CutBefore()} }
-
-// CutAfter applies the request and closes the connection without answering.
-func CutAfter() Fate { return Fate{fate: zkserver.CutAfter()} }
 
 // coded is an error that a server can answer with.
 type coded interface {
@@ -152,13 +114,18 @@ type coded interface {
 // happened. Rules are tried in the order in which they were injected. At the end of the
 // test the rule is removed.
 //
-// A rule to Fail with an error that no server sends matches nothing, and fails the test.
+// A rule that no request can ever meet, because there is no such operation, path or error,
+// fails the test.
 func (s *Server) Inject(rule Rule) (hit func() bool) {
+	s.tb.Helper()
+	if why := rule.mistake(); why != "" {
+		s.tb.Fatalf("inject: %s", why)
+		return func() bool { return false }
+	}
 	fate := rule.Do.fate
 	if err := rule.Do.err; err != nil {
 		var sent coded
 		if !errors.As(err, &sent) {
-			s.tb.Helper()
 			s.tb.Fatalf("inject: no server sends the error %q", err)
 			return func() bool { return false }
 		}

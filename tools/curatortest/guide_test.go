@@ -149,3 +149,34 @@ func TestGuide(t *testing.T) {
 		}
 	}
 }
+
+func TestWorkerRegistersAgain(t *testing.T) {
+	for name, start := range map[string]func(t *testing.T) curatortest.ZooKeeper{
+		"embedded": func(t *testing.T) curatortest.ZooKeeper { return curatortest.Start(t) },
+		"real":     func(t *testing.T) curatortest.ZooKeeper { return curatortest.Real(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			zk := start(t)
+			client := zk.Client(t)
+			register(t, client)
+
+			zk.Restart() // the session goes on
+			if exists, err := client.CheckExists().ForPath(t.Context(), "/worker"); err != nil || !exists {
+				t.Errorf("after a restart: %t, %v", exists, err)
+			}
+			zk.ExpireSession(client.SessionID())
+			if exists, err := client.CheckExists().ForPath(t.Context(), "/worker"); err != nil || exists {
+				t.Errorf("after the session's end: %t, %v", exists, err)
+			}
+			register(t, client)
+		})
+	}
+}
+
+// register makes the ephemeral node of these tests; it fails if it is there.
+func register(t *testing.T, client *framework.Client) {
+	t.Helper()
+	if _, err := client.Create().WithMode(framework.Ephemeral).ForPath(t.Context(), "/worker"); err != nil {
+		t.Fatal(err)
+	}
+}

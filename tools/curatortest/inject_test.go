@@ -143,7 +143,6 @@ func TestInjectMatches(t *testing.T) {
 		"any but ping":               {curatortest.Rule{}, jute.OpPing, nil, false},
 		"ping":                       {curatortest.Rule{Op: "ping"}, jute.OpPing, nil, true},
 		"another operation":          {curatortest.Rule{Op: "getData"}, jute.OpExists, read("/a"), false},
-		"no such operation":          {curatortest.Rule{Op: "none"}, jute.OpExists, read("/a"), false},
 		"later form":                 {curatortest.Rule{Op: "getChildren"}, jute.OpGetChildren2, read("/a"), true},
 		"only the later form":        {curatortest.Rule{Op: "getChildren2"}, jute.OpGetChildren, read("/a"), false},
 		"path":                       {curatortest.Rule{Path: "/a"}, jute.OpExists, read("/a"), true},

@@ -26,6 +26,10 @@ type Link struct {
 // Clients returns the link between clients and this server, in the given direction. The port for
 // TLS is part of it: see WithTLS.
 func (m *Member) Clients(d Direction) Link {
+	m.ensemble.tb.Helper()
+	if !checkDirection(m.ensemble.tb, "Clients", d) {
+		return Link{tb: m.ensemble.tb}
+	}
 	link := Link{m.ensemble.tb, []proxyWay{{m.proxy, d, clientPort}}}
 	if m.secure != nil {
 		link.ways = append(link.ways, proxyWay{m.secure, d, clientPort})
@@ -158,7 +162,10 @@ func (l Link) each(damage func(proxyWay) (heal func())) (heal func()) {
 // without closing connections, until heal is called or the test ends. What was on its way
 // arrives late. Between the servers of an ensemble nothing changes: see Isolate. It is
 // Clients(d).Silence().
-func (m *Member) Partition(d Direction) (heal func()) { return m.Clients(d).Silence() }
+func (m *Member) Partition(d Direction) (heal func()) {
+	m.ensemble.tb.Helper()
+	return m.Clients(d).Silence()
+}
 
 // Isolate lets nothing through between this server and the other ones of its ensemble,
 // without closing connections, until heal is called or the test ends. Clients still reach

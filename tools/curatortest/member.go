@@ -24,6 +24,7 @@ func newMember(e *Ensemble, s setup) (*Member, error) {
 		return nil, err
 	}
 	p.delay(Both, s.latency)
+	p.greeted = e.granted.add
 	p.start()
 	m := &Member{ensemble: e, setup: s, proxy: p}
 	if s.extras.securePort == 0 {
@@ -41,22 +42,50 @@ func newMember(e *Ensemble, s setup) (*Member, error) {
 // ConnectString names this server alone.
 func (m *Member) ConnectString() string { return m.proxy.address() }
 
-// Kill ends the server's process at once; Restart starts it again.
+// Kill ends the server's process at once; Start or Restart starts it again.
+// Java: TestingCluster.killServer.
 func (m *Member) Kill() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.process.Kill()
 }
 
-// Stop asks the server to end, and waits until it has; Restart starts it again.
+// Stop asks the server to end, and waits until it has; Start or Restart starts it again.
 func (m *Member) Stop() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	stopServer(m.process)
 }
 
+// Start starts the server, with the data that it had, unless it runs, and waits until it serves:
+// in an ensemble, most of the others must run for that. See Ensemble.Start for all of them.
+func (m *Member) Start() {
+	m.ensemble.tb.Helper()
+	err := m.launchStopped()
+	if err == nil {
+		err = m.awaitServing()
+	}
+	if err != nil {
+		m.ensemble.tb.Fatalf("start ZooKeeper: %v", err)
+	}
+}
+
+// launchStopped starts the process unless it runs.
+func (m *Member) launchStopped() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.process != nil {
+		select {
+		case <-m.process.Ended():
+		default:
+			return nil
+		}
+	}
+	return m.launch()
+}
+
 // Restart starts the server, after stopping it if it runs, and waits until it serves. It
-// has the data that it had.
+// has the data that it had. Java: TestingCluster.restartServer.
 func (m *Member) Restart() {
 	m.ensemble.tb.Helper()
 	m.mu.Lock()

@@ -4,8 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkserver"
 )
 
@@ -22,7 +26,9 @@ type config struct {
 	reconfig   bool
 	listen     string
 	ticks      ticks
-	realOnly   string // the first option that only a real server has
+	nodes      []node            // those that servers start with, parents first
+	settings   map[string]string // of a real server's configuration
+	realOnly   string            // the first option that only a real server has
 	err        error
 }
 
@@ -121,6 +127,75 @@ func WithListen(address string) Option {
 		}
 		c.listen = address
 	})
+}
+
+// WithNodes has the server, or the ensemble, start with nodes: data by path. They are
+// persistent, everybody may do everything with them, and nodes above them that are not named
+// are made without data. RestartEmpty takes them away. Options add to each other.
+//
+// The root and what is below /zookeeper cannot be given, nor can servers [WithSASLRequired]
+// have it. A path that ZooKeeper refuses is an error of the start.
+func WithNodes(nodes map[string]string) Option {
+	given := maps.Clone(nodes)
+	return option(func(c *config) {
+		all := map[string]string{}
+		for _, n := range c.nodes {
+			all[n.path] = n.data
+		}
+		maps.Copy(all, given)
+		made, why := newNodes(all)
+		if why != "" {
+			c.invalid("WithNodes", why)
+		}
+		c.nodes = made
+	})
+}
+
+// refusedNode is the error about a node that a server does not take.
+func refusedNode(n node, code jute.Code) error {
+	if code == jute.CodeOK {
+		return nil
+	}
+	return fmt.Errorf("%w: WithNodes: %q is no path, or cannot be created (%d)", ErrInvalidOption, n.path, code)
+}
+
+// WithSettings adds lines to the configuration of real servers, zoo.cfg, by their names, such
+// as maxClientCnxns or snapCount. They win over this package's own, but for those that it needs
+// to run servers: ports, addresses, folders, members. It is for real servers only: an embedded
+// server refuses it. Java: the custom properties of InstanceSpec.
+func WithSettings(settings map[string]string) Option {
+	given := maps.Clone(settings)
+	return option(func(c *config) {
+		c.realOnly = cmp.Or(c.realOnly, "WithSettings")
+		for name, value := range given {
+			if why := settingMistake(name, value); why != "" {
+				c.invalid("WithSettings", why)
+			}
+		}
+		if c.settings == nil {
+			c.settings = map[string]string{}
+		}
+		maps.Copy(c.settings, given)
+	})
+}
+
+// ownSettings are those that servers could not run without.
+var ownSettings = []string{
+	"dataDir", "dataLogDir", "clientPort", "clientPortAddress", "secureClientPort", "secureClientPortAddress",
+	"4lw.commands.whitelist", "admin.enableServer", "dynamicConfigFile", "standaloneEnabled", "reconfigEnabled",
+}
+
+// settingMistake returns why a line cannot be in a server's configuration, or "".
+func settingMistake(name, value string) string {
+	switch {
+	case name == "" || strings.ContainsAny(name, " \t\r\n=:#!\\"):
+		return fmt.Sprintf("%q is no name of a setting", name)
+	case strings.ContainsAny(value, "\r\n"):
+		return fmt.Sprintf("the value of %s has more than one line", name)
+	case slices.Contains(ownSettings, name) || strings.HasPrefix(name, "server."):
+		return name + " is set by this package"
+	}
+	return ""
 }
 
 // WithLatency makes the network between clients and the server slow: all that is sent takes

@@ -20,6 +20,7 @@ type proxy struct {
 	toServer way
 	toClient way
 	opening  opening       // nil if nothing is to be changed
+	greeted  greeted       // nil if nobody wants to know
 	patience time.Duration // with a target that does not listen yet
 
 	done chan struct{} // closed by close
@@ -27,7 +28,7 @@ type proxy struct {
 
 	mu       sync.Mutex
 	passages map[*passage]struct{}
-	resets   int // while it is above 0, new connections are refused
+	refusing int // while it is above 0, new connections are refused
 	closed   bool
 }
 
@@ -97,7 +98,7 @@ func (p *proxy) delay(d Direction, by time.Duration) (heal func()) {
 func (p *proxy) reset(d Direction) (heal func()) {
 	open := p.hold(d)
 	p.mu.Lock()
-	p.resets++
+	p.refusing++
 	var senders []net.Conn
 	for c := range p.passages {
 		c.reset.Store(true)
@@ -114,10 +115,32 @@ func (p *proxy) reset(d Direction) (heal func()) {
 	}
 	return sync.OnceFunc(func() {
 		p.mu.Lock()
-		p.resets--
+		p.refusing--
 		p.mu.Unlock()
 		open()
 	})
+}
+
+// refuse ends new connections at once until accept is called, which may be called more than
+// once.
+func (p *proxy) refuse() (accept func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refusing++
+	return sync.OnceFunc(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.refusing--
+	})
+}
+
+// disconnect ends every connection at both ends.
+func (p *proxy) disconnect() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.passages {
+		c.close()
+	}
 }
 
 // inOrder returns a function that calls the given ones.
@@ -169,11 +192,11 @@ func (p *proxy) accept() {
 }
 
 // admit notes a client's connection. It refuses it, and returns nil, if the proxy is closed or
-// connections are reset.
+// connections are refused.
 func (p *proxy) admit(client net.Conn) *passage {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || p.resets > 0 {
+	if p.closed || p.refusing > 0 {
 		abort(client)
 		return nil
 	}
@@ -228,7 +251,11 @@ func (p *proxy) connect(c *passage) {
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() { p.pass(c, server, client, &p.toServer) })
-	wg.Go(func() { p.pass(c, c.client, server, &p.toClient) })
+	answers := io.Reader(server)
+	if p.greeted != nil {
+		answers = &greeting{Reader: server, tell: p.greeted}
+	}
+	wg.Go(func() { p.pass(c, c.client, answers, &p.toClient) })
 	wg.Wait()
 }
 

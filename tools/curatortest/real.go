@@ -4,9 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
-	"strings"
-	"sync"
 	"time"
 )
 
@@ -16,19 +13,6 @@ const (
 	realContainerCheck = time.Second
 )
 
-// Ensemble is one or more real ZooKeeper servers, each behind a proxy through which its
-// network can be broken. It has no method to expire a session: that is up to the servers,
-// and takes a partition, or a client that is stopped, and time.
-type Ensemble struct {
-	tb      TB
-	noTest  *noTest // what tb is if NewReal started the servers
-	dir     string
-	members []*Member
-	peers   *wiring // nil for one server
-
-	authority *authority // nil without TLS
-}
-
 // Real starts one real server from ZOOKEEPER_HOME or the distribution's jars, and stops it
 // at the end of the test. It has a tick of 500 ms and keeps its data in a temporary folder.
 // The options of [Start] are good for it, but for Virtual and WithListen.
@@ -36,6 +20,7 @@ type Ensemble struct {
 // Without ZooKeeper on the machine it says what to install: the test fails if the
 // environment variable CI is "true", and is skipped otherwise.
 func Real(tb TB, opts ...Option) *Ensemble {
+	mustHaveTB(tb, "Real")
 	tb.Helper()
 	return startReal(tb, 1, opts)
 }
@@ -43,6 +28,7 @@ func Real(tb TB, opts ...Option) *Ensemble {
 // RealEnsemble starts n real servers that form an ensemble, and waits until each of them
 // serves; else it is as Real.
 func RealEnsemble(tb TB, n int, opts ...Option) *Ensemble {
+	mustHaveTB(tb, "RealEnsemble")
 	tb.Helper()
 	return startReal(tb, n, opts)
 }
@@ -85,6 +71,9 @@ func newEnsemble(n int, opts []Option) (*Ensemble, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("%w: %d servers", ErrInvalidOption, n)
 	}
+	if c.security.saslRequired && len(c.nodes) > 0 {
+		return nil, fmt.Errorf("%w: WithNodes: servers WithSASLRequired let nobody make nodes who has no name", ErrInvalidOption)
+	}
 	if option, why := c.security.mistake(n); why != "" {
 		return nil, fmt.Errorf("%w: %s: %s", ErrInvalidOption, option, why)
 	}
@@ -97,7 +86,7 @@ func newEnsemble(n int, opts []Option) (*Ensemble, error) {
 	}
 	for attempt := 1; ; attempt++ {
 		e, err := tryEnsemble(in, n, c)
-		if err == nil || attempt == 3 {
+		if err == nil || attempt == 3 || errors.Is(err, ErrInvalidOption) {
 			return e, err
 		}
 	}
@@ -116,6 +105,9 @@ func tryEnsemble(in installation, n int, c config) (*Ensemble, error) {
 	if err == nil {
 		err = e.start(setups)
 	}
+	if err == nil {
+		err = e.create(c.nodes)
+	}
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -131,62 +123,5 @@ func (e *Ensemble) start(setups []setup) error {
 		}
 		e.members = append(e.members, m)
 	}
-	for _, m := range e.members {
-		if err := m.launch(); err != nil {
-			return err
-		}
-	}
-	for _, m := range e.members {
-		if err := m.awaitServing(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Close stops the servers and removes their data. It can be called more than once. Its
-// error tells, too, what went wrong before where there was no test to fail.
-func (e *Ensemble) Close() error {
-	var wg sync.WaitGroup
-	for _, m := range e.members {
-		wg.Go(m.close)
-	}
-	wg.Wait()
-	if e.peers != nil {
-		e.peers.close()
-	}
-	return errors.Join(os.RemoveAll(e.dir), e.noTest.err())
-}
-
-// ConnectString names every server.
-func (e *Ensemble) ConnectString() string {
-	var addresses []string
-	for _, m := range e.members {
-		addresses = append(addresses, m.ConnectString())
-	}
-	return strings.Join(addresses, ",")
-}
-
-// Member returns server i, from 0.
-func (e *Ensemble) Member(i int) *Member { return e.members[i] }
-
-// Members returns every server, in the order of their numbers.
-func (e *Ensemble) Members() []*Member { return slices.Clone(e.members) }
-
-// Leader returns the leader: the one server, if there is no other. It waits for an
-// election that is under way. While two servers take themselves for the leader, one of which
-// was deposed, it returns either: see Member.Mode.
-func (e *Ensemble) Leader() *Member {
-	e.tb.Helper()
-	ticker := time.NewTicker(20 * time.Millisecond)
-	defer ticker.Stop()
-	for end := time.Now().Add(startTimeout); time.Now().Before(end); <-ticker.C {
-		for _, m := range e.members {
-			if mode := m.Mode(); mode != "" && mode != "follower" {
-				return m
-			}
-		}
-	}
-	e.tb.Fatalf("no leader of ZooKeeper after %v", startTimeout)
-	return e.members[0]
+	return e.startStopped()
 }

@@ -3,9 +3,11 @@ package curatortest
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -117,6 +119,9 @@ standaloneEnabled=true
 		settings += "reconfigEnabled=true\n"
 	}
 	settings += s.extras.settings
+	for _, name := range slices.Sorted(maps.Keys(c.settings)) { // of two lines the later one counts
+		settings += fmt.Sprintf("%s=%s\n", name, c.settings[name])
+	}
 	if err := s.extras.write(s.dir); err != nil {
 		return err
 	}

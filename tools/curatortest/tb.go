@@ -43,3 +43,10 @@ func (n *noTest) err() error {
 	defer n.mu.Unlock()
 	return errors.Join(n.failures...)
 }
+
+// mustHaveTB ends a test that passes no testing.TB: there is nobody else to tell.
+func mustHaveTB(tb TB, call string) {
+	if tb == nil {
+		panic("curatortest: " + call + ": tb is nil")
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -90,6 +91,20 @@ func (w pingWatch) dial(ctx context.Context, network, address string) (net.Conn,
 		return nil, err
 	}
 	return pingConn{conn, w}, nil
+}
+
+type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// onlyTo has dial refuse all servers but one, until release is called.
+func onlyTo(server string, dial dialFunc) (restricted dialFunc, release func()) {
+	var released atomic.Bool
+	restricted = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if !released.Load() && address != server {
+			return nil, fmt.Errorf("not to %s yet", address)
+		}
+		return dial(ctx, network, address)
+	}
+	return restricted, func() { released.Store(true) }
 }
 
 // await waits for the answer to a ping that comes from now on. It is an error if none comes for a

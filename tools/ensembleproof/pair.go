@@ -18,6 +18,7 @@ import (
 type pair struct {
 	verdict.Pair
 	rule    rule
+	moves   bool // X may go to another server
 	policy  policy
 	timeout time.Duration // of X's session, as it is
 	path    string        // of the lock
@@ -30,9 +31,14 @@ type pair struct {
 }
 
 // hold starts X and has it take the lock.
-func (p *pair) hold(ctx context.Context, servers []*curatortest.Member) error {
+func (p *pair) hold(ctx context.Context, at places) error {
+	dial, release := p.pings.dial, func() {}
+	if at.first != nil {
+		dial, release = onlyTo(at.first.ConnectString(), dial)
+	}
+	defer release()
 	var err error
-	p.x, err = newClient(ctx, p.rule, servers, p.timeout, framework.WithErrorPolicy(p.policy.state), framework.WithDialer(p.pings.dial))
+	p.x, err = newClient(ctx, p.rule, at.holders, p.timeout, framework.WithErrorPolicy(p.policy.state), framework.WithDialer(dial))
 	if err != nil {
 		return fmt.Errorf("start a holder: %w", err)
 	}
@@ -70,11 +76,16 @@ func awaitQueued(ctx context.Context, mutex *locks.InterProcessMutex) error {
 	}
 }
 
-// watchHolder notes when the context of X's lease ends, and returns then, or when ctx ends.
+// watchHolder notes when the context of X's lease ends, and returns then, or when ctx ends. An X
+// that may move to another server gives the lock back then: its session lives on, and with it the
+// node, so that Y would wait for ever.
 func (p *pair) watchHolder(ctx context.Context, now func() time.Duration) {
 	select {
 	case <-p.held.Context().Done():
 		p.Ended = now()
+		if p.moves {
+			_ = release(ctx, p.held) // close repeats it, and returns its error
+		}
 	case <-ctx.Done():
 	}
 }

@@ -2,10 +2,8 @@ package main
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"time"
 
-	"github.com/go-curator/curator/tools/curatortest"
 	"github.com/go-curator/curator/tools/ensembleproof/internal/verdict"
 )
 
@@ -47,33 +45,6 @@ type report struct {
 	took     time.Duration
 }
 
-// places says which servers have which part in a round.
-type places struct {
-	leader, faulty   *curatortest.Member
-	holders, waiters []*curatortest.Member
-}
-
-// place gives the servers their parts.
-func (r *round) place(s *servers, random *rand.Rand) places {
-	leader := s.Leader()
-	var followers []*curatortest.Member
-	for _, m := range s.Members() {
-		if m != leader {
-			followers = append(followers, m)
-		}
-	}
-	i := random.IntN(len(followers))
-	faulty, other := followers[i], followers[1-i]
-	switch r.scenario.holders {
-	case onLeader:
-		return places{leader, leader, []*curatortest.Member{leader}, followers}
-	case everywhere:
-		return places{leader, leader, s.Members(), s.Members()}
-	default:
-		return places{leader, faulty, []*curatortest.Member{faulty}, []*curatortest.Member{leader, other}}
-	}
-}
-
 // newPairs returns pairs for every policy and timeout, none of which is started.
 func (r *round) newPairs() []*pair {
 	var pairs []*pair
@@ -82,7 +53,7 @@ func (r *round) newPairs() []*pair {
 			for range r.pairs {
 				pairs = append(pairs, &pair{
 					Pair: verdict.Pair{Case: verdict.Case{Scenario: r.scenario.name, Policy: policy.name, Timeout: timeout}},
-					rule: r.rule, policy: policy, timeout: timeout / time.Duration(r.scale),
+					rule: r.rule, moves: r.scenario.moves, policy: policy, timeout: timeout / time.Duration(r.scale),
 					path:  fmt.Sprintf("/round-%d/lock-%d", r.number, len(pairs)),
 					pings: make(pingWatch),
 				})

@@ -15,7 +15,7 @@ import (
 func (r *round) run(ctx context.Context, s *servers, now func() time.Duration) (rep report, err error) {
 	start := now()
 	random := rand.New(rand.NewPCG(r.seed, uint64(r.number)))
-	at := r.place(s, random)
+	at := r.scenario.place(s, random)
 	shortest, _ := r.timeout()
 	pairs := r.newPairs()
 	pinging := pairs[random.IntN(len(pairs))]
@@ -56,7 +56,7 @@ func (r *round) start(ctx context.Context, pairs []*pair, at places, random *ran
 	mutexes := make([]*locks.InterProcessMutex, len(pairs))
 	return mutexes, together(ctx, pairs, func(ctx context.Context, i int, p *pair) (err error) {
 		if err = wait.For(ctx, offsets[i]); err == nil {
-			err = p.hold(ctx, at.holders)
+			err = p.hold(ctx, at)
 		}
 		if err == nil {
 			mutexes[i], err = p.join(ctx, at.waiters, longest*r.tick())

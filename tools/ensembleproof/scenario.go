@@ -18,6 +18,7 @@ type scenario struct {
 	apart     bool  // each timeout has rounds of its own
 	fullScale bool  // time is not scaled
 	passes    bool  // the fault is over when it returns, and no lease is to be lost by it
+	moves     bool  // holders know all servers, and may go to another one
 }
 
 // place is where holders are connected.
@@ -47,6 +48,9 @@ func scenarios() []scenario {
 		{name: "G", what: "a follower that lags by up to a tick, then A", holders: onFollower, fault: whenLagging(cutOff)},
 		{name: "HA", what: "A with timeouts from 2 to 20 ticks", holders: onFollower, fault: cutOff, ticks: manyTicks},
 		{name: "HC", what: "C with timeouts from 2 to 20 ticks", holders: onFollower, fault: thenSilent(cutOff), ticks: manyTicks},
+		{name: "MA", what: "as A, and the holder knows all servers", holders: onFollower, fault: cutOff, moves: true},
+		{name: "MC", what: "as C, and the holder knows all servers", holders: onFollower, fault: thenSilent(cutOff), moves: true},
+		{name: "MD", what: "as D, and the holder knows all servers", holders: onLeader, fault: depose, moves: true},
 		{name: "K", what: "the leader killed and restarted, at full scale", holders: everywhere, fault: restartLeader, fullScale: true, passes: true},
 		{name: "L", what: "a fault that heals within 0.26 T", holders: onFollower, fault: passing, apart: true, passes: true},
 	}

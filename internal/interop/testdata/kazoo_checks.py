@@ -81,6 +81,14 @@ def check_nodes(client):
     client.delete(nodes, recursive=True)
 
 
+def check_version(client):
+    version = client.server_version()
+    same("major version", 3, version[0])
+    lines = client.command(b"srvr").splitlines()
+    same("srvr", "Zookeeper version: " + ".".join(map(str, version)) + "-", lines[0].split("-")[0] + "-")
+    same("mode", True, "Mode: standalone" in lines)
+
+
 def check_transaction(client):
     node = root + "/transaction"
     transaction = client.transaction()
@@ -217,7 +225,7 @@ def main():
     logging.basicConfig(level=logging.WARNING)
     client = connect()
     client.create(root)
-    for check in (check_nodes, check_transaction, check_acl, check_lock, check_election,
+    for check in (check_nodes, check_version, check_transaction, check_acl, check_lock, check_election,
                   check_semaphore, check_watches):
         check(client)
         print(check.__name__, flush=True)

@@ -53,9 +53,9 @@ type Spec struct {
 	// Admit is called before the contender is granted. With again it looks at the queue once
 	// more. Nil admits.
 	Admit func(ctx context.Context, node recipeapi.Created) (again bool, err error)
-	// OnBusy is called when others are seen ahead, with the paths of the nodes that are
-	// waited for. Nil does nothing.
-	OnBusy func(behind []string)
+	// OnBusy is called when others are seen ahead, with the name of the first node in the queue
+	// and the paths of the nodes that are waited for. Nil does nothing.
+	OnBusy func(first string, behind []string)
 	// GiveUp returns what goes with the delete of a node that is given up. Nil is nothing.
 	GiveUp func(node recipeapi.Created) recipeapi.Release
 	// Unwatched is that of ephemeral.Config.

@@ -41,7 +41,7 @@ func (c *Contender) look(ctx context.Context) (phase, error) {
 	if decision.Admitted {
 		return grant, nil
 	}
-	c.waitFor(decision, slices.Index(queue, own))
+	c.waitFor(decision, queue, own)
 	if c.byChildren {
 		c.decidedOn = slices.Sorted(slices.Values(names))
 	}
@@ -63,15 +63,25 @@ func (c *Contender) children(ctx context.Context) (names []string, err error) {
 }
 
 // waitFor keeps what the decision says must change. The rest of the queue is not kept.
-func (c *Contender) waitFor(d Decision, ahead int) {
-	c.byChildren, c.behindAll, c.behind = d.Children, len(d.Behind) == ahead, nil
+func (c *Contender) waitFor(d Decision, queue []string, own string) {
+	c.byChildren, c.behindAll, c.behind = d.Children, len(d.Behind) == slices.Index(queue, own), nil
 	c.next = d.Next && !c.spec.Client.Made(d.Behind[0])
 	for _, name := range d.Behind {
 		c.behind = append(c.behind, c.spec.FullDir+"/"+name)
 	}
-	if c.spec.OnBusy != nil {
-		c.spec.OnBusy(c.behind)
+	if c.spec.OnBusy == nil {
+		return
 	}
+	first := ""
+	if i := slices.IndexFunc(queue, func(name string) bool { return !c.owns(name) }); i >= 0 {
+		first = queue[i]
+	}
+	c.spec.OnBusy(first, c.behind)
+}
+
+// owns reports whether a node of the queue is one of the contender's.
+func (c *Contender) owns(name string) bool {
+	return slices.ContainsFunc(c.nodes, func(n recipeapi.Created) bool { return Name(n.Path) == name })
 }
 
 // allIn reports whether all nodes of the contender are in the queue.

@@ -1,6 +1,6 @@
 module github.com/go-curator/curator/tools/bench/plot
 
-go 1.25.0
+go 1.26.0
 
 require (
 	github.com/go-curator/curator v0.0.0
@@ -14,8 +14,9 @@ require (
 	git.sr.ht/~sbinet/gg v0.7.0 // indirect
 	github.com/ajstarks/svgo v0.0.0-20211024235047-1546f124cd8b // indirect
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
-	golang.org/x/image v0.30.0 // indirect
-	golang.org/x/text v0.28.0 // indirect
+	golang.org/x/image v0.47.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
 )
 
 replace github.com/go-curator/curator => ../../..

@@ -133,7 +133,7 @@ var Ops = []Op{
 		Name: "Remove", Java: "RemoveWatchesBuilder", Event: "removeWatches", Entry: "Watches",
 		Doc:     "takes watches back.",
 		Args:    []Arg{{"watcher", "*Watcher", "watcher's watches of the path are removed, one-shot and persistent ones; those of other watchers stay. nil stands for every watcher of this client, views included. Java: removeAll."}},
-		Returns: "removes the watches; when it returns, with whatever error, nobody is told anything by them any more, but for an event that the watcher's function has in hand. The server's watch goes with the last watcher of a path. Errors: ErrNoWatcher, and if the server could not be asked the reason: it forgets the watch with the connection.",
+		Returns: "removes the watches; when it returns, with whatever error, the watchers are told that they are removed (DataWatchRemoved and its kin) and nothing else any more, but for an event that the watcher's function has in hand. The server's watch goes with the last watcher of a path. Errors: ErrNoWatcher, and if the server could not be asked the reason: it forgets the watch with the connection.",
 		Mods: []Mod{
 			{Name: "OfType", Java: "ofType", Field: "kind", Param: "t", Type: "WatcherType", Doc: "restricts the removal to one type of one-shot watches. The default is AnyWatcher, which includes persistent ones."},
 			{Name: "Guaranteed", Java: "guaranteed", Field: "guaranteed", Doc: "returns nil also if the server cannot be asked now: the removal goes on in the background, or the connection's end does it. Java: guaranteed."},
@@ -150,7 +150,7 @@ var Ops = []Op{
 	{
 		Name: "Reconfig", Java: "ReconfigBuilder", Result: "[]byte", Terminal: "ForEnsemble", NoPath: true,
 		Doc:     "changes the ensemble's members.",
-		Returns: "applies the change and returns the new configuration. The servers must have reconfigEnabled, and the client be a superuser or permitted by the ACL of /zookeeper/config. Errors: ErrNoAuth, ErrBadVersion, ErrReconfigDisabled, ErrReconfigInProgress, ErrNewConfigNoQuorum, ErrBadArguments. A change whose reply was lost is not repeated, see MaybeApplied.",
+		Returns: "applies the change and returns the new configuration. Empty lists leave the members as they are, and the configuration gets a new version all the same; GetConfig changes nothing. The servers must have reconfigEnabled, and the client be a superuser or permitted by the ACL of /zookeeper/config. Errors: ErrNoAuth, ErrBadVersion, ErrReconfigDisabled, ErrReconfigInProgress, ErrNewConfigNoQuorum, ErrBadArguments. A change whose reply was lost is not repeated, see MaybeApplied.",
 		Mods: []Mod{
 			{Name: "Joining", Java: "joining", Field: "joining", Type: "...string", Doc: "adds or changes servers, each as in the configuration: server.4=zk4:2888:3888:participant;2181."},
 			{Name: "Leaving", Java: "leaving", Field: "leaving", Type: "...string", Doc: "removes servers by their ids."},
@@ -163,7 +163,7 @@ var Ops = []Op{
 		Name: "Transaction", Java: "CuratorMultiTransaction", Event: "multi", Result: "[]OpResult", Terminal: "ForOperations", NoPath: true,
 		Args:    []Arg{{"ops", "...Op", "ops must have been made by this client or a view of it."}},
 		Doc:     "commits several operations, all or none.",
-		Returns: "commits ops in order and returns one result for each. When one fails none is applied and the error is an *OpError with the failing operation's name and path. A commit whose reply was lost is not repeated, see MaybeApplied.",
+		Returns: "commits ops in order and returns one result for each. When one fails none is applied and the error is an *OpError with the failing operation's name and path; the results beside it say of each why it was not applied. A commit whose reply was lost is not repeated, see MaybeApplied.",
 	},
 	{
 		Name: "Batch", Java: "none", Result: "[]OpResult", Terminal: "ForOperations", NoPath: true,

@@ -1,6 +1,6 @@
 module github.com/go-curator/curator/tools/bench/peers/sql
 
-go 1.25.0
+go 1.26.0
 
 require (
 	github.com/go-curator/curator v0.0.0
@@ -10,7 +10,7 @@ require (
 require (
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
-	golang.org/x/text v0.41.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
 )
 
 replace github.com/go-curator/curator => ../../../..

@@ -1,4 +1,4 @@
-package zkserver
+package tree
 
 import (
 	"cmp"
@@ -76,42 +76,4 @@ func (n *node) childNames() []string {
 		sorted[i] = names[i].name
 	}
 	return sorted
-}
-
-// tree is every node by its path.
-type tree map[string]*node
-
-// newTree returns a tree with the nodes that every server has.
-func newTree() tree {
-	t := tree{
-		rootPath:   {data: []byte{}, acl: openACL, children: map[string]struct{}{"zookeeper": {}}},
-		systemPath: {data: []byte{}, acl: openACL, children: map[string]struct{}{"quota": {}, "config": {}}},
-		quotaPath:  {data: []byte{}, acl: openACL},
-		configPath: {data: []byte{}, acl: readACL, aversion: -1},
-	}
-	return t
-}
-
-// get returns the node at path, nil if there is none. The root is also found as "", the
-// parent of its children.
-func (t tree) get(path string) *node {
-	if path == "" {
-		path = rootPath
-	}
-	return t[path]
-}
-
-// add puts a node below its parent.
-func (t tree) add(path string, parent, n *node) {
-	if parent.children == nil {
-		parent.children = map[string]struct{}{}
-	}
-	parent.children[path[strings.LastIndexByte(path, '/')+1:]] = struct{}{}
-	t[path] = n
-}
-
-// remove takes a node from its parent.
-func (t tree) remove(path string, parent *node) {
-	delete(parent.children, path[strings.LastIndexByte(path, '/')+1:])
-	delete(t, path)
 }

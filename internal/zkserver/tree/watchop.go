@@ -1,4 +1,4 @@
-package zkserver
+package tree
 
 import (
 	"github.com/go-curator/curator/internal/jute"
@@ -8,7 +8,7 @@ import (
 type restoring func(path string)
 
 // setWatches does setWatches: it puts one-shot watches back.
-func setWatches(r *request) (encoder, jute.Code) {
+func setWatches(r *request) (Body, jute.Code) {
 	body := r.body.Rest()
 	req, code := decode[jute.SetWatches](r.body)
 	if code != jute.CodeOK {
@@ -18,7 +18,7 @@ func setWatches(r *request) (encoder, jute.Code) {
 }
 
 // setWatches2 does setWatches2: it puts watches of every kind back.
-func setWatches2(r *request) (encoder, jute.Code) {
+func setWatches2(r *request) (Body, jute.Code) {
 	body := r.body.Rest()
 	req, code := decode[jute.SetWatches2](r.body)
 	if code != jute.CodeOK {
@@ -51,33 +51,33 @@ func restore(body []byte, kinds []restoring) jute.Code {
 // children. It leaves out those that would have fired since the zxid that the client has
 // seen last, and tells it of these at once.
 func (r *request) restoringOneShot(seen int64) []restoring {
-	st := r.store
+	st := r.state
 	return []restoring{
 		func(path string) {
-			switch n := st.tree.get(path); {
+			switch n := st.nodes.get(path); {
 			case n == nil:
-				r.conn.notify(jute.EventNodeDeleted, path)
+				r.client.Notify(jute.EventNodeDeleted, path)
 			case n.mzxid > seen:
-				r.conn.notify(jute.EventNodeDataChanged, path)
+				r.client.Notify(jute.EventNodeDataChanged, path)
 			default:
-				st.data.add(path, r.conn, oneShot)
+				st.data.add(path, r.client, oneShot)
 			}
 		},
 		func(path string) {
-			if st.tree.get(path) != nil {
-				r.conn.notify(jute.EventNodeCreated, path)
+			if st.nodes.get(path) != nil {
+				r.client.Notify(jute.EventNodeCreated, path)
 			} else {
-				st.data.add(path, r.conn, oneShot)
+				st.data.add(path, r.client, oneShot)
 			}
 		},
 		func(path string) {
-			switch n := st.tree.get(path); {
+			switch n := st.nodes.get(path); {
 			case n == nil:
-				r.conn.notify(jute.EventNodeDeleted, path)
+				r.client.Notify(jute.EventNodeDeleted, path)
 			case n.pzxid > seen:
-				r.conn.notify(jute.EventNodeChildrenChanged, path)
+				r.client.Notify(jute.EventNodeChildrenChanged, path)
 			default:
-				st.children.add(path, r.conn, oneShot)
+				st.children.add(path, r.client, oneShot)
 			}
 		},
 	}
@@ -85,12 +85,12 @@ func (r *request) restoringOneShot(seen int64) []restoring {
 
 // watch sets a persistent watch, which is one on data and one on children.
 func (r *request) watch(path string, mode watchMode) {
-	r.store.data.add(path, r.conn, mode)
-	r.store.children.add(path, r.conn, mode)
+	r.state.data.add(path, r.client, mode)
+	r.state.children.add(path, r.client, mode)
 }
 
 // addWatch does addWatch.
-func addWatch(r *request) (encoder, jute.Code) {
+func addWatch(r *request) (Body, jute.Code) {
 	req, code := decode[jute.AddWatchRequest](r.body)
 	if code != jute.CodeOK {
 		return nil, code
@@ -110,29 +110,29 @@ func addWatch(r *request) (encoder, jute.Code) {
 func (r *request) watchTables(watcherType int32) []*watchTable {
 	switch watcherType {
 	case jute.WatcherChildren:
-		return []*watchTable{&r.store.children}
+		return []*watchTable{&r.state.children}
 	case jute.WatcherData:
-		return []*watchTable{&r.store.data}
+		return []*watchTable{&r.state.data}
 	case jute.WatcherAny:
-		return []*watchTable{&r.store.children, &r.store.data}
+		return []*watchTable{&r.state.children, &r.state.data}
 	default:
 		return nil
 	}
 }
 
 // checkWatches does checkWatches.
-func checkWatches(r *request) (encoder, jute.Code) {
+func checkWatches(r *request) (Body, jute.Code) {
 	return r.eachWatch(func(w *watchTable, path string) jute.Code { return w.find(path) })
 }
 
 // removeWatches does removeWatches.
-func removeWatches(r *request) (encoder, jute.Code) {
-	return r.eachWatch(func(w *watchTable, path string) jute.Code { return w.remove(path, r.conn) })
+func removeWatches(r *request) (Body, jute.Code) {
+	return r.eachWatch(func(w *watchTable, path string) jute.Code { return w.remove(path, r.client) })
 }
 
 // eachWatch calls do for the tables that a request names. It fails with NoWatcher if that
 // is what each of them does.
-func (r *request) eachWatch(do func(w *watchTable, path string) jute.Code) (encoder, jute.Code) {
+func (r *request) eachWatch(do func(w *watchTable, path string) jute.Code) (Body, jute.Code) {
 	req, code := decode[jute.WatchesRequest](r.body)
 	if code != jute.CodeOK {
 		return nil, code

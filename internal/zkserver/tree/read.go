@@ -1,4 +1,4 @@
-package zkserver
+package tree
 
 import (
 	"slices"
@@ -8,10 +8,10 @@ import (
 )
 
 // ping does ping.
-func ping(*request) (encoder, jute.Code) { return nil, jute.CodeOK }
+func ping(*request) (Body, jute.Code) { return nil, jute.CodeOK }
 
 // syncPath does sync: one server is always up to date.
-func syncPath(r *request) (encoder, jute.Code) {
+func syncPath(r *request) (Body, jute.Code) {
 	req, code := decode[jute.PathRequest](r.body)
 	if code != jute.CodeOK {
 		return nil, code
@@ -20,7 +20,7 @@ func syncPath(r *request) (encoder, jute.Code) {
 }
 
 // exists does exists. Its watch is set whether the node is there or not.
-func exists(r *request) (encoder, jute.Code) {
+func exists(r *request) (Body, jute.Code) {
 	req, code := decode[jute.PathWatchRequest](r.body)
 	if code != jute.CodeOK {
 		return nil, code
@@ -29,9 +29,9 @@ func exists(r *request) (encoder, jute.Code) {
 		return nil, jute.CodeBadArguments
 	}
 	if req.Watch {
-		r.store.data.add(req.Path, r.conn, oneShot)
+		r.state.data.add(req.Path, r.client, oneShot)
 	}
-	n := r.store.tree.get(req.Path)
+	n := r.state.nodes.get(req.Path)
 	if n == nil {
 		return nil, jute.CodeNoNode
 	}
@@ -39,7 +39,7 @@ func exists(r *request) (encoder, jute.Code) {
 }
 
 // getData does getData.
-func getData(r *request) (encoder, jute.Code) {
+func getData(r *request) (Body, jute.Code) {
 	req, code := decode[jute.PathWatchRequest](r.body)
 	if code != jute.CodeOK {
 		return nil, code
@@ -48,7 +48,7 @@ func getData(r *request) (encoder, jute.Code) {
 }
 
 // getChildren does getChildren and getChildren2, which has a Stat, too.
-func getChildren(r *request) (encoder, jute.Code) {
+func getChildren(r *request) (Body, jute.Code) {
 	req, code := decode[jute.PathWatchRequest](r.body)
 	if code != jute.CodeOK {
 		return nil, code
@@ -57,19 +57,19 @@ func getChildren(r *request) (encoder, jute.Code) {
 }
 
 // readNode does one of getData, getChildren and getChildren2.
-func readNode(r *request, op jute.Op, path string, watch bool) (encoder, jute.Code) {
+func readNode(r *request, op jute.Op, path string, watch bool) (Body, jute.Code) {
 	n, code := r.readable(path, jute.PermRead)
 	if code != jute.CodeOK {
 		return nil, code
 	}
 	if op == jute.OpGetData {
 		if watch {
-			r.store.data.add(path, r.conn, oneShot)
+			r.state.data.add(path, r.client, oneShot)
 		}
 		return &jute.GetDataResponse{Data: n.data, Stat: n.stat()}, jute.CodeOK
 	}
 	if watch {
-		r.store.children.add(path, r.conn, oneShot)
+		r.state.children.add(path, r.client, oneShot)
 	}
 	if op == jute.OpGetChildren {
 		return &jute.GetChildrenResponse{Children: n.childNames()}, jute.CodeOK
@@ -79,18 +79,18 @@ func readNode(r *request, op jute.Op, path string, watch bool) (encoder, jute.Co
 
 // readable returns the node at path if it grants one of perms.
 func (r *request) readable(path string, perms int32) (*node, jute.Code) {
-	n := r.store.tree.get(path)
+	n := r.state.nodes.get(path)
 	if n == nil {
 		return nil, jute.CodeNoNode
 	}
-	if !permits(n.acl, perms, r.conn.identities) {
+	if !permits(n.acl, perms, r.client.Identities) {
 		return nil, jute.CodeNoAuth
 	}
 	return n, jute.CodeOK
 }
 
 // getACL does getACL. Only who may administer the node sees the digests.
-func getACL(r *request) (encoder, jute.Code) {
+func getACL(r *request) (Body, jute.Code) {
 	req, code := decode[jute.PathRequest](r.body)
 	if code != jute.CodeOK {
 		return nil, code
@@ -100,7 +100,7 @@ func getACL(r *request) (encoder, jute.Code) {
 		return nil, code
 	}
 	acl := n.acl
-	if !permits(acl, jute.PermAdmin, r.conn.identities) {
+	if !permits(acl, jute.PermAdmin, r.client.Identities) {
 		acl = withoutSecrets(acl)
 	}
 	return &jute.GetACLResponse{ACL: acl, Stat: n.stat()}, jute.CodeOK
@@ -108,7 +108,7 @@ func getACL(r *request) (encoder, jute.Code) {
 
 // getEphemerals does getEphemerals: those of the session below a prefix, all for "/",
 // sorted.
-func getEphemerals(r *request) (encoder, jute.Code) {
+func getEphemerals(r *request) (Body, jute.Code) {
 	req, code := decode[jute.PathRequest](r.body)
 	if code != jute.CodeOK {
 		return nil, code
@@ -118,7 +118,7 @@ func getEphemerals(r *request) (encoder, jute.Code) {
 		prefix = rootPath
 	}
 	paths := []string{}
-	for path := range r.conn.session.ephemerals {
+	for path := range r.client.Session.ephemerals {
 		if strings.HasPrefix(path, prefix) {
 			paths = append(paths, path)
 		}
@@ -128,7 +128,7 @@ func getEphemerals(r *request) (encoder, jute.Code) {
 }
 
 // getAllChildrenNumber does getAllChildrenNumber: how many nodes are below one.
-func getAllChildrenNumber(r *request) (encoder, jute.Code) {
+func getAllChildrenNumber(r *request) (Body, jute.Code) {
 	req, code := decode[jute.PathRequest](r.body)
 	if code != jute.CodeOK {
 		return nil, code
@@ -138,26 +138,26 @@ func getAllChildrenNumber(r *request) (encoder, jute.Code) {
 	}
 	number := int32(0)
 	if req.Path == rootPath {
-		number = int32(len(r.store.tree)) - 1
+		number = int32(len(r.state.nodes)) - 1
 	} else {
-		for path := range r.store.tree {
+		for path := range r.state.nodes {
 			if strings.HasPrefix(path, req.Path+"/") { // below "" is the root, too
 				number++
 			}
 		}
 	}
-	return raw(jute.AppendInt32(nil, number)), jute.CodeOK
+	return Raw(jute.AppendInt32(nil, number)), jute.CodeOK
 }
 
 // whoAmI does whoAmI: a vector of schemes and users, without passwords.
-func whoAmI(r *request) (encoder, jute.Code) {
-	body := jute.AppendInt32(nil, int32(len(r.conn.identities)))
-	for _, id := range r.conn.identities {
+func whoAmI(r *request) (Body, jute.Code) {
+	body := jute.AppendInt32(nil, int32(len(r.client.Identities)))
+	for _, id := range r.client.Identities {
 		user := id.ID
-		if id.Scheme == schemeDigest {
+		if id.Scheme == SchemeDigest {
 			user, _, _ = strings.Cut(user, ":")
 		}
 		body = jute.AppendString(jute.AppendString(body, id.Scheme), user)
 	}
-	return raw(body), jute.CodeOK
+	return Raw(body), jute.CodeOK
 }

@@ -1,50 +1,15 @@
-package zkserver
+package tree
 
-import "github.com/go-curator/curator/internal/jute"
+import (
+	"time"
 
-// store is the state that requests act on. The Server's lock guards it.
-type store struct {
-	config Config
-	clock  *clock
-
-	tree     tree
-	zxid     int64 // of the last transaction
-	sessions map[int64]*session
-	nextID   int64 // of the next session
-	data     watchTable
-	children watchTable
-}
-
-// newStore returns a store as a server has it that starts for the first time.
-func newStore(config Config, clock *clock) *store {
-	return &store{
-		config:   config,
-		clock:    clock,
-		tree:     newTree(),
-		zxid:     config.FirstZxid,
-		sessions: map[int64]*session{},
-		nextID:   firstSessionID(clock.now()),
-		data:     newWatchTable(),
-		children: newWatchTable(),
-	}
-}
-
-// watches returns how many watches clients have set. A persistent one is in both tables.
-func (st *store) watches() int {
-	return st.data.count(func(watchMode) bool { return true }) +
-		st.children.count(func(mode watchMode) bool { return mode == oneShot })
-}
-
-// forget takes away the watches of a connection.
-func (st *store) forget(c *conn) {
-	st.data.removeConn(c)
-	st.children.removeConn(c)
-}
+	"github.com/go-curator/curator/internal/jute"
+)
 
 // txn is a transaction under way: what it has changed, so that it can be undone, and what
 // watches are to hear of once it cannot.
 type txn struct {
-	store      *store
+	state      *State
 	session    int64 // whose it is
 	identities []jute.ID
 	zxid       int64
@@ -62,15 +27,15 @@ type change struct {
 	parentACL []jute.ACL
 }
 
-// begin starts a transaction. It takes its zxid even if it fails.
-func (st *store) begin(session int64, identities []jute.ID) *txn {
+// begin starts a transaction at a time. It takes its zxid even if it fails.
+func (st *State) begin(now time.Time, session int64, identities []jute.ID) *txn {
 	st.zxid++
 	return &txn{
-		store:      st,
+		state:      st,
 		session:    session,
 		identities: identities,
 		zxid:       st.zxid,
-		now:        st.clock.now().UnixMilli(),
+		now:        now.UnixMilli(),
 	}
 }
 
@@ -84,7 +49,7 @@ func (tx *txn) rollback() {
 // commit tells the watches what has changed, in order: of a node that came or went first
 // those on the node, then those on its parent.
 func (tx *txn) commit() {
-	data, children := &tx.store.data, &tx.store.children
+	data, children := &tx.state.data, &tx.state.children
 	for _, ch := range tx.changes {
 		told := data.fire(ch.event, ch.path, ch.acl, nil)
 		if ch.event == jute.EventNodeDataChanged {
@@ -101,58 +66,80 @@ func (tx *txn) commit() {
 	}
 }
 
-// attach puts a new node into the tree.
-func (tx *txn) attach(path string, parent, n *node) {
+// attach puts a new node into the tree. It returns its Stat as it is before a quota writes to
+// it.
+func (tx *txn) attach(path string, parent, n *node) jute.Stat {
 	creates, pzxid := parent.creates, parent.pzxid
 	tx.undo = append(tx.undo, func() {
-		tx.store.tree.remove(path, parent)
-		tx.store.disown(n, path)
+		tx.state.nodes.remove(path, parent)
+		tx.state.disown(n, path)
 		parent.creates, parent.pzxid = creates, pzxid
 	})
 	// At the end of the numbers ZooKeeper keeps the last one, and repeats it.
 	if next := parent.creates + 1; next > parent.creates {
 		parent.creates, parent.pzxid = next, tx.zxid
 	}
-	tx.store.tree.add(path, parent, n)
-	if n.kind == ephemeral {
-		if owner := tx.store.sessions[n.owner]; owner != nil {
-			owner.ephemerals[path] = struct{}{}
-		}
-	}
+	tx.state.nodes.add(path, parent, n)
+	tx.state.own(n, path)
 	tx.changes = append(tx.changes, change{jute.EventNodeCreated, path, n.acl, parent.acl})
+	stat := n.stat()
+	tx.onUndo(tx.state.quotas.created(tx.state.nodes, path, n))
+	return stat
+}
+
+// onUndo appends what a rollback calls, unless it is nil.
+func (tx *txn) onUndo(undo func()) {
+	if undo != nil {
+		tx.undo = append(tx.undo, undo)
+	}
 }
 
 // detach takes a node out of the tree.
 func (tx *txn) detach(path string, parent, n *node) {
 	pzxid := parent.pzxid
 	tx.undo = append(tx.undo, func() {
-		tx.store.tree.add(path, parent, n)
-		if owner := tx.store.sessions[n.owner]; owner != nil && n.kind == ephemeral {
-			owner.ephemerals[path] = struct{}{}
-		}
+		tx.state.nodes.add(path, parent, n)
+		tx.state.own(n, path)
 		parent.pzxid = pzxid
 	})
 	parent.pzxid = tx.zxid
-	tx.store.tree.remove(path, parent)
-	tx.store.disown(n, path)
+	tx.state.nodes.remove(path, parent)
+	tx.state.disown(n, path)
 	tx.changes = append(tx.changes, change{jute.EventNodeDeleted, path, n.acl, parent.acl})
+	tx.onUndo(tx.state.quotas.deleted(tx.state.nodes, path, n))
+}
+
+// remove takes a node out of the tree that has a parent, as all have but the root.
+func (tx *txn) remove(path string) {
+	parent, _ := parentOf(path)
+	tx.detach(path, tx.state.nodes.get(parent), tx.state.nodes.get(path))
+}
+
+// own puts an ephemeral node into the list of its session.
+func (st *State) own(n *node, path string) {
+	if owner := st.sessions[n.owner]; owner != nil && n.kind == ephemeral {
+		owner.ephemerals[path] = struct{}{}
+	}
 }
 
 // disown takes an ephemeral node from the list of its session.
-func (st *store) disown(n *node, path string) {
+func (st *State) disown(n *node, path string) {
 	if owner := st.sessions[n.owner]; owner != nil && n.kind == ephemeral {
 		delete(owner.ephemerals, path)
 	}
 }
 
-// write replaces a node's data.
-func (tx *txn) write(path string, n *node, data []byte, version int32) {
+// write replaces a node's data. It returns its Stat as it is before a quota writes to it.
+func (tx *txn) write(path string, n *node, data []byte, version int32) jute.Stat {
 	before := *n
 	tx.undo = append(tx.undo, func() {
 		n.data, n.version, n.mtime, n.mzxid = before.data, before.version, before.mtime, before.mzxid
 	})
 	n.data, n.version, n.mtime, n.mzxid = data, version, tx.now, tx.zxid
 	tx.changes = append(tx.changes, change{event: jute.EventNodeDataChanged, path: path, acl: n.acl})
+	stat := n.stat()
+	tx.onUndo(tx.state.quotas.written(tx.state.nodes, path, before.data, data))
+	return stat
 }
 
 // permits tells whether the transaction's client is granted perm by acl.

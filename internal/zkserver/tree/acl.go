@@ -1,9 +1,8 @@
-package zkserver
+package tree
 
 import (
 	"crypto/sha1"
 	"encoding/base64"
-	"net"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -16,8 +15,8 @@ import (
 const (
 	schemeWorld  = "world"
 	schemeAuth   = "auth"
-	schemeDigest = "digest"
-	schemeIP     = "ip"
+	SchemeDigest = "digest"
+	SchemeIP     = "ip"
 )
 
 var (
@@ -26,24 +25,16 @@ var (
 	readACL = []jute.ACL{{Perms: jute.PermRead, ID: anyone}}
 )
 
-// digestID returns the identity of who presents the credentials "user:password".
-func digestID(credentials []byte) jute.ID {
+// DigestID returns the identity of who presents the credentials "user:password".
+func DigestID(credentials []byte) jute.ID {
 	user, _, _ := strings.Cut(string(credentials), ":")
 	sum := sha1.Sum(credentials)
-	return jute.ID{Scheme: schemeDigest, ID: user + ":" + base64.StdEncoding.EncodeToString(sum[:])}
+	return jute.ID{Scheme: SchemeDigest, ID: user + ":" + base64.StdEncoding.EncodeToString(sum[:])}
 }
 
-// addressID returns the identity that the remote end of a connection has by its address,
-// and false for one without an IP address.
-func addressID(addr net.Addr) (jute.ID, bool) {
-	if addr == nil {
-		return jute.ID{}, false
-	}
-	at, err := netip.ParseAddrPort(addr.String())
-	if err != nil {
-		return jute.ID{}, false
-	}
-	return jute.ID{Scheme: schemeIP, ID: at.Addr().Unmap().String()}, true
+// AddressID returns the identity that a client has by its IP address.
+func AddressID(address netip.Addr) jute.ID {
+	return jute.ID{Scheme: SchemeIP, ID: address.Unmap().String()}
 }
 
 // permits tells whether one who has the identities is granted perm by acl. An empty acl
@@ -65,9 +56,9 @@ func matches(pattern, identity jute.ID) bool {
 		return false
 	}
 	switch pattern.Scheme {
-	case schemeDigest:
+	case SchemeDigest:
 		return pattern.ID == identity.ID
-	case schemeIP:
+	case SchemeIP:
 		network, ok := parseNetwork(pattern.ID)
 		addr, err := netip.ParseAddr(identity.ID)
 		return ok && err == nil && network.Contains(addr)
@@ -112,7 +103,7 @@ func expandACL(acl []jute.ACL, identities []jute.ID) ([]jute.ACL, bool) {
 		}
 		proven := false
 		for _, id := range identities {
-			if id.Scheme == schemeDigest {
+			if id.Scheme == SchemeDigest {
 				expanded = append(expanded, jute.ACL{Perms: a.Perms, ID: id})
 				proven = true
 			}
@@ -129,9 +120,9 @@ func isKnown(id jute.ID) bool {
 	switch id.Scheme {
 	case schemeWorld:
 		return id == anyone
-	case schemeDigest:
+	case SchemeDigest:
 		return strings.Count(strings.TrimRight(id.ID, ":"), ":") == 1
-	case schemeIP:
+	case SchemeIP:
 		_, ok := parseNetwork(id.ID)
 		return ok
 	default:
@@ -143,7 +134,7 @@ func isKnown(id jute.ID) bool {
 func withoutSecrets(acl []jute.ACL) []jute.ACL {
 	masked := slices.Clone(acl)
 	for i := range masked {
-		if user, _, cut := strings.Cut(masked[i].ID.ID, ":"); cut && masked[i].ID.Scheme == schemeDigest {
+		if user, _, cut := strings.Cut(masked[i].ID.ID, ":"); cut && masked[i].ID.Scheme == SchemeDigest {
 			masked[i].ID.ID = user + ":x"
 		}
 	}

@@ -1,4 +1,4 @@
-package zkserver
+package tree
 
 import (
 	"strings"
@@ -19,28 +19,28 @@ const (
 // connection has one watch at most on a path in each table, and the mode it was last set
 // with: a one-shot watch replaces a persistent one.
 type watchTable struct {
-	byPath map[string]map[*conn]watchMode
-	byConn map[*conn]map[string]struct{}
+	byPath   map[string]map[*Client]watchMode
+	byClient map[*Client]map[string]struct{}
 }
 
 func newWatchTable() watchTable {
-	return watchTable{map[string]map[*conn]watchMode{}, map[*conn]map[string]struct{}{}}
+	return watchTable{map[string]map[*Client]watchMode{}, map[*Client]map[string]struct{}{}}
 }
 
 // add sets a watch.
-func (w *watchTable) add(path string, c *conn, mode watchMode) {
+func (w *watchTable) add(path string, c *Client, mode watchMode) {
 	if w.byPath[path] == nil {
-		w.byPath[path] = map[*conn]watchMode{}
+		w.byPath[path] = map[*Client]watchMode{}
 	}
 	w.byPath[path][c] = mode
-	if w.byConn[c] == nil {
-		w.byConn[c] = map[string]struct{}{}
+	if w.byClient[c] == nil {
+		w.byClient[c] = map[string]struct{}{}
 	}
-	w.byConn[c][path] = struct{}{}
+	w.byClient[c][path] = struct{}{}
 }
 
 // remove takes a watch away. It fails with NoWatcher if there is none.
-func (w *watchTable) remove(path string, c *conn) jute.Code {
+func (w *watchTable) remove(path string, c *Client) jute.Code {
 	if _, ok := w.byPath[path][c]; !ok {
 		return jute.CodeNoWatcher
 	}
@@ -48,16 +48,16 @@ func (w *watchTable) remove(path string, c *conn) jute.Code {
 	if len(w.byPath[path]) == 0 {
 		delete(w.byPath, path)
 	}
-	delete(w.byConn[c], path)
-	if len(w.byConn[c]) == 0 {
-		delete(w.byConn, c)
+	delete(w.byClient[c], path)
+	if len(w.byClient[c]) == 0 {
+		delete(w.byClient, c)
 	}
 	return jute.CodeOK
 }
 
-// removeConn takes away every watch of a connection.
-func (w *watchTable) removeConn(c *conn) {
-	for path := range w.byConn[c] {
+// removeClient takes away every watch of a connection.
+func (w *watchTable) removeClient(c *Client) {
+	for path := range w.byClient[c] {
 		w.remove(path, c)
 	}
 }
@@ -81,8 +81,8 @@ func (w *watchTable) find(path string) jute.Code {
 
 // fire tells an event to those who watch for it, except for those told already, and
 // returns those who were meant. Those whom acl, the node's, does not let read it hear nothing.
-func (w *watchTable) fire(event int32, path string, acl []jute.ACL, told map[*conn]bool) map[*conn]bool {
-	meant := map[*conn]bool{}
+func (w *watchTable) fire(event int32, path string, acl []jute.ACL, told map[*Client]bool) map[*Client]bool {
+	meant := map[*Client]bool{}
 	for c, mode := range w.byPath[path] {
 		if mode == lastingBelow && event == jute.EventNodeChildrenChanged {
 			continue
@@ -106,8 +106,8 @@ func (w *watchTable) fire(event int32, path string, acl []jute.ACL, told map[*co
 		}
 	}
 	for c := range meant {
-		if !told[c] && permits(acl, jute.PermRead, c.identities) {
-			c.notify(event, path)
+		if !told[c] && permits(acl, jute.PermRead, c.Identities) {
+			c.Notify(event, path)
 		}
 	}
 	return meant

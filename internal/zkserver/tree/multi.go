@@ -1,4 +1,4 @@
-package zkserver
+package tree
 
 import (
 	"github.com/go-curator/curator/internal/jute"
@@ -52,7 +52,7 @@ func split(d *jute.Decoder, bodies map[jute.Op]func() jute.Record) ([]operation,
 
 // multi does all of its operations or none. If one fails, the answer has its code as that
 // operation's result, and the reply itself is no error.
-func multi(tx *txn, _ jute.Op, d *jute.Decoder) (encoder, jute.Code) {
+func multi(tx *txn, _ jute.Op, d *jute.Decoder) (Body, jute.Code) {
 	ops, code := split(d, multiBodies)
 	if code != jute.CodeOK {
 		return nil, code
@@ -74,9 +74,9 @@ func multi(tx *txn, _ jute.Op, d *jute.Decoder) (encoder, jute.Code) {
 }
 
 // step does one operation of a multi and returns the operation that its result is of.
-func (tx *txn) step(o operation) (jute.Op, encoder, jute.Code) {
+func (tx *txn) step(o operation) (jute.Op, Body, jute.Code) {
 	body := jute.NewDecoder(o.body)
-	var result encoder
+	var result Body
 	var code jute.Code
 	switch o.op {
 	case jute.OpDelete:
@@ -94,7 +94,7 @@ func (tx *txn) step(o operation) (jute.Op, encoder, jute.Code) {
 // stepCreate does a create of a multi. What it makes follows from its flags, whatever its
 // operation, and only the results of containers and timed nodes have a Stat: so does
 // ZooKeeper 3.8.
-func (tx *txn) stepCreate(asked jute.Op, body *jute.Decoder) (jute.Op, encoder, jute.Code) {
+func (tx *txn) stepCreate(asked jute.Op, body *jute.Decoder) (jute.Op, Body, jute.Code) {
 	req, code := decodeCreate(asked, body)
 	if code != jute.CodeOK {
 		return asked, nil, code
@@ -111,42 +111,14 @@ func (tx *txn) stepCreate(asked jute.Op, body *jute.Decoder) (jute.Op, encoder, 
 	if op != jute.OpCreateTTL {
 		req.TTL = -1
 	}
-	path, n, code := tx.create(op, req)
+	path, stat, code := tx.create(op, req)
 	if code != jute.CodeOK {
 		return asked, nil, code
 	}
 	if op == jute.OpCreate {
 		return op, &jute.CreateResponse{Path: path}, jute.CodeOK
 	}
-	return jute.OpCreate2, &jute.Create2Response{Path: path, Stat: n.stat()}, jute.CodeOK
-}
-
-// multiRead does each of its operations by itself.
-func multiRead(r *request) (encoder, jute.Code) {
-	var done results
-	writes := *r.body
-	ops, code := split(r.body, multiReadBodies)
-	if code != jute.CodeOK {
-		if ops, code := split(&writes, multiBodies); code == jute.CodeOK && len(ops) > 0 {
-			// A multi by another name: ZooKeeper sends the results so far, which are none.
-			return done.end(), jute.CodeMarshallingError
-		}
-		return nil, code
-	}
-	for _, o := range ops {
-		req, _ := decode[jute.PathWatchRequest](jute.NewDecoder(o.body))
-		result, code := readNode(r, o.op, req.Path, false)
-		op := o.op
-		if code != jute.CodeOK {
-			op = jute.OpError
-		}
-		done.add(op, code, result)
-		if len(done.body) > maxQueued {
-			r.conn.end() // no client takes an answer of this length, and it could grow on
-			return nil, jute.CodeSystemError
-		}
-	}
-	return done.end(), jute.CodeOK
+	return jute.OpCreate2, &jute.Create2Response{Path: path, Stat: stat}, jute.CodeOK
 }
 
 // results is the body of a multi's answer.
@@ -155,7 +127,7 @@ type results struct {
 }
 
 // add appends the result of an operation.
-func (r *results) add(op jute.Op, code jute.Code, result encoder) {
+func (r *results) add(op jute.Op, code jute.Code, result Body) {
 	r.body = (&jute.MultiHeader{Type: op, Err: code}).Append(r.body)
 	if op == jute.OpError {
 		result = &jute.ErrorResponse{Err: code}
@@ -166,12 +138,12 @@ func (r *results) add(op jute.Op, code jute.Code, result encoder) {
 }
 
 // end returns the whole body.
-func (r *results) end() encoder {
-	return raw((&jute.MultiHeader{Type: jute.OpError, Done: true, Err: -1}).Append(r.body))
+func (r *results) end() Body {
+	return Raw((&jute.MultiHeader{Type: jute.OpError, Done: true, Err: -1}).Append(r.body))
 }
 
 // failure returns the answer to a multi of n operations that the one at failed has undone.
-func failure(n, failed int, code jute.Code) encoder {
+func failure(n, failed int, code jute.Code) Body {
 	var done results
 	for i := range n {
 		switch {

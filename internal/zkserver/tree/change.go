@@ -1,4 +1,4 @@
-package zkserver
+package tree
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 const anyVersion = -1
 
 // deleteNode does delete.
-func deleteNode(tx *txn, _ jute.Op, d *jute.Decoder) (encoder, jute.Code) {
+func deleteNode(tx *txn, _ jute.Op, d *jute.Decoder) (Body, jute.Code) {
 	req, code := decode[jute.DeleteRequest](d)
 	if code != jute.CodeOK {
 		return nil, code
@@ -19,7 +19,7 @@ func deleteNode(tx *txn, _ jute.Op, d *jute.Decoder) (encoder, jute.Code) {
 	if !ok || isSystemPath(req.Path) {
 		return nil, jute.CodeBadArguments
 	}
-	parent, n := tx.store.tree.get(parentPath), tx.store.tree.get(req.Path)
+	parent, n := tx.state.nodes.get(parentPath), tx.state.nodes.get(req.Path)
 	switch {
 	case parent == nil:
 		return nil, jute.CodeNoNode
@@ -38,12 +38,12 @@ func deleteNode(tx *txn, _ jute.Op, d *jute.Decoder) (encoder, jute.Code) {
 
 // deleteContainer does deleteContainer. It is what a server asks itself for: ZooKeeper 3.8
 // takes the whole frame of a client's for the path, and refuses that.
-func deleteContainer(*txn, jute.Op, *jute.Decoder) (encoder, jute.Code) {
+func deleteContainer(*txn, jute.Op, *jute.Decoder) (Body, jute.Code) {
 	return nil, jute.CodeBadArguments
 }
 
 // setData does setData.
-func setData(tx *txn, _ jute.Op, d *jute.Decoder) (encoder, jute.Code) {
+func setData(tx *txn, _ jute.Op, d *jute.Decoder) (Body, jute.Code) {
 	req, code := decode[jute.SetDataRequest](d)
 	if code != jute.CodeOK {
 		return nil, code
@@ -52,12 +52,12 @@ func setData(tx *txn, _ jute.Op, d *jute.Decoder) (encoder, jute.Code) {
 	if code != jute.CodeOK {
 		return nil, code
 	}
-	tx.write(req.Path, n, bytes.Clone(req.Data), n.version+1)
-	return &jute.StatResponse{Stat: n.stat()}, jute.CodeOK
+	stat := tx.write(req.Path, n, bytes.Clone(req.Data), n.version+1)
+	return &jute.StatResponse{Stat: stat}, jute.CodeOK
 }
 
 // check does check: it changes nothing, and fails what it is part of.
-func check(tx *txn, _ jute.Op, d *jute.Decoder) (encoder, jute.Code) {
+func check(tx *txn, _ jute.Op, d *jute.Decoder) (Body, jute.Code) {
 	req, code := decode[jute.CheckVersionRequest](d)
 	if code != jute.CodeOK {
 		return nil, code
@@ -71,7 +71,7 @@ func (tx *txn) versioned(path string, perm, version int32) (*node, jute.Code) {
 	if !isValidPath(path) {
 		return nil, jute.CodeBadArguments
 	}
-	n := tx.store.tree.get(path)
+	n := tx.state.nodes.get(path)
 	switch {
 	case n == nil:
 		return nil, jute.CodeNoNode
@@ -84,7 +84,7 @@ func (tx *txn) versioned(path string, perm, version int32) (*node, jute.Code) {
 }
 
 // setACL does setACL. No watch hears of it.
-func setACL(tx *txn, _ jute.Op, d *jute.Decoder) (encoder, jute.Code) {
+func setACL(tx *txn, _ jute.Op, d *jute.Decoder) (Body, jute.Code) {
 	req, code := decode[jute.SetACLRequest](d)
 	if code != jute.CodeOK {
 		return nil, code
@@ -96,7 +96,7 @@ func setACL(tx *txn, _ jute.Op, d *jute.Decoder) (encoder, jute.Code) {
 	if !ok {
 		return nil, jute.CodeInvalidACL
 	}
-	n := tx.store.tree.get(req.Path)
+	n := tx.state.nodes.get(req.Path)
 	switch {
 	case n == nil:
 		return nil, jute.CodeNoNode
@@ -112,13 +112,13 @@ func setACL(tx *txn, _ jute.Op, d *jute.Decoder) (encoder, jute.Code) {
 
 // reconfig does reconfig, which a server that is no member of an ensemble refuses. It takes
 // a zxid only if the request can be read.
-func reconfig(r *request) (encoder, jute.Code) {
+func reconfig(r *request) (Body, jute.Code) {
 	for range 3 { // who joins, who leaves, who is a member then
 		r.body.Buffer()
 	}
 	if r.body.Int64(); r.body.Err() != nil {
 		return nil, jute.CodeMarshallingError
 	}
-	r.store.zxid++
+	r.state.zxid++
 	return nil, jute.CodeReconfigDisabled
 }

@@ -1,4 +1,4 @@
-package zkserver
+package tree
 
 import (
 	"bytes"
@@ -13,19 +13,19 @@ const maxTTL = 1<<40 - 1
 
 // create does create, create2, createContainer and createTTL. Only create's result has no
 // Stat.
-func create(tx *txn, op jute.Op, d *jute.Decoder) (encoder, jute.Code) {
+func create(tx *txn, op jute.Op, d *jute.Decoder) (Body, jute.Code) {
 	req, code := decodeCreate(op, d)
 	if code != jute.CodeOK {
 		return nil, code
 	}
-	path, n, code := tx.create(op, req)
+	path, stat, code := tx.create(op, req)
 	if code != jute.CodeOK {
 		return nil, code
 	}
 	if op == jute.OpCreate {
 		return &jute.CreateResponse{Path: path}, jute.CodeOK
 	}
-	return &jute.Create2Response{Path: path, Stat: n.stat()}, jute.CodeOK
+	return &jute.Create2Response{Path: path, Stat: stat}, jute.CodeOK
 }
 
 // decodeCreate reads the request of any of the four; -1 is the TTL of what has none.
@@ -37,37 +37,37 @@ func decodeCreate(op jute.Op, d *jute.Decoder) (jute.CreateTTLRequest, jute.Code
 	return jute.CreateTTLRequest{Path: req.Path, Data: req.Data, ACL: req.ACL, Flags: req.Flags, TTL: -1}, code
 }
 
-// create makes a node. The order of its checks is ZooKeeper's.
-func (tx *txn) create(op jute.Op, req jute.CreateTTLRequest) (string, *node, jute.Code) {
+// create makes a node and returns its path and Stat. The order of its checks is ZooKeeper's.
+func (tx *txn) create(op jute.Op, req jute.CreateTTLRequest) (string, jute.Stat, jute.Code) {
 	if req.Flags < 0 || req.Flags > jute.FlagSequentialTTL || !validTTL(req) || op == jute.OpCreateTTL && !isTTL(req.Flags) {
-		return "", nil, jute.CodeBadArguments
+		return "", jute.Stat{}, jute.CodeBadArguments
 	}
 	parentPath, ok := parentOf(req.Path)
 	if !ok {
-		return "", nil, jute.CodeBadArguments
+		return "", jute.Stat{}, jute.CodeBadArguments
 	}
 	acl, ok := expandACL(req.ACL, tx.identities)
 	if !ok {
-		return "", nil, jute.CodeInvalidACL
+		return "", jute.Stat{}, jute.CodeInvalidACL
 	}
-	parent := tx.store.tree.get(parentPath)
+	parent := tx.state.nodes.get(parentPath)
 	if parent == nil {
-		return "", nil, jute.CodeNoNode
+		return "", jute.Stat{}, jute.CodeNoNode
 	}
 	if !tx.permits(parent.acl, jute.PermCreate) {
-		return "", nil, jute.CodeNoAuth
+		return "", jute.Stat{}, jute.CodeNoAuth
 	}
 	path := req.Path
 	if isSequential(req.Flags) {
 		path += fmt.Sprintf("%010d", parent.creates)
 	}
 	switch {
-	case !isValidPath(path):
-		return "", nil, jute.CodeBadArguments
-	case tx.store.tree.get(path) != nil:
-		return "", nil, jute.CodeNodeExists
+	case !isValidPath(path) || limitsRoot(path):
+		return "", jute.Stat{}, jute.CodeBadArguments
+	case tx.state.nodes.get(path) != nil:
+		return "", jute.Stat{}, jute.CodeNodeExists
 	case parent.kind == ephemeral:
-		return "", nil, jute.CodeNoChildrenForEphemerals
+		return "", jute.Stat{}, jute.CodeNoChildrenForEphemerals
 	}
 	n := &node{
 		data:  bytes.Clone(req.Data),
@@ -83,8 +83,7 @@ func (tx *txn) create(op jute.Op, req jute.CreateTTLRequest) (string, *node, jut
 	case isEphemeral(req.Flags):
 		n.kind, n.owner = ephemeral, tx.session
 	}
-	tx.attach(path, parent, n)
-	return path, n, jute.CodeOK
+	return path, tx.attach(path, parent, n), jute.CodeOK
 }
 
 // validTTL tells whether a request has a time to live if, and only if, its flags say so.

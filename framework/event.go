@@ -1,0 +1,66 @@
+package framework
+
+import "context"
+
+// Event is what CuratorListenable's listeners receive. Slices are shared by all listeners, and
+// not to be changed. Java: CuratorEvent.
+type Event struct {
+	Op   string // the operation, "watched" or "closing"
+	Path string // as the operation was given it; of the watched event
+
+	// What the operation has returned; zero if it returns none, or has failed.
+
+	Name     string     // of create: the path of the node, relative to the namespace
+	Data     []byte     // of getData, getConfig and reconfig
+	Stat     *Stat      // of the node; of exists, nil if there is none
+	Children []string   // of getChildren
+	ACL      []ACL      // of getACL
+	Results  []OpResult // of multi and batch; also if it has failed: see OpResult.Err
+
+	Err     error         // why the operation has failed
+	Watched *WatchedEvent // the event of Watched, else nil
+
+	ctx context.Context
+}
+
+// Context returns the values of the context that InBackground was given, such as a trace. It
+// has not that one's end, nor any. For other events its values are those of Start's context.
+//
+// Java: getContext.
+func (e Event) Context() context.Context {
+	if e.ctx == nil {
+		return context.Background()
+	}
+	return e.ctx
+}
+
+// outcome fills in what an operation has returned. stat is where it has stored the Stat, nil
+// without one.
+func (e *Event) outcome(result any, stat *Stat, err error) {
+	e.Err = err
+	if results, ok := result.([]OpResult); ok {
+		e.Results = results
+	}
+	if err != nil {
+		return
+	}
+	exists := true
+	switch r := result.(type) {
+	case string:
+		e.Name = r
+	case []byte:
+		e.Data = r
+	case []string:
+		e.Children = r
+	case []ACL:
+		e.ACL = r
+	case Stat:
+		e.Stat = &r
+	case bool:
+		exists = r
+	}
+	if stat != nil && exists {
+		s := *stat // the other is the user's
+		e.Stat = &s
+	}
+}

@@ -1,0 +1,83 @@
+package framework
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// ensureNamespace creates the nodes of the client's namespace that are missing, and reports
+// whether any was. Callers that come meanwhile get the outcome of the same requests, which end
+// with the client and not with the context of one of the callers.
+func (c *Client) ensureNamespace(ctx context.Context, conn *zkconn.Conn) (made bool, err error) {
+	core, namespace := c.core, c.core.chroot+c.prefix
+	nodes := c.namespaceNodes()
+	done := core.flights.DoChan(namespace, func() (any, error) {
+		if !core.pending.enter() {
+			return false, ErrClosed
+		}
+		defer core.pending.leave()
+		ctx, cancel := core.living(context.WithoutCancel(ctx))
+		defer cancel(nil)
+		made := false
+		for range 5 { // as in creation.attempt
+			some, err := createMissing(ctx, conn, nodes)
+			made = made || some
+			if !errors.Is(err, errReaped) {
+				return made, err
+			}
+		}
+		return made, errReaped
+	})
+	select {
+	case r := <-done:
+		if r.Err != nil {
+			return false, harmless(r.Err)
+		}
+		core.known.Store(namespace, true)
+		return r.Val.(bool), nil
+	case <-ctx.Done():
+		return false, ended(ctx)
+	}
+}
+
+// knowsNamespace reports whether the namespace was seen to exist.
+func (c *Client) knowsNamespace() bool {
+	_, known := c.core.known.Load(c.core.chroot + c.prefix)
+	return known
+}
+
+// namespaceNodes returns the nodes of the namespace. The client's ACL provider, a user's code, is
+// asked here and not where several callers wait for it.
+func (c *Client) namespaceNodes() []missingNode {
+	var nodes []missingNode
+	for _, dir := range ancestors(c.core.chroot+c.prefix+"/", c.core.chroot) {
+		acl, err := c.defaultACL(dir)
+		nodes = append(nodes, missingNode{dir, func() (*zkconn.Call, error) {
+			return createContainer(dir, acl), err
+		}})
+	}
+	return nodes
+}
+
+// ended is the error of a request that was not sent because ctx has ended.
+func ended(ctx context.Context) error {
+	err := &zkconn.TransportError{Err: ctx.Err()}
+	if cause := context.Cause(ctx); cause != err.Err {
+		err.Detail = cause
+	}
+	return err
+}
+
+// ensureNamespaces is ensureNamespace for several.
+func ensureNamespaces(ctx context.Context, conn *zkconn.Conn, views []*Client) (made bool, err error) {
+	for _, c := range views {
+		some, err := c.ensureNamespace(ctx, conn)
+		if err != nil {
+			return false, err
+		}
+		made = made || some
+	}
+	return made, nil
+}

@@ -1,0 +1,35 @@
+package zkserver
+
+import "github.com/go-curator/curator/internal/zkserver/valve"
+
+// Direction is a direction of the network.
+type Direction int
+
+// The directions.
+const (
+	Both Direction = iota
+	ToServer
+	ToClient
+)
+
+// link is a part of the network, which can be broken in each direction.
+type link struct {
+	toServer valve.Valve // shut while it loses what clients send
+	toClient valve.Valve // shut while it loses what the server sends
+}
+
+// hold breaks the link in a direction until heal is called.
+func (l *link) hold(d Direction) (heal func()) {
+	var heals []func()
+	if d != ToClient {
+		heals = append(heals, l.toServer.Hold())
+	}
+	if d != ToServer {
+		heals = append(heals, l.toClient.Hold())
+	}
+	return func() {
+		for _, heal := range heals {
+			heal()
+		}
+	}
+}

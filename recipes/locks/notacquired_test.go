@@ -1,0 +1,83 @@
+package locks_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/locks"
+)
+
+// wantHolder fails unless err names one of holders, and gives why as the reason.
+func wantHolder(t *testing.T, err, why error, holders []string) {
+	t.Helper()
+	wantErr(t, err, locks.ErrNotAcquired)
+	var busy *locks.NotAcquiredError
+	if !errors.As(err, &busy) || !slices.Contains(holders, busy.Holder) || !strings.Contains(err.Error(), busy.Holder) {
+		t.Fatalf("%v does not name one of %v", err, holders)
+	}
+	if why == nil && busy.Err != nil || why != nil && !errors.Is(busy.Err, why) {
+		t.Fatalf("%v: the reason is %v, want %v", err, busy.Err, why)
+	}
+}
+
+// Who does not get a lock learns the node of a holder, without another request.
+func TestNotAcquiredNamesTheHolder(t *testing.T) {
+	eachKind(t, waiters, func(t *testing.T, f *fixture) {
+		ctx, cancel := context.WithCancel(t.Context())
+		waiter := f.wait(ctx)
+		cancel()
+		<-waiter.done
+		held := func() []string {
+			_, leases := f.all()
+			return leases
+		}
+		wantHolder(t, waiter.err, context.Canceled, held())
+		if f.kind.leases > 1 && !f.kind.multi { // TryAcquire takes one, which is free
+			f.releaseHolders()
+			return
+		}
+		reads := f.network.Requests(jute.OpGetData)
+		_, err := f.lock.TryAcquire(t.Context())
+		wantHolder(t, err, nil, held())
+		if n := f.network.Requests(jute.OpGetData) - reads; n != 0 {
+			t.Errorf("%d reads", n)
+		}
+		f.releaseHolders()
+	})
+}
+
+// Of another goroutine of the same client it is known, too, and of a wait that was bounded.
+func TestNotAcquiredInOneClient(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		mutex := e.lock(e.client, locks.WithLocalHandover(3), locks.WithMaxWait(50*time.Millisecond))
+		lease := e.acquire(mutex)
+		ours := []string{e.path + "/" + e.wantNodes(1)[0]}
+		for _, m := range []*locks.InterProcessMutex{mutex, e.lock(e.client)} {
+			_, err := m.TryAcquire(t.Context())
+			wantHolder(t, err, nil, ours)
+		}
+		_, err := mutex.Acquire(t.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		if !strings.Contains(err.Error(), ours[0]) || !strings.Contains(err.Error(), "WithMaxWait(50ms)") || errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+		nested, err := mutex.Acquire(lease.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = mutex.TryAcquire(lease.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		if !strings.Contains(err.Error(), ours[0]+": a lease is nested already") {
+			t.Errorf("%v", err)
+		}
+		e.release(nested)
+		e.release(lease)
+	})
+}

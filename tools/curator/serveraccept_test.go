@@ -1,0 +1,59 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"net"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/go-curator/curator/framework"
+)
+
+// TestServerWithTooManyConnections has more clients connect than the server may have files: it
+// serves those that it has, says once that it cannot accept more, and accepts more when it can.
+func TestServerWithTooManyConnections(t *testing.T) {
+	p := startCmd(t, exec.Command("sh", "-c", `ulimit -n 20 && exec "$0" server --listen 127.0.0.1:0`, tool))
+	eventually(t, "the server", func() bool { return strings.Contains(p.out.String(), "\n") })
+	address, _, _ := strings.Cut(p.out.String(), " ")
+	first := watch(t, address)
+	if _, err := first.Create().WithMode(framework.Ephemeral).ForPath(t.Context(), "/lock"); err != nil {
+		t.Fatal(err)
+	}
+	session := first.SessionID()
+
+	const complaint = "cannot accept connections"
+	var crowd []net.Conn
+	eventually(t, "a crowd that the server cannot accept", func() bool {
+		if len(crowd) < 60 {
+			conn, err := net.Dial("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			crowd = append(crowd, conn)
+		}
+		return strings.Contains(p.err.String(), complaint)
+	})
+	if exists, err := first.CheckExists().ForPath(t.Context(), "/lock"); err != nil || !exists || first.SessionID() != session {
+		t.Errorf("the first client: %t, %v", exists, err)
+	}
+	for _, conn := range crowd {
+		if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	second := watch(t, address)
+	if exists, err := second.CheckExists().ForPath(t.Context(), "/lock"); err != nil || !exists {
+		t.Errorf("the second client: %t, %v", exists, err)
+	}
+	if said := p.err.String(); strings.Count(said, complaint) != 1 {
+		t.Errorf("said:\n%s", said)
+	}
+	select {
+	case <-p.ended:
+		t.Error(fmt.Sprint("the server has ended: ", &p.err))
+	default:
+	}
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+)
+
+// serverLog writes the embedded server's warnings to notes.
+type serverLog struct {
+	notes *notes
+	attrs []slog.Attr
+}
+
+var _ slog.Handler = serverLog{}
+
+// Enabled tells whether a record is a warning or worse.
+func (serverLog) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
+
+// Handle writes a record in one line.
+func (l serverLog) Handle(_ context.Context, r slog.Record) error {
+	text := strings.Builder{}
+	write := func(a slog.Attr) bool {
+		fmt.Fprintf(&text, "; %s: %v", a.Key, a.Value)
+		return true
+	}
+	for _, a := range l.attrs {
+		write(a)
+	}
+	r.Attrs(write)
+	l.notes.say("the embedded server: %s%s", r.Message, &text)
+	return nil
+}
+
+// WithAttrs returns a handler that adds attrs to each record.
+func (l serverLog) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return serverLog{l.notes, append(l.attrs[:len(l.attrs):len(l.attrs)], attrs...)}
+}
+
+// WithGroup returns the handler: the server has no groups.
+func (l serverLog) WithGroup(string) slog.Handler { return l }

@@ -1,0 +1,121 @@
+package curatortest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-curator/curator/internal/jute"
+)
+
+// Ensemble is one or more real ZooKeeper servers, each behind a proxy through which its
+// network can be broken. Its own methods are about all servers and their clients, as those of
+// [ZooKeeper] are; those of [Member] are about one server. Java: TestingCluster.
+type Ensemble struct {
+	tb      TB
+	noTest  *noTest // what tb is if NewReal started the servers
+	dir     string
+	members []*Member
+	peers   *wiring // nil for one server
+
+	authority *authority // nil without TLS
+	granted   granted
+}
+
+// ConnectString names every server.
+func (e *Ensemble) ConnectString() string {
+	var addresses []string
+	for _, m := range e.members {
+		addresses = append(addresses, m.ConnectString())
+	}
+	return strings.Join(addresses, ",")
+}
+
+// Member returns server i, from 0. The test fails if there is none.
+func (e *Ensemble) Member(i int) *Member {
+	e.tb.Helper()
+	if i < 0 || i >= len(e.members) {
+		e.tb.Fatalf("Member(%d): the servers have the numbers 0 to %d", i, len(e.members)-1)
+		return e.members[0]
+	}
+	return e.members[i]
+}
+
+// Members returns every server, in the order of their numbers.
+func (e *Ensemble) Members() []*Member { return slices.Clone(e.members) }
+
+// Leader returns the leader: the one server, if there is no other. It waits for an
+// election that is under way. While two servers take themselves for the leader, one of which
+// was deposed, it returns either: see Member.Mode.
+func (e *Ensemble) Leader() *Member {
+	e.tb.Helper()
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for end := time.Now().Add(startTimeout); time.Now().Before(end); <-ticker.C {
+		for _, m := range e.members {
+			if mode := m.Mode(); mode != "" && mode != "follower" {
+				return m
+			}
+		}
+	}
+	e.tb.Fatalf("no leader of ZooKeeper after %v", startTimeout)
+	return e.members[0]
+}
+
+// Close stops the servers and removes their data. It can be called more than once. Its
+// error tells, too, what went wrong before where there was no test to fail.
+func (e *Ensemble) Close() error {
+	var wg sync.WaitGroup
+	for _, m := range e.members {
+		wg.Go(m.close)
+	}
+	wg.Wait()
+	if e.peers != nil {
+		e.peers.close()
+	}
+	return errors.Join(os.RemoveAll(e.dir), e.noTest.err())
+}
+
+// create makes the nodes that the ensemble starts with.
+func (e *Ensemble) create(nodes []node) error {
+	if len(nodes) == 0 {
+		return nil
+	}
+	c, err := e.members[0].dialRaw(jute.ConnectRequest{TimeOut: int32(takeoverTimeout.Milliseconds()), Passwd: make([]byte, 16)})
+	if err != nil {
+		return fmt.Errorf("WithNodes: %w", err)
+	}
+	defer c.Conn.Close()
+	open := []jute.ACL{{Perms: jute.PermAll, ID: jute.ID{Scheme: "world", ID: "anyone"}}}
+	for _, n := range nodes {
+		reply, err := c.Do(jute.OpCreate, &jute.CreateRequest{Path: n.path, Data: []byte(n.data), ACL: open})
+		if err == nil {
+			err = refusedNode(n, reply.Err)
+		}
+		if err != nil {
+			return fmt.Errorf("create %s: %w", n.path, err)
+		}
+	}
+	_, err = c.Do(jute.OpClose, nil)
+	return err
+}
+
+// startStopped is Start, with an error. A server of an ensemble serves only when most of them
+// run.
+func (e *Ensemble) startStopped() error {
+	for _, m := range e.members {
+		if err := m.launchStopped(); err != nil {
+			return err
+		}
+	}
+	for _, m := range e.members {
+		if err := m.awaitServing(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package curatortest
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/zkserver/rawclient"
+)
+
+// MemberOf returns the server that a client is connected to, nil while it has no connection. By
+// the time it is used, it may be another one. A client that is not connected through this
+// ensemble's ConnectString or TLSConnectString has none. A nil client fails the test.
+// Java: TestingCluster.findConnectionInstance.
+func (e *Ensemble) MemberOf(client *framework.Client) *Member {
+	e.tb.Helper()
+	if client == nil {
+		e.tb.Fatalf("MemberOf: client is nil")
+		return nil
+	}
+	server := client.Server()
+	for _, m := range e.members {
+		if server == m.proxy.address() || m.secure != nil && server == m.secure.address() {
+			return m
+		}
+	}
+	return nil
+}
+
+// proxies are those between clients and servers.
+func (e *Ensemble) proxies() []*proxy {
+	var all []*proxy
+	for _, m := range e.members {
+		all = append(all, m.proxy)
+		if m.secure != nil {
+			all = append(all, m.secure)
+		}
+	}
+	return all
+}
+
+// clients is the link between clients and all servers.
+func (e *Ensemble) clients(d Direction) Link {
+	link := Link{tb: e.tb}
+	for _, p := range e.proxies() {
+		link.ways = append(link.ways, proxyWay{p, d, clientPort})
+	}
+	return link
+}
+
+// Disconnect closes every connection between clients and servers at once; clients reconnect.
+func (e *Ensemble) Disconnect() {
+	for _, p := range e.proxies() {
+		p.disconnect()
+	}
+}
+
+// Refuse closes new connections of clients at once until accept is called or the test ends.
+// Those that there are stay.
+func (e *Ensemble) Refuse() (accept func()) {
+	var accepts []func()
+	for _, p := range e.proxies() {
+		accepts = append(accepts, p.refuse())
+	}
+	accept = inOrder(accepts)
+	e.tb.Cleanup(accept)
+	return accept
+}
+
+// Partition lets nothing through between clients and the servers in the given direction,
+// without closing connections, until heal is called or the test ends. What was on its way
+// arrives late. The servers reach each other. See Member.Partition and Link for less.
+func (e *Ensemble) Partition(d Direction) (heal func()) {
+	e.tb.Helper()
+	if !checkDirection(e.tb, "Partition", d) {
+		return func() {}
+	}
+	return e.clients(d).Silence()
+}
+
+// ExpireSession ends a session now, with its ephemeral nodes, as its timeout would; an unknown
+// one is ignored, and one that is over. No server does this at somebody's word: the session is
+// continued on another connection, with the password that the proxies have read, and closed.
+// Clients are cut off for that moment. The test fails if no server answers.
+//
+// Handshakes WithTLS cannot be read: the test fails if the session is unknown and the servers
+// have that. Java: KillSession.kill.
+func (e *Ensemble) ExpireSession(id int64) {
+	e.tb.Helper()
+	session, known := e.granted.get(id)
+	switch {
+	case id == 0:
+		return
+	case !known && e.authority != nil:
+		e.tb.Fatalf("expire session %#x: no client has it on the port without TLS, and handshakes with TLS cannot be read", id)
+		return
+	case !known:
+		return
+	}
+	// The client must not get through meanwhile: it would take the session back.
+	var heals []func()
+	for _, p := range e.proxies() {
+		heals = append(heals, p.hold(Both))
+	}
+	defer inOrder(heals)()
+	var errs []error
+	for _, m := range e.members {
+		err := m.closeSession(session)
+		if err == nil || errors.Is(err, rawclient.ErrExpired) {
+			return
+		}
+		errs = append(errs, err)
+	}
+	e.tb.Fatalf("expire session %#x: %v", id, errors.Join(errs...))
+}
+
+// Pause stops the servers' processes with SIGSTOP until resume is called or the test ends.
+func (e *Ensemble) Pause() (resume func()) {
+	e.tb.Helper()
+	var resumes []func()
+	for _, m := range e.members {
+		resumes = append(resumes, m.Pause())
+	}
+	return inOrder(resumes)
+}
+
+// Stop asks every server to end, and waits until they have; Start starts them again.
+// Java: TestingCluster.stop.
+func (e *Ensemble) Stop() {
+	var wg sync.WaitGroup
+	for _, m := range e.members {
+		wg.Go(m.Stop)
+	}
+	wg.Wait()
+}
+
+// Start starts those servers that do not run, with the data that they had, and waits until
+// every server serves. Java: TestingCluster.start.
+func (e *Ensemble) Start() {
+	e.tb.Helper()
+	if err := e.startStopped(); err != nil {
+		e.tb.Fatalf("start ZooKeeper: %v", err)
+	}
+}
+
+// Restart stops every server and starts it again with the data that it had. It waits until
+// every server serves.
+func (e *Ensemble) Restart() {
+	e.tb.Helper()
+	e.Stop()
+	e.Start()
+}

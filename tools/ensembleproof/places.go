@@ -1,0 +1,43 @@
+package main
+
+import (
+	"math/rand/v2"
+
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// places says which servers have which part in a round.
+type places struct {
+	leader, faulty   *curatortest.Member
+	holders, waiters []*curatortest.Member
+	first            *curatortest.Member // of the holders', the one that they begin with; nil for any
+}
+
+// place gives the servers their parts.
+func (s scenario) place(on *servers, random *rand.Rand) places {
+	at := s.placeHolders(on, random)
+	if s.moves {
+		at.holders, at.first = on.Members(), at.faulty
+	}
+	return at
+}
+
+func (s scenario) placeHolders(on *servers, random *rand.Rand) places {
+	leader := on.Leader()
+	var followers []*curatortest.Member
+	for _, m := range on.Members() {
+		if m != leader {
+			followers = append(followers, m)
+		}
+	}
+	i := random.IntN(len(followers))
+	faulty, other := followers[i], followers[1-i]
+	switch s.holders {
+	case onLeader:
+		return places{leader: leader, faulty: leader, holders: []*curatortest.Member{leader}, waiters: followers}
+	case everywhere:
+		return places{leader: leader, faulty: leader, holders: on.Members(), waiters: on.Members()}
+	default:
+		return places{leader: leader, faulty: faulty, holders: []*curatortest.Member{faulty}, waiters: []*curatortest.Member{leader, other}}
+	}
+}
