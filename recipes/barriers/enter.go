@@ -143,7 +143,6 @@ func (e *entry) sendCreate(ctx context.Context, conn *zkconn.Conn) (made bool, e
 	if err != nil {
 		return false, err
 	}
-	e.set.Close(conn, nil) // a watch on "ready" that was set ahead of this node would release it (rule B5)
 	reads, take := e.reads(conn, full)
 	var calls []*zkconn.Call
 	for _, old := range e.old { // ahead of our new node, so that nobody counts both
@@ -268,6 +267,12 @@ func (e *entry) judge(ctx context.Context) (phase, error) {
 		return open, nil
 	}
 	e.seen = true
+	if e.set.AnyFired() {
+		// An event that came before the answer may be of an earlier watch, which was set ahead of
+		// our node: by this Enter for a node that is gone, or by another member on this client. It
+		// proves nothing.
+		return look, nil
+	}
 	return wait, nil
 }
 
