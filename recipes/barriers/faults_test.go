@@ -130,18 +130,21 @@ func onWaits(t *testing.T, on suite.Backends, test func(e *env, p *party, waitin
 
 // A wait outlives what becomes of the connection.
 func TestWaitsOutlive(t *testing.T) {
-	for name, fault := range map[string]func(p *party){
-		"suspended": func(p *party) { p.network.Cut() },
-		"lagging":   func(p *party) { p.network.Lag(); p.network.Cut() },
-		"half a session": func(p *party) {
+	for name, row := range map[string]struct {
+		on    suite.Backends
+		fault func(p *party)
+	}{
+		"suspended": {suite.Everywhere, func(p *party) { p.network.Cut() }},
+		"lagging":   {suite.Everywhere, func(p *party) { p.network.Lag(); p.network.Cut() }},
+		"half a session": {suite.InVirtualTime, func(p *party) {
 			heal := p.network.Isolate()
 			time.AfterFunc(suite.SessionTimeout/4, heal)
-		},
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onWaits(t, suite.Everywhere, func(e *env, p *party, waiting *call, end func()) {
+			onWaits(t, row.on, func(e *env, p *party, waiting *call, end func()) {
 				looks := p.network.Requests(jute.OpGetChildren2)
-				fault(p)
+				row.fault(p)
 				suite.Eventually(e.t, "another look", func() bool { return p.network.Requests(jute.OpGetChildren2) > looks })
 				waiting.waits()
 				end()

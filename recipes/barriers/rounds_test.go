@@ -235,15 +235,15 @@ func (m *roundMember) insist(ctx context.Context, round int) error {
 	}
 }
 
-var roundsFlag = flag.Int("rounds", 0, "rounds of each number of members in TestRounds; 0 is 200 for a few members, and 40 for more")
+var roundsFlag = flag.Int("rounds", 0, "rounds of each number of members in TestRounds; 0 is 200 for two and three members, and 25 for more")
 
 // B2: nobody is through Enter before all have called it, nor through Leave.
 func TestRounds(t *testing.T) {
 	for members := 2; members <= 16; members++ {
 		n := *roundsFlag
 		if n == 0 {
-			n = 40
-			if members <= 4 {
+			n = 25
+			if members <= 3 {
 				n = 200
 			}
 		}
