@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
-	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/go-curator/curator/tracing"
@@ -59,12 +57,4 @@ func (u AtomicUpdate) End(optimistic, promoted int, err error) {
 		u.t.fail(u.span, err)
 	}
 	u.span.End()
-}
-
-// fail marks a span as failed, unless err is nil.
-func (t *Telemetry) fail(span trace.Span, err error) {
-	if kind := ErrorType(err); kind != "" {
-		span.SetAttributes(semconv.ErrorTypeKey.String(kind))
-		span.SetStatus(codes.Error, t.describe(err, kind))
-	}
 }

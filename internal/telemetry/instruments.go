@@ -26,6 +26,9 @@ type instruments struct {
 	attempts, retries metric.Int64Counter
 	connection        connectionInstruments
 	atomicTries       metric.Int64Histogram
+	queueDuration     metric.Float64Histogram
+	queueRedelivered  metric.Int64Counter
+	leader            leaderInstruments
 }
 
 // The boundaries of the histograms. The first are those of the conventions for databases.
@@ -71,6 +74,26 @@ func newInstruments(provider metric.MeterProvider) *instruments {
 		connection: newConnectionInstruments(m),
 		atomicTries: made(m.Int64Histogram(tracing.MetricAtomicTries, metric.WithUnit("{try}"),
 			metric.WithDescription("Tries of a change of an atomic value."), metric.WithExplicitBucketBoundaries(contenderBounds...))),
+		queueDuration: made(m.Float64Histogram(tracing.MetricQueueProcessDuration, metric.WithUnit("s"),
+			metric.WithDescription("How long nodes of a queue were worked on."), metric.WithExplicitBucketBoundaries(acquireBounds...))),
+		queueRedelivered: made(m.Int64Counter(tracing.MetricQueueRedelivered, metric.WithUnit("{node}"),
+			metric.WithDescription("Nodes of a queue that were handed out and are to be handed out again."))),
+		leader: newLeaderInstruments(m),
+	}
+}
+
+// leaderInstruments are the metrics of elections.
+type leaderInstruments struct {
+	status      metric.Int64UpDownCounter
+	transitions metric.Int64Counter
+}
+
+func newLeaderInstruments(m metric.Meter) leaderInstruments {
+	return leaderInstruments{
+		status: made(m.Int64UpDownCounter(tracing.MetricLeaderStatus, metric.WithUnit("{leader}"),
+			metric.WithDescription("Whether this process leads: 1, else 0."))),
+		transitions: made(m.Int64Counter(tracing.MetricLeaderTransitions, metric.WithUnit("{transition}"),
+			metric.WithDescription("Beginnings and ends of terms of this process."))),
 	}
 }
 

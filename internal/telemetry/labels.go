@@ -1,7 +1,11 @@
 package telemetry
 
 import (
+	"fmt"
+	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -19,6 +23,8 @@ type labels struct {
 	state, expirationCause, watchedType string
 	ioDirection                         string
 	atomicName                          string
+	queue, queueOutcome                 string
+	election                            string
 }
 
 func (l labels) attributes() []attribute.KeyValue {
@@ -42,6 +48,9 @@ func (l labels) attributes() []attribute.KeyValue {
 	add(tracing.AttrWatchType, l.watchedType)
 	add(semconv.NetworkIODirectionKey, l.ioDirection)
 	add(tracing.AttrAtomicName, l.atomicName)
+	add(tracing.AttrQueueName, l.queue)
+	add(tracing.AttrQueueOutcome, l.queueOutcome)
+	add(tracing.AttrLeaderName, l.election)
 	return attrs
 }
 
@@ -70,6 +79,18 @@ func (c *optionCache) of(l labels) options {
 	defer c.mu.Unlock()
 	c.all[l] = o
 	return o
+}
+
+// maxName keeps metrics and their users sane.
+const maxName = 128
+
+// CheckName returns an error unless the name, which a user has set with the named option, may
+// become an attribute of metrics.
+func CheckName(option, name string) error {
+	if name == "" || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return fmt.Errorf("%s(%q) is no text of one line and 1 to %d bytes", option, name, maxName)
+	}
+	return nil
 }
 
 // system is the db.system.name of operations.

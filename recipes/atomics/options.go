@@ -3,11 +3,9 @@ package atomics
 import (
 	"errors"
 	"fmt"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/retry"
 )
@@ -46,17 +44,14 @@ func WithPromotedToLock(lock locks.InterProcessLock, policy retry.Policy) Option
 	})
 }
 
-// maxName keeps metrics and their users sane.
-const maxName = 128
-
 // WithName sets the name in spans and metrics, curator.atomic.name. Metrics have no paths:
 // without a name all values are counted together. The name must be one of a few that are known
 // beforehand, such as "orders". Do not make it from user input or ids. Java Curator does not
 // have it.
 func WithName(name string) Option {
 	return option(func(c *config) error {
-		if name == "" || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
-			return fmt.Errorf("WithName(%q) is no text of one line and 1 to %d bytes", name, maxName)
+		if err := telemetry.CheckName("WithName", name); err != nil {
+			return err
 		}
 		c.name = name
 		return nil

@@ -30,8 +30,10 @@ public final class Peer {
     private final CuratorFramework client;
     private final Map<String, Mutex> mutexes = new ConcurrentHashMap<>();
     private final Leases leases;
+    private final Leaders leaders;
     private final ReadWriteLocks readWriteLocks;
     private final Shared shared;
+    private final Queues queues;
     /** The paths of the locks that somebody has asked for. */
     private final BlockingQueue<String> asked = new LinkedBlockingQueue<>();
     /** Curator's mutex belongs to a thread: this one. */
@@ -61,7 +63,9 @@ public final class Peer {
         client.start();
         leases = new Leases(client);
         shared = new Shared(client);
+        leaders = new Leaders(client);
         readWriteLocks = new ReadWriteLocks(client, asked);
+        queues = new Queues(client);
         owner = Executors.newSingleThreadExecutor(work -> ownerThread = new Thread(work));
     }
 
@@ -73,6 +77,7 @@ public final class Peer {
             case "asked":
             case "interrupt":
             case "close":
+            case "queueTaken":
                 aside.execute(() -> answer(request));
                 break;
             default:
@@ -139,7 +144,13 @@ public final class Peer {
             case "rwRevocable":
                 return readWriteLocks.run(request);
             default:
-                return request[2].matches("(shared|atomic|barrier|double)[A-Z].*") ? shared.run(request) : leases.run(request);
+                if (request[2].matches("(shared|atomic|barrier|double)[A-Z].*")) {
+                    return shared.run(request);
+                }
+                if (request[2].startsWith("queue")) {
+                    return queues.run(request);
+                }
+                return Leaders.knows(request[2]) ? leaders.run(request) : leases.run(request);
         }
     }
 

@@ -1,7 +1,5 @@
 package spec
 
-import "slices"
-
 // Absence is why something of Java is not here.
 type Absence string
 
@@ -61,6 +59,3 @@ var Newer = []string{
 	"enableCompression", "zookeeperCompatibility", "compressionEnabled", "getZookeeperCompatibility",
 	"uncompressed", "undecompressed", "CuratorClosedException",
 }
-
-// Sections is the table.
-var Sections = slices.Concat([]Section{factory, client}, chains, rest, Recipes)
