@@ -63,6 +63,21 @@ func workloads() []workload {
 		{name: "queue-once", kind: protocol.QueueConsume, clients: 1, waiters: backlog, repeat: true, local: queueConsume, about: fmt.Sprintf("one consumer drains %d items, each at most once", backlog)},
 		{name: "queue-locked", kind: protocol.QueueConsume, clients: 1, waiters: backlog, leases: 1, repeat: true, local: queueConsume, about: fmt.Sprintf("one consumer drains %d items, each at least once, with a lock path", backlog)},
 	}...)
+	for _, n := range []int{1, 8} {
+		all = append(all, workload{
+			name: fmt.Sprintf("atomic-%d", n), kind: protocol.Atomic, clients: n, about: fmt.Sprintf("%d clients add one to a number", n),
+			local: func(ctx context.Context, l *local, w workload, path string, t timing) (measure.Run, error) {
+				return l.increments(ctx, w.clients, path, t)
+			},
+		})
+	}
+	all = append(all, workload{
+		name: "barrier-8", kind: protocol.Barrier, clients: 8,
+		about: "8 clients enter and leave a double barrier together, round after round: an operation is a member's part of a round",
+		local: func(ctx context.Context, l *local, w workload, path string, t timing) (measure.Run, error) {
+			return l.rounds(ctx, w.clients, path, t)
+		},
+	})
 	return append(all, []workload{
 		{name: "semaphore", kind: protocol.Semaphore, clients: 8, leases: 4, quick: true, distant: true, local: onOnePath(semaphore), about: "8 clients share 4 leases"},
 		{name: "readers", kind: protocol.Readers, clients: 8, quick: true, distant: true, local: onOnePath(readLock), about: "8 clients on one read lock"},
