@@ -32,6 +32,9 @@ const (
 	TryBusy   = "try-busy"  // one client asks without waiting for a lock that another one holds
 	Floor     = "floor"     // clients, each creates and deletes an entry of its own
 
+	Atomic  = "atomic"  // clients add one to a number, each addition an operation
+	Barrier = "barrier" // clients enter and leave a double barrier together, in rounds with paths of their own
+
 	QueuePut     = "queue-put"     // one client puts items, each an operation
 	QueueConsume = "queue-consume" // one client consumes as many items as there are waiters, with a lock path if there are leases
 )

@@ -94,6 +94,10 @@ public final class BenchPeer {
             case "floor":
                 take(1).get(0).createContainers(r.path);
                 return repeat(r, r.clients, (client, i) -> Operation.floor(client, r.path));
+            case "atomic":
+                return repeat(r, r.clients, (client, i) -> SharedOperations.increment(client, r.path));
+            case "barrier":
+                return SharedOperations.rounds(take(r.clients), threads, r);
             case "queue-put":
                 try (DistributedQueue<String> queue = Queues.producer(take(1).get(0), r)) {
                     return repeat(r, 1, (client, i) -> () -> queue.put("item"));
