@@ -8,7 +8,10 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/recipes/cache"
@@ -86,8 +89,8 @@ func cacheLoad(ctx context.Context, l *local, w workload, path string, _ timing)
 }
 
 // cacheFollow has one client write at the highest rate that the server takes while a cache of another
-// client follows. An operation is a change that a listener is told of, and its latency the time since
-// the write began.
+// client follows. An operation is a write. The latencies are those of the changes that a listener is told
+// of, which may be several writes each: the time since the write began.
 func cacheFollow(ctx context.Context, l *local, _ workload, path string, t timing) (measure.Run, error) {
 	client, err := l.curatorClient(ctx, 0)
 	if err != nil {
@@ -118,41 +121,38 @@ func cacheFollow(ctx context.Context, l *local, _ workload, path string, t timin
 		return measure.Run{}, err
 	}
 	run, err := l.measured(func() (int, []time.Duration, error) {
-		last, err := writeAll(ctx, writer, path, begin, t.duration)
+		n, last, err := writeAll(ctx, writer, path, begin, t.duration)
 		if err == nil {
 			err = followed.Await(ctx, last)
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		return len(lags), lags, err
+		return n, lags, err
 	})
 	return run, errors.Join(err, followed.Close(ctx))
 }
 
-// writeAll writes the time since begin to nodes, one after the other, for a while. It returns the zxid
-// of the last write.
-func writeAll(ctx context.Context, client *framework.Client, path string, begin time.Time, d time.Duration) (int64, error) {
-	var mu sync.Mutex
-	var last int64
-	var errs error
-	room := make(chan struct{}, writesAtOnce)
-	for i := 0; time.Since(begin) < d; i++ {
-		room <- struct{}{}
-		data := binary.BigEndian.AppendUint64(nil, uint64(time.Since(begin)))
-		err := client.SetData().InBackground(ctx, fmt.Sprintf("%s/%02d", path, i%followedNodes+1), data, func(_ context.Context, stat framework.Stat, err error) {
-			mu.Lock()
-			last, errs = max(last, stat.Mzxid), errors.Join(errs, err)
-			mu.Unlock()
-			<-room
+// writeAll has goroutines write the time since begin to nodes, one after the other, for a while. It returns
+// how many writes there were, and the zxid of the last.
+func writeAll(ctx context.Context, client *framework.Client, path string, begin time.Time, d time.Duration) (n int, zxid int64, err error) {
+	var next, last atomic.Int64
+	writers, ctx := errgroup.WithContext(ctx)
+	for range writesAtOnce {
+		writers.Go(func() error {
+			for time.Since(begin) < d {
+				at := fmt.Sprintf("%s/%02d", path, next.Add(1)%followedNodes+1)
+				stat, err := client.SetData().ForPath(ctx, at, binary.BigEndian.AppendUint64(nil, uint64(time.Since(begin))))
+				if err != nil {
+					return err
+				}
+				for old := last.Load(); old < stat.Mzxid && !last.CompareAndSwap(old, stat.Mzxid); old = last.Load() {
+				}
+			}
+			return nil
 		})
-		if err != nil {
-			return 0, err
-		}
 	}
-	for range cap(room) {
-		room <- struct{}{}
-	}
-	return last, errs
+	err = writers.Wait()
+	return int(next.Load()), last.Load(), err
 }
 
 // cacheReload cuts the connection of a cache with as many nodes as there are waiters. An operation is the

@@ -95,6 +95,12 @@ func runOne(ctx context.Context, peer *protocol.Peer, r *protocol.Request) (prot
 // check fails if the result cannot be one of the request.
 func check(t *testing.T, r protocol.Request, result protocol.Result) {
 	t.Helper()
+	if r.Workload == protocol.CacheLoad || r.Workload == protocol.CacheFollow { // whose latencies are other things
+		if result.Operations == 0 || len(result.LatenciesNS) == 0 || result.ElapsedNS <= 0 {
+			t.Errorf("%s: %+v", r.Workload, result)
+		}
+		return
+	}
 	if int64(len(result.LatenciesNS)) != min(result.Operations, protocol.MaxLatencies) {
 		t.Errorf("%s: %d latencies of %d operations", r.Workload, len(result.LatenciesNS), result.Operations)
 	}
@@ -104,10 +110,6 @@ func check(t *testing.T, r protocol.Request, result protocol.Result) {
 			t.Errorf("%s: a latency of %d", r.Workload, latency)
 		}
 		sum += latency
-	}
-	switch r.Workload {
-	case protocol.CacheLoad, protocol.CacheFollow: // whose latencies lie beside each other
-		return
 	}
 	if r.Workload != protocol.Drain && r.Workload != protocol.LeaderSuccession {
 		// A client does one after the other; one that ends in the time may have begun before.

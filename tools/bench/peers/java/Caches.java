@@ -74,19 +74,20 @@ final class Caches {
             cache.start();
             initialized.await();
             Semaphore room = new Semaphore(WRITES_AT_ONCE);
-            for (int i = 0; System.nanoTime() - begin < r.durationNanos; i++) {
+            int writes = 0;
+            for (; System.nanoTime() - begin < r.durationNanos; ) {
                 room.acquire();
                 byte[] data = ByteBuffer.allocate(8).putLong(System.nanoTime() - begin).array();
                 writer.setData()
                         .inBackground((c, event) -> room.release())
-                        .forPath(String.format("%s/%02d", r.path, i % FOLLOWED + 1), data);
+                        .forPath(String.format("%s/%02d", r.path, writes++ % FOLLOWED + 1), data);
             }
             room.acquire(WRITES_AT_ONCE);
             long elapsed = System.nanoTime() - begin;
             client.sync().forPath(r.path);
             Thread.sleep(100); // Java cannot tell when the cache has everything
             synchronized (lags) {
-                return new Result(lags.size(), elapsed, lags.stream().mapToLong(Long::longValue).toArray());
+                return new Result(writes, elapsed, lags.stream().mapToLong(Long::longValue).toArray());
             }
         }
     }
