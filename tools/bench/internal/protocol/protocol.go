@@ -46,6 +46,12 @@ const (
 	Group            = "group"             // as many members as there are waiters join a group, until each knows all
 )
 
+// The workloads of caches.
+const (
+	CacheLoad   = "cache-load"   // one client starts a cache of as many nodes as there are waiters
+	CacheFollow = "cache-follow" // one client writes as fast as it can while a cache of another follows
+)
+
 // What a crash is made of. It takes two peers: one that holds the lock, and is then killed,
 // and one that waits for it.
 const (

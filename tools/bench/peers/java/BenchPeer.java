@@ -112,6 +112,10 @@ public final class BenchPeer {
                 return repeat(r, 1, (client, i) -> Operation.latch(client, r.path));
             case "leader-succession":
                 return succession(r);
+            case "cache-load":
+                return Caches.load(take(1).get(0), r);
+            case "cache-follow":
+                return Caches.follow(take(2).get(0), take(2).get(1), r);
             case "hold":
                 return hold(r);
             case "queued":
