@@ -24,22 +24,23 @@ type core struct {
 	servers   []string
 	chroot    string
 
-	states    listen.Set[state.ConnectionState]
-	damper    *damper // what states are passed through; nil for nothing
-	outcomes  listen.Set[Event]
-	unhandled listen.Set[error]
-	watched   *Watcher // of the step Watched
-	watches   registry // the watchers that are set
-	tasks     queue    // operations in the background
-	work      group    // goroutines that run them
-	reports   queue    // what users' functions, log handlers and span processors are told
-	callbacks queue    // the outcomes of operations in the background
-	users     group    // goroutines that run users' functions
-	pending   group    // goroutines of our own: guaranteed deletes, the recipes'
-	removals  atomic.Int64
-	shared    sync.Map           // what the recipes of the client share
-	flights   singleflight.Group // creations of namespaces, by the server's path
-	known     sync.Map           // the same paths, of namespaces that were seen to exist
+	states      listen.Set[state.ConnectionState]
+	damper      *damper // what states are passed through; nil for nothing
+	outcomes    listen.Set[Event]
+	unhandled   listen.Set[error]
+	watched     *Watcher   // of the step Watched
+	watches     registry   // the watchers that are set
+	watchEvents watchInbox // what the session layer has told them
+	tasks       queue      // operations in the background
+	work        group      // goroutines that run them
+	reports     queue      // what users' functions, log handlers and span processors are told
+	callbacks   queue      // the outcomes of operations in the background
+	users       group      // goroutines that run users' functions
+	pending     group      // goroutines of our own: guaranteed deletes, the recipes'
+	removals    atomic.Int64
+	shared      sync.Map           // what the recipes of the client share
+	flights     singleflight.Group // creations of namespaces, by the server's path
+	known       sync.Map           // the same paths, of namespaces that were seen to exist
 
 	protection protection
 
@@ -223,6 +224,7 @@ func (c *core) shutDown(ctx context.Context) error {
 	defer cancel()
 	c.awaitServer(ctx, conn)
 	errs = append(errs, conn.Close(ctx))
+	c.watchEvents.close(ctx)                   // what was told before is in the queues of the watchers
 	c.pending.wait(context.WithoutCancel(ctx)) // these and those see that life has ended
 	c.work.wait(context.WithoutCancel(ctx))
 	c.users.close()

@@ -10,3 +10,12 @@ func (w *Watcher) Settings() int {
 	}
 	return n
 }
+
+// HoldWatchEvents keeps the events of watches from all Watchers of the client until release.
+func (c *Client) HoldWatchEvents() (release func()) {
+	inbox := &c.core.watchEvents
+	inbox.mu.Lock()
+	defer inbox.mu.Unlock()
+	inbox.running = true
+	return func() { inbox.group.start(inbox.deliver) }
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-curator/curator/internal/zkconn"
 )
@@ -112,6 +113,8 @@ type watchSetting struct {
 	watch   *zkconn.Watch
 	sub     *zkconn.Subscription
 
+	fired atomic.Bool // a one-shot watch that has had its event is as good as dropped
+
 	// guarded by watcher.mu
 	settled bool // its call has succeeded
 	taken   bool // it was removed, and tells nothing more
@@ -186,7 +189,7 @@ func (s *watchSetting) settle(conn *zkconn.Conn) {
 		if s.untold {
 			w.tellRemoved([]*watchSetting{s})
 		}
-	} else if _, live := w.set[s.id][s]; live && s.sub == nil {
+	} else if _, live := w.set[s.id][s]; live && s.sub == nil && !s.fired.Load() {
 		for o := range w.set[s.id] {
 			if o != s && o.settled && o.c.watches == s.c.watches {
 				spare = append(spare, o)
@@ -208,7 +211,7 @@ func (w *Watcher) take(fits func(s *watchSetting) bool) []*watchSetting {
 	var taken []*watchSetting
 	for _, same := range w.set {
 		for s := range same {
-			if fits(s) {
+			if !s.fired.Load() && fits(s) {
 				taken = append(taken, s)
 			}
 		}
@@ -229,12 +232,21 @@ func (w *Watcher) tellRemoved(removed []*watchSetting) {
 	})
 	removed = slices.CompactFunc(removed, func(a, b *watchSetting) bool { return a.id == b.id })
 	for _, s := range removed {
-		if w.set[s.id] != nil || w.fn == nil {
+		if w.has(s.id) || w.fn == nil {
 			continue
 		}
-		core, event := s.id.core, WatchedEvent{Type: s.id.kind.removal(), Path: s.path(s.id.full)}
-		w.queue.add(&core.users, func() { w.fn(core.life, event) })
+		s.id.core.watchEvents.add(watchMessage{setting: s, removal: true})
 	}
+}
+
+// has tells whether a watch is set; w.mu is held.
+func (w *Watcher) has(id watchID) bool {
+	for s := range w.set[id] {
+		if !s.fired.Load() {
+			return true
+		}
+	}
+	return false
 }
 
 // path returns the path that the function is told for a path of the server's.
@@ -254,8 +266,24 @@ func (s *watchSetting) giveBack(conn *zkconn.Conn) {
 	conn.Unwatch(s.watch)
 }
 
-// hear is called by the session layer, with its locks held.
+// hear is called by the session layer, with its locks held. After a reconnect that is for every
+// watch there is, while everything else waits: so it leaves all work to another goroutine.
 func (s *watchSetting) hear(e zkconn.WatchEvent) {
+	if s.sub == nil {
+		s.fired.Store(true)
+	}
+	s.id.core.watchEvents.add(watchMessage{setting: s, event: e})
+}
+
+// deliverRemoval tells the watcher's function that the watch was removed.
+func (s *watchSetting) deliverRemoval() {
+	w, core := s.watcher, s.id.core
+	event := WatchedEvent{Type: s.id.kind.removal(), Path: s.path(s.id.full)}
+	w.queue.add(&core.users, func() { w.fn(core.life, event) })
+}
+
+// deliver passes an event on to the watcher's function.
+func (s *watchSetting) deliver(e zkconn.WatchEvent) {
 	w := s.watcher
 	w.mu.Lock()
 	defer w.mu.Unlock()
