@@ -21,7 +21,9 @@ func (c *core) remove(cause context.Context, full string, version int32, session
 // release is remove with what goes with it. If there is a connection, the first request is
 // queued on it before release returns.
 func (c *core) release(cause context.Context, full string, session int64, with recipeapi.Release) *recipeapi.PendingDelete {
-	r := &removal{core: c, full: full, session: session, requests: releaseRequests(full, with)}
+	r := &removal{
+		core: c, full: full, session: session, requests: releaseRequests(full, with), nameShared: with.NameShared,
+	}
 	return r.start(cause)
 }
 
@@ -57,6 +59,8 @@ type removal struct {
 	op       backgroundDelete
 	doubt    bool // an earlier try may have deleted the node
 	over     bool // the session has ended: what the server did since is not our doing
+
+	nameShared bool // see recipeapi.Release
 }
 
 // start sends the first request, if there is a connection. If the server confirms that one, as
@@ -172,6 +176,9 @@ func (r *removal) try(ctx context.Context, conn *zkconn.Conn, sent *deleteReques
 		case r.session != 0 && !r.over && errors.Is(sent.err, ErrSessionExpired):
 			// The server removes the node, by and by: this is to be quicker.
 			r.over, r.requests = true, r.requests[len(r.requests)-1:]
+			if r.nameShared {
+				return ErrNoNode
+			}
 		default:
 			r.doubt = r.doubt || MaybeApplied(sent.err)
 			return sent.err

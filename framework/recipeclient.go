@@ -113,6 +113,22 @@ func (r recipeClient) Release(ctx context.Context, full string, session int64, w
 	return r.c.core.release(ctx, full, session, with)
 }
 
+func (r recipeClient) Request(op any) (zkconn.MultiOp, error) {
+	o, _ := op.(Op)
+	return o.multi, checkOps(r.c, []Op{o})
+}
+
+func (r recipeClient) Data(full string, data []byte) ([]byte, error) {
+	if !r.c.core.cfg.compressAll {
+		return data, nil
+	}
+	return r.c.core.cfg.compression.Decompress(r.c.unfix(full), data)
+}
+
+func (r recipeClient) OnSession(ctx context.Context, session int64) context.Context {
+	return onSession(ctx, session)
+}
+
 func (r recipeClient) OnLoss(fn func(recipeapi.Loss)) func() { return r.c.core.addHook(fn) }
 
 func (r recipeClient) LossHooks() int {

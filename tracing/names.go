@@ -9,6 +9,9 @@ const (
 	SpanLockRelease = "curator.lock.release"
 	SpanLockLost    = "curator.lock.lost"
 	SpanLockDo      = "curator.lock.do"
+
+	SpanLeaderElected = "curator.leader.elected"
+	SpanLeaderTermEnd = "curator.leader.term.end"
 )
 
 // Names of the events of an acquire's span, and of an operation's.
@@ -22,8 +25,8 @@ const (
 )
 
 // Names of attributes of spans and their events. Metrics have only those of a lock's kind,
-// name, outcome, end and loss, of an operation's name and error, of the server's name, of
-// the connection's state, a session's end and a watch's type.
+// name, outcome, end and loss, of an election's name, of an operation's name and error, of the
+// server's name, of the connection's state, a session's end and a watch's type.
 const (
 	AttrLockKind           = "curator.lock.kind"
 	AttrLockName           = "curator.lock.name" // see locks.WithName
@@ -36,6 +39,12 @@ const (
 	AttrLockContenders     = "curator.lock.contenders_ahead"
 	AttrLockEnd            = "curator.lock.end"
 	AttrLossReason         = "curator.lock.loss.reason"
+	AttrLeaderName         = "curator.leader.name" // see leader.WithName
+	AttrLeaderPath         = "curator.leader.path"
+	AttrLeaderRecipe       = "curator.leader.recipe"
+	AttrLeaderToken        = "curator.leader.token"
+	AttrLeaderTerm         = "curator.leader.term" // seconds
+	AttrLeaderEnd          = "curator.leader.end"
 	AttrPredecessorOwner   = "curator.lock.predecessor.owner"
 	AttrPredecessorOwnSess = "curator.lock.predecessor.own_session"
 	AttrLink               = "curator.link"
@@ -58,6 +67,13 @@ const (
 	KindWrite     = "rw_write"
 	KindSemaphore = "semaphore"
 	KindMulti     = "multi"
+	KindLatch     = "leader_latch" // the lease of a leader latch; a leader selector is a mutex
+)
+
+// Recipes that elect a leader, as spans have them.
+const (
+	RecipeLatch    = "latch"
+	RecipeSelector = "selector"
 )
 
 // Outcomes of an acquire and of a release.
@@ -72,7 +88,7 @@ const (
 	OutcomeUnknown     = "unknown"      // no answer yet
 )
 
-// How a hold ended.
+// How a hold ended, and a leader's term.
 const (
 	EndReleased = "released"
 	EndLost     = "lost"
@@ -95,6 +111,8 @@ const (
 	MetricDropped            = "curator.lock.dropped"
 	MetricContenders         = "curator.lock.contenders"
 	MetricSequenceRemaining  = "curator.lock.sequence.remaining"
+	MetricLeaderStatus       = "curator.leader.status"
+	MetricLeaderTransitions  = "curator.leader.transitions"
 	MetricSessionTransitions = "zookeeper.client.session.transitions"
 	MetricSessionExpirations = "zookeeper.client.session.expirations"
 	MetricLeaseRemaining     = "zookeeper.client.session.lease.remaining"

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,18 +20,31 @@ var rewriteNames = flag.Bool("rewrite", false, "write the names of Java's framew
 
 const (
 	frameworkJar = "/usr/share/java/curator-framework.jar"
-	namesFile    = "../../tools/buildergen/testdata/java.txt"
+	namesDir     = "../../tools/buildergen/testdata"
 )
 
-// docs/parity.md has a row for each of the names in a file: they are all that the installed
+// recipePackages are the packages of Java's recipes that docs/parity.md has all of.
+var recipePackages = []string{"leader"}
+
+// docs/parity.md has a row for each of the names in two files: they are all that the installed
 // Curator has. It is 5.4 that the table is about.
 func TestJavaNames(t *testing.T) {
+	t.Run("framework", func(t *testing.T) { javaNames(t, frameworkJar, "java.txt", func(string) bool { return true }) })
+	t.Run("recipes", func(t *testing.T) {
+		javaNames(t, recipesJar, "java-recipes.txt", func(file string) bool { return slices.Contains(recipePackages, path.Base(path.Dir(file))) })
+	})
+}
+
+// javaNames compares the names of the classes in a jar with those of a file.
+func javaNames(t *testing.T, jar, file string, wanted func(file string) bool) {
+	t.Helper()
+	namesFile := filepath.Join(namesDir, file)
 	javap, err := findTool("javap")
 	installed(t, err)
-	if _, err := os.Stat(frameworkJar); err != nil {
+	if _, err := os.Stat(jar); err != nil {
 		installed(t, fmt.Errorf("%w: %w", errNoJava, err))
 	}
-	args := append([]string{"-public", "-cp", classPath(frameworkJar)}, frameworkClasses(t)...)
+	args := append([]string{"-public", "-cp", classPath(jar)}, classesIn(t, jar, wanted)...)
 	listing, err := exec.Command(javap, args...).Output()
 	if err != nil {
 		t.Fatal(err)
@@ -41,20 +55,20 @@ func TestJavaNames(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	file, err := os.ReadFile(namesFile)
+	kept, err := os.ReadFile(namesFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(names, string(file)); diff != "" {
+	if diff := cmp.Diff(names, string(kept)); diff != "" {
 		t.Errorf("%s has other names than Java; see -rewrite:\n%s", namesFile, diff)
 	}
 }
 
-// frameworkClasses returns the classes in the jar that javap is to list. Those of package
-// imps that implement an interface under their own name are not meant for users.
-func frameworkClasses(t *testing.T) (classes []string) {
+// classesIn returns the classes in the jar that javap is to list. Those of package imps that
+// implement an interface under their own name are not meant for users.
+func classesIn(t *testing.T, file string, wanted func(file string) bool) (classes []string) {
 	t.Helper()
-	jar, err := zip.OpenReader(frameworkJar)
+	jar, err := zip.OpenReader(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +76,7 @@ func frameworkClasses(t *testing.T) (classes []string) {
 	anonymous := regexp.MustCompile(`\$\d`)
 	for _, f := range jar.File {
 		class, ok := strings.CutSuffix(f.Name, ".class")
-		if ok && !anonymous.MatchString(class) && !strings.HasSuffix(class, "Impl") {
+		if ok && wanted(f.Name) && !anonymous.MatchString(class) && !strings.HasSuffix(class, "Impl") {
 			classes = append(classes, strings.ReplaceAll(class, "/", "."))
 		}
 	}

@@ -18,7 +18,9 @@ import (
 
 // jars are Curator's recipes, whose own class path in Debian's package names what they
 // need, and a logger.
-var jars = []string{"/usr/share/java/curator-recipes.jar", "/usr/share/java/slf4j-simple.jar"}
+var jars = []string{recipesJar, "/usr/share/java/slf4j-simple.jar"}
+
+const recipesJar = "/usr/share/java/curator-recipes.jar"
 
 // jvmFlags let a JVM start quickly.
 var jvmFlags = []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx256m"}

@@ -29,7 +29,6 @@ var pairCeilings = map[string]int{
 	"tools/bench":                  9,
 	"tools/bench/internal/results": 1,
 	"tools/bench/internal/service": 1,
-	"tools/buildergen/spec":        2,
 	"tools/curator":                5,
 	"tools/curatortest":            1,
 }

@@ -117,6 +117,8 @@ var topics = []struct {
 	{"timed", nil, timed, wantCalls("work")},
 	{"read-write lock", nil, readWrite, wantCalls("change", "publish")},
 	{"semaphore", nil, semaphore, wantCalls("export")},
+	{"latch", nil, latch, wantCalls("work")},
+	{"selector", nil, selectorUntilStopped, wantCalls()},
 	{"traced", nil, func(ctx context.Context, _ *framework.Client) error { return traced(ctx) }, func(e env) {
 		for _, span := range spans.Ended() {
 			if span.Name() == "curator.lock.acquire" {
@@ -125,6 +127,13 @@ var topics = []struct {
 		}
 		e.Errorf("%d spans, none of an acquire", len(spans.Ended()))
 	}},
+	{"tasks", nil, func(ctx context.Context, client *framework.Client) error {
+		ctx, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+		defer cancel()
+		return tasks(ctx, client)
+	}, wantCalls("work")},
+	{"timers", nil, timers, nil},
+	{"simple queue", nil, simpleQueue, wantCalls("use data")},
 }
 
 func TestTopics(t *testing.T) {

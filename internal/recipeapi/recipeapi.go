@@ -49,6 +49,15 @@ type Client interface {
 	// lets it. The first request is queued before Release returns, if there is a connection: the
 	// requests of several calls leave in their order.
 	Release(ctx context.Context, full string, session int64, with Release) *PendingDelete
+	// Request returns the request of op, a framework.Op of this client, as a transaction sends
+	// it.
+	Request(op any) (zkconn.MultiOp, error)
+	// Data returns the data of a node as framework.GetDataBuilder does, decompressed if the
+	// client compresses everything.
+	Data(full string, data []byte) ([]byte, error)
+	// OnSession returns a copy of ctx for transactions that are sent on this session or not at
+	// all. Then their error matches framework.ErrSessionExpired.
+	OnSession(ctx context.Context, session int64) context.Context
 	// OnLoss calls fn, on a goroutine that must not be blocked, when a session's
 	// standing changes for the worse. remove does not wait for a call that is running.
 	OnLoss(fn func(Loss)) (remove func())
@@ -111,6 +120,9 @@ type Release struct {
 	Marker        string // is created and deleted, so that its watches fire
 	HolderRecord  string // is deleted, if it has
 	RecordVersion int32  // this version
+	// NameShared says that another session may make a node of the same name when this one is
+	// over. Nothing is deleted then: the server removes the node with the session.
+	NameShared bool
 }
 
 // PendingDelete is a delete that goes on until its outcome is known.

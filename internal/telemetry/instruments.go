@@ -25,6 +25,9 @@ type instruments struct {
 	expirations       metric.Int64Counter
 	attempts, retries metric.Int64Counter
 	connection        connectionInstruments
+	queueDuration     metric.Float64Histogram
+	queueRedelivered  metric.Int64Counter
+	leader            leaderInstruments
 }
 
 // The boundaries of the histograms. The first are those of the conventions for databases.
@@ -68,6 +71,26 @@ func newInstruments(provider metric.MeterProvider) *instruments {
 		retries: made(m.Int64Counter(tracing.MetricRetries, metric.WithUnit("{retry}"),
 			metric.WithDescription("Repeated tries of operations."))),
 		connection: newConnectionInstruments(m),
+		queueDuration: made(m.Float64Histogram(tracing.MetricQueueProcessDuration, metric.WithUnit("s"),
+			metric.WithDescription("How long nodes of a queue were worked on."), metric.WithExplicitBucketBoundaries(acquireBounds...))),
+		queueRedelivered: made(m.Int64Counter(tracing.MetricQueueRedelivered, metric.WithUnit("{node}"),
+			metric.WithDescription("Nodes of a queue that were handed out and are to be handed out again."))),
+		leader: newLeaderInstruments(m),
+	}
+}
+
+// leaderInstruments are the metrics of elections.
+type leaderInstruments struct {
+	status      metric.Int64UpDownCounter
+	transitions metric.Int64Counter
+}
+
+func newLeaderInstruments(m metric.Meter) leaderInstruments {
+	return leaderInstruments{
+		status: made(m.Int64UpDownCounter(tracing.MetricLeaderStatus, metric.WithUnit("{leader}"),
+			metric.WithDescription("Whether this process leads: 1, else 0."))),
+		transitions: made(m.Int64Counter(tracing.MetricLeaderTransitions, metric.WithUnit("{transition}"),
+			metric.WithDescription("Beginnings and ends of terms of this process."))),
 	}
 }
 

@@ -1,7 +1,11 @@
 package telemetry
 
 import (
+	"fmt"
+	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -18,6 +22,8 @@ type labels struct {
 	errorType                           string
 	state, expirationCause, watchedType string
 	ioDirection                         string
+	queue, queueOutcome                 string
+	election                            string
 }
 
 func (l labels) attributes() []attribute.KeyValue {
@@ -40,6 +46,9 @@ func (l labels) attributes() []attribute.KeyValue {
 	add(tracing.AttrExpirationCause, l.expirationCause)
 	add(tracing.AttrWatchType, l.watchedType)
 	add(semconv.NetworkIODirectionKey, l.ioDirection)
+	add(tracing.AttrQueueName, l.queue)
+	add(tracing.AttrQueueOutcome, l.queueOutcome)
+	add(tracing.AttrLeaderName, l.election)
 	return attrs
 }
 
@@ -68,6 +77,18 @@ func (c *optionCache) of(l labels) options {
 	defer c.mu.Unlock()
 	c.all[l] = o
 	return o
+}
+
+// maxName keeps metrics and their users sane.
+const maxName = 128
+
+// CheckName returns an error unless the name, which a user has set with the named option, may
+// become an attribute of metrics.
+func CheckName(option, name string) error {
+	if name == "" || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return fmt.Errorf("%s(%q) is no text of one line and 1 to %d bytes", option, name, maxName)
+	}
+	return nil
 }
 
 // system is the db.system.name of operations.

@@ -152,6 +152,16 @@ func (o Owner) String() string {
 	return text
 }
 
+// OwnerText names this client as Owner.String names the client of a node: "orders-api on web-7,
+// pid 4242".
+func (t *Telemetry) OwnerText() string {
+	label := DefaultLabel()
+	if t != nil {
+		label = t.Label
+	}
+	return Owner{Label: printable(label), Host: printable(hostname()), PID: os.Getpid()}.String()
+}
+
 // TraceParent returns the W3C traceparent that the data has, or "".
 func (o Owner) TraceParent() string { return o.fields["traceparent"] }
 

@@ -21,6 +21,8 @@ import (
 
 // instrumentsGolden is what dashboards and alerts rely on.
 const instrumentsGolden = `
+curator.leader.status Sum[int64] {leader}
+curator.leader.transitions Sum[int64] {transition} monotonic
 curator.lock.acquire.duration Histogram[float64] s
 curator.lock.contenders Histogram[int64] {contender}
 curator.lock.dropped Sum[int64] {lease} monotonic
@@ -29,6 +31,8 @@ curator.lock.hold.duration Histogram[float64] s
 curator.lock.losses Sum[int64] {loss} monotonic
 curator.lock.pending Sum[int64] {request}
 curator.lock.sequence.remaining Gauge[int64] {create}
+curator.queue.process.duration Histogram[float64] s
+curator.queue.redelivered Sum[int64] {node} monotonic
 db.client.operation.duration Histogram[float64] s
 zookeeper.client.connection.attempts Sum[int64] {attempt} monotonic
 zookeeper.client.connection.ends Sum[int64] {connection} monotonic
@@ -56,6 +60,9 @@ func TestInstruments(t *testing.T) {
 	a.Granted(1, false)
 	tel.Closed(ctx, lock, tel.Opened(ctx, lock), time.Second, "revoked")
 	tel.Dropped(lock)
+	_, processing := tel.Process(ctx, tel.Queue("queue", "", ""))
+	processing.End(tracing.OutcomePutBack, nil)
+	tel.Candidate(tracing.RecipeLatch, "", "").Elected(ctx, 1, time.Now()).End(ctx, time.Now(), "")
 	_, op := tel.Operation(ctx, conn, Op{Name: "create"})
 	op.End(1, nil)
 	tel.Retry(ctx, "create", 2, zkconn.ErrConnectionLoss)

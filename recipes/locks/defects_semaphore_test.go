@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -65,7 +66,7 @@ func TestSemaphoreV2WithPlainProtocol(t *testing.T) {
 					for busy && (len(others) == 0 || name == "semaphore" && len(others) < 2) {
 						others = append(others, takeFrom(t, open(t, s.Client(t))))
 					}
-					client, traffic := tapped(t, s)
+					client, traffic := suite.Tapped(t, s)
 					q := &queued{t: t, client: client, traffic: traffic, done: make(chan struct{})}
 					ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 					defer cancel()
@@ -81,7 +82,7 @@ func TestSemaphoreV2WithPlainProtocol(t *testing.T) {
 					if q.err != nil {
 						t.Errorf("the semaphore is free, but: %v", q.err)
 					}
-					if n := requests(traffic.take()); n > 50 {
+					if n := requests(traffic.Take()); n > 50 {
 						t.Errorf("%d requests for one acquisition", n)
 					}
 					giveBack(t, q.lease)
@@ -138,7 +139,7 @@ func TestSemaphoreHasNoHerd(t *testing.T) {
 // listed counts the lists that all made since the last call, and who made any.
 func listed(queue []*queued) (lists, woken int) {
 	for _, q := range queue {
-		for _, text := range strings.Fields(q.traffic.take()) {
+		for _, text := range strings.Fields(q.traffic.Take()) {
 			var n int
 			if _, err := fmt.Sscanf(text, "getChildren2=%d", &n); err == nil {
 				lists += n

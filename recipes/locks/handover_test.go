@@ -19,7 +19,7 @@ import (
 // goroutines are several goroutines of one client that take the same lock, each once, in order.
 type goroutines struct {
 	t       *testing.T
-	traffic *traffic
+	traffic *suite.Traffic
 	client  *framework.Client
 	lock    locks.InterProcessLock
 	members []*queued
@@ -28,7 +28,7 @@ type goroutines struct {
 func startGoroutines(t *testing.T, s *curatortest.Server, opts ...locks.MutexOption) *goroutines {
 	t.Helper()
 	c := &goroutines{t: t}
-	c.client, c.traffic = tapped(t, s)
+	c.client, c.traffic = suite.Tapped(t, s)
 	c.lock = virtualMutex(t, opts...)(c.client)
 	return c
 }
@@ -62,14 +62,14 @@ func TestLocalHandover(t *testing.T) {
 		_, err := c.lock.TryAcquire(t.Context())
 		wantErr(t, err, locks.ErrNotAcquired)
 		token := a.lease.Token()
-		c.traffic.take()
+		c.traffic.Take()
 		for _, next := range []*queued{b, d} {
 			c.members[0].release()
 			c.members = c.members[1:]
 			if !next.in() || next.lease.Token() != token {
 				t.Fatal("the node was not handed over")
 			}
-			if got := c.traffic.take(); got != "" {
+			if got := c.traffic.Take(); got != "" {
 				t.Errorf("%q for a hand-over", got)
 			}
 		}
@@ -117,7 +117,7 @@ func TestLocalHandoverOfTheWatch(t *testing.T) {
 				for i := range 4 {
 					time.Sleep(time.Second)
 					synctest.Wait()
-					if got := goroutines.traffic.take(); i > 0 && got != "" {
+					if got := goroutines.traffic.Take(); i > 0 && got != "" {
 						t.Fatalf("%q while the lock is held that was handed over", got)
 					}
 					next := goroutines.join()

@@ -11,21 +11,21 @@ import (
 
 // Kinds of locks. A lease re-enters only a lock of its own kind.
 const (
-	mutexKind       = "mutex"
+	mutexKind       = lockqueue.KindMutex
 	semaphoreKind   = "semaphore"
-	semaphoreV2Kind = "semaphore-v2" // in Java's layout
+	semaphoreV2Kind = lockqueue.KindSemaphoreV2
 	readKind        = "read"
 	writeKind       = "write"
 
-	readWriteKind = "read-write" // the kind of the children of readers and writers
+	readWriteKind = lockqueue.KindReadWrite // the kind of the children of readers and writers
 )
 
 // Curator's names of the nodes of a mutex, of readers and writers, and of a semaphore's leases.
 const (
-	lockName  = "lock-"
+	lockName  = lockqueue.MutexName
 	leaseName = "lease-" // in Java's layout
-	readName  = "__READ__"
-	writeName = "__WRIT__"
+	readName  = lockqueue.ReadName
+	writeName = lockqueue.WriteName
 )
 
 // revokeMessage is the data that Curator writes into a node to ask its holder for the lock.
@@ -35,6 +35,7 @@ var revokeMessage = []byte("__REVOKE__")
 var telemetryKinds = map[string]string{
 	mutexKind: tracing.KindMutex, readKind: tracing.KindRead, writeKind: tracing.KindWrite,
 	semaphoreKind: tracing.KindSemaphore, semaphoreV2Kind: tracing.KindSemaphore,
+	lockqueue.KindLatch: tracing.KindLatch,
 }
 
 // rules are the differences between kinds of locks.
@@ -43,7 +44,7 @@ type rules struct {
 	lockName  string
 	driver    LockInternalsDriver
 	maxLeases int
-	children  string // the result of kindOf for the lock's own children; others are refused; "" refuses none
+	children  string // the result of lockqueue.KindOf for the lock's own children; others are refused; "" refuses none
 	shared    bool   // nested leases do not exclude each other
 	flat      bool   // leases do not nest
 	keepsLost bool   // the node of a lost hold is left to the recipe that made it
@@ -78,25 +79,11 @@ func (r rules) Decide(queue []string, own string) lockqueue.Decision {
 // Marks reports whether the holder of a node may mark its release.
 func (r rules) Marks(name string) bool { return r.marks != nil && r.marks(name) }
 
-// kindOf returns the kind of lock that a child of a lock's path belongs to, or "". A mutex and an
-// InterProcessSemaphore have the same children.
-func kindOf(name string) string {
-	switch {
-	case isReader(name), isWriter(name):
-		return readWriteKind
-	case name == "leases", name == "locks":
-		return semaphoreV2Kind
-	case StandardLockInternalsDriver{}.FixForSorting(name, lockName) != "":
-		return mutexKind
-	}
-	return ""
-}
-
 func (r rules) refuse(name string) error {
 	if r.children == "" {
 		return nil
 	}
-	switch kind := kindOf(name); kind {
+	switch kind := lockqueue.KindOf(name); kind {
 	case "", r.children:
 		return nil
 	case mutexKind:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -17,7 +18,7 @@ import (
 type queued struct {
 	t       *testing.T
 	client  *framework.Client
-	traffic *traffic
+	traffic *suite.Traffic
 	lease   *locks.Lease
 	err     error
 	cancel  context.CancelFunc
@@ -28,7 +29,7 @@ type queued struct {
 func enqueue(t *testing.T, s *curatortest.Server, lockOf func(c *framework.Client) locks.InterProcessLock) *queued {
 	t.Helper()
 	q := &queued{t: t, done: make(chan struct{})}
-	q.client, q.traffic = tapped(t, s)
+	q.client, q.traffic = suite.Tapped(t, s)
 	lock := lockOf(q.client)
 	ctx, cancel := context.WithCancel(t.Context())
 	q.cancel = cancel
@@ -37,7 +38,7 @@ func enqueue(t *testing.T, s *curatortest.Server, lockOf func(c *framework.Clien
 		q.lease, q.err = lock.Acquire(ctx)
 	}()
 	synctest.Wait()
-	q.traffic.take()
+	q.traffic.Take()
 	return q
 }
 
@@ -81,7 +82,7 @@ func TestTraffic(t *testing.T) {
 		want := func(q *queued, want, when string) {
 			t.Helper()
 			synctest.Wait()
-			if got := q.traffic.take(); got != want {
+			if got := q.traffic.Take(); got != want {
 				t.Errorf("%s: %q, want %q", when, got, want)
 			}
 		}
@@ -89,12 +90,12 @@ func TestTraffic(t *testing.T) {
 
 		alone := enqueue(t, s, virtualMutex(t))
 		alone.release()
-		alone.traffic.take()
+		alone.traffic.Take()
 		giveBack(t, take(t, mutexOf(t, alone.client)))
 		want(alone, "create2=1 delete=1 getChildren2=1 writes=2", "a cycle without contention")
 
 		first, second, third, fourth := enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t))
-		first.traffic.take()
+		first.traffic.Take()
 		first.release() // it has not waited: its node just goes
 		want(first, "delete=1 writes=1", "the first's release")
 		want(second, "events=1", "the second, which is next and need not look again")
@@ -216,14 +217,14 @@ func TestBatonRefused(t *testing.T) {
 				if !holder.in() {
 					t.Fatal("the second is not let in")
 				}
-				holder.traffic.take()
+				holder.traffic.Take()
 				hit := s.Inject(curatortest.Rule{Op: "multi", Do: c.fate})
 				giveBack(t, holder.lease)
 				time.Sleep(time.Minute)
 				if !hit() {
 					t.Fatal("no release was marked")
 				}
-				if got := holder.traffic.take(); c.want != "" && got != c.want {
+				if got := holder.traffic.Take(); c.want != "" && got != c.want {
 					t.Errorf("%q, want %q", got, c.want)
 				}
 				waiter.release()
@@ -276,16 +277,16 @@ func TestDowngradeKeepsWritersOut(t *testing.T) {
 // in by the end of that node alone, but lists the queue.
 func TestNextOfTheSameClient(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-		client, traffic := tapped(t, s)
+		client, traffic := suite.Tapped(t, s)
 		holder := take(t, mutexOf(t, client))
 		waiter := make(chan *locks.Lease)
 		go func() { waiter <- take(t, mutexOf(t, client)) }()
 		synctest.Wait()
-		traffic.take()
+		traffic.Take()
 		giveBack(t, holder)
 		next := <-waiter
 		synctest.Wait()
-		if got := traffic.take(); !strings.Contains(got, "getChildren2=1") {
+		if got := traffic.Take(); !strings.Contains(got, "getChildren2=1") {
 			t.Errorf("%q: the waiter has not listed the queue", got)
 		}
 		giveBack(t, next)

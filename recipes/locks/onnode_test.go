@@ -13,6 +13,7 @@ import (
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/state"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
@@ -157,4 +158,39 @@ func wantLoss(t *testing.T, err error, want locks.LossReason) {
 	if !errors.As(err, &loss) || loss.Reason != want {
 		t.Errorf("%v, want a loss by %v", err, want)
 	}
+}
+
+// Guard is sent on the session that owns the node: another session's node of the same name does
+// not pass for it.
+func TestOnNodeGuard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := curatortest.Start(t, curatortest.Virtual())
+		client, other := server.Client(t, framework.WithErrorPolicy(state.SessionErrorPolicy())), server.Client(t)
+		l := newLatch(client)
+		lease := l.leads(t)
+		guard := make(chan error)
+		accept := server.Refuse()
+		server.ExpireSession(client.SessionID())
+		synctest.Wait()
+		go func() {
+			_, err := lease.Guard(t.Context(), client.TransactionOp().Create().ForPath("/effect"))
+			guard <- err
+		}()
+		synctest.Wait() // it waits for a connection
+		accept()
+		if _, err := other.Create().WithMode(framework.Ephemeral).ForPath(t.Context(), lease.Path()); err != nil {
+			t.Fatal(err)
+		}
+		wantErr(t, <-guard, locks.ErrLockLost)
+		if _, ok := server.Get("/effect"); ok {
+			t.Error("the transaction passed with the node of another session")
+		}
+		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		if err := other.Delete().ForPath(t.Context(), lease.Path()); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.leads(t).Release(t.Context()); err != nil { // the latch gives its old node up
+			t.Error(err)
+		}
+	})
 }

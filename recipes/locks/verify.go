@@ -62,7 +62,8 @@ var errManyClients = fmt.Errorf("%w: the parts of the lease are of several clien
 // the lease is not held at that moment. It returns the results of ops. These must be made
 // by the lease's client or a view of it. When one of ops fails none is applied, and the results
 // beside the error say of each why. When the reply is lost, or ctx ends, the transaction may have
-// been applied: see framework.MaybeApplied.
+// been applied: see framework.MaybeApplied. It is sent on the session that owns the lock's node,
+// or not at all.
 //
 // Java has no counterpart.
 func (l *Lease) Guard(ctx context.Context, ops ...framework.Op) ([]framework.OpResult, error) {
@@ -70,17 +71,26 @@ func (l *Lease) Guard(ctx context.Context, ops ...framework.Op) ([]framework.OpR
 		return nil, err
 	}
 	holds := l.holds()
-	client := holds[0].lock.client
+	client, session := holds[0].lock.client, holds[0].node.Session()
 	var all []framework.Op
 	for _, h := range holds {
 		if h.lock.api.Identity() != holds[0].lock.api.Identity() {
 			return nil, errManyClients
 		}
+		if h.node.Session() != session { // of a lease that will turn out to be lost
+			session = 0
+		}
 		all = append(all, h.lock.client.TransactionOp().Check().ForPath(h.lock.api.ClientPath(h.node.Path())))
+	}
+	if ctx != nil {
+		ctx = holds[0].lock.api.OnSession(ctx, session)
 	}
 	results, err := client.Transaction().ForOperations(ctx, append(all, ops...)...)
 	if err == nil {
 		return results[len(holds):], nil
+	}
+	if lost := l.Err(); lost != nil && errors.Is(err, framework.ErrSessionExpired) && !framework.MaybeApplied(err) {
+		return nil, lost
 	}
 	if results == nil { // nothing is known of them
 		return nil, fmt.Errorf("lock %s: %w", l.name(), err)

@@ -101,7 +101,7 @@ func checkRun(t *testing.T, w results.Workload, peer string, run measure.Run) {
 	if run.Wire.Sent == 0 || run.Wire.Received == 0 || run.Cost.Allocations == 0 {
 		t.Errorf("%s, %s: wire %+v, cost %+v", w.Name, peer, run.Wire, run.Cost)
 	}
-	if measured := slices.Contains([]string{"hold-10k", "wait-10k"}, w.Name); measured != (run.Memory != nil) {
+	if measured := slices.Contains([]string{"hold-10k", "wait-10k", "leader-1000"}, w.Name); measured != (run.Memory != nil) {
 		t.Errorf("%s, %s: memory of each %v", w.Name, peer, run.Memory)
 	}
 	if w.Name != "wait-10k" && (run.Latency.P50 <= 0 || run.Latency.P999 < run.Latency.P50) {

@@ -48,7 +48,7 @@ func crashes(n int, path string, once func(path string) (time.Duration, error)) 
 }
 
 func (l *local) crashOnce(ctx context.Context, path string) (time.Duration, error) {
-	q, err := l.queue(ctx, 1, 1, 1, path)
+	q, err := l.queue(ctx, mutex, 1, 1, 1, path)
 	if err != nil {
 		return 0, err
 	}

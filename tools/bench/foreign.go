@@ -98,7 +98,7 @@ func (f *foreign) run(ctx context.Context, w workload, path string, t timing) (m
 		Workload: w.kind, Clients: w.clients, Waiters: w.waiters, Leases: w.leases, Writes: w.writes, Path: path,
 		WarmupMS: t.warmUp.Milliseconds(), DurationMS: t.duration.Milliseconds(),
 	}
-	counts := f.relays != nil && w.kind != protocol.Drain // whose relay cannot tell the queueing from the rest
+	counts := f.relays != nil && w.kind != protocol.Drain && w.kind != protocol.LeaderSuccession // whose relay cannot tell the queueing from the rest
 	if counts {
 		// The warm-up is a request of its own, so that it is not counted.
 		warmUp := request

@@ -9,7 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-curator/curator/recipes/leader"
 	"github.com/go-curator/curator/tools/bench/internal/measure"
+	"github.com/go-curator/curator/tools/bench/internal/results"
 )
 
 // waitersEach is how many of the waiters whose memory is measured wait for the same lock:
@@ -22,7 +24,7 @@ const acquirers = 64
 // waitMemory has many goroutines of one session wait, and measures what each takes of this
 // process's memory. An operation is to have come to wait.
 func waitMemory(ctx context.Context, l *local, w workload, path string, _ timing) (measure.Run, error) {
-	q, err := l.queue(ctx, 1, max(1, w.waiters/waitersEach), w.waiters, path)
+	q, err := l.queue(ctx, mutex, 1, max(1, w.waiters/waitersEach), w.waiters, path)
 	if err != nil {
 		return measure.Run{}, err
 	}
@@ -93,4 +95,57 @@ func divided(n int, do func(i int) error) error {
 	}
 	wg.Wait()
 	return errors.Join(errs...)
+}
+
+// latchMemory starts many leader latches of one session, most of which wait, and measures what
+// each takes of this process's memory. An operation is a Start.
+func latchMemory(ctx context.Context, l *local, w workload, path string, _ timing) (measure.Run, error) {
+	if l.name != results.Ours {
+		return measure.Run{}, errUnsupported
+	}
+	sessions, err := l.connect(ctx, 1)
+	if err != nil {
+		return measure.Run{}, err
+	}
+	client := sessions[0].(*curatorSession).client
+	latches := make([]*leader.LeaderLatch, w.waiters)
+	latencies := make([]time.Duration, w.waiters)
+	before := measure.Live()
+	run, err := l.measured(func() (int, []time.Duration, error) {
+		err := divided(len(latches), func(i int) (err error) {
+			begin := time.Now()
+			latches[i], err = startLatch(ctx, client, fmt.Sprintf("%s/%d", path, i/waitersEach))
+			latencies[i] = time.Since(begin)
+			return err
+		})
+		return len(latches), latencies, err
+	})
+	if err == nil {
+		err = l.settled(ctx)
+	}
+	run.Memory = measure.Live().Each(before, len(latches))
+	return run, errors.Join(err, l.writeHeapProfile(), divided(len(latches), func(i int) error {
+		if latches[i] == nil {
+			return nil
+		}
+		return latches[i].Close(ctx)
+	}))
+}
+
+// settled returns when the peer sends nothing any more.
+func (l *local) settled(ctx context.Context) error {
+	ticker := time.NewTicker(quiet)
+	defer ticker.Stop()
+	for last := int64(-1); ; {
+		sent := l.counter.Total().Sent
+		if sent == last {
+			return nil
+		}
+		last = sent
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }

@@ -21,7 +21,17 @@ const drainClients = 8
 // when that lets go. An operation is a hand-over, and its latency the time from one grant
 // to the next.
 func drain(ctx context.Context, l *local, w workload, path string, _ timing) (measure.Run, error) {
-	q, err := l.queue(ctx, drainClients, 1, w.waiters, path)
+	return dissolved(ctx, l, mutex, w, path)
+}
+
+// succession is drain with leader latches.
+func succession(ctx context.Context, l *local, w workload, path string, _ timing) (measure.Run, error) {
+	return dissolved(ctx, l, latch, w, path)
+}
+
+// dissolved is drain for a kind of lock.
+func dissolved(ctx context.Context, l *local, kind lockKind, w workload, path string) (measure.Run, error) {
+	q, err := l.queue(ctx, kind, drainClients, 1, w.waiters, path)
 	if err != nil {
 		return measure.Run{}, err
 	}
@@ -52,17 +62,17 @@ type queue struct {
 }
 
 // queue prepares locks at as many paths below path, and waiters for them.
-func (l *local) queue(ctx context.Context, sessions, paths, waiters int, path string) (*queue, error) {
+func (l *local) queue(ctx context.Context, kind lockKind, sessions, paths, waiters int, path string) (*queue, error) {
 	q := &queue{peer: l, granted: make([]time.Time, waiters), errs: make([]error, waiters)}
 	for i := range paths {
 		q.paths = append(q.paths, fmt.Sprintf("%s/%d", path, i))
 	}
 	at := func(i int) string { return q.paths[i%paths] }
 	var err error
-	if q.gates, err = l.locks(ctx, sessions, paths, mutex, 0, at); err != nil {
+	if q.gates, err = l.locks(ctx, sessions, paths, kind, 0, at); err != nil {
 		return nil, err
 	}
-	q.waiters, err = l.locks(ctx, sessions, waiters, mutex, 0, at)
+	q.waiters, err = l.locks(ctx, sessions, waiters, kind, 0, at)
 	return q, err
 }
 

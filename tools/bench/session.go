@@ -30,6 +30,7 @@ const (
 	readLock
 	writeLock
 	handedOver // a mutex that goroutines hand over
+	latch      // a leader latch: acquired when it leads, released when it is closed
 )
 
 // session is a connection to ZooKeeper of its own, by one of the clients that run in this

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/recipes/leader"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/tools/bench/internal/wire"
@@ -55,6 +56,8 @@ func (s *curatorSession) lock(kind lockKind, path string, leases int) (lock, err
 	switch kind {
 	case mutex, uncontended:
 		return asLock(locks.NewInterProcessMutex(s.client, path))
+	case latch:
+		return latchLock{s.client, path}, nil
 	case handedOver:
 		return asLock(locks.NewInterProcessMutex(s.client, path, locks.WithLocalHandover(100)))
 	case semaphore:
@@ -107,3 +110,34 @@ func (l curatorLock) tryAcquire(ctx context.Context) (lease, error) {
 	}
 	return held, nil
 }
+
+// latchLock is an election, as a lock: a latch is made and started by Acquire, which returns when
+// it leads, and is closed by Release.
+type latchLock struct {
+	client *framework.Client
+	path   string
+}
+
+func (l latchLock) Acquire(ctx context.Context) (lease, error) {
+	started, err := startLatch(ctx, l.client, l.path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := started.Await(ctx); err != nil {
+		return nil, errors.Join(err, started.Close(ctx))
+	}
+	return leading{started}, nil
+}
+
+func startLatch(ctx context.Context, client *framework.Client, path string) (*leader.LeaderLatch, error) {
+	started, err := leader.NewLeaderLatch(client, path, leader.WithID("bench"))
+	if err != nil {
+		return nil, err
+	}
+	return started, started.Start(ctx)
+}
+
+// leading is a latch that leads.
+type leading struct{ *leader.LeaderLatch }
+
+func (l leading) Release(ctx context.Context) error { return l.Close(ctx) }

@@ -58,6 +58,11 @@ func workloads() []workload {
 			about: fmt.Sprintf("%d goroutines of one client read a node; raw writes %d requests at a time", n, n),
 		})
 	}
+	all = append(all, []workload{
+		{name: "queue-put", kind: protocol.QueuePut, clients: 1, local: queuePut, about: "one client puts items into a queue"},
+		{name: "queue-once", kind: protocol.QueueConsume, clients: 1, waiters: backlog, repeat: true, local: queueConsume, about: fmt.Sprintf("one consumer drains %d items, each at most once", backlog)},
+		{name: "queue-locked", kind: protocol.QueueConsume, clients: 1, waiters: backlog, leases: 1, repeat: true, local: queueConsume, about: fmt.Sprintf("one consumer drains %d items, each at least once, with a lock path", backlog)},
+	}...)
 	return append(all, []workload{
 		{name: "semaphore", kind: protocol.Semaphore, clients: 8, leases: 4, quick: true, distant: true, local: onOnePath(semaphore), about: "8 clients share 4 leases"},
 		{name: "readers", kind: protocol.Readers, clients: 8, quick: true, distant: true, local: onOnePath(readLock), about: "8 clients on one read lock"},
@@ -69,6 +74,9 @@ func workloads() []workload {
 		{name: "goroutines", clients: 8, local: inOneSession(mutex), about: "8 goroutines of one client on one lock"},
 		{name: "local-handover", clients: 8, local: inOneSession(handedOver), about: "the same, and they hand it over without the server, 100 times in a row at most"},
 		{name: "crash", kind: protocol.Hold, waiters: 3, local: crash, about: "the holder's process is killed: an operation is from there to the next grant; the session lasts " + crashTimeout.String()},
+		{name: "leader-join", kind: protocol.LeaderJoin, clients: 1, distant: true, local: onOnePath(latch), about: "one client starts a leader latch, waits until it leads, and closes it"},
+		{name: "leader-succession-100", kind: protocol.LeaderSuccession, clients: drainClients, waiters: 100, distant: true, repeat: true, local: succession, about: fmt.Sprintf("100 leader latches of %d clients stand behind a leader; each is closed as soon as it leads: an operation is a succession", drainClients)},
+		{name: "leader-1000", waiters: 1000, local: latchMemory, about: "one client has 1,000 leader latches, 100 in each election; memory for each"},
 		{name: "hold-10k", waiters: 10_000, local: holdMany, about: "one client acquires 10,000 locks; memory for each"},
 		{name: "wait-10k", waiters: 10_000, local: waitMemory, about: "10,000 goroutines of one client wait, 100 for each lock; memory for each"},
 	}...)

@@ -32,7 +32,7 @@ func TestParityNoDrift(t *testing.T) {
 }
 
 // Every public method of Java has a row, and every row is about methods that Java has. The
-// file is what internal/interop finds in the installed Curator.
+// files are what internal/interop finds in the installed Curator.
 func TestParityCoversJava(t *testing.T) {
 	java := javaNames(t)
 	told := map[string]bool{}
@@ -116,11 +116,15 @@ func TestParityRemarks(t *testing.T) {
 
 func javaNames(t *testing.T) []string {
 	t.Helper()
-	file, err := os.ReadFile("testdata/java.txt")
-	if err != nil {
-		t.Fatal(err)
+	var names []string
+	for _, path := range []string{"testdata/java.txt", "testdata/java-recipes.txt"} {
+		file, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, strings.Fields(string(file))...)
 	}
-	return strings.Fields(string(file))
+	return names
 }
 
 // declarations has what packages declare, by their names.
@@ -155,9 +159,12 @@ func allRows(t *testing.T) (rows []spec.Parity) {
 // declared returns what a package declares at its top, and Type.name for methods and fields.
 func declared(t *testing.T, pkg string) map[string]bool {
 	t.Helper()
-	dir := filepath.Join("..", "..", pkg)
-	if _, err := os.Stat(dir); err != nil {
-		dir = filepath.Join(framework, pkg)
+	dir := ""
+	for _, parent := range []string{"../..", framework, "../../recipes"} {
+		if _, err := os.Stat(filepath.Join(parent, pkg)); err == nil {
+			dir = filepath.Join(parent, pkg)
+			break
+		}
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {

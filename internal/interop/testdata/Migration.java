@@ -12,11 +12,20 @@ import org.apache.curator.framework.api.CuratorWatcher;
 import org.apache.curator.framework.api.transaction.CuratorTransactionResult;
 import org.apache.curator.framework.recipes.cache.CuratorCache;
 import org.apache.curator.framework.recipes.cache.CuratorCacheListener;
+import org.apache.curator.framework.recipes.leader.LeaderLatch;
+import org.apache.curator.framework.recipes.leader.LeaderSelector;
+import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.framework.recipes.locks.Locker;
+import org.apache.curator.framework.recipes.queue.DistributedDelayQueue;
+import org.apache.curator.framework.recipes.queue.DistributedQueue;
+import org.apache.curator.framework.recipes.queue.QueueBuilder;
+import org.apache.curator.framework.recipes.queue.QueueConsumer;
+import org.apache.curator.framework.recipes.queue.QueueSerializer;
+import org.apache.curator.framework.recipes.queue.SimpleDistributedQueue;
 import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.curator.retry.*;
 import org.apache.zookeeper.CreateMode;
@@ -31,6 +40,8 @@ abstract class Migration {
     int version;
     ACLProvider privateNodes;
     TracerDriver tracerDriver;
+    QueueConsumer<String> consumer;
+    QueueSerializer<String> serializer;
 
     abstract void run(CuratorFramework client) throws Exception;
     abstract void work() throws Exception;
@@ -261,6 +272,36 @@ abstract class Migration {
         }
     }
 
+    void latch(CuratorFramework client) throws Exception {
+        LeaderLatch latch = new LeaderLatch(client, "/leaders/purge", "purge-1");
+        latch.start();
+        try {
+            latch.await();
+            if (latch.hasLeadership()) {
+                work();
+            }
+        } finally {
+            latch.close();
+        }
+    }
+
+    void selector(CuratorFramework client) throws Exception {
+        LeaderSelector selector = new LeaderSelector(client, "/leaders/billing", new LeaderSelectorListenerAdapter() {
+            @Override
+            public void takeLeadership(CuratorFramework client) throws Exception {
+                work();
+            }
+        });
+        selector.setId("billing-1");
+        selector.autoRequeue();
+        selector.start();
+        try {
+            run(client);
+        } finally {
+            selector.close();
+        }
+    }
+
     void shortLived(CuratorFramework client) throws Exception {
         client.create()
             .withTtl(TimeUnit.MINUTES.toMillis(10))
@@ -283,5 +324,37 @@ abstract class Migration {
 
     void traced(CuratorFramework client) throws Exception {
         client.getZookeeperClient().setTracerDriver(tracerDriver);
+    }
+
+    void tasks(CuratorFramework client) throws Exception {
+        DistributedQueue<String> tasks = QueueBuilder.builder(client, consumer, serializer, "/queues/tasks")
+            .lockPath("/queues/tasks-locks")
+            .buildQueue();
+        tasks.start();
+        try {
+            tasks.put("wash");
+            run(client);
+        } finally {
+            tasks.close();
+        }
+    }
+
+    void timers(CuratorFramework client) throws Exception {
+        try (DistributedDelayQueue<String> timers =
+                QueueBuilder.builder(client, null, serializer, "/queues/timers").buildDelayQueue()) {
+            timers.start();
+            timers.put("remind", System.currentTimeMillis() + TimeUnit.HOURS.toMillis(1));
+        }
+    }
+
+    void simpleQueue(CuratorFramework client) throws Exception {
+        SimpleDistributedQueue simple = new SimpleDistributedQueue(client, "/queues/simple");
+        simple.offer(data);
+        byte[] taken = simple.poll(5, TimeUnit.SECONDS);
+        if (taken == null) {
+            busy();
+        } else {
+            use(taken);
+        }
     }
 }

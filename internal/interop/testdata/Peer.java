@@ -30,7 +30,9 @@ public final class Peer {
     private final CuratorFramework client;
     private final Map<String, Mutex> mutexes = new ConcurrentHashMap<>();
     private final Leases leases;
+    private final Leaders leaders;
     private final ReadWriteLocks readWriteLocks;
+    private final Queues queues;
     /** The paths of the locks that somebody has asked for. */
     private final BlockingQueue<String> asked = new LinkedBlockingQueue<>();
     /** Curator's mutex belongs to a thread: this one. */
@@ -59,7 +61,9 @@ public final class Peer {
                 .build();
         client.start();
         leases = new Leases(client);
+        leaders = new Leaders(client);
         readWriteLocks = new ReadWriteLocks(client, asked);
+        queues = new Queues(client);
         owner = Executors.newSingleThreadExecutor(work -> ownerThread = new Thread(work));
     }
 
@@ -71,6 +75,7 @@ public final class Peer {
             case "asked":
             case "interrupt":
             case "close":
+            case "queueTaken":
                 aside.execute(() -> answer(request));
                 break;
             default:
@@ -137,7 +142,10 @@ public final class Peer {
             case "rwRevocable":
                 return readWriteLocks.run(request);
             default:
-                return leases.run(request);
+                if (request[2].startsWith("queue")) {
+                    return queues.run(request);
+                }
+                return Leaders.knows(request[2]) ? leaders.run(request) : leases.run(request);
         }
     }
 

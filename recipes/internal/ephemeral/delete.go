@@ -12,11 +12,58 @@ func (n *Node) Delete(ctx context.Context, with recipeapi.Release) {
 	n.deletion.Do(func() {
 		n.startDelete()
 		n.unhook()
+		with.NameShared = n.cfg.NameShared
 		removal := n.cfg.Client.Release(ctx, n.Path(), n.Session(), with)
 		n.mu.Lock()
 		n.removal = removal
 		n.mu.Unlock()
 	})
+}
+
+// DeleteBy calls transaction, which deletes the node together with something else, and reports
+// whether it has done so for certain. Meanwhile the node's deletion is no loss. If the node was
+// deleted, Deletion is confirmed from then on; otherwise the node is as before.
+//
+// One DeleteBy runs at a time.
+func (n *Node) DeleteBy(transaction func() (deleted bool)) {
+	n.mu.Lock()
+	n.inDelete = true
+	n.mu.Unlock()
+	deleted := false
+	defer func() { n.endDeleteBy(deleted) }() // also when a user's retry policy panics
+	deleted = transaction()
+}
+
+func (n *Node) endDeleteBy(deleted bool) {
+	if deleted {
+		n.deletion.Do(func() {
+			n.startDelete()
+			n.unhook()
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			n.removal = &recipeapi.PendingDelete{Done: make(chan struct{}), Outcome: recipeapi.RemovalConfirmed}
+			close(n.removal.Done)
+		})
+		return
+	}
+	n.mu.Lock()
+	missing := n.missing
+	n.inDelete, n.missing = false, false
+	n.mu.Unlock()
+	if missing {
+		n.Lose(recipeapi.Loss{Kind: recipeapi.LossDeleted, Session: n.Session()})
+	}
+}
+
+// loseDeleted is Lose for a node that was found to be deleted.
+func (n *Node) loseDeleted() {
+	n.mu.Lock()
+	ours := n.inDelete
+	n.missing = n.missing || ours
+	n.mu.Unlock()
+	if !ours {
+		n.Lose(recipeapi.Loss{Kind: recipeapi.LossDeleted, Session: n.Session()})
+	}
 }
 
 func (n *Node) startDelete() {

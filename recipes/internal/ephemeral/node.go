@@ -28,6 +28,9 @@ type Config struct {
 	ErrorPolicy state.ErrorPolicy
 	// Waited says that the contender has waited behind others.
 	Waited bool
+	// NameShared says that another session may make a node of the same name later. The node is
+	// then deleted on its own session, or not at all.
+	NameShared bool
 	// WatchAfter is the time from the first grant until the node is watched. Most locks are
 	// held for less, and need no watch.
 	WatchAfter time.Duration
@@ -69,6 +72,8 @@ type Node struct {
 	data      []byte // as it was read last
 	changed   int64  // the transaction that wrote data; 0 before the first read
 	unread    bool   // the holder has not been told of data
+	inDelete  bool   // see DeleteBy
+	missing   bool   // the node was deleted during DeleteBy
 	watch     nodeWatch
 	removal   *recipeapi.PendingDelete // set by deletion
 

@@ -100,7 +100,7 @@ func (n *Node) endRead(ctx context.Context, err error) {
 	switch {
 	case err == nil, ctx.Err() != nil, errors.Is(err, framework.ErrSessionExpired), errors.Is(err, framework.ErrClosed):
 	case errors.Is(err, framework.ErrNoNode):
-		n.Lose(recipeapi.Loss{Kind: recipeapi.LossDeleted, Session: n.Session()})
+		n.loseDeleted()
 	case n.cfg.Unwatched != nil:
 		n.cfg.Unwatched(err)
 	}
@@ -141,7 +141,11 @@ func (n *Node) onEvent(e zkconn.WatchEvent) {
 	n.mu.Lock()
 	over := n.phase != owned
 	if !over && e.Type == zkconn.NodeDeleted {
-		n.phase = gone // from now on nobody else can hold it
+		if n.inDelete {
+			n.missing, over = true, true
+		} else {
+			n.phase = gone // from now on nobody else can hold it
+		}
 	}
 	n.mu.Unlock()
 	if over {

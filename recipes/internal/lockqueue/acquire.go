@@ -3,13 +3,13 @@ package lockqueue
 import (
 	"context"
 
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
 )
 
 // Acquire goes on until the queue lets the contender in and hold has taken its nodes, all or
 // none. The errors of hold are those of [ephemeral.Node.Hold]. When Acquire fails it has
-// deleted the nodes, as far as the server could be reached within Spec.CleanUp.
+// deleted the nodes, as far as the server could be reached within Spec.CleanUp. With Spec.Stays
+// it has not: the next Acquire goes on, or Leave deletes them.
 //
 // Acquire may be called again after it returned nil: for a new hold on the same nodes, or after
 // Forget at the end of the queue.
@@ -23,7 +23,7 @@ func (c *Contender) Acquire(ctx context.Context, hold func(nodes []*ephemeral.No
 	}
 	defer func() { // also when a retry policy or an error policy of the user panics
 		if c.state != granted {
-			c.giveUp(ctx)
+			c.failed(ctx)
 		}
 	}()
 	if c.spec.Changed != nil {
@@ -40,6 +40,26 @@ func (c *Contender) Acquire(ctx context.Context, hold func(nodes []*ephemeral.No
 		}
 		c.state = next
 	}
+	return nil
+}
+
+// Join takes a place in the queue, and returns when the queue was listed with it. Acquire then
+// waits for what is ahead. When Join fails it leaves behind what a failed Acquire does.
+func (c *Contender) Join(ctx context.Context) error {
+	joined := false
+	defer func() {
+		if !joined {
+			c.failed(ctx)
+		}
+	}()
+	for c.state == create || c.state == look || c.state == restart {
+		next, err := c.step(ctx)
+		if err != nil {
+			return err
+		}
+		c.state = next
+	}
+	joined = true
 	return nil
 }
 
@@ -71,24 +91,4 @@ func (c *Contender) restart(ctx context.Context) (phase, error) {
 		return restart, ContextError(ctx)
 	}
 	return create, nil
-}
-
-// giveUp gives back the watches and deletes the nodes.
-func (c *Contender) giveUp(ctx context.Context) {
-	c.endWait()
-	var removals []*recipeapi.PendingDelete
-	for i, node := range c.nodes {
-		var with recipeapi.Release
-		if c.spec.GiveUp != nil {
-			with = c.spec.GiveUp(node)
-		}
-		if i >= len(c.owned) {
-			removals = append(removals, c.spec.Client.Release(ctx, node.Path, node.Session, with))
-			continue
-		}
-		c.owned[i].Delete(ctx, with)
-		removals = append(removals, c.owned[i].Deletion())
-	}
-	c.Forget()
-	AwaitRemovals(ctx, c.spec.CleanUp, removals...)
 }

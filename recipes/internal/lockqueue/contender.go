@@ -45,6 +45,7 @@ type Spec struct {
 	Nodes       int  // how many nodes are made together; 0 means one
 	Try         bool // decide at once
 	Plain       bool // send request by request, as Java does
+	Stays       bool // a Join or an Acquire that fails keeps its nodes, until Leave
 
 	InPlaceOf *ephemeral.Node                 // take the number of this node; nil for a new number
 	Guard     *ephemeral.Node                 // without this node the wait is useless; nil for none
@@ -97,6 +98,8 @@ type Contender struct {
 	nodes []recipeapi.Created // the last one is the one that waits
 	owned []*ephemeral.Node   // the same nodes, once they were first
 	names []string            // the children as they were listed last; nil if they must be listed
+
+	leaving []*recipeapi.PendingDelete // deletes whose outcome may not be known, with Spec.Stays
 
 	behind     []string // paths of nodes of which one must go
 	behindAll  bool     // behind has all nodes that are ahead

@@ -39,6 +39,9 @@ func (c *Contender) createOne(ctx context.Context, path string, sequential bool)
 		node, left, err = c.spec.Client.CreateAndList(ctx, c.spec.Builder, path, sequential)
 	}
 	if err != nil {
+		if c.spec.Stays && left != nil {
+			c.leaving = append(c.leaving, left)
+		}
 		AwaitRemovals(ctx, c.spec.CleanUp, left)
 	}
 	return node, err

@@ -38,6 +38,8 @@ var short = []protocol.Request{
 	{Workload: protocol.TryBusy, Clients: 2},
 	{Workload: protocol.Floor, Clients: 2},
 	{Workload: protocol.Drain, Clients: 2, Waiters: 5},
+	{Workload: protocol.LeaderJoin, Clients: 1},
+	{Workload: protocol.LeaderSuccession, Clients: 2, Waiters: 5},
 	{Workload: "no such thing"},
 }
 
@@ -101,7 +103,7 @@ func check(t *testing.T, r protocol.Request, result protocol.Result) {
 		}
 		sum += latency
 	}
-	if r.Workload != protocol.Drain {
+	if r.Workload != protocol.Drain && r.Workload != protocol.LeaderSuccession {
 		// A client does one after the other; one that ends in the time may have begun before.
 		if limit := int64(r.ClientCount()) * int64(r.Warmup()+r.Duration()); result.ElapsedNS != int64(r.Duration()) || sum > limit {
 			t.Errorf("%s: latencies of %d in %d ns", r.Workload, sum, result.ElapsedNS)
@@ -145,7 +147,8 @@ func onZooKeeper(t *testing.T, makePeer makePeer, supported ...string) {
 
 func TestJava(t *testing.T) {
 	onZooKeeper(t, peers.Java, protocol.Solo, protocol.Contend, protocol.Spread, protocol.Semaphore,
-		protocol.Readers, protocol.Mix, protocol.Reentry, protocol.TryFree, protocol.TryBusy, protocol.Floor, protocol.Drain, protocol.Hold)
+		protocol.Readers, protocol.Mix, protocol.Reentry, protocol.TryFree, protocol.TryBusy, protocol.Floor, protocol.Drain, protocol.Hold,
+		protocol.LeaderJoin, protocol.LeaderSuccession)
 }
 
 func TestKazoo(t *testing.T) {

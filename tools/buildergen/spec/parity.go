@@ -59,6 +59,3 @@ var Newer = []string{
 	"enableCompression", "zookeeperCompatibility", "compressionEnabled", "getZookeeperCompatibility",
 	"uncompressed", "undecompressed", "CuratorClosedException",
 }
-
-// Sections is the table.
-var Sections = append(append([]Section{factory, client}, chains...), rest...)

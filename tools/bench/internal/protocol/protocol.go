@@ -31,6 +31,15 @@ const (
 	TryFree   = "try-free"  // one client asks without waiting for a lock that is free
 	TryBusy   = "try-busy"  // one client asks without waiting for a lock that another one holds
 	Floor     = "floor"     // clients, each creates and deletes an entry of its own
+
+	QueuePut     = "queue-put"     // one client puts items, each an operation
+	QueueConsume = "queue-consume" // one client consumes as many items as there are waiters, with a lock path if there are leases
+)
+
+// The workloads of elections.
+const (
+	LeaderJoin       = "leader-join"       // one client starts a latch, waits until it leads, and closes it
+	LeaderSuccession = "leader-succession" // as drain, with latches, which are closed as soon as they lead
 )
 
 // What a crash is made of. It takes two peers: one that holds the lock, and is then killed,

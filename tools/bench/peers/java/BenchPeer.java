@@ -15,8 +15,10 @@ import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
+import org.apache.curator.framework.recipes.queue.DistributedQueue;
 import org.apache.curator.retry.RetryOneTime;
 
 /**
@@ -92,8 +94,18 @@ public final class BenchPeer {
             case "floor":
                 take(1).get(0).createContainers(r.path);
                 return repeat(r, r.clients, (client, i) -> Operation.floor(client, r.path));
+            case "queue-put":
+                try (DistributedQueue<String> queue = Queues.producer(take(1).get(0), r)) {
+                    return repeat(r, 1, (client, i) -> () -> queue.put("item"));
+                }
+            case "queue-consume":
+                return Queues.consume(take(1).get(0), r);
             case "drain":
                 return drain(r);
+            case "leader-join":
+                return repeat(r, 1, (client, i) -> Operation.latch(client, r.path));
+            case "leader-succession":
+                return succession(r);
             case "hold":
                 return hold(r);
             case "queued":
@@ -175,19 +187,51 @@ public final class BenchPeer {
         awaitQueued(r.path, r.waiters + 1, waiters);
         long opened = System.nanoTime();
         gate.release();
+        return handOvers(opened, waiters);
+    }
+
+    /** The time from one grant to the next; waiters tell when they were let in, and when they ended. */
+    private static Result handOvers(long opened, List<Future<long[]>> waiters) throws Exception {
+        int n = waiters.size();
         long last = 0;
-        long[] grants = new long[r.waiters];
+        long[] grants = new long[n];
         List<long[]> times = all(waiters);
-        for (int i = 0; i < r.waiters; i++) {
+        for (int i = 0; i < n; i++) {
             grants[i] = times.get(i)[0] - opened;
             last = Math.max(last, times.get(i)[1] - opened);
         }
         Arrays.sort(grants);
-        long[] gaps = new long[r.waiters];
-        for (int i = 0; i < r.waiters; i++) {
+        long[] gaps = new long[n];
+        for (int i = 0; i < n; i++) {
             gaps[i] = grants[i] - (i == 0 ? 0 : grants[i - 1]);
         }
-        return new Result(r.waiters, last, gaps);
+        return new Result(n, last, gaps);
+    }
+
+    /** Lets latches lead, one after the other, that stand behind a leader. */
+    private Result succession(Request r) throws Exception {
+        if (r.warmupNanos > 0) {
+            repeat(r.warmupNanos, 0, r.clients, (client, i) -> Operation.latch(client, r.path + "-warmup"));
+        }
+        List<CuratorFramework> clients = take(r.clients);
+        LeaderLatch first = new LeaderLatch(clients.get(0), r.path);
+        first.start();
+        first.await();
+        List<Future<long[]>> waiters = new ArrayList<>();
+        for (int i = 0; i < r.waiters; i++) {
+            LeaderLatch latch = new LeaderLatch(clients.get(i % clients.size()), r.path);
+            waiters.add(threads.submit(() -> {
+                latch.start();
+                latch.await();
+                long elected = System.nanoTime();
+                latch.close();
+                return new long[] {elected, System.nanoTime()};
+            }));
+        }
+        awaitQueued(r.path, r.waiters + 1, waiters);
+        long opened = System.nanoTime();
+        first.close();
+        return handOvers(opened, waiters);
     }
 
     /** Waits until n hold a lock or wait for it. A waiter that has ended before has failed. */

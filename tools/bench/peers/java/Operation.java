@@ -1,6 +1,7 @@
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
@@ -27,6 +28,15 @@ interface Operation {
 
     static Operation mutex(CuratorFramework client, String path) {
         return of(new InterProcessMutex(client, path));
+    }
+
+    static Operation latch(CuratorFramework client, String path) {
+        return () -> {
+            LeaderLatch latch = new LeaderLatch(client, path);
+            latch.start();
+            latch.await();
+            latch.close();
+        };
     }
 
     /** An operation that is repeated while a lock is held. */

@@ -1,4 +1,4 @@
-package locks_test
+package suite
 
 import (
 	"context"
@@ -16,26 +16,26 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// traffic counts what a client sends and is told, pings excepted.
-type traffic struct {
+// Traffic counts what a client sends and is told, except what keeps and proves its session.
+type Traffic struct {
 	mu     sync.Mutex
 	counts map[string]int // of requests by their names, of writes, of events
 	in     []byte         // the rest of a frame
 	opened bool           // the handshake's answer has come
 }
 
-// tapped returns a client whose traffic is counted.
-func tapped(t *testing.T, s *curatortest.Server) (*framework.Client, *traffic) {
+// Tapped returns a client whose traffic is counted.
+func Tapped(t *testing.T, s *curatortest.Server, opts ...framework.Option) (*framework.Client, *Traffic) {
 	t.Helper()
-	tr := &traffic{counts: map[string]int{}}
-	return s.Client(t, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+	tr := &Traffic{counts: map[string]int{}}
+	return s.Client(t, append(opts, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := s.DialContext(ctx, network, address)
 		return tappedConn{c, tr}, err
-	})), tr
+	}))...), tr
 }
 
-// take returns what there was since the last call, in order: "create2=1 events=2".
-func (tr *traffic) take() string {
+// Take returns what there was since the last call, in order: "create2=1 events=2".
+func (tr *Traffic) Take() string {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	var all []string
@@ -48,7 +48,7 @@ func (tr *traffic) take() string {
 
 type tappedConn struct {
 	net.Conn
-	tr *traffic
+	tr *Traffic
 }
 
 func (c tappedConn) Write(p []byte) (int, error) {

@@ -1,0 +1,121 @@
+package leader_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/leader"
+)
+
+func TestParticipants(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		latch, err := leader.NewLeaderLatch(e.observer, e.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all, err := latch.Participants(t.Context()); err != nil || len(all) > 0 {
+			t.Errorf("no path: %+v, %v", all, err)
+		}
+		_, err = latch.Leader(t.Context())
+		wantErr(t, err, leader.ErrNoLeader)
+		ids := []string{"plain", "", "ünïcode\nof two lines", "plain"}
+		var members []*member
+		for _, id := range ids {
+			members = append(members, e.joined(id))
+		}
+		all, err := latch.Participants(t.Context())
+		if err != nil || len(all) != len(ids) {
+			t.Fatalf("%+v, %v", all, err)
+		}
+		for i, p := range all {
+			m := members[i]
+			if p.ID != ids[i] || p.Leader != (i == 0) || p.SessionID != m.client.SessionID() || !strings.HasPrefix(p.Path, e.path+"/_c_") ||
+				i > 0 && p.Token <= all[i-1].Token || p.Since.IsZero() || !b.Virtual && time.Since(p.Since).Abs() > time.Minute {
+				t.Errorf("participant %d is %+v", i, p)
+			}
+		}
+		lease := members[0].leads()
+		if p, err := latch.Leader(t.Context()); err != nil || p != all[0] || p.Token != lease.Token() || p.Path != lease.Path() {
+			t.Errorf("the leader is %+v, %v", p, err)
+		}
+		if _, err := e.observer.Create().ForPath(t.Context(), e.path+"/no-participant"); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := latch.Participants(t.Context()); err != nil || len(again) != len(all) {
+			t.Errorf("%+v, %v", again, err)
+		}
+		for _, m := range members {
+			m.close()
+		}
+		_, err = latch.Leader(t.Context())
+		wantErr(t, err, leader.ErrNoLeader)
+	})
+}
+
+// Participants that go away between the list and the reads are left out, and the first that is
+// there leads.
+func TestParticipantsVanish(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		var members []*member
+		for i := range 40 {
+			members = append(members, e.joined(fmt.Sprint(i)))
+		}
+		client, network := b.Client(t)
+		latch, err := leader.NewLeaderLatch(client, e.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		network.On(jute.OpGetData, suite.Late, func() {
+			for i := 0; i < len(members); i += 2 {
+				members[i].close()
+			}
+		})
+		all, err := latch.Participants(t.Context())
+		if err != nil || len(all) != 20 {
+			t.Fatalf("%d participants, %v", len(all), err)
+		}
+		for i, p := range all {
+			if p.ID != fmt.Sprint(2*i+1) || p.Leader != (i == 0) {
+				t.Errorf("participant %d is %+v", i, p)
+			}
+		}
+		network.On(jute.OpGetData, suite.Late, func() { members[1].close() })
+		if p, err := latch.Leader(t.Context()); err != nil || p.ID != "3" || !p.Leader {
+			t.Errorf("%+v, %v", p, err)
+		}
+		for i := 3; i < len(members); i += 2 {
+			members[i].close()
+		}
+	})
+}
+
+// Without WithID a participant names its program, its machine and its process.
+func TestDefaultID(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		for name, opts := range map[string][]framework.Option{"traced": nil, "not traced": {framework.WithoutTracing()}} {
+			client, _ := b.Client(t, opts...)
+			latch, err := leader.NewLeaderLatch(client, e.path)
+			if err == nil {
+				err = latch.Start(t.Context())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := latch.Leader(t.Context())
+			if err != nil || !strings.Contains(p.ID, " on ") || !strings.Contains(p.ID, ", pid ") || !strings.HasPrefix(p.ID, "leader.test") {
+				t.Errorf("%s: %+v, %v", name, p, err)
+			}
+			if err := latch.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package leader
+
+import (
+	"context"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/state"
+)
+
+// The pauses after a failure grow from the first to the last, drawn at random by a half. A
+// connection that breaks again and again costs little, and the candidate is to stand soon; an
+// answer that will not change costs an operator's time, and the server's.
+const (
+	firstShortPause = 10 * time.Millisecond
+	lastShortPause  = 250 * time.Millisecond
+	firstLongPause  = time.Second
+	lastLongPause   = 30 * time.Second
+)
+
+// pauses are those of one candidate since it succeeded last. The zero value is ready to use.
+type pauses struct{ short, long backoff.BackOff }
+
+// await waits before another try, after err: for a connection and a short pause if err was for
+// want of one, else for a long pause or the next connection. It returns an error when ctx ends,
+// or when the client is closed.
+func (p *pauses) await(ctx context.Context, client *framework.Client, err error) error {
+	conn, closed := recipeapi.Of(client).Conn()
+	if closed != nil {
+		return closed
+	}
+	if !framework.Retryable(err) {
+		return p.awaitLong(ctx, client)
+	}
+	if err := conn.Ready(ctx); err != nil {
+		return err
+	}
+	if p.short == nil {
+		p.short = growing(firstShortPause, lastShortPause)
+	}
+	return wait.For(ctx, p.short.NextBackOff())
+}
+
+func (p *pauses) awaitLong(ctx context.Context, client *framework.Client) error {
+	if p.long == nil {
+		p.long = growing(firstLongPause, lastLongPause)
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.long.NextBackOff())
+	defer cancel()
+	connected := make(chan struct{}, 1)
+	defer client.ConnectionStateListenable().Add(func(_ context.Context, s state.ConnectionState) {
+		if !s.IsConnected() {
+			return
+		}
+		select {
+		case connected <- struct{}{}:
+		default:
+		}
+	})()
+	select {
+	case <-connected:
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+func growing(first, last time.Duration) backoff.BackOff {
+	return backoff.NewExponentialBackOff(backoff.WithInitialInterval(first), backoff.WithMaxInterval(last), backoff.WithMaxElapsedTime(0))
+}

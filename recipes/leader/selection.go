@@ -1,0 +1,154 @@
+package leader
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/recipes/locks"
+)
+
+// stopWait bounds the wait for the deletion of the node when Run is about to return.
+const stopWait = time.Second
+
+// selection is the life of a selector: a mutex that is acquired again and again.
+//
+// At the end of a term the function has returned, then the selector does not lead any more, and
+// then the mutex is released.
+type selection struct {
+	*election
+	mutex *locks.InterProcessMutex
+	terms terms
+
+	mu        sync.Mutex
+	running   bool
+	interrupt context.CancelCauseFunc // ends the context of the present term; nil without one
+}
+
+// enter reports whether the selector did not run before.
+func (s *selection) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	entered := !s.running
+	s.running = true
+	return entered
+}
+
+func (s *selection) exit() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running = false
+}
+
+func (s *selection) setInterrupt(interrupt context.CancelCauseFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.interrupt = interrupt
+}
+
+func (s *selection) interruptTerm() {
+	s.mu.Lock()
+	interrupt := s.interrupt
+	s.mu.Unlock()
+	if interrupt != nil {
+		interrupt(ErrInterrupted)
+	}
+}
+
+// run stands for election until ctx ends, or until another try would change nothing.
+func (s *selection) run(ctx context.Context, take func(ctx context.Context, lease *locks.Lease) error) error {
+	s.api.Log(func() { s.terms.candidate.Standing(ctx) })
+	var p pauses
+	failing := false
+	for {
+		lease, err := s.mutex.Acquire(ctx)
+		switch {
+		case err == nil:
+			if p = (pauses{}); failing {
+				failing = false
+				s.api.Log(func() { s.client.Logger().Info("leader selector stands for election again", "path", s.path) })
+			}
+			if again, err := s.lead(ctx, lease, take); !again || err != nil {
+				return err
+			}
+			continue
+		case ctx.Err() != nil:
+			return nil
+		case !framework.Retryable(err):
+			return err
+		}
+		if !failing {
+			failing = true
+			s.warn("leader selector cannot stand for election; it will try again", err)
+		}
+		if err := p.await(ctx, s.client, err); ctx.Err() != nil {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// lead is one term. It reports whether the selector stands again.
+func (s *selection) lead(ctx context.Context, lease *locks.Lease, take func(ctx context.Context, lease *locks.Lease) error) (again bool, err error) {
+	defer func() { s.release(ctx, lease, again) }() // also when take panics
+	bound, cancel := context.WithCancelCause(lease.Bind(ctx))
+	defer cancel(nil)
+	if ctx.Err() != nil || lease.Err() != nil { // between the grant and the term
+		return ctx.Err() == nil, nil
+	}
+	s.setInterrupt(cancel)
+	s.terms.begin(ctx, lease)
+	defer func() {
+		s.setInterrupt(nil)
+		s.terms.end(ctx, true)
+	}()
+	err = take(bound, lease)
+	why := s.whyEnded(ctx, bound, lease)
+	switch {
+	case errors.Is(err, ErrStop):
+		return false, nil
+	case err != nil && why == nil:
+		return false, err
+	case err != nil:
+		s.warn("leader's function returned an error after the end of its term", err, "reason", why)
+	}
+	return ctx.Err() == nil, nil
+}
+
+// whyEnded returns what explains an error of the leader's function: the end of ctx, the loss of
+// the term, or Interrupt. It returns nil if nothing does.
+func (s *selection) whyEnded(ctx, bound context.Context, lease *locks.Lease) error {
+	lost, cause := lease.Err(), context.Cause(bound)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(lost, locks.ErrLockLost):
+		return lost
+	case errors.Is(cause, ErrInterrupted):
+		return cause
+	}
+	return nil
+}
+
+// release releases the lease of a term. If the selector stands again it waits for the answer, so
+// that it does not stand behind its own node.
+func (s *selection) release(ctx context.Context, lease *locks.Lease, again bool) {
+	if !again {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), stopWait)
+		defer cancel()
+	}
+	lost := lease.Err() // has been logged
+	if err := lease.Release(ctx); err != nil && !errors.Is(lost, locks.ErrLockLost) {
+		s.warn("leadership was not given up as usual", err)
+	}
+}
+
+func (s *selection) warn(text string, err error, args ...any) {
+	s.api.Log(func() {
+		s.client.Logger().Warn(text, append([]any{"path", s.path, "error", err}, args...)...)
+	})
+}

@@ -1,0 +1,78 @@
+package leader
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-curator/curator/framework/listen"
+	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/recipes/locks"
+)
+
+// Change is the beginning or the end of a term.
+type Change struct {
+	// Lease is the term's. When the listener is told of a beginning it may have ended
+	// again: ask Lease.Err.
+	Lease *locks.Lease
+	// Leading is true of a beginning. Every one is followed by an end, but for that of
+	// Close in the mode Silent.
+	Leading bool
+}
+
+// terms has the present term of a candidate, and tells of beginnings and ends. One goroutine
+// begins and ends terms.
+type terms struct {
+	api       recipeapi.Client
+	candidate telemetry.Candidate
+	traced    telemetry.Term // of the present term; only what is given to api.Log uses it
+	present   atomic.Pointer[locks.Lease]
+	listeners listen.Set[Change]
+
+	mu    sync.Mutex
+	begun chan struct{} // closed when a term begins; nil while nobody waits
+}
+
+// begin begins a term.
+func (t *terms) begin(ctx context.Context, lease *locks.Lease) {
+	now := time.Now()
+	t.present.Store(lease)
+	t.mu.Lock()
+	if t.begun != nil {
+		close(t.begun)
+		t.begun = nil
+	}
+	t.mu.Unlock()
+	t.listeners.Notify(Change{Lease: lease, Leading: true})
+	t.api.Log(func() { t.traced = t.candidate.Elected(ctx, lease.Token(), now) })
+}
+
+// end ends the present term, whose lease has ended, if there is one.
+func (t *terms) end(ctx context.Context, tell bool) {
+	lease := t.present.Swap(nil)
+	if lease == nil {
+		return
+	}
+	if tell {
+		t.listeners.Notify(Change{Lease: lease})
+	}
+	now, loss := time.Now(), ""
+	var lost *locks.LossError
+	if errors.As(lease.Err(), &lost) {
+		loss = lost.Reason.String()
+	}
+	t.api.Log(func() { t.traced.End(ctx, now, loss) })
+}
+
+// beginning returns a channel that is closed when the next term begins.
+func (t *terms) beginning() <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.begun == nil {
+		t.begun = make(chan struct{})
+	}
+	return t.begun
+}

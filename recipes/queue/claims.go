@@ -1,0 +1,39 @@
+package queue
+
+import (
+	"sync"
+
+	"github.com/go-curator/curator/internal/recipeapi"
+)
+
+// claims are the lock nodes that the consumers of one client have, or try to create. Consumers of
+// one client share its session. Without the claims a consumer that finds a lock node of that
+// session after a lost reply could not tell whether it is its own.
+type claims struct {
+	mu    sync.Mutex
+	taken map[string]struct{} // the server's paths
+}
+
+type claimsKey struct{}
+
+// claimsOf returns the claims of a client.
+func claimsOf(api recipeapi.Client) *claims {
+	return api.Shared(claimsKey{}, func() any { return &claims{taken: map[string]struct{}{}} }).(*claims)
+}
+
+// take reports whether nobody else has the claim.
+func (c *claims) take(full string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, taken := c.taken[full]; taken {
+		return false
+	}
+	c.taken[full] = struct{}{}
+	return true
+}
+
+func (c *claims) drop(full string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.taken, full)
+}

@@ -1,0 +1,171 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// consumer is one Consume.
+type consumer struct {
+	q       *core
+	list    *listing
+	prepare prepare
+	failing atomic.Bool // a request of the consumer failed, which was logged
+}
+
+// prepare decodes the items of a node and returns the calls of the user's function for them.
+type prepare func(d *delivery, items [][]byte) ([]func(ctx context.Context) error, error)
+
+// consume runs until ctx ends or an error is final.
+func (q *core) consume(ctx context.Context, p prepare) error {
+	c := &consumer{q: q, prepare: p}
+	c.list = newListing(q.scheme, q.full, q.locks, func(name string) {
+		q.warn("a node that is no item is skipped", "node", q.itemPath(name))
+	})
+	err := c.run(ctx)
+	if err == nil || ctx.Err() != nil {
+		return nil
+	}
+	return q.failed(err)
+}
+
+// run watches the queue and hands out its items.
+func (c *consumer) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(c.q.cfg.concurrency)
+	err := c.watch(ctx, c.q.full, c.list.onItem, func(ctx context.Context) error {
+		if c.q.locks == "" {
+			return c.handOut(ctx, group)
+		}
+		return c.watch(ctx, c.q.locks, c.list.onLock, func(ctx context.Context) error { return c.handOut(ctx, group) })
+	})
+	cancel() // the functions that run end when no more items can be handed out
+	if failed := group.Wait(); failed != nil {
+		return failed
+	}
+	return err
+}
+
+// watch calls fn while everything at and below a path is watched.
+func (c *consumer) watch(ctx context.Context, full string, on func(zkconn.WatchEvent), fn func(ctx context.Context) error) error {
+	sub := zkconn.NewSubscription(full, true, on)
+	if err := c.persist(ctx, "addWatch", func(ctx context.Context, conn *zkconn.Conn) error {
+		return notApplied(conn.Subscribe(ctx, sub))
+	}); err != nil {
+		return err
+	}
+	defer unsubscribe(ctx, c.q.api, sub)
+	return fn(ctx)
+}
+
+// persist tries a request until it succeeds, ctx ends, or its error is final.
+func (c *consumer) persist(ctx context.Context, op string, fn func(ctx context.Context, conn *zkconn.Conn) error) error {
+	for {
+		if err := c.ready(ctx); err != nil {
+			return err
+		}
+		err := c.q.api.Retry(ctx, op, c.q.path, fn)
+		if err == nil || ctx.Err() != nil || !framework.Retryable(err) {
+			c.report(err)
+			return err
+		}
+		c.report(err)
+		if err := c.pause(ctx, longestPause); err != nil {
+			return err
+		}
+	}
+}
+
+// ready waits for a connection.
+func (c *consumer) ready(ctx context.Context) error {
+	conn, err := c.q.api.Conn()
+	if err != nil {
+		return err
+	}
+	return conn.Ready(ctx)
+}
+
+// report logs when requests begin to fail, and when they succeed again.
+func (c *consumer) report(err error) {
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, framework.ErrClosed):
+	case err != nil && !c.failing.Swap(true):
+		c.q.warn("consuming fails, and is tried again", "error", err)
+	case err == nil && c.failing.Swap(false):
+		c.q.warn("consuming goes on")
+	}
+}
+
+// handOut starts a function for every item, until ctx ends.
+func (c *consumer) handOut(ctx context.Context, group *errgroup.Group) error {
+	for {
+		if err := c.ready(ctx); err != nil {
+			return err
+		}
+		switch stale, closed := c.list.status(); {
+		case closed:
+			return framework.ErrClosed
+		case stale:
+			if err := c.load(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		if ok, in := c.list.ready(time.Now()); !ok {
+			if err := c.pause(ctx, in); err != nil {
+				return err
+			}
+			continue
+		}
+		c.start(ctx, group)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+// pause waits until the list has changed, or for d if that is not negative.
+func (c *consumer) pause(ctx context.Context, d time.Duration) error {
+	var timer <-chan time.Time
+	if d >= 0 {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		timer = t.C
+	}
+	select {
+	case <-c.list.wake:
+	case <-timer:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
+}
+
+// start waits for one of the limited functions to end, and then hands out the item that goes
+// first by then.
+func (c *consumer) start(ctx context.Context, group *errgroup.Group) {
+	chosen := make(chan struct{})
+	group.Go(func() error {
+		i := c.list.next(time.Now())
+		close(chosen)
+		if i == nil || ctx.Err() != nil {
+			return nil
+		}
+		return c.process(ctx, i)
+	})
+	<-chosen
+}
+
+// load reads the lists.
+func (c *consumer) load(ctx context.Context) error {
+	return c.persist(ctx, "getChildren", c.list.read)
+}

@@ -1,0 +1,93 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/telemetry"
+)
+
+// core is what all queues with consumers have in common. Its items are bytes.
+type core struct {
+	scheme
+	client *framework.Client
+	api    recipeapi.Client
+	path   string // as the client names it
+	full   string // as the server names it
+	locks  string // the server's name of the lock path; "" for at most once
+	cfg    config
+	spans  telemetry.Queue
+}
+
+func newCore(client *framework.Client, path string, s scheme, opts []Option) (*core, error) {
+	cfg, err := newConfig(opts)
+	if err != nil {
+		return nil, err
+	}
+	q := &core{scheme: s, client: client, api: recipeapi.Of(client), path: path, cfg: cfg}
+	if q.full, err = ownPath(q.api, path); err != nil {
+		return nil, err
+	}
+	if cfg.lockPath != "" {
+		if q.locks, err = ownPath(q.api, cfg.lockPath); err != nil {
+			return nil, fmt.Errorf("WithLockPath: %w", err)
+		}
+		if q.locks == q.full {
+			return nil, fmt.Errorf("%w: WithLockPath(%q) is the queue's own path", framework.ErrInvalidOption, cfg.lockPath)
+		}
+	}
+	q.spans = q.api.Telemetry().Queue(s.kind, cfg.name, path)
+	return q, nil
+}
+
+// ownPath returns the server's path of a node that is a queue's alone.
+func ownPath(api recipeapi.Client, path string) (full string, err error) {
+	full, err = api.ServerPath(path)
+	if err == nil && path == "/" {
+		err = fmt.Errorf("%w %q: a queue needs a path of its own", framework.ErrInvalidPath, path)
+	}
+	return full, err
+}
+
+// usable refuses calls of a queue that no constructor has made, and calls without a context.
+func (q *core) usable(ctx context.Context) error {
+	switch {
+	case q == nil:
+		return fmt.Errorf("queue: %w", framework.ErrNotStarted)
+	case ctx == nil:
+		return errNilContext
+	}
+	return nil
+}
+
+// failed adds the queue's path to an error. It must not be nil.
+func (q *core) failed(err error) error { return fmt.Errorf("queue %s: %w", q.path, err) }
+
+// warn logs. It does not wait for the user's log handler.
+func (q *core) warn(text string, args ...any) {
+	q.api.Log(func() { q.client.Logger().Warn("queue: "+text, append(args, "queue", q.path)...) })
+}
+
+func (q *core) itemPath(name string) string { return q.path + "/" + name }
+
+func (q *core) lockPath(name string) string { return q.cfg.lockPath + "/" + name }
+
+// ensure creates a node of the queue, with its parents, unless it is there.
+func ensure(ctx context.Context, client *framework.Client, path string) error {
+	_, err := client.Create().CreatingParentContainersIfNeeded().ForPath(ctx, path)
+	if errors.Is(err, framework.ErrNodeExists) {
+		return nil
+	}
+	return err
+}
+
+// deleteAlone deletes a node in a transaction of this one operation. Unlike
+// framework.DeleteBuilder it is not repeated after a lost reply, and so does not take a
+// deletion by somebody else for its own: if it returns nil, this call has deleted the node.
+func deleteAlone(ctx context.Context, client *framework.Client, path string, version int32) error {
+	_, err := client.Transaction().ForOperations(ctx, client.TransactionOp().Delete().WithVersion(version).ForPath(path))
+	return err
+}

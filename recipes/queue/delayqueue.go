@@ -1,0 +1,50 @@
+package queue
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/framework/codec"
+)
+
+// DistributedDelayQueue is a queue whose items have times before which they are not consumed, and
+// by which they are ordered. A consumer compares the times with the clock of its own machine. It
+// may be used by several goroutines. A nil DistributedDelayQueue, and the zero value, return
+// framework.ErrNotStarted.
+//
+// Java: DistributedDelayQueue.
+type DistributedDelayQueue[T any] struct{ q typed[T] }
+
+// NewDistributedDelayQueue returns the queue at path. See NewDistributedQueue.
+//
+// Java: QueueBuilder.buildDelayQueue.
+func NewDistributedDelayQueue[T any](client *framework.Client, path string, c codec.Codec[T], opts ...Option) (*DistributedDelayQueue[T], error) {
+	q, err := newTyped(client, path, c, delayNames, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &DistributedDelayQueue[T]{q}, nil
+}
+
+// Put puts items into the queue that are due at a time, which is stored in whole milliseconds, rounded
+// up. Items of a time that has passed are due at once. See DistributedQueue.Put.
+//
+// Java: put, putMulti.
+func (d *DistributedDelayQueue[T]) Put(ctx context.Context, due time.Time, items ...T) error {
+	if d == nil {
+		return (*core)(nil).usable(ctx)
+	}
+	return d.q.put(ctx, delayName(due), items)
+}
+
+// Consume is DistributedQueue.Consume. A change of the machine's clock is noticed after a minute
+// at most.
+//
+// Java: start, QueueConsumer.consumeMessage, close.
+func (d *DistributedDelayQueue[T]) Consume(ctx context.Context, fn func(ctx context.Context, m Message[T]) error) error {
+	if d == nil {
+		return (*core)(nil).usable(ctx)
+	}
+	return d.q.consume(ctx, fn)
+}

@@ -1,0 +1,293 @@
+package queue
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// listing is what one consumer knows of a queue: its items, in order, and which of them are
+// locked. Persistent watches keep it up to date, so that the queue is listed once for each
+// connection.
+//
+// The methods that take events and lists run on the connection's goroutine, in the order in
+// which the server sent them. So a list replaces what was known before, and the events that
+// follow it are about later changes.
+type listing struct {
+	scheme      scheme
+	dir, locks  string        // the server's paths; locks is "" for at most once
+	wake        chan struct{} // has room for one signal
+	skipForeign func(name string)
+
+	mu         sync.Mutex
+	items      []*item // in order
+	locked     map[string]bool
+	foreign    map[string]bool // names that are no items
+	staleItems bool            // the items are to be listed
+	staleLocks bool            // the locks are to be listed
+	closed     bool            // the client is closed
+}
+
+// item is one node of the queue.
+type item struct {
+	name     string
+	key      key
+	busy     bool      // this consumer works on it
+	not      time.Time // is not tried before; the zero time for now
+	failures int       // in a row, of this consumer's to take it
+}
+
+func newListing(s scheme, dir, locks string, skipForeign func(name string)) *listing {
+	return &listing{
+		scheme: s, dir: dir, locks: locks, wake: make(chan struct{}, 1), skipForeign: skipForeign,
+		locked: map[string]bool{}, foreign: map[string]bool{}, staleItems: true, staleLocks: locks != "",
+	}
+}
+
+// signal wakes the consumer.
+func (l *listing) signal() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// onItem takes an event of the queue's node, or of one below it.
+func (l *listing) onItem(e zkconn.WatchEvent) {
+	defer l.signal()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.onReset(e, &l.staleItems) {
+		return
+	}
+	name, child := childName(l.dir, e.Path)
+	switch {
+	case !child:
+	case e.Type == zkconn.NodeCreated:
+		l.insert(name)
+	case e.Type == zkconn.NodeDeleted:
+		l.remove(name)
+	}
+}
+
+// onLock takes an event of the lock path, or of a node below it.
+func (l *listing) onLock(e zkconn.WatchEvent) {
+	defer l.signal()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.onReset(e, &l.staleLocks) {
+		return
+	}
+	name, child := childName(l.locks, e.Path)
+	switch {
+	case !child:
+	case e.Type == zkconn.NodeCreated:
+		l.locked[name] = true
+	case e.Type == zkconn.NodeDeleted:
+		delete(l.locked, name)
+		if at, known := l.find(name); known {
+			l.items[at].not, l.items[at].failures = time.Time{}, 0
+		}
+	}
+}
+
+// onReset takes the events that are about the watch. l.mu is held.
+func (l *listing) onReset(e zkconn.WatchEvent, stale *bool) bool {
+	switch e.Type {
+	case zkconn.WatchClosed:
+		l.closed = true
+	case zkconn.WatchReset, zkconn.WatchSessionLost:
+		*stale = true
+	default:
+		return false
+	}
+	return true
+}
+
+// childName returns the name of the child of dir that path is.
+func childName(dir, path string) (name string, ok bool) {
+	name, below := strings.CutPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+	return name, below && name != "" && !strings.Contains(name, "/")
+}
+
+// setItems takes the list of the items. Events that came behind the list must come behind this
+// call, too: each of the two lists is taken over when its own answer comes.
+func (l *listing) setItems(items []string) {
+	defer l.signal()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := make(map[string]*item, len(l.items))
+	for _, i := range l.items {
+		before[i.name] = i
+	}
+	l.items = make([]*item, 0, len(items))
+	foreign := l.foreign
+	l.foreign = map[string]bool{}
+	for _, name := range items {
+		switch known := before[name]; {
+		case known != nil:
+			l.items = append(l.items, known)
+		case strings.HasPrefix(name, itemPrefix):
+			l.items = append(l.items, &item{name: name, key: l.scheme.key(name)})
+		default:
+			l.noteForeign(name, foreign[name])
+		}
+	}
+	slices.SortFunc(l.items, (*item).compare)
+	l.staleItems = false
+}
+
+// setLocks is setItems for the locks.
+func (l *listing) setLocks(locks []string) {
+	defer l.signal()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	clear(l.locked)
+	for _, name := range locks {
+		l.locked[name] = true
+	}
+	l.staleLocks = false
+}
+
+func (i *item) compare(other *item) int {
+	if c := i.key.compare(other.key); c != 0 {
+		return c
+	}
+	return strings.Compare(i.name, other.name)
+}
+
+// insert adds an item, unless it is known. l.mu is held.
+func (l *listing) insert(name string) {
+	if !strings.HasPrefix(name, itemPrefix) {
+		l.noteForeign(name, l.foreign[name])
+		return
+	}
+	added := &item{name: name, key: l.scheme.key(name)}
+	at, known := slices.BinarySearchFunc(l.items, added, (*item).compare)
+	if !known {
+		l.items = slices.Insert(l.items, at, added)
+	}
+}
+
+// noteForeign remembers a node that is no item. l.mu is held.
+func (l *listing) noteForeign(name string, known bool) {
+	l.foreign[name] = true
+	if !known {
+		l.skipForeign(name)
+	}
+}
+
+// remove forgets an item. l.mu is held.
+func (l *listing) remove(name string) {
+	if at, known := l.find(name); known {
+		l.items = slices.Delete(l.items, at, at+1)
+	}
+	delete(l.foreign, name)
+}
+
+func (l *listing) find(name string) (at int, known bool) {
+	return slices.BinarySearchFunc(l.items, &item{name: name, key: l.scheme.key(name)}, (*item).compare)
+}
+
+// status reports whether a list has to be read, and whether the client is closed.
+func (l *listing) status() (stale, closed bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.staleItems || l.staleLocks, l.closed
+}
+
+// next returns the item that goes first, and marks it as one that this consumer works on. It
+// returns nil if no item can be taken now.
+func (l *listing) next(now time.Time) *item {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	first, _ := l.look(now)
+	if first != nil {
+		first.busy = true
+	}
+	return first
+}
+
+// ready reports whether next would return an item. If not, in is how long it is until the time of
+// an item comes; it is negative if there is none.
+func (l *listing) ready(now time.Time) (ok bool, in time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	first, in := l.look(now)
+	return first != nil, in
+}
+
+// look returns the item that goes first, or nil and the in of ready. l.mu is held.
+func (l *listing) look(now time.Time) (*item, time.Duration) {
+	if l.staleItems || l.staleLocks || l.closed {
+		return nil, -1
+	}
+	nearest := time.Duration(-1)
+	later := func(d time.Duration) {
+		if nearest < 0 || d < nearest {
+			nearest = d
+		}
+	}
+	for _, i := range l.items {
+		wait := i.not.Sub(now)
+		switch ms := i.key.due - now.UnixMilli(); {
+		case i.busy, l.locked[i.name]:
+		case ms > 0: // the items behind are due later
+			later(max(wait, untilDue(ms)))
+			return nil, nearest
+		case wait > 0:
+			later(wait)
+		default:
+			return i, 0
+		}
+	}
+	return nil, nearest
+}
+
+// longestWait bounds the wait for a time: the clock of the machine may be set meanwhile.
+const longestWait = time.Minute
+
+func untilDue(ms int64) time.Duration {
+	if ms > longestWait.Milliseconds() {
+		return longestWait
+	}
+	return time.Duration(ms) * time.Millisecond
+}
+
+// gone ends the work on an item that is not there any more.
+func (l *listing) gone(i *item) {
+	defer l.signal()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i.busy = false
+	if at, known := l.find(i.name); known && l.items[at] == i {
+		l.items = slices.Delete(l.items, at, at+1)
+	}
+}
+
+// longestPause bounds the pause before an item is tried again.
+const longestPause = time.Second
+
+// later ends the work on an item that could not be taken. The pause before the next try grows
+// with the number of failures, behind those that cost none.
+func (l *listing) later(i *item, now time.Time, free int) {
+	defer l.signal()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i.busy = false
+	i.failures++
+	if n := i.failures - free; n > 0 {
+		i.not = now.Add(min(longestPause, 5*time.Millisecond<<min(n, 10)))
+	}
+}
+
+// again ends the work on an item that is still there.
+func (l *listing) again(i *item) {
+	defer l.signal()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i.busy, i.failures, i.not = false, 0, time.Time{}
+}

@@ -1,0 +1,47 @@
+package queue
+
+import (
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// An event that comes between the two lists is not undone by the second one. An item is taken once
+// both lists are there.
+func TestEventBetweenLists(t *testing.T) {
+	l := newListing(plainNames, "/q", "/locks", func(string) {})
+	event := func(on func(zkconn.WatchEvent), kind zkconn.EventType, path string) {
+		on(zkconn.WatchEvent{Type: kind, Path: path})
+	}
+	next := func(want string) {
+		t.Helper()
+		i := l.next(time.Now())
+		switch {
+		case i == nil && want != "":
+			t.Errorf("nothing is next, want %s", want)
+		case i != nil && i.name != want:
+			t.Errorf("%s is next, want %q", i.name, want)
+		}
+		if i != nil {
+			l.again(i)
+		}
+	}
+	for range 2 {
+		l.setItems([]string{"queue-0000000001"})
+		event(l.onItem, zkconn.NodeCreated, "/q/queue-0000000000")
+		event(l.onItem, zkconn.NodeDeleted, "/q/queue-0000000001")
+		next("")
+		event(l.onLock, zkconn.NodeCreated, "/locks/queue-0000000000")
+		l.setLocks([]string{"queue-0000000000"})
+		next("")
+		event(l.onLock, zkconn.NodeDeleted, "/locks/queue-0000000000")
+		next("queue-0000000000")
+		event(l.onItem, zkconn.NodeCreated, "/q/queue-0000000000/below")
+		event(l.onItem, zkconn.NodeDataChanged, "/q/queue-0000000000")
+		next("queue-0000000000")
+		event(l.onItem, zkconn.WatchReset, "/q")
+		event(l.onLock, zkconn.WatchReset, "/locks")
+		next("")
+	}
+}

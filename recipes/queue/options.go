@@ -1,0 +1,98 @@
+package queue
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-curator/curator/framework"
+)
+
+// Option is an option of the queues that have consumers.
+type Option interface{ apply(*config) error }
+
+type option func(*config) error
+
+func (o option) apply(c *config) error { return o(c) }
+
+type config struct {
+	lockPath    string // "" for at most once
+	maxItems    int    // 0 for no bound
+	concurrency int
+	name        string
+}
+
+func newConfig(opts []Option) (config, error) {
+	cfg := config{concurrency: 1}
+	for _, o := range opts {
+		if o == nil {
+			return cfg, fmt.Errorf("%w: an option is nil", framework.ErrInvalidOption)
+		}
+		if err := o.apply(&cfg); err != nil {
+			return cfg, fmt.Errorf("%w: %w", framework.ErrInvalidOption, err)
+		}
+	}
+	return cfg, nil
+}
+
+// WithLockPath has items consumed at least once. The node at path, which is created when it is
+// missing, has a node for every item that is being consumed. The path must not be the
+// queue's own. Every consumer of the queue must have the same option.
+//
+// Java: QueueBuilder.lockPath.
+func WithLockPath(path string) Option {
+	return option(func(c *config) error {
+		if path == "" {
+			return fmt.Errorf("WithLockPath: %w: it is empty", framework.ErrInvalidPath)
+		}
+		c.lockPath = path
+		return nil
+	})
+}
+
+// WithMaxItems has Put wait while the queue has n nodes or more; several items that were put
+// together are one node. Several producers may go beyond it together. It costs a request for
+// every Put. n must be positive; the default is no bound.
+//
+// Java: QueueBuilder.maxItems.
+func WithMaxItems(n int) Option {
+	return option(func(c *config) error {
+		if n <= 0 {
+			return fmt.Errorf("WithMaxItems(%d) is not positive", n)
+		}
+		c.maxItems = n
+		return nil
+	})
+}
+
+// WithConcurrency lets each Consume run n functions at a time. n must be positive; the default
+// is 1, with which items are consumed in order.
+//
+// Java: QueueBuilder.executor.
+func WithConcurrency(n int) Option {
+	return option(func(c *config) error {
+		if n <= 0 {
+			return fmt.Errorf("WithConcurrency(%d) is not positive", n)
+		}
+		c.concurrency = n
+		return nil
+	})
+}
+
+// maxName keeps metrics and their users sane.
+const maxName = 128
+
+// WithName sets the queue's name in spans and metrics, curator.queue.name. Metrics have no
+// paths: without a name all queues are counted together. The name must be one of a few that are
+// known beforehand, such as "orders". Do not make it from user input or ids. Java Curator does
+// not have it.
+func WithName(name string) Option {
+	return option(func(c *config) error {
+		if name == "" || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+			return fmt.Errorf("WithName(%q) is no text of one line and 1 to %d bytes", name, maxName)
+		}
+		c.name = name
+		return nil
+	})
+}

@@ -1,0 +1,188 @@
+package queue_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/queue"
+)
+
+func (f *fixture) simple(client *framework.Client) *queue.SimpleDistributedQueue {
+	f.t.Helper()
+	q, err := queue.NewSimpleDistributedQueue(client, f.path)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return q
+}
+
+func wantData(t *testing.T, want string) func(data []byte, err error) {
+	return func(data []byte, err error) {
+		t.Helper()
+		if err != nil || string(data) != want {
+			t.Errorf("got %q, %v; want %q", data, err, want)
+		}
+	}
+}
+
+// The simple queue, from end to end; foreign nodes are passed over.
+func TestSimple(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		f := newFixture(t, b, false)
+		ctx, q := t.Context(), f.simple(f.observer)
+		for _, take := range []func(context.Context) ([]byte, error){q.Peek, q.Poll} {
+			_, err := take(ctx)
+			wantErr(t, err, queue.ErrEmpty)
+		}
+		for _, data := range []string{"a", "", "c", "d"} {
+			if err := q.Offer(ctx, []byte(data)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f.create("a-foreign-node", "")
+		wantData(t, "a")(q.Peek(ctx))
+		wantData(t, "a")(q.Poll(ctx))
+		wantData(t, "")(q.Take(ctx))
+		f.delete(f.path + "/qn-0000000002")
+		wantData(t, "d")(q.Peek(ctx))
+		wantData(t, "d")(q.Take(ctx))
+		_, err := q.Poll(ctx)
+		wantErr(t, err, queue.ErrEmpty)
+
+		short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+		defer cancel()
+		_, err = q.Take(short)
+		wantErr(t, err, queue.ErrEmpty)
+		wantErr(t, err, context.DeadlineExceeded)
+		f.nothingLeft()
+	})
+}
+
+// Q14: Take goes on when the queue's node goes and comes again, and after faults.
+func TestQ14TakeWaits(t *testing.T) {
+	for name, fault := range map[string]func(f *fixture, n *suite.Network){
+		"nothing":        func(*fixture, *suite.Network) {},
+		"queue deleted":  func(f *fixture, _ *suite.Network) { f.delete(f.path) },
+		"suspended":      func(_ *fixture, n *suite.Network) { n.Cut() },
+		"session lost":   func(f *fixture, n *suite.Network) { n.Expire(f.t) },
+		"lagging server": func(_ *fixture, n *suite.Network) { n.Lag(); n.Cut() },
+		"deleted while cut off": func(f *fixture, n *suite.Network) {
+			heal := n.Isolate()
+			f.delete(f.path)
+			heal()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
+				f := newFixture(t, b, false)
+				if _, err := f.observer.Create().CreatingParentsIfNeeded().ForPath(t.Context(), f.path); err != nil {
+					t.Fatal(err)
+				}
+				client, network := b.Client(t)
+				watched := network.On(jute.OpAddWatch, suite.Late, nil)
+				taken := make(chan string)
+				go func() {
+					data, err := f.simple(client).Take(t.Context())
+					taken <- fmt.Sprint(string(data), err)
+				}()
+				<-watched
+				suite.Eventually(t, "the watch and a look behind it", func() bool { return network.Requests(jute.OpGetChildren2) >= 2 })
+				fault(f, network)
+				if err := f.simple(f.observer).Offer(t.Context(), []byte("x")); err != nil {
+					t.Fatal(err)
+				}
+				if got := <-taken; got != "x<nil>" {
+					t.Errorf("took %s", got)
+				}
+				f.nothingLeft()
+			})
+		})
+	}
+}
+
+// A poll whose deletion is in doubt says so, and nobody gets the item.
+func TestPollInDoubt(t *testing.T) {
+	for fate, applied := range map[suite.Fate]bool{suite.CutBefore: false, suite.CutAfter: true} {
+		suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+			f := newFixture(t, b, false)
+			client, network := b.Client(t)
+			q := f.simple(client)
+			if err := q.Offer(t.Context(), []byte("x")); err != nil {
+				t.Fatal(err)
+			}
+			network.On(jute.OpMulti, fate, nil)
+			data, err := q.Poll(t.Context())
+			if data != nil || !framework.MaybeApplied(err) {
+				t.Errorf("got %q, %v; want an error that says that it is in doubt", data, err)
+			}
+			data, err = q.Poll(t.Context())
+			if applied {
+				wantErr(t, err, queue.ErrEmpty)
+			} else {
+				wantData(t, "x")(data, err)
+			}
+			// An offer is not repeated either.
+			network.On(jute.OpCreate2, fate, nil)
+			err = q.Offer(t.Context(), []byte("y"))
+			if left := len(f.items()); !framework.MaybeApplied(err) || (left == 1) != applied {
+				t.Errorf("offer: %v, with %d nodes", err, left)
+			}
+		})
+	}
+}
+
+// Histories of several producers and consumers, with lost replies among them, are those of a queue.
+func TestHistories(t *testing.T) {
+	for range 20 {
+		suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+			f := newFixture(t, b, false)
+			h := new(history)
+			var all sync.WaitGroup
+			for worker := range 4 {
+				client, network := b.Client(t)
+				q := f.simple(client)
+				all.Go(func() {
+					for n := range 6 {
+						if n == 2+worker%3 {
+							network.On([]jute.Op{jute.OpMulti, jute.OpCreate2}[worker%2], suite.CutAfter, nil)
+						}
+						if (n+worker)%2 == 0 {
+							h.put(t.Context(), q, worker*100+n)
+						} else {
+							h.poll(t.Context(), q)
+						}
+					}
+				})
+			}
+			all.Wait()
+			if !h.linearizable() {
+				t.Errorf("no queue behaves so:\n%s", h)
+			}
+		})
+	}
+}
+
+// put records a put. One in doubt may take effect at any time from now on, or never.
+func (h *history) put(ctx context.Context, q *queue.SimpleDistributedQueue, value int) {
+	o := h.begin(opPut, value)
+	err := q.Offer(ctx, fmt.Append(nil, value))
+	h.end(o, value, err != nil)
+}
+
+// poll records a poll.
+func (h *history) poll(ctx context.Context, q *queue.SimpleDistributedQueue) {
+	o := h.begin(opPoll, 0)
+	data, err := q.Poll(ctx)
+	value := 0
+	if err == nil {
+		_, err = fmt.Sscan(string(data), &value)
+	}
+	h.end(o, value, err != nil && !errors.Is(err, queue.ErrEmpty))
+}

@@ -1,0 +1,40 @@
+package spec
+
+// leader is the part of the table about package recipes/leader.
+var leader = []Section{
+	{Title: "Recipes: leader, LeaderLatch", Rows: []Parity{
+		{"LeaderLatch.new(client, path)", "leader.NewLeaderLatch", "", "the default id is not empty: it names the program, the machine and the process"},
+		{"LeaderLatch.new(client, path, id)", "leader.WithID", "", ""},
+		{"LeaderLatch.new(client, path, id, closeMode)", "leader.WithCloseMode", "", ""},
+		{"LeaderLatch.start", "leader.LeaderLatch.Start", "", "it returns when the latch has its place, or why it has none; `framework.Run` waits for servers that come up later"},
+		{"LeaderLatch.close()", "leader.LeaderLatch.Close", "", ""},
+		{"LeaderLatch.close(closeMode)", "leader.WithCloseMode", "", "an option of the constructor"},
+		{"CloseMode.SILENT", "leader.Silent", "", "Java's default"},
+		{"CloseMode.NOTIFY_LEADER", "leader.NotifyLeader", "", "the default here"},
+		{"LeaderLatch.await", "leader.LeaderLatch.Await", "", "a context bounds the wait; the result is the lease of the term"},
+		{"LeaderLatch.hasLeadership", "leader.LeaderLatch.Leadership", "", "`locks.Lease.Err` of it is nil; it ends in time, and when somebody deletes the node"},
+		{"LeaderLatch.getOurPath; getLastPathIsLeader", "locks.Lease.Path", "", "of `leader.LeaderLatch.Leadership`"},
+		{"LeaderLatch.getId", "", Needless, "the program has set it"},
+		{"LeaderLatch.getState; State.LATENT; State.STARTED; State.CLOSED", "", Needless, "`leader.LeaderLatch.Start` and `leader.LeaderLatch.Await` return errors that say it"},
+		{"LeaderLatch.addListener(listener); LeaderLatchListener.isLeader; notLeader", "leader.LeaderLatch.LeadershipListenable, leader.Change", "", "one function, with the lease"},
+		{"LeaderLatch.addListener(listener, executor)", "", Threads, ""},
+		{"LeaderLatch.removeListener", "listen.Listenable.Add", "", "it returns what removes"},
+		{"LeaderLatch.getParticipants", "leader.LeaderLatch.Participants", "", "with token, session and time; also of a latch that is not started"},
+		{"LeaderLatch.getLeader", "leader.LeaderLatch.Leader, leader.ErrNoLeader", "", "an error in place of a participant without an id"},
+	}},
+	{Title: "Recipes: leader, LeaderSelector", Rows: []Parity{
+		{"LeaderSelector.new(client, path, listener)", "leader.NewLeaderSelector", "", "the listener is an argument of `leader.LeaderSelector.Run`"},
+		{"LeaderSelector.new(client, path, threadFactory, executor, listener); new(client, path, executorService, listener)", "", Threads, ""},
+		{"LeaderSelector.setId", "leader.WithID", "", ""},
+		{"LeaderSelector.getId", "", Needless, "the program has set it"},
+		{"LeaderSelector.start; autoRequeue; requeue; LeaderSelectorListener.takeLeadership", "leader.LeaderSelector.Run, leader.ErrStop", "", "Run stands again after each term; a function that returns ErrStop stands once, and the next call is requeue"},
+		{"LeaderSelector.close", "leader.LeaderSelector.Run", "", "the end of its context"},
+		{"LeaderSelector.interruptLeadership", "leader.LeaderSelector.Interrupt, leader.ErrInterrupted", "", "the function's context ends"},
+		{"LeaderSelector.hasLeadership", "leader.LeaderSelector.Leadership", "", "`locks.Lease.Err` of it is nil"},
+		{"LeaderSelector.getParticipants", "leader.LeaderSelector.Participants", "", ""},
+		{"LeaderSelector.getLeader", "leader.LeaderSelector.Leader, leader.ErrNoLeader", "", ""},
+		{"LeaderSelectorListenerAdapter.*; CancelLeadershipException.*", "", Needless, "the function's context ends with the leadership, by the client's `WithErrorPolicy`"},
+		{"Participant.getId; isLeader", "leader.Participant.ID, leader.Participant.Leader", "", ""},
+		{"Participant.new", "", Internal, ""},
+	}},
+}

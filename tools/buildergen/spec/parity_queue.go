@@ -1,0 +1,53 @@
+package spec
+
+// queue is the part of the table about package recipes/queue.
+var queue = []Section{
+	{Title: "Recipes: queue, construction", Rows: []Parity{
+		{"QueueBuilder.builder(client, consumer, serializer, path)", "queue.NewDistributedQueue", "", "each kind has a constructor; the serializer is a `codec.Codec`, the consumer an argument of `Consume`"},
+		{"QueueBuilder.buildQueue", "queue.NewDistributedQueue", "", ""},
+		{"QueueBuilder.buildIdQueue", "queue.NewDistributedIDQueue", "", ""},
+		{"QueueBuilder.buildPriorityQueue", "queue.NewDistributedPriorityQueue", "", "without minItemsBeforeRefresh: a look for a better item costs no request, and precedes every item"},
+		{"QueueBuilder.buildDelayQueue", "queue.NewDistributedDelayQueue", "", ""},
+		{"QueueBuilder.lockPath", "queue.WithLockPath", "", ""},
+		{"QueueBuilder.maxItems", "queue.WithMaxItems", "", ""},
+		{"QueueBuilder.executor", "queue.WithConcurrency", "", "how many functions run at a time"},
+		{"QueueBuilder.threadFactory", "", Threads, ""},
+		{"QueueBuilder.putInBackground", "", Needless, "a put in a goroutine"},
+		{"QueueBuilder.finalFlushTime", "", Needless, "a put has ended when it returns"},
+		{"QueueSerializer.serialize; deserialize", "codec.Codec", "", ""},
+		{"QueueSafety.new", "", Internal, ""},
+	}},
+	{Title: "Recipes: queue, use", Rows: []Parity{
+		{"DistributedQueue.put(item); putMulti(items)", "queue.DistributedQueue.Put", "", "one item or several"},
+		{"DistributedQueue.put(item, maxWait, unit); putMulti(items, maxWait, unit)", "queue.DistributedQueue.Put", "", "a context; `queue.ErrFull` instead of false"},
+		{"DistributedQueue.start; QueueConsumer.consumeMessage; DistributedQueue.close; QueueBase.start", "queue.DistributedQueue.Consume", "", "until its context ends; a queue that only puts needs no start"},
+		{"DistributedIdQueue.put(item, id); put(item, id, maxWait, unit)", "queue.DistributedIDQueue.Put", "", "several items, too"},
+		{"DistributedIdQueue.remove", "queue.DistributedIDQueue.Remove", "", ""},
+		{"DistributedIdQueue.start; close", "queue.DistributedIDQueue.Consume", "", ""},
+		{"DistributedPriorityQueue.put(item, priority); putMulti(items, priority)", "queue.DistributedPriorityQueue.Put", "", ""},
+		{"DistributedPriorityQueue.put(item, priority, maxWait, unit); putMulti(items, priority, maxWait, unit)", "queue.DistributedPriorityQueue.Put", "", "a context"},
+		{"DistributedPriorityQueue.start; close", "queue.DistributedPriorityQueue.Consume", "", ""},
+		{"DistributedDelayQueue.put(item, delayUntilEpoch); putMulti(items, delayUntilEpoch)", "queue.DistributedDelayQueue.Put", "", "a `time.Time`"},
+		{"DistributedDelayQueue.put(item, delayUntilEpoch, maxWait, unit); putMulti(items, delayUntilEpoch, maxWait, unit)", "queue.DistributedDelayQueue.Put", "", "a context"},
+		{"DistributedDelayQueue.start; close", "queue.DistributedDelayQueue.Consume", "", ""},
+		{"MultiItem.nextItem", "queue.DistributedQueue.Put", "", "a slice"},
+		{"ErrorMode.REQUEUE", "queue.DistributedQueue.Consume", "", "what an error of the function does, with a lock path; priority and time are kept, which Java loses"},
+		{"ErrorMode.DELETE", "", Needless, "return nil"},
+		{"QueueBase.setErrorMode; DistributedQueue.setErrorMode; DistributedIdQueue.setErrorMode; DistributedPriorityQueue.setErrorMode; DistributedDelayQueue.setErrorMode", "", Needless, "the function's error says it"},
+		{"QueueBase.flushPuts; DistributedQueue.flushPuts; DistributedIdQueue.flushPuts; DistributedPriorityQueue.flushPuts; DistributedDelayQueue.flushPuts", "", Needless, "a put has ended when it returns"},
+		{"QueueBase.getPutListenerContainer; DistributedQueue.getPutListenerContainer; DistributedIdQueue.getPutListenerContainer; DistributedPriorityQueue.getPutListenerContainer; DistributedDelayQueue.getPutListenerContainer", "", Needless, "a put has ended when it returns"},
+		{"QueuePutListener.putCompleted; putMultiCompleted", "", Needless, "a put has ended when it returns"},
+		{"QueueBase.getLastMessageCount; DistributedQueue.getLastMessageCount; DistributedIdQueue.getLastMessageCount; DistributedPriorityQueue.getLastMessageCount; DistributedDelayQueue.getLastMessageCount", "", Needless, "Java does not keep it either; `CheckExistsBuilder.StoringStatIn` has the number of children"},
+	}},
+	{Title: "Recipes: queue, the simple queue", Rows: []Parity{
+		{"SimpleDistributedQueue.new", "queue.NewSimpleDistributedQueue", "", ""},
+		{"SimpleDistributedQueue.offer", "queue.SimpleDistributedQueue.Offer", "", ""},
+		{"SimpleDistributedQueue.peek; element", "queue.SimpleDistributedQueue.Peek", "", "`queue.ErrEmpty` instead of null and of an exception"},
+		{"SimpleDistributedQueue.poll(); remove", "queue.SimpleDistributedQueue.Poll", "", ""},
+		{"SimpleDistributedQueue.take; poll(timeout, unit)", "queue.SimpleDistributedQueue.Take", "", "a context"},
+	}},
+	{Title: "Recipes: queue, what is not here", Rows: []Parity{
+		{"BlockingQueueConsumer.*", "", Needless, "a function that sends to a channel"},
+		{"QueueSharder.*; QueueSharderPolicies.*; QueueAllocator.allocateQueue", "", Needless, "a queue that needs shards needs a broker"},
+	}},
+}
