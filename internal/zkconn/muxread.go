@@ -154,7 +154,7 @@ func (m *muxConn) onEvent(header jute.ReplyHeader, body []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.err != nil {
-		return nil // the watches are told of the end instead
+		return m.err // another goroutine has ended the connection: its watches have been told so
 	}
 	m.watches.onEvent(WatchEvent{EventType(event.Type), event.Path, header.Zxid, m.shared.eventIDs.Add(1)})
 	return nil
