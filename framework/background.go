@@ -37,7 +37,7 @@ func (c *core) background(cause context.Context, conn *zkconn.Conn, full string,
 	if !op.Active() {
 		return backgroundDelete{core: c, ctx: c.life, end: func(int, error) {}}
 	}
-	ctx, cancel := c.living(traced)
+	ctx, cancel := c.withClientLife(traced)
 	return backgroundDelete{core: c, ctx: ctx, seen: true, end: func(tries int, err error) {
 		op.End(tries, err)
 		cancel(nil)

@@ -24,30 +24,30 @@ type core struct {
 	servers   []string
 	chroot    string
 
-	states      listen.Set[state.ConnectionState]
-	damper      *damper // what states are passed through; nil for nothing
-	outcomes    listen.Set[Event]
-	unhandled   listen.Set[error]
-	watched     *Watcher   // of the step Watched
-	watches     registry   // the watchers that are set
-	watchEvents watchInbox // what the session layer has told them
-	tasks       queue      // operations in the background
-	work        group      // goroutines that run them
-	reports     queue      // what users' functions, log handlers and span processors are told
-	callbacks   queue      // the outcomes of operations in the background
-	users       group      // goroutines that run users' functions
-	pending     group      // goroutines of our own: guaranteed deletes, the recipes'
-	removals    atomic.Int64
-	shared      sync.Map           // what the recipes of the client share
-	flights     singleflight.Group // creations of namespaces, by the server's path
-	known       sync.Map           // the same paths, of namespaces that were seen to exist
+	states       listen.Set[state.ConnectionState]
+	breakerQueue *breakerQueue // what states are passed through; nil for nothing
+	outcomes     listen.Set[Event]
+	unhandled    listen.Set[error]
+	watched      *Watcher   // of the step Watched
+	watches      registry   // the watchers that are set
+	watchEvents  watchInbox // what the session layer has told them
+	tasks        queue      // operations in the background
+	work         group      // goroutines that run them
+	reports      queue      // what users' functions, log handlers and span processors are told
+	callbacks    queue      // the outcomes of operations in the background
+	users        group      // goroutines that run users' functions
+	pending      group      // goroutines of our own: guaranteed deletes, the recipes'
+	removals     atomic.Int64
+	shared       sync.Map           // what the recipes of the client share
+	flights      singleflight.Group // creations of namespaces, by the server's path
+	known        sync.Map           // the same paths, of namespaces that were seen to exist
 
 	protection protection
 
-	provided string // the ensemble provider's last answer; of Start, then of who asks again
-	cutOff   signal // tells who asks that the connection was lost
-	tracker  tracker
-	outage   outage
+	provided     string // the ensemble provider's last answer; of Start, then of who asks again
+	disconnected signal // tells who asks that the connection was lost
+	tracker      tracker
+	outage       outage
 
 	conn    atomic.Pointer[zkconn.Conn] // set by start
 	closing atomic.Bool
@@ -66,10 +66,10 @@ type core struct {
 func newCore(cfg config, servers []string, chroot string) *core {
 	c := &core{
 		cfg: cfg, telemetry: cfg.newTelemetry(chroot), unmeasure: func() {}, servers: servers, chroot: chroot,
-		hooks: map[*hook]struct{}{}, protection: newProtection(), done: make(chan struct{}), cutOff: newSignal(),
+		hooks: map[*hook]struct{}{}, protection: newProtection(), done: make(chan struct{}), disconnected: newSignal(),
 	}
 	c.tracker.wake = newSignal()
-	c.damper = newDamper(cfg.breaker, c.states.Notify)
+	c.breakerQueue = newBreakerQueue(cfg.breaker, c.states.Notify)
 	c.watched = NewWatcher(func(_ context.Context, e WatchedEvent) {
 		c.outcomes.Notify(Event{Op: "watched", Path: e.Path, Watched: &e, ctx: context.WithoutCancel(c.life)})
 	})
@@ -90,7 +90,7 @@ func (c *core) start(ctx context.Context) error {
 		return err
 	}
 	defer c.endStart()
-	servers, err := c.locate(ctx)
+	servers, err := c.firstServers(ctx)
 	if err != nil {
 		return err
 	}
@@ -150,8 +150,8 @@ func (c *core) open(ctx context.Context, servers []string) error {
 		return err
 	}
 	c.life, c.endLife = context.WithCancel(context.WithoutCancel(ctx))
-	if c.damper != nil {
-		c.users.start(func() { c.damper.run(c.life) })
+	if c.breakerQueue != nil {
+		c.users.start(func() { c.breakerQueue.run(c.life) })
 	}
 	if c.cfg.provider != nil {
 		c.users.start(func() { c.followProvider(conn) })
@@ -247,9 +247,9 @@ func (c *core) awaitServer(ctx context.Context, conn *zkconn.Conn) {
 	}
 }
 
-// admitted marks the context of an operation that was accepted before Close began, and
+// acceptedBeforeClose marks the context of an operation that was accepted before Close began, and
 // is still given its time.
-type admitted struct{}
+type acceptedBeforeClose struct{}
 
 // connection returns the session layer of a client that is started and not closed; late
 // says that the operation was accepted before Close began.
@@ -282,7 +282,7 @@ func (c *Client) started(ctx context.Context) (*zkconn.Conn, error) {
 	case ctx == nil:
 		return nil, errNilContext
 	}
-	return c.core.connection(ctx.Value(admitted{}) != nil)
+	return c.core.connection(ctx.Value(acceptedBeforeClose{}) != nil)
 }
 
 // onEvent passes on what happened to the connection, on the session layer's goroutine.
@@ -292,7 +292,7 @@ func (c *core) onEvent(e zkconn.Event) {
 		if e.State.IsConnected() {
 			c.tracker.wake.set()
 		} else {
-			c.cutOff.set()
+			c.disconnected.set()
 		}
 		c.telemetry.StateChanged(e.State)
 		c.report(func() {

@@ -18,10 +18,10 @@ func (c *Client) ensureNamespace(ctx context.Context, conn *zkconn.Conn) (made b
 			return false, ErrClosed
 		}
 		defer core.pending.leave()
-		ctx, cancel := core.living(context.WithoutCancel(ctx))
+		ctx, cancel := core.withClientLife(context.WithoutCancel(ctx))
 		defer cancel(nil)
 		made := false
-		for range 5 { // as in creation.attempt
+		for range 5 { // as in createOp.attempt
 			some, err := createMissing(ctx, conn, nodes)
 			made = made || some
 			if !errors.Is(err, errReaped) {
@@ -33,7 +33,7 @@ func (c *Client) ensureNamespace(ctx context.Context, conn *zkconn.Conn) (made b
 	select {
 	case r := <-done:
 		if r.Err != nil {
-			return false, harmless(r.Err)
+			return false, notApplied(r.Err)
 		}
 		core.known.Store(namespace, true)
 		return r.Val.(bool), nil

@@ -74,8 +74,8 @@ func (s signal) set() {
 	}
 }
 
-// locate returns the servers to start with.
-func (c *core) locate(ctx context.Context) ([]string, error) {
+// firstServers returns the servers to start with.
+func (c *core) firstServers(ctx context.Context) ([]string, error) {
 	p := c.cfg.provider
 	if p == nil {
 		return c.servers, nil
@@ -83,15 +83,15 @@ func (c *core) locate(ctx context.Context) ([]string, error) {
 	if err := p.Start(ctx); err != nil {
 		return nil, fmt.Errorf("start the ensemble provider: %w", err)
 	}
-	servers, err := c.ask(p)
+	servers, err := c.queryProvider(p)
 	if err != nil {
 		return nil, errors.Join(err, c.closeProvider(ctx))
 	}
 	return servers, nil
 }
 
-// ask asks the provider.
-func (c *core) ask(p EnsembleProvider) ([]string, error) {
+// queryProvider asks the provider for the servers.
+func (c *core) queryProvider(p EnsembleProvider) ([]string, error) {
 	c.provided = p.ConnectString()
 	servers, err := parseServers(c.provided)
 	if err != nil {
@@ -115,7 +115,7 @@ func (c *core) followProvider(conn *zkconn.Conn) {
 			again = timer.C
 		}
 		select {
-		case <-c.cutOff:
+		case <-c.disconnected:
 		case <-again:
 			if conn.State().IsConnected() { // since then
 				continue
@@ -131,7 +131,7 @@ func (c *core) followProvider(conn *zkconn.Conn) {
 			return
 		}
 		last := c.provided
-		servers, err := c.ask(c.cfg.provider)
+		servers, err := c.queryProvider(c.cfg.provider)
 		switch {
 		case c.provided == last:
 		case err != nil:

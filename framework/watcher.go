@@ -25,8 +25,8 @@ type Watcher struct {
 	queue queue
 
 	mu   sync.Mutex
-	set  map[watchID]map[*watchSetting]struct{}
-	last *telling // the newest event
+	set  map[watchID]map[*registration]struct{}
+	last *delivery // the newest event
 }
 
 // NewWatcher returns a Watcher that calls fn. A Watcher without a function receives
@@ -74,7 +74,7 @@ const (
 // Java has no counterpart.
 func (t EventType) IsRemoval() bool { return t >= DataWatchRemoved && t <= PersistentWatchRemoved }
 
-// watchID is what makes two settings of a Watcher the same watch.
+// watchID is what makes two registrations of a Watcher the same watch.
 type watchID struct {
 	core *core
 	full string
@@ -104,8 +104,8 @@ func (k watchKind) removal() EventType {
 	}
 }
 
-// watchSetting is one call that has set a watch: a one-shot one or a subscription.
-type watchSetting struct {
+// registration is one call that has set a watch: a one-shot one or a subscription.
+type registration struct {
 	watcher *Watcher
 	id      watchID
 	c       *Client
@@ -121,32 +121,32 @@ type watchSetting struct {
 	untold  bool // and the watcher was not told so, since its call was under way
 }
 
-// telling is an event on its way to a Watcher's function. Several settings may be the
+// delivery is an event on its way to a Watcher's function. Several registrations may be the
 // reason for it: the server's one message concerns them all.
-type telling struct {
+type delivery struct {
 	core      *core
 	event     zkconn.WatchEvent
-	by        []*watchSetting
+	by        []*registration
 	cancelled bool // all of by were removed in time
 }
 
-// watch returns a new setting of a one-shot watch.
-func (w *Watcher) watch(c *Client, full string, kind zkconn.WatchKind, config bool) *watchSetting {
-	s := &watchSetting{watcher: w, id: watchID{c.core, full, watchKind(kind)}, c: c, config: config}
-	s.watch = zkconn.NewWatch(full, kind, s.hear)
+// watch returns a new registration of a one-shot watch.
+func (w *Watcher) watch(c *Client, full string, kind zkconn.WatchKind, config bool) *registration {
+	s := &registration{watcher: w, id: watchID{c.core, full, watchKind(kind)}, c: c, config: config}
+	s.watch = zkconn.NewWatch(full, kind, s.onEvent)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.add(s)
 	return s
 }
 
-// add takes a setting in; w.mu is held.
-func (w *Watcher) add(s *watchSetting) {
+// add takes a registration in; w.mu is held.
+func (w *Watcher) add(s *registration) {
 	if w.set == nil {
-		w.set = map[watchID]map[*watchSetting]struct{}{}
+		w.set = map[watchID]map[*registration]struct{}{}
 	}
 	if w.set[s.id] == nil {
-		w.set[s.id] = map[*watchSetting]struct{}{}
+		w.set[s.id] = map[*registration]struct{}{}
 	}
 	w.set[s.id][s] = struct{}{}
 	for _, r := range s.c.registries() {
@@ -154,8 +154,8 @@ func (w *Watcher) add(s *watchSetting) {
 	}
 }
 
-// drop forgets a setting, and reports whether it was there; w.mu is held.
-func (w *Watcher) drop(s *watchSetting) bool {
+// drop forgets a registration, and reports whether it was there; w.mu is held.
+func (w *Watcher) drop(s *registration) bool {
 	same := w.set[s.id]
 	if _, ok := same[s]; !ok {
 		return false
@@ -170,8 +170,8 @@ func (w *Watcher) drop(s *watchSetting) bool {
 	return true
 }
 
-// unset forgets a setting whose call has failed.
-func (s *watchSetting) unset() {
+// unset forgets a registration whose call has failed.
+func (s *registration) unset() {
 	s.watcher.mu.Lock()
 	defer s.watcher.mu.Unlock()
 	s.watcher.drop(s)
@@ -179,15 +179,15 @@ func (s *watchSetting) unset() {
 
 // settle notes that the call has succeeded, and gives back what is not needed: earlier
 // one-shot watches that this one does for, or itself if it was removed meanwhile.
-func (s *watchSetting) settle(conn *zkconn.Conn) {
+func (s *registration) settle(conn *zkconn.Conn) {
 	w := s.watcher
 	w.mu.Lock()
 	s.settled = true
-	var spare []*watchSetting
+	var spare []*registration
 	if s.taken {
 		spare = append(spare, s) // before the session layer had it
 		if s.untold {
-			w.tellRemoved([]*watchSetting{s})
+			w.tellRemoved([]*registration{s})
 		}
 	} else if _, live := w.set[s.id][s]; live && s.sub == nil && !s.fired.Load() {
 		for o := range w.set[s.id] {
@@ -203,12 +203,12 @@ func (s *watchSetting) settle(conn *zkconn.Conn) {
 	}
 }
 
-// take forgets the settings that fit and returns them: they are to be given back. The watcher is
+// take forgets the registrations that fit and returns them: they are to be given back. The watcher is
 // told so behind what it is told already.
-func (w *Watcher) take(fits func(s *watchSetting) bool) []*watchSetting {
+func (w *Watcher) take(fits func(s *registration) bool) []*registration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var taken []*watchSetting
+	var taken []*registration
 	for _, same := range w.set {
 		for s := range same {
 			if !s.fired.Load() && fits(s) {
@@ -220,22 +220,22 @@ func (w *Watcher) take(fits func(s *watchSetting) bool) []*watchSetting {
 		s.taken, s.untold = true, !s.settled
 		w.drop(s)
 	}
-	w.tellRemoved(slices.DeleteFunc(slices.Clone(taken), func(s *watchSetting) bool { return s.untold }))
+	w.tellRemoved(slices.DeleteFunc(slices.Clone(taken), func(s *registration) bool { return s.untold }))
 	return taken
 }
 
 // tellRemoved tells the function of the watches of removed: of each once, and of none that the
 // Watcher has still set otherwise. w.mu is held.
-func (w *Watcher) tellRemoved(removed []*watchSetting) {
-	slices.SortFunc(removed, func(a, b *watchSetting) int {
+func (w *Watcher) tellRemoved(removed []*registration) {
+	slices.SortFunc(removed, func(a, b *registration) int {
 		return cmp.Or(cmp.Compare(a.id.full, b.id.full), cmp.Compare(a.id.kind.removal(), b.id.kind.removal()), cmp.Compare(a.id.kind, b.id.kind))
 	})
-	removed = slices.CompactFunc(removed, func(a, b *watchSetting) bool { return a.id == b.id })
+	removed = slices.CompactFunc(removed, func(a, b *registration) bool { return a.id == b.id })
 	for _, s := range removed {
 		if w.has(s.id) || w.fn == nil {
 			continue
 		}
-		s.id.core.watchEvents.add(watchMessage{setting: s, removal: true})
+		s.id.core.watchEvents.add(watchMessage{registration: s, removal: true})
 	}
 }
 
@@ -250,7 +250,7 @@ func (w *Watcher) has(id watchID) bool {
 }
 
 // path returns the path that the function is told for a path of the server's.
-func (s *watchSetting) path(full string) string {
+func (s *registration) path(full string) string {
 	if s.config {
 		return full
 	}
@@ -258,7 +258,7 @@ func (s *watchSetting) path(full string) string {
 }
 
 // giveBack takes a watch from the session layer, without waiting for the server.
-func (s *watchSetting) giveBack(conn *zkconn.Conn) {
+func (s *registration) giveBack(conn *zkconn.Conn) {
 	if s.sub != nil {
 		conn.UnsubscribeAsync(s.sub)
 		return
@@ -266,24 +266,24 @@ func (s *watchSetting) giveBack(conn *zkconn.Conn) {
 	conn.Unwatch(s.watch)
 }
 
-// hear is called by the session layer, with its locks held. After a reconnect that is for every
+// onEvent is called by the session layer, with its locks held. After a reconnect that is for every
 // watch there is, while everything else waits: so it leaves all work to another goroutine.
-func (s *watchSetting) hear(e zkconn.WatchEvent) {
+func (s *registration) onEvent(e zkconn.WatchEvent) {
 	if s.sub == nil {
 		s.fired.Store(true)
 	}
-	s.id.core.watchEvents.add(watchMessage{setting: s, event: e})
+	s.id.core.watchEvents.add(watchMessage{registration: s, event: e})
 }
 
 // deliverRemoval tells the watcher's function that the watch was removed.
-func (s *watchSetting) deliverRemoval() {
+func (s *registration) deliverRemoval() {
 	w, core := s.watcher, s.id.core
 	event := WatchedEvent{Type: s.id.kind.removal(), Path: s.path(s.id.full)}
 	w.queue.add(&core.users, func() { w.fn(core.life, event) })
 }
 
 // deliver passes an event on to the watcher's function.
-func (s *watchSetting) deliver(e zkconn.WatchEvent) {
+func (s *registration) deliver(e zkconn.WatchEvent) {
 	w := s.watcher
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -298,7 +298,7 @@ func (s *watchSetting) deliver(e zkconn.WatchEvent) {
 		t.by = append(t.by, s)
 		return
 	}
-	t := &telling{core: core, event: e, by: []*watchSetting{s}}
+	t := &delivery{core: core, event: e, by: []*registration{s}}
 	w.last = t
 	event := s.event(e)
 	w.queue.add(&core.users, func() {
@@ -308,16 +308,16 @@ func (s *watchSetting) deliver(e zkconn.WatchEvent) {
 	})
 }
 
-// wants tells whether one of an event's settings still is.
-func (w *Watcher) wants(t *telling) bool {
+// wants tells whether one of an event's registrations still is.
+func (w *Watcher) wants(t *delivery) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	t.cancelled = !slices.ContainsFunc(t.by, func(s *watchSetting) bool { return !s.taken })
+	t.cancelled = !slices.ContainsFunc(t.by, func(s *registration) bool { return !s.taken })
 	return !t.cancelled
 }
 
 // event returns what the function is told of e.
-func (s *watchSetting) event(e zkconn.WatchEvent) WatchedEvent {
+func (s *registration) event(e zkconn.WatchEvent) WatchedEvent {
 	event := WatchedEvent{Type: WatchReset, Path: s.path(e.Path), Zxid: max(e.Zxid, 0)}
 	switch e.Type {
 	case zkconn.NodeCreated, zkconn.NodeDeleted, zkconn.NodeDataChanged, zkconn.NodeChildrenChanged:

@@ -48,34 +48,34 @@ const (
 	ChildrenWatcher
 )
 
-// registry counts the settings of watchers.
+// registry counts the registrations of watchers.
 type registry struct {
-	mu       sync.Mutex
-	settings map[*Watcher]int
+	mu            sync.Mutex
+	registrations map[*Watcher]int
 }
 
 func (r *registry) add(w *Watcher) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.settings == nil {
-		r.settings = map[*Watcher]int{}
+	if r.registrations == nil {
+		r.registrations = map[*Watcher]int{}
 	}
-	r.settings[w]++
+	r.registrations[w]++
 }
 
 func (r *registry) remove(w *Watcher) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.settings[w]--; r.settings[w] == 0 {
-		delete(r.settings, w)
+	if r.registrations[w]--; r.registrations[w] == 0 {
+		delete(r.registrations, w)
 	}
 }
 
 func (r *registry) watchers() []*Watcher {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := make([]*Watcher, 0, len(r.settings))
-	for w := range r.settings {
+	all := make([]*Watcher, 0, len(r.registrations))
+	for w := range r.registrations {
 		all = append(all, w)
 	}
 	return all
@@ -113,7 +113,7 @@ func (p addParams) do(ctx context.Context, c *Client, path string, watcher *Watc
 	}
 	err = c.run(ctx, operation{name: "addWatch", path: path, repeat: true}, func(ctx context.Context, conn *zkconn.Conn) error {
 		if err := conn.Subscribe(ctx, s.sub); err != nil {
-			return harmless(err)
+			return notApplied(err)
 		}
 		s.settle(conn)
 		return nil
@@ -124,11 +124,11 @@ func (p addParams) do(ctx context.Context, c *Client, path string, watcher *Watc
 	return err
 }
 
-// subscribe returns a new setting, or nil if the watcher has the same already. One whose
+// subscribe returns a new registration, or nil if the watcher has the same already. One whose
 // call is still under way does not count: it may fail.
-func (w *Watcher) subscribe(c *Client, full string, kind watchKind) *watchSetting {
-	s := &watchSetting{watcher: w, id: watchID{c.core, full, kind}, c: c}
-	s.sub = zkconn.NewSubscription(full, kind == kindRecursive, s.hear)
+func (w *Watcher) subscribe(c *Client, full string, kind watchKind) *registration {
+	s := &registration{watcher: w, id: watchID{c.core, full, kind}, c: c}
+	s.sub = zkconn.NewSubscription(full, kind == kindRecursive, s.onEvent)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for o := range w.set[s.id] {
@@ -156,7 +156,7 @@ func (p removeParams) do(ctx context.Context, c *Client, path string, watcher *W
 	if watcher == nil {
 		watchers = c.core.watches.watchers()
 	}
-	n := giveBack(conn, watchers, func(s *watchSetting) bool {
+	n := giveBack(conn, watchers, func(s *registration) bool {
 		named := s.id.full == full || s.config && path == configNode
 		return named && s.id.core == c.core && p.fits(s.id.kind)
 	})
@@ -184,10 +184,10 @@ func (p *removeParams) fits(kind watchKind) bool {
 	}
 }
 
-// giveBack gives the settings that fit back, and returns how many there were. None tells
+// giveBack gives the registrations that fit back, and returns how many there were. None tells
 // anything but its removal before the first is given back: that may concern the others.
-func giveBack(conn *zkconn.Conn, watchers []*Watcher, fits func(s *watchSetting) bool) int {
-	var taken []*watchSetting
+func giveBack(conn *zkconn.Conn, watchers []*Watcher, fits func(s *registration) bool) int {
+	var taken []*registration
 	for _, w := range watchers {
 		taken = append(taken, w.take(fits)...)
 	}
@@ -200,7 +200,7 @@ func giveBack(conn *zkconn.Conn, watchers []*Watcher, fits func(s *watchSetting)
 // confirm waits until the server has done what was sent to it before.
 func (c *Client) confirm(ctx context.Context, op, path string) error {
 	return c.run(ctx, operation{name: op, path: path, repeat: true}, func(ctx context.Context, conn *zkconn.Conn) error {
-		return harmless(conn.Do(ctx, 0, &zkconn.Call{
+		return notApplied(conn.Do(ctx, 0, &zkconn.Call{
 			Op: jute.OpExists, Req: &jute.PathWatchRequest{Path: "/"}, Res: &jute.StatResponse{},
 		}))
 	})
@@ -241,7 +241,7 @@ func (v WatcherRemovingView) RemoveWatchers(ctx context.Context) error {
 	if err != nil {
 		return nil // they have ended with the client
 	}
-	n := giveBack(conn, v.watches.watchers(), func(s *watchSetting) bool { return s.c.watches == v.watches })
+	n := giveBack(conn, v.watches.watchers(), func(s *registration) bool { return s.c.watches == v.watches })
 	if n == 0 {
 		return nil
 	}

@@ -17,11 +17,11 @@ type watchInbox struct {
 	group    group
 }
 
-// watchMessage is an event and the setting that is told of it, or the removal of the setting.
+// watchMessage is an event and the registration that is told of it, or the removal of the registration.
 type watchMessage struct {
-	setting *watchSetting
-	event   zkconn.WatchEvent
-	removal bool
+	registration *registration
+	event        zkconn.WatchEvent
+	removal      bool
 }
 
 func (i *watchInbox) add(m watchMessage) {
@@ -49,9 +49,9 @@ func (i *watchInbox) deliver() {
 		}
 		for n, m := range messages {
 			if m.removal {
-				m.setting.deliverRemoval()
+				m.registration.deliverRemoval()
 			} else {
-				m.setting.deliver(m.event)
+				m.registration.deliver(m.event)
 			}
 			if n%atOnce == atOnce-1 {
 				runtime.Gosched()

@@ -55,7 +55,7 @@ func TestWatchEventsWait(t *testing.T) {
 					t.event(events, e)
 				}
 				t.silent(events)
-				if n := w.Settings(); n != 0 && name != "reconnect" {
+				if n := w.Registrations(); n != 0 && name != "reconnect" {
 					t.Errorf("%d watches are left", n)
 				}
 			})

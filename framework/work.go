@@ -121,9 +121,9 @@ func (c *Client) inBackground(ctx context.Context, op, path string, do func(ctx 
 	}
 	ctx = retry.Detach(context.WithoutCancel(ctx))
 	event := Event{Op: op, Path: path, ctx: ctx}
-	ctx = context.WithValue(ctx, admitted{}, true)
+	ctx = context.WithValue(ctx, acceptedBeforeClose{}, true)
 	task := func() {
-		opCtx, cancel := c.core.living(ctx)
+		opCtx, cancel := c.core.withClientLife(ctx)
 		defer cancel(nil)
 		report := do(opCtx, &event)
 		if report == nil {
@@ -131,7 +131,7 @@ func (c *Client) inBackground(ctx context.Context, op, path string, do func(ctx 
 			return
 		}
 		c.core.callbacks.add(&c.core.users, func() {
-			ctx, cancel := c.core.living(ctx)
+			ctx, cancel := c.core.withClientLife(ctx)
 			defer cancel(nil)
 			report(ctx)
 		})
@@ -142,8 +142,8 @@ func (c *Client) inBackground(ctx context.Context, op, path string, do func(ctx 
 	return nil
 }
 
-// living returns a copy of ctx that ends with the client.
-func (c *core) living(ctx context.Context) (context.Context, context.CancelCauseFunc) {
+// withClientLife returns a copy of ctx that ends with the client.
+func (c *core) withClientLife(ctx context.Context) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(c.life, func() { cancel(ErrClosed) })
 	return ctx, func(cause error) {
