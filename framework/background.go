@@ -91,21 +91,6 @@ func permanent(err error) bool {
 	return false
 }
 
-// beginRemoval counts one of those that PendingRemovals tells of, and that Close waits for. It
-// returns false when the client is closed.
-func (c *core) beginRemoval() bool {
-	if !c.pending.enter() {
-		return false
-	}
-	c.removals.Add(1)
-	return true
-}
-
-func (c *core) endRemoval() {
-	c.removals.Add(-1)
-	c.pending.leave()
-}
-
 // giveUp reports work in the background that did not succeed, unless it is Close that
 // ended it: that is reported by Close, and ephemeral nodes go with the session.
 func (c *core) giveUp(what string, err error) {

@@ -101,12 +101,3 @@ func (q *breakerQueue) pass(timer *time.Timer) {
 		}
 	}
 }
-
-// tell passes a state on to the listeners.
-func (c *core) tell(s state.ConnectionState) {
-	if c.breakerQueue != nil {
-		c.breakerQueue.add(s)
-		return
-	}
-	c.states.Notify(s)
-}

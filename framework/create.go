@@ -120,25 +120,6 @@ func (p *createParams) create(ctx context.Context, c *Client, path string, list 
 	return cr.result, nil, err
 }
 
-// createOp is one create on its way, over several tries.
-type createOp struct {
-	c         *Client
-	p         *createParams
-	full      string
-	data      []byte
-	acl       []jute.ACL
-	dir, name string // with protection
-	list      bool
-
-	// doubt is the beginning of the name of a node that an earlier try may have made,
-	// on the session doubtSession.
-	doubt        string
-	doubtSession int64
-
-	result recipeapi.Created
-	stat   jute.Stat // of the same node
-}
-
 // attempt is one try: first an earlier one's doubt is resolved.
 func (cr *createOp) attempt(ctx context.Context, conn *zkconn.Conn) error {
 	if cr.doubt != "" {
@@ -207,19 +188,6 @@ func (cr *createOp) send(ctx context.Context, conn *zkconn.Conn) error {
 	}
 	cr.note(created.Path, created.Stat, calls[0].Session, siblings.Children)
 	return nil
-}
-
-// note keeps the node as the result.
-func (cr *createOp) note(path string, stat jute.Stat, session int64, siblings []string) {
-	cr.stat, cr.result = stat, cr.created(path, stat, session, siblings)
-}
-
-// created is a node that was made, or found, as the recipes see it.
-func (cr *createOp) created(path string, stat jute.Stat, session int64, siblings []string) recipeapi.Created {
-	return recipeapi.Created{
-		Path: path, Czxid: stat.Czxid, Owner: stat.EphemeralOwner, Session: session,
-		Open: readable(cr.acl), Siblings: siblings,
-	}
 }
 
 // resolve looks for the node that an earlier try may have made. The connection is

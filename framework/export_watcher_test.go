@@ -12,10 +12,4 @@ func (w *Watcher) Registrations() int {
 }
 
 // HoldWatchEvents keeps the events of watches from all Watchers of the client until release.
-func (c *Client) HoldWatchEvents() (release func()) {
-	inbox := &c.core.watchEvents
-	inbox.mu.Lock()
-	defer inbox.mu.Unlock()
-	inbox.running = true
-	return func() { inbox.group.start(inbox.deliver) }
-}
+func (c *Client) HoldWatchEvents() (release func()) { return c.core.watches.inbox.Hold() }

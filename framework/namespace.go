@@ -14,10 +14,10 @@ func (c *Client) ensureNamespace(ctx context.Context, conn *zkconn.Conn) (made b
 	core, namespace := c.core, c.core.chroot+c.prefix
 	nodes := c.namespaceNodes()
 	done := core.flights.DoChan(namespace, func() (any, error) {
-		if !core.pending.enter() {
+		if !core.pending.Enter() {
 			return false, ErrClosed
 		}
-		defer core.pending.leave()
+		defer core.pending.Leave()
 		ctx, cancel := core.withClientLife(context.WithoutCancel(ctx))
 		defer cancel(nil)
 		made := false

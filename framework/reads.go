@@ -50,7 +50,7 @@ func (r *reading) attempt(ctx context.Context, c *Client, conn *zkconn.Conn) err
 	call := &zkconn.Call{Op: r.op, Req: &jute.PathWatchRequest{Path: r.full, Watch: r.watcher != nil}, Res: r.res}
 	var set *registration
 	if r.watcher != nil {
-		set = r.watcher.watch(c, r.full, r.kind, r.config)
+		set = r.watcher.watch(c.watchScope(), r.full, r.kind, r.config)
 		call.Watch = set.watch
 	}
 	err := conn.Do(ctx, 0, call)

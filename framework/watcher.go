@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/go-curator/curator/internal/background"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -22,7 +23,7 @@ type Watcher struct {
 	_ noCopy
 
 	fn    func(ctx context.Context, event WatchedEvent)
-	queue queue
+	queue background.Queue
 
 	mu   sync.Mutex
 	set  map[watchID]map[*registration]struct{}
@@ -35,48 +36,9 @@ func NewWatcher(fn func(ctx context.Context, event WatchedEvent)) *Watcher {
 	return &Watcher{fn: fn}
 }
 
-// WatchedEvent is one event of a watch.
-type WatchedEvent struct {
-	Type EventType
-	Path string // relative to the namespace of the view that set the watch; that of GetConfig's is always /zookeeper/config
-	Zxid int64  // of the change, zero when the server does not tell
-}
-
-// EventType is the kind of a WatchedEvent.
-type EventType int
-
-// The events of a watch.
-const (
-	// NodeCreated says that the node was made.
-	NodeCreated EventType = iota + 1
-	// NodeDeleted says that the node was deleted.
-	NodeDeleted
-	// NodeDataChanged says that the node's data was set.
-	NodeDataChanged
-	// NodeChildrenChanged says that a child was made or deleted.
-	NodeChildrenChanged
-	// WatchReset comes after a reconnect: changes may have been missed, read again.
-	WatchReset
-	// DataWatchRemoved says that the watch of CheckExists, GetData or GetConfig was removed,
-	// by Watches().Remove or RemoveWatchers: it tells nothing more. Nothing has happened to
-	// the node.
-	DataWatchRemoved
-	// ChildWatchRemoved says the same of a watch of GetChildren.
-	ChildWatchRemoved
-	// PersistentWatchRemoved says the same of a watch of Watches().Add.
-	PersistentWatchRemoved
-)
-
-// IsRemoval reports whether the event is about the watch and not about the node:
-// DataWatchRemoved, ChildWatchRemoved or PersistentWatchRemoved. A function that sets its watch
-// again with every event undoes the removal, unless it asks this first.
-//
-// Java has no counterpart.
-func (t EventType) IsRemoval() bool { return t >= DataWatchRemoved && t <= PersistentWatchRemoved }
-
 // watchID is what makes two registrations of a Watcher the same watch.
 type watchID struct {
-	core *core
+	hub  *watchHub
 	full string
 	kind watchKind
 }
@@ -108,8 +70,9 @@ func (k watchKind) removal() EventType {
 type registration struct {
 	watcher *Watcher
 	id      watchID
-	c       *Client
-	config  bool // of GetConfig, whose node is in no namespace
+	view    *registry // of watchScope
+	prefix  string    // of watchScope
+	config  bool      // of GetConfig, whose node is in no namespace
 	watch   *zkconn.Watch
 	sub     *zkconn.Subscription
 
@@ -124,18 +87,34 @@ type registration struct {
 // delivery is an event on its way to a Watcher's function. Several registrations may be the
 // reason for it: the server's one message concerns them all.
 type delivery struct {
-	core      *core
+	hub       *watchHub
 	event     zkconn.WatchEvent
 	by        []*registration
 	cancelled bool // all of by were removed in time
 }
 
 // watch returns a new registration of a one-shot watch.
-func (w *Watcher) watch(c *Client, full string, kind zkconn.WatchKind, config bool) *registration {
-	s := &registration{watcher: w, id: watchID{c.core, full, watchKind(kind)}, c: c, config: config}
+func (w *Watcher) watch(scope watchScope, full string, kind zkconn.WatchKind, config bool) *registration {
+	s := &registration{watcher: w, id: watchID{scope.hub, full, watchKind(kind)}, view: scope.view, prefix: scope.prefix, config: config}
 	s.watch = zkconn.NewWatch(full, kind, s.onEvent)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.add(s)
+	return s
+}
+
+// subscribe returns a new registration, or nil if the watcher has the same already. One whose
+// call is still under way does not count: it may fail.
+func (w *Watcher) subscribe(scope watchScope, full string, kind watchKind) *registration {
+	s := &registration{watcher: w, id: watchID{scope.hub, full, kind}, view: scope.view, prefix: scope.prefix}
+	s.sub = zkconn.NewSubscription(full, kind == kindRecursive, s.onEvent)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for o := range w.set[s.id] {
+		if o.settled && o.view == s.view {
+			return nil
+		}
+	}
 	w.add(s)
 	return s
 }
@@ -149,7 +128,7 @@ func (w *Watcher) add(s *registration) {
 		w.set[s.id] = map[*registration]struct{}{}
 	}
 	w.set[s.id][s] = struct{}{}
-	for _, r := range s.c.registries() {
+	for _, r := range s.registries() {
 		r.add(w)
 	}
 }
@@ -164,10 +143,18 @@ func (w *Watcher) drop(s *registration) bool {
 	if len(same) == 0 {
 		delete(w.set, s.id)
 	}
-	for _, r := range s.c.registries() {
+	for _, r := range s.registries() {
 		r.remove(w)
 	}
 	return true
+}
+
+// registries returns where the watchers of a registration are counted.
+func (s *registration) registries() []*registry {
+	if s.view == nil {
+		return []*registry{&s.id.hub.set}
+	}
+	return []*registry{&s.id.hub.set, s.view}
 }
 
 // unset forgets a registration whose call has failed.
@@ -191,7 +178,7 @@ func (s *registration) settle(conn *zkconn.Conn) {
 		}
 	} else if _, live := w.set[s.id][s]; live && s.sub == nil && !s.fired.Load() {
 		for o := range w.set[s.id] {
-			if o != s && o.settled && o.c.watches == s.c.watches {
+			if o != s && o.settled && o.view == s.view {
 				spare = append(spare, o)
 				w.drop(o)
 			}
@@ -235,7 +222,7 @@ func (w *Watcher) tellRemoved(removed []*registration) {
 		if w.has(s.id) || w.fn == nil {
 			continue
 		}
-		s.id.core.watchEvents.add(watchMessage{registration: s, removal: true})
+		s.id.hub.inbox.Add(watchMessage{registration: s, removal: true})
 	}
 }
 
@@ -254,7 +241,7 @@ func (s *registration) path(full string) string {
 	if s.config {
 		return full
 	}
-	return s.c.unfix(full)
+	return withoutPrefix(full, s.prefix)
 }
 
 // giveBack takes a watch from the session layer, without waiting for the server.
@@ -272,14 +259,14 @@ func (s *registration) onEvent(e zkconn.WatchEvent) {
 	if s.sub == nil {
 		s.fired.Store(true)
 	}
-	s.id.core.watchEvents.add(watchMessage{registration: s, event: e})
+	s.id.hub.inbox.Add(watchMessage{registration: s, event: e})
 }
 
 // deliverRemoval tells the watcher's function that the watch was removed.
 func (s *registration) deliverRemoval() {
-	w, core := s.watcher, s.id.core
+	w, workers := s.watcher, s.id.hub.workers
 	event := WatchedEvent{Type: s.id.kind.removal(), Path: s.path(s.id.full)}
-	w.queue.add(&core.users, func() { w.fn(core.life, event) })
+	w.queue.Add(&workers.users, func() { w.fn(workers.life, event) })
 }
 
 // deliver passes an event on to the watcher's function.
@@ -293,17 +280,17 @@ func (s *registration) deliver(e zkconn.WatchEvent) {
 	if s.taken || w.fn == nil || e.Type == zkconn.WatchClosed {
 		return // of the client's end, the context that fn has got tells
 	}
-	core := s.id.core
-	if t := w.last; t != nil && !t.cancelled && t.core == core && e.EventID != 0 && t.event == e {
+	hub := s.id.hub
+	if t := w.last; t != nil && !t.cancelled && t.hub == hub && e.EventID != 0 && t.event == e {
 		t.by = append(t.by, s)
 		return
 	}
-	t := &delivery{core: core, event: e, by: []*registration{s}}
+	t := &delivery{hub: hub, event: e, by: []*registration{s}}
 	w.last = t
 	event := s.event(e)
-	w.queue.add(&core.users, func() {
+	w.queue.Add(&hub.workers.users, func() {
 		if w.wants(t) {
-			w.fn(core.life, event)
+			w.fn(hub.workers.life, event)
 		}
 	})
 }
@@ -324,4 +311,77 @@ func (s *registration) event(e zkconn.WatchEvent) WatchedEvent {
 		event.Type = EventType(e.Type)
 	}
 	return event
+}
+
+// watchHub is what the watches of a client share.
+type watchHub struct {
+	workers *workers
+	set     registry // the watchers that have watches
+	// inbox has what the session layer has told them. Each watcher's function gets a goroutine of
+	// its own.
+	inbox *background.Inbox[watchMessage]
+}
+
+// watchMessage is an event and the registration that is told of it, or the removal of the
+// registration.
+type watchMessage struct {
+	registration *registration
+	event        zkconn.WatchEvent
+	removal      bool
+}
+
+func newWatchHub(w *workers) *watchHub {
+	return &watchHub{workers: w, inbox: background.NewInbox(watchMessage.deliver)}
+}
+
+// deliver passes the message on to the watcher.
+func (m watchMessage) deliver() {
+	if m.removal {
+		m.registration.deliverRemoval()
+	} else {
+		m.registration.deliver(m.event)
+	}
+}
+
+// close returns when everything was delivered, and nothing more will be.
+func (h *watchHub) close(ctx context.Context) { h.inbox.Close(ctx) }
+
+// watchScope is through what a watch is set.
+type watchScope struct {
+	hub    *watchHub
+	view   *registry // of a view that removes its watches; nil for none
+	prefix string    // of the paths that only the server knows
+}
+
+// registry counts the registrations of watchers.
+type registry struct {
+	mu            sync.Mutex
+	registrations map[*Watcher]int
+}
+
+func (r *registry) add(w *Watcher) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.registrations == nil {
+		r.registrations = map[*Watcher]int{}
+	}
+	r.registrations[w]++
+}
+
+func (r *registry) remove(w *Watcher) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.registrations[w]--; r.registrations[w] == 0 {
+		delete(r.registrations, w)
+	}
+}
+
+func (r *registry) watchers() []*Watcher {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]*Watcher, 0, len(r.registrations))
+	for w := range r.registrations {
+		all = append(all, w)
+	}
+	return all
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkconn"
@@ -48,45 +47,9 @@ const (
 	ChildrenWatcher
 )
 
-// registry counts the registrations of watchers.
-type registry struct {
-	mu            sync.Mutex
-	registrations map[*Watcher]int
-}
-
-func (r *registry) add(w *Watcher) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.registrations == nil {
-		r.registrations = map[*Watcher]int{}
-	}
-	r.registrations[w]++
-}
-
-func (r *registry) remove(w *Watcher) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.registrations[w]--; r.registrations[w] == 0 {
-		delete(r.registrations, w)
-	}
-}
-
-func (r *registry) watchers() []*Watcher {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	all := make([]*Watcher, 0, len(r.registrations))
-	for w := range r.registrations {
-		all = append(all, w)
-	}
-	return all
-}
-
-// registries returns where the watches of a client are counted.
-func (c *Client) registries() []*registry {
-	if c.watches == nil {
-		return []*registry{&c.core.watches}
-	}
-	return []*registry{&c.core.watches, c.watches}
+// watchScope returns through what the watches of a client are set.
+func (c *Client) watchScope() watchScope {
+	return watchScope{hub: c.core.watches, view: c.watches, prefix: c.core.chroot + c.prefix}
 }
 
 func (p addParams) do(ctx context.Context, c *Client, path string, watcher *Watcher) error {
@@ -107,7 +70,7 @@ func (p addParams) do(ctx context.Context, c *Client, path string, watcher *Watc
 	if err != nil {
 		return &OpError{Op: "addWatch", Path: path, Err: err}
 	}
-	s := watcher.subscribe(c, full, watchKind(kind))
+	s := watcher.subscribe(c.watchScope(), full, watchKind(kind))
 	if s == nil {
 		return nil
 	}
@@ -124,22 +87,6 @@ func (p addParams) do(ctx context.Context, c *Client, path string, watcher *Watc
 	return err
 }
 
-// subscribe returns a new registration, or nil if the watcher has the same already. One whose
-// call is still under way does not count: it may fail.
-func (w *Watcher) subscribe(c *Client, full string, kind watchKind) *registration {
-	s := &registration{watcher: w, id: watchID{c.core, full, kind}, c: c}
-	s.sub = zkconn.NewSubscription(full, kind == kindRecursive, s.onEvent)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for o := range w.set[s.id] {
-		if o.settled && o.c.watches == c.watches {
-			return nil
-		}
-	}
-	w.add(s)
-	return s
-}
-
 func (p removeParams) do(ctx context.Context, c *Client, path string, watcher *Watcher) error {
 	full, err := c.usable(path)
 	if err == nil && (p.kind < AnyWatcher || p.kind > ChildrenWatcher) {
@@ -154,11 +101,11 @@ func (p removeParams) do(ctx context.Context, c *Client, path string, watcher *W
 	}
 	watchers := []*Watcher{watcher}
 	if watcher == nil {
-		watchers = c.core.watches.watchers()
+		watchers = c.core.watches.set.watchers()
 	}
 	n := giveBack(conn, watchers, func(s *registration) bool {
 		named := s.id.full == full || s.config && path == configNode
-		return named && s.id.core == c.core && p.fits(s.id.kind)
+		return named && s.id.hub == c.core.watches && p.fits(s.id.kind)
 	})
 	if n == 0 && !p.quietly {
 		return &OpError{Op: "removeWatches", Path: path, Err: ErrNoWatcher}
@@ -241,7 +188,7 @@ func (v WatcherRemovingView) RemoveWatchers(ctx context.Context) error {
 	if err != nil {
 		return nil // they have ended with the client
 	}
-	n := giveBack(conn, v.watches.watchers(), func(s *registration) bool { return s.c.watches == v.watches })
+	n := giveBack(conn, v.watches.watchers(), func(s *registration) bool { return s.view == v.watches })
 	if n == 0 {
 		return nil
 	}
