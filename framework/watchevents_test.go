@@ -1,9 +1,12 @@
 package framework_test
 
 import (
+	"context"
+	"strings"
 	"testing"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 )
 
 // Events of watches that are not passed on yet hold nothing up, and what has fired is no watch any
@@ -71,4 +74,42 @@ func (t bench) read(w *framework.Watcher) {
 	}
 	_, err := b.ForPath(t.Context(), t.path)
 	t.ok(err)
+}
+
+// A watcher that works until its context ends does not hold Close up.
+func TestCloseEndsWatchers(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		c, _ := b.Client(t)
+		in := make(chan struct{})
+		w := framework.NewWatcher(func(ctx context.Context, _ framework.WatchedEvent) {
+			close(in)
+			<-ctx.Done()
+		})
+		path := strings.ReplaceAll(b.Path(""), "/", "")
+		if _, err := c.CheckExists().UsingWatcher(w).ForPath(t.Context(), "/"+path); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Create().WithMode(framework.Ephemeral).ForPath(t.Context(), "/"+path); err != nil {
+			t.Fatal(err)
+		}
+		<-in
+		if err := c.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestZeroWatcher(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		c, _ := b.Client(t)
+		path := "/" + strings.ReplaceAll(b.Path(""), "/", "")
+		for _, w := range []*framework.Watcher{nil, {}, framework.NewWatcher(nil)} {
+			if _, err := c.CheckExists().UsingWatcher(w).ForPath(t.Context(), path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := c.Create().WithMode(framework.Ephemeral).ForPath(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
