@@ -22,8 +22,11 @@ type labels struct {
 	errorType                           string
 	state, expirationCause, watchedType string
 	ioDirection                         string
+	atomicName                          string
 	queue, queueOutcome                 string
 	election                            string
+	nodeName                            string
+	cache                               string
 }
 
 func (l labels) attributes() []attribute.KeyValue {
@@ -46,9 +49,12 @@ func (l labels) attributes() []attribute.KeyValue {
 	add(tracing.AttrExpirationCause, l.expirationCause)
 	add(tracing.AttrWatchType, l.watchedType)
 	add(semconv.NetworkIODirectionKey, l.ioDirection)
+	add(tracing.AttrAtomicName, l.atomicName)
 	add(tracing.AttrQueueName, l.queue)
 	add(tracing.AttrQueueOutcome, l.queueOutcome)
 	add(tracing.AttrLeaderName, l.election)
+	add(tracing.AttrNodeName, l.nodeName)
+	add(tracing.AttrCacheName, l.cache)
 	return attrs
 }
 

@@ -31,8 +31,11 @@ public final class Peer {
     private final Map<String, Mutex> mutexes = new ConcurrentHashMap<>();
     private final Leases leases;
     private final Leaders leaders;
+    private final Caches caches;
     private final ReadWriteLocks readWriteLocks;
+    private final Shared shared;
     private final Queues queues;
+    private final Nodes nodes;
     /** The paths of the locks that somebody has asked for. */
     private final BlockingQueue<String> asked = new LinkedBlockingQueue<>();
     /** Curator's mutex belongs to a thread: this one. */
@@ -61,9 +64,12 @@ public final class Peer {
                 .build();
         client.start();
         leases = new Leases(client);
+        shared = new Shared(client);
         leaders = new Leaders(client);
+        caches = new Caches(client);
         readWriteLocks = new ReadWriteLocks(client, asked);
         queues = new Queues(client);
+        nodes = new Nodes(client);
         owner = Executors.newSingleThreadExecutor(work -> ownerThread = new Thread(work));
     }
 
@@ -141,9 +147,23 @@ public final class Peer {
             case "rwParticipants":
             case "rwRevocable":
                 return readWriteLocks.run(request);
+            case "cacheStart":
+            case "cacheEvents":
+            case "cacheContents":
+            case "cacheClose":
+            case "nodePut":
+            case "nodeDelete":
+            case "nodeReplace":
+                return caches.run(request);
             default:
+                if (request[2].matches("(shared|atomic|barrier|double)[A-Z].*")) {
+                    return shared.run(request);
+                }
                 if (request[2].startsWith("queue")) {
                     return queues.run(request);
+                }
+                if (request[2].startsWith("node")) {
+                    return nodes.run(request);
                 }
                 return Leaders.knows(request[2]) ? leaders.run(request) : leases.run(request);
         }
