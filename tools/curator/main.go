@@ -22,5 +22,10 @@ import (
 )
 
 func main() {
-	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
+	guardIfAsked(os.Args[1:], os.Stdin)
+	self, err := os.Executable()
+	if err != nil {
+		self = "" // what needs it goes without
+	}
+	os.Exit(run(context.Background(), os.Args[1:], [3]*os.File{os.Stdin, os.Stdout, os.Stderr}, os.Environ(), self))
 }

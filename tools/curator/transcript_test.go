@@ -17,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/go-curator/curator/tools/curator/internal/settings"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the transcripts anew")
@@ -24,7 +26,7 @@ var rewrite = flag.Bool("rewrite", false, "write the transcripts anew")
 // runHere runs the tool in this process.
 func runHere(t *testing.T, env []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	files := make([]*os.File, 3)
+	var files [3]*os.File
 	for i := range files {
 		f, err := os.Create(filepath.Join(t.TempDir(), strconv.Itoa(i)))
 		if err != nil {
@@ -33,7 +35,7 @@ func runHere(t *testing.T, env []string, args ...string) (code int, stdout, stde
 		defer f.Close()
 		files[i] = f
 	}
-	code = run(context.Background(), args, files[0], files[1], files[2], append(cleanEnv(), env...))
+	code = run(context.Background(), args, files, append(cleanEnv(), env...), "")
 	var texts [3]string
 	for i, f := range files {
 		text, err := os.ReadFile(f.Name())
@@ -132,9 +134,19 @@ func TestHelp(t *testing.T) {
 			t.Errorf("the help does not have %q", text)
 		}
 	}
-	for _, args := range [][]string{{"--help"}, {"help"}, {"help", "lock"}, {"server", "--help"}, {"--version"}} {
-		if code, stdout, stderr := runHere(t, nil, args...); code != 0 || stdout == "" || stderr != "" {
+	all := [][]string{{"--help"}, {"help"}, {"help", "lock"}, {"--version"}}
+	for _, cmd := range (&program{settings: settings.New()}).command().Commands() {
+		all = append(all, []string{cmd.Name(), "--help"})
+	}
+	for _, args := range all {
+		code, stdout, stderr := runHere(t, nil, args...)
+		if code != 0 || stdout == "" || stderr != "" {
 			t.Errorf("%q: exit code %d, stdout %q, stderr %q", args, code, stdout, stderr)
+		}
+		for line := range strings.Lines(stdout) {
+			if len(line) > 81 {
+				t.Errorf("%q: wider than 80 columns: %s", args, line)
+			}
 		}
 	}
 }
