@@ -87,6 +87,8 @@ func (p *program) groups() []group {
 	}
 	return []group{
 		{"Run a command under", under},
+		{"Look", []*cobra.Command{p.locksCommand()}},
+		{"Act", []*cobra.Command{p.revokeCommand(), p.breakCommand(), p.verifyCommand()}},
 		{"Serve", []*cobra.Command{p.serverCommand()}},
 	}
 }

@@ -321,3 +321,19 @@ func TestTerminalRestored(t *testing.T) {
 		t.Errorf("the settings are %q", text)
 	}
 }
+
+// At a terminal it asks first.
+func TestBreakAsks(t *testing.T) {
+	s := newEmbeddedServer(t)
+	holder := s.held("lock")
+	command := tool + " break --connect " + s.connect + " " + s.path
+	d := sit(t, s, command+`; echo "code $?"; `+command+`; echo "code $?"`)
+	d.until("is held by curator lock -- sh on ")
+	d.until("Type yes to take the lock away: ")
+	d.types("no\n")
+	d.until("nothing was done\r\ncode 1\r\n")
+	d.types("yes\n")
+	d.until("code 0\r\n")
+	holder.wantExit(76, "lock lost")
+	d.end(s)
+}

@@ -13,7 +13,7 @@ import (
 // value of a variable, and whether it is set.
 func (s *Settings) Complete(getenv func(name string) (value string, ok bool)) error {
 	if s.set.Changed("connect") && s.Connect == "" {
-		return errors.New("--connect is empty: it names the ensemble, as host:port,...")
+		return errors.New("--connect is empty: it names the ensemble, as host:port,host:port")
 	}
 	var auth string // of the section
 	if s.set.Changed("ensemble") {
@@ -26,7 +26,7 @@ func (s *Settings) Complete(getenv func(name string) (value string, ok bool)) er
 		}
 	} else if connect, ok := getenv(EnvConnect); ok && s.Connect == "" {
 		if connect == "" {
-			return fmt.Errorf("%s is set, but empty: it names the ensemble, as host:port,...", EnvConnect)
+			return fmt.Errorf("%s is set, but empty: it names the ensemble, as host:port,host:port", EnvConnect)
 		}
 		s.Connect = connect
 	}
