@@ -87,8 +87,10 @@ func (p *program) groups() []group {
 	}
 	return []group{
 		{"Run a command under", under},
-		{"Look", []*cobra.Command{p.locksCommand()}},
-		{"Act", []*cobra.Command{p.revokeCommand(), p.breakCommand(), p.verifyCommand()}},
+		{"Look", []*cobra.Command{
+			p.locksCommand(), p.lsCommand(), p.getCommand(), p.statCommand(), p.aclCommand(), p.treeCommand(), p.duCommand(),
+		}},
+		{"Act", []*cobra.Command{p.revokeCommand(), p.breakCommand(), p.verifyCommand(), p.setCommand(), p.createCommand(), p.rmCommand()}},
 		{"Serve", []*cobra.Command{p.serverCommand()}},
 	}
 }

@@ -12,13 +12,13 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/go-curator/curator/tools/curator/internal/settings"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the transcripts anew")
@@ -51,7 +51,25 @@ func runHere(t *testing.T, env []string, args ...string) (code int, stdout, stde
 // environment ahead of it, > a line of stdout, ! one of stderr, and = the exit code. Words
 // in quotes are Go's. go test -rewrite puts the results there that there are.
 func TestTranscripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
+	checkTranscripts(t, "testdata/*.txt", nil, func(text string) string { return text })
+}
+
+// TestServerTranscripts runs the transcripts of commands that need a server, each with one
+// of its own. What differs between runs is replaced.
+func TestServerTranscripts(t *testing.T) {
+	s := newEmbeddedServer(t)
+	differs := strings.NewReplacer(s.connect, "SERVER")
+	number := regexp.MustCompile(`0x[0-9a-f]+`)
+	date := regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`)
+	checkTranscripts(t, "testdata/server/*.txt", []string{"CURATOR_CONNECT=" + s.connect}, func(text string) string {
+		return number.ReplaceAllString(date.ReplaceAllString(differs.Replace(text), "TIME"), "0xN")
+	})
+}
+
+// checkTranscripts replays the transcripts of files, with env ahead of their own entries.
+func checkTranscripts(t *testing.T, pattern string, env []string, mask func(text string) string) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) == 0 {
 		t.Fatal("no transcripts", err)
 	}
@@ -60,7 +78,7 @@ func TestTranscripts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := replay(t, string(text))
+		got := mask(replay(t, string(text), env))
 		switch {
 		case *rewrite:
 			if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
@@ -73,7 +91,7 @@ func TestTranscripts(t *testing.T) {
 }
 
 // replay returns a transcript with its commands' results.
-func replay(t *testing.T, transcript string) string {
+func replay(t *testing.T, transcript string, common []string) string {
 	t.Helper()
 	var b strings.Builder
 	var env []string
@@ -89,9 +107,9 @@ func replay(t *testing.T, transcript string) string {
 		if kind != "$" {
 			continue
 		}
-		code, stdout, stderr := runHere(t, env, words(t, rest)[1:]...)
+		code, stdout, stderr := runHere(t, slices.Concat(common, env), words(t, rest)[1:]...)
 		for line := range strings.Lines(stdout) {
-			b.WriteString("> " + line)
+			b.WriteString("> " + strings.TrimSuffix(line, "\n") + "\n")
 		}
 		for line := range strings.Lines(stderr) {
 			b.WriteString("! " + line)
@@ -135,7 +153,7 @@ func TestHelp(t *testing.T) {
 		}
 	}
 	all := [][]string{{"--help"}, {"help"}, {"help", "lock"}, {"--version"}}
-	for _, cmd := range (&program{settings: settings.New()}).command().Commands() {
+	for _, cmd := range newProgram().command().Commands() {
 		all = append(all, []string{cmd.Name(), "--help"})
 	}
 	for _, args := range all {
