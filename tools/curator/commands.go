@@ -88,7 +88,7 @@ func (p *program) groups() []group {
 	return []group{
 		{"Run a command under", under},
 		{"Look", []*cobra.Command{
-			p.locksCommand(), p.lsCommand(), p.getCommand(), p.statCommand(), p.aclCommand(), p.treeCommand(), p.duCommand(),
+			p.locksCommand(), p.lsCommand(), p.getCommand(), p.statCommand(), p.aclCommand(), p.treeCommand(), p.duCommand(), p.healthCommand(),
 		}},
 		{"Act", []*cobra.Command{p.revokeCommand(), p.breakCommand(), p.verifyCommand(), p.setCommand(), p.createCommand(), p.rmCommand()}},
 		{"Serve", []*cobra.Command{p.serverCommand()}},

@@ -17,8 +17,9 @@ nodes of an ensemble what ZooKeeper's shell does.
 
     go install github.com/go-curator/curator/tools/curator@latest
 
-This page has the help of every command. It is made from the commands: change those, and
-run ` + "`go test ./tools/curator -run TestDocs -rewrite`" + `.
+This page has the help of every command, and the flags of the ensemble and the exit
+statuses once. It is made from the commands: change those, and run
+` + "`go test ./tools/curator -run TestDocs -rewrite`" + `.
 
 The JSON of ` + "`-o json`" + ` is stable: names stay, and keep their meaning; there may be more of
 them. Tables are for people, and may change.
@@ -33,6 +34,13 @@ func TestDocs(t *testing.T) {
 		code, help, stderr := runHere(t, nil, append(args, "--help")...)
 		if code != 0 {
 			t.Fatalf("%q: %d, %s", args, code, stderr)
+		}
+		if len(args) > 0 {
+			help, _, _ = strings.Cut(help, "\nFlags of the ensemble:\n")
+			help = strings.Replace(help, exitHelp, "\nThe exit statuses are those above.\n", 1)
+		}
+		if title != "curator lock" {
+			help = strings.Replace(help, strings.TrimSuffix(runHelp, exitHelp), "\nAll else is as for curator lock.\n", 1)
 		}
 		b.WriteString("\n## " + title + "\n\n```text\n" + strings.TrimSpace(help) + "\n```\n")
 	}

@@ -22,7 +22,7 @@ the arguments of a process can be seen by others.
 const exitHelp = `
 Exit statuses
   0    done
-  1    the answer is no
+  1    no: there is no such node, holder, token or version, or somebody said no
   64   usage: something is wrong with the command line, the environment or a
        file that they name
   69   no ensemble can be reached, or it did not answer

@@ -42,8 +42,16 @@ const (
 	asJSON  = "json"
 )
 
-// requestCommand makes the command of curator.
+// requestCommand makes the command of curator for a request.
 func (p *program) requestCommand(a request) *cobra.Command {
+	name, _, _ := strings.Cut(a.use, " ")
+	return p.commandOf(a, func(ctx context.Context, format string, args []string) error {
+		return p.ask(ctx, name, format, a, args)
+	})
+}
+
+// commandOf makes a command of curator with the flags and checks of a request.
+func (p *program) commandOf(a request, run func(ctx context.Context, format string, args []string) error) *cobra.Command {
 	format := asTable
 	name, _, _ := strings.Cut(a.use, " ")
 	cmd := &cobra.Command{Use: a.use, Short: a.short, Long: a.help, Example: a.example}
@@ -71,7 +79,7 @@ func (p *program) requestCommand(a request) *cobra.Command {
 				return err
 			}
 		}
-		return p.ask(cmd.Context(), name, format, a, args)
+		return run(cmd.Context(), format, args)
 	}
 	return cmd
 }

@@ -72,6 +72,8 @@ func TestSecured(t *testing.T) {
 	}
 	both := slices.Concat(authority, certificate)
 	lock(secure, "/tls", both).wantExit(0)
+	start(t, append([]string{"health", "--connect", secure}, both...)...).wantExit(0)
+	start(t, append([]string{"ls", "--connect", secure}, both...)...).wantExit(0)
 	var refused []func()
 	for want, flags := range map[string][]string{
 		"not zk9": append(slices.Clone(both), "--tls-server-name", "zk9"), "tls: bad certificate": authority,

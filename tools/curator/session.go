@@ -97,6 +97,8 @@ func (s *session) explain(err error) error {
 	case is(locks.ErrKindMismatch, framework.ErrInvalidPath, framework.ErrInvalidACL, framework.ErrInvalidOption,
 		framework.ErrNoChildrenForEphemerals):
 		return usage("%v", err)
+	case is(framework.ErrNotReadOnly):
+		return exitWith(exitUnavailable, "%v: the server has no quorum, and serves reads only", err)
 	case is(framework.ErrConnectionLoss, framework.ErrSessionExpired, context.DeadlineExceeded, context.Canceled):
 		return exitWith(exitUnavailable, "%v", err)
 	}

@@ -105,8 +105,8 @@ func (a *answer) printTree(n treeNode, name, first, indent string) {
 
 const duHelp = `Counts the nodes at PATH and below it, / by default, and the bytes of their
 data: for each child of PATH and all that is below it, and in total. Names are
-not counted. With -o json it is {"path": PATH, "nodes": N, "bytes": N, "children":
-[{"path": PATH, "nodes": N, "bytes": N}...]}.`
+not counted. With -o json it is {"path": PATH, "nodes": N, "bytes": N,
+"children": [{"path": PATH, "nodes": N, "bytes": N}...]}.`
 
 // usageOf is how much there is at a path and below it.
 type usageOf struct {

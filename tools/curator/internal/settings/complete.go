@@ -54,11 +54,11 @@ func (s *Settings) Options() ([]framework.Option, error) {
 		return nil, err
 	}
 	opts = append(opts, credentials...)
-	if s.TLS {
-		settings, err := s.tlsConfig()
-		if err != nil {
-			return nil, err
-		}
+	settings, err := s.TLSConfig()
+	if err != nil {
+		return nil, err
+	}
+	if settings != nil {
 		opts = append(opts, framework.WithTLS(settings))
 	}
 	if s.acl != "" {

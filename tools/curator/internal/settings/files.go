@@ -57,8 +57,11 @@ func cannotRead(what, path string, err error) error {
 	return fmt.Errorf("cannot read %s %s: %w", what, path, err)
 }
 
-// tlsConfig reads the files of the flags.
-func (s *Settings) tlsConfig() (*tls.Config, error) {
+// TLSConfig reads the files of the flags. It returns nil if there is no TLS.
+func (s *Settings) TLSConfig() (*tls.Config, error) {
+	if !s.TLS {
+		return nil, nil
+	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: s.serverName}
 	if s.ca != "" {
 		content, _, err := readFile("--tls-ca", s.ca)
