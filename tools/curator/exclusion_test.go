@@ -24,7 +24,7 @@ func writeFile(t *testing.T, name, content string, mode os.FileMode) (path strin
 // round writes twice, so that an overlap shows even if it begins and ends in between.
 func TestExclusion(t *testing.T) {
 	t.Run("embedded", func(t *testing.T) { testExclusion(t, newEmbeddedServer(t), 4, 50) })
-	t.Run("real", func(t *testing.T) { testExclusion(t, newRealServer(t), 4, 200) })
+	t.Run("real", func(t *testing.T) { testExclusion(t, newRealServer(t), 4, 75) })
 }
 
 func testExclusion(t *testing.T, s *server, processes, rounds int) {
