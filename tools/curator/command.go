@@ -20,7 +20,7 @@ func (p *program) lookUp(argv []string) (*exec.Cmd, error) {
 		return nil, cannotRun(argv[0], err)
 	}
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.stdin, p.stdout, p.stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.stdin, p.stdout.file, p.stderr
 	return cmd, nil
 }
 

@@ -9,6 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The requests for a terminal's settings; the second waits until what was written is out.
+const (
+	getTermios = unix.TCGETS
+	setTermios = unix.TCSETSW
+)
+
 // endWithParent has the kernel kill CMD's own process if this one ends without ending it.
 func endWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
 

@@ -8,6 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The requests for a terminal's settings; the second waits until what was written is out.
+const (
+	getTermios = unix.TIOCGETA
+	setTermios = unix.TIOCSETAW
+)
+
 // endWithParent does nothing: only Linux can end a process with its parent.
 func endWithParent(*syscall.SysProcAttr) {}
 

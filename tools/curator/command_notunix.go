@@ -15,7 +15,7 @@ type command struct {
 	gone    chan struct{} // closed when it has ended
 }
 
-func startCommand(cmd *exec.Cmd, _ *terminal) (*command, error) {
+func startCommand(cmd *exec.Cmd, _ *terminal, _ string) (*command, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}

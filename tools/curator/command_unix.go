@@ -21,16 +21,17 @@ type command struct {
 	group  int
 	events chan event
 	gone   chan struct{} // closed when the group is empty
+	guard  *guard
 }
 
 // startCommand starts cmd. It is waited for on the thread that started it, because on
 // Linux the kernel ends it with that thread.
-func startCommand(cmd *exec.Cmd, t *terminal) (*command, error) {
+func startCommand(cmd *exec.Cmd, t *terminal, self string) (*command, error) {
 	adopt()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	endWithParent(cmd.SysProcAttr)
 	t.prepare(cmd.SysProcAttr)
-	c := &command{events: make(chan event), gone: make(chan struct{})}
+	c := &command{events: make(chan event), gone: make(chan struct{}), guard: startGuard(self)}
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread()
@@ -46,6 +47,12 @@ func startCommand(cmd *exec.Cmd, t *terminal) (*command, error) {
 		}
 	}()
 	err := <-started
+	if err != nil {
+		c.guard.dismiss()
+		c.guard.join()
+	} else {
+		c.guard.watch(c.group)
+	}
 	t.started(cmd.SysProcAttr.Foreground, c.group, err)
 	return c, err
 }
@@ -53,7 +60,9 @@ func startCommand(cmd *exec.Cmd, t *terminal) (*command, error) {
 // wait reports what becomes of CMD's own process and then of what it left behind, until
 // the group is empty.
 func (c *command) wait() {
+	defer c.guard.join()
 	defer close(c.gone)
+	defer c.guard.dismiss()
 	for leads := true; leads; {
 		e, err := c.next(c.group)
 		if err != nil { // it cannot be: nobody else waits for it

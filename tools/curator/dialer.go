@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/go-curator/curator/tools/curator/internal/settings"
 )
 
 // dialer connects to the servers of an ensemble and notes of which of them it is no use to
@@ -16,6 +18,7 @@ import (
 type dialer struct {
 	servers  []string
 	embedded *embedded // nil without --embedded
+	opaque   bool      // connections are encrypted: what comes first says nothing
 
 	mu      sync.Mutex
 	reasons map[string]error // by server: why it is no use
@@ -29,7 +32,7 @@ type hopeless struct{ reasons []string }
 
 // Error returns the reasons, with what to do.
 func (h *hopeless) Error() string {
-	text := strings.Join(h.reasons, "; ") + "; name the ensemble with --connect HOSTS or " + envConnect
+	text := strings.Join(h.reasons, "; ") + "; name the ensemble with --connect HOSTS or " + settings.EnvConnect
 	if slices.ContainsFunc(h.reasons, func(reason string) bool { return strings.HasPrefix(reason, nothingListens) }) {
 		text += ", or use --embedded, a development server"
 	}
@@ -81,7 +84,7 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 func (d *dialer) watch(conn net.Conn, address string) net.Conn {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.first == nil {
+	if d.first == nil || d.opaque {
 		return conn
 	}
 	ctx := d.first

@@ -7,16 +7,14 @@ import (
 	"strings"
 )
 
-const (
-	defaultConnect = "127.0.0.1:2181"
-	defaultPort    = "2181"
-)
+const defaultPort = "2181"
 
 // ensemble is what a connect string names. Whether it is a valid one is for the client to
 // say.
 type ensemble struct {
-	servers []string // host:port, sorted, each once
-	chroot  string
+	servers   []string // host:port, sorted, each once
+	chroot    string
+	namespace string
 }
 
 func parseEnsemble(connect string) ensemble {
@@ -46,6 +44,9 @@ func (e ensemble) lock(path string) string {
 	servers := e.String()
 	if rest, ok := strings.CutPrefix(servers, "localhost:"); ok { // but this one
 		servers = "127.0.0.1:" + rest
+	}
+	if e.namespace != "" {
+		path = "/" + e.namespace + path
 	}
 	return servers + e.chroot + path
 }

@@ -7,11 +7,14 @@ import (
 	"unicode"
 )
 
-// Exit codes; those up to 77 are of sysexits.h, and from 124 on the shell's and timeout's.
+// Exit codes; those from 64 to 77 are of sysexits.h, and from 124 on the shell's and
+// timeout's. They are the same for all commands; help.go has the table.
 const (
+	exitNo            = 1
 	exitUsage         = 64
 	exitUnavailable   = 69
 	exitInternal      = 70
+	exitOutput        = 74
 	exitBusy          = 75
 	exitLost          = 76
 	exitForbidden     = 77

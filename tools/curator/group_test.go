@@ -4,6 +4,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,15 +19,21 @@ import (
 // groupOf returns the process group of a holder's command.
 func groupOf(t *testing.T, p *process) int {
 	t.Helper()
-	out, err := exec.Command("ps", "-o", "pid=", "--ppid", strconv.Itoa(p.cmd.Process.Pid)).Output()
+	out, err := exec.Command("ps", "-o", "pid=,sid=", "--ppid", strconv.Itoa(p.cmd.Process.Pid)).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	group, err := strconv.Atoi(strings.TrimSpace(string(out)))
-	if err != nil {
-		t.Fatal(err)
+	for line := range strings.Lines(string(out)) {
+		var pid, session int
+		if _, err := fmt.Sscan(line, &pid, &session); err != nil {
+			t.Fatal(err)
+		}
+		if session == p.cmd.Process.Pid { // the guard has a session of its own
+			return pid
+		}
 	}
-	return group
+	t.Fatalf("no command: %q", out)
+	return 0
 }
 
 // Signals are passed on to the whole group.

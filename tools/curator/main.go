@@ -1,10 +1,13 @@
-// Curator runs commands under locks that are kept in a ZooKeeper ensemble, where Apache
-// Curator's programs find them, too:
+// Curator is the command line of Apache Curator's locks, and of the ZooKeeper ensemble that
+// they are kept in. It runs commands under locks, shows who holds them, and reads and changes
+// nodes:
 //
-//	curator lock [flags] PATH -- CMD [ARG...]
+//	curator lock|rlock|wlock|semaphore|elect [flags] PATH -- CMD [ARG...]
+//	curator locks|ls|get|stat|acl|tree|du|health
+//	curator revoke|break|verify|set|create|rm
 //	curator server [--listen ADDR]
 //
-// What each of them does, and with which code it ends, is in their --help.
+// What each of them does, and with which code it ends, is in their --help and in docs/cli.md.
 //
 // CMD is a process group, not a process: signals go to all of it, and the lock is kept
 // until all of it has ended. On a terminal it has the foreground while it runs; when it is
@@ -22,5 +25,10 @@ import (
 )
 
 func main() {
-	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
+	guardIfAsked(os.Args[1:], os.Stdin)
+	self, err := os.Executable()
+	if err != nil {
+		self = "" // what needs it goes without
+	}
+	os.Exit(run(context.Background(), os.Args[1:], [3]*os.File{os.Stdin, os.Stdout, os.Stderr}, os.Environ(), self))
 }

@@ -12,21 +12,26 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/go-curator/curator/internal/zkserver"
+	"github.com/go-curator/curator/tools/curator/internal/settings"
 )
 
 func (p *program) serverCommand() *cobra.Command {
-	listen := defaultConnect
+	listen := settings.DefaultConnect
 	cmd := &cobra.Command{
 		Use:   "server [--listen ADDR]",
 		Short: "Run the embedded ZooKeeper server, for development",
 		Long: `Runs the embedded ZooKeeper server until SIGINT or SIGTERM: the same that
-"curator lock --embedded" starts when none runs. It is for development on one machine:
-it has no disk and no ensemble, and its locks and data end with it.
+"curator lock --embedded" starts when none runs. It is for development on one
+machine: it has no disk and no ensemble, and its locks and data end with it.
 
-It prints one line when it serves, and exits with 0; with 69 if it cannot listen.`,
+It prints one line when it serves, and exits with 0; with 69 if it cannot
+listen.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usage("curator server takes no arguments, got %q", args[0])
+			}
+			if given := p.settings.Given(); len(given) > 0 {
+				return usage("curator server takes no %s: it is an ensemble of its own", given[0])
 			}
 			return nil
 		},
@@ -57,7 +62,7 @@ func (p *program) serve(ctx context.Context, address string) error {
 	}
 	defer listener.Close()
 	if _, err := fmt.Fprintf(p.stdout, "%s embedded ZooKeeper server; %s\n", listener.Addr(), keepsNothing); err != nil {
-		return err
+		return err // which run tells
 	}
 	_, err = sigs.until(ctx, func(ctx context.Context) error { return serveUntil(ctx, newServer(p.notes), listener) })
 	return err

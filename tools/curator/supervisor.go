@@ -21,6 +21,7 @@ const (
 // outcome is how CMD ended.
 type outcome struct {
 	code    int
+	killed  bool // a signal ended it
 	lost    bool // the lock was lost while it ran
 	overdue bool // it ran longer than --max-hold
 }
@@ -94,7 +95,7 @@ func (s *supervisor) happened(e event) {
 	case e.stopped != nil:
 		s.stopped(e.stopped)
 	case e.killed: // nobody is in charge any more of what it left behind
-		s.ended, s.outcome.code = true, e.code
+		s.ended, s.outcome.code, s.outcome.killed = true, e.code, true
 		s.end(s.grace)
 	default:
 		s.ended, s.outcome.code = true, e.code

@@ -297,3 +297,43 @@ func TestTerminalOfNoShell(t *testing.T) {
 	d.until("got one\r\n")
 	d.end(s)
 }
+
+// While a lock is waited for, one line of the terminal says so, and is gone when CMD runs.
+func TestTerminalWaiting(t *testing.T) {
+	s := newEmbeddedServer(t)
+	holder := s.held("lock")
+	d := sit(t, s, `$lock sh -c 'echo in'`)
+	d.until("waiting for " + s.path)
+	d.until(" so far: held by curator")
+	holder.finish()
+	d.until(wipe + "in\r\n")
+	d.end(s)
+}
+
+// A signal that ends CMD leaves the terminal as it was.
+func TestTerminalRestored(t *testing.T) {
+	s := newEmbeddedServer(t)
+	d := sit(t, s, `$lock sh -c 'stty -echo -icanon; echo in; kill -KILL $$'; echo "code $?"; stty -a | grep -o -e '-*echo ' -e '-*icanon '`)
+	d.until("in\r\n")
+	d.until("code 137\r\n")
+	d.end(s)
+	if text := d.out.String(); strings.Contains(text, "-echo ") || strings.Contains(text, "-icanon ") || !strings.Contains(text, "echo ") {
+		t.Errorf("the settings are %q", text)
+	}
+}
+
+// At a terminal it asks first.
+func TestBreakAsks(t *testing.T) {
+	s := newEmbeddedServer(t)
+	holder := s.held("lock")
+	command := tool + " break --connect " + s.connect + " " + s.path
+	d := sit(t, s, command+`; echo "code $?"; `+command+`; echo "code $?"`)
+	d.until("is held by curator lock -- sh on ")
+	d.until("Type yes to take the lock away: ")
+	d.types("no\n")
+	d.until("nothing was done\r\ncode 1\r\n")
+	d.types("yes\n")
+	d.until("code 0\r\n")
+	holder.wantExit(76, "lock lost")
+	d.end(s)
+}

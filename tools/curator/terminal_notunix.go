@@ -14,5 +14,9 @@ func (t *terminal) close() {}
 // suspend tells that CMD was not stopped by job control.
 func (t *terminal) suspend(os.Signal) bool { return false }
 
+// terminalWidth returns 0: a terminal is not known to be one.
+func terminalWidth(*os.File) int { return 0 }
+
+func (t *terminal) restore()          {}
 func (t *terminal) handOver(*command) {}
 func (t *terminal) takeBack(*command) {}

@@ -19,6 +19,8 @@ type terminal struct {
 	own   int  // our process group
 	eager bool // CMD is in the foreground from the start, not only when it wants to
 	given bool // CMD had the foreground
+
+	settings *unix.Termios // that the terminal had before CMD; nil if they are not known
 }
 
 // openTerminal returns the controlling terminal, nil without one. CMD gets the foreground
@@ -30,7 +32,8 @@ func openTerminal(stdin, stdout, stderr *os.File) *terminal {
 		return nil
 	}
 	t := &terminal{fd: fd}
-	t.own, _ = unix.Getpgid(0) // our own is always found
+	t.own, _ = unix.Getpgid(0)                           // our own is always found
+	t.settings, _ = unix.IoctlGetTermios(fd, getTermios) // nil: there is nothing to restore
 	_, err = foregroundOf(int(stdin.Fd()))
 	t.eager = err == nil && !isPipe(stdout) && !isPipe(stderr)
 	return t
@@ -39,6 +42,27 @@ func openTerminal(stdin, stdout, stderr *os.File) *terminal {
 func isPipe(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeNamedPipe != 0
+}
+
+// restore gives the terminal the settings back that it had before CMD, which was ended by a
+// signal and may have left it without echo. They are those of others if CMD was not in the
+// foreground.
+func (t *terminal) restore() {
+	if t != nil && t.given && t.settings != nil && t.foreground() == t.own {
+		_ = unix.IoctlSetTermios(t.fd, setTermios, t.settings) // fails if the terminal is gone
+	}
+}
+
+// terminalWidth returns the number of columns of a terminal, 0 if f is none.
+func terminalWidth(f *os.File) int {
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	switch {
+	case err != nil:
+		return 0
+	case size.Col == 0: // it has not been told
+		return 80
+	}
+	return int(size.Col)
 }
 
 func (t *terminal) close() {

@@ -12,6 +12,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,7 +26,7 @@ var rewrite = flag.Bool("rewrite", false, "write the transcripts anew")
 // runHere runs the tool in this process.
 func runHere(t *testing.T, env []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	files := make([]*os.File, 3)
+	var files [3]*os.File
 	for i := range files {
 		f, err := os.Create(filepath.Join(t.TempDir(), strconv.Itoa(i)))
 		if err != nil {
@@ -33,7 +35,7 @@ func runHere(t *testing.T, env []string, args ...string) (code int, stdout, stde
 		defer f.Close()
 		files[i] = f
 	}
-	code = run(context.Background(), args, files[0], files[1], files[2], append(cleanEnv(), env...))
+	code = run(context.Background(), args, files, append(cleanEnv(), env...), "")
 	var texts [3]string
 	for i, f := range files {
 		text, err := os.ReadFile(f.Name())
@@ -49,7 +51,25 @@ func runHere(t *testing.T, env []string, args ...string) (code int, stdout, stde
 // environment ahead of it, > a line of stdout, ! one of stderr, and = the exit code. Words
 // in quotes are Go's. go test -rewrite puts the results there that there are.
 func TestTranscripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
+	checkTranscripts(t, "testdata/*.txt", nil, func(text string) string { return text })
+}
+
+// TestServerTranscripts runs the transcripts of commands that need a server, each with one
+// of its own. What differs between runs is replaced.
+func TestServerTranscripts(t *testing.T) {
+	s := newEmbeddedServer(t)
+	differs := strings.NewReplacer(s.connect, "SERVER")
+	number := regexp.MustCompile(`0x[0-9a-f]+`)
+	date := regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`)
+	checkTranscripts(t, "testdata/server/*.txt", []string{"CURATOR_CONNECT=" + s.connect}, func(text string) string {
+		return number.ReplaceAllString(date.ReplaceAllString(differs.Replace(text), "TIME"), "0xN")
+	})
+}
+
+// checkTranscripts replays the transcripts of files, with env ahead of their own entries.
+func checkTranscripts(t *testing.T, pattern string, env []string, mask func(text string) string) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) == 0 {
 		t.Fatal("no transcripts", err)
 	}
@@ -58,7 +78,7 @@ func TestTranscripts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := replay(t, string(text))
+		got := mask(replay(t, string(text), env))
 		switch {
 		case *rewrite:
 			if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
@@ -71,7 +91,7 @@ func TestTranscripts(t *testing.T) {
 }
 
 // replay returns a transcript with its commands' results.
-func replay(t *testing.T, transcript string) string {
+func replay(t *testing.T, transcript string, common []string) string {
 	t.Helper()
 	var b strings.Builder
 	var env []string
@@ -87,9 +107,9 @@ func replay(t *testing.T, transcript string) string {
 		if kind != "$" {
 			continue
 		}
-		code, stdout, stderr := runHere(t, env, words(t, rest)[1:]...)
+		code, stdout, stderr := runHere(t, slices.Concat(common, env), words(t, rest)[1:]...)
 		for line := range strings.Lines(stdout) {
-			b.WriteString("> " + line)
+			b.WriteString("> " + strings.TrimSuffix(line, "\n") + "\n")
 		}
 		for line := range strings.Lines(stderr) {
 			b.WriteString("! " + line)
@@ -132,9 +152,19 @@ func TestHelp(t *testing.T) {
 			t.Errorf("the help does not have %q", text)
 		}
 	}
-	for _, args := range [][]string{{"--help"}, {"help"}, {"help", "lock"}, {"server", "--help"}, {"--version"}} {
-		if code, stdout, stderr := runHere(t, nil, args...); code != 0 || stdout == "" || stderr != "" {
+	all := [][]string{{"--help"}, {"help"}, {"help", "lock"}, {"--version"}}
+	for _, cmd := range newProgram().command().Commands() {
+		all = append(all, []string{cmd.Name(), "--help"})
+	}
+	for _, args := range all {
+		code, stdout, stderr := runHere(t, nil, args...)
+		if code != 0 || stdout == "" || stderr != "" {
 			t.Errorf("%q: exit code %d, stdout %q, stderr %q", args, code, stdout, stderr)
+		}
+		for line := range strings.Lines(stdout) {
+			if len(line) > 81 {
+				t.Errorf("%q: wider than 80 columns: %s", args, line)
+			}
 		}
 	}
 }

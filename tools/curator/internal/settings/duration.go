@@ -1,4 +1,4 @@
-package main
+package settings
 
 import (
 	"errors"
@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// duration is the value of a flag that takes a duration, in bounds: what nobody means is
-// refused. Zero is good if least is zero.
-type duration struct {
-	value       *time.Duration
-	least, most time.Duration
+// Duration is the value of a flag that takes a duration, in bounds: what nobody means is
+// refused. Zero is good if Least is zero.
+type Duration struct {
+	Value       *time.Duration
+	Least, Most time.Duration
 }
 
 // String returns the value, "" for zero.
-func (d duration) String() string {
-	if d.value == nil || *d.value == 0 {
+func (d Duration) String() string {
+	if d.Value == nil || *d.Value == 0 {
 		return ""
 	}
-	return d.value.String()
+	return d.Value.String()
 }
 
 // Type returns what the help calls the value.
-func (d duration) Type() string { return "D" }
+func (d Duration) Type() string { return "D" }
 
 // Set parses the value.
-func (d duration) Set(text string) error {
+func (d Duration) Set(text string) error {
 	v, err := time.ParseDuration(text)
 	switch {
 	case err != nil && text != "" && strings.Trim(text, "0123456789.") == "":
@@ -35,15 +35,15 @@ func (d duration) Set(text string) error {
 		return errors.New("it is not a duration such as 500ms, 10s or 1h30m")
 	case v < 0:
 		return errors.New("it is negative")
-	case v == 0 && d.least > 0:
+	case v == 0 && d.Least > 0:
 		return errors.New("it must be more than zero")
-	case v < d.least:
-		return fmt.Errorf("it must be at least %v", d.least)
+	case v < d.Least:
+		return fmt.Errorf("it must be at least %v", d.Least)
 	case v > 0 && v < time.Millisecond:
 		return errors.New("it must be at least 1ms")
-	case v > d.most:
-		return fmt.Errorf("it must be at most %v", d.most)
+	case v > d.Most:
+		return fmt.Errorf("it must be at most %v", d.Most)
 	}
-	*d.value = v
+	*d.Value = v
 	return nil
 }

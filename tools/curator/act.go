@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/tools/curator/internal/lockview"
+	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
+)
+
+const revokeHelp = `Asks the holders of the lock at PATH to give it up, as Curator's Revoker does. A
+holder that was not made revocable takes no notice, such as curator lock and
+semaphores. The request replaces what the holder's node says of its owner.
+
+Exit status 1 if nobody holds the lock.`
+
+func (p *program) revokeCommand() *cobra.Command {
+	return p.requestCommand(request{
+		use: "revoke PATH", short: "Ask the holder of a lock to give it up", help: revokeHelp,
+		least: 1, most: 1, writes: true,
+		run: func(ctx context.Context, a *answer, args []string) error {
+			lock, err := a.held(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			for _, c := range lock.Holders {
+				if err := locks.AttemptRevoke(ctx, a.client, c.Node); err != nil {
+					return err
+				}
+				a.stdout.printf("asked %s, token %d\n", terminaltext.Line(ownerOf(c)), c.Token)
+			}
+			return nil
+		},
+	})
+}
+
+// held returns a lock that has holders.
+func (a *answer) held(ctx context.Context, path string) (*lockview.Lock, error) {
+	lock, err := lockview.Of(ctx, a.client, path)
+	if err != nil {
+		return nil, err
+	}
+	if lock == nil || len(lock.Holders) == 0 {
+		return nil, exitWith(exitNo, "nobody holds %s", path)
+	}
+	return lock, nil
+}
+
+const breakHelp = `Takes the lock at PATH away from its holder, by deleting the holder's node. The
+next in the queue gets it at once.
+
+The holder is not stopped. It finds out when it hears of the deletion; until
+then, and for as long as its program takes no notice, two may work at the same
+time. Where that does harm, end the holder first. curator revoke asks instead.
+
+It tells who the holder is and asks before it does anything. Without a terminal
+--yes is needed. The node is deleted only if it is still the same one, by the
+transaction that created it, its token. For a lock with several holders, --token
+chooses one. Exit status 1 if nobody holds the lock, or nobody with that token.`
+
+func (p *program) breakCommand() *cobra.Command {
+	var yes bool
+	var token int64
+	return p.requestCommand(request{
+		use: "break PATH", short: "Take a lock away from its holder", help: breakHelp,
+		example: "  curator break /locks/orders\n  curator break --yes --token 8589934619 /locks/orders",
+		least:   1, most: 1, writes: true,
+		flags: func(cmd *cobra.Command) {
+			cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+			cmd.Flags().Int64Var(&token, "token", 0, "the token `N` of the holder that is meant")
+		},
+		run: func(ctx context.Context, a *answer, args []string) error {
+			c, err := a.victim(ctx, args[0], token)
+			if err != nil {
+				return err
+			}
+			if !yes {
+				if err := a.confirm(ctx, args[0], c); err != nil {
+					return err
+				}
+			}
+			return a.breakHold(ctx, args[0], c)
+		},
+	})
+}
+
+// victim returns the holder that is meant.
+func (a *answer) victim(ctx context.Context, path string, token int64) (lockview.Contender, error) {
+	lock, err := a.held(ctx, path)
+	if err != nil {
+		return lockview.Contender{}, err
+	}
+	for _, c := range lock.Holders {
+		if c.Token == token || token == 0 && len(lock.Holders) == 1 {
+			return c, nil
+		}
+	}
+	if token == 0 {
+		return lockview.Contender{}, usage("%s has %d holders: choose one with --token, see curator locks %[1]s", path, len(lock.Holders))
+	}
+	return lockview.Contender{}, exitWith(exitNo, "nobody holds %s with the token %d", path, token)
+}
+
+// confirm tells what will happen and asks.
+func (a *answer) confirm(ctx context.Context, path string, c lockview.Contender) error {
+	if terminalWidth(a.stdin) == 0 {
+		return usage("standard input is no terminal to ask at: curator break --yes %s", path)
+	}
+	text := fmt.Sprintf("%s is held by %s, token %d, whose node is %s old.\n"+
+		"Its program is not stopped, and may work at the same time as the next holder.\nType yes to take the lock away: ",
+		terminaltext.Line(path), terminaltext.Line(ownerOf(c)), c.Token, age(c.Since))
+	if _, err := io.WriteString(a.stderr, text); err != nil {
+		return exitWith(exitInternal, "cannot ask: %v", err)
+	}
+	typed := make(chan string, 1)
+	go func() { // a terminal has no other way to stop a read than the end of the process
+		line, _ := bufio.NewReader(a.stdin).ReadString('\n') // the end of the input is no yes
+		typed <- strings.TrimSpace(line)
+	}()
+	select {
+	case line := <-typed:
+		if line == "yes" {
+			return nil
+		}
+		return exitWith(exitNo, "nothing was done")
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// breakHold deletes the node if it is still the same one.
+func (a *answer) breakHold(ctx context.Context, path string, c lockview.Contender) error {
+	var stat framework.Stat
+	if _, err := a.client.CheckExists().StoringStatIn(&stat).ForPath(ctx, c.Node); err != nil {
+		return err
+	}
+	if stat.Czxid != c.Token {
+		return exitWith(exitNo, "the holder has released %s meanwhile", path)
+	}
+	if err := a.client.Delete().WithVersion(stat.Version).ForPath(ctx, c.Node); err != nil {
+		return err
+	}
+	a.stdout.printf("took %s away from %s, token %d\n", terminaltext.Line(path), terminaltext.Line(ownerOf(c)), c.Token)
+	return nil
+}
+
+const verifyHelp = `Exit status 0 if TOKEN is that of a holder of the lock at PATH, and 1 if it is
+not. The answer is that of the quorum, true of a moment while it was asked: the
+lock may be lost right after. A receiver that can compare tokens itself is
+safer.`
+
+func (p *program) verifyCommand() *cobra.Command {
+	var token int64
+	return p.requestCommand(request{
+		use: "verify PATH TOKEN", short: "Tell whether a fencing token still holds a lock", help: verifyHelp,
+		example: `  curator verify "$CURATOR_LOCK_PATH" "$CURATOR_FENCING_TOKEN" && ./commit.sh`,
+		least:   2, most: 2,
+		check: func(args []string) (err error) {
+			if token, err = strconv.ParseInt(args[1], 10, 64); err != nil || token <= 0 {
+				return usage("%q is no fencing token", args[1])
+			}
+			return nil
+		},
+		run: func(ctx context.Context, a *answer, args []string) error {
+			if err := a.client.Sync().ForPath(ctx, args[0]); err != nil {
+				return err
+			}
+			lock, err := lockview.Of(ctx, a.client, args[0])
+			if err != nil {
+				return err
+			}
+			if lock == nil || len(lock.Holders) == 0 {
+				return exitWith(exitNo, "the token %d does not hold %s: nobody does", token, args[0])
+			}
+			for _, c := range lock.Holders {
+				if c.Token == token {
+					return nil
+				}
+			}
+			c := lock.Holders[0]
+			return exitWith(exitNo, "the token %d does not hold %s: it is held by %s, token %d", token, args[0], ownerOf(c), c.Token)
+		},
+	})
+}

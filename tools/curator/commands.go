@@ -1,0 +1,121 @@
+package main
+
+import (
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// usageTemplate is cobra's in 80 columns, with the flags of the ensemble under a heading of
+// their own.
+const usageTemplate = `Usage:{{if .Runnable}}
+  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
+  {{.CommandPath}} COMMAND{{end}}{{if .HasExample}}
+
+Examples:
+{{.Example}}{{end}}{{if .HasAvailableSubCommands}}{{$cmds := .Commands}}{{range $group := .Groups}}
+
+{{.Title}}{{range $cmds}}{{if and (eq .GroupID $group.ID) .IsAvailableCommand}}
+  {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalNonPersistentFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}{{if and .HasParent .HasAvailableInheritedFlags}}
+
+Flags of the ensemble:
+{{.InheritedFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}{{if not .HasParent}}
+
+Flags of the ensemble, of all commands but server:
+{{.PersistentFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}
+
+"curator help COMMAND" tells more of a command.{{end}}
+`
+
+// command returns the tree of commands.
+func (p *program) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:               "curator",
+		Short:             "Run commands under ZooKeeper locks, and look at them",
+		Long:              rootHelp,
+		Version:           version(),
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	root.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		if like := root.SuggestionsFor(args[0]); len(like) > 0 {
+			return usage("unknown command %q: did you mean %s? see curator --help", args[0], strings.Join(like, " or "))
+		}
+		return usage("unknown command %q: see curator --help", args[0])
+	}
+	root.RunE = func(*cobra.Command, []string) error { return usage("which command? see curator --help") }
+	root.SuggestionsMinimumDistance = 2
+	root.PersistentFlags().SortFlags = false
+	root.PersistentFlags().AddFlagSet(p.settings.Flags())
+	root.SetUsageTemplate(usageTemplate)
+	for _, group := range p.groups() {
+		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title + ":"})
+		for _, cmd := range group.commands {
+			cmd.GroupID = group.title
+			root.AddCommand(cmd)
+		}
+	}
+	root.SetHelpCommand(helpCommand(root))
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage("%v; see %s --help", err, cmd.CommandPath())
+	})
+	root.SetArgs(p.args)
+	root.SetIn(p.stdin)
+	root.SetOut(p.stdout)
+	root.SetErr(p.stderr)
+	return root
+}
+
+// group is a heading of the help, and the commands below it.
+type group struct {
+	title    string
+	commands []*cobra.Command
+}
+
+func (p *program) groups() []group {
+	var under []*cobra.Command
+	for _, k := range kinds {
+		under = append(under, p.runCommand(k))
+	}
+	return []group{
+		{"Run a command under", under},
+		{"Look", []*cobra.Command{
+			p.locksCommand(), p.lsCommand(), p.getCommand(), p.statCommand(), p.aclCommand(), p.treeCommand(), p.duCommand(), p.healthCommand(),
+		}},
+		{"Act", []*cobra.Command{p.revokeCommand(), p.breakCommand(), p.verifyCommand(), p.setCommand(), p.createCommand(), p.rmCommand()}},
+		{"Serve", []*cobra.Command{p.serverCommand()}},
+	}
+}
+
+// helpCommand is cobra's but for an unknown topic, which is an error of one line.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:    "help [COMMAND]",
+		Short:  "Show the help of a command",
+		Hidden: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return usage("no help for %q: see curator --help", strings.Join(args, " "))
+			}
+			cmd.InitDefaultHelpFlag()
+			return cmd.Help()
+		},
+	}
+}
+
+// version returns the version that the module was built at.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(unknown)"
+}

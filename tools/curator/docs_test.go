@@ -1,0 +1,72 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/go-curator/curator/tools/curator/internal/settings"
+)
+
+const docsIntro = `# The command line
+
+The tool ` + "`curator`" + ` runs commands under locks, shows who holds them, and does with the
+nodes of an ensemble what ZooKeeper's shell does.
+
+    go install github.com/go-curator/curator/tools/curator@latest
+
+This page has the help of every command, and the flags of the ensemble and the exit
+statuses once. It is made from the commands: change those, and run
+` + "`go test ./tools/curator -run TestDocs -rewrite`" + `.
+
+The JSON of ` + "`-o json`" + ` is stable: names stay, and keep their meaning; there may be more of
+them. Tables are for people, and may change.
+`
+
+// TestDocs compares docs/cli.md with the commands. go test -rewrite writes it.
+func TestDocs(t *testing.T) {
+	const page = "../../docs/cli.md"
+	var b strings.Builder
+	b.WriteString(docsIntro)
+	section := func(title string, args ...string) {
+		code, help, stderr := runHere(t, nil, append(args, "--help")...)
+		if code != 0 {
+			t.Fatalf("%q: %d, %s", args, code, stderr)
+		}
+		if len(args) > 0 {
+			help, _, _ = strings.Cut(help, "\nFlags of the ensemble:\n")
+			help = strings.Replace(help, exitHelp, "\nThe exit statuses are those above.\n", 1)
+		}
+		if title != "curator lock" {
+			help = strings.Replace(help, strings.TrimSuffix(runHelp, exitHelp), "\nAll else is as for curator lock.\n", 1)
+		}
+		b.WriteString("\n## " + title + "\n\n```text\n" + strings.TrimSpace(help) + "\n```\n")
+	}
+	section("curator")
+	for _, group := range newProgram().groups() {
+		for _, cmd := range group.commands {
+			section("curator "+cmd.Name(), cmd.Name())
+		}
+	}
+	got := b.String()
+	if *rewrite {
+		if err := os.WriteFile(page, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(page, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s is out of date: go test ./tools/curator -run TestDocs -rewrite", page)
+	}
+}
+
+// newProgram returns one whose commands can be looked at.
+func newProgram() *program { return &program{settings: settings.New()} }

@@ -1,0 +1,25 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// A full disk is an error, as for cat. A reader that has gone away is none to tell of.
+func TestFullDisk(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	for _, args := range [][]string{{"--help"}, {"--version"}, {"help", "lock"}, {"server", "--listen", "127.0.0.1:0"}} {
+		cmd := exec.Command(tool, args...)
+		var text output
+		cmd.Env, cmd.Stdout, cmd.Stderr = cleanEnv(), full, &text
+		_ = cmd.Run() // its status is looked at
+		if code := cmd.ProcessState.ExitCode(); code != 74 || text.String() != "curator: cannot write to standard output: no space left on device\n" {
+			t.Errorf("%q: exit code %d, %q", args, code, &text)
+		}
+	}
+}

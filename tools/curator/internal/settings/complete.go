@@ -1,0 +1,78 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-curator/curator/framework"
+)
+
+// Complete fills in the values that flags have not given, from the section of the
+// configuration file if --ensemble names one, and from the environment. getenv returns the
+// value of a variable, and whether it is set.
+func (s *Settings) Complete(getenv func(name string) (value string, ok bool)) error {
+	if s.set.Changed("connect") && s.Connect == "" {
+		return errors.New("--connect is empty: it names the ensemble, as host:port,host:port")
+	}
+	var auth string // of the section
+	if s.set.Changed("ensemble") {
+		if s.set.Changed("connect") {
+			return errors.New("--connect and --ensemble exclude each other: both name the ensemble")
+		}
+		var err error
+		if auth, err = s.useSection(getenv); err != nil {
+			return err
+		}
+	} else if connect, ok := getenv(EnvConnect); ok && s.Connect == "" {
+		if connect == "" {
+			return fmt.Errorf("%s is set, but empty: it names the ensemble, as host:port,host:port", EnvConnect)
+		}
+		s.Connect = connect
+	}
+	if s.Connect == "" {
+		s.Connect = DefaultConnect
+	}
+	if err := s.readCredentials(auth, getenv); err != nil {
+		return err
+	}
+	s.TLS = s.TLS || s.ca != "" || s.cert != "" || s.key != "" || s.serverName != ""
+	return nil
+}
+
+// Options returns the options of the client. It reads the files of TLS.
+func (s *Settings) Options() ([]framework.Option, error) {
+	opts := []framework.Option{framework.WithSessionTimeout(s.sessionTimeout)}
+	if s.Namespace != "" {
+		opts = append(opts, framework.WithNamespace(s.Namespace))
+	}
+	if s.ReadOnly {
+		opts = append(opts, framework.WithReadOnly())
+	}
+	credentials, err := s.authentication()
+	if err != nil {
+		return nil, err
+	}
+	opts = append(opts, credentials...)
+	settings, err := s.TLSConfig()
+	if err != nil {
+		return nil, err
+	}
+	if settings != nil {
+		opts = append(opts, framework.WithTLS(settings))
+	}
+	if s.acl != "" {
+		acl, err := ParseACL(s.acl)
+		if err != nil {
+			return nil, fmt.Errorf("--acl: %w", err)
+		}
+		opts = append(opts, framework.WithACLProvider(sameACL(acl)))
+	}
+	return opts, nil
+}
+
+// sameACL gives every node the same ACL.
+type sameACL []framework.ACL
+
+// ACLForPath returns the ACL.
+func (a sameACL) ACLForPath(string) []framework.ACL { return slices.Clone(a) }

@@ -1,0 +1,83 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-curator/curator/framework"
+)
+
+// readCredentials takes the credentials of --auth-file, else of the section, else of the
+// environment.
+func (s *Settings) readCredentials(section string, getenv func(name string) (string, bool)) error {
+	source, text := "", ""
+	switch env, ok := getenv(EnvAuth); {
+	case s.set.Changed("auth-file") && s.authFile == "":
+		return errors.New("--auth-file is empty: it names a file")
+	case s.authFile != "":
+		content, err := readSecret("--auth-file", s.authFile)
+		if err != nil {
+			return err
+		}
+		source, text = "--auth-file "+s.authFile, string(content)
+	case section != "":
+		source, text = "auth of the section "+s.ensemble, section
+	case ok && env == "":
+		return fmt.Errorf("%s is set, but empty: it is digest:user:password", EnvAuth)
+	case ok:
+		source, text = EnvAuth, env
+	default:
+		return nil
+	}
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		line = strings.TrimRight(line, "\r\n")
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		c, err := parseCredential(line)
+		if err != nil { // which must not have the line in it
+			return fmt.Errorf("%s, line %d: %w", source, number, err)
+		}
+		s.credentials = append(s.credentials, c)
+	}
+	if len(s.credentials) == 0 {
+		return fmt.Errorf("%s has no credentials", source)
+	}
+	return nil
+}
+
+func parseCredential(line string) (credential, error) {
+	scheme, secret, found := strings.Cut(line, ":")
+	if !found || scheme == "" || secret == "" {
+		return credential{}, errors.New("it is not scheme:credential, such as digest:user:password")
+	}
+	if user, _, found := strings.Cut(secret, ":"); scheme == "digest" && (!found || user == "") {
+		return credential{}, errors.New("it is not digest:user:password")
+	}
+	return credential{scheme, secret}, nil
+}
+
+// authentication returns the options for the credentials.
+func (s *Settings) authentication() (opts []framework.Option, err error) {
+	mechanisms := 0
+	for _, c := range s.credentials {
+		if !s.sasl || c.scheme != "digest" {
+			opts = append(opts, framework.WithAuthorization(c.scheme, []byte(c.secret)))
+			continue
+		}
+		user, password, _ := strings.Cut(c.secret, ":")
+		start, err := framework.DigestMD5(user, password)
+		if err != nil {
+			return nil, errors.New("--sasl: the user or the password is empty, has control characters or is not UTF-8")
+		}
+		mechanisms++
+		opts = append(opts, framework.WithSASL(start))
+	}
+	if s.sasl && mechanisms != 1 {
+		return nil, fmt.Errorf("--sasl needs one credential digest:user:password, of --auth-file or %s, and there are %d", EnvAuth, mechanisms)
+	}
+	return opts, nil
+}

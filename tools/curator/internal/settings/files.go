@@ -1,0 +1,96 @@
+package settings
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+)
+
+// errPublic is returned for a file with secrets that others may read.
+var errPublic = errors.New("others than its owner may read it or write to it: chmod 600")
+
+// readSecret reads a file that has secrets. what names it in errors.
+func readSecret(what, path string) ([]byte, error) {
+	content, public, err := readFile(what, path)
+	if err == nil && public {
+		err = fmt.Errorf("%s %s: %w", what, path, errPublic)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return content, nil
+}
+
+// readFile reads a file, and tells whether others than its owner may read it or write to it.
+func readFile(what, path string) (content []byte, public bool, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, false, cannotRead(what, path, err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, false, cannotRead(what, path, err)
+	}
+	if info.IsDir() {
+		return nil, false, fmt.Errorf("cannot read %s %s: it is a directory", what, path)
+	}
+	// A pipe, as of <(command), belongs to this process alone.
+	public = runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0
+	content, err = io.ReadAll(file)
+	if err != nil {
+		return nil, false, cannotRead(what, path, err)
+	}
+	return content, public, nil
+}
+
+func cannotRead(what, path string, err error) error {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	return fmt.Errorf("cannot read %s %s: %w", what, path, err)
+}
+
+// TLSConfig reads the files of the flags. It returns nil if there is no TLS.
+func (s *Settings) TLSConfig() (*tls.Config, error) {
+	if !s.TLS {
+		return nil, nil
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: s.serverName}
+	if s.ca != "" {
+		content, _, err := readFile("--tls-ca", s.ca)
+		if err != nil {
+			return nil, err
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(content) {
+			return nil, fmt.Errorf("--tls-ca %s has no certificate in PEM form", s.ca)
+		}
+	}
+	switch {
+	case s.cert == "" && s.key == "":
+		return config, nil
+	case s.cert == "" || s.key == "":
+		return nil, errors.New("--tls-cert and --tls-key go together")
+	}
+	cert, _, err := readFile("--tls-cert", s.cert)
+	if err != nil {
+		return nil, err
+	}
+	key, err := readSecret("--tls-key", s.key)
+	if err != nil {
+		return nil, err
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return nil, fmt.Errorf("--tls-cert %s and --tls-key %s: %w", s.cert, s.key, err)
+	}
+	config.Certificates = []tls.Certificate{pair}
+	return config, nil
+}

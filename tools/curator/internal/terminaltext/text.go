@@ -1,0 +1,69 @@
+// Package terminaltext makes text from a server safe to write to a terminal. Names, data
+// and the words of other programs may have control characters, which must not reach it.
+// Everything here is safe for concurrent use.
+package terminaltext
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Line returns a text on one line: each character that is not printable is written as Go
+// writes it, such as \n, \x1b or \u202e, and so is a byte that is not UTF-8. A backslash
+// stays as it is.
+func Line(text string) string {
+	if strings.IndexFunc(text, unsafe) < 0 && utf8.ValidString(text) {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case unsafe(r):
+			b.WriteString(escape(r))
+		default:
+			b.WriteRune(r)
+		}
+		i += size
+	}
+	return b.String()
+}
+
+// Block is Line for a text of several lines: line feeds and tabs stay.
+func Block(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		cells := strings.Split(line, "\t")
+		for j, cell := range cells {
+			cells[j] = Line(cell)
+		}
+		lines[i] = strings.Join(cells, "\t")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// unsafe reports whether a character is not printable. U+FFFD is printable, but may stand
+// for a byte that is not UTF-8, which Line looks at itself.
+func unsafe(r rune) bool { return !unicode.IsPrint(r) }
+
+func escape(r rune) string {
+	switch r {
+	case '\n':
+		return `\n`
+	case '\r':
+		return `\r`
+	case '\t':
+		return `\t`
+	}
+	switch {
+	case r < 0x80:
+		return fmt.Sprintf(`\x%02x`, r)
+	case r < 0x10000:
+		return fmt.Sprintf(`\u%04x`, r)
+	}
+	return fmt.Sprintf(`\U%08x`, r)
+}

@@ -1,0 +1,158 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/recipes/leader"
+)
+
+// run starts a command of curator that runs another.
+func (s *server) run(command string, args ...string) *process {
+	s.t.Helper()
+	return start(s.t, append([]string{command, "--connect", s.connect, s.path}, args...)...)
+}
+
+// held starts one that runs until its stdin ends.
+func (s *server) held(command string, flags ...string) *process {
+	s.t.Helper()
+	p := s.run(command, append(flags, "--", "sh", "-c", "echo in $CURATOR_FENCING_TOKEN; cat; exit 3")...)
+	eventually(s.t, "the command", func() bool { return strings.HasPrefix(p.out.String(), "in ") })
+	return p
+}
+
+func (p *process) finish() {
+	p.t.Helper()
+	p.stdin.Close()
+	p.wantExit(3)
+}
+
+func TestReadWriteLocks(t *testing.T) {
+	onServers(t, func(t *testing.T, s *server) {
+		one, two := s.held("rlock"), s.held("rlock")
+		s.run("wlock", "--try", "--", "true").wantExit(75, "the write lock "+s.path+" is held by curator rlock -- sh on ")
+		writer := s.run("wlock", "--", "echo", "written")
+		s.untilNodes(3)
+		s.run("rlock", "--timeout", "200ms", "-E", "9", "--", "true").wantExit(9, "the read lock "+s.path+" was not acquired within 200ms")
+		one.finish()
+		two.finish()
+		writer.wantExit(0)
+		write := s.held("wlock")
+		s.run("rlock", "--try", "--", "true").wantExit(75, "is held by curator wlock -- sh on ")
+		s.run("lock", "--try", "--", "true").wantExit(64, "another kind of lock")
+		write.finish()
+		s.wantFree()
+	})
+}
+
+func TestSemaphore(t *testing.T) {
+	onServers(t, func(t *testing.T, s *server) {
+		one, two := s.held("semaphore", "-n", "2"), s.held("semaphore", "-n", "2")
+		s.run("semaphore", "-n2", "--try", "--", "true").wantExit(75, "the semaphore "+s.path+" is held by curator semaphore -- sh on ")
+		waiter := s.run("semaphore", "-n", "2", "--", "true")
+		one.finish()
+		waiter.wantExit(0)
+		two.finish()
+		for _, below := range []string{"/leases", "/locks"} {
+			if names, err := s.client.GetChildren().ForPath(t.Context(), s.path+below); err == nil && len(names) > 0 {
+				t.Errorf("left behind: %q", names)
+			}
+		}
+	})
+}
+
+// Elections are those of package leader.
+func TestElect(t *testing.T) {
+	onServers(t, func(t *testing.T, s *server) {
+		one := s.held("elect", "--id", "web-7")
+		two := s.run("elect", "--", "echo", "elected")
+		s.untilNodes(2)
+		selector, err := leader.NewLeaderSelector(s.client, s.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := selector.Participants(t.Context())
+		if err != nil || len(list) != 2 || list[0].ID != "web-7" || !strings.HasPrefix(list[1].ID, "curator elect -- echo on ") {
+			t.Fatalf("participants %v, %v", list, err)
+		}
+		s.run("elect", "--try", "--", "true").wantExit(75, "the election "+s.path+" is led by web-7")
+		one.finish()
+		two.wantExit(0)
+		lost := s.held("elect")
+		s.deleteNodes()
+		lost.wantExit(76, "lock lost")
+		s.wantFree()
+	})
+}
+
+// The ACL and the namespace of the settings are those of the nodes.
+func TestACLAndNamespace(t *testing.T) {
+	s := newEmbeddedServer(t)
+	p := s.held("lock", "--namespace", "shop", "--acl", "world:anyone:cdr", "-v")
+	node := "/shop" + s.path
+	acl, err := s.client.GetACL().ForPath(t.Context(), node)
+	if err != nil || len(acl) != 1 || acl[0].String() != "world:anyone:cdr" {
+		t.Errorf("ACL %v, %v", acl, err)
+	}
+	names, err := s.client.GetChildren().ForPath(t.Context(), node)
+	if err != nil || len(names) != 1 {
+		t.Errorf("nodes %q, %v", names, err)
+	}
+	p.stdin.Close()
+	p.wantExit(3, ": CONNECTED to "+s.connect+", timeout 10s")
+	var stat framework.Stat
+	if _, err := s.client.CheckExists().StoringStatIn(&stat).ForPath(t.Context(), node); err != nil || stat.NumChildren != 0 {
+		t.Errorf("left behind: %d, %v", stat.NumChildren, err)
+	}
+}
+
+// A killed curator takes along what CMD has started, too, even what does not listen.
+func TestKilledWithGrandchildren(t *testing.T) {
+	s := newEmbeddedServer(t)
+	pidFile := t.TempDir() + "/pid"
+	holder := s.holder("(trap '' TERM HUP; echo started >"+pidFile+"; while :; do sleep 0.01; done) & while :; do sleep 0.01; done", "--session-timeout", "1s")
+	eventually(t, "the grandchild", func() bool { _, err := os.Stat(pidFile); return err == nil })
+	group := groupOf(t, holder)
+	holder.signal(syscall.SIGKILL)
+	holder.wait()
+	eventually(t, "the end of the group", func() bool { return !alive(t, -group) })
+}
+
+// Nothing of a guard is left after a command that has ended.
+func TestGuardEnds(t *testing.T) {
+	s := newEmbeddedServer(t)
+	holder := s.holder("cat")
+	out, err := exec.Command("ps", "-o", "pid=,args=", "--ppid", strconv.Itoa(holder.cmd.Process.Pid)).Output()
+	if err != nil || !strings.Contains(string(out), guardArg) {
+		t.Fatalf("no guard: %q, %v", out, err)
+	}
+	guard := 0
+	for line := range strings.Lines(string(out)) {
+		if fields := strings.Fields(line); fields[len(fields)-1] == guardArg {
+			guard, _ = strconv.Atoi(fields[0])
+		}
+	}
+	holder.stdin.Close()
+	holder.wantExit(0)
+	eventually(t, "the end of the guard", func() bool { return !alive(t, guard) })
+}
+
+// A wait is told of without a terminal, after some seconds.
+func TestWaitIsLogged(t *testing.T) {
+	t.Parallel() // it waits
+	s := newEmbeddedServer(t)
+	holder := s.held("lock")
+	waiter := s.run("lock", "--timeout", "7s", "--", "true")
+	waiter.wantExit(75, "waiting for "+s.path+", 5s so far: held by curator lock -- sh on ", "was not acquired within 7s")
+	if text := waiter.err.String(); !strings.Contains(text, "; number 1 of 1 in the queue\n") {
+		t.Errorf("stderr %q", text)
+	}
+	holder.finish()
+}

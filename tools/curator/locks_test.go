@@ -1,0 +1,145 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/tools/curator/internal/lockview"
+)
+
+// ask runs a command in this process and checks its exit code.
+func (s *server) ask(code int, args ...string) (stdout, stderr string) {
+	s.t.Helper()
+	got, stdout, stderr := runHere(s.t, []string{"CURATOR_CONNECT=" + s.connect}, args...)
+	if got != code {
+		s.t.Errorf("%q: exit code %d, want %d, stdout %q, stderr %q", args, got, code, stdout, stderr)
+	}
+	return stdout, stderr
+}
+
+// create makes a node with data, and its parents.
+func (s *server) create(path, data string) {
+	s.t.Helper()
+	if _, err := s.client.Create().CreatingParentsIfNeeded().WithData([]byte(data)).ForPath(s.t.Context(), path); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// seen returns the locks below a path.
+func (s *server) seen(path string) []lockview.Lock {
+	s.t.Helper()
+	stdout, _ := s.ask(0, "locks", path, "-o", "json")
+	var view struct{ Locks []lockview.Lock }
+	if err := json.Unmarshal([]byte(stdout), &view); err != nil {
+		s.t.Fatalf("%v: %s", err, stdout)
+	}
+	return view.Locks
+}
+
+func TestLocks(t *testing.T) {
+	onServers(t, func(t *testing.T, s *server) {
+		if stdout, _ := s.ask(0, "locks"); stdout != "PATH  KIND  PLACE  OWNER  FOR  TOKEN  SESSION\n" {
+			t.Errorf("stdout %q", stdout)
+		}
+		s.ask(1, "locks", "/locks")
+		at := func(path string) *server { return &server{t, s.connect, s.client, path} }
+		mutex := at("/locks/a").held("lock")
+		waiter := at("/locks/a").run("lock", "--", "true")
+		at("/locks/a").untilNodes(2)
+		reader := at("/locks/b/rw").held("rlock")
+		lease := at("/locks/sem").held("semaphore", "-n", "2")
+		s.create("/locks/bad/lock-0000000001", "")
+		s.create("/locks/bad/latch-0000000002", "")
+		s.create("/locks/java/lock-0000000001", "10.1.2.3\x1b[2J\u202e")
+
+		seen := s.seen("/")
+		var paths, kinds []string
+		for _, lock := range seen {
+			paths, kinds = append(paths, lock.Path), append(kinds, lock.Kind)
+		}
+		if !slices.Equal(paths, []string{"/locks/a", "/locks/b/rw", "/locks/bad", "/locks/java", "/locks/sem"}) ||
+			!slices.Equal(kinds, []string{"mutex", "read-write", "", "mutex", "semaphore-v2"}) || seen[2].Error == "" {
+			t.Errorf("locks %q of the kinds %q", paths, kinds)
+		}
+		holder, next := seen[0].Holders[0], seen[0].Waiters[0]
+		host, _ := os.Hostname()
+		if holder.Label != "curator lock -- sh" || holder.Host != host || holder.PID != mutex.cmd.Process.Pid || next.PID != waiter.cmd.Process.Pid ||
+			fmt.Sprintf("in %d\n", holder.Token) != mutex.out.String() || holder.RevocationRequested || !strings.HasPrefix(holder.Session, "0x") {
+			t.Errorf("holder %+v, waiter %+v", holder, next)
+		}
+		stdout, _ := s.ask(0, "locks", "/")
+		if strings.Contains(stdout, "\x1b") || strings.Contains(stdout, "\u202e") || !strings.Contains(stdout, "waiter 1") {
+			t.Errorf("stdout %q", stdout)
+		}
+		s.ask(0, "verify", "/locks/a", strconv.FormatInt(holder.Token, 10))
+		if _, stderr := s.ask(1, "verify", "/locks/a", "1"); !strings.Contains(stderr, "it is held by curator lock -- sh on ") {
+			t.Errorf("stderr %q", stderr)
+		}
+		mutex.finish()
+		waiter.wantExit(0)
+		s.ask(1, "verify", "/locks/a", strconv.FormatInt(holder.Token, 10))
+		reader.finish()
+		lease.finish()
+	})
+}
+
+func TestRevoke(t *testing.T) {
+	s := newEmbeddedServer(t)
+	s.ask(1, "revoke", s.path)
+	mutex, err := locks.NewInterProcessMutex(s.client, s.path, locks.WithRevocable(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease, err := mutex.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stdout, _ := s.ask(0, "revoke", s.path); !strings.HasPrefix(stdout, "asked curator.test on ") {
+		t.Errorf("stdout %q", stdout)
+	}
+	<-lease.Context().Done()
+	if seen := s.seen(s.path); len(seen) != 1 || !seen[0].Holders[0].RevocationRequested {
+		t.Errorf("locks %+v", seen)
+	}
+	if err := lease.Release(t.Context()); err != nil && !errors.Is(err, locks.ErrLockLost) {
+		t.Fatal(err)
+	}
+}
+
+func TestBreak(t *testing.T) {
+	onServers(t, func(t *testing.T, s *server) {
+		s.ask(1, "break", "--yes", s.path)
+		holder := s.held("lock")
+		waiter := s.run("lock", "--", "true")
+		s.untilNodes(2)
+		s.ask(64, "break", s.path) // there is no terminal
+		s.ask(1, "break", "--yes", "--token", "1", s.path)
+		s.untilNodes(2)
+		if stdout, _ := s.ask(0, "break", "--yes", s.path); !strings.HasPrefix(stdout, "took "+s.path+" away from curator lock -- sh on ") {
+			t.Errorf("stdout %q", stdout)
+		}
+		waiter.wantExit(0)
+		holder.wantExit(76, "lock lost")
+		s.wantFree()
+
+		one, two := s.held("rlock"), s.held("rlock")
+		s.ask(64, "break", "--yes", s.path) // which of them?
+		var token string
+		if _, err := fmt.Sscanf(two.out.String(), "in %s", &token); err != nil {
+			t.Fatal(err)
+		}
+		s.ask(0, "break", "--yes", "--token", token, s.path)
+		two.wantExit(76, "lock lost")
+		one.finish()
+		s.wantFree()
+	})
+}

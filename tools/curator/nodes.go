@@ -1,0 +1,225 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/tools/curator/internal/settings"
+	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
+)
+
+// nodeStat is a node's Stat, with the names of ZooKeeper's shell.
+type nodeStat struct {
+	Path           string    `json:"path"`
+	Czxid          string    `json:"czxid"`
+	Ctime          time.Time `json:"ctime"`
+	Mzxid          string    `json:"mzxid"`
+	Mtime          time.Time `json:"mtime"`
+	Pzxid          string    `json:"pzxid"`
+	Version        int32     `json:"version"`
+	Cversion       int32     `json:"cversion"`
+	Aversion       int32     `json:"aversion"`
+	EphemeralOwner string    `json:"ephemeralOwner"`
+	DataLength     int32     `json:"dataLength"`
+	NumChildren    int32     `json:"numChildren"`
+}
+
+func newNodeStat(path string, s framework.Stat) nodeStat {
+	return nodeStat{
+		Path: path, Czxid: sessionName(s.Czxid), Ctime: s.Ctime.UTC(), Mzxid: sessionName(s.Mzxid), Mtime: s.Mtime.UTC(),
+		Pzxid: sessionName(s.Pzxid), Version: s.Version, Cversion: s.Cversion, Aversion: s.Aversion,
+		EphemeralOwner: sessionName(s.EphemeralOwner), DataLength: s.DataLength, NumChildren: s.NumChildren,
+	}
+}
+
+// rows returns the lines of curator stat.
+func (n nodeStat) rows() [][]string {
+	number := func(v int32) string { return strconv.Itoa(int(v)) }
+	date := func(t time.Time) string { return t.Format(time.RFC3339Nano) }
+	return [][]string{
+		{"path", n.Path},
+		{"czxid", n.Czxid},
+		{"ctime", date(n.Ctime)},
+		{"mzxid", n.Mzxid},
+		{"mtime", date(n.Mtime)},
+		{"pzxid", n.Pzxid},
+		{"version", number(n.Version)},
+		{"cversion", number(n.Cversion)},
+		{"aversion", number(n.Aversion)},
+		{"ephemeralOwner", n.EphemeralOwner},
+		{"dataLength", number(n.DataLength)},
+		{"numChildren", number(n.NumChildren)},
+	}
+}
+
+const lsHelp = `Lists the names of the children of the node at PATH, / by default, in order.
+Characters that are not printable are escaped. With -o json it is
+{"path": PATH, "children": [NAME...]}.`
+
+func (p *program) lsCommand() *cobra.Command {
+	return p.requestCommand(request{
+		use: "ls [PATH]", short: "List the children of a node", help: lsHelp, most: 1, prints: true,
+		run: func(ctx context.Context, a *answer, args []string) error {
+			path := "/"
+			if len(args) > 0 {
+				path = args[0]
+			}
+			names, err := a.client.GetChildren().ForPath(ctx, path)
+			if err != nil {
+				return err
+			}
+			slices.Sort(names)
+			if a.format == asJSON {
+				return a.json(struct {
+					Path     string   `json:"path"`
+					Children []string `json:"children"`
+				}{path, slices.Concat([]string{}, names)})
+			}
+			rows := make([][]string, len(names))
+			for i, name := range names {
+				rows[i] = []string{name}
+			}
+			return a.table(rows)
+		},
+	})
+}
+
+const statHelp = `Shows what ZooKeeper knows of the node at PATH, in the terms of its shell. With
+-o json it is one object with the same names; times are UTC.`
+
+func (p *program) statCommand() *cobra.Command {
+	return p.requestCommand(request{
+		use: "stat PATH", short: "Show the versions and times of a node", help: statHelp, least: 1, most: 1, prints: true,
+		run: func(ctx context.Context, a *answer, args []string) error {
+			var stat framework.Stat
+			exists, err := a.client.CheckExists().StoringStatIn(&stat).ForPath(ctx, args[0])
+			switch {
+			case err != nil:
+				return err
+			case !exists:
+				return exitWith(exitNo, "there is no node %s", args[0])
+			case a.format == asJSON:
+				return a.json(newNodeStat(args[0], stat))
+			}
+			return a.table(newNodeStat(args[0], stat).rows())
+		},
+	})
+}
+
+const getHelp = `Writes the data of the node at PATH as it is. On a terminal, characters that are
+not printable are escaped, and a line feed follows. With -o json it is the
+object of curator stat with data, or dataBase64 if the data is not UTF-8.`
+
+func (p *program) getCommand() *cobra.Command {
+	return p.requestCommand(request{
+		use: "get PATH", short: "Write the data of a node", help: getHelp, least: 1, most: 1, prints: true,
+		run: func(ctx context.Context, a *answer, args []string) error {
+			var stat framework.Stat
+			data, err := a.client.GetData().Undecompressed().StoringStatIn(&stat).ForPath(ctx, args[0])
+			switch {
+			case err != nil:
+				return err
+			case a.format == asJSON:
+				return a.json(newNodeData(args[0], stat, data))
+			case terminalWidth(a.stdout.file) > 0:
+				a.stdout.printf("%s\n", terminaltext.Block(string(data)))
+				return nil
+			}
+			_, err = a.stdout.Write(data)
+			return err
+		},
+	})
+}
+
+// nodeData is a node's Stat and data.
+type nodeData struct {
+	nodeStat
+	Data       *string `json:"data,omitempty"`
+	DataBase64 string  `json:"dataBase64,omitempty"`
+}
+
+func newNodeData(path string, stat framework.Stat, data []byte) nodeData {
+	n := nodeData{nodeStat: newNodeStat(path, stat)}
+	if utf8.Valid(data) {
+		text := string(data)
+		n.Data = &text
+	} else {
+		n.DataBase64 = base64.StdEncoding.EncodeToString(data)
+	}
+	return n
+}
+
+const aclHelp = `Shows the ACL of the node at PATH, an entry scheme:id:perms on each line. With
+-o json it is {"path": PATH, "aversion": N, "acl": [{"scheme": S, "id": I,
+"perms": P}...]}, where P is of the letters cdrwa.
+
+With --set it sets the ACL instead: open, creator, or entries with commas
+between them.`
+
+func (p *program) aclCommand() *cobra.Command {
+	text := ""
+	var acl []framework.ACL
+	return p.requestCommand(request{
+		use: "acl PATH", short: "Show or set the ACL of a node", help: aclHelp, least: 1, most: 1, prints: true,
+		flags: func(cmd *cobra.Command) { cmd.Flags().StringVar(&text, "set", "", "set the `ACL`") },
+		check: func([]string) (err error) {
+			if text == "" {
+				return nil
+			}
+			if acl, err = settings.ParseACL(text); err != nil {
+				return usage("--set: %v", err)
+			}
+			return nil
+		},
+		run: func(ctx context.Context, a *answer, args []string) error {
+			switch {
+			case text == "":
+				return showACL(ctx, a, args)
+			case a.settings.ReadOnly:
+				return usage("read-only: curator acl --set writes to the ensemble")
+			}
+			_, err := a.client.SetACL().ForPath(ctx, args[0], acl)
+			return err
+		},
+	})
+}
+
+func showACL(ctx context.Context, a *answer, args []string) error {
+	var stat framework.Stat
+	list, err := a.client.GetACL().StoringStatIn(&stat).ForPath(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	if a.format != asJSON {
+		rows := make([][]string, len(list))
+		for i, acl := range list {
+			rows[i] = []string{acl.String()}
+		}
+		return a.table(rows)
+	}
+	type entry struct {
+		Scheme string `json:"scheme"`
+		ID     string `json:"id"`
+		Perms  string `json:"perms"`
+	}
+	entries := make([]entry, len(list))
+	for i, acl := range list {
+		entries[i] = entry{acl.Scheme, acl.ID, acl.Perms.String()}
+	}
+	return a.json(struct {
+		Path     string  `json:"path"`
+		Aversion int32   `json:"aversion"`
+		ACL      []entry `json:"acl"`
+	}{args[0], stat.Aversion, entries})
+}
+
+// vanished reports whether a node has gone while a tree was read, which is no error.
+func vanished(err error) bool { return errors.Is(err, framework.ErrNoNode) }
