@@ -157,8 +157,10 @@ func (m *manager) attempt(ctx context.Context) (int, error) {
 	if err := m.compare(applied); err != nil || len(applied) == len(m.hashes) {
 		return 0, err
 	}
-	if err := m.metadata.create(ctx); err != nil {
-		return 0, err
+	if len(applied) == 0 {
+		if err := m.metadata.create(ctx); err != nil {
+			return 0, err
+		}
 	}
 	return len(m.hashes) - len(applied), m.apply(ctx, lease, len(applied))
 }
