@@ -64,6 +64,10 @@ func (r recipeClient) Pause(ctx context.Context, op, path string, err error) err
 	})
 }
 
+func (r recipeClient) Decompress(path string, data []byte) ([]byte, error) {
+	return r.c.core.cfg.compression.Decompress(path, data)
+}
+
 func (r recipeClient) CreateAndList(ctx context.Context, builder any, path string, sequential bool) (recipeapi.Created, *recipeapi.PendingDelete, error) {
 	b, err := r.contender(builder)
 	if err != nil {

@@ -12,6 +12,8 @@ const (
 
 	SpanLeaderElected = "curator.leader.elected"
 	SpanLeaderTermEnd = "curator.leader.term.end"
+
+	SpanCacheLoad = "curator.cache.load"
 )
 
 // Names of the events of an acquire's span, and of an operation's.
@@ -25,7 +27,7 @@ const (
 )
 
 // Names of attributes of spans and their events. Metrics have only those of a lock's kind,
-// name, outcome, end and loss, of an election's name, of an operation's name and error, of the
+// name, outcome, end and loss, of an election's and a cache's name, of an operation's name and error, of the
 // server's name, of the connection's state, a session's end and a watch's type.
 const (
 	AttrLockKind           = "curator.lock.kind"
@@ -45,6 +47,9 @@ const (
 	AttrLeaderToken        = "curator.leader.token"
 	AttrLeaderTerm         = "curator.leader.term" // seconds
 	AttrLeaderEnd          = "curator.leader.end"
+	AttrCacheName          = "curator.cache.name" // see cache.WithName
+	AttrCachePath          = "curator.cache.path"
+	AttrCacheNodes         = "curator.cache.nodes"
 	AttrPredecessorOwner   = "curator.lock.predecessor.owner"
 	AttrPredecessorOwnSess = "curator.lock.predecessor.own_session"
 	AttrLink               = "curator.link"
@@ -113,6 +118,9 @@ const (
 	MetricSequenceRemaining  = "curator.lock.sequence.remaining"
 	MetricLeaderStatus       = "curator.leader.status"
 	MetricLeaderTransitions  = "curator.leader.transitions"
+	MetricCacheNodes         = "curator.cache.nodes"
+	MetricCacheEvents        = "curator.cache.events"
+	MetricCacheStale         = "curator.cache.stale"
 	MetricSessionTransitions = "zookeeper.client.session.transitions"
 	MetricSessionExpirations = "zookeeper.client.session.expirations"
 	MetricLeaseRemaining     = "zookeeper.client.session.lease.remaining"

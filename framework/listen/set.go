@@ -32,6 +32,13 @@ type listener[T any] struct {
 // Listenable returns the side to hand out.
 func (s *Set[T]) Listenable() Listenable[T] { return Listenable[T]{s} }
 
+// Len returns the number of listeners, for a source to which events cost something.
+func (s *Set[T]) Len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.listeners)
+}
+
 // Notify delivers event to every listener. It never blocks, and may be called from a
 // listener. Concurrent calls are put in one order, which is the same for all listeners.
 // After Close it does nothing.

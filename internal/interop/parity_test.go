@@ -24,7 +24,7 @@ const (
 )
 
 // recipePackages are the packages of Java's recipes that docs/parity.md has all of.
-var recipePackages = []string{"leader"}
+var recipePackages = []string{"cache", "leader", "nodes", "queue", "watch"}
 
 // docs/parity.md has a row for each of the names in two files: they are all that the installed
 // Curator has. It is 5.4 that the table is about.
@@ -115,6 +115,9 @@ func parseJava(listing string) javaTypes {
 				name:    simple(m[2]),
 				api:     m[1] == "interface" && (pkg == "api" || pkg == "api/transaction"),
 				extends: m[3],
+			}
+			if known := types[current.name]; known != nil && !known.api && !current.api {
+				current = known // two classes called Builder are one here
 			}
 			types[current.name] = current
 		} else if line == "}" {

@@ -3,6 +3,7 @@ package migration_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -19,14 +20,17 @@ type env struct {
 	client *framework.Client
 }
 
-// topics are the parts of the document: each is run on a server that has the nodes, must
-// succeed, and is checked.
-var topics = []struct {
+// topic is a part of the document: it is run on a server that has the nodes, must succeed, and is
+// checked.
+type topic struct {
 	name  string
 	nodes []string
 	do    func(ctx context.Context, client *framework.Client) error
 	check func(e env)
-}{
+}
+
+// topics are the parts of the document, but for those of other files.
+var topics = []topic{
 	{"connect", nil, func(ctx context.Context, _ *framework.Client) error {
 		run = func(ctx context.Context, client *framework.Client) error {
 			called <- "run"
@@ -134,10 +138,31 @@ var topics = []struct {
 	}, wantCalls("work")},
 	{"timers", nil, timers, nil},
 	{"simple queue", nil, simpleQueue, wantCalls("use data")},
+	{"kept node", nil, func(ctx context.Context, client *framework.Client) error {
+		run = func(ctx context.Context, client *framework.Client) error {
+			data, err := client.GetData().ForPath(ctx, "/addresses/store")
+			use(data)
+			return err
+		}
+		return kept(ctx, client)
+	}, func(e env) {
+		wantCalls("use data")(e)
+		wantNone("/addresses/store")(e)
+	}},
+	{"member of a group", nil, member, wantCalls("use data")},
+	{"persistent watcher", nil, func(ctx context.Context, client *framework.Client) error {
+		run = func(ctx context.Context, client *framework.Client) error {
+			if _, err := client.Create().ForPath(ctx, "/orders"); err != nil {
+				return err
+			}
+			return await(ctx, "reload /orders")
+		}
+		return persistentWatcher(ctx, client)
+	}, nil},
 }
 
 func TestTopics(t *testing.T) {
-	for _, topic := range topics {
+	for _, topic := range slices.Concat(topics, cacheTopics) {
 		t.Run(topic.name, func(t *testing.T) {
 			e := newEnv(t)
 			for _, path := range topic.nodes {

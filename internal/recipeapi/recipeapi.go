@@ -6,6 +6,7 @@ package recipeapi
 import (
 	"context"
 
+	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/zkconn"
 )
@@ -28,6 +29,9 @@ type Client interface {
 	// Pause waits for as long as the client's retry policy wants after err, the answer to a
 	// request. It returns err, as Retry does, if the policy gives up.
 	Pause(ctx context.Context, op, path string, err error) error
+	// Decompress passes a node's data through the client's compression provider. path is the
+	// client's.
+	Decompress(path string, data []byte) ([]byte, error)
 	// CreateAndList makes a node by a framework.CreateBuilder of this client, with protection,
 	// ephemeral and sequential, and lists its siblings, in one write; the node is not
 	// sequential if path has its number already. When it fails, left is what goes on in
@@ -38,6 +42,9 @@ type Client interface {
 	// CreateGroup is CreateAndList for several sequential nodes, all or none,
 	// whose numbers follow each other.
 	CreateGroup(ctx context.Context, builder any, path string, n int) (created []Created, left []*PendingDelete, err error)
+	// NodeRequest returns the request that a framework.CreateBuilder of this client sends for a
+	// node whose name is final: without protection, and not sequential.
+	NodeRequest(builder any, path string) (NodeRequest, error)
 	// Made reports whether a node with this name, which has protection, may have been made by
 	// this client. It is wrong about few nodes of others.
 	Made(name string) bool
@@ -84,6 +91,18 @@ type Created struct {
 	Session  int64    // of the client when the node was made or found
 	Open     bool     // everybody may read it, and so hears of its events
 	Siblings []string // the names of all children, ours among them
+}
+
+// NodeRequest is the create of a node in the protocol's terms, for recipes that send it together
+// with other requests.
+type NodeRequest struct {
+	Path string // the server's
+	Data []byte // as it is stored
+	Op   jute.Op
+	Req  jute.Record
+	// Parents makes the ancestors that are missing, as the builder asks for them. It returns
+	// ErrNoNode if one stays missing, because the builder does not ask for parents.
+	Parents func(ctx context.Context, conn *zkconn.Conn) error
 }
 
 // Loss says that a session can be relied upon no more.

@@ -33,7 +33,7 @@ type Backend struct {
 	connect string
 	dial    dialFunc
 	root    string
-	watches func() int // nil where the server does not tell
+	server  *curatortest.Server // nil for the real server
 }
 
 type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
@@ -110,7 +110,7 @@ func each(t *testing.T, on Backends, process *realServer, test func(t *testing.T
 		t.Run("embedded", func(t *testing.T) {
 			server := curatortest.Start(t, opts...)
 			b := newBackend("embedded", server.ConnectString(), new(net.Dialer).DialContext)
-			b.watches = server.Watches
+			b.server = server
 			test(t, b)
 		})
 	}
@@ -130,7 +130,7 @@ func virtual(t *testing.T, test func(t *testing.T, b *Backend), opts ...curatort
 	synctest.Test(t, func(t *testing.T) {
 		server := curatortest.Start(t, append(opts, curatortest.Virtual())...)
 		b := newBackend("virtual", server.ConnectString(), server.DialContext)
-		b.watches = server.Watches
+		b.server = server
 		test(t, b)
 	})
 }
@@ -170,11 +170,15 @@ func (b *Backend) Path(name string) string { return b.root + "/" + name }
 // Watches returns how many watches the server has for all clients, 0 for the real server,
 // which has those of other tests, too.
 func (b *Backend) Watches() int {
-	if b.watches == nil {
+	if b.server == nil {
 		return 0
 	}
-	return b.watches()
+	return b.server.Watches()
 }
+
+// Server returns the embedded server, for faults that a Network cannot make; nil for the real
+// server.
+func (b *Backend) Server() *curatortest.Server { return b.server }
 
 // Client returns a started client with a network of its own, on which faults can be made.
 // See curatortest.Server.Client for how it ends.

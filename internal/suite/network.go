@@ -27,6 +27,7 @@ type Network struct {
 	requests map[jute.Op]int
 	last     string            // the address that was dialed last
 	lagging  bool              // see Lag
+	old      bool              // see Old
 	answers  map[string][]byte // the last ones, by what was read
 }
 
@@ -78,6 +79,14 @@ func (n *Network) Cut() {
 	}
 }
 
+// Old has every connection from now on be one to a server before 3.6, which knows no persistent
+// watches: it refuses requests for them, and then closes the connection.
+func (n *Network) Old() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.old = true
+}
+
 // Isolate lets nothing through in either direction, new connections included, until
 // heal is called. Nothing that was on its way arrives later.
 func (n *Network) Isolate() (heal func()) {
@@ -122,12 +131,17 @@ func (n *Network) Expire(t *testing.T) {
 	hello := jute.AppendBool(connect.Append(make([]byte, 4)), false)
 	binary.BigEndian.PutUint32(hello, uint32(len(hello)-4))
 	bye := (&jute.RequestHeader{Xid: 1, Op: jute.OpClose}).Append([]byte{0, 0, 0, 8})
-	for _, frame := range [][]byte{hello, bye} {
+	for i, frame := range [][]byte{hello, bye} {
 		if _, err := raw.Write(frame); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := readFrame(raw); err != nil {
+		answer, err := readFrame(raw)
+		if err != nil {
 			t.Fatal(err)
+		}
+		var welcome jute.ConnectResponse
+		if i == 0 && jute.Decode(answer[4:], &welcome) == nil && welcome.SessionID == 0 {
+			return // it has ended before
 		}
 	}
 }
@@ -160,7 +174,7 @@ func (n *Network) Dial(ctx context.Context, network, address string) (net.Conn, 
 	c := &conn{Conn: raw, network: n, cut: map[int32]*rule{}}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	c.reads.behind = n.lagging
+	c.reads.behind, c.old = n.lagging, n.old
 	if n.conns == nil {
 		n.conns = map[*conn]struct{}{}
 	}
@@ -173,11 +187,14 @@ type conn struct {
 	net.Conn
 	network *Network
 
+	old   bool   // see Network.Old
 	said  bool   // the connect request is through
 	open  bool   // so is its answer
 	part  []byte // of a frame that is being written
 	rest  []byte
 	reads reads
+
+	unknown unknownRequests
 
 	mu  sync.Mutex
 	cut map[int32]*rule // answers not to be delivered, by xid
@@ -215,7 +232,9 @@ func (c *conn) Write(p []byte) (int, error) {
 		if c.network.silentTo(c) {
 			continue
 		}
-		if !hello {
+		if !hello && c.old && unknown(frame) {
+			frame = c.unknown.refuse(frame)
+		} else if !hello {
 			c.reads.ask(frame)
 		}
 		if _, err := c.Conn.Write(frame); err != nil {
@@ -286,7 +305,12 @@ func (c *conn) Read(p []byte) (int, error) {
 				r.happen(c)
 				return 0, io.EOF
 			}
-			frame = c.answered(frame)
+			refused := false
+			if frame, refused = c.unknown.refusal(frame); refused {
+				c.Conn.Close()
+			} else {
+				frame = c.answered(frame)
+			}
 		}
 		c.rest = frame
 	}

@@ -33,7 +33,7 @@ func TestDashboard(t *testing.T) {
 	for _, kv := range (labels{
 		kind: "1", name: "1", outcome: "1", end: "1", reason: "1", system: "1", operation: "1", server: "1",
 		errorType: "1", state: "1", expirationCause: "1", watchedType: "1", ioDirection: "1",
-		queue: "1", queueOutcome: "1", election: "1",
+		queue: "1", queueOutcome: "1", election: "1", cache: "1", nodeName: "1",
 	}).attributes() {
 		label[strings.ReplaceAll(string(kv.Key), ".", "_")] = true
 	}

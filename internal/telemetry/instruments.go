@@ -1,6 +1,9 @@
 package telemetry
 
 import (
+	"sync"
+	"time"
+
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
 	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
@@ -24,10 +27,12 @@ type instruments struct {
 	transitions       metric.Int64Counter
 	expirations       metric.Int64Counter
 	attempts, retries metric.Int64Counter
+	recreations       metric.Int64Counter
 	connection        connectionInstruments
 	queueDuration     metric.Float64Histogram
 	queueRedelivered  metric.Int64Counter
 	leader            leaderInstruments
+	cache             *cacheInstruments
 }
 
 // The boundaries of the histograms. The first are those of the conventions for databases.
@@ -70,12 +75,15 @@ func newInstruments(provider metric.MeterProvider) *instruments {
 			metric.WithDescription("Attempts to connect to a server."))),
 		retries: made(m.Int64Counter(tracing.MetricRetries, metric.WithUnit("{retry}"),
 			metric.WithDescription("Repeated tries of operations."))),
+		recreations: made(m.Int64Counter(tracing.MetricNodeRecreations, metric.WithUnit("{creation}"),
+			metric.WithDescription("Creations of kept nodes after the first one."))),
 		connection: newConnectionInstruments(m),
 		queueDuration: made(m.Float64Histogram(tracing.MetricQueueProcessDuration, metric.WithUnit("s"),
 			metric.WithDescription("How long nodes of a queue were worked on."), metric.WithExplicitBucketBoundaries(acquireBounds...))),
 		queueRedelivered: made(m.Int64Counter(tracing.MetricQueueRedelivered, metric.WithUnit("{node}"),
 			metric.WithDescription("Nodes of a queue that were handed out and are to be handed out again."))),
 		leader: newLeaderInstruments(m),
+		cache:  newCacheInstruments(m),
 	}
 }
 
@@ -92,6 +100,35 @@ func newLeaderInstruments(m metric.Meter) leaderInstruments {
 		transitions: made(m.Int64Counter(tracing.MetricLeaderTransitions, metric.WithUnit("{transition}"),
 			metric.WithDescription("Beginnings and ends of terms of this process."))),
 	}
+}
+
+// cacheInstruments are the metrics of caches.
+type cacheInstruments struct {
+	nodes  metric.Int64ObservableUpDownCounter
+	events metric.Int64Counter
+	stale  metric.Float64ObservableGauge
+
+	mu       sync.Mutex
+	followed map[CacheState]string // with their names
+	stop     func()                // ends the observation; nil if nothing is followed
+}
+
+func newCacheInstruments(m metric.Meter) *cacheInstruments {
+	return &cacheInstruments{
+		nodes: made(m.Int64ObservableUpDownCounter(tracing.MetricCacheNodes, metric.WithUnit("{node}"),
+			metric.WithDescription("Nodes in caches."))),
+		events: made(m.Int64Counter(tracing.MetricCacheEvents, metric.WithUnit("{event}"),
+			metric.WithDescription("Nodes that were created, changed or deleted in caches."))),
+		stale: made(m.Float64ObservableGauge(tracing.MetricCacheStale, metric.WithUnit("s"),
+			metric.WithDescription("How long caches have not been able to follow the servers."))),
+		followed: map[CacheState]string{},
+	}
+}
+
+// CacheState is the part of a cache that is observed.
+type CacheState interface {
+	Len() int
+	Stale() (since time.Time, stale bool)
 }
 
 // made reports what is wrong with an instrument, which can be used all the same.

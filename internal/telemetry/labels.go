@@ -24,6 +24,8 @@ type labels struct {
 	ioDirection                         string
 	queue, queueOutcome                 string
 	election                            string
+	nodeName                            string
+	cache                               string
 }
 
 func (l labels) attributes() []attribute.KeyValue {
@@ -49,6 +51,8 @@ func (l labels) attributes() []attribute.KeyValue {
 	add(tracing.AttrQueueName, l.queue)
 	add(tracing.AttrQueueOutcome, l.queueOutcome)
 	add(tracing.AttrLeaderName, l.election)
+	add(tracing.AttrNodeName, l.nodeName)
+	add(tracing.AttrCacheName, l.cache)
 	return attrs
 }
 

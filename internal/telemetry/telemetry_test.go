@@ -21,6 +21,9 @@ import (
 
 // instrumentsGolden is what dashboards and alerts rely on.
 const instrumentsGolden = `
+curator.cache.events Sum[int64] {event} monotonic
+curator.cache.nodes Sum[int64] {node}
+curator.cache.stale Gauge[float64] s
 curator.leader.status Sum[int64] {leader}
 curator.leader.transitions Sum[int64] {transition} monotonic
 curator.lock.acquire.duration Histogram[float64] s
@@ -31,6 +34,7 @@ curator.lock.hold.duration Histogram[float64] s
 curator.lock.losses Sum[int64] {loss} monotonic
 curator.lock.pending Sum[int64] {request}
 curator.lock.sequence.remaining Gauge[int64] {create}
+curator.node.recreations Sum[int64] {creation} monotonic
 curator.queue.process.duration Histogram[float64] s
 curator.queue.redelivered Sum[int64] {node} monotonic
 db.client.operation.duration Histogram[float64] s
@@ -63,6 +67,10 @@ func TestInstruments(t *testing.T) {
 	_, processing := tel.Process(ctx, tel.Queue("queue", "", ""))
 	processing.End(tracing.OutcomePutBack, nil)
 	tel.Candidate(tracing.RecipeLatch, "", "").Elected(ctx, 1, time.Now()).End(ctx, time.Now(), "")
+	tel.Recreated(ctx, "workers")
+	cache := tel.Cache("config", "", noCache{})
+	cache.Changed(1)
+	defer cache.Follow()()
 	_, op := tel.Operation(ctx, conn, Op{Name: "create"})
 	op.End(1, nil)
 	tel.Retry(ctx, "create", 2, zkconn.ErrConnectionLoss)
@@ -96,6 +104,12 @@ func TestInstruments(t *testing.T) {
 		t.Errorf("scope %+v", scope)
 	}
 }
+
+// noCache is a cache without nodes.
+type noCache struct{}
+
+func (noCache) Len() int                 { return 0 }
+func (noCache) Stale() (time.Time, bool) { return time.Time{}, false }
 
 // connection is one with a session and a watch.
 type connection struct{}

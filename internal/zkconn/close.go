@@ -49,6 +49,7 @@ func (c *Conn) Close(ctx context.Context) error {
 	c.mu.Lock()
 	c.fireDetached(WatchClosed)
 	c.persistent.tell(WatchClosed)
+	c.observers.tell(WatchClosed)
 	if hadSession && !c.closedByServer.Load() {
 		c.closeErr = &TransportError{Err: ErrConnectionLoss, Detail: errSessionLeft, Sent: true}
 	}
@@ -66,6 +67,7 @@ func (c *Conn) failWires() {
 	c.mu.Unlock()
 	if w != nil {
 		w.fail(ErrClosed)
+		<-w.delivery.done // by another goroutine, perhaps
 	}
 	if dialed != nil {
 		dialed.fail(ErrClosed)

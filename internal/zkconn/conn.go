@@ -81,6 +81,7 @@ type Conn struct {
 	auth            []Auth              // Config.Auth and what AddAuth has added
 	events          []Event             // for the monitor to deliver
 	detached        map[*Watch]struct{} // watches of connections that have ended
+	observers       observers
 	refusals        refusals
 	lastErr         error           // why there is no connection
 	refusedBy       map[string]bool // servers whose last handshake failed that was not for reads alone

@@ -20,6 +20,7 @@ func (c *Conn) Overtake(raw net.Conn) (notice func(), err error) {
 	notice = func() {
 		c.died(old, net.ErrClosed, detached)
 		close(old.dead)
+		close(old.delivery.done)
 	}
 	next := newMuxConn(c, &c.shared, false, raw, "next")
 	next.open, next.session, next.timeout = true, id, old.timeout

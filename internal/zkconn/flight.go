@@ -9,6 +9,7 @@ type Flight struct {
 	calls   []*Call
 	batch   *batch
 	mux     *muxConn // that the batch was queued on; nil before
+	refused error    // why Start has not queued it
 }
 
 // Do sends calls in one write and waits for all their answers. With a session that is
@@ -29,27 +30,46 @@ func (c *Conn) Do(ctx context.Context, session int64, calls ...*Call) error {
 // Start is the first half of Do: it queues the calls if there is a connection. It does not
 // block. What is started first is sent first. If the calls are queued, then is called when Wait
 // will return at once, unless then is nil. That is on a goroutine that must not be blocked, and
-// may be before Start returns. If the calls are not queued, Wait must be called.
+// may be before Start returns. If the calls are not queued, Wait or Result must be called.
 func (c *Conn) Start(session int64, then func(*Flight), calls ...*Call) (f *Flight, queued bool) {
 	f = &Flight{conn: c, session: session, calls: calls}
 	c.mu.Lock()
 	w, err := c.mux, c.refuse(session)
 	c.mu.Unlock()
 	if w == nil || err != nil || session != 0 && w.readOnly {
+		f.refused = err
 		return f, false // Wait meets the reason again
 	}
-	if f.batch, err = newBatch(calls, c.cfg.MaxRequest); err != nil {
+	if f.batch, f.refused = newBatch(calls, c.cfg.MaxRequest); f.refused != nil {
 		return f, false
 	}
 	f.mux = w
 	if then != nil {
 		f.batch.then = func() { then(f) }
 	}
-	if w.send(f.batch) != nil {
+	if f.refused = w.send(f.batch); f.refused != nil {
 		f.mux, f.batch.then = nil, nil
 		return f, false
 	}
 	return f, true
+}
+
+// Result takes the place of Wait, and does not block. In the function that Start was given it
+// returns what Wait would. If Start could not queue the calls, Result returns why, which is
+// ErrConnectionLoss if there is no connection; the calls are never sent then.
+func (f *Flight) Result() error {
+	if f.mux != nil {
+		err := f.conn.take(f.batch, f.mux)
+		if err != nil {
+			f.unwatch()
+		}
+		return f.failed(err)
+	}
+	err := f.refused
+	if err == nil || err == errDead {
+		err = &TransportError{Err: ErrConnectionLoss, Detail: f.conn.lastError()}
+	}
+	return f.failed(err)
 }
 
 // Wait is the second half of Do. Calls that Start could not queue are queued when there is a
@@ -61,14 +81,19 @@ func (f *Flight) Wait(ctx context.Context) error {
 	err := f.queue(ctx)
 	if err == nil {
 		if err = f.conn.await(ctx, f.batch, f.mux); err != nil {
-			for _, call := range f.calls {
-				for watch := range call.watches {
-					f.conn.Unwatch(watch)
-				}
-			}
+			f.unwatch()
 		}
 	}
 	return f.failed(err)
+}
+
+// unwatch gives back the watches of calls that have failed.
+func (f *Flight) unwatch() {
+	for _, call := range f.calls {
+		for watch := range call.watches {
+			f.conn.Unwatch(watch)
+		}
+	}
 }
 
 // failed gives err to the calls that were not answered.
@@ -126,6 +151,13 @@ func (c *Conn) await(ctx context.Context, b *batch, w *muxConn) error {
 			return ctxError(ctx, true)
 		}
 	}
+	lost := c.take(b, w)
+	b.observe(ctx, w)
+	return lost
+}
+
+// take takes over the answers to a batch that is finished, and was queued on w.
+func (c *Conn) take(b *batch, w *muxConn) error {
 	var lost error
 	if b.err != nil {
 		lost = c.explain(b.err)
@@ -139,6 +171,5 @@ func (c *Conn) await(ctx context.Context, b *batch, w *muxConn) error {
 			return &TransportError{Err: ErrConnectionLoss, Detail: err, Sent: true}
 		}
 	}
-	b.observe(ctx, w)
 	return lost
 }

@@ -93,6 +93,8 @@ type muxConn struct {
 	writeFailed bool          // reading goes on for a moment
 	err         error         // why the connection is dead, nil while it lives
 
+	delivery delivery
+
 	wake chan struct{} // tells the writer of requests that wait
 	dead chan struct{}
 }
@@ -102,7 +104,7 @@ func newMuxConn(o owner, s *shared, syncProof bool, raw net.Conn, server string)
 		owner: o, shared: s, raw: raw, server: server, born: time.Now(),
 		br:       bufio.NewReaderSize(raw, readBuffer),
 		requests: requestQueue{xid: firstXid, evidence: evidence{syncProof: syncProof}},
-		wake:     make(chan struct{}, 1), dead: make(chan struct{}),
+		wake:     make(chan struct{}, 1), dead: make(chan struct{}), delivery: delivery{done: make(chan struct{})},
 	}
 	m.watches = watchTable{persistent: &s.persistent, unwatch: m.unwatch}
 	s.workers.Go(func() {
@@ -276,17 +278,17 @@ func (m *muxConn) fail(err error) {
 	m.err = err
 	close(m.dead)
 	why := fromServer(m.place(), err)
-	then := m.requests.drain(
+	for _, then := range m.requests.drain(
 		&TransportError{Err: ErrConnectionLoss, Detail: why, Sent: true},
-		&TransportError{Err: ErrConnectionLoss, Detail: why})
+		&TransportError{Err: ErrConnectionLoss, Detail: why}) {
+		if then != nil {
+			m.delivery.add(then)
+		}
+	}
 	detached := m.watches.drain()
 	m.mu.Unlock()
 	m.owner.died(m, err, detached)
-	for _, fn := range then {
-		if fn != nil {
-			fn()
-		}
-	}
+	m.delivery.end()
 	// This ends reads and writes at once. The writer closes the connection, which for TLS
 	// may take seconds.
 	_ = m.raw.SetDeadline(time.Unix(1, 0))

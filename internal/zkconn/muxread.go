@@ -18,6 +18,7 @@ func (m *muxConn) Read(p []byte) (int, error) {
 		}
 		if err != nil {
 			m.fail(err)
+			<-m.delivery.done // before the driver connects again
 			if m.stubbed = m.useStub(); !m.stubbed {
 				return 0, err
 			}
@@ -91,12 +92,12 @@ func (m *muxConn) dispatch(frame []byte, rest int) error {
 	if header.Xid == jute.XidNotification {
 		return m.onEvent(header, body)
 	}
-	p, then, err := m.onReply(header, body, rest)
+	p, last, err := m.onReply(header, body, rest)
 	if err != nil {
 		return err
 	}
-	if then != nil {
-		then()
+	if last {
+		m.delivery.run()
 	}
 	switch call := p.call(); {
 	case header.Err == jute.CodeSessionClosedRequireSASLAuth:
@@ -153,17 +154,21 @@ func (m *muxConn) onEvent(header jute.ReplyHeader, body []byte) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.err != nil {
+		return m.err // another goroutine has ended the connection: its watches have been told so
+	}
 	m.watches.onEvent(WatchEvent{EventType(event.Type), event.Path, header.Zxid, m.shared.eventIDs.Add(1)})
 	return nil
 }
 
 // onReply takes over the answer to the oldest request that waits for one. What it says of the
-// session is known before the caller hears of it.
-func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (p pending, then func(), err error) {
+// session is known before the caller hears of it. last tells whether the batch has all of its
+// answers, so that delivery.run is to be called.
+func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (p pending, last bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if p, err = m.requests.answered(header.Xid); err != nil {
-		return p, nil, err
+	if p, err = m.requests.answered(header.Xid, header.Err); err != nil {
+		return p, false, err
 	}
 	switch {
 	case m.readOnly:
@@ -175,15 +180,15 @@ func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (p pen
 	call := p.call()
 	if call == nil {
 		m.onDriverReply(p)
-		return p, nil, nil
+		return p, false, nil
 	}
 	if call.Op != jute.OpAuth { // of which the answer may be early, see requestQueue
 		m.enqueue(m.watches.onReply(call, header.Err, m.shared.eventIDs.Load())...)
 	}
-	if p.reply(header, body, rest) {
-		then = p.batch.then
+	if last = p.reply(header, body, rest) && p.batch.then != nil; last {
+		m.delivery.add(p.batch.then)
 	}
-	return p, then, nil
+	return p, last, nil
 }
 
 // onDriverReply notes the answer to a request of the driver's; m.mu is held.

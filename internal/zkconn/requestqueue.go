@@ -65,14 +65,18 @@ func (q *requestQueue) nextXid() int32 {
 }
 
 // answered takes the request off the queue that has an answer: the oldest. A server answers in the
-// order of the requests; another order means that the stream cannot be relied upon. Credentials
-// are an exception: a server takes them over between two requests, but answers at once.
-func (q *requestQueue) answered(xid int32) (pending, error) {
+// order of the requests; another order means that the stream cannot be relied upon. There are two
+// exceptions, whose answers may overtake others: credentials, which a server takes over between
+// two requests, but answers at once; and what a server before 3.6 does not know, which it refuses
+// at once, and then closes the connection.
+func (q *requestQueue) answered(xid int32, code jute.Code) (pending, error) {
 	waiting := q.pending.waiting()
-	if len(waiting) > 0 && waiting[0].xid == xid {
+	i := slices.IndexFunc(waiting, func(p pending) bool { return p.xid == xid })
+	switch {
+	case i < 0:
+	case i == 0:
 		return q.pending.take(), nil
-	}
-	if i := slices.IndexFunc(waiting, func(p pending) bool { return p.xid == xid }); i > 0 && waiting[i].op() == jute.OpAuth {
+	case waiting[i].op() == jute.OpAuth, waiting[i].op() == jute.OpAddWatch && code == jute.CodeUnimplemented:
 		q.pending.advance(i)
 		return q.pending.take(), nil
 	}

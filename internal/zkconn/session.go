@@ -140,6 +140,7 @@ func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 	c.push(Event{Kind: Attempted, Server: w.server, Target: w.place(), Took: time.Since(w.born)})
 	c.fireDetached(WatchReset)
 	c.persistent.tell(WatchReset)
+	c.observers.tell(WatchReset)
 	next := state.Reconnected
 	switch {
 	case w.readOnly:
@@ -301,6 +302,7 @@ func (c *Conn) detach(w *muxConn) {
 		return
 	}
 	c.mux = nil
+	c.observers.tell(WatchSuspended)
 	if c.fatal == nil {
 		c.ready = make(chan struct{})
 	}

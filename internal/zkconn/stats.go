@@ -36,3 +36,6 @@ func (m *muxConn) outstanding(now time.Duration) (n int, oldest time.Duration) {
 	}
 	return m.requests.len(), oldest
 }
+
+// LastZxid returns the highest zxid that was seen in a reply. The server in use has reached it.
+func (c *Conn) LastZxid() int64 { return c.lastZxid.Load() }

@@ -115,3 +115,26 @@ func (c *Conn) Unwatch(watch *Watch) {
 		table.unwatch(watch)
 	}
 }
+
+// Observe has fn told when connections end and begin, in the order of the stream: WatchSuspended
+// when the connection in use has ended, and WatchReset ahead of what follows on the next one.
+// Replies that fail with a connection come between the two. WatchClosed is the last event: the
+// client is closed. fn is called with locks of this package held: it must only pass the event on.
+// connected tells whether there is a connection now; if not, WatchReset tells of the first.
+func (c *Conn) Observe(fn func(EventType)) (o *Observer, connected bool) {
+	o = &Observer{fn}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.observers == nil {
+		c.observers = observers{}
+	}
+	c.observers[o] = struct{}{}
+	return o, c.mux != nil
+}
+
+// Unobserve removes an observer: when it returns, its function is not called any more.
+func (c *Conn) Unobserve(o *Observer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.observers, o)
+}

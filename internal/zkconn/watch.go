@@ -31,6 +31,8 @@ const (
 	WatchSessionLost
 	// WatchClosed: the client is closed.
 	WatchClosed
+	// WatchSuspended: there is no connection. Only an [Observer] is told.
+	WatchSuspended
 )
 
 // WatchEvent is the one event of a watch.

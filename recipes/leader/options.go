@@ -101,3 +101,14 @@ func WithCloseMode(mode CloseMode) LatchOption {
 		return nil
 	})
 }
+
+// String returns Java's name, NOTIFY_LEADER or SILENT.
+func (m CloseMode) String() string {
+	switch m {
+	case NotifyLeader:
+		return "NOTIFY_LEADER"
+	case Silent:
+		return "SILENT"
+	}
+	return fmt.Sprintf("CloseMode(%d)", int(m))
+}

@@ -63,6 +63,13 @@ func workloads() []workload {
 		{name: "queue-once", kind: protocol.QueueConsume, clients: 1, waiters: backlog, repeat: true, local: queueConsume, about: fmt.Sprintf("one consumer drains %d items, each at most once", backlog)},
 		{name: "queue-locked", kind: protocol.QueueConsume, clients: 1, waiters: backlog, leases: 1, repeat: true, local: queueConsume, about: fmt.Sprintf("one consumer drains %d items, each at least once, with a lock path", backlog)},
 	}...)
+	all = append(all, workload{
+		name: "group-100", kind: protocol.Group, clients: 8, waiters: 100, repeat: true,
+		about: "100 members of 8 clients join a group at once, until each knows all of them: an operation is a member",
+		local: func(ctx context.Context, l *local, w workload, path string, _ timing) (measure.Run, error) {
+			return l.groupJoin(ctx, w.clients, w.waiters, path)
+		},
+	})
 	return append(all, []workload{
 		{name: "semaphore", kind: protocol.Semaphore, clients: 8, leases: 4, quick: true, distant: true, local: onOnePath(semaphore), about: "8 clients share 4 leases"},
 		{name: "readers", kind: protocol.Readers, clients: 8, quick: true, distant: true, local: onOnePath(readLock), about: "8 clients on one read lock"},

@@ -24,6 +24,7 @@ type config struct {
 	production bool
 	sync       bool
 	reconfig   bool
+	plainTypes bool
 	listen     string
 	ticks      ticks
 	nodes      []node            // those that servers start with, parents first
@@ -238,3 +239,7 @@ func WithoutForceSync() Option { return option(func(c *config) { c.sync = false 
 // no proxy between the servers then, so that none can be isolated. The embedded server
 // ignores this.
 func WithReconfig() Option { return option(func(c *config) { c.reconfig = true }) }
+
+// WithoutExtendedTypes has a real server run without zookeeper.extendedTypesEnabled, as it does by
+// default: it then refuses nodes with a time to live. The embedded server ignores this.
+func WithoutExtendedTypes() Option { return option(func(c *config) { c.plainTypes = true }) }

@@ -102,9 +102,9 @@ clientPortAddress=127.0.0.1
 maxClientCnxns=0
 admin.enableServer=false
 4lw.commands.whitelist=*
-extendedTypesEnabled=true
+extendedTypesEnabled=%t
 standaloneEnabled=true
-%s`, c.zookeeper.TickTime.Milliseconds(), cmp.Or(c.ticks.init, 40), cmp.Or(c.ticks.sync, 20), data, s.port, members)
+%s`, c.zookeeper.TickTime.Milliseconds(), cmp.Or(c.ticks.init, 40), cmp.Or(c.ticks.sync, 20), data, s.port, !c.plainTypes, members)
 	if most := c.zookeeper.MaxSessionTimeout; most > 0 {
 		least := c.zookeeper.MinSessionTimeout
 		settings += fmt.Sprintf("minSessionTimeout=%d\nmaxSessionTimeout=%d\n", least.Milliseconds(), most.Milliseconds())

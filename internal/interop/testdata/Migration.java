@@ -10,8 +10,7 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.api.ACLProvider;
 import org.apache.curator.framework.api.CuratorWatcher;
 import org.apache.curator.framework.api.transaction.CuratorTransactionResult;
-import org.apache.curator.framework.recipes.cache.CuratorCache;
-import org.apache.curator.framework.recipes.cache.CuratorCacheListener;
+import org.apache.curator.framework.recipes.cache.*;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.LeaderSelector;
 import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
@@ -26,10 +25,15 @@ import org.apache.curator.framework.recipes.queue.QueueBuilder;
 import org.apache.curator.framework.recipes.queue.QueueConsumer;
 import org.apache.curator.framework.recipes.queue.QueueSerializer;
 import org.apache.curator.framework.recipes.queue.SimpleDistributedQueue;
+import org.apache.curator.framework.recipes.nodes.GroupMember;
+import org.apache.curator.framework.recipes.nodes.PersistentNode;
+import org.apache.curator.framework.recipes.watch.PersistentWatcher;
 import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.curator.retry.*;
+import org.apache.zookeeper.AddWatchMode;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.data.Stat;
 
@@ -141,17 +145,90 @@ abstract class Migration {
             .forPath("/config");
     }
 
-    void watchTree(CuratorFramework client) throws Exception {
-        CuratorCache cache = CuratorCache.build(client, "/workers");
-        cache.listenable().addListener(CuratorCacheListener.builder()
-            .forAll((type, before, after) -> reload((after != null ? after : before).getPath()))
+    void persistentWatch(CuratorFramework client) throws Exception {
+        Watcher watcher = event -> reload(event.getPath());
+        client.watchers().add().withMode(AddWatchMode.PERSISTENT_RECURSIVE).usingWatcher(watcher).forPath("/workers");
+        run(client);
+        client.watchers().remove(watcher).forPath("/workers");
+    }
+
+    void curatorCache(CuratorFramework client) throws Exception {
+        CuratorCache workers = CuratorCache.build(client, "/workers");
+        workers.listenable().addListener(CuratorCacheListener.builder()
+            .forChanges((before, after) -> reload(after.getPath()))
+            .forDeletes(before -> reload(before.getPath()))
+            .afterInitialized()
             .build());
-        cache.start();
+        workers.start();
         try {
+            workers.get("/workers/1").ifPresent(node -> use(node.getData()));
             run(client);
         } finally {
-            cache.close();
+            workers.close();
         }
+    }
+
+    void nodeCache(CuratorFramework client) throws Exception {
+        NodeCache config = new NodeCache(client, "/config");
+        config.getListenable().addListener(() -> reload("/config"));
+        config.start(true);
+        try {
+            if (config.getCurrentData() != null) {
+                use(config.getCurrentData().getData());
+            }
+            run(client);
+        } finally {
+            config.close();
+        }
+    }
+
+    void pathChildrenCache(CuratorFramework client) throws Exception {
+        PathChildrenCache workers = new PathChildrenCache(client, "/workers", true);
+        workers.start(PathChildrenCache.StartMode.BUILD_INITIAL_CACHE);
+        try {
+            for (ChildData node : workers.getCurrentData()) {
+                use(node.getData());
+            }
+            workers.getListenable().addListener((c, event) -> {
+                if (event.getType() == PathChildrenCacheEvent.Type.CHILD_REMOVED) {
+                    reload(event.getData().getPath());
+                }
+            });
+            run(client);
+        } finally {
+            workers.close();
+        }
+    }
+
+    void treeCache(CuratorFramework client) throws Exception {
+        TreeCache tree = TreeCache.newBuilder(client, "/config")
+            .setCacheData(false)
+            .setSelector(new DefaultTreeCacheSelector() {
+                @Override
+                public boolean traverseChildren(String path) {
+                    return !path.equals("/config/secret");
+                }
+            })
+            .build();
+        tree.getListenable().addListener((c, event) -> {
+            if (event.getType() == TreeCacheEvent.Type.NODE_UPDATED) {
+                use(event.getData().getData());
+            }
+        });
+        tree.start();
+        try {
+            tree.getCurrentChildren("/config").keySet().forEach(this::reload);
+            run(client);
+        } finally {
+            tree.close();
+        }
+    }
+
+    void bridge(CuratorFramework client) throws Exception {
+        CuratorCacheBridge cache = CuratorCache.bridgeBuilder(client, "/workers").build();
+        cache.start();
+        run(client);
+        cache.close();
     }
 
     void transaction(CuratorFramework client) throws Exception {
@@ -355,6 +432,41 @@ abstract class Migration {
             busy();
         } else {
             use(taken);
+        }
+    }
+
+    void kept(CuratorFramework client) throws Exception {
+        PersistentNode node = new PersistentNode(client, CreateMode.EPHEMERAL, false, "/addresses/store", data);
+        node.start();
+        try {
+            if (!node.waitForInitialCreate(10, TimeUnit.SECONDS)) {
+                abandon();
+            }
+            run(client);
+        } finally {
+            node.close();
+        }
+    }
+
+    void member(CuratorFramework client) throws Exception {
+        GroupMember member = new GroupMember(client, "/group", "worker-1", data);
+        member.start();
+        try {
+            use(member.getCurrentMembers().get("worker-1"));
+        } finally {
+            member.close();
+        }
+    }
+
+    void persistentWatcher(CuratorFramework client) throws Exception {
+        PersistentWatcher watcher = new PersistentWatcher(client, "/orders", true);
+        watcher.getListenable().addListener(event -> reload(event.getPath()));
+        watcher.getResetListenable().addListener(() -> reload("/orders"));
+        watcher.start();
+        try {
+            run(client);
+        } finally {
+            watcher.close();
         }
     }
 }

@@ -31,8 +31,10 @@ public final class Peer {
     private final Map<String, Mutex> mutexes = new ConcurrentHashMap<>();
     private final Leases leases;
     private final Leaders leaders;
+    private final Caches caches;
     private final ReadWriteLocks readWriteLocks;
     private final Queues queues;
+    private final Nodes nodes;
     /** The paths of the locks that somebody has asked for. */
     private final BlockingQueue<String> asked = new LinkedBlockingQueue<>();
     /** Curator's mutex belongs to a thread: this one. */
@@ -62,8 +64,10 @@ public final class Peer {
         client.start();
         leases = new Leases(client);
         leaders = new Leaders(client);
+        caches = new Caches(client);
         readWriteLocks = new ReadWriteLocks(client, asked);
         queues = new Queues(client);
+        nodes = new Nodes(client);
         owner = Executors.newSingleThreadExecutor(work -> ownerThread = new Thread(work));
     }
 
@@ -141,9 +145,20 @@ public final class Peer {
             case "rwParticipants":
             case "rwRevocable":
                 return readWriteLocks.run(request);
+            case "cacheStart":
+            case "cacheEvents":
+            case "cacheContents":
+            case "cacheClose":
+            case "nodePut":
+            case "nodeDelete":
+            case "nodeReplace":
+                return caches.run(request);
             default:
                 if (request[2].startsWith("queue")) {
                     return queues.run(request);
+                }
+                if (request[2].startsWith("node")) {
+                    return nodes.run(request);
                 }
                 return Leaders.knows(request[2]) ? leaders.run(request) : leases.run(request);
         }

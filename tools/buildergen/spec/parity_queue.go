@@ -3,7 +3,7 @@ package spec
 // queue is the part of the table about package recipes/queue.
 var queue = []Section{
 	{Title: "Recipes: queue, construction", Rows: []Parity{
-		{"QueueBuilder.builder(client, consumer, serializer, path)", "queue.NewDistributedQueue", "", "each kind has a constructor; the serializer is a `codec.Codec`, the consumer an argument of `Consume`"},
+		{"QueueBuilder.builder(client, consumer, serializer, path)", "queue.NewDistributedQueue", "", "each kind has a constructor; the serializer is a `codec.Codec`, the consumer an argument of `queue.DistributedQueue.Consume`"},
 		{"QueueBuilder.buildQueue", "queue.NewDistributedQueue", "", ""},
 		{"QueueBuilder.buildIdQueue", "queue.NewDistributedIDQueue", "", ""},
 		{"QueueBuilder.buildPriorityQueue", "queue.NewDistributedPriorityQueue", "", "without minItemsBeforeRefresh: a look for a better item costs no request, and precedes every item"},
@@ -27,7 +27,7 @@ var queue = []Section{
 		{"DistributedPriorityQueue.put(item, priority); putMulti(items, priority)", "queue.DistributedPriorityQueue.Put", "", ""},
 		{"DistributedPriorityQueue.put(item, priority, maxWait, unit); putMulti(items, priority, maxWait, unit)", "queue.DistributedPriorityQueue.Put", "", "a context"},
 		{"DistributedPriorityQueue.start; close", "queue.DistributedPriorityQueue.Consume", "", ""},
-		{"DistributedDelayQueue.put(item, delayUntilEpoch); putMulti(items, delayUntilEpoch)", "queue.DistributedDelayQueue.Put", "", "a `time.Time`"},
+		{"DistributedDelayQueue.put(item, delayUntilEpoch); putMulti(items, delayUntilEpoch)", "queue.DistributedDelayQueue.Put", "", "a time of package time"},
 		{"DistributedDelayQueue.put(item, delayUntilEpoch, maxWait, unit); putMulti(items, delayUntilEpoch, maxWait, unit)", "queue.DistributedDelayQueue.Put", "", "a context"},
 		{"DistributedDelayQueue.start; close", "queue.DistributedDelayQueue.Consume", "", ""},
 		{"MultiItem.nextItem", "queue.DistributedQueue.Put", "", "a slice"},
@@ -48,6 +48,7 @@ var queue = []Section{
 	}},
 	{Title: "Recipes: queue, what is not here", Rows: []Parity{
 		{"BlockingQueueConsumer.*", "", Needless, "a function that sends to a channel"},
-		{"QueueSharder.*; QueueSharderPolicies.*; QueueAllocator.allocateQueue", "", Needless, "a queue that needs shards needs a broker"},
+		{"QueueSharder.*; QueueSharderPolicies.*; QueueAllocator.allocateQueue; Builder.maxQueues; newQueueThreshold; thresholdCheckMs", "", Needless, "a queue that needs shards needs a broker"},
+		{"ProcessType.*", "", Internal, ""},
 	}},
 }

@@ -40,6 +40,7 @@ const (
 const (
 	LeaderJoin       = "leader-join"       // one client starts a latch, waits until it leads, and closes it
 	LeaderSuccession = "leader-succession" // as drain, with latches, which are closed as soon as they lead
+	Group            = "group"             // as many members as there are waiters join a group, until each knows all
 )
 
 // What a crash is made of. It takes two peers: one that holds the lock, and is then killed,

@@ -100,6 +100,8 @@ public final class BenchPeer {
                 }
             case "queue-consume":
                 return Queues.consume(take(1).get(0), r);
+            case "group":
+                return Groups.join(take(r.clients), threads, r);
             case "drain":
                 return drain(r);
             case "leader-join":

@@ -1,0 +1,239 @@
+package cache
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/recipes/internal/pathtree"
+)
+
+// answered takes over the reply to a request. Its error ends a first load.
+func (r *replica) answered(req *request, call *zkconn.Call) error {
+	r.requests.answered(req)
+	err := call.Err
+	switch {
+	case err == nil:
+	case call.Watch != nil && !(req.verb == check && errors.Is(err, framework.ErrNoNode)):
+		r.notWatched(call.Watch)
+	}
+	switch {
+	case err == nil:
+		err = r.read(req, call)
+		r.rewatch(req)
+		return err
+	case errors.Is(err, framework.ErrNoNode):
+		r.missing(req)
+		return nil
+	case errors.Is(err, framework.ErrConnectionLoss), errors.Is(err, framework.ErrSessionExpired), errors.Is(err, framework.ErrClosed):
+		r.lost = err // it is sent again on the next connection
+		return nil
+	case errors.Is(err, framework.ErrNoAuth):
+		return r.leaveOut(req, err)
+	default:
+		return r.failed(req, err)
+	}
+}
+
+// notWatched forgets a one-shot watch that was not set.
+func (r *replica) notWatched(w *zkconn.Watch) {
+	for _, kind := range []zkconn.WatchKind{zkconn.WatchData, zkconn.WatchChildren} {
+		if key := (watchKey{r.paths.client(w.Path()), kind}); r.watches[key] == w {
+			delete(r.watches, key)
+		}
+	}
+}
+
+// rewatch has a node read again whose one-shot watch has fired since the request was sent: the
+// server has none now.
+func (r *replica) rewatch(req *request) {
+	kind := zkconn.WatchData
+	if req.verb == list {
+		kind = zkconn.WatchChildren
+	}
+	if r.oneShot && r.watches[watchKey{req.path, kind}] == nil && r.tree.Get(req.path) != nil {
+		r.requests.add(req.path, req.verb, req.walk, req.since)
+	}
+}
+
+// read takes over what a node is.
+func (r *replica) read(req *request, call *zkconn.Call) error {
+	r.lost = nil
+	switch res := call.Res.(type) {
+	case *jute.GetDataResponse:
+		return r.setData(req, res)
+	case *jute.StatResponse:
+		r.compareStat(req, &res.Stat)
+	case *jute.GetChildren2Response:
+		r.setChildren(req, res)
+	}
+	return nil
+}
+
+// setData takes over data and Stat.
+func (r *replica) setData(req *request, res *jute.GetDataResponse) error {
+	data, err := res.Data, error(nil)
+	if r.cfg.compressed {
+		if data, err = r.inside.Decompress(req.path, data); err != nil {
+			return r.leaveOut(req, err)
+		}
+	}
+	delete(r.leftOut, req.path)
+	r.requests.finish(req)
+	if req.path != r.paths.root && r.tree.Get(parentOf(req.path)) == nil {
+		return nil // it is found when the parent is listed, if that comes to be known
+	}
+	accept, descend := r.choose(req.path)
+	known := r.tree.Get(req.path)
+	if known != nil && known.Value.stat.Czxid != res.Stat.Czxid {
+		r.delete(req.path)
+		known = nil
+	}
+	fresh := known == nil
+	grown := !fresh && r.childrenChanged(known, &res.Stat)
+	if fresh || known.Value.stat.Mzxid != res.Stat.Mzxid {
+		r.store(req.path, content{res.Stat, data}, accept)
+	}
+	if descend && (r.oneShot && (fresh || req.walk) || fresh && res.Stat.NumChildren > 0 || req.walk && grown) {
+		r.requests.add(req.path, list, req.walk, req.since)
+	}
+	return nil
+}
+
+// smallData is up to which size data is copied from the reply, which is some 90 bytes longer.
+const smallData = 1 << 10
+
+// store puts a node into the tree.
+func (r *replica) store(path string, c content, accept bool) {
+	if r.cfg.dataless {
+		if r.output.keeps() {
+			if r.fresh == nil {
+				r.fresh = map[string][]byte{}
+			}
+			r.fresh[path] = c.data
+		}
+		c.data = nil
+	}
+	switch {
+	case len(c.data) == 0:
+		c.data = nil
+	case len(c.data) < smallData:
+		c.data = slices.Clip(slices.Clone(c.data))
+	}
+	r.changed = true
+	r.touched()
+	r.tree.Put(path, c, accept)
+}
+
+// compareStat compares a node with its Stat, and has read what has changed.
+func (r *replica) compareStat(req *request, stat *jute.Stat) {
+	known := r.tree.Get(req.path)
+	r.requests.finish(req)
+	switch {
+	case known == nil && req.path != r.paths.root:
+		return // deleted since
+	case known == nil, known.Value.stat.Czxid != stat.Czxid, known.Value.stat.Mzxid != stat.Mzxid:
+		r.requests.add(req.path, get, req.walk, req.since)
+		return
+	}
+	if _, descend := r.choose(req.path); descend && r.childrenChanged(known, stat) {
+		r.requests.add(req.path, list, req.walk, req.since)
+	}
+}
+
+// childrenChanged tells whether children may have come or gone since the former connection ended.
+func (r *replica) childrenChanged(known *pathtree.Node[content], stat *jute.Stat) bool {
+	was := &known.Value.stat
+	return stat.Pzxid > r.base || stat.Pzxid < was.Pzxid || stat.Cversion < was.Cversion
+}
+
+// setChildren takes over the names of the children of a node.
+func (r *replica) setChildren(req *request, res *jute.GetChildren2Response) {
+	r.requests.finish(req)
+	known := r.tree.Get(req.path)
+	if known == nil {
+		return
+	}
+	if known.Value.stat.Czxid != res.Stat.Czxid {
+		r.requests.add(req.path, get, req.walk, req.since)
+		return
+	}
+	names := res.Children
+	slices.Sort(names)
+	there := map[string]bool{}
+	var gone []string
+	for child := range known.EveryChild() {
+		if _, ok := slices.BinarySearch(names, child.Name()); ok {
+			there[child.Name()] = true
+		} else {
+			gone = append(gone, child.Path())
+		}
+	}
+	for _, path := range gone {
+		r.delete(path)
+	}
+	if len(there) > 0 {
+		names = slices.DeleteFunc(names, func(name string) bool { return there[name] })
+	}
+	if len(names) > 0 {
+		r.requests.addSource(&source{parent: req.path, names: names, walk: req.walk, since: req.since})
+	}
+}
+
+// missing takes over that there is no node.
+func (r *replica) missing(req *request) {
+	r.lost = nil
+	delete(r.leftOut, req.path)
+	r.requests.finish(req)
+	r.requests.drop(req.path, list)
+	r.delete(req.path)
+	if req.path == r.paths.root && r.oneShot && req.verb == get {
+		r.requests.add(req.path, check, req.walk, req.since) // it sets the watch
+	}
+}
+
+// leaveOut takes over that a node may not be read, or not be understood.
+func (r *replica) leaveOut(req *request, err error) error {
+	r.requests.finish(req)
+	if !r.loaded && req.path == r.paths.root && errors.Is(err, framework.ErrNoAuth) {
+		return &framework.OpError{Op: jute.OpName(opOf(req.verb)), Path: req.path, Attempts: 1, Err: err}
+	}
+	if len(r.leftOut) == 0 {
+		r.warn("a cache leaves out nodes that it cannot read, and what is below them", "first", req.path, "error", err)
+	}
+	r.leftOut[req.path] = struct{}{}
+	r.delete(req.path)
+	return nil
+}
+
+// failed takes over that a read has failed for a reason that may pass.
+func (r *replica) failed(req *request, err error) error {
+	if !r.loaded {
+		return &framework.OpError{Op: jute.OpName(opOf(req.verb)), Path: req.path, Attempts: 1, Err: err}
+	}
+	if r.failSince.IsZero() {
+		r.failSince = time.Now()
+		r.warn("a cache cannot read a node, and goes on trying", "node", req.path, "error", err)
+		r.updateStale()
+	}
+	if r.requests.fail(req) {
+		r.again.Reset(r.pause)
+		r.pause = min(2*r.pause, maxPause)
+	}
+	return nil
+}
+
+// opOf returns the operation of a request.
+func opOf(v verb) jute.Op {
+	switch v {
+	case list:
+		return jute.OpGetChildren2
+	case check:
+		return jute.OpExists
+	default:
+		return jute.OpGetData
+	}
+}

@@ -1,0 +1,71 @@
+package cache
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+)
+
+// awaitPause is how often the server is asked again for a zxid that it has not reached.
+const awaitPause = 200 * time.Millisecond
+
+// Await waits until the cache has every change up to zxid, such as the Mzxid of a Stat that
+// a write returned, or that another process has told. Errors: ctx's, framework.ErrClosed,
+// framework.ErrNotStarted. zxids are comparable within one ensemble: one that the servers never
+// reach is waited for until ctx ends.
+//
+// Java: none.
+func (c *CuratorCache) Await(ctx context.Context, zxid int64) error {
+	if c.current() == nil {
+		return fmt.Errorf("cache: %w", framework.ErrNotStarted)
+	}
+	if ctx == nil {
+		return fmt.Errorf("cache of %s: %w: the context is nil", c.paths.root, framework.ErrInvalidOption)
+	}
+	if err := c.await(ctx, zxid); err != nil {
+		return fmt.Errorf("cache of %s: waiting for zxid 0x%x: %w", c.paths.root, uint64(zxid), err)
+	}
+	return nil
+}
+
+func (c *CuratorCache) await(ctx context.Context, zxid int64) error {
+	if err := c.life.Started(); err != nil {
+		return err
+	}
+	again := time.NewTicker(awaitPause)
+	defer again.Stop()
+	for {
+		now := c.state.Load()
+		if now.Zxid() >= zxid {
+			return nil
+		}
+		if _, err := c.inside.Conn(); err != nil {
+			return err
+		}
+		c.ask(zxid)
+		select {
+		case <-now.next:
+		case <-again.C:
+		case <-c.life.Done():
+			return framework.ErrClosed
+		case <-ctx.Done():
+			return ended(ctx)
+		}
+	}
+}
+
+// ask has the replica find out what the server has, up to zxid.
+func (c *CuratorCache) ask(zxid int64) {
+	for {
+		asked := c.asked.Load()
+		if asked >= zxid || c.asked.CompareAndSwap(asked, zxid) {
+			break
+		}
+	}
+	(*c.wake.Load())()
+}
+
+// takeAsked returns what was asked for since the last call.
+func (c *CuratorCache) takeAsked() int64 { return c.asked.Swap(0) }

@@ -1,0 +1,167 @@
+package cache
+
+import (
+	"iter"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/framework/listen"
+	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/recipes/internal/lifecycle"
+	"github.com/go-curator/curator/recipes/internal/pathtree"
+)
+
+// CuratorCache is a copy of a part of the tree. All methods may be called from several
+// goroutines. After Close it can still be read. A nil CuratorCache, and the zero value, is empty
+// and cannot be started.
+//
+// Java: CuratorCache, TreeCache.
+type CuratorCache struct {
+	client *framework.Client
+	inside recipeapi.Client
+	cfg    config
+	paths  paths
+	life   lifecycle.Lifecycle
+
+	telemetry *telemetry.Cache
+	unmeasure func()   // ends what is measured
+	replica   *replica // of the goroutine that Start has begun
+	listeners listen.Set[Event]
+	state     atomic.Pointer[state]
+	stale     atomic.Pointer[time.Time] // nil while the cache is not stale
+	asked     atomic.Int64              // the zxid that is waited for, see Await
+	wake      atomic.Pointer[func()]    // has the goroutine look at asked
+
+	mu    sync.Mutex
+	views []view // that are told of every version
+	fixed bool   // there may be no more views
+}
+
+// view is told of every version of the contents, by one goroutine.
+type view interface {
+	// change takes a change; hidden is that of a node that does not belong to the contents.
+	change(c pathtree.Change[content], data []byte, hidden bool)
+	// show makes the changes since the last call visible.
+	show()
+}
+
+// state is a version of the contents.
+type state struct {
+	Snapshot
+	loaded bool
+	next   chan struct{} // closed when there is another
+}
+
+// NewCuratorCache returns a cache of the node at path and all that is below it. It does no
+// I/O. The node need not exist. Errors: framework.ErrInvalidPath,
+// framework.ErrInvalidOption, framework.ErrNotStarted for a nil client.
+//
+// Java: CuratorCache.build, TreeCache.
+func NewCuratorCache(client *framework.Client, path string, opts ...Option) (*CuratorCache, error) {
+	return newCache(client, path, wholeTree, opts)
+}
+
+// NewNodeCache returns a cache of the node at path alone. Errors are those of NewCuratorCache.
+//
+// Java: NodeCache, CuratorCache with SINGLE_NODE_CACHE.
+func NewNodeCache(client *framework.Client, path string, opts ...Option) (*CuratorCache, error) {
+	return newCache(client, path, nodeAlone, opts)
+}
+
+// NewPathChildrenCache returns a cache of the children of the node at path, without the
+// node and without what is below the children, of whose changes it takes no notice. Errors are
+// those of NewCuratorCache.
+//
+// Java: PathChildrenCache, TreeCache with a maximal depth.
+func NewPathChildrenCache(client *framework.Client, path string, opts ...Option) (*CuratorCache, error) {
+	return newCache(client, path, childrenOnly, opts)
+}
+
+func newCache(client *framework.Client, path string, s shape, opts []Option) (*CuratorCache, error) {
+	inside := recipeapi.Of(client)
+	full, err := inside.ServerPath(path)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := newConfig(s, opts)
+	if err != nil {
+		return nil, err
+	}
+	c := &CuratorCache{client: client, inside: inside, cfg: cfg, paths: paths{path, full}}
+	c.telemetry = inside.Telemetry().Cache(cfg.name, path, observed{c})
+	c.state.Store(&state{Snapshot: Snapshot{topless: s == childrenOnly}, next: make(chan struct{})})
+	return c, nil
+}
+
+// Snapshot returns the present contents. It costs nothing, whatever the size. It is empty before
+// Start has loaded the cache.
+//
+// Java: none.
+func (c *CuratorCache) Snapshot() Snapshot {
+	if s := c.current(); s != nil {
+		return s.Snapshot
+	}
+	return Snapshot{}
+}
+
+// current returns the present state, nil for a cache that cannot be started.
+func (c *CuratorCache) current() *state {
+	if c == nil {
+		return nil
+	}
+	return c.state.Load()
+}
+
+// Get is Snapshot().Get: the node at path, and whether it is there.
+//
+// Java: get, getCurrentData.
+func (c *CuratorCache) Get(path string) (ChildData, bool) { return c.Snapshot().Get(path) }
+
+// All is Snapshot().All: paths and nodes, every node behind its parent.
+//
+// Java: stream.
+func (c *CuratorCache) All() iter.Seq2[string, ChildData] { return c.Snapshot().All() }
+
+// Children is Snapshot().Children: names and nodes of the children of path.
+//
+// Java: getCurrentChildren, CuratorCacheAccessor.parentPathFilter.
+func (c *CuratorCache) Children(path string) iter.Seq2[string, ChildData] {
+	return c.Snapshot().Children(path)
+}
+
+// Listenable takes listeners, which are told of the same changes one by one; of a load's
+// nodes, then Initialized once. Who is added later is told of later changes only, and who
+// is slow has a line of his own, without bound: see package listen. Use Updates where
+// nothing else is needed.
+//
+// Java: listenable, getListenable.
+func (c *CuratorCache) Listenable() listen.Listenable[Event] {
+	if c == nil {
+		return listen.Listenable[Event]{}
+	}
+	return c.listeners.Listenable()
+}
+
+// Stale tells whether the cache cannot follow the server at present, for want of a
+// connection or because a read is refused, and since when. While it is stale the contents
+// stay as they were. After a reconnect it is over when the cache has been compared with the
+// server. A closed cache is stale; one that is not loaded yet is not.
+//
+// Java: none; TreeCache tells of CONNECTION_SUSPENDED and the like.
+func (c *CuratorCache) Stale() (since time.Time, stale bool) {
+	if c == nil {
+		return time.Time{}, false
+	}
+	if at := c.stale.Load(); at != nil {
+		return *at, true
+	}
+	return time.Time{}, false
+}
+
+// observed is a cache as metrics see it.
+type observed struct{ *CuratorCache }
+
+func (o observed) Len() int { return o.Snapshot().Len() }

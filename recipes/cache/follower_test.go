@@ -1,0 +1,62 @@
+package cache_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/cache"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// TestLaggingFollower has the cache at followers of a real ensemble, one of which lags behind its
+// leader, and moves it between them, while a client of the leader writes. All holds that holds for
+// TestRandomHistories: every exact snapshot is the tree that there was at its zxid.
+func TestLaggingFollower(t *testing.T) {
+	e := curatortest.RealEnsemble(t, 3, curatortest.WithTickTime(suite.Tick))
+	leader := e.Leader()
+	var followers []*curatortest.Member
+	for _, m := range e.Members() {
+		if m != leader {
+			followers = append(followers, m)
+		}
+	}
+	f := &fixture{T: t, root: "/root", other: "/other"}
+	f.writer = curatortest.NewClient(t, leader.ConnectString())
+	f.client = curatortest.NewClient(t, followers[0].ConnectString()+","+followers[1].ConnectString(),
+		framework.WithSessionTimeout(suite.SessionTimeout))
+	if _, err := f.writer.Create().ForPath(t.Context(), f.other); err != nil {
+		t.Fatal(err)
+	}
+	f.make(cache.NewCuratorCache)
+	h, r := newHistory(f), rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		h.step(r)
+	}
+	followers[0].From(leader).Quorum().Delay(100 * time.Millisecond)
+	w := follow(t.Context(), h, func(string) bool { return true })
+	f.start()
+	for range 4 {
+		for range 60 {
+			h.step(r)
+		}
+		heal := e.MemberOf(f.client).Clients(curatortest.Both).Reset()
+		suite.Eventually(t, "the cache to be cut off", func() bool { _, stale := f.cache.Stale(); return stale })
+		h.step(r)
+		suite.Eventually(t, "the cache to be back", func() bool { _, stale := f.cache.Stale(); return !stale })
+		heal()
+	}
+	if err := f.cache.Await(t.Context(), h.last()); err != nil {
+		t.Fatal(err)
+	}
+	suite.Eventually(t, "the slow loop to have caught up", func() bool { return w.caughtUp() })
+	w.check()
+	if err := f.cache.Close(context.WithoutCancel(t.Context())); err != nil {
+		t.Error(err)
+	}
+	w.group.Wait()
+	t.Logf("%d snapshots, %d of them exact", len(w.seen), w.replay.checked)
+}

@@ -1,0 +1,130 @@
+package cache_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/cache"
+)
+
+// A selector decides which nodes are in the cache and which are read; those that lead to a node
+// which is in the cache are, too.
+func TestSelector(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		f := newFixture(t, b)
+		f.write("a=1 a/x=2 a/secret/x=3 b/c=4 b/c/x=5 d=6")
+		f.make(cache.NewCuratorCache, cache.WithSelector(func(path string) (accept, descend bool) {
+			return strings.HasSuffix(path, "x"), !strings.HasSuffix(path, "secret")
+		}))
+		var told []string
+		f.cache.Listenable().Add(func(_ context.Context, e cache.Event) { told = append(told, f.record(e)) })
+		reads := f.sent(f.start)
+		f.has("= a=1 a/x=2 b= b/c=4 b/c/x=5")
+		if reads["getData"] != 7 { // not what is below secret, nor secret itself
+			t.Errorf("%v", reads)
+		}
+		told = nil
+		f.write("d/x=7")
+		settle()
+		f.write("a/secret/y=8 -b/c/x -d/x")
+		settle()
+		f.has("= a=1 a/x=2")
+		if want := []string{"+d=6", "+d/x=7", "-b/c/x=5", "-b/c=4", "-b=", "-d/x=7", "-d=6"}; !slices.Equal(told, want) {
+			t.Errorf("told %q, want %q", told, want)
+		}
+	})
+}
+
+// Without data the cache notices every change; listeners and typed views are given the data.
+func TestWithoutData(t *testing.T) {
+	virtual(t, cache.NewCuratorCache, func(f *fixture) {
+		var told []string
+		f.cache.Listenable().Add(func(_ context.Context, e cache.Event) { told = append(told, f.record(e)) })
+		f.start()
+		f.write("a=5")
+		settle()
+		f.has("= a= a/b= a/b/c= d=")
+		if want := []string{"+=", "+a=1", "+a/b=2", "+a/b/c=3", "+d=4", "!", "a=>5"}; !slices.Equal(told, want) {
+			t.Errorf("told %q, want %q", told, want)
+		}
+		if node, _ := f.cache.Get(f.path("a")); node.Stat.DataLength != 1 || node.Stat.Version != 1 {
+			t.Errorf("the Stat is %+v", node.Stat)
+		}
+	}, cache.WithoutData())
+}
+
+// Compressed data is decompressed, and a node with other data is left out until it has some.
+func TestCompressedData(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		var log syncBuffer
+		f := newFixture(t, b, framework.WithLogger(log.logger()))
+		compressed := func(name, data string) {
+			t.Helper()
+			_, err := f.writer.Create().OrSetData().CreatingParentsIfNeeded().Compressed().WithData([]byte(data)).ForPath(t.Context(), f.path(name))
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		compressed("", "root")
+		compressed("a", "1")
+		compressed("a/b", "2")
+		f.write("c=plain")
+		f.make(cache.NewCuratorCache, cache.WithCompressedData())
+		f.start()
+		f.has("=root a=1 a/b=2")
+		f.write("a=plain")
+		f.eventually("=root")
+		compressed("a", "3")
+		compressed("c", "4")
+		f.eventually("=root a=3 a/b=2 c=4")
+		if n := strings.Count(log.String(), "leaves out nodes"); n != 1 {
+			t.Errorf("told %d times in the log: %s", n, log.String())
+		}
+	})
+}
+
+// Options that make no sense are refused by the constructors, and so are paths and clients.
+func TestRefused(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		client, _ := b.Client(t)
+		for name, c := range map[string]struct {
+			client *framework.Client
+			path   string
+			opt    cache.Option
+			want   error
+			text   string
+		}{
+			"nil client":   {nil, "/a", nil, framework.ErrNotStarted, ""},
+			"path":         {client, "a", cache.WithoutData(), framework.ErrInvalidPath, `"a"`},
+			"no path":      {client, "", cache.WithoutData(), framework.ErrInvalidPath, ""},
+			"nil option":   {client, "/a", nil, framework.ErrInvalidOption, "option 1 of a cache: the option is nil"},
+			"lag":          {client, "/a", cache.WithMaxLag(-time.Second), framework.ErrInvalidOption, "WithMaxLag(-1s)"},
+			"selector":     {client, "/a", cache.WithSelector(nil), framework.ErrInvalidOption, "WithSelector"},
+			"no name":      {client, "/a", cache.WithName(""), framework.ErrInvalidOption, "WithName"},
+			"long name":    {client, "/a", cache.WithName(strings.Repeat("x", 129)), framework.ErrInvalidOption, "WithName"},
+			"name of many": {client, "/a", cache.WithName("a\nb"), framework.ErrInvalidOption, "WithName"},
+		} {
+			for _, make := range []kind{cache.NewCuratorCache, cache.NewNodeCache, cache.NewPathChildrenCache} {
+				if _, err := make(c.client, c.path, c.opt); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		}
+		if _, err := cache.NewTyped(nil, number); !errors.Is(err, framework.ErrInvalidOption) {
+			t.Error(err)
+		}
+		c, err := cache.NewNodeCache(client, "/a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := cache.NewTyped[int](c, nil); !errors.Is(err, framework.ErrInvalidOption) {
+			t.Error(err)
+		}
+	})
+}

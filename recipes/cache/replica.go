@@ -1,0 +1,160 @@
+package cache
+
+import (
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/recipes/internal/mailbox"
+	"github.com/go-curator/curator/recipes/internal/pathtree"
+)
+
+// After a read that has failed the cache tries again, with longer and longer pauses.
+const (
+	firstPause = 100 * time.Millisecond
+	maxPause   = 5 * time.Second
+)
+
+// replica follows the nodes of one cache. One goroutine has it: that of Start at first, the
+// cache's own then.
+//
+// A node is in one of these states. Known: what the tree has of it is what its last reply has
+// said, and no event has come since. Wanted: there is a request for it, because it may have
+// changed; the reply that comes behind the last event shows all changes, however early the request
+// was sent. Left out: it may not be read, or the selector does not want it. Everything else does
+// not exist at the server.
+type replica struct {
+	cfg    *config
+	client *framework.Client
+	inside recipeapi.Client
+	conn   *zkconn.Conn
+	box    *mailbox.Box
+	paths  paths
+	output output
+
+	sub     *zkconn.Subscription       // nil with one-shot watches
+	watches map[watchKey]*zkconn.Watch // the one-shot watches that are set; nil with a persistent watch
+
+	tree     *pathtree.Tree[content]
+	fresh    map[string][]byte   // with WithoutData: the data that was read since the last version was shown
+	leftOut  map[string]struct{} // nodes that may not be read
+	requests requests
+	last     int64 // the zxid of the last reply
+	base     int64 // up to this zxid the children of all nodes in the tree are known; see restart
+	oneShot  bool  // the server has no persistent watches
+
+	connected bool
+	loaded    bool  // a version was shown
+	lost      error // why the last read got no answer; nil if it got one
+	replies   int   // how many there were
+	probes    int   // in flight
+	shown     version
+
+	changed   bool      // the tree is not what was shown
+	heldSince time.Time // when changes began to be held back; zero if there are none
+	lag       *time.Timer
+
+	again     *time.Timer // for what has failed
+	pause     time.Duration
+	cutSince  time.Time // when the connection was lost; zero if the tree has been compared since
+	failSince time.Time // when a read began to fail for another reason; zero if none does
+}
+
+// output takes what a replica has to tell. Its functions are called by the replica's goroutine.
+type output struct {
+	show  func(v version)
+	stale func(since time.Time) // zero when it is over
+	asked func() (zxid int64)   // returns what somebody waits for since it was called last, 0 for nobody
+	keeps func() bool           // whether fresh is of use to anybody
+}
+
+// version is the tree at one moment.
+type version struct {
+	root  *pathtree.Node[content]
+	zxid  int64
+	exact bool
+	fresh map[string][]byte
+}
+
+type watchKey struct {
+	path string // the client's
+	kind zkconn.WatchKind
+}
+
+func newReplica(cfg *config, client *framework.Client, paths paths, out output) *replica {
+	r := &replica{
+		cfg: cfg, client: client, inside: recipeapi.Of(client), paths: paths, output: out,
+		tree: pathtree.New[content](paths.root), leftOut: map[string]struct{}{}, requests: newRequests(),
+		lag: time.NewTimer(time.Hour), again: time.NewTimer(time.Hour), pause: firstPause,
+	}
+	r.lag.Stop()
+	r.again.Stop()
+	return r
+}
+
+// choose is config.choose.
+func (r *replica) choose(path string) (accept, descend bool) {
+	return r.cfg.choose(path, path == r.paths.root)
+}
+
+// wants tells whether a node is to be read whose parent is in the tree.
+func (r *replica) wants(path string) bool {
+	accept, descend := r.choose(path)
+	return accept || descend
+}
+
+// touched takes note that something may have changed, which is held back for a while.
+func (r *replica) touched() {
+	if r.heldSince.IsZero() {
+		r.heldSince = time.Now()
+		r.lag.Reset(r.cfg.maxLag)
+	}
+}
+
+// delete takes a node out of the tree, with what is below it.
+func (r *replica) delete(path string) {
+	deleted := r.tree.Delete(path)
+	if deleted == nil {
+		return
+	}
+	r.changed = true
+	r.touched()
+	if r.watches == nil {
+		return
+	}
+	for n := range deleted.Every() {
+		r.unwatch(n.Path())
+	}
+}
+
+// unwatch gives back the one-shot watches of a node.
+func (r *replica) unwatch(path string) {
+	for _, kind := range []zkconn.WatchKind{zkconn.WatchData, zkconn.WatchChildren} {
+		key := watchKey{path, kind}
+		if w := r.watches[key]; w != nil {
+			r.conn.Unwatch(w)
+			delete(r.watches, key)
+		}
+	}
+}
+
+// updateStale tells since when the cache cannot follow the server.
+func (r *replica) updateStale() {
+	since := r.cutSince
+	if since.IsZero() || !r.failSince.IsZero() && r.failSince.Before(since) {
+		since = r.failSince
+	}
+	r.output.stale(since)
+}
+
+// log has a line logged.
+func (r *replica) warn(text string, args ...any) {
+	args = append([]any{"path", r.paths.root}, args...)
+	r.inside.Log(func() { r.client.Logger().Warn(text, args...) })
+}
+
+func (r *replica) info(text string, args ...any) {
+	args = append([]any{"path", r.paths.root}, args...)
+	r.inside.Log(func() { r.client.Logger().Info(text, args...) })
+}

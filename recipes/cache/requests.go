@@ -1,0 +1,263 @@
+package cache
+
+import (
+	"container/heap"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/go-curator/curator/recipes/internal/pathtree"
+)
+
+// window is how much may be in flight: about as many reads of small nodes. More would only wait
+// at the server, and in the memory of both.
+const window = 256
+
+// verb is what a request asks of a node.
+type verb int8
+
+const (
+	get   verb = iota + 1 // the data
+	check                 // the Stat alone
+	list                  // the names of the children
+)
+
+// request is a read that is to be made, or under way. While there is one, what the cache has of
+// the node may be behind.
+type request struct {
+	path   string // the client's
+	verb   verb
+	walk   bool  // part of a load: the children are to be compared, too
+	since  int64 // up to this zxid what the cache has of the node is right
+	weight int64 // how much of the window it takes; 0 while it is not sent
+	stage  stage
+}
+
+// stage is how far a request is.
+type stage int8
+
+const (
+	wanted  stage = iota // to be sent, or in flight
+	failing              // it has failed, and is tried again
+	done                 // forgotten
+)
+
+// requestKey finds a request. get and check are not made at once.
+type requestKey struct {
+	path string
+	list bool
+}
+
+func (r *request) key() requestKey { return requestKey{r.path, r.verb == list} }
+
+// source is nodes that are to be read, one after the other, whose requests are made when they
+// are sent: there may be very many.
+type source struct {
+	parent string                    // the client's path of the node that names are the children of
+	names  []string                  // either these, which are not known
+	nodes  []*pathtree.Node[content] // or these, which are compared; parent is "" then
+	walk   bool
+	since  int64
+}
+
+// next returns the path of the next node, and false at the end.
+func (s *source) next() (path string, ok bool) {
+	switch {
+	case len(s.nodes) > 0:
+		path, s.nodes = s.nodes[0].Path(), s.nodes[1:]
+		return path, true
+	case len(s.names) > 0:
+		path, s.names = join(s.parent, s.names[0]), s.names[1:]
+		return path, true
+	default:
+		return "", false
+	}
+}
+
+// requests is all that is to be read and what is being read.
+type requests struct {
+	window  *semaphore.Weighted
+	all     map[requestKey]*request
+	ready   []*request // to be sent, in this order
+	failed  []*request // to be sent again after a pause
+	failing int        // the requests that have failed, also those that are being tried again
+	sources []*source  // behind the others, the last one first
+	walking int        // the requests and sources that are part of a load
+	oldest  bySince
+}
+
+func newRequests() requests {
+	return requests{window: semaphore.NewWeighted(window), all: map[requestKey]*request{}}
+}
+
+// idle tells whether nothing is to be read.
+func (q *requests) idle() bool { return len(q.all) == 0 && len(q.sources) == 0 }
+
+// get returns the request for a node, nil if there is none.
+func (q *requests) get(path string, v verb) *request {
+	return q.all[requestKey{path, v == list}]
+}
+
+// make makes a request, unless there is one. It is not ready yet.
+func (q *requests) make(path string, v verb, walk bool, since int64) (r *request, fresh bool) {
+	if r := q.get(path, v); r != nil {
+		q.mark(r, walk)
+		return r, false
+	}
+	r = &request{path: path, verb: v, since: since}
+	q.all[r.key()] = r
+	if q.mark(r, walk); !walk {
+		heap.Push(&q.oldest, r)
+	}
+	return r, true
+}
+
+// add makes a request to be sent, unless there is one: its reply will show what this one would.
+func (q *requests) add(path string, v verb, walk bool, since int64) {
+	if r, fresh := q.make(path, v, walk, since); fresh {
+		q.ready = append(q.ready, r)
+	}
+}
+
+// mark makes a request part of a load.
+func (q *requests) mark(r *request, walk bool) {
+	if walk && !r.walk {
+		r.walk = true
+		q.walking++
+	}
+}
+
+// finish forgets a request.
+func (q *requests) finish(r *request) {
+	switch r.stage {
+	case done:
+		return
+	case failing:
+		q.failing--
+	}
+	r.stage = done
+	delete(q.all, r.key())
+	if r.walk {
+		q.walking--
+	}
+	for len(q.oldest) > 0 && q.oldest[0].stage == done {
+		heap.Pop(&q.oldest)
+	}
+}
+
+// drop forgets the request for a node unless it is under way.
+func (q *requests) drop(path string, v verb) {
+	if r := q.get(path, v); r != nil && r.weight == 0 {
+		q.finish(r)
+	}
+}
+
+// answered takes note that a request is not in flight any more.
+func (q *requests) answered(r *request) {
+	q.window.Release(r.weight)
+	r.weight = 0
+}
+
+// addSource has nodes read.
+func (q *requests) addSource(s *source) {
+	if s.walk {
+		q.walking++
+	}
+	q.sources = append(q.sources, s)
+}
+
+// source returns the source to go on with, nil if there is none.
+func (q *requests) source() *source {
+	if len(q.sources) == 0 {
+		return nil
+	}
+	return q.sources[len(q.sources)-1]
+}
+
+// dropSource forgets that source.
+func (q *requests) dropSource() {
+	last := len(q.sources) - 1
+	if q.sources[last].walk {
+		q.walking--
+	}
+	q.sources[last] = nil
+	q.sources = q.sources[:last]
+}
+
+// first returns the first request that is ready, nil if there is none.
+func (q *requests) first() *request {
+	for len(q.ready) > 0 {
+		if r := q.ready[0]; r.stage != done {
+			return r
+		}
+		q.shift()
+	}
+	q.ready = nil
+	return nil
+}
+
+// shift takes the first request off those that are ready.
+func (q *requests) shift() {
+	q.ready[0] = nil
+	q.ready = q.ready[1:]
+}
+
+// restart makes everything part of a load that is to be read, and what is not in flight ready.
+// Everything that was in flight has failed with its connection.
+func (q *requests) restart() {
+	q.ready, q.failed = nil, nil
+	for _, r := range q.all {
+		q.mark(r, true)
+		if r.weight == 0 {
+			q.ready = append(q.ready, r)
+		}
+	}
+	for _, s := range q.sources {
+		if !s.walk {
+			s.walk = true
+			q.walking++
+		}
+	}
+}
+
+// fail has a request sent again after a pause. It tells whether the pause begins.
+func (q *requests) fail(r *request) (first bool) {
+	if r.stage != failing {
+		r.stage = failing
+		q.failing++
+	}
+	q.failed = append(q.failed, r)
+	return len(q.failed) == 1
+}
+
+// retry makes ready what has failed.
+func (q *requests) retry() {
+	q.ready = append(q.ready, q.failed...)
+	q.failed = nil
+}
+
+// since returns the zxid up to which everything has been read; current if nothing is to be read.
+// It is not for loads.
+func (q *requests) since(current int64) int64 {
+	if len(q.oldest) > 0 {
+		current = min(current, q.oldest[0].since)
+	}
+	for _, s := range q.sources {
+		current = min(current, s.since)
+	}
+	return current
+}
+
+// bySince is a heap of requests that are no part of a load.
+type bySince []*request
+
+func (h bySince) Len() int           { return len(h) }
+func (h bySince) Less(i, j int) bool { return h[i].since < h[j].since }
+func (h bySince) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *bySince) Push(r any)        { *h = append(*h, r.(*request)) }
+func (h *bySince) Pop() any {
+	last := len(*h) - 1
+	r := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	return r
+}

@@ -1,0 +1,193 @@
+package cache
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/recipes/internal/lifecycle"
+	"github.com/go-curator/curator/recipes/internal/mailbox"
+)
+
+// maxCuts is how many connections may end in a first load before a single read was answered.
+const maxCuts = 5
+
+// begin sets the watch and reads everything.
+func (r *replica) begin(ctx context.Context) (err error) {
+	if r.conn, err = r.inside.Conn(); err != nil {
+		return &framework.OpError{Op: "addWatch", Path: r.paths.root, Err: err}
+	}
+	r.box, r.connected = mailbox.New(r.conn)
+	if err = r.subscribe(ctx); err == nil {
+		err = r.load(ctx)
+	}
+	if err != nil {
+		cleanUp, cancel := lifecycle.CleanUp(ctx)
+		defer cancel()
+		r.end(cleanUp)
+	}
+	return err
+}
+
+// subscribe sets the persistent watch, if the server has such.
+func (r *replica) subscribe(ctx context.Context) error {
+	sub := r.box.Subscription(r.paths.full, r.cfg.shape != nodeAlone)
+	err := r.inside.Retry(ctx, "addWatch", r.paths.root, func(ctx context.Context, conn *zkconn.Conn) error {
+		return conn.Subscribe(ctx, sub)
+	})
+	switch {
+	case err == nil:
+		r.sub = sub
+	case errors.Is(err, framework.ErrUnimplemented):
+		r.oneShot, r.watches, err = true, map[watchKey]*zkconn.Watch{}, nil
+		r.warn("the server has no persistent watches, since it is older than ZooKeeper 3.6: a cache sets watches on every node")
+	}
+	return err
+}
+
+// load reads everything for the first time, over several connections if it must.
+func (r *replica) load(ctx context.Context) error {
+	r.requests.add(r.paths.root, get, true, 0)
+	for cuts := 1; ; cuts++ {
+		before := r.replies
+		err := r.run(ctx, func() bool { return r.loaded || r.lost != nil || !r.connected })
+		if err != nil || r.loaded {
+			return err
+		}
+		if r.replies > before {
+			cuts = 0
+		}
+		if cuts == maxCuts {
+			return &framework.OpError{Op: "getData", Path: r.paths.root, Attempts: cuts, Err: cmp.Or(r.lost, framework.ErrConnectionLoss)}
+		}
+		r.lost = nil
+		if err := r.reach(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// reach waits for a connection, for as long as the client's retry policy wants.
+func (r *replica) reach(ctx context.Context) error {
+	return r.inside.Retry(ctx, "exists", r.paths.root, func(ctx context.Context, conn *zkconn.Conn) error {
+		return conn.Do(ctx, 0, &zkconn.Call{
+			Op: jute.OpExists, Req: &jute.PathWatchRequest{Path: r.paths.full}, Res: &jute.StatResponse{},
+		})
+	})
+}
+
+// run takes messages until one of them, or nothing to do any more, satisfies until, or ctx ends.
+// It returns the error of a first load.
+func (r *replica) run(ctx context.Context, until func() bool) error {
+	var messages []mailbox.Message
+	for {
+		messages = r.box.Take(messages)
+		for i := range messages {
+			if err := r.take(&messages[i]); err != nil {
+				return err
+			}
+		}
+		r.advance()
+		if until() {
+			return nil
+		}
+		select {
+		case <-r.box.C():
+		case <-r.lag.C:
+			r.showOverdue()
+		case <-r.again.C:
+			r.requests.retry()
+		case <-ctx.Done():
+			return ended(ctx)
+		}
+	}
+}
+
+// take takes one message over.
+func (r *replica) take(m *mailbox.Message) (err error) {
+	switch m.Kind {
+	case mailbox.Event:
+		r.event(m.Event)
+	case mailbox.Reply:
+		err = r.reply(m)
+	case mailbox.Suspended, mailbox.Closed:
+		r.suspended()
+	case mailbox.Connected:
+		r.restart()
+	}
+	if err == nil {
+		r.showOverdue()
+	}
+	return err
+}
+
+// ended returns why ctx has ended.
+func ended(ctx context.Context) error {
+	if cause := context.Cause(ctx); cause != ctx.Err() {
+		return fmt.Errorf("%w: %w", ctx.Err(), cause)
+	}
+	return ctx.Err()
+}
+
+// reply takes one reply over.
+func (r *replica) reply(m *mailbox.Message) error {
+	if _, ok := m.Tag.(syncing); ok {
+		return nil // its zxid is that of no read
+	}
+	answered := m.Call.Zxid > 0
+	if answered {
+		r.replied(m.Call.Zxid)
+	}
+	switch tag := m.Tag.(type) {
+	case *request:
+		if err := r.answered(tag, m.Call); err != nil {
+			return err
+		}
+	case probe:
+		r.probes = max(r.probes-1, 0)
+	}
+	if answered {
+		r.showExact()
+	}
+	return nil
+}
+
+// advance sends what is to be sent.
+func (r *replica) advance() {
+	if !r.failSince.IsZero() && r.requests.failing == 0 {
+		r.info("a cache can read its nodes again", "failed for", time.Since(r.failSince))
+		r.failSince, r.pause = time.Time{}, firstPause
+		r.updateStale()
+	}
+	if !r.connected {
+		return
+	}
+	r.pump()
+	asked := r.output.asked()
+	if asked > r.conn.LastZxid() {
+		r.sync()
+	}
+	settled := r.requests.idle() && r.loaded && (r.changed || !r.shown.exact && !r.oneShot)
+	if asked > r.last || settled && r.probes == 0 {
+		r.probe()
+	}
+}
+
+// end gives the watches back. That the server has none any more is confirmed unless ctx ends, or
+// the connection does, with which they go.
+func (r *replica) end(ctx context.Context) {
+	if r.sub != nil {
+		_ = r.conn.Unsubscribe(ctx, r.sub)
+	}
+	for _, w := range r.watches {
+		r.conn.Unwatch(w)
+	}
+	r.box.Close()
+	r.lag.Stop()
+	r.again.Stop()
+}

@@ -1,0 +1,52 @@
+package cache
+
+import "time"
+
+// A version is exact when it is shown at a reply while nothing is to be read: the reply comes
+// behind the events of all changes up to its zxid and ahead of those of all later ones, and since
+// nothing is to be read, the last reply about each changed node came behind its last event. An
+// event alone is no such moment, because the next event may be of the same transaction.
+
+// showExact shows the tree, if it is the one that the server had at the reply which was just taken
+// over.
+func (r *replica) showExact() {
+	if !r.requests.idle() {
+		return
+	}
+	exact := !r.oneShot
+	if r.changed || r.last > r.shown.zxid || exact && !r.shown.exact || !r.cutSince.IsZero() || !r.loaded {
+		r.show(r.last, exact)
+	}
+}
+
+// minHold is how soon a load is looked at again.
+const minHold = 10 * time.Millisecond
+
+// showOverdue shows the tree as it is, if changes have been held back for the maximal lag. A load
+// is waited for, and for as long again for an exact version after it.
+func (r *replica) showOverdue() {
+	switch {
+	case r.heldSince.IsZero() || time.Since(r.heldSince) < r.cfg.maxLag:
+	case r.requests.walking > 0:
+		r.heldSince = time.Now()
+		r.lag.Reset(max(r.cfg.maxLag, minHold))
+	case r.changed || !r.loaded:
+		r.show(max(r.requests.since(r.last), r.shown.zxid), false)
+	}
+}
+
+// show shows the tree.
+func (r *replica) show(zxid int64, exact bool) {
+	if r.connected && !r.cutSince.IsZero() {
+		r.cutSince = time.Time{}
+		r.updateStale()
+	}
+	r.shown = version{r.tree.Publish(), zxid, exact, r.fresh}
+	r.changed, r.fresh, r.loaded = false, nil, true
+	r.heldSince = time.Time{}
+	r.lag.Stop()
+	if !r.requests.idle() {
+		r.touched()
+	}
+	r.output.show(r.shown)
+}

@@ -1,0 +1,132 @@
+package cache
+
+import (
+	"iter"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/recipes/internal/pathtree"
+)
+
+// ChildData is a node in a cache. Its data is the cache's own, and must not be changed.
+//
+// Data and Stat come from one read, which followed the last change of the node's data. Changes
+// of its children and of its ACL are not followed: Pzxid, Cversion, NumChildren and Aversion
+// are those of that read.
+//
+// Java: ChildData.
+type ChildData struct {
+	Path string
+	Stat framework.Stat
+	Data []byte // nil with WithoutData, and without data
+}
+
+// content is what a cache keeps of a node.
+type content struct {
+	stat jute.Stat
+	data []byte
+}
+
+// compare tells how two versions of a node differ.
+func compare(from, to *content) pathtree.Difference {
+	switch {
+	case from.stat.Czxid != to.stat.Czxid:
+		return pathtree.Recreated
+	case from.stat.Mzxid != to.stat.Mzxid:
+		return pathtree.Changed
+	default:
+		return pathtree.Same
+	}
+}
+
+// childData returns a node for the user.
+func childData(n *pathtree.Node[content]) ChildData {
+	return ChildData{Path: n.Path(), Stat: userStat(&n.Value.stat), Data: n.Value.data}
+}
+
+func userStat(s *jute.Stat) framework.Stat {
+	return framework.Stat{
+		Czxid: s.Czxid, Mzxid: s.Mzxid, Pzxid: s.Pzxid,
+		Ctime: time.UnixMilli(s.Ctime), Mtime: time.UnixMilli(s.Mtime),
+		Version: s.Version, Cversion: s.Cversion, Aversion: s.Aversion,
+		EphemeralOwner: s.EphemeralOwner, DataLength: s.DataLength, NumChildren: s.NumChildren,
+	}
+}
+
+// Snapshot is a cache's contents at one moment. It does not change. The zero value is empty.
+//
+// Java: none.
+type Snapshot struct {
+	root    *pathtree.Node[content] // nil for none
+	zxid    int64
+	exact   bool
+	topless bool // the root does not belong to the contents, its children do
+}
+
+// node returns the node at path, nil if there is none to be seen.
+func (s Snapshot) node(path string) *pathtree.Node[content] {
+	n := s.root.Find(path)
+	if n == nil || !n.Shown() || s.topless && n == s.root {
+		return nil
+	}
+	return n
+}
+
+// Get returns the node at path, and whether it is there. It allocates nothing and takes no lock.
+func (s Snapshot) Get(path string) (ChildData, bool) {
+	n := s.node(path)
+	if n == nil {
+		return ChildData{}, false
+	}
+	return childData(n), true
+}
+
+// Len returns the number of nodes.
+//
+// Java: size.
+func (s Snapshot) Len() int {
+	n := s.root.Len()
+	if s.topless && n > 0 {
+		n--
+	}
+	return n
+}
+
+// All iterates over paths and nodes, every node behind its parent and otherwise in the
+// order of their names.
+//
+// Java: stream.
+func (s Snapshot) All() iter.Seq2[string, ChildData] {
+	return func(yield func(string, ChildData) bool) {
+		for n := range s.root.All() {
+			if !(s.topless && n == s.root) && !yield(n.Path(), childData(n)) {
+				return
+			}
+		}
+	}
+}
+
+// Children iterates over the names and nodes of the children of path, in the order of
+// their names; there are none if it is not in the cache. The node of NewPathChildrenCache has
+// children although it is not in the cache itself.
+//
+// Java: getCurrentChildren.
+func (s Snapshot) Children(path string) iter.Seq2[string, ChildData] {
+	return func(yield func(string, ChildData) bool) {
+		for n := range s.root.Find(path).Children() {
+			if !yield(n.Name(), childData(n)) {
+				return
+			}
+		}
+	}
+}
+
+// Zxid returns a zxid up to which every change is in the snapshot. It rises from snapshot
+// to snapshot, unless the servers lose their data; it is zero before the cache is loaded.
+func (s Snapshot) Zxid() int64 { return s.zxid }
+
+// Exact tells whether no later change is in the snapshot, so that it is the tree that the
+// server had at Zxid. It is false only after WithMaxLag has passed, while changes come in
+// without a pause; and always with servers that have no persistent watches.
+func (s Snapshot) Exact() bool { return s.exact }

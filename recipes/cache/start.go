@@ -1,0 +1,107 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/recipes/internal/lifecycle"
+)
+
+var _ framework.Component = (*CuratorCache)(nil)
+
+// Start sets the watch and reads everything: when it returns nil the cache is loaded. ctx bounds
+// that. See framework.Component; a program that must not wait calls it on a goroutine and takes
+// the cache for empty meanwhile.
+//
+// A missing node is no error, nor are nodes below it that may not be read. Errors, with which
+// nothing has begun: framework.ErrNoAuth if the node itself may not be read;
+// framework.ErrTooLarge, with its path, if a node has more children than one reply can carry, see
+// framework.WithMaxReply; framework.ErrConnectionLoss when the client's retry policy has given
+// up; framework.ErrAlreadyStarted, framework.ErrClosed, framework.ErrNotStarted for a client that
+// is not started; ctx's. An error of a read has the path in an *framework.OpError.
+//
+// Java: start, and the event initialized.
+func (c *CuratorCache) Start(ctx context.Context) error {
+	if c == nil || c.client == nil {
+		return fmt.Errorf("cache: %w", framework.ErrNotStarted)
+	}
+	if err := c.life.Start(ctx, c.load, c.follow); err != nil {
+		return fmt.Errorf("cache of %s: %w", c.paths.root, err)
+	}
+	return nil
+}
+
+// load is the first part of the cache's work.
+func (c *CuratorCache) load(ctx context.Context) (err error) {
+	c.fix(true)
+	ctx, end := c.telemetry.Load(ctx)
+	defer func() {
+		if err != nil {
+			c.fix(false)
+			c.stale.Store(nil)
+		}
+		end(c.Snapshot().Len(), err)
+	}()
+	r := newReplica(&c.cfg, c.client, c.paths, output{show: c.show, stale: c.setStale, asked: c.takeAsked, keeps: c.keeps})
+	if err := r.begin(ctx); err != nil {
+		return err
+	}
+	c.replica, c.unmeasure = r, c.telemetry.Follow()
+	wake := r.box.Wake
+	c.wake.Store(&wake)
+	return nil
+}
+
+// fix takes note whether there may be no more views.
+func (c *CuratorCache) fix(fixed bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fixed = fixed
+}
+
+// follow is the rest of it.
+func (c *CuratorCache) follow(ctx context.Context) {
+	_ = c.replica.run(ctx, func() bool { return false }) // the end of ctx is not an error
+}
+
+// Close removes the watch, ends Updates and the listeners, and joins every goroutine; the contents
+// stay as they are, and are Stale. It is idempotent, allowed before Start, and works although ctx
+// has ended: it then waits a second at most. Its error says that listeners are still running.
+//
+// Java: close, with DO_NOT_CLEAR_ON_CLOSE.
+func (c *CuratorCache) Close(ctx context.Context) error {
+	if c == nil || c.client == nil {
+		return nil
+	}
+	err := c.life.Close(ctx, c.end)
+	if ctx != nil {
+		cleanUp, cancel := lifecycle.CleanUp(ctx)
+		defer cancel()
+		err = errors.Join(err, c.listeners.Close(cleanUp))
+	}
+	if err != nil {
+		return fmt.Errorf("cache of %s: %w", c.paths.root, err)
+	}
+	return nil
+}
+
+// end undoes what load has done. The goroutine has ended.
+func (c *CuratorCache) end(ctx context.Context) error {
+	c.unmeasure()
+	c.replica.end(ctx)
+	if c.stale.Load() == nil {
+		c.setStale(time.Now())
+	}
+	return nil
+}
+
+func (c *CuratorCache) setStale(since time.Time) {
+	if since.IsZero() {
+		c.stale.Store(nil)
+	} else {
+		c.stale.Store(&since)
+	}
+}

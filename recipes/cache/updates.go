@@ -1,0 +1,67 @@
+package cache
+
+import (
+	"context"
+	"iter"
+)
+
+// states yields the state of the cache once it is loaded and whenever it has changed, the newest
+// each time, until ctx ends or the cache is closed.
+func (c *CuratorCache) states(ctx context.Context) iter.Seq[*state] {
+	return func(yield func(*state) bool) {
+		if c.current() == nil || ctx == nil {
+			return
+		}
+		done := c.life.Done()
+		for {
+			now := c.state.Load()
+			select {
+			case <-done:
+				return
+			case <-ctx.Done():
+				return
+			default:
+			}
+			if now.loaded && !yield(now) {
+				return
+			}
+			select {
+			case <-now.next:
+			case <-done:
+				return
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// Updates iterates over the contents: at once over what there is, as an Update whose events
+// are all NodeCreated, then over what changes, until ctx ends or the cache is closed.
+// Before Start has loaded the cache the first Update comes with the load.
+//
+// Nothing is missed between one Update and the next, and nothing waits in line: a loop body
+// that takes long gets all that has changed meanwhile as one Update, with one event for a
+// node that changed often. It never holds up the cache or another loop. A node that was created
+// and deleted meanwhile is not told of. The first Update may have no events; later ones have.
+//
+// Java: none.
+func (c *CuratorCache) Updates(ctx context.Context) iter.Seq[Update] {
+	return func(yield func(Update) bool) {
+		var last *state
+		for now := range c.states(ctx) {
+			var before Snapshot
+			if last != nil {
+				before = last.Snapshot
+			}
+			events := now.since(before)
+			if last != nil && len(events) == 0 {
+				continue
+			}
+			last = now
+			if !yield(Update{now.Snapshot, events}) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package nodes
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/framework/paths"
+	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/recipes/internal/lifecycle"
+)
+
+// GroupMember registers this process in a group, and knows the other members. To know them
+// without being one, follow the children of the group's path. A nil GroupMember and the zero
+// value are in no group, and cannot be started.
+//
+// What is known of the others may be behind, by a round trip as a rule, and by as long as there is
+// no connection. A member that was killed stays until its session ends.
+//
+// Java: GroupMember, with which it shares groups.
+type GroupMember struct {
+	life    lifecycle.Lifecycle
+	id      string
+	node    *PersistentNode
+	members *members
+	joined  atomic.Bool
+}
+
+var _ framework.Component = (*GroupMember)(nil)
+
+// NewGroupMember returns a member of the group at path. id is the name of its node, and must not
+// be that of another member: two members with one id share a node. A nil payload is the client's
+// default data, as in Java. It does no I/O. Of the options, WithName, WithACL and WithoutParents
+// fit.
+//
+// Errors: framework.ErrInvalidPath for a path, or for an id that cannot be the name of a node;
+// framework.ErrInvalidOption; framework.ErrNotStarted for a nil client.
+//
+// Java: GroupMember.
+func NewGroupMember(client *framework.Client, path, id string, payload []byte, opts ...Option) (*GroupMember, error) {
+	cfg, err := newConfig(opts)
+	if err == nil && (cfg.protected || cfg.touchGiven) {
+		err = fmt.Errorf("%w: WithProtection and WithTouch are not for members of a group", framework.ErrInvalidOption)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if client == nil {
+		return nil, framework.ErrNotStarted
+	}
+	full, err := recipeapi.Of(client).ServerPath(path)
+	if err != nil {
+		return nil, err
+	}
+	if id == "" || strings.Contains(id, "/") {
+		return nil, fmt.Errorf("%w: the id %q cannot be the name of a node", framework.ErrInvalidPath, id)
+	}
+	if payload == nil {
+		payload = client.DefaultData()
+	}
+	node, err := newNode(client, paths.Make(path, id), framework.Ephemeral, slices.Clone(payload), cfg)
+	if err != nil {
+		return nil, fmt.Errorf("the id %q: %w", id, err)
+	}
+	return &GroupMember{id: id, node: node, members: newMembers(client, path, strings.TrimSuffix(full, "/"))}, nil
+}
+
+// Start joins the group. It returns nil when the member's node is there and the others are known.
+// ctx bounds that, and nothing after it. A node with this id that is there already is treated as
+// PersistentNode.Start does.
+//
+// Errors: those of PersistentNode.Start, and framework.ErrUnimplemented from servers before 3.6,
+// which have no persistent watches.
+//
+// Java: start.
+func (m *GroupMember) Start(ctx context.Context) error {
+	if m == nil || m.node == nil {
+		return framework.ErrNotStarted
+	}
+	return m.explain(m.life.Start(ctx, m.begin, m.members.work))
+}
+
+func (m *GroupMember) begin(ctx context.Context) error {
+	if err := m.members.begin(ctx); err != nil {
+		return err
+	}
+	if err := m.node.Start(ctx); err != nil {
+		cleanUp, cancel := lifecycle.CleanUp(ctx)
+		defer cancel()
+		return errors.Join(err, m.members.end(cleanUp))
+	}
+	m.joined.Store(true)
+	m.members.wakeWaiters()
+	return nil
+}
+
+// Close leaves the group: it deletes the member's node as PersistentNode.Close does, removes the
+// watch, and joins the goroutines. Members keeps the others as they were known last. Close is
+// idempotent, allowed before Start, and works although ctx has ended.
+//
+// Java: close.
+func (m *GroupMember) Close(ctx context.Context) error {
+	if m == nil || m.node == nil {
+		return nil
+	}
+	return m.explain(m.life.Close(ctx, func(ctx context.Context) error {
+		return errors.Join(m.node.Close(ctx), m.members.end(ctx))
+	}))
+}
+
+// SetPayload changes the payload; a nil one is the client's default data. See
+// PersistentNode.SetData.
+//
+// Java: setThisData.
+func (m *GroupMember) SetPayload(ctx context.Context, payload []byte) error {
+	switch {
+	case m == nil || m.node == nil:
+		return framework.ErrNotStarted
+	case payload == nil:
+		payload = m.members.client.DefaultData()
+	}
+	return m.node.SetData(ctx, payload)
+}
+
+// Members returns the ids and payloads of the members as they are known now; the map and what is
+// in it are the caller's. This member is always among them from Start to Close, also while its
+// node is missing. Before Start the map is empty.
+//
+// Java: getCurrentMembers.
+func (m *GroupMember) Members() map[string][]byte {
+	if m == nil || m.node == nil {
+		return map[string][]byte{}
+	}
+	known, _, _ := m.members.snapshot()
+	return m.with(known)
+}
+
+// with returns a copy of what is known of the others, with this member.
+func (m *GroupMember) with(known map[string][]byte) map[string][]byte {
+	all := make(map[string][]byte, len(known)+1)
+	if !m.joined.Load() {
+		return all
+	}
+	for id, payload := range known {
+		all[id] = bytes.Clone(payload)
+	}
+	_, there := all[m.id]
+	switch in := m.life.Started() == nil; {
+	case !in:
+		delete(all, m.id)
+	case !there:
+		all[m.id] = m.node.Data()
+	}
+	return all
+}
+
+// Updates iterates over the members: at once over those there are, then whenever they or their
+// payloads have changed, until ctx ends, Close is called or the client is closed. A slow loop body
+// gets what has become of the group meanwhile, and not every step. Before Start it waits for
+// Start. Every map is the caller's. Several loops may run at once.
+//
+// Java: none.
+func (m *GroupMember) Updates(ctx context.Context) iter.Seq[map[string][]byte] {
+	return func(yield func(map[string][]byte) bool) {
+		if m == nil || m.node == nil || ctx == nil {
+			return
+		}
+		var last map[string][]byte
+		for {
+			known, changed, over := m.members.snapshot()
+			if over || ctx.Err() != nil || errors.Is(m.life.Started(), framework.ErrClosed) {
+				return
+			}
+			if all := m.with(known); m.joined.Load() && (last == nil || !maps.EqualFunc(last, all, bytes.Equal)) {
+				last = m.with(known)
+				if !yield(all) {
+					return
+				}
+				continue
+			}
+			select {
+			case <-changed:
+			case <-ctx.Done():
+			case <-m.life.Done():
+			}
+		}
+	}
+}
+
+// explain says which member an error is about.
+func (m *GroupMember) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("group member %s: %w", m.id, err)
+}

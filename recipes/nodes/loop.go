@@ -1,0 +1,278 @@
+package nodes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/framework/paths"
+	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/recipes/internal/lifecycle"
+	"github.com/go-curator/curator/recipes/internal/watchset"
+)
+
+// begin makes the node. When it fails, what it may have made is removed.
+func (k *keeper) begin(ctx context.Context) error {
+	k.stopRemoval()
+	err := k.first(ctx)
+	if err == nil {
+		return nil
+	}
+	cleanUp, cancel := lifecycle.CleanUp(ctx)
+	defer cancel()
+	return errors.Join(err, k.abandon(cleanUp, errors.Is(context.Cause(ctx), framework.ErrClosed)))
+}
+
+// first makes the node for the first time.
+func (k *keeper) first(ctx context.Context) error {
+	if _, err := k.api.Conn(); err != nil {
+		return err
+	}
+	at := create
+	if sequential(k.mode) {
+		if err := k.createSequential(ctx); err != nil {
+			return err
+		}
+		at = look
+	} else if err := k.setPath(k.given); err != nil {
+		return err
+	}
+	for {
+		err := k.settle(ctx, at, true)
+		if !errors.Is(err, errUnsettled) {
+			if err == nil && k.ttl > 0 {
+				err = k.firstTouch(ctx)
+			}
+			return err
+		}
+		if err := wait.For(ctx, k.failures.next()); err != nil {
+			return err
+		}
+	}
+}
+
+// createSequential creates the node, whose name only the answer tells.
+func (k *keeper) createSequential(ctx context.Context) error {
+	want := k.mail.want()
+	var stat framework.Stat
+	b := k.builder(want.data).WithMode(k.mode).StoringStatIn(&stat)
+	if k.protected {
+		b = b.WithProtection()
+	}
+	path, err := b.ForPath(ctx, k.given)
+	if err != nil {
+		return err
+	}
+	if err := k.setPath(path); err != nil {
+		return err
+	}
+	k.sessions.add(stat.EphemeralOwner)
+	k.known = sighting{there: true, czxid: stat.Czxid, mzxid: stat.Mzxid, owner: stat.EphemeralOwner, session: stat.EphemeralOwner}
+	k.written, k.writtenAs = stat.Mzxid, want.version
+	k.noteCreated(ctx)
+	return nil
+}
+
+// firstTouch sets the child of a node that was there already. The child of one that was created
+// has been created with it.
+func (k *keeper) firstTouch(ctx context.Context) error {
+	if k.times > 0 {
+		k.touched()
+		return nil
+	}
+	return k.touchChild(ctx)
+}
+
+// abandon removes what a failed begin may have made. A persistent node without a number stays,
+// unless the keeper is closed: it may have been there before, and the next Start adopts it.
+func (k *keeper) abandon(ctx context.Context, closed bool) error {
+	var err error
+	if closed || k.ephemeral() || sequential(k.mode) {
+		err = k.remove(ctx)
+	}
+	k.unwatch()
+	k.path.Store(nil)
+	k.full, k.known, k.doubt, k.times, k.touchAt, k.lookAt = "", sighting{}, false, 0, time.Time{}, time.Time{}
+	return err
+}
+
+// work keeps the node until ctx ends or the client does.
+func (k *keeper) work(ctx context.Context) {
+	defer k.mail.end(framework.ErrClosed)
+	todo := rest
+	for {
+		next, over := k.await(ctx, todo)
+		if over {
+			return
+		}
+		todo = next
+		err := k.do(ctx, todo)
+		switch {
+		case ctx.Err() != nil, errors.Is(err, framework.ErrClosed):
+			return
+		case err == nil:
+			k.recovered()
+			todo = rest
+		default:
+			if todo, err = k.failed(ctx, todo, err); err != nil {
+				return
+			}
+		}
+	}
+}
+
+// await waits until there is something to do, and returns it. todo is what is left from before.
+func (k *keeper) await(ctx context.Context, todo task) (next task, over bool) {
+	for {
+		told, over := k.mail.take()
+		if over || ctx.Err() != nil {
+			return rest, true
+		}
+		if told == recreate { // K5
+			k.pause, k.fixed = k.deletions.next(), true
+		}
+		if !k.lookAt.IsZero() && !time.Now().Before(k.lookAt) {
+			told = max(told, recheck)
+		}
+		todo = max(todo, told)
+		if k.pause == 0 && (todo != rest || k.mail.unwritten() || k.touchDue()) {
+			return todo, false
+		}
+		k.sleep(ctx)
+	}
+}
+
+// sleep waits for the pause, the next touch, an event, a SetData or the end of ctx.
+func (k *keeper) sleep(ctx context.Context) {
+	var timer <-chan time.Time
+	until := k.pause
+	if until == 0 {
+		until = untilFirst(k.touchAt, k.lookAt)
+	}
+	began := time.Now()
+	if until > 0 {
+		t := time.NewTimer(until)
+		defer t.Stop()
+		timer = t.C
+	}
+	select {
+	case <-k.mail.wake:
+		if k.pause = max(k.pause-time.Since(began), 0); !k.fixed {
+			k.pause = 0
+		}
+	case <-timer:
+		k.pause, k.fixed = 0, false
+	case <-ctx.Done():
+	}
+}
+
+// untilFirst returns the time until the first of two times, at least 1, and 0 if both are zero.
+func untilFirst(a, b time.Time) time.Duration {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		a = b
+	}
+	if a.IsZero() {
+		return 0
+	}
+	return max(time.Until(a), 1)
+}
+
+// do does one task, and what else is due.
+func (k *keeper) do(ctx context.Context, todo task) error {
+	var err error
+	switch {
+	case todo == recreate, todo == newSession && k.ephemeral():
+		err = k.settle(ctx, create, true)
+	case k.mail.unwritten():
+		err = k.settle(ctx, set, true)
+	case todo == recheck, todo == newSession:
+		err = k.settle(ctx, look, true)
+	case todo == reread:
+		err = k.settle(ctx, look, false)
+	}
+	if err == nil && k.touchDue() {
+		err = k.touchAgain(ctx)
+	}
+	return err
+}
+
+// touchAgain sets the child of the node.
+func (k *keeper) touchAgain(ctx context.Context) error {
+	err := k.touchChild(ctx)
+	if errors.Is(err, framework.ErrNoNode) { // the node has gone, too
+		if err = k.settle(ctx, create, true); err == nil {
+			err = k.touchChild(ctx)
+		}
+	}
+	return err
+}
+
+// failed decides what follows a task that has failed. It returns an error if nothing does.
+func (k *keeper) failed(ctx context.Context, todo task, err error) (task, error) {
+	todo = max(todo, recheck)
+	conn, closed := k.api.Conn()
+	switch {
+	case closed != nil:
+		return rest, closed
+	case framework.Retryable(err):
+		// The client logs that it is cut off.
+		if err := conn.Ready(ctx); err != nil {
+			return rest, err
+		}
+		k.pause = k.failures.next()
+		return todo, nil
+	case errors.Is(err, errUnsettled):
+		k.pause = k.failures.next()
+		return todo, nil
+	case k.mail.refuse(k.tried, err): // the data was to blame, as a rule
+		return todo, nil
+	}
+	if !k.failing {
+		k.failing = true
+		k.warn("the kept node cannot be kept now", "error", err)
+	}
+	k.pause = k.failures.next()
+	return todo, k.watchFor(ctx, conn, err)
+}
+
+// recovered takes note that the node is as it is wanted.
+func (k *keeper) recovered() {
+	k.failures.reset()
+	if k.failing {
+		k.failing = false
+		k.api.Log(func() { k.client.Logger().Info("the kept node is kept again", "path", k.actualPath()) })
+	}
+}
+
+// watchFor sets a watch on what may end a failure: on the parent that is missing, or on the node,
+// also if that is missing. The watch tells of a reconnect, too. What fails here is tried again
+// after the pause.
+func (k *keeper) watchFor(ctx context.Context, conn *zkconn.Conn, why error) error {
+	want := watchset.Want{Path: k.full, Kind: watchset.Exists}
+	if errors.Is(why, errNoParent) {
+		want.Path, _ = paths.ParentAndNode(k.full)
+	}
+	if k.mail.watched() {
+		return nil
+	}
+	watch, _ := k.mail.newWatch(want.Path)
+	call := watchset.ReadCall(want, watch)
+	err := conn.Do(ctx, 0, call)
+	if err != nil || call.Err != nil && !errors.Is(call.Err, framework.ErrNoNode) {
+		k.mail.noWatch()
+	}
+	if errors.Is(err, framework.ErrClosed) || ctx.Err() != nil {
+		return fmt.Errorf("watch %s: %w", want.Path, err)
+	}
+	return nil
+}
+
+// end deletes the node, and joins the listeners.
+func (k *keeper) end(ctx context.Context) error {
+	err := k.remove(ctx) // fires the watch, as a rule
+	k.unwatch()
+	return errors.Join(err, k.created.Close(ctx))
+}

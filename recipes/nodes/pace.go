@@ -1,0 +1,49 @@
+package nodes
+
+import (
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+)
+
+// The pauses before a node that was deleted is made again. They grow, so that two programs of
+// which one makes what the other deletes do not keep the server busy, and begin anew after a time
+// without a deletion.
+const (
+	firstPause = 10 * time.Millisecond
+	maxPause   = 10 * time.Second
+	calmTime   = 10 * time.Second
+)
+
+// The pauses between tries that failed. A reconnect or an event of the node ends one early.
+const (
+	firstRetryPause = 50 * time.Millisecond
+	maxRetryPause   = time.Minute
+)
+
+// unreadablePause is how often a node is looked at that the client may not read. Servers tell such
+// a client nothing of the node since ZooKeeper 3.9, and older ones if they are patched.
+const unreadablePause = 10 * time.Second
+
+// pace gives pauses that grow and are drawn at random.
+type pace struct {
+	pauses backoff.BackOff
+	last   time.Time // of the last pause
+	calm   time.Duration
+}
+
+func newPace(first, most, calm time.Duration) *pace {
+	return &pace{calm: calm, pauses: backoff.NewExponentialBackOff(
+		backoff.WithInitialInterval(first), backoff.WithMaxInterval(most), backoff.WithMaxElapsedTime(0))}
+}
+
+func (p *pace) reset() { p.pauses.Reset() }
+
+func (p *pace) next() time.Duration {
+	if p.calm > 0 && time.Since(p.last) > p.calm {
+		p.reset()
+	}
+	pause := p.pauses.NextBackOff()
+	p.last = time.Now().Add(pause)
+	return pause
+}

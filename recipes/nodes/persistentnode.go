@@ -1,0 +1,193 @@
+package nodes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/framework/listen"
+	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/recipes/internal/lifecycle"
+)
+
+// PersistentNode keeps a node from Start to Close. A nil PersistentNode and the zero value keep
+// nothing, and cannot be started.
+//
+// Java: PersistentNode, PersistentEphemeralNode and PersistentTtlNode.
+type PersistentNode struct {
+	life   lifecycle.Lifecycle
+	keeper *keeper
+}
+
+var _ framework.Component = (*PersistentNode)(nil)
+
+// NewPersistentNode returns a keeper of the node at path, of the given mode and with the data,
+// which may be nil for none. It does no I/O. A sequential node keeps the number of its first
+// creation, and a protected one its id, when it is made again.
+//
+// Errors: framework.ErrInvalidPath; framework.ErrInvalidOption for an option that is out of
+// range or does not fit, and for modes with a time to live, which are those of
+// NewPersistentTTLNode; framework.ErrNotStarted for a nil client.
+//
+// Java: PersistentNode.
+func NewPersistentNode(client *framework.Client, path string, mode framework.CreateMode, data []byte, opts ...Option) (*PersistentNode, error) {
+	cfg, err := newConfig(opts)
+	switch {
+	case err != nil:
+	case mode < framework.Persistent || mode > framework.Container:
+		err = fmt.Errorf("%w: mode %d; a node with a time to live is one of NewPersistentTTLNode", framework.ErrInvalidOption, mode)
+	case cfg.touchGiven:
+		err = fmt.Errorf("%w: WithTouch is for nodes with a time to live", framework.ErrInvalidOption)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newNode(client, path, mode, data, cfg)
+}
+
+// newNode returns a node whose options are checked.
+func newNode(client *framework.Client, path string, mode framework.CreateMode, data []byte, cfg config) (*PersistentNode, error) {
+	if client == nil {
+		return nil, framework.ErrNotStarted
+	}
+	if _, err := recipeapi.Of(client).ServerPath(path); err != nil {
+		return nil, err
+	}
+	if path == "/" {
+		return nil, fmt.Errorf("%w: the root is always there", framework.ErrInvalidPath)
+	}
+	return &PersistentNode{keeper: newKeeper(client, path, mode, slices.Clone(data), cfg)}, nil
+}
+
+// Start makes the node and begins to keep it. It returns nil when the node is there, with the
+// data. ctx bounds that, and nothing after it.
+//
+// A node that is there already is adopted and given the data. An ephemeral one of an earlier
+// session of this client is replaced; one of another client is adopted, with a warning to the
+// client's logger, and made anew when it goes: two keepers of one path disturb each other.
+//
+// When Start fails, it removes what it has made, in the background if need be, and may be called
+// again. Two things may be left after an error for which framework.MaybeApplied is true: a
+// persistent node, which may have been there before, and a sequential node without protection,
+// whose name nobody knows. An ephemeral one goes with the session.
+//
+// Errors besides those of framework.Component: framework.ErrNoAuth; framework.ErrNoNode, with
+// WithoutParents; framework.ErrTooLarge; framework.ErrUnimplemented, for a node with a time to
+// live on servers without zookeeper.extendedTypesEnabled; framework.ErrConnectionLoss, when the
+// client's retry policy gives up.
+//
+// Java: start, waitForInitialCreate.
+func (n *PersistentNode) Start(ctx context.Context) error {
+	if n == nil || n.keeper == nil {
+		return framework.ErrNotStarted
+	}
+	return n.explain(n.life.Start(ctx, n.keeper.begin, n.keeper.work))
+}
+
+// Close stops keeping the node and deletes it, unless it is an ephemeral node of another client,
+// or has a time to live. It joins the node's goroutine and the listeners. It works although ctx
+// has ended, and then waits for a second at most. When ctx ends before the answer, Close returns
+// an error that says so, and the deletion goes on in the background until it succeeds or the
+// client is closed.
+//
+// Errors besides: framework.ErrNotEmpty, if a persistent node has children, and
+// framework.ErrNoAuth; the node stays then. framework.ErrClosed, if the client was closed before
+// and the node is persistent and so stays. Close is idempotent, and allowed before Start.
+//
+// Java: close.
+func (n *PersistentNode) Close(ctx context.Context) error {
+	if n == nil || n.keeper == nil {
+		return nil
+	}
+	return n.explain(n.life.Close(ctx, n.keeper.end))
+}
+
+// SetData changes the data that the node is to have, for good, and writes it. It returns nil when
+// the node has the data; ctx bounds the wait for that, and the client's retry policy does not.
+//
+// When ctx ends first, the error matches ErrPending and that of ctx, and the node gets the data
+// later, unless SetData is called again. After any other error nothing has changed:
+// framework.ErrTooLarge, framework.ErrNoAuth, *schema.Violation; framework.ErrClosed after Close,
+// and after the end of the client.
+//
+// Calls that wait at the same time are merged: the last one wins, and all return nil when its data
+// is written. Before Start, SetData sets what Start writes, and returns nil at once.
+//
+// Java: setData.
+func (n *PersistentNode) SetData(ctx context.Context, data []byte) error {
+	switch {
+	case n == nil || n.keeper == nil:
+		return framework.ErrNotStarted
+	case ctx == nil:
+		return fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+	}
+	k := n.keeper
+	if err := k.client.SchemaSet().ValidateSetData(k.actualPath(), data); err != nil {
+		return n.explain(err)
+	}
+	state := n.life.Started()
+	if errors.Is(state, framework.ErrClosed) {
+		return n.explain(state)
+	}
+	write := k.mail.put(slices.Clone(data), state == nil)
+	if write.done == nil {
+		return nil // before Start
+	}
+	select {
+	case <-write.done:
+	case <-ctx.Done():
+		select {
+		case <-write.done: // both at once: an answer is worth more
+		default:
+			return n.explain(fmt.Errorf("%w: %w", ErrPending, ctx.Err()))
+		}
+	}
+	return n.explain(write.err)
+}
+
+// Data returns a copy of the data that the node is to have, which a SetData that waits has
+// changed already. What the node has now is for framework.Client.GetData to say.
+//
+// Java: getData.
+func (n *PersistentNode) Data() []byte {
+	if n == nil || n.keeper == nil {
+		return nil
+	}
+	return slices.Clone(n.keeper.mail.want().data)
+}
+
+// ActualPath returns the path of the node, which differs from the one given for sequential and
+// protected nodes. It is "" before Start, and stays what it was after Close.
+//
+// Java: getActualPath.
+func (n *PersistentNode) ActualPath() string {
+	if n == nil || n.keeper == nil {
+		return ""
+	}
+	if path := n.keeper.path.Load(); path != nil {
+		return *path
+	}
+	return ""
+}
+
+// CreatedListenable takes listeners for creations of the node, the first one included. They are
+// called with its path, in order, on goroutines of their own, and are joined by Close. Adopting a
+// node is no creation.
+//
+// Java: getListenable, with a PersistentNodeListener.
+func (n *PersistentNode) CreatedListenable() listen.Listenable[string] {
+	if n == nil || n.keeper == nil {
+		return listen.Listenable[string]{}
+	}
+	return n.keeper.created.Listenable()
+}
+
+// explain says which node an error is about.
+func (n *PersistentNode) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("kept node %s: %w", n.keeper.actualPath(), err)
+}

@@ -1,0 +1,198 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/framework/listen"
+	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/recipes/internal/lifecycle"
+)
+
+// PersistentWatcher has one persistent watch for any number of listeners. It is what
+// framework.Client.Watches().Add() does, with a life of its own. A nil PersistentWatcher and the
+// zero value watch nothing, and cannot be started.
+//
+// Java: PersistentWatcher.
+type PersistentWatcher struct {
+	life   lifecycle.Lifecycle
+	api    recipeapi.Client // nil for the zero value
+	path   string
+	sub    *zkconn.Subscription
+	events listen.Set[framework.WatchedEvent]
+
+	mu        sync.Mutex
+	followers map[*follower]struct{}
+	over      chan struct{} // closed when there will be no more events
+	ended     bool          // over is closed
+}
+
+var _ framework.Component = (*PersistentWatcher)(nil)
+
+// NewPersistentWatcher returns a watcher of the node at path, which need not exist, or with
+// framework.PersistentRecursive of the node and everything below it. It does no I/O.
+//
+// Errors: framework.ErrInvalidPath; framework.ErrInvalidOption for a mode that there is not;
+// framework.ErrNotStarted for a nil client.
+//
+// Java: PersistentWatcher.
+func NewPersistentWatcher(client *framework.Client, path string, mode framework.AddWatchMode) (*PersistentWatcher, error) {
+	api := recipeapi.Of(client)
+	full, err := api.ServerPath(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case mode != framework.PersistentRecursive && mode != framework.PersistentWatch:
+		return nil, fmt.Errorf("%w: there is no mode %d", framework.ErrInvalidOption, mode)
+	}
+	w := &PersistentWatcher{api: api, path: path, followers: map[*follower]struct{}{}, over: make(chan struct{})}
+	w.sub = zkconn.NewSubscription(full, mode == framework.PersistentRecursive, w.onEvent)
+	return w, nil
+}
+
+// Start sets the watch. It returns nil when the server has it: from then on every change is told,
+// or framework.WatchReset. ctx bounds that, and nothing after it. When Start fails no watch is
+// left, and it may be called again; listeners may have been told of events meanwhile.
+//
+// Errors besides those of framework.Component: framework.ErrUnimplemented from servers before
+// 3.6; framework.ErrConnectionLoss, when the client's retry policy gives up.
+//
+// Java: start.
+func (w *PersistentWatcher) Start(ctx context.Context) error {
+	if w == nil || w.api == nil {
+		return framework.ErrNotStarted
+	}
+	return w.explain(w.life.Start(ctx, w.subscribe, nil))
+}
+
+func (w *PersistentWatcher) subscribe(ctx context.Context) error {
+	return w.api.Retry(ctx, "addWatch", w.path, func(ctx context.Context, conn *zkconn.Conn) error {
+		return conn.Subscribe(ctx, w.sub)
+	})
+}
+
+// Close removes the watch, ends Events, and joins the listeners, which are called with what was
+// told before. It waits until the server has removed the watch, or until ctx ends, and works
+// although ctx has ended: then it waits for a second at most. Its error says that listeners are
+// still running, or that the server has not answered; the watch goes with the connection then,
+// and nothing is told any more. Close is idempotent, and allowed before Start.
+//
+// Java: close.
+func (w *PersistentWatcher) Close(ctx context.Context) error {
+	if w == nil || w.api == nil {
+		return nil
+	}
+	if ctx != nil {
+		w.end()
+	}
+	return w.explain(w.life.Close(ctx, func(ctx context.Context) error {
+		var err error
+		if conn, closed := w.api.Conn(); closed == nil { // else the watch has ended with the client
+			err = conn.Unsubscribe(ctx, w.sub)
+		}
+		return errors.Join(err, w.events.Close(ctx))
+	}))
+}
+
+// Listenable takes listeners for the events, which have paths of the client.
+// framework.WatchReset comes after every reconnect: changes may have been missed. Listeners may be
+// added before Start, to miss none.
+//
+// Java: getListenable and getResetListenable.
+func (w *PersistentWatcher) Listenable() listen.Listenable[framework.WatchedEvent] {
+	if w == nil {
+		return listen.Listenable[framework.WatchedEvent]{}
+	}
+	return w.events.Listenable()
+}
+
+// Events iterates over the events from the beginning of the loop on, until ctx ends, Close is
+// called or the client is closed. What happens while the loop body runs waits in line, without
+// bound; what still waits at the end is dropped. Several loops may run at once, each with all
+// events. A loop may begin before Start.
+//
+// Java: none.
+func (w *PersistentWatcher) Events(ctx context.Context) iter.Seq[framework.WatchedEvent] {
+	return func(yield func(framework.WatchedEvent) bool) {
+		if w == nil || w.api == nil || ctx == nil {
+			return
+		}
+		f := &follower{wake: make(chan struct{}, 1)}
+		w.add(f)
+		defer w.remove(f)
+		for {
+			select {
+			case <-f.wake:
+			case <-ctx.Done():
+				return
+			case <-w.over:
+				return
+			}
+			for _, e := range f.take() {
+				if w.finished() || ctx.Err() != nil || !yield(e) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// onEvent is called by the session layer, with its locks held.
+func (w *PersistentWatcher) onEvent(e zkconn.WatchEvent) {
+	if e.Type == zkconn.WatchClosed {
+		w.end()
+		return
+	}
+	event := framework.WatchedEvent{Type: framework.WatchReset, Path: w.api.ClientPath(e.Path), Zxid: max(e.Zxid, 0)}
+	switch e.Type {
+	case zkconn.NodeCreated, zkconn.NodeDeleted, zkconn.NodeDataChanged, zkconn.NodeChildrenChanged:
+		event.Type = framework.EventType(e.Type)
+	}
+	w.events.Notify(event)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for f := range w.followers {
+		f.add(event)
+	}
+}
+
+// end ends Events.
+func (w *PersistentWatcher) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.ended {
+		w.ended = true
+		close(w.over)
+	}
+}
+
+func (w *PersistentWatcher) finished() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.ended
+}
+
+func (w *PersistentWatcher) add(f *follower) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.followers[f] = struct{}{}
+}
+
+func (w *PersistentWatcher) remove(f *follower) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.followers, f)
+}
+
+// explain says which watch an error is about.
+func (w *PersistentWatcher) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("watch %s: %w", w.path, err)
+}
