@@ -43,9 +43,9 @@ type Set struct {
 // behind it; both are created. opts are the lock's: locks.WithMaxWait bounds the wait.
 //
 // When the lock is lost on the way, or the reply to the transaction, Migrate finds out what has
-// been applied and begins anew, until ctx ends. An error that framework.MaybeApplied is true for
-// says that it could not find out: call Migrate again, which is always safe. After a lost reply
-// the number may count migrations that another process has applied in between.
+// been applied and begins anew, until ctx ends. framework.MaybeApplied is true for the error if that
+// could not be found out: the migrations are applied or not. Call Migrate again, which is always
+// safe. After a lost reply the number may count migrations that another process has applied.
 //
 // Errors: ErrMismatch; locks.ErrNotAcquired; framework.ErrTooLarge before the transaction is sent;
 // framework.ErrInvalidOption and framework.ErrInvalidPath for a bad argument; the server's answer to
@@ -132,6 +132,15 @@ func (m *manager) migrate(ctx context.Context) (int, error) {
 	}
 }
 
+// unapplied is why an attempt ended before its transaction. What it may have changed is the lock
+// and the node of the metadata, and no migration.
+type unapplied struct{ error }
+
+func (u unapplied) Unwrap() error { return u.error }
+
+// MaybeApplied is for framework.MaybeApplied.
+func (u unapplied) MaybeApplied() bool { return false }
+
 // lockLost tells whether an attempt has failed for want of its lock, by no wish of the user.
 func lockLost(err error) bool {
 	var loss *locks.LossError
@@ -145,22 +154,23 @@ func lockLost(err error) bool {
 func (m *manager) attempt(ctx context.Context) (int, error) {
 	lease, err := m.lock.Acquire(ctx)
 	if err != nil {
-		return 0, err
+		return 0, unapplied{err}
 	}
 	// The transaction has proved that the lock was held, or has failed. So it does not matter here
 	// whether the lock is lost by now, or its node is still being deleted in the background.
 	defer func() { _ = lease.Release(ctx) }()
 	applied, err := m.metadata.read(ctx)
+	if err == nil {
+		err = m.compare(applied)
+	}
+	if err == nil && len(applied) == 0 && len(m.hashes) > 0 {
+		err = m.metadata.create(ctx)
+	}
 	if err != nil {
-		return 0, err
+		return 0, unapplied{err}
 	}
-	if err := m.compare(applied); err != nil || len(applied) == len(m.hashes) {
-		return 0, err
-	}
-	if len(applied) == 0 {
-		if err := m.metadata.create(ctx); err != nil {
-			return 0, err
-		}
+	if len(applied) == len(m.hashes) {
+		return 0, nil
 	}
 	return len(m.hashes) - len(applied), m.apply(ctx, lease, len(applied))
 }
