@@ -24,7 +24,7 @@ const (
 )
 
 // recipePackages are the packages of Java's recipes that docs/parity.md has all of.
-var recipePackages = []string{"cache", "leader", "nodes", "queue", "watch"}
+var recipePackages = []string{"atomic", "barriers", "cache", "leader", "nodes", "queue", "shared", "watch"}
 
 // docs/parity.md has a row for each of the names in two files: they are all that the installed
 // Curator has. It is 5.4 that the table is about.

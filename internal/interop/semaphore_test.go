@@ -193,7 +193,7 @@ func TestSharedCount(t *testing.T) {
 	e := newEnv(t)
 	limit := e.b.Path("limit")
 	client, java, writer := e.longClient(), e.newJava(e.jvm), e.newJava(e.jvm)
-	count, err := shared.NewCountReader(client, limit, 5)
+	count, err := shared.NewCount(client, limit, 5, shared.WithoutCreate())
 	if err == nil {
 		err = count.Start(t.Context())
 	}

@@ -123,6 +123,18 @@ var topics = []topic{
 	{"semaphore", nil, semaphore, wantCalls("export")},
 	{"latch", nil, latch, wantCalls("work")},
 	{"selector", nil, selectorUntilStopped, wantCalls()},
+	{"shared count", nil, func(ctx context.Context, client *framework.Client) error {
+		run = func(ctx context.Context, _ *framework.Client) error { return await(ctx, "resize") }
+		return sharedCount(ctx, client)
+	}, wantNode("/limits/workers", "\x00\x00\x00\x05")},
+	{"counter", nil, func(ctx context.Context, client *framework.Client) error {
+		if n, err := counter(ctx, client); n != 1 || err != nil {
+			return fmt.Errorf("%d: %w", n, err)
+		}
+		return nil
+	}, wantNode("/counters/orders", "\x00\x00\x00\x00\x00\x00\x00\x01")},
+	{"barrier", nil, barrier, wantNone("/maintenance")},
+	{"double barrier", nil, doubleBarrier, wantCalls("export")},
 	{"traced", nil, func(ctx context.Context, _ *framework.Client) error { return traced(ctx) }, func(e env) {
 		for _, span := range spans.Ended() {
 			if span.Name() == "curator.lock.acquire" {

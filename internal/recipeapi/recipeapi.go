@@ -45,6 +45,14 @@ type Client interface {
 	// NodeRequest returns the request that a framework.CreateBuilder of this client sends for a
 	// node whose name is final: without protection, and not sequential.
 	NodeRequest(builder any, path string) (NodeRequest, error)
+	// CreateCall returns the request that creates a node by a framework.CreateBuilder of this
+	// client, for a recipe that sends it together with others. It is sent as it is: no parents are
+	// made, and it is not repeated. full is the server's path.
+	CreateCall(builder any, path string) (full string, call *zkconn.Call, err error)
+	// SetData sets the data of a node that is at a version, which may be any but -1: versions of
+	// nodes that are written more than 2^31 times are negative. The data is not compressed. It is
+	// not repeated when the reply is lost.
+	SetData(ctx context.Context, path string, data []byte, version int32) (jute.Stat, error)
 	// Made reports whether a node with this name, which has protection, may have been made by
 	// this client. It is wrong about few nodes of others.
 	Made(name string) bool

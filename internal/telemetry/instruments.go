@@ -29,6 +29,7 @@ type instruments struct {
 	attempts, retries metric.Int64Counter
 	recreations       metric.Int64Counter
 	connection        connectionInstruments
+	atomicTries       metric.Int64Histogram
 	queueDuration     metric.Float64Histogram
 	queueRedelivered  metric.Int64Counter
 	leader            leaderInstruments
@@ -78,6 +79,8 @@ func newInstruments(provider metric.MeterProvider) *instruments {
 		recreations: made(m.Int64Counter(tracing.MetricNodeRecreations, metric.WithUnit("{creation}"),
 			metric.WithDescription("Creations of kept nodes after the first one."))),
 		connection: newConnectionInstruments(m),
+		atomicTries: made(m.Int64Histogram(tracing.MetricAtomicTries, metric.WithUnit("{try}"),
+			metric.WithDescription("Tries of a change of an atomic value."), metric.WithExplicitBucketBoundaries(contenderBounds...))),
 		queueDuration: made(m.Float64Histogram(tracing.MetricQueueProcessDuration, metric.WithUnit("s"),
 			metric.WithDescription("How long nodes of a queue were worked on."), metric.WithExplicitBucketBoundaries(acquireBounds...))),
 		queueRedelivered: made(m.Int64Counter(tracing.MetricQueueRedelivered, metric.WithUnit("{node}"),

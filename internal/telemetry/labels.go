@@ -22,6 +22,7 @@ type labels struct {
 	errorType                           string
 	state, expirationCause, watchedType string
 	ioDirection                         string
+	atomicName                          string
 	queue, queueOutcome                 string
 	election                            string
 	nodeName                            string
@@ -48,6 +49,7 @@ func (l labels) attributes() []attribute.KeyValue {
 	add(tracing.AttrExpirationCause, l.expirationCause)
 	add(tracing.AttrWatchType, l.watchedType)
 	add(semconv.NetworkIODirectionKey, l.ioDirection)
+	add(tracing.AttrAtomicName, l.atomicName)
 	add(tracing.AttrQueueName, l.queue)
 	add(tracing.AttrQueueOutcome, l.queueOutcome)
 	add(tracing.AttrLeaderName, l.election)

@@ -3,12 +3,10 @@ package cache
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/telemetry"
 )
 
 // defaultMaxLag is long enough for writers without pauses, see docs/algorithms.md.
@@ -77,16 +75,10 @@ func (c *config) choose(path string, isRoot bool) (accept, descend bool) {
 // Java: none.
 func WithName(name string) Option {
 	return option(func(c *config) error {
-		if name == "" || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
-			return fmt.Errorf("WithName(%q) is no text of one line and 1 to %d bytes", name, maxName)
-		}
 		c.name = name
-		return nil
+		return telemetry.CheckName("WithName", name)
 	})
 }
-
-// maxName keeps metrics and their users sane.
-const maxName = 128
 
 // WithCompressedData passes the data through the client's compression provider. A node
 // whose data cannot be decompressed is treated as one that may not be read, and logged.

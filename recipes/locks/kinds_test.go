@@ -189,7 +189,7 @@ func aSharedV2(e *env, c *framework.Client) locks.InterProcessLock {
 	if _, err := e.observer.Create().OrSetData().CreatingParentsIfNeeded().WithData(data).ForPath(e.t.Context(), path); err != nil {
 		e.t.Fatal(err)
 	}
-	count, err := shared.NewCountReader(c, path, 0)
+	count, err := shared.NewCount(c, path, 0, shared.WithoutCreate())
 	if err == nil {
 		err = count.Start(e.t.Context())
 	}

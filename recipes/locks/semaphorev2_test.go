@@ -124,7 +124,7 @@ func TestSemaphoreV2KindMismatch(t *testing.T) {
 type counting struct {
 	*leasedEnv
 	limit string
-	count *shared.CountReader
+	count *shared.Count
 }
 
 func onCounting(t *testing.T, most int, test func(e *counting)) {
@@ -133,7 +133,7 @@ func onCounting(t *testing.T, most int, test func(e *counting)) {
 		c.set(most)
 		client, _ := e.b.Client(e.t)
 		var err error
-		if c.count, err = shared.NewCountReader(client, c.limit, 0); err == nil {
+		if c.count, err = shared.NewCount(client, c.limit, 0, shared.WithoutCreate()); err == nil {
 			err = c.count.Start(e.t.Context())
 		}
 		if err != nil {

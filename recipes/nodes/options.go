@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/telemetry"
 )
 
 // Option is an option of NewPersistentNode and NewPersistentTTLNode, and WithName also of
@@ -21,7 +20,6 @@ func (o option) apply(c *config) error { return o(c) }
 const (
 	defaultTouch       = "touch"
 	defaultTouchFactor = 2
-	maxName            = 128
 )
 
 // config is what options set.
@@ -117,10 +115,7 @@ func WithTouch(child string, factor int) Option {
 // Java: none.
 func WithName(name string) Option {
 	return option(func(c *config) error {
-		if name == "" || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
-			return fmt.Errorf("WithName(%q) is no text of one line and 1 to %d bytes", name, maxName)
-		}
 		c.name = name
-		return nil
+		return telemetry.CheckName("WithName", name)
 	})
 }

@@ -2,11 +2,9 @@ package queue
 
 import (
 	"fmt"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/telemetry"
 )
 
 // Option is an option of the queues that have consumers.
@@ -80,19 +78,13 @@ func WithConcurrency(n int) Option {
 	})
 }
 
-// maxName keeps metrics and their users sane.
-const maxName = 128
-
 // WithName sets the queue's name in spans and metrics, curator.queue.name. Metrics have no
 // paths: without a name all queues are counted together. The name must be one of a few that are
 // known beforehand, such as "orders". Do not make it from user input or ids. Java Curator does
 // not have it.
 func WithName(name string) Option {
 	return option(func(c *config) error {
-		if name == "" || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
-			return fmt.Errorf("WithName(%q) is no text of one line and 1 to %d bytes", name, maxName)
-		}
 		c.name = name
-		return nil
+		return telemetry.CheckName("WithName", name)
 	})
 }

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/framework/codec"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/recipes/shared"
 	"github.com/go-curator/curator/retry"
 )
 
 // A semaphore whose maximum can be changed while it is in use.
-func ExampleCountReader() {
+func ExampleCount() {
 	ctx := context.Background()
 	client, err := framework.NewClient(connectString, retry.ExponentialBackoff(time.Second, 3))
 	if err != nil {
@@ -24,7 +25,7 @@ func ExampleCountReader() {
 	}
 	defer client.Close(ctx)
 
-	count, err := shared.NewCountReader(client, "/limits/workers", 2)
+	count, err := shared.NewCount(client, "/limits/workers", 2)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -44,9 +45,8 @@ func ExampleCountReader() {
 	}
 	defer lease.Release(ctx)
 
-	// An operator, or a process that uses Java's SharedCount, raises it to 3.
-	_, err = client.Create().CreatingParentsIfNeeded().WithData([]byte{0, 0, 0, 3}).ForPath(ctx, "/limits/workers")
-	if err != nil {
+	// An operator, or a process that uses Java's SharedCount, raises it to 3: this one does it.
+	if _, err := count.Set(ctx, 3); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(<-changed)
@@ -58,4 +58,42 @@ func ExampleCountReader() {
 	// Output:
 	// 3
 	// <nil>
+}
+
+// A configuration that processes share: one changes it, the others follow.
+func ExampleValue() {
+	type limits struct {
+		Workers int `json:"workers"`
+	}
+	ctx := context.Background()
+	client, err := framework.NewClient(connectString, retry.ExponentialBackoff(time.Second, 3))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := client.Start(ctx); err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close(ctx)
+
+	config, err := shared.NewValue(client, "/config/limits", limits{Workers: 1}, codec.JSON[limits]())
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := config.Start(ctx); err != nil {
+		log.Fatal(err)
+	}
+	defer config.Close(ctx)
+
+	_, err = config.Update(ctx, func(l limits) (limits, error) {
+		l.Workers *= 2 // l is a copy; what it refers to must not be changed
+		return l, nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for v := range config.Updates(ctx) {
+		fmt.Println(v.Value.Workers, "at version", v.Version)
+		break
+	}
+	// Output: 2 at version 1
 }

@@ -1,10 +1,234 @@
 package shared
 
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"sync/atomic"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/framework/codec"
+	"github.com/go-curator/curator/framework/listen"
+	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/recipes/internal/lifecycle"
+)
+
 // VersionedValue is a value and what orders it.
 //
 // Java: VersionedValue.
 type VersionedValue[T any] struct {
 	Value   T
-	Version int32 // of the node's data; -1 while the value is a seed
-	Zxid    int64 // of the change that set the value, the node's mzxid; -1 while it is a seed
+	Version int32 // of the node's data; -1 while there is no node
+	Zxid    int64 // of the change that set the value, the node's mzxid; -1 while there is no node
+}
+
+// Value is a value that processes share. Values are not copied: they must not be changed. A nil
+// *Value, and the zero value, has T's zero value and cannot be started.
+//
+// When the node is deleted, the last value stays, and the next Set makes the node again. So it
+// stays when the node has data that cannot be decoded (codec.ErrDecode). A failure is logged
+// once, and once more when it is over.
+//
+// Java: SharedValue.
+type Value[T any] struct {
+	client *framework.Client
+	api    recipeapi.Client
+	view   framework.WatcherRemovingView
+	path   string
+	seed   []byte
+	codec  codec.Codec[T]
+	cfg    config
+
+	life    lifecycle.Lifecycle
+	watcher *framework.Watcher
+	wake    chan struct{} // tells of an event
+	loaded  chan struct{} // closed when Start has succeeded
+	changes listen.Set[VersionedValue[T]]
+	changed func(before, now T) // set by Count; is called in the order of the changes
+
+	latest atomic.Pointer[known[T]]
+	mu     sync.Mutex // held while latest is replaced
+}
+
+// known is what is known of the value at one moment.
+type known[T any] struct {
+	VersionedValue[T]
+	replaced chan struct{} // closed when there is a newer one
+}
+
+var _ framework.Component = (*Value[string])(nil)
+
+// NewValue returns the value at path. Start creates the node with the seed unless there is one;
+// see WithoutCreate. NewValue does no I/O. Errors: framework.ErrInvalidPath,
+// framework.ErrInvalidOption for a nil codec, a nil option and a seed that cannot be encoded,
+// framework.ErrNotStarted for a nil client.
+//
+// Java: SharedValue, for codec.Bytes.
+func NewValue[T any](client *framework.Client, path string, seed T, c codec.Codec[T], opts ...Option) (*Value[T], error) {
+	v := new(Value[T])
+	if err := v.init(client, path, seed, c, opts); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+func (v *Value[T]) init(client *framework.Client, path string, seed T, c codec.Codec[T], opts []Option) error {
+	api := recipeapi.Of(client)
+	if _, err := api.ServerPath(path); err != nil {
+		return err
+	}
+	if c == nil {
+		return fmt.Errorf("%w: the codec is nil", framework.ErrInvalidOption)
+	}
+	cfg, err := newConfig(opts)
+	if err != nil {
+		return err
+	}
+	data, err := c.Encode(seed)
+	if err != nil {
+		return fmt.Errorf("%w: the seed: %w", framework.ErrInvalidOption, err)
+	}
+	v.client, v.api, v.path, v.seed, v.codec, v.cfg = client, api, path, data, c, cfg
+	v.view = client.WatcherRemovingView()
+	v.wake, v.loaded = make(chan struct{}, 1), make(chan struct{})
+	v.watcher = framework.NewWatcher(func(context.Context, framework.WatchedEvent) { v.look() })
+	v.latest.Store(&known[T]{
+		VersionedValue: VersionedValue[T]{Value: seed, Version: -1, Zxid: -1},
+		replaced:       make(chan struct{}),
+	})
+	return nil
+}
+
+// usable returns why the value cannot be used, if it cannot.
+func (v *Value[T]) usable() error {
+	if v == nil || v.watcher == nil {
+		return framework.ErrNotStarted
+	}
+	return v.life.Started()
+}
+
+// Start reads the value, or creates the node with the seed, and begins to follow it; ctx bounds
+// that. When Start fails nothing has begun, but the node may have been created. Errors:
+// codec.ErrDecode, framework.ErrAlreadyStarted, framework.ErrClosed, framework.ErrNotStarted
+// for a nil value, ctx's error, or the server's. See framework.Component.
+//
+// Java: start.
+func (v *Value[T]) Start(ctx context.Context) error {
+	if v == nil || v.watcher == nil {
+		return framework.ErrNotStarted
+	}
+	err := v.life.Start(ctx, v.begin, v.follow)
+	if err != nil {
+		return fmt.Errorf("shared value %s: %w", v.path, err)
+	}
+	return nil
+}
+
+// Close stops following, removes the watches and joins every goroutine; the last value stays.
+// It is idempotent, allowed before Start, and works although ctx has ended: it then waits for a
+// second at most. Its error says that listeners are still running.
+//
+// Java: close.
+func (v *Value[T]) Close(ctx context.Context) error {
+	if v == nil || v.watcher == nil {
+		return nil
+	}
+	if ctx == nil {
+		return fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+	}
+	ctx, cancel := lifecycle.CleanUp(ctx)
+	defer cancel()
+	err := v.life.Close(ctx, nil)
+	if err = errors.Join(err, v.end(ctx)); err != nil {
+		return fmt.Errorf("shared value %s: %w", v.path, err)
+	}
+	return nil
+}
+
+// end gives back what a Start that has failed may have set, too.
+func (v *Value[T]) end(ctx context.Context) error {
+	// A server that cannot be asked to forgets the watches with the connection.
+	_ = v.view.RemoveWatchers(ctx)
+	return v.changes.Close(ctx)
+}
+
+// Get returns the last value seen; it may be behind.
+//
+// Java: getValue.
+func (v *Value[T]) Get() T { return v.VersionedValue().Value }
+
+// VersionedValue returns the last value seen with its version. Both are of the server's last
+// write that is known, or of the seed.
+//
+// Java: getVersionedValue.
+func (v *Value[T]) VersionedValue() VersionedValue[T] {
+	if v == nil || v.watcher == nil {
+		return VersionedValue[T]{Version: -1, Zxid: -1}
+	}
+	return v.latest.Load().VersionedValue
+}
+
+// Updates iterates over the value: at once over the last one seen, then whenever a newer one is
+// known, until ctx ends or Close. A loop body that is slow sees the latest one next, not every
+// one. Before Start, Updates waits for it. A nil ctx ends it at once.
+//
+// Java: none.
+func (v *Value[T]) Updates(ctx context.Context) iter.Seq[VersionedValue[T]] {
+	return func(yield func(VersionedValue[T]) bool) {
+		if ctx == nil || v == nil || v.watcher == nil {
+			return
+		}
+		closed := v.life.Done()
+		next := v.loaded
+		for {
+			select {
+			case <-next:
+			case <-ctx.Done():
+				return
+			case <-closed:
+				return
+			}
+			if ctx.Err() != nil || v.life.Started() != nil {
+				return // select chooses at random
+			}
+			now := v.latest.Load()
+			if !yield(now.VersionedValue) {
+				return
+			}
+			next = now.replaced
+		}
+	}
+}
+
+// Listenable takes listeners for changes, which are called with the new value; fast changes may
+// be merged into the last. Get has the value, or a newer one, already. Add a listener before
+// Start, or look at Get after Add, to miss none.
+//
+// Java: getListenable.
+func (v *Value[T]) Listenable() listen.Listenable[VersionedValue[T]] {
+	if v == nil {
+		return listen.Listenable[VersionedValue[T]]{}
+	}
+	return v.changes.Listenable()
+}
+
+// take takes a value over, unless a newer one is known. A server that lags behind the last one
+// may serve the client's next session, and the reply to a read may come behind that to a write.
+func (v *Value[T]) take(value T, stat framework.Stat) VersionedValue[T] {
+	now := VersionedValue[T]{Value: value, Version: stat.Version, Zxid: stat.Mzxid}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	before := v.latest.Load()
+	if now.Zxid <= before.Zxid {
+		return now
+	}
+	v.latest.Store(&known[T]{VersionedValue: now, replaced: make(chan struct{})})
+	close(before.replaced)
+	v.changes.Notify(now) // queues only; under mu, so that listeners hear the changes in order
+	if v.changed != nil {
+		v.changed(before.Value, value)
+	}
+	return now
 }

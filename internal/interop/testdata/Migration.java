@@ -11,6 +11,16 @@ import org.apache.curator.framework.api.ACLProvider;
 import org.apache.curator.framework.api.CuratorWatcher;
 import org.apache.curator.framework.api.transaction.CuratorTransactionResult;
 import org.apache.curator.framework.recipes.cache.*;
+import org.apache.curator.framework.recipes.atomic.AtomicValue;
+import org.apache.curator.framework.recipes.atomic.DistributedAtomicLong;
+import org.apache.curator.framework.recipes.barriers.DistributedBarrier;
+import org.apache.curator.framework.recipes.barriers.DistributedDoubleBarrier;
+import org.apache.curator.framework.recipes.shared.SharedCount;
+import org.apache.curator.framework.recipes.shared.SharedCountListener;
+import org.apache.curator.framework.recipes.shared.SharedCountReader;
+import org.apache.curator.framework.state.ConnectionState;
+import org.apache.curator.framework.recipes.cache.CuratorCache;
+import org.apache.curator.framework.recipes.cache.CuratorCacheListener;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.LeaderSelector;
 import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
@@ -52,6 +62,7 @@ abstract class Migration {
     abstract void change();
     abstract void publish();
     abstract void export();
+    abstract void resize(int n);
     abstract void conflict();
     abstract void busy();
     abstract void pause();
@@ -376,6 +387,62 @@ abstract class Migration {
             run(client);
         } finally {
             selector.close();
+        }
+    }
+
+    void sharedCount(CuratorFramework client) throws Exception {
+        SharedCount limit = new SharedCount(client, "/limits/workers", 4);
+        limit.addListener(new SharedCountListener() {
+            @Override
+            public void countHasChanged(SharedCountReader count, int newCount) {
+                resize(newCount);
+            }
+
+            @Override
+            public void stateChanged(CuratorFramework client, ConnectionState state) {
+            }
+        });
+        limit.start();
+        try {
+            while (!limit.trySetCount(limit.getVersionedValue(), limit.getCount() + 1)) {
+                busy();
+            }
+            run(client);
+        } finally {
+            limit.close();
+        }
+    }
+
+    void counter(CuratorFramework client) throws Exception {
+        DistributedAtomicLong orders =
+            new DistributedAtomicLong(client, "/counters/orders", new RetryNTimes(10, 10));
+        AtomicValue<Long> value = orders.increment();
+        if (!value.succeeded()) {
+            conflict();
+            return;
+        }
+        long number = value.postValue();
+    }
+
+    void barrier(CuratorFramework client) throws Exception {
+        DistributedBarrier maintenance = new DistributedBarrier(client, "/maintenance");
+        maintenance.setBarrier();
+        maintenance.removeBarrier();
+        if (!maintenance.waitOnBarrier(10, TimeUnit.SECONDS)) {
+            busy();
+        }
+    }
+
+    void doubleBarrier(CuratorFramework client) throws Exception {
+        DistributedDoubleBarrier step = new DistributedDoubleBarrier(client, "/step", 1);
+        if (!step.enter(1, TimeUnit.MINUTES)) {
+            step.leave();
+            return;
+        }
+        try {
+            export();
+        } finally {
+            step.leave();
         }
     }
 

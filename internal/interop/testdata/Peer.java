@@ -33,6 +33,7 @@ public final class Peer {
     private final Leaders leaders;
     private final Caches caches;
     private final ReadWriteLocks readWriteLocks;
+    private final Shared shared;
     private final Queues queues;
     private final Nodes nodes;
     /** The paths of the locks that somebody has asked for. */
@@ -63,6 +64,7 @@ public final class Peer {
                 .build();
         client.start();
         leases = new Leases(client);
+        shared = new Shared(client);
         leaders = new Leaders(client);
         caches = new Caches(client);
         readWriteLocks = new ReadWriteLocks(client, asked);
@@ -154,6 +156,9 @@ public final class Peer {
             case "nodeReplace":
                 return caches.run(request);
             default:
+                if (request[2].matches("(shared|atomic|barrier|double)[A-Z].*")) {
+                    return shared.run(request);
+                }
                 if (request[2].startsWith("queue")) {
                     return queues.run(request);
                 }

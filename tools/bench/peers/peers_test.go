@@ -40,6 +40,8 @@ var short = []protocol.Request{
 	{Workload: protocol.Drain, Clients: 2, Waiters: 5},
 	{Workload: protocol.LeaderJoin, Clients: 1},
 	{Workload: protocol.LeaderSuccession, Clients: 2, Waiters: 5},
+	{Workload: protocol.CacheLoad, Clients: 1, Waiters: 300},
+	{Workload: protocol.CacheFollow, Clients: 2},
 	{Workload: "no such thing"},
 }
 
@@ -93,6 +95,12 @@ func runOne(ctx context.Context, peer *protocol.Peer, r *protocol.Request) (prot
 // check fails if the result cannot be one of the request.
 func check(t *testing.T, r protocol.Request, result protocol.Result) {
 	t.Helper()
+	if r.Workload == protocol.CacheLoad || r.Workload == protocol.CacheFollow { // whose latencies are other things
+		if result.Operations == 0 || len(result.LatenciesNS) == 0 || result.ElapsedNS <= 0 {
+			t.Errorf("%s: %+v", r.Workload, result)
+		}
+		return
+	}
 	if int64(len(result.LatenciesNS)) != min(result.Operations, protocol.MaxLatencies) {
 		t.Errorf("%s: %d latencies of %d operations", r.Workload, len(result.LatenciesNS), result.Operations)
 	}
@@ -148,7 +156,7 @@ func onZooKeeper(t *testing.T, makePeer makePeer, supported ...string) {
 func TestJava(t *testing.T) {
 	onZooKeeper(t, peers.Java, protocol.Solo, protocol.Contend, protocol.Spread, protocol.Semaphore,
 		protocol.Readers, protocol.Mix, protocol.Reentry, protocol.TryFree, protocol.TryBusy, protocol.Floor, protocol.Drain, protocol.Hold,
-		protocol.LeaderJoin, protocol.LeaderSuccession)
+		protocol.LeaderJoin, protocol.LeaderSuccession, protocol.CacheLoad, protocol.CacheFollow)
 }
 
 func TestKazoo(t *testing.T) {

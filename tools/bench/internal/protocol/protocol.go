@@ -32,6 +32,9 @@ const (
 	TryBusy   = "try-busy"  // one client asks without waiting for a lock that another one holds
 	Floor     = "floor"     // clients, each creates and deletes an entry of its own
 
+	Atomic  = "atomic"  // clients add one to a number, each addition an operation
+	Barrier = "barrier" // clients enter and leave a double barrier together, in rounds with paths of their own
+
 	QueuePut     = "queue-put"     // one client puts items, each an operation
 	QueueConsume = "queue-consume" // one client consumes as many items as there are waiters, with a lock path if there are leases
 )
@@ -41,6 +44,12 @@ const (
 	LeaderJoin       = "leader-join"       // one client starts a latch, waits until it leads, and closes it
 	LeaderSuccession = "leader-succession" // as drain, with latches, which are closed as soon as they lead
 	Group            = "group"             // as many members as there are waiters join a group, until each knows all
+)
+
+// The workloads of caches.
+const (
+	CacheLoad   = "cache-load"   // one client starts a cache of as many nodes as there are waiters
+	CacheFollow = "cache-follow" // one client writes as fast as it can while a cache of another follows
 )
 
 // What a crash is made of. It takes two peers: one that holds the lock, and is then killed,

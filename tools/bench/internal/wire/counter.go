@@ -43,10 +43,10 @@ func (c *counted) Read(b []byte) (int, error) {
 }
 
 func (c *counted) Write(b []byte) (int, error) {
-	n, err := c.Conn.Write(b)
-	c.counter.sent.Add(int64(n))
-	c.counter.requests.Add(c.requests.pass(b[:n]))
-	return n, err
+	// It is counted first: who has the answer already finds all of the request in the sum.
+	c.counter.sent.Add(int64(len(b)))
+	c.counter.requests.Add(c.requests.pass(b))
+	return c.Conn.Write(b)
 }
 
 // frames finds the beginnings of frames in a stream: each has its length ahead of it.

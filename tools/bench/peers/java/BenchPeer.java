@@ -94,6 +94,10 @@ public final class BenchPeer {
             case "floor":
                 take(1).get(0).createContainers(r.path);
                 return repeat(r, r.clients, (client, i) -> Operation.floor(client, r.path));
+            case "atomic":
+                return repeat(r, r.clients, (client, i) -> SharedOperations.increment(client, r.path));
+            case "barrier":
+                return SharedOperations.rounds(take(r.clients), threads, r);
             case "queue-put":
                 try (DistributedQueue<String> queue = Queues.producer(take(1).get(0), r)) {
                     return repeat(r, 1, (client, i) -> () -> queue.put("item"));
@@ -108,6 +112,10 @@ public final class BenchPeer {
                 return repeat(r, 1, (client, i) -> Operation.latch(client, r.path));
             case "leader-succession":
                 return succession(r);
+            case "cache-load":
+                return Caches.load(take(1).get(0), r);
+            case "cache-follow":
+                return Caches.follow(take(2).get(0), take(2).get(1), r);
             case "hold":
                 return hold(r);
             case "queued":

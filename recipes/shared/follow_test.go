@@ -6,114 +6,19 @@ import (
 	"encoding/binary"
 	"errors"
 	"log/slog"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/framework/codec"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/suite"
-	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/recipes/shared"
 	"github.com/go-curator/curator/retry"
 )
-
-var _ locks.LeaseCount = (*shared.CountReader)(nil)
-
-const seed = 7
-
-// env is a reader on a client with faults, and a writer whose network is sound.
-type env struct {
-	t       *testing.T
-	path    string
-	client  *framework.Client
-	network *suite.Network
-	reader  *shared.CountReader
-	writer  *framework.Client
-
-	mu   sync.Mutex
-	told []int // to a listener
-}
-
-func newEnv(t *testing.T, b *suite.Backend, opts ...framework.Option) *env {
-	t.Helper()
-	e := &env{t: t, path: b.Path("count")}
-	e.writer, _ = b.Client(t)
-	e.client, e.network = b.Client(t, opts...)
-	if err := e.client.BlockUntilConnected(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	var err error
-	if e.reader, err = shared.NewCountReader(e.client, e.path, seed); err != nil {
-		t.Fatal(err)
-	}
-	e.reader.CountListenable().Add(func(_ context.Context, n int) {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.told = append(e.told, n)
-	})
-	t.Cleanup(func() { e.close(context.WithoutCancel(t.Context())) })
-	return e
-}
-
-func onServers(t *testing.T, test func(e *env)) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) { test(newEnv(t, b)) })
-}
-
-func (e *env) start() {
-	e.t.Helper()
-	if err := e.reader.Start(e.t.Context()); err != nil {
-		e.t.Fatal(err)
-	}
-}
-
-func (e *env) close(ctx context.Context) {
-	e.t.Helper()
-	if err := e.reader.Close(ctx); err != nil {
-		e.t.Fatal(err)
-	}
-}
-
-// write sets the node's data, and makes the node if there is none.
-func (e *env) write(data []byte) framework.Stat {
-	e.t.Helper()
-	var stat framework.Stat
-	_, err := e.writer.Create().OrSetData().CreatingParentsIfNeeded().WithData(data).StoringStatIn(&stat).ForPath(e.t.Context(), e.path)
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	return stat
-}
-
-func (e *env) set(count int32) framework.Stat {
-	e.t.Helper()
-	return e.write(binary.BigEndian.AppendUint32(nil, uint32(count)))
-}
-
-func (e *env) until(count int) {
-	e.t.Helper()
-	suite.Eventually(e.t, "the count", func() bool { return e.reader.Count() == count })
-}
-
-func (e *env) untilConnected() {
-	e.t.Helper()
-	suite.Eventually(e.t, "a connection", func() bool { return e.client.ConnectionState().IsConnected() })
-}
-
-// wantWatches fails if the client has other than n watches.
-func (e *env) wantWatches(n int) {
-	e.t.Helper()
-	conn, err := recipeapi.Of(e.client).Conn()
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	if got := conn.Watches(); got != n {
-		e.t.Fatalf("the client has %d watches, want %d", got, n)
-	}
-}
 
 // A reader whose watch somebody else has removed, with all of the client's, sets it again.
 func TestWatchRemovedByOthers(t *testing.T) {
@@ -136,14 +41,14 @@ func TestFollow(t *testing.T) {
 	onServers(t, func(e *env) {
 		e.set(3)
 		e.start()
-		if n := e.reader.Count(); n != 3 {
+		if n := e.count.Count(); n != 3 {
 			e.t.Fatalf("the count is %d after Start", n)
 		}
 		for _, n := range []int32{0, -1, 1 << 30, -1 << 31} {
 			stat := e.set(n)
 			e.until(int(n))
 			want := shared.VersionedValue[int]{Value: int(n), Version: stat.Version, Zxid: stat.Mzxid}
-			if got := e.reader.VersionedValue(); got != want {
+			if got := e.count.VersionedValue(); got != want {
 				e.t.Fatalf("known is %+v, want %+v", got, want)
 			}
 		}
@@ -156,7 +61,7 @@ func TestFollow(t *testing.T) {
 		e.close(e.t.Context())
 		e.wantWatches(0)
 		e.set(1)
-		if n := e.reader.Count(); n != -1<<31 {
+		if n := e.count.Count(); n != -1<<31 {
 			e.t.Errorf("the count is %d after Close", n)
 		}
 	})
@@ -166,7 +71,7 @@ func TestFollow(t *testing.T) {
 func TestMissingNode(t *testing.T) {
 	onServers(t, func(e *env) {
 		e.start()
-		if v := e.reader.VersionedValue(); v.Value != seed || v.Version != -1 || v.Zxid != -1 {
+		if v := e.count.VersionedValue(); v.Value != seed || v.Version != -1 || v.Zxid != -1 {
 			e.t.Fatalf("without a node: %+v", v)
 		}
 		e.set(1)
@@ -189,7 +94,7 @@ func TestMissingNode(t *testing.T) {
 type warnings struct{ n atomic.Int32 }
 
 func (w *warnings) Write(line []byte) (int, error) {
-	if bytes.Contains(line, []byte("shared count not read")) {
+	if bytes.Contains(line, []byte("shared value not read")) {
 		w.n.Add(1)
 	}
 	return len(line), nil
@@ -199,11 +104,11 @@ func (w *warnings) Write(line []byte) (int, error) {
 func TestNotACount(t *testing.T) {
 	suite.Each(t, func(t *testing.T, b *suite.Backend) {
 		var log warnings
-		e := newEnv(t, b, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		e := newEnvOn(t, b, []framework.Option{framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))}, shared.WithoutCreate())
 		malformed := [][]byte{nil, {0, 0, 1}, {0, 0, 0, 0, 1}, []byte("no")}
 		for _, data := range malformed {
 			e.write(data)
-			if err := e.reader.Start(t.Context()); !errors.Is(err, shared.ErrNotACount) {
+			if err := e.count.Start(t.Context()); !errors.Is(err, codec.ErrDecode) {
 				t.Fatalf("Start with %q: %v", data, err)
 			}
 			e.wantWatches(0)
@@ -214,7 +119,7 @@ func TestNotACount(t *testing.T) {
 			e.write(data)
 			suite.Eventually(t, "a warning", func() bool { return log.n.Load() == int32(i+1) })
 			e.write(append(data, 1, 2, 3, 4, 5))
-			if n := e.reader.Count(); n != 4+i {
+			if n := e.count.Count(); n != 4+i {
 				t.Errorf("the count is %d with %q, want %d", n, data, 4+i)
 			}
 			e.set(int32(5 + i))
@@ -252,7 +157,7 @@ func TestOutages(t *testing.T) {
 // A read that fails, with a client that tries nothing twice, is repeated after a pause.
 func TestFailedReads(t *testing.T) {
 	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+		e := newEnv(t, b, shared.WithoutCreate())
 		client, err := framework.NewClient(b.ConnectString(), retry.None(), framework.WithDialer(e.network.Dial),
 			framework.WithLogger(slog.New(slog.DiscardHandler)), framework.WithoutEnsembleTracker())
 		if err == nil {
@@ -262,20 +167,20 @@ func TestFailedReads(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer client.Close(t.Context())
-		reader, err := shared.NewCountReader(client, e.path, seed)
+		count, err := shared.NewCount(client, e.path, seed, shared.WithoutCreate())
 		if err != nil {
 			t.Fatal(err)
 		}
 		e.set(1)
-		if err := reader.Start(t.Context()); err != nil {
+		if err := count.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		defer reader.Close(t.Context())
+		defer count.Close(t.Context())
 		before := e.network.Requests(jute.OpGetData)
 		e.network.On(jute.OpGetData, suite.CutBefore, nil)
 		start := time.Now()
 		e.set(2)
-		suite.Eventually(t, "the count", func() bool { return reader.Count() == 2 })
+		suite.Eventually(t, "the count", func() bool { return count.Count() == 2 })
 		if n := e.network.Requests(jute.OpGetData) - before; n != 2 || time.Since(start) < time.Second {
 			t.Errorf("%d reads in %v, want one that fails, and a second later one that does not", n, time.Since(start))
 		}
@@ -310,16 +215,16 @@ func TestStart(t *testing.T) {
 		heal := e.network.Isolate()
 		ctx, cancel := context.WithTimeout(e.t.Context(), 50*time.Millisecond)
 		defer cancel()
-		if err := e.reader.Start(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		if err := e.count.Start(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			e.t.Fatalf("Start without a server: %v", err)
 		}
 		heal()
 		e.start()
-		if err := e.reader.Start(e.t.Context()); !errors.Is(err, framework.ErrAlreadyStarted) {
+		if err := e.count.Start(e.t.Context()); !errors.Is(err, framework.ErrAlreadyStarted) {
 			e.t.Errorf("a second Start: %v", err)
 		}
 		e.close(e.t.Context())
-		if err := e.reader.Start(e.t.Context()); !errors.Is(err, framework.ErrClosed) {
+		if err := e.count.Start(e.t.Context()); !errors.Is(err, framework.ErrClosed) {
 			e.t.Errorf("Start after Close: %v", err)
 		}
 	})
@@ -335,7 +240,7 @@ func TestClose(t *testing.T) {
 		begun := make(chan struct{})
 		go func() {
 			close(begun)
-			started <- e.reader.Start(e.t.Context())
+			started <- e.count.Start(e.t.Context())
 		}()
 		<-begun
 		e.close(ended)
@@ -346,9 +251,9 @@ func TestClose(t *testing.T) {
 		e.untilConnected()
 		e.wantWatches(0)
 
-		reader, err := shared.NewCountReader(e.client, e.path, seed)
+		count, err := shared.NewCount(e.client, e.path, seed, shared.WithoutCreate())
 		if err == nil {
-			err = reader.Start(e.t.Context())
+			err = count.Start(e.t.Context())
 		}
 		if err != nil {
 			e.t.Fatal(err)
@@ -357,7 +262,7 @@ func TestClose(t *testing.T) {
 		var closing sync.WaitGroup
 		for range 3 {
 			closing.Go(func() {
-				if err := reader.Close(ended); err != nil {
+				if err := count.Close(ended); err != nil {
 					e.t.Error(err)
 				}
 			})
@@ -376,51 +281,8 @@ func TestClientClosed(t *testing.T) {
 			e.t.Fatal(err)
 		}
 		e.close(e.t.Context())
-		if n := e.reader.Count(); n != 2 {
+		if n := e.count.Count(); n != 2 {
 			e.t.Errorf("the count is %d", n)
 		}
 	})
-}
-
-func TestMisuse(t *testing.T) {
-	for name, r := range map[string]*shared.CountReader{"nil": nil, "zero": {}} {
-		if err := r.Start(t.Context()); !errors.Is(err, framework.ErrNotStarted) {
-			t.Errorf("%s: Start: %v", name, err)
-		}
-		if n := r.Count(); n != 0 {
-			t.Errorf("%s: the count is %d", name, n)
-		}
-		r.CountListenable().Add(func(context.Context, int) {})()
-		if err := r.Close(t.Context()); err != nil {
-			t.Errorf("%s: Close: %v", name, err)
-		}
-	}
-	client, err := framework.NewClient("localhost:1", retry.None())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, call := range map[string]struct {
-		client *framework.Client
-		path   string
-		seed   int
-		want   error
-	}{
-		"nil client":  {nil, "/a", 1, framework.ErrNotStarted},
-		"zero client": {&framework.Client{}, "/a", 1, framework.ErrNotStarted},
-		"path":        {client, "a", 1, framework.ErrInvalidPath},
-		"large seed":  {client, "/a", 1 << 31, framework.ErrInvalidOption},
-		"small seed":  {client, "/a", -1<<31 - 1, framework.ErrInvalidOption},
-	} {
-		_, err := shared.NewCountReader(call.client, call.path, call.seed)
-		if !errors.Is(err, call.want) || call.client != client && !strings.Contains(err.Error(), "the client is nil") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	r, err := shared.NewCountReader(client, "/a", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Start(t.Context()); !errors.Is(err, framework.ErrNotStarted) {
-		t.Errorf("Start with a client that is not: %v", err)
-	}
 }

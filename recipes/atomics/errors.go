@@ -1,0 +1,39 @@
+package atomics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Errors of this package; compare with errors.Is. Data that is too short for a number is
+// codec.ErrDecode.
+var (
+	// ErrContended is returned when others changed the value at every try until the retry policy
+	// gave up, or ctx ended. Nothing was changed. Java: a result that has not succeeded.
+	ErrContended = errors.New("others kept changing the value")
+	// ErrOverflow is returned when the result does not fit into the number. Nothing was changed.
+	// Java wraps around.
+	ErrOverflow = errors.New("the number overflows")
+)
+
+// errConflict is returned by one try when the node is not as expected.
+var errConflict = fmt.Errorf("%w", ErrContended)
+
+// ended returns why ctx ended: its error and, where it says more, its cause.
+func ended(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if errors.Is(cause, err) {
+		return cause
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}
+
+// unchanged is an error that came before anything was sent that changes the value, although what
+// it wraps may be of a request that was.
+type unchanged struct{ error }
+
+func (e unchanged) Unwrap() error { return e.error }
+
+// MaybeApplied is for framework.MaybeApplied.
+func (unchanged) MaybeApplied() bool { return false }

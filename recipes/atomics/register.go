@@ -1,0 +1,206 @@
+package atomics
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/retry"
+)
+
+// rememberFor is how long a value that was written is taken for the present one, as long as no
+// change of another client is met. It bounds the time in which a node that is deleted and made
+// again could be mistaken for the old one.
+const rememberFor = 10 * time.Second
+
+// register is bytes in a node that are changed by compare and set. The zero register can do
+// nothing.
+type register struct {
+	client *framework.Client
+	api    recipeapi.Client
+	path   string
+	policy retry.Policy
+	cfg    config
+
+	mu   sync.Mutex
+	last remembered
+}
+
+// content is what a node has. The zero content is that of a node that does not exist.
+type content struct {
+	there   bool
+	data    []byte
+	version int32
+}
+
+// remembered is what was written last; until is zero for nothing.
+type remembered struct {
+	content
+	zxid  int64
+	until time.Time
+}
+
+func (r *register) init(client *framework.Client, path string, policy retry.Policy, opts []Option) error {
+	api := recipeapi.Of(client)
+	if _, err := api.ServerPath(path); err != nil {
+		return err
+	}
+	if err := retry.Validate(policy); err != nil {
+		return err
+	}
+	cfg, err := newConfig(opts)
+	if err != nil {
+		return err
+	}
+	r.client, r.api, r.path, r.policy, r.cfg = client, api, path, policy, cfg
+	return nil
+}
+
+// check returns why nothing can be done, if nothing can.
+func (r *register) check(ctx context.Context) error {
+	switch {
+	case r == nil || r.client == nil:
+		return fmt.Errorf("atomic value: %w", framework.ErrNotStarted)
+	case ctx == nil:
+		return fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+	}
+	return nil
+}
+
+// read returns what the server has.
+func (r *register) read(ctx context.Context) (content, error) {
+	var stat framework.Stat
+	data, err := r.client.GetData().Undecompressed().StoringStatIn(&stat).ForPath(ctx, r.path)
+	if errors.Is(err, framework.ErrNoNode) {
+		return content{}, nil
+	}
+	if err != nil {
+		return content{}, err
+	}
+	return content{there: true, data: data, version: stat.Version}, nil
+}
+
+// write replaces pre by data. The error is errConflict if the node is not as in pre.
+func (r *register) write(ctx context.Context, pre content, data []byte) error {
+	var version int32
+	var zxid int64
+	var err error
+	switch {
+	case !pre.there:
+		version, zxid, err = r.create(ctx, data)
+	case pre.version == -1: // to the server it would be any version
+		return fmt.Errorf("atomic value %s: %w: the node was written too often", r.path, framework.ErrBadVersion)
+	default:
+		stat, failed := r.api.SetData(ctx, r.path, data, pre.version)
+		version, zxid, err = stat.Version, stat.Mzxid, failed
+	}
+	if err != nil {
+		r.forget()
+		if conflicts(err) {
+			return errConflict
+		}
+		return err
+	}
+	r.remember(data, version, zxid)
+	return nil
+}
+
+// conflicts reports whether the server refused a write because the node is not as expected.
+func conflicts(err error) bool {
+	return errors.Is(err, framework.ErrBadVersion) || errors.Is(err, framework.ErrNodeExists) ||
+		errors.Is(err, framework.ErrNoNode)
+}
+
+func (r *register) create(ctx context.Context, data []byte) (version int32, zxid int64, err error) {
+	var stat framework.Stat
+	_, err = r.client.Create().CreatingParentContainersIfNeeded().Uncompressed().WithData(data).
+		StoringStatIn(&stat).ForPath(ctx, r.path)
+	return stat.Version, stat.Mzxid, err
+}
+
+// compareAndSet replaces data that is expected.
+func (r *register) compareAndSet(ctx context.Context, expected func(data []byte) (bool, error), data []byte) (bool, error) {
+	if err := r.check(ctx); err != nil {
+		return false, err
+	}
+	pre, err := r.read(ctx)
+	if err != nil || !pre.there {
+		return false, err
+	}
+	if ok, err := expected(pre.data); err != nil || !ok {
+		return false, err
+	}
+	err = r.write(ctx, pre, data)
+	if err == errConflict {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// forceSet replaces whatever there is.
+func (r *register) forceSet(ctx context.Context, data []byte) error {
+	if err := r.check(ctx); err != nil {
+		return err
+	}
+	for {
+		stat, err := r.client.SetData().Uncompressed().ForPath(ctx, r.path, data)
+		version, zxid := stat.Version, stat.Mzxid
+		if errors.Is(err, framework.ErrNoNode) {
+			version, zxid, err = r.create(ctx, data)
+		}
+		if errors.Is(err, framework.ErrNodeExists) {
+			continue // another client has created it meanwhile
+		}
+		if err != nil {
+			r.forget()
+			return err
+		}
+		r.remember(data, version, zxid)
+		return nil
+	}
+}
+
+// initialize creates the node.
+func (r *register) initialize(ctx context.Context, data []byte) (created bool, err error) {
+	if err := r.check(ctx); err != nil {
+		return false, err
+	}
+	version, zxid, err := r.create(ctx, data)
+	if errors.Is(err, framework.ErrNodeExists) {
+		return false, nil
+	}
+	if err == nil {
+		r.remember(data, version, zxid)
+	}
+	return err == nil, err
+}
+
+// remember keeps what was written, unless a later write is kept already.
+func (r *register) remember(data []byte, version int32, zxid int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.last.until.IsZero() || zxid > r.last.zxid {
+		r.last = remembered{content{true, bytes.Clone(data), version}, zxid, time.Now().Add(rememberFor)}
+	}
+}
+
+// forget has the next change read the node.
+func (r *register) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last = remembered{}
+}
+
+// recall returns what was written last, if that was not long ago.
+func (r *register) recall() (pre content, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	pre = r.last.content
+	pre.data = bytes.Clone(pre.data) // the caller of Update gets it
+	return pre, time.Now().Before(r.last.until)
+}

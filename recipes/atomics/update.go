@@ -1,0 +1,107 @@
+package atomics
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/retry"
+)
+
+// update is one change on its way.
+type update struct {
+	*register
+	fn    func(pre []byte) ([]byte, error)
+	tries int
+	out   AtomicValue[[]byte]
+}
+
+// update sets the data to what fn makes of it. fn may change what it is given.
+func (r *register) update(ctx context.Context, fn func(pre []byte) ([]byte, error)) (_ AtomicValue[[]byte], err error) {
+	if err := r.check(ctx); err != nil {
+		return AtomicValue[[]byte]{}, err
+	}
+	if fn == nil {
+		return AtomicValue[[]byte]{}, fmt.Errorf("%w: the function is nil", framework.ErrInvalidOption)
+	}
+	ctx, span := r.api.Telemetry().AtomicUpdate(ctx, r.cfg.name, r.path)
+	u := &update{register: r, fn: fn}
+	stats := &u.out.Stats
+	defer func() { span.End(stats.OptimisticTries, stats.PromotedTries, err) }() // also when fn panics
+
+	begin := time.Now()
+	contended, err := u.repeat(ctx, r.policy, &stats.OptimisticTries)
+	stats.OptimisticTime = time.Since(begin)
+	if contended && r.cfg.lock != nil && ctx.Err() == nil {
+		begin = time.Now()
+		err = u.promote(ctx)
+		stats.PromotedTime = time.Since(begin)
+	}
+	if err != nil {
+		return AtomicValue[[]byte]{}, err
+	}
+	return u.out, nil
+}
+
+// repeat tries until there is no conflict, or the policy gives up: contended reports that.
+func (u *update) repeat(ctx context.Context, policy retry.Policy, tries *int) (contended bool, _ error) {
+	var last error
+	err := retry.Do(ctx, policy, func(context.Context) error {
+		// The loop's context is not used: with it the client would not retry by itself. This
+		// policy is asked about conflicts alone.
+		*tries++
+		if last = u.try(ctx); last != nil && last != errConflict {
+			return retry.Permanent(last)
+		}
+		return last
+	})
+	switch {
+	case last != nil && last != errConflict:
+		return false, last // without the mark of Permanent
+	case err != nil:
+		return last == errConflict, fmt.Errorf("atomic value %s: %w", u.path, err)
+	}
+	return false, nil
+}
+
+// try is one try. Its error is errConflict if the node is not as expected.
+func (u *update) try(ctx context.Context) error {
+	u.tries++
+	pre, known := u.recall()
+	if !known || u.tries > 1 {
+		var err error
+		if pre, err = u.read(ctx); err != nil {
+			return err
+		}
+	}
+	post, err := u.fn(bytes.Clone(pre.data))
+	if err != nil {
+		return err
+	}
+	if err := u.write(ctx, pre, post); err != nil {
+		return err
+	}
+	if u.tries > 1 {
+		u.forget() // others change the value, too
+	}
+	u.out.Pre, u.out.Post = pre.data, post
+	return nil
+}
+
+// promote goes on while the lock is held.
+func (u *update) promote(ctx context.Context) error {
+	entered := false
+	var err error
+	lockErr := locks.Do(ctx, u.cfg.lock, func(context.Context, *locks.Lease) error {
+		entered = true
+		_, err = u.repeat(ctx, u.cfg.policy, &u.out.Stats.PromotedTries)
+		return nil
+	})
+	if entered {
+		return err // and not lockErr: the change did not depend on the lock
+	}
+	return unchanged{fmt.Errorf("atomic value %s: %w: %w", u.path, ErrContended, lockErr)}
+}

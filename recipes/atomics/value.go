@@ -1,0 +1,91 @@
+package atomics
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/retry"
+)
+
+// DistributedAtomicValue is bytes in a node. Bytes that are given to its methods, and those that
+// they return, are not kept. A nil *DistributedAtomicValue, and the zero value, return
+// framework.ErrNotStarted.
+//
+// Java: DistributedAtomicValue.
+type DistributedAtomicValue struct{ r register }
+
+// NewDistributedAtomicValue returns the value at path. retryPolicy says how often and with what
+// pauses a change is tried again when others were faster. It is not asked about connections:
+// for these there is the client's policy. NewDistributedAtomicValue does no I/O. Errors:
+// framework.ErrInvalidPath, retry.ErrInvalidPolicy, framework.ErrInvalidOption,
+// framework.ErrNotStarted for a nil client.
+//
+// Java: DistributedAtomicValue.
+func NewDistributedAtomicValue(client *framework.Client, path string, retryPolicy retry.Policy, opts ...Option) (*DistributedAtomicValue, error) {
+	v := new(DistributedAtomicValue)
+	if err := v.r.init(client, path, retryPolicy, opts); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+func (v *DistributedAtomicValue) of() *register {
+	if v == nil {
+		return nil
+	}
+	return &v.r
+}
+
+// Get returns the value, nil if there is no node. It may be behind the changes of other clients,
+// but not behind those of this one. Errors: ctx's error, or the server's.
+//
+// Java: get.
+func (v *DistributedAtomicValue) Get(ctx context.Context) ([]byte, error) {
+	r := v.of()
+	if err := r.check(ctx); err != nil {
+		return nil, err
+	}
+	c, err := r.read(ctx)
+	return c.data, err
+}
+
+// Update sets the value to what fn makes of it, and creates the node if there is none; fn gets
+// nil then. fn is called once for every try, and may change the bytes that it gets. If fn
+// returns an error, Update returns it and has changed nothing. When a reply is lost the change
+// may have been made: see framework.MaybeApplied; Update does not repeat it.
+//
+// Errors: ErrContended; framework.ErrBadVersion for a node that was written 2^32-1 times; ctx's
+// error, together with ErrContended if it ended while others changed the value; or the server's.
+//
+// Java: trySet.
+func (v *DistributedAtomicValue) Update(ctx context.Context, fn func(pre []byte) ([]byte, error)) (AtomicValue[[]byte], error) {
+	return v.of().update(ctx, fn)
+}
+
+// CompareAndSet sets the value if it is expected, byte for byte, and reports whether it did. It
+// makes one try. Without a node it returns false: see Initialize. Errors are as of Update, but
+// never ErrContended: another client's change is false.
+//
+// Java: compareAndSet.
+func (v *DistributedAtomicValue) CompareAndSet(ctx context.Context, expected, value []byte) (swapped bool, err error) {
+	same := func(data []byte) (bool, error) { return bytes.Equal(data, expected), nil }
+	return v.of().compareAndSet(ctx, same, value)
+}
+
+// ForceSet sets the value whatever it is, and creates the node if there is none. When the reply
+// is lost the value may be set, also late: see framework.MaybeApplied. Errors: ctx's error, or
+// the server's.
+//
+// Java: forceSet.
+func (v *DistributedAtomicValue) ForceSet(ctx context.Context, value []byte) error {
+	return v.of().forceSet(ctx, value)
+}
+
+// Initialize creates the node with the value, and reports whether it did: false if there was
+// one. Errors: ctx's error, or the server's; see framework.MaybeApplied.
+//
+// Java: initialize.
+func (v *DistributedAtomicValue) Initialize(ctx context.Context, value []byte) (created bool, err error) {
+	return v.of().initialize(ctx, value)
+}

@@ -1,0 +1,231 @@
+package barriers_test
+
+import (
+	"context"
+	"path"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/barriers"
+	"github.com/go-curator/curator/retry"
+)
+
+// gate is a single barrier on a client with faults.
+type gate struct {
+	*env
+	client  *framework.Client
+	network *suite.Network
+	*barriers.DistributedBarrier
+}
+
+func (e *env) gate(opts ...framework.Option) *gate {
+	e.t.Helper()
+	client, network := e.b.Client(e.t, opts...)
+	e.must(client.BlockUntilConnected(e.t.Context()))
+	barrier, err := barriers.NewDistributedBarrier(client, e.path)
+	e.must(err)
+	return &gate{e, client, network, barrier}
+}
+
+// closed returns a gate in front of a barrier that is closed, and a call that waits there.
+func (e *env) closed() (*gate, *call) {
+	e.t.Helper()
+	g := e.gate()
+	e.must(g.Set(e.t.Context()))
+	waiting := e.start(g.Wait, e.t.Context())
+	g.untilWatching()
+	waiting.waits()
+	return g, waiting
+}
+
+func (g *gate) untilWatching() {
+	g.t.Helper()
+	p := party{env: g.env, client: g.client}
+	suite.Eventually(g.t, "a watch", func() bool { return p.watches() == 1 })
+}
+
+func (g *gate) wantNoWatch() {
+	g.t.Helper()
+	p := party{env: g.env, client: g.client}
+	suite.Eventually(g.t, "no watch", func() bool { return p.watches() == 0 })
+}
+
+// B1: the matrix of a barrier that is there or not, and of waits with a bound and without.
+func TestBarrier(t *testing.T) {
+	onServers(t, func(e *env) {
+		g := e.gate()
+		e.must(g.Wait(e.t.Context())) // no barrier
+		e.must(g.Remove(e.t.Context()))
+		e.must(g.Set(e.t.Context()))
+		e.must(g.Set(e.t.Context()))
+		short, cancel := context.WithTimeout(e.t.Context(), 30*time.Millisecond)
+		defer cancel()
+		err := g.Wait(short)
+		e.wantErr(err, barriers.ErrNotPassed)
+		e.wantErr(err, context.DeadlineExceeded)
+		g.wantNoWatch()
+		var waiters sync.WaitGroup
+		var gates []*gate
+		for range 5 {
+			other := e.gate()
+			gates = append(gates, other)
+			waiters.Go(func() {
+				if err := other.Wait(e.t.Context()); err != nil {
+					e.t.Error(err)
+				}
+			})
+		}
+		for _, other := range gates {
+			other.untilWatching()
+		}
+		e.must(g.Remove(e.t.Context()))
+		waiters.Wait()
+		e.must(g.Remove(e.t.Context()))
+		e.must(g.Wait(e.t.Context()))
+		for _, other := range gates {
+			other.wantNoWatch()
+		}
+	})
+}
+
+// A barrier that is opened and closed again at once was open.
+func TestBarrierClosedAgain(t *testing.T) {
+	onServers(t, func(e *env) {
+		g, waiting := e.closed()
+		e.must(e.operator.Delete().ForPath(e.t.Context(), e.path))
+		waiting.ok()
+		e.must(g.Set(e.t.Context()))
+		waiting = e.start(g.Wait, e.t.Context())
+		g.untilWatching()
+		_, err := e.operator.SetData().ForPath(e.t.Context(), e.path, []byte("closed")) // no reason to pass
+		e.must(err)
+		g.untilWatching()
+		waiting.waits()
+		e.must(g.Remove(e.t.Context()))
+		waiting.ok()
+	})
+}
+
+// The table of faults of the single barrier: a call that waits.
+func TestWaitFaults(t *testing.T) {
+	for name, fault := range map[string]func(e *env, g *gate){
+		"suspended":     func(_ *env, g *gate) { g.network.Cut() },
+		"lost":          func(e *env, g *gate) { g.network.Expire(e.t) },
+		"lagging":       func(_ *env, g *gate) { g.network.Lag(); g.network.Cut() },
+		"before send":   func(_ *env, g *gate) { g.network.On(jute.OpExists, suite.CutBefore, nil); g.network.Cut() },
+		"reply lost":    func(_ *env, g *gate) { g.network.On(jute.OpExists, suite.CutAfter, nil); g.network.Cut() },
+		"several times": func(e *env, g *gate) { g.network.Expire(e.t); g.network.Cut() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			onServers(t, func(e *env) {
+				g, waiting := e.closed()
+				looks := g.network.Requests(jute.OpExists)
+				fault(e, g)
+				suite.Eventually(e.t, "another look", func() bool { return g.network.Requests(jute.OpExists) > looks })
+				g.untilWatching()
+				waiting.waits()
+				e.must(e.operator.Delete().ForPath(e.t.Context(), e.path))
+				waiting.ok()
+				g.wantNoWatch()
+			})
+		})
+	}
+	t.Run("opened while cut off", func(t *testing.T) {
+		onServers(t, func(e *env) {
+			g, waiting := e.closed()
+			heal := g.network.Isolate()
+			e.must(e.operator.Delete().ForPath(e.t.Context(), e.path))
+			heal()
+			waiting.ok()
+		})
+	})
+	t.Run("parent deleted", func(t *testing.T) {
+		onServers(t, func(e *env) {
+			g, waiting := e.closed()
+			e.must(e.operator.Delete().DeletingChildrenIfNeeded().ForPath(e.t.Context(), path.Dir(e.path)))
+			waiting.ok()
+			e.must(g.Set(e.t.Context()))
+		})
+	})
+	t.Run("ctx ended", func(t *testing.T) {
+		onServers(t, func(e *env) {
+			g := e.gate()
+			e.must(g.Set(e.t.Context()))
+			ended, cancel := context.WithCancel(e.t.Context())
+			cancel()
+			err := g.Wait(ended)
+			e.wantErr(err, context.Canceled)
+			e.wantErr(g.Set(ended), context.Canceled)
+			e.wantErr(g.Remove(ended), context.Canceled)
+			g.wantNoWatch()
+		})
+	})
+	t.Run("client closed", func(t *testing.T) {
+		onServers(t, func(e *env) {
+			g, waiting := e.closed()
+			e.must(g.client.Close(e.t.Context()))
+			e.wantErr(waiting.ended(), framework.ErrClosed)
+			e.wantErr(g.Wait(e.t.Context()), framework.ErrClosed)
+			e.wantErr(g.Set(e.t.Context()), framework.ErrClosed)
+		})
+	})
+}
+
+// Set and Remove are repeated when a reply is lost: both say how it is to be.
+func TestSetAndRemoveFaults(t *testing.T) {
+	for name, fate := range map[string]suite.Fate{"before send": suite.CutBefore, "reply lost": suite.CutAfter} {
+		t.Run(name, func(t *testing.T) {
+			onServers(t, func(e *env) {
+				g := e.gate()
+				e.must(g.Set(e.t.Context()))
+				g.network.On(jute.OpDelete, fate, nil)
+				e.must(g.Remove(e.t.Context()))
+				g.network.On(jute.OpCreate2, fate, nil)
+				e.must(g.Set(e.t.Context()))
+				there, err := e.operator.CheckExists().ForPath(e.t.Context(), e.path)
+				if err != nil || !there {
+					e.t.Errorf("the barrier is there: %t, %v", there, err)
+				}
+			})
+		})
+	}
+}
+
+// A client whose policy gives up gets an answer.
+func TestWaitOnDeadServer(t *testing.T) {
+	inVirtualTime(t, func(e *env) {
+		client, network := e.b.Client(e.t)
+		once, err := framework.NewClient(e.b.ConnectString(), retry.None(), framework.WithDialer(network.Dial),
+			framework.WithConnectionTimeout(time.Second), framework.WithLogger(client.Logger()))
+		e.must(err)
+		network.Isolate()
+		e.must(once.Start(e.t.Context()))
+		defer once.Close(e.t.Context())
+		single, err := barriers.NewDistributedBarrier(once, e.path)
+		e.must(err)
+		e.wantErr(single.Wait(e.t.Context()), framework.ErrConnectionLoss)
+		double, err := barriers.NewDistributedDoubleBarrier(once, e.path, 2)
+		e.must(err)
+		e.wantErr(double.Enter(e.t.Context()), framework.ErrConnectionLoss)
+		e.wantErr(double.Leave(e.t.Context()), barriers.ErrEntered)
+	})
+}
+
+// The wait begins with a sync: a barrier that was set before is seen on every server.
+func TestWaitSyncs(t *testing.T) {
+	inVirtualTime(t, func(e *env) {
+		g := e.gate()
+		e.must(g.Wait(e.t.Context())) // the barrier is missing
+		e.must(e.gate().Set(e.t.Context()))
+		g.network.Lag()
+		g.network.Cut()
+		e.must(g.client.BlockUntilConnected(e.t.Context()))
+		short, cancel := context.WithTimeout(e.t.Context(), time.Second)
+		defer cancel()
+		e.wantErr(g.Wait(short), barriers.ErrNotPassed)
+	})
+}

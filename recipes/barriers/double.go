@@ -1,0 +1,148 @@
+package barriers
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/recipes/internal/watchset"
+	"github.com/go-curator/curator/tracing"
+)
+
+// DistributedDoubleBarrier is one member of a barrier that opens when enough members have come,
+// and again when all of them have left. It may be used for one round after the other. A nil
+// *DistributedDoubleBarrier, and the zero value, return framework.ErrNotStarted.
+//
+// Java: DistributedDoubleBarrier, with which it shares the barrier; there an object is good for
+// one round.
+type DistributedDoubleBarrier struct {
+	place     place
+	memberQty int
+
+	mu       sync.Mutex
+	presence presence
+	member   member // while it is in, or leaves
+}
+
+// presence is where a member is.
+type presence int
+
+const (
+	out presence = iota
+	entering
+	in
+	leaving
+)
+
+// NewDistributedDoubleBarrier returns a member of the barrier at path, which opens for memberQty
+// members: all of them must give the same number. More than that may pass. It does no I/O.
+// Errors: framework.ErrInvalidPath, framework.ErrInvalidOption for a memberQty that is not
+// positive, framework.ErrNotStarted for a nil client.
+//
+// Java: DistributedDoubleBarrier.
+func NewDistributedDoubleBarrier(client *framework.Client, path string, memberQty int) (*DistributedDoubleBarrier, error) {
+	p, err := newPlace(client, path)
+	if err != nil {
+		return nil, err
+	}
+	if memberQty <= 0 {
+		return nil, fmt.Errorf("%w: memberQty is %d", framework.ErrInvalidOption, memberQty)
+	}
+	return &DistributedDoubleBarrier{place: p, memberQty: memberQty}, nil
+}
+
+func (b *DistributedDoubleBarrier) check(ctx context.Context) error {
+	var p *place
+	if b != nil {
+		p = &b.place
+	}
+	if err := p.check(ctx); err != nil {
+		return fmt.Errorf("barrier: %w", err)
+	}
+	return nil
+}
+
+// Enter waits until memberQty members have come. A member that comes when the barrier is open
+// already passes, too. When Enter returns an error the member is not in and is not counted: its
+// node is gone, or goes in the background. Enter outlives the end of a session by coming again.
+//
+// When ctx ends Enter looks once more, for up to a second, and returns nil if the others have
+// counted the member. With members in Java ctx should have a deadline: see the package.
+//
+// Errors: ErrNotPassed, ctx's error, ErrEntered, framework.ErrClosed, framework.ErrConnectionLoss
+// when the client's retry policy gives up, or the server's.
+//
+// Java: enter; there a member that gave up is counted until its session ends.
+func (b *DistributedDoubleBarrier) Enter(ctx context.Context) (err error) {
+	if err := b.check(ctx); err != nil {
+		return err
+	}
+	if !b.move(out, entering) {
+		return fmt.Errorf("barrier %s: %w", b.place.path, ErrEntered)
+	}
+	entered := member{}
+	next := out
+	defer func() { b.settle(next, entered) }() // also when a retry policy of the user panics
+	ctx, span := b.place.api.Telemetry().BarrierWait(ctx, tracing.BarrierEnter, b.place.path)
+	defer func() { span.End(err) }()
+	e := &entry{place: &b.place, memberQty: b.memberQty, set: watchset.New()}
+	if err = ctx.Err(); err == nil {
+		err = e.run(ctx)
+	}
+	if err != nil {
+		err = e.giveUp(ctx, err)
+	}
+	if err == nil {
+		next, entered = in, e.member
+		if entered.node != "" {
+			entered.own = e.set.Take(ownTag) // it goes with the node
+		}
+	}
+	b.place.giveBack(e.set)
+	return explain(ctx, b.place.path, err, e.seen)
+}
+
+// Leave waits until all members of the round have left. This one has left when Leave returns,
+// with whatever error: its node is gone, or goes in the background. Leave works although ctx has
+// ended: it then leaves without waiting for the others.
+//
+// Errors: ErrNotPassed, ctx's error, ErrMemberLost, ErrEntered, framework.ErrClosed,
+// framework.ErrConnectionLoss when the client's retry policy gives up, or the server's.
+//
+// Java: leave.
+func (b *DistributedDoubleBarrier) Leave(ctx context.Context) (err error) {
+	if err := b.check(ctx); err != nil {
+		return err
+	}
+	if !b.move(in, leaving) {
+		return fmt.Errorf("barrier %s: %w", b.place.path, ErrEntered)
+	}
+	defer b.settle(out, member{})
+	ctx, span := b.place.api.Telemetry().BarrierWait(ctx, tracing.BarrierLeave, b.place.path)
+	defer func() { span.End(err) }()
+	d := &departure{place: &b.place, member: b.member, set: watchset.New()}
+	if err = d.run(ctx); err != nil {
+		d.finish(ctx, err)
+	}
+	b.place.giveBack(d.set, d.own)
+	return explain(ctx, b.place.path, err, d.seen)
+}
+
+// move goes from one presence to another, and reports whether it was there.
+func (b *DistributedDoubleBarrier) move(from, to presence) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.presence != from {
+		return false
+	}
+	b.presence = to
+	return true
+}
+
+// settle ends a call.
+func (b *DistributedDoubleBarrier) settle(to presence, m member) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.presence, b.member = to, m
+}

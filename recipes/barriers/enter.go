@@ -1,0 +1,366 @@
+package barriers
+
+import (
+	"context"
+	"errors"
+	"path"
+	"slices"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/recipes/internal/watchset"
+)
+
+// The watches of an Enter.
+const (
+	ownTag int8 = iota
+	readyTag
+)
+
+// member is what is known of a member's node.
+type member struct {
+	node    string // the server's path; "" for a guest, who has none
+	czxid   int64
+	session int64
+	opened  int64           // the czxid of the "ready" that let the member in; 0 if it was not seen
+	own     *watchset.Watch // the watch on the node; nil for none
+}
+
+// phase is a state of an Enter.
+type phase int
+
+const (
+	create phase = iota // no node
+	look                // the node is there; what is there beside it?
+	judge               // decide by what was seen
+	open                // enough members: make "ready"
+	pass                // come late: go as a guest
+	wait                // sleep until a watch fires
+	done                // in
+)
+
+// entry is one Enter.
+type entry struct {
+	*place
+	memberQty int
+	set       *watchset.Set
+
+	member
+	doubt        string // a node that may have been created, on the session doubtSession
+	doubtSession int64
+	old          []string // nodes of sessions that are over: they must not be counted
+
+	view    view
+	dead    bool // view.ready is left of a round whose members have died
+	stale   bool // the last look was refuted: the server is behind
+	passing bool // our node may have been deleted by pass
+	seen    bool // the barrier was seen closed
+}
+
+// run goes on until the member is in. On an error the entry has nodes still: see giveUp.
+func (e *entry) run(ctx context.Context) (err error) {
+	for state := create; state != done && err == nil; {
+		switch state {
+		case create:
+			state, err = e.create(ctx)
+		case look:
+			state, err = e.look(ctx)
+		case judge:
+			state, err = e.judge(ctx)
+		case open:
+			state, err = e.open(ctx)
+		case pass:
+			state, err = e.pass(ctx)
+		case wait:
+			state, err = e.wait(ctx)
+		}
+	}
+	return err
+}
+
+// create makes a node, under a fresh name (rule B1), and looks in the same write (rule B2). The
+// node comes first: whoever is behind it in the server's order sees it.
+func (e *entry) create(ctx context.Context) (phase, error) {
+	e.member, e.passing = member{}, false
+	err := e.retry(ctx, "create", e.tryCreate)
+	if err == errSessionOver {
+		return create, nil // the doubt was of a session that is over
+	}
+	if err != nil {
+		return create, err
+	}
+	return judge, nil
+}
+
+// tryCreate is one try. First it finds out whether an earlier one has made a node.
+func (e *entry) tryCreate(ctx context.Context, conn *zkconn.Conn) error {
+	if e.node != "" { // by an earlier try, whose reads have failed
+		e.doubt, e.doubtSession, e.member = e.node, e.session, member{}
+	}
+	if e.doubt != "" {
+		found, err := e.resolve(ctx, conn)
+		if err != nil || found {
+			return err
+		}
+	}
+	for {
+		made, err := e.sendCreate(ctx, conn)
+		if err != nil || made {
+			return err
+		}
+	}
+}
+
+// resolve looks for the node that may have been created. The connection is another one by now:
+// the server refuses what may still arrive on the old one, and sync makes sure that this server
+// has seen what was applied before.
+func (e *entry) resolve(ctx context.Context, conn *zkconn.Conn) (found bool, err error) {
+	calls, take := e.reads(conn, e.doubt)
+	err = take(conn.Do(ctx, e.doubtSession, append([]*zkconn.Call{e.syncCall()}, calls...)...))
+	if errors.Is(err, framework.ErrSessionExpired) {
+		e.old, e.doubt = append(e.old, e.doubt), ""
+		return false, err
+	}
+	if err != nil {
+		return false, err
+	}
+	own, err := statOf(calls[0])
+	if err != nil {
+		return false, err
+	}
+	found = own != nil
+	if found {
+		e.member = member{node: e.doubt, czxid: own.Czxid, session: e.doubtSession}
+	}
+	e.doubt = ""
+	return found, nil
+}
+
+// sendCreate creates a node and looks. It returns false if there is to be another try.
+func (e *entry) sendCreate(ctx context.Context, conn *zkconn.Conn) (made bool, err error) {
+	full, creation, err := e.api.CreateCall(e.client.Create().WithMode(framework.Ephemeral).Uncompressed(), below(e.path, newName()))
+	if err != nil {
+		return false, err
+	}
+	reads, take := e.reads(conn, full)
+	var calls []*zkconn.Call
+	for _, old := range e.old { // ahead of our new node, so that nobody counts both
+		calls = append(calls, deleteCall(old))
+	}
+	calls = append(append(calls, creation), reads...)
+	if err = conn.Do(ctx, 0, calls...); err != nil {
+		if framework.MaybeApplied(err) {
+			e.doubt, e.doubtSession = full, creation.Session
+		}
+		return false, take(err)
+	}
+	e.old = nil
+	if errors.Is(creation.Err, framework.ErrNoNode) {
+		// This makes the parents of a path that is below the barrier's.
+		_ = take(nil)
+		_, err = e.client.CheckExists().CreatingParentContainersIfNeeded().ForPath(ctx, below(e.path, readyName))
+		return false, err
+	}
+	if creation.Err != nil {
+		_ = take(nil)
+		return false, creation.Err
+	}
+	e.member = member{node: full, czxid: creation.Res.(*jute.Create2Response).Stat.Czxid, session: creation.Session}
+	if err = take(nil); err != nil {
+		return false, err
+	}
+	own, err := statOf(reads[0])
+	if own == nil && err == nil {
+		e.member = member{} // deleted already
+	}
+	return own != nil, err
+}
+
+// reads returns the reads of a look, in the order of own node, "ready" and list, with watches on
+// the first two where there are none. take takes their answers over, or the error of the request.
+func (e *entry) reads(conn *zkconn.Conn, own string) (calls []*zkconn.Call, take func(err error) error) {
+	wants := []watchset.Want{{Path: own, Kind: watchset.Data, Tag: ownTag}, {Path: e.ready(), Kind: watchset.Exists, Tag: readyTag}}
+	armed, idle := e.set.ArmByReading(wants)
+	for _, w := range idle {
+		conn.Unwatch(&w.Watch)
+	}
+	for _, want := range wants {
+		i := slices.IndexFunc(armed, func(r watchset.Read) bool { return r.Tag == want.Tag })
+		if i >= 0 {
+			calls = append(calls, armed[i].Call)
+		} else {
+			calls = append(calls, watchset.ReadCall(want, nil))
+		}
+	}
+	calls = append(calls, e.listCall())
+	return calls, func(err error) error {
+		for _, r := range armed {
+			e.set.Keep(r, err == nil && (r.Call.Err == nil || r.Tag == readyTag && errors.Is(r.Call.Err, framework.ErrNoNode)))
+		}
+		if err != nil {
+			return err
+		}
+		if e.view.ready, err = statOf(calls[1]); err != nil {
+			return err
+		}
+		children, err := namesOf(calls[2])
+		e.view.names = members(children)
+		return err
+	}
+}
+
+// look looks again, with the watches (rule B5).
+func (e *entry) look(ctx context.Context) (phase, error) {
+	var own stat
+	err := e.retry(ctx, "exists", func(ctx context.Context, conn *zkconn.Conn) error {
+		calls, take := e.reads(conn, e.node)
+		all := calls
+		if e.stale {
+			all = append([]*zkconn.Call{e.syncCall()}, calls...)
+		}
+		if err := take(conn.Do(ctx, e.session, all...)); err != nil {
+			return err
+		}
+		var err error
+		own, err = statOf(calls[0])
+		return err
+	})
+	switch {
+	case err == errSessionOver: // rule B11
+		e.old = append(e.old, e.node)
+		return create, nil
+	case err != nil:
+		return look, err
+	case own == nil && e.passing: // rule B6: the reply was lost
+		e.member = member{opened: e.opened}
+		return done, nil
+	case own == nil:
+		return create, nil
+	}
+	e.stale, e.passing = false, false
+	return judge, nil
+}
+
+// judge decides by what was seen (rules B3 and B4).
+func (e *entry) judge(ctx context.Context) (phase, error) {
+	e.dead = false
+	s := e.view.standingOf(e.czxid)
+	if s == unclear {
+		others, err := e.others(ctx)
+		if err == errSessionOver {
+			return look, nil
+		}
+		if err != nil {
+			return judge, err
+		}
+		s = e.view.clear(others)
+		e.dead = s == outside
+	}
+	switch {
+	case s == inside:
+		e.opened = e.view.ready.Czxid
+		return done, nil
+	case s == late:
+		return pass, nil
+	case len(e.view.names) >= e.memberQty && slices.Contains(e.view.names, e.name()):
+		return open, nil
+	}
+	e.seen = true
+	if e.set.AnyFired() {
+		// An event that came before the answer may be of an earlier watch, which was set ahead of
+		// our node: by this Enter for a node that is gone, or by another member on this client. It
+		// proves nothing.
+		return look, nil
+	}
+	return wait, nil
+}
+
+// name returns the name of our node.
+func (e *entry) name() string { return path.Base(e.node) }
+
+// others returns the stats of the other members' nodes, nil for those that have gone.
+func (e *entry) others(ctx context.Context) (stats []stat, err error) {
+	err = e.retry(ctx, "exists", func(ctx context.Context, conn *zkconn.Conn) error {
+		stats = nil
+		var calls []*zkconn.Call
+		for _, name := range e.view.names {
+			if name != e.name() {
+				calls = append(calls, existsCall(e.child(name)))
+			}
+		}
+		if err := conn.Do(ctx, e.session, calls...); err != nil {
+			return err
+		}
+		for _, call := range calls {
+			s, err := statOf(call)
+			if err != nil {
+				return err
+			}
+			stats = append(stats, s)
+		}
+		return nil
+	})
+	return stats, err
+}
+
+// open makes "ready", on the condition that all who are counted are there (rule B4). A dead
+// "ready" goes in the same transaction: removed alone it could be that of the next round.
+func (e *entry) open(ctx context.Context) (phase, error) {
+	ops := []framework.Op{e.checkOp(e.node)}
+	for _, name := range e.view.names {
+		if name != e.name() && len(ops) < e.memberQty {
+			ops = append(ops, e.checkOp(e.child(name)))
+		}
+	}
+	if e.dead {
+		ops = append(ops, e.deleteOp(e.ready()))
+	}
+	committed, _, err := e.commit(ctx, append(ops, e.createReady())...)
+	if committed {
+		return done, nil
+	}
+	e.seen, e.stale = true, true
+	return look, err // also if the reply was lost: then "ready" is younger than our node
+}
+
+// pass goes through an open round to which we come late, without being counted in the next one
+// (rule B6).
+func (e *entry) pass(ctx context.Context) (phase, error) {
+	e.opened = e.view.ready.Czxid
+	committed, lost, err := e.commit(ctx, e.checkOp(e.ready()), e.deleteOp(e.node))
+	if committed {
+		e.member = member{opened: e.opened}
+		return done, nil
+	}
+	e.stale, e.passing = true, lost
+	return look, err
+}
+
+// wait sleeps until a watch fires, and says what that means (rule B5).
+func (e *entry) wait(ctx context.Context) (phase, error) {
+	select {
+	case <-e.set.C():
+	case <-ctx.Done():
+		return wait, ctx.Err()
+	}
+	var own, ready zkconn.EventType
+	for w := range e.set.Backward() {
+		if w.Tag == ownTag {
+			own = w.Fired()
+		} else {
+			ready = w.Fired()
+		}
+	}
+	switch {
+	case own == zkconn.NodeDeleted:
+		return create, nil
+	case ready == zkconn.NodeCreated: // behind our node, which was there then: its watch is silent
+		return done, nil
+	case own == zkconn.WatchClosed, ready == zkconn.WatchClosed:
+		return wait, framework.ErrClosed
+	case own == 0 && ready == 0:
+		return wait, nil
+	}
+	return look, nil
+}

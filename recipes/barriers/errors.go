@@ -1,0 +1,56 @@
+package barriers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-curator/curator/framework"
+)
+
+// Errors of this package; compare with errors.Is.
+var (
+	// ErrNotPassed is returned, together with ctx's error, when the barrier was seen closed until
+	// ctx ended. When the barrier was never seen the error is ctx's alone.
+	ErrNotPassed = errors.New("barrier not passed")
+
+	// ErrMemberLost is returned by Leave when the member's node is gone, with its session or by
+	// somebody's hand, between Enter and Leave: the others may have left without the member.
+	ErrMemberLost = errors.New("member of the barrier was lost")
+
+	// ErrEntered is returned when Enter was called twice, and when Leave was called without Enter.
+	ErrEntered = errors.New("barrier entered already, or not at all")
+)
+
+var errNilContext = fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+
+// waitError is the error of a call that has failed. Whatever it sent before, the call's effect is
+// known: there is nothing to ask framework.MaybeApplied for.
+type waitError struct{ error }
+
+func (e waitError) Unwrap() error { return e.error }
+
+// MaybeApplied is for framework.MaybeApplied.
+func (waitError) MaybeApplied() bool { return false }
+
+// explain returns the error of a wait at the barrier of a path. seen says that the barrier was
+// seen closed.
+func explain(ctx context.Context, path string, err error, seen bool) error {
+	if err == nil {
+		return nil
+	}
+	ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	if ctx.Err() == nil || !ended || errors.Is(err, framework.ErrClosed) {
+		return waitError{fmt.Errorf("barrier %s: %w", path, err)}
+	}
+	if !errors.Is(err, ctx.Err()) {
+		err = ctx.Err() // and not that of the clean-up
+	}
+	if cause := context.Cause(ctx); !errors.Is(err, cause) {
+		err = fmt.Errorf("%w: %w", err, cause)
+	}
+	if seen {
+		err = fmt.Errorf("%w: %w", ErrNotPassed, err)
+	}
+	return waitError{fmt.Errorf("barrier %s: %w", path, err)}
+}

@@ -1,0 +1,245 @@
+package barriers
+
+import (
+	"context"
+	"errors"
+	"path"
+	"slices"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/recipes/internal/watchset"
+)
+
+// departure is one Leave.
+type departure struct {
+	*place
+	member
+	set    *watchset.Set
+	round  int64    // members of the round have nodes that are older; 0 if nobody is waited for
+	others []string // whom we wait for: those of the round in the first list that are there still, sorted
+	seen   bool     // others were seen
+}
+
+// run waits until the others have left. When it returns with an error our node may be there
+// still: see finish.
+func (d *departure) run(ctx context.Context) error {
+	first, cancel := ctx, context.CancelFunc(func() {})
+	if ctx.Err() != nil { // it still looks, and leaves
+		first, cancel = cleanUp(ctx)
+	}
+	defer cancel()
+	if err := d.firstLook(first); err != nil {
+		return err
+	}
+	for len(d.others) > 0 {
+		watched, err := d.watch(first)
+		if err != nil {
+			return err
+		}
+		if !watched {
+			continue
+		}
+		if d.node != "" && !d.isLowest() {
+			if err := d.delete(first); err != nil {
+				return err
+			}
+		}
+		d.seen = true
+		if err := d.sleep(ctx); err != nil {
+			return err
+		}
+		if err := d.list(ctx); err != nil {
+			return err
+		}
+	}
+	return d.last(first)
+}
+
+// isLowest reports whether our node is there and is the first one of those that are waited for.
+// The first one stays until all others have gone.
+func (d *departure) isLowest() bool { return d.node != "" && path.Base(d.node) < d.others[0] }
+
+// firstLook finds out whom to wait for (rules B8 and B9).
+func (d *departure) firstLook(ctx context.Context) error {
+	var ready stat
+	var children []string
+	err := d.retry(ctx, "getChildren", func(ctx context.Context, conn *zkconn.Conn) error {
+		exists, list := existsCall(d.ready()), d.listCall()
+		err := conn.Do(ctx, d.session, exists, list)
+		if err != nil {
+			return err
+		}
+		if ready, err = statOf(exists); err != nil {
+			return err
+		}
+		children, err = namesOf(list)
+		return err
+	})
+	if err != nil {
+		return d.lost(err)
+	}
+	guest := d.node == ""
+	switch {
+	case ready != nil && (guest || ready.Czxid > d.czxid):
+		d.round = ready.Czxid
+	case guest:
+		return nil // the round is over
+	default:
+		// Somebody has deleted "ready". Those who were there before us are of the round for sure.
+		d.round = max(d.opened, d.czxid)
+	}
+	d.others = members(children)
+	return d.keep(children)
+}
+
+// keep keeps those of the others who are there still: the set only shrinks.
+func (d *departure) keep(children []string) error {
+	names := members(children)
+	own := path.Base(d.node)
+	if d.node != "" && !slices.Contains(names, own) {
+		d.node = ""
+		return ErrMemberLost
+	}
+	d.others = slices.DeleteFunc(d.others, func(name string) bool {
+		return name == own || !slices.Contains(names, name)
+	})
+	return nil
+}
+
+// lost says that the end of the session is the loss of the member.
+func (d *departure) lost(err error) error {
+	if err == errSessionOver {
+		return ErrMemberLost
+	}
+	return err
+}
+
+// watch sets a watch on one of the others: the first one waits for the last one, and all others
+// wait for the first one. It returns false if that one is not there, or is not of the round.
+func (d *departure) watch(ctx context.Context) (watched bool, err error) {
+	name := d.others[0]
+	if d.isLowest() {
+		name = d.others[len(d.others)-1]
+	}
+	err = d.retry(ctx, "getData", func(ctx context.Context, conn *zkconn.Conn) error {
+		reads, idle := d.set.ArmByReading([]watchset.Want{{Path: d.child(name), Kind: watchset.Data}})
+		for _, w := range idle {
+			conn.Unwatch(&w.Watch)
+		}
+		if len(reads) == 0 {
+			watched = true // it is set still
+			return nil
+		}
+		err := conn.Do(ctx, d.session, reads[0].Call)
+		d.set.Keep(reads[0], err == nil && reads[0].Call.Err == nil)
+		if err != nil {
+			return err
+		}
+		other, err := statOf(reads[0].Call)
+		watched = other != nil && other.Czxid < d.round
+		if other != nil && !watched {
+			d.set.Close(conn, nil)
+		}
+		return err
+	})
+	if err == nil && !watched {
+		d.others = slices.DeleteFunc(d.others, func(other string) bool { return other == name })
+	}
+	return watched, d.lost(err)
+}
+
+// delete deletes our node.
+func (d *departure) delete(ctx context.Context) error {
+	err := d.retry(ctx, "delete", func(ctx context.Context, conn *zkconn.Conn) error {
+		call := deleteCall(d.node)
+		if err := conn.Do(ctx, d.session, call); err != nil {
+			return err
+		}
+		if errors.Is(call.Err, framework.ErrNoNode) {
+			return nil // by an earlier try, or an operator: it makes no difference any more
+		}
+		return call.Err
+	})
+	if err != nil {
+		return d.lost(err)
+	}
+	d.forget()
+	return nil
+}
+
+// forget notes that our node is gone. From now on any session will do (rule B11).
+func (d *departure) forget() { d.node, d.session = "", 0 }
+
+// sleep waits until the watch fires.
+func (d *departure) sleep(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	for {
+		select {
+		case <-d.set.C():
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		for w := range d.set.Backward() {
+			switch w.Fired() {
+			case 0:
+			case zkconn.WatchClosed:
+				return framework.ErrClosed
+			default:
+				return nil
+			}
+		}
+	}
+}
+
+// list looks who is there still.
+func (d *departure) list(ctx context.Context) error {
+	var children []string
+	err := d.retry(ctx, "getChildren", func(ctx context.Context, conn *zkconn.Conn) error {
+		list := d.listCall()
+		err := conn.Do(ctx, d.session, list)
+		if err == nil {
+			children, err = namesOf(list)
+		}
+		return err
+	})
+	if err != nil {
+		return d.lost(err)
+	}
+	return d.keep(children)
+}
+
+// last is for the member that is alone: it takes "ready" with it (rule B8). If that is refused,
+// a dead "ready" is left, and the next round replaces it (rule B10).
+func (d *departure) last(ctx context.Context) error {
+	if d.node == "" {
+		return nil
+	}
+	for range 2 { // if there is no answer it may be sent again: our node is there at most once
+		done, lost, err := d.commit(ctx, d.deleteOp(d.node), d.deleteOp(d.ready()))
+		if done {
+			d.forget()
+		}
+		if done || err != nil {
+			return err
+		}
+		if !lost {
+			break
+		}
+	}
+	return d.delete(ctx)
+}
+
+// finish deletes our node if it is there still, after an error.
+func (d *departure) finish(ctx context.Context, err error) {
+	if d.node == "" || errors.Is(err, framework.ErrClosed) {
+		return
+	}
+	ctx, cancel := cleanUp(ctx)
+	defer cancel()
+	if errors.Is(err, ErrMemberLost) || d.delete(ctx) != nil {
+		d.api.Remove(ctx, d.node, d.session)
+	}
+}

@@ -1,0 +1,183 @@
+package barriers
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/recipes/internal/watchset"
+)
+
+// readyName is the name of the node that is there while a double barrier is open.
+const readyName = "ready"
+
+// place is where a barrier is.
+type place struct {
+	client *framework.Client
+	api    recipeapi.Client
+	path   string // the client's
+	full   string // the server's
+}
+
+func newPlace(client *framework.Client, path string) (place, error) {
+	api := recipeapi.Of(client)
+	full, err := api.ServerPath(path)
+	if err != nil {
+		return place{}, err
+	}
+	return place{client, api, path, full}, nil
+}
+
+// check returns why nothing can be done, if nothing can.
+func (p *place) check(ctx context.Context) error {
+	switch {
+	case p == nil || p.client == nil:
+		return framework.ErrNotStarted
+	case ctx == nil:
+		return errNilContext
+	}
+	_, err := p.api.Conn()
+	return err
+}
+
+func below(path, name string) string {
+	if path == "/" {
+		return path + name
+	}
+	return path + "/" + name
+}
+
+// ready and child return the server's paths of nodes.
+func (p *place) ready() string            { return below(p.full, readyName) }
+func (p *place) child(name string) string { return below(p.full, name) }
+
+// newName returns a fresh name for a member's node: a random UUID, as Java's.
+func newName() string {
+	var id [16]byte
+	rand.Read(id[:]) // never fails
+	id[6] = id[6]&0x0f | 0x40
+	id[8] = id[8]&0x3f | 0x80
+	name := hex.AppendEncode(nil, id[:4])
+	for _, part := range [][]byte{id[4:6], id[6:8], id[8:10], id[10:]} {
+		name = hex.AppendEncode(append(name, '-'), part)
+	}
+	return string(name)
+}
+
+// giveBack removes watches that are not needed any more.
+func (p *place) giveBack(set *watchset.Set, more ...*watchset.Watch) {
+	conn, err := p.api.Conn()
+	if err != nil {
+		return // the client is closed, and its watches are gone
+	}
+	set.Close(conn, nil)
+	for _, w := range more {
+		if w != nil {
+			conn.Unwatch(&w.Watch)
+		}
+	}
+}
+
+// stat is what an exists tells: nil without a node.
+type stat = *jute.Stat
+
+// existsCall and listCall return reads without watches.
+func existsCall(full string) *zkconn.Call {
+	return watchset.ReadCall(watchset.Want{Path: full, Kind: watchset.Exists}, nil)
+}
+
+func (p *place) listCall() *zkconn.Call {
+	return watchset.ReadCall(watchset.Want{Path: p.full, Kind: watchset.Children}, nil)
+}
+
+func (p *place) syncCall() *zkconn.Call {
+	return &zkconn.Call{Op: jute.OpSync, Req: &jute.PathRequest{Path: p.full}, Res: &jute.SyncResponse{}}
+}
+
+func deleteCall(full string) *zkconn.Call {
+	return &zkconn.Call{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: full, Version: -1}}
+}
+
+// statOf and namesOf return the answers to reads. A missing node is none.
+func statOf(call *zkconn.Call) (stat, error) {
+	switch {
+	case errors.Is(call.Err, framework.ErrNoNode):
+		return nil, nil
+	case call.Err != nil:
+		return nil, call.Err
+	}
+	switch res := call.Res.(type) {
+	case *jute.GetDataResponse:
+		return &res.Stat, nil
+	case *jute.StatResponse:
+		return &res.Stat, nil
+	default:
+		return nil, nil
+	}
+}
+
+func namesOf(call *zkconn.Call) ([]string, error) {
+	if errors.Is(call.Err, framework.ErrNoNode) {
+		return nil, nil
+	}
+	if call.Err != nil {
+		return nil, call.Err
+	}
+	return call.Res.(*jute.GetChildren2Response).Children, nil
+}
+
+// retry tries fn, which may be repeated, under the client's retry policy. The error is
+// errSessionOver, without a repetition, if fn's is that the session is over.
+func (p *place) retry(ctx context.Context, op string, fn func(ctx context.Context, conn *zkconn.Conn) error) error {
+	over := false
+	err := p.api.Retry(ctx, op, p.path, func(ctx context.Context, conn *zkconn.Conn) error {
+		err := fn(ctx, conn)
+		if over = errors.Is(err, framework.ErrSessionExpired); over {
+			return nil
+		}
+		return err
+	})
+	if over {
+		return errSessionOver
+	}
+	return err
+}
+
+// errSessionOver says that the session of a member's node is over.
+var errSessionOver = errors.New("the session of the member is over")
+
+// commit commits a transaction. done says that it was applied, and lost that there was no answer;
+// otherwise, without an error, it was refused.
+func (p *place) commit(ctx context.Context, ops ...framework.Op) (done, lost bool, err error) {
+	_, err = p.client.Transaction().ForOperations(ctx, ops...)
+	switch {
+	case err == nil:
+		return true, false, nil
+	case ctx.Err() != nil, errors.Is(err, framework.ErrClosed):
+		return false, false, err
+	case framework.MaybeApplied(err), framework.Retryable(err):
+		return false, true, nil // another look waits for a connection
+	case errors.Is(err, framework.ErrNoNode), errors.Is(err, framework.ErrNodeExists), errors.Is(err, framework.ErrNotEmpty):
+		return false, false, nil
+	}
+	return false, false, err
+}
+
+// checkOp and deleteOp are operations on a node of a server's path.
+func (p *place) checkOp(full string) framework.Op {
+	return p.client.TransactionOp().Check().ForPath(p.api.ClientPath(full))
+}
+
+func (p *place) deleteOp(full string) framework.Op {
+	return p.client.TransactionOp().Delete().ForPath(p.api.ClientPath(full))
+}
+
+// createReady is the creation of the node that opens the barrier.
+func (p *place) createReady() framework.Op {
+	return p.client.TransactionOp().Create().Uncompressed().ForPath(p.api.ClientPath(p.ready()))
+}

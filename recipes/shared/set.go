@@ -1,0 +1,206 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/framework/codec"
+)
+
+// The pauses of Update between two tries are drawn at random and grow from the first to the
+// second of these.
+const (
+	firstPause = 5 * time.Millisecond
+	maxPause   = 500 * time.Millisecond
+)
+
+// Set sets the value whatever it is, and creates the node if there is none. It returns what it
+// has set. When the reply is lost, the value may be set all the same, at once or late: see
+// framework.MaybeApplied; Set does not repeat it. Errors: framework.ErrInvalidOption for a value
+// that cannot be encoded, framework.ErrNotStarted, framework.ErrClosed, ctx's error, or the
+// server's.
+//
+// Java: setValue.
+func (v *Value[T]) Set(ctx context.Context, value T) (VersionedValue[T], error) {
+	data, err := v.encode(ctx, value)
+	if err != nil {
+		return VersionedValue[T]{}, err
+	}
+	for {
+		stat, err := v.client.SetData().Uncompressed().ForPath(ctx, v.path, data)
+		if errors.Is(err, framework.ErrNoNode) {
+			stat, err = v.create(ctx, data)
+		}
+		if errors.Is(err, framework.ErrNodeExists) {
+			continue // another process has created it meanwhile
+		}
+		if err != nil {
+			return VersionedValue[T]{}, err
+		}
+		return v.take(value, stat), nil
+	}
+}
+
+// TrySet sets the value if the server still has previous, and returns what is there then, and
+// whether that is the given value. It makes one try. previous is compared by its version, and
+// need not be the last value seen. A previous with Zxid -1, such as a seed, stands for no node:
+// TrySet then creates it. When there is no node, though previous is the value of one, now is
+// the last value seen with Zxid -1.
+//
+// A node that was deleted and made again may have the version of previous. It is then taken for
+// the same node. A node with version -1, which it has after 2^32-1 writes, cannot be compared:
+// framework.ErrBadVersion. When the reply is lost the value may be set all the same: see
+// framework.MaybeApplied. Other errors are as of Set, and codec.ErrDecode for what is there in
+// place of previous.
+//
+// Java: trySetValue.
+func (v *Value[T]) TrySet(ctx context.Context, previous VersionedValue[T], value T) (now VersionedValue[T], set bool, err error) {
+	now, set, err = v.try(ctx, previous, value)
+	if err == nil && !set {
+		now, err = v.present(ctx)
+	}
+	return now, set, err
+}
+
+// try is TrySet without the read of what is there.
+func (v *Value[T]) try(ctx context.Context, previous VersionedValue[T], value T) (now VersionedValue[T], set bool, err error) {
+	data, err := v.encode(ctx, value)
+	if err != nil {
+		return now, false, err
+	}
+	var stat framework.Stat
+	switch {
+	case previous.Zxid == -1:
+		stat, err = v.create(ctx, data)
+	case previous.Version == -1:
+		return now, false, fmt.Errorf("shared value %s: %w: -1 stands for any version", v.path, framework.ErrBadVersion)
+	default:
+		stat, err = v.setVersion(ctx, data, previous.Version)
+	}
+	switch {
+	case err == nil:
+		return v.take(value, stat), true, nil
+	case refused(err):
+		return now, false, nil
+	}
+	return now, false, err
+}
+
+// refused reports whether a write was refused because the node is not what was expected.
+func refused(err error) bool {
+	return errors.Is(err, framework.ErrBadVersion) || errors.Is(err, framework.ErrNodeExists) ||
+		errors.Is(err, framework.ErrNoNode)
+}
+
+// Update sets the value to what fn makes of the server's, and returns what it has set. If
+// another process is faster, Update calls fn again with the new value, after a pause that is
+// drawn at random, until ctx ends or Close. If there is no node, fn gets the last value seen,
+// and Update creates the node.
+//
+// An error of fn ends Update, which returns it; nothing was set then. When a reply is lost the
+// value may be set all the same: see framework.MaybeApplied; Update does not repeat it. Other
+// errors are as of TrySet.
+//
+// Java: none.
+func (v *Value[T]) Update(ctx context.Context, fn func(T) (T, error)) (VersionedValue[T], error) {
+	if err := v.check(ctx); err != nil {
+		return VersionedValue[T]{}, err
+	}
+	if fn == nil {
+		return VersionedValue[T]{}, fmt.Errorf("%w: the function is nil", framework.ErrInvalidOption)
+	}
+	pauses := backoff.NewExponentialBackOff(backoff.WithInitialInterval(firstPause), backoff.WithMaxInterval(maxPause),
+		backoff.WithMaxElapsedTime(0))
+	now := v.VersionedValue()
+	for first := true; ; first = false {
+		if !first {
+			if err := v.pause(ctx, pauses.NextBackOff()); err != nil {
+				return VersionedValue[T]{}, err
+			}
+			var err error
+			if now, err = v.present(ctx); err != nil {
+				return VersionedValue[T]{}, err
+			}
+		}
+		value, err := fn(now.Value)
+		if err != nil {
+			return VersionedValue[T]{}, err
+		}
+		if set, ok, err := v.try(ctx, now, value); err != nil || ok {
+			return set, err
+		}
+	}
+}
+
+// pause waits for d.
+func (v *Value[T]) pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("shared value %s: %w", v.path, ctx.Err())
+	case <-v.life.Done():
+		return fmt.Errorf("shared value %s: %w", v.path, framework.ErrClosed)
+	}
+}
+
+func (v *Value[T]) check(ctx context.Context) error {
+	if err := v.usable(); err != nil {
+		return fmt.Errorf("shared value: %w", err)
+	}
+	if ctx == nil {
+		return fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+	}
+	return nil
+}
+
+// encode returns the data of a value that is to be set.
+func (v *Value[T]) encode(ctx context.Context, value T) ([]byte, error) {
+	if err := v.check(ctx); err != nil {
+		return nil, err
+	}
+	data, err := v.codec.Encode(value)
+	if err != nil {
+		return nil, fmt.Errorf("%w: shared value %s: %w", framework.ErrInvalidOption, v.path, err)
+	}
+	return data, nil
+}
+
+func (v *Value[T]) create(ctx context.Context, data []byte) (stat framework.Stat, err error) {
+	_, err = v.creation().WithData(data).StoringStatIn(&stat).ForPath(ctx, v.path)
+	return stat, err
+}
+
+// setVersion sets the data of the node at a version. Versions above 2^31 are negative.
+func (v *Value[T]) setVersion(ctx context.Context, data []byte, version int32) (framework.Stat, error) {
+	stat, err := v.api.SetData(ctx, v.path, data, version)
+	return framework.Stat{Version: stat.Version, Mzxid: stat.Mzxid}, err
+}
+
+// present returns what the server has now. Without a node it is the last value seen.
+func (v *Value[T]) present(ctx context.Context) (VersionedValue[T], error) {
+	var stat framework.Stat
+	data, err := v.client.GetData().Undecompressed().StoringStatIn(&stat).ForPath(ctx, v.path)
+	switch {
+	case errors.Is(err, framework.ErrNoNode):
+		return VersionedValue[T]{Value: v.Get(), Version: -1, Zxid: -1}, nil
+	case err != nil:
+		return VersionedValue[T]{}, err
+	}
+	value, err := v.codec.Decode(data)
+	if err != nil {
+		return VersionedValue[T]{}, fmt.Errorf("shared value %s: %w: %w", v.path, codec.ErrDecode, err)
+	}
+	now := v.take(value, stat)
+	if known := v.VersionedValue(); known.Zxid > now.Zxid {
+		return known, nil // a server that lags behind was read
+	}
+	return now, nil
+}
