@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -312,6 +313,29 @@ func TestSchema(t *testing.T) {
 		}
 		if err := modeled.Wrap(c, spec).Resolved("a").Delete(ctx); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// Models that Jackson has written are read. internal/interop has Java write the file, and read what
+// Go writes.
+func TestJackson(t *testing.T) {
+	recorded, err := os.ReadFile("testdata/jackson.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	virtual(t, func(f *fixture) {
+		var items []string
+		for line := range strings.Lines(string(recorded)) {
+			f.write(f.root.Child(len(items)), strings.TrimSuffix(line, "\n"))
+			node, err := f.orders().Resolved(len(items)).Read(f.t.Context())
+			if err != nil {
+				f.t.Error(err)
+			}
+			items = append(items, fmt.Sprintf("%d %s", node.Model.Count, node.Model.Item))
+		}
+		if want := []string{"0 ", "-3 soap", `0 grüße 日本 😀 "quoted" \ /`, "0 a < b && c > d"}; !slices.Equal(items, want) {
+			f.t.Errorf("read %q", items)
 		}
 	})
 }

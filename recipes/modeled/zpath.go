@@ -122,7 +122,7 @@ func (p ZPath) failed(wrong string) ZPath {
 // Child returns the path of a child. name is a string, a number, a bool, a fmt.Stringer or a
 // NodeName; it is never a parameter.
 //
-// Java: child, at.
+// Java: child.
 func (p ZPath) Child(name any) ZPath {
 	text, wrong := nameOf(name)
 	if wrong != "" {
