@@ -18,6 +18,7 @@ type run struct {
 	*fixture
 	ctx    context.Context
 	cancel context.CancelFunc
+	heal   func() // ends what a fault has begun; may be nil
 }
 
 func set(r *run) error {
@@ -52,6 +53,11 @@ func lag(r *run)          { r.network.Lag() }
 func endCtx(r *run)       { r.cancel() }
 func deleteNode(r *run)   { r.delete(r.root.Child("x").String()) }
 func deleteParent(r *run) { r.delete(r.root.String()) }
+
+func isolateAndEndCtx(r *run) {
+	r.heal = r.network.Isolate()
+	r.cancel()
+}
 
 // faster has another client write between the read and the write.
 func faster(r *run) { r.set("x", "faster") }
@@ -96,7 +102,7 @@ var cells = []cell{
 	{name: "update's reply lost", call: update, op: opSetData, fate: suite.CutAfter, want: framework.ErrConnectionLoss, maybe: true, item: "new"},
 	{name: "update, node deleted", call: update, op: opSetData, fate: suite.Late, fault: deleteNode, want: framework.ErrNoNode},
 	{name: "update, parent deleted", call: update, op: opSetData, fate: suite.Late, fault: deleteParent, want: framework.ErrNoNode},
-	{name: "update, ctx ends", call: update, op: opSetData, fate: suite.Late, fault: endCtx, want: context.Canceled, maybe: true, item: "new"},
+	{name: "update cut off, ctx ends", call: update, op: opSetData, fate: suite.Late, fault: isolateAndEndCtx, want: context.Canceled, maybe: true, item: "old"},
 
 	{name: "modify, read not sent", call: modify, op: opGetData, fate: suite.CutBefore, item: "new"},
 	{name: "modify, read lost, lagging server", call: modify, op: opGetData, fate: suite.CutAfter, fault: lag, item: "new"},
@@ -144,6 +150,9 @@ func (c cell) test(f *fixture) {
 	})
 	err := c.call(r)
 	<-hit
+	if r.heal != nil {
+		r.heal()
+	}
 	if c.want == nil && err != nil {
 		f.t.Error(err)
 	} else {
