@@ -3,14 +3,8 @@ package modeled
 import (
 	"fmt"
 
-	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/codec"
 	"github.com/go-curator/curator/internal/recipeapi"
-)
-
-var (
-	errNoCodec     = fmt.Errorf("%w: the ModelSpec has no Codec", framework.ErrInvalidOption)
-	errProtectedOp = fmt.Errorf("%w: a transaction cannot create a node with protection", framework.ErrInvalidOption)
 )
 
 // path returns the path, or what is wrong with the framework.

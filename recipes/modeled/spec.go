@@ -11,6 +11,11 @@ import (
 	"github.com/go-curator/curator/framework/schema"
 )
 
+var (
+	errNoCodec     = fmt.Errorf("%w: the ModelSpec has no Codec", framework.ErrInvalidOption)
+	errProtectedOp = fmt.Errorf("%w: a transaction cannot create a node with protection", framework.ErrInvalidOption)
+)
+
 // ModelSpec says where models of a type are and how they are stored. Path and Codec are
 // required; the zero values of the others are the defaults. A spec is not changed by what uses it.
 //
