@@ -26,7 +26,7 @@ func (c *Client) call(ctx context.Context, op operation, code jute.Op, req, res 
 			err = call.Err
 		}
 		if op.repeat {
-			err = harmless(err)
+			err = notApplied(err)
 		}
 		return err
 	})

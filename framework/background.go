@@ -37,7 +37,7 @@ func (c *core) background(cause context.Context, conn *zkconn.Conn, full string,
 	if !op.Active() {
 		return backgroundDelete{core: c, ctx: c.life, end: func(int, error) {}}
 	}
-	ctx, cancel := c.living(traced)
+	ctx, cancel := c.withClientLife(traced)
 	return backgroundDelete{core: c, ctx: ctx, seen: true, end: func(tries int, err error) {
 		op.End(tries, err)
 		cancel(nil)
@@ -89,21 +89,6 @@ func permanent(err error) bool {
 		}
 	}
 	return false
-}
-
-// beginRemoval counts one of those that PendingRemovals tells of, and that Close waits for. It
-// returns false when the client is closed.
-func (c *core) beginRemoval() bool {
-	if !c.pending.enter() {
-		return false
-	}
-	c.removals.Add(1)
-	return true
-}
-
-func (c *core) endRemoval() {
-	c.removals.Add(-1)
-	c.pending.leave()
 }
 
 // giveUp reports work in the background that did not succeed, unless it is Close that

@@ -79,7 +79,7 @@ func (b *batch) attempt(ctx context.Context, conn *zkconn.Conn) error {
 		return err
 	}
 	idle := false
-	for range 5 { // as in creation.attempt
+	for range 5 { // as in createOp.attempt
 		homeless := b.homeless()
 		if len(homeless) == 0 {
 			return nil
@@ -130,7 +130,7 @@ func (b *batch) send(ctx context.Context, conn *zkconn.Conn, indexes []int) erro
 		rest = rest[len(calls):]
 		if err := conn.Do(ctx, 0, calls...); err != nil {
 			for _, i := range rest {
-				b.calls[i].Err = harmless(err)
+				b.calls[i].Err = notApplied(err)
 			}
 			return partly(err, b.sent)
 		}

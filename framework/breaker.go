@@ -28,9 +28,9 @@ func WithCircuitBreaker(policy retry.Policy) Option {
 	})
 }
 
-// damper puts a breaker between the connection and the listeners, on a goroutine of its
+// breakerQueue puts a breaker between the connection and the listeners, on a goroutine of its
 // own: the policy is a user's code.
-type damper struct {
+type breakerQueue struct {
 	breaker *state.CircuitBreaker
 	forward func(state.ConnectionState)
 	wake    chan struct{} // tells of states to take
@@ -39,74 +39,65 @@ type damper struct {
 	states []state.ConnectionState
 }
 
-// newDamper returns nil without a policy: nothing is damped then.
-func newDamper(policy retry.Policy, forward func(state.ConnectionState)) *damper {
+// newBreakerQueue returns nil without a policy: nothing is damped then.
+func newBreakerQueue(policy retry.Policy, forward func(state.ConnectionState)) *breakerQueue {
 	breaker, err := state.NewCircuitBreaker(policy)
 	if err != nil {
 		return nil
 	}
-	return &damper{breaker: breaker, forward: forward, wake: make(chan struct{}, 1)}
+	return &breakerQueue{breaker: breaker, forward: forward, wake: make(chan struct{}, 1)}
 }
 
-func (d *damper) add(s state.ConnectionState) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.states = append(d.states, s)
+func (q *breakerQueue) add(s state.ConnectionState) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.states = append(q.states, s)
 	select {
-	case d.wake <- struct{}{}:
+	case q.wake <- struct{}{}:
 	default: // it has been told already
 	}
 }
 
-func (d *damper) take() []state.ConnectionState {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	states := d.states
-	d.states = nil
+func (q *breakerQueue) take() []state.ConnectionState {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	states := q.states
+	q.states = nil
 	return states
 }
 
 // run feeds the breaker until ctx ends.
-func (d *damper) run(ctx context.Context) {
+func (q *breakerQueue) run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	<-timer.C
 	for {
 		select {
-		case <-d.wake:
-			d.pass(timer)
+		case <-q.wake:
+			q.pass(timer)
 		case <-timer.C:
-			s, forward, wait := d.breaker.Elapsed()
+			s, forward, wait := q.breaker.Elapsed()
 			if forward {
-				d.forward(s)
+				q.forward(s)
 			}
 			if wait > 0 {
 				timer.Reset(wait)
 			}
 		case <-ctx.Done():
-			d.pass(timer) // what came before the end
+			q.pass(timer) // what came before the end
 			return
 		}
 	}
 }
 
-func (d *damper) pass(timer *time.Timer) {
-	for _, s := range d.take() {
-		forward, wait := d.breaker.Next(s)
+func (q *breakerQueue) pass(timer *time.Timer) {
+	for _, s := range q.take() {
+		forward, wait := q.breaker.Next(s)
 		if forward {
-			d.forward(s)
+			q.forward(s)
 		}
 		if wait > 0 {
 			timer.Reset(wait)
 		}
 	}
-}
-
-// tell passes a state on to the listeners.
-func (c *core) tell(s state.ConnectionState) {
-	if c.damper != nil {
-		c.damper.add(s)
-		return
-	}
-	c.states.Notify(s)
 }

@@ -2,11 +2,11 @@ package framework
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/go-curator/curator/framework/listen"
+	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/state"
 )
@@ -249,33 +249,36 @@ func (c *Client) UnhandledErrorListenable() listen.Listenable[error] {
 	return c.core.unhandled.Listenable()
 }
 
-// ClientState is the phase of a client's life. Java: CuratorFrameworkState.
-type ClientState int
-
-// The phases.
-const (
-	// Latent clients have not been started.
-	Latent ClientState = iota
-	// Started clients are at work.
-	Started
-	// Stopped clients have been closed.
-	Stopped
-)
-
-// String returns Java's name, such as STARTED.
-func (s ClientState) String() string {
-	switch s {
-	case Latent:
-		return "LATENT"
-	case Started:
-		return "STARTED"
-	case Stopped:
-		return "STOPPED"
+// CurrentEnsemble returns the ensemble's configuration as it was last read. It is zero
+// before the first connection, with a server that has no ensemble, if the client may not
+// read it, and without a tracker; see WithoutEnsembleTracker. GetConfig asks the server.
+//
+// Java: getCurrentConfig.
+func (c *Client) CurrentEnsemble() Ensemble {
+	if c == nil || c.core == nil {
+		return Ensemble{}
 	}
-	return fmt.Sprintf("ClientState(%d)", int(s))
+	if e := c.core.tracker.current.Load(); e != nil {
+		return e.clone()
+	}
+	return Ensemble{}
 }
 
-type noCopy struct{}
+// conn returns the session layer of a client, nil if it has none.
+func (c *Client) conn() *zkconn.Conn {
+	if c == nil || c.core == nil {
+		return nil
+	}
+	return c.core.conn.Load()
+}
 
-func (*noCopy) Lock()   {}
-func (*noCopy) Unlock() {}
+// started returns the session layer, if the client can be used with ctx.
+func (c *Client) started(ctx context.Context) (*zkconn.Conn, error) {
+	switch {
+	case c == nil || c.core == nil:
+		return nil, errNilClient
+	case ctx == nil:
+		return nil, errNilContext
+	}
+	return c.core.connection(ctx.Value(acceptedBeforeClose{}) != nil)
+}

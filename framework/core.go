@@ -21,42 +21,33 @@ import (
 type core struct {
 	cfg       config
 	telemetry *telemetry.Telemetry // nil for none
-	servers   []string
 	chroot    string
 
+	workers
+	losses lossHooks
+
+	servers ensembleServers
+	tracker tracker
+	outage  outage
+
 	states    listen.Set[state.ConnectionState]
-	damper    *damper // what states are passed through; nil for nothing
+	breaker   *breakerQueue // what states are passed through; nil for nothing
 	outcomes  listen.Set[Event]
 	unhandled listen.Set[error]
+	watches   *watchHub
 	watched   *Watcher // of the step Watched
-	watches   registry // the watchers that are set
-	tasks     queue    // operations in the background
-	work      group    // goroutines that run them
-	reports   queue    // what users' functions, log handlers and span processors are told
-	callbacks queue    // the outcomes of operations in the background
-	users     group    // goroutines that run users' functions
-	pending   group    // goroutines of our own: guaranteed deletes, the recipes'
-	removals  atomic.Int64
-	shared    sync.Map           // what the recipes of the client share
-	flights   singleflight.Group // creations of namespaces, by the server's path
-	known     sync.Map           // the same paths, of namespaces that were seen to exist
 
+	shared     sync.Map // what the recipes of the client share
 	protection protection
-
-	provided string // the ensemble provider's last answer; of Start, then of who asks again
-	cutOff   signal // tells who asks that the connection was lost
-	tracker  tracker
-	outage   outage
+	flights    singleflight.Group // creations of namespaces, by the server's path
+	known      sync.Map           // the same paths, of namespaces that were seen to exist
 
 	conn    atomic.Pointer[zkconn.Conn] // set by start
 	closing atomic.Bool
 
 	mu        sync.Mutex
 	current   ClientState
-	opening   bool               // a Start is under way
-	hooks     map[*hook]struct{} // what recipes want to know of the session
-	life      context.Context
-	endLife   context.CancelFunc
+	opening   bool          // a Start is under way
 	done      chan struct{} // closed at the end of close
 	err       error         // of close
 	unmeasure func()        // ends what is measured of conn
@@ -64,11 +55,13 @@ type core struct {
 
 func newCore(cfg config, servers []string, chroot string) *core {
 	c := &core{
-		cfg: cfg, telemetry: cfg.newTelemetry(chroot), unmeasure: func() {}, servers: servers, chroot: chroot,
-		hooks: map[*hook]struct{}{}, protection: newProtection(), done: make(chan struct{}), cutOff: newSignal(),
+		cfg: cfg, telemetry: cfg.newTelemetry(chroot), chroot: chroot,
+		servers:    ensembleServers{configured: servers, provider: cfg.provider, disconnected: newSignal()},
+		protection: newProtection(), done: make(chan struct{}), unmeasure: func() {},
 	}
-	c.tracker.wake = newSignal()
-	c.damper = newDamper(cfg.breaker, c.states.Notify)
+	c.tracker = tracker{wake: newSignal(), debug: c.debug}
+	c.breaker = newBreakerQueue(cfg.breaker, c.states.Notify)
+	c.watches = newWatchHub(&c.workers)
 	c.watched = NewWatcher(func(_ context.Context, e WatchedEvent) {
 		c.outcomes.Notify(Event{Op: "watched", Path: e.Path, Watched: &e, ctx: context.WithoutCancel(c.life)})
 	})
@@ -89,12 +82,17 @@ func (c *core) start(ctx context.Context) error {
 		return err
 	}
 	defer c.endStart()
-	servers, err := c.locate(ctx)
-	if err != nil {
+	if err := c.servers.start(ctx); err != nil {
 		return err
 	}
-	if err := c.open(ctx, servers); err != nil {
-		return errors.Join(err, c.closeProvider(ctx))
+	servers, err := c.servers.firstServers()
+	if err == nil {
+		err = c.open(ctx, servers)
+	}
+	if err != nil {
+		ctx, cancel := bounded(ctx, c.cfg.maxCloseWait)
+		defer cancel()
+		return errors.Join(err, c.servers.close(ctx))
 	}
 	c.measure()
 	return nil
@@ -149,18 +147,39 @@ func (c *core) open(ctx context.Context, servers []string) error {
 		return err
 	}
 	c.life, c.endLife = context.WithCancel(context.WithoutCancel(ctx))
-	if c.damper != nil {
-		c.users.start(func() { c.damper.run(c.life) })
+	if c.breaker != nil {
+		c.users.Start(func() { c.breaker.run(c.life) })
 	}
 	if c.cfg.provider != nil {
-		c.users.start(func() { c.followProvider(conn) })
+		c.users.Start(func() { c.followProvider(conn) })
 	}
 	if c.cfg.tracks() {
-		c.users.start(func() { c.track(conn) })
+		c.users.Start(func() { c.tracker.track(c.life, conn) })
 	}
 	c.conn.Store(conn)
 	c.current = Started
 	return nil
+}
+
+// followProvider asks the ensemble's provider until the client's life ends.
+func (c *core) followProvider(conn *zkconn.Conn) {
+	c.servers.follow(c.life, conn, func() {
+		id, _ := conn.Session()
+		c.report(func() { c.telemetry.ServersChanged(id) })
+	}, func(err error) {
+		c.report(func() { c.cfg.logger.Warn("zookeeper: the servers stay as they are", "error", err) })
+	})
+}
+
+// measure has the connection observed until the client is closed.
+func (c *core) measure() {
+	stop := c.telemetry.Follow(c.conn.Load())
+	c.mu.Lock()
+	if c.current == Started {
+		c.unmeasure, stop = stop, func() {}
+	}
+	c.mu.Unlock()
+	stop()
 }
 
 // close ends the client, once; a second call waits for the first.
@@ -178,32 +197,22 @@ func (c *core) close(ctx context.Context) error {
 		}
 	}
 	defer close(c.done)
-	ctx, cancel := c.bounded(ctx)
+	ctx, cancel := bounded(ctx, c.cfg.maxCloseWait)
 	defer cancel()
 	if previous == Started {
 		c.err = c.shutDown(ctx)
 	}
-	ctx, cancel = c.bounded(ctx) // what is left takes no time, unless it is stuck
+	ctx, cancel = bounded(ctx, c.cfg.maxCloseWait) // what is left takes no time, unless it is stuck
 	defer cancel()
 	if previous == Started {
-		c.err = errors.Join(c.err, c.closeProvider(ctx))
+		c.err = errors.Join(c.err, c.servers.close(ctx))
 	}
 	c.err = errors.Join(c.err, c.states.Close(ctx), c.outcomes.Close(ctx), c.unhandled.Close(ctx))
 	return c.err
 }
 
-// bounded returns ctx or, when that has ended, a context with the time that Close takes
-// all the same.
-func (c *core) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	if ctx.Err() == nil {
-		return ctx, func() {}
-	}
-	return context.WithTimeout(context.WithoutCancel(ctx), c.cfg.maxCloseWait)
-}
-
 // shutDown ends a started client in the order in which things depend on each other.
 func (c *core) shutDown(ctx context.Context) error {
-	var errs []error
 	conn := c.conn.Load()
 	c.closing.Store(true)
 	c.mu.Lock()
@@ -211,28 +220,14 @@ func (c *core) shutDown(ctx context.Context) error {
 	c.mu.Unlock()
 	unmeasure()
 	c.outcomes.Notify(Event{Op: "closing", ctx: context.WithoutCancel(c.life)})
-	c.fireHooks(recipeapi.Loss{Kind: recipeapi.LossClosed})
-	left := c.work.wait(ctx) + c.pending.wait(ctx)
-	if left > 0 {
-		errs = append(errs, fmt.Errorf("%d operations in the background are left undone", left))
-	}
-	c.pending.close()
-	c.work.close()
-	c.endLife()
-	ctx, cancel := c.bounded(ctx) // the server is told all the same
+	c.losses.fire(recipeapi.Loss{Kind: recipeapi.LossClosed})
+	left := c.finish(ctx)
+	ctx, cancel := bounded(ctx, c.cfg.maxCloseWait) // the server is told all the same
 	defer cancel()
 	c.awaitServer(ctx, conn)
-	errs = append(errs, conn.Close(ctx))
-	c.pending.wait(context.WithoutCancel(ctx)) // these and those see that life has ended
-	c.work.wait(context.WithoutCancel(ctx))
-	c.users.close()
-	// One of them may have called Close, and does not return before it.
-	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), c.cfg.maxCloseWait)
-	defer cancel()
-	if n := c.users.wait(ctx); n > 0 {
-		errs = append(errs, fmt.Errorf("%d functions of watchers, log handlers or in the background have not returned", n))
-	}
-	return errors.Join(errs...)
+	closed := conn.Close(ctx)
+	c.watches.close(ctx) // what was told before is in the queues of the watchers
+	return errors.Join(left, closed, c.join(ctx, c.cfg.maxCloseWait))
 }
 
 // awaitServer gives a client that is just reconnecting the time to close its session,
@@ -245,9 +240,9 @@ func (c *core) awaitServer(ctx context.Context, conn *zkconn.Conn) {
 	}
 }
 
-// admitted marks the context of an operation that was accepted before Close began, and
+// acceptedBeforeClose marks the context of an operation that was accepted before Close began, and
 // is still given its time.
-type admitted struct{}
+type acceptedBeforeClose struct{}
 
 // connection returns the session layer of a client that is started and not closed; late
 // says that the operation was accepted before Close began.
@@ -264,25 +259,6 @@ func (c *core) connection(late bool) (*zkconn.Conn, error) {
 	return conn, nil
 }
 
-// conn returns the session layer of a client, nil if it has none.
-func (c *Client) conn() *zkconn.Conn {
-	if c == nil || c.core == nil {
-		return nil
-	}
-	return c.core.conn.Load()
-}
-
-// started returns the session layer, if the client can be used with ctx.
-func (c *Client) started(ctx context.Context) (*zkconn.Conn, error) {
-	switch {
-	case c == nil || c.core == nil:
-		return nil, errNilClient
-	case ctx == nil:
-		return nil, errNilContext
-	}
-	return c.core.connection(ctx.Value(admitted{}) != nil)
-}
-
 // onEvent passes on what happened to the connection, on the session layer's goroutine.
 func (c *core) onEvent(e zkconn.Event) {
 	switch e.Kind {
@@ -290,7 +266,7 @@ func (c *core) onEvent(e zkconn.Event) {
 		if e.State.IsConnected() {
 			c.tracker.wake.set()
 		} else {
-			c.cutOff.set()
+			c.servers.disconnected.set()
 		}
 		c.telemetry.StateChanged(e.State)
 		c.report(func() {
@@ -298,13 +274,13 @@ func (c *core) onEvent(e zkconn.Event) {
 			c.telemetry.Transition(e.State, e.Session)
 		})
 		if c.cfg.errorPolicy.IsErrorState(e.State) {
-			c.fireHooks(recipeapi.Loss{Kind: recipeapi.LossSuspended, Session: e.Session})
+			c.losses.fire(recipeapi.Loss{Kind: recipeapi.LossSuspended, Session: e.Session})
 		}
 		c.tell(e.State)
 	case zkconn.DeadlinePassed:
-		c.fireHooks(recipeapi.Loss{Kind: recipeapi.LossDeadline, Session: e.Session})
+		c.losses.fire(recipeapi.Loss{Kind: recipeapi.LossDeadline, Session: e.Session})
 	case zkconn.SessionEnded:
-		c.fireHooks(recipeapi.Loss{Kind: recipeapi.LossSession, Session: e.Session, Err: e.Err})
+		c.losses.fire(recipeapi.Loss{Kind: recipeapi.LossSession, Session: e.Session, Err: e.Err})
 		c.report(func() { c.telemetry.Expired(e.Session, e.Presumed) })
 	case zkconn.Attempted:
 		c.logAttempt(e)
@@ -332,8 +308,17 @@ func (c *core) logAttempt(e zkconn.Event) {
 	}
 }
 
-// report runs what ends in a user's code, a log handler as a rule, behind what was
-// reported before: it must hold nothing of ours up.
-func (c *core) report(fn func()) { c.reports.add(&c.users, fn) }
+// tell passes a state on to the listeners.
+func (c *core) tell(s state.ConnectionState) {
+	if c.breaker != nil {
+		c.breaker.add(s)
+		return
+	}
+	c.states.Notify(s)
+}
+
+func (c *core) debug(message string, args ...any) {
+	c.report(func() { c.cfg.logger.Debug(message, args...) })
+}
 
 func sessionText(id int64) string { return fmt.Sprintf("0x%x", uint64(id)) }

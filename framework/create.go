@@ -96,7 +96,7 @@ func (p *createParams) create(ctx context.Context, c *Client, path string, list 
 	if err != nil {
 		return fail(err)
 	}
-	cr := creation{c: c, p: p, full: full, list: list}
+	cr := createOp{c: c, p: p, full: full, list: list}
 	if cr.data, cr.acl, err = p.contents(c, full); err != nil {
 		return fail(err)
 	}
@@ -120,27 +120,8 @@ func (p *createParams) create(ctx context.Context, c *Client, path string, list 
 	return cr.result, nil, err
 }
 
-// creation is one create on its way, over several tries.
-type creation struct {
-	c         *Client
-	p         *createParams
-	full      string
-	data      []byte
-	acl       []jute.ACL
-	dir, name string // with protection
-	list      bool
-
-	// doubt is the beginning of the name of a node that an earlier try may have made,
-	// on the session doubtSession.
-	doubt        string
-	doubtSession int64
-
-	result recipeapi.Created
-	stat   jute.Stat // of the same node
-}
-
 // attempt is one try: first an earlier one's doubt is resolved.
-func (cr *creation) attempt(ctx context.Context, conn *zkconn.Conn) error {
+func (cr *createOp) attempt(ctx context.Context, conn *zkconn.Conn) error {
 	if cr.doubt != "" {
 		found, err := cr.resolve(ctx, conn)
 		if err != nil || found {
@@ -154,16 +135,16 @@ func (cr *creation) attempt(ctx context.Context, conn *zkconn.Conn) error {
 	for range 5 {
 		switch {
 		case errors.Is(err, ErrNoNode) && (cr.p.parents || cr.p.containers || cr.c.prefix != ""):
-			made, err := cr.makeMissing(ctx, conn)
+			made, err := cr.createMissingParents(ctx, conn)
 			if err != nil && !errors.Is(err, errReaped) {
-				return harmless(err)
+				return notApplied(err)
 			}
 			if !made && idle && !cr.p.parents && !cr.p.containers { // one below the namespace is missing
 				return ErrNoNode
 			}
 			idle = !made
 		case errors.Is(err, ErrNodeExists) && (cr.p.orSet || cr.p.idempotent):
-			if err := cr.takeExisting(ctx, conn); !errors.Is(err, ErrNoNode) {
+			if err := cr.useExisting(ctx, conn); !errors.Is(err, ErrNoNode) {
 				return err
 			}
 		default:
@@ -175,7 +156,7 @@ func (cr *creation) attempt(ctx context.Context, conn *zkconn.Conn) error {
 }
 
 // send creates the node, under a fresh id if it is protected.
-func (cr *creation) send(ctx context.Context, conn *zkconn.Conn) error {
+func (cr *createOp) send(ctx context.Context, conn *zkconn.Conn) error {
 	full, prefix := cr.full, ""
 	if cr.p.protection {
 		prefix = cr.c.core.protection.prefix()
@@ -209,23 +190,10 @@ func (cr *creation) send(ctx context.Context, conn *zkconn.Conn) error {
 	return nil
 }
 
-// note keeps the node as the result.
-func (cr *creation) note(path string, stat jute.Stat, session int64, siblings []string) {
-	cr.stat, cr.result = stat, cr.created(path, stat, session, siblings)
-}
-
-// created is a node that was made, or found, as the recipes see it.
-func (cr *creation) created(path string, stat jute.Stat, session int64, siblings []string) recipeapi.Created {
-	return recipeapi.Created{
-		Path: path, Czxid: stat.Czxid, Owner: stat.EphemeralOwner, Session: session,
-		Open: readable(cr.acl), Siblings: siblings,
-	}
-}
-
 // resolve looks for the node that an earlier try may have made. The connection is
 // another one by now, so that the server refuses what may still arrive on the old one;
 // sync makes sure that this server has seen what was applied before.
-func (cr *creation) resolve(ctx context.Context, conn *zkconn.Conn) (found bool, err error) {
+func (cr *createOp) resolve(ctx context.Context, conn *zkconn.Conn) (found bool, err error) {
 	names, session, err := findProtected(ctx, conn, cr.dir, cr.doubt)
 	if err != nil {
 		return false, err

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
@@ -278,5 +279,43 @@ func TestCreateBelowReapedContainers(t *testing.T) {
 		if _, err := c.Create().CreatingParentContainersIfNeeded().ForPath(t.Context(), "/x/y/z"); !errors.Is(err, framework.ErrNoNode) {
 			t.Errorf("error %v", err)
 		}
+	})
+}
+
+// An earlier try may have been applied, though the last was not even sent.
+func TestMaybeAppliedByAnEarlierTry(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		c, network := b.Client(t, framework.WithConnectionTimeout(20*time.Millisecond))
+		path := b.Path("node")
+		if _, err := c.Create().CreatingParentsIfNeeded().ForPath(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		var heal func()
+		hit := network.On(jute.OpDelete, suite.CutAfter, func() { heal = network.Isolate() })
+		ctx, cancel := context.WithTimeout(t.Context(), suite.SessionTimeout/4)
+		defer cancel()
+		err := c.Delete().ForPath(ctx, path)
+		<-hit
+		if !framework.MaybeApplied(err) {
+			t.Errorf("%v: it was applied", err)
+		}
+		heal()
+	})
+}
+
+// A lost look at the parents is not a lost create.
+func TestParentsAreLookedForAgain(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		c, network := b.Client(t)
+		lookHit := network.On(jute.OpExists, suite.CutAfter, nil)
+		if _, err := c.Create().CreatingParentContainersIfNeeded().ForPath(t.Context(), b.Path("x/y/z")); err != nil {
+			t.Fatal(err)
+		}
+		makeHit := network.On(jute.OpCreateContainer, suite.CutAfter, nil)
+		if _, err := c.Create().CreatingParentContainersIfNeeded().ForPath(t.Context(), b.Path("a/b/c")); err != nil {
+			t.Fatal(err)
+		}
+		<-lookHit
+		<-makeHit
 	})
 }

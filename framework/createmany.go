@@ -10,10 +10,10 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-// multiCreation is several protected nodes that are made together, all or none and with numbers
+// createManyOp is several protected nodes that are made together, all or none and with numbers
 // that follow each other.
-type multiCreation struct {
-	creation
+type createManyOp struct {
+	createOp
 	n      int
 	made   []recipeapi.Created
 	doubts []string // the beginnings of the names of nodes that lost tries may have made
@@ -22,7 +22,7 @@ type multiCreation struct {
 // createGroup makes n nodes and looks at their siblings in the same write.
 func (p *createParams) createGroup(ctx context.Context, c *Client, path string, n int) (created []recipeapi.Created, left []*recipeapi.PendingDelete, err error) {
 	full, err := c.usable(path)
-	g := multiCreation{creation: creation{c: c, p: p, full: full}, n: n}
+	g := createManyOp{createOp: createOp{c: c, p: p, full: full}, n: n}
 	if err == nil {
 		err = p.check()
 	}
@@ -44,26 +44,26 @@ func (p *createParams) createGroup(ctx context.Context, c *Client, path string, 
 
 // attempt is one try. One whose reply is lost is not looked for: what it may have made is
 // removed, and then other nodes are made, which would else be behind their own forerunners.
-func (g *multiCreation) attempt(ctx context.Context, conn *zkconn.Conn) error {
+func (g *createManyOp) attempt(ctx context.Context, conn *zkconn.Conn) error {
 	for ; len(g.doubts) > 0; g.doubts = g.doubts[1:] {
 		if err := removeProtected(ctx, conn, g.dir, g.doubts[0]); err != nil {
-			return harmless(err)
+			return notApplied(err)
 		}
 	}
 	err := g.send(ctx, conn)
-	for range 5 { // as in creation.attempt
+	for range 5 { // as in createOp.attempt
 		if !errors.Is(err, ErrNoNode) {
 			return err
 		}
-		if err := g.makeParents(ctx, conn); err != nil && !errors.Is(err, errReaped) {
-			return harmless(err)
+		if err := g.createParents(ctx, conn); err != nil && !errors.Is(err, errReaped) {
+			return notApplied(err)
 		}
 		err = g.send(ctx, conn)
 	}
 	return err
 }
 
-func (g *multiCreation) send(ctx context.Context, conn *zkconn.Conn) error {
+func (g *createManyOp) send(ctx context.Context, conn *zkconn.Conn) error {
 	multi := &zkconn.MultiRequest{}
 	var prefixes []string
 	for range g.n {

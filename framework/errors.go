@@ -165,9 +165,9 @@ func Retryable(err error) bool {
 	return false
 }
 
-// harmless says of the error of a read, or of making the parents of a node, that it has
+// notApplied says of the error of a read, or of making the parents of a node, that it has
 // applied nothing: these may be repeated as often as one likes.
-func harmless(err error) error {
+func notApplied(err error) error {
 	var unanswered *zkconn.TransportError
 	if errors.As(err, &unanswered) {
 		return &zkconn.TransportError{Err: unanswered.Err, Detail: unanswered.Detail}

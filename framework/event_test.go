@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 )
 
 type eventKey struct{}
@@ -133,6 +134,35 @@ func TestEventsOfFailuresAndOthers(t *testing.T) {
 		}
 		if ctx := (framework.Event{}).Context(); ctx == nil || ctx.Err() != nil {
 			t.Error("the zero Event has no context")
+		}
+	})
+}
+
+// Data given to an operation in the background is the caller's again when the call returns.
+func TestBackgroundData(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		c, _ := b.Client(t)
+		path := strings.ReplaceAll(b.Path(""), "/", "")
+		done := make(chan error, 2)
+		data := []byte("first")
+		err := c.Create().WithMode(framework.Ephemeral).WithData(data).InBackground(t.Context(), "/"+path,
+			func(_ context.Context, _ string, err error) { done <- err })
+		if err != nil {
+			t.Fatal(err)
+		}
+		copy(data, "later")
+		data = []byte("again")
+		err = c.SetData().InBackground(t.Context(), "/"+path, data,
+			func(_ context.Context, _ framework.Stat, err error) { done <- err })
+		if err != nil {
+			t.Fatal(err)
+		}
+		copy(data, "later")
+		if err := errors.Join(<-done, <-done); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := c.GetData().ForPath(t.Context(), "/"+path); err != nil || string(got) != "again" {
+			t.Fatalf("%q, %v", got, err)
 		}
 	})
 }

@@ -106,9 +106,9 @@ func ExampleSetACLBuilder() {
 	stat, err := client.SetACL().WithVersion(0).ForPath(ctx, "/setacl", framework.CreatorAllACL())
 	fmt.Println("version of the ACL:", stat.Aversion, err)
 
-	stranger := start(ctx)
-	defer stranger.Close(ctx)
-	_, err = stranger.GetData().ForPath(ctx, "/setacl")
+	otherClient := start(ctx)
+	defer otherClient.Close(ctx)
+	_, err = otherClient.GetData().ForPath(ctx, "/setacl")
 	fmt.Println("others are kept out:", errors.Is(err, framework.ErrNoAuth))
 	// Output:
 	// version of the ACL: 1 <nil>

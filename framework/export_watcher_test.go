@@ -1,7 +1,7 @@
 package framework
 
-// Settings returns how many settings of a Watcher there are: what Remove would take back.
-func (w *Watcher) Settings() int {
+// Registrations returns how many registrations of a Watcher there are: what Remove would take back.
+func (w *Watcher) Registrations() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := 0
@@ -10,3 +10,6 @@ func (w *Watcher) Settings() int {
 	}
 	return n
 }
+
+// HoldWatchEvents keeps the events of watches from all Watchers of the client until release.
+func (c *Client) HoldWatchEvents() (release func()) { return c.core.watches.inbox.Hold() }

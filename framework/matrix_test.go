@@ -54,7 +54,7 @@ func TestMatrix(t *testing.T) {
 					if f.applies != nil && !f.applies(r) {
 						continue
 					}
-					c, network := b.Client(t)
+					c, network := b.Client(t, framework.WithoutEnsembleTracker()) // which sends requests of its own
 					x := &cell{
 						bench: bench{t, b, c, network, b.Path(fmt.Sprint(i))}, row: r,
 						admin: admin, ctx: t.Context(), call: r.call,

@@ -14,14 +14,14 @@ func (c *Client) ensureNamespace(ctx context.Context, conn *zkconn.Conn) (made b
 	core, namespace := c.core, c.core.chroot+c.prefix
 	nodes := c.namespaceNodes()
 	done := core.flights.DoChan(namespace, func() (any, error) {
-		if !core.pending.enter() {
+		if !core.pending.Enter() {
 			return false, ErrClosed
 		}
-		defer core.pending.leave()
-		ctx, cancel := core.living(context.WithoutCancel(ctx))
+		defer core.pending.Leave()
+		ctx, cancel := core.withClientLife(context.WithoutCancel(ctx))
 		defer cancel(nil)
 		made := false
-		for range 5 { // as in creation.attempt
+		for range 5 { // as in createOp.attempt
 			some, err := createMissing(ctx, conn, nodes)
 			made = made || some
 			if !errors.Is(err, errReaped) {
@@ -33,7 +33,7 @@ func (c *Client) ensureNamespace(ctx context.Context, conn *zkconn.Conn) (made b
 	select {
 	case r := <-done:
 		if r.Err != nil {
-			return false, harmless(r.Err)
+			return false, notApplied(r.Err)
 		}
 		core.known.Store(namespace, true)
 		return r.Val.(bool), nil

@@ -198,3 +198,37 @@ func TestNamespaceEndsWithClient(t *testing.T) {
 		heal()
 	})
 }
+
+// The root of a namespace with protection would be a node beside the namespace.
+func TestProtectionStaysInTheNamespace(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		c, _ := b.Client(t)
+		view := c.UsingNamespace(strings.TrimPrefix(b.Path("ns"), "/"))
+		_, err := view.Create().WithProtection().WithMode(framework.Ephemeral).ForPath(t.Context(), "/")
+		if !errors.Is(err, framework.ErrInvalidPath) {
+			t.Fatal(err)
+		}
+		path, err := view.Create().WithProtection().WithMode(framework.EphemeralSequential).ForPath(t.Context(), "/")
+		if err != nil || !strings.HasPrefix(path, "/_c_") {
+			t.Fatal(path, err)
+		}
+	})
+}
+
+// A parent that is missing below a namespace is not looked for over and over.
+func TestNoNodeBelowNamespace(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		c, network := b.Client(t)
+		view := c.UsingNamespace(strings.TrimPrefix(b.Path("ns"), "/"))
+		if _, err := view.Create().ForPath(t.Context(), "/a"); err != nil {
+			t.Fatal(err)
+		}
+		sent := network.Requests(jute.OpCreate2)
+		if _, err := view.Create().ForPath(t.Context(), "/none/a"); !errors.Is(err, framework.ErrNoNode) {
+			t.Fatal(err)
+		}
+		if n := network.Requests(jute.OpCreate2) - sent; n > 3 {
+			t.Fatalf("%d creates", n)
+		}
+	})
+}

@@ -27,7 +27,7 @@ func (r recipeClient) NodeRequest(builder any, path string) (recipeapi.NodeReque
 	if err != nil {
 		return fail(err)
 	}
-	cr := &creation{c: b.c, p: &b.p, full: full}
+	cr := &createOp{c: b.c, p: &b.p, full: full}
 	if cr.data, cr.acl, err = b.p.contents(b.c, full); err != nil {
 		return fail(err)
 	}
@@ -36,17 +36,17 @@ func (r recipeClient) NodeRequest(builder any, path string) (recipeapi.NodeReque
 }
 
 // parentsForRequest makes the missing ancestors for a create that a recipe sends.
-func (cr *creation) parentsForRequest(ctx context.Context, conn *zkconn.Conn) error {
+func (cr *createOp) parentsForRequest(ctx context.Context, conn *zkconn.Conn) error {
 	asked := cr.p.parents || cr.p.containers
 	if !asked && cr.c.prefix == "" {
 		return ErrNoNode
 	}
-	made, err := cr.makeMissing(ctx, conn)
+	made, err := cr.createMissingParents(ctx, conn)
 	switch {
 	case errors.Is(err, errReaped): // the next create finds out
 		return nil
 	case err != nil:
-		return harmless(err)
+		return notApplied(err)
 	case !made && !asked: // one below the namespace is missing
 		return ErrNoNode
 	}

@@ -29,7 +29,7 @@ func (op operation) traced(ctx context.Context, prefix string) telemetry.Op {
 	}
 	return telemetry.Op{
 		Name: name, Path: op.path, Prefix: prefix, Batch: op.batch, Missing: op.missing,
-		Background: ctx.Value(admitted{}) != nil,
+		Background: ctx.Value(acceptedBeforeClose{}) != nil,
 	}
 }
 
@@ -86,7 +86,7 @@ func (c *Client) retry(ctx context.Context, conn *zkconn.Conn, op operation, fn 
 	if !last.Retryable() {
 		return tries, first
 	}
-	ctx, cancel := c.core.living(ctx)
+	ctx, cancel := c.core.withClientLife(ctx)
 	defer cancel(nil)
 	err = retry.Do(ctx, c.core.cfg.retryPolicy, func(ctx context.Context) error {
 		if first != nil {

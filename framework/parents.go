@@ -7,16 +7,16 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-// makeParents creates the missing ancestors of the node.
-func (cr *creation) makeParents(ctx context.Context, conn *zkconn.Conn) error {
-	_, err := cr.makeMissing(ctx, conn)
+// createParents creates the missing ancestors of the node.
+func (cr *createOp) createParents(ctx context.Context, conn *zkconn.Conn) error {
+	_, err := cr.createMissingParents(ctx, conn)
 	return err
 }
 
-// makeMissing creates the missing ancestors of the node: those of the namespace as
+// createMissingParents creates the missing ancestors of the node: those of the namespace as
 // containers, always, those below it as the create asks for. It looks first, since a
 // create of what exists is a write for nothing, and reports whether any was missing.
-func (cr *creation) makeMissing(ctx context.Context, conn *zkconn.Conn) (made bool, err error) {
+func (cr *createOp) createMissingParents(ctx context.Context, conn *zkconn.Conn) (made bool, err error) {
 	namespace := cr.c.core.chroot + cr.c.prefix
 	if cr.c.prefix != "" && len(cr.full) > len(namespace) && !cr.p.parents && !cr.p.containers {
 		return cr.c.ensureNamespace(ctx, conn)
@@ -34,7 +34,7 @@ func (cr *creation) makeMissing(ctx context.Context, conn *zkconn.Conn) (made bo
 }
 
 // parentCreate creates one ancestor, without data.
-func (cr *creation) parentCreate(dir string, ofNamespace bool) (*zkconn.Call, error) {
+func (cr *createOp) parentCreate(dir string, ofNamespace bool) (*zkconn.Call, error) {
 	acl := wireACL(cr.p.acl)
 	if !cr.p.aclOnParents || ofNamespace { // others use the namespace, too
 		var err error

@@ -78,31 +78,16 @@ func ancestors(p, root string) []string {
 	return up
 }
 
-// fix returns the server's path for a path of this client.
-func (c *Client) fix(p string, sequential bool) (string, error) {
-	if c.nsErr != nil {
-		return "", c.nsErr
-	}
-	if err := validatePath(p, sequential); err != nil {
-		return "", err
-	}
-	prefix := c.core.chroot + c.prefix
-	if p == "/" && prefix != "" && !sequential {
-		return prefix, nil
-	}
-	return prefix + p, nil
-}
-
-// unfix is the reverse of fix, for paths that the server names.
-func (c *Client) unfix(p string) string {
-	rest, ok := strings.CutPrefix(p, c.core.chroot+c.prefix)
+// withoutPrefix returns the path below prefix. One that is not below it stays as it is.
+func withoutPrefix(p, prefix string) string {
+	rest, ok := strings.CutPrefix(p, prefix)
 	switch {
 	case ok && rest == "":
 		return "/"
 	case ok && rest[0] == '/':
 		return rest
 	}
-	return p // of another namespace
+	return p
 }
 
 // namespacePrefix returns what a namespace puts before every path.

@@ -2,7 +2,6 @@ package framework
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -43,70 +42,54 @@ type EnsembleNotifier interface {
 	Changed() <-chan struct{}
 }
 
-// WithEnsembleProvider takes the servers from p. The connect string of NewClient must then
-// be "", or a chroot alone, "/app". A provider belongs to one client. Package
-// framework/ensemble has one that reads DNS SRV records. If p is an EnsembleNotifier, too, the
-// client hears of other servers sooner.
-//
-// Java: Builder.ensembleProvider.
-func WithEnsembleProvider(p EnsembleProvider) Option {
-	return option(func(c *config) error {
-		if p == nil {
-			return errors.New("WithEnsembleProvider: the provider is nil")
-		}
-		c.provider = p
-		return nil
-	})
-}
-
 // providerPause is how often a provider is asked while there is no connection.
 const providerPause = 3 * time.Second
 
-// signal wakes a goroutine; what is said twice before it wakes is heard once.
-type signal chan struct{}
-
-func newSignal() signal { return make(signal, 1) }
-
-func (s signal) set() {
-	select {
-	case s <- struct{}{}:
-	default:
-	}
+// ensembleServers are where the ensemble is, as the connect string or a provider says.
+type ensembleServers struct {
+	configured   []string         // of the connect string
+	provider     EnsembleProvider // nil for the connect string
+	provided     string           // the provider's last answer; of Start, then of the goroutine that follows
+	disconnected signal           // tells that goroutine that the connection was lost
 }
 
-// locate returns the servers to start with.
-func (c *core) locate(ctx context.Context) ([]string, error) {
-	p := c.cfg.provider
-	if p == nil {
-		return c.servers, nil
+// start starts the provider, if there is one.
+func (s *ensembleServers) start(ctx context.Context) error {
+	if s.provider == nil {
+		return nil
 	}
-	if err := p.Start(ctx); err != nil {
-		return nil, fmt.Errorf("start the ensemble provider: %w", err)
+	if err := s.provider.Start(ctx); err != nil {
+		return fmt.Errorf("start the ensemble provider: %w", err)
 	}
-	servers, err := c.ask(p)
+	return nil
+}
+
+// firstServers returns the servers to start with.
+func (s *ensembleServers) firstServers() ([]string, error) {
+	if s.provider == nil {
+		return s.configured, nil
+	}
+	return s.queryProvider()
+}
+
+// queryProvider asks the provider for the servers.
+func (s *ensembleServers) queryProvider() ([]string, error) {
+	s.provided = s.provider.ConnectString()
+	servers, err := parseServers(s.provided)
 	if err != nil {
-		return nil, errors.Join(err, c.closeProvider(ctx))
+		return nil, fmt.Errorf("%w: the ensemble provider's connect string %q: %w", ErrInvalidOption, s.provided, err)
 	}
 	return servers, nil
 }
 
-// ask asks the provider.
-func (c *core) ask(p EnsembleProvider) ([]string, error) {
-	c.provided = p.ConnectString()
-	servers, err := parseServers(c.provided)
-	if err != nil {
-		return nil, fmt.Errorf("%w: the ensemble provider's connect string %q: %w", ErrInvalidOption, c.provided, err)
-	}
-	return servers, nil
-}
-
-// followProvider asks the provider until the client's life ends.
-func (c *core) followProvider(conn *zkconn.Conn) {
+// follow asks the provider until life ends. It calls changed when conn has got other servers, and
+// refused when the provider's answer is no list.
+func (s *ensembleServers) follow(life context.Context, conn *zkconn.Conn, changed func(), refused func(error)) {
 	timer := time.NewTimer(providerPause)
 	defer timer.Stop()
-	var changed <-chan struct{}
-	if n, ok := c.cfg.provider.(EnsembleNotifier); ok {
-		changed = n.Changed()
+	var notified <-chan struct{}
+	if n, ok := s.provider.(EnsembleNotifier); ok {
+		notified = n.Changed()
 	}
 	for {
 		var again <-chan time.Time
@@ -115,43 +98,40 @@ func (c *core) followProvider(conn *zkconn.Conn) {
 			again = timer.C
 		}
 		select {
-		case <-c.cutOff:
+		case <-s.disconnected:
 		case <-again:
 			if conn.State().IsConnected() { // since then
 				continue
 			}
-		case _, open := <-changed:
+		case _, open := <-notified:
 			if !open {
-				changed = nil
+				notified = nil
 			}
 			if !open || conn.State().IsConnected() { // it is asked when that is lost
 				continue
 			}
-		case <-c.life.Done():
+		case <-life.Done():
 			return
 		}
-		last := c.provided
-		servers, err := c.ask(c.cfg.provider)
+		last := s.provided
+		servers, err := s.queryProvider()
 		switch {
-		case c.provided == last:
+		case s.provided == last:
 		case err != nil:
-			c.report(func() { c.cfg.logger.Warn("zookeeper: the servers stay as they are", "error", err) })
+			refused(err)
 		default:
 			conn.SetServers(servers)
-			id, _ := conn.Session()
-			c.report(func() { c.telemetry.ServersChanged(id) })
+			changed()
 		}
 	}
 }
 
-// closeProvider closes the provider, if there is one that was started.
-func (c *core) closeProvider(ctx context.Context) error {
-	if c.cfg.provider == nil {
+// close closes the provider, if there is one; it was started.
+func (s *ensembleServers) close(ctx context.Context) error {
+	if s.provider == nil {
 		return nil
 	}
-	ctx, cancel := c.bounded(ctx)
-	defer cancel()
-	if err := c.cfg.provider.Close(ctx); err != nil {
+	if err := s.provider.Close(ctx); err != nil {
 		return fmt.Errorf("close the ensemble provider: %w", err)
 	}
 	return nil

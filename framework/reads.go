@@ -41,16 +41,16 @@ func (r *reading) do(ctx context.Context, c *Client) (err error) {
 		r.watcher = c.core.watched
 	}
 	return c.run(ctx, operation{name: r.name, path: r.path, repeat: true, missing: r.op == jute.OpExists}, func(ctx context.Context, conn *zkconn.Conn) error {
-		return harmless(r.attempt(ctx, c, conn))
+		return notApplied(r.attempt(ctx, c, conn))
 	})
 }
 
 // attempt is one try.
 func (r *reading) attempt(ctx context.Context, c *Client, conn *zkconn.Conn) error {
 	call := &zkconn.Call{Op: r.op, Req: &jute.PathWatchRequest{Path: r.full, Watch: r.watcher != nil}, Res: r.res}
-	var set *watchSetting
+	var set *registration
 	if r.watcher != nil {
-		set = r.watcher.watch(c, r.full, r.kind, r.config)
+		set = r.watcher.watch(c.watchScope(), r.full, r.kind, r.config)
 		call.Watch = set.watch
 	}
 	err := conn.Do(ctx, 0, call)
@@ -86,7 +86,7 @@ func (p checkExistsParams) do(ctx context.Context, c *Client, path string) (bool
 	var parents error
 	if p.parents || p.containers {
 		r.missing = func(ctx context.Context, conn *zkconn.Conn) error {
-			parents = p.makeParents(ctx, c, conn, r.full)
+			parents = p.createParents(ctx, c, conn, r.full)
 			return parents
 		}
 	}
@@ -113,15 +113,15 @@ func (p *checkExistsParams) check() error {
 	return nil
 }
 
-// makeParents creates the missing parents of a node that does not exist.
-func (p *checkExistsParams) makeParents(ctx context.Context, c *Client, conn *zkconn.Conn, full string) error {
-	parents := creation{c: c, full: full, p: &createParams{
+// createParents creates the missing parents of a node that does not exist.
+func (p *checkExistsParams) createParents(ctx context.Context, c *Client, conn *zkconn.Conn, full string) error {
+	parents := createOp{c: c, full: full, p: &createParams{
 		parents: p.parents, containers: p.containers, acl: p.acl, aclGiven: p.aclGiven, aclOnParents: p.aclGiven,
 	}}
 	if len(ancestors(full, c.core.chroot)) == 0 {
 		return nil
 	}
-	return parents.makeParents(ctx, conn)
+	return parents.createParents(ctx, conn)
 }
 
 func (p getDataParams) do(ctx context.Context, c *Client, path string) ([]byte, error) {

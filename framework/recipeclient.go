@@ -137,20 +137,20 @@ func (r recipeClient) OnSession(ctx context.Context, session int64) context.Cont
 	return onSession(ctx, session)
 }
 
-func (r recipeClient) OnLoss(fn func(recipeapi.Loss)) func() { return r.c.core.addHook(fn) }
+func (r recipeClient) OnLoss(fn func(recipeapi.Loss)) func() {
+	return r.c.core.losses.add(r.c.core.conn.Load(), fn)
+}
 
 func (r recipeClient) LossHooks() int {
-	r.c.core.mu.Lock()
-	defer r.c.core.mu.Unlock()
-	return len(r.c.core.hooks)
+	return r.c.core.losses.len()
 }
 
 func (r recipeClient) Log(fn func()) { r.c.core.report(fn) }
 
-func (r recipeClient) Callback(fn func()) bool { return r.c.core.users.start(fn) }
+func (r recipeClient) Callback(fn func()) bool { return r.c.core.users.Start(fn) }
 
 func (r recipeClient) Telemetry() *telemetry.Telemetry { return r.c.core.telemetry }
 
 func (r recipeClient) Go(fn func(ctx context.Context)) bool {
-	return r.c.core.pending.start(func() { fn(r.c.core.life) })
+	return r.c.core.pending.Start(func() { fn(r.c.core.life) })
 }

@@ -41,7 +41,7 @@ func (r recipeClient) SetData(ctx context.Context, path string, data []byte, ver
 	if err != nil {
 		return jute.Stat{}, &OpError{Op: "setData", Path: path, Err: err}
 	}
-	s := &setting{full: full, version: version}
+	s := &setDataOp{full: full, version: version}
 	if s.data, err = r.c.compress(full, data, false, true); err != nil {
 		return jute.Stat{}, &OpError{Op: "setData", Path: path, Err: err}
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 // write returns what is to be sent.
-func (p *setDataParams) write(c *Client, full string, data []byte) (*setting, error) {
-	s := &setting{full: full, version: anyVersion, idempotent: p.idempotent}
+func (p *setDataParams) write(c *Client, full string, data []byte) (*setDataOp, error) {
+	s := &setDataOp{full: full, version: anyVersion, idempotent: p.idempotent}
 	if p.versionGiven {
 		s.version = p.version
 	}
@@ -26,7 +26,7 @@ func (p *setDataParams) write(c *Client, full string, data []byte) (*setting, er
 
 func (p setDataParams) do(ctx context.Context, c *Client, path string, data []byte) (Stat, error) {
 	full, err := c.usable(path)
-	var s *setting
+	var s *setDataOp
 	if err == nil {
 		s, err = p.write(c, full, data)
 	}

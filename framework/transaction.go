@@ -173,7 +173,7 @@ type commit struct {
 func (t *commit) attempt(ctx context.Context, conn *zkconn.Conn) error {
 	err := t.send(ctx, conn)
 	idle := false
-	for range 5 { // as in creation.attempt
+	for range 5 { // as in createOp.attempt
 		homeless := t.homeless()
 		if len(homeless) == 0 {
 			return err

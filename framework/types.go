@@ -117,3 +117,19 @@ func storeStat(to *Stat, stat jute.Stat) {
 		*to = newStat(stat)
 	}
 }
+
+// ACLProvider chooses the ACL of a node when a create gives none, of parents that are
+// created, too. path is the node's with its namespace, of a sequential node without the
+// number. It must be safe for concurrent use. It returns an empty ACL only for paths that are
+// left to its default, see ACLDefaulter; without a default the create fails with ErrInvalidACL
+// before anything is sent.
+//
+// Java: ACLProvider.getAclForPath.
+type ACLProvider interface{ ACLForPath(path string) []ACL }
+
+// ACLDefaulter is implemented by an ACLProvider that has a default: the ACL of each node for
+// which ACLForPath returns an empty one. It must be safe for concurrent use. An empty default is
+// none.
+//
+// Java: ACLProvider.getDefaultAcl.
+type ACLDefaulter interface{ DefaultACL() []ACL }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -334,4 +335,31 @@ func wantOver(t *testing.T, client *framework.Client, log *lines) {
 	if len(found) != 1 || found[0].level != slog.LevelInfo {
 		t.Errorf("when it was over it was logged %v, want one line", found)
 	}
+}
+
+// That an attempt to connect ran into its own time limit is not the end of the caller's
+// context, and passes.
+func TestConnectingTakesLong(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		c, network := b.Client(t, framework.WithConnectionTimeout(suite.SessionTimeout/2))
+		if err := c.BlockUntilConnected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		heal := network.Isolate()
+		network.Cut()
+		time.AfterFunc(suite.SessionTimeout*3/2, heal)
+		if _, err := c.CheckExists().ForPath(t.Context(), "/"); err != nil {
+			t.Fatal(err)
+		}
+		heal = network.Isolate()
+		network.Cut()
+		ctx, cancel := context.WithCancelCause(t.Context())
+		why := errors.New("enough")
+		time.AfterFunc(suite.SessionTimeout, func() { cancel(why) })
+		_, err := c.CheckExists().ForPath(ctx, "/")
+		if !errors.Is(err, why) || !errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || framework.Retryable(err) {
+			t.Fatal(err)
+		}
+		heal()
+	})
 }

@@ -5,7 +5,9 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 
+	"github.com/go-curator/curator/internal/background"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -21,11 +23,11 @@ type Watcher struct {
 	_ noCopy
 
 	fn    func(ctx context.Context, event WatchedEvent)
-	queue queue
+	queue background.Queue
 
 	mu   sync.Mutex
-	set  map[watchID]map[*watchSetting]struct{}
-	last *telling // the newest event
+	set  map[watchID]map[*registration]struct{}
+	last *delivery // the newest event
 }
 
 // NewWatcher returns a Watcher that calls fn. A Watcher without a function receives
@@ -34,48 +36,9 @@ func NewWatcher(fn func(ctx context.Context, event WatchedEvent)) *Watcher {
 	return &Watcher{fn: fn}
 }
 
-// WatchedEvent is one event of a watch.
-type WatchedEvent struct {
-	Type EventType
-	Path string // relative to the namespace of the view that set the watch; that of GetConfig's is always /zookeeper/config
-	Zxid int64  // of the change, zero when the server does not tell
-}
-
-// EventType is the kind of a WatchedEvent.
-type EventType int
-
-// The events of a watch.
-const (
-	// NodeCreated says that the node was made.
-	NodeCreated EventType = iota + 1
-	// NodeDeleted says that the node was deleted.
-	NodeDeleted
-	// NodeDataChanged says that the node's data was set.
-	NodeDataChanged
-	// NodeChildrenChanged says that a child was made or deleted.
-	NodeChildrenChanged
-	// WatchReset comes after a reconnect: changes may have been missed, read again.
-	WatchReset
-	// DataWatchRemoved says that the watch of CheckExists, GetData or GetConfig was removed,
-	// by Watches().Remove or RemoveWatchers: it tells nothing more. Nothing has happened to
-	// the node.
-	DataWatchRemoved
-	// ChildWatchRemoved says the same of a watch of GetChildren.
-	ChildWatchRemoved
-	// PersistentWatchRemoved says the same of a watch of Watches().Add.
-	PersistentWatchRemoved
-)
-
-// IsRemoval reports whether the event is about the watch and not about the node:
-// DataWatchRemoved, ChildWatchRemoved or PersistentWatchRemoved. A function that sets its watch
-// again with every event undoes the removal, unless it asks this first.
-//
-// Java has no counterpart.
-func (t EventType) IsRemoval() bool { return t >= DataWatchRemoved && t <= PersistentWatchRemoved }
-
-// watchID is what makes two settings of a Watcher the same watch.
+// watchID is what makes two registrations of a Watcher the same watch.
 type watchID struct {
-	core *core
+	hub  *watchHub
 	full string
 	kind watchKind
 }
@@ -103,14 +66,17 @@ func (k watchKind) removal() EventType {
 	}
 }
 
-// watchSetting is one call that has set a watch: a one-shot one or a subscription.
-type watchSetting struct {
+// registration is one call that has set a watch: a one-shot one or a subscription.
+type registration struct {
 	watcher *Watcher
 	id      watchID
-	c       *Client
-	config  bool // of GetConfig, whose node is in no namespace
+	view    *registry // of watchScope
+	prefix  string    // of watchScope
+	config  bool      // of GetConfig, whose node is in no namespace
 	watch   *zkconn.Watch
 	sub     *zkconn.Subscription
+
+	fired atomic.Bool // a one-shot watch that has had its event is as good as dropped
 
 	// guarded by watcher.mu
 	settled bool // its call has succeeded
@@ -118,41 +84,57 @@ type watchSetting struct {
 	untold  bool // and the watcher was not told so, since its call was under way
 }
 
-// telling is an event on its way to a Watcher's function. Several settings may be the
+// delivery is an event on its way to a Watcher's function. Several registrations may be the
 // reason for it: the server's one message concerns them all.
-type telling struct {
-	core      *core
+type delivery struct {
+	hub       *watchHub
 	event     zkconn.WatchEvent
-	by        []*watchSetting
+	by        []*registration
 	cancelled bool // all of by were removed in time
 }
 
-// watch returns a new setting of a one-shot watch.
-func (w *Watcher) watch(c *Client, full string, kind zkconn.WatchKind, config bool) *watchSetting {
-	s := &watchSetting{watcher: w, id: watchID{c.core, full, watchKind(kind)}, c: c, config: config}
-	s.watch = zkconn.NewWatch(full, kind, s.hear)
+// watch returns a new registration of a one-shot watch.
+func (w *Watcher) watch(scope watchScope, full string, kind zkconn.WatchKind, config bool) *registration {
+	s := &registration{watcher: w, id: watchID{scope.hub, full, watchKind(kind)}, view: scope.view, prefix: scope.prefix, config: config}
+	s.watch = zkconn.NewWatch(full, kind, s.onEvent)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.add(s)
 	return s
 }
 
-// add takes a setting in; w.mu is held.
-func (w *Watcher) add(s *watchSetting) {
+// subscribe returns a new registration, or nil if the watcher has the same already. One whose
+// call is still under way does not count: it may fail.
+func (w *Watcher) subscribe(scope watchScope, full string, kind watchKind) *registration {
+	s := &registration{watcher: w, id: watchID{scope.hub, full, kind}, view: scope.view, prefix: scope.prefix}
+	s.sub = zkconn.NewSubscription(full, kind == kindRecursive, s.onEvent)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for o := range w.set[s.id] {
+		if o.settled && o.view == s.view {
+			return nil
+		}
+	}
+	w.add(s)
+	return s
+}
+
+// add takes a registration in; w.mu is held.
+func (w *Watcher) add(s *registration) {
 	if w.set == nil {
-		w.set = map[watchID]map[*watchSetting]struct{}{}
+		w.set = map[watchID]map[*registration]struct{}{}
 	}
 	if w.set[s.id] == nil {
-		w.set[s.id] = map[*watchSetting]struct{}{}
+		w.set[s.id] = map[*registration]struct{}{}
 	}
 	w.set[s.id][s] = struct{}{}
-	for _, r := range s.c.registries() {
+	for _, r := range s.registries() {
 		r.add(w)
 	}
 }
 
-// drop forgets a setting, and reports whether it was there; w.mu is held.
-func (w *Watcher) drop(s *watchSetting) bool {
+// drop forgets a registration, and reports whether it was there; w.mu is held.
+func (w *Watcher) drop(s *registration) bool {
 	same := w.set[s.id]
 	if _, ok := same[s]; !ok {
 		return false
@@ -161,14 +143,22 @@ func (w *Watcher) drop(s *watchSetting) bool {
 	if len(same) == 0 {
 		delete(w.set, s.id)
 	}
-	for _, r := range s.c.registries() {
+	for _, r := range s.registries() {
 		r.remove(w)
 	}
 	return true
 }
 
-// unset forgets a setting whose call has failed.
-func (s *watchSetting) unset() {
+// registries returns where the watchers of a registration are counted.
+func (s *registration) registries() []*registry {
+	if s.view == nil {
+		return []*registry{&s.id.hub.set}
+	}
+	return []*registry{&s.id.hub.set, s.view}
+}
+
+// unset forgets a registration whose call has failed.
+func (s *registration) unset() {
 	s.watcher.mu.Lock()
 	defer s.watcher.mu.Unlock()
 	s.watcher.drop(s)
@@ -176,19 +166,19 @@ func (s *watchSetting) unset() {
 
 // settle notes that the call has succeeded, and gives back what is not needed: earlier
 // one-shot watches that this one does for, or itself if it was removed meanwhile.
-func (s *watchSetting) settle(conn *zkconn.Conn) {
+func (s *registration) settle(conn *zkconn.Conn) {
 	w := s.watcher
 	w.mu.Lock()
 	s.settled = true
-	var spare []*watchSetting
+	var spare []*registration
 	if s.taken {
 		spare = append(spare, s) // before the session layer had it
 		if s.untold {
-			w.tellRemoved([]*watchSetting{s})
+			w.tellRemoved([]*registration{s})
 		}
-	} else if _, live := w.set[s.id][s]; live && s.sub == nil {
+	} else if _, live := w.set[s.id][s]; live && s.sub == nil && !s.fired.Load() {
 		for o := range w.set[s.id] {
-			if o != s && o.settled && o.c.watches == s.c.watches {
+			if o != s && o.settled && o.view == s.view {
 				spare = append(spare, o)
 				w.drop(o)
 			}
@@ -200,15 +190,15 @@ func (s *watchSetting) settle(conn *zkconn.Conn) {
 	}
 }
 
-// take forgets the settings that fit and returns them: they are to be given back. The watcher is
+// take forgets the registrations that fit and returns them: they are to be given back. The watcher is
 // told so behind what it is told already.
-func (w *Watcher) take(fits func(s *watchSetting) bool) []*watchSetting {
+func (w *Watcher) take(fits func(s *registration) bool) []*registration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var taken []*watchSetting
+	var taken []*registration
 	for _, same := range w.set {
 		for s := range same {
-			if fits(s) {
+			if !s.fired.Load() && fits(s) {
 				taken = append(taken, s)
 			}
 		}
@@ -217,36 +207,45 @@ func (w *Watcher) take(fits func(s *watchSetting) bool) []*watchSetting {
 		s.taken, s.untold = true, !s.settled
 		w.drop(s)
 	}
-	w.tellRemoved(slices.DeleteFunc(slices.Clone(taken), func(s *watchSetting) bool { return s.untold }))
+	w.tellRemoved(slices.DeleteFunc(slices.Clone(taken), func(s *registration) bool { return s.untold }))
 	return taken
 }
 
 // tellRemoved tells the function of the watches of removed: of each once, and of none that the
 // Watcher has still set otherwise. w.mu is held.
-func (w *Watcher) tellRemoved(removed []*watchSetting) {
-	slices.SortFunc(removed, func(a, b *watchSetting) int {
+func (w *Watcher) tellRemoved(removed []*registration) {
+	slices.SortFunc(removed, func(a, b *registration) int {
 		return cmp.Or(cmp.Compare(a.id.full, b.id.full), cmp.Compare(a.id.kind.removal(), b.id.kind.removal()), cmp.Compare(a.id.kind, b.id.kind))
 	})
-	removed = slices.CompactFunc(removed, func(a, b *watchSetting) bool { return a.id == b.id })
+	removed = slices.CompactFunc(removed, func(a, b *registration) bool { return a.id == b.id })
 	for _, s := range removed {
-		if w.set[s.id] != nil || w.fn == nil {
+		if w.has(s.id) || w.fn == nil {
 			continue
 		}
-		core, event := s.id.core, WatchedEvent{Type: s.id.kind.removal(), Path: s.path(s.id.full)}
-		w.queue.add(&core.users, func() { w.fn(core.life, event) })
+		s.id.hub.inbox.Add(watchMessage{registration: s, removal: true})
 	}
+}
+
+// has tells whether a watch is set; w.mu is held.
+func (w *Watcher) has(id watchID) bool {
+	for s := range w.set[id] {
+		if !s.fired.Load() {
+			return true
+		}
+	}
+	return false
 }
 
 // path returns the path that the function is told for a path of the server's.
-func (s *watchSetting) path(full string) string {
+func (s *registration) path(full string) string {
 	if s.config {
 		return full
 	}
-	return s.c.unfix(full)
+	return withoutPrefix(full, s.prefix)
 }
 
 // giveBack takes a watch from the session layer, without waiting for the server.
-func (s *watchSetting) giveBack(conn *zkconn.Conn) {
+func (s *registration) giveBack(conn *zkconn.Conn) {
 	if s.sub != nil {
 		conn.UnsubscribeAsync(s.sub)
 		return
@@ -254,8 +253,24 @@ func (s *watchSetting) giveBack(conn *zkconn.Conn) {
 	conn.Unwatch(s.watch)
 }
 
-// hear is called by the session layer, with its locks held.
-func (s *watchSetting) hear(e zkconn.WatchEvent) {
+// onEvent is called by the session layer, with its locks held. After a reconnect that is for every
+// watch there is, while everything else waits: so it leaves all work to another goroutine.
+func (s *registration) onEvent(e zkconn.WatchEvent) {
+	if s.sub == nil {
+		s.fired.Store(true)
+	}
+	s.id.hub.inbox.Add(watchMessage{registration: s, event: e})
+}
+
+// deliverRemoval tells the watcher's function that the watch was removed.
+func (s *registration) deliverRemoval() {
+	w, workers := s.watcher, s.id.hub.workers
+	event := WatchedEvent{Type: s.id.kind.removal(), Path: s.path(s.id.full)}
+	w.queue.Add(&workers.users, func() { w.fn(workers.life, event) })
+}
+
+// deliver passes an event on to the watcher's function.
+func (s *registration) deliver(e zkconn.WatchEvent) {
 	w := s.watcher
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -265,35 +280,108 @@ func (s *watchSetting) hear(e zkconn.WatchEvent) {
 	if s.taken || w.fn == nil || e.Type == zkconn.WatchClosed {
 		return // of the client's end, the context that fn has got tells
 	}
-	core := s.id.core
-	if t := w.last; t != nil && !t.cancelled && t.core == core && e.EventID != 0 && t.event == e {
+	hub := s.id.hub
+	if t := w.last; t != nil && !t.cancelled && t.hub == hub && e.EventID != 0 && t.event == e {
 		t.by = append(t.by, s)
 		return
 	}
-	t := &telling{core: core, event: e, by: []*watchSetting{s}}
+	t := &delivery{hub: hub, event: e, by: []*registration{s}}
 	w.last = t
 	event := s.event(e)
-	w.queue.add(&core.users, func() {
+	w.queue.Add(&hub.workers.users, func() {
 		if w.wants(t) {
-			w.fn(core.life, event)
+			w.fn(hub.workers.life, event)
 		}
 	})
 }
 
-// wants tells whether one of an event's settings still is.
-func (w *Watcher) wants(t *telling) bool {
+// wants tells whether one of an event's registrations still is.
+func (w *Watcher) wants(t *delivery) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	t.cancelled = !slices.ContainsFunc(t.by, func(s *watchSetting) bool { return !s.taken })
+	t.cancelled = !slices.ContainsFunc(t.by, func(s *registration) bool { return !s.taken })
 	return !t.cancelled
 }
 
 // event returns what the function is told of e.
-func (s *watchSetting) event(e zkconn.WatchEvent) WatchedEvent {
+func (s *registration) event(e zkconn.WatchEvent) WatchedEvent {
 	event := WatchedEvent{Type: WatchReset, Path: s.path(e.Path), Zxid: max(e.Zxid, 0)}
 	switch e.Type {
 	case zkconn.NodeCreated, zkconn.NodeDeleted, zkconn.NodeDataChanged, zkconn.NodeChildrenChanged:
 		event.Type = EventType(e.Type)
 	}
 	return event
+}
+
+// watchHub is what the watches of a client share.
+type watchHub struct {
+	workers *workers
+	set     registry // the watchers that have watches
+	// inbox has what the session layer has told them. Each watcher's function gets a goroutine of
+	// its own.
+	inbox *background.Inbox[watchMessage]
+}
+
+// watchMessage is an event and the registration that is told of it, or the removal of the
+// registration.
+type watchMessage struct {
+	registration *registration
+	event        zkconn.WatchEvent
+	removal      bool
+}
+
+func newWatchHub(w *workers) *watchHub {
+	return &watchHub{workers: w, inbox: background.NewInbox(watchMessage.deliver)}
+}
+
+// deliver passes the message on to the watcher.
+func (m watchMessage) deliver() {
+	if m.removal {
+		m.registration.deliverRemoval()
+	} else {
+		m.registration.deliver(m.event)
+	}
+}
+
+// close returns when everything was delivered, and nothing more will be.
+func (h *watchHub) close(ctx context.Context) { h.inbox.Close(ctx) }
+
+// watchScope is through what a watch is set.
+type watchScope struct {
+	hub    *watchHub
+	view   *registry // of a view that removes its watches; nil for none
+	prefix string    // of the paths that only the server knows
+}
+
+// registry counts the registrations of watchers.
+type registry struct {
+	mu            sync.Mutex
+	registrations map[*Watcher]int
+}
+
+func (r *registry) add(w *Watcher) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.registrations == nil {
+		r.registrations = map[*Watcher]int{}
+	}
+	r.registrations[w]++
+}
+
+func (r *registry) remove(w *Watcher) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.registrations[w]--; r.registrations[w] == 0 {
+		delete(r.registrations, w)
+	}
+}
+
+func (r *registry) watchers() []*Watcher {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]*Watcher, 0, len(r.registrations))
+	for w := range r.registrations {
+		all = append(all, w)
+	}
+	return all
 }

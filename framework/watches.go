@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkconn"
@@ -48,45 +47,9 @@ const (
 	ChildrenWatcher
 )
 
-// registry counts the settings of watchers.
-type registry struct {
-	mu       sync.Mutex
-	settings map[*Watcher]int
-}
-
-func (r *registry) add(w *Watcher) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.settings == nil {
-		r.settings = map[*Watcher]int{}
-	}
-	r.settings[w]++
-}
-
-func (r *registry) remove(w *Watcher) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.settings[w]--; r.settings[w] == 0 {
-		delete(r.settings, w)
-	}
-}
-
-func (r *registry) watchers() []*Watcher {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	all := make([]*Watcher, 0, len(r.settings))
-	for w := range r.settings {
-		all = append(all, w)
-	}
-	return all
-}
-
-// registries returns where the watches of a client are counted.
-func (c *Client) registries() []*registry {
-	if c.watches == nil {
-		return []*registry{&c.core.watches}
-	}
-	return []*registry{&c.core.watches, c.watches}
+// watchScope returns through what the watches of a client are set.
+func (c *Client) watchScope() watchScope {
+	return watchScope{hub: c.core.watches, view: c.watches, prefix: c.core.chroot + c.prefix}
 }
 
 func (p addParams) do(ctx context.Context, c *Client, path string, watcher *Watcher) error {
@@ -107,13 +70,13 @@ func (p addParams) do(ctx context.Context, c *Client, path string, watcher *Watc
 	if err != nil {
 		return &OpError{Op: "addWatch", Path: path, Err: err}
 	}
-	s := watcher.subscribe(c, full, watchKind(kind))
+	s := watcher.subscribe(c.watchScope(), full, watchKind(kind))
 	if s == nil {
 		return nil
 	}
 	err = c.run(ctx, operation{name: "addWatch", path: path, repeat: true}, func(ctx context.Context, conn *zkconn.Conn) error {
 		if err := conn.Subscribe(ctx, s.sub); err != nil {
-			return harmless(err)
+			return notApplied(err)
 		}
 		s.settle(conn)
 		return nil
@@ -122,22 +85,6 @@ func (p addParams) do(ctx context.Context, c *Client, path string, watcher *Watc
 		s.unset()
 	}
 	return err
-}
-
-// subscribe returns a new setting, or nil if the watcher has the same already. One whose
-// call is still under way does not count: it may fail.
-func (w *Watcher) subscribe(c *Client, full string, kind watchKind) *watchSetting {
-	s := &watchSetting{watcher: w, id: watchID{c.core, full, kind}, c: c}
-	s.sub = zkconn.NewSubscription(full, kind == kindRecursive, s.hear)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for o := range w.set[s.id] {
-		if o.settled && o.c.watches == c.watches {
-			return nil
-		}
-	}
-	w.add(s)
-	return s
 }
 
 func (p removeParams) do(ctx context.Context, c *Client, path string, watcher *Watcher) error {
@@ -154,11 +101,11 @@ func (p removeParams) do(ctx context.Context, c *Client, path string, watcher *W
 	}
 	watchers := []*Watcher{watcher}
 	if watcher == nil {
-		watchers = c.core.watches.watchers()
+		watchers = c.core.watches.set.watchers()
 	}
-	n := giveBack(conn, watchers, func(s *watchSetting) bool {
+	n := giveBack(conn, watchers, func(s *registration) bool {
 		named := s.id.full == full || s.config && path == configNode
-		return named && s.id.core == c.core && p.fits(s.id.kind)
+		return named && s.id.hub == c.core.watches && p.fits(s.id.kind)
 	})
 	if n == 0 && !p.quietly {
 		return &OpError{Op: "removeWatches", Path: path, Err: ErrNoWatcher}
@@ -184,10 +131,10 @@ func (p *removeParams) fits(kind watchKind) bool {
 	}
 }
 
-// giveBack gives the settings that fit back, and returns how many there were. None tells
+// giveBack gives the registrations that fit back, and returns how many there were. None tells
 // anything but its removal before the first is given back: that may concern the others.
-func giveBack(conn *zkconn.Conn, watchers []*Watcher, fits func(s *watchSetting) bool) int {
-	var taken []*watchSetting
+func giveBack(conn *zkconn.Conn, watchers []*Watcher, fits func(s *registration) bool) int {
+	var taken []*registration
 	for _, w := range watchers {
 		taken = append(taken, w.take(fits)...)
 	}
@@ -200,7 +147,7 @@ func giveBack(conn *zkconn.Conn, watchers []*Watcher, fits func(s *watchSetting)
 // confirm waits until the server has done what was sent to it before.
 func (c *Client) confirm(ctx context.Context, op, path string) error {
 	return c.run(ctx, operation{name: op, path: path, repeat: true}, func(ctx context.Context, conn *zkconn.Conn) error {
-		return harmless(conn.Do(ctx, 0, &zkconn.Call{
+		return notApplied(conn.Do(ctx, 0, &zkconn.Call{
 			Op: jute.OpExists, Req: &jute.PathWatchRequest{Path: "/"}, Res: &jute.StatResponse{},
 		}))
 	})
@@ -241,7 +188,7 @@ func (v WatcherRemovingView) RemoveWatchers(ctx context.Context) error {
 	if err != nil {
 		return nil // they have ended with the client
 	}
-	n := giveBack(conn, v.watches.watchers(), func(s *watchSetting) bool { return s.c.watches == v.watches })
+	n := giveBack(conn, v.watches.watchers(), func(s *registration) bool { return s.view == v.watches })
 	if n == 0 {
 		return nil
 	}

@@ -113,7 +113,7 @@ func TestWatchSetWhileAnotherFires(t *testing.T) {
 			_, err := t.c.GetData().UsingWatcher(w).ForPath(t.Context(), t.path)
 			done <- err
 		}()
-		suite.Eventually(t.T, "the second call", func() bool { return w.Settings() == 2 })
+		suite.Eventually(t.T, "the second call", func() bool { return w.Registrations() == 2 })
 		heal()
 		t.ok(<-done)
 		t.set(t.path, "x")
@@ -143,19 +143,19 @@ func TestWatcherDoesNotGrow(t *testing.T) {
 			})
 		}
 		calls.Wait()
-		if n := w.Settings(); n < 1 || n > 8 {
+		if n := w.Registrations(); n < 1 || n > 8 {
 			t.Fatalf("%d settings", n)
 		}
 		t.set(t.path, "x")
 		t.event(events, framework.NodeDataChanged)
-		if n := w.Settings(); n != 0 || t.watches() != 0 {
+		if n := w.Registrations(); n != 0 || t.watches() != 0 {
 			t.Fatalf("%d settings, %d watches", n, t.watches())
 		}
 		_, err := t.c.GetData().UsingWatcher(w).ForPath(t.Context(), t.path)
 		t.ok(err)
 		t.ok(t.c.Watches().Add().ForPath(t.Context(), t.path, w))
 		t.silent(events)
-		if n := w.Settings(); n != 0 {
+		if n := w.Registrations(); n != 0 {
 			t.Fatalf("%d settings of a closed client", n)
 		}
 	})
@@ -189,8 +189,8 @@ func TestRemoveUnderWay(t *testing.T) {
 			}
 			heal()
 			t.ok(<-done)
-			if n := t.watches(); n != 0 || w.Settings() != 0 {
-				t.Fatalf("%d: %d watches, %d settings", told, n, w.Settings())
+			if n := t.watches(); n != 0 || w.Registrations() != 0 {
+				t.Fatalf("%d: %d watches, %d settings", told, n, w.Registrations())
 			}
 			t.removed(events, told)
 			t.set(t.path, "x")
@@ -251,7 +251,7 @@ func TestWatcherRemovingView(t *testing.T) {
 		t.ok(err)
 		t.ok(t.c.Watches().Add().ForPath(t.Context(), parent, w))
 		t.ok(view.RemoveWatchers(t.Context()))
-		if n := w.Settings(); n != 1 {
+		if n := w.Registrations(); n != 1 {
 			t.Fatalf("%d settings", n)
 		}
 		t.event(events, framework.DataWatchRemoved)
@@ -274,7 +274,7 @@ func TestWatcherRemovingView(t *testing.T) {
 		t.want(view.RemoveWatchers(ctx), context.DeadlineExceeded)
 		heal()
 		t.data(t.path) // there is another connection
-		if n := w.Settings(); n != 1 {
+		if n := w.Registrations(); n != 1 {
 			t.Fatalf("%d settings", n)
 		}
 		t.ok(t.c.Close(context.WithoutCancel(t.Context())))

@@ -6,14 +6,14 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/go-curator/curator/internal/zkserver/valve"
+	"github.com/go-curator/curator/internal/zkserver/netfault"
 )
 
 // relay stands between clients that are not ours and a server, to cut their connections.
 type relay struct {
 	listener net.Listener
 	server   string
-	open     valve.Valve // shut during an outage
+	open     netfault.Gate // shut during an outage
 	done     chan struct{}
 	wg       sync.WaitGroup
 

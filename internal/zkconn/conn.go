@@ -77,10 +77,10 @@ type Conn struct {
 	ready           chan struct{} // closed while there is a connection, and at the end
 	session         session
 	state           state.ConnectionState
-	connectedBefore bool                // there is or was a connection
-	auth            []Auth              // Config.Auth and what AddAuth has added
-	events          []Event             // for the monitor to deliver
-	detached        map[*Watch]struct{} // watches of connections that have ended
+	connectedBefore bool       // there is or was a connection
+	auth            []Auth     // Config.Auth and what AddAuth has added
+	events          []Event    // for the monitor to deliver
+	detached        []*muxConn // connections that have ended, and whose watches are still to be told
 	observers       observers
 	refusals        refusals
 	lastErr         error           // why there is no connection
@@ -109,7 +109,7 @@ func Open(ctx context.Context, cfg Config) (*Conn, error) {
 	c := &Conn{
 		cfg: cfg, life: life, endLife: endLife,
 		drained: make(chan struct{}), signal: make(chan struct{}, 1), monitorDone: make(chan struct{}),
-		ready: make(chan struct{}), auth: slices.Clone(cfg.Auth), detached: map[*Watch]struct{}{}, closeDone: make(chan struct{}),
+		ready: make(chan struct{}), auth: slices.Clone(cfg.Auth), closeDone: make(chan struct{}),
 	}
 	c.clock.start(cfg.Asleep)
 	c.trustAnswers = ctx.Value(answersProve{}) != nil

@@ -15,10 +15,9 @@ func (c *Conn) Overtake(raw net.Conn) (notice func(), err error) {
 	c.mu.Unlock()
 	old.mu.Lock()
 	old.err = net.ErrClosed
-	detached := old.watches.drain()
 	old.mu.Unlock()
 	notice = func() {
-		c.died(old, net.ErrClosed, detached)
+		c.died(old, net.ErrClosed)
 		close(old.dead)
 		close(old.delivery.done)
 	}

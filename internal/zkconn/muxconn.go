@@ -50,8 +50,8 @@ type owner interface {
 	credentialAnswered(added *Auth, accepted bool)
 	// credentialsRejected is told why the server serves the client nothing.
 	credentialsRejected(why error)
-	// died takes the connection out of use, and takes the watches that were set on it.
-	died(m *muxConn, err error, detached []*Watch)
+	// died takes the connection out of use. Its watches are the owner's to fire.
+	died(m *muxConn, err error)
 }
 
 // A muxConn is the net.Conn under the driver's connection. The driver writes and reads
@@ -180,6 +180,21 @@ func (m *muxConn) unwatch(watch *Watch) {
 	m.enqueue(m.watches.remove(watch)...)
 }
 
+// hasWatches tells whether watches are set on the connection, or were when it ended and have not
+// been told since.
+func (m *muxConn) hasWatches() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.watches.watches) > 0
+}
+
+// fireAll tells the watches of a connection that has ended what has become of them.
+func (m *muxConn) fireAll(t EventType) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.watches.fireAll(t)
+}
+
 // writeLoop writes what is queued, everything in one write, until the connection is dead.
 func (m *muxConn) writeLoop() {
 	var buf []byte
@@ -285,9 +300,8 @@ func (m *muxConn) fail(err error) {
 			m.delivery.add(then)
 		}
 	}
-	detached := m.watches.drain()
 	m.mu.Unlock()
-	m.owner.died(m, err, detached)
+	m.owner.died(m, err)
 	m.delivery.end()
 	// This ends reads and writes at once. The writer closes the connection, which for TLS
 	// may take seconds.

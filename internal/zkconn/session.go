@@ -254,11 +254,11 @@ func (c *Conn) push(e Event) {
 }
 
 // died takes a connection out of use.
-func (c *Conn) died(w *muxConn, err error, detached []*Watch) {
+func (c *Conn) died(w *muxConn, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, watch := range detached {
-		c.detached[watch] = struct{}{}
+	if w.hasWatches() {
+		c.detached = append(c.detached, w)
 	}
 	c.hosts.ended(w.attempt, w.used && time.Since(w.born) > w.timeout/3)
 	c.noteAttempt(w)
@@ -311,8 +311,8 @@ func (c *Conn) detach(w *muxConn) {
 
 // fireDetached tells the watches of connections that are gone; c.mu is held.
 func (c *Conn) fireDetached(t EventType) {
-	for watch := range c.detached {
-		watch.fire(WatchEvent{Type: t, Path: watch.path})
+	for _, w := range c.detached {
+		w.fireAll(t)
 	}
-	clear(c.detached)
+	c.detached = nil
 }

@@ -109,7 +109,6 @@ func (c *Conn) unsubscribe(sub *Subscription) *batch {
 func (c *Conn) Unwatch(watch *Watch) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.detached, watch)
 	watch.over.Store(true)
 	if table := watch.setIn.Load(); table != nil {
 		table.unwatch(watch)

@@ -1,7 +1,6 @@
 package zkconn
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -16,13 +15,17 @@ type Subscription struct {
 	path      string
 	recursive bool
 	fn        func(WatchEvent)
+
+	// subscriptions.mu guards the rest.
+	known      bool // it is in the list of its path
+	prev, next *Subscription
 }
 
 // NewSubscription returns a subscription for [Conn.Subscribe]. One that is not recursive
 // hears of the node's children, too, one that is hears of created and deleted nodes
 // instead. fn is called as that of a [Watch] is: it must only pass the event on.
 func NewSubscription(path string, recursive bool, fn func(WatchEvent)) *Subscription {
-	return &Subscription{path, recursive, fn}
+	return &Subscription{path: path, recursive: recursive, fn: fn}
 }
 
 // subscriptions are those of a Conn. A server keeps one mode for a path and connection, the
@@ -34,37 +37,55 @@ func NewSubscription(path string, recursive bool, fn func(WatchEvent)) *Subscrip
 // a request and what is known of the server's watches change together.
 type subscriptions struct {
 	mu     sync.Mutex
-	byPath map[string]map[*Subscription]struct{}
+	byPath map[string]*Subscription // the newest of its path, the others follow
 }
 
-// add reports whether the subscription is new.
-func (s *subscriptions) add(sub *Subscription) bool {
+// add takes a subscription in, unless it is there already.
+func (s *subscriptions) add(sub *Subscription) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	subs := s.byPath[sub.path]
-	if subs == nil {
-		subs = map[*Subscription]struct{}{}
-		if s.byPath == nil {
-			s.byPath = map[string]map[*Subscription]struct{}{}
-		}
-		s.byPath[sub.path] = subs
+	if sub.known {
+		return
 	}
-	_, known := subs[sub]
-	subs[sub] = struct{}{}
-	return !known
+	if s.byPath == nil {
+		s.byPath = map[string]*Subscription{}
+	}
+	if sub.next = s.byPath[sub.path]; sub.next != nil {
+		sub.next.prev = sub
+	}
+	s.byPath[sub.path] = sub
+	sub.known = true
 }
 
 // remove reports whether there was the subscription.
 func (s *subscriptions) remove(sub *Subscription) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	subs := s.byPath[sub.path]
-	_, known := subs[sub]
-	delete(subs, sub)
-	if len(subs) == 0 {
+	if !sub.known {
+		return false
+	}
+	switch {
+	case sub.prev != nil:
+		sub.prev.next = sub.next
+	case sub.next != nil:
+		s.byPath[sub.path] = sub.next
+	default:
 		delete(s.byPath, sub.path)
 	}
-	return known
+	if sub.next != nil {
+		sub.next.prev = sub.prev
+	}
+	sub.known, sub.prev, sub.next = false, nil, nil
+	return true
+}
+
+// list yields sub, which may be nil, and those that follow.
+func (sub *Subscription) list(yield func(*Subscription) bool) {
+	for ; sub != nil; sub = sub.next {
+		if !yield(sub) {
+			return
+		}
+	}
 }
 
 // paths returns how many paths are watched.
@@ -74,9 +95,8 @@ func (s *subscriptions) paths() int {
 	return len(s.byPath)
 }
 
-// recursive tells whether the server was asked for the recursive kind; mu is held.
-func (s *subscriptions) recursive(path string) bool {
-	for sub := range s.byPath[path] {
+func (sub *Subscription) anyRecursive() bool {
+	for sub := range sub.list {
 		if sub.recursive {
 			return true
 		}
@@ -84,12 +104,17 @@ func (s *subscriptions) recursive(path string) bool {
 	return false
 }
 
+// recursive tells whether the server was asked for the recursive kind; mu is held.
+func (s *subscriptions) recursive(path string) bool {
+	return s.byPath[path].anyRecursive()
+}
+
 // hasPersistentWatch tells whether the server's persistent watch of a path does for a one-shot
 // watch, too. That would be harmful then: it would take the place of the persistent one.
 func (s *subscriptions) hasPersistentWatch(path string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.byPath[path]) > 0
+	return s.byPath[path] != nil
 }
 
 // fire tells subscriptions of an event. It returns the parent of the node if its children
@@ -101,7 +126,7 @@ func (s *subscriptions) fire(e WatchEvent) (parentChanged string) {
 		return ""
 	}
 	aboutChildren := e.Type == NodeChildrenChanged
-	for sub := range s.byPath[e.Path] {
+	for sub := range s.byPath[e.Path].list {
 		if !sub.recursive || !aboutChildren {
 			sub.fn(e)
 		}
@@ -111,7 +136,7 @@ func (s *subscriptions) fire(e WatchEvent) (parentChanged string) {
 	}
 	for path := e.Path; path != "/"; {
 		path = parentOf(path)
-		for sub := range s.byPath[path] {
+		for sub := range s.byPath[path].list {
 			if sub.recursive {
 				sub.fn(e)
 			}
@@ -135,8 +160,8 @@ func parentOf(path string) string {
 func (s *subscriptions) tell(t EventType) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for path, subs := range s.byPath {
-		for sub := range subs {
+	for path, first := range s.byPath {
+		for sub := range first.list {
 			sub.fn(WatchEvent{Type: t, Path: path})
 		}
 	}
@@ -151,7 +176,7 @@ func (s *subscriptions) restoring(zxid int64) []*Call {
 	var calls []*Call
 	var req *jute.SetWatches2
 	size := 0
-	for _, path := range slices.Sorted(maps.Keys(s.byPath)) {
+	for path, first := range s.byPath {
 		if req == nil || size+len(path) > most {
 			size = 0
 			// A server of 3.8 fails on lists that are missing instead of empty.
@@ -162,7 +187,7 @@ func (s *subscriptions) restoring(zxid int64) []*Call {
 			calls = append(calls, &Call{Op: jute.OpSetWatches2, Req: req})
 		}
 		size += 4 + len(path)
-		if s.recursive(path) {
+		if first.anyRecursive() {
 			req.PersistentRecursiveWatches = append(req.PersistentRecursiveWatches, path)
 		} else {
 			req.PersistentWatches = append(req.PersistentWatches, path)
@@ -175,7 +200,7 @@ func (s *subscriptions) restoring(zxid int64) []*Call {
 func (s *subscriptions) adjusting(path string) *Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.byPath[path]) == 0 {
+	if s.byPath[path] == nil {
 		return &Call{Op: jute.OpRemoveWatches, Req: &jute.WatchesRequest{Path: path, Type: jute.WatcherAny}}
 	}
 	mode := jute.ModePersistent

@@ -231,3 +231,38 @@ func TestTimedOutWatches(t *testing.T) {
 		t.Logf("%d waiters gave up: heap %d and %d bytes, goroutines %d and %d", *timedOut, heap, laterHeap, goroutines, laterGoroutines)
 	})
 }
+
+// The watch goes from the server with the last waiter, and with a waiter that was told
+// of an earlier watch's event.
+func TestNoWatchIsLeft(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		t.open(nil)
+		made, _ := create("/a", 0)
+		t.do(made)
+		first, _ := read("/a")
+		t.do(first)
+		t.conn.Unwatch(first.Watch)
+		synctest.Wait()
+		if n := t.server.Watches(); n != 0 {
+			t.Fatalf("%d watches are left after the last waiter", n)
+		}
+		// A read is on its way, behind a removal, when the event of the old watch comes.
+		old, _ := read("/a")
+		t.do(old)
+		resume := t.server.Pause()
+		t.conn.Unwatch(old.Watch)
+		next, events := read("/a")
+		done := make(chan error, 1)
+		go func() { done <- t.conn.Do(t.Context(), 0, next) }()
+		synctest.Wait()
+		resume()
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		t.conn.Unwatch(next.Watch)
+		synctest.Wait()
+		if n := t.server.Watches(); n != 0 || len(events) != 0 {
+			t.Fatalf("%d watches, %d events", n, len(events))
+		}
+	})
+}

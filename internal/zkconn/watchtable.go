@@ -133,12 +133,13 @@ func (t *watchTable) fire(key watchKey, e WatchEvent) {
 	}
 }
 
-// drain empties the table.
-func (t *watchTable) drain() []*Watch {
-	var all []*Watch
-	for _, first := range t.watches {
-		all = slices.AppendSeq(all, first.list())
-	}
+// fireAll tells every watch the same, each with its own path, and empties the table.
+func (t *watchTable) fireAll(event EventType) {
+	all := t.watches
 	t.watches = nil
-	return all
+	for key, first := range all {
+		for w := range first.list() {
+			w.fire(WatchEvent{Type: event, Path: key.path})
+		}
+	}
 }

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkserver/netfault"
 	"github.com/go-curator/curator/internal/zkserver/tree"
-	"github.com/go-curator/curator/internal/zkserver/valve"
 )
 
 // handshakeTimeout is how long a connection may be without a session.
@@ -51,13 +51,13 @@ type conn struct {
 	notBefore time.Time   // when what is put in the queue may leave it
 	mute      bool        // what is put in the queue is lost
 	gone      bool        // no request is done any more
-	activity  activity
+	stats     connStats
 }
 
 // handler does what a connection's client asks for.
 type handler interface {
-	// claimAsked takes note of the session that a handshake asks to continue.
-	claimAsked(c *conn, frame []byte)
+	// claimResumed takes note of the session that a handshake asks to continue.
+	claimResumed(c *conn, frame []byte)
 	// receive does what a frame asks. It is false if nothing more is to be read.
 	receive(c *conn, frame []byte) bool
 	// answer answers a four-letter word and ends the connection.
@@ -70,7 +70,7 @@ type handler interface {
 type gates struct {
 	closed  <-chan struct{} // closed with the server
 	network *link
-	running *valve.Valve // shut while the server is paused
+	running *netfault.Gate // shut while the server is paused
 }
 
 func newConn(h handler, config Config, now time.Time, nc net.Conn) *conn {
@@ -79,7 +79,7 @@ func newConn(h handler, config Config, now time.Time, nc net.Conn) *conn {
 		over: make(chan struct{}), severed: make(chan struct{}), established: make(chan struct{}),
 	}
 	c.client.Notify = c.notify
-	c.activity.established = now
+	c.stats.established = now
 	if id, ok := addressID(nc.RemoteAddr()); ok {
 		c.client.Identify(id)
 	}
@@ -105,7 +105,7 @@ func (c *conn) serve() {
 	var wg sync.WaitGroup
 	source := io.Reader(c.net)
 	if latency := c.config.Latency; latency > 0 {
-		line := valve.NewLine(latency, c.over)
+		line := netfault.NewDelayLine(latency, c.over)
 		wg.Go(func() { line.Fill(c.net) })
 		source = line
 	}
@@ -150,7 +150,7 @@ func (c *conn) send(frame []byte) {
 		return
 	}
 	c.traffic.sent++
-	c.activity.sent++
+	c.stats.sent++
 	notBefore := c.notBefore
 	if latency := c.config.Latency; latency > 0 {
 		if arrival := time.Now().Add(latency); arrival.After(notBefore) {
@@ -241,7 +241,7 @@ func (c *conn) read(source io.Reader) {
 	for first := true; c.out.await(c.over); first = false {
 		frame, err := c.readFrame(r, first)
 		if first && err == nil {
-			c.handler.claimAsked(c, frame)
+			c.handler.claimResumed(c, frame)
 		}
 		if !c.inbound(c.over) {
 			return

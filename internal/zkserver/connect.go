@@ -37,7 +37,7 @@ func (s *Server) connect(c *conn, frame []byte) {
 		return
 	}
 	c.client.Session, s.holders[sess.ID()] = sess, c
-	c.activity.answered(jute.OpCreateSession, 0, s.state.Zxid(), jute.CodeOK, s.clock.elapsed())
+	c.stats.answered(jute.OpCreateSession, 0, s.state.Zxid(), jute.CodeOK, s.clock.elapsed())
 	s.claim(c, sess.ID())
 	c.establishedOnce.Do(func() { close(c.established) })
 }

@@ -1,6 +1,6 @@
 package zkserver
 
-import "github.com/go-curator/curator/internal/zkserver/valve"
+import "github.com/go-curator/curator/internal/zkserver/netfault"
 
 // Direction is a direction of the network.
 type Direction int
@@ -14,8 +14,8 @@ const (
 
 // link is a part of the network, which can be broken in each direction.
 type link struct {
-	toServer valve.Valve // shut while it loses what clients send
-	toClient valve.Valve // shut while it loses what the server sends
+	toServer netfault.Gate // shut while it loses what clients send
+	toClient netfault.Gate // shut while it loses what the server sends
 }
 
 // hold breaks the link in a direction until heal is called.

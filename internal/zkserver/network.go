@@ -40,8 +40,8 @@ func (s *Server) claim(c *conn, id int64) {
 	}
 }
 
-// claimAsked is claim for the session that a handshake asks to continue.
-func (s *Server) claimAsked(c *conn, frame []byte) {
+// claimResumed is claim for the session that a handshake asks to continue.
+func (s *Server) claimResumed(c *conn, frame []byte) {
 	var req jute.ConnectRequest
 	d := jute.NewDecoder(frame)
 	if req.Decode(d); d.Err() != nil || req.SessionID == 0 {

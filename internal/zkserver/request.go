@@ -22,7 +22,7 @@ func (s *Server) received(c *conn, frame []byte) (goesOn bool, exceeded []tree.E
 		return false, nil
 	}
 	s.traffic.received++
-	c.activity.received++
+	c.stats.received++
 	if c.client.Session == nil {
 		s.connect(c, frame)
 		return !c.gone, nil
@@ -68,7 +68,7 @@ func (s *Server) do(c *conn, header jute.RequestHeader, body []byte) []tree.Exce
 	}
 	known := tree.Knows(header.Op)
 	if known {
-		c.activity.answered(header.Op, header.Xid, reply.Zxid, reply.Code, s.clock.elapsed())
+		c.stats.answered(header.Op, header.Xid, reply.Zxid, reply.Code, s.clock.elapsed())
 	}
 	c.reply(header.Xid, reply.Zxid, reply.Code, reply.Body)
 	switch {

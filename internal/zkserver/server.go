@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-curator/curator/internal/zkserver/netfault"
 	"github.com/go-curator/curator/internal/zkserver/tree"
-	"github.com/go-curator/curator/internal/zkserver/valve"
 )
 
 // ErrServerClosed is what Serve returns after Close.
@@ -24,8 +24,8 @@ type Server struct {
 	freed  chan struct{} // has something when a connection has ended
 	wg     sync.WaitGroup
 
-	network link        // what every connection passes
-	running valve.Valve // shut while the server is paused
+	network link          // what every connection passes
+	running netfault.Gate // shut while the server is paused
 
 	mu        sync.Mutex
 	state     *tree.State

@@ -80,14 +80,14 @@ func TestLocalHandoverOfShortHolds(t *testing.T) {
 func TestLocalHandoverOfShortHoldsRevoked(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 		asked := make(chan struct{}, 100)
-		rival := (*queued)(nil)
+		nextWaiter := (*queued)(nil)
 		c := runChain(t, s, func(path string) error {
-			rival = enqueue(t, s, virtualMutex(t))
+			nextWaiter = enqueue(t, s, virtualMutex(t))
 			go func() {
-				<-rival.done
-				giveBack(t, rival.lease)
+				<-nextWaiter.done
+				giveBack(t, nextWaiter.lease)
 			}()
-			return locks.AttemptRevoke(context.Background(), rival.client, path)
+			return locks.AttemptRevoke(context.Background(), nextWaiter.client, path)
 		}, locks.WithRevocable(func(context.Context, *locks.Lease) { asked <- struct{}{} }))
 		if c.later > 3 {
 			t.Errorf("%d holders took the lock over after another client asked for it", c.later)

@@ -79,7 +79,7 @@ func startRelease(ctx context.Context, lease *locks.Lease) *released {
 // does not say that nobody else was let in, and hands nothing over.
 func TestReleaseAfterStop(t *testing.T) {
 	delayed := []locks.MutexOption{locks.WithLockDelay(time.Second)}
-	for name, c := range map[string]struct{ opts, rival []locks.MutexOption }{
+	for name, c := range map[string]struct{ opts, nextWaiter []locks.MutexOption }{
 		"alone":     {nil, nil},
 		"hand-over": {[]locks.MutexOption{locks.WithLocalHandover(10)}, nil},
 		"delay":     {delayed, delayed},
@@ -95,24 +95,24 @@ func TestReleaseAfterStop(t *testing.T) {
 					go func() { next <- take(t, lock.(*locks.InterProcessMutex)) }()
 					synctest.Wait()
 				}
-				rival := enqueue(t, s, virtualMutex(t, c.rival...))
+				nextWaiter := enqueue(t, s, virtualMutex(t, c.nextWaiter...))
 				resume := policy.stopPast(t, s, client)
-				if !rival.in() {
-					t.Fatal("the rival is not in after the end of the session")
+				if !nextWaiter.in() {
+					t.Fatal("the next waiter is not in after the end of the session")
 				}
 				release := startRelease(t.Context(), holder)
 				if len(next) > 0 {
 					lease := <-next
-					t.Fatalf("handed over with token %d while the rival is in", lease.Token())
+					t.Fatalf("handed over with token %d while the next waiter is in", lease.Token())
 				}
 				resume()
 				<-release.done
 				wantGivenUp(t, release.err)
-				rival.release()
+				nextWaiter.release()
 				if name == "hand-over" {
 					lease := <-next
-					if lease.Token() <= rival.lease.Token() {
-						t.Errorf("the next one has the token %d, the rival had %d", lease.Token(), rival.lease.Token())
+					if lease.Token() <= nextWaiter.lease.Token() {
+						t.Errorf("the next one has the token %d, the next waiter had %d", lease.Token(), nextWaiter.lease.Token())
 					}
 					giveBack(t, lease)
 				}
@@ -130,7 +130,7 @@ func wantGivenUp(t *testing.T, err error) {
 	}
 }
 
-// The release's delete is lost with the connection, then the session ends and a rival is let in:
+// The release's delete is lost with the connection, then the session ends and another waiter is let in:
 // that the node is gone when the delete is tried again does not confirm it.
 func TestReleaseCutBeforeAndExpired(t *testing.T) {
 	for name, opts := range map[string][]locks.MutexOption{
@@ -142,7 +142,7 @@ func TestReleaseCutBeforeAndExpired(t *testing.T) {
 				op := map[string]string{"plain delete": "delete", "transaction": "multi"}[name]
 				client := s.Client(t, sessionPolicy)
 				lease := takeFrom(t, virtualMutex(t, opts...)(client))
-				rival := enqueue(t, s, virtualMutex(t, opts...))
+				nextWaiter := enqueue(t, s, virtualMutex(t, opts...))
 				hit := s.Inject(curatortest.Rule{Op: op, SessionID: client.SessionID(), Do: curatortest.CutBefore()})
 				accept := s.Refuse()
 				release := startRelease(t.Context(), lease)
@@ -151,13 +151,13 @@ func TestReleaseCutBeforeAndExpired(t *testing.T) {
 				}
 				s.ExpireSession(client.SessionID())
 				time.Sleep(2 * time.Second)
-				if !rival.in() {
-					t.Fatal("the rival is not in after the end of the session")
+				if !nextWaiter.in() {
+					t.Fatal("the next waiter is not in after the end of the session")
 				}
 				accept()
 				<-release.done
 				wantGivenUp(t, release.err)
-				rival.release()
+				nextWaiter.release()
 				wantNothingLeft(t, s)
 			})
 		})

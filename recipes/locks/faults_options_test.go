@@ -11,26 +11,26 @@ import (
 )
 
 // What may happen to the holder of a lock with options, or of a lock that is made of others, while a
-// rival waits. The table in faults_test.go has what may happen to every kind of lock.
+// another one waits. The table in faults_test.go has what may happen to every kind of lock.
 
 const shortDelay = 5 * time.Second
 
-// optionHolder is a lease of a lock, and a rival that waits for it.
+// optionHolder is a lease of a lock, and the next waiter.
 type optionHolder struct {
-	t      *testing.T
-	s      *curatortest.Server
-	client *framework.Client
-	policy *stopped // of client
-	lease  *locks.Lease
-	path   string // of the node that the rival waits for
-	rival  *queued
+	t          *testing.T
+	s          *curatortest.Server
+	client     *framework.Client
+	policy     *stopped // of client
+	lease      *locks.Lease
+	path       string // of the node that the next waiter waits for
+	nextWaiter *queued
 }
 
-// optionKinds take a lock each, by client, for which a rival waits at /lock.
+// optionKinds take a lock each, by client, for which a second client waits at /lock.
 var optionKinds = map[string]struct {
-	take  func(t *testing.T, client *framework.Client) *locks.Lease
-	rival func(t *testing.T) func(c *framework.Client) locks.InterProcessLock
-	delay time.Duration // that the rival waits for after a loss
+	take       func(t *testing.T, client *framework.Client) *locks.Lease
+	nextWaiter func(t *testing.T) func(c *framework.Client) locks.InterProcessLock
+	delay      time.Duration // that the next waiter has to wait after a loss
 }{
 	"handover": {takeHandedOver, plainRival, 0},
 	"lock delay": {func(t *testing.T, client *framework.Client) *locks.Lease {
@@ -91,8 +91,8 @@ func takeDowngraded(t *testing.T, client *framework.Client) *locks.Lease {
 	return read
 }
 
-// eachOption runs test for every kind, with a holder and a rival that waits. What before does, if
-// it is not nil, is done when the client is connected. After the test the rival must get in, and
+// eachOption runs test for every kind, with a holder and a next waiter. What before does, if
+// it is not nil, is done when the client is connected. After the test the next waiter must get in, and
 // nothing may be left.
 func eachOption(t *testing.T, before func(h *optionHolder), test func(h *optionHolder)) {
 	for name, kind := range optionKinds {
@@ -111,7 +111,7 @@ func eachOption(t *testing.T, before func(h *optionHolder), test func(h *optionH
 				if parts := h.lease.Parts(); len(parts) > 0 {
 					h.path = parts[len(parts)-1].Path()
 				}
-				h.rival = enqueue(t, s, kind.rival(t))
+				h.nextWaiter = enqueue(t, s, kind.nextWaiter(t))
 				time.Sleep(time.Second) // the node is watched
 				h.wantBelieved()
 				test(h)
@@ -121,15 +121,15 @@ func eachOption(t *testing.T, before func(h *optionHolder), test func(h *optionH
 	}
 }
 
-// wantBelieved fails unless the lease is believed, and the rival waits.
+// wantBelieved fails unless the lease is believed, and the next waiter still waits.
 func (h *optionHolder) wantBelieved() {
 	h.t.Helper()
-	if err := h.lease.Err(); err != nil || h.rival.in() {
-		h.t.Fatalf("the lease ended with %v, the rival is in: %t", err, h.rival.in())
+	if err := h.lease.Err(); err != nil || h.nextWaiter.in() {
+		h.t.Fatalf("the lease ended with %v, the next waiter is in: %t", err, h.nextWaiter.in())
 	}
 }
 
-// loses makes the fault, and wants the lease of the holder to end for a reason, without the rival
+// loses makes the fault, and wants the lease of the holder to end for a reason, without the next waiter
 // being in while it is believed.
 func (h *optionHolder) loses(want locks.LossReason, fault func() error) {
 	h.t.Helper()
@@ -137,17 +137,17 @@ func (h *optionHolder) loses(want locks.LossReason, fault func() error) {
 		h.t.Fatal(err)
 	}
 	synctest.Wait()
-	if h.rival.in() && h.lease.Context().Err() == nil {
-		h.t.Error("the rival is in while the lease is believed")
+	if h.nextWaiter.in() && h.lease.Context().Err() == nil {
+		h.t.Error("the next waiter is in while the lease is believed")
 	}
 	wantLostSoon(h.t, h.lease, want)
 }
 
-// succeed wants the rival in, after at most the delay, and nothing left of anybody.
+// succeed wants the next waiter in, after at most the delay, and nothing left of anybody.
 func (h *optionHolder) succeed(delay time.Duration) {
 	h.t.Helper()
 	time.Sleep(delay + time.Second)
-	h.rival.release()
+	h.nextWaiter.release()
 	wantNothingLeft(h.t, h.s)
 	if names := h.s.Children("/other"); len(names) > 0 {
 		h.t.Errorf("nodes %q are left of the other part", names)
@@ -156,7 +156,7 @@ func (h *optionHolder) succeed(delay time.Duration) {
 
 // remove is what an operator does.
 func (h *optionHolder) remove() error {
-	return h.rival.client.Delete().ForPath(h.t.Context(), h.path)
+	return h.nextWaiter.client.Delete().ForPath(h.t.Context(), h.path)
 }
 
 func TestOptionsNodeDeleted(t *testing.T) {
@@ -166,14 +166,14 @@ func TestOptionsNodeDeleted(t *testing.T) {
 	})
 }
 
-// Somebody asks for the lock: the lease ends, and the rival gets in when it is released, and not
+// Somebody asks for the lock: the lease ends, and the next waiter gets in when it is released, and not
 // before, which Release confirms.
 func TestOptionsRevoked(t *testing.T) {
 	eachOption(t, nil, func(h *optionHolder) {
-		h.loses(locks.LossRevoked, func() error { return locks.AttemptRevoke(h.t.Context(), h.rival.client, h.path) })
+		h.loses(locks.LossRevoked, func() error { return locks.AttemptRevoke(h.t.Context(), h.nextWaiter.client, h.path) })
 		time.Sleep(time.Minute)
-		if h.rival.in() {
-			h.t.Fatal("the rival is in before the release")
+		if h.nextWaiter.in() {
+			h.t.Fatal("the next waiter is in before the release")
 		}
 		giveBack(h.t, h.lease)
 	})
@@ -185,8 +185,8 @@ func TestOptionsStopped(t *testing.T) {
 		t.Run(map[bool]string{false: "released", true: "asked"}[asked], func(t *testing.T) {
 			eachOption(t, nil, func(h *optionHolder) {
 				resume := h.policy.stopPast(h.t, h.s, h.client)
-				if !h.rival.in() {
-					h.t.Fatal("the rival is not in after the end of the session")
+				if !h.nextWaiter.in() {
+					h.t.Fatal("the next waiter is not in after the end of the session")
 				}
 				if asked { // it looks at the clock
 					wantErr(h.t, h.lease.Err(), locks.ErrLockLost)
@@ -201,7 +201,7 @@ func TestOptionsStopped(t *testing.T) {
 	}
 }
 
-// The reply to the release is lost while the session lives: it was our delete, and the rival gets
+// The reply to the release is lost while the session lives: it was our delete, and the next waiter gets
 // in after it.
 func TestOptionsReleaseCutAfter(t *testing.T) {
 	eachOption(t, nil, func(h *optionHolder) {

@@ -54,10 +54,10 @@ func TestLocalHandover(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 		c := startGoroutines(t, s, locks.WithLocalHandover(2))
 		a, b := c.join(), c.join()
-		rival := enqueue(t, s, virtualMutex(t))
+		nextWaiter := enqueue(t, s, virtualMutex(t))
 		d, e := c.join(), c.join()
 		if n := len(s.Children("/lock")); n != 2 {
-			t.Fatalf("%d nodes, want one for the client and one for the rival", n)
+			t.Fatalf("%d nodes, want one for the client and one for the next waiter", n)
 		}
 		_, err := c.lock.TryAcquire(t.Context())
 		wantErr(t, err, locks.ErrNotAcquired)
@@ -73,14 +73,14 @@ func TestLocalHandover(t *testing.T) {
 				t.Errorf("%q for a hand-over", got)
 			}
 		}
-		if e.in() || rival.in() {
+		if e.in() || nextWaiter.in() {
 			t.Fatal("two are in")
 		}
 		d.release()
-		if e.in() || !rival.in() {
-			t.Fatal("the rival did not get its turn")
+		if e.in() || !nextWaiter.in() {
+			t.Fatal("the next waiter did not get its turn")
 		}
-		rival.release()
+		nextWaiter.release()
 		if !e.in() || e.lease.Token() <= token {
 			t.Fatal("the last did not get the lock with a token of its own")
 		}
@@ -223,16 +223,16 @@ func TestLocalHandoverRevoked(t *testing.T) {
 		asked := make(chan struct{})
 		c := startGoroutines(t, s, locks.WithLocalHandover(10), locks.WithRevocable(func(context.Context, *locks.Lease) { close(asked) }))
 		holder, next := c.join(), c.join()
-		rival := enqueue(t, s, virtualMutex(t))
-		if err := locks.AttemptRevoke(t.Context(), rival.client, holder.lease.Path()); err != nil {
+		nextWaiter := enqueue(t, s, virtualMutex(t))
+		if err := locks.AttemptRevoke(t.Context(), nextWaiter.client, holder.lease.Path()); err != nil {
 			t.Fatal(err)
 		}
 		<-asked
 		holder.release()
-		if next.in() || !rival.in() {
+		if next.in() || !nextWaiter.in() {
 			t.Fatal("handed over although another asked for it")
 		}
-		rival.release()
+		nextWaiter.release()
 		next.release()
 	})
 }

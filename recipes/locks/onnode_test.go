@@ -72,8 +72,8 @@ func TestOnNode(t *testing.T) {
 		server := curatortest.Start(t, curatortest.Virtual())
 		first, second := newLatch(server.Client(t)), newLatch(server.Client(t))
 		lease := first.leads(t)
-		rival := make(chan *locks.Lease, 1)
-		go func() { rival <- second.leads(t) }()
+		nextWaiter := make(chan *locks.Lease, 1)
+		go func() { nextWaiter <- second.leads(t) }()
 		time.Sleep(time.Second)
 
 		accept := server.Refuse()
@@ -88,14 +88,14 @@ func TestOnNode(t *testing.T) {
 			t.Errorf("%s with token %d, want %s with %d", again.Path(), again.Token(), lease.Path(), lease.Token())
 		}
 		select {
-		case <-rival:
+		case <-nextWaiter:
 			t.Fatal("two lead")
 		default:
 		}
 		if err := again.Release(t.Context()); err != nil {
 			t.Error(err)
 		}
-		next := <-rival
+		next := <-nextWaiter
 		if next.Token() <= again.Token() {
 			t.Errorf("token %d after %d", next.Token(), again.Token())
 		}

@@ -276,3 +276,20 @@ func TestTryDo(t *testing.T) {
 		}
 	})
 }
+
+// A sibling stays out while a grandchild is in, although the child was released.
+func TestGrandchildKeepsSiblingsOut(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		outer := e.acquire(e.mutex)
+		child := e.acquireWith(outer.Context())
+		grandchild := e.acquireWith(child.Context())
+		e.release(child)
+		_, err := e.mutex.TryAcquire(outer.Context())
+		wantErr(t, err, locks.ErrNotAcquired)
+		e.release(grandchild)
+		e.release(e.acquireWith(outer.Context()))
+		e.release(outer)
+		e.wantNodes(0)
+	})
+}

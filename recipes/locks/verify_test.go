@@ -20,7 +20,7 @@ type proof struct {
 	target string
 }
 
-// onProof runs test with a lease of every kind, held with a rival behind it.
+// onProof runs test with a lease of every kind, held with another waiter behind it.
 func onProof(t *testing.T, test func(t *testing.T, p *proof)) {
 	eachKind(t, holders, func(t *testing.T, f *fixture) {
 		p := &proof{fixture: f, target: f.b.Path("target")}

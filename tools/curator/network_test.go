@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/go-curator/curator/internal/zkserver/valve"
+	"github.com/go-curator/curator/internal/zkserver/netfault"
 )
 
 // network is the way of one process to a server, which can be broken.
@@ -17,7 +17,7 @@ type network struct {
 	t        *testing.T
 	listener net.Listener
 	server   string
-	valve    valve.Valve
+	gate     netfault.Gate
 	done     chan struct{}
 	wg       sync.WaitGroup
 
@@ -49,7 +49,7 @@ func newNetwork(t *testing.T, server string) *network {
 func (n *network) address() string { return n.listener.Addr().String() }
 
 // cut lets nothing through until heal is called, without ending connections.
-func (n *network) cut() (heal func()) { return n.valve.Hold() }
+func (n *network) cut() (heal func()) { return n.gate.Hold() }
 
 // disconnect ends the connections.
 func (n *network) disconnect() {
@@ -86,7 +86,7 @@ func (n *network) accept() {
 
 func (n *network) connect(client net.Conn) {
 	defer client.Close()
-	if !n.valve.Pass(n.done) {
+	if !n.gate.Pass(n.done) {
 		return
 	}
 	server, err := net.Dial("tcp", n.server)
@@ -104,14 +104,14 @@ func (n *network) pass(dst, src net.Conn) {
 	_, _ = io.Copy(passing{dst, n}, src) // however it ended, it has
 }
 
-// passing is a connection behind the valve.
+// passing is a connection behind the gate.
 type passing struct {
 	net.Conn
 	n *network
 }
 
 func (p passing) Write(b []byte) (int, error) {
-	if !p.n.valve.Pass(p.n.done) {
+	if !p.n.gate.Pass(p.n.done) {
 		return 0, net.ErrClosed
 	}
 	return p.Conn.Write(b)

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/go-curator/curator/internal/zkserver/valve"
+	"github.com/go-curator/curator/internal/zkserver/netfault"
 )
 
 // proxy stands before a server, so that the network between its clients and the server can be
@@ -34,7 +34,7 @@ type proxy struct {
 
 // way is one direction of a proxy.
 type way struct {
-	valve.Valve
+	netfault.Gate
 	latency atomic.Int64 // a time.Duration: how long everything takes
 }
 
@@ -328,7 +328,7 @@ func (p *proxy) pass(c *passage, dst net.Conn, src io.Reader, through *way) {
 		n, err := src.Read(buf)
 		if !slow && through.latency.Load() > 0 {
 			// From now on, pieces follow each other at their distances.
-			line := valve.NewVariableLine(func() time.Duration { return time.Duration(through.latency.Load()) }, over)
+			line := netfault.NewVariableDelayLine(func() time.Duration { return time.Duration(through.latency.Load()) }, over)
 			all := io.MultiReader(bytes.NewReader(bytes.Clone(buf[:n])), src)
 			p.wg.Go(func() { line.Fill(all) })
 			src, slow = line, true

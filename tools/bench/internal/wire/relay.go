@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-curator/curator/internal/zkserver/valve"
+	"github.com/go-curator/curator/internal/zkserver/netfault"
 )
 
 // Relay stands before a server: it counts what goes through, and delays it. It serves any
@@ -81,7 +81,7 @@ func (r *Relay) pass(dst, src net.Conn) {
 	if r.delay > 0 {
 		over := make(chan struct{})
 		defer close(over)
-		line := valve.NewLine(r.delay, over)
+		line := netfault.NewDelayLine(r.delay, over)
 		r.wg.Go(func() { line.Fill(src) })
 		source = line
 	}

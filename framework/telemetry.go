@@ -54,14 +54,3 @@ func (c *config) newTelemetry(chroot string) *telemetry.Telemetry {
 	}
 	return telemetry.New(telemetry.Config{Settings: c.tracing, Data: c.defaultData, Label: c.ownerLabel, Chroot: chroot})
 }
-
-// measure has the connection observed until the client is closed.
-func (c *core) measure() {
-	stop := c.telemetry.Follow(c.conn.Load())
-	c.mu.Lock()
-	if c.current == Started {
-		c.unmeasure, stop = stop, func() {}
-	}
-	c.mu.Unlock()
-	stop()
-}

@@ -12,8 +12,8 @@ type traffic struct {
 	received, sent int64
 }
 
-// activity is what a connection has done. The Server's lock guards it.
-type activity struct {
+// connStats are what a connection has done. The Server's lock guards it.
+type connStats struct {
 	established    time.Time
 	received, sent int64 // messages
 
@@ -36,7 +36,7 @@ var shortNames = map[jute.Op]string{
 
 // answered notes that a request was answered. Of a transaction that failed ZooKeeper does
 // not know any more what it was.
-func (a *activity) answered(op jute.Op, xid int32, zxid int64, code jute.Code, at time.Duration) {
+func (a *connStats) answered(op jute.Op, xid int32, zxid int64, code jute.Code, at time.Duration) {
 	a.last = shortNames[op]
 	if tree.IsWrite(op) && code != jute.CodeOK {
 		a.last = "NA"

@@ -1,4 +1,4 @@
-package valve
+package netfault
 
 import (
 	"bytes"
@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Line is one direction of a slow network: what is filled in at one end can be read at the
+// DelayLine is one direction of a slow network: what is filled in at one end can be read at the
 // other one, some time later, in the same pieces or smaller ones. It holds a bounded amount.
-type Line struct {
+type DelayLine struct {
 	delay  func() time.Duration
 	done   <-chan struct{}
 	pieces chan piece
@@ -30,19 +30,19 @@ const (
 	pieceSize = 1 << 14
 )
 
-// NewLine returns a Line that takes delay. When done is closed, both ends give up.
-func NewLine(delay time.Duration, done <-chan struct{}) *Line {
-	return NewVariableLine(func() time.Duration { return delay }, done)
+// NewDelayLine returns a DelayLine that takes delay. When done is closed, both ends give up.
+func NewDelayLine(delay time.Duration, done <-chan struct{}) *DelayLine {
+	return NewVariableDelayLine(func() time.Duration { return delay }, done)
 }
 
-// NewVariableLine returns a Line that asks for the delay of each piece when it is filled in. A
+// NewVariableDelayLine returns a DelayLine that asks for the delay of each piece when it is filled in. A
 // piece with a shorter delay than the one before it arrives behind that.
-func NewVariableLine(delay func() time.Duration, done <-chan struct{}) *Line {
-	return &Line{delay: delay, done: done, pieces: make(chan piece, maxPieces)}
+func NewVariableDelayLine(delay func() time.Duration, done <-chan struct{}) *DelayLine {
+	return &DelayLine{delay: delay, done: done, pieces: make(chan piece, maxPieces)}
 }
 
 // Fill sends what r has, until it fails. Its error, or end, arrives as late.
-func (l *Line) Fill(r io.Reader) {
+func (l *DelayLine) Fill(r io.Reader) {
 	buf := make([]byte, pieceSize)
 	for {
 		n, err := r.Read(buf)
@@ -58,7 +58,7 @@ func (l *Line) Fill(r io.Reader) {
 }
 
 // Read reads what has arrived. It is called by one goroutine at a time.
-func (l *Line) Read(b []byte) (int, error) {
+func (l *DelayLine) Read(b []byte) (int, error) {
 	for len(l.rest) == 0 {
 		if l.err != nil {
 			return 0, l.err
@@ -73,7 +73,7 @@ func (l *Line) Read(b []byte) (int, error) {
 }
 
 // next waits until the next piece has arrived.
-func (l *Line) next() error {
+func (l *DelayLine) next() error {
 	select {
 	case p := <-l.pieces:
 		timer := time.NewTimer(time.Until(p.due))

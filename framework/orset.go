@@ -27,13 +27,13 @@ func (p *createParams) checkExisting() error {
 	return nil
 }
 
-// takeExisting makes do with the node that exists already. It returns ErrNoNode if that has
+// useExisting makes do with the node that exists already. It returns ErrNoNode if that has
 // gone meanwhile.
-func (cr *creation) takeExisting(ctx context.Context, conn *zkconn.Conn) error {
+func (cr *createOp) useExisting(ctx context.Context, conn *zkconn.Conn) error {
 	if cr.p.idempotent {
 		stat, same, err := hasData(ctx, conn, cr.full, cr.data)
 		if err != nil {
-			return harmless(err)
+			return notApplied(err)
 		}
 		session, _ := conn.Session()
 		foreign := cr.p.mode.ephemeral() && stat.EphemeralOwner != session // it goes with that one
@@ -45,7 +45,7 @@ func (cr *creation) takeExisting(ctx context.Context, conn *zkconn.Conn) error {
 	if !cr.p.orSet {
 		return ErrNodeExists
 	}
-	set := setting{full: cr.full, data: cr.data, version: anyVersion, idempotent: cr.p.idempotent}
+	set := setDataOp{full: cr.full, data: cr.data, version: anyVersion, idempotent: cr.p.idempotent}
 	if cr.p.orSetVersionGiven {
 		set.version = cr.p.orSetVersion
 	}
@@ -66,8 +66,8 @@ func hasData(ctx context.Context, conn *zkconn.Conn, full string, data []byte) (
 	return res.Stat, bytes.Equal(res.Data, data), call.Err
 }
 
-// setting is a setData on its way.
-type setting struct {
+// setDataOp is a setData on its way.
+type setDataOp struct {
 	full       string
 	data       []byte
 	version    int32
@@ -75,7 +75,7 @@ type setting struct {
 }
 
 // attempt is one try.
-func (s *setting) attempt(ctx context.Context, conn *zkconn.Conn) (jute.Stat, error) {
+func (s *setDataOp) attempt(ctx context.Context, conn *zkconn.Conn) (jute.Stat, error) {
 	var res jute.StatResponse
 	call := &zkconn.Call{
 		Op: jute.OpSetData, Req: &jute.SetDataRequest{Path: s.full, Data: s.data, Version: s.version}, Res: &res,
@@ -89,7 +89,7 @@ func (s *setting) attempt(ctx context.Context, conn *zkconn.Conn) (jute.Stat, er
 	// An earlier try may have been applied, or somebody wrote the same.
 	stat, same, err := hasData(ctx, conn, s.full, s.data)
 	if err != nil {
-		return jute.Stat{}, harmless(err)
+		return jute.Stat{}, notApplied(err)
 	}
 	if same && stat.Version == s.version+1 {
 		return stat, nil

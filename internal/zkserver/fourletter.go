@@ -13,9 +13,9 @@ import (
 // it answers as, in the place of the revision its own name, and a date, which is that release's.
 const version = "3.8.0-curator-for-go-embedded, built on 2022-02-25 08:49 UTC"
 
-// words are those with an answer. The others that ZooKeeper knows are refused, as by a
+// wordAnswers has the words with an answer. The others that ZooKeeper knows are refused, as by a
 // ZooKeeper whose 4lw.commands.whitelist lacks them. The caller holds the Server's lock.
-var words = map[fourLetterWord]func(s *Server, asking *conn) string{
+var wordAnswers = map[fourLetterWord]func(s *Server, asking *conn) string{
 	"ruok": func(*Server, *conn) string { return "imok" },
 	"isro": func(*Server, *conn) string { return "rw" },
 	"srvr": func(s *Server, _ *conn) string { return "Zookeeper version: " + version + "\n" + s.summary() },
@@ -37,9 +37,9 @@ func (s *Server) answer(c *conn, word fourLetterWord) {
 		return
 	}
 	s.traffic.received++
-	c.activity.received++
+	c.stats.received++
 	text := string(word) + " is not executed because it is not in the whitelist.\n"
-	if reply := words[word]; reply != nil {
+	if reply := wordAnswers[word]; reply != nil {
 		text = reply(s, c)
 	}
 	c.send([]byte(text))
@@ -141,7 +141,7 @@ func (s *Server) connections() int {
 // describe returns a connection's line in the answers to stat and, with details, to cons.
 // Nothing ever waits to be done, and what is done takes no time.
 func (c *conn) describe(details bool) string {
-	a := &c.activity
+	a := &c.stats
 	interest := 0 // in reading: not after a four-letter word
 	if c.client.Session != nil {
 		interest = 1

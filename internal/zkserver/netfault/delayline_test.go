@@ -1,4 +1,4 @@
-package valve_test
+package netfault_test
 
 import (
 	"errors"
@@ -7,16 +7,16 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-curator/curator/internal/zkserver/valve"
+	"github.com/go-curator/curator/internal/zkserver/netfault"
 )
 
 const delay = 50 * time.Millisecond
 
-// TestLine sends pieces 10 ms apart: each takes its 50 ms, and they do not wait for each other.
-func TestLine(t *testing.T) {
+// TestDelayLine sends pieces 10 ms apart: each takes its 50 ms, and they do not wait for each other.
+func TestDelayLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()
-		l := valve.NewLine(delay, nil)
+		l := netfault.NewDelayLine(delay, nil)
 		go l.Fill(r)
 		start := time.Now()
 		go func() {
@@ -45,12 +45,12 @@ func TestLine(t *testing.T) {
 	})
 }
 
-// TestVariableLine sends a slow piece and then a fast one: they stay in order.
-func TestVariableLine(t *testing.T) {
+// TestVariableDelayLine sends a slow piece and then a fast one: they stay in order.
+func TestVariableDelayLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()
 		delays := []time.Duration{delay, 0, 0}
-		l := valve.NewVariableLine(func() time.Duration {
+		l := netfault.NewVariableDelayLine(func() time.Duration {
 			d := delays[0]
 			delays = delays[1:]
 			return d
@@ -70,18 +70,18 @@ func TestVariableLine(t *testing.T) {
 	})
 }
 
-// TestLineEnds closes done under those who wait: at an empty line, for a piece that is on
+// TestDelayLineEnds closes done under those who wait: at an empty line, for a piece that is on
 // its way, and at a full one.
-func TestLineEnds(t *testing.T) {
+func TestDelayLineEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		done := make(chan struct{})
-		empty, slow, full := valve.NewLine(delay, done), valve.NewLine(time.Hour, done), valve.NewLine(time.Hour, done)
+		empty, slow, full := netfault.NewDelayLine(delay, done), netfault.NewDelayLine(time.Hour, done), netfault.NewDelayLine(time.Hour, done)
 		ended := make(chan error)
 		r, w := io.Pipe()
 		defer r.Close()
 		go slow.Fill(r)
 		io.WriteString(w, "x")
-		for _, l := range []*valve.Line{empty, slow} {
+		for _, l := range []*netfault.DelayLine{empty, slow} {
 			go func() {
 				_, err := l.Read(make([]byte, 1))
 				ended <- err

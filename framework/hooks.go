@@ -1,0 +1,59 @@
+package framework
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// lossHooks are what recipes want to be told of the session.
+type lossHooks struct {
+	mu    sync.Mutex
+	hooks map[*hook]struct{}
+}
+
+// hook is a recipe's interest in the session, which is in use as long as there is one.
+type hook struct{ fn func(recipeapi.Loss) }
+
+// add has fn told of losses until remove. conn may be nil.
+func (h *lossHooks) add(conn *zkconn.Conn, fn func(recipeapi.Loss)) (remove func()) {
+	one := &hook{fn}
+	if conn != nil {
+		conn.Use()
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.hooks == nil {
+		h.hooks = map[*hook]struct{}{}
+	}
+	h.hooks[one] = struct{}{}
+	return func() {
+		h.mu.Lock()
+		_, known := h.hooks[one]
+		delete(h.hooks, one)
+		h.mu.Unlock()
+		if known && conn != nil {
+			conn.Unuse()
+		}
+	}
+}
+
+// len returns how many hooks there are.
+func (h *lossHooks) len() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.hooks)
+}
+
+// fire calls all hooks, on the caller's goroutine.
+func (h *lossHooks) fire(l recipeapi.Loss) {
+	h.mu.Lock()
+	hooks := slices.Collect(maps.Keys(h.hooks))
+	h.mu.Unlock()
+	for _, one := range hooks {
+		one.fn(l)
+	}
+}

@@ -1,0 +1,40 @@
+package framework
+
+// WatchedEvent is one event of a watch.
+type WatchedEvent struct {
+	Type EventType
+	Path string // relative to the namespace of the view that set the watch; that of GetConfig's is always /zookeeper/config
+	Zxid int64  // of the change, zero when the server does not tell
+}
+
+// EventType is the kind of a WatchedEvent.
+type EventType int
+
+// The events of a watch.
+const (
+	// NodeCreated says that the node was made.
+	NodeCreated EventType = iota + 1
+	// NodeDeleted says that the node was deleted.
+	NodeDeleted
+	// NodeDataChanged says that the node's data was set.
+	NodeDataChanged
+	// NodeChildrenChanged says that a child was made or deleted.
+	NodeChildrenChanged
+	// WatchReset comes after a reconnect: changes may have been missed, read again.
+	WatchReset
+	// DataWatchRemoved says that the watch of CheckExists, GetData or GetConfig was removed,
+	// by Watches().Remove or RemoveWatchers: it tells nothing more. Nothing has happened to
+	// the node.
+	DataWatchRemoved
+	// ChildWatchRemoved says the same of a watch of GetChildren.
+	ChildWatchRemoved
+	// PersistentWatchRemoved says the same of a watch of Watches().Add.
+	PersistentWatchRemoved
+)
+
+// IsRemoval reports whether the event is about the watch and not about the node:
+// DataWatchRemoved, ChildWatchRemoved or PersistentWatchRemoved. A function that sets its watch
+// again with every event undoes the removal, unless it asks this first.
+//
+// Java has no counterpart.
+func (t EventType) IsRemoval() bool { return t >= DataWatchRemoved && t <= PersistentWatchRemoved }
