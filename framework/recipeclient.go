@@ -122,6 +122,10 @@ func (r recipeClient) Request(op any) (zkconn.MultiOp, error) {
 	return o.multi, checkOps(r.c, []Op{o})
 }
 
+func (r recipeClient) RefusedOp(op, path string, err error) any {
+	return Op{client: r.c, name: op, path: path, err: err}
+}
+
 func (r recipeClient) Data(full string, data []byte) ([]byte, error) {
 	if !r.c.core.cfg.compressAll {
 		return data, nil

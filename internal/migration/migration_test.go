@@ -149,6 +149,11 @@ var topics = []topic{
 		return tasks(ctx, client)
 	}, wantCalls("work")},
 	{"timers", nil, timers, nil},
+	{"typed nodes", nil, typed, func(e env) {
+		wantCalls("use soap")(e)
+		wantNode("/orders/ann/7", `{"item":"soap","count":1}`)(e)
+	}},
+	{"migrations", nil, migrate, wantNode("/shop/layout", "v2")},
 	{"simple queue", nil, simpleQueue, wantCalls("use data")},
 	{"kept node", nil, func(ctx context.Context, client *framework.Client) error {
 		run = func(ctx context.Context, client *framework.Client) error {

@@ -67,6 +67,9 @@ type Client interface {
 	// Request returns the request of op, a framework.Op of this client, as a transaction sends
 	// it.
 	Request(op any) (zkconn.MultiOp, error)
+	// RefusedOp returns a framework.Op that every commit refuses with err: for a recipe that makes
+	// operations and cannot make one.
+	RefusedOp(op, path string, err error) any
 	// Data returns the data of a node as framework.GetDataBuilder does, decompressed if the
 	// client compresses everything.
 	Data(full string, data []byte) ([]byte, error)

@@ -1,0 +1,4 @@
+package migrations
+
+// HashOf is hashOf.
+var HashOf = hashOf

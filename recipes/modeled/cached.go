@@ -1,0 +1,236 @@
+package modeled
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/recipes/cache"
+)
+
+// CachedModeledFramework reads from a cache of all nodes at a path and below it. Writes go to the
+// server, by the ModeledFramework; when Await has returned for the Stat.Mzxid of what they
+// return, they can be read back. It is behind the server as package cache says, and can still be
+// read after Close. All methods may be called from several goroutines. Models are shared: they must
+// not be changed. A nil CachedModeledFramework is empty and cannot be started.
+//
+// Java: CachedModeledFramework.
+type CachedModeledFramework[T any] struct {
+	modeled ModeledFramework[T]
+	cache   *cache.CuratorCache
+	typed   *cache.Typed[T]
+	flights singleflight.Group // of reads, by their paths
+	reads   reads
+}
+
+var _ framework.Component = (*CachedModeledFramework[any])(nil)
+
+// Cached returns a framework that reads from memory: the nodes at the path and below, up
+// to the first parameter if it has some. It is to be started. It does no I/O. Nodes without data
+// are mere parents, which have no model. Errors: framework.ErrInvalidPath, framework.ErrNotStarted
+// for a nil client, framework.ErrInvalidOption for a spec without a codec.
+//
+// Java: cached.
+func (m ModeledFramework[T]) Cached() (*CachedModeledFramework[T], error) {
+	root, err := m.WithPath(m.spec.Path.fixed()).path()
+	if err != nil {
+		return nil, err
+	}
+	c := &CachedModeledFramework[T]{modeled: m}
+	// The spec's own compression is left to decode, because mere parents are not compressed.
+	if c.cache, err = cache.NewCuratorCache(m.client, root, cache.WithoutData()); err != nil {
+		return nil, err
+	}
+	c.typed, err = cache.NewTyped(c.cache, func(node cache.ChildData) (model T, err error) {
+		model, parent, err := m.decode(node.Path, node.Data)
+		if parent {
+			err = cache.ErrSkip
+		}
+		return model, err
+	})
+	return c, err
+}
+
+// inner returns the cache and its view, nil for a nil receiver.
+func (c *CachedModeledFramework[T]) inner() (*cache.CuratorCache, *cache.Typed[T]) {
+	if c == nil {
+		return nil, nil
+	}
+	return c.cache, c.typed
+}
+
+// Start loads the nodes and begins to follow them; see framework.Component and
+// cache.CuratorCache.Start. Until it has returned there is nothing in memory.
+//
+// Java: start.
+func (c *CachedModeledFramework[T]) Start(ctx context.Context) error {
+	inner, _ := c.inner()
+	return inner.Start(ctx)
+}
+
+// Close stops following, and ends the reads that ReadThrough has begun; the contents stay. See
+// framework.Component.
+//
+// Java: close.
+func (c *CachedModeledFramework[T]) Close(ctx context.Context) error {
+	inner, _ := c.inner()
+	if inner != nil && ctx != nil {
+		c.reads.close()
+	}
+	return inner.Close(ctx)
+}
+
+// Get returns the node at path from memory, and whether it is there and has a model. It takes no
+// lock and does not wait. A path with parameters, or an invalid one, is nowhere.
+//
+// Java: read, readAsZNode.
+func (c *CachedModeledFramework[T]) Get(path ZPath) (ZNode[T], bool) {
+	_, typed := c.inner()
+	text, err := path.Path()
+	if err != nil {
+		return ZNode[T]{}, false
+	}
+	node, ok := typed.Get(text)
+	if !ok {
+		return ZNode[T]{}, false
+	}
+	return nodeOf(node), true
+}
+
+func nodeOf[T any](node cache.Node[T]) ZNode[T] {
+	if node.Path == "" {
+		return ZNode[T]{}
+	}
+	return ZNode[T]{Path: known(node.Path), Stat: node.Stat, Model: node.Value}
+}
+
+// ReadThrough is Get, and reads from the server what is not there; that is not kept in memory.
+// Callers that miss the same node wait for one read together, which goes on when one of them
+// leaves. It may have begun before the call: after a write of one's own, Await comes first.
+// Errors: those of ModeledFramework.Read, ctx's, and framework.ErrClosed for what is not in memory
+// after Close.
+//
+// Java: readThrough, readThroughAsZNode.
+func (c *CachedModeledFramework[T]) ReadThrough(ctx context.Context, path ZPath) (ZNode[T], error) {
+	if ctx == nil {
+		return ZNode[T]{}, fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+	}
+	if node, ok := c.Get(path); ok || c == nil {
+		return node, c.orNotStarted()
+	}
+	text, err := path.Path()
+	if err != nil {
+		return ZNode[T]{}, err
+	}
+	type result struct {
+		node ZNode[T]
+		err  error
+	}
+	read := make(chan result, 1)
+	err = c.reads.begin(ctx, func(ctx context.Context) {
+		node, err, _ := c.flights.Do(text, func() (any, error) { return c.modeled.WithPath(path).Read(ctx) })
+		read <- result{node.(ZNode[T]), err}
+	})
+	if err != nil {
+		return ZNode[T]{}, fmt.Errorf("read %s: %w", text, err)
+	}
+	select {
+	case r := <-read:
+		return r.node, r.err
+	case <-ctx.Done():
+		return ZNode[T]{}, fmt.Errorf("read %s: %w", text, context.Cause(ctx))
+	}
+}
+
+// orNotStarted returns framework.ErrNotStarted for a nil receiver.
+func (c *CachedModeledFramework[T]) orNotStarted() error {
+	if c == nil {
+		return framework.ErrNotStarted
+	}
+	return nil
+}
+
+// All iterates over all nodes that have models, of one moment, in the order of their paths.
+//
+// Java: list.
+func (c *CachedModeledFramework[T]) All() iter.Seq2[ZPath, ZNode[T]] {
+	_, typed := c.inner()
+	return nodes(typed.All())
+}
+
+// Children iterates over the nodes right below path that have models, by name.
+//
+// Java: children, childrenAsZNodes.
+func (c *CachedModeledFramework[T]) Children(path ZPath) iter.Seq2[ZPath, ZNode[T]] {
+	_, typed := c.inner()
+	text, err := path.Path()
+	if err != nil {
+		return func(func(ZPath, ZNode[T]) bool) {}
+	}
+	return nodes(typed.Children(text))
+}
+
+func nodes[T any](of iter.Seq2[string, cache.Node[T]]) iter.Seq2[ZPath, ZNode[T]] {
+	return func(yield func(ZPath, ZNode[T]) bool) {
+		for _, node := range of {
+			if n := nodeOf(node); !yield(n.Path, n) {
+				return
+			}
+		}
+	}
+}
+
+// Failed iterates over the nodes that could not be decoded, and why: codec.ErrDecode. They are in
+// none of the other methods' results.
+//
+// Java: ModeledCacheListener.handleException.
+func (c *CachedModeledFramework[T]) Failed() iter.Seq2[ZPath, error] {
+	_, typed := c.inner()
+	return func(yield func(ZPath, error) bool) {
+		for path, err := range typed.Failed() {
+			if !yield(known(path), err) {
+				return
+			}
+		}
+	}
+}
+
+// Await is cache.CuratorCache.Await: it waits until the memory has every change up to zxid, such
+// as the Stat.Mzxid that a Set has returned.
+//
+// Java: none.
+func (c *CachedModeledFramework[T]) Await(ctx context.Context, zxid int64) error {
+	inner, _ := c.inner()
+	return inner.Await(ctx, zxid)
+}
+
+// Change is one change of a node: Before is zero for one that is new, Node for one that has
+// gone or cannot be decoded any more.
+//
+// Java: ModeledCacheListener.
+type Change[T any] struct {
+	Path         ZPath
+	Before, Node ZNode[T]
+}
+
+// Updates iterates over changes: at once all that there is, then what changes, as
+// cache.Typed.Updates does. It ends with ctx or with Close.
+//
+// Java: listenable, ModeledCacheListener.postInitializedOnly.
+func (c *CachedModeledFramework[T]) Updates(ctx context.Context) iter.Seq[[]Change[T]] {
+	_, typed := c.inner()
+	return func(yield func([]Change[T]) bool) {
+		for events := range typed.Updates(ctx) {
+			changes := make([]Change[T], len(events))
+			for i, e := range events {
+				changes[i] = Change[T]{Path: known(e.Path), Before: nodeOf(e.Old), Node: nodeOf(e.New)}
+			}
+			if !yield(changes) {
+				return
+			}
+		}
+	}
+}

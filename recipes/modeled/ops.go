@@ -1,0 +1,75 @@
+package modeled
+
+import (
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/recipeapi"
+)
+
+// CreateOp returns an operation that creates the node, for a transaction or for a lock's
+// Lease.Guard. Parents are not created, and the node must not be there. What is wrong with the
+// path, the spec or the model is returned by the commit. The spec must not be Protected.
+//
+// Java: createOp.
+func (m ModeledFramework[T]) CreateOp(model T) framework.Op {
+	path, data, err := m.encode(model)
+	if err == nil && m.spec.Protected {
+		err = errProtectedOp
+	}
+	if err != nil {
+		return m.refused("create", err)
+	}
+	b := m.client.TransactionOp().Create().WithMode(m.spec.Mode).WithData(data)
+	if m.spec.TTL != 0 {
+		b = b.WithTTL(m.spec.TTL)
+	}
+	if len(m.spec.ACL) > 0 {
+		b = b.WithACL(m.spec.ACL...)
+	}
+	if m.spec.Compressed {
+		b = b.Compressed()
+	}
+	return b.ForPath(path)
+}
+
+// UpdateOp is CreateOp for Update: the node must be there, at the version of WithVersion.
+//
+// Java: updateOp.
+func (m ModeledFramework[T]) UpdateOp(model T) framework.Op {
+	path, data, err := m.encode(model)
+	if err != nil {
+		return m.refused("setData", err)
+	}
+	b := m.client.TransactionOp().SetData().WithVersion(m.wanted())
+	if m.spec.Compressed {
+		b = b.Compressed()
+	}
+	return b.ForPath(path, data)
+}
+
+// DeleteOp is CreateOp for Delete.
+//
+// Java: deleteOp.
+func (m ModeledFramework[T]) DeleteOp() framework.Op {
+	path, err := m.path()
+	if err != nil {
+		return m.refused("delete", err)
+	}
+	return m.client.TransactionOp().Delete().WithVersion(m.wanted()).ForPath(path)
+}
+
+// CheckOp tests that the node is there, at the version of WithVersion.
+//
+// Java: checkExistsOp.
+func (m ModeledFramework[T]) CheckOp() framework.Op {
+	path, err := m.path()
+	if err != nil {
+		return m.refused("check", err)
+	}
+	return m.client.TransactionOp().Check().WithVersion(m.wanted()).ForPath(path)
+}
+
+// refused returns an operation that the commit refuses with err.
+func (m ModeledFramework[T]) refused(op string, err error) framework.Op {
+	refused, _ := recipeapi.Of(m.client).RefusedOp(op, m.spec.Path.String(), err).(framework.Op)
+	return refused
+}
