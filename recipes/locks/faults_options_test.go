@@ -10,7 +10,7 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// What may happen to the holder of a lock with options, or of a lock that is made of others, while a
+// What may happen to the holder of a lock with options, or of a lock that is made of others, while
 // another one waits. The table in faults_test.go has what may happen to every kind of lock.
 
 const shortDelay = 5 * time.Second
