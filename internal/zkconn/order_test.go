@@ -110,11 +110,14 @@ func (s *stream) wantStream(want ...string) {
 func TestOrderOfLostReplies(t *testing.T) {
 	streaming(t, func(s *stream) {
 		s.server.Inject(curatortest.Rule{Op: "getData", Path: "/b", Do: curatortest.Delay(time.Minute)})
+		resume := s.server.Pause()
 		s.get("/a", func() {
 			go s.conn.SetServers([]string{"elsewhere:1"})
 			synctest.Wait()
 		})
 		s.get("/b", nil)
+		synctest.Wait() // both are sent
+		resume()
 		time.Sleep(time.Second)
 		s.wantStream("suspended", "reply /a", "lost /b", "reset")
 	})
@@ -228,7 +231,9 @@ func TestResultOfRefused(t *testing.T) {
 			}
 		}
 		refused(&zkconn.Call{Op: jute.OpSetData, Req: &jute.SetDataRequest{Path: "/a", Data: make([]byte, 2<<20)}}, zkconn.ErrTooLarge)
-		t.conn.SetServers([]string{"elsewhere:1"})
+		t.server.Refuse()
+		t.server.Disconnect()
+		synctest.Wait()
 		refused(exists("/a"), zkconn.ErrConnectionLoss)
 		_ = t.conn.Close(t.Context())
 		refused(exists("/a"), zkconn.ErrClosed)
