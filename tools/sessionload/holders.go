@@ -25,7 +25,7 @@ const opening = 50
 func measureHolders(ctx context.Context, o options, e *curatortest.Ensemble, timeout time.Duration, proof string, out io.Writer) (err error) {
 	clients := make([]*framework.Client, o.clients)
 	defer func() { err = errors.Join(err, closeAll(ctx, clients)) }()
-	err = each(ctx, o.clients, func(ctx context.Context, i int) error {
+	err = each(ctx, o.clients, func(ctx context.Context, i int) (err error) {
 		clients[i], err = open(ctx, e, timeout, proof)
 		return err
 	})
@@ -40,7 +40,7 @@ func measureHolders(ctx context.Context, o options, e *curatortest.Ensemble, tim
 		return err
 	}
 	leases := make([]*locks.Lease, o.clients)
-	err = each(ctx, o.clients, func(ctx context.Context, i int) error {
+	err = each(ctx, o.clients, func(ctx context.Context, i int) (err error) {
 		leases[i], err = hold(context.WithoutCancel(ctx), clients[i], i)
 		return err
 	})
@@ -99,7 +99,7 @@ func hold(ctx context.Context, client *framework.Client, i int) (*locks.Lease, e
 
 func closeAll(ctx context.Context, clients []*framework.Client) error {
 	return each(context.WithoutCancel(ctx), len(clients), func(ctx context.Context, i int) error {
-		return clients[i].Close(ctx)
+		return clients[i].Close(ctx) // nothing if it was not opened
 	})
 }
 
