@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/anishathalye/porcupine"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
@@ -17,9 +20,7 @@ import (
 	"github.com/go-curator/curator/recipes/atomics"
 )
 
-// A history of a register. Every value that is written is different, so each change tells which
-// one it came behind, and the order of all changes is found without a search: from the last value
-// back to the first one.
+// A history of a register. Every value that is written is different.
 type history struct {
 	clock   atomic.Int64 // orders the beginnings and the ends of calls
 	mu      sync.Mutex
@@ -40,39 +41,56 @@ type read struct {
 	client     int
 }
 
-// check returns what is wrong unless the calls could have been made one after the other, each at a moment between
+// register is a model of the changes. An empty post is the last read, when all is quiet.
+func register(first string) porcupine.Model {
+	return (&porcupine.NondeterministicModel{
+		Init: func() []any { return []any{first} },
+		Step: func(state, input, _ any) []any {
+			var after []any
+			c := input.(*change)
+			if c.doubt {
+				after = append(after, state) // it has no effect
+			}
+			switch {
+			case c.pre != state.(string):
+			case c.post == "":
+				after = append(after, state)
+			default:
+				after = append(after, c.post)
+			}
+			return after
+		},
+	}).ToModel()
+}
+
+// check returns what is wrong unless the changes could have been made one after the other, each at a moment between
 // its beginning and its end. Reads may be behind the changes of other clients, not behind what
 // their own client has read or written.
 func (h *history) check(first, last string) (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	const end = math.MaxInt64 - 1 // nothing begins later
+	ops := []porcupine.Operation{{Input: &change{pre: last}, Call: end, Return: end}}
 	by := map[string]*change{}
 	for _, c := range h.changes {
 		if by[c.post] != nil {
 			say("%q was written twice", c.post)
 		}
 		by[c.post] = c
+		op := porcupine.Operation{Input: c, Call: c.begin, Return: c.end}
+		if c.doubt {
+			op.Return = math.MaxInt64
+		}
+		ops = append(ops, op)
 	}
-	var order []*change // the last one first
-	place := map[string]int{first: 0}
+	if wrong == nil && !porcupine.CheckOperations(register(first), ops) {
+		say("the changes are not those of a register that is %q first and %q at the end", first, last)
+	}
+	if wrong != nil {
+		return wrong
+	}
+	place := map[string]int{first: 0} // of a value, counted from the last one back
 	for value := last; value != first; value = by[value].pre {
-		if by[value] == nil || len(order) > len(h.changes) {
-			say("nobody has written %q, or there is a circle", value)
-			return wrong
-		}
-		order = append(order, by[value])
-	}
-	for i, c := range order {
-		place[c.post] = len(order) - i
-		for _, earlier := range order[i:] {
-			if !c.doubt && c.end < earlier.begin {
-				say("%q is behind %q, which began later", c.post, earlier.post)
-			}
-		}
-	}
-	for _, c := range h.changes {
-		if _, made := place[c.post]; !made && !c.doubt {
-			say("the change to %q is lost", c.post)
-		}
+		place[value] = len(h.changes) - len(place) + 1
 	}
 	h.checkReads(say, by, place)
 	return wrong

@@ -2,10 +2,13 @@ package queue_test
 
 import (
 	"fmt"
-	"slices"
+	"math"
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
+
+	"github.com/anishathalye/porcupine"
 )
 
 // history is what several clients did with one queue, for the question whether there is an order
@@ -56,63 +59,44 @@ func (h *history) String() string {
 	return text.String()
 }
 
-// linearizable searches for the order.
+// linearizable reports whether there is such an order.
 func (h *history) linearizable() bool {
-	return search(h.ops, 0, nil, map[string]bool{})
+	var ops []porcupine.Operation
+	for _, o := range h.ops {
+		op := porcupine.Operation{Input: o, Call: int64(o.call), Return: int64(o.reply)}
+		if o.doubt {
+			op.Return = math.MaxInt64
+		}
+		ops = append(ops, op)
+	}
+	return porcupine.CheckOperations(model, ops)
 }
 
-// search reports whether the operations that are not done can follow in some order on a queue with
-// these values. done is a set of indices; seen has the states that lead nowhere.
-func search(ops []*operation, done uint64, values []int, seen map[string]bool) bool {
-	open := false
-	for i, o := range ops {
-		open = open || done&(1<<i) == 0 && !o.doubt
-	}
-	if !open {
-		return true
-	}
-	state := fmt.Sprint(done, values)
-	if seen[state] {
-		return false
-	}
-	for i, o := range ops {
-		if done&(1<<i) != 0 || mustWait(ops, done, o) {
-			continue
-		}
-		for _, next := range o.effects(values) {
-			if search(ops, done|1<<i, next, seen) {
-				return true
-			}
-		}
-	}
-	seen[state] = true
-	return false
-}
-
-// mustWait reports whether another operation that is not done had its reply before o was called.
-func mustWait(ops []*operation, done uint64, o *operation) bool {
-	for i, other := range ops {
-		if done&(1<<i) == 0 && !other.doubt && other.reply < o.call {
-			return true
-		}
-	}
-	return false
-}
+// model is a queue in memory. Its state is a string with a rune for each value.
+var model = (&porcupine.NondeterministicModel{
+	Init: func() []any { return []any{""} },
+	Step: func(state, input, _ any) []any { return input.(*operation).effects(state.(string)) },
+}).ToModel()
 
 // effects returns the queues after o; none if o cannot have had its answer.
-func (o *operation) effects(values []int) [][]int {
+func (o *operation) effects(values string) []any {
+	var after []any
+	if o.doubt {
+		after = append(after, values) // it has no effect
+	}
+	_, first := utf8.DecodeRuneInString(values)
 	switch {
 	case o.kind == opPut:
-		return [][]int{append(slices.Clone(values), o.value)}
-	case o.doubt && len(values) > 0, len(values) > 0 && values[0] == o.value:
-		return [][]int{values[1:]}
-	case !o.doubt && len(values) == 0 && o.value == 0:
-		return [][]int{values}
+		after = append(after, values+string(rune(o.value)))
+	case values == "" && o.value == 0 && !o.doubt:
+		after = append(after, values)
+	case values != "" && (o.doubt || values[:first] == string(rune(o.value))):
+		after = append(after, values[first:])
 	}
-	return nil
+	return after
 }
 
-// The search finds what no queue does.
+// The check finds what no queue does.
 func TestHistoryIsChecked(t *testing.T) {
 	sequence := func(ops ...operation) *history {
 		h := new(history)

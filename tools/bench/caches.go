@@ -193,6 +193,41 @@ func cacheReload(ctx context.Context, l *local, w workload, path string, _ timin
 	})
 }
 
+// cacheGet reads nodes from a cache with as many of them as there are waiters. An operation is a read.
+func cacheGet(ctx context.Context, l *local, w workload, path string, t timing) (measure.Run, error) {
+	client, err := l.curatorClient(ctx, 0)
+	if err == nil {
+		err = plant(ctx, client, path, w.waiters)
+	}
+	if err != nil {
+		return measure.Run{}, err
+	}
+	all, err := cache.NewCuratorCache(client, path)
+	if err == nil {
+		err = all.Start(ctx)
+	}
+	if err != nil {
+		return measure.Run{}, err
+	}
+	var paths []string
+	for i := cacheParents + 1; i < w.waiters; i++ {
+		paths = append(paths, fmt.Sprintf("%s/%02d/%06d", path, i%cacheParents+1, i))
+	}
+	run, err := l.measured(func() (int, []time.Duration, error) {
+		n := 0
+		for begin := time.Now(); time.Since(begin) < t.duration; {
+			for _, at := range paths {
+				if _, ok := all.Get(at); !ok {
+					return n, nil, fmt.Errorf("%s is not in the cache", at)
+				}
+			}
+			n += len(paths)
+		}
+		return n, nil, nil
+	})
+	return run, errors.Join(err, all.Close(ctx))
+}
+
 // awaitStale waits until a cache is stale, or is not.
 func awaitStale(ctx context.Context, c *cache.CuratorCache, want bool) error {
 	ticker := time.NewTicker(100 * time.Microsecond)

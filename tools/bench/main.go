@@ -139,7 +139,7 @@ func (o *options) measure(ctx context.Context, servers []string, setting results
 		return nil, err
 	}
 	defer end()
-	s.warmUp, s.heapProfile = 5*o.duration, o.heap
+	s.warmUp, s.heapProfile = min(5*o.duration, 15*time.Second), o.heap
 	if setting.Server, err = serverVersion(servers[0]); err != nil {
 		return nil, err
 	}
@@ -184,7 +184,7 @@ const lookAround = 500 * time.Millisecond
 func (o *options) setting(ctx context.Context) results.Setting {
 	s := results.Setting{
 		Date: time.Now(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(),
-		Servers: o.servers, Unsynced: o.unsynced, Distance: o.distance, Relayed: o.relayed,
+		Servers: o.servers, Unsynced: o.unsynced, Running: o.connect != "", Distance: o.distance, Relayed: o.relayed,
 		Rounds: o.rounds, WarmUp: o.warmUp, Duration: o.duration,
 	}
 	if share, ok := measure.Others(ctx, lookAround); ok {

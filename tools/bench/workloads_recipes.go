@@ -17,6 +17,7 @@ func recipeWorkloads() []workload {
 		{name: "cache-load-10k", kind: protocol.CacheLoad, clients: 1, waiters: 10_000, repeat: true, local: cacheLoad, about: "one client starts a cache of 10,000 nodes"},
 		{name: "cache-load-50k", kind: protocol.CacheLoad, clients: 1, waiters: 50_000, repeat: true, local: cacheLoad, about: "one client starts a cache of 50,000 nodes"},
 		{name: "cache-load-100k", clients: 1, waiters: 100_000, repeat: true, local: cacheLoad, about: "one client starts a cache of 100,000 nodes; Java Curator 5.4 fails at 65,535"},
+		{name: "cache-get-10k", clients: 1, waiters: 10_000, local: cacheGet, about: "one goroutine reads the nodes of a cache of 10,000 from it"},
 		{name: "cache-follow", kind: protocol.CacheFollow, clients: 2, local: cacheFollow, about: fmt.Sprintf("one client writes to %d nodes, %d writes at a time, while a cache of another follows: an operation is a write, and the time that of a change until a listener is told", followedNodes, writesAtOnce)},
 		{name: "cache-reload-10k", clients: 1, waiters: 10_000, repeat: true, local: cacheReload, about: "the connection of a cache of 10,000 nodes is cut: an operation is the comparison that follows"},
 		{name: "queue-put", kind: protocol.QueuePut, clients: 1, local: queuePut, about: "one client puts items into a queue"},

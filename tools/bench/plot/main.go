@@ -1,6 +1,6 @@
 // Plot draws what the benchmark has found out: how fast a lock is by the number of its
-// contenders, how long a hand-over takes by the length of the queue, and, of several results,
-// how long an operation takes by the distance of the servers.
+// contenders, how long a hand-over takes by the length of the queue, how long a cache takes to load by its
+// size, and, of several results, how long an operation takes by the distance of the servers.
 //
 //	go run . directory results.json distance-1ms.json distance-10ms.json
 //
@@ -44,6 +44,7 @@ type point struct {
 
 var (
 	contenders = []point{{"solo", 1}, {"contend-2", 2}, {"contend-8", 8}, {"contend-32", 32}}
+	trees      = []point{{"cache-load-10k", 10_000}, {"cache-load-50k", 50_000}, {"cache-load-100k", 100_000}}
 	queues     = []point{{"drain-10", 10}, {"drain-100", 100}, {"drain-300", 300}, {"drain-1000", 1000}}
 	floors     = []string{"floor", "floor-list", "floor-pair", "floor-watch"}
 )
@@ -67,6 +68,10 @@ var charts = []chart{
 			}
 			return r.Each(float64(r.Wire.Bytes())), r.Operations > 0
 		},
+	},
+	{
+		file: "cache-load.svg", axes: axes{"Loading a cache by its size", "nodes", "ms until it is loaded", ticks(trees), true},
+		points: trees, figure: millisEach,
 	},
 }
 

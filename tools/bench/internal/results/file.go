@@ -28,6 +28,7 @@ type Setting struct {
 	Server   string        `json:"server"`             // its version
 	Servers  int           `json:"servers"`            // 1, or those of an ensemble
 	Unsynced bool          `json:"unsynced,omitempty"` // the servers answer before their log is on the disk
+	Running  bool          `json:"running,omitempty"`  // the servers ran before: nothing is known of them but the version that they tell
 	Distance time.Duration `json:"distance_ns"`
 	Relayed  bool          `json:"relayed"` // foreign peers, too, so that what they send is counted
 	Rounds   int           `json:"rounds"`

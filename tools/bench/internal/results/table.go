@@ -121,9 +121,11 @@ func share(s *float64) string {
 	return fmt.Sprintf("%.0f %%", 100**s)
 }
 
-// heading says where the figures come from and how they are to be read.
-func (f *File) heading(b *strings.Builder) {
-	s := f.Setting
+// servers says which servers were measured with.
+func (s *Setting) servers() string {
+	if s.Running {
+		return "A server that ran before, with the version " + s.Server
+	}
 	servers := "one server"
 	if s.Servers > 1 {
 		servers = fmt.Sprintf("an ensemble of %d servers", s.Servers)
@@ -132,8 +134,14 @@ func (f *File) heading(b *strings.Builder) {
 	if s.Unsynced {
 		disk = "which answers before its log is on the disk (forceSync=no)"
 	}
-	fmt.Fprintf(b, "# Locks, side by side\n\n%s. ZooKeeper %s, %s on the same machine, %s; "+
-		"%s, %s with %d CPUs, of which others used %s before the start.\n", s.Date.UTC().Format(time.DateOnly), s.Server, servers, disk, s.Go, s.System, s.CPUs, share(s.Others))
+	return fmt.Sprintf("ZooKeeper %s, %s on the same machine, %s", s.Server, servers, disk)
+}
+
+// heading says where the figures come from and how they are to be read.
+func (f *File) heading(b *strings.Builder) {
+	s := f.Setting
+	fmt.Fprintf(b, "# Locks, side by side\n\n%s. %s; %s, %s with %d CPUs, of which others used %s before the start.\n",
+		s.Date.UTC().Format(time.DateOnly), s.servers(), s.Go, s.System, s.CPUs, share(s.Others))
 	if s.Distance > 0 {
 		fmt.Fprintf(b, "All that is sent takes %v, in each direction.\n", s.Distance)
 	}
