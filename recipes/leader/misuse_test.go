@@ -305,7 +305,18 @@ func TestNoAuth(t *testing.T) {
 		}
 		allow(framework.PermAll)
 		pass(time.Minute)
-		m.leads()
+		lease = m.leads()
+
+		allow(framework.PermRead | framework.PermAdmin | framework.PermDelete)
+		e.remove(lease.Path())
+		pass(10 * time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := m.client.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		_, err := m.Await(ctx) // the pause is over
+		wantErr(t, err, framework.ErrClosed)
 		m.close()
 	})
 }

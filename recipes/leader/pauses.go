@@ -45,26 +45,27 @@ func (p *pauses) await(ctx context.Context, client *framework.Client, err error)
 	return wait.For(ctx, p.short.NextBackOff())
 }
 
+// awaitLong ends early at a new connection, and when the client is closed.
 func (p *pauses) awaitLong(ctx context.Context, client *framework.Client) error {
 	if p.long == nil {
 		p.long = growing(firstLongPause, lastLongPause)
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.long.NextBackOff())
 	defer cancel()
-	connected := make(chan struct{}, 1)
-	defer client.ConnectionStateListenable().Add(func(_ context.Context, s state.ConnectionState) {
-		if !s.IsConnected() {
-			return
-		}
-		select {
-		case connected <- struct{}{}:
-		default:
+	defer recipeapi.Of(client).OnLoss(func(l recipeapi.Loss) {
+		if l.Kind == recipeapi.LossClosed {
+			cancel()
 		}
 	})()
-	select {
-	case <-connected:
-	case <-ctx.Done():
+	defer client.ConnectionStateListenable().Add(func(_ context.Context, s state.ConnectionState) {
+		if s.IsConnected() {
+			cancel()
+		}
+	})()
+	if _, closed := recipeapi.Of(client).Conn(); closed != nil {
+		return closed
 	}
+	<-ctx.Done()
 	return nil
 }
 

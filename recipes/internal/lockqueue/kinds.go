@@ -43,8 +43,13 @@ func Order(name, nodeName string) string {
 	}
 	number := name[i+len(nodeName):]
 	digits := strings.TrimPrefix(number, "-") // a server that has wrapped around
-	if len(digits) != 10 || strings.Trim(digits, "0123456789") != "" {
+	if len(digits) != 10 {
 		return ""
+	}
+	for _, d := range []byte(digits) {
+		if d < '0' || '9' < d {
+			return ""
+		}
 	}
 	return number
 }
