@@ -128,10 +128,9 @@ func durationOption(name string, d, least, most time.Duration, set func(*config)
 // server may grant another, see SessionTimeout. It bounds how long a lock stays held
 // after its holder died, and how long a partition may last before locks are lost.
 //
-// On an ensemble it must be well above the time in which a follower notices that it has
-// lost its leader, syncLimit ticks or 10 s by default: until then the follower answers
-// pings, and its clients go on believing in a session that the leader may end. By those
-// defaults that takes a timeout of 17 s, and of 27 s with state.SessionErrorPolicy.
+// Below five of the server's ticks a lease ends at any stall of a fraction of a second. While a client
+// holds or waits it sends two requests every 0.3 of the timeout, one of which is a write
+// (docs/session.md). Java: sessionTimeoutMs.
 func WithSessionTimeout(d time.Duration) Option {
 	return durationOption("WithSessionTimeout", d, minSessionTimeout, maxSessionTimeout, func(c *config) { c.sessionTimeout = d })
 }

@@ -11,8 +11,30 @@ import (
 )
 
 // TestDashboard has the dashboard show every metric, under the names that OpenTelemetry's
-// exporter for Prometheus gives them, and no other.
+// exporter for Prometheus gives them, and no other. The alerts use no other, either.
 func TestDashboard(t *testing.T) {
+	alerts, err := os.ReadFile("../../docs/alerts/curator.rules.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var conditions []string
+	for _, m := range regexp.MustCompile(`(?m)^ +expr: (.*)$`).FindAllStringSubmatch(string(alerts), -1) {
+		conditions = append(conditions, m[1])
+	}
+	if len(conditions) < 10 {
+		t.Errorf("%d conditions of alerts", len(conditions))
+	}
+	metricsIn(t, conditions)
+	page, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`alert: (\w+)`).FindAllStringSubmatch(string(alerts), -1) {
+		if !strings.Contains(string(page), m[1]) {
+			t.Errorf("docs/operations.md does not say what to do about %s", m[1])
+		}
+	}
+
 	data, err := os.ReadFile("../../docs/dashboards/curator.json")
 	if err != nil {
 		t.Fatal(err)
@@ -23,6 +45,27 @@ func TestDashboard(t *testing.T) {
 	if err := json.Unmarshal(data, &dashboard); err != nil {
 		t.Fatal(err)
 	}
+	var drawn []string
+	for _, panel := range dashboard.Panels {
+		for _, target := range panel.Targets {
+			drawn = append(drawn, target.Expr)
+		}
+	}
+	shown := metricsIn(t, drawn)
+	for line := range strings.Lines(strings.TrimSpace(instrumentsGolden)) {
+		if name := strings.Fields(line)[0]; !shown[name] {
+			t.Errorf("no panel shows %s", name)
+		}
+	}
+	if !shown[tracing.MetricWatches] {
+		t.Error("the watches are not shown")
+	}
+}
+
+// metricsIn returns the metrics in expressions, under their own names. There must be nothing else but
+// labels.
+func metricsIn(t *testing.T, exprs []string) map[string]bool {
+	t.Helper()
 	shown := map[string]bool{}
 	known := map[string]string{}
 	for line := range strings.Lines(strings.TrimSpace(instrumentsGolden)) {
@@ -37,31 +80,24 @@ func TestDashboard(t *testing.T) {
 	}).attributes() {
 		label[strings.ReplaceAll(string(kv.Key), ".", "_")] = true
 	}
+	text := regexp.MustCompile(`"[^"]*"`)
 	word := regexp.MustCompile(`[a-z]+(?:_[a-z]+)+`)
-	for _, panel := range dashboard.Panels {
-		for _, target := range panel.Targets {
-			for _, name := range word.FindAllString(strings.ReplaceAll(target.Expr, "histogram_quantile", ""), -1) {
-				metric := strings.TrimSuffix(strings.TrimSuffix(name, "_bucket"), "_count")
-				if known[name] != "" {
-					metric = name // ends in count itself
-				}
-				switch {
-				case known[metric] != "":
-					shown[known[metric]] = true
-				case !label[name] && name != "rate_interval":
-					t.Errorf("%s in %s is nothing that there is", name, target.Expr)
-				}
+	for _, expr := range exprs {
+		bare := text.ReplaceAllString(strings.ReplaceAll(expr, "histogram_quantile", ""), "")
+		for _, name := range word.FindAllString(bare, -1) {
+			metric := strings.TrimSuffix(strings.TrimSuffix(name, "_bucket"), "_count")
+			if known[name] != "" {
+				metric = name // ends in count itself
+			}
+			switch {
+			case known[metric] != "":
+				shown[known[metric]] = true
+			case !label[name] && name != "rate_interval":
+				t.Errorf("%s in %s is nothing that there is", name, expr)
 			}
 		}
 	}
-	for _, name := range known {
-		if !shown[name] {
-			t.Errorf("no panel shows %s", name)
-		}
-	}
-	if !shown[tracing.MetricWatches] {
-		t.Error("the watches are not shown")
-	}
+	return shown
 }
 
 // prometheusName is the name of an instrument of the golden list there.
