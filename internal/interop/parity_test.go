@@ -19,16 +19,20 @@ import (
 var rewriteNames = flag.Bool("rewrite", false, "write the names of Java's framework anew")
 
 const (
+	clientJar    = "/usr/share/java/curator-client.jar"
 	frameworkJar = "/usr/share/java/curator-framework.jar"
 	namesDir     = "../../tools/buildergen/testdata"
 )
 
 // recipePackages are the packages of Java's recipes that docs/parity.md has all of.
-var recipePackages = []string{"atomic", "barriers", "cache", "leader", "nodes", "queue", "shared", "watch"}
+var recipePackages = []string{"atomic", "barriers", "cache", "leader", "locks", "nodes", "queue", "shared", "watch"}
 
-// docs/parity.md has a row for each of the names in two files: they are all that the installed
+// docs/parity.md has a row for each of the names in these files: they are all that the installed
 // Curator has. It is 5.4 that the table is about.
 func TestJavaNames(t *testing.T) {
+	t.Run("client", func(t *testing.T) {
+		javaNames(t, clientJar, "java-client.txt", func(file string) bool { return !strings.Contains(file, "shaded/") })
+	})
 	t.Run("framework", func(t *testing.T) { javaNames(t, frameworkJar, "java.txt", func(string) bool { return true }) })
 	t.Run("recipes", func(t *testing.T) {
 		javaNames(t, recipesJar, "java-recipes.txt", func(file string) bool { return slices.Contains(recipePackages, path.Base(path.Dir(file))) })
@@ -96,7 +100,7 @@ type javaMember struct{ name, returns string }
 type javaTypes map[string]*javaType
 
 var (
-	javaHead   = regexp.MustCompile(`^public .*?\b(class|interface) org\.apache\.curator\.framework\.([\w.$]+)(.*)\{$`)
+	javaHead   = regexp.MustCompile(`^public .*?\b(class|interface) org\.apache\.curator\.(?:framework\.)?([\w.$]+)(.*)\{$`)
 	javaMethod = regexp.MustCompile(`^  public ([^(]*?)([\w.$]+)\(`)
 	javaField  = regexp.MustCompile(`^  public static final \S+ (\w+);$`)
 	javaWord   = regexp.MustCompile(`[\w.$]+`)

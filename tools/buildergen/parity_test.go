@@ -117,7 +117,7 @@ func TestParityRemarks(t *testing.T) {
 func javaNames(t *testing.T) []string {
 	t.Helper()
 	var names []string
-	for _, path := range []string{"testdata/java.txt", "testdata/java-recipes.txt"} {
+	for _, path := range []string{"testdata/java.txt", "testdata/java-client.txt", "testdata/java-recipes.txt"} {
 		file, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -160,7 +160,7 @@ func allRows(t *testing.T) (rows []spec.Parity) {
 func declared(t *testing.T, pkg string) map[string]bool {
 	t.Helper()
 	dir := ""
-	for _, parent := range []string{"../..", framework, "../../recipes"} {
+	for _, parent := range []string{"../..", framework, "../../recipes", "../../tools"} {
 		if _, err := os.Stat(filepath.Join(parent, pkg)); err == nil {
 			dir = filepath.Join(parent, pkg)
 			break
