@@ -44,9 +44,9 @@ func parityHead(counts map[spec.Absence]int) []byte {
 
 # What stands for what in Java
 
-Each public method of `+"`org.apache.curator.framework`"+` and the packages below it, in Curator
-5.4, with what stands for it here; a method that came later is marked. Of the recipes there are
-those that have a section, at the end of this page. The steps of a chain, which Java spreads
+Each public method of Java Curator 5.4, with what stands for it here: first the framework, then
+curator-client, the recipes, the modules built on them and curator-test. A method that came
+later is marked. The steps of a chain, which Java spreads
 over a hundred interfaces, stand with the builder that the chain starts with. `+"`Type.*`"+` is
 whatever the type has that no other row names. Names without a package are those of package
 `+"`framework`"+`. [migration.md](migration.md) shows both languages side by side.

@@ -34,7 +34,7 @@ var locks = []Section{
 		{"InterProcessSemaphoreV2.acquire(); acquire(time, unit)", "locks.InterProcessSemaphoreV2.Acquire, locks.InterProcessSemaphoreV2.TryAcquire", "", ""},
 		{"InterProcessSemaphoreV2.acquire(n); acquire(n, time, unit)", "locks.InterProcessSemaphoreV2.AcquireN", "", "one lease with several parts"},
 		{"InterProcessSemaphoreV2.returnLease; returnAll", "locks.Lease.Release", "", ""},
-		{"InterProcessSemaphoreV2.LOCK_SCHEMA", "schema.ForRecipe", "", ""},
+		{"InterProcessSemaphoreV2.LOCK_SCHEMA", "", Internal, "the names of its two nodes"},
 		{"InterProcessSemaphoreV2.setNodeData", "locks.WithNodeData", "", ""},
 		{"InterProcessSemaphoreV2.getParticipantNodes", "locks.InterProcessSemaphoreV2.ParticipantNodes", "", ""},
 		{"InterProcessSemaphore.*", "locks.NewInterProcessSemaphore, locks.InterProcessSemaphore.Acquire, locks.InterProcessSemaphore.AcquireN, locks.InterProcessSemaphore.TryAcquire", "", "deprecated in Java, because a waiter there sleeps on when a place is free; here it does not"},
