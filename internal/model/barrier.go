@@ -129,7 +129,6 @@ func (a barrierRules) readySeen(w *world, c uint8, r request, alive nodeSet) {
 		}
 		cl.phase = phaseGiveUp
 		cl.ready = none
-		cl.flags &^= woken
 		w.ask(c, opDelete, cl.own)
 		w.ask(c, opReadReady, none)
 	case phaseGiveUp:
@@ -214,7 +213,7 @@ func (a barrierRules) passed(w *world, c uint8, r request) {
 func (a barrierRules) in(w *world, c uint8, why string) {
 	cl := &w.client[c]
 	w.note("      %c IS IN: "+why, c, none)
-	if cl.flags&barrierOpen == 0 {
+	if cl.flags&(barrierOpen|deletedUnseen) == 0 { // see secondLook
 		w.violate("P1", "a member is in, and never was an open round there together with its node")
 	}
 	cl.phase, cl.flags = phaseHeld, 0
@@ -227,7 +226,7 @@ func (a barrierRules) withdrawn(w *world, c uint8, r request, alive nodeSet) {
 		return
 	}
 	if r.result == resultNoNode {
-		cl.flags |= woken // who has deleted the node, and when, is not known
+		cl.flags |= deletedUnseen
 	}
 	cl.ready = w.readyIn(alive)
 	if a.wrong == givesUpBlindly {
@@ -235,10 +234,12 @@ func (a barrierRules) withdrawn(w *world, c uint8, r request, alive nodeSet) {
 	}
 }
 
-// secondLook is behind the delete: a round that was opened before it has counted the member.
+// secondLook is behind the delete: a round that was opened before it has counted the member. If the
+// reply to the delete was lost, the member does not know when its node went. It takes itself for
+// counted then: one more in an open round does less harm than one less.
 func (a barrierRules) secondLook(w *world, c uint8, r request) {
 	cl := &w.client[c]
-	if r.ready != none && r.ready > cl.own && (cl.flags&woken != 0 || r.ready == cl.ready) {
+	if r.ready != none && r.ready > cl.own && (cl.flags&deletedUnseen != 0 || r.ready == cl.ready) {
 		cl.own, cl.ready = none, r.ready
 		a.in(w, c, "it was counted before it gave up")
 		return

@@ -139,7 +139,9 @@ func (e *explorer) found(id uint32, last *uint16) {
 		path = append(path, e.ordinal[id])
 	}
 	e.Violation = e.violation
-	e.Trace = trace(e.cfg, path)
+	if len(e.alike) < 2 { // else the steps are those of mirror images
+		e.Trace = trace(e.cfg, path)
+	}
 }
 
 // trace tells what happens on a path whose last step comes first. Without mirror images, the steps of

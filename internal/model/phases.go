@@ -60,6 +60,7 @@ const (
 	looked                            // the barrier was looked at before
 	passing                           // the own node may be gone by the transaction of one who comes late
 	deadReady                         // the "ready" that was seen is older than all members
+	deletedUnseen                     // the own node is gone, and it is not known since when
 	barrierOpen                       // for the checks: the round was open while the member stood there
 	barrierCounted                    // for the checks: an opening has counted the member
 )
