@@ -7,7 +7,8 @@ func (w *world) send(c uint8, r request) {
 		return
 	}
 	if ss.requests == maxRequests {
-		panic("too many requests for " + w.cfg.Name)
+		w.exceed("requests on one session")
+		return
 	}
 	r.slot, r.epoch, r.made, r.ready = w.slot[c], ss.epoch, none, none
 	ss.pipe[ss.requests] = r

@@ -18,7 +18,7 @@
 // without the release marker (lock*.go), the leader latch that keeps its node (latch*.go), the double
 // barrier (barrier*.go), and Java Curator's counterparts.
 //
-// What is looked for (check.go) has a letter:
+// What is looked for (check.go) has a letter. X says that a state of the model is too small.
 //
 //	A   two nodes that were both granted exist at once, or more than a semaphore has leases
 //	B   a grant of a node that was never first

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// The largest sizes of a state. A Config that needs more panics.
+// The largest sizes of a state. When a Config needs more, Explore returns that as a violation, X.
 const (
 	maxClients  = 4
 	maxNodes    = 16

@@ -148,7 +148,8 @@ func (w *world) entitled(alive nodeSet, n uint8) bool {
 // append makes a transaction the last one of the log, and returns its position.
 func (w *world) append(t transaction) uint8 {
 	if w.length == maxLog {
-		panic("the log is too short for " + w.cfg.Name)
+		w.exceed("transactions in the log")
+		return w.length
 	}
 	w.log[w.length] = t
 	w.length++
@@ -187,7 +188,8 @@ func (ss *session) forgetLate() {
 // create makes a node.
 func (w *world) create(n node) uint8 {
 	if w.nodes == maxNodes {
-		panic("too many nodes for " + w.cfg.Name)
+		w.exceed("nodes")
+		return w.nodes - 1
 	}
 	w.node[w.nodes] = n
 	w.nodes++

@@ -2,8 +2,8 @@
 // tables of docs/lock-model.md. It ends with status 1 if something that must hold does not, or if a
 // mistake is not found.
 //
-//	go run ./internal/model/cmd/explore -only mistakes -trace
-//	go run ./internal/model/cmd/explore -run 'latch' -time 5m
+//	go run ./tools/explore -only mistakes -trace
+//	go run ./tools/explore -run 'latch' -time 5m
 package main
 
 import (

@@ -1,7 +1,7 @@
 // Command mutants breaks the recipes' algorithms one by one, runs the tests that must notice, and
 // prints what has caught each. It ends with status 1 if one was not caught.
 //
-//	go run ./internal/mutants/cmd/mutants -run downgrade
+//	go run ./tools/mutants -run downgrade
 package main
 
 import (
@@ -33,6 +33,7 @@ func main() {
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	names := flags.String("run", "", "only mutants whose names match this expression")
+	write := flags.String("write", "", "write the table into this file, between its lines "+begin+" and "+end)
 	workers := flags.Int("workers", 1, "how many mutants to test at once")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -59,8 +60,34 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		})
 	}
 	wg.Wait()
-	fmt.Fprintf(out, "| mutant | breaks | caught by | after |\n| --- | --- | --- | --- |\n%s", strings.Join(lines, ""))
+	table := "| mutant | breaks | caught by | after |\n| --- | --- | --- | --- |\n" + strings.Join(lines, "")
+	if *write != "" {
+		wrong = append(wrong, replace(*write, table))
+	}
+	if _, err := io.WriteString(out, table); err != nil {
+		return err
+	}
 	return errors.Join(wrong...)
+}
+
+// The lines around the table in a page.
+const (
+	begin = "<!-- mutants: written by make mutants -->"
+	end   = "<!-- end of mutants -->"
+)
+
+// replace puts the table into a page.
+func replace(file, table string) error {
+	page, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := strings.Cut(string(page), begin+"\n")
+	_, after, found := strings.Cut(rest, end+"\n")
+	if !ok || !found {
+		return fmt.Errorf("%s has no lines %s and %s", file, begin, end)
+	}
+	return os.WriteFile(file, []byte(before+begin+"\n"+table+end+"\n"+after), 0o644)
 }
 
 // caught names the first tests that failed, and how many there were besides.
