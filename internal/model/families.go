@@ -63,9 +63,9 @@ var (
 	tryMutex    = lockRules{marker: true, next: true, try: true}
 	javaMutex   = lockRules{java: true}
 
-	goWriter     = lockRules{marker: true, next: true, readerOne: true}
-	goReader     = lockRules{of: shared, marker: true, next: true, readerOne: true}
-	goDowngrader = lockRules{marker: true, next: true, readerOne: true, downgrade: true}
+	goWriter     = lockRules{marker: true, next: true, readWrite: true}
+	goReader     = lockRules{of: shared, marker: true, next: true, readWrite: true}
+	goDowngrader = lockRules{marker: true, next: true, readWrite: true, downgrade: true}
 	javaWriter   = lockRules{java: true}
 	javaReader   = lockRules{of: shared, java: true}
 	javaDown     = lockRules{java: true, downgrade: true}

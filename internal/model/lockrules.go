@@ -12,7 +12,7 @@ type lockRules struct {
 	downgrade bool // a writer takes a read lease in its place
 	fresh     bool // ... with a number of its own, as Java 5.4.0
 	setsBack  bool // waiters rely on setWatches after a reconnect, and do not list
-	readerOne bool // a read-write lock: the rules of next are those of readers and writers
+	readWrite bool // the lock is a read-write lock, in which a reader may take the place of a writer
 	wrong     lockMistake
 }
 

@@ -80,7 +80,7 @@ func (a lockRules) mayBeNext(w *world, c, ahead uint8, alive nodeSet) bool {
 	if !a.next || a.of == lease {
 		return false
 	}
-	if a.readerOne && a.wrong != nextBehindWriter {
+	if a.readWrite && a.wrong != nextBehindWriter {
 		if a.of == exclusive && w.node[ahead].kind != shared {
 			return false // a writer ahead may be downgraded
 		}

@@ -102,7 +102,7 @@ type transaction struct {
 type operation uint8
 
 const (
-	opNone operation = iota
+	_ operation = iota
 	// Writes.
 	opCreate         // an ephemeral sequential node; a barrier's is ephemeral only
 	opMakeDir        // the directory of the queue

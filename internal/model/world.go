@@ -159,7 +159,9 @@ func (w *world) violate(letter, text string) {
 }
 
 // exceed ends the exploration: a State has no room for what happens.
-func (w *world) exceed(what string) { w.violation = "X: there are too many " + what + " for a state of the model" }
+func (w *world) exceed(what string) {
+	w.violation = "X: there are too many " + what + " for a state of the model"
+}
 
 // note tells the trace what happens: %c stands for the client c, %s for the session c, %n for the node.
 func (w *world) note(text string, c, n uint8) {
