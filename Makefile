@@ -5,6 +5,9 @@ BENCHFLAGS  ?= -benchmem
 BENCHCHECKFLAGS ?=
 BENCHDISTANCEFLAGS ?=
 ENSEMBLEPROOFFLAGS ?=
+MODELFLAGS  ?=
+MUTANTSFLAGS ?=
+FUZZTIME    ?= 10s
 NESTED      := GO="$(GO)" .ci/nested.sh
 
 .DEFAULT_GOAL := help
@@ -83,3 +86,19 @@ framework-load: ## a thousand goroutines on one client for a minute, while a rea
 .PHONY: framework-watches
 framework-watches: ## what 100,000 watches on one client cost, and a reconnect with them
 	$(GO) test -count=1 -timeout 5m -run '^TestManyWatches$$' ./framework -v -watches 100000
+
+.PHONY: model
+model: ## explore the model of the algorithms, which takes hours
+	$(GO) run ./tools/explore $(MODELFLAGS)
+
+.PHONY: model-check
+model-check: ## explore the part of the model that takes seconds without the race detector
+	$(GO) test -count=1 -timeout 5m ./internal/model
+
+.PHONY: mutants
+mutants: ## break the algorithms one by one, see that tests notice, and write docs/mutants.md
+	$(GO) run ./tools/mutants -write docs/mutants.md $(MUTANTSFLAGS)
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target for FUZZTIME; FUZZ is an expression for some of them
+	GO="$(GO)" FUZZTIME="$(FUZZTIME)" FUZZ="$(FUZZ)" .ci/fuzz.sh

@@ -18,7 +18,7 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// The rules of the leader latch, which were found by model checking: see docs/algorithms.md. The
+// The rules of the leader latch, which were found with a model: see docs/lock-model.md. The
 // rules L4, L5 and L8 are kept by the states of latch_faults_test.go as well.
 
 // L1: each node has a protection id of its own, and what belongs to a former node changes nothing

@@ -17,7 +17,7 @@ import (
 // the end of the queue.
 //
 // The node itself is handed over, with its watch and its token (rules H1 to H7 of
-// docs/algorithms.md). Each holder looks at the clock and at the session as after any grant. A
+// docs/lock-model.md). Each holder looks at the clock and at the session as after any grant. A
 // hold that was lost, or that somebody has asked for, passes on the turn but not the node.
 
 // WithLocalHandover lets goroutines of this client take the mutex over from each other without

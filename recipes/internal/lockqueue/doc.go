@@ -15,7 +15,7 @@
 // Every state may also end with an error. Then the contender deletes its nodes, in the background
 // if the server cannot be reached.
 //
-// The rules of the lock model (docs/algorithms.md) are kept in these places:
+// The rules of the lock model (docs/lock-model.md) are kept in these places:
 //
 //	1  create and list in one write              create.go, look.go
 //	2  which watches a wait sets, in which order arm.go

@@ -1,0 +1,355 @@
+package model
+
+var _ algorithm = barrierRules{}
+
+func (a barrierRules) start(w *world, c uint8) {
+	cl := &w.client[c]
+	*cl = client{round: cl.round, own: none, ahead: none, reader: none, ready: none}
+	a.create(w, c)
+}
+
+// create makes a node and looks, in one write: the node comes first (rule B2).
+func (a barrierRules) create(w *world, c uint8) {
+	cl := &w.client[c]
+	cl.phase, cl.own, cl.ready = phaseCreate, none, none
+	cl.flags = 0
+	cl.entered = 0
+	w.ask(c, opCreate, none)
+	a.look(w, c, pending)
+}
+
+// look asks for the own node, "ready" and the members, with the watches (rule B5).
+func (a barrierRules) look(w *world, c, own uint8) {
+	ss := w.sessionOf(c)
+	if own != pending {
+		w.client[c].phase = phaseList
+		w.client[c].flags &^= woken
+	}
+	if !ss.data.has(own) && a.wrong != memberUnwatched {
+		w.ask(c, opWatch, own)
+	}
+	if ss.ready != 0 && own != pending || a.wrong == looksUnwatched && own != pending {
+		w.ask(c, opReadReady, none)
+	} else {
+		w.ask(c, opWatchReady, none)
+	}
+	w.ask(c, opList, none)
+}
+
+// lookAgain looks behind a sync, after a transaction that was refused.
+func (a barrierRules) lookAgain(w *world, c uint8) {
+	w.ask(c, opSync, none)
+	a.look(w, c, w.client[c].own)
+}
+
+func (a barrierRules) reply(w *world, c uint8, r request, alive nodeSet) {
+	cl := &w.client[c]
+	if !isEntering(cl.phase) {
+		a.leaveReply(w, c, r, alive)
+		return
+	}
+	switch r.op {
+	case opCreate:
+		if cl.phase == phaseCreate && cl.own == none {
+			cl.own = r.made
+		}
+	case opWatch:
+		a.ownSeen(w, c, r)
+	case opWatchReady, opReadReady:
+		a.readySeen(w, c, r, alive)
+	case opList:
+		if cl.own != none && (cl.phase == phaseCreate || cl.phase == phaseList) {
+			a.judge(w, c, alive)
+		}
+	case opOpen:
+		a.opened(w, c, r)
+	case opGuest:
+		a.passed(w, c, r)
+	case opDelete:
+		a.withdrawn(w, c, r, alive)
+	}
+}
+
+// ownSeen handles the reply to the watch on the own node.
+func (a barrierRules) ownSeen(w *world, c uint8, r request) {
+	cl := &w.client[c]
+	switch {
+	case r.node != cl.own || r.result == resultOK || cl.phase != phaseCreate && cl.phase != phaseList:
+	case cl.flags&passing != 0: // the reply to the transaction was lost (rule B6)
+		cl.own = none
+		a.in(w, c, "it had passed as a guest")
+	default:
+		a.create(w, c)
+	}
+}
+
+func (a barrierRules) readySeen(w *world, c uint8, r request, alive nodeSet) {
+	cl := &w.client[c]
+	switch cl.phase {
+	case phaseCreate, phaseList:
+		if cl.own != none {
+			cl.ready = r.ready
+		}
+	case phaseGiveUpLook:
+		if r.ready != none && r.ready > cl.own {
+			a.in(w, c, "the round is open after all")
+			return
+		}
+		cl.phase = phaseGiveUp
+		cl.ready = none
+		w.ask(c, opDelete, cl.own)
+		w.ask(c, opReadReady, none)
+	case phaseGiveUp:
+		a.secondLook(w, c, r)
+	}
+}
+
+// judge decides by what was seen (rules B3 and B4).
+func (a barrierRules) judge(w *world, c uint8, alive nodeSet) {
+	cl := &w.client[c]
+	members := w.membersIn(alive)
+	cl.flags &^= passing | deadReady
+	switch {
+	case cl.ready == none || a.wrong == countsOnly && cl.flags&looked != 0:
+	case cl.ready > cl.own || a.wrong == deadReadyLetsIn:
+		a.in(w, c, "ready is there")
+		return
+	case members&^only(cl.own)&(only(cl.ready)-1) != 0:
+		a.pass(w, c)
+		return
+	default:
+		cl.flags |= deadReady
+	}
+	cl.flags |= looked
+	switch {
+	case members.len() >= w.cfg.barrier && members.has(cl.own):
+		r := request{op: opOpen, node: none, set: members}
+		if cl.flags&deadReady != 0 {
+			r.node = cl.ready
+		}
+		if a.wrong == opensUnchecked {
+			r.set = 0
+		}
+		cl.phase = phaseOpen
+		w.send(c, r)
+	case cl.flags&woken != 0:
+		a.look(w, c, cl.own)
+	default:
+		cl.phase = phaseWait
+	}
+}
+
+func (a barrierRules) opened(w *world, c uint8, r request) {
+	cl := &w.client[c]
+	switch {
+	case cl.phase != phaseOpen:
+	case r.result == resultOK:
+		cl.ready = r.made
+		a.in(w, c, "it has opened the barrier")
+	default:
+		a.lookAgain(w, c)
+	}
+}
+
+// pass goes through an open round to which the member comes late, without being counted in the next
+// one (rule B6).
+func (a barrierRules) pass(w *world, c uint8) {
+	cl := &w.client[c]
+	if a.wrong == guestInTwoSteps {
+		own := cl.own
+		cl.own = none
+		a.in(w, c, "it comes late")
+		w.ask(c, opDelete, own)
+		return
+	}
+	cl.phase = phaseGuest
+	w.ask(c, opGuest, cl.own)
+}
+
+func (a barrierRules) passed(w *world, c uint8, r request) {
+	cl := &w.client[c]
+	switch {
+	case cl.phase != phaseGuest:
+	case r.result == resultOK:
+		cl.own = none
+		a.in(w, c, "it passes as a guest")
+	default:
+		a.lookAgain(w, c)
+	}
+}
+
+func (a barrierRules) in(w *world, c uint8, why string) {
+	cl := &w.client[c]
+	w.note("      %c IS IN: "+why, c, none)
+	if cl.flags&(barrierOpen|deletedUnseen) == 0 { // see secondLook
+		w.violate("P1", "a member is in, and never was an open round there together with its node")
+	}
+	cl.phase, cl.flags = phaseHeld, 0
+}
+
+// withdrawn handles the delete of a member that gives up (rule B7).
+func (a barrierRules) withdrawn(w *world, c uint8, r request, alive nodeSet) {
+	cl := &w.client[c]
+	if cl.phase != phaseGiveUp || r.node != cl.own {
+		return
+	}
+	if r.result == resultNoNode {
+		cl.flags |= deletedUnseen
+	}
+	cl.ready = w.readyIn(alive)
+	if a.wrong == givesUpBlindly {
+		a.gaveUp(w, c)
+	}
+}
+
+// secondLook is behind the delete: a round that was opened before it has counted the member. If the
+// reply to the delete was lost, the member does not know when its node went. It takes itself for
+// counted then: one more in an open round does less harm than one less.
+func (a barrierRules) secondLook(w *world, c uint8, r request) {
+	cl := &w.client[c]
+	if r.ready != none && r.ready > cl.own && (cl.flags&deletedUnseen != 0 || r.ready == cl.ready) {
+		cl.own, cl.ready = none, r.ready
+		a.in(w, c, "it was counted before it gave up")
+		return
+	}
+	a.gaveUp(w, c)
+}
+
+func (a barrierRules) gaveUp(w *world, c uint8) {
+	cl := &w.client[c]
+	w.note("      %c HAS GIVEN UP", c, none)
+	if cl.flags&barrierCounted != 0 && w.readyIn(w.aliveEnd) != none {
+		w.violate("P4", "Enter fails although the member was counted, and the round is open")
+	}
+	a.next(w, c)
+}
+
+// event handles what a watch tells (rule B5).
+func (a barrierRules) event(w *world, c uint8, e event, n uint8) {
+	cl := &w.client[c]
+	switch {
+	case !isEntering(cl.phase):
+		a.leaveEvent(w, c, e, n)
+	case n == none && cl.phase == phaseWait && (e == nodeCreated || a.wrong == anyEventReleases) && a.wrong != countsOnly && a.wrong != looksUnwatched:
+		a.in(w, c, eventNames[e]+" of ready")
+	case n == none && cl.phase == phaseWait:
+		a.look(w, c, cl.own)
+	case n == none:
+		cl.flags |= woken
+	case n == cl.own && e == nodeDeleted && a.wrong == anyEventReleases && cl.phase == phaseWait:
+		a.in(w, c, "an event of its own node")
+	case n == cl.own && e == nodeDeleted && (cl.phase == phaseCreate || cl.phase == phaseList || cl.phase == phaseWait) && cl.flags&passing == 0:
+		a.create(w, c)
+	}
+}
+
+func (a barrierRules) moves(s *State, c uint8, do func(move)) {
+	cl := &s.client[c]
+	switch {
+	case cl.phase == phaseHeld && s.session[c].connected != 0 && s.session[c].requests == 0:
+		do(moveLeave)
+	case cl.phase == phaseWait && s.session[c].connected != 0:
+		do(moveGiveUp)
+	}
+}
+
+func (a barrierRules) move(w *world, c uint8, m move) {
+	cl := &w.client[c]
+	switch {
+	case m == moveGiveUp:
+		cl.phase = phaseGiveUpLook
+		w.ask(c, opReadReady, none)
+	case cl.flags&memberLost != 0:
+		a.left(w, c, false)
+	default:
+		cl.phase = phaseLeave
+		w.ask(c, opReadReady, none)
+		w.ask(c, opList, none)
+	}
+}
+
+func (a barrierRules) needs(s *State, c uint8) (data, marker nodeSet) {
+	cl := &s.client[c]
+	switch {
+	case isEntering(cl.phase) && cl.own != none:
+		data = only(cl.own)
+	case (cl.phase == phaseWatchOther || cl.phase == phaseWaitOther || cl.phase == phaseLeaveDelete) && cl.ahead != none:
+		data = only(cl.ahead)
+	}
+	return data, 0
+}
+
+func (a barrierRules) disconnected(*world, uint8) {}
+
+func (a barrierRules) deadline(*world, uint8) {}
+
+// reconnected asks again for everything that was not answered.
+func (a barrierRules) reconnected(w *world, c uint8) {
+	cl := &w.client[c]
+	switch cl.phase {
+	case phaseCreate:
+		if cl.own == none {
+			a.findOwn(w, c)
+			return
+		}
+		a.look(w, c, cl.own)
+	case phaseGuest:
+		cl.flags |= passing
+		a.look(w, c, cl.own)
+	case phaseList, phaseWait, phaseOpen:
+		a.look(w, c, cl.own)
+	case phaseGiveUpLook:
+		w.ask(c, opReadReady, none)
+	case phaseGiveUp:
+		w.ask(c, opDelete, cl.own)
+		w.ask(c, opReadReady, none)
+	case phaseLeave:
+		w.ask(c, opReadReady, none)
+		w.ask(c, opList, none)
+	case phaseLast:
+		w.ask(c, opLast, cl.own)
+	case phaseWatchOther:
+		w.ask(c, opWatch, cl.ahead)
+	case phaseLeaveDelete:
+		cl.flags |= woken
+		w.ask(c, opDelete, cl.own)
+	case phaseWaitOther, phaseLeaveList:
+		a.listOthers(w, c)
+	}
+}
+
+// findOwn goes on after a create whose reply was lost. The client knows the name that it has sent. The
+// model takes the node that the servers have of this member and round, or creates another one.
+func (a barrierRules) findOwn(w *world, c uint8) {
+	cl := &w.client[c]
+	for n := range w.aliveEnd.all() {
+		if x := &w.node[n]; x.kind == member && x.owner == c && x.seq == cl.round && x.epoch == w.sessionOf(c).epoch {
+			cl.own = n
+			a.look(w, c, n)
+			return
+		}
+	}
+	a.create(w, c)
+}
+
+// sessionOver begins Enter anew; a member that is in, or leaves with its node, is lost (rule B11).
+func (a barrierRules) sessionOver(w *world, c uint8) {
+	cl := &w.client[c]
+	switch {
+	case cl.phase == phaseIdle || cl.phase == phaseDone || cl.phase == phaseDead:
+	case cl.phase == phaseGiveUpLook || cl.phase == phaseGiveUp:
+		cl.flags &^= barrierCounted
+		a.gaveUp(w, c)
+	case isEntering(cl.phase):
+		if cl.own != none {
+			w.ask(c, opDelete, cl.own)
+		}
+		a.create(w, c)
+	case cl.phase == phaseHeld:
+		cl.flags |= memberLost
+	case cl.own != none:
+		a.left(w, c, false)
+	default:
+		a.listOthers(w, c)
+	}
+}

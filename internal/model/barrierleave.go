@@ -1,0 +1,163 @@
+package model
+
+func (a barrierRules) leaveReply(w *world, c uint8, r request, alive nodeSet) {
+	cl := &w.client[c]
+	switch {
+	case r.op == opReadReady && cl.phase == phaseLeave:
+		a.round(w, c, r)
+	case r.op == opList && cl.phase == phaseLeave:
+		a.firstList(w, c, alive)
+	case r.op == opList && cl.phase == phaseLeaveList:
+		a.nextList(w, c, alive)
+	case r.op == opWatch && cl.phase == phaseWatchOther && r.node == cl.ahead:
+		a.otherWatched(w, c, r)
+	case r.op == opDelete && cl.phase == phaseLeaveDelete:
+		cl.own = none
+		a.afterDelete(w, c)
+	case r.op == opLast && cl.phase == phaseLast && r.result == resultOK:
+		cl.own = none
+		a.left(w, c, true)
+	case r.op == opLast && cl.phase == phaseLast:
+		cl.phase = phaseLeaveDelete
+		w.ask(c, opDelete, cl.own)
+	}
+}
+
+// round finds out which round the member leaves (rules B8 and B9).
+func (a barrierRules) round(w *world, c uint8, r request) {
+	cl := &w.client[c]
+	switch {
+	case r.ready != none && (cl.own == none || r.ready > cl.own):
+		cl.ready = r.ready
+	case cl.own == none: // a guest, and the round is over
+		a.left(w, c, true)
+	case cl.ready == none || cl.ready < cl.own:
+		cl.ready = cl.own // somebody has deleted "ready"
+	}
+}
+
+// firstList finds out whom to wait for: the members of the round that are there. The set only
+// shrinks (rule B8).
+func (a barrierRules) firstList(w *world, c uint8, alive nodeSet) {
+	cl := &w.client[c]
+	cl.members = w.membersIn(alive)
+	if a.wrong != waitsForAll {
+		cl.members &= only(cl.ready) - 1
+	}
+	a.keep(w, c, alive)
+}
+
+func (a barrierRules) nextList(w *world, c uint8, alive nodeSet) {
+	cl := &w.client[c]
+	if a.wrong == waitsForAll {
+		cl.members = w.membersIn(alive)
+	}
+	a.keep(w, c, alive)
+}
+
+func (a barrierRules) keep(w *world, c uint8, alive nodeSet) {
+	cl := &w.client[c]
+	if cl.own != none && !alive.has(cl.own) {
+		a.left(w, c, false)
+		return
+	}
+	cl.members &= alive
+	if cl.own != none {
+		cl.members &^= only(cl.own)
+	}
+	a.wait(w, c)
+}
+
+// wait watches the member that has to go first: the first of all waits for the last one, all others
+// wait for the first.
+func (a barrierRules) wait(w *world, c uint8) {
+	cl := &w.client[c]
+	few := 0
+	if a.wrong == leavesAtOne && cl.own == none {
+		few = 1
+	}
+	switch {
+	case cl.members.len() > few:
+		cl.ahead = cl.members.lowest()
+		if a.isFirst(cl) {
+			cl.ahead = cl.members.highest()
+		}
+		cl.phase = phaseWatchOther
+		cl.flags &^= woken
+		w.ask(c, opWatch, cl.ahead)
+	case cl.own == none:
+		a.left(w, c, true)
+	case a.wrong == removesReadyFreely:
+		cl.phase = phaseLeaveDelete
+		w.ask(c, opDelete, cl.own)
+	default:
+		cl.phase = phaseLast
+		w.ask(c, opLast, cl.own)
+	}
+}
+
+// isFirst reports whether the member's node is the first one of those that are there.
+func (a barrierRules) isFirst(cl *client) bool {
+	return cl.own != none && cl.own < cl.members.lowest()
+}
+
+func (a barrierRules) otherWatched(w *world, c uint8, r request) {
+	cl := &w.client[c]
+	switch {
+	case r.result == resultNoNode:
+		cl.members &^= only(cl.ahead)
+		a.wait(w, c)
+	case cl.own != none && !a.isFirst(cl):
+		cl.phase = phaseLeaveDelete
+		w.ask(c, opDelete, cl.own)
+	case cl.flags&woken != 0:
+		a.listOthers(w, c)
+	default:
+		cl.phase = phaseWaitOther
+	}
+}
+
+// afterDelete goes on when the own node is gone.
+func (a barrierRules) afterDelete(w *world, c uint8) {
+	cl := &w.client[c]
+	switch {
+	case cl.members == 0:
+		a.left(w, c, true)
+	case cl.flags&woken != 0:
+		a.listOthers(w, c)
+	default:
+		cl.phase = phaseWaitOther
+	}
+}
+
+func (a barrierRules) listOthers(w *world, c uint8) {
+	w.client[c].phase = phaseLeaveList
+	w.ask(c, opList, none)
+}
+
+// left ends the round for a member, which may find that its own node was gone.
+func (a barrierRules) left(w *world, c uint8, ok bool) {
+	cl := &w.client[c]
+	w.note("      %c HAS LEFT", c, none)
+	mine := nodeSet(0)
+	for n := range cl.entered.all() {
+		if w.node[n].owner == c {
+			mine |= only(n)
+		}
+	}
+	if ok && cl.entered&w.aliveEnd&^mine != 0 {
+		w.violate("P2", "a member has left before another member of its round")
+	}
+	a.next(w, c)
+}
+
+func (a barrierRules) leaveEvent(w *world, c uint8, e event, n uint8) {
+	cl := &w.client[c]
+	switch {
+	case n == none || n != cl.ahead || e != nodeDeleted:
+	case cl.phase == phaseWaitOther:
+		a.listOthers(w, c)
+	case cl.phase == phaseWatchOther || cl.phase == phaseLeaveDelete:
+		cl.flags |= woken
+	}
+}

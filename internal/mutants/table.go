@@ -1,0 +1,170 @@
+package mutants
+
+const (
+	lockqueueDir = "recipes/internal/lockqueue/"
+	ephemeralDir = "recipes/internal/ephemeral/"
+	zkconnDir    = "internal/zkconn/"
+	queueDir     = "recipes/queue/"
+	cacheDir     = "recipes/cache/"
+)
+
+// All returns the mutants. Rules are those of docs/lock-model.md and docs/session.md.
+func All() []Mutant {
+	return append(append(locks(), sessions()...), recipes()...)
+}
+
+// locks are mistakes in the queue of contenders.
+func locks() []Mutant {
+	return []Mutant{
+		{
+			Name: "marker after a downgrade", Breaks: "rule 5",
+			Edits:   []Edit{{ephemeralDir + "node.go", "return n.cfg.Waited && !n.placeGone", "return n.cfg.Waited"}},
+			Package: "recipes/locks", Tests: "^TestDowngradeKeepsWritersOut$",
+		},
+		{
+			Name: "marker from a waiter that gives up", Breaks: "rule 5",
+			Edits:   []Edit{{lockqueueDir + "leave.go", "if c.spec.GiveUp != nil {", "with.Marker = Marker(node.Path)\n\t\tif false {"}},
+			Package: "recipes/locks", Tests: "^TestNoBatonFromWaiters$",
+		},
+		{
+			Name: "list before create counts", Breaks: "rule 1",
+			Edits:   []Edit{{lockqueueDir + "look.go", "if !c.allIn(queue) {", "if false {"}},
+			Package: "recipes/locks", Tests: "^TestWaitNodeDeleted$/mutex/virtual",
+		},
+		{
+			Name: "foreign session's node adopted", Breaks: "rule 1",
+			Edits: []Edit{
+				{"framework/create.go", "(stat.Stat.EphemeralOwner != session || cr.doubtSession != session)", "stat.Stat.EphemeralOwner == 0"},
+				{ephemeralDir + "grant.go", "if cfg.Node.Owner != cfg.Node.Session {", "if false {"},
+			},
+			Package: "recipes/locks", Tests: "^TestForeignNodeIsNotAdopted$",
+		},
+		{
+			Name: "deadline ignored", Breaks: "rule 11",
+			Edits:   []Edit{{ephemeralDir + "grant.go", "case !time.Now().Before(deadline), !s.IsConnected()", "case time.Time{}.After(deadline), !s.IsConnected()"}},
+			Package: "recipes/internal/ephemeral", Tests: "^TestHoldLooksAtEverything$",
+		},
+		{
+			Name: "session's end ignored at the grant", Breaks: "rule 11",
+			Edits:   []Edit{{ephemeralDir + "grant.go", "case !alive:\n\t\treturn ErrGone", "case !alive && h == nil:\n\t\treturn ErrGone"}},
+			Package: "recipes/internal/ephemeral", Tests: "^TestHoldLooksAtEverything$",
+		},
+		{
+			Name: "one predecessor watched of several", Breaks: "the order of a semaphore",
+			Edits:   []Edit{{"recipes/locks/driver.go", "slices.Clone(children[i-maxLeases : i])", "slices.Clone(children[i-maxLeases : i-maxLeases+1])"}},
+			Package: "recipes/locks", Tests: "^TestSemaphoreAnyLeaseGoes$/^first$/virtual",
+		},
+		{
+			Name: "list skipped on NodeDeleted", Breaks: "rule 4",
+			Edits:   []Edit{{lockqueueDir + "next.go", "if !c.next {", "if len(c.behind) != 1 {"}},
+			Package: "recipes/locks", Tests: "^TestNoBatonFromWaiters$",
+		},
+		{
+			Name: "own node not watched", Breaks: "rule 2",
+			Edits: []Edit{{
+				lockqueueDir + "wait.go", "if ownGone {\n\t\treturn restart, nil\n\t}", "_ = ownGone",
+			}},
+			Package: "recipes/locks", Tests: "^TestNoGrantWithoutOwnNode$",
+		},
+		{
+			Name: "next behind a writer", Breaks: "rule 6",
+			Edits:   []Edit{{"recipes/locks/rwlock.go", "next: isReader,", "next: anyNode,"}},
+			Package: "recipes/locks", Tests: "^TestNextBehindADowngrade$",
+		},
+		{
+			Name: "next behind a node of the own session", Breaks: "rule 6",
+			Edits:   []Edit{{lockqueueDir + "look.go", "d.Next && !c.spec.Client.Made(d.Behind[0])", "d.Next"}},
+			Package: "recipes/locks", Tests: "^TestNextOfTheSameClient$",
+		},
+		{
+			Name: "downgrade not checked", Breaks: "rule 5",
+			Edits:   []Edit{{lockqueueDir + "create.go", "|| !slices.Contains(c.names, before)", "|| slices.Contains(c.names, \"\")"}},
+			Package: "recipes/locks", Tests: "^TestDowngradeWithoutTheWriter$/virtual",
+		},
+		{
+			Name: "watches are not given back", Breaks: "rule 9",
+			Edits:   []Edit{{lockqueueDir + "wait.go", "return known && w.Tag == nodeAhead", "return known || w != nil"}},
+			Package: "recipes/locks", Tests: "^TestNoWatchIsLeft$",
+		},
+		{
+			Name: "the numbers may end", Breaks: "rule 10",
+			Edits:   []Edit{{lockqueueDir + "children.go", "n >= 0 && n <= math.MaxInt32-reserve", "n <= math.MaxInt32"}},
+			Package: "recipes/locks", Tests: "^Test(A10SequenceWraps|.*Sequence.*)$",
+		},
+	}
+}
+
+// sessions are mistakes in what a client believes of its session.
+func sessions() []Mutant {
+	return []Mutant{
+		{
+			Name: "margin of nothing", Breaks: "rule S4",
+			Edits:   []Edit{{zkconnDir + "belief.go", "return timeout / 8", "return 0"}},
+			Package: "internal/zkconn", Tests: "^TestRandomFaults$",
+		},
+		{
+			Name: "margin left out of the deadline", Breaks: "rule S4",
+			Edits:   []Edit{{zkconnDir + "sessionclock.go", "return max(s.proof.heard+s.timeout-s.margin, s.brief)", "return max(s.proof.heard+s.timeout, s.brief)"}},
+			Package: "internal/zkconn", Tests: "^TestRuleS4",
+		},
+		{
+			Name: "beat not proved", Breaks: "rule S1",
+			Edits:   []Edit{{zkconnDir + "belief.go", "if c.trustAnswers {", "if !c.closed || c.trustAnswers {"}},
+			Package: "internal/zkconn", Tests: "^TestRule",
+		},
+		{
+			Name: "one request is a proof", Breaks: "rule S1",
+			Edits:   []Edit{{zkconnDir + "evidence.go", "s := stamp{sent: now, first: proof{asked: now}, second: e.first}", "s := stamp{sent: now, first: proof{asked: now}, second: proof{heard: now, asked: now}}"}},
+			Package: "internal/zkconn", Tests: "^TestRuleS1",
+		},
+		{
+			Name: "one proof after a silence", Breaks: "rule S6",
+			Edits:   []Edit{{zkconnDir + "sessionclock.go", "s.gap, s.first, s.brief = true, 0, 0", "s.gap, s.first, s.brief = false, 0, 0"}},
+			Package: "internal/zkconn", Tests: "^TestRuleS6",
+		},
+		{
+			Name: "no sync after a reconnect", Breaks: "rule 7",
+			Edits:   []Edit{{zkconnDir + "session.go", "first = append(first, syncCall())", "_ = first"}},
+			Package: "recipes/locks", Tests: "^TestSyncBeforeTheSearch$/virtual",
+		},
+	}
+}
+
+// recipes are mistakes in the other recipes.
+func recipes() []Mutant {
+	return []Mutant{
+		{
+			Name: "transaction of the queue without its check", Breaks: "at least once, and a guarded effect once",
+			Edits: []Edit{
+				{queueDir + "delivery.go", "tx.Check().ForPath(d.lockPath()))", "tx.Check().ForPath(d.q.path))"},
+				{queueDir + "delivery.go", "tx.Delete().ForPath(d.path()), tx.Delete().ForPath(d.lockPath()))", "tx.Delete().ForPath(d.path()))"},
+			},
+			Package: "recipes/queue", Tests: "^TestGuard",
+		},
+		{
+			Name: "snapshot published at an event", Breaks: "a snapshot is the tree at one moment",
+			Edits:   []Edit{{cacheDir + "run.go", "r.event(m.Event)", "r.event(m.Event)\n\t\tr.showExact()"}},
+			Package: "recipes/cache", Tests: "^Test(RandomHistories|Burst)$",
+		},
+		{
+			Name: "the latch's node of an earlier session stays", Breaks: "rule L6",
+			Edits:   []Edit{{lockqueueDir + "acquire.go", "c.giveUp(ctx)\n\tswitch", "c.endWait()\n\tc.Forget()\n\tswitch"}},
+			Package: "recipes/leader", Tests: "^TestRuleL",
+		},
+		{
+			Name: "the lease ends behind the release", Breaks: "rule L4",
+			Edits:   []Edit{{"recipes/locks/hold.go", "for lease := range h.leases {\n\t\tlease.end(err)\n\t}", "for lease := range h.leases {\n\t\tgo lease.end(err)\n\t}"}},
+			Package: "recipes/leader", Tests: "^TestRuleL4$",
+		},
+		{
+			Name: "a barrier opens unchecked", Breaks: "rule B4",
+			Edits:   []Edit{{"recipes/barriers/enter.go", "len(ops) < e.memberQty {", "len(ops) < 0 {"}},
+			Package: "recipes/barriers", Tests: "^TestRuleB4$",
+		},
+		{
+			Name: "a dead ready lets in", Breaks: "rule B3",
+			Edits:   []Edit{{"recipes/barriers/round.go", "other.Czxid < v.ready.Czxid", "other.Czxid > 0"}},
+			Package: "recipes/barriers", Tests: "^TestRuleB(3|10)$",
+		},
+	}
+}

@@ -1,0 +1,202 @@
+// Command explore explores the model of the recipes' algorithms and prints what came of it, as the
+// tables of docs/lock-model.md. It ends with status 1 if something that must hold does not, or if a
+// mistake is not found.
+//
+//	go run ./tools/explore -only mistakes -trace
+//	go run ./tools/explore -run 'latch' -time 5m
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"regexp"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-curator/curator/internal/model"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// options are what the command line says.
+type options struct {
+	filter  *regexp.Regexp
+	only    string
+	tier    model.Tier
+	limits  model.Limits
+	workers int
+	trace   bool
+	list    bool
+}
+
+func parse(args []string) (o options, err error) {
+	flags := flag.NewFlagSet("explore", flag.ContinueOnError)
+	filter := flags.String("run", "", "explore configurations whose names match this expression")
+	tier := flags.String("tier", "table", "race, test or table: how much to explore")
+	flags.StringVar(&o.only, "only", "", "families or mistakes; everything without it")
+	flags.IntVar(&o.limits.States, "states", 12_000_000, "end a configuration after this many states; 0 for no limit")
+	flags.DurationVar(&o.limits.Time, "time", 10*time.Minute, "end a configuration after this time; 0 for no limit")
+	flags.IntVar(&o.workers, "workers", 1, "how many configurations to explore at once; each may take gigabytes of memory")
+	memory := flags.Int64("memory", 4096, "MiB of memory at which to collect garbage more often")
+	flags.BoolVar(&o.trace, "trace", false, "print the shortest trace of each violation")
+	flags.BoolVar(&o.list, "list", false, "print the names only")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if o.filter, err = regexp.Compile(*filter); err != nil {
+		return o, fmt.Errorf("-run: %w", err)
+	}
+	tiers := map[string]model.Tier{"race": model.Race, "test": model.Test, "table": model.Table}
+	var known bool
+	if o.tier, known = tiers[*tier]; !known {
+		return o, fmt.Errorf("-tier: %q is none of race, test, table", *tier)
+	}
+	if o.only != "" && o.only != "families" && o.only != "mistakes" {
+		return o, fmt.Errorf("-only: %q is none of families, mistakes", o.only)
+	}
+	if o.workers < 1 {
+		return o, fmt.Errorf("-workers: %d is less than 1", o.workers)
+	}
+	debug.SetMemoryLimit(*memory << 20)
+	debug.SetGCPercent(40)
+	return o, nil
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
+	var wrong []error
+	if o.only != "mistakes" {
+		wrong = append(wrong, o.families(ctx, out)...)
+	}
+	if o.only != "families" {
+		wrong = append(wrong, o.mistakes(ctx, out)...)
+	}
+	return errors.Join(append(wrong, ctx.Err())...)
+}
+
+// explore explores the configurations that the filter lets through, and returns their results in
+// order.
+func (o options) explore(ctx context.Context, configs []*model.Config) map[*model.Config]model.Result {
+	results := map[*model.Config]model.Result{}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	free := make(chan struct{}, o.workers)
+	for _, cfg := range configs {
+		if !o.filter.MatchString(cfg.Name) {
+			continue
+		}
+		free <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-free }()
+			r := model.Explore(ctx, cfg, o.limits)
+			mu.Lock()
+			defer mu.Unlock()
+			results[cfg] = r
+		})
+	}
+	wg.Wait()
+	return results
+}
+
+// families prints one line for each family, and returns what is wrong.
+func (o options) families(ctx context.Context, out io.Writer) (wrong []error) {
+	var all, left int
+	fmt.Fprintln(out, "| contenders | faults, explored to the end | states | time | given up at the limit, nothing found (states) |")
+	fmt.Fprintln(out, "| --- | --- | --- | --- | --- |")
+	for _, family := range model.Families(o.tier) {
+		if o.list {
+			for _, cfg := range family.Configs {
+				fmt.Fprintln(out, cfg.Name)
+			}
+			continue
+		}
+		results := o.explore(ctx, family.Configs)
+		var complete, given []string
+		states, took := 0, time.Duration(0)
+		for _, cfg := range family.Configs {
+			r, explored := results[cfg]
+			faults := strings.TrimPrefix(cfg.Name, family.Name+": ")
+			switch {
+			case !explored:
+				continue
+			case r.Violation != "":
+				wrong = append(wrong, fmt.Errorf("%s: %s", cfg.Name, r.Violation))
+				o.tell(out, r)
+			case r.Complete:
+				complete = append(complete, faults)
+				states += r.States
+			default:
+				given = append(given, fmt.Sprintf("%s (%s)", faults, millions(r.States)))
+				left += r.States
+			}
+			took += r.Took
+		}
+		if all += states; took > 0 {
+			fmt.Fprintf(out, "| %s | %s | %s | %s | %s |\n", family.Name, strings.Join(complete, "; "), millions(states), took.Round(time.Second/10), strings.Join(given, ", "))
+		}
+	}
+	fmt.Fprintf(out, "\n%d states explored to the end, %d besides.\n\n", all, left)
+	return wrong
+}
+
+// mistakes prints what each mistake breaks, and returns those that were not found.
+func (o options) mistakes(ctx context.Context, out io.Writer) (wrong []error) {
+	fmt.Fprintln(out, "| mistake | | breaks | states | steps |")
+	fmt.Fprintln(out, "| --- | --- | --- | --- | --- |")
+	configs := model.Mistakes(o.tier)
+	results := map[*model.Config]model.Result{}
+	if !o.list {
+		results = o.explore(ctx, configs)
+	}
+	for _, cfg := range configs {
+		r, explored := results[cfg]
+		switch {
+		case o.list:
+			fmt.Fprintln(out, cfg.Name)
+		case explored:
+			letter, _, _ := strings.Cut(r.Violation, ":")
+			fmt.Fprintf(out, "| %s | %s | %s | %d | %d |\n", cfg.Name, cfg.About, letter, r.States, r.Depth)
+			o.tell(out, r)
+			if letter != cfg.Expect {
+				wrong = append(wrong, fmt.Errorf("%s: found %q, want %s", cfg.Name, r.Violation, cfg.Expect))
+			}
+		}
+	}
+	return wrong
+}
+
+// tell prints the trace of a violation, if that is wanted.
+func (o options) tell(out io.Writer, r model.Result) {
+	if !o.trace || r.Violation == "" {
+		return
+	}
+	fmt.Fprintf(out, "\n%s, after %d steps:\n\n", r.Violation, r.Depth)
+	for _, line := range r.Trace {
+		fmt.Fprintln(out, "    "+line)
+	}
+	fmt.Fprintln(out)
+}
+
+func millions(states int) string {
+	if states < 100_000 {
+		return fmt.Sprint(states)
+	}
+	return fmt.Sprintf("%.1f million", float64(states)/1e6)
+}

@@ -1,0 +1,108 @@
+// Command mutants breaks the recipes' algorithms one by one, runs the tests that must notice, and
+// prints what has caught each. It ends with status 1 if one was not caught.
+//
+//	go run ./tools/mutants -run downgrade
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-curator/curator/internal/mutants"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
+	names := flags.String("run", "", "only mutants whose names match this expression")
+	write := flags.String("write", "", "write the table into this file, between its lines "+begin+" and "+end)
+	workers := flags.Int("workers", 1, "how many mutants to test at once")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	filter, err := regexp.Compile(*names)
+	if err != nil {
+		return fmt.Errorf("-run: %w", err)
+	}
+	root, err := mutants.Root(".")
+	if err != nil {
+		return err
+	}
+	chosen := slices.DeleteFunc(mutants.All(), func(m mutants.Mutant) bool { return !filter.MatchString(m.Name) })
+	lines, wrong := make([]string, len(chosen)), make([]error, len(chosen))
+	free := make(chan struct{}, max(*workers, 1))
+	var wg sync.WaitGroup
+	for i, m := range chosen {
+		free <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-free }()
+			var o mutants.Outcome
+			o, wrong[i] = mutants.Run(ctx, root, m)
+			lines[i] = fmt.Sprintf("| %s | %s | %s | %v |\n", m.Name, m.Breaks, caught(m, o), o.Took.Round(10*time.Millisecond))
+		})
+	}
+	wg.Wait()
+	table := "| mutant | breaks | caught by | after |\n| --- | --- | --- | --- |\n" + strings.Join(lines, "")
+	if *write != "" {
+		wrong = append(wrong, replace(*write, table))
+	}
+	if _, err := io.WriteString(out, table); err != nil {
+		return err
+	}
+	return errors.Join(wrong...)
+}
+
+// The lines around the table in a page.
+const (
+	begin = "<!-- mutants: written by make mutants -->"
+	end   = "<!-- end of mutants -->"
+)
+
+// replace puts the table into a page.
+func replace(file, table string) error {
+	page, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := strings.Cut(string(page), begin+"\n")
+	_, after, found := strings.Cut(rest, end+"\n")
+	if !ok || !found {
+		return fmt.Errorf("%s has no lines %s and %s", file, begin, end)
+	}
+	return os.WriteFile(file, []byte(before+begin+"\n"+table+end+"\n"+after), 0o644)
+}
+
+// caught names the first tests that failed, and how many there were besides.
+func caught(m mutants.Mutant, o mutants.Outcome) string {
+	const most = 2
+	if len(o.CaughtBy) == 0 {
+		return "**nothing**"
+	}
+	var names []string
+	for _, name := range o.CaughtBy[:min(most, len(o.CaughtBy))] {
+		names = append(names, "`"+name+"`")
+	}
+	text := strings.Join(names, ", ")
+	if more := len(o.CaughtBy) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text + " in `" + m.Package + "`"
+}
