@@ -26,7 +26,7 @@ test: setup ## run all tests, those against real ZooKeeper servers included
 	$(NESTED) test $(TESTFLAGS) ./...
 
 .PHONY: check
-check: format vet staticcheck generated lint ## run everything else that a change must pass
+check: format vet staticcheck curatorvet generated lint ## run everything else that a change must pass
 
 .PHONY: format
 format:
@@ -42,6 +42,10 @@ vet:
 staticcheck:
 	$(GO) run $(STATICCHECK) ./...
 	$(NESTED) run $(STATICCHECK) ./...
+
+.PHONY: curatorvet
+curatorvet:
+	@GO="$(GO)" .ci/curatorvet.sh
 
 .PHONY: generated
 generated:
