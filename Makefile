@@ -1,5 +1,8 @@
 GO          ?= go
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOLANGCI    ?= github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+ACTIONLINT  ?= github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+GOVULNCHECK ?= golang.org/x/vuln/cmd/govulncheck@v1.9.0
 TESTFLAGS   ?=
 BENCHFLAGS  ?= -benchmem
 BENCHCHECKFLAGS ?=
@@ -29,7 +32,7 @@ test: setup ## run all tests, those against real ZooKeeper servers included
 	$(NESTED) test $(TESTFLAGS) ./...
 
 .PHONY: check
-check: format vet staticcheck generated lint ## run everything else that a change must pass
+check: format vet staticcheck curatorvet generated modules licences-check workflows lint platforms golangci ## run everything else that a change must pass
 
 .PHONY: format
 format:
@@ -46,6 +49,10 @@ staticcheck:
 	$(GO) run $(STATICCHECK) ./...
 	$(NESTED) run $(STATICCHECK) ./...
 
+.PHONY: curatorvet
+curatorvet:
+	@GO="$(GO)" .ci/curatorvet.sh
+
 .PHONY: generated
 generated:
 	@GO="$(GO)" .ci/generated.sh
@@ -53,6 +60,43 @@ generated:
 .PHONY: lint
 lint:
 	$(GO) test -count=1 ./internal/lint
+
+.PHONY: modules
+modules:
+	@GO="$(GO)" .ci/modules.sh
+
+.PHONY: licences-check
+licences-check:
+	$(GO) run ./tools/licences -check docs/licences.md
+
+.PHONY: workflows
+workflows:
+	$(GO) run $(ACTIONLINT) -shellcheck= -pyflakes=
+
+.PHONY: platforms
+platforms: ## compile all packages and tests for macOS and Windows
+	@GO="$(GO)" .ci/platforms.sh
+
+.PHONY: golangci
+golangci: ## run golangci-lint, which takes some minutes to build for the first time
+	$(GO) run $(GOLANGCI) run --timeout 15m
+
+.PHONY: vuln
+vuln: ## look for known weaknesses in the dependencies; needs the network, and is not part of check
+	$(GO) run $(GOVULNCHECK) -test ./...
+	$(NESTED) run $(GOVULNCHECK) -test ./...
+
+.PHONY: api
+api: ## write what the module exports into docs/api.txt
+	$(GO) run ./tools/apilist docs/api.txt
+
+.PHONY: licences
+licences: ## write the licences of the dependencies into docs/licences.md
+	$(GO) run ./tools/licences docs/licences.md
+
+.PHONY: interop
+interop: setup ## run what is tested against real servers, those of ZOOKEEPER_HOME for example
+	race=$$(GO="$(GO)" .ci/race.sh) && $(GO) test $$race -timeout 20m ./framework/... ./recipes/... ./internal/interop ./tools/curatortest
 
 .PHONY: generate
 generate: ## write the generated code anew

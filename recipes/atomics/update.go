@@ -97,6 +97,7 @@ func (u *update) promote(ctx context.Context) error {
 	var err error
 	lockErr := locks.Do(ctx, u.cfg.lock, func(context.Context, *locks.Lease) error {
 		entered = true
+		//curatorvet:ignore outercontext the write has a version, and may go on when the lock is lost
 		_, err = u.repeat(ctx, u.cfg.policy, &u.out.Stats.PromotedTries)
 		return nil
 	})

@@ -15,6 +15,9 @@
 // testing/synctest, in which the server must be started, hours of session time pass in
 // milliseconds. The client must then connect with [Server.DialContext].
 //
+// Real servers end with the test also if the test is killed, but on Linux only: elsewhere a killed
+// test leaves them behind. docs/platforms.md of this module has the other differences.
+//
 // docs/testing.md of this module is the guide: what each fault does, and what real failure it
 // stands for.
 //

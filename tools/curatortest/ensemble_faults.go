@@ -114,7 +114,8 @@ func (e *Ensemble) ExpireSession(id int64) {
 	e.tb.Fatalf("expire session %#x: %v", id, errors.Join(errs...))
 }
 
-// Pause stops the servers' processes with SIGSTOP until resume is called or the test ends.
+// Pause stops the servers' processes with SIGSTOP until resume is called or the test ends. On systems
+// without that signal, such as Windows, it fails the test.
 func (e *Ensemble) Pause() (resume func()) {
 	e.tb.Helper()
 	var resumes []func()

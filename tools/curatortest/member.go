@@ -100,7 +100,8 @@ func (m *Member) Restart() {
 	}
 }
 
-// Pause stops the server's process with SIGSTOP until resume is called or the test ends.
+// Pause stops the server's process with SIGSTOP until resume is called or the test ends. On systems
+// without that signal, such as Windows, it fails the test.
 func (m *Member) Pause() (resume func()) {
 	m.ensemble.tb.Helper()
 	m.mu.Lock()

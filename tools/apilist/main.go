@@ -1,0 +1,38 @@
+// Apilist writes what the module exports, one line for each name: a change of the public API is then
+// a change of docs/api.txt, which a review sees.
+//
+//	go run ./tools/apilist docs/api.txt
+//
+// Make api calls it, and a test compares the file with the code. The lines have types and no names
+// of parameters, because those may change freely. Packages below internal, and commands, are not
+// in the file.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+)
+
+// patterns are the packages that other modules may import.
+var patterns = []string{
+	"./framework/...", "./recipes/...", "./retry/...", "./state/...", "./tracing/...", "./tools/curatortest",
+}
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: apilist FILE")
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	text, err := list(ctx, ".", patterns)
+	if err == nil {
+		err = os.WriteFile(os.Args[1], []byte(text), 0o644)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "apilist:", err)
+		os.Exit(1)
+	}
+}

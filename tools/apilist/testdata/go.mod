@@ -1,0 +1,3 @@
+module example.com/curator/sample
+
+go 1.26.0

@@ -1,0 +1,81 @@
+package checks
+
+import (
+	"go/ast"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/ast/inspector"
+)
+
+const deferredReleaseDoc = `find defer lease.Release in a loop
+
+What a loop defers runs when the function returns, and not at the end of a round. All the leases
+are held until then, and a loop that acquires one lock again and again waits for itself.`
+
+func deferredRelease(pass *analysis.Pass) (any, error) {
+	for c := range inspectorOf(pass).Root().Preorder((*ast.DeferStmt)(nil)) {
+		statement := c.Node().(*ast.DeferStmt)
+		if inTest(pass, statement) || !releases(pass, statement.Call) || !repeated(c) {
+			continue
+		}
+		pass.Reportf(statement.Pos(), "the release is deferred in a loop, so that the leases of all rounds are held until the function returns: "+
+			"use locks.Do, or make the body of the loop a function; several locks at once are an InterProcessMultiLock or AcquireN")
+	}
+	return nil, nil
+}
+
+// releases reports whether a deferred call is Release, or a function literal that calls it.
+func releases(pass *analysis.Pass, call *ast.CallExpr) (found bool) {
+	ast.Inspect(call, func(n ast.Node) bool {
+		if c, ok := n.(*ast.CallExpr); ok && api(called(pass.TypesInfo, c)) == "recipes/locks.Lease.Release" {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// repeated reports whether a statement is in the body of a loop that may come to it again.
+func repeated(c inspector.Cursor) bool {
+	for outer := range c.Parent().Enclosing() {
+		switch n := outer.Node().(type) {
+		case *ast.FuncLit, *ast.FuncDecl:
+			return false
+		case *ast.ForStmt, *ast.RangeStmt:
+			return true
+		case *ast.BlockStmt:
+			if leaves(n.List) {
+				return false // the function, or the loop, so that there is no other round
+			}
+		case *ast.CaseClause:
+			if leavesFunction(n.Body) {
+				return false
+			}
+		case *ast.CommClause:
+			if leavesFunction(n.Body) {
+				return false
+			}
+		}
+	}
+	return false
+}
+
+// leaves reports whether statements end with return, or with break of the loop around them.
+func leaves(list []ast.Stmt) bool {
+	if leavesFunction(list) {
+		return true
+	}
+	if len(list) == 0 {
+		return false
+	}
+	branch, ok := list[len(list)-1].(*ast.BranchStmt)
+	return ok && branch.Tok.String() == "break"
+}
+
+func leavesFunction(list []ast.Stmt) bool {
+	if len(list) == 0 {
+		return false
+	}
+	_, ok := list[len(list)-1].(*ast.ReturnStmt)
+	return ok
+}

@@ -1,0 +1,67 @@
+// Curatorvet finds mistakes in programs that use Curator for Go, which the compiler and the
+// usual tools do not see: a lease that nobody keeps, a builder that sends nothing, work under a
+// lock that does not learn of the lock's loss, and others. Package checks lists them all.
+//
+//	go install github.com/go-curator/curator/tools/curatorvet@latest
+//	go vet -vettool=$(which curatorvet) ./...
+//
+// Called with packages it starts go vet with itself as the tool:
+//
+//	curatorvet ./...
+//
+// Flags are passed on to go vet. -NAME switches on the check NAME only, and -NAME=false switches
+// it off. "curatorvet help" lists the checks, and "curatorvet help NAME" describes one. The exit
+// status is that of go vet: 0 if there is nothing to report.
+//
+// docs/curatorvet.md of the library shows each mistake and what to do instead.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/analysis/unitchecker"
+
+	"github.com/go-curator/curator/tools/curatorvet/checks"
+)
+
+func main() {
+	args := os.Args[1:]
+	if calledByGoVet(args) || len(args) > 0 && args[0] == "help" {
+		unitchecker.Main(checks.All()...)
+	}
+	os.Exit(goVet(args))
+}
+
+// calledByGoVet reports whether the arguments are those that go vet calls its tools with: a
+// question about the tool, or a file that describes one package.
+func calledByGoVet(args []string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool {
+		return arg == "-flags" || strings.HasPrefix(arg, "-V") || strings.HasSuffix(arg, ".cfg")
+	})
+}
+
+// goVet starts go vet with this program as its tool, and returns the exit status.
+func goVet(args []string) int {
+	self, err := os.Executable()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "curatorvet:", err)
+		return 2
+	}
+	vet := exec.Command("go", append([]string{"vet", "-vettool=" + self}, args...)...)
+	vet.Stdout, vet.Stderr = os.Stdout, os.Stderr
+	err = vet.Run()
+	var failed *exec.ExitError
+	switch {
+	case errors.As(err, &failed):
+		return failed.ExitCode()
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "curatorvet:", err)
+		return 2
+	}
+	return 0
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const ours = "github.com/go-curator/curator"
+
+// use is a part of the repository that has dependencies of its own.
+type use struct {
+	name     string // as the page calls it
+	dir      string
+	patterns []string
+	tests    bool
+}
+
+// library has the packages that become part of users' programs.
+var library = []string{"./framework/...", "./recipes/...", "./retry/...", "./state/...", "./tracing/..."}
+
+// Parts that others get.
+const (
+	libraryName = "the library"
+	commandName = "`curator`"
+)
+
+// uses returns the parts: the library, the command, the rest with all tests, and every module below.
+func uses(root string) ([]use, error) {
+	all := []use{
+		{libraryName, ".", library, false},
+		{commandName, ".", []string{"./tools/curator"}, false},
+		{"tests and tools", ".", []string{"./..."}, true},
+	}
+	err := fs.WalkDir(os.DirFS(root), ".", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (entry.Name() == "testdata" || strings.HasPrefix(entry.Name(), ".") && path != "."):
+			return fs.SkipDir
+		case entry.Name() == "go.mod" && path != "go.mod":
+			dir := filepath.ToSlash(filepath.Dir(path))
+			all = append(all, use{"`" + dir + "`", dir, []string{"./..."}, true})
+		}
+		return nil
+	})
+	return all, err
+}
+
+// dependency is a module that is used.
+type dependency struct {
+	path, dir string
+	usedBy    []string
+}
+
+// collect returns the modules that the parts are built of, by path. A module of the library is not
+// said to be one of other parts, too, nor one of the command to be one of tests.
+func collect(ctx context.Context, root string) ([]dependency, error) {
+	parts, err := uses(root)
+	if err != nil {
+		return nil, err
+	}
+	byPath := map[string]*dependency{}
+	for i, part := range parts {
+		modules, err := modulesOf(ctx, root, part)
+		if err != nil {
+			return nil, err
+		}
+		for path, dir := range modules {
+			d := byPath[path]
+			if d == nil {
+				d = &dependency{path: path, dir: dir}
+				byPath[path] = d
+			}
+			first := len(d.usedBy) > 0 && slices.ContainsFunc(parts[:min(i, 3)], func(p use) bool { return p.name == d.usedBy[0] })
+			if !first {
+				d.usedBy = append(d.usedBy, part.name)
+			}
+		}
+	}
+	var all []dependency
+	for _, d := range byPath {
+		all = append(all, *d)
+	}
+	slices.SortFunc(all, func(a, b dependency) int { return strings.Compare(a.path, b.path) })
+	return all, nil
+}
+
+// modulesOf returns the folders, by path, of the modules whose packages a part is built of.
+func modulesOf(ctx context.Context, root string, part use) (map[string]string, error) {
+	modules := map[string]string{}
+	for _, system := range []string{"linux", "darwin", "windows"} {
+		if part.tests && system != "linux" {
+			break
+		}
+		args := []string{"list", "-deps", "-test=" + strconv.FormatBool(part.tests), "-json=Module"}
+		cmd := exec.CommandContext(ctx, "go", append(args, part.patterns...)...)
+		cmd.Dir, cmd.Stderr = filepath.Join(root, part.dir), os.Stderr
+		cmd.Env = append(os.Environ(), "GOOS="+system, "GOARCH=amd64")
+		out, err := cmd.Output()
+		if err != nil {
+			return nil, fmt.Errorf("go list in %s: %w", part.dir, err)
+		}
+		if err := add(modules, out); err != nil {
+			return nil, err
+		}
+	}
+	return modules, nil
+}
+
+// add adds the modules that go list has told of, but for our own.
+func add(modules map[string]string, out []byte) error {
+	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p struct {
+			Module *struct{ Path, Dir string }
+		}
+		err := decoder.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if m := p.Module; m != nil && m.Path != ours && !strings.HasPrefix(m.Path, ours+"/") {
+			modules[m.Path] = m.Dir
+		}
+	}
+}

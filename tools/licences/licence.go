@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// licence is one that modules may have, and sentences that its text has.
+type licence struct {
+	name       string
+	says       []string
+	notShipped bool // only parts that are neither library nor command may have it
+}
+
+// allowed has the licences that go together with Apache-2.0, in the order in which they are looked
+// for: a text that has the sentences of several is the first one.
+var allowed = []licence{
+	{name: "Apache-2.0", says: []string{"Apache License", "Version 2.0, January 2004"}},
+	{name: "BSD-3-Clause", says: []string{"Redistribution and use in source and binary forms", "endorse or promote products derived from"}},
+	{name: "BSD-2-Clause", says: []string{"Redistribution and use in source and binary forms"}},
+	{name: "MIT", says: []string{"Permission is hereby granted, free of charge, to any person obtaining a copy"}},
+	{name: "ISC", says: []string{"Permission to use, copy, modify, and/or distribute this software for any purpose"}},
+	{name: "MPL-2.0", says: []string{"Mozilla Public License Version 2.0"}, notShipped: true},
+	{name: "CC-BY-4.0", says: []string{"Creative Commons Attribution 4.0"}, notShipped: true},
+	{name: "FTL, at choice GPL-2.0", says: []string{"your choice of exactly one of the following two licenses", "The FreeType License"}, notShipped: true},
+}
+
+// shipped has the parts that others get.
+var shipped = []string{libraryName, commandName}
+
+// classify returns the licence that a text is.
+func classify(text string) (licence, bool) {
+	text = strings.Join(strings.Fields(text), " ")
+	for _, l := range allowed {
+		if containsAll(text, l.says) {
+			return l, true
+		}
+	}
+	return licence{}, false
+}
+
+func containsAll(text string, parts []string) bool {
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			return false
+		}
+	}
+	return true
+}
+
+// licenceOf returns the licence of a module.
+func licenceOf(d dependency) (string, error) {
+	entries, err := os.ReadDir(d.dir)
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for _, entry := range entries {
+		base, _, _ := strings.Cut(strings.ToUpper(entry.Name()), ".")
+		base, _, _ = strings.Cut(base, "-")
+		if entry.IsDir() || base != "LICENSE" && base != "LICENCE" && base != "COPYING" {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(d.dir, entry.Name()))
+		if err != nil {
+			return "", err
+		}
+		l, ok := classify(string(text))
+		if !ok {
+			return "", fmt.Errorf("%s: %s is no licence that is known here: read it, and add it to allowed or do without the module", d.path, entry.Name())
+		}
+		if l.notShipped && slices.ContainsFunc(d.usedBy, func(part string) bool { return slices.Contains(shipped, part) }) {
+			return "", fmt.Errorf("%s has the licence %s, which must not get into the library or the command", d.path, l.name)
+		}
+		found = append(found, l.name)
+	}
+	if len(found) == 0 {
+		return "", fmt.Errorf("%s has no licence file in %s", d.path, d.dir)
+	}
+	slices.Sort(found)
+	return strings.Join(slices.Compact(found), ", "), nil
+}
+
+// write returns the page.
+func write(used []dependency) (string, error) {
+	var b strings.Builder
+	b.WriteString(`# Licences
+
+The modules that this one and those below it are built of, and their licences. Programs that use
+the library get those of the library only. Modules of one part are not named again for the parts
+behind it. ` + "`make licences`" + ` writes this page, and ` + "`make check`" + ` compares it.
+
+| module | licence | used by |
+| --- | --- | --- |
+`)
+	for _, d := range used {
+		name, err := licenceOf(d)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", d.path, name, strings.Join(d.usedBy, ", "))
+	}
+	return b.String(), nil
+}

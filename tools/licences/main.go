@@ -1,0 +1,56 @@
+// Licences writes which modules this one and those below it are built of, and their licences, as the
+// table of docs/licences.md.
+//
+//	go run ./tools/licences docs/licences.md          # writes the file
+//	go run ./tools/licences -check docs/licences.md   # fails if it would be another
+//
+// It reads the licence files in Go's module cache, and knows licences by sentences in them. It
+// fails for a module without a licence file, and for a licence that is not on its list: somebody
+// then has to read it. It downloads what the modules need.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+)
+
+func main() {
+	check := flag.Bool("check", false, "compare the file with what it should be, and do not write it")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		fmt.Fprintln(os.Stderr, "usage: licences [-check] FILE")
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, flag.Arg(0), *check); err != nil {
+		fmt.Fprintln(os.Stderr, "licences:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, file string, check bool) error {
+	used, err := collect(ctx, ".")
+	if err != nil {
+		return err
+	}
+	page, err := write(used)
+	if err != nil {
+		return err
+	}
+	if !check {
+		return os.WriteFile(file, []byte(page), 0o644)
+	}
+	current, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if string(current) != page {
+		return errors.New(file + " is not current: run make licences, and look at what has changed")
+	}
+	return nil
+}
