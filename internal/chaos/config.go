@@ -32,9 +32,10 @@ type Config struct {
 	Pause time.Duration
 	// Pace multiplies the pauses between faults, 1 by default.
 	Pace float64
-	// Tags are build tags for the workers in Go: tools/chaos is built with them. Without tags
-	// the workers are processes of the present program, which must call Work first of all.
-	Tags []string
+	// BuildFlags are flags of go build with which the workers in Go are built, such as -tags or
+	// -overlay: for mistakes that are made on purpose. Without them the workers are processes of
+	// the present program, which must call Work first of all.
+	BuildFlags []string
 	// Env has more variables for the environment of the workers in Go, as NAME=value.
 	Env []string
 	// Slack is how much later than promised something may be answered or served on this

@@ -37,7 +37,9 @@ func (s *stage) Errorf(format string, args ...any) {
 }
 
 // Fatalf panics with a nemesis.Broken.
-func (s *stage) Fatalf(format string, args ...any) { panic(nemesis.Broken{Text: fmt.Sprintf(format, args...)}) }
+func (s *stage) Fatalf(format string, args ...any) {
+	panic(nemesis.Broken{Text: fmt.Sprintf(format, args...)})
+}
 
 // try calls f, and returns what f could not do as an error.
 func (s *stage) try(f func()) (err error) {

@@ -101,9 +101,9 @@ func (r *run) startOperator(ctx context.Context) (err error) {
 // newWorkers makes the workers, which are not started.
 func (r *run) newWorkers(ctx context.Context) error {
 	binary := ""
-	if len(r.Tags) > 0 {
+	if len(r.BuildFlags) > 0 {
 		var err error
-		if binary, err = fleet.Build(ctx, r.dir, r.Tags); err != nil {
+		if binary, err = fleet.Build(ctx, r.dir, r.BuildFlags); err != nil {
 			return err
 		}
 	}
@@ -156,4 +156,3 @@ func (r *run) settings(name string, number uint64) worker.Settings {
 		Session: r.Session, Seed: r.Seed*1000 + number, Workloads: r.Workloads, Pause: r.Pause,
 	}
 }
-

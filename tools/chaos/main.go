@@ -57,9 +57,9 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	flags.DurationVar(&c.Slack, "slack", 0, "how late something may be on this machine (default 45s)")
 	flags.BoolVar(&c.WithoutForeign, "without-foreign", false, "leave Java and kazoo out")
 	flags.StringVar(&c.Log, "log", "", "the file for all events (default a temporary one, kept if something is found)")
-	lists := map[string]*[]string{"workloads": &c.Workloads, "faults": &c.Faults, "tags": &c.Tags}
+	lists := map[string]*[]string{"workloads": &c.Workloads, "faults": &c.Faults, "build-flags": &c.BuildFlags}
 	for name, into := range lists {
-		flags.Func(name, name+", separated by commas", func(text string) error {
+		flags.Func(name, name+", separated by commas or spaces", func(text string) error {
 			*into = strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
 			return nil
 		})

@@ -39,10 +39,12 @@ func (s *script) grant(process string, op, token int64, change ...func(e *histor
 
 func (s *script) later(d time.Duration) *script { s.now += int64(d); return s }
 
-func text(t string) func(e *history.Event)    { return func(e *history.Event) { e.Text = t } }
-func value(v int64) func(e *history.Event)    { return func(e *history.Event) { e.Value = v } }
-func workload(w string) func(*history.Event)  { return func(e *history.Event) { e.Workload = w } }
-func shared(max int) func(e *history.Event)   { return func(e *history.Event) { e.Mode, e.Max = history.Shared, max } }
+func text(t string) func(e *history.Event)   { return func(e *history.Event) { e.Text = t } }
+func value(v int64) func(e *history.Event)   { return func(e *history.Event) { e.Value = v } }
+func workload(w string) func(*history.Event) { return func(e *history.Event) { e.Workload = w } }
+func shared(max int) func(e *history.Event) {
+	return func(e *history.Event) { e.Mode, e.Max = history.Shared, max }
+}
 func node(n string) func(e *history.Event)    { return func(e *history.Event) { e.Node = n } }
 func session(id int64) func(e *history.Event) { return func(e *history.Event) { e.Session = id } }
 

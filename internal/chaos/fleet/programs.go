@@ -45,14 +45,14 @@ func Go(binary string, env []string) (Program, error) {
 	}, nil
 }
 
-// Build builds the command of package tools/chaos with build tags, into dir, and returns the
+// Build builds the command of package tools/chaos with flags of go build, into dir, and returns the
 // binary. It has to be called from a directory of this module.
-func Build(ctx context.Context, dir string, tags []string) (binary string, err error) {
-	binary = filepath.Join(dir, "chaos-"+strings.Join(tags, "-"))
-	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-tags", strings.Join(tags, ","), "-o", binary,
-		"github.com/go-curator/curator/tools/chaos")
+func Build(ctx context.Context, dir string, flags []string) (binary string, err error) {
+	binary = filepath.Join(dir, "chaos")
+	args := append([]string{"build", "-buildvcs=false", "-o", binary}, flags...)
+	cmd := exec.CommandContext(ctx, "go", append(args, "github.com/go-curator/curator/tools/chaos")...)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build with the tags %v: %w\n%s", tags, err, out)
+		return "", fmt.Errorf("%v: %w\n%s", cmd, err, out)
 	}
 	return binary, nil
 }

@@ -21,7 +21,7 @@ type lane struct {
 // lanes are all that there are.
 func lanes() []lane {
 	return []lane{
-		{1500 * time.Millisecond, []fault{
+		{3 * time.Second, []fault{
 			{"server-killed", 3, serverKilled},
 			{"server-paused", 3, serverPaused},
 			{"server-restarted", 2, serverRestarted},
@@ -31,24 +31,24 @@ func lanes() []lane {
 			{"peers-silent-one-way", 3, peersSilentOneWay},
 			{"peers-late", 2, peersLate},
 		}},
-		{500 * time.Millisecond, []fault{
+		{700 * time.Millisecond, []fault{
 			{"clients-silent", 3, clientsSilent},
 			{"clients-silent-one-way", 3, clientsSilentOneWay},
 			{"clients-late", 2, clientsLate},
 			{"clients-jitter", 2, clientsJitter},
 			{"clients-reset", 3, clientsReset},
 		}},
-		{350 * time.Millisecond, []fault{
+		{400 * time.Millisecond, []fault{
 			{"node-deleted", 10, nodeDeleted},
 			{"lock-deleted", 2, lockDeleted},
 			{"session-ended", 3, sessionEnded},
 			{"disconnected", 5, disconnected},
 		}},
-		{1200 * time.Millisecond, []fault{
+		{2500 * time.Millisecond, []fault{
 			{"worker-stopped", 4, workerStopped},
 			{"foreign-stopped", 1, foreignStopped},
 		}},
-		{1200 * time.Millisecond, []fault{
+		{4 * time.Second, []fault{
 			{"worker-killed", 8, workerKilled},
 			{"foreign-killed", 1, foreignKilled},
 		}},

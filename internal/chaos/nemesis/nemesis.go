@@ -151,7 +151,9 @@ func (a *attack) note(kind history.Kind, text string) {
 }
 
 // begin notes that the fault begins, and where.
-func (a *attack) begin(format string, args ...any) { a.note(history.Fault, fmt.Sprintf(format, args...)) }
+func (a *attack) begin(format string, args ...any) {
+	a.note(history.Fault, fmt.Sprintf(format, args...))
+}
 
 // last waits for a random time between two, or until ctx ends, and notes that the fault is over.
 func (a *attack) last(ctx context.Context, least, most time.Duration) {
