@@ -67,25 +67,25 @@ func (c Config) defaults() (Config, error) {
 	}
 	for _, name := range c.Workloads {
 		if !slices.Contains(worker.Names(), name) {
-			return c, fmt.Errorf("Workloads: there is no %q; there are %v", name, worker.Names())
+			return c, fmt.Errorf("there is no workload %q; there are %v", name, worker.Names())
 		}
 	}
 	for _, kind := range c.Faults {
 		if !slices.Contains(nemesis.Kinds(), kind) {
-			return c, fmt.Errorf("Faults: there is no %q; there are %v", kind, nemesis.Kinds())
+			return c, fmt.Errorf("there is no fault %q; there are %v", kind, nemesis.Kinds())
 		}
 	}
 	switch {
 	case c.Duration < 0 || c.Pace < 0 || c.Slack < 0:
-		return c, fmt.Errorf("Duration %v, Pace %v, Slack %v: less than 0", c.Duration, c.Pace, c.Slack)
+		return c, fmt.Errorf("less than 0: Duration %v, Pace %v, Slack %v", c.Duration, c.Pace, c.Slack)
 	case c.Session < time.Second:
-		return c, fmt.Errorf("Session %v: less than a second", c.Session)
+		return c, fmt.Errorf("less than a second: Session %v", c.Session)
 	case c.Pause < time.Millisecond:
-		return c, fmt.Errorf("Pause %v: less than a millisecond", c.Pause)
+		return c, fmt.Errorf("less than a millisecond: Pause %v", c.Pause)
 	case c.Workers < worker.Members && slices.Contains(c.Workloads, worker.Barrier):
-		return c, fmt.Errorf("Workers %d: the barrier needs %d", c.Workers, worker.Members)
+		return c, fmt.Errorf("too few for the barrier: Workers %d; it needs %d", c.Workers, worker.Members)
 	case c.Workers < 1:
-		return c, fmt.Errorf("Workers %d: less than one", c.Workers)
+		return c, fmt.Errorf("less than one: Workers %d", c.Workers)
 	}
 	return c, nil
 }

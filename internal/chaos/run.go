@@ -8,35 +8,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/chaos/check"
-	"github.com/go-curator/curator/internal/chaos/fleet"
 	"github.com/go-curator/curator/internal/chaos/history"
 	"github.com/go-curator/curator/internal/chaos/nemesis"
-	"github.com/go-curator/curator/internal/chaos/store"
 	"github.com/go-curator/curator/internal/wait"
-	"github.com/go-curator/curator/tools/curatortest"
 )
-
-// maxHeap bounds the heap of a worker at its end.
-const maxHeap = 64 << 20
-
-// root is the node below which everything happens.
-const root = "/chaos"
-
-// run is a run.
-type run struct {
-	Config
-	stage    *stage
-	recorder *recorder
-	dir      string // for programs and for what the workers say
-	servers  *curatortest.Ensemble
-	store    *store.Server
-	operator *framework.Client
-	workers  []*fleet.Member
-	foreign  []*fleet.Member
-	absent   []string // foreign workers that this machine does not have
-}
 
 // Run starts servers and workers, attacks them, and returns what was found. Its error says why
 // there is no verdict; violations are in the report. It takes about half a minute longer than the
@@ -66,11 +42,6 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	report.Made, report.Missed, report.Absent = made, missed, r.absent
 	report.Settled, report.Took, report.Log = settled, time.Since(begin), r.recorder.file.Name()
 	return report, nil
-}
-
-// progress says how the run goes.
-func (r *run) progress(format string, args ...any) {
-	fmt.Fprintf(r.Progress, format+"\n", args...) // it is not what counts
 }
 
 // attack has the nemesis work for the duration of the run.
@@ -177,12 +148,4 @@ func (r *run) close(report Report) []error {
 		errs = append(errs, os.RemoveAll(r.dir))
 	}
 	return errs
-}
-
-// closeTimeout bounds the end of the operator's client.
-const closeTimeout = 5 * time.Second
-
-// failed is the event of something that the run itself could not do.
-func failed(format string, args ...any) history.Event {
-	return history.Event{At: history.Now(), Kind: history.Failed, Text: fmt.Sprintf(format, args...)}
 }

@@ -45,6 +45,7 @@ func workload(w string) func(*history.Event) { return func(e *history.Event) { e
 func shared(max int) func(e *history.Event) {
 	return func(e *history.Event) { e.Mode, e.Max = history.Shared, max }
 }
+func token(n int64) func(e *history.Event)    { return func(e *history.Event) { e.Token = n } }
 func node(n string) func(e *history.Event)    { return func(e *history.Event) { e.Node = n } }
 func session(id int64) func(e *history.Event) { return func(e *history.Event) { e.Session = id } }
 
@@ -136,6 +137,14 @@ var cases = map[string]struct {
 	"an item late":   {new(script).add("", 0, history.Quiet).add("go-0.1", 1, history.Stored, text("queued")), "", ""},
 	"an item refused": {
 		new(script).add("go-0.1", 1, history.Unwritten, text("once")), "items", "",
+	},
+	"an effect of a consumer that had lost the item": {
+		new(script).add("go-0.1", 0, history.Take, text("once"), token(5)).add("go-1.1", 0, history.Take, text("once"), token(6)).
+			add("go-0.1", 0, history.Commit, text("once"), token(5)).add("go-0.1", 0, history.Done, text("once")), "items", "",
+	},
+	"an effect of a consumer that loses the item": {
+		new(script).add("go-0.1", 0, history.Take, text("once"), token(5)).add("go-0.1", 0, history.Commit, text("once"), token(5)).
+			add("go-1.1", 0, history.Take, text("once"), token(6)).add("go-0.1", 0, history.Done, text("once")), "", "",
 	},
 	"an update lost": {
 		new(script).add("go-0.1", 1, history.Write, register("r", "", "a")).add("go-0.1", 1, history.Wrote, register("r", "", "a")).

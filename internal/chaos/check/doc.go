@@ -1,6 +1,7 @@
 // Package check judges the history of a run. Each rule is a file; a violation names the rule and
 // the instant, and has the events around it.
 //
+//	all.go        all rules
 //	holds.go      what was held, from when to when it was certainly believed
 //	exclusion.go  no two believe at once, and no more than there are leases
 //	tokens.go     tokens rise in the order of grants

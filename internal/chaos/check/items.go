@@ -40,9 +40,43 @@ func items(r Run) (found []Violation) {
 			violate(e.At, "%s was stored, and is lost", item)
 		}
 	}
+	for _, v := range superseded(r.Events) {
+		violate(v.At, "%s", v.Text)
+	}
 	for _, item := range slices.Sorted(maps.Keys(r.Effects)) {
 		if n := r.Effects[item]; n > 1 {
 			violate(outcome[item].At, "%s has had its effect %d times", item, n)
+		}
+	}
+	return found
+}
+
+// superseded finds effects that were committed by a consumer although another one had been handed
+// the item before the commit began: the first one's lock node was gone then. An operator who deletes
+// a lock node by hand can have it so.
+func superseded(events []history.Event) (found []history.Event) {
+	takes := map[string][]history.Event{} // by item
+	commits := map[string]history.Event{} // by process and item
+	deleted := map[string]bool{}
+	for _, e := range events {
+		if e.Kind == history.Deleting {
+			deleted[e.Node] = true
+		}
+	}
+	for _, e := range events {
+		switch e.Kind {
+		case history.Take:
+			takes[e.Text] = append(takes[e.Text], e)
+		case history.Commit:
+			commits[e.Process+" "+e.Text] = e
+		case history.Done:
+			commit := commits[e.Process+" "+e.Text]
+			for _, other := range takes[e.Text] {
+				if other.At < commit.At && other.Token > commit.Token && !deleted[commit.Node] {
+					found = append(found, history.Event{At: e.At, Text: fmt.Sprintf("%s: %s has committed its effect with the token %d, though %s had the item with %d",
+						e.Text, e.Process, commit.Token, other.Process, other.Token)})
+				}
+			}
 		}
 	}
 	return found

@@ -1,11 +1,8 @@
 package check
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-curator/curator/internal/chaos/history"
 )
@@ -23,116 +20,8 @@ type Violation struct {
 // String returns the rule and the text.
 func (v Violation) String() string { return v.Rule + ": " + v.Text }
 
-// Run is what is judged.
-type Run struct {
-	Events []history.Event // in the order of their times
-	// Registers has the final texts by key, as Event.Key names it.
-	Registers map[string]string
-	// Effects has how many effects each item of the queue has had.
-	Effects map[string]int
-	// Items has those that are still in the queue.
-	Items []string
-	// Slack is how late an answer may be on the machine of the run.
-	Slack time.Duration
-	// MaxHeap bounds what a worker's heap has at its end, in bytes.
-	MaxHeap int64
-}
-
-// Result is the judgement.
-type Result struct {
-	Violations []Violation // of the promises of this module
-	Apart      []Violation // in which clients are involved that are not ours
-	Holds      map[string]int
-	Cut        int // holds that the nemesis took by hand
-	Losses     int // holds that ended with a loss
-	Writes     int // of registers, acknowledged
-	Rounds     int
-	Effects    int
-	Snapshots  int
-}
-
 // IsForeign tells whether a process is a client that is not ours.
 func IsForeign(process string) bool { return !strings.HasPrefix(process, "go-") }
 
-// All applies every rule.
-func All(r Run) Result {
-	holds := holdsOf(r.Events)
-	result := Result{Holds: map[string]int{}, Effects: len(r.Effects)}
-	for _, h := range holds {
-		result.Holds[h.Workload]++
-		if h.cut {
-			result.Cut++
-		}
-		if h.lost() {
-			result.Losses++
-		}
-	}
-	for _, e := range r.Events {
-		switch e.Kind {
-		case history.Wrote:
-			result.Writes++
-		case history.Entered:
-			result.Rounds++
-		case history.Seen:
-			result.Snapshots++
-		}
-	}
-	found := slices.Concat(
-		excluded(holds), rising(holds), delayed(holds), answered(r), Unserved(r.Events),
-		registers(r), items(r), rounds(r.Events), snapshots(r.Events), remains(r),
-	)
-	slices.SortStableFunc(found, func(a, b Violation) int { return cmp.Compare(a.At, b.At) })
-	for _, v := range found {
-		if v.Apart {
-			result.Apart = append(result.Apart, v)
-		} else {
-			result.Violations = append(result.Violations, v)
-		}
-	}
-	return result
-}
-
-// Around returns the events about a violation: those of its lock, and of the nemesis, in the time
-// before and after.
-func Around(events []history.Event, v Violation, before, after time.Duration) string {
-	ofLock := map[string]bool{}
-	for _, e := range events {
-		if e.Lock != "" && e.Lock == v.Lock {
-			ofLock[operation(e)] = true
-		}
-	}
-	var text strings.Builder
-	for _, e := range events {
-		at := time.Duration(e.At - v.At)
-		if at < -before || at > after || e.Kind == history.Seen {
-			continue
-		}
-		if v.Lock != "" && e.Op != 0 && !ofLock[operation(e)] {
-			continue
-		}
-		fmt.Fprintf(&text, "%+12.3fms %s\n", float64(at)/float64(time.Millisecond), describe(e))
-	}
-	return text.String()
-}
-
+// operation names the operation of an event.
 func operation(e history.Event) string { return fmt.Sprintf("%s/%d", e.Process, e.Op) }
-
-// describe returns an event on one line.
-func describe(e history.Event) string {
-	words := []string{string(e.Kind), e.Process}
-	for _, w := range []struct {
-		name  string
-		value any
-		is    bool
-	}{
-		{"op", e.Op, e.Op != 0}, {"workload", e.Workload, e.Workload != ""}, {"mode", e.Mode, e.Mode != ""},
-		{"token", e.Token, e.Token != 0}, {"session", fmt.Sprintf("%#x", e.Session), e.Session != 0},
-		{"node", e.Node, e.Node != ""}, {"key", e.Key, e.Key != ""}, {"before", e.Before, e.Before != ""},
-		{"text", e.Text, e.Text != ""},
-	} {
-		if w.is {
-			words = append(words, fmt.Sprintf("%s=%v", w.name, w.value))
-		}
-	}
-	return strings.Join(words, " ")
-}

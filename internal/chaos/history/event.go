@@ -38,6 +38,8 @@ const (
 	Stored Kind = "stored"
 	// Take: an item, Text, was handed to a consumer.
 	Take Kind = "take"
+	// Commit: the effect of the item, Text, is to be committed.
+	Commit Kind = "commit"
 	// Done: the effect of the item, Text, was committed.
 	Done Kind = "done"
 

@@ -3,6 +3,7 @@ package nemesis
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-curator/curator/internal/chaos/history"
@@ -13,12 +14,15 @@ const operatorTimeout = 1500 * time.Millisecond
 
 // contenders returns the nodes of a random lock in their order, and the lock's path.
 func (a *attack) contenders(ctx context.Context) (path string, nodes []string) {
+	if len(a.Locks) == 0 {
+		return "", nil
+	}
 	path = some(a.random, a.Locks)
 	names, err := a.Operator.GetChildren().ForPath(ctx, path)
 	if err != nil {
 		return path, nil // there is no connection, or nobody wants the lock
 	}
-	slices.SortFunc(names, func(a, b string) int { return compareTails(a, b) })
+	slices.SortFunc(names, compareTails)
 	for _, name := range names {
 		nodes = append(nodes, path+"/"+name)
 	}
@@ -29,14 +33,7 @@ func (a *attack) contenders(ctx context.Context) (path string, nodes []string) {
 func compareTails(a, b string) int {
 	const digits = 10
 	tail := func(s string) string { return s[max(0, len(s)-digits):] }
-	switch x, y := tail(a), tail(b); {
-	case x < y:
-		return -1
-	case x > y:
-		return 1
-	default:
-		return 0
-	}
+	return strings.Compare(tail(a), tail(b))
 }
 
 // remove deletes a node by hand. Holders on it count no more from now on.

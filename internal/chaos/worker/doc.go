@@ -8,10 +8,12 @@
 //
 // The files:
 //
-//	worker.go    a worker from its start to its end
+//	run.go       a worker from its start to its end
+//	worker.go    what all workloads use
 //	hold.go      one acquisition: from the call to the end of its release
 //	settings.go  what a worker is told
 //	registers.go texts that are changed under a lease
+//	names.go, workloads.go  the workloads and their names
 //	mutexes.go, shared.go, leaders.go, queues.go, barriers.go, caches.go  the workloads
 //	remains.go   what is left at the end
 package worker

@@ -69,13 +69,22 @@ func (w *worker) produce(ctx context.Context, random *rand.Rand, q *queue.Distri
 	return nil
 }
 
-// consume commits the effect of an item together with its removal.
+// consume commits the effect of an item together with its removal, some time after it was handed
+// over.
 func (w *worker) consume(ctx context.Context, m queue.Message[string]) error {
-	w.note(history.Event{Kind: history.Take, Workload: Queue, Text: m.Item, Token: m.Lease.Token()})
-	effect := EffectOf(w.Root, m.Item) + "-"
-	_, err := m.Guard(ctx, w.client.TransactionOp().Create().WithMode(framework.PersistentSequential).ForPath(effect))
+	e := history.Event{Workload: Queue, Text: m.Item, Token: m.Lease.Token(), Node: m.Lease.Path()}
+	note := func(kind history.Kind) {
+		e.Kind = kind
+		w.note(e)
+	}
+	note(history.Take)
+	if err := wait.For(ctx, length(rand.New(rand.NewPCG(w.Seed, uint64(e.Token))))); err != nil {
+		return err
+	}
+	note(history.Commit)
+	_, err := m.Guard(ctx, w.client.TransactionOp().Create().WithMode(framework.PersistentSequential).ForPath(EffectOf(w.Root, m.Item)+"-"))
 	if err == nil {
-		w.note(history.Event{Kind: history.Done, Workload: Queue, Text: m.Item})
+		note(history.Done)
 	} else if errors.Is(err, framework.ErrNodeExists) {
 		w.fail(Queue, 0, "effect of %s: %v", m.Item, err)
 	}

@@ -3,11 +3,13 @@ package worker
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/chaos/history"
 	"github.com/go-curator/curator/internal/chaos/store"
+	"github.com/go-curator/curator/internal/wait"
 )
 
 // A register is a text that is read and replaced under a lease, by a text that names the
@@ -15,7 +17,7 @@ import (
 
 // writeFenced changes a register of the store, which checks the token.
 func writeFenced(key string) func(ctx context.Context, h *hold) {
-	return func(_ context.Context, h *hold) {
+	return func(ctx context.Context, h *hold) {
 		e := history.Event{Workload: h.workload, Op: h.op, Key: "store " + key, Text: h.text()}
 		h.noteWrite(e, history.Write)
 		before, err := h.w.store.Claim(key, h.lease.Token())
@@ -24,6 +26,7 @@ func writeFenced(key string) func(ctx context.Context, h *hold) {
 			return
 		}
 		e.Before = before
+		h.think(ctx)
 		switch err := h.w.store.Write(key, h.lease.Token(), e.Text); {
 		case err == nil:
 			h.noteWrite(e, history.Wrote)
@@ -51,6 +54,7 @@ func writeGuarded(node string) func(ctx context.Context, h *hold) {
 			return
 		}
 		e.Before = string(before)
+		h.think(ctx)
 		_, err = h.lease.Guard(ctx, h.w.client.TransactionOp().SetData().ForPath(node, []byte(e.Text)))
 		switch {
 		case err == nil:
@@ -61,6 +65,12 @@ func writeGuarded(node string) func(ctx context.Context, h *hold) {
 			h.noteWrite(e, history.Unwritten)
 		}
 	}
+}
+
+// think waits between the read and the write of a register, mostly shortly: in the time in which the
+// lease may be lost.
+func (h *hold) think(ctx context.Context) {
+	_ = wait.For(ctx, length(rand.New(rand.NewPCG(h.w.Seed, uint64(h.op))))/2) // if ctx has ended, the write tells
 }
 
 func (h *hold) noteWrite(e history.Event, kind history.Kind) {
