@@ -40,6 +40,7 @@ func lanes() []lane {
 		}},
 		{400 * time.Millisecond, []fault{
 			{"node-deleted", 10, nodeDeleted},
+			{"node-deleted-unheard", 2, nodeDeletedUnheard},
 			{"lock-deleted", 2, lockDeleted},
 			{"session-ended", 3, sessionEnded},
 			{"disconnected", 5, disconnected},

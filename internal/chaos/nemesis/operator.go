@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/internal/chaos/history"
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 // operatorTimeout bounds what an operator does.
@@ -56,6 +57,23 @@ func nodeDeleted(ctx context.Context, a *attack) bool {
 	}
 	a.begin("%s", node)
 	return a.remove(ctx, node) == nil
+}
+
+// nodeDeletedUnheard deletes the node of a holder while the clients of one server hear nothing: if the
+// holder is among them, the next one may be granted the lock long before the holder learns of it.
+func nodeDeletedUnheard(ctx context.Context, a *attack) bool {
+	operating, cancel := context.WithTimeout(ctx, operatorTimeout)
+	defer cancel()
+	_, nodes := a.contenders(operating)
+	if len(nodes) == 0 {
+		return false
+	}
+	m, name := a.member()
+	a.begin("%s, %s", nodes[0], name)
+	defer m.Clients(curatortest.ToClient).Silence()()
+	_ = a.remove(operating, nodes[0]) // the answer may be among what is not heard
+	a.last(ctx, 0, a.Session/4)
+	return true
 }
 
 // lockDeleted deletes all nodes of a lock, and its path.

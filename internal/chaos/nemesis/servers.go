@@ -87,12 +87,12 @@ func leaderDeposed(ctx context.Context, a *attack) bool {
 	return true
 }
 
-// peersSilent has nothing pass between a server and the others.
+// peersSilent has nothing pass between a server and the others, sometimes for longer than a session.
 func peersSilent(ctx context.Context, a *attack) bool {
 	m, name := a.victim()
 	a.begin("%s", name)
 	defer m.Peers().Silence()()
-	a.last(ctx, a.ticks(1), a.ticks(12))
+	a.last(ctx, a.ticks(1), a.ticks(18))
 	return true
 }
 
