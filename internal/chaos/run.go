@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,6 +26,9 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	begin := time.Now()
 	defer func() {
 		err = errors.Join(append([]error{err}, r.close(report)...)...)
+		if err != nil && r.dir != "" {
+			err = fmt.Errorf("%w; what the workers said is in %s", err, r.dir)
+		}
 	}()
 	if err := r.start(ctx); err != nil {
 		return report, err
@@ -76,7 +80,7 @@ func (r *run) settle(ctx context.Context) time.Duration {
 	for _, m := range r.foreign { // a client that has lost a node in a living session holds others up
 		m.Kill()
 	}
-	for _, m := range append(r.workers, r.foreign...) {
+	for _, m := range slices.Concat(r.workers, r.foreign) {
 		if err := m.Start(); err != nil {
 			r.recorder.note(failed("start %s: %v", m.Name(), err))
 		}
@@ -104,7 +108,7 @@ func (r *run) settle(ctx context.Context) time.Duration {
 func (r *run) end(ctx context.Context) (check.Run, error) {
 	r.recorder.note(history.Event{At: history.Now(), Kind: history.Last})
 	var ending sync.WaitGroup
-	for _, m := range append(r.workers, r.foreign...) {
+	for _, m := range slices.Concat(r.workers, r.foreign) {
 		ending.Go(func() {
 			if err := m.End(r.Slack); err != nil {
 				r.recorder.note(history.Event{At: history.Now(), Kind: history.Failed, Process: m.Name(), Text: err.Error()})
@@ -124,7 +128,7 @@ func (r *run) end(ctx context.Context) (check.Run, error) {
 // close ends everything that still runs. It removes files that nobody needs.
 func (r *run) close(report Report) []error {
 	var errs []error
-	for _, m := range append(r.workers, r.foreign...) {
+	for _, m := range slices.Concat(r.workers, r.foreign) {
 		if err := m.End(time.Second); err != nil && len(report.Violations) == 0 {
 			errs = append(errs, err)
 		}
@@ -140,12 +144,12 @@ func (r *run) close(report Report) []error {
 	}
 	if r.recorder != nil {
 		errs = append(errs, r.recorder.close())
-		if r.Log == "" && report.Took > 0 && len(report.Violations) == 0 {
-			errs = append(errs, os.Remove(r.recorder.file.Name()))
-		}
 	}
-	if r.dir != "" && len(report.Violations) == 0 {
-		errs = append(errs, os.RemoveAll(r.dir))
+	if report.Took == 0 || len(report.Violations) > 0 { // somebody will want to know why
+		return errs
 	}
-	return errs
+	if r.Log == "" {
+		errs = append(errs, os.Remove(r.recorder.file.Name()))
+	}
+	return append(errs, os.RemoveAll(r.dir))
 }

@@ -25,6 +25,9 @@ const serverCount = 3
 
 // start starts servers and workers, and waits until the workers have sessions.
 func (r *run) start(ctx context.Context) (err error) {
+	if err := r.stage.try(r.startServers); err != nil { // first of all: it may skip the test
+		return fmt.Errorf("start the servers: %w", err)
+	}
 	if r.recorder, err = newRecorder(r.Log); err != nil {
 		return err
 	}
@@ -34,16 +37,13 @@ func (r *run) start(ctx context.Context) (err error) {
 	if r.store, err = store.New(); err != nil {
 		return err
 	}
-	if err := r.stage.try(r.startServers); err != nil {
-		return fmt.Errorf("start the servers: %w", err)
-	}
 	if err := r.startOperator(ctx); err != nil {
 		return fmt.Errorf("make the nodes to begin with: %w", err)
 	}
 	if err := r.newWorkers(ctx); err != nil {
 		return err
 	}
-	for _, m := range append(r.workers, r.foreign...) {
+	for _, m := range slices.Concat(r.workers, r.foreign) {
 		if err := m.Start(); err != nil {
 			return fmt.Errorf("start %s: %w", m.Name(), err)
 		}

@@ -125,7 +125,13 @@ var cases = map[string]struct {
 	"served before only": {
 		new(script).add("go-0.3", 1, history.Begin).add("", 0, history.Quiet, text(" go-0:mutex")).grant("go-0.3", 1, 5), "served", "",
 	},
-	"torn":           {new(script).add("go-0.1", 0, history.Seen, value(5), text("a=1 b=2")), "snapshots", ""},
+	"torn": {new(script).add("go-0.1", 0, history.Seen, value(5), text("a=1 b=2")), "snapshots", ""},
+	"stale": {
+		new(script).add("go-0.1", 1, history.Changed, value(5)).add("go-0.1", 1, history.Changed, value(7)).add("go-0.1", 0, history.Seen, value(7), token(5)), "snapshots", "",
+	},
+	"as new as it says": {
+		new(script).add("go-0.1", 1, history.Changed, value(5)).add("go-0.1", 1, history.Changed, value(7)).add("go-0.1", 0, history.Seen, value(6), token(5)), "", "",
+	},
 	"back":           {new(script).add("go-0.1", 0, history.Seen, value(5)).add("go-0.1", 0, history.Seen, value(4)), "snapshots", ""},
 	"goroutines":     {new(script).add("go-0.1", 0, history.Remains, value(2)), "remains", ""},
 	"memory":         {new(script).add("go-0.1", 0, history.Memory, value(1<<30)), "memory", ""},

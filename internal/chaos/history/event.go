@@ -50,7 +50,10 @@ const (
 	// Left: the call of Leave has returned; Text is empty or the error.
 	Left Kind = "left"
 
-	// Seen: a snapshot of a cache. Value is its zxid, Text what differs in it.
+	// Changed: what caches watch was changed in one transaction. Value is its zxid.
+	Changed Kind = "changed"
+	// Seen: a snapshot of a cache. Value is its zxid, Token that of the change that it shows, or 0
+	// if it may be of several moments; Text is what differs in it.
 	Seen Kind = "seen"
 	// Awaited: the cache has a change that was made before.
 	Awaited Kind = "awaited"

@@ -78,11 +78,12 @@ func (w *worker) change(ctx context.Context, copied *cache.CuratorCache) {
 		return // it counts for nothing
 	}
 	zxid := results[0].Stat.Mzxid
+	w.note(history.Event{Kind: history.Changed, Workload: Cache, Op: op, Value: zxid})
 	e := history.Event{Workload: Cache, Op: op, Kind: history.Awaited, Value: zxid}
 	if err := copied.Await(ctx, zxid); err != nil {
 		e.Kind, e.Text = history.Refused, err.Error()
-	} else if has := copied.Snapshot().Zxid(); has < zxid {
-		w.fail(Cache, op, "a snapshot of zxid %d after Await of %d", has, zxid)
+	} else if node, _ := copied.Get(w.Root + CacheNode + "/" + CacheNodes()[0]); node.Stat.Mzxid < zxid {
+		w.fail(Cache, op, "the change with zxid %d after Await of %d", node.Stat.Mzxid, zxid)
 	}
 	w.note(e)
 }
@@ -96,6 +97,7 @@ func (w *worker) noteSnapshot(s cache.Snapshot) {
 		for _, name := range CacheNodes() {
 			node, _ := s.Get(w.Root + CacheNode + "/" + name)
 			texts[string(node.Data)] = true
+			e.Token = node.Stat.Mzxid
 			all = append(all, fmt.Sprintf("%s=%s@%d", name, node.Data, node.Stat.Mzxid))
 		}
 		if len(texts) > 1 {
