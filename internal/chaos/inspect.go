@@ -121,6 +121,10 @@ func (r *run) items(ctx context.Context) (items []string, err error) {
 	return items, err
 }
 
+// deadRound is the node that a round of the double barrier may leave behind whose members died, or
+// left with ended contexts at the same time. The next round replaces it.
+const deadRound = "ready"
+
 // left returns what is left on the servers when no worker runs any more: contenders and members,
 // ephemeral nodes, watches.
 func (r *run) left(ctx context.Context) (left []string, err error) {
@@ -130,7 +134,9 @@ func (r *run) left(ctx context.Context) (left []string, err error) {
 			return nil, err
 		}
 		for _, name := range names {
-			left = append(left, path+"/"+name)
+			if name != deadRound {
+				left = append(left, path+"/"+name)
+			}
 		}
 	}
 	for i, m := range r.servers.Members() {
