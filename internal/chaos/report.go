@@ -71,6 +71,7 @@ func (r Report) String() string {
 		}
 		fmt.Fprintf(&b, "\n%v\n", v)
 		if v.At != 0 {
+			fmt.Fprintf(&b, "%v after the beginning; the events around it:\n", time.Duration(v.At-r.run.Events[0].At).Round(time.Millisecond))
 			b.WriteString(check.Around(r.run.Events, v, 3*time.Second, 500*time.Millisecond))
 		}
 	}

@@ -27,7 +27,8 @@ func registers(r Run) (found []Violation) {
 		state := ""
 		for _, chunk := range chunks(changes[key]) {
 			if !linearizable(chunk, state) {
-				found = append(found, Violation{Rule: "registers", At: chunk[0].call, Text: fmt.Sprintf("%s: from %q on: %s", key, state, explain(chunk))})
+				at, why := explain(chunk)
+				found = append(found, Violation{Rule: "registers", At: at, Text: fmt.Sprintf("%s: from %q on: %s", key, state, why)})
 				break
 			}
 			state = lastOf(chunk, state)
@@ -134,14 +135,15 @@ func lastOf(changes []change, first string) string {
 	return last
 }
 
-// explain names two changes that have replaced the same text, if that is what is wrong.
-func explain(changes []change) string {
+// explain names two changes that have replaced the same text, if that is what is wrong, and the time
+// of the second one.
+func explain(changes []change) (at int64, why string) {
 	replacedBy := map[string]change{}
 	for _, c := range changes {
 		if other, twice := replacedBy[c.before]; twice && c.known && other.known {
-			return fmt.Sprintf("both %q and %q have replaced %q: one of them is lost", other.after, c.after, c.before)
+			return c.call, fmt.Sprintf("both %q and %q have replaced %q: one of them is lost", other.after, c.after, c.before)
 		}
 		replacedBy[c.before] = c
 	}
-	return fmt.Sprintf("%d changes have no order", len(changes))
+	return changes[0].call, fmt.Sprintf("%d changes have no order", len(changes))
 }
