@@ -39,6 +39,9 @@ func sum(counts map[string]int) (n int) {
 	return n
 }
 
+// maxApart is how many are shown of what is no violation of this module's promises.
+const maxApart = 3
+
 // maxViolations is how many violations are shown in full.
 const maxViolations = 10
 
@@ -62,7 +65,10 @@ func (r Report) String() string {
 	for _, v := range r.Apart {
 		apart[v.Rule]++
 	}
-	fmt.Fprintf(&b, "with clients that are not ours: %s\n", list(apart))
+	fmt.Fprintf(&b, "with clients and servers that are not ours: %s\n", list(apart))
+	for _, v := range r.Apart[:min(len(r.Apart), maxApart)] {
+		fmt.Fprintf(&b, "  %v\n", v)
+	}
 	fmt.Fprintf(&b, "violations: %d\n", len(r.Violations))
 	for i, v := range r.Violations {
 		if i == maxViolations {
