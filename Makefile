@@ -11,6 +11,9 @@ ENSEMBLEPROOFFLAGS ?=
 MODELFLAGS  ?=
 MUTANTSFLAGS ?=
 FUZZTIME    ?= 10s
+DURATION    ?= 10m
+SEED        ?= 0
+CHAOSFLAGS  ?=
 NESTED      := GO="$(GO)" .ci/nested.sh
 
 .DEFAULT_GOAL := help
@@ -122,6 +125,10 @@ bench-distance: ## record in docs/benchmarks what distance costs, and draw the p
 .PHONY: ensemble-proof
 ensemble-proof: ## break real ensembles in many ways, and see that no two clients hold a lock at once
 	$(GO) run ./tools/ensembleproof $(ENSEMBLEPROOFFLAGS)
+
+.PHONY: chaos
+chaos: ## attack the recipes on a real ensemble for DURATION, from SEED (0: a random one), and judge what they did
+	$(GO) run ./tools/chaos -seed $(SEED) -duration $(DURATION) $(CHAOSFLAGS)
 
 .PHONY: framework-load
 framework-load: ## a thousand goroutines on one client for a minute, while a real server restarts

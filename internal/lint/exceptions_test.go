@@ -7,10 +7,17 @@ var library = map[string]bool{
 	"framework": true, "recipes": true, "retry": true, "state": true, "tracing": true, "internal": true,
 }
 
-// testOnly has the packages that only tests import.
+// testOnly has the packages that only tests, and tools that test, import.
 var testOnly = map[string]bool{
-	"internal/lint":  true,
-	"internal/suite": true,
+	"internal/chaos":         true,
+	"internal/chaos/check":   true,
+	"internal/chaos/fleet":   true,
+	"internal/chaos/history": true,
+	"internal/chaos/nemesis": true,
+	"internal/chaos/store":   true,
+	"internal/chaos/worker":  true,
+	"internal/lint":          true,
+	"internal/suite":         true,
 }
 
 // exception lets a file break a rule a number of times.

@@ -1,0 +1,100 @@
+package chaos
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-curator/curator/internal/chaos/check"
+)
+
+// Report is what came of a run.
+type Report struct {
+	check.Result
+	Config Config
+	Made   map[string]int // faults, by kind
+	Missed map[string]int // faults that could not be made
+	Absent []string       // workers that this machine does not have: java, kazoo
+	// Settled is how long it took after the faults until everybody was served.
+	Settled time.Duration
+	Took    time.Duration
+	Log     string // the file with all events; it is removed if there is no violation and no Config.Log
+
+	run check.Run
+}
+
+func newReport(c Config, judged check.Run, result check.Result) Report {
+	return Report{Result: result, Config: c, run: judged}
+}
+
+// Faults is how many faults were made.
+func (r Report) Faults() int { return sum(r.Made) }
+
+func sum(counts map[string]int) (n int) {
+	for _, m := range counts {
+		n += m
+	}
+	return n
+}
+
+// maxApart is how many are shown of what is no violation of this module's promises.
+const maxApart = 3
+
+// maxViolations is how many violations are shown in full.
+const maxViolations = 10
+
+// String returns the figures, and the violations with the events around them.
+func (r Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "seed %d: %v under attack, %v in all; %d faults, %d holds\n", r.Config.Seed,
+		r.Config.Duration, r.Took.Round(time.Second), r.Faults(), sum(r.Holds))
+	fmt.Fprintf(&b, "faults: %s\n", list(r.Made))
+	if len(r.Missed) > 0 {
+		fmt.Fprintf(&b, "faults that could not be made: %s\n", list(r.Missed))
+	}
+	fmt.Fprintf(&b, "holds: %s\n", list(r.Holds))
+	fmt.Fprintf(&b, "%d holds ended with a loss, %d of all were taken by hand; %d changes of registers, %d effects of items, %d rounds of a barrier, %d snapshots\n",
+		r.Losses, r.Cut, r.Writes, r.Effects, r.Rounds, r.Snapshots)
+	fmt.Fprintf(&b, "everybody was served %v after the faults\n", r.Settled.Round(100*time.Millisecond))
+	for _, name := range r.Absent {
+		fmt.Fprintf(&b, "%s is not installed, and took no part\n", name)
+	}
+	apart := map[string]int{}
+	for _, v := range r.Apart {
+		apart[v.Rule]++
+	}
+	fmt.Fprintf(&b, "with clients and servers that are not ours: %s\n", list(apart))
+	for _, v := range r.Apart[:min(len(r.Apart), maxApart)] {
+		fmt.Fprintf(&b, "  %v\n", v)
+	}
+	fmt.Fprintf(&b, "violations: %d\n", len(r.Violations))
+	for i, v := range r.Violations {
+		if i == maxViolations {
+			fmt.Fprintf(&b, "and %d more\n", len(r.Violations)-i)
+			break
+		}
+		fmt.Fprintf(&b, "\n%v\n", v)
+		if v.At != 0 {
+			fmt.Fprintf(&b, "%v after the beginning; the events around it:\n", time.Duration(v.At-r.run.Events[0].At).Round(time.Millisecond))
+			b.WriteString(check.Around(r.run.Events, v, 3*time.Second, 500*time.Millisecond))
+		}
+	}
+	if len(r.Violations) > 0 {
+		fmt.Fprintf(&b, "\nall events: %s; again, as far as chance allows: make chaos SEED=%d DURATION=%v\n", r.Log, r.Config.Seed, r.Config.Duration)
+	}
+	return b.String()
+}
+
+// list returns counts by name.
+func list(counts map[string]int) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%s %d", name, counts[name]))
+	}
+	if parts == nil {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,87 @@
+// Chaos runs the recipes on a real ensemble under attack, and says what was found:
+//
+//	make chaos SEED=7 DURATION=10m
+//	go run ./tools/chaos -seed 7 -duration 10m -workloads mutex,read-write -faults worker-stopped
+//
+// It needs ZooKeeper, and takes Java Curator and kazoo in if they are installed. It exits with 1 if
+// something is found that must not be, and then says where the log of all events is. See package
+// internal/chaos and docs/robustness.md.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/go-curator/curator/internal/chaos"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if was, err := chaos.Work(context.WithoutCancel(ctx)); was {
+		exit(err)
+	}
+	exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// exit ends the program.
+func exit(err error) {
+	if errors.Is(err, flag.ErrHelp) {
+		os.Exit(2)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "chaos:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// run does what args ask for.
+func run(ctx context.Context, args []string, out, progress io.Writer) error {
+	c := chaos.Config{Progress: progress}
+	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
+	flags.SetOutput(progress)
+	flags.DurationVar(&c.Duration, "duration", 0, "how long to attack (default 1m)")
+	flags.Uint64Var(&c.Seed, "seed", 0, "what the attacks are drawn from (default a random one)")
+	flags.IntVar(&c.Workers, "workers", 0, "how many workers in Go (default 4)")
+	flags.DurationVar(&c.Session, "session", 0, "the session timeout (default 4s)")
+	flags.DurationVar(&c.Pause, "pause", 0, "the mean pause between two operations (default 60ms)")
+	flags.Float64Var(&c.Pace, "pace", 0, "multiplies the pauses between faults (default 1)")
+	flags.DurationVar(&c.Slack, "slack", 0, "how late something may be on this machine (default 45s)")
+	flags.BoolVar(&c.WithoutForeign, "without-foreign", false, "leave Java and kazoo out")
+	flags.StringVar(&c.Log, "log", "", "the file for all events (default a temporary one, kept if something is found)")
+	lists := map[string]*[]string{"workloads": &c.Workloads, "faults": &c.Faults, "build-flags": &c.BuildFlags}
+	for name, into := range lists {
+		flags.Func(name, name+", separated by commas or spaces", func(text string) error {
+			*into = strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
+			return nil
+		})
+	}
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("unexpected arguments: %q", flags.Args())
+	}
+	if c.Seed == 0 {
+		c.Seed = rand.Uint64N(1e9)
+	}
+	fmt.Fprintf(progress, "seed %d\n", c.Seed)
+	report, err := chaos.Run(ctx, c)
+	if report.Took > 0 {
+		if _, err := io.WriteString(out, report.String()); err != nil {
+			return err
+		}
+	}
+	if err == nil && len(report.Violations) > 0 {
+		err = fmt.Errorf("%d violations", len(report.Violations))
+	}
+	return err
+}

@@ -1,0 +1,23 @@
+package curatortest
+
+import "sync"
+
+// FillDisk has the server unable to write to its files until free is called or the test ends, as
+// if its disk was full. A server ends when it cannot write its log: Start or Restart it when there
+// is room again. A server that is started again has room. Only Linux can do that; elsewhere the
+// test fails.
+func (m *Member) FillDisk() (free func()) {
+	m.ensemble.tb.Helper()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	full := m.process
+	if err := limitFiles(full.OS().Pid, true); err != nil {
+		m.ensemble.tb.Fatalf("fill ZooKeeper's disk: %v", err)
+		return func() {}
+	}
+	free = sync.OnceFunc(func() {
+		_ = limitFiles(full.OS().Pid, false) // an error says that it has ended
+	})
+	m.ensemble.tb.Cleanup(free)
+	return free
+}

@@ -1,0 +1,32 @@
+package curatortest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// A server that cannot write answers no write, and ends; with room again it serves with the data
+// that it had.
+func TestFillDisk(t *testing.T) {
+	e := curatortest.Real(t)
+	client := e.Client(t, framework.WithConnectionTimeout(time.Second))
+	if _, err := client.Create().ForPath(t.Context(), "/before"); err != nil {
+		t.Fatal(err)
+	}
+	m := e.Member(0)
+	free := m.FillDisk()
+	if _, err := client.Create().ForPath(t.Context(), "/while"); err == nil {
+		t.Error("a write is answered, though the disk is full")
+	}
+	if mode := m.Mode(); mode != "" {
+		t.Errorf("the server goes on as %s", mode)
+	}
+	free()
+	m.Restart()
+	if _, err := client.CheckExists().ForPath(t.Context(), "/before"); err != nil {
+		t.Errorf("after the restart: %v", err)
+	}
+}
