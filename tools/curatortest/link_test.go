@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/internal/zkserver/rawclient"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -50,7 +51,7 @@ func TestLinkToClients(t *testing.T) {
 				silent(t, c.Conn)
 			}
 			if tt.atTheOther {
-				eventually(t, "the server's end ends", func() bool { return !hasConnection(t, server, c) })
+				suite.Eventually(t, "the server's end ends", func() bool { return !hasConnection(t, server, c) })
 			} else if !hasConnection(t, server, c) {
 				t.Error("the server's end has ended")
 			}
@@ -79,7 +80,7 @@ func TestLinkToClients(t *testing.T) {
 			}
 			heal()
 			heal()
-			eventually(t, "answers are fast again", func() bool {
+			suite.Eventually(t, "answers are fast again", func() bool {
 				start := time.Now()
 				do(t, c, jute.OpPing, nil)
 				return time.Since(start) < delay
@@ -197,7 +198,7 @@ func testDeposed(t *testing.T, ensemble *curatortest.Ensemble, notices time.Dura
 	c := connectTCP(t, old.ConnectString())
 	heal := old.From().Reset()
 	start := time.Now()
-	eventually(t, "the others elect a leader", func() bool {
+	suite.Eventually(t, "the others elect a leader", func() bool {
 		for _, m := range ensemble.Members() {
 			if m != old && m.Mode() == "leader" {
 				return true
@@ -221,7 +222,7 @@ func testDeposed(t *testing.T, ensemble *curatortest.Ensemble, notices time.Dura
 // awaitCaughtUp waits until a server has a quorum again.
 func awaitCaughtUp(t *testing.T, m *curatortest.Member) {
 	t.Helper()
-	eventually(t, "the server has caught up", func() bool {
+	suite.Eventually(t, "the server has caught up", func() bool {
 		c, err := rawclient.Connect(dialTCP(t, m.ConnectString()), jute.ConnectRequest{TimeOut: 10000})
 		if err != nil {
 			return false

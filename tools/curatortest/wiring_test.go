@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/internal/zkserver/rawclient"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -16,18 +17,6 @@ func follower(e *curatortest.Ensemble) *curatortest.Member {
 		return m
 	}
 	return e.Member(1)
-}
-
-// eventually waits until ok, or fails the test with what was waited for.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	ticker := time.NewTicker(20 * time.Millisecond)
-	defer ticker.Stop()
-	for end := time.Now().Add(60 * time.Second); !ok(); <-ticker.C {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-	}
 }
 
 // TestIsolateFollower shows what a client meets at a follower that has lost its leader:
@@ -47,7 +36,7 @@ func TestIsolateFollower(t *testing.T) {
 	t.Logf("the follower has noticed after %v", time.Since(isolated))
 	heal()
 	heal()
-	eventually(t, "the follower serves again and has caught up", func() bool {
+	suite.Eventually(t, "the follower serves again and has caught up", func() bool {
 		c, err := rawclient.Connect(dialTCP(t, lost.ConnectString()), jute.ConnectRequest{TimeOut: 4000})
 		if err != nil {
 			return false
@@ -73,7 +62,7 @@ func TestIsolateLeader(t *testing.T) {
 	far := connectTCP(t, next.ConnectString())
 	do(t, far, jute.OpCreate, create("/new", 0))
 	heal()
-	eventually(t, "the old leader follows", func() bool {
+	suite.Eventually(t, "the old leader follows", func() bool {
 		c, err := rawclient.Connect(dialTCP(t, old.ConnectString()), jute.ConnectRequest{TimeOut: 4000})
 		if err != nil {
 			return false
