@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/internal/zkserver/rawclient"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -51,7 +50,7 @@ func TestLinkToClients(t *testing.T) {
 				silent(t, c.Conn)
 			}
 			if tt.atTheOther {
-				suite.Eventually(t, "the server's end ends", func() bool { return !hasConnection(t, server, c) })
+				eventually(t, "the server's end ends", func() bool { return !hasConnection(t, server, c) })
 			} else if !hasConnection(t, server, c) {
 				t.Error("the server's end has ended")
 			}
@@ -80,7 +79,7 @@ func TestLinkToClients(t *testing.T) {
 			}
 			heal()
 			heal()
-			suite.Eventually(t, "answers are fast again", func() bool {
+			eventually(t, "answers are fast again", func() bool {
 				start := time.Now()
 				do(t, c, jute.OpPing, nil)
 				return time.Since(start) < delay
@@ -198,7 +197,7 @@ func testDeposed(t *testing.T, ensemble *curatortest.Ensemble, notices time.Dura
 	c := connectTCP(t, old.ConnectString())
 	heal := old.From().Reset()
 	start := time.Now()
-	suite.Eventually(t, "the others elect a leader", func() bool {
+	eventually(t, "the others elect a leader", func() bool {
 		for _, m := range ensemble.Members() {
 			if m != old && m.Mode() == "leader" {
 				return true
@@ -222,7 +221,7 @@ func testDeposed(t *testing.T, ensemble *curatortest.Ensemble, notices time.Dura
 // awaitCaughtUp waits until a server has a quorum again.
 func awaitCaughtUp(t *testing.T, m *curatortest.Member) {
 	t.Helper()
-	suite.Eventually(t, "the server has caught up", func() bool {
+	eventually(t, "the server has caught up", func() bool {
 		c, err := rawclient.Connect(dialTCP(t, m.ConnectString()), jute.ConnectRequest{TimeOut: 10000})
 		if err != nil {
 			return false
