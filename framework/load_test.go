@@ -18,8 +18,8 @@ import (
 )
 
 var (
-	loadTime    = flag.Duration("load", 6*time.Second, "how long TestLoad goes on")
-	loadWorkers = flag.Int("workers", 200, "how many goroutines TestLoad has")
+	loadTime    = flag.Duration("load", 3*time.Second, "how long TestLoad goes on")
+	loadWorkers = flag.Int("workers", 100, "how many goroutines TestLoad has")
 )
 
 // loadNodes is how many nodes the workers read and write together, beside those of their own.
@@ -43,7 +43,7 @@ func TestLoad(t *testing.T) {
 		all.Go(func() { w.run(ctx) })
 	}
 	restarts := 0
-	for pause(ctx, 3*time.Second) {
+	for pause(ctx, min(3*time.Second, *loadTime/3)) {
 		server.Member(0).Restart()
 		restarts++
 	}

@@ -35,7 +35,7 @@ const maxLabel = 128
 
 // WithOwnerLabel sets what the nodes of locks say of this program beside its host and
 // process id, for those who look at a lock: locks.Inspect, the spans of waiters, and
-// whoever may read the node. The default is the name of the program's file. "" leaves
+// every client that may read the node. The default is the name of the program's file. "" leaves
 // it out; tracing.WithoutHolderLinks leaves all of them out.
 func WithOwnerLabel(label string) Option {
 	return option(func(c *config) error {

@@ -12,51 +12,82 @@ import (
 // These are the texts of the package's values in logs and failed tests. The LogValue of a number is
 // its name, because a slog.JSONHandler would write the number.
 
-// textOf returns the name of a value, or "Type(3)" for one without a name.
-func textOf[T ~int](typeName string, names map[T]string, value T) string {
-	if name, ok := names[value]; ok {
-		return name
-	}
-	return fmt.Sprintf("%s(%d)", typeName, int(value))
-}
-
-var createModes = map[CreateMode]string{
-	Persistent: "PERSISTENT", PersistentSequential: "PERSISTENT_SEQUENTIAL",
-	Ephemeral: "EPHEMERAL", EphemeralSequential: "EPHEMERAL_SEQUENTIAL",
-	Container: "CONTAINER", PersistentWithTTL: "PERSISTENT_WITH_TTL",
-	PersistentSequentialWithTTL: "PERSISTENT_SEQUENTIAL_WITH_TTL",
-}
-
 // String returns Java's name, such as EPHEMERAL_SEQUENTIAL.
-func (m CreateMode) String() string { return textOf("CreateMode", createModes, m) }
+func (m CreateMode) String() string {
+	switch m {
+	case Persistent:
+		return "PERSISTENT"
+	case PersistentSequential:
+		return "PERSISTENT_SEQUENTIAL"
+	case Ephemeral:
+		return "EPHEMERAL"
+	case EphemeralSequential:
+		return "EPHEMERAL_SEQUENTIAL"
+	case Container:
+		return "CONTAINER"
+	case PersistentWithTTL:
+		return "PERSISTENT_WITH_TTL"
+	case PersistentSequentialWithTTL:
+		return "PERSISTENT_SEQUENTIAL_WITH_TTL"
+	}
+	return fmt.Sprintf("CreateMode(%d)", int(m))
+}
 
 // LogValue returns the text of String.
 func (m CreateMode) LogValue() slog.Value { return slog.StringValue(m.String()) }
 
-var eventTypes = map[EventType]string{
-	NodeCreated: "NodeCreated", NodeDeleted: "NodeDeleted", NodeDataChanged: "NodeDataChanged",
-	NodeChildrenChanged: "NodeChildrenChanged", WatchReset: "WatchReset",
-	DataWatchRemoved: "DataWatchRemoved", ChildWatchRemoved: "ChildWatchRemoved", PersistentWatchRemoved: "PersistentWatchRemoved",
-}
-
 // String returns the name of the constant, such as NodeDataChanged, which is also Java's.
-func (t EventType) String() string { return textOf("EventType", eventTypes, t) }
+func (t EventType) String() string {
+	switch t {
+	case NodeCreated:
+		return "NodeCreated"
+	case NodeDeleted:
+		return "NodeDeleted"
+	case NodeDataChanged:
+		return "NodeDataChanged"
+	case NodeChildrenChanged:
+		return "NodeChildrenChanged"
+	case WatchReset:
+		return "WatchReset"
+	case DataWatchRemoved:
+		return "DataWatchRemoved"
+	case ChildWatchRemoved:
+		return "ChildWatchRemoved"
+	case PersistentWatchRemoved:
+		return "PersistentWatchRemoved"
+	}
+	return fmt.Sprintf("EventType(%d)", int(t))
+}
 
 // LogValue returns the text of String.
 func (t EventType) LogValue() slog.Value { return slog.StringValue(t.String()) }
 
-var addWatchModes = map[AddWatchMode]string{PersistentRecursive: "PERSISTENT_RECURSIVE", PersistentWatch: "PERSISTENT"}
-
 // String returns Java's name, PERSISTENT_RECURSIVE or PERSISTENT.
-func (m AddWatchMode) String() string { return textOf("AddWatchMode", addWatchModes, m) }
+func (m AddWatchMode) String() string {
+	switch m {
+	case PersistentRecursive:
+		return "PERSISTENT_RECURSIVE"
+	case PersistentWatch:
+		return "PERSISTENT"
+	}
+	return fmt.Sprintf("AddWatchMode(%d)", int(m))
+}
 
 // LogValue returns the text of String.
 func (m AddWatchMode) LogValue() slog.Value { return slog.StringValue(m.String()) }
 
-var watcherTypes = map[WatcherType]string{AnyWatcher: "Any", DataWatcher: "Data", ChildrenWatcher: "Children"}
-
 // String returns Java's name: Any, Data or Children.
-func (t WatcherType) String() string { return textOf("WatcherType", watcherTypes, t) }
+func (t WatcherType) String() string {
+	switch t {
+	case AnyWatcher:
+		return "Any"
+	case DataWatcher:
+		return "Data"
+	case ChildrenWatcher:
+		return "Children"
+	}
+	return fmt.Sprintf("WatcherType(%d)", int(t))
+}
 
 // LogValue returns the text of String.
 func (t WatcherType) LogValue() slog.Value { return slog.StringValue(t.String()) }
@@ -64,19 +95,13 @@ func (t WatcherType) LogValue() slog.Value { return slog.StringValue(t.String())
 // LogValue returns the text of String.
 func (s ClientState) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// permLetters are ZooKeeper's letters for permissions, in the order of its shell.
-var permLetters = []struct {
-	perm   Perm
-	letter byte
-}{{PermCreate, 'c'}, {PermDelete, 'd'}, {PermRead, 'r'}, {PermWrite, 'w'}, {PermAdmin, 'a'}}
-
 // String returns the letters of the permissions as ZooKeeper's shell has them: "cdrwa" for
 // all, "r" for PermRead, "-" for none. Bits that are no permissions follow as a number.
 func (p Perm) String() string {
 	var text []byte
-	for _, l := range permLetters {
-		if p&l.perm != 0 {
-			text = append(text, l.letter)
+	for i, perm := range [...]Perm{PermCreate, PermDelete, PermRead, PermWrite, PermAdmin} {
+		if p&perm != 0 {
+			text = append(text, "cdrwa"[i])
 		}
 	}
 	if rest := uint32(p &^ PermAll); rest != 0 {

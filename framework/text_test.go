@@ -1,14 +1,12 @@
 package framework_test
 
 import (
-	"bytes"
 	"fmt"
-	"log/slog"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 )
 
 // Every value reads the same with %v, %+v and in a failed test, alone and in a slice.
@@ -77,12 +75,7 @@ func TestTexts(t *testing.T) {
 		}, "czxid=0x2a mzxid=0x2b pzxid=0x2c ctime=2026-01-02T02:04:05.006Z mtime=2026-01-02T02:04:06.006Z version=1 cversion=-2 aversion=3 " +
 			"ephemeralOwner=0xffffffffffffffff dataLength=5 numChildren=6"},
 	} {
-		if got := fmt.Sprintf("%v %+v %s %v", tt.value, tt.value, tt.value, []any{tt.value}); got != strings.Join([]string{tt.want, tt.want, tt.want, "[" + tt.want + "]"}, " ") {
-			t.Errorf("%T %#[1]v is %q, want %q", tt.value, got, tt.want)
-		}
-		if strings.Contains(tt.value.String(), "\n") {
-			t.Errorf("%T: %q has several lines", tt.value, tt.value)
-		}
+		suite.WantText(t, tt.value, tt.want)
 	}
 }
 
@@ -102,10 +95,6 @@ func TestLogValues(t *testing.T) {
 		{framework.WatchedEvent{Type: framework.NodeCreated, Path: "/a", Zxid: 42}, `{"type":"NodeCreated","path":"/a","zxid":"0x2a"}`},
 		{framework.WatchedEvent{Type: framework.WatchReset, Path: "/a"}, `{"type":"WatchReset","path":"/a"}`},
 	} {
-		var log bytes.Buffer
-		slog.New(slog.NewJSONHandler(&log, nil)).Info("", "value", tt.value)
-		if want := `"value":` + tt.want + "}\n"; !strings.HasSuffix(log.String(), want) {
-			t.Errorf("%T: %s, want %s", tt.value, log.String(), want)
-		}
+		suite.WantLogged(t, tt.value, tt.want)
 	}
 }

@@ -2,7 +2,7 @@ package tracing
 
 import "time"
 
-// TracerDriver receives durations and counts by name. It is called by whoever made the
+// TracerDriver receives durations and counts by name. It is called on the goroutine that made the
 // operation, or for what happens to the connection on a goroutine of the client's; it must
 // be safe for concurrent use, and return soon.
 //

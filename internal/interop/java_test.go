@@ -2,13 +2,11 @@ package interop_test
 
 import "testing"
 
-// ZooKeeper's own client and Curator for Java.
+// ZooKeeper's own client and Curator for Java. The server of the command line tool is the embedded one:
+// TestZkCli looks at it.
 func TestJavaClients(t *testing.T) {
 	p := compiled(t)
 	onServers(t, func(s *server) {
 		s.check(p.command("Checks", s.relay.address(), s.root, "zookeeper", "curator"))
-	})
-	onTool(t, func(s *server) {
-		s.check(p.command("Checks", s.relay.address(), s.root, "curator"))
 	})
 }

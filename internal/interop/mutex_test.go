@@ -84,7 +84,7 @@ func TestParticipants(t *testing.T) {
 	}
 }
 
-// A read and a write under the lock are one step, whoever holds it.
+// A read and a write under the lock are one step, in both languages.
 func TestExclusion(t *testing.T) {
 	const rounds = 25
 	e := newEnv(t)

@@ -222,7 +222,7 @@ func eachQueue(t *testing.T, test func(q *sharedQueue)) {
 	}
 }
 
-// What one language puts the other consumes, in the same order, whoever put which item.
+// What one language puts the other consumes, in the same order, no matter which of them put which item.
 func TestQueuePairings(t *testing.T) {
 	eachQueue(t, func(q *sharedQueue) {
 		for _, consumer := range "JG" {

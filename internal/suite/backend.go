@@ -2,12 +2,10 @@ package suite
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"os"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -40,16 +38,11 @@ type dialFunc func(ctx context.Context, network, address string) (net.Conn, erro
 
 var tests atomic.Int64
 
-// realServer is one of the process, which starts with the first test that needs it: a JVM
-// for each test would take longer than the tests.
-type realServer struct {
-	once     sync.Once
-	ensemble *curatortest.Ensemble
-	err      error
-}
-
-// real is what most tests share; reaping has a server of its own for those of EachReaping.
-var real, reaping realServer
+// The names of the real servers of Each and of EachReaping.
+const (
+	plain   = "plain"
+	reaping = "reaping"
+)
 
 // reapInterval is how often the servers of EachReaping look for empty containers.
 var reapInterval = curatortest.WithContainerCheckInterval(Tick)
@@ -58,12 +51,7 @@ var reapInterval = curatortest.WithContainerCheckInterval(Tick)
 // server if one was started, and fails if a goroutine is left.
 func Main(m *testing.M, cleanUp ...func() error) {
 	code := m.Run()
-	for _, s := range []*realServer{&real, &reaping} {
-		if s.ensemble != nil {
-			cleanUp = append(cleanUp, s.ensemble.Close)
-		}
-	}
-	for _, f := range cleanUp {
+	for _, f := range append(cleanUp, realServers.close) {
 		if err := f(); err != nil {
 			fmt.Fprintln(os.Stderr, "suite:", err)
 			code = 1
@@ -90,19 +78,23 @@ const (
 // Each runs test on every backend, as a subtest each.
 func Each(t *testing.T, test func(t *testing.T, b *Backend)) { EachOf(t, Everywhere, test) }
 
-// EachOf runs test on some backends, as a subtest each.
+// EachOf runs test on some backends, as a subtest each. With go test -short it leaves out those that
+// take real time.
 func EachOf(t *testing.T, on Backends, test func(t *testing.T, b *Backend)) {
-	each(t, on, &real, test)
+	each(t, on, plain, test)
 }
 
 // EachReaping is EachOf on servers that remove containers shortly after their last child has
 // gone, and not a minute later.
 func EachReaping(t *testing.T, on Backends, test func(t *testing.T, b *Backend)) {
-	each(t, on, &reaping, test, reapInterval)
+	each(t, on, reaping, test, reapInterval)
 }
 
-func each(t *testing.T, on Backends, process *realServer, test func(t *testing.T, b *Backend), opts ...curatortest.Option) {
+func each(t *testing.T, on Backends, server string, test func(t *testing.T, b *Backend), opts ...curatortest.Option) {
 	opts = append(opts, curatortest.WithTickTime(Tick))
+	if testing.Short() {
+		on &= InVirtualTime
+	}
 	if on&InVirtualTime != 0 {
 		t.Run("virtual", func(t *testing.T) { virtual(t, test, opts...) })
 	}
@@ -115,7 +107,7 @@ func each(t *testing.T, on Backends, process *realServer, test func(t *testing.T
 		})
 	}
 	if on&OnRealServer != 0 {
-		t.Run("real", func(t *testing.T) { test(t, process.backend(t, opts...)) })
+		t.Run("real", func(t *testing.T) { test(t, RealWith(t, server, opts...)) })
 	}
 }
 
@@ -138,20 +130,7 @@ func virtual(t *testing.T, test func(t *testing.T, b *Backend), opts ...curatort
 // Real returns the real server alone.
 func Real(t *testing.T) *Backend {
 	t.Helper()
-	return real.backend(t, curatortest.WithTickTime(Tick))
-}
-
-// backend starts the server, with opts, if it does not run yet.
-func (s *realServer) backend(t *testing.T, opts ...curatortest.Option) *Backend {
-	t.Helper()
-	s.once.Do(func() { s.ensemble, s.err = curatortest.NewReal(1, opts...) })
-	if errors.Is(s.err, curatortest.ErrNotInstalled) && os.Getenv("CI") != "true" {
-		t.Skip(s.err)
-	}
-	if s.err != nil {
-		t.Fatal(s.err)
-	}
-	return newBackend("real", s.ensemble.ConnectString(), new(net.Dialer).DialContext)
+	return RealWith(t, plain, curatortest.WithTickTime(Tick))
 }
 
 func newBackend(name, connect string, dial dialFunc) *Backend {
@@ -201,17 +180,15 @@ func (b *Backend) ClientAt(t *testing.T, chroot string, opts ...framework.Option
 	return curatortest.NewClient(t, b.connect+chroot, opts...), n
 }
 
-// Eventually waits until ok, or fails the test with what was waited for.
+// Eventually waits until ok, or fails the test with what was waited for. It asks less often the longer
+// it waits, because most questions are requests to a server.
 func Eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(20 * time.Second)
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-deadline:
+	for begin := time.Now(); !ok(); {
+		waited := time.Since(begin)
+		if waited > time.Minute {
 			t.Fatalf("waited in vain: %s", what)
 		}
+		<-time.After(max(2*time.Millisecond, waited/8))
 	}
 }

@@ -25,14 +25,7 @@ func (t *Telemetry) AtomicUpdate(ctx context.Context, name, path string) (contex
 	}
 	u := AtomicUpdate{t: t, name: name}
 	if t.tracing() {
-		var attrs []attribute.KeyValue
-		if name != "" {
-			attrs = append(attrs, attribute.String(tracing.AttrAtomicName, name))
-		}
-		if path = t.path(path); path != "" {
-			attrs = append(attrs, attribute.String(tracing.AttrAtomicPath, path))
-		}
-		ctx, u.span = t.tracer.Start(ctx, tracing.SpanAtomicUpdate, trace.WithAttributes(attrs...))
+		ctx, u.span = t.tracer.Start(ctx, tracing.SpanAtomicUpdate, t.spanAttributes(tracing.AttrAtomicName, name, tracing.AttrAtomicPath, path))
 	}
 	u.ctx = ctx
 	return ctx, u

@@ -25,14 +25,7 @@ func (t *Telemetry) Candidate(recipe, name, path string) Candidate {
 	if t == nil {
 		return Candidate{}
 	}
-	attrs := []attribute.KeyValue{attribute.String(tracing.AttrLeaderRecipe, recipe)}
-	if name != "" {
-		attrs = append(attrs, attribute.String(tracing.AttrLeaderName, name))
-	}
-	if path = t.path(path); path != "" {
-		attrs = append(attrs, attribute.String(tracing.AttrLeaderPath, path))
-	}
-	return Candidate{t, name, trace.WithAttributes(attrs...)}
+	return Candidate{t, name, t.spanAttributes(tracing.AttrLeaderName, name, tracing.AttrLeaderPath, path, attribute.String(tracing.AttrLeaderRecipe, recipe))}
 }
 
 // Standing has the metric of the status show 0.

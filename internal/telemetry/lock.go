@@ -27,14 +27,7 @@ func (t *Telemetry) Lock(kind, name, path string) Lock {
 	if t == nil {
 		return Lock{}
 	}
-	attrs := []attribute.KeyValue{attribute.String(tracing.AttrLockKind, kind)}
-	if name != "" {
-		attrs = append(attrs, attribute.String(tracing.AttrLockName, name))
-	}
-	if path = t.path(path); path != "" {
-		attrs = append(attrs, attribute.String(tracing.AttrLockPath, path))
-	}
-	return Lock{kind, name, trace.WithAttributes(attrs...)}
+	return Lock{kind, name, t.spanAttributes(tracing.AttrLockName, name, tracing.AttrLockPath, path, attribute.String(tracing.AttrLockKind, kind))}
 }
 
 func (l Lock) labels() labels { return labels{kind: l.kind, name: l.name} }

@@ -101,7 +101,7 @@ type Owner struct {
 	fields  propagation.MapCarrier // the others
 }
 
-// ParseOwner reads the data of a lock node, whoever wrote it: nothing is to be relied upon.
+// ParseOwner reads the data of a lock node. Any client may have written it, so nothing in it is sure.
 func ParseOwner(data []byte) Owner {
 	if !utf8.Valid(data) {
 		return Owner{}

@@ -25,14 +25,7 @@ func (t *Telemetry) Queue(kind, name, path string) Queue {
 	if t == nil {
 		return Queue{}
 	}
-	attrs := []attribute.KeyValue{attribute.String(tracing.AttrQueueKind, kind)}
-	if name != "" {
-		attrs = append(attrs, attribute.String(tracing.AttrQueueName, name))
-	}
-	if path = t.path(path); path != "" {
-		attrs = append(attrs, attribute.String(tracing.AttrQueuePath, path))
-	}
-	return Queue{name, trace.WithAttributes(attrs...)}
+	return Queue{name, t.spanAttributes(tracing.AttrQueueName, name, tracing.AttrQueuePath, path, attribute.String(tracing.AttrQueueKind, kind))}
 }
 
 // Put begins the span of a put of so many items; end ends it.

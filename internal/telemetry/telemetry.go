@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/propagation"
 	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
 	"go.opentelemetry.io/otel/trace"
@@ -96,6 +97,18 @@ func (t *Telemetry) path(path string) string {
 		return t.FormatPath(path)
 	}
 	return path
+}
+
+// spanAttributes returns the attributes of the spans of a recipe: those that are given, and its name
+// and path under their keys, unless there are none.
+func (t *Telemetry) spanAttributes(nameKey, name, pathKey, path string, attrs ...attribute.KeyValue) trace.SpanStartEventOption {
+	if name != "" {
+		attrs = append(attrs, attribute.String(nameKey, name))
+	}
+	if path = t.path(path); path != "" {
+		attrs = append(attrs, attribute.String(pathKey, path))
+	}
+	return trace.WithAttributes(attrs...)
 }
 
 // unrooted returns a path of the server's without the chroot.

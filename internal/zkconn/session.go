@@ -134,7 +134,7 @@ func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 		}
 	}
 	if c.mux != nil {
-		c.detach(c.mux) // it is dead, the driver was quicker than whoever noticed
+		c.detach(c.mux) // it is dead: the driver noticed first
 	}
 	c.mux, c.lastErr, w.used, c.refusals = w, nil, true, refusals{}
 	c.push(Event{Kind: Attempted, Server: w.server, Target: w.place(), Took: time.Since(w.born)})

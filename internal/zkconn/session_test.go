@@ -95,10 +95,10 @@ func opsOf(p []byte) (ops []jute.Op) {
 	return ops
 }
 
-// A reconnect begins with a sync, ahead even of who waits already: what events of the old
-// connection have told, which may be that a lock is ours, no read of the new one takes back.
-// The first connection does not.
-func TestReconnectCatchesUp(t *testing.T) {
+// Rule 7 of the lock model: a reconnect begins with a sync, before the requests that wait already.
+// Events of the old connection may have told that a lock is ours, and no read of the new one may show
+// an older state. The first connection does not begin with a sync.
+func TestRule7(t *testing.T) {
 	virtual(t, func(t *fixture) {
 		var mu sync.Mutex
 		var connections [][]jute.Op

@@ -31,22 +31,14 @@ func CutBefore() Fate { return Fate{cutBefore: true} }
 // CutAfter has the request done, and the connection closed without an answer.
 func CutAfter() Fate { return Fate{cutAfter: true} }
 
-// Rule picks requests and says what happens to them.
+// Rule picks requests and says what happens to them. The type of this name in package curatortest
+// documents the fields.
 type Rule struct {
-	// Op is the operation: "delete", "getData", as [jute.OpName] has it. "create",
-	// "getChildren" and "setWatches" are their later forms, too; "createSession" is the
-	// handshake. "" is any but createSession and ping.
-	Op string
-	// Path is a path, or a prefix that ends in /** and means everything below; "" is any.
-	// A multi is picked if one of its operations is on the path. A sequential create has
-	// the path that the client sends, without the number.
-	Path string
-	// SessionID is the session; 0 is any.
-	SessionID int64
-	// Times is how often the rule is used; 0 is once.
-	Times int
-	// Do is what happens.
-	Do Fate
+	Op        string // a name of [jute.OpName], or of families; "" is any but createSession and ping
+	Path      string // a path, or a prefix that ends in /**; "" is any
+	SessionID int64  // 0 is any
+	Times     int    // 0 is once
+	Do        Fate
 }
 
 // rule is a Rule at work.

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/recipes/internal/options"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/retry"
 )
@@ -60,13 +60,6 @@ func WithName(name string) Option {
 
 func newConfig(opts []Option) (config, error) {
 	var cfg config
-	for _, o := range opts {
-		if o == nil {
-			return cfg, fmt.Errorf("%w: an option is nil", framework.ErrInvalidOption)
-		}
-		if err := o.apply(&cfg); err != nil {
-			return cfg, fmt.Errorf("%w: %w", framework.ErrInvalidOption, err)
-		}
-	}
-	return cfg, nil
+	err := options.Apply(&cfg, opts, Option.apply)
+	return cfg, err
 }

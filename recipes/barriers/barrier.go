@@ -3,7 +3,6 @@ package barriers
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/zkconn"
@@ -30,14 +29,10 @@ func NewDistributedBarrier(client *framework.Client, path string) (*DistributedB
 }
 
 func (b *DistributedBarrier) check(ctx context.Context) error {
-	var p *place
-	if b != nil {
-		p = &b.place
+	if b == nil {
+		return (*place)(nil).check(ctx)
 	}
-	if err := p.check(ctx); err != nil {
-		return fmt.Errorf("barrier: %w", err)
-	}
-	return nil
+	return b.place.check(ctx)
 }
 
 // Set closes the barrier; it may be closed already. It stays closed when this process ends.

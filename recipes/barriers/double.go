@@ -53,14 +53,10 @@ func NewDistributedDoubleBarrier(client *framework.Client, path string, memberQt
 }
 
 func (b *DistributedDoubleBarrier) check(ctx context.Context) error {
-	var p *place
-	if b != nil {
-		p = &b.place
+	if b == nil {
+		return (*place)(nil).check(ctx)
 	}
-	if err := p.check(ctx); err != nil {
-		return fmt.Errorf("barrier: %w", err)
-	}
-	return nil
+	return b.place.check(ctx)
 }
 
 // Enter waits until memberQty members have come. A member that comes when the barrier is open

@@ -80,7 +80,7 @@ func (e *entry) run(ctx context.Context) (err error) {
 }
 
 // create makes a node, under a fresh name (rule B1), and looks in the same write (rule B2). The
-// node comes first: whoever is behind it in the server's order sees it.
+// node comes first: a request that is behind it in the server's order sees it.
 func (e *entry) create(ctx context.Context) (phase, error) {
 	e.member, e.passing = member{}, false
 	err := e.retry(ctx, "create", e.tryCreate)

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"fmt"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
@@ -33,16 +34,20 @@ func newPlace(client *framework.Client, path string) (place, error) {
 	return place{client, api, path, full}, nil
 }
 
-// check returns why nothing can be done, if nothing can.
-func (p *place) check(ctx context.Context) error {
+// check returns why nothing can be done, if nothing can. p may be nil.
+func (p *place) check(ctx context.Context) (err error) {
 	switch {
 	case p == nil || p.client == nil:
-		return framework.ErrNotStarted
+		err = framework.ErrNotStarted
 	case ctx == nil:
-		return errNilContext
+		err = errNilContext
+	default:
+		_, err = p.api.Conn()
 	}
-	_, err := p.api.Conn()
-	return err
+	if err != nil {
+		return fmt.Errorf("barrier: %w", err)
+	}
+	return nil
 }
 
 func below(path, name string) string {

@@ -239,7 +239,7 @@ var roundsFlag = flag.Int("rounds", 0, "rounds of each number of members in Test
 
 // B2: nobody is through Enter before all have called it, nor through Leave.
 func TestRounds(t *testing.T) {
-	for members := 2; members <= 16; members++ {
+	for _, members := range []int{2, 3, 4, 5, 8, 16} {
 		n := *roundsFlag
 		if n == 0 {
 			n = 25

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/recipes/internal/options"
 )
 
 // defaultMaxLag is long enough for writers without pauses, see docs/algorithms.md.
@@ -39,16 +39,8 @@ type config struct {
 
 func newConfig(s shape, opts []Option) (config, error) {
 	cfg := config{shape: s, maxLag: defaultMaxLag}
-	for i, o := range opts {
-		err := errors.New("the option is nil")
-		if o != nil {
-			err = o.apply(&cfg)
-		}
-		if err != nil {
-			return cfg, fmt.Errorf("%w: option %d of a cache: %w", framework.ErrInvalidOption, i+1, err)
-		}
-	}
-	return cfg, nil
+	err := options.Apply(&cfg, opts, Option.apply)
+	return cfg, err
 }
 
 // choose tells whether the node at path, of the client, belongs to the contents, and whether

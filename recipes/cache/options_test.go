@@ -103,7 +103,7 @@ func TestRefused(t *testing.T) {
 			"nil client":   {nil, "/a", nil, framework.ErrNotStarted, ""},
 			"path":         {client, "a", cache.WithoutData(), framework.ErrInvalidPath, `"a"`},
 			"no path":      {client, "", cache.WithoutData(), framework.ErrInvalidPath, ""},
-			"nil option":   {client, "/a", nil, framework.ErrInvalidOption, "option 1 of a cache: the option is nil"},
+			"nil option":   {client, "/a", nil, framework.ErrInvalidOption, "option 1 of 1 is nil"},
 			"lag":          {client, "/a", cache.WithMaxLag(-time.Second), framework.ErrInvalidOption, "WithMaxLag(-1s)"},
 			"selector":     {client, "/a", cache.WithSelector(nil), framework.ErrInvalidOption, "WithSelector"},
 			"no name":      {client, "/a", cache.WithName(""), framework.ErrInvalidOption, "WithName"},

@@ -142,7 +142,7 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// A latch and a lock refuse each other's path, whoever comes first.
+// A latch and a lock refuse each other's path, in either order.
 func TestKindMismatch(t *testing.T) {
 	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/recipes/internal/options"
 )
 
 // Option is an option of LeaderSelector and LeaderLatch.
@@ -40,16 +40,8 @@ func (o latchOption) applyLatch(c *config) error { return o(c) }
 // newConfig applies options. apply is the method of O that applies one.
 func newConfig[O comparable](opts []O, apply func(O, *config) error) (config, error) {
 	var cfg config
-	var none O
-	for i, o := range opts {
-		if o == none {
-			return cfg, fmt.Errorf("%w: option %d of %d is nil", framework.ErrInvalidOption, i+1, len(opts))
-		}
-		if err := apply(o, &cfg); err != nil {
-			return cfg, fmt.Errorf("%w: %w", framework.ErrInvalidOption, err)
-		}
-	}
-	return cfg, nil
+	err := options.Apply(&cfg, opts, apply)
+	return cfg, err
 }
 
 // WithID sets what the participant calls itself, in UTF-8. It is the whole data of its

@@ -137,8 +137,8 @@ func BenchmarkSemaphore(b *testing.B) {
 	}
 }
 
-// contend has all acquire and release at once, each as soon as it can. An operation is one of
-// these, whoever does it.
+// contend has all acquire and release at once, each as soon as it can. An operation is one
+// acquisition with its release.
 func contend(b *testing.B, all ...locks.InterProcessLock) {
 	once := func(l locks.InterProcessLock) error {
 		lease, err := l.Acquire(b.Context())

@@ -58,7 +58,7 @@ func TestLockDelayGivenUpBeforeTheGrant(t *testing.T) {
 			t.Run(what+", "+way, func(t *testing.T) {
 				onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 					client := s.Client(t)
-					giveBack(t, takeFrom(t, delayed(t)(client))) // the parents are there
+					giveBack(t, take(t, delayed(t)(client))) // the parents are there
 					quit.rule.SessionID = client.SessionID()
 					hit := s.Inject(quit.rule)
 					accept := func() {}

@@ -89,10 +89,10 @@ func TestReleaseAfterStop(t *testing.T) {
 				policy := newStopped()
 				client := s.Client(t, framework.WithErrorPolicy(policy))
 				lock := virtualMutex(t, c.opts...)(client)
-				holder := takeFrom(t, lock)
+				holder := take(t, lock)
 				next := make(chan *locks.Lease, 1)
 				if name == "hand-over" {
-					go func() { next <- take(t, lock.(*locks.InterProcessMutex)) }()
+					go func() { next <- take(t, lock) }()
 					synctest.Wait()
 				}
 				nextWaiter := enqueue(t, s, virtualMutex(t, c.nextWaiter...))
@@ -141,7 +141,7 @@ func TestReleaseCutBeforeAndExpired(t *testing.T) {
 			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 				op := map[string]string{"plain delete": "delete", "transaction": "multi"}[name]
 				client := s.Client(t, sessionPolicy)
-				lease := takeFrom(t, virtualMutex(t, opts...)(client))
+				lease := take(t, virtualMutex(t, opts...)(client))
 				nextWaiter := enqueue(t, s, virtualMutex(t, opts...))
 				hit := s.Inject(curatortest.Rule{Op: op, SessionID: client.SessionID(), Do: curatortest.CutBefore()})
 				accept := s.Refuse()
@@ -195,7 +195,7 @@ func TestMultiLockKeepsItsBound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				busy := takeFrom(t, mutexAtPath(t, s.Client(t), "/b"))
+				busy := take(t, mutexAtPath(t, s.Client(t), "/b"))
 				client := s.Client(t)
 				if err := client.BlockUntilConnected(t.Context()); err != nil {
 					t.Fatal(err)
@@ -211,20 +211,11 @@ func TestMultiLockKeepsItsBound(t *testing.T) {
 				})
 				giveBack(t, busy)
 				for _, path := range []string{"/a", "/b"} { // what was made is gone by and by
-					giveBack(t, takeFrom(t, mutexAtPath(t, client, path)))
+					giveBack(t, take(t, mutexAtPath(t, client, path)))
 				}
 			})
 		})
 	}
-}
-
-func mutexAtPath(t *testing.T, client *framework.Client, path string, opts ...locks.MutexOption) locks.InterProcessLock {
-	t.Helper()
-	m, err := locks.NewInterProcessMutex(client, path, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
 }
 
 // A downgrade waits for the end of the write lease no longer than the release timeout: the reader
@@ -241,7 +232,7 @@ func TestDowngradeKeepsItsBound(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				write := takeFrom(t, rw.WriteLock())
+				write := take(t, rw.WriteLock())
 				var read *locks.Lease
 				within(t, s, "/lock/**", releaseTimeout+time.Second, func() {
 					if read, err = rw.Downgrade(t.Context(), write); err != nil {
@@ -249,7 +240,7 @@ func TestDowngradeKeepsItsBound(t *testing.T) {
 					}
 				})
 				_ = read.Release(t.Context()) // the session may have ended, or not
-				giveBack(t, takeFrom(t, rw.WriteLock()))
+				giveBack(t, take(t, rw.WriteLock()))
 				wantNothingLeft(t, s)
 			})
 		})

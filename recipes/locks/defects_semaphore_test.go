@@ -64,7 +64,7 @@ func TestSemaphoreV2WithPlainProtocol(t *testing.T) {
 					s.Inject(curatortest.Rule{Do: curatortest.Delay(time.Millisecond), Times: 1 << 20})
 					var others []*locks.Lease
 					for busy && (len(others) == 0 || name == "semaphore" && len(others) < 2) {
-						others = append(others, takeFrom(t, open(t, s.Client(t))))
+						others = append(others, take(t, open(t, s.Client(t))))
 					}
 					client, traffic := suite.Tapped(t, s)
 					q := &queued{t: t, client: client, traffic: traffic, done: make(chan struct{})}

@@ -47,7 +47,7 @@ func TestOwnWatchIsThrottled(t *testing.T) {
 			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 				operator, client := s.Client(t), s.Client(t)
 				lock := virtualMutex(t, c.opts...)(client)
-				giveBack(t, takeFrom(t, lock)) // it is connected
+				giveBack(t, take(t, lock)) // it is connected
 				refuse := func() func() bool {
 					return s.Inject(curatortest.Rule{Op: "getData", Path: "/lock/**", SessionID: client.SessionID(), Times: c.times, Do: curatortest.Fail(throttled{})})
 				}
@@ -55,7 +55,7 @@ func TestOwnWatchIsThrottled(t *testing.T) {
 				if !c.again {
 					hit = refuse()
 				}
-				lease := takeFrom(t, lock)
+				lease := take(t, lock)
 				time.Sleep(time.Second)
 				if c.again {
 					hit = refuse()
@@ -108,7 +108,7 @@ func TestUnreadableHolderIsReadAgain(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 		holder := s.Client(t, framework.WithAuthorization("digest", []byte("holder:a")),
 			framework.WithACLProvider(lockNodes(framework.CreatorAllACL())))
-		lease := takeFrom(t, virtualMutex(t)(holder))
+		lease := take(t, virtualMutex(t)(holder))
 		waiter := enqueue(t, s, virtualMutex(t))
 		time.Sleep(time.Second)
 		for _, name := range s.Children("/lock") {

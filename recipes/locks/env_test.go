@@ -61,7 +61,13 @@ func (e *env) other(opts ...locks.MutexOption) *locks.InterProcessMutex {
 // nodes returns the names of the contenders, in order.
 func (e *env) nodes() []string {
 	e.t.Helper()
-	names, err := e.observer.GetChildren().ForPath(context.Background(), e.path)
+	return e.names("")
+}
+
+// names returns the names of the nodes in a directory of the lock, in order.
+func (e *env) names(dir string) []string {
+	e.t.Helper()
+	names, err := e.observer.GetChildren().ForPath(context.Background(), e.path+dir)
 	if err != nil && !errors.Is(err, framework.ErrNoNode) {
 		e.t.Fatal(err)
 	}

@@ -15,9 +15,9 @@ import (
 // "__lock__" and the server's number. Curator's own driver overlooks them, so that
 // a Python and a Go process would both get in.
 //
-// The server numbers all nodes of a path from one counter, whoever makes them. That is
+// The server numbers all nodes of a path from one counter, for all clients. That is
 // what makes this driver right: sorted by that number a new node comes last. A driver
-// must not sort a newcomer before others, for its priority, say. Whoever was the first
+// must not sort a newcomer before others, for its priority, say. A contender that was the first
 // holds the lock and does not look at the queue again; the newcomer, seeing itself ahead,
 // would hold it, too. Who wants priorities needs a queue per priority, or a leader that
 // hands out the work.

@@ -34,7 +34,7 @@ var optionKinds = map[string]struct {
 }{
 	"handover": {takeHandedOver, plainRival, 0},
 	"lock delay": {func(t *testing.T, client *framework.Client) *locks.Lease {
-		return takeFrom(t, virtualMutex(t, locks.WithLockDelay(shortDelay), locks.WithRevocable(nil))(client))
+		return take(t, virtualMutex(t, locks.WithLockDelay(shortDelay), locks.WithRevocable(nil))(client))
 	}, func(t *testing.T) func(c *framework.Client) locks.InterProcessLock {
 		return virtualMutex(t, locks.WithLockDelay(shortDelay))
 	}, shortDelay},
@@ -44,7 +44,7 @@ var optionKinds = map[string]struct {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return takeFrom(t, m)
+		return take(t, m)
 	}, plainRival, 0},
 	"downgrade": {takeDowngraded, func(t *testing.T) func(c *framework.Client) locks.InterProcessLock {
 		return func(c *framework.Client) locks.InterProcessLock { return readWriteLock(t, c).WriteLock() }
@@ -68,9 +68,9 @@ func readWriteLock(t *testing.T, client *framework.Client) *locks.InterProcessRe
 func takeHandedOver(t *testing.T, client *framework.Client) *locks.Lease {
 	t.Helper()
 	lock := virtualMutex(t, locks.WithLocalHandover(10), locks.WithRevocable(nil))(client)
-	first := takeFrom(t, lock)
+	first := take(t, lock)
 	second := make(chan *locks.Lease, 1)
-	go func() { second <- take(t, lock.(*locks.InterProcessMutex)) }()
+	go func() { second <- take(t, lock) }()
 	synctest.Wait()
 	giveBack(t, first)
 	lease := <-second
@@ -84,7 +84,7 @@ func takeHandedOver(t *testing.T, client *framework.Client) *locks.Lease {
 func takeDowngraded(t *testing.T, client *framework.Client) *locks.Lease {
 	t.Helper()
 	rw := readWriteLock(t, client)
-	read, err := rw.Downgrade(t.Context(), takeFrom(t, rw.WriteLock()))
+	read, err := rw.Downgrade(t.Context(), take(t, rw.WriteLock()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,9 +2,7 @@ package locks_test
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/go-curator/curator/framework"
@@ -177,11 +175,7 @@ func (f *fixture) releaseHolders() {
 // below returns the paths of the contenders' nodes in a directory of the lock, in order.
 func (f *fixture) below(dir string) []string {
 	f.t.Helper()
-	names, err := f.observer.GetChildren().ForPath(context.Background(), f.path+dir)
-	if err != nil && !errors.Is(err, framework.ErrNoNode) {
-		f.t.Fatal(err)
-	}
-	slices.SortFunc(names, func(a, b string) int { return strings.Compare(number(a), number(b)) })
+	names := f.names(dir)
 	for i, name := range names {
 		names[i] = f.path + dir + "/" + name
 	}
@@ -405,7 +399,7 @@ func (f *fixture) finish() {
 		gates, leases := f.all()
 		return len(gates)+len(leases) == 0
 	})
-	if f.kind.delay { // whoever comes last takes the trace away
+	if f.kind.delay { // the last holder deletes the record
 		f.env.release(f.acquire(f.kind.nextWaiter(f.env, f.soundClient())))
 		if left, err := f.observer.CheckExists().ForPath(context.Background(), f.path+".holder"); err != nil || left {
 			f.t.Errorf("the trace of a holder is left: %t, %v", left, err)

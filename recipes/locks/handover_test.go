@@ -252,7 +252,7 @@ func TestLocalHandoverPanics(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 		policy := new(panickingPolicy)
 		lock := virtualMutex(t, locks.WithLocalHandover(10))(s.Client(t, framework.WithErrorPolicy(policy)))
-		holder := takeFrom(t, lock)
+		holder := take(t, lock)
 		done := make(chan any)
 		go func() {
 			defer func() { done <- recover() }()

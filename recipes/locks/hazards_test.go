@@ -11,7 +11,7 @@ import (
 
 // TestA10SequenceWraps is the other half of TestA10LockIsGrantedTwice in internal/zkconn:
 // there is a holder, of another client, at the last of the server's numbers, and ours is
-// the first that counts from the beginning. See TestSequenceEnds for the numbers before.
+// the first that counts from the beginning. See TestRule10 for the numbers before.
 func TestA10SequenceWraps(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 		client := s.Client(t)

@@ -2,9 +2,6 @@ package locks_test
 
 import (
 	"context"
-	"errors"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -66,12 +63,7 @@ func (e *leasedEnv) soon() context.Context {
 // below returns the names of the children of "locks" or of "leases", in order.
 func (e *leasedEnv) below(dir string) []string {
 	e.t.Helper()
-	names, err := e.observer.GetChildren().ForPath(context.Background(), e.path+"/"+dir)
-	if err != nil && !errors.Is(err, framework.ErrNoNode) {
-		e.t.Fatal(err)
-	}
-	slices.SortFunc(names, func(a, b string) int { return strings.Compare(number(a), number(b)) })
-	return names
+	return e.names("/" + dir)
 }
 
 // have fails if there are other than so many nodes, now.

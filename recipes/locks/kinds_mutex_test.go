@@ -26,7 +26,7 @@ func aLimitedMutex(e *env, c *framework.Client) locks.InterProcessLock {
 	return e.lock(c, locks.WithMaxHold(time.Minute))
 }
 
-// The others wait for the delay of whoever is lost; nobody waits for it without need, or the
+// The others wait for the delay after a holder is lost; nobody waits for it without need, or the
 // test would take longer than the waits of its own.
 func aDelayedMutex(e *env, c *framework.Client) locks.InterProcessLock {
 	return e.lock(c, locks.WithLockDelay(10*time.Millisecond))

@@ -28,7 +28,7 @@ type kind struct {
 	delay   bool // with WithLockDelay, which leaves a record that goes with the node
 	v2      bool // the nodes are in Java's layout, below those of a mutex
 	watches int  // that it has even while nobody wants it
-	local   bool // it differs from other kinds in the client only: the real server has nothing to add
+	local   bool // it makes the same requests as a kind that runs on the real server, which has nothing to add
 
 	// multi says that it is several locks, in multiDirs; the one that others want, and that
 	// meets with what is tested, is the one at contended.
@@ -44,7 +44,7 @@ func multiKind(which string, contended int) kind {
 	part := aMutexAt(multiDirs[contended])
 	return kind{
 		name: "multi lock, " + which + " part", lock: aMulti, nextWaiter: part, ahead: []maker{part},
-		leases: len(multiDirs), multi: true, contended: contended, local: contended != 1,
+		leases: len(multiDirs), multi: true, contended: contended, local: true,
 	}
 }
 
@@ -86,14 +86,14 @@ var (
 	handoverKind      = kind{name: "mutex with hand-over", lock: aHandoverMutex, nextWaiter: aHandoverMutex, ahead: []maker{aHandoverMutex}, local: true}
 	maxHoldKind       = kind{name: "mutex with a longest hold", lock: aLimitedMutex, nextWaiter: aLimitedMutex, ahead: []maker{aLimitedMutex}, local: true}
 	delayKind         = kind{name: "mutex with a delay", lock: aDelayedMutex, nextWaiter: aDelayedMutex, ahead: []maker{aDelayedMutex}, delay: true}
-	readKind          = kind{name: "read", lock: aReadLock, nextWaiter: aWriteLock, ahead: []maker{aWriteLock}}
+	readKind          = kind{name: "read", lock: aReadLock, nextWaiter: aWriteLock, ahead: []maker{aWriteLock}, local: true}
 	writeKind         = kind{name: "write", lock: aWriteLock, nextWaiter: aWriteLock, ahead: []maker{aReadLock, aReadLock}}
 	plainReadKind     = kind{name: "read with the plain protocol", lock: aPlainReadLock, nextWaiter: aWriteLock, ahead: []maker{aWriteLock}, plain: true, local: true}
 	// behindWriter differs from writeKind in what it waits for.
 	behindWriter  = kind{name: "write behind write", lock: aWriteLock, nextWaiter: aReadLock, ahead: []maker{aWriteLock}, local: true}
 	semaphoreKind = kind{
 		name: "semaphore", lock: aSemaphore, nextWaiter: aSemaphore,
-		beside: []maker{aSemaphore}, ahead: []maker{aSemaphore, aSemaphore},
+		beside: []maker{aSemaphore}, ahead: []maker{aSemaphore, aSemaphore}, local: true,
 	}
 	plainSemaphoreKind = kind{
 		name: "semaphore with the plain protocol", lock: aPlainSemaphore, nextWaiter: aSemaphore, local: true,

@@ -1,7 +1,6 @@
 package locks_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -13,68 +12,6 @@ import (
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tools/curatortest"
 )
-
-// queued is a contender of a lock in virtual time, on a client of its own.
-type queued struct {
-	t       *testing.T
-	client  *framework.Client
-	traffic *suite.Traffic
-	lease   *locks.Lease
-	err     error
-	cancel  context.CancelFunc
-	done    chan struct{}
-}
-
-// enqueue acquires the lock that make returns, and returns when it holds it or waits.
-func enqueue(t *testing.T, s *curatortest.Server, lockOf func(c *framework.Client) locks.InterProcessLock) *queued {
-	t.Helper()
-	q := &queued{t: t, done: make(chan struct{})}
-	q.client, q.traffic = suite.Tapped(t, s)
-	lock := lockOf(q.client)
-	ctx, cancel := context.WithCancel(t.Context())
-	q.cancel = cancel
-	go func() {
-		defer close(q.done)
-		q.lease, q.err = lock.Acquire(ctx)
-	}()
-	synctest.Wait()
-	q.traffic.Take()
-	return q
-}
-
-// in tells whether the contender was let in.
-func (q *queued) in() bool {
-	q.t.Helper()
-	synctest.Wait()
-	select {
-	case <-q.done:
-		if q.err != nil {
-			q.t.Fatal(q.err)
-		}
-		return q.lease.Err() == nil
-	default:
-		return false
-	}
-}
-
-func (q *queued) release() {
-	q.t.Helper()
-	if !q.in() {
-		q.t.Fatal("not let in")
-	}
-	giveBack(q.t, q.lease)
-	synctest.Wait()
-}
-
-func virtualMutex(t *testing.T, opts ...locks.MutexOption) func(c *framework.Client) locks.InterProcessLock {
-	return func(c *framework.Client) locks.InterProcessLock {
-		m, err := locks.NewInterProcessMutex(c, "/lock", opts...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m
-	}
-}
 
 // What a cycle and a hand-over cost on the wire. The lock's path is there already.
 func TestTraffic(t *testing.T) {
@@ -113,62 +50,6 @@ func TestTraffic(t *testing.T) {
 	})
 }
 
-// A waiter that gives up is not a holder that lets go: who is behind it is not let in. Nor is
-// it by a change of the node ahead, which is how somebody asks for a lock.
-func TestNoBatonFromWaiters(t *testing.T) {
-	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-		holder, quitter, last := enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t))
-		names := s.Children("/lock")
-		for _, name := range names {
-			if err := locks.AttemptRevoke(t.Context(), s.Client(t), "/lock/"+name); err != nil {
-				t.Fatal(err)
-			}
-			if last.in() || quitter.in() {
-				t.Fatalf("let in after a change of %s", name)
-			}
-		}
-		quitter.cancel()
-		<-quitter.done
-		if last.in() {
-			t.Fatal("let in behind one that gave up")
-		}
-		holder.release()
-		last.release()
-	})
-}
-
-// A waiter whose own node is gone is not let in with it: not even when its watch has told of
-// something else before, all at once.
-func TestNoGrantWithoutOwnNode(t *testing.T) {
-	for range 20 {
-		onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-			first, holder, waiter := enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t))
-			first.release()
-			own := ""
-			for _, name := range s.Children("/lock") {
-				if path := "/lock/" + name; !holder.in() || path != holder.lease.Path() {
-					own = path
-				}
-			}
-			operator := s.Client(t)
-			heal := s.PartitionSession(waiter.client.SessionID(), curatortest.ToClient)
-			if _, err := operator.SetData().ForPath(t.Context(), own, nil); err != nil {
-				t.Fatal(err)
-			}
-			if err := operator.Delete().ForPath(t.Context(), own); err != nil {
-				t.Fatal(err)
-			}
-			holder.release() // marks its release
-			heal()
-			time.Sleep(time.Minute)
-			if !waiter.in() || waiter.lease.Path() == own {
-				t.Fatal("let in without a node")
-			}
-			waiter.release()
-		})
-	}
-}
-
 // One transaction deletes the holder's node and the waiter's, as zkCli's deleteall does. The
 // waiter begins again, or it is let in between the two events and loses the lock at once.
 func TestNoGrantWithinTransaction(t *testing.T) {
@@ -195,43 +76,6 @@ func TestNoGrantWithinTransaction(t *testing.T) {
 				t.Error(err)
 			}
 			wantNothingLeft(t, s)
-		})
-	}
-}
-
-// The marker is refused, or nobody knows whether it was made: the node goes, and the next is
-// let in.
-func TestBatonRefused(t *testing.T) {
-	for name, c := range map[string]struct {
-		fate curatortest.Fate
-		want string // of the traffic; the watch on the node ahead ends with the connection
-	}{
-		"refused":              {curatortest.Fail(framework.ErrNoAuth), "delete=1 events=1 multi=1 writes=2"},
-		"lost before":          {curatortest.CutBefore(), ""},
-		"applied, answer lost": {curatortest.CutAfter(), ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				first, holder, waiter := enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t))
-				first.release()
-				if !holder.in() {
-					t.Fatal("the second is not let in")
-				}
-				holder.traffic.Take()
-				hit := s.Inject(curatortest.Rule{Op: "multi", Do: c.fate})
-				giveBack(t, holder.lease)
-				time.Sleep(time.Minute)
-				if !hit() {
-					t.Fatal("no release was marked")
-				}
-				if got := holder.traffic.Take(); c.want != "" && got != c.want {
-					t.Errorf("%q, want %q", got, c.want)
-				}
-				waiter.release()
-				if names := s.Children("/lock"); len(names) != 0 {
-					t.Errorf("%q are left", names)
-				}
-			})
 		})
 	}
 }

@@ -153,7 +153,7 @@ func TestLeaseWithoutContext(t *testing.T) {
 	})
 }
 
-// Whoever releases, however often and at the same time, gets the same answer, and the node
+// Every call of Release, in turn and at the same time, gets the same answer, and the node
 // goes once.
 func TestReleaseAgain(t *testing.T) {
 	eachKind(t, holders, func(t *testing.T, f *fixture) {

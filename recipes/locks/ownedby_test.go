@@ -25,7 +25,7 @@ func TestAcquireNBehindItself(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		giveBack(t, takeFrom(t, semaphore)) // the parents are there
+		giveBack(t, take(t, semaphore)) // the parents are there
 		for _, throttle := range []int{0, 3, 1 << 20} {
 			lost := s.Inject(curatortest.Rule{Op: "multi", Do: curatortest.CutAfter()})
 			if throttle > 0 {
@@ -70,15 +70,6 @@ func TestTryAcquireBehindItself(t *testing.T) {
 	})
 }
 
-func takeFrom(t *testing.T, lock locks.InterProcessLock) *locks.Lease {
-	t.Helper()
-	lease, err := lock.Acquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return lease
-}
-
 // An operator deletes one of the nodes of AcquireN while it waits, and the server puts off the
 // removal of the other one: that is not somebody ahead of those that replace them.
 func TestAcquireNStartsOverBehindItself(t *testing.T) {
@@ -90,7 +81,7 @@ func TestAcquireNStartsOverBehindItself(t *testing.T) {
 			}
 			return semaphore
 		}
-		other := takeFrom(t, open())
+		other := take(t, open())
 		done := make(chan *locks.Lease)
 		mine := open()
 		go func() {
@@ -153,8 +144,8 @@ func (c *interruptedContext) Value(key any) any {
 	return value
 }
 
-// A lease that a context carries ends while it is looked for another one: whoever still holds
-// the other side does not queue behind itself.
+// A lease that a context carries ends while another one is looked for: a holder of the other side
+// does not queue behind itself.
 func TestSideIsReleasedMeanwhile(t *testing.T) {
 	suite.Each(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
@@ -239,9 +230,9 @@ func TestNothingIsLostWhileWaiting(t *testing.T) {
 					return semaphore
 				}
 				other := open(s.Client(t))
-				held := []*locks.Lease{takeFrom(t, other)}
+				held := []*locks.Lease{take(t, other)}
 				if name == "one" {
-					held = append(held, takeFrom(t, other))
+					held = append(held, take(t, other))
 				}
 				done := make(chan *locks.Lease)
 				mine := open(client)

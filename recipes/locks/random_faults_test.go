@@ -62,7 +62,7 @@ func contests(t *testing.T, violent bool) {
 			for seed := range uint64(contestSeeds) {
 				onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 					run := &contest{
-						t: t, server: s, seed: seed, end: time.Now().Add(2 * time.Minute),
+						t: t, server: s, seed: seed, end: time.Now().Add(time.Minute),
 						most: c.most, violent: violent, held: map[*locks.Lease]int{}, operator: s.Client(t),
 					}
 					e := &env{t: t, path: "/lock"}
@@ -194,7 +194,7 @@ func (c *contest) attack(id int64, random *rand.Rand) {
 // check wants the lock to be free, and nothing to be left of anybody.
 func (c *contest) check(lock locks.InterProcessLock) {
 	c.t.Logf("seed %d: %d grants", c.seed, c.granted)
-	if c.granted < 50 {
+	if c.granted < 30 {
 		c.t.Errorf("%d grants in all", c.granted)
 	}
 	ctx, cancel := context.WithTimeout(c.t.Context(), 10*time.Second)

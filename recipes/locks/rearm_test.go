@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -115,9 +116,9 @@ func TestCloseWhileOwnNodeIsWatched(t *testing.T) {
 			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 				client := s.Client(t, c.opts...)
 				mutex := virtualMutex(t, locks.WithLocalHandover(1))(client)
-				holder, taken := takeFrom(t, mutex), make(chan *locks.Lease)
+				holder, taken := take(t, mutex), make(chan *locks.Lease)
 				if c.handed {
-					go func() { taken <- takeFrom(t, mutex) }()
+					go func() { taken <- take(t, mutex) }()
 					synctest.Wait()
 				}
 				hit := s.Inject(curatortest.Rule{Op: "getData", Do: curatortest.CutBefore()})
@@ -139,4 +140,74 @@ func TestCloseWhileOwnNodeIsWatched(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The holder's node is watched again after its data was changed.
+func TestOwnNodeIsWatchedAgain(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		lease := take(t, mutexOf(t, s.Client(t)))
+		other := s.Client(t)
+		synctest.Wait()
+		if _, err := other.SetData().ForPath(t.Context(), lease.Path(), nil); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if err := other.Delete().ForPath(t.Context(), lease.Path()); err != nil {
+			t.Fatal(err)
+		}
+		<-lease.Context().Done()
+		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+	})
+}
+
+// The connection breaks before the holder's node is watched, and the servers are gone: Close does
+// not wait until they are back.
+func TestCloseBeforeOwnNodeIsWatched(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		client := s.Client(t, sessionPolicy)
+		lease := take(t, mutexOf(t, client))
+		defer s.Refuse()()
+		s.Disconnect()
+		time.Sleep(100 * time.Millisecond)
+		if err := lease.Err(); err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		wantErr(t, client.Close(ctx), framework.ErrConnectionLoss)
+		if took := time.Since(begin); took > time.Minute {
+			t.Errorf("Close took %v", took)
+		}
+		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+	})
+}
+
+// A contender that may create but not list leaves nothing behind.
+func TestListRefused(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		m := mutexOf(t, s.Client(t))
+		giveBack(t, take(t, m))
+		s.Inject(curatortest.Rule{Op: "getChildren", Do: curatortest.Fail(framework.ErrNoAuth)})
+		_, err := m.Acquire(t.Context())
+		wantErr(t, err, framework.ErrNoAuth)
+		synctest.Wait()
+		if names := s.Children("/lock"); len(names) != 0 {
+			t.Errorf("nodes %q", names)
+		}
+	})
+}
+
+// The search after a lost reply looks behind a sync: the server may lag.
+func TestSyncBeforeTheSearch(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		e.release(e.acquire(e.mutex))
+		e.network.On(jute.OpCreate2, suite.CutAfter, nil)
+		lease := e.acquire(e.mutex)
+		if n := e.network.Requests(jute.OpSync); n == 0 {
+			t.Error("no sync before the search")
+		}
+		e.release(lease)
+	})
 }

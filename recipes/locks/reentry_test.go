@@ -192,7 +192,7 @@ func TestOtherClientsDoNotNest(t *testing.T) {
 	})
 }
 
-// A loss ends every nested lease before Lose returns to whoever noticed it.
+// A loss ends every nested lease before Lose returns to its caller, which noticed it.
 func TestLossEndsNestedLeases(t *testing.T) {
 	suite.Each(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)

@@ -162,7 +162,7 @@ func TestMaxHoldIsNotOfTheWait(t *testing.T) {
 				}
 				var held []*locks.Lease
 				for range 3 - n {
-					held = append(held, takeFrom(t, open()))
+					held = append(held, take(t, open()))
 				}
 				done := make(chan *locks.Lease)
 				go func() {

@@ -256,7 +256,7 @@ func checkWaiter(r *rapid.T, m *member, listed, watched []string) {
 }
 
 // TestOrderIsTheSameForEverybody has nodes with equal numbers, which a server at its last one
-// gives out: whoever lists them, in whatever order, has the same queue.
+// gives out: every client has the same queue, in whatever order the server lists the nodes.
 func TestOrderIsTheSameForEverybody(t *testing.T) {
 	mutex := queueLock{rules: mutexRules(StandardLockInternalsDriver{})}
 	rw := queueLock{rules: rules{driver: writeDriver{}, children: readWriteKind}}

@@ -237,7 +237,7 @@ func TestReadWriteParticipantsOfAnOddPath(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		read := takeFrom(t, rw.ReadLock())
+		read := take(t, rw.ReadLock())
 		if nodes, err := rw.WriteLock().ParticipantNodes(t.Context()); err != nil || len(nodes) > 0 {
 			t.Errorf("writers %q, %v", nodes, err)
 		}

@@ -1,13 +1,11 @@
 package locks_test
 
 import (
-	"bytes"
 	"fmt"
-	"log/slog"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 )
 
@@ -41,13 +39,7 @@ func TestTexts(t *testing.T) {
 		},
 		{locks.Inspection{Path: "/l", Kind: "mutex"}, "/l: mutex, holders [], waiters []"},
 	} {
-		if got := fmt.Sprintf("%v|%+v", tt.value, tt.value); got != tt.want+"|"+tt.want {
-			t.Errorf("%T: %q, want %q", tt.value, got, tt.want)
-		}
+		suite.WantText(t, tt.value, tt.want)
 	}
-	var log bytes.Buffer
-	slog.New(slog.NewJSONHandler(&log, nil)).Info("", "reason", locks.LossDeadline)
-	if !strings.Contains(log.String(), `"reason":"lease_deadline"`) {
-		t.Error(log.String())
-	}
+	suite.WantLogged(t, locks.LossDeadline, `"lease_deadline"`)
 }

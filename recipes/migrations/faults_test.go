@@ -3,6 +3,7 @@ package migrations_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/go-curator/curator/framework"
@@ -75,33 +76,25 @@ func closeClient(r *run) {
 	})
 }
 
-// cells is the fault table.
-var cells = []cell{
-	{name: "acquire not sent", state: acquiring, fate: suite.CutBefore},
-	{name: "acquire's reply lost", state: acquiring, fate: suite.CutAfter},
-	{name: "acquire, session lost", state: acquiring, fate: suite.CutAfter, fault: expire},
-	{name: "acquire, lagging server", state: acquiring, fate: suite.CutAfter, fault: lag},
-	{name: "acquire, lock path deleted", state: acquiring, fate: suite.Late, fault: deleteLockPath},
-	{name: "acquire, ctx ends", state: acquiring, fate: suite.CutAfter, fault: endCtx, want: context.Canceled, later: 2},
-	{name: "acquire, client closed", state: acquiring, fate: suite.CutBefore, fault: closeClient, want: framework.ErrClosed, later: 2},
+// requestCells are what may happen to the request of a state before the commit, which name names.
+func requestCells(name string, state state) []cell {
+	return []cell{
+		{name: name + " not sent", state: state, fate: suite.CutBefore},
+		{name: name + "'s reply lost", state: state, fate: suite.CutAfter},
+		{name: name + ", session lost", state: state, fate: suite.CutAfter, fault: expire},
+		{name: name + ", lagging server", state: state, fate: suite.CutAfter, fault: lag},
+		{name: name + ", ctx ends", state: state, fate: suite.CutAfter, fault: endCtx, want: context.Canceled, later: 2},
+		{name: name + ", client closed", state: state, fate: suite.CutBefore, fault: closeClient, want: framework.ErrClosed, later: 2},
+	}
+}
 
-	{name: "list not sent", state: listing, fate: suite.CutBefore},
-	{name: "list's reply lost", state: listing, fate: suite.CutAfter},
-	{name: "list, session lost", state: listing, fate: suite.CutAfter, fault: expire},
-	{name: "list, lagging server", state: listing, fate: suite.CutAfter, fault: lag},
+// cells is the fault table.
+var cells = append(slices.Concat(requestCells("acquire", acquiring), requestCells("list", listing), requestCells("read", reading)), []cell{
+	{name: "acquire, lock path deleted", state: acquiring, fate: suite.Late, fault: deleteLockPath},
 	{name: "list, lock deleted", state: listing, fate: suite.Late, fault: deleteLock},
 	{name: "list, lock path deleted", state: listing, fate: suite.Late, fault: deleteLockPath},
-	{name: "list, ctx ends", state: listing, fate: suite.CutAfter, fault: endCtx, want: context.Canceled, later: 2},
-	{name: "list, client closed", state: listing, fate: suite.CutBefore, fault: closeClient, want: framework.ErrClosed, later: 2},
-
-	{name: "read not sent", state: reading, fate: suite.CutBefore},
-	{name: "read's reply lost", state: reading, fate: suite.CutAfter},
-	{name: "read, session lost", state: reading, fate: suite.CutAfter, fault: expire},
-	{name: "read, lagging server", state: reading, fate: suite.CutAfter, fault: lag},
 	{name: "read, lock deleted", state: reading, fate: suite.Late, fault: deleteLock},
 	{name: "read, metadata deleted", state: reading, fate: suite.Late, fault: deleteMetadata, want: framework.ErrNoNode, later: -1},
-	{name: "read, ctx ends", state: reading, fate: suite.CutAfter, fault: endCtx, want: context.Canceled, later: 2},
-	{name: "read, client closed", state: reading, fate: suite.CutBefore, fault: closeClient, want: framework.ErrClosed, later: 2},
 
 	{name: "commit not sent", state: committing, fate: suite.CutBefore},
 	{name: "commit's reply lost", state: committing, fate: suite.CutAfter},
@@ -117,7 +110,7 @@ var cells = []cell{
 	{name: "commit's reply lost, ctx ends", state: committing, fate: suite.CutAfter, fault: endCtx, want: context.Canceled, maybe: true},
 	{name: "commit not sent, client closed", state: committing, fate: suite.CutBefore, fault: closeClient, want: framework.ErrClosed, later: 2, maybe: true},
 	{name: "commit's reply lost, client closed", state: committing, fate: suite.CutAfter, fault: closeClient, want: framework.ErrClosed, maybe: true},
-}
+}...)
 
 // cheap are the cells that run on all backends.
 var cheap = map[string]bool{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/recipes/internal/options"
 )
 
 // Option is an option of NewPersistentNode and NewPersistentTTLNode, and WithName also of
@@ -35,15 +36,8 @@ type config struct {
 
 func newConfig(opts []Option) (config, error) {
 	c := config{touch: defaultTouch, factor: defaultTouchFactor}
-	for _, o := range opts {
-		if o == nil {
-			return c, fmt.Errorf("%w: it is nil", framework.ErrInvalidOption)
-		}
-		if err := o.apply(&c); err != nil {
-			return c, fmt.Errorf("%w: %w", framework.ErrInvalidOption, err)
-		}
-	}
-	return c, nil
+	err := options.Apply(&c, opts, Option.apply)
+	return c, err
 }
 
 // WithProtection puts an id into the node's name, so that this node cannot be confused with

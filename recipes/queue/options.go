@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/recipes/internal/options"
 )
 
 // Option is an option of the queues that have consumers.
@@ -23,15 +24,8 @@ type config struct {
 
 func newConfig(opts []Option) (config, error) {
 	cfg := config{concurrency: 1}
-	for _, o := range opts {
-		if o == nil {
-			return cfg, fmt.Errorf("%w: an option is nil", framework.ErrInvalidOption)
-		}
-		if err := o.apply(&cfg); err != nil {
-			return cfg, fmt.Errorf("%w: %w", framework.ErrInvalidOption, err)
-		}
-	}
-	return cfg, nil
+	err := options.Apply(&cfg, opts, Option.apply)
+	return cfg, err
 }
 
 // WithLockPath has items consumed at least once. The node at path, which is created when it is

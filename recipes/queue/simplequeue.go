@@ -14,9 +14,9 @@ import (
 // simplePrefix is what the names of items of a SimpleDistributedQueue begin with.
 const simplePrefix = "qn-"
 
-// SimpleDistributedQueue is ZooKeeper's own queue recipe: bytes, taken by whoever comes first, at
-// most once. It may be used by several goroutines. Methods of a nil SimpleDistributedQueue, and of
-// the zero value, return framework.ErrNotStarted.
+// SimpleDistributedQueue is ZooKeeper's own queue recipe: bytes, taken by the first consumer that
+// asks, at most once. It may be used by several goroutines. Methods of a nil SimpleDistributedQueue,
+// and of the zero value, return framework.ErrNotStarted.
 //
 // Java: SimpleDistributedQueue, and DistributedQueue of ZooKeeper's recipes.
 type SimpleDistributedQueue struct {

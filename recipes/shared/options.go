@@ -1,17 +1,13 @@
 package shared
 
-import (
-	"fmt"
-
-	"github.com/go-curator/curator/framework"
-)
+import "github.com/go-curator/curator/recipes/internal/options"
 
 // Option is an option of NewValue and NewCount.
-type Option interface{ apply(*config) }
+type Option interface{ apply(*config) error }
 
-type option func(*config)
+type option func(*config) error
 
-func (o option) apply(c *config) { o(c) }
+func (o option) apply(c *config) error { return o(c) }
 
 type config struct {
 	noCreate bool
@@ -22,15 +18,15 @@ type config struct {
 // the node all the same. The default is that Start creates the node with the seed.
 //
 // Java: SharedCountReader, SharedValueReader.
-func WithoutCreate() Option { return option(func(c *config) { c.noCreate = true }) }
+func WithoutCreate() Option {
+	return option(func(c *config) error {
+		c.noCreate = true
+		return nil
+	})
+}
 
 func newConfig(opts []Option) (config, error) {
 	var cfg config
-	for _, o := range opts {
-		if o == nil {
-			return cfg, fmt.Errorf("%w: an option is nil", framework.ErrInvalidOption)
-		}
-		o.apply(&cfg)
-	}
-	return cfg, nil
+	err := options.Apply(&cfg, opts, Option.apply)
+	return cfg, err
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/retry"
 )
 
@@ -110,7 +111,7 @@ func TestEmbeddedLingers(t *testing.T) {
 	first.untilOut("in\n")
 	second := startEmbedded(t, address, "--", "sh", "-c", "echo in; cat; exit 5")
 	client := watch(t, address)
-	eventually(t, "two contenders", func() bool {
+	suite.Eventually(t, "two contenders", func() bool {
 		names, err := client.GetChildren().ForPath(t.Context(), "/lock")
 		return err == nil && len(names) == 2
 	})
@@ -143,12 +144,12 @@ func TestEmbeddedLingeringEnds(t *testing.T) {
 func TestEmbeddedTakeover(t *testing.T) {
 	address := freeAddress(t)
 	first := startEmbedded(t, address, "--", "sh", "-c", "echo in $CURATOR_FENCING_TOKEN; cat")
-	eventually(t, "the first", func() bool { return strings.HasSuffix(first.out.String(), "\n") })
+	suite.Eventually(t, "the first", func() bool { return strings.HasSuffix(first.out.String(), "\n") })
 	client := watch(t, address)
 	var waiters []*process
 	for i := range 3 {
 		waiters = append(waiters, startEmbedded(t, address, "--", "sh", "-c", "echo in $CURATOR_FENCING_TOKEN"))
-		eventually(t, "the waiter", func() bool {
+		suite.Eventually(t, "the waiter", func() bool {
 			names, err := client.GetChildren().ForPath(t.Context(), "/lock")
 			return err == nil && len(names) == i+2
 		})
@@ -197,7 +198,7 @@ func tokenOf(t *testing.T, p *process) int64 {
 	return token
 }
 
-// A server that runs already is used, whoever started it.
+// A server that runs already is used, no matter which process started it.
 func TestEmbeddedUsesAServer(t *testing.T) {
 	s := newEmbeddedServer(t)
 	start(t, "lock", "--embedded", "--connect", s.connect, s.path, "--", "true").wantExit(0)

@@ -23,8 +23,8 @@ func writeFile(t *testing.T, name, content string, mode os.FileMode) (path strin
 // Processes that take one lock again and again never overlap, and their tokens rise. Each
 // round writes twice, so that an overlap shows even if it begins and ends in between.
 func TestExclusion(t *testing.T) {
-	t.Run("embedded", func(t *testing.T) { testExclusion(t, newEmbeddedServer(t), 4, 25) })
-	t.Run("real", func(t *testing.T) { testExclusion(t, newRealServer(t), 4, 50) })
+	t.Run("embedded", func(t *testing.T) { testExclusion(t, newEmbeddedServer(t), 4, 10) })
+	t.Run("real", func(t *testing.T) { testExclusion(t, newRealServer(t), 4, 25) })
 }
 
 func testExclusion(t *testing.T, s *server, processes, rounds int) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/leader"
 )
 
@@ -24,7 +25,7 @@ func (s *server) run(command string, args ...string) *process {
 func (s *server) held(command string, flags ...string) *process {
 	s.t.Helper()
 	p := s.run(command, append(flags, "--", "sh", "-c", "echo in $CURATOR_FENCING_TOKEN; cat; exit 3")...)
-	eventually(s.t, "the command", func() bool { return strings.HasPrefix(p.out.String(), "in ") })
+	suite.Eventually(s.t, "the command", func() bool { return strings.HasPrefix(p.out.String(), "in ") })
 	return p
 }
 
@@ -118,11 +119,11 @@ func TestKilledWithGrandchildren(t *testing.T) {
 	s := newEmbeddedServer(t)
 	pidFile := t.TempDir() + "/pid"
 	holder := s.holder("(trap '' TERM HUP; echo started >"+pidFile+"; while :; do sleep 0.01; done) & while :; do sleep 0.01; done", "--session-timeout", "1s")
-	eventually(t, "the grandchild", func() bool { _, err := os.Stat(pidFile); return err == nil })
+	suite.Eventually(t, "the grandchild", func() bool { _, err := os.Stat(pidFile); return err == nil })
 	group := groupOf(t, holder)
 	holder.signal(syscall.SIGKILL)
 	holder.wait()
-	eventually(t, "the end of the group", func() bool { return !alive(t, -group) })
+	suite.Eventually(t, "the end of the group", func() bool { return !alive(t, -group) })
 }
 
 // Nothing of a guard is left after a command that has ended.
@@ -141,7 +142,7 @@ func TestGuardEnds(t *testing.T) {
 	}
 	holder.stdin.Close()
 	holder.wantExit(0)
-	eventually(t, "the end of the guard", func() bool { return !alive(t, guard) })
+	suite.Eventually(t, "the end of the guard", func() bool { return !alive(t, guard) })
 }
 
 // A wait is told of without a terminal, after some seconds.

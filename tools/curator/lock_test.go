@@ -126,7 +126,7 @@ func TestNested(t *testing.T) {
 func TestChroot(t *testing.T) {
 	onServers(t, func(t *testing.T, s *server) {
 		args := []string{"lock", "--connect", s.connect + "/tests/app", "/lock", "--", "true"}
-		start(t, args...).wantExit(64, "the chroot /tests/app of "+s.connect+" does not exist")
+		start(t, args...).wantExit(64, "the chroot "+s.chroot+"/tests/app of "+s.address+" does not exist")
 		if _, err := s.client.Create().CreatingParentsIfNeeded().ForPath(t.Context(), "/tests/app"); err != nil {
 			t.Fatal(err)
 		}

@@ -51,7 +51,11 @@ func TestLocks(t *testing.T) {
 			t.Errorf("stdout %q", stdout)
 		}
 		s.ask(1, "locks", "/locks")
-		at := func(path string) *server { return &server{t, s.connect, s.client, path} }
+		at := func(path string) *server {
+			other := *s
+			other.path = path
+			return &other
+		}
 		mutex := at("/locks/a").held("lock")
 		waiter := at("/locks/a").run("lock", "--", "true")
 		at("/locks/a").untilNodes(2)

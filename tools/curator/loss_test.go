@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
@@ -22,7 +23,7 @@ const sessionTimeout = 2 * time.Second
 func TestKilledHolder(t *testing.T) {
 	onServers(t, func(t *testing.T, s *server) {
 		holder := s.lock("--session-timeout", sessionTimeout.String(), "--", "sh", "-c", "echo $$; exec cat")
-		eventually(t, "the command", func() bool { return strings.HasSuffix(holder.out.String(), "\n") })
+		suite.Eventually(t, "the command", func() bool { return strings.HasSuffix(holder.out.String(), "\n") })
 		pid, err := strconv.Atoi(strings.TrimSpace(holder.out.String()))
 		if err != nil {
 			t.Fatal(err)
@@ -32,7 +33,7 @@ func TestKilledHolder(t *testing.T) {
 		killed := time.Now()
 		holder.signal(syscall.SIGKILL)
 		holder.wait()
-		eventually(t, "the end of the command", func() bool { return !alive(t, pid) })
+		suite.Eventually(t, "the end of the command", func() bool { return !alive(t, pid) })
 		if dead := time.Since(killed); dead > sessionTimeout/2 {
 			t.Errorf("the command lived on for %v", dead)
 		}
@@ -109,10 +110,10 @@ func TestGrace(t *testing.T) {
 // however long its grace is.
 func TestPartitionedHolder(t *testing.T) {
 	onServers(t, func(t *testing.T, s *server) {
-		network := newNetwork(t, s.connect)
+		network := newNetwork(t, s.address)
 		journal := writeFile(t, "journal", "", 0o600)
 		script := `trap '' TERM; while :; do date +%s%N >>"$1"; done`
-		holder := start(t, "lock", "--connect", network.address(), "--session-timeout", "4s", "--grace", "1m",
+		holder := start(t, "lock", "--connect", network.address()+s.chroot, "--session-timeout", "4s", "--grace", "1m",
 			s.path, "--", "sh", "-c", script, "sh", journal)
 		s.untilNodes(1)
 		waiter := s.lock("--", "date", "+%s%N")
@@ -145,7 +146,7 @@ func TestPartitionedHolder(t *testing.T) {
 // A loss that only the release finds out about is a loss.
 func TestLostBeforeTheRelease(t *testing.T) {
 	e := curatortest.Start(t, curatortest.WithTickTime(tick))
-	s := &server{t, e.ConnectString(), e.Client(t, silent), "/tests/lock"}
+	s := serverAt(t, e.ConnectString(), "")
 	holder := s.holder("cat; exit 7")
 	for _, op := range []string{"delete", "multi"} { // as if the node were gone
 		e.Inject(curatortest.Rule{Op: op, Path: s.path + "/**", Times: 10, Do: curatortest.Fail(framework.ErrNoNode)})
@@ -158,8 +159,8 @@ func TestLostBeforeTheRelease(t *testing.T) {
 // A connection that breaks and comes back within the session is no loss.
 func TestReconnect(t *testing.T) {
 	onServers(t, func(t *testing.T, s *server) {
-		network := newNetwork(t, s.connect)
-		holder := start(t, "lock", "--connect", network.address(), s.path, "--", "sh", "-c", "echo in; cat; exit 7")
+		network := newNetwork(t, s.address)
+		holder := start(t, "lock", "--connect", network.address()+s.chroot, s.path, "--", "sh", "-c", "echo in; cat; exit 7")
 		holder.untilOut("in\n")
 		for range 3 {
 			network.disconnect()

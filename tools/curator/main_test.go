@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/go-curator/curator/internal/suite"
 )
 
 // tool is the path of the binary, which most tests run as a process.
@@ -21,30 +21,27 @@ var tool string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	os.Exit(buildAndRun(m))
-}
-
-func buildAndRun(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "curator-")
+	if err == nil {
+		tool = filepath.Join(dir, "curator")
+		err = buildTool()
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		return 1
+		os.RemoveAll(dir)
+		os.Exit(1)
 	}
-	defer os.RemoveAll(dir)
-	tool = filepath.Join(dir, "curator")
+	suite.Main(m, func() error { return os.RemoveAll(dir) })
+}
+
+func buildTool() error {
 	args := []string{"build", "-o", tool}
 	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
 		args = append(args, "-race")                                                     // as the tests are
 		os.Setenv("GORACE", strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=0")) // not a second for each process
 	}
 	if out, err := exec.Command("go", append(args, ".")...).CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
-		return 1
+		return fmt.Errorf("build: %w\n%s", err, out)
 	}
-	code := m.Run()
-	if err := goleak.Find(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	return code
+	return nil
 }

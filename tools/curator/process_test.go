@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
@@ -29,24 +30,20 @@ const (
 	tick = 500 * time.Millisecond
 )
 
-// eventually waits until ok, or fails the test with what was waited for.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	ticker := time.NewTicker(5 * time.Millisecond)
-	defer ticker.Stop()
-	for end := time.Now().Add(patience); !ok(); <-ticker.C {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-	}
-}
-
 // server is what the locks of a test are kept on.
 type server struct {
 	t       *testing.T
-	connect string
+	address string
+	chroot  string            // of the test, "" for none
+	connect string            // the two
 	client  *framework.Client // of an observer
 	path    string            // of the test's lock
+}
+
+func serverAt(t *testing.T, address, chroot string) *server {
+	t.Helper()
+	client := curatortest.NewClient(t, address+chroot, silent)
+	return &server{t, address, chroot, address + chroot, client, "/tests/lock"}
 }
 
 // silent is an observer that says nothing.
@@ -59,13 +56,20 @@ func onServers(t *testing.T, test func(t *testing.T, s *server)) {
 }
 
 func newEmbeddedServer(t *testing.T) *server {
-	e := curatortest.Start(t, curatortest.WithTickTime(tick))
-	return &server{t, e.ConnectString(), e.Client(t, silent), "/tests/lock"}
+	t.Helper()
+	return serverAt(t, curatortest.Start(t, curatortest.WithTickTime(tick)).ConnectString(), "")
 }
 
+// newRealServer returns the real server that the tests share, with a chroot for this one.
 func newRealServer(t *testing.T) *server {
-	e := curatortest.Real(t, curatortest.WithTickTime(tick))
-	return &server{t, e.ConnectString(), e.Client(t, silent), "/tests/lock"}
+	t.Helper()
+	b := suite.RealWith(t, "plain", curatortest.WithTickTime(tick))
+	chroot := b.Path("root")
+	client := curatortest.NewClient(t, b.ConnectString(), silent)
+	if _, err := client.Create().CreatingParentsIfNeeded().ForPath(t.Context(), chroot); err != nil {
+		t.Fatal(err)
+	}
+	return serverAt(t, b.ConnectString(), chroot)
 }
 
 // nodes returns the paths of the lock's contenders.
@@ -84,7 +88,7 @@ func (s *server) nodes() []string {
 // untilNodes waits until the lock has n contenders.
 func (s *server) untilNodes(n int) {
 	s.t.Helper()
-	eventually(s.t, "the number of contenders", func() bool { return len(s.nodes()) == n })
+	suite.Eventually(s.t, "the number of contenders", func() bool { return len(s.nodes()) == n })
 }
 
 // wantFree fails unless the lock has no node, as it must when its users have ended.
@@ -116,7 +120,7 @@ func (s *server) lock(args ...string) *process {
 func (s *server) holder(script string, flags ...string) *process {
 	s.t.Helper()
 	p := s.lock(append(flags, "--", "sh", "-c", "echo in; "+script)...)
-	eventually(s.t, "the command", func() bool { return strings.HasPrefix(p.out.String(), "in\n") })
+	suite.Eventually(s.t, "the command", func() bool { return strings.HasPrefix(p.out.String(), "in\n") })
 	return p
 }
 
@@ -216,13 +220,13 @@ func (p *process) signal(sig syscall.Signal) {
 // untilOut waits until stdout is text.
 func (p *process) untilOut(text string) {
 	p.t.Helper()
-	eventually(p.t, "output "+text, func() bool { return p.out.String() == text })
+	suite.Eventually(p.t, "output "+text, func() bool { return p.out.String() == text })
 }
 
 // untilErr waits until stderr contains text.
 func (p *process) untilErr(text string) {
 	p.t.Helper()
-	eventually(p.t, "message "+text, func() bool { return strings.Contains(p.err.String(), text) })
+	suite.Eventually(p.t, "message "+text, func() bool { return strings.Contains(p.err.String(), text) })
 }
 
 // wait waits for the process's end and returns its exit code, as a shell counts.

@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 )
 
 // TestServerWithTooManyConnections has more clients connect than the server may have files: it
 // serves those that it has, says once that it cannot accept more, and accepts more when it can.
 func TestServerWithTooManyConnections(t *testing.T) {
 	p := startCmd(t, exec.Command("sh", "-c", `ulimit -n 20 && exec "$0" server --listen 127.0.0.1:0`, tool))
-	eventually(t, "the server", func() bool { return strings.Contains(p.out.String(), "\n") })
+	suite.Eventually(t, "the server", func() bool { return strings.Contains(p.out.String(), "\n") })
 	address, _, _ := strings.Cut(p.out.String(), " ")
 	first := watch(t, address)
 	if _, err := first.Create().WithMode(framework.Ephemeral).ForPath(t.Context(), "/lock"); err != nil {
@@ -26,7 +27,7 @@ func TestServerWithTooManyConnections(t *testing.T) {
 
 	const complaint = "cannot accept connections"
 	var crowd []net.Conn
-	eventually(t, "a crowd that the server cannot accept", func() bool {
+	suite.Eventually(t, "a crowd that the server cannot accept", func() bool {
 		if len(crowd) < 60 {
 			conn, err := net.Dial("tcp", address)
 			if err != nil {

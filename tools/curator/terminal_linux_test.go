@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/go-curator/curator/internal/suite"
 )
 
 const (
@@ -102,7 +104,7 @@ func (d *desk) types(text string) {
 // until waits until the terminal shows text.
 func (d *desk) until(text string) {
 	d.t.Helper()
-	eventually(d.t, "on the terminal: "+text, func() bool { return strings.Contains(d.out.String(), text) })
+	suite.Eventually(d.t, "on the terminal: "+text, func() bool { return strings.Contains(d.out.String(), text) })
 }
 
 // end waits for the end of the shell and then checks that the lock is free.
@@ -224,7 +226,7 @@ func TestTerminalBackground(t *testing.T) {
 	s := newEmbeddedServer(t)
 	d := sit(t, s, `set -m; $lock sh -c 'echo in; read x; echo "got $x"' & read y; echo "then $y"; fg; echo "code $?"; read z; echo "then $z"`)
 	d.until("in\r\n")
-	eventually(t, "the stop of curator", func() bool {
+	suite.Eventually(t, "the stop of curator", func() bool {
 		out, err := exec.Command("ps", "-s", strconv.Itoa(d.shell.Process.Pid), "-o", "stat=,args=").Output()
 		return err == nil && regexp.MustCompile(`(?m)^T.*curator lock`).Match(out)
 	})

@@ -113,7 +113,7 @@ func TestMemoryCloseWakes(t *testing.T) {
 		}
 		near.Close()
 		for range 4 {
-			// Whoever is at the far end may still have read something.
+			// The far end may still have read something.
 			<-errs
 		}
 	})

@@ -176,6 +176,10 @@ func (p *proxy) close() {
 	p.wg.Wait()
 }
 
+// acceptPause is how long accept waits after a failure. The usual one is that the process has
+// too many open files, which lasts until it closes some.
+const acceptPause = 10 * time.Millisecond
+
 func (p *proxy) accept() {
 	for {
 		client, err := p.listener.Accept()
@@ -183,6 +187,10 @@ func (p *proxy) accept() {
 			return
 		}
 		if err != nil {
+			select {
+			case <-time.After(acceptPause):
+			case <-p.done:
+			}
 			continue
 		}
 		if c := p.admit(client); c != nil {

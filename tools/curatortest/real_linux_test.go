@@ -21,7 +21,6 @@ func TestServersEndWithTheirParent(t *testing.T) {
 		fmt.Println(curatortest.Real(t).ConnectString())
 		select {}
 	}
-	curatortest.Real(t) // it is skipped here if there is none
 	program := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 	program.Env = append(os.Environ(), asked+"=1", "TMPDIR="+t.TempDir())
 	out, err := program.StdoutPipe()
@@ -39,8 +38,12 @@ func TestServersEndWithTheirParent(t *testing.T) {
 	if err := errors.Join(program.Start(), held.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
 		t.Error(err)
+	}
+	if line == "PASS\n" {
+		curatortest.Real(t) // there is none, and the program has skipped its test: so does this one
 	}
 	if err := program.Process.Kill(); err != nil {
 		t.Error(err)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// wiring is the network between the members of an ensemble: whoever connects to another one
+// wiring is the network between the members of an ensemble: a member that connects to another one
 // does so through a proxy of that pair's own, for each of the two ports that a member has
 // for the others.
 type wiring struct {

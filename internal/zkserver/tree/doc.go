@@ -2,7 +2,7 @@
 // their data, ACLs and Stats; sessions; watches; quotas. [State.Do] does one request and
 // returns its reply.
 //
-// It has no network, no clock and no goroutine: whoever calls it passes the time, and the
+// It has no network, no clock and no goroutine: its caller passes the time, and the
 // same calls have the same results. Package zkserver makes a server of it. What it does not
 // do are handshakes, authentication, four-letter words and faults.
 //

@@ -55,8 +55,10 @@ type holdCase struct {
 	want      error
 }
 
-// Each condition of a grant fails alone, between the look at the queue and the grant (rule 11).
-func TestHoldLooksAtEverything(t *testing.T) {
+// Rule 11 of the lock model: Hold looks at the clock and at the session after it has set the holder.
+// Each condition of a grant fails alone, between the look at the queue and the grant. The holder is
+// told of a loss before Lose returns: see TestLoseReturnsWhenTheHolderKnows.
+func TestRule11(t *testing.T) {
 	sessionPolicy := []framework.Option{framework.WithErrorPolicy(state.SessionErrorPolicy())}
 	suspendedFor := func(d time.Duration) func(s *curatortest.Server, c *framework.Client) {
 		return func(s *curatortest.Server, _ *framework.Client) {

@@ -63,7 +63,7 @@ type plan struct {
 	command func(dir string, ports []int) *exec.Cmd
 	// serves returns nil when the server at the port serves.
 	serves func(ctx context.Context, port int) error
-	stop   os.Signal // asks it to end, whoever is connected
+	stop   os.Signal // asks it to end, although clients are connected
 }
 
 // start starts a service and waits until it serves.

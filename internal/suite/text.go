@@ -1,0 +1,32 @@
+package suite
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+)
+
+// WantText fails the test unless a value has the same text, of one line, with every verb that logs
+// and failed tests print it with, alone and in a slice.
+func WantText(t *testing.T, value fmt.Stringer, want string) {
+	t.Helper()
+	got := fmt.Sprintf("%v|%+v|%s|%v", value, value, value, []any{value})
+	if got != strings.Join([]string{want, want, want, "[" + want + "]"}, "|") {
+		t.Errorf("%T %#[1]v is %q, want %q", value, got, want)
+	}
+	if strings.Contains(want, "\n") {
+		t.Errorf("%T: %q has several lines", value, want)
+	}
+}
+
+// WantLogged fails the test unless a log in JSON has want for a value.
+func WantLogged(t *testing.T, value any, want string) {
+	t.Helper()
+	var log bytes.Buffer
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("", "value", value)
+	if want := `"value":` + want + "}\n"; !strings.HasSuffix(log.String(), want) {
+		t.Errorf("%T: %s, want %s", value, log.String(), want)
+	}
+}

@@ -1,0 +1,260 @@
+package locks_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// The rules of the lock model, which were found by model checking: see docs/algorithms.md. Rule 7 is
+// tested in internal/zkconn, rule 11 in recipes/internal/ephemeral.
+
+// Rule 1: the node is created and the queue is listed in one write. A node of a former session,
+// whose reply was lost, is not used.
+func TestRule1(t *testing.T) {
+	t.Run("one write", func(t *testing.T) {
+		onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+			giveBack(t, take(t, mutexOf(t, s.Client(t)))) // makes the parents
+			holder := enqueue(t, s, virtualMutex(t))
+			if want := "create2=1 getChildren2=1 writes=1"; holder.joined != want {
+				t.Errorf("%q, want %q", holder.joined, want)
+			}
+			holder.release()
+		})
+	})
+	t.Run("former session", func(t *testing.T) {
+		suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+			e := newEnv(t, b)
+			e.release(e.acquire(e.mutex)) // makes the parents
+			former := e.client.SessionID()
+			hit := e.network.On(jute.OpCreate2, suite.CutAfter, func() { e.network.Expire(t) })
+			lease := e.acquire(e.mutex)
+			<-hit
+			var stat framework.Stat
+			if _, err := e.observer.CheckExists().StoringStatIn(&stat).ForPath(t.Context(), lease.Path()); err != nil {
+				t.Fatal(err)
+			}
+			if now := e.client.SessionID(); now == former || stat.EphemeralOwner != now {
+				t.Errorf("the node is of the session %x, the client's is %x and was %x", stat.EphemeralOwner, now, former)
+			}
+			e.release(lease)
+		})
+	})
+}
+
+// Rule 2: a waiter sets its watches in one write. If the node ahead is gone by then, it lists the
+// queue again.
+func TestRule2(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		holder, second := enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t))
+		delayed := s.Inject(curatortest.Rule{Op: "setWatches", Do: curatortest.Delay(time.Second)})
+		third := enqueue(t, s, virtualMutex(t))
+		if want := "create2=1 getChildren2=1 setWatches=1 writes=2"; third.joined != want || !delayed() {
+			t.Errorf("%q, want %q; delayed: %t", third.joined, want, delayed())
+		}
+		second.cancel()
+		<-second.done
+		time.Sleep(2 * time.Second)
+		if third.in() {
+			t.Fatal("let in behind one that gave up")
+		}
+		if n := s.Watches(); n != 3 {
+			t.Errorf("%d watches of a holder and of a waiter behind it, want 3", n)
+		}
+		holder.release()
+		third.release()
+	})
+}
+
+// Rule 3: the marker of the node ahead lets a waiter in only while the watch on its own node is
+// silent. Here that node is changed and deleted before the holder releases, and the events arrive
+// together.
+func TestRule3(t *testing.T) {
+	for range 20 {
+		onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+			first, holder, waiter := enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t))
+			first.release()
+			own := ""
+			for _, name := range s.Children("/lock") {
+				if path := "/lock/" + name; !holder.in() || path != holder.lease.Path() {
+					own = path
+				}
+			}
+			operator := s.Client(t)
+			heal := s.PartitionSession(waiter.client.SessionID(), curatortest.ToClient)
+			if _, err := operator.SetData().ForPath(t.Context(), own, nil); err != nil {
+				t.Fatal(err)
+			}
+			if err := operator.Delete().ForPath(t.Context(), own); err != nil {
+				t.Fatal(err)
+			}
+			holder.release() // marks its release
+			heal()
+			time.Sleep(time.Minute)
+			if !waiter.in() || waiter.lease.Path() == own {
+				t.Fatal("let in without a node")
+			}
+			waiter.release()
+		})
+	}
+}
+
+// Rule 4: a waiter is not let in by the deletion of the node ahead, when that was a waiter that
+// gave up, nor by a change of its data, which is how somebody asks for the lock. A waiter whose own
+// node is deleted begins again with a new one.
+func TestRule4(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		holder, quitter, last := enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t))
+		names := s.Children("/lock")
+		for _, name := range names {
+			if err := locks.AttemptRevoke(t.Context(), s.Client(t), "/lock/"+name); err != nil {
+				t.Fatal(err)
+			}
+			if last.in() || quitter.in() {
+				t.Fatalf("let in after a change of %s", name)
+			}
+		}
+		quitter.cancel()
+		<-quitter.done
+		if last.in() {
+			t.Fatal("let in behind one that gave up")
+		}
+		own := "/lock/" + slices.MaxFunc(s.Children("/lock"), func(a, b string) int { return strings.Compare(number(a), number(b)) })
+		if err := s.Client(t).Delete().ForPath(t.Context(), own); err != nil {
+			t.Fatal(err)
+		}
+		if last.in() {
+			t.Fatal("let in after the deletion of its node")
+		}
+		holder.release()
+		if !last.in() || last.lease.Path() == own {
+			t.Fatalf("let in with %s after the deletion of %s", last.lease.Path(), own)
+		}
+		last.release()
+	})
+}
+
+// Rule 5: a holder that waited releases with the marker. If the marker is refused, or nobody knows
+// whether it was made, the node is deleted all the same, and the next waiter is let in.
+func TestRule5(t *testing.T) {
+	for name, c := range map[string]struct {
+		fate curatortest.Fate
+		want string // of the traffic; the watch on the node ahead ends with the connection
+	}{
+		"refused":              {curatortest.Fail(framework.ErrNoAuth), "delete=1 events=1 multi=1 writes=2"},
+		"lost before":          {curatortest.CutBefore(), ""},
+		"applied, answer lost": {curatortest.CutAfter(), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+				first, holder, waiter := enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t))
+				first.release()
+				if !holder.in() {
+					t.Fatal("the second is not let in")
+				}
+				holder.traffic.Take()
+				hit := s.Inject(curatortest.Rule{Op: "multi", Do: c.fate})
+				giveBack(t, holder.lease)
+				time.Sleep(time.Minute)
+				if !hit() {
+					t.Fatal("no release was marked")
+				}
+				if got := holder.traffic.Take(); c.want != "" && got != c.want {
+					t.Errorf("%q, want %q", got, c.want)
+				}
+				waiter.release()
+				if names := s.Children("/lock"); len(names) != 0 {
+					t.Errorf("%q are left", names)
+				}
+			})
+		})
+	}
+}
+
+// Rule 8: a waiter lists the queue again after a reconnect.
+func TestRule8(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		holder, waiter := enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t))
+		s.DisconnectSession(waiter.client.SessionID())
+		time.Sleep(time.Second)
+		if waiter.in() {
+			t.Fatal("let in by a reconnect")
+		}
+		if got := waiter.traffic.Take(); !strings.Contains(got, "getChildren2=1") {
+			t.Errorf("%q: the waiter has not listed the queue", got)
+		}
+		holder.release()
+		waiter.release()
+	})
+}
+
+// Rule 9: a waiter that gives up and one that is let in give back every watch.
+func TestRule9(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		check := func(want int, when string) {
+			t.Helper()
+			time.Sleep(100 * time.Millisecond) // a holder's node is not watched at once
+			synctest.Wait()
+			if n := s.Watches(); n != want {
+				t.Errorf("%d watches %s, want %d", n, when, want)
+			}
+		}
+		holder := take(t, mutexOf(t, s.Client(t)))
+		check(1, "of a holder")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := mutexOf(t, s.Client(t)).Acquire(ctx)
+		wantErr(t, err, locks.ErrNotAcquired)
+		check(1, "after a waiter gave up")
+		done := make(chan *locks.Lease)
+		waiter := mutexOf(t, s.Client(t))
+		go func() { done <- take(t, waiter) }()
+		check(3, "of a holder and a waiter")
+		giveBack(t, holder)
+		next := <-done
+		check(1, "of the next holder")
+		giveBack(t, next)
+		check(0, "for nobody")
+	})
+}
+
+// Rule 10: near the end of the server's sequence numbers nobody gets the lock, because there two
+// could hold it.
+func TestRule10(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := curatortest.Start(t, curatortest.Virtual())
+		client := server.Client(t)
+		mutex, err := locks.NewInterProcessMutex(client, "/lock")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.Create().ForPath(t.Context(), "/lock"); err != nil {
+			t.Fatal(err)
+		}
+		for _, next := range []int32{1<<31 - 1_000_000, 1<<31 - 1} {
+			server.SetSequence("/lock", next)
+			_, err = mutex.Acquire(t.Context())
+			wantErr(t, err, locks.ErrSequenceExhausted)
+			if names := server.Children("/lock"); len(names) != 0 {
+				t.Fatalf("nodes %q", names)
+			}
+		}
+		server.SetSequence("/lock", 1<<31-2_000_000)
+		lease, err := mutex.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := lease.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
