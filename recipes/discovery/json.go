@@ -26,7 +26,8 @@ import (
 // null.
 //
 // Encode fails with framework.ErrInvalidOption for an instance that the format does not have: a
-// Disabled one without WithEnabledKey, a text that is not UTF-8, a number that is not finite.
+// Disabled one without WithEnabledKey, a text that is not UTF-8, a number that is not finite. Texts
+// inside of an object or a list are written as encoding/json does.
 //
 // Java: JsonInstanceSerializer.
 func JSON[T any](opts ...JSONOption) codec.Codec[ServiceInstance[T]] {

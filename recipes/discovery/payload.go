@@ -44,6 +44,10 @@ func writePayload[T any](w *jsonWriter, payload T, class string) {
 		w.raw("null")
 		return
 	}
+	if v.IsValid() && v.Kind() == reflect.String {
+		w.text(v.String()) // encoding/json replaces what is not UTF-8
+		return
+	}
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
