@@ -44,7 +44,7 @@ func writePayload[T any](w *jsonWriter, payload T, class string) {
 		w.raw("null")
 		return
 	}
-	if v.IsValid() && v.Kind() == reflect.String {
+	if v.IsValid() && v.Kind() == reflect.String && v.Type() != reflect.TypeFor[json.Number]() {
 		w.text(v.String()) // encoding/json replaces what is not UTF-8
 		return
 	}

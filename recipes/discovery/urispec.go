@@ -21,8 +21,8 @@ type uriPart struct {
 }
 
 // ParseURISpec parses a template. The variables that an instance gives are scheme, name, id,
-// address, port, ssl-port, registration-time-utc, service-type, and [ and ] for braces; spaces
-// around a name are dropped. Errors: framework.ErrInvalidOption for braces that do not match.
+// address, port, ssl-port, registration-time-utc, service-type, in small letters, and [ and ] for
+// braces; spaces around a name are dropped. Errors: framework.ErrInvalidOption for braces that do not match.
 //
 // Java: UriSpec(String).
 func ParseURISpec(text string) (URISpec, error) {
@@ -114,7 +114,7 @@ func (i *ServiceInstance[T]) variable(name string) string {
 	case "registration-time-utc":
 		return strconv.FormatInt(unixMilli(i.Registered), 10)
 	case "service-type":
-		return i.Type.String()
+		return strings.ToLower(i.Type.String())
 	case "[":
 		return "{"
 	case "]":
