@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"bytes"
+	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,11 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+)
+
+var (
+	marshaler     = reflect.TypeFor[json.Marshaler]()
+	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
 // jsonWriter writes JSON as Jackson does. Its first error stays.
@@ -197,6 +203,11 @@ func (w *jsonWriter) array(decoder *json.Decoder, v reflect.Value) error {
 	w.raw("]")
 	_, err := decoder.Token()
 	return err
+}
+
+// marshalsItself tells whether encoding/json leaves the values of a type to its methods.
+func marshalsItself(t reflect.Type) bool {
+	return t.Kind() != reflect.Interface && (t.Implements(marshaler) || t.Implements(textMarshaler))
 }
 
 // inner returns what is behind pointers and interfaces, and an invalid value for one that

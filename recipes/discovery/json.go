@@ -121,13 +121,6 @@ func (c jsonCodec[T]) Encode(i ServiceInstance[T]) ([]byte, error) {
 	return w.dst, nil
 }
 
-func unixMilli(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
-}
-
 func (w *jsonWriter) port(port int) {
 	if port == 0 {
 		w.raw("null")

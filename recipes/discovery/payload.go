@@ -2,7 +2,6 @@ package discovery
 
 import (
 	"bytes"
-	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,16 +21,6 @@ const (
 	javaBytes   = "[B"
 	classMember = "@class" // of an object
 )
-
-var (
-	marshaler     = reflect.TypeFor[json.Marshaler]()
-	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
-)
-
-// marshalsItself tells whether encoding/json leaves the values of a type to its methods.
-func marshalsItself(t reflect.Type) bool {
-	return t.Kind() != reflect.Interface && (t.Implements(marshaler) || t.Implements(textMarshaler))
-}
 
 // writePayload writes a payload with its Java type.
 func writePayload[T any](w *jsonWriter, payload T, class string) {
