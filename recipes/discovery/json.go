@@ -1,11 +1,8 @@
 package discovery
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"time"
 
@@ -153,67 +150,63 @@ func (c jsonCodec[T]) Decode(data []byte) (i ServiceInstance[T], err error) {
 	if c.err != nil {
 		return i, c.err
 	}
-	var keys map[string]json.RawMessage // other than a struct's, they are compared with their case
-	if trimmed := bytes.TrimLeft(data, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' {
-		return i, errors.New("the data is not a JSON object")
-	}
-	if err := json.Unmarshal(data, &keys); err != nil {
-		return i, err
-	}
-	var millis int64
-	var serviceType string
-	var spec *struct {
-		Parts []uriPart `json:"parts"`
-	}
-	enabled := true
-	for key, to := range map[string]any{
-		"name": &i.Name, "id": &i.ID, "address": &i.Address, "registrationTimeUTC": &millis,
-		"serviceType": &serviceType, "uriSpec": &spec, "enabled": &enabled,
-	} {
-		if raw, ok := keys[key]; ok {
-			if err := json.Unmarshal(raw, to); err != nil { // which leaves it as it is for null
-				return ServiceInstance[T]{}, fmt.Errorf("key %s: %w", key, err)
-			}
-		}
-	}
-	if serviceType != "" {
-		i.Type, err = parseServiceType(serviceType)
-	}
-	if err == nil {
-		i.Port, err = readPort(keys, "port")
-	}
-	if err == nil {
-		i.SSLPort, err = readPort(keys, "sslPort")
-	}
-	if err == nil {
-		i.Payload, err = readPayload[T](keys["payload"])
-	}
-	if err != nil {
+	if err := members(data, i.read); err != nil {
 		return ServiceInstance[T]{}, err
 	}
-	if millis != 0 {
-		i.Registered = time.UnixMilli(millis).UTC()
-	}
-	if spec != nil {
-		i.URISpec.parts = append([]uriPart{}, spec.Parts...)
-	}
-	i.Disabled = !enabled
 	return i, nil
 }
 
-// readPort returns a port, which has 32 bits in Java.
-func readPort(keys map[string]json.RawMessage, key string) (int, error) {
-	var port *int64
-	if raw, ok := keys[key]; ok {
-		if err := json.Unmarshal(raw, &port); err != nil {
-			return 0, fmt.Errorf("key %s: %w", key, err)
+// read takes over one key of an instance.
+func (i *ServiceInstance[T]) read(key, value []byte) (err error) {
+	var n int64
+	switch string(key) {
+	case "name":
+		i.Name, err = readText(value)
+	case "id":
+		i.ID, err = readText(value)
+	case "address":
+		i.Address, err = readText(value)
+	case "port":
+		n, err = readInteger(value, 32)
+		i.Port = int(n)
+	case "sslPort":
+		n, err = readInteger(value, 32)
+		i.SSLPort = int(n)
+	case "payload":
+		i.Payload, err = readPayload[T](value)
+	case "registrationTimeUTC":
+		if n, err = readInteger(value, 64); n != 0 {
+			i.Registered = time.UnixMilli(n).UTC()
 		}
+	case "serviceType":
+		i.Type, err = readServiceType(value)
+	case "uriSpec":
+		i.URISpec, err = readURISpec(value)
+	case "enabled":
+		enabled := true
+		err = json.Unmarshal(value, &enabled) // null leaves it as it is
+		i.Disabled = !enabled
 	}
-	switch {
-	case port == nil:
-		return 0, nil
-	case *port < math.MinInt32 || *port > math.MaxInt32:
-		return 0, fmt.Errorf("key %s: %d has more than 32 bits", key, *port)
+	return err
+}
+
+func readServiceType(raw []byte) (ServiceType, error) {
+	name, err := readText(raw)
+	if err != nil || name == "" {
+		return Dynamic, err
 	}
-	return int(*port), nil
+	return parseServiceType(name)
+}
+
+func readURISpec(raw []byte) (URISpec, error) {
+	var spec struct {
+		Parts []uriPart `json:"parts"`
+	}
+	if isNull(raw) {
+		return URISpec{}, nil
+	}
+	if err := json.Unmarshal(raw, &spec); err != nil {
+		return URISpec{}, err
+	}
+	return URISpec{parts: append([]uriPart{}, spec.Parts...)}, nil
 }

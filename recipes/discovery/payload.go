@@ -149,16 +149,21 @@ func readPayload[T any](raw json.RawMessage) (payload T, err error) {
 	}
 	value, class, err := untyped(raw)
 	if err != nil {
-		return payload, fmt.Errorf("key payload: %w", err)
+		return payload, err
 	}
 	switch to := any(&payload).(type) {
+	case *string:
+		if value[0] != '"' {
+			return payload, fmt.Errorf("%s is not a text", value)
+		}
+		*to, err = readText(value)
 	case *any:
 		*to, err = natural(value, class)
 	case *map[string]any:
-		var members any
-		if members, err = natural(value, class); err == nil {
+		var object any
+		if object, err = natural(value, class); err == nil {
 			var ok bool
-			if *to, ok = members.(map[string]any); !ok {
+			if *to, ok = object.(map[string]any); !ok {
 				err = errors.New("it is not an object")
 			}
 		}
@@ -167,12 +172,10 @@ func readPayload[T any](raw json.RawMessage) (payload T, err error) {
 	}
 	if err != nil {
 		var none T
-		return none, fmt.Errorf("key payload: %w", err)
+		return none, err
 	}
 	return payload, nil
 }
-
-func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
 // untyped takes the Java type off a payload.
 func untyped(raw json.RawMessage) (value json.RawMessage, class string, err error) {

@@ -348,32 +348,3 @@ func TestUnregisterAgain(t *testing.T) {
 		f.ended()
 	})
 }
-
-// Many instances come back at most sixteen at a time.
-func TestMany(t *testing.T) {
-	virtual(t, func(f *fixture) {
-		const many = 300
-		want := []string{}
-		for n := range many {
-			i := of(fmt.Sprintf("%03d", n), "x")
-			f.register(i)
-			want = append(want, i.ID+"=x")
-		}
-		f.start()
-		f.until(want...)
-		f.network.Expire(f.t)
-		suite.Eventually(f.t, "all in the new session", func() bool {
-			for _, n := range []int{0, many / 2, many - 1} {
-				var stat framework.Stat
-				there, err := f.operator.CheckExists().StoringStatIn(&stat).ForPath(f.t.Context(), f.path(fmt.Sprintf("%03d", n)))
-				f.must(err)
-				if !there || stat.EphemeralOwner != f.client.SessionID() {
-					return false
-				}
-			}
-			return true
-		})
-		f.until(want...)
-		f.ended()
-	})
-}
