@@ -20,7 +20,7 @@ import (
 
 const (
 	choicesAtOnce    = 1_000 // that are one operation
-	chosenFrom       = 10      // instances
+	chosenFrom       = 10    // instances
 	shortTimeout     = 4 * time.Second
 	registersAtATime = 32
 )
