@@ -37,6 +37,7 @@ func TestJavaNames(t *testing.T) {
 	t.Run("recipes", func(t *testing.T) {
 		javaNames(t, recipesJar, "java-recipes.txt", func(file string) bool { return slices.Contains(recipePackages, path.Base(path.Dir(file))) })
 	})
+	t.Run("discovery", func(t *testing.T) { javaNames(t, discoveryJar, "java-discovery.txt", func(string) bool { return true }) })
 }
 
 // javaNames compares the names of the classes in a jar with those of a file.
@@ -100,7 +101,7 @@ type javaMember struct{ name, returns string }
 type javaTypes map[string]*javaType
 
 var (
-	javaHead   = regexp.MustCompile(`^public .*?\b(class|interface) org\.apache\.curator\.(?:framework\.)?([\w.$]+)(.*)\{$`)
+	javaHead   = regexp.MustCompile(`^public .*?\b(class|interface) org\.apache\.curator\.(?:framework\.|x\.discovery\.)?([\w.$]+)(.*)\{$`)
 	javaMethod = regexp.MustCompile(`^  public ([^(]*?)([\w.$]+)\(`)
 	javaField  = regexp.MustCompile(`^  public static final \S+ (\w+);$`)
 	javaWord   = regexp.MustCompile(`[\w.$]+`)

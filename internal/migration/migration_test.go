@@ -154,6 +154,7 @@ var topics = []topic{
 		wantNode("/orders/ann/7", `{"item":"soap","count":1}`)(e)
 	}},
 	{"migrations", nil, migrate, wantNode("/shop/layout", "v2")},
+	{"services", nil, services, wantCalls("use north")},
 	{"simple queue", nil, simpleQueue, wantCalls("use data")},
 	{"kept node", nil, func(ctx context.Context, client *framework.Client) error {
 		run = func(ctx context.Context, client *framework.Client) error {

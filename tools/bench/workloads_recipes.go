@@ -23,6 +23,10 @@ func recipeWorkloads() []workload {
 		{name: "queue-put", kind: protocol.QueuePut, clients: 1, local: queuePut, about: "one client puts items into a queue"},
 		{name: "queue-once", kind: protocol.QueueConsume, clients: 1, waiters: backlog, repeat: true, local: queueConsume, about: fmt.Sprintf("one consumer drains %d items, each at most once", backlog)},
 		{name: "queue-locked", kind: protocol.QueueConsume, clients: 1, waiters: backlog, leases: 1, repeat: true, local: queueConsume, about: fmt.Sprintf("one consumer drains %d items, each at least once, with a lock path", backlog)},
+		{name: "discovery-register", kind: protocol.DiscoveryRegister, clients: 1, local: discoveryRegister, about: "one client registers an instance of a service and unregisters it"},
+		{name: "discovery-choose", kind: protocol.DiscoveryChoose, clients: 1, local: discoveryChoose, about: fmt.Sprintf("one client has a provider of %d instances choose: an operation is %d choices", chosenFrom, choicesAtOnce)},
+		{name: "discovery-query-1000", kind: protocol.DiscoveryQuery, clients: 1, waiters: 1000, local: discoveryQuery, about: "one client queries the 1,000 instances of a service"},
+		{name: "discovery-again-1000", clients: 1, waiters: 1000, repeat: true, local: discoveryAgain, about: "the session of a client with 1,000 instances has ended: an operation is an instance, and the latency the time from when it can connect again until all are registered"},
 	}
 	all = append(all, workload{
 		name: "group-100", kind: protocol.Group, clients: 8, waiters: 100, repeat: true,

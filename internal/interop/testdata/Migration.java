@@ -38,6 +38,10 @@ import org.apache.curator.framework.recipes.queue.SimpleDistributedQueue;
 import org.apache.curator.framework.recipes.nodes.GroupMember;
 import org.apache.curator.framework.recipes.nodes.PersistentNode;
 import org.apache.curator.framework.recipes.watch.PersistentWatcher;
+import org.apache.curator.x.discovery.ServiceDiscovery;
+import org.apache.curator.x.discovery.ServiceDiscoveryBuilder;
+import org.apache.curator.x.discovery.ServiceInstance;
+import org.apache.curator.x.discovery.ServiceProvider;
 import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.curator.retry.*;
 import org.apache.zookeeper.AddWatchMode;
@@ -500,6 +504,28 @@ abstract class Migration {
         } else {
             use(taken);
         }
+    }
+
+    void services(CuratorFramework client) throws Exception {
+        ServiceDiscovery<String> registry = ServiceDiscoveryBuilder.builder(String.class)
+            .client(client)
+            .basePath("/services")
+            .build();
+        registry.start();
+        registry.registerService(ServiceInstance.<String>builder()
+            .name("orders").address("10.0.0.7").port(8080).payload("north")
+            .build());
+
+        ServiceProvider<String> orders = registry.serviceProviderBuilder().serviceName("orders").build();
+        orders.start();
+        ServiceInstance<String> instance = orders.getInstance();
+        if (instance == null) {
+            busy();
+        } else {
+            use(instance.getPayload().getBytes());
+        }
+        orders.close();
+        registry.close();
     }
 
     void kept(CuratorFramework client) throws Exception {

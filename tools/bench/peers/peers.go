@@ -32,14 +32,14 @@ var kazooSource []byte
 
 const (
 	installJava = "Debian, Ubuntu: apt-get install default-jdk-headless libcurator-client-java " +
-		"libcurator-framework-java libcurator-recipes-java"
+		"libcurator-framework-java libcurator-recipes-java libcurator-discovery-java"
 	installKazoo = "Debian, Ubuntu: apt-get install python3-kazoo"
 	installGo    = "see go.dev/dl"
 )
 
-// jars are Curator's recipes, whose own class path in Debian's package names what they
-// need, and a logger.
-var jars = []string{"/usr/share/java/curator-recipes.jar", "/usr/share/java/slf4j-simple.jar"}
+// jars are Curator's recipes and its service discovery, whose own class paths in Debian's packages
+// name what they need, and a logger.
+var jars = []string{"/usr/share/java/curator-recipes.jar", "/usr/share/java/curator-x-discovery.jar", "/usr/share/java/slf4j-simple.jar"}
 
 // javaFlags let the JVM compile all that it can, as a program's in production does.
 var javaFlags = []string{"-Xshare:auto", "-Xmx512m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"}

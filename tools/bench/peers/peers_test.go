@@ -42,6 +42,9 @@ var short = []protocol.Request{
 	{Workload: protocol.LeaderSuccession, Clients: 2, Waiters: 5},
 	{Workload: protocol.CacheLoad, Clients: 1, Waiters: 300},
 	{Workload: protocol.CacheFollow, Clients: 2},
+	{Workload: protocol.DiscoveryRegister, Clients: 1},
+	{Workload: protocol.DiscoveryChoose, Clients: 1},
+	{Workload: protocol.DiscoveryQuery, Clients: 1, Waiters: 50},
 	{Workload: "no such thing"},
 }
 
@@ -156,7 +159,8 @@ func onZooKeeper(t *testing.T, makePeer makePeer, supported ...string) {
 func TestJava(t *testing.T) {
 	onZooKeeper(t, peers.Java, protocol.Solo, protocol.Contend, protocol.Spread, protocol.Semaphore,
 		protocol.Readers, protocol.Mix, protocol.Reentry, protocol.TryFree, protocol.TryBusy, protocol.Floor, protocol.Drain, protocol.Hold,
-		protocol.LeaderJoin, protocol.LeaderSuccession, protocol.CacheLoad, protocol.CacheFollow)
+		protocol.LeaderJoin, protocol.LeaderSuccession, protocol.CacheLoad, protocol.CacheFollow,
+		protocol.DiscoveryRegister, protocol.DiscoveryChoose, protocol.DiscoveryQuery)
 }
 
 func TestKazoo(t *testing.T) {

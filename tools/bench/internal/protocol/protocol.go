@@ -52,6 +52,13 @@ const (
 	CacheFollow = "cache-follow" // one client writes as fast as it can while a cache of another follows
 )
 
+// The workloads of service discovery.
+const (
+	DiscoveryRegister = "discovery-register" // one client registers an instance and unregisters it
+	DiscoveryChoose   = "discovery-choose"   // one client chooses an instance of ten 1,000 times, which is one operation
+	DiscoveryQuery    = "discovery-query"    // one client queries as many instances as there are waiters
+)
+
 // What a crash is made of. It takes two peers: one that holds the lock, and is then killed,
 // and one that waits for it.
 const (

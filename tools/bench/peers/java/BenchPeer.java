@@ -116,6 +116,18 @@ public final class BenchPeer {
                 return Caches.load(take(1).get(0), r);
             case "cache-follow":
                 return Caches.follow(take(2).get(0), take(2).get(1), r);
+            case "discovery-register":
+                try (Discoveries registry = new Discoveries(take(1).get(0), r.path, 1)) {
+                    return repeat(r, 1, (client, i) -> registry.register());
+                }
+            case "discovery-choose":
+                try (Discoveries registry = new Discoveries(take(1).get(0), r.path, 10)) {
+                    return repeat(r, 1, (client, i) -> registry.choose());
+                }
+            case "discovery-query":
+                try (Discoveries registry = new Discoveries(take(1).get(0), r.path, r.waiters)) {
+                    return repeat(r, 1, (client, i) -> registry.query(r.waiters));
+                }
             case "hold":
                 return hold(r);
             case "queued":
