@@ -1,0 +1,100 @@
+package discoverygrpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/grpc/resolver"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/recipes/discovery"
+	"github.com/go-curator/curator/retry"
+)
+
+const (
+	firstLoadPause = 250 * time.Millisecond
+	maxLoadPause   = 10 * time.Second
+)
+
+// serviceResolver tells one ClientConn of the instances of a service.
+type serviceResolver[T any] struct {
+	service    *watched[T]
+	list       instances[T]
+	cc         resolver.ClientConn
+	endpointOf func(discovery.ServiceInstance[T]) (resolver.Endpoint, bool)
+
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// ResolveNow does nothing: changes are heard of.
+func (r *serviceResolver[T]) ResolveNow(resolver.ResolveNowOptions) {}
+
+// Close ends the resolver and joins its goroutine.
+func (r *serviceResolver[T]) Close() {
+	r.cancel()
+	<-r.done
+}
+
+// run tells the ClientConn until ctx ends or the registry is closed.
+func (r *serviceResolver[T]) run(ctx context.Context) {
+	if err := r.load(ctx); err != nil {
+		return
+	}
+	for list := range r.list.Updates(ctx) {
+		r.show(list)
+	}
+	if ctx.Err() == nil {
+		r.cc.ReportError(fmt.Errorf("service %s: %w", r.service.name, framework.ErrClosed))
+	}
+}
+
+// load starts the list, again and again until that succeeds, the registry is closed or ctx ends.
+func (r *serviceResolver[T]) load(ctx context.Context) error {
+	const growth = 10 // then the pauses have reached their maximum
+	pauses := retry.BoundedExponentialBackoff(firstLoadPause, maxLoadPause, growth+1)
+	for attempt := 0; ; attempt++ {
+		err := r.service.start(ctx, r.list)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		r.cc.ReportError(err) // it names the service
+		if errors.Is(err, framework.ErrClosed) {
+			return err
+		}
+		pause, _ := pauses.Next(min(attempt, growth), 0, err)
+		if err := wait.For(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+// show hands the addresses of the instances to the ClientConn.
+func (r *serviceResolver[T]) show(list []discovery.ServiceInstance[T]) {
+	var state resolver.State
+	enabled := 0
+	for _, instance := range list {
+		if instance.Disabled {
+			continue
+		}
+		enabled++
+		if endpoint, ok := r.endpointOf(instance); ok {
+			state.Endpoints = append(state.Endpoints, endpoint)
+			state.Addresses = append(state.Addresses, endpoint.Addresses...) // for policies that know no endpoints
+		}
+	}
+	// The error would be that the policy does not like the list. The next list comes by itself.
+	_ = r.cc.UpdateState(state)
+	switch name := r.service.name; {
+	case len(state.Endpoints) > 0:
+	case enabled > 0:
+		r.cc.ReportError(fmt.Errorf("%w %s: none of %d has an address and a port", discovery.ErrNoInstance, name, enabled))
+	case len(list) > 0:
+		r.cc.ReportError(fmt.Errorf("%w %s: all %d are disabled", discovery.ErrNoInstance, name, len(list)))
+	default:
+		r.cc.ReportError(fmt.Errorf("%w %s", discovery.ErrNoInstance, name))
+	}
+}
