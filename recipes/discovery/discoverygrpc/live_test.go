@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health"
@@ -42,9 +43,38 @@ type live struct {
 // server is an instance.
 type server struct {
 	*grpc.Server
+	listener *listener
 	instance discovery.ServiceInstance[string]
 	calls    atomic.Int64
 	ended    sync.WaitGroup
+}
+
+// listener is a net.Listener whose connections can be cut.
+type listener struct {
+	net.Listener
+
+	mu    sync.Mutex
+	conns []net.Conn
+}
+
+func (l *listener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err == nil {
+		l.conns = append(l.conns, conn)
+	}
+	return conn, err
+}
+
+// cut closes the listener and its connections.
+func (l *listener) cut() {
+	_ = l.Close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, conn := range l.conns {
+		_ = conn.Close()
+	}
 }
 
 // caller makes one call after the other.
@@ -98,9 +128,10 @@ func weightOf(i discovery.ServiceInstance[string]) uint32 {
 }
 
 // dial returns a ClientConn, which is closed at the end of the test.
-func (l *live) dial(config string) *grpc.ClientConn {
+func (l *live) dial(config string, opts ...grpc.DialOption) *grpc.ClientConn {
 	l.Helper()
-	opts := []grpc.DialOption{grpc.WithResolvers(l.builder), grpc.WithTransportCredentials(insecure.NewCredentials())}
+	opts = append(opts, grpc.WithResolvers(l.builder), grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.Config{BaseDelay: 10 * time.Millisecond, MaxDelay: 100 * time.Millisecond, Multiplier: 2}}))
 	if config != "" {
 		opts = append(opts, grpc.WithDefaultServiceConfig(config))
 	}
@@ -109,7 +140,8 @@ func (l *live) dial(config string) *grpc.ClientConn {
 		l.Fatal(err)
 	}
 	l.Cleanup(func() {
-		if err := conn.Close(); err != nil {
+		if err := conn.Close(); err != nil && status.Code(err) != codes.Canceled { // it is closed
+
 			l.Error(err)
 		}
 	})
@@ -119,10 +151,6 @@ func (l *live) dial(config string) *grpc.ClientConn {
 // up brings a server up.
 func (l *live) up(payload string) *server {
 	l.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		l.Fatal(err)
-	}
 	s := &server{}
 	s.Server = grpc.NewServer(grpc.UnaryInterceptor(func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 		s.calls.Add(1)
@@ -130,16 +158,28 @@ func (l *live) up(payload string) *server {
 		return handle(ctx, req)
 	}))
 	healthpb.RegisterHealthServer(s.Server, health.NewServer())
-	s.ended.Go(func() { _ = s.Serve(listener) })
+	l.listen(s, "127.0.0.1:0")
 	l.servers = append(l.servers, s)
 	l.last++
+	var err error
 	s.instance, err = l.registry.Register(l.Context(), discovery.ServiceInstance[string]{
-		Name: "orders", ID: strconv.Itoa(l.last), Address: "127.0.0.1", Port: listener.Addr().(*net.TCPAddr).Port, Payload: payload,
+		Name: "orders", ID: strconv.Itoa(l.last), Address: "127.0.0.1", Port: s.listener.Addr().(*net.TCPAddr).Port, Payload: payload,
 	})
 	if err != nil {
 		l.Fatal(err)
 	}
 	return s
+}
+
+// listen lets a server be reached at an address.
+func (l *live) listen(s *server, address string) {
+	l.Helper()
+	tcp, err := net.Listen("tcp", address)
+	if err != nil {
+		l.Fatal(err)
+	}
+	s.listener = &listener{Listener: tcp}
+	s.ended.Go(func() { _ = s.Serve(s.listener) })
 }
 
 func (l *live) unregister(s *server) {
@@ -192,9 +232,12 @@ func (l *live) call(configs ...string) (stop func()) {
 // calls waits until every caller has made so many calls.
 func (l *live) calls(n int64) {
 	l.Helper()
-	for _, c := range l.callers {
-		until := c.calls.Load() + n
-		suite.Eventually(l.T, "calls by "+c.policy, func() bool { return c.calls.Load() >= until })
+	until := make([]int64, len(l.callers))
+	for i, c := range l.callers {
+		until[i] = c.calls.Load() + n
+	}
+	for i, c := range l.callers {
+		suite.Eventually(l.T, "calls by "+c.policy, func() bool { return c.calls.Load() >= until[i] })
 	}
 }
 
@@ -249,6 +292,54 @@ func TestComeAndGo(t *testing.T) {
 			if status.Code(err) != codes.Unavailable {
 				t.Error(err)
 			}
+		}
+	})
+}
+
+// A server that is cut off loses the calls that are under way, and none after that. When it can be
+// reached again, it is called again.
+func TestCutOff(t *testing.T) {
+	suite.EachOf(t, suite.OnEmbeddedServer, func(t *testing.T, b *suite.Backend) {
+		l := newLive(t, b)
+		first := l.up("1")
+		l.up("1")
+		defer l.call(roundRobin, discoverygrpc.ServiceConfig)()
+		for range 3 {
+			before := first.calls.Load()
+			suite.Eventually(t, "calls of the first server", func() bool { return first.calls.Load() > before })
+			first.listener.cut()
+			l.calls(20)
+			if failed := l.failures(); len(failed) > len(l.callers) {
+				t.Errorf("%d calls of %d callers failed: %v", len(failed), len(l.callers), failed)
+			}
+			l.listen(first, first.listener.Addr().String())
+		}
+	})
+}
+
+// A ClientConn that is idle gives its list back, and gets another one for the next call. Close
+// does not wait for ZooKeeper longer than a second.
+func TestIdle(t *testing.T) {
+	suite.EachOf(t, suite.OnEmbeddedServer, func(t *testing.T, b *suite.Backend) {
+		l := newLive(t, b)
+		l.up("1")
+		l.up("1")
+		suite.Eventually(t, "the watches of the registrations", func() bool { return b.Watches() == 2 })
+		conn := l.dial("", grpc.WithIdleTimeout(20*time.Millisecond))
+		for range 3 {
+			if err := check(t.Context(), conn); err != nil {
+				t.Error(err)
+			}
+			suite.Eventually(t, "the end of the list", func() bool { return b.Watches() == 2 })
+		}
+		busy := l.dial("")
+		if err := check(t.Context(), busy); err != nil {
+			t.Error(err)
+		}
+		defer l.isolate()()
+		began := time.Now()
+		if err := busy.Close(); err != nil || time.Since(began) > 5*time.Second {
+			t.Errorf("Close: %v after %v", err, time.Since(began))
 		}
 	})
 }
