@@ -25,9 +25,9 @@
 //
 // Calls fail with codes.Unavailable, or wait if they are grpc.WaitForReady, when the service has
 // no instance that can be called, and when its list cannot be loaded; loading is tried again until
-// it succeeds. Under pick_first and the policy of ServiceConfig the message says what is wrong and
-// names the service; round_robin has a message of its own for every empty list. A target that
-// cannot be a service fails the first call.
+// it succeeds. The message says what is wrong and names the service. The exception is a list that
+// has become empty under round_robin, which has a message of its own for that. A target that
+// cannot be a service fails the calls.
 //
 // # What is not guaranteed
 //
@@ -35,11 +35,13 @@
 // that may be old serves better than none. So an instance of the list may be gone; gRPC then finds
 // that it cannot connect to it.
 //
-// No call fails because instances come and go if they go in order: unregister an instance, wait
-// until clients have heard of it, and end its server by GracefulStop.
+// No call fails because instances come and go if they go in order: unregister an instance, and end
+// its server by GracefulStop. When a server dies, the calls that it was to answer fail, unless gRPC
+// knows that it has not seen them, or a retry policy of gRPC repeats them.
 //
 // # Concurrency
 //
 // A Builder may be used by several ClientConns and goroutines. Close of a ClientConn joins the
-// goroutine of its resolver.
+// goroutine of its resolver. The last one of a service closes the list, and waits for a second at
+// most if ZooKeeper cannot be reached.
 package discoverygrpc

@@ -349,15 +349,13 @@ func TestNoInstance(t *testing.T) {
 	suite.EachOf(t, suite.OnEmbeddedServer|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		l := newLive(t, b)
 		const text = `no instance of the service orders`
-		for _, c := range []struct{ config, want string }{
+		for _, c := range []struct{ config, later string }{
 			{"", text}, {discoverygrpc.ServiceConfig, text}, {roundRobin, "no children to pick from"},
 		} {
 			conn := l.dial(c.config)
-			fails := func() bool {
-				err := check(t.Context(), conn)
-				return status.Code(err) == codes.Unavailable && strings.Contains(err.Error(), c.want)
+			if err := check(t.Context(), conn); status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), text) {
+				t.Errorf("%s: a service that is not there: %v", c.config, err)
 			}
-			suite.Eventually(t, "the error of an empty service", fails)
 			waiting := make(chan error, 1)
 			go func() { waiting <- check(t.Context(), conn, grpc.WaitForReady(true)) }()
 			s := l.up("1")
@@ -365,7 +363,10 @@ func TestNoInstance(t *testing.T) {
 				t.Errorf("%s: a call that waits: %v", c.config, err)
 			}
 			l.unregister(s)
-			suite.Eventually(t, "the error of a service that has become empty", fails)
+			suite.Eventually(t, "the error of a service that has become empty", func() bool {
+				err := check(t.Context(), conn)
+				return status.Code(err) == codes.Unavailable && strings.Contains(err.Error(), c.later)
+			})
 			l.end((*grpc.Server).Stop)
 		}
 	})

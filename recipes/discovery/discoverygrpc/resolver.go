@@ -25,6 +25,7 @@ type serviceResolver[T any] struct {
 	list       instances[T]
 	cc         resolver.ClientConn
 	endpointOf func(discovery.ServiceInstance[T]) (resolver.Endpoint, bool)
+	shown      bool // a list with endpoints; of the resolver's goroutine
 
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -86,15 +87,47 @@ func (r *serviceResolver[T]) show(list []discovery.ServiceInstance[T]) {
 			state.Addresses = append(state.Addresses, endpoint.Addresses...) // for policies that know no endpoints
 		}
 	}
-	// The error would be that the policy does not like the list. The next list comes by itself.
-	_ = r.cc.UpdateState(state)
-	switch name := r.service.name; {
-	case len(state.Endpoints) > 0:
-	case enabled > 0:
-		r.cc.ReportError(fmt.Errorf("%w %s: none of %d has an address and a port", discovery.ErrNoInstance, name, enabled))
-	case len(list) > 0:
-		r.cc.ReportError(fmt.Errorf("%w %s: all %d are disabled", discovery.ErrNoInstance, name, len(list)))
-	default:
-		r.cc.ReportError(fmt.Errorf("%w %s", discovery.ErrNoInstance, name))
+	if len(state.Endpoints) > 0 {
+		r.shown = true
+		// The error would be that the policy does not like the list. The next list comes by itself.
+		_ = r.cc.UpdateState(state)
+		return
 	}
+	problem := r.noEndpoint(len(list), enabled)
+	if r.shown { // else a policy would fail calls for its own reason until it is told ours
+		_ = r.cc.UpdateState(withProblem(state, problem))
+	}
+	r.cc.ReportError(problem)
+}
+
+// noEndpoint says why a list has no endpoints.
+func (r *serviceResolver[T]) noEndpoint(all, enabled int) error {
+	err := fmt.Errorf("%w %s", discovery.ErrNoInstance, r.service.name)
+	switch {
+	case enabled > 0:
+		err = fmt.Errorf("%w: none of %d has an address and a port", err, enabled)
+	case all > 0:
+		err = fmt.Errorf("%w: all %d are disabled", err, all)
+	}
+	return err
+}
+
+// problemKey is the key of an attribute of a resolver.State.
+type problemKey struct{}
+
+// withProblem adds the reason why a state has no endpoints.
+func withProblem(s resolver.State, err error) resolver.State {
+	s.Attributes = s.Attributes.WithValue(problemKey{}, err)
+	return s
+}
+
+// problemOf returns the reason why a state has no endpoints, nil if it has some.
+func problemOf(s resolver.State) error {
+	if len(s.Endpoints) > 0 {
+		return nil
+	}
+	if err, ok := s.Attributes.Value(problemKey{}).(error); ok {
+		return err
+	}
+	return discovery.ErrNoInstance
 }

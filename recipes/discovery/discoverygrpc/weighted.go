@@ -20,7 +20,7 @@ import (
 // each of those that are connected as often as its weight says: at random if the weights differ,
 // and one after the other if they do not. It is registered when this package is imported.
 //
-// Unlike round_robin it fails calls with the resolver's error when there is no instance.
+// Unlike round_robin it fails calls with the resolver's error also when a list has become empty.
 const Policy = "curator_weighted"
 
 // ServiceConfig is for grpc.WithDefaultServiceConfig. It selects the Policy.
@@ -50,10 +50,7 @@ type weightedBalancer struct {
 
 func (b *weightedBalancer) UpdateClientConnState(s balancer.ClientConnState) error {
 	b.mu.Lock()
-	b.problem = nil
-	if len(s.ResolverState.Endpoints) == 0 {
-		b.problem = discovery.ErrNoInstance
-	}
+	b.problem = problemOf(s.ResolverState)
 	b.mu.Unlock()
 	// The health listener is for health checks and outlier detection, as in gRPC's own policies.
 	return b.child.UpdateClientConnState(balancer.ClientConnState{ResolverState: pickfirst.EnableHealthListener(s.ResolverState)})

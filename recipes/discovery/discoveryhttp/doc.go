@@ -44,10 +44,11 @@
 // # What is not guaranteed
 //
 // The instances are those that the provider knows, so a request may meet one that has gone.
-// No request fails because instances come and go if they go in order: unregister an instance,
-// let its server finish what it has begun and wait until clients have heard of it, and then close
-// the server. A request fails with [discovery.ErrNoInstance] if there is no instance, or none that
-// is not down; it does not wait for one.
+// No request fails because instances come and go if they go in order: unregister an instance, wait
+// until the clients have heard of that and have their answers, and then shut its server down. When
+// an instance dies, at most one request for each connection to it fails that may not be repeated.
+// A request fails with [discovery.ErrNoInstance] if there is no instance, or none that is not
+// down; it does not wait for one.
 //
 // The base transport must call the hooks of package httptrace, as http.Transport does and what
 // wraps it. With another one only failures to dial are noted and lead to another instance.
