@@ -33,6 +33,7 @@ var _ framework.Component = (*ServiceCache[any])(nil)
 // list is a version of the instances. It is not changed.
 type list[T any] struct {
 	instances []ServiceInstance[T]
+	zxids     []int64 // of the last change of each
 	loaded    bool
 	next      chan struct{} // closed when there is another
 }
@@ -120,8 +121,14 @@ func (c *ServiceCache[T]) show() {
 	now := &list[T]{loaded: true, next: make(chan struct{})}
 	for _, node := range c.typed.All() {
 		now.instances = append(now.instances, node.Value)
+		now.zxids = append(now.zxids, node.Stat.Mzxid)
 	}
-	close(c.list.Swap(now).next)
+	// Updates tells first what there is, which as a rule is what Start has shown. Every change
+	// brings a new zxid, or takes one away.
+	if before := c.list.Load(); !before.loaded || !slices.Equal(before.zxids, now.zxids) {
+		c.list.Store(now)
+		close(before.next)
+	}
 }
 
 // Close stops following; the last list stays. See framework.Component.

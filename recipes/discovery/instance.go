@@ -108,6 +108,14 @@ func milliseconds(t time.Time) time.Time {
 	return time.UnixMilli(t.UnixMilli()).UTC()
 }
 
+// unixMilli is the time in JSON, 0 for none.
+func unixMilli(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
 // endpoint is what tells two instances of a service apart.
 type endpoint struct {
 	id, address   string

@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"bytes"
+	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +11,13 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
+)
+
+var (
+	marshaler     = reflect.TypeFor[json.Marshaler]()
+	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
 // jsonWriter writes JSON as Jackson does. Its first error stays.
@@ -29,16 +36,16 @@ func (w *jsonWriter) raw(text string) { w.dst = append(w.dst, text...) }
 
 func (w *jsonWriter) integer(n int64) { w.dst = strconv.AppendInt(w.dst, n, 10) }
 
-// text writes a string. Jackson escapes what it must and nothing else.
+// text writes a string. Jackson escapes what it must and, in UTF-8, characters beyond U+FFFF.
 func (w *jsonWriter) text(s string) {
 	if !utf8.ValidString(s) {
 		w.fail(fmt.Errorf("the text %q is not UTF-8", s))
 	}
 	w.dst = append(w.dst, '"')
-	for i := range len(s) {
-		switch c := s[i]; c {
+	for _, r := range s {
+		switch r {
 		case '"', '\\':
-			w.dst = append(w.dst, '\\', c)
+			w.dst = append(w.dst, '\\', byte(r))
 		case '\b':
 			w.raw(`\b`)
 		case '\t':
@@ -50,14 +57,22 @@ func (w *jsonWriter) text(s string) {
 		case '\r':
 			w.raw(`\r`)
 		default:
-			if c < ' ' {
-				w.dst = fmt.Appendf(w.dst, `\u%04X`, c)
-			} else {
-				w.dst = append(w.dst, c)
-			}
+			w.char(r)
 		}
 	}
 	w.dst = append(w.dst, '"')
+}
+
+func (w *jsonWriter) char(r rune) {
+	switch {
+	case r < ' ':
+		w.dst = fmt.Appendf(w.dst, `\u%04X`, r)
+	case r > 0xffff:
+		high, low := utf16.EncodeRune(r)
+		w.dst = fmt.Appendf(w.dst, `\u%04X\u%04X`, high, low)
+	default:
+		w.dst = utf8.AppendRune(w.dst, r)
+	}
 }
 
 // float writes a number of so many bits as Java's Double.toString and Float.toString do: always
@@ -74,7 +89,7 @@ func (w *jsonWriter) float(f float64, bits int) {
 			w.raw(".0")
 		}
 	default:
-		mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(f, 'e', -1, bits), "e")
+		mantissa, exponent, _ := strings.Cut(scientific(f, bits), "e")
 		w.raw(mantissa)
 		if !strings.Contains(mantissa, ".") {
 			w.raw(".0")
@@ -83,6 +98,20 @@ func (w *jsonWriter) float(f float64, bits int) {
 		w.raw("E")
 		w.integer(int64(n))
 	}
+}
+
+// scientific returns the shortest text that is this number and no other or, if that has one digit,
+// the nearest text with two digits: 4.9E-324.
+func scientific(f float64, bits int) string {
+	if two := strconv.FormatFloat(f, 'e', 1, bits); parses(two, f, bits) {
+		return two
+	}
+	return strconv.FormatFloat(f, 'e', -1, bits)
+}
+
+func parses(text string, f float64, bits int) bool {
+	parsed, err := strconv.ParseFloat(text, bits)
+	return err == nil && parsed == f
 }
 
 // marshaled writes what encoding/json has made of v as Jackson would have written it: with its
@@ -174,6 +203,11 @@ func (w *jsonWriter) array(decoder *json.Decoder, v reflect.Value) error {
 	w.raw("]")
 	_, err := decoder.Token()
 	return err
+}
+
+// marshalsItself tells whether encoding/json leaves the values of a type to its methods.
+func marshalsItself(t reflect.Type) bool {
+	return t.Kind() != reflect.Interface && (t.Implements(marshaler) || t.Implements(textMarshaler))
 }
 
 // inner returns what is behind pointers and interfaces, and an invalid value for one that

@@ -26,7 +26,8 @@ import (
 // null.
 //
 // Encode fails with framework.ErrInvalidOption for an instance that the format does not have: a
-// Disabled one without WithEnabledKey, a text that is not UTF-8, a number that is not finite.
+// Disabled one without WithEnabledKey, a text that is not UTF-8, a number that is not finite. Texts
+// inside of an object or a list are written as encoding/json does.
 //
 // Java: JsonInstanceSerializer.
 func JSON[T any](opts ...JSONOption) codec.Codec[ServiceInstance[T]] {
@@ -118,13 +119,6 @@ func (c jsonCodec[T]) Encode(i ServiceInstance[T]) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", framework.ErrInvalidOption, w.err)
 	}
 	return w.dst, nil
-}
-
-func unixMilli(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
 }
 
 func (w *jsonWriter) port(port int) {

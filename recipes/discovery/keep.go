@@ -104,18 +104,3 @@ func (all *registrations[T]) delete(ctx context.Context, r *registration[T]) err
 	}
 	return all.set(func() { r.state, r.node = absent, nil })
 }
-
-// end closes the keeper of an instance. Only a Permanent instance stays.
-func (r *registration[T]) end(ctx context.Context) error {
-	var err error
-	if r.watch != nil {
-		err = r.watch.Close(ctx)
-	}
-	switch {
-	case r.node == nil:
-		return err
-	case r.state == kept && r.want.instance.Type == Permanent:
-		return errors.Join(err, r.node.Leave(ctx))
-	}
-	return errors.Join(err, r.node.Close(ctx))
-}

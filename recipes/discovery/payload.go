@@ -2,7 +2,6 @@ package discovery
 
 import (
 	"bytes"
-	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,16 +22,6 @@ const (
 	classMember = "@class" // of an object
 )
 
-var (
-	marshaler     = reflect.TypeFor[json.Marshaler]()
-	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
-)
-
-// marshalsItself tells whether encoding/json leaves the values of a type to its methods.
-func marshalsItself(t reflect.Type) bool {
-	return t.Kind() != reflect.Interface && (t.Implements(marshaler) || t.Implements(textMarshaler))
-}
-
 // writePayload writes a payload with its Java type.
 func writePayload[T any](w *jsonWriter, payload T, class string) {
 	if raw, ok := any(payload).(json.RawMessage); ok {
@@ -42,6 +31,10 @@ func writePayload[T any](w *jsonWriter, payload T, class string) {
 	v := inner(reflect.ValueOf(&payload).Elem())
 	if v.IsValid() && v.Type() == reflect.TypeFor[struct{}]() {
 		w.raw("null")
+		return
+	}
+	if v.IsValid() && v.Kind() == reflect.String && v.Type() != reflect.TypeFor[json.Number]() {
+		w.text(v.String()) // encoding/json replaces what is not UTF-8
 		return
 	}
 	var text bytes.Buffer

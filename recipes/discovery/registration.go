@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"context"
+	"errors"
 
 	"github.com/go-curator/curator/recipes/cache"
 	"github.com/go-curator/curator/recipes/nodes"
@@ -18,9 +19,6 @@ const (
 	leaving               // it is being deleted, in the background
 	doubtful              // it may be there: it could not be made, or not be deleted
 )
-
-// key is what an instance is known by.
-type key struct{ name, id string }
 
 // registration is one instance of a ServiceDiscovery. turn is held by the one operation on it that
 // runs. What is below it is changed by that operation alone, under the lock of the registrations.
@@ -54,3 +52,18 @@ func (r *registration[T]) lock(ctx context.Context) error {
 }
 
 func (r *registration[T]) unlock() { <-r.turn }
+
+// end closes the keeper of an instance. Only a Permanent instance stays.
+func (r *registration[T]) end(ctx context.Context) error {
+	var err error
+	if r.watch != nil {
+		err = r.watch.Close(ctx)
+	}
+	switch {
+	case r.node == nil:
+		return err
+	case r.state == kept && r.want.instance.Type == Permanent:
+		return errors.Join(err, r.node.Leave(ctx))
+	}
+	return errors.Join(err, r.node.Close(ctx))
+}

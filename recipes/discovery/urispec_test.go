@@ -22,7 +22,7 @@ func TestURI(t *testing.T) {
 		{"{scheme}://{address}:{port}", i, nil, "http://10.0.0.7:8080"},
 		{"{scheme}://{address}:{ssl-port}", tls, nil, "https://10.0.0.7:8443"},
 		{"{scheme}://{ssl-port}", i, map[string]string{"scheme": "gopher"}, "gopher://"},
-		{"{name}/{id}/{registration-time-utc}/{service-type}", i, nil, "orders/a/7/DYNAMIC"},
+		{"{name}/{id}/{registration-time-utc}/{service-type}", i, nil, "orders/a/7/dynamic"},
 		{"{[}{ name }{]}{unknown}{other}", i, map[string]string{"other": "x"}, "{orders}x"},
 		{"plain", i, nil, "plain"},
 		{"", i, nil, ""},

@@ -128,6 +128,8 @@ public final class Instances {
                 return new byte[] {1, 2, -1};
             case "list":
                 return new ArrayList<>(Arrays.asList("a", "b"));
+            case "none":
+                return null;
             case "array":
                 return new String[] {"a"};
             case "date":
