@@ -46,7 +46,8 @@
 // The instances are those that the provider knows, so a request may meet one that has gone.
 // No request fails because instances come and go if they go in order: unregister an instance, wait
 // until the clients have heard of that and have their answers, and then shut its server down. When
-// an instance dies, at most one request for each connection to it fails that may not be repeated.
+// an instance dies, the requests that it has not answered fail unless they may be repeated. So may
+// one that was sent, on a connection that was kept, before the death of the instance was noticed.
 // A request fails with [discovery.ErrNoInstance] if there is no instance, or none that is not
 // down; it does not wait for one.
 //
