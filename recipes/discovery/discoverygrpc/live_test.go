@@ -131,7 +131,10 @@ func weightOf(i discovery.ServiceInstance[string]) uint32 {
 func (l *live) dial(config string, opts ...grpc.DialOption) *grpc.ClientConn {
 	l.Helper()
 	opts = append(opts, grpc.WithResolvers(l.builder), grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.Config{BaseDelay: 10 * time.Millisecond, MaxDelay: 100 * time.Millisecond, Multiplier: 2}}))
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: 10 * time.Millisecond, MaxDelay: 100 * time.Millisecond, Multiplier: 2},
+			MinConnectTimeout: 20 * time.Second,
+		}))
 	if config != "" {
 		opts = append(opts, grpc.WithDefaultServiceConfig(config))
 	}
@@ -164,6 +167,7 @@ func (l *live) up(payload string) *server {
 	var err error
 	s.instance, err = l.registry.Register(l.Context(), discovery.ServiceInstance[string]{
 		Name: "orders", ID: strconv.Itoa(l.last), Address: "127.0.0.1", Port: s.listener.Addr().(*net.TCPAddr).Port, Payload: payload,
+		Type: discovery.Static, // a busy machine must not end it with a session
 	})
 	if err != nil {
 		l.Fatal(err)

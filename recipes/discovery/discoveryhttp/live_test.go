@@ -121,6 +121,7 @@ func (l *live) up() {
 	l.servers = append(l.servers, s)
 	if _, err := l.registry.Register(l.Context(), discovery.ServiceInstance[string]{
 		Name: "orders", ID: s.id, Address: "127.0.0.1", Port: listener.Addr().(*net.TCPAddr).Port,
+		Type: discovery.Static, // a busy machine must not end it with a session
 	}); err != nil {
 		l.Fatal(err)
 	}
