@@ -102,7 +102,7 @@ func (n *PersistentNode) Close(ctx context.Context) error {
 		return nil
 	}
 	err := n.life.Close(ctx, n.keeper.end)
-	if errors.Is(err, ErrDeletePending) { // so the removal was begun before
+	if errors.Is(err, ErrDeletePending) && ctx.Err() == nil { // it is that of an earlier call
 		err = n.keeper.awaitRemoval(ctx)
 	}
 	return n.explain(err)
