@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The Go of the document is that of this package, but for its indentation, and its Java is
-// compiled by the tests of internal/interop.
+// The Go of the document is that of this package and, for gRPC, of the module that has it, but for
+// its indentation. Its Java is compiled by the tests of internal/interop.
 func TestGuide(t *testing.T) {
 	guide := contents(t, "../../docs/migration.md")
 	var ours strings.Builder
@@ -16,7 +16,7 @@ func TestGuide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range files {
+	for _, file := range append(files, "../../recipes/discovery/discoverygrpc/example_test.go") {
 		ours.WriteString(contents(t, file))
 	}
 	wantBlocks(t, guide, "go", ours.String(), "\t")

@@ -1,0 +1,52 @@
+package discoverygrpc
+
+import (
+	"context"
+	"iter"
+	"sync"
+
+	"github.com/go-curator/curator/recipes/discovery"
+)
+
+// instances is what is needed of a discovery.ServiceCache.
+type instances[T any] interface {
+	Start(ctx context.Context) error
+	Close(ctx context.Context) error
+	Updates(ctx context.Context) iter.Seq[[]discovery.ServiceInstance[T]]
+}
+
+// watched is a service with its list of instances, which all resolvers of the service share.
+type watched[T any] struct {
+	name  string
+	open  func() (instances[T], error) // makes the list once
+	users int                          // guarded by Builder.mu
+
+	turn    chan struct{} // holds one value while a resolver starts the list
+	started bool          // guarded by turn
+}
+
+func newWatched[T any](name string, open func(string) (instances[T], error)) *watched[T] {
+	return &watched[T]{
+		name: name, turn: make(chan struct{}, 1),
+		open: sync.OnceValues(func() (instances[T], error) { return open(name) }),
+	}
+}
+
+// start starts the list, unless that is done. It bounds nobody's Start but this one: when the ctx
+// of the resolver that starts the list ends, the next one starts it again.
+func (w *watched[T]) start(ctx context.Context, list instances[T]) error {
+	select {
+	case w.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-w.turn }()
+	if w.started {
+		return nil
+	}
+	if err := list.Start(ctx); err != nil {
+		return err
+	}
+	w.started = true
+	return nil
+}
