@@ -190,10 +190,10 @@ func (v *view) awaitChange(ctx context.Context) bool {
 }
 
 // latest returns what there is to show.
-func (v *view) latest() (found *result, err error, away time.Time) {
+func (v *view) latest() (found *result, away time.Time, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.found, v.err, v.away
+	return v.found, v.away, v.err
 }
 
 // write writes each document that differs from the one before it.
@@ -205,7 +205,7 @@ func (v *view) write(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		found, err, _ := v.latest()
+		found, _, err := v.latest()
 		if err != nil {
 			return err
 		}
