@@ -6,35 +6,9 @@ package health
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"net"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 )
-
-// Server is what a server says. With an Error the rest is zero.
-type Server struct {
-	Server      string  `json:"server"` // host:port
-	Mode        string  `json:"mode"`   // "leader", "follower", "observer", "standalone", "read-only"
-	Version     string  `json:"version"`
-	Zxid        string  `json:"zxid"` // hexadecimal
-	LatencyMin  float64 `json:"latencyMinMs"`
-	LatencyAvg  float64 `json:"latencyAvgMs"`
-	LatencyMax  float64 `json:"latencyMaxMs"`
-	Connections int     `json:"connections"`
-	Outstanding int     `json:"outstanding"` // requests that wait
-	Nodes       int     `json:"nodes"`
-	Error       string  `json:"error,omitempty"`
-}
-
-// maxAnswer bounds what is read of something that is no ZooKeeper.
-const maxAnswer = 64 << 10
-
-// Dial connects to a server.
-type Dial func(ctx context.Context, address string) (net.Conn, error)
 
 // Ask asks all servers at the same time, until ctx ends, which is an Error of those that have
 // not answered. adminPort is the port of their AdminServers, 0 for none. The result has the order
@@ -75,69 +49,6 @@ func askEither(ctx context.Context, dial Dial, server string, adminPort int) (Se
 		return s, adminErr
 	}
 	return s, err
-}
-
-func ask(ctx context.Context, dial Dial, server string) (Server, error) {
-	conn, err := dial(ctx, server)
-	if err != nil {
-		return Server{}, err
-	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	if _, err := io.WriteString(conn, "srvr"); err != nil {
-		return Server{}, err
-	}
-	text, err := io.ReadAll(io.LimitReader(conn, maxAnswer))
-	if ended := ctx.Err(); ended != nil {
-		return Server{}, fmt.Errorf("no answer: %w", ended)
-	}
-	if err != nil && len(text) == 0 {
-		return Server{}, err
-	}
-	return parse(string(text))
-}
-
-// notServing is in the answers of a server without a quorum.
-const notServing = "not currently serving"
-
-var errNotServing = errors.New("the server runs, but does not serve requests: it has no quorum")
-
-// parse reads the answer to srvr.
-func parse(text string) (Server, error) {
-	s := Server{}
-	for line := range strings.Lines(text) {
-		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		switch key {
-		case "Zookeeper version":
-			s.Version, _, _ = strings.Cut(value, "-")
-			s.Version, _, _ = strings.Cut(s.Version, ",")
-		case "Latency min/avg/max":
-			// A server of another version may write it another way: then it stays 0.
-			_, _ = fmt.Sscanf(value, "%f/%f/%f", &s.LatencyMin, &s.LatencyAvg, &s.LatencyMax)
-		case "Connections":
-			s.Connections, _ = strconv.Atoi(value)
-		case "Outstanding":
-			s.Outstanding, _ = strconv.Atoi(value)
-		case "Zxid":
-			s.Zxid = value
-		case "Mode":
-			s.Mode = value
-		case "Node count":
-			s.Nodes, _ = strconv.Atoi(value)
-		}
-	}
-	switch {
-	case s.Mode != "":
-		return s, nil
-	case strings.Contains(text, "whitelist"):
-		return s, errors.New("the server does not permit the command srvr: see 4lw.commands.whitelist")
-	case strings.Contains(text, notServing):
-		return s, errNotServing
-	case text == "":
-		return s, errors.New("the server closed the connection without an answer")
-	}
-	line, _, _ := strings.Cut(text, "\n")
-	return s, fmt.Errorf("it is no ZooKeeper server, it answers %q", line[:min(len(line), 40)])
 }
 
 // Healthy reports whether all servers serve, with one leader or one server that is alone.
