@@ -30,26 +30,61 @@ func Ask(ctx context.Context, dial Dial, servers []string, adminPort int) []Serv
 	return answers
 }
 
-// askEither asks the AdminServer, too, if the server has not said what it thinks. An error is that
-// of the port for clients.
+// patience is how long a server has the time for itself before its AdminServer is asked, too.
+const patience = 500 * time.Millisecond
+
+// askEither asks the AdminServer, too, if the server does not say what it thinks, or not soon. An
+// error is that of the port for clients.
 func askEither(ctx context.Context, dial Dial, server string, adminPort int) (Server, error) {
-	// A port that does not answer must leave time for the other one.
-	const share = 2
-	wordCtx := ctx
-	if deadline, ok := ctx.Deadline(); ok && adminPort != 0 {
-		var cancel context.CancelFunc
-		wordCtx, cancel = context.WithTimeout(ctx, time.Until(deadline)/share)
-		defer cancel()
+	if adminPort == 0 {
+		return ask(ctx, dial, server)
 	}
-	s, err := ask(wordCtx, dial, server)
-	if err == nil || adminPort == 0 || errors.Is(err, errNotServing) {
-		return s, err
+	ctx, cancel := context.WithCancel(ctx)
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	defer cancel()
+	word, admin := make(chan reply, 1), make(chan reply, 1)
+	asking.Go(func() { word <- replyOf(ask(ctx, dial, server)) })
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	var said reply
+	wordSaid, adminSaid := false, false
+	select {
+	case said = <-word:
+		wordSaid = true
+	case <-timer.C:
 	}
-	if s, adminErr := askAdmin(ctx, server, adminPort); adminErr == nil || errors.Is(adminErr, errNotServing) {
-		return s, adminErr
+	if wordSaid && said.definite() {
+		return said.server, said.err
 	}
-	return s, err
+	asking.Go(func() { admin <- replyOf(askAdmin(ctx, server, adminPort)) })
+	for !wordSaid || !adminSaid {
+		select {
+		case said = <-word:
+			wordSaid = true
+			if said.definite() {
+				return said.server, said.err
+			}
+		case r := <-admin:
+			adminSaid = true
+			if r.definite() {
+				return r.server, r.err
+			}
+		}
+	}
+	return said.server, said.err
 }
+
+// reply is what a port has answered.
+type reply struct {
+	server Server
+	err    error
+}
+
+func replyOf(s Server, err error) reply { return reply{s, err} }
+
+// definite tells whether there is no need to ask elsewhere.
+func (r reply) definite() bool { return r.err == nil || errors.Is(r.err, errNotServing) }
 
 // Healthy reports whether all servers serve, with one leader or one server that is alone.
 func Healthy(servers []Server) bool {
