@@ -19,12 +19,12 @@ Examples:
   {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
 
 Flags:
-{{.LocalNonPersistentFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}{{if and .HasParent .HasAvailableInheritedFlags}}
+{{.LocalNonPersistentFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}{{if and .HasParent .HasAvailableInheritedFlags (not (index .Annotations "alone"))}}
 
 Flags of the ensemble:
 {{.InheritedFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}{{if not .HasParent}}
 
-Flags of the ensemble, of all commands but server:
+Flags of the ensemble, of all commands that ask one:
 {{.PersistentFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}
 
 "curator help COMMAND" tells more of a command.{{end}}
@@ -73,6 +73,12 @@ func (p *program) command() *cobra.Command {
 	return root
 }
 
+// alone marks commands that ask no ensemble.
+func alone(cmd *cobra.Command) *cobra.Command {
+	cmd.Annotations = map[string]string{"alone": "yes"}
+	return cmd
+}
+
 // group is a heading of the help, and the commands below it.
 type group struct {
 	title    string
@@ -90,8 +96,8 @@ func (p *program) groups() []group {
 			p.locksCommand(), p.leadersCommand(), p.queuesCommand(), p.watchCommand(), p.lsCommand(), p.getCommand(), p.statCommand(), p.aclCommand(), p.treeCommand(), p.duCommand(), p.healthCommand(),
 		}},
 		{"Act", []*cobra.Command{p.revokeCommand(), p.breakCommand(), p.verifyCommand(), p.setCommand(), p.createCommand(), p.rmCommand()}},
-		{"Try", []*cobra.Command{p.demoCommand(), p.serverCommand()}},
-		{"Set up", []*cobra.Command{p.completionCommand(), p.manCommand(), p.versionCommand()}},
+		{"Try", []*cobra.Command{alone(p.demoCommand()), alone(p.serverCommand())}},
+		{"Set up", []*cobra.Command{alone(p.completionCommand()), alone(p.manCommand()), alone(p.versionCommand())}},
 	}
 }
 
