@@ -93,7 +93,7 @@ func (p *program) groups() []group {
 	return []group{
 		{"Run a command under", under},
 		{"Look", []*cobra.Command{
-			p.locksCommand(), p.leadersCommand(), p.queuesCommand(), p.watchCommand(), p.lsCommand(), p.getCommand(), p.statCommand(), p.aclCommand(), p.treeCommand(), p.duCommand(), p.healthCommand(),
+			p.locksCommand(), p.leadersCommand(), p.queuesCommand(), p.servicesCommand(), p.watchCommand(), p.lsCommand(), p.getCommand(), p.statCommand(), p.aclCommand(), p.treeCommand(), p.duCommand(), p.healthCommand(),
 		}},
 		{"Act", []*cobra.Command{p.revokeCommand(), p.breakCommand(), p.verifyCommand(), p.setCommand(), p.createCommand(), p.rmCommand()}},
 		{"Try", []*cobra.Command{alone(p.demoCommand()), alone(p.serverCommand())}},
