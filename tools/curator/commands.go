@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -45,7 +46,7 @@ func (p *program) command() *cobra.Command {
 		if len(args) == 0 {
 			return nil
 		}
-		if like := root.SuggestionsFor(args[0]); len(like) > 0 {
+		if like := namesLike(root, args[0]); len(like) > 0 {
 			return usage("unknown command %q: did you mean %s? see curator --help", args[0], strings.Join(like, " or "))
 		}
 		return usage("unknown command %q: see curator --help", args[0])
@@ -71,6 +72,23 @@ func (p *program) command() *cobra.Command {
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
 	return root
+}
+
+// namesLike returns the commands that somebody may have meant: the one that other tools call so,
+// or those with a similar name.
+func namesLike(root *cobra.Command, name string) []string {
+	for command, others := range otherNames {
+		if slices.ContainsFunc(others, func(other string) bool { return strings.EqualFold(other, name) }) {
+			return []string{command}
+		}
+	}
+	return root.SuggestionsFor(name)
+}
+
+// otherNames are what other tools call a command, for the suggestions.
+var otherNames = map[string][]string{
+	"acl": {"getAcl", "setAcl"}, "create": {"mkdir", "touch"}, "get": {"cat"}, "health": {"status", "srvr"},
+	"ls": {"list", "ls2"}, "rm": {"delete", "deleteall", "rmr"}, "tree": {"find"},
 }
 
 // alone marks commands that ask no ensemble.
