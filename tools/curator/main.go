@@ -3,9 +3,11 @@
 // nodes:
 //
 //	curator lock|rlock|wlock|semaphore|elect [flags] PATH -- CMD [ARG...]
-//	curator locks|ls|get|stat|acl|tree|du|health
+//	curator locks|leaders|queues|services|watch|ls|get|stat|acl|tree|du|health
 //	curator revoke|break|verify|set|create|rm
+//	curator demo
 //	curator server [--listen ADDR]
+//	curator completion|man|version
 //
 // What each of them does, and with which code it ends, is in their --help and in docs/cli.md.
 //

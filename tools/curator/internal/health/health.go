@@ -1,48 +1,24 @@
 // Package health asks each server of an ensemble how it is, by ZooKeeper's command srvr,
-// which servers answer by default. It needs no session, and works without a quorum. Its
-// functions are safe for concurrent use.
+// which servers answer by default, and where that is not answered by the AdminServer. It needs
+// no session, and works without a quorum. Its functions are safe for concurrent use.
 package health
 
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"net"
-	"strconv"
-	"strings"
 	"sync"
+	"time"
 )
 
-// Server is what a server says. With an Error the rest is zero.
-type Server struct {
-	Server      string  `json:"server"` // host:port
-	Mode        string  `json:"mode"`   // "leader", "follower", "observer", "standalone", "read-only"
-	Version     string  `json:"version"`
-	Zxid        string  `json:"zxid"` // hexadecimal
-	LatencyMin  float64 `json:"latencyMinMs"`
-	LatencyAvg  float64 `json:"latencyAvgMs"`
-	LatencyMax  float64 `json:"latencyMaxMs"`
-	Connections int     `json:"connections"`
-	Outstanding int     `json:"outstanding"` // requests that wait
-	Nodes       int     `json:"nodes"`
-	Error       string  `json:"error,omitempty"`
-}
-
-// maxAnswer bounds what is read of something that is no ZooKeeper.
-const maxAnswer = 64 << 10
-
-// Dial connects to a server.
-type Dial func(ctx context.Context, address string) (net.Conn, error)
-
 // Ask asks all servers at the same time, until ctx ends, which is an Error of those that have
-// not answered. The result has the order of servers.
-func Ask(ctx context.Context, dial Dial, servers []string) []Server {
+// not answered. adminPort is the port of their AdminServers, 0 for none. The result has the order
+// of servers.
+func Ask(ctx context.Context, dial Dial, servers []string, adminPort int) []Server {
 	answers := make([]Server, len(servers))
 	var wg sync.WaitGroup
 	for i, server := range servers {
 		wg.Go(func() {
-			s, err := ask(ctx, dial, server)
+			s, err := askEither(ctx, dial, server, adminPort)
 			if err != nil {
 				s = Server{Error: err.Error()}
 			}
@@ -54,63 +30,61 @@ func Ask(ctx context.Context, dial Dial, servers []string) []Server {
 	return answers
 }
 
-func ask(ctx context.Context, dial Dial, server string) (Server, error) {
-	conn, err := dial(ctx, server)
-	if err != nil {
-		return Server{}, err
-	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	if _, err := io.WriteString(conn, "srvr"); err != nil {
-		return Server{}, err
-	}
-	text, err := io.ReadAll(io.LimitReader(conn, maxAnswer))
-	if ended := ctx.Err(); ended != nil {
-		return Server{}, fmt.Errorf("no answer: %w", ended)
-	}
-	if err != nil && len(text) == 0 {
-		return Server{}, err
-	}
-	return parse(string(text))
-}
+// patience is how long a server has the time for itself before its AdminServer is asked, too.
+const patience = 500 * time.Millisecond
 
-// parse reads the answer to srvr.
-func parse(text string) (Server, error) {
-	s := Server{}
-	for line := range strings.Lines(text) {
-		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		switch key {
-		case "Zookeeper version":
-			s.Version, _, _ = strings.Cut(value, "-")
-			s.Version, _, _ = strings.Cut(s.Version, ",")
-		case "Latency min/avg/max":
-			// A server of another version may write it another way: then it stays 0.
-			_, _ = fmt.Sscanf(value, "%f/%f/%f", &s.LatencyMin, &s.LatencyAvg, &s.LatencyMax)
-		case "Connections":
-			s.Connections, _ = strconv.Atoi(value)
-		case "Outstanding":
-			s.Outstanding, _ = strconv.Atoi(value)
-		case "Zxid":
-			s.Zxid = value
-		case "Mode":
-			s.Mode = value
-		case "Node count":
-			s.Nodes, _ = strconv.Atoi(value)
+// askEither asks the AdminServer, too, if the server does not say what it thinks, or not soon. An
+// error is that of the port for clients.
+func askEither(ctx context.Context, dial Dial, server string, adminPort int) (Server, error) {
+	if adminPort == 0 {
+		return ask(ctx, dial, server)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	defer cancel()
+	word, admin := make(chan reply, 1), make(chan reply, 1)
+	asking.Go(func() { word <- replyOf(ask(ctx, dial, server)) })
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	var said reply
+	wordSaid, adminSaid := false, false
+	select {
+	case said = <-word:
+		wordSaid = true
+	case <-timer.C:
+	}
+	if wordSaid && said.definite() {
+		return said.server, said.err
+	}
+	asking.Go(func() { admin <- replyOf(askAdmin(ctx, server, adminPort)) })
+	for !wordSaid || !adminSaid {
+		select {
+		case said = <-word:
+			wordSaid = true
+			if said.definite() {
+				return said.server, said.err
+			}
+		case r := <-admin:
+			adminSaid = true
+			if r.definite() {
+				return r.server, r.err
+			}
 		}
 	}
-	switch {
-	case s.Mode != "":
-		return s, nil
-	case strings.Contains(text, "whitelist"):
-		return s, errors.New("the server does not permit the command srvr: see 4lw.commands.whitelist")
-	case strings.Contains(text, "not currently serving"):
-		return s, errors.New("the server runs, but does not serve requests: it has no quorum")
-	case text == "":
-		return s, errors.New("the server closed the connection without an answer")
-	}
-	line, _, _ := strings.Cut(text, "\n")
-	return s, fmt.Errorf("it is no ZooKeeper server, it answers %q", line[:min(len(line), 40)])
+	return said.server, said.err
 }
+
+// reply is what a port has answered.
+type reply struct {
+	server Server
+	err    error
+}
+
+func replyOf(s Server, err error) reply { return reply{s, err} }
+
+// definite tells whether there is no need to ask elsewhere.
+func (r reply) definite() bool { return r.err == nil || errors.Is(r.err, errNotServing) }
 
 // Healthy reports whether all servers serve, with one leader or one server that is alone.
 func Healthy(servers []Server) bool {

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-curator/curator/tools/curator/internal/screen"
+)
+
+// lookCommand makes a command that shows what a look at PATH, / by default, finds, once or, with
+// --watch, again at each change.
+func (p *program) lookCommand(r request, look func(ctx context.Context, a *answer, path string) (result, error)) *cobra.Command {
+	live := false
+	r.most, r.prints = 1, true
+	r.flags = func(cmd *cobra.Command) {
+		cmd.Flags().BoolVarP(&live, "watch", "w", false, "show it again at each change, until q or Ctrl-C")
+	}
+	r.lasts = func() bool { return live }
+	r.run = func(ctx context.Context, a *answer, args []string) error {
+		path := "/"
+		if len(args) > 0 {
+			path = args[0]
+		}
+		ask := func(ctx context.Context) (result, error) { return look(ctx, a, path) }
+		found, err := ask(ctx)
+		switch {
+		case err != nil:
+			return err
+		case !live:
+			return a.show(found)
+		}
+		a.again = true
+		return a.live(ctx, path, ask)
+	}
+	return p.requestCommand(r)
+}
+
+// show writes a result.
+func (a *answer) show(r result) error {
+	if a.format == asTable {
+		return a.table(r.rows())
+	}
+	return a.document(r.document)
+}
+
+// live shows what looks find, until ctx ends or the user wants no more.
+func (a *answer) live(ctx context.Context, path string, look lookFunc) error {
+	ctx, cancel := context.WithCancel(ctx)
+	v := &view{answer: a, changed: make(chan struct{}, 1), news: make(chan struct{}, 1)}
+	defer v.looking.Wait()
+	defer cancel()
+	stop, err := v.subscribe(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	terminal, err := a.openScreen()
+	if err != nil && !errors.Is(err, screen.ErrNoTerminal) {
+		return err
+	}
+	v.looking.Go(func() { v.look(ctx, look) })
+	if terminal == nil {
+		return v.write(ctx)
+	}
+	defer func() { err = errors.Join(err, terminal.Close()) }()
+	return v.draw(ctx, path, terminal)
+}

@@ -1,0 +1,17 @@
+package curatortest
+
+import "cmp"
+
+// WithAdminServer has real servers run ZooKeeper's AdminServer, each on a free port of the loopback
+// interface: see [Member.AdminPort]. It needs Jetty, which comes with releases of ZooKeeper and
+// with Debian's package. It is for real servers only: an embedded server refuses it.
+func WithAdminServer() Option {
+	return option(func(c *config) {
+		c.realOnly = cmp.Or(c.realOnly, "WithAdminServer")
+		c.admin = true
+	})
+}
+
+// AdminPort returns the port of the server's AdminServer on the loopback interface, 0 without
+// [WithAdminServer]. No fault of this package comes in between.
+func (m *Member) AdminPort() int { return m.setup.adminPort }
