@@ -91,7 +91,7 @@ func (p *program) groups() []group {
 			p.locksCommand(), p.lsCommand(), p.getCommand(), p.statCommand(), p.aclCommand(), p.treeCommand(), p.duCommand(), p.healthCommand(),
 		}},
 		{"Act", []*cobra.Command{p.revokeCommand(), p.breakCommand(), p.verifyCommand(), p.setCommand(), p.createCommand(), p.rmCommand()}},
-		{"Serve", []*cobra.Command{p.serverCommand()}},
+		{"Serve", []*cobra.Command{p.uiCommand(), p.serverCommand()}},
 	}
 }
 

@@ -5,6 +5,7 @@
 //	curator lock|rlock|wlock|semaphore|elect [flags] PATH -- CMD [ARG...]
 //	curator locks|ls|get|stat|acl|tree|du|health
 //	curator revoke|break|verify|set|create|rm
+//	curator ui [--listen ADDR] [PATH]
 //	curator server [--listen ADDR]
 //
 // What each of them does, and with which code it ends, is in their --help and in docs/cli.md.

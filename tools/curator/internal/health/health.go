@@ -1,6 +1,6 @@
 // Package health asks each server of an ensemble how it is, by ZooKeeper's command srvr,
-// which servers answer by default. It needs no session, and works without a quorum. Its
-// functions are safe for concurrent use.
+// which servers answer by default, and what it counts, by mntr, which they may refuse. It needs
+// no session, and works without a quorum. Its functions are safe for concurrent use.
 package health
 
 import (
@@ -55,23 +55,32 @@ func Ask(ctx context.Context, dial Dial, servers []string) []Server {
 }
 
 func ask(ctx context.Context, dial Dial, server string) (Server, error) {
-	conn, err := dial(ctx, server)
+	text, err := command(ctx, dial, server, "srvr")
 	if err != nil {
 		return Server{}, err
 	}
+	return parse(text)
+}
+
+// command sends a command of four letters and returns the answer.
+func command(ctx context.Context, dial Dial, server, word string) (string, error) {
+	conn, err := dial(ctx, server)
+	if err != nil {
+		return "", err
+	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	if _, err := io.WriteString(conn, "srvr"); err != nil {
-		return Server{}, err
+	if _, err := io.WriteString(conn, word); err != nil {
+		return "", err
 	}
 	text, err := io.ReadAll(io.LimitReader(conn, maxAnswer))
 	if ended := ctx.Err(); ended != nil {
-		return Server{}, fmt.Errorf("no answer: %w", ended)
+		return "", fmt.Errorf("no answer: %w", ended)
 	}
 	if err != nil && len(text) == 0 {
-		return Server{}, err
+		return "", err
 	}
-	return parse(string(text))
+	return string(text), nil
 }
 
 // parse reads the answer to srvr.
