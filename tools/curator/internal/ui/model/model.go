@@ -236,7 +236,7 @@ func (m *Model) Recipe(path string, from, count int) (Recipe, bool) {
 func (m *Model) History(after int) []Hold {
 	list := m.history[max(0, len(m.history)-historyLength):]
 	i, _ := slices.BinarySearchFunc(list, after+1, func(h Hold, n int) int { return cmp.Compare(h.Number, n) })
-	return slices.Clone(list[i:])
+	return append([]Hold{}, list[i:]...) // an empty list in JSON, not null
 }
 
 // Node returns a node.
