@@ -117,9 +117,11 @@ func (t *tree) read(ctx context.Context, a *nodeAnswer, all bool) error {
 		if _, err := t.client.CheckExists().StoringStatIn(&stat).ForPath(ctx, a.Path); err != nil {
 			return err
 		}
-	default:
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, framework.ErrConnectionLoss), errors.Is(err, framework.ErrSessionExpired):
 		a.Problem = "The ensemble does not answer: the children are as they were."
 		return nil
+	default:
+		return err
 	}
 	a.Stat = newNodeStat(stat)
 	acl, err := t.client.GetACL().ForPath(ctx, a.Path)

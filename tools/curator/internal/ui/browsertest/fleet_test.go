@@ -35,7 +35,9 @@ func newFleet(t *testing.T, change func(cfg *ui.Config)) *fleet {
 	cfg := ui.Config{
 		Config: follow.Config{
 			Client: f.client("page"), Root: "/", Servers: []string{f.server.ConnectString()},
-			Dial: func(ctx context.Context, address string) (net.Conn, error) { return f.server.DialContext(ctx, "tcp", address) },
+			Dial: func(ctx context.Context, address string) (net.Conn, error) {
+				return f.server.DialContext(ctx, "tcp", address)
+			},
 		},
 		Secret: f.secret, Log: f.note,
 	}
