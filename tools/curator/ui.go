@@ -55,7 +55,7 @@ func (p *program) uiCommand() *cobra.Command {
 	return p.commandOf(request{
 		use: "ui [PATH]", short: "Serve a page that shows locks and other recipes, live", help: uiHelp, most: 1,
 		example: "  curator ui --connect zk1,zk2,zk3 /locks\n" +
-			"  curator ui --listen 10.1.2.3:8443 --listen-cert ui.pem --listen-key ui.key --secret-file ui.secret",
+			"  curator ui --listen :8443 --listen-cert ui.pem --listen-key ui.key \\\n      --secret-file ui.secret",
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().StringVar(&f.listen, "listen", defaultUI, "the `ADDR`ess to listen at, host:port; with port 0 a free one")
 			cmd.Flags().StringVar(&f.secretFile, "secret-file", "", "the `FILE` with the secret (default a new one)")

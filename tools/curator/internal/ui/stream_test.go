@@ -75,6 +75,7 @@ func TestStates(t *testing.T) {
 	e.login()
 	e.create("/g/member", "", framework.Ephemeral)
 	s := e.events()
+	s.recipeAt("/g", func(r recipe) bool { return r.Holding == 1 })
 	s.until(func(f frame) bool {
 		return f.Ensemble != nil && f.Ensemble.Healthy && f.Ensemble.Figures[0].Watches > 0
 	})
@@ -93,7 +94,7 @@ func TestOutage(t *testing.T) {
 	e.login()
 	e.create("/config/app", "1", framework.Persistent)
 	s := e.events()
-	s.until(func(f frame) bool { return f.Loaded && f.Nodes > 1 })
+	s.until(func(f frame) bool { return f.Loaded && f.Nodes >= 6 })
 	begun := time.Now().UnixMilli()
 	e.server.Stop()
 	f := s.until(func(f frame) bool { return f.Stale != 0 })
@@ -125,7 +126,7 @@ func TestOddNodes(t *testing.T) {
 	for i := range 450 {
 		e.create(fmt.Sprintf("/many/child-%03d", i), "", framework.Persistent)
 	}
-	e.events().until(func(f frame) bool { return f.Loaded && f.Nodes >= 455 })
+	e.events().until(func(f frame) bool { return f.Loaded && f.Nodes >= 458 })
 	type node struct {
 		Data     string
 		Stat     struct{ DataLength int }

@@ -73,7 +73,7 @@ function sentence(r) {
   }
   const verb = r.kind === 'election' ? 'Led by ' : 'Held by ';
   if (r.holding > 1) return [verb, count(r.holding, 'reader'), '. ', waiting];
-  return [verb, h('strong', null, owner(r.holders[0])), ' for ', held(r.holders[0]), '. ', waiting];
+  return [verb, h('strong', null, owner(r.holders[0])), ' for ', held(r.holders[0], 'at most '), '. ', waiting];
 }
 
 function heldParts(r) {
@@ -83,15 +83,15 @@ function heldParts(r) {
   return [
     h('section', { key: 'holders' }, h('h2', null, r.kind === 'election' ? 'Leader' : 'Holders'), r.holding === 0 ? h('p', { class: 'quiet' }, 'None.')
       : table('holders', 'Holders', [['Name', 'main'], ...(roles ? [['Role', '']] : []), ['Held for', 'figure'], ['Token', 'figure'],
-        ['Session', 'figure'], ['In the queue since', 'figure'], ...acts], r.holders.map((c) => ({
+        ['Session', 'session'], ['In the queue since', 'figure'], ...acts], r.holders.map((c) => ({
         key: c.token,
         cells: [[owner(c), c.asked && [' ', h('span', { class: 'tag' }, 'asked to give it up')]], ...(roles ? [c.role] : []), held(c), c.token,
           sessionLink(c.session), when(c.since), ...(store.actions ? [actionButtons(r, c)] : [])],
       })))),
     h('section', { key: 'waiters' }, h('h2', null, r.kind === 'election' ? 'Candidates, in order' : 'Waiters, in order'),
       r.waiting === 0 ? h('p', { class: 'quiet' }, 'None.')
-        : table('waiters', 'Waiters, in order', [['Place', 'figure'], ['Name', 'main'], ...(roles ? [['Role', '']] : []), ['Waits for', 'figure'],
-          ['Token', 'figure'], ['Session', 'figure']], r.waiters.map((c, i) => ({
+        : table('waiters', 'Waiters, in order', [['Place', 'first'], ['Name', 'main'], ...(roles ? [['Role', '']] : []), ['Waits for', 'figure'],
+          ['Token', 'figure'], ['Session', 'session']], r.waiters.map((c, i) => ({
           key: c.token,
           cells: [String(i + 1), owner(c), ...(roles ? [c.role] : []), age(now() - c.since), c.token, sessionLink(c.session)],
         }))),
@@ -106,7 +106,7 @@ function otherParts(r) {
   const queue = r.kind === 'queue';
   const title = { queue: 'Items, the first ones', claims: 'Items', 'double-barrier': 'Members', group: 'Members', service: 'Instances' }[r.kind];
   const columns = [['Name', 'main'], ...(r.kind === 'service' ? [['Address', ''], ['Type', '']] : []), ['For', 'figure'],
-    ...(queue ? [['Due', 'figure']] : [['Session', 'figure']])];
+    ...(queue ? [['Due', 'figure']] : [['Session', 'session']])];
   return h('section', { key: 'parts' }, h('h2', null, title), r.holding === 0 ? h('p', { class: 'quiet' }, 'None.')
     : table('parts', title, columns, r.holders.map((c) => ({
       key: c.token,
@@ -120,7 +120,7 @@ function otherParts(r) {
 // historyTable lists holds that have ended, the newest first.
 export function historyTable(history, withPath) {
   if (history.length === 0) return h('p', { class: 'quiet' }, 'None since curator ui runs.');
-  const columns = [['Ended', 'figure'], ...(withPath ? [['Path', 'main']] : []), ['Held by', withPath ? '' : 'main'], ['Held for', 'figure'],
+  const columns = [['Ended', 'first'], ...(withPath ? [['Path', 'main']] : []), ['Held by', withPath ? '' : 'main'], ['Held for', 'figure'],
     ['Waited for', 'figure'], ['Token', 'figure'], ['Then', '']];
   return table('history ' + withPath, 'Hand-overs, the newest first', columns, [...history].reverse().map((hold) => ({
     key: hold.number,

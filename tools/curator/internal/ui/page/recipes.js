@@ -81,8 +81,8 @@ function heldFor(r) {
 }
 
 // held says for how long a holder has held; where that was not seen, it is at most so long.
-export function held(c) {
-  return (c.exact ? '' : '≤ ') + age(now() - c.held);
+export function held(c, most = '≤ ') {
+  return (c.exact ? '' : most) + age(now() - c.held);
 }
 
 function granted(r) {

@@ -3,8 +3,9 @@
 import { h } from './dom.js';
 import { clock, duration, ownerText, visible } from './text.js';
 
-const lane = 34; // height of a row
+const label = 16; // height of the path of a row
 const bar = 18;
+const gap = 6; // between rows
 const labels = 18; // height of the hours
 let width = 800; // of the page's contents
 let measured = false;
@@ -53,7 +54,13 @@ export function timeline(holds, now, mostRows) {
   const span = (now - first > spans[spans.length - 1] * 1000 ? spans[spans.length - 1] : spans[level]) * 1000;
   const begin = now - span;
   const x = (t) => Math.max(0, Math.min(width, (t - begin) / span * width));
-  const height = labels + paths.length * lane;
+  const rows = [];
+  let height = labels;
+  for (const path of paths) {
+    const own = stack(holds.filter((hold) => hold.path === path && hold.until >= begin));
+    rows.push({ path, own, y: height });
+    height += label + own.levels * bar + gap;
+  }
   const tick = ticks[spans.indexOf(span / 1000)] * 1000;
   const marks = [];
   const every = width < 500 ? 2 * tick : tick;
@@ -66,22 +73,35 @@ export function timeline(holds, now, mostRows) {
   return h('svg', {
     class: 'timeline', role: 'img', width, height, viewBox: '0 0 ' + width + ' ' + height,
     'aria-label': 'Time line of the last ' + duration(span) + ': ' + holds.length + ' holds. The same is in the tables.',
-  }, marks, paths.map((path, i) => row(path, labels + i * lane, holds.filter((hold) => hold.path === path && hold.until >= begin), x)));
+  }, marks, rows.map((r) => row(r.path, r.y, r.own, x)));
 }
 
-function row(path, y, holds, x) {
-  const shades = new Map([...new Set(holds.map((hold) => hold.token))].map((token, i) => [token, i % 2]));
+// stack gives each hold a level, so that those of the same time do not cover each other.
+function stack(holds) {
+  const ends = [];
+  const sorted = [...holds].sort((a, b) => a.from - b.from || (a.token < b.token ? -1 : 1));
+  const level = new Map();
+  for (const hold of sorted) {
+    let i = ends.findIndex((end) => end <= hold.from);
+    if (i < 0) i = ends.length;
+    ends[i] = hold.until;
+    level.set(hold, i);
+  }
+  return { holds: sorted, level, levels: Math.max(1, ends.length) };
+}
+
+function row(path, y, own, x) {
   return h('g', { key: path },
     h('text', { class: 'lane', x: 0, y: y + 11 }, visible(path)),
-    holds.map((hold) => {
+    own.holds.map((hold, i) => {
       const left = x(hold.from);
       const size = Math.max(1, x(hold.until) - left);
       const fits = Math.floor((size - 8) / 6.6);
       const name = ownerText(hold);
-      const top = y + lane - bar;
+      const top = y + label + own.level.get(hold) * bar;
       return h('g', { key: hold.token },
-        hold.from - hold.since > 0 && h('line', { class: 'waited', x1: x(hold.since), x2: left, y1: top + bar - 1, y2: top + bar - 1 }),
-        h('rect', { class: 'hold shade' + shades.get(hold.token) + (hold.going ? ' going' : ''), x: left, y: top, width: size, height: bar - 3 },
+        hold.from - hold.since > 0 && h('line', { class: 'waited', x1: x(hold.since), x2: left, y1: top + bar - 3, y2: top + bar - 3 }),
+        h('rect', { class: 'hold shade' + i % 2 + (hold.going ? ' going' : ''), x: left, y: top, width: size, height: bar - 3 },
           h('title', null, name + ', token ' + hold.token + ': held for ' + duration(hold.until - hold.from) +
             ', waited for ' + duration(hold.from - hold.since))),
         fits > 3 && h('text', { class: 'who', x: left + 4, y: top + 11 }, name.length > fits ? name.slice(0, fits - 1) + '…' : name));
