@@ -13,6 +13,7 @@ type recipe struct {
 	holds   []*Hold // of those who hold it now
 	grants  int
 	granted int64
+	until   int64 // when the last hold ended
 	most    int
 	max     int
 	// Somebody waits for a lease, and so many hold one, since then.
@@ -69,6 +70,12 @@ func (r *recipe) settle(holders []*child, m moment, fresh func(n *Node) bool) (e
 			h.Next, h.NextToken = begun[n].Name, begun[n].Token
 		}
 		ended = append(ended, h)
+		r.until = max(r.until, h.Until)
+	}
+	if r.kind == Lock || r.kind == Election { // one holds after the other, whatever the clocks say
+		for _, h := range begun {
+			h.From = max(h.From, r.until)
+		}
 	}
 	if len(begun) > 0 && m.seen {
 		r.grants += len(begun)

@@ -19,7 +19,7 @@ export function table(name, caption, columns, rows) {
   const most = shown.get(name) || step;
   const part = rows.slice(0, most);
   return [
-    h('table', { role: 'table', 'aria-label': caption, key: name },
+    h('table', { role: 'table', 'aria-label': caption, key: name, class: columns.length > 7 ? 'wide' : null },
       h('thead', { role: 'rowgroup' }, h('tr', { role: 'row' },
         columns.map(([heading, kind]) => h('th', { role: 'columnheader', scope: 'col', class: kind }, heading)))),
       h('tbody', { role: 'rowgroup' }, part.map((row) => h('tr', { role: 'row', key: row.key, class: row.class },
