@@ -88,10 +88,12 @@ func (p *program) groups() []group {
 	return []group{
 		{"Run a command under", under},
 		{"Look", []*cobra.Command{
-			p.locksCommand(), p.lsCommand(), p.getCommand(), p.statCommand(), p.aclCommand(), p.treeCommand(), p.duCommand(), p.healthCommand(),
+			p.locksCommand(), p.leadersCommand(), p.queuesCommand(), p.watchCommand(), p.lsCommand(), p.getCommand(), p.statCommand(), p.aclCommand(), p.treeCommand(), p.duCommand(), p.healthCommand(),
 		}},
 		{"Act", []*cobra.Command{p.revokeCommand(), p.breakCommand(), p.verifyCommand(), p.setCommand(), p.createCommand(), p.rmCommand()}},
 		{"Serve", []*cobra.Command{p.uiCommand(), p.serverCommand()}},
+		{"Try", []*cobra.Command{p.demoCommand()}},
+		{"Set up", []*cobra.Command{p.completionCommand(), p.manCommand(), p.versionCommand()}},
 	}
 }
 
@@ -109,6 +111,20 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 			cmd.InitDefaultHelpFlag()
 			return cmd.Help()
 		},
+	}
+}
+
+// versionCommand does what --version does.
+func (p *program) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Write the version", Long: "Writes the version of curator, as --version does.",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage("curator version takes no argument %q", args[0])
+			}
+			return nil
+		},
+		Run: func(*cobra.Command, []string) { p.stdout.printf("curator version %s\n", version()) },
 	}
 }
 

@@ -22,7 +22,10 @@ statuses once. It is made from the commands: change those, and run
 ` + "`go test ./tools/curator -run TestDocs -rewrite`" + `.
 
 The JSON of ` + "`-o json`" + ` is stable: names stay, and keep their meaning; there may be more of
-them. Tables are for people, and may change.
+them. ` + "`-o yaml`" + ` has the same names and values. Tables are for people, and may change. A command
+with ` + "`--watch`" + ` that does not write to a terminal writes its output again at each change: JSON
+as one object on a line, YAML as a document behind a line ` + "`---`" + `, tables with an empty line
+between them.
 `
 
 // TestDocs compares docs/cli.md with the commands. go test -rewrite writes it.

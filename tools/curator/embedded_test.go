@@ -47,9 +47,9 @@ func startEmbedded(t *testing.T, address string, args ...string) *process {
 	return start(t, append([]string{"lock", "--embedded", "--connect", address, "/lock"}, args...)...)
 }
 
-// watch returns a client of the server at address, which keeps it from being idle. The
+// newWatcher returns a client of the server at address, which keeps it from being idle. The
 // server may end before the client.
-func watch(t *testing.T, address string) *framework.Client {
+func newWatcher(t *testing.T, address string) *framework.Client {
 	t.Helper()
 	client, err := framework.NewClient(address, retry.NTimes(50, 100*time.Millisecond), silent)
 	if err != nil {
@@ -109,7 +109,7 @@ func TestEmbeddedLingers(t *testing.T) {
 	first := startEmbedded(t, address, "--", "sh", "-c", "echo in; cat; exit 4")
 	first.untilOut("in\n")
 	second := startEmbedded(t, address, "--", "sh", "-c", "echo in; cat; exit 5")
-	client := watch(t, address)
+	client := newWatcher(t, address)
 	eventually(t, "two contenders", func() bool {
 		names, err := client.GetChildren().ForPath(t.Context(), "/lock")
 		return err == nil && len(names) == 2
@@ -131,7 +131,7 @@ func TestEmbeddedLingeringEnds(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		p := startEmbedded(t, address, "--", "sh", "-c", "echo in; cat; exit 4")
 		p.untilOut("in\n")
-		watch(t, address)
+		newWatcher(t, address)
 		p.stdin.Close()
 		p.untilErr("other sessions")
 		p.signal(sig)
@@ -144,7 +144,7 @@ func TestEmbeddedTakeover(t *testing.T) {
 	address := freeAddress(t)
 	first := startEmbedded(t, address, "--", "sh", "-c", "echo in $CURATOR_FENCING_TOKEN; cat")
 	eventually(t, "the first", func() bool { return strings.HasSuffix(first.out.String(), "\n") })
-	client := watch(t, address)
+	client := newWatcher(t, address)
 	var waiters []*process
 	for i := range 3 {
 		waiters = append(waiters, startEmbedded(t, address, "--", "sh", "-c", "echo in $CURATOR_FENCING_TOKEN"))
@@ -211,7 +211,7 @@ func TestServer(t *testing.T) {
 		p.untilOut(address + " embedded ZooKeeper server; " + keepsNothing + "\n")
 		start(t, "server", "--listen", address).wantExit(69, "cannot listen at "+address)
 		start(t, "lock", "--connect", address, "/lock", "--", "true").wantExit(0)
-		client := watch(t, address)
+		client := newWatcher(t, address)
 		if names, err := client.GetChildren().ForPath(t.Context(), "/lock"); err != nil || len(names) > 0 {
 			t.Errorf("left behind: %q, %v", names, err)
 		}
@@ -232,7 +232,7 @@ func TestServerWithClients(t *testing.T) {
 	address := freeAddress(t)
 	p := start(t, "server", "--listen", address)
 	p.untilOut(address + " embedded ZooKeeper server; " + keepsNothing + "\n")
-	watch(t, address)
+	newWatcher(t, address)
 	begun := time.Now()
 	p.signal(syscall.SIGTERM)
 	p.wantExit(0)

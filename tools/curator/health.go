@@ -17,8 +17,10 @@ import (
 const healthTimeout = 5 * time.Second
 
 const healthHelp = `Asks each server that the connect string names how it is, by ZooKeeper's command
-srvr, on the port for clients. It needs no session and no credentials. LATENCY
-is the least, the average and the most since the server's start, in ms.
+srvr, on the port for clients, or by its AdminServer, on the port of
+--admin-port, where that is not answered. It needs no session and no
+credentials. LATENCY is the least, the average and the most since the server's
+start, in ms.
 
 Exit status 0 if all servers serve, with one leader or one that is alone, and 1
 if not. A connect string that names a part of the ensemble without its leader is
@@ -29,12 +31,21 @@ server, mode, version, zxid, latencyMinMs, latencyAvgMs, latencyMaxMs,
 connections, outstanding and nodes; or an error.`
 
 func (p *program) healthCommand() *cobra.Command {
+	adminPort := defaultAdminPort
 	return p.commandOf(request{
 		use: "health", short: "Tell whether the servers of the ensemble serve", help: healthHelp, prints: true,
-	}, p.showHealth)
+		flags: func(cmd *cobra.Command) {
+			cmd.Flags().Uint16Var(&adminPort, "admin-port", adminPort, "the port `N` of the AdminServers; 0 is none")
+		},
+	}, func(ctx context.Context, format string, _ []string) error {
+		return p.showHealth(ctx, format, int(adminPort))
+	})
 }
 
-func (p *program) showHealth(ctx context.Context, format string, _ []string) error {
+// defaultAdminPort is ZooKeeper's.
+const defaultAdminPort uint16 = 8080
+
+func (p *program) showHealth(ctx context.Context, format string, adminPort int) error {
 	if err := p.settings.Complete(p.lookupEnv); err != nil {
 		return usage("%v", err)
 	}
@@ -52,14 +63,14 @@ func (p *program) showHealth(ctx context.Context, format string, _ []string) err
 	interrupted, _ := s.signals.until(ctx, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 		defer cancel()
-		servers = health.Ask(ctx, dialTo(encryption), s.ensemble.servers)
+		servers = health.Ask(ctx, dialTo(encryption), s.ensemble.servers, adminPort)
 		return nil
 	})
 	if interrupted != nil {
 		return &exit{code: signalCode(interrupted.signal)}
 	}
 	healthy := health.Healthy(servers)
-	if err := (&answer{s, format}).printHealth(healthy, servers); err != nil {
+	if err := (&answer{session: s, format: format}).printHealth(healthy, servers); err != nil {
 		return err
 	}
 	if !healthy {
@@ -79,8 +90,8 @@ func dialTo(encryption *tls.Config) health.Dial {
 }
 
 func (a *answer) printHealth(healthy bool, servers []health.Server) error {
-	if a.format == asJSON {
-		return a.json(struct {
+	if a.format != asTable {
+		return a.document(struct {
 			Healthy bool            `json:"healthy"`
 			Servers []health.Server `json:"servers"`
 		}{healthy, servers})

@@ -3,8 +3,11 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 func TestHealth(t *testing.T) {
@@ -21,4 +24,15 @@ func TestHealth(t *testing.T) {
 			t.Errorf("stdout %q, stderr %q", stdout, stderr)
 		}
 	})
+}
+
+// TestHealthByAdminServer asks a port for clients that does not answer.
+func TestHealthByAdminServer(t *testing.T) {
+	t.Parallel() // it waits
+	server := curatortest.Real(t, curatortest.WithTickTime(tick), curatortest.WithAdminServer())
+	port := strconv.Itoa(server.Member(0).AdminPort())
+	code, stdout, stderr := runHere(t, nil, "health", "--connect", talker(t, ""), "--admin-port", port, "-o", "json")
+	if code != 0 || !strings.Contains(stdout, `"mode": "standalone"`) || !strings.Contains(stdout, `"version": "3.`) || !strings.Contains(stdout, `"zxid": "0x`) {
+		t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
 }

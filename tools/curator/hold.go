@@ -44,6 +44,7 @@ func (p *program) runCommand(k kind) *cobra.Command {
 	}
 	set := cmd.Flags()
 	flags.add(set, k)
+	p.completePaths(cmd)
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if !slices.Contains(p.args, "--") {
 			return usage("%s", noDash(k.name, set, p.args))

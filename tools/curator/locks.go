@@ -27,27 +27,24 @@ an error, if the node cannot be read. label, host and pid are there if they are
 known.`
 
 func (p *program) locksCommand() *cobra.Command {
-	return p.requestCommand(request{
+	return p.lookCommand(request{
 		use: "locks [PATH]", short: "Show who holds locks and who waits for them", help: locksHelp,
-		example: "  curator locks /locks\n  curator locks /locks -o json | jq '.locks[].holders[].owner'",
-		most:    1, prints: true, run: showLocks,
-	})
+		example: "  curator locks --watch /locks\n  curator locks /locks -o json | jq '.locks[].holders[].owner'",
+	}, lookAtLocks)
 }
 
-func showLocks(ctx context.Context, a *answer, args []string) error {
-	path := "/"
-	if len(args) > 0 {
-		path = args[0]
-	}
+func lookAtLocks(ctx context.Context, a *answer, path string) (result, error) {
 	list, err := lockview.Below(ctx, a.client, path)
-	if err != nil {
-		return err
+	if a.gone(err) {
+		list, err = []lockview.Lock{}, nil
 	}
-	if a.format == asJSON {
-		return a.json(struct {
-			Locks []lockview.Lock `json:"locks"`
-		}{list})
-	}
+	document := struct {
+		Locks []lockview.Lock `json:"locks"`
+	}{list}
+	return result{document, func() [][]string { return lockRows(list) }}, err
+}
+
+func lockRows(list []lockview.Lock) [][]string {
 	rows := [][]string{{"PATH", "KIND", "PLACE", "OWNER", "FOR", "TOKEN", "SESSION"}}
 	for _, lock := range list {
 		for _, c := range lock.Holders {
@@ -60,7 +57,7 @@ func showLocks(ctx context.Context, a *answer, args []string) error {
 			rows = append(rows, []string{lock.Path, "?", "-", lock.Error, "-", "-", "-"})
 		}
 	}
-	return a.table(rows)
+	return rows
 }
 
 func lockRow(lock lockview.Lock, place string, c lockview.Contender) []string {

@@ -3,10 +3,12 @@
 // nodes:
 //
 //	curator lock|rlock|wlock|semaphore|elect [flags] PATH -- CMD [ARG...]
-//	curator locks|ls|get|stat|acl|tree|du|health
+//	curator locks|leaders|queues|watch|ls|get|stat|acl|tree|du|health
 //	curator revoke|break|verify|set|create|rm
 //	curator ui [--listen ADDR] [PATH]
+//	curator demo [--ui]
 //	curator server [--listen ADDR]
+//	curator completion|man|version
 //
 // What each of them does, and with which code it ends, is in their --help and in docs/cli.md.
 //

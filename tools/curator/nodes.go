@@ -77,8 +77,8 @@ func (p *program) lsCommand() *cobra.Command {
 				return err
 			}
 			slices.Sort(names)
-			if a.format == asJSON {
-				return a.json(struct {
+			if a.format != asTable {
+				return a.document(struct {
 					Path     string   `json:"path"`
 					Children []string `json:"children"`
 				}{path, slices.Concat([]string{}, names)})
@@ -106,8 +106,8 @@ func (p *program) statCommand() *cobra.Command {
 				return err
 			case !exists:
 				return exitWith(exitNo, "there is no node %s", args[0])
-			case a.format == asJSON:
-				return a.json(newNodeStat(args[0], stat))
+			case a.format != asTable:
+				return a.document(newNodeStat(args[0], stat))
 			}
 			return a.table(newNodeStat(args[0], stat).rows())
 		},
@@ -127,8 +127,8 @@ func (p *program) getCommand() *cobra.Command {
 			switch {
 			case err != nil:
 				return err
-			case a.format == asJSON:
-				return a.json(newNodeData(args[0], stat, data))
+			case a.format != asTable:
+				return a.document(newNodeData(args[0], stat, data))
 			case terminalWidth(a.stdout.file) > 0:
 				a.stdout.printf("%s\n", terminaltext.Block(string(data)))
 				return nil
@@ -198,7 +198,7 @@ func showACL(ctx context.Context, a *answer, args []string) error {
 	if err != nil {
 		return err
 	}
-	if a.format != asJSON {
+	if a.format == asTable {
 		rows := make([][]string, len(list))
 		for i, acl := range list {
 			rows[i] = []string{acl.String()}
@@ -214,7 +214,7 @@ func showACL(ctx context.Context, a *answer, args []string) error {
 	for i, acl := range list {
 		entries[i] = entry{acl.Scheme, acl.ID, acl.Perms.String()}
 	}
-	return a.json(struct {
+	return a.document(struct {
 		Path     string  `json:"path"`
 		Aversion int32   `json:"aversion"`
 		ACL      []entry `json:"acl"`

@@ -3,15 +3,14 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
+	"github.com/go-curator/curator/tools/curator/internal/yaml"
 )
 
 // maxReply is how much a server may answer: 100,000 children with long names.
@@ -28,18 +27,25 @@ type request struct {
 	prints                    bool // it has --output
 	flags                     func(cmd *cobra.Command)
 	check                     func(args []string) error // without a server; may be nil
+	lasts                     func() bool               // it goes on until somebody ends it; nil is no
 	run                       func(ctx context.Context, a *answer, args []string) error
 }
 
 // answer is the session of a request, and where its result goes.
 type answer struct {
 	*session
+	name   string // of the command
 	format string
+	again  bool // what is shown was there before: that it has gone is no error
 }
+
+// gone reports whether what was shown before is not there any more.
+func (a *answer) gone(err error) bool { return a.again && errors.Is(err, framework.ErrNoNode) }
 
 const (
 	asTable = "table"
 	asJSON  = "json"
+	asYAML  = "yaml"
 )
 
 // requestCommand makes the command of curator for a request.
@@ -56,10 +62,14 @@ func (p *program) commandOf(a request, run func(ctx context.Context, format stri
 	name, _, _ := strings.Cut(a.use, " ")
 	cmd := &cobra.Command{Use: a.use, Short: a.short, Long: a.help, Example: a.example}
 	if a.prints {
-		cmd.Flags().StringVarP(&format, "output", "o", asTable, "the `FORMAT` of the output: table or json")
+		cmd.Flags().StringVarP(&format, "output", "o", asTable, "the `FORMAT` of the output: table, json or yaml")
 	}
 	if a.flags != nil {
 		a.flags(cmd)
+	}
+	completeFlags(cmd)
+	if strings.Contains(a.use, " PATH") || strings.Contains(a.use, "[PATH]") {
+		p.completePaths(cmd)
 	}
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		switch {
@@ -71,8 +81,8 @@ func (p *program) commandOf(a request, run func(ctx context.Context, format stri
 		return nil
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if format != asTable && format != asJSON {
-			return usage("--output %q is neither table nor json", format)
+		if format != asTable && format != asJSON && format != asYAML {
+			return usage("--output %q is none of table, json and yaml", format)
 		}
 		if a.check != nil {
 			if err := a.check(args); err != nil {
@@ -102,9 +112,12 @@ func (p *program) ask(ctx context.Context, name, format string, a request, args 
 		if err := s.connect(ctx, connectTimeout); err != nil {
 			return err
 		}
-		ctx, cancel := context.WithTimeout(ctx, answerTimeout)
-		defer cancel()
-		return a.run(ctx, &answer{s, format}, args)
+		if a.lasts == nil || !a.lasts() {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, answerTimeout)
+			defer cancel()
+		}
+		return a.run(ctx, &answer{session: s, name: name, format: format}, args)
 	})
 	_ = s.close(ctx) // the session has no nodes; it expires if the server does not hear of it
 	switch {
@@ -118,9 +131,12 @@ func (p *program) ask(ctx context.Context, name, format string, a request, args 
 	return nil
 }
 
-// json writes a value.
-func (a *answer) json(value any) error {
+// document writes a value as JSON or YAML.
+func (a *answer) document(value any) error {
 	text, err := terminaltext.JSON(value)
+	if err == nil && a.format == asYAML {
+		text, err = yaml.FromJSON(text)
+	}
 	if err == nil {
 		_, err = a.stdout.Write(text)
 	}
@@ -129,17 +145,8 @@ func (a *answer) json(value any) error {
 
 // table writes rows of cells in columns. Cells may have any text.
 func (a *answer) table(rows [][]string) error {
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	for _, row := range rows {
-		for i, cell := range row {
-			end := "\t"
-			if i == len(row)-1 {
-				end = "\n"
-			}
-			if _, err := fmt.Fprint(w, terminaltext.Line(cell), end); err != nil {
-				return err
-			}
-		}
+	for _, line := range columnsOf(rows) {
+		a.stdout.printf("%s\n", line)
 	}
-	return w.Flush()
+	return a.stdout.err
 }

@@ -18,7 +18,7 @@ func TestServerWithTooManyConnections(t *testing.T) {
 	p := startCmd(t, exec.Command("sh", "-c", `ulimit -n 20 && exec "$0" server --listen 127.0.0.1:0`, tool))
 	eventually(t, "the server", func() bool { return strings.Contains(p.out.String(), "\n") })
 	address, _, _ := strings.Cut(p.out.String(), " ")
-	first := watch(t, address)
+	first := newWatcher(t, address)
 	if _, err := first.Create().WithMode(framework.Ephemeral).ForPath(t.Context(), "/lock"); err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestServerWithTooManyConnections(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	second := watch(t, address)
+	second := newWatcher(t, address)
 	if exists, err := second.CheckExists().ForPath(t.Context(), "/lock"); err != nil || !exists {
 		t.Errorf("the second client: %t, %v", exists, err)
 	}

@@ -52,8 +52,8 @@ func (p *program) treeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.format == asJSON {
-				return a.json(root)
+			if a.format != asTable {
+				return a.document(root)
 			}
 			a.printTree(root, root.Path, "", "")
 			return nil
@@ -144,8 +144,8 @@ func showUsage(ctx context.Context, a *answer, args []string) error {
 		total.Nodes += child.Nodes
 		total.Bytes += child.Bytes
 	}
-	if a.format == asJSON {
-		return a.json(struct {
+	if a.format != asTable {
+		return a.document(struct {
 			usageOf
 			Children []usageOf `json:"children"`
 		}{total, children})

@@ -20,3 +20,6 @@ func terminalWidth(*os.File) int { return 0 }
 func (t *terminal) restore()          {}
 func (t *terminal) handOver(*command) {}
 func (t *terminal) takeBack(*command) {}
+
+// stopAsJob does nothing: there is no job control.
+func (p *program) stopAsJob() {}

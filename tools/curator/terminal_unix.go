@@ -170,3 +170,11 @@ func (t *terminal) orphaned() bool {
 	}
 	return true
 }
+
+// stopAsJob stops this process and its group, as a shell expects of a job, until they are
+// continued. Where nobody could continue them it does nothing.
+func (p *program) stopAsJob() {
+	t := openTerminal(p.stdin, p.stdout.file, p.stderr)
+	defer t.close()
+	t.suspend(unix.SIGTSTP)
+}

@@ -61,8 +61,9 @@ func TestServerTranscripts(t *testing.T) {
 	differs := strings.NewReplacer(s.connect, "SERVER")
 	number := regexp.MustCompile(`0x[0-9a-f]+`)
 	date := regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`)
+	age := regexp.MustCompile(`(  |for )(\d+h\d+m)?\d+s\b`)
 	checkTranscripts(t, "testdata/server/*.txt", []string{"CURATOR_CONNECT=" + s.connect}, func(text string) string {
-		return number.ReplaceAllString(date.ReplaceAllString(differs.Replace(text), "TIME"), "0xN")
+		return age.ReplaceAllString(number.ReplaceAllString(date.ReplaceAllString(differs.Replace(text), "TIME"), "0xN"), "${1}Ns")
 	})
 }
 

@@ -48,10 +48,11 @@ type uiFlags struct {
 	secretFile string
 	cert, key  string
 	actions    bool
+	adminPort  uint16
 }
 
 func (p *program) uiCommand() *cobra.Command {
-	f := &uiFlags{}
+	f := &uiFlags{adminPort: defaultAdminPort}
 	return p.commandOf(request{
 		use: "ui [PATH]", short: "Serve a page that shows locks and other recipes, live", help: uiHelp, most: 1,
 		example: "  curator ui --connect zk1,zk2,zk3 /locks\n" +
@@ -61,6 +62,7 @@ func (p *program) uiCommand() *cobra.Command {
 			cmd.Flags().StringVar(&f.secretFile, "secret-file", "", "the `FILE` with the secret (default a new one)")
 			cmd.Flags().StringVar(&f.cert, "listen-cert", "", "serve by TLS, with the certificate in `FILE`")
 			cmd.Flags().StringVar(&f.key, "listen-key", "", "the `FILE` of the certificate's key")
+			cmd.Flags().Uint16Var(&f.adminPort, "admin-port", f.adminPort, "the port `N` of the AdminServers; 0 is none")
 			cmd.Flags().BoolVar(&f.actions, "allow-actions", false, "let the page take locks away, delete nodes and set data")
 		},
 		check: func([]string) error { return checkListen(f.listen) },
@@ -105,7 +107,9 @@ func (p *program) showPage(ctx context.Context, f *uiFlags, args []string) error
 		if err := s.checkRoot(ctx, root); err != nil {
 			return err
 		}
-		cfg.Config = follow.Config{Client: s.client, Root: root, Servers: s.ensemble.servers, Dial: dialTo(encryption), Actions: f.actions}
+		cfg.Config = follow.Config{
+			Client: s.client, Root: root, Servers: s.ensemble.servers, Dial: dialTo(encryption), AdminPort: int(f.adminPort), Actions: f.actions,
+		}
 		return p.servePage(ctx, cfg, listener, f.secretFile == "")
 	})
 	_ = s.close(ctx) // the session has no nodes; it expires if the server does not hear of it

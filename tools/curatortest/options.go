@@ -25,6 +25,7 @@ type config struct {
 	sync       bool
 	reconfig   bool
 	plainTypes bool
+	admin      bool
 	listen     string
 	ticks      ticks
 	nodes      []node            // those that servers start with, parents first
@@ -183,7 +184,7 @@ func WithSettings(settings map[string]string) Option {
 // ownSettings are those that servers could not run without.
 var ownSettings = []string{
 	"dataDir", "dataLogDir", "clientPort", "clientPortAddress", "secureClientPort", "secureClientPortAddress",
-	"4lw.commands.whitelist", "admin.enableServer", "dynamicConfigFile", "standaloneEnabled", "reconfigEnabled",
+	"4lw.commands.whitelist", "admin.enableServer", "admin.serverPort", "admin.serverAddress", "dynamicConfigFile", "standaloneEnabled", "reconfigEnabled",
 }
 
 // settingMistake returns why a line cannot be in a server's configuration, or "".

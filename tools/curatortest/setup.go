@@ -20,6 +20,7 @@ type setup struct {
 	installation   installation
 	dir            string // its configuration, log and data
 	port           int
+	adminPort      int // 0 for none
 	containerCheck time.Duration
 	production     bool
 	reconfig       bool
@@ -33,7 +34,7 @@ func (s setup) address() string { return local(s.port) }
 // newSetups sets n servers up, below dir. More than one form an ensemble: then there is a
 // wiring between them, which the caller closes, whatever the error.
 func newSetups(in installation, dir string, n int, c config) ([]setup, *wiring, error) {
-	ports, err := process.FreePorts(4 * n)
+	ports, err := process.FreePorts(5 * n)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -65,6 +66,9 @@ func newSetups(in installation, dir string, n int, c config) ([]setup, *wiring, 
 		}
 		if s.extras, err = c.security.extras(s.dir, ports[3*n+i]); err != nil {
 			return nil, peers, err
+		}
+		if c.admin {
+			s.adminPort = ports[4*n+i]
 		}
 		if peers != nil {
 			members = peers.settings(i)
@@ -100,11 +104,11 @@ dataDir=%s
 clientPort=%d
 clientPortAddress=127.0.0.1
 maxClientCnxns=0
-admin.enableServer=false
+admin.enableServer=%t
 4lw.commands.whitelist=*
 extendedTypesEnabled=%t
 standaloneEnabled=true
-%s`, c.zookeeper.TickTime.Milliseconds(), cmp.Or(c.ticks.init, 40), cmp.Or(c.ticks.sync, 20), data, s.port, !c.plainTypes, members)
+%s`, c.zookeeper.TickTime.Milliseconds(), cmp.Or(c.ticks.init, 40), cmp.Or(c.ticks.sync, 20), data, s.port, c.admin, !c.plainTypes, members)
 	if most := c.zookeeper.MaxSessionTimeout; most > 0 {
 		least := c.zookeeper.MinSessionTimeout
 		settings += fmt.Sprintf("minSessionTimeout=%d\nmaxSessionTimeout=%d\n", least.Milliseconds(), most.Milliseconds())
@@ -114,6 +118,9 @@ standaloneEnabled=true
 	}
 	if !c.sync {
 		settings += unsynced
+	}
+	if c.admin {
+		settings += fmt.Sprintf("admin.serverPort=%d\nadmin.serverAddress=127.0.0.1\n", s.adminPort)
 	}
 	if c.reconfig {
 		settings += "reconfigEnabled=true\n"

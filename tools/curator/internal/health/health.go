@@ -1,6 +1,7 @@
 // Package health asks each server of an ensemble how it is, by ZooKeeper's command srvr,
-// which servers answer by default, and what it counts, by mntr, which they may refuse. It needs
-// no session, and works without a quorum. Its functions are safe for concurrent use.
+// which servers answer by default, and where that is not answered by the AdminServer; and what it
+// counts, by mntr, which they may refuse. It needs no session, and works without a quorum. Its
+// functions are safe for concurrent use.
 package health
 
 import (
@@ -12,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Server is what a server says. With an Error the rest is zero.
@@ -36,13 +38,14 @@ const maxAnswer = 64 << 10
 type Dial func(ctx context.Context, address string) (net.Conn, error)
 
 // Ask asks all servers at the same time, until ctx ends, which is an Error of those that have
-// not answered. The result has the order of servers.
-func Ask(ctx context.Context, dial Dial, servers []string) []Server {
+// not answered. adminPort is the port of their AdminServers, 0 for none. The result has the order
+// of servers.
+func Ask(ctx context.Context, dial Dial, servers []string, adminPort int) []Server {
 	answers := make([]Server, len(servers))
 	var wg sync.WaitGroup
 	for i, server := range servers {
 		wg.Go(func() {
-			s, err := ask(ctx, dial, server)
+			s, err := askEither(ctx, dial, server, adminPort)
 			if err != nil {
 				s = Server{Error: err.Error()}
 			}
@@ -52,6 +55,27 @@ func Ask(ctx context.Context, dial Dial, servers []string) []Server {
 	}
 	wg.Wait()
 	return answers
+}
+
+// askEither asks the AdminServer, too, if the server has not said what it thinks. An error is that
+// of the port for clients.
+func askEither(ctx context.Context, dial Dial, server string, adminPort int) (Server, error) {
+	// A port that does not answer must leave time for the other one.
+	const share = 2
+	wordCtx := ctx
+	if deadline, ok := ctx.Deadline(); ok && adminPort != 0 {
+		var cancel context.CancelFunc
+		wordCtx, cancel = context.WithTimeout(ctx, time.Until(deadline)/share)
+		defer cancel()
+	}
+	s, err := ask(wordCtx, dial, server)
+	if err == nil || adminPort == 0 || errors.Is(err, errNotServing) {
+		return s, err
+	}
+	if s, adminErr := askAdmin(ctx, server, adminPort); adminErr == nil || errors.Is(adminErr, errNotServing) {
+		return s, adminErr
+	}
+	return s, err
 }
 
 func ask(ctx context.Context, dial Dial, server string) (Server, error) {
@@ -83,6 +107,11 @@ func command(ctx context.Context, dial Dial, server, word string) (string, error
 	return string(text), nil
 }
 
+// notServing is in the answers of a server without a quorum.
+const notServing = "not currently serving"
+
+var errNotServing = errors.New("the server runs, but does not serve requests: it has no quorum")
+
 // parse reads the answer to srvr.
 func parse(text string) (Server, error) {
 	s := Server{}
@@ -112,8 +141,8 @@ func parse(text string) (Server, error) {
 		return s, nil
 	case strings.Contains(text, "whitelist"):
 		return s, errors.New("the server does not permit the command srvr: see 4lw.commands.whitelist")
-	case strings.Contains(text, "not currently serving"):
-		return s, errors.New("the server runs, but does not serve requests: it has no quorum")
+	case strings.Contains(text, notServing):
+		return s, errNotServing
 	case text == "":
 		return s, errors.New("the server closed the connection without an answer")
 	}

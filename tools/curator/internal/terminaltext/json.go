@@ -9,11 +9,16 @@ import (
 
 // JSON returns a value as JSON on several lines. Each character that is not printable is
 // escaped, also those that JSON itself would permit.
-func JSON(value any) ([]byte, error) {
+func JSON(value any) ([]byte, error) { return encode(value, "  ") }
+
+// JSONLine is JSON on one line.
+func JSONLine(value any) ([]byte, error) { return encode(value, "") }
+
+func encode(value any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
+	encoder.SetIndent("", indent)
 	if err := encoder.Encode(value); err != nil {
 		return nil, err
 	}

@@ -19,7 +19,9 @@ type Config struct {
 	Root    string
 	Servers []string // host:port; none if they are not to be asked
 	Dial    health.Dial
-	Actions bool // whether the page offers them
+	// AdminPort is the port of their AdminServers, 0 for none.
+	AdminPort int
+	Actions   bool // whether the page offers them
 }
 
 // Follower follows the recipes below a node.

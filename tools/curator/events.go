@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/recipes/watch"
+	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
+	"github.com/go-curator/curator/tools/curator/internal/yaml"
+)
+
+const watchHelp = `Writes what happens to the node at PATH and below it, an event on each line,
+until it is ended by a signal or, with -n, by the number of events. PATH need
+not exist. The events are
+
+  watching  the server has the watch: what happens from now on is told
+  created   a node was created
+  deleted   a node was deleted
+  changed   the data of a node was set
+  children  with --node: a child was created or deleted
+  reset     the connection was away, and events may have been missed
+
+An event says that something has changed, not to what: read it. Times are of
+this machine. Servers before ZooKeeper 3.6 cannot do this.
+
+With -o json each line is an object with time (UTC), event, path and zxid, which
+is 0x0 if the server does not tell it. With -o yaml each is a document of its
+own behind a line ---.`
+
+// nodeEvent is an event of curator watch.
+type nodeEvent struct {
+	Time  time.Time `json:"time"`
+	Event string    `json:"event"`
+	Path  string    `json:"path"`
+	Zxid  string    `json:"zxid"`
+}
+
+// eventNames are those of curator watch.
+var eventNames = map[framework.EventType]string{
+	framework.NodeCreated: "created", framework.NodeDeleted: "deleted", framework.NodeDataChanged: "changed",
+	framework.NodeChildrenChanged: "children", framework.WatchReset: "reset",
+}
+
+func (p *program) watchCommand() *cobra.Command {
+	single, count := false, 0
+	return p.requestCommand(request{
+		use: "watch PATH", short: "Write what happens to a node and below it", help: watchHelp,
+		example: "  curator watch /config\n  curator watch -o json /jobs | jq -r 'select(.event==\"created\").path'",
+		least:   1, most: 1, prints: true,
+		flags: func(cmd *cobra.Command) {
+			cmd.Flags().BoolVar(&single, "node", false, "watch the node itself, not what is below it")
+			cmd.Flags().IntVarP(&count, "count", "n", 0, "end after `N` events; 0 is never")
+		},
+		check: func([]string) error {
+			if count < 0 {
+				return usage("--count %d is less than 0", count)
+			}
+			return nil
+		},
+		lasts: func() bool { return true },
+		run: func(ctx context.Context, a *answer, args []string) error {
+			mode := framework.PersistentRecursive
+			if single {
+				mode = framework.PersistentWatch
+			}
+			return a.followEvents(ctx, args[0], mode, count)
+		},
+	})
+}
+
+// followEvents writes events until ctx ends, or there were count of them.
+func (a *answer) followEvents(ctx context.Context, path string, mode framework.AddWatchMode, count int) (err error) {
+	watcher, err := watch.NewPersistentWatcher(a.client, path, mode)
+	if err != nil {
+		return err
+	}
+	events := make(chan framework.WatchedEvent)
+	over := make(chan struct{})
+	defer close(over)
+	watcher.Listenable().Add(func(_ context.Context, e framework.WatchedEvent) {
+		select {
+		case events <- e:
+		case <-over:
+		}
+	})
+	if err := watcher.Start(ctx); errors.Is(err, framework.ErrUnimplemented) {
+		return exitWith(exitUnavailable, "the server cannot watch a tree: that needs ZooKeeper 3.6")
+	} else if err != nil {
+		return err
+	}
+	if err := a.event(nodeEvent{time.Now().UTC(), "watching", path, sessionName(0)}); err != nil {
+		return err
+	}
+	for n := 0; count == 0 || n < count; n++ {
+		select {
+		case e := <-events:
+			if err := a.event(nodeEvent{time.Now().UTC(), eventNames[e.Type], e.Path, sessionName(e.Zxid)}); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// event writes an event.
+func (a *answer) event(e nodeEvent) error {
+	if a.format == asTable {
+		a.stdout.printf("%s  %-8s  %s\n", e.Time.Local().Format("2006-01-02 15:04:05.000"), e.Event, terminaltext.Line(e.Path))
+		return a.stdout.err
+	}
+	text, err := terminaltext.JSONLine(e)
+	if err == nil && a.format == asYAML {
+		text, err = yaml.FromJSON(text)
+		text = append([]byte("---\n"), text...)
+	}
+	if err != nil {
+		return err
+	}
+	a.stdout.printf("%s", text)
+	return a.stdout.err
+}

@@ -1,0 +1,98 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+
+	"github.com/go-curator/curator/internal/zkserver/netfault"
+)
+
+// errKilled is what the connections of a killed worker fail with.
+var errKilled = errors.New("the worker was killed")
+
+// link is a worker's way to the server.
+type link struct {
+	dial func(ctx context.Context, network, address string) (net.Conn, error)
+	gate netfault.Gate // shut while the worker is frozen
+	gone chan struct{} // closed when it is killed
+
+	mu    sync.Mutex
+	conns map[net.Conn]struct{}
+	cut   bool
+}
+
+func newLink(dial func(ctx context.Context, network, address string) (net.Conn, error)) *link {
+	return &link{dial: dial, gone: make(chan struct{}), conns: map[net.Conn]struct{}{}}
+}
+
+// Dial connects to the server, unless the worker was killed.
+func (l *link) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if !l.gate.Pass(ctx.Done()) {
+		return nil, ctx.Err()
+	}
+	conn, err := l.dial(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cut {
+		_ = conn.Close()
+		return nil, errKilled
+	}
+	c := &linkConn{Conn: conn, link: l, closed: make(chan struct{})}
+	l.conns[conn] = struct{}{}
+	return c, nil
+}
+
+// kill closes the connections and permits no others.
+func (l *link) kill() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cut {
+		return
+	}
+	l.cut = true
+	close(l.gone)
+	for conn := range l.conns {
+		_ = conn.Close() // nothing is to be saved
+	}
+}
+
+// linkConn is a connection of a link.
+type linkConn struct {
+	net.Conn
+	link   *link
+	once   sync.Once
+	closed chan struct{}
+}
+
+// Read reads what has arrived, when the worker is not frozen.
+func (c *linkConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if !c.link.gate.Pass(c.closed) {
+		return 0, net.ErrClosed
+	}
+	return n, err
+}
+
+// Write writes when the worker is not frozen.
+func (c *linkConn) Write(b []byte) (int, error) {
+	if !c.link.gate.Pass(c.closed) {
+		return 0, net.ErrClosed
+	}
+	return c.Conn.Write(b)
+}
+
+// Close closes the connection.
+func (c *linkConn) Close() error {
+	c.once.Do(func() {
+		close(c.closed)
+		c.link.mu.Lock()
+		defer c.link.mu.Unlock()
+		delete(c.link.conns, c.Conn)
+	})
+	return c.Conn.Close()
+}

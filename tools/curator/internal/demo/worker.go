@@ -1,0 +1,191 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/recipes/leader"
+	"github.com/go-curator/curator/recipes/locks"
+)
+
+// Paths of what the workers share.
+const (
+	OrdersPath    = "/locks/orders"      // a mutex
+	CatalogPath   = "/locks/catalog"     // a read-write lock
+	SchedulerPath = "/leaders/scheduler" // an election
+)
+
+// worker is one of the fleet's processes, but in this one.
+type worker struct {
+	name string
+	job  job
+
+	// Those of the present process; the fleet's lock guards them.
+	link   *link
+	cancel context.CancelFunc
+	ended  chan struct{}
+	ice    func() // thaws it; nil while it is not frozen
+	killed bool
+}
+
+// job is what a worker does. Times are units.
+type job struct {
+	path  string
+	take  func(ctx context.Context, w *worker, client *framework.Client) (taker, error)
+	begin float64 // before the first time
+	hold  float64 // 0 is for as long as it is not lost
+	rest  float64
+	reads bool // it shares what it holds, and writes nothing
+}
+
+// taker waits for what a worker works under.
+type taker struct {
+	acquire func(ctx context.Context) (*locks.Lease, error)
+	close   func(ctx context.Context) error
+}
+
+// crew returns the workers of the demonstration. They begin at different times, so that their
+// order is the same each time.
+func crew() []*worker {
+	orders := func(name string, begin float64) *worker {
+		return &worker{name: name, job: job{OrdersPath, takeMutex, begin, 1.8073, 0.2939, false}}
+	}
+	candidate := func(name string, begin float64) *worker {
+		return &worker{name: name, job: job{SchedulerPath, takeLeadership, begin, 0, 0.2939, false}}
+	}
+	return []*worker{
+		orders("orders-1", 0.1101), orders("orders-2", 0.2603), orders("orders-3", 0.4107),
+		{name: "reader-1", job: job{CatalogPath, takeRead, 0.1609, 1.5117, 1.9139, true}},
+		{name: "reader-2", job: job{CatalogPath, takeRead, 0.3613, 2.2031, 1.4177, true}},
+		{name: "writer-1", job: job{CatalogPath, takeWrite, 0.8627, 1.1093, 2.6171, false}},
+		candidate("scheduler-1", 0.2111), candidate("scheduler-2", 0.3119), candidate("scheduler-3", 0.5123),
+	}
+}
+
+func takeMutex(_ context.Context, w *worker, client *framework.Client) (taker, error) {
+	lock, err := locks.NewInterProcessMutex(client, w.job.path)
+	return plain(lock), err
+}
+
+func takeRead(_ context.Context, w *worker, client *framework.Client) (taker, error) {
+	lock, err := locks.NewInterProcessReadWriteLock(client, w.job.path)
+	if err != nil {
+		return taker{}, err
+	}
+	return plain(lock.ReadLock()), nil
+}
+
+func takeWrite(_ context.Context, w *worker, client *framework.Client) (taker, error) {
+	lock, err := locks.NewInterProcessReadWriteLock(client, w.job.path)
+	if err != nil {
+		return taker{}, err
+	}
+	return plain(lock.WriteLock()), nil
+}
+
+// plain takes a lock, which needs no end of its own.
+func plain(lock locks.InterProcessLock) taker {
+	return taker{lock.Acquire, func(context.Context) error { return nil }}
+}
+
+func takeLeadership(ctx context.Context, w *worker, client *framework.Client) (taker, error) {
+	latch, err := leader.NewLeaderLatch(client, w.job.path, leader.WithID(w.name))
+	if err == nil {
+		err = latch.Start(ctx)
+	}
+	if err != nil {
+		return taker{}, err
+	}
+	return taker{latch.Await, latch.Close}, nil
+}
+
+// hire starts a process for a worker, unless the fleet is closed. The caller holds the fleet's
+// lock.
+func (f *Fleet) hire(w *worker) bool {
+	if f.closed {
+		return false
+	}
+	ctx, cancel := context.WithCancel(f.ctx)
+	link, ended := newLink(f.dial), make(chan struct{})
+	w.link, w.cancel, w.ended, w.killed = link, cancel, ended, false
+	f.running.Go(func() {
+		defer close(ended)
+		defer cancel()
+		f.work(ctx, w, link)
+	})
+	return true
+}
+
+// work is a process of a worker, until ctx ends.
+func (f *Fleet) work(ctx context.Context, w *worker, link *link) {
+	client, err := f.newClient(w.name, link.Dial)
+	if err != nil {
+		return // Start has made a client of the same kind
+	}
+	defer f.closeClient(ctx, client) // an error says that its session expires by itself
+	if wait.For(ctx, f.units(w.job.begin)) != nil || f.connectClient(ctx, client) != nil {
+		return
+	}
+	t, err := w.job.take(ctx, w, client)
+	if err != nil {
+		return
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.units(0.5))
+		defer cancel()
+		_ = t.close(ctx) // its node goes with the session
+	}()
+	for ctx.Err() == nil {
+		lease, err := t.acquire(ctx)
+		if err == nil {
+			f.hold(ctx, w, link, lease)
+		}
+		if wait.For(ctx, f.units(w.job.rest)) != nil {
+			return
+		}
+	}
+}
+
+// hold is one time that a worker has what it has waited for.
+func (f *Fleet) hold(ctx context.Context, w *worker, link *link, lease *locks.Lease) {
+	token := lease.Token()
+	if !w.job.reads {
+		f.store.write(w.job.path, token) // a resource must know a token before its holder is late
+	}
+	f.diary.add(Event{Kind: Took, Worker: w.name, Path: w.job.path, Token: token})
+	var done <-chan time.Time
+	if w.job.hold > 0 {
+		timer := time.NewTimer(f.units(w.job.hold))
+		defer timer.Stop()
+		done = timer.C
+	}
+	select {
+	case <-done:
+	case <-lease.Context().Done():
+	case <-ctx.Done():
+	}
+	if !link.gate.Pass(link.gone) || ctx.Err() != nil {
+		return // it was killed, or is to end
+	}
+	if !w.job.reads {
+		if highest := f.store.write(w.job.path, token); highest > token {
+			f.diary.add(Event{Kind: Refused, Worker: w.name, Path: w.job.path, Token: token, Higher: highest})
+		}
+	}
+	if err := lease.Release(ctx); errors.Is(err, locks.ErrLockLost) && ctx.Err() == nil {
+		f.diary.add(Event{Kind: Lost, Worker: w.name, Path: w.job.path})
+	}
+}
+
+// thaw lets a frozen process go on. The caller holds the fleet's lock.
+func (w *worker) thaw() bool {
+	if w.ice == nil {
+		return false
+	}
+	w.ice()
+	w.ice = nil
+	return true
+}

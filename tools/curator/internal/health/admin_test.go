@@ -1,0 +1,87 @@
+package health
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+const adminAnswer = `{
+  "version" : "3.8.4-9316c2a7a97e1666d8f4593f34dd6fc36ecc436c, built on 2024-02-12 22:16 UTC",
+  "read_only" : false,
+  "server_stats" : {
+    "packets_sent" : 11, "min_latency" : 0, "avg_latency" : 1.25, "max_latency" : 17, "outstanding_requests" : 2,
+    "server_state" : "follower", "last_processed_zxid" : 4294967298, "num_alive_client_connections" : 3
+  },
+  "node_count" : 5, "command" : "srvr", "error" : null
+}`
+
+func TestAdmin(t *testing.T) {
+	want, err := parse(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := parseAdmin([]byte(adminAnswer)); err != nil || got != want {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+	for text, want := range map[string]string{
+		`{"error":"This ZooKeeper instance is not currently serving requests"}`: "has no quorum",
+		`{"error":"authentication required"}`:                                   "authentication required",
+		`<html>`:                                                                "no AdminServer",
+		`{"status":"green"}`:                                                    "no AdminServer",
+	} {
+		if _, err := parseAdmin([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// TestEither asks a server whose port for clients does not answer as it should.
+func TestEither(t *testing.T) {
+	admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/commands/srvr" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Write([]byte(adminAnswer))
+	}))
+	defer admin.Close()
+	_, text, err := net.SplitHostPort(admin.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		says string // on the port for clients
+		port int
+		want string // the mode or a part of the error
+	}{
+		"it answers":           {answer, port, "follower"},
+		"srvr is forbidden":    {"srvr is not executed because it is not in the whitelist.", port, "follower"},
+		"nor is there another": {"srvr is not executed because it is not in the whitelist.", 0, "4lw.commands.whitelist"},
+		"no quorum":            {"This ZooKeeper instance is not currently serving requests\n", port, "has no quorum"},
+	} {
+		dial := func(context.Context, string) (net.Conn, error) {
+			near, far := net.Pipe()
+			go func() {
+				defer far.Close()
+				far.Read(make([]byte, 4))
+				far.Write([]byte(c.says))
+			}()
+			return near, nil
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if got := Ask(ctx, dial, []string{"127.0.0.1:2181"}, c.port)[0]; got.Mode != c.want && !strings.Contains(got.Error, c.want) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package lockview
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+)
+
+// Election is an election that somebody leads or stands for.
+type Election struct {
+	Path       string      `json:"path"`
+	Kind       string      `json:"kind"` // "latch", "selector", or "" with an error
+	Leader     *Candidate  `json:"leader"`
+	Candidates []Candidate `json:"candidates"` // those who wait, in order
+	Error      string      `json:"error,omitempty"`
+}
+
+// Candidate is who leads or stands for election.
+type Candidate struct {
+	ID      string    `json:"id"` // what it calls itself
+	Node    string    `json:"node"`
+	Session string    `json:"session"` // hexadecimal, as in ZooKeeper's logs
+	Token   int64     `json:"token"`   // the fencing token
+	Since   time.Time `json:"since"`   // when its node was created, by the server's clock
+}
+
+// Elections returns the elections at path and below it, by path. The nodes of a LeaderSelector are
+// those of a mutex; what they say differs: a selector's say an id, a lock's an address or who made
+// them. The mutex at path itself is taken for an election whatever its nodes say. Errors are those
+// of Below.
+func Elections(ctx context.Context, client *framework.Client, path string) ([]Election, error) {
+	list, err := Below(ctx, client, path)
+	if err != nil {
+		return nil, err
+	}
+	found := []Election{}
+	for _, lock := range list {
+		e := Election{Path: lock.Path, Candidates: []Candidate{}, Error: lock.Error}
+		switch {
+		case lock.Error != "":
+		case lock.Kind == "latch":
+			e.Kind = "latch"
+		case lock.Kind == "mutex" && (lock.Path == path || hasIDs(lock)):
+			e.Kind = "selector"
+		default:
+			continue
+		}
+		for _, c := range lock.Holders {
+			e.Leader = candidate(c)
+		}
+		for _, c := range lock.Waiters {
+			e.Candidates = append(e.Candidates, *candidate(c))
+		}
+		found = append(found, e)
+	}
+	return found, nil
+}
+
+func candidate(c Contender) *Candidate {
+	return &Candidate{ID: c.Owner, Node: c.Node, Session: c.Session, Token: c.Token, Since: c.Since}
+}
+
+// hasIDs tells whether the nodes of a mutex say what those of an election do.
+func hasIDs(lock Lock) bool {
+	for _, list := range [][]Contender{lock.Holders, lock.Waiters} {
+		for _, c := range list {
+			_, err := netip.ParseAddr(c.Owner)
+			if c.Label != "" || c.Host != "" || c.Owner == "" || c.RevocationRequested || err == nil {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,114 @@
+package queueview
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The names of items are those of package queue: queue-NUMBER; queue-SXXXXXXXXNUMBER with a
+// priority, where S is 0 for one below zero; queue-|TIME|NUMBER with a time; queue-|ID|NUMBER with
+// an id; and qn-NUMBER of a SimpleDistributedQueue.
+const (
+	itemPrefix    = "queue-"
+	simplePrefix  = "qn-"
+	numberWidth   = 10
+	priorityWidth = 9
+	// timeWidth is the width of a time, in hexadecimal milliseconds, from 2004 to 2527. An id
+	// of that form is taken for a time.
+	timeWidth = 11
+)
+
+// isItem tells whether a name is that of an item.
+func isItem(name string) bool {
+	rest, ok := strings.CutPrefix(name, itemPrefix)
+	if !ok {
+		rest, ok = strings.CutPrefix(name, simplePrefix)
+	}
+	return ok && len(rest) >= numberWidth && number(name) != ""
+}
+
+// number returns the number that the server has given to an item, as it is in its name, or "".
+func number(name string) string {
+	if len(name) < numberWidth {
+		return ""
+	}
+	digits := name[len(name)-numberWidth:]
+	if strings.Trim(digits, "0123456789") != "" {
+		return ""
+	}
+	return digits
+}
+
+// mark returns what is between the bars of a name.
+func mark(name string) (text string, ok bool) {
+	_, rest, first := strings.Cut(name, "|")
+	text, _, second := strings.Cut(rest, "|")
+	return text, first && second
+}
+
+// due returns when an item with a time is due.
+func due(name string) (time.Time, bool) {
+	text, ok := mark(name)
+	if !ok || len(text) != timeWidth || strings.Trim(text, "0123456789ABCDEF") != "" {
+		return time.Time{}, false
+	}
+	ms, err := strconv.ParseInt(text, 16, 64)
+	return time.UnixMilli(ms).UTC(), err == nil
+}
+
+// priority returns the priority of an item.
+func priority(name string) (int32, bool) {
+	rest := strings.TrimPrefix(name, itemPrefix)
+	if len(rest) != priorityWidth+numberWidth || (rest[0] != '0' && rest[0] != '1') {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(rest[1:priorityWidth], 16, 32)
+	return int32(uint32(n)), err == nil
+}
+
+// kindOf returns the kind of the queue that an item is of.
+func kindOf(name string) string {
+	if strings.HasPrefix(name, simplePrefix) {
+		return "simple"
+	}
+	if _, ok := due(name); ok {
+		return "delay"
+	}
+	if _, ok := mark(name); ok {
+		return "id"
+	}
+	if _, ok := priority(name); ok {
+		return "priority"
+	}
+	return "plain"
+}
+
+// classify takes from the names of the items what they tell.
+func (q *Queue) classify(items []string, now time.Time) {
+	priorities := map[int32]int{}
+	for _, name := range items {
+		kind := kindOf(name)
+		if q.Kind == "" {
+			q.Kind = kind
+		}
+		if q.Kind != kind {
+			q.Kind = "mixed"
+		}
+		if at, ok := due(name); ok && at.After(now) {
+			q.Delayed++
+			if q.NextDue == nil || at.Before(*q.NextDue) {
+				q.NextDue = &at
+			}
+		}
+		if n, ok := priority(name); ok && kind == "priority" {
+			priorities[n]++
+		}
+	}
+	for n, length := range priorities {
+		q.Priorities = append(q.Priorities, Priority{n, length})
+	}
+	slices.SortFunc(q.Priorities, func(a, b Priority) int { return cmp.Compare(a.Priority, b.Priority) })
+}

@@ -1,0 +1,133 @@
+// Package yaml writes JSON as YAML. Its functions are safe for concurrent use.
+package yaml
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// FromJSON returns a JSON document as a YAML document with the same values, names in the same
+// order. A string that YAML could take for something else is in double quotes, and characters that
+// are not printable are escaped. text is what encoding/json has written.
+func FromJSON(text []byte) ([]byte, error) {
+	w := &writer{decoder: json.NewDecoder(bytes.NewReader(text))}
+	w.decoder.UseNumber()
+	token, err := w.decoder.Token()
+	if err == nil {
+		err = w.value(token, 0, false)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("write YAML: %w", err)
+	}
+	if _, err := w.decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("write YAML: there is more than one JSON document")
+	}
+	return w.out.Bytes(), nil
+}
+
+// writer turns the tokens of a JSON document into YAML.
+type writer struct {
+	decoder *json.Decoder
+	out     bytes.Buffer
+}
+
+// value writes the value that begins with token, and a line feed. The line has begun already.
+// inList tells that it stands behind the dash of a list, where a block goes on in the same line.
+func (w *writer) value(token json.Token, indent int, inList bool) error {
+	delim, block := token.(json.Delim)
+	if !block {
+		w.out.WriteString(scalar(token) + "\n")
+		return nil
+	}
+	if !w.decoder.More() {
+		w.out.WriteString(map[json.Delim]string{'{': "{}", '[': "[]"}[delim] + "\n")
+		_, err := w.decoder.Token()
+		return err
+	}
+	if indent > 0 && !inList {
+		w.out.WriteByte('\n')
+	}
+	for first := true; w.decoder.More(); first = false {
+		if !first || !inList {
+			w.out.WriteString(strings.Repeat(" ", indent))
+		}
+		if err := w.member(delim, indent); err != nil {
+			return err
+		}
+	}
+	_, err := w.decoder.Token() // the end of the block
+	return err
+}
+
+// member writes one member of an object or a list.
+func (w *writer) member(of json.Delim, indent int) error {
+	token, err := w.decoder.Token()
+	if err != nil {
+		return err
+	}
+	if of == '[' {
+		w.out.WriteString("- ")
+		return w.value(token, indent+2, true)
+	}
+	w.out.WriteString(scalar(token) + ":")
+	if token, err = w.decoder.Token(); err != nil {
+		return err
+	}
+	if _, block := token.(json.Delim); !block || !w.decoder.More() {
+		w.out.WriteByte(' ')
+	}
+	return w.value(token, indent+2, false)
+}
+
+func scalar(token json.Token) string {
+	switch v := token.(type) {
+	case nil:
+		return "null"
+	case string:
+		return quoted(v)
+	default:
+		return fmt.Sprint(v) // a bool, or a number as it was written
+	}
+}
+
+// plain matches strings that are strings in YAML without quotes, but for the words that are
+// something else. It matches fewer than there are.
+var plain = regexp.MustCompile(`^[A-Za-z_/][A-Za-z0-9_/.+@()-]*([ ,]*[A-Za-z0-9_/.+@()-])*$`)
+
+// words are what YAML 1.1 or 1.2 takes for a bool or nothing.
+var words = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
+
+func quoted(text string) string {
+	if plain.MatchString(text) && !slices.Contains(words, strings.ToLower(text)) {
+		return text
+	}
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteString(`\` + string(r))
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r < 0x100:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r < 0x10000:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-curator/curator/tools/curator/internal/lockview"
+)
+
+const leadersHelp = `Shows the elections at PATH and below it, / by default: who leads, and who
+stands in which order. FOR is the age of a participant's node: how long it has
+stood and led together. TOKEN is the fencing token.
+
+The kind is latch for those of a LeaderLatch, and selector for those of a
+LeaderSelector and of curator elect. The nodes of a selector are those of a
+mutex: they are told apart by what they say, an id or an owner. If PATH is the
+path of a mutex itself it is shown as an election.
+
+With -o json it is {"elections": [ELECTION...]}, and stable. An ELECTION has
+path, kind, leader and candidates, those who wait; each of them has id, node,
+session, token and since (UTC). leader is null if there is none. A node that
+cannot be read is an ELECTION with an error.`
+
+func (p *program) leadersCommand() *cobra.Command {
+	return p.lookCommand(request{
+		use: "leaders [PATH]", short: "Show who leads elections and who stands", help: leadersHelp,
+		example: "  curator leaders --watch /leaders\n  curator leaders /leaders -o json | jq -r '.elections[].leader.id'",
+	}, func(ctx context.Context, a *answer, path string) (result, error) {
+		list, err := lockview.Elections(ctx, a.client, path)
+		if a.gone(err) {
+			list, err = []lockview.Election{}, nil
+		}
+		document := struct {
+			Elections []lockview.Election `json:"elections"`
+		}{list}
+		return result{document, func() [][]string { return leaderRows(list) }}, err
+	})
+}
+
+func leaderRows(list []lockview.Election) [][]string {
+	rows := [][]string{{"PATH", "KIND", "PLACE", "ID", "FOR", "TOKEN", "SESSION"}}
+	add := func(e lockview.Election, place string, c lockview.Candidate) {
+		rows = append(rows, []string{e.Path, e.Kind, place, c.ID, age(c.Since), strconv.FormatInt(c.Token, 10), c.Session})
+	}
+	for _, e := range list {
+		if e.Error != "" {
+			rows = append(rows, []string{e.Path, "?", "-", e.Error, "-", "-", "-"})
+			continue
+		}
+		if e.Leader != nil {
+			add(e, "leader", *e.Leader)
+		}
+		for i, c := range e.Candidates {
+			add(e, "candidate "+strconv.Itoa(i+1), c)
+		}
+	}
+	return rows
+}

@@ -1,0 +1,132 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/go-curator/curator/recipes/leader"
+	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/tools/curator/internal/lockview"
+)
+
+// watch starts a command that goes on until it is ended.
+func (s *server) watch(args ...string) *process {
+	s.t.Helper()
+	return start(s.t, append([]string{args[0], "--connect", s.connect}, args[1:]...)...)
+}
+
+// lines returns the whole lines of stdout.
+func (p *process) lines() []string {
+	lines := strings.SplitAfter(p.out.String(), "\n")
+	return lines[:len(lines)-1]
+}
+
+func TestWatchEvents(t *testing.T) {
+	onServers(t, func(t *testing.T, s *server) {
+		json := s.watch("watch", "-o", "json", "-n", "4", "/w")
+		table := s.watch("watch", "/w")
+		node := s.watch("watch", "--node", "-o", "yaml", "-n", "2", "/w")
+		for _, p := range []*process{json, table, node} {
+			eventually(t, "the watch", func() bool { return strings.Contains(p.out.String(), "watching") })
+		}
+		s.ask(0, "create", "/w")
+		s.ask(0, "create", "/w/\u202e", "1")
+		s.ask(0, "set", "/w/\u202e", "2")
+		s.ask(0, "rm", "/w/\u202e")
+		json.wantExit(0)
+		node.wantExit(0)
+		eventually(t, "the events", func() bool { return len(table.lines()) == 5 })
+		table.signal(syscall.SIGINT)
+		table.wantExit(130)
+		for i, want := range []string{"watching  /w\n", "created   /w\n", `created   /w/\u202e` + "\n", `changed   /w/\u202e` + "\n", `deleted   /w/\u202e` + "\n"} {
+			if got := table.lines()[i]; !strings.HasSuffix(got, "  "+want) {
+				t.Errorf("line %q, want %q", got, want)
+			}
+		}
+		if got := json.lines(); len(got) != 5 || !strings.Contains(got[3], `"event":"changed","path":"/w/\u202e","zxid":"0x`) {
+			t.Errorf("lines %q", got)
+		}
+		if got := node.out.String(); strings.Count(got, "---\n") != 3 || !strings.Contains(got, "event: created\n") || !strings.Contains(got, "event: children\npath: /w\n") {
+			t.Errorf("stdout %q", got)
+		}
+	})
+}
+
+// A view that is shown live has a document for each change, and none without.
+func TestLocksLive(t *testing.T) {
+	onServers(t, func(t *testing.T, s *server) {
+		s.ask(1, "locks", "--watch", "/locks") // it does not exist
+		s.create("/locks/a", "")
+		p := s.watch("locks", "-w", "-o", "json", "/locks")
+		eventually(t, "a first document", func() bool { return len(p.lines()) == 1 })
+		mutex, err := locks.NewInterProcessMutex(s.client, "/locks/a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		lease, err := mutex.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the holder", func() bool { return len(p.lines()) == 2 })
+		s.create("/locks/b", "") // which is no lock
+		if err := lease.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the end of the hold", func() bool { return len(p.lines()) == 3 })
+		s.ask(0, "rm", "-r", "/locks") // that it has gone is no error
+		s.create("/locks/a/lock-0000000001", "10.0.0.1")
+		eventually(t, "another holder", func() bool { return len(p.lines()) == 4 })
+		p.signal(syscall.SIGTERM)
+		p.wantExit(143)
+		for i, want := range []string{"", lease.Path(), "", "/locks/a/lock-0000000001"} {
+			var view struct{ Locks []lockview.Lock }
+			if err := json.Unmarshal([]byte(p.lines()[i]), &view); err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			if len(view.Locks) > 0 {
+				got = view.Locks[0].Holders[0].Node
+			}
+			if got != want {
+				t.Errorf("document %d: %q, want %q", i, got, want)
+			}
+		}
+	})
+}
+
+func TestLeaders(t *testing.T) {
+	s := newEmbeddedServer(t)
+	latch, err := leader.NewLeaderLatch(s.client, "/elections/latch", leader.WithID("one\x1b[2J"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := latch.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer latch.Close(t.Context())
+	if _, err := latch.Await(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	at := func(path string) *server { return &server{t, s.connect, s.client, path} }
+	elected := at("/elections/selector").held("elect", "--id", "web-7")
+	mutex := at("/elections/mutex").held("lock")
+	s.create("/elections/java/lock-0000000001", "10.0.0.1") // a mutex of Java
+	stdout, _ := s.ask(0, "leaders", "/elections")
+	lines := strings.Split(stdout, "\n")
+	if len(lines) != 4 || !strings.HasPrefix(lines[1], `/elections/latch     latch     leader  one[2J  `) || !strings.HasPrefix(lines[2], "/elections/selector  selector  leader  web-7  ") {
+		t.Errorf("stdout %q", stdout)
+	}
+	var view struct{ Elections []lockview.Election }
+	stdout, _ = s.ask(0, "leaders", "/elections/mutex", "-o", "json") // it was named
+	if err := json.Unmarshal([]byte(stdout), &view); err != nil || len(view.Elections) != 1 || fmt.Sprintf("in %d\n", view.Elections[0].Leader.Token) != mutex.out.String() {
+		t.Errorf("%v: %s", err, stdout)
+	}
+	s.ask(1, "leaders", "/none")
+	elected.finish()
+	mutex.finish()
+}

@@ -1,0 +1,18 @@
+package curatortest
+
+import "cmp"
+
+// WithAdminServer has real servers run ZooKeeper's AdminServer, each on a free port of the loopback
+// interface: see [Member.AdminPort]. It needs Jetty, which releases of ZooKeeper bring along and
+// Debian's package zookeeper recommends. It is for real servers only: an embedded server refuses
+// it.
+func WithAdminServer() Option {
+	return option(func(c *config) {
+		c.realOnly = cmp.Or(c.realOnly, "WithAdminServer")
+		c.admin = true
+	})
+}
+
+// AdminPort returns the port of the server's AdminServer on the loopback interface, 0 without
+// [WithAdminServer]. No fault of this package comes in between.
+func (m *Member) AdminPort() int { return m.setup.adminPort }
