@@ -100,7 +100,7 @@ function textOf(n) {
   try {
     // A part of a text may end within a character.
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(raw, { stream: raw.length < n.stat.dataLength });
-    isText = !/[\u0000-\u0008\u000e-\u001f]/.test(text);
+    isText = !text.includes('\u0000');
   } catch {
     isText = false;
   }
