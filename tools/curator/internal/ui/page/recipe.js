@@ -83,7 +83,7 @@ function heldParts(r) {
   return [
     h('section', { key: 'holders' }, h('h2', null, r.kind === 'election' ? 'Leader' : 'Holders'), r.holding === 0 ? h('p', { class: 'quiet' }, 'None.')
       : table('holders', 'Holders', [['Name', 'main'], ...(roles ? [['Role', '']] : []), ['Held for', 'figure'], ['Token', 'figure'],
-        ['Session', 'session'], ['In the queue since', 'figure'], ...acts], r.holders.map((c) => ({
+        ['Session', 'session'], ['Queued at', 'figure'], ...acts], r.holders.map((c) => ({
         key: c.token,
         cells: [[owner(c), c.asked && [' ', h('span', { class: 'tag' }, 'asked to give it up')]], ...(roles ? [c.role] : []), held(c), c.token,
           sessionLink(c.session), when(c.since), ...(store.actions ? [actionButtons(r, c)] : [])],

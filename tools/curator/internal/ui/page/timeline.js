@@ -100,7 +100,7 @@ function row(path, y, own, x) {
       const name = ownerText(hold);
       const top = y + label + own.level.get(hold) * bar;
       return h('g', { key: hold.token },
-        hold.from - hold.since > 0 && h('line', { class: 'waited', x1: x(hold.since), x2: left, y1: top + bar - 3, y2: top + bar - 3 }),
+        hold.from - hold.since > 0 && h('line', { class: 'waited', x1: x(hold.since), x2: left, y1: top + bar - 1, y2: top + bar - 1 }),
         h('rect', { class: 'hold shade' + i % 2 + (hold.going ? ' going' : ''), x: left, y: top, width: size, height: bar - 3 },
           h('title', null, name + ', token ' + hold.token + ': held for ' + duration(hold.until - hold.from) +
             ', waited for ' + duration(hold.from - hold.since))),
