@@ -88,6 +88,9 @@ func (f *Follower) apply(events []cache.TypedEvent[model.Facts]) {
 	}
 	f.mu.Lock()
 	f.model.Apply(time.Now(), !f.gap, changes)
+	if _, stale := f.cache.Stale(); !stale { // this was all that had changed meanwhile
+		f.gap = false
+	}
 	f.mu.Unlock()
 	f.wake()
 }
