@@ -1,7 +1,6 @@
 package main
 
 import (
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -112,26 +111,4 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 			return cmd.Help()
 		},
 	}
-}
-
-// versionCommand does what --version does.
-func (p *program) versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Write the version", Long: "Writes the version of curator, as --version does.",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usage("curator version takes no argument %q", args[0])
-			}
-			return nil
-		},
-		Run: func(*cobra.Command, []string) { p.stdout.printf("curator version %s\n", version()) },
-	}
-}
-
-// version returns the version that the module was built at.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(unknown)"
 }

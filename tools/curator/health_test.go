@@ -3,6 +3,7 @@
 package main
 
 import (
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,6 +32,13 @@ func TestHealthByAdminServer(t *testing.T) {
 	t.Parallel() // it waits
 	server := curatortest.Real(t, curatortest.WithTickTime(tick), curatortest.WithAdminServer())
 	port := strconv.Itoa(server.Member(0).AdminPort())
+	eventually(t, "the AdminServer, which takes its time at first", func() bool {
+		answer, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Get("http://127.0.0.1:" + port + "/commands/ruok")
+		if err == nil {
+			answer.Body.Close()
+		}
+		return err == nil
+	})
 	code, stdout, stderr := runHere(t, nil, "health", "--connect", talker(t, ""), "--admin-port", port, "-o", "json")
 	if code != 0 || !strings.Contains(stdout, `"mode": "standalone"`) || !strings.Contains(stdout, `"version": "3.`) || !strings.Contains(stdout, `"zxid": "0x`) {
 		t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout, stderr)

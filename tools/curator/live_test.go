@@ -3,15 +3,21 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/go-curator/curator/framework/codec"
 	"github.com/go-curator/curator/recipes/leader"
 	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/recipes/queue"
 	"github.com/go-curator/curator/tools/curator/internal/lockview"
+	"github.com/go-curator/curator/tools/curator/internal/queueview"
 )
 
 // watch starts a command that goes on until it is ended.
@@ -129,4 +135,49 @@ func TestLeaders(t *testing.T) {
 	s.ask(1, "leaders", "/none")
 	elected.finish()
 	mutex.finish()
+}
+
+// TestQueues has a queue of which an item is in work, and one that hides among the nodes of others.
+func TestQueues(t *testing.T) {
+	s := newEmbeddedServer(t)
+	tasks, err := queue.NewDistributedQueue(s.client, "/queues/tasks", codec.String(), queue.WithLockPath("/queues/tasks-locks"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := tasks.Put(t.Context(), "data"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	begun, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		ended <- tasks.Consume(ctx, func(ctx context.Context, _ queue.Message[string]) error {
+			close(begun)
+			<-ctx.Done()
+			return ctx.Err()
+		})
+	}()
+	<-begun
+	s.create("/queues/delay/queue-|"+strings.ToUpper(strconv.FormatInt(time.Now().Add(time.Hour).UnixMilli(), 16))+"|0000000001", "")
+	var view struct{ Queues []queueview.Queue }
+	stdout, _ := s.ask(0, "queues", "-o", "json")
+	if err := json.Unmarshal([]byte(stdout), &view); err != nil || len(view.Queues) != 2 {
+		t.Fatalf("%v: %s", err, stdout)
+	}
+	delayed, worked := view.Queues[0], view.Queues[1]
+	if delayed.Kind != "delay" || delayed.Delayed != 1 || time.Until(*delayed.NextDue) < 59*time.Minute {
+		t.Errorf("%+v", delayed)
+	}
+	if worked.Path != "/queues/tasks" || worked.Kind != "plain" || worked.Length != 3 || worked.Oldest.Node != "/queues/tasks/queue-0000000000" ||
+		worked.LockPath != "/queues/tasks-locks" || worked.InWork != 1 || len(worked.Consumers) != 1 || worked.Consumers[0].Session != sessionName(s.client.SessionID()) {
+		t.Errorf("%+v", worked)
+	}
+	if stdout, _ := s.ask(0, "queues", "/queues"); !strings.Contains(stdout, "1 in work at 1 consumer\n") || !strings.Contains(stdout, "1 delayed, the next one for ") {
+		t.Errorf("stdout %q", stdout)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
 }

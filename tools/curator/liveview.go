@@ -57,7 +57,7 @@ func scroll(key byte, room int) int {
 
 // lines returns the screen, with the rows of the table from top on, and the most that top can be.
 func (v *view) lines(path string, columns, room, top int) (lines []screen.Line, most int) {
-	found, err, away := v.latest()
+	found, away, err := v.latest()
 	name := "curator " + v.name + " " + path
 	status := screen.Span{Text: time.Now().Format(time.TimeOnly), Style: screen.Faint}
 	switch {

@@ -74,7 +74,11 @@ func queueDetails(q queueview.Queue) string {
 		parts = append(parts, fmt.Sprintf("%d of priority %d", p.Length, p.Priority))
 	}
 	if q.LockPath != "" {
-		parts = append(parts, fmt.Sprintf("%d in work at %d consumers", q.InWork, len(q.Consumers)))
+		consumers := "consumers"
+		if len(q.Consumers) == 1 {
+			consumers = "consumer"
+		}
+		parts = append(parts, fmt.Sprintf("%d in work at %d %s", q.InWork, len(q.Consumers), consumers))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -42,12 +42,6 @@ type answer struct {
 // gone reports whether what was shown before is not there any more.
 func (a *answer) gone(err error) bool { return a.again && errors.Is(err, framework.ErrNoNode) }
 
-const (
-	asTable = "table"
-	asJSON  = "json"
-	asYAML  = "yaml"
-)
-
 // requestCommand makes the command of curator for a request.
 func (p *program) requestCommand(a request) *cobra.Command {
 	name, _, _ := strings.Cut(a.use, " ")

@@ -3,9 +3,8 @@ package curatortest
 import "cmp"
 
 // WithAdminServer has real servers run ZooKeeper's AdminServer, each on a free port of the loopback
-// interface: see [Member.AdminPort]. It needs Jetty, which releases of ZooKeeper bring along and
-// Debian's package zookeeper recommends. It is for real servers only: an embedded server refuses
-// it.
+// interface: see [Member.AdminPort]. It needs Jetty, which comes with releases of ZooKeeper and
+// with Debian's package. It is for real servers only: an embedded server refuses it.
 func WithAdminServer() Option {
 	return option(func(c *config) {
 		c.realOnly = cmp.Or(c.realOnly, "WithAdminServer")

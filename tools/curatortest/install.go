@@ -21,8 +21,8 @@ type installation struct {
 }
 
 // findInstallation looks for a release in ZOOKEEPER_HOME, or for the jars of Debian's
-// package, whose own class path has what they need but for a logger, and for some of what
-// netty needs, which listens for TLS.
+// package, whose own class path has what they need but for a logger, for some of what netty
+// needs, which listens for TLS, and of what Jetty needs, which the AdminServer is.
 func findInstallation() (installation, error) {
 	java, err := findJava()
 	if err != nil {
@@ -45,6 +45,7 @@ func findInstallation() (installation, error) {
 	jars := []string{
 		"/usr/share/java/zookeeper.jar", "/usr/share/java/slf4j-simple.jar",
 		"/usr/share/java/netty-codec.jar", "/usr/share/java/netty-resolver.jar", "/usr/share/java/netty-transport-native-unix-common.jar",
+		"/usr/share/java/servlet-api.jar",
 	}
 	if _, err := os.Stat(jars[0]); err != nil {
 		return installation{}, fmt.Errorf("%w: %w", ErrNotInstalled, err)

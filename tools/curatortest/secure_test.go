@@ -28,6 +28,7 @@ func TestSecureOptionsThatMakeNoSense(t *testing.T) {
 		"WithSASL: only real servers":          embedded(users("orders", "secret")),
 		"WithSASLRequired: only real servers":  embedded(curatortest.WithSASLRequired()),
 		"WithReadOnlyMode: only real servers":  embedded(curatortest.WithReadOnlyMode()),
+		"WithAdminServer: an embedded server":  embedded(curatortest.WithAdminServer()),
 		"WithTLS: ZooKeeper has nothing like":  real(curatortest.WithTLS(curatortest.TLS{ClientAuth: tls.RequireAnyClientCert})),
 		"WithSASL: no users":                   real(curatortest.WithSASL(nil)),
 		"WithSASL: the user":                   real(users("or ders", "secret")),

@@ -113,30 +113,3 @@ func (d *diary) add(e Event) {
 	close(d.changed)
 	d.changed = make(chan struct{})
 }
-
-// Events returns what has happened from event number from on, the first one is number 0, and the
-// number of the next event. The last 256 are kept.
-func (f *Fleet) Events(from int) (events []Event, next int) {
-	f.diary.mu.Lock()
-	defer f.diary.mu.Unlock()
-	next = f.diary.dropped + len(f.diary.events)
-	first := min(max(from-f.diary.dropped, 0), len(f.diary.events))
-	return slices.Clone(f.diary.events[first:]), next
-}
-
-// Changed returns a channel that is closed at the next event. Get it before you look.
-func (f *Fleet) Changed() <-chan struct{} {
-	f.diary.mu.Lock()
-	defer f.diary.mu.Unlock()
-	return f.diary.changed
-}
-
-// Elapsed returns the time since Start, 0 before it.
-func (f *Fleet) Elapsed() time.Duration {
-	f.diary.mu.Lock()
-	defer f.diary.mu.Unlock()
-	if f.diary.begun.IsZero() {
-		return 0
-	}
-	return time.Since(f.diary.begun)
-}

@@ -67,6 +67,7 @@ func TestEither(t *testing.T) {
 		"it answers":           {answer, port, "follower"},
 		"srvr is forbidden":    {"srvr is not executed because it is not in the whitelist.", port, "follower"},
 		"nor is there another": {"srvr is not executed because it is not in the whitelist.", 0, "4lw.commands.whitelist"},
+		"it says nothing":      {"", port, "follower"},
 		"no quorum":            {"This ZooKeeper instance is not currently serving requests\n", port, "has no quorum"},
 	} {
 		dial := func(context.Context, string) (net.Conn, error) {
@@ -74,6 +75,9 @@ func TestEither(t *testing.T) {
 			go func() {
 				defer far.Close()
 				far.Read(make([]byte, 4))
+				if c.says == "" {
+					far.Read(make([]byte, 1)) // until it is closed
+				}
 				far.Write([]byte(c.says))
 			}()
 			return near, nil

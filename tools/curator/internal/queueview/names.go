@@ -1,8 +1,6 @@
 package queueview
 
 import (
-	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -84,31 +82,4 @@ func kindOf(name string) string {
 		return "priority"
 	}
 	return "plain"
-}
-
-// classify takes from the names of the items what they tell.
-func (q *Queue) classify(items []string, now time.Time) {
-	priorities := map[int32]int{}
-	for _, name := range items {
-		kind := kindOf(name)
-		if q.Kind == "" {
-			q.Kind = kind
-		}
-		if q.Kind != kind {
-			q.Kind = "mixed"
-		}
-		if at, ok := due(name); ok && at.After(now) {
-			q.Delayed++
-			if q.NextDue == nil || at.Before(*q.NextDue) {
-				q.NextDue = &at
-			}
-		}
-		if n, ok := priority(name); ok && kind == "priority" {
-			priorities[n]++
-		}
-	}
-	for n, length := range priorities {
-		q.Priorities = append(q.Priorities, Priority{n, length})
-	}
-	slices.SortFunc(q.Priorities, func(a, b Priority) int { return cmp.Compare(a.Priority, b.Priority) })
 }

@@ -15,40 +15,6 @@ import (
 	"github.com/go-curator/curator/framework"
 )
 
-// Queue is a queue of Curator with items.
-type Queue struct {
-	Path       string     `json:"path"`
-	Kind       string     `json:"kind"` // "plain", "priority", "delay", "id", "simple" or "mixed"; "" with an error
-	Length     int        `json:"length"`
-	Oldest     *Item      `json:"oldest,omitempty"`     // by its number
-	Delayed    int        `json:"delayed"`              // items that are not due yet
-	NextDue    *time.Time `json:"nextDue,omitempty"`    // of those
-	Priorities []Priority `json:"priorities,omitempty"` // the most urgent first
-	InWork     int        `json:"inWork"`               // items that consumers have locked
-	LockPath   string     `json:"lockPath,omitempty"`   // where they do; "" if it is not known
-	Consumers  []Consumer `json:"consumers"`            // that have items in work
-	Error      string     `json:"error,omitempty"`
-}
-
-// Item is an item of a queue.
-type Item struct {
-	Node    string    `json:"node"`
-	Created time.Time `json:"created"` // by the server's clock
-	Bytes   int32     `json:"bytes"`
-}
-
-// Priority is how many items of a priority there are.
-type Priority struct {
-	Priority int32 `json:"priority"`
-	Length   int   `json:"length"`
-}
-
-// Consumer is a session that works on items.
-type Consumer struct {
-	Session string `json:"session"` // hexadecimal, as in ZooKeeper's logs
-	Items   int    `json:"items"`
-}
-
 // Below returns the queues at path and below it that have items, by path. A node that cannot be
 // listed is a Queue with an Error. If the node at path does not exist the error matches
 // framework.ErrNoNode.

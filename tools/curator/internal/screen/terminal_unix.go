@@ -132,21 +132,28 @@ func (t *Terminal) Size() (columns, rows int) {
 // from the end.
 func (t *Terminal) Draw(lines []Line) error {
 	columns, rows := t.Size()
+	lines = lines[:min(len(lines), rows)]
 	var b bytes.Buffer
 	b.WriteString("\x1b[H")
-	for i, line := range lines[:min(len(lines), rows)] {
+	for i, line := range lines {
 		if i > 0 {
 			b.WriteString("\r\n")
 		}
+		left := columns
 		for _, s := range line.fit(columns) {
+			left -= Width(s.Text)
 			b.WriteString(t.codes[s.Style] + s.Text)
 			if t.codes[s.Style] != "" {
 				b.WriteString("\x1b[0m")
 			}
 		}
-		b.WriteString("\x1b[K")
+		if left > 0 { // behind a full line it would take the last character away
+			b.WriteString("\x1b[K")
+		}
 	}
-	b.WriteString("\x1b[J")
+	if len(lines) < rows {
+		b.WriteString("\r\n\x1b[J")
+	}
 	_, err := t.out.Write(b.Bytes())
 	return err
 }

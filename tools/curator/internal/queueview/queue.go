@@ -1,0 +1,68 @@
+package queueview
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Queue is a queue of Curator with items.
+type Queue struct {
+	Path       string     `json:"path"`
+	Kind       string     `json:"kind"` // "plain", "priority", "delay", "id", "simple" or "mixed"; "" with an error
+	Length     int        `json:"length"`
+	Oldest     *Item      `json:"oldest,omitempty"`     // by its number
+	Delayed    int        `json:"delayed"`              // items that are not due yet
+	NextDue    *time.Time `json:"nextDue,omitempty"`    // of those
+	Priorities []Priority `json:"priorities,omitempty"` // the most urgent first
+	InWork     int        `json:"inWork"`               // items that consumers have locked
+	LockPath   string     `json:"lockPath,omitempty"`   // where they do; "" if it is not known
+	Consumers  []Consumer `json:"consumers"`            // that have items in work
+	Error      string     `json:"error,omitempty"`
+}
+
+// Item is an item of a queue.
+type Item struct {
+	Node    string    `json:"node"`
+	Created time.Time `json:"created"` // by the server's clock
+	Bytes   int32     `json:"bytes"`
+}
+
+// Priority is how many items of a priority there are.
+type Priority struct {
+	Priority int32 `json:"priority"`
+	Length   int   `json:"length"`
+}
+
+// Consumer is a session that works on items.
+type Consumer struct {
+	Session string `json:"session"` // hexadecimal, as in ZooKeeper's logs
+	Items   int    `json:"items"`
+}
+
+// classify takes from the names of the items what they tell.
+func (q *Queue) classify(items []string, now time.Time) {
+	priorities := map[int32]int{}
+	for _, name := range items {
+		kind := kindOf(name)
+		if q.Kind == "" {
+			q.Kind = kind
+		}
+		if q.Kind != kind {
+			q.Kind = "mixed"
+		}
+		if at, ok := due(name); ok && at.After(now) {
+			q.Delayed++
+			if q.NextDue == nil || at.Before(*q.NextDue) {
+				q.NextDue = &at
+			}
+		}
+		if n, ok := priority(name); ok && kind == "priority" {
+			priorities[n]++
+		}
+	}
+	for n, length := range priorities {
+		q.Priorities = append(q.Priorities, Priority{n, length})
+	}
+	slices.SortFunc(q.Priorities, func(a, b Priority) int { return cmp.Compare(a.Priority, b.Priority) })
+}
