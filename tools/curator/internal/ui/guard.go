@@ -97,7 +97,10 @@ func hostsOf(address, scheme string) []string {
 		return []string{address}
 	}
 	names := []string{host}
-	if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() {
+	switch ip := net.ParseIP(host); {
+	case ip.IsUnspecified():
+		names = nil // nobody is called so
+	case ip.IsLoopback():
 		names = append(names, "localhost", "127.0.0.1", "::1")
 	}
 	var hosts []string

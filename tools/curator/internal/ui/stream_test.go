@@ -145,6 +145,12 @@ func TestOddNodes(t *testing.T) {
 	if n := get[node](e, "/api/node?path=/many&find=CHILD-44"); n.Total != 10 {
 		t.Errorf("%d", n.Total)
 	}
+	if found := get[struct {
+		Paths []string
+		More  bool
+	}](e, "/api/search?text=MANY/child-1"); len(found.Paths) != 100 || found.More {
+		t.Errorf("%+v", found)
+	}
 	r := e.send("GET", "/api/node?path="+url.QueryEscape(hostile), "", nil)
 	if r.status != 200 || strings.Contains(r.body, "<img") || !strings.HasPrefix(r.header.Get("Content-Type"), "application/json") {
 		t.Errorf("%d %s", r.status, r.body)

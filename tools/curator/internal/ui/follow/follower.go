@@ -3,6 +3,7 @@ package follow
 import (
 	"encoding/json"
 	"iter"
+	"strings"
 	"sync"
 	"time"
 
@@ -195,17 +196,31 @@ func (f *Follower) Session(id int64) ([]model.Owned, int) {
 	return f.model.Session(id)
 }
 
-// Search returns the paths with a text in them, and whether there are more than limit.
-func (f *Follower) Search(text string, limit int) ([]string, bool) {
+// Search returns the paths that have a text in them, and whether there are more than limit. Letters
+// match in both cases.
+func (f *Follower) Search(text string, limit int) (paths []string, more bool) {
+	text = strings.ToLower(text)
+	paths = []string{}
+	for path := range f.nodes().All() {
+		if !strings.Contains(strings.ToLower(path), text) {
+			continue
+		}
+		if len(paths) == limit {
+			return paths, true
+		}
+		paths = append(paths, path)
+	}
+	return paths, false
+}
+
+// nodes returns what was read, which is empty at first.
+func (f *Follower) nodes() *cache.Typed[model.Facts] {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.model.Search(text, limit)
+	return f.view
 }
 
 // Children iterates over the names and nodes of the children of path, by name.
 func (f *Follower) Children(path string) iter.Seq2[string, cache.Node[model.Facts]] {
-	f.mu.Lock()
-	view := f.view
-	f.mu.Unlock()
-	return view.Children(path)
+	return f.nodes().Children(path)
 }

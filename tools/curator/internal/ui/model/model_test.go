@@ -284,9 +284,6 @@ func TestSession(t *testing.T) {
 	if total != 4 || b.String() != want {
 		t.Errorf("%d\n%s", total, &b)
 	}
-	if paths, more := tr.model.Search("LOCK-", 2); len(paths) != 2 || !more || paths[0] != "/l/a-lock-0000000001" {
-		t.Errorf("%q, %v", paths, more)
-	}
 	if tr.model.Sessions() != 2 {
 		t.Error(tr.model.Sessions())
 	}
