@@ -105,6 +105,20 @@ func TestUI(t *testing.T) {
 	})
 }
 
+// The demonstration is on the page, which may act.
+func TestDemoUI(t *testing.T) {
+	p := start(t, "demo", "--ui", "--speed", "5")
+	eventually(t, "the address", func() bool { return strings.HasSuffix(p.out.String(), "\n") })
+	origin, secret, _ := strings.Cut(strings.TrimSpace(p.out.String()), "/#secret=")
+	b := newBrowser(t, &http.Client{}, origin, secret)
+	stream := b.send("GET", "/api/events", "", nil)
+	defer stream.Body.Close()
+	b.untilEvent(stream, `"actions":true`)
+	b.untilEvent(stream, `"path":"/leaders/scheduler"`)
+	p.signal(syscall.SIGINT)
+	p.wantExit(130)
+}
+
 // By TLS it listens elsewhere, too, and has the names of its certificate.
 func TestUIWithTLS(t *testing.T) {
 	s := newEmbeddedServer(t)

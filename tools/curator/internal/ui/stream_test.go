@@ -4,14 +4,17 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/tools/curator/internal/lockview"
 )
 
 // A lock is taken, waited for, handed over and released, and the page is told.
@@ -219,5 +222,51 @@ func TestLimits(t *testing.T) {
 	}
 	if !refused {
 		t.Error("300 connections were accepted")
+	}
+}
+
+// Who holds and who waits is what curator locks says, whatever comes together in a queue.
+func TestAsCuratorLocks(t *testing.T) {
+	e := newEnv(t, nil)
+	e.login()
+	random := rand.New(rand.NewPCG(1, 2))
+	names := [][]string{{"lock-"}, {"latch-"}, {"__READ__", "__WRIT__"}, {"__READ__", "__READ__", "__READ__", "__WRIT__"}}
+	for i := range 12 {
+		path := fmt.Sprintf("/locks/l%02d", i)
+		kinds := names[i%len(names)]
+		for range 1 + random.IntN(6) {
+			name := fmt.Sprintf("%s/_c_%08x-%s", path, random.Uint32(), kinds[random.IntN(len(kinds))])
+			made := e.create(name, "10.0.0.1\nowner=a", framework.EphemeralSequential)
+			if at := strings.Index(made, "__WRIT__"); at > 0 && random.IntN(2) == 0 { // one that was downgraded
+				e.create(fmt.Sprintf("%s/_c_%08x-__READ__%s", path, random.Uint32(), made[at+8:]), "10.0.0.1", framework.Ephemeral)
+			}
+		}
+	}
+	locks, err := lockview.Below(t.Context(), e.client, "/locks")
+	if err != nil || len(locks) != 12 {
+		t.Fatal(len(locks), err)
+	}
+	total := 0
+	for _, l := range locks {
+		total += len(l.Holders) + len(l.Waiters)
+	}
+	e.events().until(func(f frame) bool { return f.Loaded && f.Nodes >= total+17 })
+	nodes := func(list []lockview.Contender) (nodes []string) {
+		for _, c := range list {
+			nodes = append(nodes, c.Node)
+		}
+		return nodes
+	}
+	shown := func(list []contender) (nodes []string) {
+		for _, c := range list {
+			nodes = append(nodes, c.Node)
+		}
+		return nodes
+	}
+	for _, l := range locks {
+		r := get[recipe](e, "/api/recipe?path="+l.Path)
+		if !slices.Equal(shown(r.Holders), nodes(l.Holders)) || !slices.Equal(shown(r.Waiters), nodes(l.Waiters)) {
+			t.Errorf("%s %s: %q and %q, want %q and %q", r.Kind, l.Path, shown(r.Holders), shown(r.Waiters), nodes(l.Holders), nodes(l.Waiters))
+		}
 	}
 }

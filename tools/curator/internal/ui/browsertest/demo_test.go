@@ -61,7 +61,6 @@ func TestDemo(t *testing.T) {
 	wide.until(`document.querySelectorAll('svg rect.hold').length >= 3`)
 	wide.picture("ui-history")
 	wide.scheme("dark")
-	wide.picture("ui-history-dark")
 	wide.show("ensemble")
 	wide.untilText("Healthy")
 	wide.picture("ui-ensemble-dark")

@@ -37,6 +37,7 @@ export function ownerText(c) {
 export function duration(ms) {
   if (ms < 0) ms = 0;
   if (ms < 1000) return ms < 100 ? Math.round(ms) + ' ms' : (ms / 1000).toFixed(1) + ' s';
+  if (ms < 10000) return (Math.floor(ms / 100) / 10).toFixed(1) + ' s';
   const s = Math.floor(ms / 1000);
   if (s < 60) return s + ' s';
   const min = Math.floor(s / 60);
@@ -48,7 +49,7 @@ export function duration(ms) {
 
 // age is duration in whole seconds, for what goes on.
 export function age(ms) {
-  return ms < 1000 ? '0 s' : duration(ms);
+  return ms < 10000 ? Math.max(0, Math.floor(ms / 1000)) + ' s' : duration(ms);
 }
 
 const pad = (n) => String(n).padStart(2, '0');

@@ -90,6 +90,10 @@ function stack(holds) {
   return { holds: sorted, level, levels: Math.max(1, ends.length) };
 }
 
+function cut(text, length) {
+  return text.length > length ? text.slice(0, length - 1) + '…' : text;
+}
+
 function row(path, y, own, x) {
   return h('g', { key: path },
     h('text', { class: 'lane', x: 0, y: y + 11 }, visible(path)),
@@ -104,6 +108,6 @@ function row(path, y, own, x) {
         h('rect', { class: 'hold shade' + i % 2 + (hold.going ? ' going' : ''), x: left, y: top, width: size, height: bar - 3 },
           h('title', null, name + ', token ' + hold.token + ': held for ' + duration(hold.until - hold.from) +
             ', waited for ' + duration(hold.from - hold.since))),
-        fits > 3 && h('text', { class: 'who', x: left + 4, y: top + 11 }, name.length > fits ? name.slice(0, fits - 1) + '…' : name));
+        fits > 3 && h('text', { class: 'who', x: left + 4, y: top + 11 }, name.length <= fits ? name : cut(name.replace(/ on .*/, ''), fits)));
     }));
 }
