@@ -30,7 +30,8 @@ has_kazoo() {
 # that the user points at does instead of the packaged one, and a JDK of any origin does.
 missing() {
 	local package
-	for package in libcurator-client-java libcurator-framework-java libcurator-recipes-java; do
+	for package in libcurator-client-java libcurator-framework-java libcurator-recipes-java \
+		libcurator-discovery-java; do
 		has_package "$package" || echo "$package"
 	done
 	if [ -z "${ZOOKEEPER_HOME:-}" ]; then

@@ -26,13 +26,14 @@ const (
 // recipePackages are the packages of Java's recipes that docs/parity.md has all of.
 var recipePackages = []string{"atomic", "barriers", "cache", "leader", "nodes", "queue", "shared", "watch"}
 
-// docs/parity.md has a row for each of the names in two files: they are all that the installed
+// docs/parity.md has a row for each of the names in three files: they are all that the installed
 // Curator has. It is 5.4 that the table is about.
 func TestJavaNames(t *testing.T) {
 	t.Run("framework", func(t *testing.T) { javaNames(t, frameworkJar, "java.txt", func(string) bool { return true }) })
 	t.Run("recipes", func(t *testing.T) {
 		javaNames(t, recipesJar, "java-recipes.txt", func(file string) bool { return slices.Contains(recipePackages, path.Base(path.Dir(file))) })
 	})
+	t.Run("discovery", func(t *testing.T) { javaNames(t, discoveryJar, "java-discovery.txt", func(string) bool { return true }) })
 }
 
 // javaNames compares the names of the classes in a jar with those of a file.
@@ -96,7 +97,7 @@ type javaMember struct{ name, returns string }
 type javaTypes map[string]*javaType
 
 var (
-	javaHead   = regexp.MustCompile(`^public .*?\b(class|interface) org\.apache\.curator\.framework\.([\w.$]+)(.*)\{$`)
+	javaHead   = regexp.MustCompile(`^public .*?\b(class|interface) org\.apache\.curator\.(?:framework|x\.discovery)\.([\w.$]+)(.*)\{$`)
 	javaMethod = regexp.MustCompile(`^  public ([^(]*?)([\w.$]+)\(`)
 	javaField  = regexp.MustCompile(`^  public static final \S+ (\w+);$`)
 	javaWord   = regexp.MustCompile(`[\w.$]+`)

@@ -16,11 +16,14 @@ import (
 	"github.com/go-curator/curator/internal/suite"
 )
 
-// jars are Curator's recipes, whose own class path in Debian's package names what they
-// need, and a logger.
-var jars = []string{recipesJar, "/usr/share/java/slf4j-simple.jar"}
+// jars are Curator's recipes and its service discovery, whose own class paths in Debian's packages
+// name what they need, and a logger.
+var jars = []string{recipesJar, discoveryJar, "/usr/share/java/slf4j-simple.jar"}
 
-const recipesJar = "/usr/share/java/curator-recipes.jar"
+const (
+	recipesJar   = "/usr/share/java/curator-recipes.jar"
+	discoveryJar = "/usr/share/java/curator-x-discovery.jar"
+)
 
 // jvmFlags let a JVM start quickly.
 var jvmFlags = []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx256m"}
@@ -29,7 +32,7 @@ var jvmFlags = []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:
 var errNotInstalled = errors.New("not installed")
 
 var errNoJava = fmt.Errorf("a JDK or Java Curator is %w: install them (Debian, Ubuntu: apt-get install "+
-	"default-jdk-headless libcurator-client-java libcurator-framework-java libcurator-recipes-java)", errNotInstalled)
+	"default-jdk-headless libcurator-client-java libcurator-framework-java libcurator-recipes-java libcurator-discovery-java)", errNotInstalled)
 
 // programs are those of testdata. They are compiled once, by the first test that needs one,
 // and the tests that do not kill it share one JVM that runs Peer.

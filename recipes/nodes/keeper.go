@@ -28,6 +28,7 @@ type keeper struct {
 	path     atomic.Pointer[string] // the client's path of the node; nil before it is known
 
 	// state
+	starting  bool          // Start has not returned yet
 	full      string        // the server's path of the node, "" before it is known
 	known     sighting      // the node as it was seen last
 	written   int64         // the zxid of our last write, 0 for none: then the node had the data of writtenAs

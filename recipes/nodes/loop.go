@@ -17,7 +17,9 @@ import (
 // begin makes the node. When it fails, what it may have made is removed.
 func (k *keeper) begin(ctx context.Context) error {
 	k.stopRemoval()
+	k.starting = true
 	err := k.first(ctx)
+	k.starting = false
 	if err == nil {
 		return nil
 	}
@@ -182,7 +184,11 @@ func untilFirst(a, b time.Time) time.Duration {
 
 // do does one task, and what else is due.
 func (k *keeper) do(ctx context.Context, todo task) error {
-	var err error
+	end, err := k.takeTurn(ctx, todo)
+	if err != nil {
+		return err
+	}
+	defer end()
 	switch {
 	case todo == recreate, todo == newSession && k.ephemeral():
 		err = k.settle(ctx, create, true)
@@ -197,6 +203,21 @@ func (k *keeper) do(ctx context.Context, todo task) error {
 		err = k.touchAgain(ctx)
 	}
 	return err
+}
+
+// takeTurn waits until a node of many may be looked at after a reconnect. end ends the turn.
+func (k *keeper) takeTurn(ctx context.Context, todo task) (end func(), err error) {
+	if k.turns == nil || todo != recheck && todo != newSession {
+		return func() {}, nil
+	}
+	conn, err := k.api.Conn()
+	if err != nil {
+		return nil, err
+	}
+	if err := conn.Ready(ctx); err != nil {
+		return nil, err
+	}
+	return k.turns.Take(ctx)
 }
 
 // touchAgain sets the child of the node.
@@ -268,6 +289,12 @@ func (k *keeper) watchFor(ctx context.Context, conn *zkconn.Conn, why error) err
 		return fmt.Errorf("watch %s: %w", want.Path, err)
 	}
 	return nil
+}
+
+// leave stops the watch and leaves the node.
+func (k *keeper) leave(ctx context.Context) error {
+	k.unwatch()
+	return k.created.Close(ctx)
 }
 
 // end deletes the node, and joins the listeners.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/recipes/internal/turns"
 )
 
 // Option is an option of NewPersistentNode and NewPersistentTTLNode, and WithName also of
@@ -31,6 +32,8 @@ type config struct {
 	factor         int
 	touchGiven     bool
 	name           string // in metrics; "" for none
+	takeover       bool
+	turns          *turns.Turns // nil for none
 }
 
 func newConfig(opts []Option) (config, error) {
@@ -104,6 +107,31 @@ func WithTouch(child string, factor int) Option {
 			return fmt.Errorf("WithTouch: a factor of %d does not keep the node alive; it must be at least %d", factor, defaultTouchFactor)
 		}
 		c.touch, c.factor, c.touchGiven = child, factor, true
+		return nil
+	})
+}
+
+// WithTakeover has Start replace a node that is there already and is not this client's: an
+// ephemeral node of another session, or a node of the other kind, persistent in place of ephemeral
+// or the reverse. That is one transaction, so that nobody sees the node missing. Start fails with
+// framework.ErrNotEmpty if that node has children. Later on a node that another client has put in
+// place of this one is left as it is, with its data, and is made anew when it goes: of two
+// programs that keep one node the one that started last has it. The default adopts such nodes.
+//
+// Java: ServiceDiscovery does so with the nodes of instances, in two steps.
+func WithTakeover() Option {
+	return option(func(c *config) error {
+		c.takeover = true
+		return nil
+	})
+}
+
+// WithTurns has the node wait for its turn when it is looked at, or made again, after a reconnect
+// or the end of a session. It is for recipes of this module that keep many nodes; other modules
+// cannot make such turns.
+func WithTurns(t *turns.Turns) Option {
+	return option(func(c *config) error {
+		c.turns = t
 		return nil
 	})
 }

@@ -101,7 +101,23 @@ func (n *PersistentNode) Close(ctx context.Context) error {
 	if n == nil || n.keeper == nil {
 		return nil
 	}
-	return n.explain(n.life.Close(ctx, n.keeper.end))
+	err := n.life.Close(ctx, n.keeper.end)
+	if errors.Is(err, ErrDeletePending) && ctx.Err() == nil { // it is that of an earlier call
+		err = n.keeper.awaitRemoval(ctx)
+	}
+	return n.explain(err)
+}
+
+// Leave is Close without the deletion: it stops keeping the node, and leaves it. An ephemeral node
+// goes with the session. It joins the node's goroutine and the listeners. Leave is idempotent; of
+// Close and Leave the one that is called first counts.
+//
+// Java: none.
+func (n *PersistentNode) Leave(ctx context.Context) error {
+	if n == nil || n.keeper == nil {
+		return nil
+	}
+	return n.explain(n.life.Close(ctx, n.keeper.leave))
 }
 
 // SetData changes the data that the node is to have, for good, and writes it. It returns nil when

@@ -52,14 +52,19 @@ func (k *keeper) remove(ctx context.Context) error {
 		return k.whenClosed(framework.ErrClosed)
 	}
 	k.removal = r
+	return k.awaitRemoval(ctx)
+}
+
+// awaitRemoval waits for the removal until ctx ends.
+func (k *keeper) awaitRemoval(ctx context.Context) error {
 	select {
-	case <-r.done:
-		if errors.Is(r.err, framework.ErrClosed) {
-			return k.whenClosed(r.err)
+	case <-k.removal.done:
+		if errors.Is(k.removal.err, framework.ErrClosed) {
+			return k.whenClosed(k.removal.err)
 		}
-		return r.err
+		return k.removal.err
 	case <-ctx.Done():
-		return fmt.Errorf("the node is deleted in the background: %w", context.Cause(ctx))
+		return fmt.Errorf("%w: %w", ErrDeletePending, context.Cause(ctx))
 	}
 }
 

@@ -154,11 +154,15 @@ func (k *keeper) whenMissing(ctx context.Context, conn *zkconn.Conn, at step, c 
 
 // whenThere returns the step that follows one after which the node is there.
 func (k *keeper) whenThere(at step, c *change, node recipeapi.NodeRequest, seen sighting, want wanted, repair bool) (step, error) {
+	if k.takesOver(seen) {
+		return k.whenToBeReplaced(at, c)
+	}
 	if seen.owner != 0 && seen.owner != seen.session {
 		if !k.sessions.foreign(seen) {
-			return k.whenOfEarlierSession(at, c)
+			return k.whenToBeReplaced(at, c)
 		}
 		k.warnOf(seen)
+		repair = repair && !k.takeover // the other one has taken it over
 	}
 	refused := c.refused()
 	switch {
@@ -176,9 +180,20 @@ func (k *keeper) whenThere(at step, c *change, node recipeapi.NodeRequest, seen 
 	return settled, nil
 }
 
-// whenOfEarlierSession replaces the node of an earlier session of this client, which the server
-// is about to remove. If the server refuses that, the node is made anew when it has gone.
-func (k *keeper) whenOfEarlierSession(at step, c *change) (step, error) {
+// takesOver reports whether the node is replaced because it was there before, see WithTakeover.
+func (k *keeper) takesOver(seen sighting) bool {
+	if !k.takeover || !k.starting {
+		return false
+	}
+	if k.ephemeral() {
+		return seen.owner != seen.session
+	}
+	return seen.owner != 0
+}
+
+// whenToBeReplaced replaces the node: that of an earlier session of this client, which the server
+// is about to remove, or the one to take over. If somebody is quicker, the node is looked at again.
+func (k *keeper) whenToBeReplaced(at step, c *change) (step, error) {
 	refused := c.refused()
 	if at == replace && !errors.Is(refused, framework.ErrBadVersion) && !errors.Is(refused, framework.ErrNoNode) {
 		return settled, refused

@@ -117,7 +117,7 @@ func TestParityRemarks(t *testing.T) {
 func javaNames(t *testing.T) []string {
 	t.Helper()
 	var names []string
-	for _, path := range []string{"testdata/java.txt", "testdata/java-recipes.txt"} {
+	for _, path := range []string{"testdata/java.txt", "testdata/java-recipes.txt", "testdata/java-discovery.txt"} {
 		file, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,12 +20,12 @@ Examples:
   {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
 
 Flags:
-{{.LocalNonPersistentFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}{{if and .HasParent .HasAvailableInheritedFlags}}
+{{.LocalNonPersistentFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}{{if and .HasParent .HasAvailableInheritedFlags (not (index .Annotations "alone"))}}
 
 Flags of the ensemble:
 {{.InheritedFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}{{if not .HasParent}}
 
-Flags of the ensemble, of all commands but server:
+Flags of the ensemble, of all commands that ask one:
 {{.PersistentFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}
 
 "curator help COMMAND" tells more of a command.{{end}}
@@ -45,7 +46,7 @@ func (p *program) command() *cobra.Command {
 		if len(args) == 0 {
 			return nil
 		}
-		if like := root.SuggestionsFor(args[0]); len(like) > 0 {
+		if like := namesLike(root, args[0]); len(like) > 0 {
 			return usage("unknown command %q: did you mean %s? see curator --help", args[0], strings.Join(like, " or "))
 		}
 		return usage("unknown command %q: see curator --help", args[0])
@@ -73,6 +74,29 @@ func (p *program) command() *cobra.Command {
 	return root
 }
 
+// namesLike returns the commands that somebody may have meant: the one that other tools call so,
+// or those with a similar name.
+func namesLike(root *cobra.Command, name string) []string {
+	for command, others := range otherNames {
+		if slices.ContainsFunc(others, func(other string) bool { return strings.EqualFold(other, name) }) {
+			return []string{command}
+		}
+	}
+	return root.SuggestionsFor(name)
+}
+
+// otherNames are what other tools call a command, for the suggestions.
+var otherNames = map[string][]string{
+	"acl": {"getAcl", "setAcl"}, "create": {"mkdir", "touch"}, "get": {"cat"}, "health": {"status", "srvr"},
+	"ls": {"list", "ls2"}, "rm": {"delete", "deleteall", "rmr"}, "tree": {"find"},
+}
+
+// alone marks commands that ask no ensemble.
+func alone(cmd *cobra.Command) *cobra.Command {
+	cmd.Annotations = map[string]string{"alone": "yes"}
+	return cmd
+}
+
 // group is a heading of the help, and the commands below it.
 type group struct {
 	title    string
@@ -87,12 +111,12 @@ func (p *program) groups() []group {
 	return []group{
 		{"Run a command under", under},
 		{"Look", []*cobra.Command{
-			p.locksCommand(), p.leadersCommand(), p.queuesCommand(), p.watchCommand(), p.lsCommand(), p.getCommand(), p.statCommand(), p.aclCommand(), p.treeCommand(), p.duCommand(), p.healthCommand(),
+			p.locksCommand(), p.leadersCommand(), p.queuesCommand(), p.servicesCommand(), p.watchCommand(), p.lsCommand(), p.getCommand(), p.statCommand(), p.aclCommand(), p.treeCommand(), p.duCommand(), p.healthCommand(),
 		}},
 		{"Act", []*cobra.Command{p.revokeCommand(), p.breakCommand(), p.verifyCommand(), p.setCommand(), p.createCommand(), p.rmCommand()}},
-		{"Serve", []*cobra.Command{p.uiCommand(), p.serverCommand()}},
-		{"Try", []*cobra.Command{p.demoCommand()}},
-		{"Set up", []*cobra.Command{p.completionCommand(), p.manCommand(), p.versionCommand()}},
+		{"Serve", []*cobra.Command{p.uiCommand(), alone(p.serverCommand())}},
+		{"Try", []*cobra.Command{alone(p.demoCommand())}},
+		{"Set up", []*cobra.Command{alone(p.completionCommand()), alone(p.manCommand()), alone(p.versionCommand())}},
 	}
 }
 

@@ -16,7 +16,7 @@ const completionTimeout = 1500 * time.Millisecond
 
 const completionHelp = `Writes the program with which a shell completes commands, flags and the paths of
 nodes. To complete a path it asks the ensemble that the command line names, for
-a second and a half at most.`
+a second and a half at most. That of bash needs the package bash-completion.`
 
 func (p *program) completionCommand() *cobra.Command {
 	shells := []string{"bash", "zsh", "fish"}

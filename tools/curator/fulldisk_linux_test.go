@@ -13,7 +13,10 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer full.Close()
-	for _, args := range [][]string{{"--help"}, {"--version"}, {"help", "lock"}, {"server", "--listen", "127.0.0.1:0"}} {
+	for _, args := range [][]string{
+		{"--help"}, {"--version"}, {"help", "lock"}, {"server", "--listen", "127.0.0.1:0"},
+		{"demo", "--speed", "5"}, {"completion", "zsh"}, {"man", "lock"}, {"version"},
+	} {
 		cmd := exec.Command(tool, args...)
 		var text output
 		cmd.Env, cmd.Stdout, cmd.Stderr = cleanEnv(), full, &text

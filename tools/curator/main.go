@@ -3,7 +3,7 @@
 // nodes:
 //
 //	curator lock|rlock|wlock|semaphore|elect [flags] PATH -- CMD [ARG...]
-//	curator locks|leaders|queues|watch|ls|get|stat|acl|tree|du|health
+//	curator locks|leaders|queues|services|watch|ls|get|stat|acl|tree|du|health
 //	curator revoke|break|verify|set|create|rm
 //	curator ui [--listen ADDR] [PATH]
 //	curator demo [--ui]

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 // What the terminal is told when the screen begins and ends.
@@ -81,6 +83,24 @@ func TestScreenEndsBySignals(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.until("code 143\r\n")
+	d.until("end\r\n")
+	d.wantRestored()
+}
+
+// TestScreenOutlivesTheEnsemble stops the server for a while: the screen says so, and goes on.
+func TestScreenOutlivesTheEnsemble(t *testing.T) {
+	e := curatortest.Start(t, curatortest.WithTickTime(tick))
+	s := &server{t, e.ConnectString(), e.Client(t, silent), "/tests/lock"}
+	s.create("/locks/a/lock-0000000001", "10.0.0.1")
+	d := sit(t, s, `trap : INT; `+tool+` locks -w --connect `+s.connect+showSettings)
+	d.until("10.0.0.1")
+	e.Stop()
+	d.until("the ensemble does not answer since ")
+	e.Start()
+	s.create("/locks/b/lock-0000000001", "10.0.0.2")
+	d.until("10.0.0.2")
+	d.types(ctrlC)
+	d.until("code 130\r\n")
 	d.until("end\r\n")
 	d.wantRestored()
 }

@@ -36,6 +36,7 @@ public final class Peer {
     private final Shared shared;
     private final Queues queues;
     private final Nodes nodes;
+    private final Discoveries discoveries;
     /** The paths of the locks that somebody has asked for. */
     private final BlockingQueue<String> asked = new LinkedBlockingQueue<>();
     /** Curator's mutex belongs to a thread: this one. */
@@ -70,6 +71,7 @@ public final class Peer {
         readWriteLocks = new ReadWriteLocks(client, asked);
         queues = new Queues(client);
         nodes = new Nodes(client);
+        discoveries = new Discoveries(client);
         owner = Executors.newSingleThreadExecutor(work -> ownerThread = new Thread(work));
     }
 
@@ -164,6 +166,9 @@ public final class Peer {
                 }
                 if (request[2].startsWith("node")) {
                     return nodes.run(request);
+                }
+                if (request[2].startsWith("discovery")) {
+                    return discoveries.run(request);
                 }
                 return Leaders.knows(request[2]) ? leaders.run(request) : leases.run(request);
         }

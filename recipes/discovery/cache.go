@@ -1,0 +1,207 @@
+package discovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/recipes/cache"
+	"github.com/go-curator/curator/recipes/internal/lifecycle"
+)
+
+// ServiceCache is a list of a service's instances in memory. It is behind the server as package
+// cache says. Instances that cannot be decoded are left out and logged. All methods may be called
+// from several goroutines. A nil ServiceCache is empty and cannot be started.
+//
+// Java: ServiceCache.
+type ServiceCache[T any] struct {
+	life  lifecycle.Lifecycle
+	name  string
+	parts *parts
+	nodes *cache.CuratorCache
+	typed *cache.Typed[ServiceInstance[T]]
+	list  atomic.Pointer[list[T]]
+}
+
+var _ framework.Component = (*ServiceCache[any])(nil)
+
+// list is a version of the instances. It is not changed.
+type list[T any] struct {
+	instances []ServiceInstance[T]
+	zxids     []int64 // of the last change of each
+	loaded    bool
+	next      chan struct{} // closed when there is another
+}
+
+// Cache returns a list of a service's instances that is kept up to date; it is to be started, and
+// closed when it is not needed any more. It does no I/O. Errors: framework.ErrInvalidPath;
+// framework.ErrClosed after Close; framework.ErrNotStarted for a nil ServiceDiscovery.
+//
+// Java: serviceCacheBuilder.
+func (d *ServiceDiscovery[T]) Cache(name string) (*ServiceCache[T], error) {
+	if d == nil || d.places == nil {
+		return nil, fmt.Errorf("discovery: %w", framework.ErrNotStarted)
+	}
+	c, err := d.cache(name)
+	if err == nil {
+		err = d.parts.add(c)
+	}
+	if err != nil {
+		return nil, d.explain(err)
+	}
+	return c, nil
+}
+
+func (d *ServiceDiscovery[T]) cache(name string) (*ServiceCache[T], error) {
+	path, err := d.places.service(name)
+	if err != nil {
+		return nil, err
+	}
+	opts := []cache.Option{cache.WithoutData()}
+	if d.places.cfg.name != "" {
+		opts = append(opts, cache.WithName(d.places.cfg.name))
+	}
+	c := &ServiceCache[T]{name: name, parts: d.parts}
+	c.list.Store(&list[T]{next: make(chan struct{})})
+	if c.nodes, err = cache.NewPathChildrenCache(d.places.client, path, opts...); err != nil {
+		return nil, err
+	}
+	c.typed, err = cache.NewTyped(c.nodes, func(node cache.ChildData) (ServiceInstance[T], error) {
+		instance, err := d.places.decode(node.Data)
+		if err != nil {
+			d.places.leaveOut(node.Path, err)
+		}
+		return instance, err
+	})
+	return c, err
+}
+
+// Name returns the service's name.
+//
+// Java: none.
+func (c *ServiceCache[T]) Name() string {
+	if c == nil {
+		return ""
+	}
+	return c.name
+}
+
+// Start loads the list and begins to follow it. When it returns nil, the list is loaded. The
+// service need not exist. See framework.Component and cache.CuratorCache.Start.
+//
+// Java: start, startImmediate.
+func (c *ServiceCache[T]) Start(ctx context.Context) error {
+	if c == nil || c.nodes == nil {
+		return fmt.Errorf("service cache: %w", framework.ErrNotStarted)
+	}
+	err := c.life.Start(ctx, func(ctx context.Context) error {
+		if err := c.nodes.Start(ctx); err != nil {
+			return err
+		}
+		c.show()
+		return nil
+	}, func(ctx context.Context) {
+		for range c.typed.Updates(ctx) {
+			c.show()
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("service %s: %w", c.name, err)
+	}
+	return nil
+}
+
+// show makes what the cache of the nodes has the present list. One goroutine calls it at a time.
+func (c *ServiceCache[T]) show() {
+	now := &list[T]{loaded: true, next: make(chan struct{})}
+	for _, node := range c.typed.All() {
+		now.instances = append(now.instances, node.Value)
+		now.zxids = append(now.zxids, node.Stat.Mzxid)
+	}
+	// Updates tells first what there is, which as a rule is what Start has shown. Every change
+	// brings a new zxid, or takes one away.
+	if before := c.list.Load(); !before.loaded || !slices.Equal(before.zxids, now.zxids) {
+		c.list.Store(now)
+		close(before.next)
+	}
+}
+
+// Close stops following; the last list stays. See framework.Component.
+//
+// Java: close.
+func (c *ServiceCache[T]) Close(ctx context.Context) error {
+	if c == nil || c.nodes == nil {
+		return nil
+	}
+	c.parts.drop(c)
+	if err := c.life.Close(ctx, c.nodes.Close); err != nil {
+		return fmt.Errorf("service %s: %w", c.name, err)
+	}
+	return nil
+}
+
+// present returns the present list, an empty one for a nil cache.
+func (c *ServiceCache[T]) present() *list[T] {
+	if c == nil || c.nodes == nil {
+		return &list[T]{}
+	}
+	return c.list.Load()
+}
+
+// Instances returns the instances in the order of the names of their nodes, which are their ids
+// as a rule, disabled ones included. The slice is the caller's; payloads are shared and must not
+// be changed. It does not wait for the server. Before Start there are none.
+//
+// Java: getInstances.
+func (c *ServiceCache[T]) Instances() []ServiceInstance[T] {
+	return slices.Clone(c.present().instances)
+}
+
+// Stale tells whether the list cannot follow the server at present, and since when. See
+// cache.CuratorCache.Stale.
+//
+// Java: none; listeners are told of the connection's state.
+func (c *ServiceCache[T]) Stale() (since time.Time, stale bool) {
+	if c == nil {
+		return time.Time{}, false
+	}
+	return c.nodes.Stale()
+}
+
+// Updates iterates over the list: at once as it is, then whenever it has changed, until ctx ends
+// or Close. Before Start it waits for the load. A slow loop body sees the last list, not every
+// one, and holds nobody up. The slices are the caller's; payloads are shared and must not be
+// changed. Several loops may run at once.
+//
+// Java: ServiceCacheListener.
+func (c *ServiceCache[T]) Updates(ctx context.Context) iter.Seq[[]ServiceInstance[T]] {
+	return func(yield func([]ServiceInstance[T]) bool) {
+		if c == nil || c.nodes == nil || ctx == nil {
+			return
+		}
+		var last *list[T]
+		for {
+			now := c.list.Load()
+			if ctx.Err() != nil || errors.Is(c.life.Started(), framework.ErrClosed) {
+				return
+			}
+			if now.loaded && now != last {
+				last = now
+				if !yield(slices.Clone(now.instances)) {
+					return
+				}
+				continue
+			}
+			select {
+			case <-now.next:
+			case <-ctx.Done():
+			case <-c.life.Done():
+			}
+		}
+	}
+}

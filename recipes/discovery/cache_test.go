@@ -1,0 +1,217 @@
+package discovery_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/discovery"
+)
+
+// cached returns a cache of orders that is started.
+func (f *fixture) cached() *discovery.ServiceCache[string] {
+	f.t.Helper()
+	c, err := f.registry.Cache("orders")
+	f.must(err)
+	f.must(c.Start(f.t.Context()))
+	return c
+}
+
+// shows waits until a cache has these instances.
+func (f *fixture) shows(c *discovery.ServiceCache[string], want ...string) {
+	f.t.Helper()
+	var got []string
+	defer func() {
+		if f.t.Failed() {
+			f.t.Logf("the cache has %q", got)
+		}
+	}()
+	suite.Eventually(f.t, "the cache with "+strings.Join(want, " "), func() bool {
+		got = texts(c.Instances())
+		return slices.Equal(got, want)
+	})
+}
+
+// A cache has what is registered when Start returns, and tells of what changes in its service
+// alone.
+func TestCache(t *testing.T) {
+	each(t, func(f *fixture) {
+		t, ctx := f.t, f.t.Context()
+		f.start()
+		for _, id := range []string{"a", "b", "c"} {
+			f.register(of(id, "x"))
+		}
+		c := f.cached()
+		if got := texts(c.Instances()); !slices.Equal(got, []string{"a=x", "b=x", "c=x"}) || c.Name() != "orders" {
+			t.Errorf("loaded %q of %s", got, c.Name())
+		}
+		other := of("a", "other")
+		other.Name = "bills"
+		step := 0
+		steps := []struct {
+			do   func()
+			want []string
+		}{
+			{func() {}, []string{"a=x", "b=x", "c=x"}},
+			{func() { f.must(f.registry.Update(ctx, of("a", "y"))) }, []string{"a=y", "b=x", "c=x"}},
+			{func() { f.must(f.registry.Unregister(ctx, "orders", "b")) }, []string{"a=y", "c=x"}},
+			{func() { f.register(other); f.register(of("d", "x")) }, []string{"a=y", "c=x", "d=x"}},
+		}
+		for list := range c.Updates(ctx) {
+			if got := texts(list); !slices.Equal(got, steps[step].want) {
+				t.Fatalf("step %d: %q", step, got)
+			}
+			list[0].ID = "changed" // the slice is the caller's
+			if step++; step == len(steps) {
+				break
+			}
+			steps[step].do()
+		}
+		f.must(c.Close(ctx))
+		if got := texts(c.Instances()); len(got) != 3 {
+			t.Errorf("after Close: %q", got)
+		}
+		for range c.Updates(ctx) {
+			t.Error("an update after Close")
+		}
+		f.ended()
+	})
+}
+
+// Updates waits for Start, and ends with its context and with the registry.
+func TestUpdatesEnd(t *testing.T) {
+	virtual(t, func(f *fixture) {
+		c, err := f.registry.Cache("orders")
+		f.must(err)
+		ctx, cancel := context.WithTimeout(f.t.Context(), time.Second)
+		defer cancel()
+		for range c.Updates(ctx) {
+			f.t.Error("an update before Start")
+		}
+		f.must(c.Start(f.t.Context()))
+		ended := make(chan int)
+		go func() {
+			n := 0
+			for range c.Updates(f.t.Context()) {
+				n++
+			}
+			ended <- n
+		}()
+		f.settled()
+		f.must(f.registry.Close(f.t.Context()))
+		if n := <-ended; n != 1 {
+			f.t.Errorf("%d updates", n)
+		}
+	})
+}
+
+// Whatever strangers write, their instance alone is left out, and logged once for each change.
+func TestStrangers(t *testing.T) {
+	virtual(t, func(f *fixture) {
+		t, ctx := f.t, f.t.Context()
+		f.start()
+		f.register(of("a", "x"))
+		strangers := []string{"", "null", "5", "nonsense", `{"port":"x"}`, `{"payload":5}`, `{"payload":{"@class":"com.acme.Meta"}}`, "{} {}", `{"serviceType":"ODD"}`}
+		var paths []string
+		for i, data := range strangers {
+			f.write(fmt.Sprint("s", i), data)
+			paths = append(paths, f.path(fmt.Sprint("s", i)))
+		}
+		_, err := f.operator.Create().WithACL(framework.ACL{Perms: framework.PermDelete, Scheme: "world", ID: "anyone"}).WithData([]byte("{}")).ForPath(ctx, f.path("t"))
+		f.must(err)
+		_, err = f.registry.QueryForInstance(ctx, "orders", "s3")
+		if err == nil || !strings.Contains(err.Error(), f.path("s3")) {
+			t.Errorf("error %v", err)
+		}
+		got, err := f.registry.QueryForInstances(ctx, "orders")
+		if err != nil || !slices.Equal(texts(got), []string{"a=x"}) {
+			t.Errorf("queried %v, %v", got, err)
+		}
+		f.settled()
+		if logged := f.log.take(); !slices.Equal(logged, append(slices.Clone(paths), f.path("t"))) {
+			t.Errorf("logged %q", logged)
+		}
+		c := f.cached()
+		f.shows(c, "a=x")
+		f.register(of("b", "x"))
+		f.shows(c, "a=x", "b=x")
+		f.settled()
+		logged := f.log.take()
+		if slices.Sort(logged); !slices.Equal(logged, paths) {
+			t.Errorf("logged %q", logged)
+		}
+		f.write("s0", `{"id":"s0","payload":"good"}`)
+		f.shows(c, "a=x", "b=x", "s0=good")
+		f.write("s0", "bad again")
+		f.shows(c, "a=x", "b=x")
+		f.must(f.registry.Close(ctx))
+	})
+}
+
+// What befalls a cache: its list stays while the client is cut off, and is right after that.
+func TestCacheFaults(t *testing.T) {
+	for name, fault := range map[string]func(f *fixture){
+		"suspended": func(f *fixture) {
+			heal := f.network.Isolate()
+			f.write("b", `{"id":"b"}`)
+			heal()
+		},
+		"lost": func(f *fixture) {
+			f.expire()
+			f.write("b", `{"id":"b"}`)
+		},
+		"lagging": func(f *fixture) {
+			f.network.Lag()
+			f.network.Cut()
+			f.write("b", `{"id":"b"}`)
+		},
+		"parent deleted": func(f *fixture) {
+			f.deleteService()
+			f.write("a", `{"id":"a","payload":"x"}`)
+			f.write("b", `{"id":"b"}`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			suite.EachOf(t, some, func(t *testing.T, b *suite.Backend) {
+				f := newFixture(t, b)
+				f.write("a", `{"id":"a","payload":"x"}`)
+				c := f.cached()
+				f.shows(c, "a=x")
+				fault(f)
+				f.shows(c, "a=x", "b=")
+				f.must(f.registry.Close(t.Context()))
+			})
+		})
+	}
+	t.Run("client closed", func(t *testing.T) {
+		virtual(t, func(f *fixture) {
+			f.write("a", `{"id":"a","payload":"x"}`)
+			c := f.cached()
+			f.must(f.client.Close(f.t.Context()))
+			f.shows(c, "a=x")
+			f.must(c.Close(f.t.Context()))
+		})
+	})
+	t.Run("start ends", func(t *testing.T) {
+		virtual(t, func(f *fixture) {
+			heal := f.network.Isolate()
+			c, err := f.registry.Cache("orders")
+			f.must(err)
+			ctx, cancel := context.WithTimeout(f.t.Context(), 50*time.Millisecond)
+			defer cancel()
+			wantErr(f.t, c.Start(ctx), context.DeadlineExceeded)
+			heal()
+			f.must(c.Start(f.t.Context()))
+			ended, end := context.WithCancel(f.t.Context())
+			end()
+			f.must(c.Close(ended))
+			f.must(f.registry.Close(f.t.Context()))
+		})
+	})
+}

@@ -1,0 +1,127 @@
+package discovery
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+)
+
+// ServiceType says how long an instance stays registered.
+//
+// Java: ServiceType.
+type ServiceType int
+
+// The types. The zero value is Dynamic.
+const (
+	// Dynamic instances go with the session, and are registered again in the next one.
+	Dynamic ServiceType = iota
+	// Static instances stay until they are unregistered, also by Close.
+	Static
+	// Permanent instances stay although the ServiceDiscovery that registered them is closed.
+	Permanent
+	// DynamicSequential instances are Dynamic, and their nodes have a number behind the id, which
+	// they keep when they are registered again.
+	DynamicSequential
+)
+
+var typeNames = [...]string{Dynamic: "DYNAMIC", Static: "STATIC", Permanent: "PERMANENT", DynamicSequential: "DYNAMIC_SEQUENTIAL"}
+
+// String returns Java's name, such as DYNAMIC_SEQUENTIAL.
+func (t ServiceType) String() string {
+	if !t.known() {
+		return fmt.Sprintf("ServiceType(%d)", int(t))
+	}
+	return typeNames[t]
+}
+
+func (t ServiceType) known() bool { return t >= Dynamic && t <= DynamicSequential }
+
+// parseServiceType is the reverse of String.
+func parseServiceType(name string) (ServiceType, error) {
+	for t, known := range typeNames {
+		if known == name {
+			return ServiceType(t), nil
+		}
+	}
+	return 0, fmt.Errorf("%q is not a service type", name)
+}
+
+// mode returns the mode of the instance's node.
+func (t ServiceType) mode() framework.CreateMode {
+	switch t {
+	case Static, Permanent:
+		return framework.Persistent
+	case DynamicSequential:
+		return framework.EphemeralSequential
+	default:
+		return framework.Ephemeral
+	}
+}
+
+// ServiceInstance is one instance of a service. It is a value. Register keeps a copy; a payload
+// with pointers, slices or maps is shared, and must not be changed any more.
+//
+// Java: ServiceInstance.
+type ServiceInstance[T any] struct {
+	Name string // of the service; required
+	// ID is the instance's, and unique in the service; "" has Register choose a UUID. It is the
+	// name of the node, but for DynamicSequential, where the node has a number behind it.
+	ID string
+	// Address is a host's name or address; "" has Register take LocalAddress.
+	Address string
+	Port    int // 0 is none, null in JSON
+	SSLPort int // 0 is none
+	Payload T
+	// Registered is when the instance was registered, in milliseconds and UTC; zero has Register
+	// take the time.
+	Registered time.Time
+	Type       ServiceType
+	URISpec    URISpec // the zero value is none
+	// Disabled instances are registered but not offered by providers.
+	Disabled bool
+}
+
+// maxPort is the largest number of a port.
+const maxPort = 1<<16 - 1
+
+// check returns what is wrong with an instance that is to be registered.
+func (i *ServiceInstance[T]) check() error {
+	switch {
+	case i.Name == "":
+		return fmt.Errorf("%w: the instance has no Name", framework.ErrInvalidOption)
+	case !i.Type.known():
+		return fmt.Errorf("%w: the instance's Type is %v", framework.ErrInvalidOption, i.Type)
+	case i.Port < 0 || i.Port > maxPort:
+		return fmt.Errorf("%w: the instance's Port is %d", framework.ErrInvalidOption, i.Port)
+	case i.SSLPort < 0 || i.SSLPort > maxPort:
+		return fmt.Errorf("%w: the instance's SSLPort is %d", framework.ErrInvalidOption, i.SSLPort)
+	}
+	return nil
+}
+
+// milliseconds is t without what JSON does not have.
+func milliseconds(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return time.UnixMilli(t.UnixMilli()).UTC()
+}
+
+// unixMilli is the time in JSON, 0 for none.
+func unixMilli(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// endpoint is what tells two instances of a service apart.
+type endpoint struct {
+	id, address   string
+	port, sslPort int
+}
+
+func (i *ServiceInstance[T]) endpoint() endpoint {
+	return endpoint{i.ID, i.Address, i.Port, i.SSLPort}
+}

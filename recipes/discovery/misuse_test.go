@@ -1,0 +1,177 @@
+package discovery_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/framework/codec"
+	"github.com/go-curator/curator/recipes/discovery"
+)
+
+func TestNewMisuse(t *testing.T) {
+	virtual(t, func(f *fixture) {
+		text := discovery.JSON[string]()
+		for name, c := range map[string]struct {
+			client *framework.Client
+			base   string
+			codec  codec.Codec[instance]
+			opt    discovery.Option
+			want   error
+		}{
+			"client":        {nil, "/x", text, discovery.WithName("x"), framework.ErrNotStarted},
+			"path":          {f.client, "x", text, discovery.WithName("x"), framework.ErrInvalidPath},
+			"serializer":    {f.client, "/x", nil, discovery.WithName("x"), framework.ErrInvalidOption},
+			"option":        {f.client, "/x", text, nil, framework.ErrInvalidOption},
+			"name":          {f.client, "/x", text, discovery.WithName(strings.Repeat("x", 129)), framework.ErrInvalidOption},
+			"path function": {f.client, "/x", text, discovery.WithPath(nil), framework.ErrInvalidOption},
+		} {
+			if _, err := discovery.NewServiceDiscovery(c.client, c.base, c.codec, c.opt); !errors.Is(err, c.want) {
+				f.t.Errorf("%s: %v, want %v", name, err, c.want)
+			}
+		}
+	})
+}
+
+// Bad instances and names are refused before anything is sent, with what is wrong.
+func TestInstanceMisuse(t *testing.T) {
+	virtual(t, func(f *fixture) {
+		t, ctx := f.t, f.t.Context()
+		f.start()
+		for _, c := range []struct {
+			change func(i *instance)
+			want   error
+			text   string
+		}{
+			{func(i *instance) { i.Name = "" }, framework.ErrInvalidOption, "Name"},
+			{func(i *instance) { i.Name = "a/b" }, framework.ErrInvalidPath, `"a/b"`},
+			{func(i *instance) { i.Name = ".." }, framework.ErrInvalidPath, `".."`},
+			{func(i *instance) { i.ID = "a/b" }, framework.ErrInvalidPath, `"a/b"`},
+			{func(i *instance) { i.ID = "a\x00" }, framework.ErrInvalidPath, "U+0000"},
+			{func(i *instance) { i.Port = -1 }, framework.ErrInvalidOption, "Port"},
+			{func(i *instance) { i.SSLPort = 1 << 16 }, framework.ErrInvalidOption, "SSLPort"},
+			{func(i *instance) { i.Type = 4 }, framework.ErrInvalidOption, "Type"},
+			{func(i *instance) { i.Payload = "\xff" }, framework.ErrInvalidOption, "UTF-8"},
+			{func(i *instance) { i.Payload = strings.Repeat("x", 1<<20) }, framework.ErrTooLarge, ""},
+		} {
+			i := of("a", "x")
+			c.change(&i)
+			_, err := f.registry.Register(ctx, i)
+			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
+				t.Errorf("%+v: %v", i, err)
+			}
+		}
+		f.until()
+		wantErr(t, f.registry.Update(ctx, instance{Name: "orders"}), framework.ErrInvalidOption)
+		for _, name := range []string{"", "a/b", "."} {
+			_, err := f.registry.QueryForInstances(ctx, name)
+			wantErr(t, err, framework.ErrInvalidPath)
+			_, err = f.registry.QueryForInstance(ctx, "orders", name)
+			wantErr(t, err, framework.ErrInvalidPath)
+			_, err = f.registry.Cache(name)
+			wantErr(t, err, framework.ErrInvalidPath)
+			f.must(f.registry.Unregister(ctx, name, name)) // it is not registered
+		}
+		for _, config := range []discovery.ProviderConfig[string]{{ErrorThreshold: -1}, {DownTime: -1}} {
+			_, err := f.registry.Provider("orders", config)
+			wantErr(t, err, framework.ErrInvalidOption)
+		}
+		f.ended()
+	})
+}
+
+// A path function may put services anywhere, and is not trusted.
+func TestWithPath(t *testing.T) {
+	path := func(name string) string { return strings.ReplaceAll(name, ".", "/") }
+	virtual(t, func(f *fixture) {
+		ctx := f.t.Context()
+		f.start()
+		i := of("a", "x")
+		i.Name = f.base[1:] + ".deep.er/orders"
+		_, err := f.registry.Register(ctx, i)
+		wantErr(f.t, err, framework.ErrInvalidPath)
+		i.Name = f.base + ".deep.er/orders"
+		f.register(i)
+		got, err := f.registry.QueryForInstances(ctx, i.Name)
+		f.must(err)
+		if there, err := f.operator.CheckExists().ForPath(ctx, f.base+"/deep/er/orders/a"); len(got) != 1 || !there || err != nil {
+			f.t.Errorf("instances %v, %v, %v", got, there, err)
+		}
+		f.must(f.registry.Unregister(ctx, i.Name, "a"))
+		f.ended()
+	}, discovery.WithPath(path))
+}
+
+// Nothing panics on nil.
+func TestNil(t *testing.T) {
+	ctx := t.Context()
+	var none context.Context
+	var d *registry
+	wantErr(t, d.Start(ctx), framework.ErrNotStarted)
+	_, err := d.Register(ctx, of("a", "x"))
+	wantErr(t, err, framework.ErrNotStarted)
+	wantErr(t, d.Update(ctx, of("a", "x")), framework.ErrNotStarted)
+	wantErr(t, d.Unregister(ctx, "orders", "a"), framework.ErrNotStarted)
+	_, err = d.QueryForNames(ctx)
+	wantErr(t, err, framework.ErrNotStarted)
+	c, err := d.Cache("orders")
+	wantErr(t, err, framework.ErrNotStarted)
+	wantErr(t, c.Start(ctx), framework.ErrNotStarted)
+	if _, stale := c.Stale(); stale || len(c.Instances()) > 0 || c.Name() != "" || c.Close(ctx) != nil || d.Close(ctx) != nil {
+		t.Error("a nil cache has something")
+	}
+	for range c.Updates(ctx) {
+		t.Error("an update of nothing")
+	}
+	p, err := d.Provider("orders", discovery.ProviderConfig[string]{})
+	wantErr(t, err, framework.ErrNotStarted)
+	_, err = p.Instance()
+	wantErr(t, err, framework.ErrNotStarted)
+	p.NoteError(of("a", "x"))
+	if len(p.Instances()) > 0 || p.Name() != "" || p.Close(ctx) != nil {
+		t.Error("a nil provider has something")
+	}
+	virtual(t, func(f *fixture) {
+		t := f.t
+		for _, err := range []error{f.registry.Start(none), f.registry.Close(none), f.registry.Update(none, of("a", "x"))} {
+			wantErr(t, err, framework.ErrInvalidOption)
+		}
+		_, err := f.registry.Register(none, of("a", "x"))
+		wantErr(t, err, framework.ErrInvalidOption)
+	})
+}
+
+// What JSON cannot have is refused, and so are nil options.
+func TestJSONMisuse(t *testing.T) {
+	i := of("a", "x")
+	i.Disabled = true
+	_, err := discovery.JSON[string]().Encode(i)
+	wantErr(t, err, framework.ErrInvalidOption)
+	_, err = discovery.JSON[float64]().Encode(discovery.ServiceInstance[float64]{Payload: math.Inf(1)})
+	wantErr(t, err, framework.ErrInvalidOption)
+	_, err = discovery.JSON[string](nil).Encode(of("a", "x"))
+	wantErr(t, err, framework.ErrInvalidOption)
+	_, err = discovery.JSON[string](nil).Decode([]byte("{}"))
+	wantErr(t, err, framework.ErrInvalidOption)
+	_, err = discovery.JSON[func()]().Encode(discovery.ServiceInstance[func()]{Payload: func() {}})
+	wantErr(t, err, framework.ErrInvalidOption)
+}
+
+func TestLocalAddress(t *testing.T) {
+	asked := 0
+	_, err := discovery.LocalAddress(func(string, netip.Addr) bool { asked++; return false })
+	if err == nil {
+		t.Error("an address that was refused")
+	}
+	address, err := discovery.LocalAddress(nil)
+	if err == nil != (asked > 0) {
+		t.Errorf("%q, %v, of %d", address, err, asked)
+	}
+	if parsed, bad := netip.ParseAddr(address); err == nil && (bad != nil || parsed.IsLoopback()) {
+		t.Errorf("%q is no address for others", address)
+	}
+}

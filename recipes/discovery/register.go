@@ -1,0 +1,89 @@
+package discovery
+
+import (
+	"context"
+	"fmt"
+)
+
+// Register registers an instance, or replaces the one of its name and id, and returns it as it is
+// registered, with what was left open filled in. It returns nil when the instance is there; before
+// Start, at once.
+//
+// A node that is there already is taken over, see the package documentation. One of this
+// ServiceDiscovery is written, as Update does, unless the type has another kind of node: then it
+// is deleted, and the instance is missing for a moment.
+//
+// When Register fails, the instance is not registered, unless framework.MaybeApplied(err): then a
+// node may be there for a while, which is removed in the background or goes with the session.
+// There is one exception: a Static or Permanent instance with an ID of the caller's stays, because
+// it may have been there before. Unregister removes it, and another Register takes it over. When
+// an instance is replaced, errors are those of Update, and the former one stays registered.
+//
+// Errors: framework.ErrInvalidOption for an instance without a Name, with ports or a Type out of
+// range, without an Address where LocalAddress finds none, or one that the serializer cannot
+// write; framework.ErrInvalidPath for a name or an id that cannot be the name of a node;
+// framework.ErrNoAuth, framework.ErrTooLarge; framework.ErrConnectionLoss when the client's retry
+// policy gives up; framework.ErrClosed; that of ctx when it ends first.
+//
+// Java: registerService, ServiceDiscoveryBuilder.thisInstance.
+func (d *ServiceDiscovery[T]) Register(ctx context.Context, instance ServiceInstance[T]) (ServiceInstance[T], error) {
+	var none ServiceInstance[T]
+	if err := d.usable(ctx); err != nil {
+		return none, err
+	}
+	chosen := instance.ID == ""
+	if err := d.places.fill(&instance); err != nil {
+		return none, d.explain(err)
+	}
+	want, err := d.places.wanted(instance)
+	if err == nil {
+		want.anonymous = chosen
+		err = d.registrations.register(ctx, want)
+	}
+	if err != nil {
+		return none, d.explain(fmt.Errorf("register %s: %w", instance.endpointText(), err))
+	}
+	return instance, nil
+}
+
+// Update replaces a registered instance without a moment at which it is missing. What is left open
+// is as it was: the Address and the time of registration. When the error matches nodes.ErrPending,
+// the instance is replaced later, unless it is replaced again. After any other error nothing has
+// changed.
+//
+// Errors besides those of Register: ErrNotRegistered; framework.ErrInvalidOption for an instance
+// without an ID, or of another Type, which only Register replaces. ctx bounds the wait for the
+// server; then the error matches that of ctx, too.
+//
+// Java: updateService.
+func (d *ServiceDiscovery[T]) Update(ctx context.Context, instance ServiceInstance[T]) error {
+	if err := d.usable(ctx); err != nil {
+		return err
+	}
+	if err := d.registrations.update(ctx, instance); err != nil {
+		return d.explain(fmt.Errorf("update %s: %w", instance.endpointText(), err))
+	}
+	return nil
+}
+
+// Unregister removes the instance that this ServiceDiscovery has registered under this name and
+// id: of a DynamicSequential one, the id without the number. It returns nil when the instance is
+// gone, and for one that is not registered. A node that another process has taken over stays.
+//
+// The instance is not registered again, whatever the result. When ctx ends first, the error
+// matches nodes.ErrDeletePending, and the deletion goes on in the background, until it succeeds or
+// the client is closed; Unregister may be called again to wait for it. When ctx ends before an
+// operation on the same instance is over, nothing has happened, and the error matches only that of
+// ctx. Other errors: framework.ErrNotEmpty and framework.ErrNoAuth, with which the node stays, and
+// Unregister may be called again; framework.ErrClosed.
+//
+// Java: unregisterService.
+func (d *ServiceDiscovery[T]) Unregister(ctx context.Context, name, id string) error {
+	if err := d.usable(ctx); err != nil {
+		return err
+	}
+	if err := d.registrations.unregister(ctx, key{name, id}); err != nil {
+		return d.explain(fmt.Errorf("unregister %s of %s: %w", id, name, err))
+	}
+	return nil
+}

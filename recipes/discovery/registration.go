@@ -1,0 +1,69 @@
+package discovery
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-curator/curator/recipes/cache"
+	"github.com/go-curator/curator/recipes/nodes"
+)
+
+// state is what is known of the node of an instance.
+type state int
+
+const (
+	absent   state = iota // it is not there: nothing is remembered
+	planned               // Start is to make it
+	starting              // it is being made
+	kept                  // it is there, and made again when it goes
+	leaving               // it is being deleted, in the background
+	doubtful              // it may be there: it could not be made, or not be deleted
+)
+
+// registration is one instance of a ServiceDiscovery. turn is held by the one operation on it that
+// runs. What is below it is changed by that operation alone, under the lock of the registrations.
+type registration[T any] struct {
+	turn chan struct{} // has room for one
+
+	state   state
+	want    wanted[T]
+	pending bool                  // the node does not have the data yet
+	node    *nodes.PersistentNode // nil for none; it was not closed by a successful Close
+	watch   *cache.CuratorCache   // of the node's data; nil without WithWatchInstances
+}
+
+func newRegistration[T any]() *registration[T] {
+	return &registration[T]{turn: make(chan struct{}, 1)}
+}
+
+// lock waits for the turn.
+func (r *registration[T]) lock(ctx context.Context) error {
+	select {
+	case r.turn <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case r.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (r *registration[T]) unlock() { <-r.turn }
+
+// end closes the keeper of an instance. Only a Permanent instance stays.
+func (r *registration[T]) end(ctx context.Context) error {
+	var err error
+	if r.watch != nil {
+		err = r.watch.Close(ctx)
+	}
+	switch {
+	case r.node == nil:
+		return err
+	case r.state == kept && r.want.instance.Type == Permanent:
+		return errors.Join(err, r.node.Leave(ctx))
+	}
+	return errors.Join(err, r.node.Close(ctx))
+}

@@ -1,0 +1,75 @@
+package discovery
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/framework/paths"
+	"github.com/go-curator/curator/internal/wait"
+)
+
+// sweepPause is the time between two tries to remove what a lost create may have left.
+const sweepPause = time.Second
+
+// sweep removes, in the background, the node that a sequential create may have made whose answer
+// was lost. Nobody knows its name. It goes with its session otherwise.
+func (all *registrations[T]) sweep(want wanted[T]) {
+	session := all.places.client.SessionID()
+	all.places.api.Go(func(ctx context.Context) {
+		for all.places.client.SessionID() == session {
+			err := all.sweepOnce(ctx, want, session)
+			if err == nil || errors.Is(err, framework.ErrClosed) || wait.For(ctx, sweepPause) != nil {
+				return
+			}
+		}
+	})
+}
+
+func (all *registrations[T]) sweepOnce(ctx context.Context, want wanted[T], session int64) error {
+	client := all.places.client
+	dir, id := paths.ParentAndNode(want.path)
+	names, err := client.GetChildren().ForPath(ctx, dir)
+	if errors.Is(err, framework.ErrNoNode) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		number, ok := strings.CutPrefix(name, id)
+		path := paths.Make(dir, name)
+		if !ok || paths.SequentialSuffix(number) != number || all.keeps(path) {
+			continue
+		}
+		var stat framework.Stat
+		data, err := client.GetData().StoringStatIn(&stat).ForPath(ctx, path)
+		switch {
+		case errors.Is(err, framework.ErrNoNode):
+			continue
+		case err != nil:
+			return err
+		case stat.EphemeralOwner != session || !bytes.Equal(data, want.data):
+			continue
+		}
+		if err := client.Delete().ForPath(ctx, path); err != nil && !errors.Is(err, framework.ErrNoNode) {
+			return err
+		}
+	}
+	return nil
+}
+
+// keeps reports whether a node is one that is registered.
+func (all *registrations[T]) keeps(path string) bool {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for _, r := range all.entries {
+		if r.node != nil && r.node.ActualPath() == path {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,39 @@
+// Package turns bounds how many of the nodes of a recipe are looked at, or made again, at a time
+// after a reconnect, so that a client with many of them does not flood the servers.
+package turns
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/go-curator/curator/internal/wait"
+)
+
+// Turns lets so many nodes of a recipe do something at a time. All methods may be called from
+// several goroutines.
+type Turns struct {
+	slots  chan struct{}
+	spread func() time.Duration
+}
+
+// New returns turns for atOnce nodes at a time. Before its turn, each node waits for a random time
+// of less than spread returns, which is called by the node's goroutine.
+func New(atOnce int, spread func() time.Duration) *Turns {
+	return &Turns{slots: make(chan struct{}, atOnce), spread: spread}
+}
+
+// Take waits for a turn, and returns what ends it. Errors: that of ctx when it ends first.
+func (t *Turns) Take(ctx context.Context) (end func(), err error) {
+	if spread := t.spread(); spread > 0 {
+		if err := wait.For(ctx, rand.N(spread)); err != nil {
+			return nil, err
+		}
+	}
+	select {
+	case t.slots <- struct{}{}:
+		return func() { <-t.slots }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}

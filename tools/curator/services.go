@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-curator/curator/tools/curator/internal/serviceview"
+)
+
+const servicesHelp = `Shows the services of the registry at PATH, the base path of service discovery,
+and their instances, as Curator's x-discovery writes them in JSON. An instance
+with a session goes with that; others stay until somebody removes them.
+
+With -o json it is {"services": [SERVICE...]}, and stable. A SERVICE has name,
+path and instances, a list of id, node, address, port, sslPort, type, enabled,
+registered (UTC), uri, payload and session; uri and payload are there if the
+instance has them. What cannot be read or decoded has an error.`
+
+func (p *program) servicesCommand() *cobra.Command {
+	return p.lookCommand(request{
+		use: "services PATH", short: "Show services and their instances", help: servicesHelp, least: 1,
+		example: "  curator services --watch /services\n  curator services /services -o json | jq -r '.services[].instances[].address'",
+	}, func(ctx context.Context, a *answer, path string) (result, error) {
+		list, err := serviceview.Of(ctx, a.client, path)
+		if a.gone(err) {
+			list, err = []serviceview.Service{}, nil
+		}
+		document := struct {
+			Services []serviceview.Service `json:"services"`
+		}{list}
+		return result{document, func() [][]string { return serviceRows(list) }}, err
+	})
+}
+
+func serviceRows(list []serviceview.Service) [][]string {
+	rows := [][]string{{"SERVICE", "INSTANCE", "ADDRESS", "PORT", "TLS PORT", "TYPE", "FOR", "SESSION"}}
+	port := func(n int) string {
+		if n == 0 {
+			return "-"
+		}
+		return strconv.Itoa(n)
+	}
+	for _, s := range list {
+		if s.Error != "" {
+			rows = append(rows, []string{s.Name, "-", s.Error})
+		}
+		if s.Error == "" && len(s.Instances) == 0 {
+			rows = append(rows, []string{s.Name, "(none)"})
+		}
+		for _, i := range s.Instances {
+			if i.Error != "" {
+				rows = append(rows, []string{s.Name, i.Node, i.Error})
+				continue
+			}
+			kind := i.Type
+			if !i.Enabled {
+				kind += ", disabled"
+			}
+			rows = append(rows, []string{s.Name, i.ID, orDash(i.Address), port(i.Port), port(i.SSLPort), kind, age(i.Registered), i.Session})
+		}
+	}
+	return rows
+}
