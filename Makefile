@@ -139,6 +139,11 @@ ensemble-proof: ## break real ensembles in many ways, and see that no two client
 chaos: ## attack the recipes on a real ensemble for DURATION, from SEED (0: a random one), and judge what they did
 	$(GO) run ./tools/chaos -seed $(SEED) -duration $(DURATION) $(CHAOSFLAGS)
 
+.PHONY: ui-pictures
+ui-pictures: ## take the pictures of docs/ui.md anew
+	CURATOR_UI_PICTURES=$(CURDIR)/docs/images $(GO) -C tools/curator/internal/ui/browsertest test -count=1 -timeout 5m -run '^TestDemo$$' .
+	chmod 644 docs/images/ui-*.png
+
 .PHONY: framework-load
 framework-load: ## a thousand goroutines on one client for a minute, while a real server restarts
 	$(GO) test -race -count=1 -timeout 5m -run '^TestLoad$$' ./framework -v -load 1m -workers 1000

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the tests need beside Go: a real ZooKeeper server, which the suites run
 # against, Java Curator with a compiler, for the tests that share locks with it, kazoo, for
-# those of the embedded server, and a C compiler, for the race detector. On Debian and its descendants it uses apt-get; on
+# those of the embedded server, Chromium, for those of the page of curator ui, and a C compiler,
+# for the race detector. On Debian and its descendants it uses apt-get; on
 # others it says what to install. It starts no service: the tests start their own servers.
 set -euo pipefail
 
@@ -37,6 +38,7 @@ missing() {
 		has_package zookeeper || echo zookeeper
 	fi
 	has_kazoo || echo python3-kazoo
+	has_commands chromium || has_commands chromium-browser || has_commands google-chrome || echo chromium
 	has_commands java javac || echo default-jdk-headless
 	if ! echo '#include <stdlib.h>' | cc -x c -fsyntax-only - 2>/dev/null; then
 		echo gcc
@@ -53,6 +55,7 @@ by_hand() {
 		  - a release of Apache ZooKeeper, 3.8 or newer, unpacked:
 		      export ZOOKEEPER_HOME=/path/to/apache-zookeeper-3.8.x-bin
 		The tests with Java Curator and kazoo need Debian's packages of these.
+		Those of the page of curator ui need Chromium: chromium or google-chrome on PATH.
 		The race detector needs a C compiler, cc or gcc.
 		Without a server these tests are skipped, unless CI=true, where they fail.
 	MESSAGE

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -10,8 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/tools/curator/internal/act"
 	"github.com/go-curator/curator/tools/curator/internal/lockview"
 	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
 )
@@ -32,7 +32,11 @@ func (p *program) revokeCommand() *cobra.Command {
 				return err
 			}
 			for _, c := range lock.Holders {
-				if err := locks.AttemptRevoke(ctx, a.client, c.Node); err != nil {
+				err := act.Revoke(ctx, a.client, c.Node, c.Token)
+				if errors.Is(err, act.ErrAnother) {
+					return exitWith(exitNo, "the holder has released %s meanwhile", args[0])
+				}
+				if err != nil {
 					return err
 				}
 				a.stdout.printf("asked %s, token %d\n", terminaltext.Line(ownerOf(c)), c.Token)
@@ -138,14 +142,11 @@ func (a *answer) confirm(ctx context.Context, path string, c lockview.Contender)
 
 // breakHold deletes the node if it is still the same one.
 func (a *answer) breakHold(ctx context.Context, path string, c lockview.Contender) error {
-	var stat framework.Stat
-	if _, err := a.client.CheckExists().StoringStatIn(&stat).ForPath(ctx, c.Node); err != nil {
-		return err
-	}
-	if stat.Czxid != c.Token {
+	err := act.Break(ctx, a.client, c.Node, c.Token)
+	if errors.Is(err, act.ErrAnother) {
 		return exitWith(exitNo, "the holder has released %s meanwhile", path)
 	}
-	if err := a.client.Delete().WithVersion(stat.Version).ForPath(ctx, c.Node); err != nil {
+	if err != nil {
 		return err
 	}
 	a.stdout.printf("took %s away from %s, token %d\n", terminaltext.Line(path), terminaltext.Line(ownerOf(c)), c.Token)

@@ -114,7 +114,8 @@ func (p *program) groups() []group {
 			p.locksCommand(), p.leadersCommand(), p.queuesCommand(), p.servicesCommand(), p.watchCommand(), p.lsCommand(), p.getCommand(), p.statCommand(), p.aclCommand(), p.treeCommand(), p.duCommand(), p.healthCommand(),
 		}},
 		{"Act", []*cobra.Command{p.revokeCommand(), p.breakCommand(), p.verifyCommand(), p.setCommand(), p.createCommand(), p.rmCommand()}},
-		{"Try", []*cobra.Command{alone(p.demoCommand()), alone(p.serverCommand())}},
+		{"Serve", []*cobra.Command{p.uiCommand(), alone(p.serverCommand())}},
+		{"Try", []*cobra.Command{alone(p.demoCommand())}},
 		{"Set up", []*cobra.Command{alone(p.completionCommand()), alone(p.manCommand()), alone(p.versionCommand())}},
 	}
 }

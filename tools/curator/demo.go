@@ -23,13 +23,16 @@ told again until q or Ctrl-C. Without a terminal it is told once, line by line.
 
 The server listens on the loopback interface. The first line says where, so that
 another terminal can look: curator locks --watch --connect ADDR. It keeps
-nothing.`
+nothing.
+
+With --ui it shows all of it on the page of curator ui, with actions, and prints
+the page's address, until Ctrl-C.`
 
 // demoFrame is the pause between two pictures of the demonstration.
 const demoFrame = 200 * time.Millisecond
 
 func (p *program) demoCommand() *cobra.Command {
-	speed := 1.0
+	speed, page := 1.0, false
 	cmd := &cobra.Command{
 		Use: "demo", Short: "Show locks at work, on a server of its own", Long: demoHelp,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -45,15 +48,16 @@ func (p *program) demoCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return p.demonstrate(cmd.Context(), time.Duration(float64(time.Second)/speed))
+			return p.demonstrate(cmd.Context(), time.Duration(float64(time.Second)/speed), page)
 		},
 	}
 	cmd.Flags().Float64Var(&speed, "speed", speed, "how many times as fast, `N` from 0.1 to 5")
+	cmd.Flags().BoolVar(&page, "ui", false, "show it on the page of curator ui")
 	return cmd
 }
 
 // demonstrate runs the demonstration until it ends, or a signal asks us to.
-func (p *program) demonstrate(ctx context.Context, unit time.Duration) error {
+func (p *program) demonstrate(ctx context.Context, unit time.Duration, page bool) error {
 	sigs := listenSignals()
 	defer sigs.stop()
 	interrupted, err := sigs.until(ctx, func(ctx context.Context) (err error) {
@@ -62,6 +66,9 @@ func (p *program) demonstrate(ctx context.Context, unit time.Duration) error {
 			return exitWith(exitUnavailable, "cannot start the demonstration: %v", err)
 		}
 		defer func() { err = errors.Join(err, fleet.Close(ctx)) }()
+		if page {
+			return p.showStoryOnPage(ctx, fleet)
+		}
 		terminal, err := p.openScreen()
 		if errors.Is(err, screen.ErrNoTerminal) {
 			return p.tellStory(ctx, fleet)

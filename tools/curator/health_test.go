@@ -32,7 +32,7 @@ func TestHealthByAdminServer(t *testing.T) {
 	t.Parallel() // it waits
 	server := curatortest.Real(t, curatortest.WithTickTime(tick), curatortest.WithAdminServer())
 	port := strconv.Itoa(server.Member(0).AdminPort())
-	eventually(t, "the AdminServer, which takes its time at first", func() bool {
+	suite.Eventually(t, "the AdminServer, which takes its time at first", func() bool {
 		answer, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Get("http://127.0.0.1:" + port + "/commands/ruok")
 		if err == nil {
 			answer.Body.Close()

@@ -38,7 +38,7 @@ func TestWatchEvents(t *testing.T) {
 		table := s.watch("watch", "/w")
 		node := s.watch("watch", "--node", "-o", "yaml", "-n", "2", "/w")
 		for _, p := range []*process{json, table, node} {
-			eventually(t, "the watch", func() bool { return strings.Contains(p.out.String(), "watching") })
+			suite.Eventually(t, "the watch", func() bool { return strings.Contains(p.out.String(), "watching") })
 		}
 		s.ask(0, "create", "/w")
 		s.ask(0, "create", "/w/\u202e", "1")
@@ -46,7 +46,7 @@ func TestWatchEvents(t *testing.T) {
 		s.ask(0, "rm", "/w/\u202e")
 		json.wantExit(0)
 		node.wantExit(0)
-		eventually(t, "the events", func() bool { return len(table.lines()) == 5 })
+		suite.Eventually(t, "the events", func() bool { return len(table.lines()) == 5 })
 		table.signal(syscall.SIGINT)
 		table.wantExit(130)
 		for i, want := range []string{"watching  /w\n", "created   /w\n", `created   /w/\u202e` + "\n", `changed   /w/\u202e` + "\n", `deleted   /w/\u202e` + "\n"} {
@@ -69,7 +69,7 @@ func TestLocksLive(t *testing.T) {
 		s.ask(1, "locks", "--watch", "/locks") // it does not exist
 		s.create("/locks/a", "")
 		p := s.watch("locks", "-w", "-o", "json", "/locks")
-		eventually(t, "a first document", func() bool { return len(p.lines()) == 1 })
+		suite.Eventually(t, "a first document", func() bool { return len(p.lines()) == 1 })
 		mutex, err := locks.NewInterProcessMutex(s.client, "/locks/a")
 		if err != nil {
 			t.Fatal(err)
@@ -78,15 +78,15 @@ func TestLocksLive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "the holder", func() bool { return len(p.lines()) == 2 })
+		suite.Eventually(t, "the holder", func() bool { return len(p.lines()) == 2 })
 		s.create("/locks/b", "") // which is no lock
 		if err := lease.Release(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "the end of the hold", func() bool { return len(p.lines()) == 3 })
+		suite.Eventually(t, "the end of the hold", func() bool { return len(p.lines()) == 3 })
 		s.ask(0, "rm", "-r", "/locks") // that it has gone is no error
 		s.create("/locks/a/lock-0000000001", "10.0.0.1")
-		eventually(t, "another holder", func() bool { return len(p.lines()) == 4 })
+		suite.Eventually(t, "another holder", func() bool { return len(p.lines()) == 4 })
 		p.signal(syscall.SIGTERM)
 		p.wantExit(143)
 		for i, want := range []string{"", lease.Path(), "", "/locks/a/lock-0000000001"} {

@@ -5,7 +5,8 @@
 //	curator lock|rlock|wlock|semaphore|elect [flags] PATH -- CMD [ARG...]
 //	curator locks|leaders|queues|services|watch|ls|get|stat|acl|tree|du|health
 //	curator revoke|break|verify|set|create|rm
-//	curator demo
+//	curator ui [--listen ADDR] [PATH]
+//	curator demo [--ui]
 //	curator server [--listen ADDR]
 //	curator completion|man|version
 //

@@ -43,7 +43,7 @@ func TestScreen(t *testing.T) {
 	d.until("code 147\r\n")
 	d.types("go on\n")
 	begun := strings.Count(d.out.String(), screenBegins)
-	eventually(t, "the screen again", func() bool { return strings.Count(d.out.String(), screenBegins) > begun || begun == 2 })
+	suite.Eventually(t, "the screen again", func() bool { return strings.Count(d.out.String(), screenBegins) > begun || begun == 2 })
 	d.types("x") // means nothing
 	d.types("q")
 	d.until("code 0\r\n")

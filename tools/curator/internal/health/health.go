@@ -1,6 +1,7 @@
 // Package health asks each server of an ensemble how it is, by ZooKeeper's command srvr,
-// which servers answer by default, and where that is not answered by the AdminServer. It needs
-// no session, and works without a quorum. Its functions are safe for concurrent use.
+// which servers answer by default, and where that is not answered by the AdminServer; and what it
+// counts, by mntr, which they may refuse. It needs no session, and works without a quorum. Its
+// functions are safe for concurrent use.
 package health
 
 import (

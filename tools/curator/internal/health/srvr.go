@@ -14,23 +14,32 @@ import (
 type Dial func(ctx context.Context, address string) (net.Conn, error)
 
 func ask(ctx context.Context, dial Dial, server string) (Server, error) {
-	conn, err := dial(ctx, server)
+	text, err := command(ctx, dial, server, "srvr")
 	if err != nil {
 		return Server{}, err
 	}
+	return parse(text)
+}
+
+// command sends a command of four letters and returns the answer.
+func command(ctx context.Context, dial Dial, server, word string) (string, error) {
+	conn, err := dial(ctx, server)
+	if err != nil {
+		return "", err
+	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	if _, err := io.WriteString(conn, "srvr"); err != nil {
-		return Server{}, err
+	if _, err := io.WriteString(conn, word); err != nil {
+		return "", err
 	}
 	text, err := io.ReadAll(io.LimitReader(conn, maxAnswer))
 	if ended := ctx.Err(); ended != nil {
-		return Server{}, fmt.Errorf("no answer: %w", ended)
+		return "", fmt.Errorf("no answer: %w", ended)
 	}
 	if err != nil && len(text) == 0 {
-		return Server{}, err
+		return "", err
 	}
-	return parse(string(text))
+	return string(text), nil
 }
 
 // parse reads the answer to srvr.

@@ -16,7 +16,7 @@ func (s *Settings) readCredentials(section string, getenv func(name string) (str
 	case s.set.Changed("auth-file") && s.authFile == "":
 		return errors.New("--auth-file is empty: it names a file")
 	case s.authFile != "":
-		content, err := readSecret("--auth-file", s.authFile)
+		content, err := ReadSecret("--auth-file", s.authFile)
 		if err != nil {
 			return err
 		}

@@ -14,8 +14,9 @@ import (
 // errPublic is returned for a file with secrets that others may read.
 var errPublic = errors.New("others than its owner may read it or write to it: chmod 600")
 
-// readSecret reads a file that has secrets. what names it in errors.
-func readSecret(what, path string) ([]byte, error) {
+// ReadSecret reads a file that has secrets, and that nobody but its owner may read. what names it
+// in errors.
+func ReadSecret(what, path string) ([]byte, error) {
 	content, public, err := readFile(what, path)
 	if err == nil && public {
 		err = fmt.Errorf("%s %s: %w", what, path, errPublic)
@@ -79,18 +80,27 @@ func (s *Settings) TLSConfig() (*tls.Config, error) {
 	case s.cert == "" || s.key == "":
 		return nil, errors.New("--tls-cert and --tls-key go together")
 	}
-	cert, _, err := readFile("--tls-cert", s.cert)
+	pair, err := KeyPair("--tls-cert", s.cert, "--tls-key", s.key)
 	if err != nil {
 		return nil, err
-	}
-	key, err := readSecret("--tls-key", s.key)
-	if err != nil {
-		return nil, err
-	}
-	pair, err := tls.X509KeyPair(cert, key)
-	if err != nil {
-		return nil, fmt.Errorf("--tls-cert %s and --tls-key %s: %w", s.cert, s.key, err)
 	}
 	config.Certificates = []tls.Certificate{pair}
 	return config, nil
+}
+
+// KeyPair reads a certificate and its key, from files that the flags whose names are given name.
+func KeyPair(certFlag, certFile, keyFlag, keyFile string) (tls.Certificate, error) {
+	cert, _, err := readFile(certFlag, certFile)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	key, err := ReadSecret(keyFlag, keyFile)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("%s %s and %s %s: %w", certFlag, certFile, keyFlag, keyFile, err)
+	}
+	return pair, nil
 }

@@ -1,0 +1,100 @@
+package ui
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-curator/curator/tools/curator/internal/act"
+)
+
+// maxAction is how long a request for an action may be: data of ZooKeeper's maximum as base64.
+const maxAction = 2 << 20
+
+// actions does what operators ask for.
+type actions struct {
+	tree    *tree
+	logins  *logins
+	allowed bool
+	log     func(format string, args ...any)
+}
+
+// action is a request.
+type action struct {
+	Action  string `json:"action"` // "revoke", "break", "delete" or "set"
+	Path    string `json:"path"`   // of the node
+	Token   string `json:"token"`  // its czxid, decimal
+	Version int32  `json:"version"`
+	Data    string `json:"data"` // base64
+	Who     string `json:"who"`  // the name that the operator gives
+}
+
+// serve does what is asked for and logs it.
+func (a *actions) serve(w http.ResponseWriter, r *http.Request) error {
+	if !a.allowed {
+		return refuse(http.StatusForbidden, "This page only looks: curator ui was started without --allow-actions.")
+	}
+	var wanted action
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxAction)).Decode(&wanted); err != nil {
+		return refuse(http.StatusBadRequest, "The request cannot be read, or is too long.")
+	}
+	if !isName(wanted.Who) {
+		return refuse(http.StatusBadRequest, "Give your name, which is logged: up to 64 printable characters.")
+	}
+	czxid, err := strconv.ParseInt(wanted.Token, 10, 64)
+	if err != nil || czxid <= 0 {
+		return refuse(http.StatusBadRequest, "The request does not say which node is meant.")
+	}
+	if _, err := a.tree.inside(wanted.Path); err != nil {
+		return err
+	}
+	err = a.do(r.Context(), wanted, czxid)
+	result := "done"
+	if err != nil {
+		result = "failed: " + err.Error()
+	}
+	browser, _ := a.logins.of(r)
+	a.log("%s of %s, token %s, asked for by %q in browser %d at %s: %s",
+		wanted.Action, wanted.Path, wanted.Token, wanted.Who, browser.number, r.RemoteAddr, result)
+	if err != nil {
+		return err
+	}
+	reply(w, http.StatusOK, struct{}{})
+	return nil
+}
+
+func (a *actions) do(ctx context.Context, wanted action, czxid int64) error {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	client, path := a.tree.client, wanted.Path
+	switch wanted.Action {
+	case "revoke":
+		return act.Revoke(ctx, client, path, czxid)
+	case "break":
+		return act.Break(ctx, client, path, czxid)
+	case "delete":
+		if path == "/" || path == "/zookeeper" || strings.HasPrefix(path, "/zookeeper/") {
+			return refuse(http.StatusForbidden, "%s is not deleted here.", path)
+		}
+		return act.Delete(ctx, client, path, czxid, wanted.Version)
+	case "set":
+		data, err := base64.StdEncoding.DecodeString(wanted.Data)
+		if err != nil {
+			return refuse(http.StatusBadRequest, "The data is not base64.")
+		}
+		return act.Set(ctx, client, path, czxid, wanted.Version, data)
+	}
+	return refuse(http.StatusBadRequest, "There is no action %q.", wanted.Action)
+}
+
+// isName reports whether a text can be logged as a name.
+func isName(text string) bool {
+	const most = 64
+	notPrintable := func(r rune) bool { return !unicode.IsPrint(r) }
+	return strings.TrimSpace(text) != "" && utf8.RuneCountInString(text) <= most && strings.IndexFunc(text, notPrintable) < 0
+}

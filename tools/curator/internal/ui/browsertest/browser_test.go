@@ -1,0 +1,224 @@
+package browsertest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// patience bounds every wait for the page. A busy machine is not a failure.
+const patience = 40 * time.Second
+
+// chromium is the browser that all tests share. It is started by the first that needs it.
+var chromium struct {
+	once sync.Once
+	ctx  context.Context
+	end  func()
+	err  error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if chromium.end != nil {
+		chromium.end()
+	}
+	os.Exit(code)
+}
+
+// findChromium returns the browser's path, "" if there is none.
+func findChromium() string {
+	for _, name := range []string{os.Getenv("CHROMIUM"), "chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); name != "" && err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+func startChromium(path string) {
+	dir, err := os.MkdirTemp("", "curator-browser-")
+	if err != nil {
+		chromium.err = err
+		return
+	}
+	opts := []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(path), chromedp.UserDataDir(dir), chromedp.Headless, chromedp.NoSandbox, chromedp.NoFirstRun,
+		chromedp.NoDefaultBrowserCheck, chromedp.DisableGPU, chromedp.WSURLReadTimeout(patience),
+	}
+	for _, flag := range []string{
+		"disable-quic", "disable-background-networking", "disable-component-update", "disable-sync", "disable-extensions",
+		"disable-dev-shm-usage", "hide-scrollbars", "mute-audio",
+		// Hidden pages give their stream back: tests say themselves when a page is hidden.
+		"disable-renderer-backgrounding", "disable-backgrounding-occluded-windows",
+	} {
+		opts = append(opts, chromedp.Flag(flag, true))
+	}
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), opts...)
+	ctx, cancel := chromedp.NewContext(allocator)
+	chromium.ctx = ctx
+	chromium.end = func() {
+		cancel()
+		stop()
+		if err := os.RemoveAll(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
+	chromium.err = chromedp.Do(ctx)
+}
+
+// missing ends a test for want of a program: with a failure where CI=true, and elsewhere as one that
+// was skipped.
+func missing(t *testing.T, what string) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatal("there is no " + what)
+	}
+	t.Skip("there is no " + what)
+}
+
+// tab is a page of its own.
+type tab struct {
+	t      *testing.T
+	ctx    context.Context
+	mu     sync.Mutex
+	errors []string
+}
+
+// newTab opens an empty page of a size. At the end of the test it must have had no error.
+func newTab(t *testing.T, width, height int64) *tab {
+	t.Helper()
+	path := findChromium()
+	if path == "" {
+		missing(t, "Chromium: apt-get install chromium")
+	}
+	chromium.once.Do(func() { startChromium(path) })
+	if chromium.err != nil {
+		t.Fatal(chromium.err)
+	}
+	ctx, cancel := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
+	b := &tab{t: t, ctx: ctx}
+	if err := chromedp.Do(ctx); err != nil { // the first call of a context must not have a deadline
+		t.Fatal(err)
+	}
+	b.run(chromedp.EmulateViewport(width, height))
+	if err := chromedp.Listen(ctx, b.onEvent); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, text := range b.errors {
+			t.Errorf("an error in the page: %s", text)
+		}
+	})
+	return b
+}
+
+// onEvent notes errors.
+func (b *tab) onEvent(event any) {
+	if e, ok := event.(*runtime.EventExceptionThrown); ok {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		text, _ := json.Marshal(e.ExceptionDetails)
+		b.errors = append(b.errors, string(text))
+	}
+}
+
+// run does something in the page.
+func (b *tab) run(steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		b.t.Fatalf("%v; the page has: %s", err, b.text())
+	}
+}
+
+// text returns what the page shows.
+func (b *tab) text() string {
+	ctx, cancel := context.WithTimeout(b.ctx, time.Second)
+	defer cancel()
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.body.innerText`))
+	if err != nil {
+		return err.Error()
+	}
+	return text
+}
+
+// eval returns the value of an expression.
+func eval[T any](b *tab, expression string) T {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatalf("%s: %v; the page has: %s", expression, err, b.text())
+	}
+	return value
+}
+
+// until waits until an expression is true: the page is looked at with every frame that it draws.
+func (b *tab) until(expression string) {
+	b.t.Helper()
+	eval[bool](b, "new Promise((done) => { const look = () => { if ("+expression+") done(true); else requestAnimationFrame(look); }; look(); })")
+}
+
+// untilText waits until the page shows a text.
+func (b *tab) untilText(text string) {
+	b.t.Helper()
+	b.until(fmt.Sprintf("document.body.innerText.includes(%q)", text))
+}
+
+// scheme chooses light or dark.
+func (b *tab) scheme(name string) {
+	b.t.Helper()
+	b.run(func(ctx context.Context, target *chromedp.Target) (none chromedp.Void, err error) {
+		_, err = cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}},
+		})
+		return none, err
+	})
+}
+
+// picture writes what the page shows to a file of the directory that CURATOR_UI_PICTURES names.
+func (b *tab) picture(name string) {
+	b.t.Helper()
+	dir := os.Getenv("CURATOR_UI_PICTURES")
+	if dir == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// goTo opens an address.
+func (b *tab) goTo(address string) {
+	b.t.Helper()
+	b.run(chromedp.Navigate(address))
+}
+
+// show opens a view of the page that is open.
+func (b *tab) show(view string) {
+	b.t.Helper()
+	b.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = '#/' + %q", view)))
+	b.until(`document.querySelector('main h1') !== null`)
+}

@@ -1,0 +1,72 @@
+package browsertest
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// jars are Curator's recipes, whose own class path in Debian's package names what they need, and a
+// logger.
+var jars = []string{"/usr/share/java/curator-recipes.jar", "/usr/share/java/slf4j-simple.jar"}
+
+// holder is a program of Java Curator that takes a mutex.
+type holder struct {
+	t     *testing.T
+	in    io.WriteCloser
+	lines *bufio.Scanner
+}
+
+// newHolder starts the program.
+func newHolder(t *testing.T, connect, path string) *holder {
+	t.Helper()
+	java, err := exec.LookPath("java")
+	if _, statErr := os.Stat(jars[0]); err != nil || statErr != nil {
+		missing(t, "Java Curator: apt-get install default-jdk-headless libcurator-recipes-java")
+	}
+	cmd := exec.Command(java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx256m", "-cp", strings.Join(jars, ":"), "testdata/Holder.java", connect, path)
+	h := &holder{t: t}
+	if h.in, err = cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.lines = bufio.NewScanner(out)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	late := time.AfterFunc(2*patience, func() { _ = cmd.Process.Kill() }) // it has ended by itself
+	t.Cleanup(func() {
+		h.in.Close()
+		if err := cmd.Wait(); err != nil && !t.Failed() {
+			t.Errorf("the Java program: %v", err)
+		}
+		late.Stop()
+	})
+	return h
+}
+
+// until waits until the program says something.
+func (h *holder) until(word string) {
+	h.t.Helper()
+	for h.lines.Scan() {
+		if h.lines.Text() == word {
+			return
+		}
+	}
+	h.t.Fatalf("the Java program has not said %q", word)
+}
+
+// release lets the program release its mutex.
+func (h *holder) release() {
+	h.t.Helper()
+	if _, err := io.WriteString(h.in, "\n"); err != nil {
+		h.t.Fatal(err)
+	}
+}

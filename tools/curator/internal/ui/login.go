@@ -1,0 +1,175 @@
+package ui
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	loginLife   = 12 * time.Hour
+	maxLogins   = 1000
+	maxFailures = 10 // of one address in failureSpan
+	failureSpan = time.Minute
+	maxLogin    = 4 << 10 // bytes of a request
+)
+
+// NewSecret returns a secret that cannot be guessed.
+func NewSecret() string {
+	var bytes [24]byte
+	_, _ = rand.Read(bytes[:]) // it never fails
+	return base64.RawURLEncoding.EncodeToString(bytes[:])
+}
+
+// login is a browser that has shown the secret.
+type login struct {
+	number  int
+	expires time.Time
+}
+
+// logins are all of them.
+type logins struct {
+	secret [sha256.Size]byte // its hash, so that all comparisons are of the same length
+	cookie string            // its name: browsers do not keep those of other ports apart
+	secure bool
+
+	mu       sync.Mutex
+	list     map[[sha256.Size]byte]login // by the hash of the cookie
+	number   int
+	failures map[string]*failures // by address
+}
+
+type failures struct {
+	count int
+	since time.Time
+}
+
+func newLogins(secret, port string, secure bool) *logins {
+	l := &logins{
+		secret: sha256.Sum256([]byte(secret)), cookie: "curator-ui-" + port, secure: secure,
+		list: map[[sha256.Size]byte]login{}, failures: map[string]*failures{},
+	}
+	if secure {
+		l.cookie = "__Host-" + l.cookie
+	}
+	return l
+}
+
+// enter exchanges the secret for a cookie.
+func (l *logins) enter(w http.ResponseWriter, r *http.Request) error {
+	var request struct{ Secret string }
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxLogin)).Decode(&request); err != nil {
+		return refuse(http.StatusBadRequest, "The request cannot be read.")
+	}
+	address, now := addressOf(r), time.Now()
+	if l.barred(address, now) {
+		return refuse(http.StatusTooManyRequests, "There were too many wrong secrets. Wait for a minute.")
+	}
+	given := sha256.Sum256([]byte(request.Secret))
+	if subtle.ConstantTimeCompare(given[:], l.secret[:]) != 1 {
+		l.failed(address, now)
+		return refuse(http.StatusUnauthorized, "This is not the secret.")
+	}
+	value := NewSecret()
+	if !l.add(value, now) {
+		return refuse(http.StatusServiceUnavailable, "Too many browsers are signed in.")
+	}
+	http.SetCookie(w, l.newCookie(value, int(loginLife.Seconds())))
+	reply(w, http.StatusOK, struct{}{})
+	return nil
+}
+
+// leave makes a cookie worthless.
+func (l *logins) leave(w http.ResponseWriter, r *http.Request) error {
+	if cookie, err := r.Cookie(l.cookie); err == nil {
+		l.mu.Lock()
+		delete(l.list, sha256.Sum256([]byte(cookie.Value)))
+		l.mu.Unlock()
+	}
+	http.SetCookie(w, l.newCookie("", -1))
+	reply(w, http.StatusOK, struct{}{})
+	return nil
+}
+
+func (l *logins) newCookie(value string, maxAge int) *http.Cookie {
+	return &http.Cookie{
+		Name: l.cookie, Value: value, Path: "/", MaxAge: maxAge, HttpOnly: true, Secure: l.secure, SameSite: http.SameSiteStrictMode,
+	}
+}
+
+// add takes a cookie's value in.
+func (l *logins) add(value string, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for key, known := range l.list {
+		if now.After(known.expires) {
+			delete(l.list, key)
+		}
+	}
+	if len(l.list) >= maxLogins {
+		return false
+	}
+	l.number++
+	l.list[sha256.Sum256([]byte(value))] = login{l.number, now.Add(loginLife)}
+	return true
+}
+
+// of returns the login of a request, and whether there is one.
+func (l *logins) of(r *http.Request) (login, bool) {
+	cookie, err := r.Cookie(l.cookie)
+	if err != nil {
+		return login{}, false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	found, ok := l.list[sha256.Sum256([]byte(cookie.Value))]
+	return found, ok && time.Now().Before(found.expires)
+}
+
+// needed lets in who is signed in.
+func (l *logins) needed(next http.Handler) http.Handler {
+	return handler(func(w http.ResponseWriter, r *http.Request) error {
+		if _, ok := l.of(r); !ok {
+			return refuse(http.StatusUnauthorized, "Sign in with the secret that curator ui has printed.")
+		}
+		next.ServeHTTP(w, r)
+		return nil
+	})
+}
+
+// barred reports whether an address has given too many wrong secrets.
+func (l *logins) barred(address string, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f := l.failures[address]
+	return f != nil && f.count >= maxFailures && now.Sub(f.since) < failureSpan
+}
+
+func (l *logins) failed(address string, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f := l.failures[address]
+	if f == nil || now.Sub(f.since) >= failureSpan {
+		if len(l.failures) >= maxLogins {
+			clear(l.failures)
+		}
+		f = &failures{since: now}
+		l.failures[address] = f
+	}
+	f.count++
+}
+
+// addressOf returns the address of the browser, without its port.
+func addressOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}

@@ -1,0 +1,130 @@
+package model
+
+import (
+	"slices"
+	"time"
+)
+
+// recipe is what is kept of a recipe from one change to the next.
+type recipe struct {
+	path    string
+	kind    Kind
+	problem string
+	holds   []*Hold // of those who hold it now
+	grants  int
+	granted int64
+	until   int64 // when the last hold ended
+	most    int
+	max     int
+	// Somebody waits for a lease, and so many hold one, since then.
+	full      int
+	fullSince time.Time
+}
+
+// moment is when a change is seen, and how: seen is false for what was there at the first look,
+// or after a time without connection. skew is added to the times of the server.
+type moment struct {
+	now  time.Time
+	seen bool
+	skew time.Duration
+}
+
+// ms returns the time of a server as ms since 1970 by our clock.
+func (m moment) ms(t time.Time) int64 { return t.Add(m.skew).UnixMilli() }
+
+// begin returns the hold of a node that has got the lock.
+func (r *recipe) begin(n *Node, c class, m moment, fresh bool) *Hold {
+	h := &Hold{
+		Path: r.path, Kind: r.kind, Name: n.Facts.Name, Session: SessionName(n.Session), Token: tokenOf(n),
+		Role: roleOf(c), Since: m.ms(n.Created), From: m.now.UnixMilli(), Exact: m.seen,
+	}
+	if fresh || !m.seen { // it has not waited as far as we know
+		h.From = min(h.From, h.Since)
+	}
+	h.Since = min(h.Since, h.From)
+	return h
+}
+
+// settle compares those who hold with those who held, and returns the holds that have ended. fresh
+// reports whether a node was created in this step.
+func (r *recipe) settle(holders []*child, m moment, fresh func(n *Node) bool) (ended []*Hold) {
+	var kept, begun []*Hold
+	for _, c := range holders {
+		token := tokenOf(c.node)
+		i := slices.IndexFunc(r.holds, func(h *Hold) bool { return h.Token == token })
+		if i >= 0 {
+			if name := c.node.Facts.Name; name != "" { // a request for the lock replaces it
+				r.holds[i].Name = name
+			}
+			kept = append(kept, r.holds[i])
+			continue
+		}
+		begun = append(begun, r.begin(c.node, c.class, m, fresh(c.node)))
+	}
+	for _, h := range r.holds {
+		if slices.Contains(kept, h) {
+			continue
+		}
+		h.Until = max(m.now.UnixMilli(), h.From)
+		if n := len(ended); n < len(begun) {
+			h.Next, h.NextToken = begun[n].Name, begun[n].Token
+		}
+		ended = append(ended, h)
+		r.until = max(r.until, h.Until)
+	}
+	if r.kind == Lock || r.kind == Election { // one holds after the other, whatever the clocks say
+		for _, h := range begun {
+			h.From = max(h.From, r.until)
+		}
+	}
+	if len(begun) > 0 && m.seen {
+		r.grants += len(begun)
+		r.granted = begun[len(begun)-1].From
+	}
+	r.holds = append(kept, begun...)
+	r.most = max(r.most, len(r.holds))
+	return ended
+}
+
+// confirmAfter is how long a lease must have waited before the others are taken for the most that
+// are permitted: each acquisition looks for a moment as if it waited.
+const confirmAfter = 500 * time.Millisecond
+
+// observe infers the maximum of a semaphore. It reports whether it has to be looked at again.
+func (r *recipe) observe(waits bool, now time.Time) (again bool) {
+	if len(r.holds) > r.max {
+		r.max = 0
+	}
+	if !waits {
+		r.full = 0
+		return false
+	}
+	if r.full != len(r.holds) {
+		r.full, r.fullSince = len(r.holds), now
+	}
+	if r.full > 0 && now.Sub(r.fullSince) >= confirmAfter {
+		r.max = r.full
+		return false
+	}
+	return true
+}
+
+// hold returns the hold of a node, or nil.
+func (r *recipe) hold(token string) *Hold {
+	for _, h := range r.holds {
+		if h.Token == token {
+			return h
+		}
+	}
+	return nil
+}
+
+func roleOf(c class) string {
+	switch c {
+	case readNode:
+		return "read"
+	case writeNode:
+		return "write"
+	}
+	return ""
+}

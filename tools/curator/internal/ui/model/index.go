@@ -1,0 +1,169 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// index has the nodes by path, by parent and by session.
+type index struct {
+	nodes    map[string]*Node
+	dirs     map[string]*dir // of nodes with children
+	sessions map[int64]map[string]*Node
+}
+
+// dir is a node with children.
+type dir struct {
+	path     string
+	children map[string]*child
+	counts   [classes]int
+	ids      int // how many of the lock nodes carry an id
+	// line has the children that recipes are made of, in order, and some that have gone. The last
+	// loose of them are not in order yet.
+	line  []*child
+	loose int
+	gone  int
+}
+
+// child is a node below another one.
+type child struct {
+	name  string
+	class class
+	order string
+	node  *Node
+	gone  bool
+}
+
+func newIndex() *index {
+	return &index{nodes: map[string]*Node{}, dirs: map[string]*dir{}, sessions: map[int64]map[string]*Node{}}
+}
+
+// put adds a node, or takes it for the one that has its path.
+func (x *index) put(n *Node) {
+	if old := x.nodes[n.Path]; old != nil {
+		x.remove(old)
+	}
+	x.nodes[n.Path] = n
+	if n.Session != 0 {
+		owned := x.sessions[n.Session]
+		if owned == nil {
+			owned = map[string]*Node{}
+			x.sessions[n.Session] = owned
+		}
+		owned[n.Path] = n
+	}
+	parent, name := split(n.Path)
+	if parent == "" {
+		return
+	}
+	d := x.dirs[parent]
+	if d == nil {
+		d = &dir{path: parent, children: map[string]*child{}}
+		x.dirs[parent] = d
+	}
+	d.add(name, n)
+}
+
+// remove takes a node out.
+func (x *index) remove(n *Node) {
+	delete(x.nodes, n.Path)
+	if owned := x.sessions[n.Session]; owned != nil {
+		delete(owned, n.Path)
+		if len(owned) == 0 {
+			delete(x.sessions, n.Session)
+		}
+	}
+	parent, name := split(n.Path)
+	d := x.dirs[parent]
+	if d == nil {
+		return
+	}
+	d.remove(name)
+	if len(d.children) == 0 {
+		delete(x.dirs, parent)
+	}
+}
+
+func (d *dir) add(name string, n *Node) {
+	c := &child{name: name, node: n}
+	c.class, c.order = classify(name, n)
+	d.children[name] = c
+	d.counts[c.class]++
+	if c.class == lockNode && n.Facts.ID {
+		d.ids++
+	}
+	if c.class != other {
+		d.line = append(d.line, c)
+		d.loose++
+	}
+}
+
+func (d *dir) remove(name string) {
+	c := d.children[name]
+	if c == nil {
+		return
+	}
+	delete(d.children, name)
+	d.counts[c.class]--
+	if c.class == lockNode && c.node.Facts.ID {
+		d.ids--
+	}
+	if c.class != other {
+		c.gone = true
+		d.gone++
+	}
+}
+
+func compareChildren(a, b *child) int {
+	return cmp.Or(strings.Compare(a.order, b.order), strings.Compare(a.name, b.name))
+}
+
+// fewLoose is up to how many children are put into order one by one.
+const fewLoose = 32
+
+// sorted returns the line in order, still with some that have gone.
+func (d *dir) sorted() []*child {
+	if d == nil {
+		return nil
+	}
+	if d.gone > 16 && d.gone > len(d.line)/4 {
+		d.line = slices.DeleteFunc(d.line, func(c *child) bool { return c.gone })
+		d.gone, d.loose = 0, len(d.line) // what is loose may have gone: look at all of it
+		if slices.IsSortedFunc(d.line, compareChildren) {
+			d.loose = 0
+		}
+	}
+	if d.loose > fewLoose {
+		slices.SortFunc(d.line, compareChildren)
+		d.loose = 0
+	}
+	for ; d.loose > 0; d.loose-- {
+		end := len(d.line) - d.loose
+		c := d.line[end]
+		at, _ := slices.BinarySearchFunc(d.line[:end], c, compareChildren)
+		copy(d.line[at+1:end+1], d.line[at:end])
+		d.line[at] = c
+	}
+	return d.line
+}
+
+// live counts those of a class that have not gone.
+func (d *dir) live(list ...class) (n int) {
+	if d == nil {
+		return 0
+	}
+	for _, c := range list {
+		n += d.counts[c]
+	}
+	return n
+}
+
+// each calls fn for those of some classes, in order, until it returns false.
+func (d *dir) each(fn func(c *child) bool, list ...class) {
+	for _, c := range d.sorted() {
+		if !c.gone && slices.Contains(list, c.class) && !fn(c) {
+			return
+		}
+	}
+}

@@ -1,0 +1,249 @@
+package model
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+)
+
+// historyLength is how many holds that have ended are kept.
+const historyLength = 100
+
+// Model is the recipes of a tree.
+type Model struct {
+	index   *index
+	recipes map[string]*recipe
+	history []Hold // that have ended, the oldest first
+	holds   int    // how many have ended
+	changed map[string]bool
+	waiting map[string]bool // semaphores whose maximum may be inferred soon
+	skew    time.Duration   // what is to be added to the server's clock
+	skewed  bool            // skew was measured
+}
+
+// New returns a Model of an empty tree.
+func New() *Model {
+	return &Model{index: newIndex(), recipes: map[string]*recipe{}, changed: map[string]bool{}, waiting: map[string]bool{}}
+}
+
+// step is what is needed while changes are applied.
+type step struct {
+	moment
+	fresh map[*Node]bool // created in this step
+}
+
+// Apply takes over changes that were seen at a time. live is false for the first look, and for what
+// has changed while there was no connection: then it is not known since when somebody holds.
+func (m *Model) Apply(now time.Time, live bool, changes []Change) {
+	s := &step{fresh: map[*Node]bool{}}
+	var deleted []*Node
+	touched := map[string]bool{}
+	for _, c := range changes {
+		if c.Deleted {
+			deleted = append(deleted, c.Node)
+			continue
+		}
+		old := m.index.nodes[c.Node.Path]
+		if created := old == nil || old.Czxid != c.Node.Czxid; created {
+			s.fresh[c.Node] = true
+			if live {
+				m.measure(now, c.Node)
+			}
+		} else if c.Node.Facts.Asked { // the request has replaced what the node said
+			n := *c.Node
+			n.Facts = old.Facts
+			n.Facts.Asked = true
+			c.Node = &n
+		}
+		m.index.put(c.Node)
+		mark(touched, c.Node.Path)
+	}
+	s.moment = m.moment(now, live)
+	m.delete(s, deleted, touched)
+	for path := range touched {
+		m.refresh(s, path)
+	}
+}
+
+// mark notes which recipes a node may belong to: itself, its parent, or for a semaphore its
+// parent's parent.
+func mark(touched map[string]bool, path string) {
+	for range 3 {
+		touched[path] = true
+		if path, _ = split(path); path == "" {
+			return
+		}
+	}
+}
+
+// delete takes nodes out, those of a queue in their order, so that each of several that held a
+// lock shortly after each other is seen to have held it.
+func (m *Model) delete(s *step, nodes []*Node, touched map[string]bool) {
+	type leaving struct {
+		node          *Node
+		parent, order string
+	}
+	list := make([]leaving, 0, len(nodes))
+	for _, n := range nodes {
+		parent, name := split(n.Path)
+		_, order := classify(name, n)
+		list = append(list, leaving{n, parent, order})
+	}
+	slices.SortStableFunc(list, func(a, b leaving) int {
+		return cmp.Or(cmp.Compare(a.parent, b.parent), cmp.Compare(a.order, b.order))
+	})
+	for _, l := range list {
+		if now := m.index.nodes[l.node.Path]; now == nil || now.Czxid != l.node.Czxid {
+			continue // another one has its place
+		}
+		m.index.remove(l.node)
+		mark(touched, l.node.Path)
+		if r := m.recipes[l.parent]; r != nil && s.seen && r.hold(tokenOf(l.node)) != nil {
+			m.refresh(s, l.parent)
+		}
+	}
+}
+
+// moment returns when and how something is seen.
+func (m *Model) moment(now time.Time, live bool) moment {
+	const trifle = 2 * time.Second // the way of a change to us takes its time as well
+	skew := m.skew
+	if skew.Abs() < trifle {
+		skew = 0
+	}
+	return moment{now, live, skew}
+}
+
+// measure compares the server's clock with ours, by a node that was just created.
+func (m *Model) measure(now time.Time, n *Node) {
+	if d := now.Sub(n.Created); !m.skewed || d < m.skew {
+		m.skew, m.skewed = d, true
+	}
+}
+
+// Skew returns how far our clock is ahead of the server's, 0 if that is a trifle or not known.
+func (m *Model) Skew() time.Duration { return m.moment(time.Time{}, true).skew }
+
+// refresh finds out what there is at a path.
+func (m *Model) refresh(s *step, path string) {
+	r := m.recipes[path]
+	before := None
+	if r != nil {
+		before = r.kind
+	}
+	kind, problem := m.index.kindOf(path, before)
+	if kind != before {
+		if r != nil {
+			m.end(r.settle(nil, s.moment, nil))
+			delete(m.recipes, path)
+		}
+		if r = nil; kind != None {
+			r = &recipe{path: path, kind: kind}
+			m.recipes[path] = r
+		}
+		m.changed[path] = true
+	}
+	if r == nil {
+		return
+	}
+	r.problem = problem
+	m.changed[path] = true
+	m.end(r.settle(m.index.holders(path, kind), s.moment, func(n *Node) bool { return s.fresh[n] }))
+	if kind == Semaphore {
+		m.observe(r, s.now)
+	}
+}
+
+func (m *Model) observe(r *recipe, now time.Time) {
+	was := r.max
+	if r.observe(m.index.waitingLease(r.path) != nil, now) {
+		m.waiting[r.path] = true
+	} else {
+		delete(m.waiting, r.path)
+	}
+	if r.max != was {
+		m.changed[r.path] = true
+	}
+}
+
+// end adds holds to the history.
+func (m *Model) end(list []*Hold) {
+	for _, h := range list {
+		m.holds++
+		h.Number = m.holds
+		m.history = append(m.history, *h)
+	}
+	if n := len(m.history); n > 2*historyLength {
+		m.history = slices.Clone(m.history[n-historyLength:])
+	}
+}
+
+// Tick looks at what becomes certain by the time that passes.
+func (m *Model) Tick(now time.Time) {
+	for path := range m.waiting {
+		if r := m.recipes[path]; r != nil && r.kind == Semaphore {
+			m.observe(r, now)
+		} else {
+			delete(m.waiting, path)
+		}
+	}
+}
+
+// Delta is what has changed.
+type Delta struct {
+	Recipes []Recipe // that are new or have changed, by path
+	Gone    []string
+}
+
+// Take returns what has changed since it was called last.
+func (m *Model) Take() Delta {
+	d := Delta{Recipes: []Recipe{}, Gone: []string{}}
+	for _, path := range slices.Sorted(maps.Keys(m.changed)) {
+		if r := m.recipes[path]; r != nil {
+			d.Recipes = append(d.Recipes, m.show(r))
+		} else {
+			d.Gone = append(d.Gone, path)
+		}
+	}
+	clear(m.changed)
+	return d
+}
+
+func (m *Model) show(r *recipe) Recipe {
+	return m.index.show(r, m.moment(time.Time{}, true), 0, Summary)
+}
+
+// Recipes returns all recipes by path.
+func (m *Model) Recipes() []Recipe {
+	all := make([]Recipe, 0, len(m.recipes))
+	for _, path := range slices.Sorted(maps.Keys(m.recipes)) {
+		all = append(all, m.show(m.recipes[path]))
+	}
+	return all
+}
+
+// Recipe returns the recipe at a path with count holders and waiters from the from-th on.
+func (m *Model) Recipe(path string, from, count int) (Recipe, bool) {
+	r := m.recipes[path]
+	if r == nil {
+		return Recipe{}, false
+	}
+	return m.index.show(r, m.moment(time.Time{}, true), from, count), true
+}
+
+// History returns the last holds that have ended, behind the one with a number; the oldest first.
+func (m *Model) History(after int) []Hold {
+	list := m.history[max(0, len(m.history)-historyLength):]
+	i, _ := slices.BinarySearchFunc(list, after+1, func(h Hold, n int) int { return cmp.Compare(h.Number, n) })
+	return append([]Hold{}, list[i:]...) // an empty list in JSON, not null
+}
+
+// Node returns a node.
+func (m *Model) Node(path string) (*Node, bool) {
+	n := m.index.nodes[path]
+	return n, n != nil
+}
+
+// Len returns the number of nodes.
+func (m *Model) Len() int { return len(m.index.nodes) }

@@ -1,0 +1,161 @@
+package ui
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-curator/curator/tools/curator/internal/ui/follow"
+	"github.com/go-curator/curator/tools/curator/internal/ui/page"
+)
+
+const (
+	maxConnections = 256
+	maxHeader      = 16 << 10
+	maxRequests    = 16 // that are answered at once, without streams
+	headerTimeout  = 5 * time.Second
+	requestTimeout = 30 * time.Second
+	idleTimeout    = 2 * time.Minute
+	closeTimeout   = time.Second
+)
+
+// Config says what a Server shows, and to whom.
+type Config struct {
+	follow.Config
+	Secret string           // who knows it may look, and act if Actions is set
+	TLS    *tls.Certificate // nil for none: then the listener must be on loopback
+	Log    func(format string, args ...any)
+}
+
+// Server is a page. It is safe for concurrent use.
+type Server struct {
+	cfg      Config
+	follower *follow.Follower
+	leaf     *x509.Certificate
+}
+
+// New returns a server. It does no I/O. An empty secret, or a certificate that cannot be read, is
+// an error.
+func New(cfg Config) (*Server, error) {
+	if cfg.Secret == "" {
+		return nil, errors.New("the secret is empty")
+	}
+	s := &Server{cfg: cfg, follower: follow.New(cfg.Config)}
+	if cfg.TLS != nil {
+		leaf, err := x509.ParseCertificate(cfg.TLS.Certificate[0])
+		if err != nil {
+			return nil, fmt.Errorf("the certificate cannot be read: %w", err)
+		}
+		s.leaf = leaf
+	}
+	return s, nil
+}
+
+func (s *Server) scheme() string {
+	if s.cfg.TLS != nil {
+		return "https"
+	}
+	return "http"
+}
+
+// Serve serves at listener, which it closes, until ctx ends, and returns nil then. It returns when
+// everything that it has started has ended.
+func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	address := listener.Addr().String()
+	listener = &limited{Listener: listener, most: maxConnections}
+	if s.cfg.TLS != nil {
+		listener = tls.NewListener(listener, &tls.Config{
+			MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{*s.cfg.TLS}, NextProtos: []string{"h2", "http/1.1"},
+		})
+	}
+	server := &http.Server{
+		Handler:           s.handler(address),
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          log.New(errorLog(s.cfg.Log), "", 0),
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { s.follower.Run(ctx) })
+	wg.Go(func() {
+		<-ctx.Done() // which ends the streams
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+		defer cancel()
+		if err := server.Shutdown(ctx); err != nil {
+			_ = server.Close() // a browser does not read
+		}
+	})
+	err := server.Serve(listener)
+	cancel()
+	wg.Wait()
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// errorLog passes on what package http reports, but for the handshakes that failed: everybody who
+// can connect can make those.
+type errorLog func(format string, args ...any)
+
+// Write logs a line.
+func (l errorLog) Write(line []byte) (int, error) {
+	if text := strings.TrimSpace(string(line)); !strings.Contains(text, "TLS handshake error") {
+		l("the page's server: %s", text)
+	}
+	return len(line), nil
+}
+
+// handler returns what answers requests at an address.
+func (s *Server) handler(address string) http.Handler {
+	_, port, _ := net.SplitHostPort(address)
+	logins := newLogins(s.cfg.Secret, port, s.cfg.TLS != nil)
+	tree := &tree{client: s.cfg.Client, follower: s.follower, root: s.cfg.Root}
+	acts := &actions{tree: tree, logins: logins, allowed: s.cfg.Actions, log: s.cfg.Log}
+	reads := reader{s.follower}
+	room := make(chan struct{}, maxRequests)
+
+	mux := http.NewServeMux()
+	open := func(pattern string, h handler) { mux.Handle(pattern, bounded(room, h)) }
+	closed := func(pattern string, h handler) { mux.Handle(pattern, logins.needed(bounded(room, h))) }
+	open("POST /api/login", logins.enter)
+	open("POST /api/logout", logins.leave)
+	mux.Handle("GET /api/events", logins.needed(handler(newStreams(s.follower).serve)))
+	closed("GET /api/recipe", reads.recipe)
+	closed("GET /api/session", reads.session)
+	closed("GET /api/search", reads.search)
+	closed("GET /api/node", tree.node)
+	closed("POST /api/act", acts.serve)
+	mux.Handle("GET /", page.Handler())
+	return &guard{next: mux, scheme: s.scheme(), hosts: hostsOf(address, s.scheme()), cert: s.leaf}
+}
+
+// bounded answers a number of requests at once, and lets the others wait. Each must be done in
+// time.
+func bounded(room chan struct{}, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case room <- struct{}{}:
+			defer func() { <-room }()
+		case <-r.Context().Done():
+			return
+		}
+		control, until := http.NewResponseController(w), time.Now().Add(requestTimeout)
+		if err := errors.Join(control.SetReadDeadline(until), control.SetWriteDeadline(until)); err != nil {
+			fail(w, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
