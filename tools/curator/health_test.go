@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 

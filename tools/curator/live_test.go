@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework/codec"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/leader"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/recipes/queue"
@@ -118,7 +119,7 @@ func TestLeaders(t *testing.T) {
 	if _, err := latch.Await(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	at := func(path string) *server { return &server{t, s.connect, s.client, path} }
+	at := func(path string) *server { return &server{t, s.address, s.chroot, s.connect, s.client, path} }
 	elected := at("/elections/selector").held("elect", "--id", "web-7")
 	mutex := at("/elections/mutex").held("lock")
 	s.create("/elections/java/lock-0000000001", "10.0.0.1") // a mutex of Java

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
@@ -90,7 +91,7 @@ func TestScreenEndsBySignals(t *testing.T) {
 // TestScreenOutlivesTheEnsemble stops the server for a while: the screen says so, and goes on.
 func TestScreenOutlivesTheEnsemble(t *testing.T) {
 	e := curatortest.Start(t, curatortest.WithTickTime(tick))
-	s := &server{t, e.ConnectString(), e.Client(t, silent), "/tests/lock"}
+	s := serverAt(t, e.ConnectString(), "")
 	s.create("/locks/a/lock-0000000001", "10.0.0.1")
 	d := sit(t, s, `trap : INT; `+tool+` locks -w --connect `+s.connect+showSettings)
 	d.until("10.0.0.1")

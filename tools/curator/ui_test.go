@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 )
 
 // browser asks the page's server as a browser does.
