@@ -58,7 +58,7 @@ func TestScreen(t *testing.T) {
 // child returns the process that the shell runs.
 func (d *desk) child() (pid int) {
 	d.t.Helper()
-	eventually(d.t, "the process of the shell", func() bool {
+	suite.Eventually(d.t, "the process of the shell", func() bool {
 		out, err := exec.Command("ps", "--ppid", strconv.Itoa(d.shell.Process.Pid), "-o", "pid=").Output()
 		if err == nil {
 			pid, err = strconv.Atoi(strings.TrimSpace(string(out)))
