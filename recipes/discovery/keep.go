@@ -16,11 +16,12 @@ func (all *registrations[T]) create(ctx context.Context, r *registration[T], wan
 	if err != nil {
 		return err
 	}
+	doubt := r.state == doubtful
 	if err := all.set(func() { r.state, r.want, r.node, r.pending = starting, want, node, false }); err != nil {
 		return err
 	}
 	if err := node.Start(ctx); err != nil { // also when end closes the node
-		return errors.Join(err, all.clearAway(ctx, r, err))
+		return errors.Join(err, all.clearAway(ctx, r, doubt, err))
 	}
 	if err := all.set(func() { r.state = kept }); err != nil || !all.places.cfg.watch {
 		return err
@@ -48,9 +49,12 @@ func (all *registrations[T]) nodeFor(ctx context.Context, r *registration[T], wa
 }
 
 // clearAway follows the failed Start of a keeper. It removes what may be left of it, unless
-// somebody else may know the node.
-func (all *registrations[T]) clearAway(ctx context.Context, r *registration[T], why error) error {
+// somebody else may know the node. doubt says that something may have been left before.
+func (all *registrations[T]) clearAway(ctx context.Context, r *registration[T], doubt bool, why error) error {
 	next := absent
+	if doubt {
+		next = doubtful
+	}
 	if framework.MaybeApplied(why) {
 		switch {
 		case r.want.instance.Type == DynamicSequential:

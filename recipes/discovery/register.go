@@ -17,7 +17,8 @@ import (
 // node may be there for a while, which is removed in the background or goes with the session.
 // There is one exception: a Static or Permanent instance with an ID of the caller's stays, because
 // it may have been there before. Unregister removes it, and another Register takes it over. When
-// an instance is replaced, errors are those of Update, and the former one stays registered.
+// an instance is replaced by one with the same kind of node, errors are those of Update, and the
+// former one stays registered.
 //
 // Errors: framework.ErrInvalidOption for an instance without a Name, with ports or a Type out of
 // range, without an Address where LocalAddress finds none, or one that the serializer cannot
