@@ -5,12 +5,14 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-curator/curator/tools/curator/internal/act"
+	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
 )
 
 // maxAction is how long a request for an action may be: data of ZooKeeper's maximum as base64.
@@ -43,6 +45,9 @@ func (a *actions) serve(w http.ResponseWriter, r *http.Request) error {
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxAction)).Decode(&wanted); err != nil {
 		return refuse(http.StatusBadRequest, "The request cannot be read, or is too long.")
 	}
+	if !slices.Contains([]string{"revoke", "break", "delete", "set"}, wanted.Action) {
+		return refuse(http.StatusBadRequest, "There is no such action.")
+	}
 	if !isName(wanted.Who) {
 		return refuse(http.StatusBadRequest, "Give your name, which is logged: up to 64 printable characters.")
 	}
@@ -56,11 +61,11 @@ func (a *actions) serve(w http.ResponseWriter, r *http.Request) error {
 	err = a.do(r.Context(), wanted, czxid)
 	result := "done"
 	if err != nil {
-		result = "failed: " + err.Error()
+		result = "failed: " + terminaltext.Line(err.Error())
 	}
 	browser, _ := a.logins.of(r)
 	a.log("%s of %s, token %s, asked for by %q in browser %d at %s: %s",
-		wanted.Action, wanted.Path, wanted.Token, wanted.Who, browser.number, r.RemoteAddr, result)
+		wanted.Action, terminaltext.Line(wanted.Path), strconv.FormatInt(czxid, 10), wanted.Who, browser.number, r.RemoteAddr, result)
 	if err != nil {
 		return err
 	}
@@ -82,14 +87,13 @@ func (a *actions) do(ctx context.Context, wanted action, czxid int64) error {
 			return refuse(http.StatusForbidden, "%s is not deleted here.", path)
 		}
 		return act.Delete(ctx, client, path, czxid, wanted.Version)
-	case "set":
+	default: // set
 		data, err := base64.StdEncoding.DecodeString(wanted.Data)
 		if err != nil {
 			return refuse(http.StatusBadRequest, "The data is not base64.")
 		}
 		return act.Set(ctx, client, path, czxid, wanted.Version, data)
 	}
-	return refuse(http.StatusBadRequest, "There is no action %q.", wanted.Action)
 }
 
 // isName reports whether a text can be logged as a name.

@@ -11,17 +11,19 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/ui"
 )
 
-// Who may make which request.
-func TestRequests(t *testing.T) {
-	e := newEnv(t, nil)
-	e.login()
-	_, port, _ := net.SplitHostPort(e.address)
+// attempt is a request and the status that it is answered with. change is for send.
+type attempt struct {
+	method, path, body string
+	change             map[string]string
+	want               int
+}
+
+// attempts are requests to the page at an address, of a browser with a cookie.
+func attempts(address, cookie string) map[string]attempt {
+	_, port, _ := net.SplitHostPort(address)
+	name, _, _ := strings.Cut(cookie, "=")
 	login := `{"secret": "` + secret + `"}`
-	for name, tt := range map[string]struct {
-		method, path, body string
-		change             map[string]string
-		want               int
-	}{
+	return map[string]attempt{
 		"the page":                        {"GET", "/", "", nil, 200},
 		"the page, by its address":        {"GET", "/", "", map[string]string{"Sec-Fetch-Site": "none"}, 200},
 		"the page, by a link":             {"GET", "/", "", map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, 200},
@@ -35,15 +37,15 @@ func TestRequests(t *testing.T) {
 		"without a cookie":                {"GET", "/api/search?text=x", "", map[string]string{"Cookie": ""}, 401},
 		"a stream without a cookie":       {"GET", "/api/events", "", map[string]string{"Cookie": ""}, 401},
 		"an action without a cookie":      {"POST", "/api/act", "{}", map[string]string{"Cookie": ""}, 401},
-		"with a wrong cookie":             {"GET", "/api/node?path=/", "", map[string]string{"Cookie": strings.Split(e.cookie, "=")[0] + "=x"}, 401},
-		"with the secret as a cookie":     {"GET", "/api/node?path=/", "", map[string]string{"Cookie": strings.Split(e.cookie, "=")[0] + "=" + secret}, 401},
+		"with a wrong cookie":             {"GET", "/api/node?path=/", "", map[string]string{"Cookie": name + "=x"}, 401},
+		"with the secret as a cookie":     {"GET", "/api/node?path=/", "", map[string]string{"Cookie": name + "=" + secret}, 401},
 		"another host":                    {"GET", "/", "", map[string]string{"Host": "evil.example:" + port}, 421},
 		"another host, a question":        {"GET", "/api/search?text=x", "", map[string]string{"Host": "evil.example:" + port}, 421},
 		"another port":                    {"GET", "/", "", map[string]string{"Host": "127.0.0.1:1"}, 421},
 		"another origin":                  {"GET", "/api/search?text=x", "", map[string]string{"Origin": "http://evil.example"}, 403},
 		"the origin null":                 {"GET", "/api/search?text=x", "", map[string]string{"Origin": "null"}, 403},
 		"the origin of another port":      {"GET", "/api/search?text=x", "", map[string]string{"Origin": "http://127.0.0.1:1"}, 403},
-		"the origin with another scheme":  {"GET", "/api/search?text=x", "", map[string]string{"Origin": "https://" + e.address}, 403},
+		"the origin with another scheme":  {"GET", "/api/search?text=x", "", map[string]string{"Origin": "https://" + address}, 403},
 		"from another site":               {"GET", "/api/search?text=x", "", map[string]string{"Sec-Fetch-Site": "cross-site"}, 403},
 		"from another port":               {"GET", "/api/search?text=x", "", map[string]string{"Sec-Fetch-Site": "same-site"}, 403},
 		"by a link":                       {"GET", "/api/node?path=/", "", map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, 403},
@@ -60,7 +62,7 @@ func TestRequests(t *testing.T) {
 		"an action without an origin":     {"POST", "/api/act", "{}", map[string]string{"Origin": ""}, 403},
 		"an action, which is not allowed": {"POST", "/api/act", `{"action":"delete","path":"/x","token":"1","who":"me"}`, nil, 403},
 		"an action with GET":              {"GET", "/api/act", "", nil, 404},
-		"another method":                  {"PUT", "/api/act", "{}", map[string]string{"Origin": "http://" + e.address, "Content-Type": "application/json"}, 405},
+		"another method":                  {"PUT", "/api/act", "{}", map[string]string{"Origin": "http://" + address, "Content-Type": "application/json"}, 405},
 		"a path that is none":             {"GET", "/api/node?path=x", "", nil, 400},
 		"a path with ..":                  {"GET", "/api/node?path=/a/../b", "", nil, 400},
 		"a node that is not there":        {"GET", "/api/node?path=/x", "", nil, 404},
@@ -68,7 +70,14 @@ func TestRequests(t *testing.T) {
 		"a number that is none":           {"GET", "/api/recipe?path=/x&from=-1", "", nil, 400},
 		"a session that is none":          {"GET", "/api/session?id=x", "", nil, 400},
 		"a search for nothing":            {"GET", "/api/search", "", nil, 400},
-	} {
+	}
+}
+
+// Who may make which request.
+func TestRequests(t *testing.T) {
+	e := newEnv(t, nil)
+	e.login()
+	for name, tt := range attempts(e.address, e.cookie) {
 		t.Run(name, func(t *testing.T) {
 			r := e.send(tt.method, tt.path, tt.body, tt.change)
 			if r.status != tt.want {

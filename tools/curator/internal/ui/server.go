@@ -124,10 +124,11 @@ func (s *Server) handler(address string) http.Handler {
 	tree := &tree{client: s.cfg.Client, follower: s.follower, root: s.cfg.Root}
 	acts := &actions{tree: tree, logins: logins, allowed: s.cfg.Actions, log: s.cfg.Log}
 	reads := reader{s.follower}
-	room := make(chan struct{}, maxRequests)
+	// Those who are not signed in have room of their own, so that they cannot take that of others.
+	room, outside := make(chan struct{}, maxRequests), make(chan struct{}, maxRequests)
 
 	mux := http.NewServeMux()
-	open := func(pattern string, h handler) { mux.Handle(pattern, bounded(room, h)) }
+	open := func(pattern string, h handler) { mux.Handle(pattern, bounded(outside, h)) }
 	closed := func(pattern string, h handler) { mux.Handle(pattern, logins.needed(bounded(room, h))) }
 	open("POST /api/login", logins.enter)
 	open("POST /api/logout", logins.leave)

@@ -3,6 +3,7 @@ package browsertest
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -29,6 +30,11 @@ var chromium struct {
 }
 
 func TestMain(m *testing.M) {
+	// The tests wait most of the time. A number on the command line takes the place of this one.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	code := m.Run()
 	if chromium.end != nil {
 		chromium.end()

@@ -24,7 +24,7 @@ import (
 )
 
 var (
-	loadNodes = flag.Int("nodes", 500, "of locks, in TestLoad")
+	loadNodes = flag.Int("nodes", 200, "of locks, in TestLoad")
 	loadRate  = flag.Int("rate", 100, "hand-overs a second, in TestLoad")
 	loadTime  = flag.Duration("for", time.Second, "of TestLoad")
 	loadTool  = flag.String("curator", "", "the binary of curator to measure in TestLoad; without it the page is served by the test")

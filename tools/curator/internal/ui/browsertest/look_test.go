@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 )
 
@@ -163,4 +164,30 @@ func TestSpoken(t *testing.T) {
 	if !slices.ContainsFunc(all, func(n spoken) bool { return strings.HasPrefix(n.name, "Time line of the last 30 s: 1 holds.") }) {
 		t.Errorf("the time line has no name: %q", all)
 	}
+}
+
+// Printed, it is dark on white, without what can only be used on a screen.
+func TestPrinted(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, nil)
+	f.fill()
+	b := f.open(900, 1200, "recipes")
+	b.untilText("Counters")
+	b.scheme("dark")
+	b.run(func(ctx context.Context, target *chromedp.Target) (none chromedp.Void, err error) {
+		_, err = cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+		return none, err
+	})
+	for _, gone := range []string{".tabs", ".tools", ".skip"} {
+		if display := eval[string](b, fmt.Sprintf("getComputedStyle(document.querySelector(%q)).display", gone)); display != "none" {
+			t.Errorf("%s is printed, as %s", gone, display)
+		}
+	}
+	if colours := eval[string](b, `getComputedStyle(document.body).color + ' on ' + getComputedStyle(document.body).backgroundColor`); colours != "rgb(0, 0, 0) on rgb(255, 255, 255)" {
+		t.Error(colours)
+	}
+	if bad := eval[[]string](b, contrasts); len(bad) > 0 {
+		t.Errorf("little contrast: %q", bad)
+	}
+	b.untilText("orders-api on web-10")
 }

@@ -56,8 +56,10 @@ const nameKey = 'curator-name';
 function confirm(question) {
   const before = document.activeElement;
   const place = document.getElementById('dialog');
-  const state = { error: '', busy: false };
+  const state = { error: '', busy: false, closed: false };
   const close = () => {
+    if (state.closed) return; // the dialog's own event comes later, when there may be another one
+    state.closed = true;
     place.firstElementChild?.close();
     render(place);
     if (before && before.isConnected) before.focus();
@@ -77,7 +79,7 @@ function confirm(question) {
     } catch (error) {
       state.busy = false;
       state.error = error.message;
-      draw();
+      if (!state.closed) draw();
     }
   };
   const draw = () => render(place, h('dialog', {
