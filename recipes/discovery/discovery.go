@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/codec"
 	"github.com/go-curator/curator/internal/recipeapi"
@@ -61,7 +63,7 @@ func (d *ServiceDiscovery[T]) Start(ctx context.Context) error {
 
 // Close unregisters every instance but the Permanent ones, and closes the caches and providers
 // that the ServiceDiscovery has made. It works although ctx has ended, and then waits for a second
-// at most. An instance that is not unregistered by then goes in the background or, if it has one,
+// or little more. An instance that is not unregistered by then goes in the background or, if it has one,
 // with the session: the error says so. Errors besides: those of Unregister. Close is idempotent,
 // and allowed before Start.
 //
@@ -73,8 +75,11 @@ func (d *ServiceDiscovery[T]) Close(ctx context.Context) error {
 	case ctx == nil:
 		return d.explain(errNilContext)
 	}
-	err := d.parts.close(ctx)
-	return d.explain(errors.Join(err, d.life.Close(ctx, d.registrations.end)))
+	// At the same time, so that those that the servers do not answer take a second together.
+	var parts errgroup.Group
+	parts.Go(func() error { return d.parts.close(ctx) })
+	err := d.life.Close(ctx, d.registrations.end)
+	return d.explain(errors.Join(parts.Wait(), err))
 }
 
 // explain says which registry an error is about.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/recipes/cache"
 	"github.com/go-curator/curator/recipes/nodes"
 )
@@ -41,10 +42,13 @@ func (all *registrations[T]) onWritten(ctx context.Context, r *registration[T], 
 	if r.state != kept || bytes.Equal(data, r.want.data) && !r.pending {
 		return
 	}
-	data, err := all.places.client.GetData().ForPath(ctx, path)
+	var stat framework.Stat
+	data, err := all.places.client.GetData().StoringStatIn(&stat).ForPath(ctx, path)
 	switch {
 	case err != nil:
 		return // there is another event when the node is made again, or after a reconnect
+	case stat.EphemeralOwner != 0 && stat.EphemeralOwner != all.places.client.SessionID():
+		return // another process has taken the instance over: its node, not what this one wants
 	case bytes.Equal(data, r.want.data):
 		_ = all.set(func() { r.pending = false })
 		return

@@ -43,9 +43,11 @@ func (p *parts) close(ctx context.Context) error {
 	p.closed = true
 	open := slices.Collect(maps.Keys(p.open))
 	p.mu.Unlock()
-	var errs []error
-	for _, c := range open {
-		errs = append(errs, c.Close(ctx))
+	var closing sync.WaitGroup
+	errs := make([]error, len(open))
+	for i, c := range open {
+		closing.Go(func() { errs[i] = c.Close(ctx) })
 	}
+	closing.Wait()
 	return errors.Join(errs...)
 }

@@ -160,6 +160,14 @@ func (m *mailbox) written(w wanted) {
 	m.answer(w.version, nil)
 }
 
+// keep tells those who wait that the data is wanted, but that the node is another client's.
+func (m *mailbox) keep(w wanted) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.accepted = w.data
+	m.answer(w.version, errTakenOver)
+}
+
 // refuse takes back the data that the writes up to w want, and tells them why. It reports whether
 // there were any.
 func (m *mailbox) refuse(w wanted, err error) bool {

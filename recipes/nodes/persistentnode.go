@@ -124,7 +124,8 @@ func (n *PersistentNode) Leave(ctx context.Context) error {
 // the node has the data; ctx bounds the wait for that, and the client's retry policy does not.
 //
 // When ctx ends first, the error matches ErrPending and that of ctx, and the node gets the data
-// later, unless SetData is called again. After any other error nothing has changed:
+// later, unless SetData is called again. It matches ErrPending, too, while another client has taken the
+// node over (WithTakeover). After any other error nothing has changed:
 // framework.ErrTooLarge, framework.ErrNoAuth, *schema.Violation; framework.ErrClosed after Close,
 // and after the end of the client.
 //

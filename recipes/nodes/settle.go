@@ -56,6 +56,10 @@ func (k *keeper) settle(ctx context.Context, first step, repair bool) error {
 // take takes one step, and returns the next.
 func (k *keeper) take(ctx context.Context, conn *zkconn.Conn, at step, repair bool) (step, error) {
 	want := k.mail.want()
+	if at == set && k.takeover && k.sessions.foreign(k.known) {
+		k.mail.keep(want)
+		at = look
+	}
 	k.tried = want
 	node, err := k.api.NodeRequest(k.keptBuilder(want.data), k.actualPath())
 	if err != nil {
