@@ -349,6 +349,9 @@ func (a barrierRules) sessionOver(w *world, c uint8) {
 		cl.flags |= memberLost
 	case cl.own != none:
 		a.left(w, c, false)
+	case cl.phase == phaseLeave: // a guest, which has not seen whom to wait for
+		w.ask(c, opReadReady, none)
+		w.ask(c, opList, none)
 	default:
 		a.listOthers(w, c)
 	}

@@ -32,6 +32,17 @@ func (w *world) isOut(c uint8, op operation, n uint8) bool {
 	return false
 }
 
+// isAsked reports whether a client's own request about a node is under way: the reply goes to it alone.
+func (w *world) isAsked(c uint8, op operation, n uint8) bool {
+	ss := w.sessionOf(c)
+	for i := range ss.requests {
+		if r := &ss.pipe[i]; r.slot == w.slot[c] && r.op == op && r.node == n {
+			return true
+		}
+	}
+	return false
+}
+
 // hasOut reports whether one of a client's requests of these kinds is under way.
 func (w *world) hasOut(c uint8, ops ...operation) bool {
 	ss := w.sessionOf(c)

@@ -192,7 +192,7 @@ func (a latchRules) lead(w *world, c uint8, by string) {
 	}
 	again := cl.held.has(cl.own)
 	w.hold(c, by)
-	if a.watchesOwn() && !ss.data.has(cl.own) && !w.isOut(c, opWatch, cl.own) {
+	if a.watchesOwn() && !ss.data.has(cl.own) && !w.isAsked(c, opWatch, cl.own) {
 		w.ask(c, opWatch, cl.own)
 	}
 	if !w.cfg.tokenOfNumber || !w.aliveEnd.has(cl.own) {

@@ -183,7 +183,7 @@ func (a lockRules) sureGrant(w *world, c uint8, by string) {
 		return
 	}
 	cl.flags |= markerSeen
-	if !w.isOut(c, opWatch, cl.own) {
+	if !w.isAsked(c, opWatch, cl.own) {
 		w.ask(c, opWatch, cl.own)
 	}
 }
@@ -201,7 +201,7 @@ func (a lockRules) grant(w *world, c uint8, by string) {
 		return
 	}
 	w.hold(c, by)
-	if !a.java && a.wrong != ownUnwatched && !ss.data.has(cl.own) && !w.isOut(c, opWatch, cl.own) {
+	if !a.java && a.wrong != ownUnwatched && !ss.data.has(cl.own) && !w.isAsked(c, opWatch, cl.own) {
 		w.ask(c, opWatch, cl.own)
 	}
 }

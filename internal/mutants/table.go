@@ -61,9 +61,10 @@ func locks() []Mutant {
 		},
 		{
 			Name: "own node not watched", Breaks: "rule 2",
-			Edits: []Edit{{
-				lockqueueDir + "wait.go", "if ownGone {\n\t\treturn restart, nil\n\t}", "_ = ownGone",
-			}},
+			Edits: []Edit{
+				{lockqueueDir + "arm.go", "wants := make([]watchset.Want, 1, 1+2*len(c.behind))", "wants := make([]watchset.Want, 0, 1+2*len(c.behind))"},
+				{lockqueueDir + "arm.go", "wants[0] = watchset.Want{Path: c.last().Path, Tag: ownNode}", "_ = ownNode"},
+			},
 			Package: "recipes/locks", Tests: "^TestNoGrantWithoutOwnNode$",
 		},
 		{
@@ -100,7 +101,7 @@ func sessions() []Mutant {
 		{
 			Name: "margin of nothing", Breaks: "rule S4",
 			Edits:   []Edit{{zkconnDir + "belief.go", "return timeout / 8", "return 0"}},
-			Package: "internal/zkconn", Tests: "^TestRandomFaults$",
+			Package: "internal/zkconn", Tests: "^TestRuleS4OfTheDefaultMargin$",
 		},
 		{
 			Name: "margin left out of the deadline", Breaks: "rule S4",
@@ -125,7 +126,7 @@ func sessions() []Mutant {
 		{
 			Name: "no sync after a reconnect", Breaks: "rule 7",
 			Edits:   []Edit{{zkconnDir + "session.go", "first = append(first, syncCall())", "_ = first"}},
-			Package: "recipes/locks", Tests: "^TestSyncBeforeTheSearch$/virtual",
+			Package: "recipes/locks", Tests: "^Test(Create|Wait|Hold)Lagging$/mutex/virtual",
 		},
 	}
 }
@@ -152,8 +153,8 @@ func recipes() []Mutant {
 			Package: "recipes/leader", Tests: "^TestRuleL",
 		},
 		{
-			Name: "the lease ends behind the release", Breaks: "rule L4",
-			Edits:   []Edit{{"recipes/locks/hold.go", "for lease := range h.leases {\n\t\tlease.end(err)\n\t}", "for lease := range h.leases {\n\t\tgo lease.end(err)\n\t}"}},
+			Name: "a term without a deadline", Breaks: "rule L4",
+			Edits:   []Edit{{"recipes/locks/hold.go", "h.lose(LossDeadline, nil)", "_ = h"}},
 			Package: "recipes/leader", Tests: "^TestRuleL4$",
 		},
 		{

@@ -204,3 +204,20 @@ func TestRuleS6AfterASilence(t *testing.T) {
 func set(path string) *zkconn.Call {
 	return &zkconn.Call{Op: jute.OpSetData, Req: &jute.SetDataRequest{Path: path, Version: -1}, Res: &jute.StatResponse{}}
 }
+
+// S4: without a margin of the user's, belief ends an eighth of the timeout before the server may end
+// the session, counted from the request that the server has heard last.
+func TestRuleS4OfTheDefaultMargin(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		began := time.Now()
+		t.open(func(*zkconn.Config) {})
+		if err := t.conn.Ready(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		session, granted := t.conn.Session()
+		deadline, ok := t.conn.Deadline(session)
+		if most := began.Add(granted * 7 / 8); !ok || deadline.After(most) || t.conn.Margin() != granted/8 {
+			t.Errorf("the deadline is %v after the start, the margin %v of %v", deadline.Sub(began), t.conn.Margin(), granted)
+		}
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -104,6 +105,26 @@ func TestRuleB4(t *testing.T) {
 			e.t.Errorf("nodes %q", names)
 		}
 		apart(first, second)
+	})
+	t.Run("counted, and gone for a while", func(t *testing.T) {
+		inVirtualTime(t, func(e *env) {
+			first, second := e.party(2), e.party(2)
+			a := first.enter()
+			name := first.waiting()
+			var heal func()
+			hit := second.network.On(jute.OpMulti, suite.Late, func() {
+				heal = first.network.Isolate()
+				e.delete(name)
+			})
+			b := second.enter()
+			<-hit
+			synctest.Wait()
+			b.waits()
+			heal()
+			a.ok()
+			b.ok()
+			apart(first, second)
+		})
 	})
 	t.Run("reply lost", func(t *testing.T) {
 		onServers(t, func(e *env) {
