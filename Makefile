@@ -44,7 +44,7 @@ quick: ## vet, build and run the rules and the tests in virtual time: without Ja
 	CI= JAVA_HOME=/nonexistent $(GO) test -short -timeout 5m $(TESTFLAGS) ./...
 
 .PHONY: check
-check: format vet staticcheck curatorvet generated modules licences-check workflows lint platforms golangci ## run everything else that a change must pass
+check: format vet staticcheck curatorvet generated modules licences-check workflows lint platforms ## run everything else that a change must pass
 
 .PHONY: format
 format:
@@ -90,7 +90,7 @@ platforms: ## compile all packages and tests for macOS and Windows
 	@GO="$(GO)" .ci/platforms.sh
 
 .PHONY: golangci
-golangci: ## run golangci-lint, which takes some minutes to build for the first time
+golangci: ## run golangci-lint, which takes some minutes to build; it is not part of check
 	$(GO) run $(GOLANGCI) run --timeout 15m
 
 .PHONY: vuln

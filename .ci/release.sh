@@ -17,6 +17,7 @@ version=$(git describe --tags --exact-match --match 'v[0-9]*' 2>/dev/null || ech
 time=$(git log -1 --format=%ct)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+mkdir "$work/dist" # not in the tree, which Go would find changed
 
 for platform in $platforms; do
 	os=${platform%/*} arch=${platform#*/}
@@ -28,9 +29,10 @@ for platform in $platforms; do
 	mkdir "$work/$name"
 	GOOS=$os GOARCH=$arch CGO_ENABLED=0 "$go" build -trimpath -buildvcs=true -ldflags='-s -w' -o "$work/$name/$binary" ./tools/curator
 	cp LICENSE NOTICE README.md CHANGELOG.md docs/cli.md docs/licences.md "$work/$name"
-	"$go" run ./tools/sbom "$work/$name/$binary" >"$dist/$name.cdx.json"
+	"$go" run ./tools/sbom "$work/$name/$binary" >"$work/dist/$name.cdx.json"
 	# The same commit gives the same bytes.
-	tar -C "$work" --sort=name --mtime="@$time" --owner=0 --group=0 --numeric-owner -cf - "$name" | gzip -9n >"$dist/$name.tar.gz"
+	tar -C "$work" --sort=name --mtime="@$time" --owner=0 --group=0 --numeric-owner -cf - "$name" | gzip -9n >"$work/dist/$name.tar.gz"
 done
-(cd "$dist" && sha256sum -- *.tar.gz *.json >checksums.txt)
+(cd "$work/dist" && sha256sum -- *.tar.gz *.json >checksums.txt)
+mv "$work/dist"/* "$dist"
 ls -l "$dist"

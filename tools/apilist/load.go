@@ -18,9 +18,9 @@ import (
 
 // listed is a package as go list tells of it.
 type listed struct {
-	ImportPath string
-	Export     string // the file that the compiler has written
-	DepOnly    bool
+	ImportPath string `json:"ImportPath"`
+	Export     string `json:"Export"` // the file that the compiler has written
+	DepOnly    bool   `json:"DepOnly"`
 }
 
 // list returns the lines of the packages that patterns match, in the module of dir.

@@ -26,8 +26,8 @@ func main() {
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	text, err := list(ctx, ".", patterns)
+	stop()
 	if err == nil {
 		err = os.WriteFile(os.Args[1], []byte(text), 0o644)
 	}

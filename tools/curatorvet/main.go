@@ -17,6 +17,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -52,7 +53,7 @@ func goVet(args []string) int {
 		fmt.Fprintln(os.Stderr, "curatorvet:", err)
 		return 2
 	}
-	vet := exec.Command("go", append([]string{"vet", "-vettool=" + self}, args...)...)
+	vet := exec.CommandContext(context.Background(), "go", append([]string{"vet", "-vettool=" + self}, args...)...)
 	vet.Stdout, vet.Stderr = os.Stdout, os.Stderr
 	err = vet.Run()
 	var failed *exec.ExitError

@@ -122,7 +122,10 @@ func modulesOf(ctx context.Context, root string, part use) (map[string]string, e
 func add(modules map[string]string, out []byte) error {
 	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p struct {
-			Module *struct{ Path, Dir string }
+			Module *struct {
+				Path string `json:"Path"`
+				Dir  string `json:"Dir"`
+			} `json:"Module"`
 		}
 		err := decoder.Decode(&p)
 		if errors.Is(err, io.EOF) {

@@ -2,6 +2,7 @@ package checks
 
 import (
 	"go/ast"
+	"slices"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ast/inspector"
@@ -61,7 +62,7 @@ func cachedDecision(pass *analysis.Pass) (any, error) {
 // cache: its path is that of the read, or came out of the cache.
 func (k *cached) wasRead(c inspector.Cursor, w write) bool {
 	call := c.Node().(*ast.CallExpr)
-	node := ast.Expr(call.Fun)
+	node := call.Fun
 	if w.path != byReceiver {
 		if w.path >= len(call.Args) {
 			return false
@@ -125,11 +126,7 @@ func (k *cached) decides(n ast.Node) bool {
 	case *ast.SwitchStmt:
 		return n.Tag != nil && k.isCached(n.Tag)
 	case *ast.CaseClause:
-		for _, e := range n.List {
-			if k.isCached(e) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(n.List, k.isCached)
 	}
 	return false
 }

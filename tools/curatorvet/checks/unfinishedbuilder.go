@@ -73,7 +73,8 @@ func terminals(builder types.Type) string {
 	for method := range types.NewMethodSet(builder).Methods() {
 		fn := method.Obj().(*types.Func)
 		results := fn.Signature().Results()
-		if fn.Exported() && !(results.Len() == 1 && types.Identical(results.At(0).Type(), builder)) {
+		isStep := results.Len() == 1 && types.Identical(results.At(0).Type(), builder)
+		if fn.Exported() && !isStep {
 			names = append(names, fn.Name())
 		}
 	}
