@@ -46,6 +46,7 @@ func TestReadOnlyOfRealServers(t *testing.T) {
 	t.Parallel()
 	ensemble := curatortest.RealEnsemble(t, 3, curatortest.WithReadOnlyMode(),
 		curatortest.WithTickTime(500*time.Millisecond), curatortest.WithSessionTimeouts(time.Second, 30*time.Second))
+	wantStaticEnsemble(t, ensemble)
 	lasting := ensemble.Client(t, framework.WithReadOnly(), framework.WithSessionTimeout(30*time.Second))
 	ending := ensemble.Client(t, framework.WithReadOnly(), framework.WithSessionTimeout(2*time.Second))
 	unwilling := ensemble.Client(t)

@@ -16,6 +16,11 @@ import (
 // the configuration, by a watch of it, and by a client that is connected to whom it concerns.
 func TestReconfigEnsemble(t *testing.T) {
 	ensemble := curatortest.RealEnsemble(t, 3, curatortest.WithReconfig())
+	t.Run("tracker", func(t *testing.T) { testTracker(t, ensemble) })
+	t.Run("operations", func(t *testing.T) { testReconfig(t, ensemble) })
+}
+
+func testReconfig(t *testing.T, ensemble *curatortest.Ensemble) {
 	super := ensemble.Client(t, framework.WithAuthorization("digest", []byte("super:super")))
 	var before framework.Stat
 	config, err := super.GetConfig().StoringStatIn(&before).ForEnsemble(t.Context())

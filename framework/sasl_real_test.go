@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/state"
 	"github.com/go-curator/curator/tools/curatortest"
@@ -34,11 +35,11 @@ func TestSASLOfRealServer(t *testing.T) {
 	t.Parallel()
 	offered := curatortest.Real(t, curatortest.WithSASL(saslUsers))
 	required := curatortest.Real(t, curatortest.WithSASL(saslUsers), curatortest.WithSASLRequired())
-	without := curatortest.Real(t)
+	without := suite.Real(t)
 	var running sync.WaitGroup
 	for _, c := range []struct {
 		name     string
-		server   *curatortest.Ensemble
+		server   interface{ ConnectString() string }
 		user     string // "" for no authentication
 		password string
 		want     string // in the error, if there is one

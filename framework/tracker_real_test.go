@@ -13,10 +13,9 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// TestTrackerOnRealEnsemble takes a member out of an ensemble, under a client that has its
-// connection with another one.
-func TestTrackerOnRealEnsemble(t *testing.T) {
-	ensemble := curatortest.RealEnsemble(t, 3, curatortest.WithReconfig(), curatortest.WithTickTime(suite.Tick))
+// testTracker takes a member out of an ensemble, under a client that has its connection with another
+// one, and lets it in again.
+func testTracker(t *testing.T, ensemble *curatortest.Ensemble) {
 	var mu sync.Mutex
 	var dialed []string
 	var last net.Conn
@@ -38,6 +37,11 @@ func TestTrackerOnRealEnsemble(t *testing.T) {
 	})
 	suite.Eventually(t, "the three members", func() bool { return len(client.CurrentEnsemble().Servers) == 3 })
 	before := client.CurrentEnsemble()
+	config, err := client.GetConfig().ForEnsemble(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	members, _ := parseConfig(t, config)
 	session := client.SessionID()
 
 	follower := slices.IndexFunc([]*curatortest.Member{ensemble.Member(0), ensemble.Member(1), ensemble.Member(2)},
@@ -74,12 +78,18 @@ func TestTrackerOnRealEnsemble(t *testing.T) {
 	if id := client.SessionID(); id != session {
 		t.Errorf("the session was 0x%x, is 0x%x", session, id)
 	}
+	if _, err := client.Reconfig().Joining(members[follower]).ForEnsemble(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	suite.Eventually(t, "all members to serve", func() bool {
+		return !slices.ContainsFunc(ensemble.Members(), func(m *curatortest.Member) bool { return m.Mode() == "" })
+	})
 }
 
-// TestTrackerOnStaticEnsemble has servers that know of themselves alone where clients find
-// them: the client stays with the proxies of the connect string.
-func TestTrackerOnStaticEnsemble(t *testing.T) {
-	ensemble := curatortest.RealEnsemble(t, 3, curatortest.WithTickTime(suite.Tick))
+// wantStaticEnsemble has servers that know of themselves alone where clients find them: the client
+// stays with the proxies of the connect string.
+func wantStaticEnsemble(t *testing.T, ensemble *curatortest.Ensemble) {
+	t.Helper()
 	client := curatortest.NewClient(t, ensemble.ConnectString())
 	suite.Eventually(t, "the three members", func() bool { return len(client.CurrentEnsemble().Servers) == 3 })
 	e := client.CurrentEnsemble()

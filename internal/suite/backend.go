@@ -133,6 +133,13 @@ func Real(t *testing.T) *Backend {
 	return RealWith(t, plain, curatortest.WithTickTime(Tick))
 }
 
+// RealWith returns a real server that all tests of the process that give the same name share. The
+// first of them starts it with its options. The tests must not break it.
+func RealWith(t *testing.T, name string, opts ...curatortest.Option) *Backend {
+	t.Helper()
+	return newBackend("real", realServers.start(t, name, opts...).ConnectString(), new(net.Dialer).DialContext)
+}
+
 func newBackend(name, connect string, dial dialFunc) *Backend {
 	return &Backend{
 		Name: name, Virtual: name == "virtual", connect: connect, dial: dial,

@@ -2,7 +2,6 @@ package suite
 
 import (
 	"errors"
-	"net"
 	"os"
 	"sync"
 	"testing"
@@ -25,11 +24,10 @@ type realServer struct {
 	err      error
 }
 
-// RealWith returns a real server that all tests of the process that give the same name share. The
-// first of them starts it with its options. The tests must not break it.
-func RealWith(t *testing.T, name string, opts ...curatortest.Option) *Backend {
+// start returns the server with a name, and starts it if it does not run yet.
+func (set *serverSet) start(t *testing.T, name string, opts ...curatortest.Option) *curatortest.Ensemble {
 	t.Helper()
-	s := realServers.named(name)
+	s := set.named(name)
 	s.once.Do(func() { s.ensemble, s.err = curatortest.NewReal(1, opts...) })
 	if errors.Is(s.err, curatortest.ErrNotInstalled) && os.Getenv("CI") != "true" {
 		t.Skip(s.err)
@@ -37,7 +35,7 @@ func RealWith(t *testing.T, name string, opts ...curatortest.Option) *Backend {
 	if s.err != nil {
 		t.Fatal(s.err)
 	}
-	return newBackend("real", s.ensemble.ConnectString(), new(net.Dialer).DialContext)
+	return s.ensemble
 }
 
 func (set *serverSet) named(name string) *realServer {
