@@ -18,7 +18,8 @@ type Config struct {
 	Seed uint64
 	// Workloads are the names of those to run; the default is all of them. See worker.Names.
 	Workloads []string
-	// Faults are the kinds to make; the default is all of them. See nemesis.Kinds.
+	// Faults are the kinds to make; the default is all that ZooKeeper itself survives. See
+	// nemesis.Kinds.
 	Faults []string
 	// Workers is how many processes in Go there are, 4 by default. The first one knows the
 	// first server alone, the second one the second.

@@ -148,6 +148,9 @@ var cases = map[string]struct {
 		new(script).add("go-0.1", 0, history.Take, text("once"), token(5)).add("go-1.1", 0, history.Take, text("once"), token(6)).
 			add("go-0.1", 0, history.Commit, text("once"), token(5)).add("go-0.1", 0, history.Done, text("once")), "items", "",
 	},
+	"an effect that was acknowledged twice": {
+		new(script).add("go-0.1", 0, history.Done, text("once")).add("go-1.1", 0, history.Done, text("once")), "items", "",
+	},
 	"an effect of a consumer that loses the item": {
 		new(script).add("go-0.1", 0, history.Take, text("once"), token(5)).add("go-0.1", 0, history.Commit, text("once"), token(5)).
 			add("go-1.1", 0, history.Take, text("once"), token(6)).add("go-0.1", 0, history.Done, text("once")), "", "",

@@ -40,6 +40,16 @@ func items(r Run) (found []Violation) {
 			violate(e.At, "%s was stored, and is lost", item)
 		}
 	}
+	done := map[string]history.Event{}
+	for _, e := range r.Events {
+		if e.Kind != history.Done {
+			continue
+		}
+		if first, twice := done[e.Text]; twice {
+			violate(e.At, "%s: its effect was acknowledged to %s, and again to %s", e.Text, first.Process, e.Process)
+		}
+		done[e.Text] = e
+	}
 	for _, v := range superseded(r.Events) {
 		violate(v.At, "%s", v.Text)
 	}

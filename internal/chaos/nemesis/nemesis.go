@@ -24,7 +24,8 @@ type Nemesis struct {
 	missed map[string]int
 }
 
-// New returns a nemesis that makes faults of some kinds, all if there are none. Its pauses are
+// New returns a nemesis that makes faults of some kinds; if there are none, all kinds that ZooKeeper
+// survives. Its pauses are
 // multiplied by pace. A kind that there is not is an error.
 func New(t Target, kinds []string, seed uint64, pace float64) (*Nemesis, error) {
 	for _, kind := range kinds {
@@ -33,7 +34,7 @@ func New(t Target, kinds []string, seed uint64, pace float64) (*Nemesis, error) 
 		}
 	}
 	if len(kinds) == 0 {
-		kinds = Kinds()
+		kinds = slices.DeleteFunc(Kinds(), func(kind string) bool { return slices.Contains(asked(), kind) })
 	}
 	return &Nemesis{Target: t, kinds: kinds, seed: seed, pace: pace, made: map[string]int{}, missed: map[string]int{}}, nil
 }

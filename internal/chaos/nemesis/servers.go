@@ -65,9 +65,23 @@ func serverPaused(ctx context.Context, a *attack) bool {
 	return true
 }
 
-// serverDiskFull has a server unable to write, which ends it, and starts it again with room.
+// serverDiskFull has a follower unable to write, which ends it, and starts it again with room.
 func serverDiskFull(ctx context.Context, a *attack) bool {
-	m, name := a.victim()
+	for i, m := range a.Servers.Members() {
+		if m.Mode() == "follower" && (i == len(a.Servers.Members())-1 || a.random.IntN(2) == 0) {
+			return a.fillDisk(ctx, m, fmt.Sprintf("server %d", i))
+		}
+	}
+	return false
+}
+
+// leaderDiskFull is serverDiskFull for the leader.
+func leaderDiskFull(ctx context.Context, a *attack) bool {
+	m, name := a.leader()
+	return a.fillDisk(ctx, m, name)
+}
+
+func (a *attack) fillDisk(ctx context.Context, m *curatortest.Member, name string) bool {
 	a.begin("%s", name)
 	free := m.FillDisk()
 	a.last(ctx, a.ticks(2), a.ticks(8))
