@@ -30,42 +30,40 @@ func started(t *testing.T, c *framework.Client, base string, opts ...discovery.O
 func TestTakenOverMeanwhile(t *testing.T) {
 	for name, opts := range map[string][]discovery.Option{"": nil, "watched": {discovery.WithWatchInstances()}} {
 		t.Run(name, func(t *testing.T) {
-			suite.Virtual(t, func(t *testing.T, b *suite.Backend) { takenOver(t, b, opts) })
+			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+				instance := func(address string) discovery.ServiceInstance[string] {
+					return discovery.ServiceInstance[string]{Name: "orders", ID: "x", Address: address, Port: 1}
+				}
+				var all []*discovery.ServiceDiscovery[string]
+				for _, address := range []string{"a", "b"} {
+					client, _ := b.Client(t)
+					d := started(t, client, b.Path("s"), opts...)
+					if _, err := d.Register(t.Context(), instance(address)); err != nil {
+						t.Fatal(err)
+					}
+					all = append(all, d)
+				}
+				want := func(address string) {
+					t.Helper()
+					time.Sleep(time.Minute)
+					if got, err := all[0].QueryForInstance(t.Context(), "orders", "x"); err != nil || got.Address != address {
+						t.Errorf("the address is %q, want %q: %v", got.Address, address, err)
+					}
+				}
+				want("b")
+				if err := all[0].Update(t.Context(), instance("a2")); !errors.Is(err, nodes.ErrPending) {
+					t.Errorf("Update returned %v", err)
+				}
+				want("b")
+				if err := all[1].Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+				want("a2")
+				if err := all[0].Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
 		})
-	}
-}
-
-func takenOver(t *testing.T, b *suite.Backend, opts []discovery.Option) {
-	instance := func(address string) discovery.ServiceInstance[string] {
-		return discovery.ServiceInstance[string]{Name: "orders", ID: "x", Address: address, Port: 1}
-	}
-	var all []*discovery.ServiceDiscovery[string]
-	for _, address := range []string{"a", "b"} {
-		client, _ := b.Client(t)
-		d := started(t, client, b.Path("s"), opts...)
-		if _, err := d.Register(t.Context(), instance(address)); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, d)
-	}
-	want := func(address string) {
-		t.Helper()
-		time.Sleep(time.Minute)
-		if got, err := all[0].QueryForInstance(t.Context(), "orders", "x"); err != nil || got.Address != address {
-			t.Errorf("the address is %q, want %q: %v", got.Address, address, err)
-		}
-	}
-	want("b")
-	if err := all[0].Update(t.Context(), instance("a2")); !errors.Is(err, nodes.ErrPending) {
-		t.Errorf("Update returned %v", err)
-	}
-	want("b")
-	if err := all[1].Close(t.Context()); err != nil {
-		t.Error(err)
-	}
-	want("a2")
-	if err := all[0].Close(t.Context()); err != nil {
-		t.Error(err)
 	}
 }
 
