@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -46,6 +47,7 @@ func TestTakenOverMeanwhile(t *testing.T) {
 				want := func(address string) {
 					t.Helper()
 					time.Sleep(time.Minute)
+					synctest.Wait()
 					if got, err := all[0].QueryForInstance(t.Context(), "orders", "x"); err != nil || got.Address != address {
 						t.Errorf("the address is %q, want %q: %v", got.Address, address, err)
 					}
