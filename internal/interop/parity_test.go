@@ -37,7 +37,9 @@ func TestJavaNames(t *testing.T) {
 	t.Run("recipes", func(t *testing.T) {
 		javaNames(t, recipesJar, "java-recipes.txt", func(file string) bool { return slices.Contains(recipePackages, path.Base(path.Dir(file))) })
 	})
-	t.Run("discovery", func(t *testing.T) { javaNames(t, discoveryJar, "java-discovery.txt", func(string) bool { return true }) })
+	t.Run("discovery", func(t *testing.T) {
+		javaNames(t, discoveryJar, "java-discovery.txt", func(string) bool { return true })
+	})
 }
 
 // javaNames compares the names of the classes in a jar with those of a file.

@@ -90,8 +90,9 @@ var faults = []fault{
 	{"ctx ends", late(func(f *faulty) { f.cancel() }), survives, context.Canceled},
 	{"Close", meanwhile(func(f *faulty) { f.close() }), "", framework.ErrClosed},
 	{"Close with an ended ctx", meanwhile(func(f *faulty) {
-		f.cancel()
-		if err := f.cache.Close(f.ctx); err != nil {
+		ended, end := context.WithCancel(f.Context())
+		end()
+		if err := f.cache.Close(ended); err != nil {
 			f.Error(err)
 		}
 	}), "", framework.ErrClosed},

@@ -125,7 +125,11 @@ func (c *ServiceCache[T]) show() {
 	}
 	// Updates tells first what there is, which as a rule is what Start has shown. Every change
 	// brings a new zxid, or takes one away.
-	if before := c.list.Load(); !before.loaded || !slices.Equal(before.zxids, now.zxids) {
+	before := c.list.Load()
+	if c.parts.ended() && before.loaded {
+		return // the last list stays, although Close unregisters instances
+	}
+	if !before.loaded || !slices.Equal(before.zxids, now.zxids) {
 		c.list.Store(now)
 		close(before.next)
 	}

@@ -76,8 +76,9 @@ func (d *ServiceDiscovery[T]) Close(ctx context.Context) error {
 		return d.explain(errNilContext)
 	}
 	// At the same time, so that those that the servers do not answer take a second together.
+	open := d.parts.end()
 	var parts errgroup.Group
-	parts.Go(func() error { return d.parts.close(ctx) })
+	parts.Go(func() error { return closeAll(ctx, open) })
 	err := d.life.Close(ctx, d.registrations.end)
 	return d.explain(errors.Join(parts.Wait(), err))
 }

@@ -37,12 +37,24 @@ func (p *parts) drop(c framework.Component) {
 	delete(p.open, c)
 }
 
-// close closes all parts.
-func (p *parts) close(ctx context.Context) error {
+// end takes note of the end of the ServiceDiscovery, and returns what is to be closed. The lists of
+// parts stay as they are now.
+func (p *parts) end() []framework.Component {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.closed = true
-	open := slices.Collect(maps.Keys(p.open))
-	p.mu.Unlock()
+	return slices.Collect(maps.Keys(p.open))
+}
+
+// ended reports whether the ServiceDiscovery has ended.
+func (p *parts) ended() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closed
+}
+
+// closeAll closes parts at the same time.
+func closeAll(ctx context.Context, open []framework.Component) error {
 	var closing sync.WaitGroup
 	errs := make([]error, len(open))
 	for i, c := range open {

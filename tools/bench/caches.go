@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -127,7 +128,7 @@ func cacheFollow(ctx context.Context, l *local, _ workload, path string, t timin
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		return n, lags, err
+		return n, slices.Clone(lags), err
 	})
 	return run, errors.Join(err, followed.Close(ctx))
 }
