@@ -158,9 +158,25 @@ func (c *Conn) explain(err error) error {
 	return lost
 }
 
+// patience is how long one call waits for connections, of which it may meet several that end at once. The
+// time begins with the first wait.
+type patience struct{ timer *time.Timer }
+
+func (p *patience) over(d time.Duration) <-chan time.Time {
+	if p.timer == nil {
+		p.timer = time.NewTimer(d)
+	}
+	return p.timer.C
+}
+
+func (p *patience) stop() {
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+}
+
 // connected waits for a connection, of the given session if that is not zero.
-func (c *Conn) connected(ctx context.Context, session int64) (*muxConn, error) {
-	var timeout <-chan time.Time
+func (c *Conn) connected(ctx context.Context, session int64, p *patience) (*muxConn, error) {
 	for {
 		c.mu.Lock()
 		w, ready, err := c.mux, c.ready, c.refuse(session)
@@ -174,11 +190,6 @@ func (c *Conn) connected(ctx context.Context, session int64) (*muxConn, error) {
 		case w != nil: // another connection will have the session
 			ready = w.dead
 		}
-		if timeout == nil {
-			timer := time.NewTimer(c.cfg.ConnectionTimeout)
-			defer timer.Stop()
-			timeout = timer.C
-		}
 		select {
 		case <-ready:
 		case <-ctx.Done():
@@ -187,7 +198,7 @@ func (c *Conn) connected(ctx context.Context, session int64) (*muxConn, error) {
 				err.Detail = join(err.Detail, why)
 			}
 			return nil, err
-		case <-timeout:
+		case <-p.over(c.cfg.ConnectionTimeout):
 			return nil, &TransportError{Err: ErrConnectionLoss, Detail: c.lastError()}
 		}
 	}
@@ -219,7 +230,9 @@ func (c *Conn) refuse(session int64) error {
 
 // Connected waits for a connection and returns its session, zero if it is read-only.
 func (c *Conn) Connected(ctx context.Context) (session int64, err error) {
-	w, err := c.connected(ctx, 0)
+	var p patience
+	defer p.stop()
+	w, err := c.connected(ctx, 0, &p)
 	if err != nil {
 		return 0, err
 	}
@@ -232,7 +245,7 @@ func (c *Conn) Connected(ctx context.Context) (session int64, err error) {
 // Ready waits for a connection until ctx ends, however long that is.
 func (c *Conn) Ready(ctx context.Context) error {
 	for {
-		_, err := c.connected(ctx, 0)
+		_, err := c.Connected(ctx)
 		if lost, ok := err.(*TransportError); !ok || lost.Err != error(ErrConnectionLoss) {
 			return err
 		}

@@ -115,8 +115,10 @@ func (f *Flight) queue(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	var p patience
+	defer p.stop()
 	for f.mux == nil {
-		w, err := f.conn.connected(ctx, f.session)
+		w, err := f.conn.connected(ctx, f.session, &p)
 		if err != nil {
 			return err
 		}

@@ -9,8 +9,10 @@ import (
 // back meanwhile. When it fails the subscription is never told anything again. A
 // subscription can be given back and subscribed again, but not twice at a time.
 func (c *Conn) Subscribe(ctx context.Context, sub *Subscription) error {
+	var p patience
+	defer p.stop()
 	for {
-		w, err := c.connected(ctx, 0)
+		w, err := c.connected(ctx, 0, &p)
 		if err != nil {
 			return err
 		}
