@@ -23,7 +23,7 @@ change: who holds what, who waits, and since when. It also shows the nodes,
 sessions and servers. docs/ui.md tells more.
 
 It prints one line, the address to open in a browser. The address has a secret,
-which the browser exchanges for a cookie. Whoever has the address sees what the
+which the browser exchanges for a cookie. Anybody with the address sees what the
 credentials of this command may read, and with --allow-actions does what they
 permit. It serves until SIGINT or SIGTERM, and exits with 0.
 

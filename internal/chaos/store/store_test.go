@@ -11,7 +11,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Whoever has shown the highest token reads and writes; others are refused.
+// The client that has shown the highest token reads and writes; others are refused.
 func TestFence(t *testing.T) {
 	server, err := store.New()
 	if err != nil {
