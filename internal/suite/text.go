@@ -2,6 +2,7 @@ package suite
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -28,5 +29,15 @@ func WantLogged(t *testing.T, value any, want string) {
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("", "value", value)
 	if want := `"value":` + want + "}\n"; !strings.HasSuffix(log.String(), want) {
 		t.Errorf("%T: %s, want %s", value, log.String(), want)
+	}
+}
+
+// WantErr fails the test unless err matches all of wants.
+func WantErr(t *testing.T, err error, wants ...error) {
+	t.Helper()
+	for _, want := range wants {
+		if !errors.Is(err, want) {
+			t.Fatalf("error %v, want one that matches %v", err, want)
+		}
 	}
 }

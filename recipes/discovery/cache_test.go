@@ -205,7 +205,7 @@ func TestCacheFaults(t *testing.T) {
 			f.must(err)
 			ctx, cancel := context.WithTimeout(f.t.Context(), 50*time.Millisecond)
 			defer cancel()
-			wantErr(f.t, c.Start(ctx), context.DeadlineExceeded)
+			suite.WantErr(f.t, c.Start(ctx), context.DeadlineExceeded)
 			heal()
 			f.must(c.Start(f.t.Context()))
 			ended, end := context.WithCancel(f.t.Context())

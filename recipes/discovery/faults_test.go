@@ -53,7 +53,7 @@ var cells = []struct {
 		ctx, cancel := context.WithCancel(f.t.Context())
 		hit := f.network.On(jute.OpCreate2, suite.CutAfter, cancel)
 		_, err := f.registry.Register(ctx, of("a", "x"))
-		wantErr(f.t, err, context.Canceled)
+		suite.WantErr(f.t, err, context.Canceled)
 		<-hit
 		f.until()
 		f.register(of("a", "y"))
@@ -73,7 +73,7 @@ var cells = []struct {
 			}()
 		})
 		_, err := f.registry.Register(f.t.Context(), of("a", "x"))
-		wantErr(f.t, err, framework.ErrClosed)
+		suite.WantErr(f.t, err, framework.ErrClosed)
 		<-hit
 		f.must(<-closed)
 		f.until()
@@ -82,7 +82,7 @@ var cells = []struct {
 		f.start()
 		f.must(f.client.Close(f.t.Context()))
 		_, err := f.registry.Register(f.t.Context(), of("a", "x"))
-		wantErr(f.t, err, framework.ErrClosed)
+		suite.WantErr(f.t, err, framework.ErrClosed)
 		f.until()
 	}},
 
@@ -135,9 +135,9 @@ var cells = []struct {
 	{"Closed", suite.InVirtualTime, func(f *fixture) {
 		f.registered()
 		f.ended()
-		wantErr(f.t, f.registry.Start(f.t.Context()), framework.ErrClosed)
-		wantErr(f.t, f.registry.Update(f.t.Context(), of("a", "x")), framework.ErrClosed)
-		wantErr(f.t, f.registry.Unregister(f.t.Context(), "orders", "a"), framework.ErrClosed)
+		suite.WantErr(f.t, f.registry.Start(f.t.Context()), framework.ErrClosed)
+		suite.WantErr(f.t, f.registry.Update(f.t.Context(), of("a", "x")), framework.ErrClosed)
+		suite.WantErr(f.t, f.registry.Unregister(f.t.Context(), "orders", "a"), framework.ErrClosed)
 	}},
 	{"ClosedEnded", some, func(f *fixture) {
 		f.registered()
@@ -163,7 +163,7 @@ var cells = []struct {
 		heal := f.network.Isolate()
 		ctx, cancel := context.WithTimeout(f.t.Context(), 50*time.Millisecond)
 		defer cancel()
-		wantErr(f.t, f.registry.Update(ctx, of("a", "y")), nodes.ErrPending, context.DeadlineExceeded)
+		suite.WantErr(f.t, f.registry.Update(ctx, of("a", "y")), nodes.ErrPending, context.DeadlineExceeded)
 		heal()
 		f.untilOwned("a", "y")
 		f.ended()
@@ -173,7 +173,7 @@ var cells = []struct {
 		ctx, cancel := context.WithCancel(f.t.Context())
 		hit := f.network.On(jute.OpSetData, suite.CutAfter, cancel)
 		if err := f.registry.Update(ctx, of("a", "y")); err != nil { // the keeper may be quicker
-			wantErr(f.t, err, nodes.ErrPending, context.Canceled)
+			suite.WantErr(f.t, err, nodes.ErrPending, context.Canceled)
 		}
 		<-hit
 		f.untilOwned("a", "y")
@@ -191,10 +191,10 @@ var cells = []struct {
 				heal()
 			}()
 		})
-		wantErr(f.t, f.registry.Update(f.t.Context(), of("a", "y")), framework.ErrClosed)
+		suite.WantErr(f.t, f.registry.Update(f.t.Context(), of("a", "y")), framework.ErrClosed)
 		<-hit
 		if err := <-closed; err != nil {
-			wantErr(f.t, err, nodes.ErrDeletePending)
+			suite.WantErr(f.t, err, nodes.ErrDeletePending)
 		}
 		f.until()
 	}},
@@ -205,7 +205,7 @@ var cells = []struct {
 			go func() { closed <- f.client.Close(context.WithoutCancel(f.t.Context())) }()
 		})
 		if err := f.registry.Update(f.t.Context(), of("a", "y")); err != nil {
-			wantErr(f.t, err, framework.ErrClosed)
+			suite.WantErr(f.t, err, framework.ErrClosed)
 		}
 		<-hit
 		f.must(<-closed)
@@ -222,8 +222,8 @@ var cells = []struct {
 		heal := f.network.Isolate()
 		ctx, cancel := context.WithTimeout(f.t.Context(), 50*time.Millisecond)
 		defer cancel()
-		wantErr(f.t, f.registry.Unregister(ctx, "orders", "a"), nodes.ErrDeletePending, context.DeadlineExceeded)
-		wantErr(f.t, f.registry.Update(f.t.Context(), of("a", "y")), discovery.ErrNotRegistered)
+		suite.WantErr(f.t, f.registry.Unregister(ctx, "orders", "a"), nodes.ErrDeletePending, context.DeadlineExceeded)
+		suite.WantErr(f.t, f.registry.Update(f.t.Context(), of("a", "y")), discovery.ErrNotRegistered)
 		heal()
 		f.until()
 		f.expire()
@@ -238,11 +238,11 @@ var cells = []struct {
 		ended, cancel := context.WithCancel(f.t.Context())
 		cancel()
 		if err := f.registry.Close(ended); err != nil {
-			wantErr(f.t, err, context.DeadlineExceeded)
+			suite.WantErr(f.t, err, context.DeadlineExceeded)
 		}
 		heal()
 		if err := <-unregistered; err != nil {
-			wantErr(f.t, err, framework.ErrClosed)
+			suite.WantErr(f.t, err, framework.ErrClosed)
 		}
 		f.until()
 	}},
@@ -330,12 +330,12 @@ func TestStartAgain(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(f.t.Context())
 		hit := f.network.On(jute.OpCreate2, suite.CutAfter, cancel)
-		wantErr(f.t, f.registry.Start(ctx), context.Canceled)
+		suite.WantErr(f.t, f.registry.Start(ctx), context.Canceled)
 		<-hit
 		f.until()
 		f.start()
 		f.until("a=x", "b=x", "c=x")
-		wantErr(f.t, f.registry.Start(f.t.Context()), framework.ErrAlreadyStarted)
+		suite.WantErr(f.t, f.registry.Start(f.t.Context()), framework.ErrAlreadyStarted)
 		f.ended()
 	})
 }
@@ -396,8 +396,8 @@ func TestNotEmpty(t *testing.T) {
 		f.register(i)
 		_, err := f.operator.Create().ForPath(f.t.Context(), f.path("a")+"/child")
 		f.must(err)
-		wantErr(f.t, f.registry.Unregister(f.t.Context(), "orders", "a"), framework.ErrNotEmpty)
-		wantErr(f.t, f.registry.Unregister(f.t.Context(), "orders", "a"), framework.ErrNotEmpty)
+		suite.WantErr(f.t, f.registry.Unregister(f.t.Context(), "orders", "a"), framework.ErrNotEmpty)
+		suite.WantErr(f.t, f.registry.Unregister(f.t.Context(), "orders", "a"), framework.ErrNotEmpty)
 		f.must(f.operator.Delete().ForPath(f.t.Context(), f.path("a")+"/child"))
 		f.must(f.registry.Unregister(f.t.Context(), "orders", "a"))
 		if got := f.payloads(); !slices.Equal(got, []string{}) {

@@ -190,15 +190,6 @@ func virtual(t *testing.T, test func(f *fixture), opts ...discovery.Option) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) { test(newFixture(t, b, opts...)) })
 }
 
-func wantErr(t *testing.T, err error, want ...error) {
-	t.Helper()
-	for _, w := range want {
-		if !errors.Is(err, w) {
-			t.Fatalf("error %v, want %v", err, w)
-		}
-	}
-}
-
 // logRecorder keeps what is logged of instances.
 type logRecorder struct {
 	mu    sync.Mutex

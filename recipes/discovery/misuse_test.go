@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/codec"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/discovery"
 )
 
@@ -66,19 +67,19 @@ func TestInstanceMisuse(t *testing.T) {
 			}
 		}
 		f.until()
-		wantErr(t, f.registry.Update(ctx, instance{Name: "orders"}), framework.ErrInvalidOption)
+		suite.WantErr(t, f.registry.Update(ctx, instance{Name: "orders"}), framework.ErrInvalidOption)
 		for _, name := range []string{"", "a/b", "."} {
 			_, err := f.registry.QueryForInstances(ctx, name)
-			wantErr(t, err, framework.ErrInvalidPath)
+			suite.WantErr(t, err, framework.ErrInvalidPath)
 			_, err = f.registry.QueryForInstance(ctx, "orders", name)
-			wantErr(t, err, framework.ErrInvalidPath)
+			suite.WantErr(t, err, framework.ErrInvalidPath)
 			_, err = f.registry.Cache(name)
-			wantErr(t, err, framework.ErrInvalidPath)
+			suite.WantErr(t, err, framework.ErrInvalidPath)
 			f.must(f.registry.Unregister(ctx, name, name)) // it is not registered
 		}
 		for _, config := range []discovery.ProviderConfig[string]{{ErrorThreshold: -1}, {DownTime: -1}} {
 			_, err := f.registry.Provider("orders", config)
-			wantErr(t, err, framework.ErrInvalidOption)
+			suite.WantErr(t, err, framework.ErrInvalidOption)
 		}
 		f.ended()
 	})
@@ -93,7 +94,7 @@ func TestWithPath(t *testing.T) {
 		i := of("a", "x")
 		i.Name = f.base[1:] + ".deep.er/orders"
 		_, err := f.registry.Register(ctx, i)
-		wantErr(f.t, err, framework.ErrInvalidPath)
+		suite.WantErr(f.t, err, framework.ErrInvalidPath)
 		i.Name = f.base + ".deep.er/orders"
 		f.register(i)
 		got, err := f.registry.QueryForInstances(ctx, i.Name)
@@ -111,16 +112,16 @@ func TestNil(t *testing.T) {
 	ctx := t.Context()
 	var none context.Context
 	var d *registry
-	wantErr(t, d.Start(ctx), framework.ErrNotStarted)
+	suite.WantErr(t, d.Start(ctx), framework.ErrNotStarted)
 	_, err := d.Register(ctx, of("a", "x"))
-	wantErr(t, err, framework.ErrNotStarted)
-	wantErr(t, d.Update(ctx, of("a", "x")), framework.ErrNotStarted)
-	wantErr(t, d.Unregister(ctx, "orders", "a"), framework.ErrNotStarted)
+	suite.WantErr(t, err, framework.ErrNotStarted)
+	suite.WantErr(t, d.Update(ctx, of("a", "x")), framework.ErrNotStarted)
+	suite.WantErr(t, d.Unregister(ctx, "orders", "a"), framework.ErrNotStarted)
 	_, err = d.QueryForNames(ctx)
-	wantErr(t, err, framework.ErrNotStarted)
+	suite.WantErr(t, err, framework.ErrNotStarted)
 	c, err := d.Cache("orders")
-	wantErr(t, err, framework.ErrNotStarted)
-	wantErr(t, c.Start(ctx), framework.ErrNotStarted)
+	suite.WantErr(t, err, framework.ErrNotStarted)
+	suite.WantErr(t, c.Start(ctx), framework.ErrNotStarted)
 	if _, stale := c.Stale(); stale || len(c.Instances()) > 0 || c.Name() != "" || c.Close(ctx) != nil || d.Close(ctx) != nil {
 		t.Error("a nil cache has something")
 	}
@@ -128,9 +129,9 @@ func TestNil(t *testing.T) {
 		t.Error("an update of nothing")
 	}
 	p, err := d.Provider("orders", discovery.ProviderConfig[string]{})
-	wantErr(t, err, framework.ErrNotStarted)
+	suite.WantErr(t, err, framework.ErrNotStarted)
 	_, err = p.Instance()
-	wantErr(t, err, framework.ErrNotStarted)
+	suite.WantErr(t, err, framework.ErrNotStarted)
 	p.NoteError(of("a", "x"))
 	if len(p.Instances()) > 0 || p.Name() != "" || p.Close(ctx) != nil {
 		t.Error("a nil provider has something")
@@ -138,10 +139,10 @@ func TestNil(t *testing.T) {
 	virtual(t, func(f *fixture) {
 		t := f.t
 		for _, err := range []error{f.registry.Start(none), f.registry.Close(none), f.registry.Update(none, of("a", "x"))} {
-			wantErr(t, err, framework.ErrInvalidOption)
+			suite.WantErr(t, err, framework.ErrInvalidOption)
 		}
 		_, err := f.registry.Register(none, of("a", "x"))
-		wantErr(t, err, framework.ErrInvalidOption)
+		suite.WantErr(t, err, framework.ErrInvalidOption)
 	})
 }
 
@@ -150,15 +151,15 @@ func TestJSONMisuse(t *testing.T) {
 	i := of("a", "x")
 	i.Disabled = true
 	_, err := discovery.JSON[string]().Encode(i)
-	wantErr(t, err, framework.ErrInvalidOption)
+	suite.WantErr(t, err, framework.ErrInvalidOption)
 	_, err = discovery.JSON[float64]().Encode(discovery.ServiceInstance[float64]{Payload: math.Inf(1)})
-	wantErr(t, err, framework.ErrInvalidOption)
+	suite.WantErr(t, err, framework.ErrInvalidOption)
 	_, err = discovery.JSON[string](nil).Encode(of("a", "x"))
-	wantErr(t, err, framework.ErrInvalidOption)
+	suite.WantErr(t, err, framework.ErrInvalidOption)
 	_, err = discovery.JSON[string](nil).Decode([]byte("{}"))
-	wantErr(t, err, framework.ErrInvalidOption)
+	suite.WantErr(t, err, framework.ErrInvalidOption)
 	_, err = discovery.JSON[func()]().Encode(discovery.ServiceInstance[func()]{Payload: func() {}})
-	wantErr(t, err, framework.ErrInvalidOption)
+	suite.WantErr(t, err, framework.ErrInvalidOption)
 }
 
 func TestLocalAddress(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/discovery"
 )
 
@@ -99,7 +100,7 @@ func picks(t *testing.T, p *discovery.ServiceProvider[string], n int) string {
 	for range n {
 		i, err := p.Instance()
 		if err != nil {
-			wantErr(t, err, discovery.ErrNoInstance)
+			suite.WantErr(t, err, discovery.ErrNoInstance)
 			i.ID = "-"
 		}
 		ids += i.ID
@@ -260,11 +261,11 @@ func TestProviderBeforeStart(t *testing.T) {
 		p, err := f.registry.Provider("orders", discovery.ProviderConfig[string]{})
 		f.must(err)
 		_, err = p.Instance()
-		wantErr(f.t, err, framework.ErrNotStarted)
+		suite.WantErr(f.t, err, framework.ErrNotStarted)
 		if got := p.Instances(); len(got) > 0 {
 			f.t.Errorf("instances %v", got)
 		}
 		f.must(f.registry.Close(f.t.Context()))
-		wantErr(f.t, p.Start(f.t.Context()), framework.ErrClosed)
+		suite.WantErr(f.t, p.Start(f.t.Context()), framework.ErrClosed)
 	})
 }

@@ -47,10 +47,10 @@ func TestRegister(t *testing.T) {
 			t.Errorf("an unknown service has %v, %v", instances, err)
 		}
 		_, err = f.registry.QueryForInstance(ctx, "orders", "c")
-		wantErr(t, err, framework.ErrNoNode)
+		suite.WantErr(t, err, framework.ErrNoNode)
 		f.ended()
 		_, err = f.registry.Register(ctx, of("c", "z"))
-		wantErr(t, err, framework.ErrClosed)
+		suite.WantErr(t, err, framework.ErrClosed)
 	})
 }
 
@@ -75,7 +75,7 @@ func TestFilledIn(t *testing.T) {
 		i := instance{Name: "orders"}
 		if err != nil {
 			_, refused := f.registry.Register(f.t.Context(), i)
-			wantErr(f.t, refused, framework.ErrInvalidOption)
+			suite.WantErr(f.t, refused, framework.ErrInvalidOption)
 			i.Address = address
 		}
 		got := f.register(i)
@@ -154,7 +154,7 @@ func TestSameID(t *testing.T) {
 func TestReplaced(t *testing.T) {
 	each(t, func(f *fixture) {
 		t, ctx := f.t, f.t.Context()
-		wantErr(t, f.registry.Update(ctx, of("a", "x")), discovery.ErrNotRegistered)
+		suite.WantErr(t, f.registry.Update(ctx, of("a", "x")), discovery.ErrNotRegistered)
 		f.register(of("a", "planned"))
 		f.must(f.registry.Update(ctx, of("a", "w")))
 		f.start()
@@ -170,7 +170,7 @@ func TestReplaced(t *testing.T) {
 		}
 		static := of("a", "z")
 		static.Type = discovery.Static
-		wantErr(t, f.registry.Update(ctx, static), framework.ErrInvalidOption)
+		suite.WantErr(t, f.registry.Update(ctx, static), framework.ErrInvalidOption)
 		f.register(static)
 		f.until("a=z")
 		f.network.Expire(t)
@@ -178,7 +178,7 @@ func TestReplaced(t *testing.T) {
 		f.must(f.registry.Unregister(ctx, "orders", "a"))
 		f.must(f.registry.Unregister(ctx, "orders", "a"))
 		f.until()
-		wantErr(t, f.registry.Update(ctx, of("a", "x")), discovery.ErrNotRegistered)
+		suite.WantErr(t, f.registry.Update(ctx, of("a", "x")), discovery.ErrNotRegistered)
 		f.ended()
 	})
 }
@@ -338,7 +338,7 @@ func TestUnregisterAgain(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			err := f.registry.Unregister(ctx, "orders", "a")
 			cancel()
-			wantErr(t, err, nodes.ErrDeletePending, context.DeadlineExceeded)
+			suite.WantErr(t, err, nodes.ErrDeletePending, context.DeadlineExceeded)
 		}
 		time.AfterFunc(time.Second, heal)
 		f.must(f.registry.Unregister(t.Context(), "orders", "a"))

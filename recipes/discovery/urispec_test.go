@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/discovery"
 )
 
@@ -41,7 +42,7 @@ func TestURI(t *testing.T) {
 	}
 	for _, bad := range []string{"{", "}", "a}b", "{a", "{a{b}}", "{a}}"} {
 		_, err := discovery.ParseURISpec(bad)
-		wantErr(t, err, framework.ErrInvalidOption)
+		suite.WantErr(t, err, framework.ErrInvalidOption)
 	}
 }
 

@@ -230,13 +230,3 @@ func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
-
-// wantErr fails unless err matches every one of wants.
-func wantErr(t *testing.T, err error, wants ...error) {
-	t.Helper()
-	for _, want := range wants {
-		if !errors.Is(err, want) {
-			t.Fatalf("error %v, want one that matches %v", err, want)
-		}
-	}
-}

@@ -50,18 +50,18 @@ var leadingCells = map[string]func(c *latchCell){
 		c.step(c.rival)
 		c.m = c.member("m")
 		ctx, cancel := context.WithCancel(c.t.Context())
-		wantErr(c.t, c.m.Start(ctx), nil)
+		suite.WantErr(c.t, c.m.Start(ctx), nil)
 		c.rival.leads()
 		c.step(c.rival)
 		lease := c.m.leads()
 		cancel()
 		pass(time.Second)
-		wantErr(c.t, lease.Err(), nil)
+		suite.WantErr(c.t, lease.Err(), nil)
 	},
 	"close": func(c *latchCell) {
 		lease := c.m.leads()
 		c.m.close()
-		wantErr(c.t, lease.Err(), locks.ErrReleased)
+		suite.WantErr(c.t, lease.Err(), locks.ErrReleased)
 		c.closed = true
 	},
 	"close with ended ctx": func(c *latchCell) {
@@ -69,7 +69,7 @@ var leadingCells = map[string]func(c *latchCell){
 		if err := c.m.Close(ended(c.t)); err != nil { // the server answers in time
 			c.t.Error(err)
 		}
-		wantErr(c.t, lease.Err(), locks.ErrReleased)
+		suite.WantErr(c.t, lease.Err(), locks.ErrReleased)
 		c.closed = true
 	},
 	"client closed": func(c *latchCell) {
@@ -145,7 +145,7 @@ var suspendedCells = map[string]func(c *latchCell){
 	},
 	"released": func(c *latchCell) { // a lease that has ended already leaves the node
 		lease, heal := c.suspend()
-		wantErr(c.t, lease.Release(c.t.Context()), locks.ErrLockLost)
+		suite.WantErr(c.t, lease.Release(c.t.Context()), locks.ErrLockLost)
 		heal()
 		c.wantSameNode(lease)
 	},
@@ -193,34 +193,34 @@ var leavingCells = map[string]func(c *latchCell){
 	},
 	"parent deleted": func(c *latchCell) {
 		hit := c.m.network.On(jute.OpDelete, suite.Late, func() { c.remove(c.path) })
-		wantErr(c.t, c.m.leads().Release(c.t.Context()), locks.ErrLockLost)
+		suite.WantErr(c.t, c.m.leads().Release(c.t.Context()), locks.ErrLockLost)
 		<-hit
 	},
 	"ctx ends": func(c *latchCell) {
 		lease := c.m.leads()
 		heal := c.m.network.Isolate()
-		wantErr(c.t, lease.Release(ended(c.t)), locks.ErrReleasePending)
+		suite.WantErr(c.t, lease.Release(ended(c.t)), locks.ErrReleasePending)
 		heal()
 		c.wantNext(lease.Path())
 	},
 	"close": func(c *latchCell) {
 		lease := c.m.leads()
 		heal := c.m.network.Isolate()
-		wantErr(c.t, lease.Release(c.soon()), locks.ErrReleasePending)
+		suite.WantErr(c.t, lease.Release(c.soon()), locks.ErrReleasePending)
 		c.closeWith(c.soon())
 		heal()
 	},
 	"close with ended ctx": func(c *latchCell) {
 		lease := c.m.leads()
 		heal := c.m.network.Isolate()
-		wantErr(c.t, lease.Release(c.soon()), locks.ErrReleasePending)
+		suite.WantErr(c.t, lease.Release(c.soon()), locks.ErrReleasePending)
 		c.closeWith(ended(c.t))
 		heal()
 	},
 	"client closed": func(c *latchCell) {
 		lease := c.m.leads()
 		c.m.network.Isolate()
-		wantErr(c.t, lease.Release(c.soon()), locks.ErrReleasePending)
+		suite.WantErr(c.t, lease.Release(c.soon()), locks.ErrReleasePending)
 		c.closeClient()
 	},
 }

@@ -144,7 +144,7 @@ func (c *latchCell) closeWith(ctx context.Context) {
 	c.t.Helper()
 	start := time.Now()
 	err := c.m.Close(ctx)
-	wantErr(c.t, err, locks.ErrReleasePending)
+	suite.WantErr(c.t, err, locks.ErrReleasePending)
 	if took := time.Since(start); took > 2*time.Second {
 		c.t.Errorf("Close returned after %v", took)
 	}
@@ -159,8 +159,8 @@ func (c *latchCell) closeClient() {
 		c.t.Error(err)
 	}
 	_, err := c.m.Await(c.t.Context())
-	wantErr(c.t, err, framework.ErrClosed)
-	wantErr(c.t, c.m.Close(c.t.Context()), framework.ErrClosed)
+	suite.WantErr(c.t, err, framework.ErrClosed)
+	suite.WantErr(c.t, c.m.Close(c.t.Context()), framework.ErrClosed)
 	c.closed = true
 }
 
@@ -194,7 +194,7 @@ var joiningCells = map[string]func(c *latchCell){
 		heal := <-healed
 		pass(time.Second)
 		heal()
-		wantErr(c.t, <-started, nil)
+		suite.WantErr(c.t, <-started, nil)
 		c.wantIDs("rival", "m")
 	},
 	"session over": func(c *latchCell) {
@@ -226,7 +226,7 @@ var joiningCells = map[string]func(c *latchCell){
 		hit := c.m.network.On(jute.OpCreate2, suite.CutAfter, cancel)
 		err := c.m.Start(ctx)
 		<-hit
-		wantErr(c.t, err, context.Canceled)
+		suite.WantErr(c.t, err, context.Canceled)
 		c.wantIDs("rival")
 		c.m.start() // again
 	},
@@ -239,7 +239,7 @@ var joiningCells = map[string]func(c *latchCell){
 		started := c.start(c.t.Context())
 		pass(100 * time.Millisecond)
 		c.m.client.Close(c.soon())
-		wantErr(c.t, <-started, framework.ErrClosed)
+		suite.WantErr(c.t, <-started, framework.ErrClosed)
 		c.m.close()
 		c.closed = true
 	},
@@ -251,8 +251,8 @@ func (c *latchCell) closeWhileJoining(ctx context.Context) {
 	c.m.network.On(jute.OpCreate2, suite.CutAfter, func() {
 		go func() { closed <- c.m.Close(ctx) }()
 	})
-	wantErr(c.t, <-c.start(c.t.Context()), framework.ErrClosed)
-	wantErr(c.t, <-closed, nil)
+	suite.WantErr(c.t, <-c.start(c.t.Context()), framework.ErrClosed)
+	suite.WantErr(c.t, <-closed, nil)
 	c.closed = true
 }
 
@@ -290,7 +290,7 @@ var waitingCells = map[string]func(c *latchCell){
 		c.m.close()
 		c.m = c.member("m")
 		ctx, cancel := context.WithCancel(c.t.Context())
-		wantErr(c.t, c.m.Start(ctx), nil)
+		suite.WantErr(c.t, c.m.Start(ctx), nil)
 		cancel()
 		pass(time.Second)
 		c.wantIDs("rival", "m")

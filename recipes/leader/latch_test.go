@@ -59,7 +59,7 @@ func TestLatchSuccession(t *testing.T) {
 				t.Error(err)
 			}
 			m.close()
-			wantErr(t, lease.Err(), locks.ErrReleased)
+			suite.WantErr(t, lease.Err(), locks.ErrReleased)
 			if told := m.told(2); told != "+-" {
 				t.Errorf("%s was told %s", m.id, told)
 			}
@@ -127,7 +127,7 @@ func TestLatchShortDisconnect(t *testing.T) {
 		if again.Path() != lease.Path() || again.Token() != lease.Token() {
 			t.Errorf("%s with token %d, want %s with %d", again.Path(), again.Token(), lease.Path(), lease.Token())
 		}
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost) // and does nothing
+		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost) // and does nothing
 		if told := m.told(3); told != "+-+" {
 			t.Errorf("told %s", told)
 		}
@@ -212,7 +212,7 @@ func TestLatchCloseBeforeConnected(t *testing.T) {
 		go func() { started <- m.Start(t.Context()) }()
 		pass(time.Second)
 		m.close()
-		wantErr(t, <-started, framework.ErrClosed)
+		suite.WantErr(t, <-started, framework.ErrClosed)
 		heal()
 		if err := m.client.BlockUntilConnected(t.Context()); err != nil {
 			t.Fatal(err)
@@ -239,7 +239,7 @@ func TestLatchCloseModes(t *testing.T) {
 				second.start()
 				second.close()
 				first.close()
-				wantErr(t, lease.Err(), locks.ErrReleased)
+				suite.WantErr(t, lease.Err(), locks.ErrReleased)
 				if got, want := first.told(0), tt.leads; got != want {
 					t.Errorf("the leader was told %q, want %q", got, want)
 				}
@@ -271,7 +271,7 @@ func TestLatchListenerBlocks(t *testing.T) {
 		defer cancel()
 		start := time.Now()
 		err := m.Close(ctx)
-		wantErr(t, err, context.DeadlineExceeded)
+		suite.WantErr(t, err, context.DeadlineExceeded)
 		if took := time.Since(start); took != time.Minute || errors.Is(err, locks.ErrReleasePending) || len(e.nodes()) > 0 {
 			t.Errorf("%v after %v, nodes %q", err, took, e.nodes())
 		}
@@ -303,7 +303,7 @@ func TestLatchAwait(t *testing.T) {
 		e := newEnv(t, b)
 		first, second := e.member("first"), e.member("second")
 		_, err := first.Await(t.Context())
-		wantErr(t, err, framework.ErrNotStarted)
+		suite.WantErr(t, err, framework.ErrNotStarted)
 		first.start()
 		lease := first.leads()
 		if again := first.leads(); again != lease || first.Leadership() != lease {
@@ -313,7 +313,7 @@ func TestLatchAwait(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err = second.Await(ctx)
-		wantErr(t, err, context.DeadlineExceeded)
+		suite.WantErr(t, err, context.DeadlineExceeded)
 		await := func() chan error {
 			waited := make(chan error, 1)
 			go func() {
@@ -325,9 +325,9 @@ func TestLatchAwait(t *testing.T) {
 		}
 		waited := await()
 		first.close()
-		wantErr(t, <-waited, nil)
+		suite.WantErr(t, <-waited, nil)
 		_, err = first.Await(t.Context())
-		wantErr(t, err, framework.ErrClosed)
+		suite.WantErr(t, err, framework.ErrClosed)
 		if err := second.Leadership().Release(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -336,8 +336,8 @@ func TestLatchAwait(t *testing.T) {
 		closed := make(chan error, 1)
 		go func() { closed <- third.Close(t.Context()) }()
 		_, err = third.Await(t.Context())
-		wantErr(t, err, framework.ErrClosed)
-		wantErr(t, <-closed, nil)
+		suite.WantErr(t, err, framework.ErrClosed)
+		suite.WantErr(t, <-closed, nil)
 		second.close()
 	})
 }

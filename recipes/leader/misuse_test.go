@@ -55,7 +55,7 @@ func TestOptions(t *testing.T) {
 			}
 		}
 		_, err := leader.NewLeaderLatch(client, "/leader", leader.WithCloseMode(7))
-		wantErr(t, err, framework.ErrInvalidOption)
+		suite.WantErr(t, err, framework.ErrInvalidOption)
 	})
 }
 
@@ -66,50 +66,50 @@ func TestMisuse(t *testing.T) {
 	for name, test := range map[string]func(t *testing.T, e *env){
 		"nil and zero": func(t *testing.T, e *env) {
 			for _, l := range []*leader.LeaderLatch{nil, {}} {
-				wantErr(t, l.Start(t.Context()), framework.ErrNotStarted)
+				suite.WantErr(t, l.Start(t.Context()), framework.ErrNotStarted)
 				_, err := l.Await(t.Context())
-				wantErr(t, err, framework.ErrNotStarted)
+				suite.WantErr(t, err, framework.ErrNotStarted)
 				_, err = l.Participants(t.Context())
-				wantErr(t, err, framework.ErrNotStarted)
+				suite.WantErr(t, err, framework.ErrNotStarted)
 				_, err = l.Leader(t.Context())
-				wantErr(t, err, framework.ErrNotStarted)
+				suite.WantErr(t, err, framework.ErrNotStarted)
 				l.LeadershipListenable().Add(func(context.Context, leader.Change) {})
-				wantErr(t, l.Leadership().Err(), locks.ErrNotHeld)
-				wantErr(t, l.Close(t.Context()), nil)
+				suite.WantErr(t, l.Leadership().Err(), locks.ErrNotHeld)
+				suite.WantErr(t, l.Close(t.Context()), nil)
 			}
 			for _, s := range []*leader.LeaderSelector{nil, {}} {
-				wantErr(t, s.Run(t.Context(), never), framework.ErrNotStarted)
+				suite.WantErr(t, s.Run(t.Context(), never), framework.ErrNotStarted)
 				_, err := s.Participants(t.Context())
-				wantErr(t, err, framework.ErrNotStarted)
+				suite.WantErr(t, err, framework.ErrNotStarted)
 				_, err = s.Leader(t.Context())
-				wantErr(t, err, framework.ErrNotStarted)
+				suite.WantErr(t, err, framework.ErrNotStarted)
 				s.Interrupt()
-				wantErr(t, s.Leadership().Err(), locks.ErrNotHeld)
+				suite.WantErr(t, s.Leadership().Err(), locks.ErrNotHeld)
 			}
 		},
 		"nil arguments": func(t *testing.T, e *env) {
 			m, r := e.member("m"), e.selector("r")
 			e.selects = false
-			wantErr(t, m.Start(noCtx), framework.ErrInvalidOption)
+			suite.WantErr(t, m.Start(noCtx), framework.ErrInvalidOption)
 			_, err := m.Await(noCtx)
-			wantErr(t, err, framework.ErrInvalidOption)
+			suite.WantErr(t, err, framework.ErrInvalidOption)
 			_, err = m.Participants(noCtx)
-			wantErr(t, err, framework.ErrInvalidOption)
+			suite.WantErr(t, err, framework.ErrInvalidOption)
 			_, err = m.Leader(noCtx)
-			wantErr(t, err, framework.ErrInvalidOption)
-			wantErr(t, r.Run(noCtx, never), framework.ErrInvalidOption)
-			wantErr(t, r.Run(t.Context(), nil), framework.ErrInvalidOption)
+			suite.WantErr(t, err, framework.ErrInvalidOption)
+			suite.WantErr(t, r.Run(noCtx, never), framework.ErrInvalidOption)
+			suite.WantErr(t, r.Run(t.Context(), nil), framework.ErrInvalidOption)
 		},
 		"lives": func(t *testing.T, e *env) {
 			m := e.joined("m")
-			wantErr(t, m.Start(t.Context()), framework.ErrAlreadyStarted)
+			suite.WantErr(t, m.Start(t.Context()), framework.ErrAlreadyStarted)
 			m.close()
 			m.close()
-			wantErr(t, m.Start(t.Context()), framework.ErrClosed)
+			suite.WantErr(t, m.Start(t.Context()), framework.ErrClosed)
 			closed := e.member("closed")
 			closed.close()
-			wantErr(t, closed.Start(t.Context()), framework.ErrClosed)
-			wantErr(t, closed.Leadership().Release(t.Context()), nil)
+			suite.WantErr(t, closed.Start(t.Context()), framework.ErrClosed)
+			suite.WantErr(t, closed.Leadership().Release(t.Context()), nil)
 		},
 		"client not started": func(t *testing.T, e *env) {
 			client, err := framework.NewClient(e.b.ConnectString(), retry.OneTime(time.Second))
@@ -120,17 +120,17 @@ func TestMisuse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wantErr(t, latch.Start(t.Context()), framework.ErrNotStarted)
+			suite.WantErr(t, latch.Start(t.Context()), framework.ErrNotStarted)
 			selector, err := leader.NewLeaderSelector(client, "/leader")
 			if err != nil {
 				t.Fatal(err)
 			}
-			wantErr(t, selector.Run(t.Context(), never), framework.ErrNotStarted)
+			suite.WantErr(t, selector.Run(t.Context(), never), framework.ErrNotStarted)
 		},
 		"Run twice": func(t *testing.T, e *env) {
 			r := e.selector("r").run()
 			term := r.leads()
-			wantErr(t, r.Run(t.Context(), never), framework.ErrAlreadyStarted)
+			suite.WantErr(t, r.Run(t.Context(), never), framework.ErrAlreadyStarted)
 			term.end <- leader.ErrStop
 			r.wantEnd()
 			e.selects = false
@@ -159,14 +159,14 @@ func TestKindMismatch(t *testing.T) {
 		}
 		for _, lock := range []locks.InterProcessLock{mutex, rw.ReadLock(), rw.WriteLock()} {
 			_, err := lock.Acquire(t.Context())
-			wantErr(t, err, locks.ErrKindMismatch)
+			suite.WantErr(t, err, locks.ErrKindMismatch)
 		}
 		r := e.selector("r")
-		wantErr(t, r.Run(t.Context(), never), locks.ErrKindMismatch)
+		suite.WantErr(t, r.Run(t.Context(), never), locks.ErrKindMismatch)
 		_, err = r.Participants(t.Context())
-		wantErr(t, err, locks.ErrKindMismatch)
+		suite.WantErr(t, err, locks.ErrKindMismatch)
 		_, err = r.Leader(t.Context())
-		wantErr(t, err, locks.ErrKindMismatch)
+		suite.WantErr(t, err, locks.ErrKindMismatch)
 		e.selects = false
 		e.wantIDs("m")
 		if i, err := locks.Inspect(t.Context(), client, e.path); err != nil || i.Kind != "latch" || len(i.Holders) != 1 || len(i.Waiters) != 0 {
@@ -180,9 +180,9 @@ func TestKindMismatch(t *testing.T) {
 				t.Fatal(err)
 			}
 			m := e.member("m")
-			wantErr(t, m.Start(t.Context()), locks.ErrKindMismatch)
+			suite.WantErr(t, m.Start(t.Context()), locks.ErrKindMismatch)
 			_, err = m.Participants(t.Context())
-			wantErr(t, err, locks.ErrKindMismatch)
+			suite.WantErr(t, err, locks.ErrKindMismatch)
 			e.untilNodes(1)
 			if err := lease.Release(t.Context()); err != nil {
 				t.Fatal(err)
@@ -209,7 +209,7 @@ func TestKindMismatchLater(t *testing.T) {
 		}
 		m.close()
 		pass(10 * time.Minute)
-		wantErr(t, lease.Err(), locks.ErrReleased)
+		suite.WantErr(t, lease.Err(), locks.ErrReleased)
 		other.wantNoLead()
 		if n := strings.Count(log.String(), "cannot stand for election"); n != 1 {
 			t.Errorf("logged %d times: %s", n, log.String())
@@ -287,8 +287,8 @@ func TestNoAuth(t *testing.T) {
 		allow(framework.PermRead | framework.PermAdmin | framework.PermDelete)
 		m, r := e.member("m"), e.selector("r")
 		e.selects = false
-		wantErr(t, m.Start(t.Context()), framework.ErrNoAuth)
-		wantErr(t, r.Run(t.Context(), never), framework.ErrNoAuth)
+		suite.WantErr(t, m.Start(t.Context()), framework.ErrNoAuth)
+		suite.WantErr(t, r.Run(t.Context(), never), framework.ErrNoAuth)
 		allow(framework.PermAll)
 		m.start()
 		lease := m.leads()
@@ -316,7 +316,7 @@ func TestNoAuth(t *testing.T) {
 			t.Error(err)
 		}
 		_, err := m.Await(ctx) // the pause is over
-		wantErr(t, err, framework.ErrClosed)
+		suite.WantErr(t, err, framework.ErrClosed)
 		m.close()
 	})
 }

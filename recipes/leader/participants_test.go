@@ -23,7 +23,7 @@ func TestParticipants(t *testing.T) {
 			t.Errorf("no path: %+v, %v", all, err)
 		}
 		_, err = latch.Leader(t.Context())
-		wantErr(t, err, leader.ErrNoLeader)
+		suite.WantErr(t, err, leader.ErrNoLeader)
 		ids := []string{"plain", "", "ünïcode\nof two lines", "plain"}
 		var members []*member
 		for _, id := range ids {
@@ -54,7 +54,7 @@ func TestParticipants(t *testing.T) {
 			m.close()
 		}
 		_, err = latch.Leader(t.Context())
-		wantErr(t, err, leader.ErrNoLeader)
+		suite.WantErr(t, err, leader.ErrNoLeader)
 	})
 }
 

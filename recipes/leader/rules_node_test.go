@@ -211,8 +211,8 @@ func TestRuleL12(t *testing.T) {
 			_, err := client.Transaction().ForOperations(t.Context(), tx.Check().ForPath(path), tx.Check().ForPath("/"))
 			return err
 		}
-		wantErr(t, guarded(java, claim), framework.ErrNoNode)
-		wantErr(t, guarded(m.client, lease.Path()), nil)
+		suite.WantErr(t, guarded(java, claim), framework.ErrNoNode)
+		suite.WantErr(t, guarded(m.client, lease.Path()), nil)
 		if _, err := lease.Guard(t.Context()); err != nil {
 			t.Error(err)
 		}

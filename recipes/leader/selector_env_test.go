@@ -111,7 +111,7 @@ func (r *runner) wantEnd(wants ...error) {
 	if len(wants) == 0 && err != nil {
 		r.e.t.Fatalf("%s: Run returned %v", r.id, err)
 	}
-	wantErr(r.e.t, err, wants...)
+	suite.WantErr(r.e.t, err, wants...)
 	if lease := r.Leadership(); lease != nil {
 		r.e.t.Errorf("%s has a lease after the end of Run", r.id)
 	}
@@ -128,5 +128,5 @@ func (r *runner) close() {
 func (t *term) wantCause(test *testing.T, want error) {
 	test.Helper()
 	<-t.ctx.Done()
-	wantErr(test, context.Cause(t.ctx), want)
+	suite.WantErr(test, context.Cause(t.ctx), want)
 }

@@ -56,7 +56,7 @@ func TestSelectorRotates(t *testing.T) {
 			}
 			term.end <- nil
 			<-term.lease.Context().Done()
-			wantErr(t, term.lease.Err(), locks.ErrReleased)
+			suite.WantErr(t, term.lease.Err(), locks.ErrReleased)
 			e.wantIDs(running[(i+1)%3].id, running[(i+2)%3].id, r.id)
 		}
 		for _, r := range running {

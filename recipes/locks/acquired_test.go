@@ -46,7 +46,7 @@ func TestIsMultiAcquiredInThisProcess(t *testing.T) {
 		e.deleteAt(1)
 		<-lease.Parts()[1].Context().Done()
 		want("one was lost", false)
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 	})
 }
 
@@ -127,7 +127,7 @@ func TestNothingIsAcquired(t *testing.T) {
 			continue // its Acquire is not ours
 		}
 		err = locks.Do(t.Context(), lock, func(context.Context, *locks.Lease) error { return nil })
-		wantErr(t, err, framework.ErrInvalidOption)
+		suite.WantErr(t, err, framework.ErrInvalidOption)
 	}
 }
 
@@ -180,7 +180,7 @@ func TestNotAcquiredAfterTheDeadline(t *testing.T) {
 				}
 			}
 			heal()
-			wantErr(t, lease.Err(), locks.ErrLockLost)
+			suite.WantErr(t, lease.Err(), locks.ErrLockLost)
 			_ = lease.Release(t.Context()) // what it says is tested elsewhere
 		}
 	})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -50,7 +51,7 @@ func TestWaitForOneself(t *testing.T) {
 		defer cancel()
 		_ = locks.Do(outer, mutex, func(context.Context, *locks.Lease) error {
 			_, err := mutex.Acquire(outer)
-			wantErr(t, err, locks.ErrNotAcquired)
+			suite.WantErr(t, err, locks.ErrNotAcquired)
 			return nil
 		})
 		synctest.Wait()
@@ -78,7 +79,7 @@ func TestWaitForOneselfNested(t *testing.T) {
 		ctx, cancel := context.WithTimeout(outer.Context(), time.Minute)
 		defer cancel()
 		_, err = mutex.Acquire(ctx)
-		wantErr(t, err, locks.ErrNotAcquired, context.DeadlineExceeded)
+		suite.WantErr(t, err, locks.ErrNotAcquired, context.DeadlineExceeded)
 		synctest.Wait()
 		text := log.String()
 		if strings.Count(text, "lock waits for a lease of this client") != 1 || strings.Count(text, "site_test.go:") != 2 ||
@@ -189,7 +190,7 @@ func TestWarnsAfterStartingOver(t *testing.T) {
 		if n := strings.Count(log.String(), "lock waits for a lease of this client"); n != 1 {
 			t.Errorf("%d lines in the log, want 1:\n%s", n, &log)
 		}
-		wantErr(t, <-done, locks.ErrNotAcquired)
+		suite.WantErr(t, <-done, locks.ErrNotAcquired)
 		giveBack(t, holder)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/state"
 	"github.com/go-curator/curator/tools/curatortest"
@@ -207,7 +208,7 @@ func TestMultiLockKeepsItsBound(t *testing.T) {
 				}
 				within(t, s, "/a/**", c.bound, func() {
 					_, err = c.acquire(m, t.Context())
-					wantErr(t, err, locks.ErrNotAcquired)
+					suite.WantErr(t, err, locks.ErrNotAcquired)
 				})
 				giveBack(t, busy)
 				for _, path := range []string{"/a", "/b"} { // what was made is gone by and by
@@ -236,7 +237,7 @@ func TestDowngradeKeepsItsBound(t *testing.T) {
 				var read *locks.Lease
 				within(t, s, "/lock/**", releaseTimeout+time.Second, func() {
 					if read, err = rw.Downgrade(t.Context(), write); err != nil {
-						wantErr(t, err, locks.ErrLockLost)
+						suite.WantErr(t, err, locks.ErrLockLost)
 					}
 				})
 				_ = read.Release(t.Context()) // the session may have ended, or not

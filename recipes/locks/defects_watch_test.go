@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -74,7 +75,7 @@ func TestOwnWatchIsThrottled(t *testing.T) {
 					t.Fatal(err)
 				}
 				wantLostSoon(t, lease, locks.LossNodeDeleted)
-				wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+				suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 			})
 		})
 	}

@@ -54,7 +54,7 @@ func TestDoUnconfirmed(t *testing.T) {
 			if errors.Is(err, locks.ErrReleasePending) || !errors.Is(err, locks.ErrLockLost) || work != nil && !errors.Is(err, work) {
 				t.Errorf("work that returns %v, with a part lost: %v", work, err)
 			}
-			wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+			suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 		}
 	})
 }

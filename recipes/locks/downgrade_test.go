@@ -55,13 +55,13 @@ func TestDowngrade(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantErr(t, w.write.Err(), locks.ErrReleased)
-		wantErr(t, context.Cause(w.write.Context()), locks.ErrReleased)
+		suite.WantErr(t, w.write.Err(), locks.ErrReleased)
+		suite.WantErr(t, context.Cause(w.write.Context()), locks.ErrReleased)
 		w.downgraded(read)
 		// It is a read lease like others: readers nest, writers do not.
 		w.release(w.acquireFrom(read.Context(), w.rw.ReadLock()))
 		_, err = w.rw.WriteLock().TryAcquire(read.Context())
-		wantErr(t, err, locks.ErrDeadlock)
+		suite.WantErr(t, err, locks.ErrDeadlock)
 		w.release(read)
 	})
 }
@@ -107,18 +107,18 @@ func TestDowngradeOfOtherLeases(t *testing.T) {
 		read := w.acquireFrom(w.write.Context(), w.rw.ReadLock())
 		for _, lease := range []*locks.Lease{nil, new(locks.Lease), read} {
 			_, err := w.rw.Downgrade(t.Context(), lease)
-			wantErr(t, err, framework.ErrInvalidOption)
+			suite.WantErr(t, err, framework.ErrInvalidOption)
 		}
 		_, err := other.Downgrade(t.Context(), w.write)
-		wantErr(t, err, framework.ErrInvalidOption)
+		suite.WantErr(t, err, framework.ErrInvalidOption)
 		var none context.Context
 		_, err = w.rw.Downgrade(none, w.write)
-		wantErr(t, err, framework.ErrInvalidOption)
+		suite.WantErr(t, err, framework.ErrInvalidOption)
 		w.waiting(w.writer, w.reader)
 		w.release(read)
 		w.release(w.write)
 		_, err = w.rw.Downgrade(t.Context(), w.write)
-		wantErr(t, err, locks.ErrReleased)
+		suite.WantErr(t, err, locks.ErrReleased)
 	})
 }
 
@@ -148,8 +148,8 @@ func TestDowngradeExpired(t *testing.T) {
 		hit := w.network.On(jute.OpCreate2, suite.CutAfter, func() { w.network.Expire(t) })
 		_, err := w.rw.Downgrade(t.Context(), w.write)
 		<-hit
-		wantErr(t, err, locks.ErrLockLost)
-		wantErr(t, w.write.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, err, locks.ErrLockLost)
+		suite.WantErr(t, w.write.Release(t.Context()), locks.ErrLockLost)
 	})
 }
 
@@ -164,9 +164,9 @@ func TestDowngradeWithoutTheWriter(t *testing.T) {
 		})
 		_, err := w.rw.Downgrade(t.Context(), w.write)
 		<-hit
-		wantErr(t, err, locks.ErrLockLost)
+		suite.WantErr(t, err, locks.ErrLockLost)
 		w.lost(w.write, locks.LossNodeDeleted)
-		wantErr(t, w.write.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, w.write.Release(t.Context()), locks.ErrLockLost)
 	})
 }
 
@@ -178,10 +178,10 @@ func TestDowngradeCancelled(t *testing.T) {
 		hit := w.network.On(jute.OpCreate2, suite.CutAfter, cancel)
 		_, err := w.rw.Downgrade(ctx, w.write)
 		<-hit
-		wantErr(t, err, context.Canceled)
+		suite.WantErr(t, err, context.Canceled)
 		w.untilNodes(3)
 		_, err = w.rw.Downgrade(ctx, w.write) // with a context that has ended
-		wantErr(t, err, context.Canceled)
+		suite.WantErr(t, err, context.Canceled)
 		w.wantNodes(3)
 		if err := w.write.Err(); err != nil {
 			t.Errorf("the write lease is lost: %v", err)
@@ -203,11 +203,11 @@ func TestDowngradeClosed(t *testing.T) {
 		}()
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		wantErr(t, w.client.Close(ctx), framework.ErrConnectionLoss)
+		suite.WantErr(t, w.client.Close(ctx), framework.ErrConnectionLoss)
 		if err := <-done; err == nil {
 			t.Error("a closed client has let a reader in")
 		}
 		w.lost(w.write, locks.LossClosed)
-		wantErr(t, w.write.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, w.write.Release(t.Context()), locks.ErrLockLost)
 	})
 }

@@ -57,7 +57,7 @@ func TestDriver(t *testing.T) {
 		}
 		waiter := e.queue(t.Context(), e.other(), 2)
 		_, err = e.lock(e.client, locks.WithDriver(driver)).TryAcquire(t.Context())
-		wantErr(t, err, locks.ErrNotAcquired)
+		suite.WantErr(t, err, locks.ErrNotAcquired)
 		e.release(lease)
 		e.release(e.granted(waiter))
 	})
@@ -70,9 +70,9 @@ func TestDriverThatKnowsNothing(t *testing.T) {
 		driver := changed{gets: func([]string, string, int) locks.PredicateResults { return locks.PredicateResults{} }}
 		mutex := e.lock(e.client, locks.WithDriver(driver))
 		_, err := mutex.Acquire(t.Context())
-		wantErr(t, err, framework.ErrInvalidOption)
+		suite.WantErr(t, err, framework.ErrInvalidOption)
 		_, err = mutex.TryAcquire(t.Context())
-		wantErr(t, err, locks.ErrNotAcquired)
+		suite.WantErr(t, err, locks.ErrNotAcquired)
 		e.wantNodes(0)
 	})
 }
@@ -130,5 +130,5 @@ func TestWithoutDriver(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = locks.NewInterProcessMutex(client, "/a", locks.WithDriver(nil))
-	wantErr(t, err, framework.ErrInvalidOption)
+	suite.WantErr(t, err, framework.ErrInvalidOption)
 }

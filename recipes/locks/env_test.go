@@ -151,13 +151,3 @@ func (e *env) lost(lease *locks.Lease, want locks.LossReason) {
 		e.t.Fatalf("lease ended with %v, want %v", err, want)
 	}
 }
-
-// wantErr fails unless err matches every one of wants.
-func wantErr(t *testing.T, err error, wants ...error) {
-	t.Helper()
-	for _, want := range wants {
-		if !errors.Is(err, want) {
-			t.Fatalf("error %v, want one that matches %v", err, want)
-		}
-	}
-}

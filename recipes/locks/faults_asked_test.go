@@ -142,7 +142,7 @@ func (a *asked) lets(lease *locks.Lease) {
 		case <-time.After(20 * time.Second):
 			a.t.Fatal("not told")
 		}
-		wantErr(a.t, lease.Err(), locks.ErrReleased)
+		suite.WantErr(a.t, lease.Err(), locks.ErrReleased)
 	case ends:
 		a.lost(lease, locks.LossRevoked)
 		a.wantOurs()
@@ -238,10 +238,10 @@ func (a *asked) givesUp(acquiring *acquisition) {
 	case a.listens == notAtAll || err == nil:
 		a.lets(a.granted(acquiring))
 	case a.listens == ends:
-		wantErr(a.t, err, locks.ErrLockLost)
+		suite.WantErr(a.t, err, locks.ErrLockLost)
 	default:
-		wantErr(a.t, err, locks.ErrReleased)
-		wantErr(a.t, (<-a.told).Err(), locks.ErrReleased)
+		suite.WantErr(a.t, err, locks.ErrReleased)
+		suite.WantErr(a.t, (<-a.told).Err(), locks.ErrReleased)
 	}
 	a.wantNone()
 }

@@ -22,7 +22,7 @@ func TestHoldSuspended(t *testing.T) {
 		f.network.Cut()
 		f.lost(lease, locks.LossSuspended)
 		<-bound.Done()
-		wantErr(t, context.Cause(bound), locks.ErrLockLost)
+		suite.WantErr(t, context.Cause(bound), locks.ErrLockLost)
 		f.wantOurs()
 		f.release(lease)
 		f.wantNone()
@@ -45,7 +45,7 @@ func TestHoldSession(t *testing.T) {
 		f.deleteOurs(f.contended(f.wantOurs())...)
 		f.lost(lease, locks.LossNodeDeleted)
 		f.succeed()
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 	}, sessionPolicy)
 }
 
@@ -54,11 +54,11 @@ func TestHoldExpired(t *testing.T) {
 		lease := f.hold()
 		f.network.Expire(t)
 		f.lost(lease, locks.LossSessionExpired)
-		wantErr(t, lease.Err(), framework.ErrSessionExpired, locks.ErrNotHeld)
+		suite.WantErr(t, lease.Err(), framework.ErrSessionExpired, locks.ErrNotHeld)
 		f.succeed()
 		f.untilNone()
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost) // the same again
+		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost) // the same again
 	}, sessionPolicy)
 }
 
@@ -75,7 +75,7 @@ func TestHoldPartition(t *testing.T) {
 		f.lost(lease, locks.LossDeadline)
 		f.succeed()
 		heal()
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 	}, sessionPolicy)
 }
 
@@ -108,7 +108,7 @@ func TestHoldOutlivesAcquire(t *testing.T) {
 		if err := lease.Err(); err != nil {
 			t.Fatal(err)
 		}
-		wantErr(t, bound.Err(), context.Canceled)
+		suite.WantErr(t, bound.Err(), context.Canceled)
 		f.follow()
 		f.release(lease)
 	})
@@ -121,7 +121,7 @@ func TestHoldClosed(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.lost(lease, locks.LossClosed)
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 		f.succeed()
 		f.untilNone()
 	})
@@ -133,7 +133,7 @@ func TestHoldNodeDeleted(t *testing.T) {
 		f.deleteOurs(f.contended(f.wantOurs())...)
 		f.lost(lease, locks.LossNodeDeleted)
 		f.succeed()
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 	})
 }
 
@@ -161,7 +161,7 @@ func TestReleaseExpired(t *testing.T) {
 	eachKind(t, holders, func(t *testing.T, f *fixture) {
 		lease := f.hold()
 		hit := f.onDelete(suite.CutBefore, func() { f.network.Expire(t) })
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 		<-hit
 		f.succeed()
 		f.wantNone()
@@ -175,7 +175,7 @@ func TestReleasePending(t *testing.T) {
 		heal := f.network.Isolate()
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		wantErr(t, lease.Release(ctx), locks.ErrReleasePending)
+		suite.WantErr(t, lease.Release(ctx), locks.ErrReleasePending)
 		f.wantOurs()
 		f.wantWaiting(f.nextWaiter)
 		heal()
@@ -233,7 +233,7 @@ func TestReleaseNodeDeleted(t *testing.T) {
 		f.lost(lease, locks.LossSuspended)
 		suite.Eventually(t, "a connection", func() bool { return f.client.ConnectionState().IsConnected() })
 		f.succeed()
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 		f.wantNone()
 	})
 }

@@ -52,6 +52,6 @@ func TestHoldLagging(t *testing.T) {
 		heal()
 		f.lost(lease, locks.LossNodeDeleted)
 		f.succeed()
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 	}, sessionPolicy, patient)
 }

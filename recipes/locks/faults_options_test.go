@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -162,7 +163,7 @@ func (h *optionHolder) remove() error {
 func TestOptionsNodeDeleted(t *testing.T) {
 	eachOption(t, nil, func(h *optionHolder) {
 		h.loses(locks.LossNodeDeleted, h.remove)
-		wantErr(h.t, h.lease.Release(h.t.Context()), locks.ErrLockLost)
+		suite.WantErr(h.t, h.lease.Release(h.t.Context()), locks.ErrLockLost)
 	})
 }
 
@@ -189,7 +190,7 @@ func TestOptionsStopped(t *testing.T) {
 					h.t.Fatal("the next waiter is not in after the end of the session")
 				}
 				if asked { // it looks at the clock
-					wantErr(h.t, h.lease.Err(), locks.ErrLockLost)
+					suite.WantErr(h.t, h.lease.Err(), locks.ErrLockLost)
 				}
 				release := startRelease(h.t.Context(), h.lease)
 				resume()
@@ -225,6 +226,6 @@ func TestOptionsWatchThrottled(t *testing.T) {
 		}
 		h.wantBelieved()
 		h.loses(locks.LossNodeDeleted, h.remove)
-		wantErr(h.t, h.lease.Release(h.t.Context()), locks.ErrLockLost)
+		suite.WantErr(h.t, h.lease.Release(h.t.Context()), locks.ErrLockLost)
 	})
 }

@@ -69,7 +69,7 @@ func (f *fixture) othersLost() {
 	f.t.Helper()
 	for _, lease := range f.others {
 		f.lost(lease, locks.LossNodeDeleted)
-		wantErr(f.t, lease.Release(f.t.Context()), locks.ErrLockLost)
+		suite.WantErr(f.t, lease.Release(f.t.Context()), locks.ErrLockLost)
 	}
 	f.others = nil
 }
@@ -165,7 +165,7 @@ func TestHoldPathDeleted(t *testing.T) {
 		f.lost(lease, locks.LossNodeDeleted)
 		f.othersLost()
 		f.succeed()
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 		f.wantNone()
 	})
 }
@@ -188,7 +188,7 @@ func TestReleasePathDeleted(t *testing.T) {
 	eachKind(t, holders, func(t *testing.T, f *fixture) {
 		lease := f.hold()
 		hit := f.network.On(f.kind.deletes(), suite.Late, f.removePath)
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 		<-hit
 		f.othersLost()
 		f.succeed()
@@ -216,7 +216,7 @@ func TestPathDeletedInOrder(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		wantLoss(t, holder.lease.Err(), locks.LossNodeDeleted)
-		wantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
 		for _, waiter := range []*queued{first, second} { // in what order they stand again is open
 			select {
 			case <-waiter.done:
@@ -225,7 +225,7 @@ func TestPathDeletedInOrder(t *testing.T) {
 			}
 			if waiter.lease.Err() != nil {
 				wantLoss(t, waiter.lease.Err(), locks.LossNodeDeleted)
-				wantErr(t, waiter.lease.Release(t.Context()), locks.ErrLockLost)
+				suite.WantErr(t, waiter.lease.Release(t.Context()), locks.ErrLockLost)
 			}
 		}
 		in := slices.DeleteFunc([]*queued{first, second}, func(q *queued) bool { return !q.in() })

@@ -102,7 +102,7 @@ func TestCreatePartition(t *testing.T) {
 		})
 		_, err := f.lock.Acquire(ctx)
 		<-hit
-		wantErr(t, err, context.Canceled)
+		suite.WantErr(t, err, context.Canceled)
 		if errors.Is(err, locks.ErrNotAcquired) {
 			t.Fatalf("%v says that the lock is busy", err)
 		}
@@ -124,7 +124,7 @@ func TestCreateCancelled(t *testing.T) {
 		hit := f.onCreate(suite.CutAfter, cancel)
 		_, err := f.lock.Acquire(ctx)
 		<-hit
-		wantErr(t, err, context.Canceled)
+		suite.WantErr(t, err, context.Canceled)
 		f.wantNone()
 	})
 }
@@ -137,9 +137,9 @@ func TestCreateClosed(t *testing.T) {
 		a := f.start(t.Context(), f.lock)
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		wantErr(t, f.client.Close(ctx), framework.ErrConnectionLoss) // the session is left to its timeout
+		suite.WantErr(t, f.client.Close(ctx), framework.ErrConnectionLoss) // the session is left to its timeout
 		<-a.done
-		wantErr(t, a.err, framework.ErrClosed)
+		suite.WantErr(t, a.err, framework.ErrClosed)
 	})
 }
 
@@ -247,7 +247,7 @@ func TestWaitCancelled(t *testing.T) {
 		why := errors.New("lost interest")
 		cancel(why)
 		<-a.done
-		wantErr(t, a.err, locks.ErrNotAcquired, context.Canceled, why)
+		suite.WantErr(t, a.err, locks.ErrNotAcquired, context.Canceled, why)
 		f.wantNone() // it is gone when Acquire returns
 		f.wantWaiting(f.nextWaiter)
 	})
@@ -275,7 +275,7 @@ func TestWaitClosed(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-a.done
-		wantErr(t, a.err, framework.ErrClosed)
+		suite.WantErr(t, a.err, framework.ErrClosed)
 		f.untilNone()
 		f.wantWaiting(f.nextWaiter)
 	})

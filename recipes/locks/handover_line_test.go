@@ -37,7 +37,7 @@ func TestLocalHandoverInLine(t *testing.T) {
 				holder, waiter, other := goroutines.join(), goroutines.join(), enqueue(t, s, virtualMutex(t))
 				c.end(s, holder, waiter)
 				<-waiter.done
-				wantErr(t, waiter.err, c.wants...)
+				suite.WantErr(t, waiter.err, c.wants...)
 				if errors.Is(waiter.err, context.DeadlineExceeded) {
 					t.Errorf("%v matches context.DeadlineExceeded", waiter.err)
 				}
@@ -70,7 +70,7 @@ func TestLocalHandoverBlind(t *testing.T) {
 		first, second, third := e.start(ctx, mutex), e.start(ctx, mutex), e.start(ctx, limited)
 		for a, want := range map[*acquisition]error{first: context.DeadlineExceeded, second: context.DeadlineExceeded, third: framework.ErrConnectionLoss} {
 			<-a.done
-			wantErr(t, a.err, want)
+			suite.WantErr(t, a.err, want)
 			if errors.Is(a.err, locks.ErrNotAcquired) {
 				t.Errorf("%v says that the lock is busy", a.err)
 			}
@@ -80,7 +80,7 @@ func TestLocalHandoverBlind(t *testing.T) {
 		holder := e.acquire(e.other())
 		waiter := e.queue(t.Context(), mutex, 2)
 		_, err := limited.Acquire(t.Context())
-		wantErr(t, err, locks.ErrNotAcquired)
+		suite.WantErr(t, err, locks.ErrNotAcquired)
 		e.release(holder)
 		e.release(e.granted(waiter))
 		e.untilNodes(0)
@@ -102,7 +102,7 @@ func TestLocalHandoverBlindAfterLoss(t *testing.T) {
 		e.lost(lease, locks.LossSuspended)
 		for _, a := range []*acquisition{next, last} {
 			<-a.done
-			wantErr(t, a.err, context.DeadlineExceeded)
+			suite.WantErr(t, a.err, context.DeadlineExceeded)
 			if errors.Is(a.err, locks.ErrNotAcquired) {
 				t.Errorf("%v says that the lock is busy", a.err)
 			}

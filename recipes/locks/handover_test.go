@@ -60,7 +60,7 @@ func TestLocalHandover(t *testing.T) {
 			t.Fatalf("%d nodes, want one for the client and one for the next waiter", n)
 		}
 		_, err := c.lock.TryAcquire(t.Context())
-		wantErr(t, err, locks.ErrNotAcquired)
+		suite.WantErr(t, err, locks.ErrNotAcquired)
 		token := a.lease.Token()
 		c.traffic.Take()
 		for _, next := range []*queued{b, d} {
@@ -156,7 +156,7 @@ func TestLocalHandoverGivenUp(t *testing.T) {
 			if quitter.err == nil {
 				giveBack(t, quitter.lease)
 			} else {
-				wantErr(t, quitter.err, locks.ErrNotAcquired, context.Canceled)
+				suite.WantErr(t, quitter.err, locks.ErrNotAcquired, context.Canceled)
 				quits++
 			}
 			if last != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -26,7 +27,7 @@ func TestA10SequenceWraps(t *testing.T) {
 			func() (*locks.Lease, error) { return mutex.TryAcquire(t.Context()) },
 		} {
 			_, err := acquire()
-			wantErr(t, err, locks.ErrSequenceExhausted)
+			suite.WantErr(t, err, locks.ErrSequenceExhausted)
 		}
 		if names := s.Children("/lock"); len(names) != 1 || "/lock/"+names[0] != holder {
 			t.Fatalf("nodes %q", names)

@@ -111,10 +111,10 @@ func TestInspectOtherPaths(t *testing.T) {
 			}
 		}
 		_, err := locks.Inspect(t.Context(), e.observer, e.path)
-		wantErr(t, err, locks.ErrKindMismatch)
+		suite.WantErr(t, err, locks.ErrKindMismatch)
 		for _, path := range []string{"", "relative", "/a//b"} {
 			_, err := locks.Inspect(t.Context(), e.observer, path)
-			wantErr(t, err, framework.ErrInvalidPath)
+			suite.WantErr(t, err, framework.ErrInvalidPath)
 		}
 	})
 }

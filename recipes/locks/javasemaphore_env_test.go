@@ -135,7 +135,7 @@ func (e *leasedEnv) intact() {
 		leases = append(leases, lease)
 	}
 	_, err := s.TryAcquire(e.t.Context())
-	wantErr(e.t, err, locks.ErrNotAcquired)
+	suite.WantErr(e.t, err, locks.ErrNotAcquired)
 	e.have(0, e.most)
 	for _, lease := range leases {
 		e.release(lease)

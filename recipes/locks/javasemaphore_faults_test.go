@@ -101,7 +101,7 @@ var leasedAcquiring = []leasedFault{
 		}
 		<-a.done
 		heal()
-		wantErr(e.t, a.err, framework.ErrClosed)
+		suite.WantErr(e.t, a.err, framework.ErrClosed)
 	}},
 }
 
@@ -109,7 +109,7 @@ var leasedAcquiring = []leasedFault{
 // nothing is left when Acquire returns.
 func (e *leasedEnv) notSeenBusy(err error) {
 	e.t.Helper()
-	wantErr(e.t, err, context.Canceled)
+	suite.WantErr(e.t, err, context.Canceled)
 	if errors.Is(err, locks.ErrNotAcquired) {
 		e.t.Fatalf("%v says that the semaphore is busy", err)
 	}
@@ -151,7 +151,7 @@ var leasedWaiting = []leasedFault{
 		why := errors.New("lost interest")
 		cancel(why)
 		<-a.done
-		wantErr(e.t, a.err, locks.ErrNotAcquired, context.Canceled, why)
+		suite.WantErr(e.t, a.err, locks.ErrNotAcquired, context.Canceled, why)
 		e.have(0, 2) // gone when Acquire returns
 		e.release(all)
 	}},
@@ -165,7 +165,7 @@ var leasedWaiting = []leasedFault{
 		e.have(2, 3)
 		cancel()
 		<-a.done
-		wantErr(e.t, a.err, locks.ErrNotAcquired, context.Canceled)
+		suite.WantErr(e.t, a.err, locks.ErrNotAcquired, context.Canceled)
 		e.have(1, 3)
 		e.release(all)
 		e.release(e.granted(first))
@@ -173,7 +173,7 @@ var leasedWaiting = []leasedFault{
 	{"longest wait", func(e *leasedEnv) {
 		all := e.full()
 		_, err := e.open(e.client, locks.WithMaxWait(100*time.Millisecond)).Acquire(e.t.Context())
-		wantErr(e.t, err, locks.ErrNotAcquired)
+		suite.WantErr(e.t, err, locks.ErrNotAcquired)
 		if errors.Is(err, context.DeadlineExceeded) {
 			e.t.Errorf("%v is taken for the end of a context", err)
 		}
@@ -183,7 +183,7 @@ var leasedWaiting = []leasedFault{
 	{"longest wait without an answer", func(e *leasedEnv) {
 		heal := e.network.Isolate()
 		_, err := e.open(e.client, locks.WithMaxWait(100*time.Millisecond)).Acquire(e.t.Context())
-		wantErr(e.t, err, framework.ErrConnectionLoss)
+		suite.WantErr(e.t, err, framework.ErrConnectionLoss)
 		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, locks.ErrNotAcquired) {
 			e.t.Errorf("%v says that others were seen, or that a context has ended", err)
 		}
@@ -196,7 +196,7 @@ var leasedWaiting = []leasedFault{
 			e.t.Fatal(err)
 		}
 		<-a.done
-		wantErr(e.t, a.err, framework.ErrClosed)
+		suite.WantErr(e.t, a.err, framework.ErrClosed)
 		e.until(0, 2)
 		e.release(all)
 	}},
@@ -269,7 +269,7 @@ var leasedHolding = []leasedFault{
 		e.network.Expire(e.t)
 		e.lost(lease, locks.LossSessionExpired)
 		e.until(0, 0)
-		wantErr(e.t, lease.Release(e.t.Context()), locks.ErrLockLost)
+		suite.WantErr(e.t, lease.Release(e.t.Context()), locks.ErrLockLost)
 	}},
 	{"partition", func(e *leasedEnv) {
 		rest := e.acquire(e.another())
@@ -283,7 +283,7 @@ var leasedHolding = []leasedFault{
 		}
 		e.release(e.granted(next))
 		heal()
-		wantErr(e.t, lease.Release(e.t.Context()), locks.ErrLockLost)
+		suite.WantErr(e.t, lease.Release(e.t.Context()), locks.ErrLockLost)
 		e.release(rest)
 	}},
 	{"context ends", func(e *leasedEnv) {
@@ -305,7 +305,7 @@ var leasedHolding = []leasedFault{
 			e.t.Fatal(err)
 		}
 		e.lost(lease, locks.LossClosed)
-		wantErr(e.t, lease.Release(e.t.Context()), locks.ErrLockLost)
+		suite.WantErr(e.t, lease.Release(e.t.Context()), locks.ErrLockLost)
 	}},
 	{"lease deleted", func(e *leasedEnv) {
 		lease := e.acquire(e.semaphore)
@@ -314,7 +314,7 @@ var leasedHolding = []leasedFault{
 		e.remove("leases", e.below("leases")[0])
 		e.lost(lease, locks.LossNodeDeleted)
 		e.release(e.granted(next))
-		wantErr(e.t, lease.Release(e.t.Context()), locks.ErrLockLost)
+		suite.WantErr(e.t, lease.Release(e.t.Context()), locks.ErrLockLost)
 		e.release(rest)
 	}},
 	{"one of two deleted", func(e *leasedEnv) {
@@ -324,12 +324,12 @@ var leasedHolding = []leasedFault{
 		}
 		e.remove("leases", e.below("leases")[0])
 		<-both.Context().Done()
-		wantErr(e.t, both.Err(), locks.ErrLockLost)
+		suite.WantErr(e.t, both.Err(), locks.ErrLockLost)
 		if err := both.Parts()[1].Err(); err != nil {
 			e.t.Errorf("the other one: %v", err)
 		}
 		e.release(e.acquire(e.another())) // there is room for one
-		wantErr(e.t, both.Release(e.t.Context()), locks.ErrLockLost)
+		suite.WantErr(e.t, both.Release(e.t.Context()), locks.ErrLockLost)
 	}},
 }
 
@@ -339,7 +339,7 @@ var leasedReleasing = []leasedFault{
 	{"session expired", func(e *leasedEnv) {
 		lease := e.acquire(e.semaphore)
 		hit := e.network.On(jute.OpDelete, suite.CutBefore, func() { e.network.Expire(e.t) })
-		wantErr(e.t, lease.Release(e.t.Context()), locks.ErrLockLost)
+		suite.WantErr(e.t, lease.Release(e.t.Context()), locks.ErrLockLost)
 		<-hit
 	}},
 	{"reconnect", func(e *leasedEnv) {
@@ -353,7 +353,7 @@ var leasedReleasing = []leasedFault{
 		heal := e.network.Isolate()
 		ctx, cancel := context.WithTimeout(e.t.Context(), 50*time.Millisecond)
 		defer cancel()
-		wantErr(e.t, lease.Release(ctx), locks.ErrReleasePending)
+		suite.WantErr(e.t, lease.Release(ctx), locks.ErrReleasePending)
 		e.have(0, 1)
 		heal()
 		e.release(lease)
@@ -385,7 +385,7 @@ var leasedReleasing = []leasedFault{
 		lease := e.acquire(e.semaphore)
 		// The delete arrives when the node is gone, and on the same session.
 		hit := e.network.On(jute.OpDelete, suite.Late, func() { e.remove("leases", e.below("leases")[0]) })
-		wantErr(e.t, lease.Release(e.t.Context()), locks.ErrLockLost)
+		suite.WantErr(e.t, lease.Release(e.t.Context()), locks.ErrLockLost)
 		<-hit
 	}},
 }

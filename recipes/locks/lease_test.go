@@ -28,7 +28,7 @@ func TestReleaseAfterAnotherHolder(t *testing.T) {
 		heal()
 		suite.Eventually(t, "a new session", func() bool { id := e.client.SessionID(); return id != 0 && id != old })
 		hit := e.network.On(jute.OpDelete, suite.CutAfter, nil)
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 		<-hit
 	})
 }
@@ -41,10 +41,10 @@ func TestBoundContextEndsAtOnce(t *testing.T) {
 			lease := e.acquire(e.mutex)
 			bound := lease.Bind(t.Context())
 			e.release(lease)
-			wantErr(t, context.Cause(bound), locks.ErrReleased)
+			suite.WantErr(t, context.Cause(bound), locks.ErrReleased)
 			_, err := e.mutex.Acquire(bound)
-			wantErr(t, err, locks.ErrReleased)
-			wantErr(t, context.Cause(lease.Bind(t.Context())), locks.ErrReleased)
+			suite.WantErr(t, err, locks.ErrReleased)
+			suite.WantErr(t, context.Cause(lease.Bind(t.Context())), locks.ErrReleased)
 		}
 		e.wantNodes(0)
 	})
@@ -85,7 +85,7 @@ func TestReleaseOrders(t *testing.T) {
 			}
 			for _, i := range order {
 				_, err := e.mutex.TryAcquire(chain[0].Context())
-				wantErr(t, err, locks.ErrNotAcquired)
+				suite.WantErr(t, err, locks.ErrNotAcquired)
 				e.release(chain[i])
 			}
 			sibling, err := e.mutex.TryAcquire(chain[0].Context())
@@ -114,8 +114,8 @@ func TestNoGrantDuringClose(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-second.done
-		wantErr(t, second.err, framework.ErrClosed)
-		wantErr(t, <-released, locks.ErrLockLost)
+		suite.WantErr(t, second.err, framework.ErrClosed)
+		suite.WantErr(t, <-released, locks.ErrLockLost)
 		e.untilNodes(0)
 	})
 }

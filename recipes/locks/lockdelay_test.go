@@ -80,7 +80,7 @@ func TestLockDelay(t *testing.T) {
 					t.Fatal("let in during the delay")
 				}
 				_, err := delayed(t)(s.Client(t)).TryAcquire(t.Context())
-				wantErr(t, err, locks.ErrNotAcquired)
+				suite.WantErr(t, err, locks.ErrNotAcquired)
 				<-next.done
 				if took := time.Since(begin); took < delay || took > delay+20*time.Second {
 					t.Errorf("the delay took %v", took)
@@ -103,11 +103,11 @@ func TestLockDelayGivenUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := delayed(t)(s.Client(t)).TryAcquire(t.Context())
-		wantErr(t, err, locks.ErrNotAcquired)
+		suite.WantErr(t, err, locks.ErrNotAcquired)
 		quitter := enqueue(t, s, delayed(t))
 		quitter.cancel()
 		<-quitter.done
-		wantErr(t, quitter.err, locks.ErrNotAcquired, context.Canceled)
+		suite.WantErr(t, quitter.err, locks.ErrNotAcquired, context.Canceled)
 		if names := s.Children("/lock"); len(names) != 0 {
 			t.Errorf("%q are left", names)
 		}
@@ -119,7 +119,7 @@ func TestLockDelayGivenUp(t *testing.T) {
 		time.Sleep(delay)
 		synctest.Wait()
 		next.release()
-		wantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
 	})
 }
 
@@ -147,7 +147,7 @@ func TestLockDelayOfAnother(t *testing.T) {
 			t.Fatal("the next after the delay is not let in")
 		}
 		wantDelay(t, s, third, second)
-		wantErr(t, first.lease.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, first.lease.Release(t.Context()), locks.ErrLockLost)
 	})
 }
 
@@ -174,7 +174,7 @@ func TestLockDelayForEveryHolder(t *testing.T) {
 		}
 		next.release()
 		for _, lost := range []*queued{first, second} {
-			wantErr(t, lost.lease.Release(t.Context()), locks.ErrLockLost)
+			suite.WantErr(t, lost.lease.Release(t.Context()), locks.ErrLockLost)
 		}
 	})
 }
@@ -189,7 +189,7 @@ func wantDelay(t *testing.T, s *curatortest.Server, holder, next *queued) {
 	}
 	time.Sleep(2 * time.Second)
 	next.release()
-	wantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
+	suite.WantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
 	wantRecord(t, s, false)
 }
 
@@ -248,11 +248,11 @@ func TestLockDelayClosed(t *testing.T) {
 			t.Error(err)
 		}
 		<-waiter.done
-		wantErr(t, waiter.err, framework.ErrClosed)
+		suite.WantErr(t, waiter.err, framework.ErrClosed)
 		if took := time.Since(begin); took > time.Second {
 			t.Errorf("Acquire returned %v after Close", took)
 		}
-		wantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
 	})
 }
 
@@ -276,7 +276,7 @@ func TestLockDelayOfTries(t *testing.T) {
 				begin := time.Now()
 				lease, err := acquire(t.Context(), lock)
 				for err != nil && time.Since(begin) < 2*delay {
-					wantErr(t, err, locks.ErrNotAcquired)
+					suite.WantErr(t, err, locks.ErrNotAcquired)
 					time.Sleep(time.Second)
 					lease, err = acquire(t.Context(), lock)
 				}
@@ -284,7 +284,7 @@ func TestLockDelayOfTries(t *testing.T) {
 					t.Errorf("after %v: %v", took, err)
 				}
 				giveBack(t, lease)
-				wantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
+				suite.WantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
 			})
 		})
 	}
@@ -304,7 +304,7 @@ func TestLockDelayOnBackends(t *testing.T) {
 		if took := time.Since(begin); took < 150*time.Millisecond {
 			t.Errorf("the delay took %v", took)
 		}
-		wantErr(t, lost.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, lost.Release(t.Context()), locks.ErrLockLost)
 		e.release(next)
 		if left, err := e.observer.CheckExists().ForPath(t.Context(), e.path+".holder"); err != nil || left {
 			t.Errorf("the record is left: %v, %v", left, err)

@@ -66,7 +66,7 @@ func TestNoGrantWithinTransaction(t *testing.T) {
 			if _, err := operator.Transaction().ForOperations(t.Context(), ops...); err != nil {
 				t.Fatal(err)
 			}
-			wantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
+			suite.WantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
 			synctest.Wait()
 			<-waiter.done
 			if err := waiter.lease.Err(); err != nil && !lostFor(err, locks.LossNodeDeleted) {

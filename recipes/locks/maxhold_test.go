@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -42,7 +43,7 @@ func TestMaxHoldAfterAnotherLoss(t *testing.T) {
 				if !next.in() {
 					t.Fatal("the lock is kept by who never releases it")
 				}
-				wantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
+				suite.WantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
 				next.release()
 				synctest.Wait()
 				if n := s.Watches(); n != 0 {

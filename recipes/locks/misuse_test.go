@@ -140,9 +140,9 @@ func TestLeaseWithoutContext(t *testing.T) {
 		if lease.Bind(noContext).Err() == nil {
 			t.Error("bound to no context it goes on")
 		}
-		wantErr(t, lease.Verify(noContext), framework.ErrInvalidOption)
+		suite.WantErr(t, lease.Verify(noContext), framework.ErrInvalidOption)
 		_, err := lease.Guard(noContext)
-		wantErr(t, err, framework.ErrInvalidOption)
+		suite.WantErr(t, err, framework.ErrInvalidOption)
 		if err := lease.Err(); err != nil {
 			t.Fatal(err)
 		}
@@ -178,8 +178,8 @@ func TestReleaseAgain(t *testing.T) {
 			t.Errorf("the next one's lease, after another release of the last: %v", err)
 		}
 		f.env.release(next)
-		wantErr(t, lease.Err(), locks.ErrReleased)
-		wantErr(t, lease.Verify(t.Context()), locks.ErrReleased)
+		suite.WantErr(t, lease.Err(), locks.ErrReleased)
+		suite.WantErr(t, lease.Verify(t.Context()), locks.ErrReleased)
 	})
 }
 
@@ -205,7 +205,7 @@ func TestContextOfAnotherLock(t *testing.T) {
 					t.Errorf("lost with another lock: %v", err)
 				}
 				_, err = lock.Acquire(foreign.Context())
-				wantErr(t, err, locks.ErrReleased)
+				suite.WantErr(t, err, locks.ErrReleased)
 				e.release(lease)
 				for _, end := range append(e.atEnd, other.atEnd...) {
 					end()
@@ -276,6 +276,6 @@ func TestDriverThatKnowsNobody(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = m.Acquire(ctx)
-		wantErr(t, err, framework.ErrInvalidOption)
+		suite.WantErr(t, err, framework.ErrInvalidOption)
 	})
 }

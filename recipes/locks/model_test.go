@@ -213,7 +213,7 @@ func TestRule9(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := mutexOf(t, s.Client(t)).Acquire(ctx)
-		wantErr(t, err, locks.ErrNotAcquired)
+		suite.WantErr(t, err, locks.ErrNotAcquired)
 		check(1, "after a waiter gave up")
 		done := make(chan *locks.Lease)
 		waiter := mutexOf(t, s.Client(t))
@@ -243,7 +243,7 @@ func TestRule10(t *testing.T) {
 		for _, next := range []int32{1<<31 - 1_000_000, 1<<31 - 1} {
 			server.SetSequence("/lock", next)
 			_, err = mutex.Acquire(t.Context())
-			wantErr(t, err, locks.ErrSequenceExhausted)
+			suite.WantErr(t, err, locks.ErrSequenceExhausted)
 			if names := server.Children("/lock"); len(names) != 0 {
 				t.Fatalf("nodes %q", names)
 			}

@@ -99,16 +99,16 @@ func TestMulti(t *testing.T) {
 			t.Error("a part did not nest")
 		}
 		_, err := e.multi(e.all(e.otherClient())...).TryAcquire(t.Context())
-		wantErr(t, err, locks.ErrNotAcquired)
+		suite.WantErr(t, err, locks.ErrNotAcquired)
 		e.release(one)
 		e.release(inner)
 		e.wantHeld(0, 1, 2)
 		e.release(lease)
-		wantErr(t, lease.Err(), locks.ErrReleased)
-		wantErr(t, context.Cause(lease.Context()), locks.ErrReleased)
+		suite.WantErr(t, lease.Err(), locks.ErrReleased)
+		suite.WantErr(t, context.Cause(lease.Context()), locks.ErrReleased)
 		e.release(lease) // the same again
 		_, err = multi.Acquire(lease.Context())
-		wantErr(t, err, locks.ErrReleased)
+		suite.WantErr(t, err, locks.ErrReleased)
 	})
 }
 
@@ -118,7 +118,7 @@ func TestMultiAllOrNone(t *testing.T) {
 		busy := e.acquire(e.mutexAt(1, e.otherClient()))
 		multi := e.multi(e.all(e.client)...)
 		_, err := multi.TryAcquire(t.Context())
-		wantErr(t, err, locks.ErrNotAcquired)
+		suite.WantErr(t, err, locks.ErrNotAcquired)
 		e.wantHeld(1)
 		ctx, cancel := context.WithCancel(t.Context())
 		a := e.start(ctx, multi)
@@ -126,7 +126,7 @@ func TestMultiAllOrNone(t *testing.T) {
 		e.wantHeld(0, 1)
 		cancel()
 		<-a.done
-		wantErr(t, a.err, locks.ErrNotAcquired, context.Canceled)
+		suite.WantErr(t, a.err, locks.ErrNotAcquired, context.Canceled)
 		e.wantHeld(1)
 		e.release(busy)
 		e.release(e.acquire(multi))
@@ -154,9 +154,9 @@ func TestMultiInOppositeOrders(t *testing.T) {
 		e.waiting(a, b)
 		cancel()
 		<-a.done
-		wantErr(t, a.err, context.Canceled)
+		suite.WantErr(t, a.err, context.Canceled)
 		if e.b.Name != "real" { // there nothing tells whether it has seen that the third is held
-			wantErr(t, a.err, locks.ErrNotAcquired)
+			suite.WantErr(t, a.err, locks.ErrNotAcquired)
 		}
 		e.release(e.granted(b))
 	})
@@ -207,7 +207,7 @@ func TestMultiPartEndsWhileWaiting(t *testing.T) {
 				e.untilWaiters(2, 1)
 				c.end(e)
 				<-a.done
-				wantErr(t, a.err, c.want)
+				suite.WantErr(t, a.err, c.want)
 				e.wantHeld(2)
 				e.release(busy)
 			})
@@ -260,7 +260,7 @@ func TestMultiLosesAPart(t *testing.T) {
 		e.deleteAt(1)
 		for _, ctx := range []context.Context{lease.Parts()[1].Context(), lease.Context(), bound} {
 			<-ctx.Done()
-			wantErr(t, context.Cause(ctx), locks.ErrLockLost)
+			suite.WantErr(t, context.Cause(ctx), locks.ErrLockLost)
 		}
 		e.lost(lease, locks.LossNodeDeleted)
 		for _, i := range []int{0, 2} {
@@ -268,8 +268,8 @@ func TestMultiLosesAPart(t *testing.T) {
 				t.Errorf("part %d has ended, too: %v", i, err)
 			}
 		}
-		wantErr(t, lease.Verify(t.Context()), locks.ErrLockLost)
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, lease.Verify(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 		e.wantHeld()
 	})
 }
@@ -294,7 +294,7 @@ func TestMultiSameLockTwice(t *testing.T) {
 		}
 		e.release(e.acquire(e.multi(rw.WriteLock(), rw.ReadLock())))
 		_, err = e.multi(rw.ReadLock(), rw.WriteLock()).Acquire(t.Context())
-		wantErr(t, err, locks.ErrDeadlock)
+		suite.WantErr(t, err, locks.ErrDeadlock)
 	})
 }
 
@@ -343,7 +343,7 @@ func TestMultiOfOddLocks(t *testing.T) {
 			return lease, err
 		})
 		_, err := e.multi(e.mutexAt(0, e.client), over).Acquire(t.Context())
-		wantErr(t, err, locks.ErrNotHeld)
+		suite.WantErr(t, err, locks.ErrNotHeld)
 	})
 }
 
@@ -361,7 +361,7 @@ func TestMultiOfALostLease(t *testing.T) {
 			return lost, nil
 		})
 		_, err := e.multi(e.mutexAt(0, e.client), again).Acquire(t.Context())
-		wantErr(t, err, locks.ErrLockLost)
+		suite.WantErr(t, err, locks.ErrLockLost)
 	})
 }
 
@@ -405,7 +405,7 @@ func TestMultiRelease(t *testing.T) {
 		if !ok || len(joined.Unwrap()) != 2 {
 			t.Errorf("two parts were lost: %v", err)
 		}
-		wantErr(t, err, locks.ErrLockLost)
+		suite.WantErr(t, err, locks.ErrLockLost)
 		e.wantHeld()
 	})
 }
@@ -414,34 +414,34 @@ func TestMultiRelease(t *testing.T) {
 func TestMultiOfTwoClients(t *testing.T) {
 	onMulti(t, func(t *testing.T, e *multiEnv) {
 		lease := e.acquire(e.multi(e.mutexAt(0, e.client), e.mutexAt(1, e.otherClient())))
-		wantErr(t, lease.Verify(t.Context()), framework.ErrInvalidOption) // part by part only
+		suite.WantErr(t, lease.Verify(t.Context()), framework.ErrInvalidOption) // part by part only
 		_, err := lease.Guard(t.Context())
-		wantErr(t, err, framework.ErrInvalidOption)
+		suite.WantErr(t, err, framework.ErrInvalidOption)
 		e.network.Expire(t)
 		e.lost(lease, locks.LossSessionExpired)
 		if err := lease.Parts()[1].Err(); err != nil {
 			t.Errorf("the other client's part: %v", err)
 		}
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 	}, sessionPolicy)
 }
 
 func TestMultiBadArguments(t *testing.T) {
 	_, err := locks.NewInterProcessMultiLock()
-	wantErr(t, err, framework.ErrInvalidOption)
+	suite.WantErr(t, err, framework.ErrInvalidOption)
 	_, err = locks.NewInterProcessMultiLock(nil)
-	wantErr(t, err, framework.ErrInvalidOption)
+	suite.WantErr(t, err, framework.ErrInvalidOption)
 	var nilCtx context.Context
 	for _, multi := range []*locks.InterProcessMultiLock{nil, {}} {
 		_, err := multi.Acquire(t.Context())
-		wantErr(t, err, framework.ErrInvalidOption)
+		suite.WantErr(t, err, framework.ErrInvalidOption)
 	}
 	multi, err := locks.NewInterProcessMultiLock(odd(func(context.Context) (*locks.Lease, error) { return nil, nil }))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = multi.TryAcquire(nilCtx)
-	wantErr(t, err, framework.ErrInvalidOption)
+	suite.WantErr(t, err, framework.ErrInvalidOption)
 	var lease *locks.Lease
 	if lease.Parts() != nil || new(locks.Lease).Parts() != nil {
 		t.Error("no lease has parts")

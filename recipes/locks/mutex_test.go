@@ -32,7 +32,7 @@ func TestAcquireAndRelease(t *testing.T) {
 				t.Fatal("a fresh lease is believed")
 			}
 			e.release(lease)
-			wantErr(t, lease.Err(), locks.ErrReleased, locks.ErrNotHeld)
+			suite.WantErr(t, lease.Err(), locks.ErrReleased, locks.ErrNotHeld)
 			e.release(lease) // again: the same result
 			e.wantNodes(0)
 		}
@@ -69,7 +69,7 @@ func TestTryAcquire(t *testing.T) {
 			t.Fatal(err)
 		}
 		busy, err := e.other().TryAcquire(t.Context())
-		wantErr(t, err, locks.ErrNotAcquired)
+		suite.WantErr(t, err, locks.ErrNotAcquired)
 		if busy != nil || errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("lease %v, error %v", busy, err)
 		}
@@ -150,7 +150,7 @@ func TestMaxWait(t *testing.T) {
 		lease := e.acquire(e.mutex)
 		waiter := e.other(locks.WithMaxWait(50 * time.Millisecond))
 		_, err := waiter.Acquire(t.Context())
-		wantErr(t, err, locks.ErrNotAcquired)
+		suite.WantErr(t, err, locks.ErrNotAcquired)
 		if errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("%v matches context.DeadlineExceeded", err)
 		}
@@ -169,7 +169,7 @@ func TestBlindWait(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
 		defer cancel()
 		_, err := e.lock(e.client, locks.WithMaxWait(100*time.Millisecond)).Acquire(ctx)
-		wantErr(t, err, framework.ErrConnectionLoss)
+		suite.WantErr(t, err, framework.ErrConnectionLoss)
 		if errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error %v", err)
 		}
@@ -177,11 +177,11 @@ func TestBlindWait(t *testing.T) {
 		if errors.Is(err, locks.ErrNotAcquired) || errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("error %v", err)
 		}
-		wantErr(t, err, framework.ErrConnectionLoss)
+		suite.WantErr(t, err, framework.ErrConnectionLoss)
 		ctx, cancel = context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		_, err = e.mutex.Acquire(ctx)
-		wantErr(t, err, context.DeadlineExceeded)
+		suite.WantErr(t, err, context.DeadlineExceeded)
 		if errors.Is(err, locks.ErrNotAcquired) {
 			t.Fatalf("error %v", err)
 		}
@@ -232,7 +232,7 @@ func TestOtherKindsAtThePath(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := e.mutex.Acquire(t.Context())
-		wantErr(t, err, locks.ErrKindMismatch)
+		suite.WantErr(t, err, locks.ErrKindMismatch)
 		e.wantNodes(2)
 	})
 }
@@ -244,35 +244,35 @@ func TestBadArguments(t *testing.T) {
 	}
 	for _, path := range []string{"", "relative", "/", "/a/", "//a", "/a//b", "/a/./b", "/..", "/a\x00", "/a\n", "/a\xff"} {
 		_, err := locks.NewInterProcessMutex(client, path)
-		wantErr(t, err, framework.ErrInvalidPath)
+		suite.WantErr(t, err, framework.ErrInvalidPath)
 	}
 	_, err = locks.NewInterProcessMutex(nil, "/a")
-	wantErr(t, err, framework.ErrNotStarted)
+	suite.WantErr(t, err, framework.ErrNotStarted)
 	_, err = locks.NewInterProcessMutex(client.UsingNamespace("a//b"), "/a")
-	wantErr(t, err, framework.ErrInvalidPath)
+	suite.WantErr(t, err, framework.ErrInvalidPath)
 	for _, opt := range []locks.MutexOption{nil, locks.WithMaxWait(0), locks.WithMaxWait(-1), locks.WithMaxWait(5000), locks.WithReleaseTimeout(0)} {
 		_, err := locks.NewInterProcessMutex(client, "/a", opt)
-		wantErr(t, err, framework.ErrInvalidOption)
+		suite.WantErr(t, err, framework.ErrInvalidOption)
 	}
 	mutex, err := locks.NewInterProcessMutex(client, "/a")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = mutex.Acquire(t.Context())
-	wantErr(t, err, framework.ErrNotStarted)
+	suite.WantErr(t, err, framework.ErrNotStarted)
 	var none context.Context
 	_, err = mutex.Acquire(none)
-	wantErr(t, err, framework.ErrInvalidOption)
-	wantErr(t, locks.Do(t.Context(), nil, nil), framework.ErrInvalidOption)
+	suite.WantErr(t, err, framework.ErrInvalidOption)
+	suite.WantErr(t, locks.Do(t.Context(), nil, nil), framework.ErrInvalidOption)
 	var nilMutex *locks.InterProcessMutex
 	_, err = nilMutex.TryAcquire(t.Context())
-	wantErr(t, err, framework.ErrInvalidOption)
+	suite.WantErr(t, err, framework.ErrInvalidOption)
 }
 
 // A nil lease acts as one that was never held.
 func TestNilLease(t *testing.T) {
 	var lease *locks.Lease
-	wantErr(t, lease.Err(), locks.ErrNotHeld)
+	suite.WantErr(t, lease.Err(), locks.ErrNotHeld)
 	if lease.Token() != -1 || lease.Path() != "" || lease.Release(t.Context()) != nil {
 		t.Error("a nil lease is held")
 	}

@@ -16,7 +16,7 @@ import (
 // wantHolder fails unless err names one of holders, and gives why as the reason.
 func wantHolder(t *testing.T, err, why error, holders []string) {
 	t.Helper()
-	wantErr(t, err, locks.ErrNotAcquired)
+	suite.WantErr(t, err, locks.ErrNotAcquired)
 	var busy *locks.NotAcquiredError
 	if !errors.As(err, &busy) || !slices.Contains(holders, busy.Holder) || !strings.Contains(err.Error(), busy.Holder) {
 		t.Fatalf("%v does not name one of %v", err, holders)
@@ -64,7 +64,7 @@ func TestNotAcquiredInOneClient(t *testing.T) {
 			wantHolder(t, err, nil, ours)
 		}
 		_, err := mutex.Acquire(t.Context())
-		wantErr(t, err, locks.ErrNotAcquired)
+		suite.WantErr(t, err, locks.ErrNotAcquired)
 		if !strings.Contains(err.Error(), ours[0]) || !strings.Contains(err.Error(), "WithMaxWait(50ms)") || errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}
@@ -73,7 +73,7 @@ func TestNotAcquiredInOneClient(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = mutex.TryAcquire(lease.Context())
-		wantErr(t, err, locks.ErrNotAcquired)
+		suite.WantErr(t, err, locks.ErrNotAcquired)
 		if !strings.Contains(err.Error(), ours[0]+": a lease is nested already") {
 			t.Errorf("%v", err)
 		}

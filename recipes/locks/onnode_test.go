@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 	"github.com/go-curator/curator/recipes/locks"
@@ -82,7 +83,7 @@ func TestOnNode(t *testing.T) {
 		wantLoss(t, lease.Err(), locks.LossSuspended)
 		accept()
 		time.Sleep(time.Second)
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 		again := first.leads(t)
 		if again.Path() != lease.Path() || again.Token() != lease.Token() {
 			t.Errorf("%s with token %d, want %s with %d", again.Path(), again.Token(), lease.Path(), lease.Token())
@@ -121,7 +122,7 @@ func TestOnNodeDeleted(t *testing.T) {
 		}
 		synctest.Wait()
 		wantLoss(t, lease.Err(), locks.LossNodeDeleted)
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 		again := l.leads(t)
 		if again.Token() <= lease.Token() {
 			t.Errorf("token %d after %d", again.Token(), lease.Token())
@@ -144,11 +145,11 @@ func TestOnNodeRefused(t *testing.T) {
 			node = nodes[0]
 			return stop
 		}
-		wantErr(t, l.contender.Acquire(t.Context(), hold), stop)
+		suite.WantErr(t, l.contender.Acquire(t.Context(), hold), stop)
 		_, err := locks.OnNode(t.Context(), client, "/latch", "leader", node)
-		wantErr(t, err, ephemeral.ErrGone)
+		suite.WantErr(t, err, ephemeral.ErrGone)
 		_, err = locks.OnNode(t.Context(), client, "no path", "leader", node)
-		wantErr(t, err, framework.ErrInvalidPath)
+		suite.WantErr(t, err, framework.ErrInvalidPath)
 	})
 }
 
@@ -181,11 +182,11 @@ func TestOnNodeGuard(t *testing.T) {
 		if _, err := other.Create().WithMode(framework.Ephemeral).ForPath(t.Context(), lease.Path()); err != nil {
 			t.Fatal(err)
 		}
-		wantErr(t, <-guard, locks.ErrLockLost)
+		suite.WantErr(t, <-guard, locks.ErrLockLost)
 		if _, ok := server.Get("/effect"); ok {
 			t.Error("the transaction passed with the node of another session")
 		}
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 		if err := other.Delete().ForPath(t.Context(), lease.Path()); err != nil {
 			t.Fatal(err)
 		}

@@ -163,14 +163,14 @@ func TestSideIsReleasedMeanwhile(t *testing.T) {
 			}
 			e.release(again)
 			e.release(write)
-			wantErr(t, read.Release(t.Context()))
+			suite.WantErr(t, read.Release(t.Context()))
 			e.wantNodes(0)
 
 			write, read, ctx = both()
 			if again, err = rw.WriteLock().Acquire(&interruptedContext{ctx, write, look, func() { e.release(write) }}); err == nil {
 				e.release(again) // nested before that
 			} else {
-				wantErr(t, err, locks.ErrDeadlock)
+				suite.WantErr(t, err, locks.ErrDeadlock)
 			}
 			_ = write.Release(t.Context())
 			e.release(read)
@@ -195,7 +195,7 @@ func TestWriterIsLostMeanwhile(t *testing.T) {
 			}}
 			read, err := rw.ReadLock().Acquire(ctx)
 			if lost {
-				wantErr(t, err, locks.ErrLockLost)
+				suite.WantErr(t, err, locks.ErrLockLost)
 			} else if err != nil {
 				t.Fatal(err)
 			} else {
@@ -260,7 +260,7 @@ func TestNothingIsLostWhileWaiting(t *testing.T) {
 				if !strings.Contains(log.String(), "lock lost") {
 					t.Errorf("the loss of a lease is not told:\n%s", &log)
 				}
-				wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+				suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 			})
 		})
 	}

@@ -104,7 +104,7 @@ func TestPartsAllOrNone(t *testing.T) {
 		a := e.all(ctx)
 		cancel()
 		<-a.done
-		wantErr(e.t, a.err, locks.ErrNotAcquired, context.Canceled)
+		suite.WantErr(e.t, a.err, locks.ErrNotAcquired, context.Canceled)
 		e.leases(1)
 		for range e.most - 1 { // at once, also after a success
 			lease, err := e.other.TryAcquire(e.t.Context())
@@ -114,7 +114,7 @@ func TestPartsAllOrNone(t *testing.T) {
 			defer e.release(lease)
 		}
 		_, err := e.mine.TryAcquire(e.t.Context())
-		wantErr(e.t, err, locks.ErrNotAcquired)
+		suite.WantErr(e.t, err, locks.ErrNotAcquired)
 	})
 }
 
@@ -170,15 +170,15 @@ func TestPartsLost(t *testing.T) {
 		for _, ctx := range []context.Context{bound, two.Context(), lost.Context()} {
 			<-ctx.Done()
 		}
-		wantErr(e.t, context.Cause(bound), locks.ErrLockLost)
-		wantErr(e.t, two.Err(), locks.ErrLockLost)
-		wantErr(e.t, lost.Err(), locks.ErrLockLost)
+		suite.WantErr(e.t, context.Cause(bound), locks.ErrLockLost)
+		suite.WantErr(e.t, two.Err(), locks.ErrLockLost)
+		suite.WantErr(e.t, lost.Err(), locks.ErrLockLost)
 		if err := errors.Join(kept.Err(), kept.Context().Err()); err != nil {
 			e.t.Errorf("the other part: %v", err)
 		}
 		e.release(kept)
 		e.leases(1)
-		wantErr(e.t, two.Release(e.t.Context()), locks.ErrLockLost)
+		suite.WantErr(e.t, two.Release(e.t.Context()), locks.ErrLockLost)
 	})
 }
 
@@ -190,9 +190,9 @@ func TestPartsReleasedAlone(t *testing.T) {
 			e.t.Fatal(err)
 		}
 		_, err = e.other.TryAcquire(e.t.Context())
-		wantErr(e.t, err, locks.ErrNotAcquired)
+		suite.WantErr(e.t, err, locks.ErrNotAcquired)
 		e.release(two.Parts()[1])
-		wantErr(e.t, two.Err(), locks.ErrReleased)
+		suite.WantErr(e.t, two.Err(), locks.ErrReleased)
 		if err := two.Parts()[0].Err(); err != nil {
 			e.t.Errorf("the rest: %v", err)
 		}

@@ -156,7 +156,7 @@ func TestOwnNodeIsWatchedAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-lease.Context().Done()
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 	})
 }
 
@@ -175,11 +175,11 @@ func TestCloseBeforeOwnNodeIsWatched(t *testing.T) {
 		begin := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		wantErr(t, client.Close(ctx), framework.ErrConnectionLoss)
+		suite.WantErr(t, client.Close(ctx), framework.ErrConnectionLoss)
 		if took := time.Since(begin); took > time.Minute {
 			t.Errorf("Close took %v", took)
 		}
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 	})
 }
 
@@ -190,7 +190,7 @@ func TestListRefused(t *testing.T) {
 		giveBack(t, take(t, m))
 		s.Inject(curatortest.Rule{Op: "getChildren", Do: curatortest.Fail(framework.ErrNoAuth)})
 		_, err := m.Acquire(t.Context())
-		wantErr(t, err, framework.ErrNoAuth)
+		suite.WantErr(t, err, framework.ErrNoAuth)
 		synctest.Wait()
 		if names := s.Children("/lock"); len(names) != 0 {
 			t.Errorf("nodes %q", names)

@@ -36,7 +36,7 @@ func TestReentry(t *testing.T) {
 		}
 		// In any order; the node goes with the last.
 		e.release(outer)
-		wantErr(t, outer.Err(), locks.ErrReleased)
+		suite.WantErr(t, outer.Err(), locks.ErrReleased)
 		if inner.Err() != nil || middle.Err() != nil {
 			t.Fatal("nested leases outlive the outer one")
 		}
@@ -78,9 +78,9 @@ func TestSiblingsExcludeEachOther(t *testing.T) {
 		}
 		child := e.acquireWith(outer.Context())
 		_, err := e.mutex.TryAcquire(outer.Context())
-		wantErr(t, err, locks.ErrNotAcquired)
+		suite.WantErr(t, err, locks.ErrNotAcquired)
 		_, err = e.lock(e.client, locks.WithMaxWait(10*time.Millisecond)).Acquire(outer.Context())
-		wantErr(t, err, locks.ErrNotAcquired)
+		suite.WantErr(t, err, locks.ErrNotAcquired)
 		e.release(child)
 		e.release(outer)
 	})
@@ -108,7 +108,7 @@ func TestEndedLeaseCarriesNothing(t *testing.T) {
 			t.Fatal("a released lease owns nothing")
 		}
 		_, err := e.mutex.Acquire(lease.Context())
-		wantErr(t, err, locks.ErrReleased, context.Canceled)
+		suite.WantErr(t, err, locks.ErrReleased, context.Canceled)
 		again := e.acquireWith(context.WithoutCancel(lease.Context())) // an ordinary contender
 		if again.Token() <= lease.Token() {
 			t.Fatal("it nested in a released lease")
@@ -128,10 +128,10 @@ func TestWaitBelowALease(t *testing.T) {
 		waits := e.start(ctx, e.mutex)
 		synctest.Wait()
 		_, err := e.mutex.TryAcquire(outer.Context())
-		wantErr(t, err, locks.ErrNotAcquired)
+		suite.WantErr(t, err, locks.ErrNotAcquired)
 		cancel(why)
 		<-waits.done
-		wantErr(t, waits.err, locks.ErrNotAcquired, context.Canceled, why)
+		suite.WantErr(t, waits.err, locks.ErrNotAcquired, context.Canceled, why)
 
 		next := e.start(outer.Context(), e.mutex)
 		synctest.Wait()
@@ -142,7 +142,7 @@ func TestWaitBelowALease(t *testing.T) {
 		synctest.Wait()
 		e.release(outer)
 		<-bound.done
-		wantErr(t, bound.err, locks.ErrReleased)
+		suite.WantErr(t, bound.err, locks.ErrReleased)
 		e.untilNodes(2)
 		e.release(child)
 		again := e.granted(detached)
@@ -187,7 +187,7 @@ func TestOtherClientsDoNotNest(t *testing.T) {
 		e := newEnv(t, b)
 		lease := e.acquire(e.mutex)
 		_, err := e.other().TryAcquire(lease.Context())
-		wantErr(t, err, locks.ErrNotAcquired)
+		suite.WantErr(t, err, locks.ErrNotAcquired)
 		e.release(lease)
 	})
 }
@@ -202,9 +202,9 @@ func TestLossEndsNestedLeases(t *testing.T) {
 		e.lost(inner, locks.LossSuspended)
 		e.lost(outer, locks.LossSuspended)
 		_, err := e.mutex.Acquire(inner.Context())
-		wantErr(t, err, locks.ErrLockLost)
-		wantErr(t, inner.Release(t.Context()), locks.ErrLockLost)
-		wantErr(t, outer.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, err, locks.ErrLockLost)
+		suite.WantErr(t, inner.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, outer.Release(t.Context()), locks.ErrLockLost)
 		e.wantNodes(0)
 	})
 }
@@ -219,7 +219,7 @@ func TestDo(t *testing.T) {
 			}
 			return failed
 		})
-		wantErr(t, err, failed)
+		suite.WantErr(t, err, failed)
 		if errors.Is(err, locks.ErrLockLost) {
 			t.Fatalf("error %v", err)
 		}
@@ -232,7 +232,7 @@ func TestDo(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		})
-		wantErr(t, err, context.Canceled)
+		suite.WantErr(t, err, context.Canceled)
 		e.wantNodes(0)
 
 		// The lock is lost while fn works, which does not look.
@@ -241,7 +241,7 @@ func TestDo(t *testing.T) {
 			<-ctx.Done()
 			return nil
 		})
-		wantErr(t, err, locks.ErrLockLost)
+		suite.WantErr(t, err, locks.ErrLockLost)
 
 		// A panic releases the lock and goes on.
 		func() {
@@ -264,7 +264,7 @@ func TestTryDo(t *testing.T) {
 			t.Error("called although the lock is busy")
 			return nil
 		})
-		wantErr(t, err, locks.ErrNotAcquired)
+		suite.WantErr(t, err, locks.ErrNotAcquired)
 		e.release(lease)
 		called := false
 		err = locks.TryDo(t.Context(), e.mutex, func(context.Context, *locks.Lease) error {
@@ -286,7 +286,7 @@ func TestGrandchildKeepsSiblingsOut(t *testing.T) {
 		grandchild := e.acquireWith(child.Context())
 		e.release(child)
 		_, err := e.mutex.TryAcquire(outer.Context())
-		wantErr(t, err, locks.ErrNotAcquired)
+		suite.WantErr(t, err, locks.ErrNotAcquired)
 		e.release(grandchild)
 		e.release(e.acquireWith(outer.Context()))
 		e.release(outer)

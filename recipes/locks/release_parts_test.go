@@ -148,11 +148,11 @@ func TestReleasePartsOfTwoClients(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 				defer cancel()
 				err = lease.Release(ctx)
-				wantErr(t, parted(t, err, 1)[0], locks.ErrReleasePending)
+				suite.WantErr(t, parted(t, err, 1)[0], locks.ErrReleasePending)
 				if err := lease.Parts()[1-cut].Release(ctx); err != nil {
 					t.Errorf("the part of the client with a connection: %v", err)
 				}
-				wantErr(t, lease.Parts()[cut].Release(ctx), locks.ErrReleasePending)
+				suite.WantErr(t, lease.Parts()[cut].Release(ctx), locks.ErrReleasePending)
 				heal()
 				e.release(lease)
 			})

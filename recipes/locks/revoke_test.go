@@ -45,10 +45,10 @@ func TestRevoke(t *testing.T) {
 		}
 		for _, lease := range []*locks.Lease{first, second} {
 			<-lease.Context().Done()
-			wantErr(t, lease.Err(), locks.ErrReleased)
+			suite.WantErr(t, lease.Err(), locks.ErrReleased)
 		}
 		e.untilNodes(0)
-		wantErr(t, locks.AttemptRevoke(t.Context(), e.observer, first.Path()), framework.ErrNoNode)
+		suite.WantErr(t, locks.AttemptRevoke(t.Context(), e.observer, first.Path()), framework.ErrNoNode)
 	})
 }
 
@@ -140,7 +140,7 @@ func TestMaxHold(t *testing.T) {
 		if next.Token() <= never.Token() {
 			t.Errorf("tokens %d and %d", never.Token(), next.Token())
 		}
-		wantErr(t, never.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, never.Release(t.Context()), locks.ErrLockLost)
 		e.release(next)
 		e.untilNodes(0)
 	})
@@ -211,7 +211,7 @@ func TestMaxHoldClosed(t *testing.T) {
 			t.Errorf("Close took %v", took)
 		}
 		time.Sleep(time.Minute)
-		wantErr(t, holder.lease.Release(t.Context()), locks.ErrReleasePending, framework.ErrClosed)
+		suite.WantErr(t, holder.lease.Release(t.Context()), locks.ErrReleasePending, framework.ErrClosed)
 	})
 }
 

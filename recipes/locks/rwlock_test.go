@@ -51,7 +51,7 @@ func TestReadersShareWritersExclude(t *testing.T) {
 		}
 		readers = append(readers, e.acquire(rw.ReadLock()), e.acquire(rw.ReadLock())) // one client, two leases
 		_, err := rw.WriteLock().TryAcquire(t.Context())
-		wantErr(t, err, locks.ErrNotAcquired)
+		suite.WantErr(t, err, locks.ErrNotAcquired)
 		e.wantNodes(5)
 		for _, reader := range readers {
 			e.release(reader)
@@ -62,7 +62,7 @@ func TestReadersShareWritersExclude(t *testing.T) {
 		}
 		for _, other := range []locks.InterProcessLock{rw.WriteLock(), rw.ReadLock(), e.otherRW().ReadLock()} {
 			_, err := other.TryAcquire(t.Context())
-			wantErr(t, err, locks.ErrNotAcquired)
+			suite.WantErr(t, err, locks.ErrNotAcquired)
 		}
 		e.wantNodes(1)
 		e.release(write)
@@ -82,7 +82,7 @@ func TestReadersAndWritersQueue(t *testing.T) {
 		r3 := e.queue(t.Context(), e.otherRW().ReadLock(), 6)
 		e.waiting(w1, r1, r2, w2, r3)
 		_, err := rw.ReadLock().TryAcquire(t.Context())
-		wantErr(t, err, locks.ErrNotAcquired)
+		suite.WantErr(t, err, locks.ErrNotAcquired)
 
 		e.release(first)
 		write := e.granted(w1)
@@ -146,7 +146,7 @@ func TestUpgradeIsRefused(t *testing.T) {
 		creates := e.network.Requests(jute.OpCreate2)
 		for _, acquire := range []func(context.Context) (*locks.Lease, error){rw.WriteLock().Acquire, rw.WriteLock().TryAcquire, e.rw(e.client).WriteLock().Acquire} {
 			_, err := acquire(read.Context())
-			wantErr(t, err, locks.ErrDeadlock)
+			suite.WantErr(t, err, locks.ErrDeadlock)
 			if errors.Is(err, locks.ErrNotAcquired) {
 				t.Errorf("%v says that the lock is busy", err)
 			}
@@ -159,7 +159,7 @@ func TestUpgradeIsRefused(t *testing.T) {
 		}
 		// Of another client it is an ordinary contender.
 		_, err := e.otherRW().WriteLock().TryAcquire(read.Context())
-		wantErr(t, err, locks.ErrNotAcquired)
+		suite.WantErr(t, err, locks.ErrNotAcquired)
 		e.release(read)
 		e.wantNodes(0)
 	})
@@ -184,7 +184,7 @@ func TestNestedReadersAndWriters(t *testing.T) {
 		write := e.acquire(rw.WriteLock())
 		inner := e.acquireFrom(write.Context(), rw.WriteLock())
 		_, err := rw.WriteLock().TryAcquire(write.Context())
-		wantErr(t, err, locks.ErrNotAcquired)
+		suite.WantErr(t, err, locks.ErrNotAcquired)
 		e.release(inner)
 		e.release(write)
 		e.wantNodes(0)
@@ -345,24 +345,24 @@ func TestReadWriteBadArguments(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = locks.NewInterProcessReadWriteLock(client, "relative")
-	wantErr(t, err, framework.ErrInvalidPath)
+	suite.WantErr(t, err, framework.ErrInvalidPath)
 	_, err = locks.NewInterProcessReadWriteLock(nil, "/a")
-	wantErr(t, err, framework.ErrNotStarted)
+	suite.WantErr(t, err, framework.ErrNotStarted)
 	_, err = locks.NewInterProcessReadWriteLock(client, "/a", nil)
-	wantErr(t, err, framework.ErrInvalidOption)
+	suite.WantErr(t, err, framework.ErrInvalidOption)
 	var none *locks.InterProcessReadWriteLock
 	var nilCtx context.Context
 	for _, rw := range []*locks.InterProcessReadWriteLock{none, {}} {
 		for _, lock := range []locks.InterProcessLock{rw.ReadLock(), rw.WriteLock()} {
 			_, err := lock.Acquire(t.Context())
-			wantErr(t, err, framework.ErrInvalidOption)
+			suite.WantErr(t, err, framework.ErrInvalidOption)
 			_, err = lock.TryAcquire(nilCtx)
-			wantErr(t, err, framework.ErrInvalidOption)
+			suite.WantErr(t, err, framework.ErrInvalidOption)
 		}
 		_, err := rw.Downgrade(t.Context(), nil)
-		wantErr(t, err, framework.ErrInvalidOption)
+		suite.WantErr(t, err, framework.ErrInvalidOption)
 		_, err = rw.ReadLock().ParticipantNodes(t.Context())
-		wantErr(t, err, framework.ErrInvalidOption)
+		suite.WantErr(t, err, framework.ErrInvalidOption)
 		if rw.ReadLock().IsAcquiredInThisProcess() || rw.WriteLock().IsOwnedBy(t.Context()) {
 			t.Error("a lock that is none is held")
 		}
@@ -373,6 +373,6 @@ func TestReadWriteBadArguments(t *testing.T) {
 	}
 	for _, lock := range []locks.InterProcessLock{rw.ReadLock(), rw.WriteLock()} {
 		_, err := lock.Acquire(nilCtx)
-		wantErr(t, err, framework.ErrInvalidOption)
+		suite.WantErr(t, err, framework.ErrInvalidOption)
 	}
 }

@@ -89,7 +89,7 @@ func TestSemaphoreAnyLeaseGoes(t *testing.T) {
 				}
 				e.waiting(next)
 				_, err = semaphore.TryAcquire(t.Context())
-				wantErr(t, err, locks.ErrNotAcquired)
+				suite.WantErr(t, err, locks.ErrNotAcquired)
 				e.release(lease)
 				e.release(e.granted(next))
 				for _, lease := range slices.Delete(leases, goes, goes+1) {
@@ -135,9 +135,9 @@ func TestSemaphoreIsFlat(t *testing.T) {
 		}
 		e.wantNodes(2)
 		_, err := semaphore.TryAcquire(second.Context())
-		wantErr(t, err, locks.ErrNotAcquired)
+		suite.WantErr(t, err, locks.ErrNotAcquired)
 		_, err = e.semaphore(e.client, 2, locks.WithMaxWait(20*time.Millisecond)).Acquire(second.Context())
-		wantErr(t, err, locks.ErrNotAcquired)
+		suite.WantErr(t, err, locks.ErrNotAcquired)
 		e.wantNodes(2)
 		// A lease is anybody's to give back, in any order and from any goroutine.
 		done := make(chan error)
@@ -160,7 +160,7 @@ func TestSemaphoreOfOne(t *testing.T) {
 		semaphore := e.semaphore(e.client, 1)
 		lease := e.acquire(semaphore)
 		_, err := semaphore.TryAcquire(lease.Context())
-		wantErr(t, err, locks.ErrNotAcquired)
+		suite.WantErr(t, err, locks.ErrNotAcquired)
 		waiter := e.queue(t.Context(), e.semaphore(e.otherClient(), 1), 2)
 		e.waiting(waiter)
 		e.release(lease)
@@ -177,7 +177,7 @@ func TestKindMismatch(t *testing.T) {
 			t.Helper()
 			for _, acquire := range []func(context.Context) (*locks.Lease, error){lock.Acquire, lock.TryAcquire} {
 				_, err := acquire(t.Context())
-				wantErr(t, err, locks.ErrKindMismatch)
+				suite.WantErr(t, err, locks.ErrKindMismatch)
 				e.wantNodes(held)
 			}
 		}
@@ -236,7 +236,7 @@ func TestKindMismatchWhileWaiting(t *testing.T) {
 			}
 		})
 		f.releaseHolders()
-		wantErr(t, a.err, locks.ErrKindMismatch)
+		suite.WantErr(t, a.err, locks.ErrKindMismatch)
 		if left := f.below(dir); len(left) != 1 {
 			t.Errorf("%q are left", left)
 		}
@@ -254,20 +254,20 @@ func TestSemaphoreBadArguments(t *testing.T) {
 	}
 	for _, n := range []int{0, -1} {
 		_, err := locks.NewInterProcessSemaphore(client, "/a", n)
-		wantErr(t, err, framework.ErrInvalidOption)
+		suite.WantErr(t, err, framework.ErrInvalidOption)
 	}
 	_, err = locks.NewInterProcessSemaphore(client, "a", 1)
-	wantErr(t, err, framework.ErrInvalidPath)
+	suite.WantErr(t, err, framework.ErrInvalidPath)
 	_, err = locks.NewInterProcessSemaphore(nil, "/a", 1)
-	wantErr(t, err, framework.ErrNotStarted)
+	suite.WantErr(t, err, framework.ErrNotStarted)
 	_, err = locks.NewInterProcessSemaphore(client, "/a", 1, nil)
-	wantErr(t, err, framework.ErrInvalidOption)
+	suite.WantErr(t, err, framework.ErrInvalidOption)
 	for _, semaphore := range []*locks.InterProcessSemaphore{nil, {}} {
 		_, err := semaphore.Acquire(t.Context())
-		wantErr(t, err, framework.ErrInvalidOption)
+		suite.WantErr(t, err, framework.ErrInvalidOption)
 		_, err = semaphore.TryAcquire(t.Context())
-		wantErr(t, err, framework.ErrInvalidOption)
+		suite.WantErr(t, err, framework.ErrInvalidOption)
 		_, err = semaphore.ParticipantNodes(t.Context())
-		wantErr(t, err, framework.ErrInvalidOption)
+		suite.WantErr(t, err, framework.ErrInvalidOption)
 	}
 }

@@ -65,7 +65,7 @@ func TestForeignChildren(t *testing.T) {
 			}
 		}
 		_, err := e.semaphore.TryAcquire(e.t.Context())
-		wantErr(e.t, err, locks.ErrNotAcquired)
+		suite.WantErr(e.t, err, locks.ErrNotAcquired)
 		e.have(1, 1)
 		waiting := e.start(e.soon(), e.semaphore)
 		e.until(2, 2)
@@ -201,15 +201,15 @@ func TestLeaseCountTooLow(t *testing.T) {
 		}()
 		c.until(1, 4)
 		c.set(2)
-		wantErr(c.t, <-failed, locks.ErrTooManyLeases)
+		suite.WantErr(c.t, <-failed, locks.ErrTooManyLeases)
 		c.have(0, 1)
 		_, err := c.semaphore.AcquireN(c.t.Context(), 3)
-		wantErr(c.t, err, locks.ErrTooManyLeases)
+		suite.WantErr(c.t, err, locks.ErrTooManyLeases)
 		c.set(0)
 		suite.Eventually(c.t, "the maximum", func() bool { return c.count.Count() == 0 })
 		c.release(one)
 		_, err = c.semaphore.TryAcquire(c.t.Context())
-		wantErr(c.t, err, locks.ErrNotAcquired)
+		suite.WantErr(c.t, err, locks.ErrNotAcquired)
 		waiting := c.start(c.soon(), c.semaphore)
 		c.until(1, 1)
 		c.set(1)
@@ -281,9 +281,9 @@ func TestSemaphoreMutex(t *testing.T) {
 			}
 		}
 		_, err := mine.TryAcquire(e.t.Context())
-		wantErr(e.t, err, locks.ErrNotAcquired)
+		suite.WantErr(e.t, err, locks.ErrNotAcquired)
 		_, err = other.TryAcquire(lease.Context()) // of another client: no deadlock, but busy
-		wantErr(e.t, err, locks.ErrNotAcquired)
+		suite.WantErr(e.t, err, locks.ErrNotAcquired)
 		e.have(0, 1)
 		waiting := e.wait(e.soon(), other)
 		e.release(lease)
@@ -293,7 +293,7 @@ func TestSemaphoreMutex(t *testing.T) {
 		e.remove("leases", e.below("leases")[0])
 		e.lost(next, locks.LossNodeDeleted)
 		holds(other, false)
-		wantErr(e.t, next.Release(e.t.Context()), locks.ErrLockLost)
+		suite.WantErr(e.t, next.Release(e.t.Context()), locks.ErrLockLost)
 		e.release(e.acquire(mine))
 		e.intact()
 	})

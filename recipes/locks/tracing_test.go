@@ -111,18 +111,18 @@ func TestSpansNotAcquired(t *testing.T) {
 	traced(t, func(e *tracedEnv) {
 		lease := e.acquire(e.other())
 		_, err := e.mutex.TryAcquire(e.ctx)
-		wantErr(e.t, err, locks.ErrNotAcquired)
+		suite.WantErr(e.t, err, locks.ErrNotAcquired)
 		timed, cancel := context.WithTimeout(e.ctx, 50*time.Millisecond)
 		_, err = e.mutex.Acquire(timed)
 		cancel()
-		wantErr(e.t, err, context.DeadlineExceeded)
+		suite.WantErr(e.t, err, context.DeadlineExceeded)
 		ctx, cancel := context.WithCancel(e.ctx)
 		canceled := e.start(ctx, e.mutex)
 		e.waiting(2)
 		cancel()
 		<-canceled.done
 		_, err = e.lock(e.client, locks.WithMaxWait(50*time.Millisecond)).Acquire(e.ctx)
-		wantErr(e.t, err, locks.ErrNotAcquired)
+		suite.WantErr(e.t, err, locks.ErrNotAcquired)
 		e.release(lease)
 	}, `
 		test
@@ -150,7 +150,7 @@ func TestSpansLost(t *testing.T) {
 		e.network.Expire(e.t)
 		e.lost(lease, locks.LossSuspended)
 		e.spans.AwaitCount(e.t, tracing.SpanLockLost, 1)
-		wantErr(e.t, lease.Release(e.ctx), locks.ErrLockLost)
+		suite.WantErr(e.t, lease.Release(e.ctx), locks.ErrLockLost)
 		e.release(e.acquire(e.other()))
 	}, `
 		test
@@ -309,7 +309,7 @@ func TestSpansDo(t *testing.T) {
 		}
 		busy := e.acquire(e.other())
 		err = locks.TryDo(e.ctx, e.mutex, func(context.Context, *locks.Lease) error { return nil })
-		wantErr(e.t, err, locks.ErrNotAcquired)
+		suite.WantErr(e.t, err, locks.ErrNotAcquired)
 		e.release(busy)
 	}, `
 		test

@@ -44,7 +44,7 @@ func TestUnreadablePredecessor(t *testing.T) {
 			if ctx.Err() != nil {
 				t.Errorf("%s: waited on", name)
 			}
-			wantErr(t, err, framework.ErrNoAuth)
+			suite.WantErr(t, err, framework.ErrNoAuth)
 		}
 		e.wantNodes(1)
 		e.release(holder)
@@ -66,7 +66,7 @@ func TestUnreadableOwnNode(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		_, err := mutexOf(t, client).Acquire(ctx)
-		wantErr(t, err, framework.ErrNoAuth)
+		suite.WantErr(t, err, framework.ErrNoAuth)
 		synctest.Wait()
 		if names := s.Children("/lock"); len(names) != 1 {
 			t.Errorf("nodes %q", names)

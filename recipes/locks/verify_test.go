@@ -49,9 +49,9 @@ func (p *proof) written(want string) {
 func (p *proof) refused(wants ...error) {
 	p.t.Helper()
 	wants = append(wants, locks.ErrNotHeld)
-	wantErr(p.t, p.lease.Verify(p.t.Context()), wants...)
+	suite.WantErr(p.t, p.lease.Verify(p.t.Context()), wants...)
 	results, err := p.lease.Guard(p.t.Context(), p.set("late"))
-	wantErr(p.t, err, wants...)
+	suite.WantErr(p.t, err, wants...)
 	if results != nil {
 		p.t.Errorf("results %v beside an error", results)
 	}
@@ -74,15 +74,15 @@ func TestProofWhileHeld(t *testing.T) {
 		}
 		// What fails by itself is told as it is, and the lease stays.
 		results, err = p.lease.Guard(t.Context(), p.set("newer"), created)
-		wantErr(t, err, framework.ErrNodeExists)
+		suite.WantErr(t, err, framework.ErrNodeExists)
 		if len(results) != 2 {
 			t.Fatalf("results %+v", results)
 		}
-		wantErr(t, results[0].Err, framework.ErrRolledBack)
-		wantErr(t, results[1].Err, framework.ErrNodeExists)
+		suite.WantErr(t, results[0].Err, framework.ErrRolledBack)
+		suite.WantErr(t, results[1].Err, framework.ErrNodeExists)
 		missing := p.client.TransactionOp().Check().ForPath(p.target + "/missing")
 		_, err = p.lease.Guard(t.Context(), p.set("newer"), missing)
-		wantErr(t, err, framework.ErrNoNode)
+		suite.WantErr(t, err, framework.ErrNoNode)
 		if errors.Is(err, locks.ErrNotHeld) || p.lease.Err() != nil {
 			t.Errorf("the operations have failed, the lease is held: %v, %v", err, p.lease.Err())
 		}
@@ -112,11 +112,11 @@ func TestProofAfterDelete(t *testing.T) {
 	onProof(t, func(t *testing.T, p *proof) {
 		// The watch on the node may or may not have told by then.
 		hit := p.network.On(jute.OpMulti, suite.CutBefore, func() { p.deleteOurs(p.ours()...) })
-		wantErr(t, p.lease.Verify(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, p.lease.Verify(t.Context()), locks.ErrLockLost)
 		<-hit
 		p.lost(p.lease, locks.LossNodeDeleted)
 		p.refused(locks.ErrLockLost)
-		wantErr(t, p.lease.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, p.lease.Release(t.Context()), locks.ErrLockLost)
 	})
 }
 
@@ -124,7 +124,7 @@ func TestProofAfterExpiry(t *testing.T) {
 	onProof(t, func(t *testing.T, p *proof) {
 		p.network.Expire(t)
 		p.refused(locks.ErrLockLost)
-		wantErr(t, p.lease.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, p.lease.Release(t.Context()), locks.ErrLockLost)
 	})
 }
 
@@ -176,17 +176,17 @@ func TestProofOfParts(t *testing.T) {
 			t.Error("committed although the request was not sent")
 		}
 		_, err = lease.Guard(t.Context(), create("z"))
-		wantErr(t, err, locks.ErrLockLost)
-		wantErr(t, lease.Verify(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, err, locks.ErrLockLost)
+		suite.WantErr(t, lease.Verify(t.Context()), locks.ErrLockLost)
 		if exists, err := e.observer.CheckExists().ForPath(t.Context(), e.path+"/z"); err != nil || exists {
 			t.Errorf("committed without the lock: %t, %v", exists, err)
 		}
-		wantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 	}, framework.WithErrorPolicy(state.SessionErrorPolicy()))
 	for _, lease := range []*locks.Lease{nil, {}} {
-		wantErr(t, lease.Verify(t.Context()), locks.ErrNotHeld)
+		suite.WantErr(t, lease.Verify(t.Context()), locks.ErrNotHeld)
 		_, err := lease.Guard(t.Context())
-		wantErr(t, err, locks.ErrNotHeld)
+		suite.WantErr(t, err, locks.ErrNotHeld)
 	}
 }
 

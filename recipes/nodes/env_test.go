@@ -289,15 +289,6 @@ func (n traffic) minus(before traffic) traffic {
 	return traffic{n.writes - before.writes, n.reads - before.reads}
 }
 
-func wantErr(t *testing.T, err error, want ...error) {
-	t.Helper()
-	for _, w := range want {
-		if !errors.Is(err, w) {
-			t.Fatalf("error %v, want %v", err, w)
-		}
-	}
-}
-
 // logRecorder keeps what is logged of kept nodes.
 type logRecorder struct {
 	mu    sync.Mutex

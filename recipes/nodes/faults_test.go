@@ -76,7 +76,7 @@ var cells = []struct {
 	}},
 	{"StartNoParent", suite.Everywhere, func(t *testing.T, e *env) {
 		e.keep(framework.Ephemeral, nodes.WithoutParents())
-		wantErr(t, e.node.Start(t.Context()), framework.ErrNoNode)
+		suite.WantErr(t, e.node.Start(t.Context()), framework.ErrNoNode)
 		e.directory()
 		e.start()
 		e.untilOwned(ours)
@@ -86,7 +86,7 @@ var cells = []struct {
 		e.directory()
 		ctx, cancel := context.WithCancel(t.Context())
 		hit := e.network.On(jute.OpCreate2, suite.CutAfter, cancel)
-		wantErr(t, e.node.Start(ctx), context.Canceled)
+		suite.WantErr(t, e.node.Start(ctx), context.Canceled)
 		<-hit
 		e.untilNone()
 		if n := e.watches(e.client); n > 0 {
@@ -108,14 +108,14 @@ var cells = []struct {
 				heal()
 			}()
 		})
-		wantErr(t, e.node.Start(t.Context()), framework.ErrClosed)
+		suite.WantErr(t, e.node.Start(t.Context()), framework.ErrClosed)
 		<-hit
 		e.operate(<-closed)
 		e.untilNone()
 	}},
 	{"StartClientClosed", suite.Everywhere, func(t *testing.T, e *env) {
 		e.operate(e.client.Close(t.Context()))
-		wantErr(t, e.node.Start(t.Context()), framework.ErrClosed)
+		suite.WantErr(t, e.node.Start(t.Context()), framework.ErrClosed)
 		e.wantNone()
 	}},
 
@@ -174,8 +174,8 @@ var cells = []struct {
 	{"Closed", suite.Everywhere, func(t *testing.T, e *env) {
 		e.start()
 		e.closed()
-		wantErr(t, e.node.Start(t.Context()), framework.ErrClosed)
-		wantErr(t, e.node.SetData(t.Context(), nil), framework.ErrClosed)
+		suite.WantErr(t, e.node.Start(t.Context()), framework.ErrClosed)
+		suite.WantErr(t, e.node.SetData(t.Context(), nil), framework.ErrClosed)
 		e.wantNone()
 	}},
 	{"ClosedEnded", suite.Everywhere, func(t *testing.T, e *env) {
@@ -218,7 +218,7 @@ var cells = []struct {
 		heal := e.network.Isolate()
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		wantErr(t, e.node.SetData(ctx, []byte(changed)), nodes.ErrPending, context.DeadlineExceeded)
+		suite.WantErr(t, e.node.SetData(ctx, []byte(changed)), nodes.ErrPending, context.DeadlineExceeded)
 		if got := string(e.node.Data()); got != changed {
 			t.Fatalf("Data is %q", got)
 		}
@@ -264,7 +264,7 @@ var cells = []struct {
 		ctx, cancel := context.WithCancel(t.Context())
 		hit := e.network.On(jute.OpSetData, suite.CutAfter, cancel)
 		if err := e.node.SetData(ctx, []byte(changed)); err != nil { // the keeper may be quicker
-			wantErr(t, err, nodes.ErrPending, context.Canceled)
+			suite.WantErr(t, err, nodes.ErrPending, context.Canceled)
 		}
 		<-hit
 		e.untilOwned(changed)
@@ -282,10 +282,10 @@ var cells = []struct {
 				heal()
 			}()
 		})
-		wantErr(t, e.node.SetData(t.Context(), []byte(changed)), framework.ErrClosed)
+		suite.WantErr(t, e.node.SetData(t.Context(), []byte(changed)), framework.ErrClosed)
 		<-hit
 		if err := <-closed; err != nil {
-			wantErr(t, err, context.DeadlineExceeded)
+			suite.WantErr(t, err, context.DeadlineExceeded)
 		}
 		e.untilNone()
 	}},
@@ -296,7 +296,7 @@ var cells = []struct {
 			go func() { closed <- e.client.Close(context.WithoutCancel(t.Context())) }()
 		})
 		if err := e.node.SetData(t.Context(), []byte(changed)); err != nil {
-			wantErr(t, err, framework.ErrClosed)
+			suite.WantErr(t, err, framework.ErrClosed)
 		}
 		<-hit
 		e.operate(<-closed)
@@ -322,7 +322,7 @@ var cells = []struct {
 		cancel()
 		before := time.Now()
 		if err := e.node.Close(ctx); err != nil {
-			wantErr(t, err, context.DeadlineExceeded)
+			suite.WantErr(t, err, context.DeadlineExceeded)
 		}
 		if took := time.Since(before); took < 500*time.Millisecond || took > 10*time.Second {
 			t.Errorf("Close took %v", took)

@@ -232,7 +232,7 @@ func TestGroupStart(t *testing.T) {
 		for _, op := range []jute.Op{jute.OpAddWatch, jute.OpGetChildren2, jute.OpCreate2} {
 			ctx, cancel := context.WithCancel(t.Context())
 			hit := g.network.On(op, suite.CutAfter, cancel)
-			wantErr(t, a.Start(ctx), context.Canceled)
+			suite.WantErr(t, a.Start(ctx), context.Canceled)
 			<-hit
 			g.connected(g.client)
 			g.untilNone()
@@ -246,7 +246,7 @@ func TestGroupStart(t *testing.T) {
 		cancel()
 		g.joined(g.operator, "b", "2")
 		g.until(a, "a=1 b=2")
-		wantErr(t, a.Start(t.Context()), framework.ErrAlreadyStarted)
+		suite.WantErr(t, a.Start(t.Context()), framework.ErrAlreadyStarted)
 	})
 }
 
@@ -281,7 +281,7 @@ func TestGroupClose(t *testing.T) {
 		g.operate(b.Close(ctx))
 		g.until(a, "a=1")
 		heal := g.network.Isolate()
-		wantErr(t, a.Close(ctx), context.DeadlineExceeded)
+		suite.WantErr(t, a.Close(ctx), context.DeadlineExceeded)
 		heal()
 		g.untilNone()
 	})

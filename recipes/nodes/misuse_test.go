@@ -72,16 +72,16 @@ func TestMisuse(t *testing.T) {
 		e := newEnv(t, b)
 		ctx := t.Context()
 		for name, n := range map[string]*nodes.PersistentNode{"nil": nil, "zero": {}} {
-			wantErr(t, n.Start(ctx), framework.ErrNotStarted)
-			wantErr(t, n.SetData(ctx, nil), framework.ErrNotStarted)
+			suite.WantErr(t, n.Start(ctx), framework.ErrNotStarted)
+			suite.WantErr(t, n.SetData(ctx, nil), framework.ErrNotStarted)
 			n.CreatedListenable().Add(func(context.Context, string) {})
 			if err := n.Close(ctx); err != nil || n.Data() != nil || n.ActualPath() != "" {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 		for name, m := range map[string]*nodes.GroupMember{"nil": nil, "zero": {}} {
-			wantErr(t, m.Start(ctx), framework.ErrNotStarted)
-			wantErr(t, m.SetPayload(ctx, nil), framework.ErrNotStarted)
+			suite.WantErr(t, m.Start(ctx), framework.ErrNotStarted)
+			suite.WantErr(t, m.SetPayload(ctx, nil), framework.ErrNotStarted)
 			for range m.Updates(ctx) {
 				t.Errorf("%s: an update", name)
 			}
@@ -91,11 +91,11 @@ func TestMisuse(t *testing.T) {
 		}
 		e.keep(framework.Ephemeral)
 		var none context.Context
-		wantErr(t, e.node.Start(none), framework.ErrInvalidOption)
-		wantErr(t, e.node.SetData(none, nil), framework.ErrInvalidOption)
-		wantErr(t, e.node.Close(none), framework.ErrInvalidOption)
+		suite.WantErr(t, e.node.Start(none), framework.ErrInvalidOption)
+		suite.WantErr(t, e.node.SetData(none, nil), framework.ErrInvalidOption)
+		suite.WantErr(t, e.node.Close(none), framework.ErrInvalidOption)
 		e.start()
-		wantErr(t, e.node.Start(ctx), framework.ErrAlreadyStarted)
+		suite.WantErr(t, e.node.Start(ctx), framework.ErrAlreadyStarted)
 
 		data := []byte("mine")
 		e.operate(e.node.SetData(ctx, data))
@@ -109,8 +109,8 @@ func TestMisuse(t *testing.T) {
 
 		unused := e.keep(framework.Ephemeral)
 		e.operate(unused.Close(ctx))
-		wantErr(t, unused.Start(ctx), framework.ErrClosed)
-		wantErr(t, unused.SetData(ctx, nil), framework.ErrClosed)
+		suite.WantErr(t, unused.Start(ctx), framework.ErrClosed)
+		suite.WantErr(t, unused.SetData(ctx, nil), framework.ErrClosed)
 	})
 }
 

@@ -31,7 +31,7 @@ func TestStartRefused(t *testing.T) {
 			e.directory()
 			e.protect(e.dir, readOnly)
 			e.keep(framework.Ephemeral)
-			wantErr(t, e.node.Start(t.Context()), framework.ErrNoAuth)
+			suite.WantErr(t, e.node.Start(t.Context()), framework.ErrNoAuth)
 			if e.node.ActualPath() != "" || e.watches(e.client) != 0 {
 				t.Errorf("path %q and %d watches are left", e.node.ActualPath(), e.watches(e.client))
 			}
@@ -48,7 +48,7 @@ func TestStartRefused(t *testing.T) {
 			e.occupy(e.operator, framework.Persistent)
 			e.protect(e.path, readOnly)
 			e.keep(framework.Persistent)
-			wantErr(t, e.node.Start(t.Context()), framework.ErrNoAuth)
+			suite.WantErr(t, e.node.Start(t.Context()), framework.ErrNoAuth)
 			if data, _, _ := e.read(); data != theirs {
 				t.Errorf("the data is %q", data)
 			}
@@ -104,7 +104,7 @@ func TestSetDataWhileRefused(t *testing.T) {
 		e.protect(e.dir, readOnly)
 		e.network.Expire(t)
 		e.logged("WARN the kept node cannot be kept now")
-		wantErr(t, e.node.SetData(t.Context(), []byte(changed)), framework.ErrNoAuth)
+		suite.WantErr(t, e.node.SetData(t.Context(), []byte(changed)), framework.ErrNoAuth)
 		e.protect(e.dir, everything)
 		e.network.Cut()
 		e.untilOwned(ours)

@@ -97,7 +97,7 @@ func TestRuleK2(t *testing.T) {
 		heal := e.network.Isolate()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		wantErr(t, e.node.Close(ctx), context.DeadlineExceeded)
+		suite.WantErr(t, e.node.Close(ctx), context.DeadlineExceeded)
 		suite.Eventually(t, "the end of the session", func() bool { return e.client.SessionID() != session })
 		e.keep(framework.Ephemeral)
 		heal()
@@ -275,7 +275,7 @@ func TestRuleK6(t *testing.T) {
 		e.delete()
 		<-hit
 		if err := <-closed; err != nil {
-			wantErr(t, err, context.DeadlineExceeded)
+			suite.WantErr(t, err, context.DeadlineExceeded)
 		}
 		e.untilNone()
 	})
@@ -302,7 +302,7 @@ func TestRuleK6(t *testing.T) {
 				}()
 				time.AfterFunc(100*time.Millisecond, heal)
 			})
-			wantErr(t, e.node.Start(t.Context()), framework.ErrClosed)
+			suite.WantErr(t, e.node.Start(t.Context()), framework.ErrClosed)
 			<-hit
 			e.operate(<-closed)
 			e.untilNone()

@@ -83,7 +83,7 @@ func TestSetDataRefused(t *testing.T) {
 			e := newEnv(t, b)
 			e.keep(framework.Ephemeral)
 			e.start()
-			wantErr(t, e.node.SetData(t.Context(), large), framework.ErrTooLarge)
+			suite.WantErr(t, e.node.SetData(t.Context(), large), framework.ErrTooLarge)
 			if got := string(e.node.Data()); got != ours {
 				t.Errorf("Data has %d bytes", len(got))
 			}
@@ -99,7 +99,7 @@ func TestSetDataRefused(t *testing.T) {
 			e := newEnv(t, b)
 			e.keep(framework.Ephemeral)
 			e.operate(e.node.SetData(t.Context(), large))
-			wantErr(t, e.node.Start(t.Context()), framework.ErrTooLarge)
+			suite.WantErr(t, e.node.Start(t.Context()), framework.ErrTooLarge)
 			e.operate(e.node.SetData(t.Context(), []byte(ours)))
 			e.start()
 			e.untilOwned(ours)
@@ -112,7 +112,7 @@ func TestSetDataRefused(t *testing.T) {
 			e.keep(framework.Ephemeral, nodes.WithACL(framework.ACL{Perms: framework.PermRead, Scheme: "world", ID: "anyone"}))
 			e.start()
 			err := e.node.SetData(t.Context(), []byte(changed))
-			wantErr(t, err, framework.ErrNoAuth)
+			suite.WantErr(t, err, framework.ErrNoAuth)
 			if errors.Is(err, nodes.ErrPending) || string(e.node.Data()) != ours {
 				t.Errorf("%v, and Data is %q", err, e.node.Data())
 			}
@@ -195,7 +195,7 @@ func TestSetDataEndedContext(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := e.node.SetData(ctx, []byte(changed)); err != nil {
-			wantErr(t, err, nodes.ErrPending, context.Canceled)
+			suite.WantErr(t, err, nodes.ErrPending, context.Canceled)
 		}
 		e.untilOwned(changed)
 		e.closed()

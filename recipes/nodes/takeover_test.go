@@ -64,7 +64,7 @@ func TestTakeoverRefused(t *testing.T) {
 		_, err := e.operator.Create().ForPath(t.Context(), e.path+"/child")
 		e.operate(err)
 		e.keep(framework.Ephemeral, nodes.WithTakeover())
-		wantErr(t, e.node.Start(t.Context()), framework.ErrNotEmpty)
+		suite.WantErr(t, e.node.Start(t.Context()), framework.ErrNotEmpty)
 		e.operate(e.operator.Delete().ForPath(t.Context(), e.path+"/child"))
 		e.start()
 		e.untilOwned(ours)
@@ -98,7 +98,7 @@ func TestCloseAgain(t *testing.T) {
 		heal := e.network.Isolate()
 		for range 2 {
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-			wantErr(t, e.node.Close(ctx), nodes.ErrDeletePending, context.DeadlineExceeded)
+			suite.WantErr(t, e.node.Close(ctx), nodes.ErrDeletePending, context.DeadlineExceeded)
 			cancel()
 		}
 		time.AfterFunc(time.Second, heal)

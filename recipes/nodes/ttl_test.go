@@ -203,7 +203,7 @@ func wantUnimplemented(t *testing.T, client *framework.Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantErr(t, node.Start(t.Context()), framework.ErrUnimplemented)
+	suite.WantErr(t, node.Start(t.Context()), framework.ErrUnimplemented)
 	there, err := client.CheckExists().ForPath(t.Context(), "/ttl")
 	if err != nil || there {
 		t.Errorf("there: %t, %v", there, err)
