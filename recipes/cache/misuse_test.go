@@ -1,12 +1,9 @@
 package cache_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,28 +15,6 @@ import (
 	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/tools/curatortest"
 )
-
-// syncBuffer is what was logged.
-type syncBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
-}
-
-func (b *syncBuffer) logger() *slog.Logger {
-	return slog.New(slog.NewTextHandler(b, &slog.HandlerOptions{Level: slog.LevelWarn}))
-}
 
 // wantErr fails the test unless err is one of those.
 func (f *fixture) wantErr(what string, err error, wants ...error) {
@@ -151,8 +126,8 @@ func TestClientNotStarted(t *testing.T) {
 // an error of Start.
 func TestNoAuth(t *testing.T) {
 	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		var log syncBuffer
-		f := newFixture(t, b, framework.WithLogger(log.logger()))
+		var log suite.Log
+		f := newFixture(t, b, framework.WithLogger(log.Warnings()))
 		f.write("a=1 a/b=2 a/b/c=3 d=4")
 		acl := func(name string, perms framework.Perm) {
 			t.Helper()
@@ -256,8 +231,8 @@ func TestOldServer(t *testing.T) {
 	for name, c := range kinds {
 		t.Run(name, func(t *testing.T) {
 			suite.Each(t, func(t *testing.T, b *suite.Backend) {
-				var log syncBuffer
-				f := newFixture(t, b, framework.WithLogger(log.logger()))
+				var log suite.Log
+				f := newFixture(t, b, framework.WithLogger(log.Warnings()))
 				f.network.Old()
 				f.network.Cut()
 				f.make(c.make)

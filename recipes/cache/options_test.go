@@ -62,8 +62,8 @@ func TestWithoutData(t *testing.T) {
 // Compressed data is decompressed, and a node with other data is left out until it has some.
 func TestCompressedData(t *testing.T) {
 	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		var log syncBuffer
-		f := newFixture(t, b, framework.WithLogger(log.logger()))
+		var log suite.Log
+		f := newFixture(t, b, framework.WithLogger(log.Warnings()))
 		compressed := func(name, data string) {
 			t.Helper()
 			_, err := f.writer.Create().OrSetData().CreatingParentsIfNeeded().Compressed().WithData([]byte(data)).ForPath(t.Context(), f.path(name))

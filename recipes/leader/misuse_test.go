@@ -199,7 +199,7 @@ func TestKindMismatch(t *testing.T) {
 func TestKindMismatchLater(t *testing.T) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
-		var log text
+		var log suite.Log
 		m, other := e.joined("m"), e.member("other", framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		lease := m.leads()
 		other.start()
@@ -226,7 +226,7 @@ func TestKindMismatchLater(t *testing.T) {
 func TestLatchTwins(t *testing.T) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
-		var log text
+		var log suite.Log
 		client, _ := b.Client(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		var latches []*leader.LeaderLatch
 		for i, id := range []string{"a", "b", "a", "a"} {
@@ -250,24 +250,6 @@ func TestLatchTwins(t *testing.T) {
 			}
 		}
 	})
-}
-
-// text is what a log handler has written.
-type text struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (t *text) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.b.Write(p)
-}
-
-func (t *text) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.b.String()
 }
 
 // What the server refuses for good is returned by Start and by Run. Later the latch logs it, and
