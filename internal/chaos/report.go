@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/internal/chaos/check"
+	"github.com/go-curator/curator/internal/chaos/replay"
 )
 
 // Report is what came of a run.
@@ -20,7 +21,9 @@ type Report struct {
 	// Settled is how long it took after the faults until everybody was served.
 	Settled time.Duration
 	Took    time.Duration
-	Log     string // the file with all events; it is removed if there is no violation and no Config.Log
+	// Replayed says of the locks that the model knows whether the run is a path of it.
+	Replayed []replay.Result
+	Log      string // the file with all events; it is removed if there is no violation and no Config.Log
 
 	run check.Run
 }
@@ -60,6 +63,11 @@ func (r Report) String() string {
 	fmt.Fprintf(&b, "everybody was served %v after the faults\n", r.Settled.Round(100*time.Millisecond))
 	for _, name := range r.Absent {
 		fmt.Fprintf(&b, "%s is not installed, and took no part\n", name)
+	}
+	for _, replayed := range r.Replayed {
+		if replayed.Complete {
+			b.WriteString(replayed.String())
+		}
 	}
 	apart := map[string]int{}
 	for _, v := range r.Apart {

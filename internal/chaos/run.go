@@ -12,6 +12,10 @@ import (
 	"github.com/go-curator/curator/internal/chaos/check"
 	"github.com/go-curator/curator/internal/chaos/history"
 	"github.com/go-curator/curator/internal/chaos/nemesis"
+	"github.com/go-curator/curator/internal/chaos/replay"
+	"github.com/go-curator/curator/internal/chaos/txnlog"
+	"github.com/go-curator/curator/internal/chaos/worker"
+	"github.com/go-curator/curator/internal/model"
 	"github.com/go-curator/curator/internal/wait"
 )
 
@@ -44,7 +48,11 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	}
 	report = newReport(c, judged, check.All(judged))
 	report.Made, report.Missed, report.Absent = made, missed, r.absent
-	report.Settled, report.Took, report.Log = settled, time.Since(begin), r.recorder.file.Name()
+	report.Settled, report.Log = settled, r.recorder.file.Name()
+	if err := report.replay(context.WithoutCancel(ctx)); err != nil {
+		return report, err
+	}
+	report.Took = time.Since(begin)
 	return report, nil
 }
 
@@ -121,6 +129,9 @@ func (r *run) end(ctx context.Context) (check.Run, error) {
 	if err := r.inspect(ctx, &judged); err != nil {
 		return judged, fmt.Errorf("look at what is left: %w", err)
 	}
+	if err := r.noteCommitted(); err != nil {
+		return judged, fmt.Errorf("read the servers' logs: %w", err)
+	}
 	judged.Events = r.recorder.all()
 	return judged, r.recorder.log.Err()
 }
@@ -152,4 +163,40 @@ func (r *run) close(report Report) []error {
 		errs = append(errs, os.Remove(r.recorder.file.Name()))
 	}
 	return append(errs, os.RemoveAll(r.dir))
+}
+
+// replayTime bounds the search for a path of the model.
+const replayTime = 2 * time.Minute
+
+// replay looks for the run among the paths of the model.
+func (r *Report) replay(ctx context.Context) error {
+	if !slices.Contains(r.Config.Workloads, worker.Mutex) {
+		return nil
+	}
+	found, err := replay.Mutex(ctx, r.run.Events, worker.Mutex, root+"/"+worker.Mutex, model.Limits{Time: replayTime})
+	if err != nil {
+		return err
+	}
+	r.Replayed = append(r.Replayed, found)
+	if !found.Complete {
+		r.Violations = append(r.Violations, check.Violation{Rule: "model", Lock: found.Lock, Text: found.String()})
+	}
+	return nil
+}
+
+// noteCommitted adds what the servers have committed about the locks.
+func (r *run) noteCommitted() error {
+	var dirs []string
+	for _, m := range r.servers.Members() {
+		dirs = append(dirs, m.DataDir())
+	}
+	txns, err := txnlog.Committed(dirs)
+	if err != nil {
+		return err
+	}
+	offset := time.Now().UnixNano() - history.Now()
+	for _, e := range replay.Committed(txns, r.lockPaths(), offset) {
+		r.recorder.note(e)
+	}
+	return nil
 }

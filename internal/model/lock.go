@@ -137,7 +137,7 @@ func (a lockRules) reconnected(w *world, c uint8) {
 			w.ask(c, opWatch, cl.own)
 		}
 	case phaseDelete:
-		w.ask(c, opDelete, cl.own) // without the marker (rule 5)
+		w.ask(c, a.deletion(cl), cl.own)
 	case phaseDeleteRead:
 		w.ask(c, opDelete, cl.reader)
 	}

@@ -28,11 +28,7 @@ func (a lockRules) move(w *world, c uint8, m move) {
 	switch m {
 	case moveRelease:
 		cl.phase = phaseDelete
-		op := opDelete
-		if a.marks(cl) {
-			op = opRelease
-		}
-		w.ask(c, op, cl.own)
+		w.ask(c, a.deletion(cl), cl.own)
 	case moveReleaseRead:
 		if cl.phase == phaseHeldRead {
 			cl.phase = phaseDeleteRead
@@ -62,6 +58,14 @@ func (a lockRules) move(w *world, c uint8, m move) {
 			w.ask(c, opUnwatch, cl.own)
 		}
 	}
+}
+
+// deletion returns the request that deletes the node. What is sent again after a reconnect is the same.
+func (a lockRules) deletion(cl *client) operation {
+	if cl.flags&cancelled == 0 && a.marks(cl) {
+		return opRelease
+	}
+	return opDelete
 }
 
 // marks reports whether the holder releases with the marker (rule 5).

@@ -42,6 +42,10 @@ func newMember(e *Ensemble, s setup) (*Member, error) {
 // ConnectString names this server alone.
 func (m *Member) ConnectString() string { return m.proxy.address() }
 
+// DataDir returns the folder with the server's snapshots and transaction logs, which is removed when the
+// servers are closed. Java: TestingServer.getTempDirectory.
+func (m *Member) DataDir() string { return m.setup.dataDir() }
+
 // Kill ends the server's process at once; Start or Restart starts it again.
 // Java: TestingCluster.killServer.
 func (m *Member) Kill() {

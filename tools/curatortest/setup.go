@@ -91,9 +91,12 @@ func fixedMembers(clients []int, peers []peerPorts) string {
 	return lines.String()
 }
 
+// dataDir returns the folder of the server's data.
+func (s setup) dataDir() string { return filepath.Join(s.dir, "data") }
+
 // write writes the files of server i.
 func (s setup) write(i int, c config, members string) error {
-	data := filepath.Join(s.dir, "data")
+	data := s.dataDir()
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return err
 	}

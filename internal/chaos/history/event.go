@@ -58,8 +58,10 @@ const (
 	// Awaited: the cache has a change that was made before.
 	Awaited Kind = "awaited"
 
-	// Ready: the worker has a session.
+	// Ready: the worker has a connection, and Session.
 	Ready Kind = "ready"
+	// Parted: the worker has lost its connection.
+	Parted Kind = "parted"
 	// Remains: what the worker has left when everything is closed: Value goroutines, Text.
 	Remains Kind = "remains"
 	// Memory: what the worker's heap has after a collection: Value bytes.
@@ -90,6 +92,19 @@ const (
 	Quiet Kind = "quiet"
 	// Last: the workers are asked to end.
 	Last Kind = "last"
+)
+
+// The kinds of what the servers have committed, as their logs say at the end of a run. The time is that
+// at which the leader took the request, to the millisecond. Value is the zxid.
+const (
+	// Created: Session has created Node.
+	Created Kind = "created"
+	// Deleted: Session has deleted Node.
+	Deleted Kind = "deleted"
+	// Marked: Session has deleted Node, and has created and deleted its release marker.
+	Marked Kind = "marked"
+	// Over: Session has ended.
+	Over Kind = "over"
 )
 
 // The results of a release, the Text of Released.

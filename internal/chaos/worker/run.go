@@ -67,6 +67,8 @@ func (w *worker) start(ctx context.Context) (err error) {
 	w.client.ConnectionStateListenable().Add(func(_ context.Context, s state.ConnectionState) {
 		if s.IsConnected() {
 			w.note(history.Event{Kind: history.Ready, Session: w.client.SessionID()})
+		} else {
+			w.note(history.Event{Kind: history.Parted, Text: s.String()})
 		}
 	})
 	return nil

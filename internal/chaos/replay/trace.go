@@ -1,0 +1,179 @@
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-curator/curator/internal/chaos/history"
+	"github.com/go-curator/curator/internal/model"
+)
+
+// TraceOf returns what events say of a workload that uses a mutex with this path, until the workers are
+// asked to end. The workers must have one goroutine each for it.
+func TraceOf(events []history.Event, workload, lock string) (*model.Trace, error) {
+	events = slices.Clone(events)
+	slices.SortStableFunc(events, func(a, b history.Event) int { return cmp.Compare(a.At, b.At) })
+	for i, e := range events {
+		if e.Kind == history.Last {
+			events = events[:i]
+			break
+		}
+	}
+	b := &builder{workload: workload, lock: lock, clients: map[string]int{}, sessions: map[int64]owner{}, nodes: map[string]int{}}
+	b.findClients(events)
+	b.findSessions(events)
+	for _, e := range inOrderOfServers(events) {
+		if err := b.change(e); err != nil {
+			return nil, err
+		}
+	}
+	for _, e := range events {
+		b.note(e)
+	}
+	b.trace.Clients = len(b.clients)
+	return &b.trace, nil
+}
+
+// owner is whose session it is, and which one of that client.
+type owner struct{ client, epoch int }
+
+// builder makes a trace.
+type builder struct {
+	workload, lock string
+	clients        map[string]int // by the name of the worker
+	sessions       map[int64]owner
+	nodes          map[string]int
+	owners         []owner // of the nodes
+	trace          model.Trace
+}
+
+// client returns the client of a process.
+func (b *builder) client(process string) (int, bool) {
+	name, _, _ := strings.Cut(process, ".")
+	c, ok := b.clients[name]
+	return c, ok
+}
+
+func (b *builder) findClients(events []history.Event) {
+	for _, e := range events {
+		if name, _, _ := strings.Cut(e.Process, "."); e.Kind == history.Begin && e.Workload == b.workload {
+			if _, known := b.clients[name]; !known {
+				b.clients[name] = len(b.clients)
+			}
+		}
+	}
+}
+
+// findSessions numbers the sessions of each client. A new process has another one, also if it never
+// came to it.
+func (b *builder) findSessions(events []history.Event) {
+	epochs := make([]int, len(b.clients))
+	fresh := make([]bool, len(b.clients))
+	for c := range fresh {
+		fresh[c] = true
+	}
+	for _, e := range events {
+		c, ok := b.client(e.Process)
+		if !ok {
+			continue
+		}
+		switch e.Kind {
+		case history.Ready:
+			if _, known := b.sessions[e.Session]; known || e.Session == 0 {
+				continue
+			}
+			if !fresh[c] {
+				epochs[c]++
+			}
+			fresh[c] = false
+			b.sessions[e.Session] = owner{c, epochs[c]}
+		case history.Ended:
+			epochs[c]++
+			fresh[c] = true
+		}
+	}
+}
+
+// inOrderOfServers returns what was committed, in the order of the zxids. Its times rise, as those of a
+// later leader may not.
+func inOrderOfServers(events []history.Event) (committed []history.Event) {
+	for _, e := range events {
+		switch e.Kind {
+		case history.Created, history.Deleted, history.Marked, history.Over:
+			committed = append(committed, e)
+		}
+	}
+	slices.SortStableFunc(committed, func(a, b history.Event) int { return cmp.Compare(a.Value, b.Value) })
+	return committed
+}
+
+// change adds a transaction.
+func (b *builder) change(e history.Event) error {
+	by, ours := b.sessions[e.Session]
+	c := model.Change{At: e.At, Client: by.client, Epoch: by.epoch}
+	node, known := b.nodes[e.Node]
+	parent, _, _ := strings.Cut(strings.TrimPrefix(e.Node, b.lock), "/")
+	switch {
+	case e.Kind == history.Over && ours:
+		c.Kind = model.SessionEnded
+	case e.Kind == history.Over || parent != "" || !strings.HasPrefix(e.Node, b.lock):
+		return nil
+	case e.Kind == history.Created && e.Node == b.lock:
+		c.Kind = model.QueueMade
+	case e.Node == b.lock:
+		c.Kind = model.QueueRemoved
+	case e.Kind == history.Created && ours:
+		c.Kind, c.Node = model.Created, len(b.owners)
+		b.nodes[e.Node] = c.Node
+		b.owners = append(b.owners, by)
+	case e.Kind == history.Created:
+		return fmt.Errorf("replay: %s was created by session %#x, which is no worker's", e.Node, e.Session)
+	case !known:
+		return fmt.Errorf("replay: %s was deleted, and never created", e.Node)
+	default:
+		c.Node, c.Kind = node, model.Taken
+		if ours && by.client == b.owners[node].client {
+			c.Kind = model.Deleted
+			if e.Kind == history.Marked {
+				c.Kind = model.Released
+			}
+		}
+		c.Client, c.Epoch = b.owners[node].client, b.owners[node].epoch
+	}
+	b.trace.Changes = append(b.trace.Changes, c)
+	return nil
+}
+
+// noteKinds are those that do not depend on more than the event's kind.
+var noteKinds = map[history.Kind]model.NoteKind{
+	history.Begin: model.Begun, history.Grant: model.Granted, history.Held: model.Held, history.Lost: model.Lost,
+	history.Refused: model.Refused, history.Release: model.Releasing, history.Released: model.ReleasedBadly,
+	history.Parted: model.Parted, history.Ready: model.Connected, history.Killing: model.Killing, history.Ended: model.Dead,
+}
+
+// note adds what a client has noted.
+func (b *builder) note(e history.Event) {
+	c, ok := b.client(e.Process)
+	kind, said := noteKinds[e.Kind]
+	if !ok || !said || e.Workload != b.workload && e.Workload != "" {
+		return
+	}
+	n := model.Note{At: e.At, Kind: kind, Client: c}
+	switch e.Kind {
+	case history.Grant:
+		node, known := b.nodes[e.Node]
+		if !known {
+			node = -1
+		}
+		n.Node = node
+	case history.Released:
+		if e.Text == history.ReleaseOK {
+			n.Kind = model.ReleasedWell
+		}
+	case history.Ready:
+		n.Epoch = b.sessions[e.Session].epoch
+	}
+	b.trace.Notes = append(b.trace.Notes, n)
+}
