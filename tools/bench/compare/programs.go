@@ -36,7 +36,7 @@ func kazoo(ctx context.Context, dir, address string) (*exec.Cmd, error) {
 		if err := os.WriteFile(source, kazooSource, 0o600); err != nil {
 			return nil, err
 		}
-		return exec.Command(python, source, address), nil
+		return exec.CommandContext(context.WithoutCancel(ctx), python, source, address), nil // it outlives its start
 	}
 	return nil, absent
 }
@@ -76,5 +76,5 @@ func build(ctx context.Context, dir, name string, args ...string) (*exec.Cmd, er
 	if _, err := installed.Output(exec.CommandContext(ctx, compiler, "build", "-buildvcs=false", "-o", program, source)); err != nil {
 		return nil, err
 	}
-	return exec.Command(program, args...), nil
+	return exec.CommandContext(context.WithoutCancel(ctx), program, args...), nil // it outlives its start
 }

@@ -29,7 +29,7 @@ func try(s *concurrency.Session, path string) load.Try {
 	return func(ctx context.Context) (load.Op, error) {
 		switch err := m.TryLock(ctx); {
 		case errors.Is(err, concurrency.ErrLocked):
-			return nil, nil
+			return nil, load.ErrBusy
 		case err != nil:
 			return nil, err
 		}

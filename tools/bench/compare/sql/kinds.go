@@ -42,14 +42,17 @@ func (insertLocks) lock(_ context.Context, c *pgx.Conn, name string) (load.Acqui
 	}
 	try := func(ctx context.Context) (load.Op, error) {
 		tag, err := c.Exec(ctx, "insert into insert_locks (name, holder) values ($1, $2) on conflict do nothing", name, holder)
-		if err != nil || tag.RowsAffected() == 0 {
+		switch {
+		case err != nil:
 			return nil, err
+		case tag.RowsAffected() == 0:
+			return nil, load.ErrBusy
 		}
 		return release, nil
 	}
 	acquire := func(ctx context.Context) (load.Op, error) {
 		for {
-			if release, err := try(ctx); err != nil || release != nil {
+			if release, err := try(ctx); !errors.Is(err, load.ErrBusy) {
 				return release, err
 			}
 			select {
@@ -72,7 +75,7 @@ func (updateLocks) lock(ctx context.Context, c *pgx.Conn, name string) (load.Acq
 	try := func(ctx context.Context) (load.Op, error) {
 		release, err := selected(ctx, c, name, "for update nowait")
 		if refused := new(pgconn.PgError); errors.As(err, &refused) && refused.Code == lockNotAvailable {
-			return nil, nil
+			return nil, load.ErrBusy
 		}
 		return release, err
 	}

@@ -50,7 +50,7 @@ func Program(ctx context.Context, dir, address string) (*exec.Cmd, error) {
 		return nil, err
 	}
 	args := append(append([]string{}, flags...), "-cp", dir+string(os.PathListSeparator)+classPath, "BenchPeer", address)
-	return exec.Command(java, args...), nil
+	return exec.CommandContext(context.WithoutCancel(ctx), java, args...), nil // it outlives its start
 }
 
 // tool returns a tool of JAVA_HOME, or the one in PATH.

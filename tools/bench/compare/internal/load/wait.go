@@ -19,7 +19,10 @@ func Wait(ctx context.Context, acquire Acquire) (protocol.Result, error) {
 	return protocol.Result{Operations: 1, ElapsedNS: int64(time.Since(granted))}, err
 }
 
-// Try asks for a lock without waiting. It returns nil if the lock is not free.
+// ErrBusy is returned by a Try when the lock is not free.
+var ErrBusy = errors.New("the lock is not free")
+
+// Try asks for a lock without waiting, and returns what releases it.
 type Try func(ctx context.Context) (release Op, err error)
 
 // Op returns the operation that asks, and releases what it got. The lock has to be free each
@@ -28,12 +31,12 @@ func (t Try) Op(free bool) Op {
 	return func(ctx context.Context) error {
 		release, err := t(ctx)
 		switch {
+		case errors.Is(err, ErrBusy) && !free:
+			return nil
 		case err != nil:
 			return err
-		case (release != nil) != free:
-			return errors.New("the lock is not as free as it should be")
-		case release == nil:
-			return nil
+		case !free:
+			return errors.New("the lock is free, and should not be")
 		}
 		return release(context.WithoutCancel(ctx))
 	}

@@ -33,7 +33,7 @@ func TestTry(t *testing.T) {
 	free := load.Try(func(context.Context) (load.Op, error) {
 		return func(context.Context) error { released++; return nil }, nil
 	})
-	busy := load.Try(func(context.Context) (load.Op, error) { return nil, nil })
+	busy := load.Try(func(context.Context) (load.Op, error) { return nil, load.ErrBusy })
 	fails := load.Try(func(context.Context) (load.Op, error) { return nil, broken })
 	for name, tt := range map[string]struct {
 		op   load.Op
@@ -67,7 +67,7 @@ func TestRepeatBusy(t *testing.T) {
 			if !held {
 				return func(context.Context) error { return nil }, nil
 			}
-			return nil, nil
+			return nil, load.ErrBusy
 		})
 		if err != nil || result.Operations != 11 || held {
 			t.Errorf("%+v, %v; held: %t", result, err, held)

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os/exec"
@@ -19,9 +20,9 @@ func Etcd(ctx context.Context) (*Server, error) {
 	}
 	return plan{
 		ports: 2,
-		command: func(dir string, ports []int) *exec.Cmd {
+		command: func(ctx context.Context, dir string, ports []int) *exec.Cmd {
 			client, peer := "http://"+address(ports[0]), "http://"+address(ports[1])
-			return exec.Command(program,
+			return exec.CommandContext(ctx, program,
 				"--name=bench", "--data-dir="+filepath.Join(dir, "data"), "--log-level=warn", "--logger=zap",
 				"--listen-client-urls="+client, "--advertise-client-urls="+client,
 				"--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer,
@@ -33,7 +34,7 @@ func Etcd(ctx context.Context) (*Server, error) {
 }
 
 // etcdServes asks the server whether it is healthy: that there is a leader, which it asks.
-func etcdServes(ctx context.Context, port int) error {
+func etcdServes(ctx context.Context, port int) (err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address(port)+"/health", nil)
 	if err != nil {
 		return err
@@ -43,7 +44,7 @@ func etcdServes(ctx context.Context, port int) error {
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close()
+	defer func() { err = errors.Join(err, response.Body.Close()) }()
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("health: %s", response.Status)
 	}

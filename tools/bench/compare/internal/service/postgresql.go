@@ -50,8 +50,8 @@ func PostgreSQL(ctx context.Context) (*Server, error) {
 			}
 			return nil
 		},
-		command: func(dir string, ports []int) *exec.Cmd {
-			cmd := exec.Command(programs.postgres, "-D", filepath.Join(dir, "data"),
+		command: func(ctx context.Context, dir string, ports []int) *exec.Cmd {
+			cmd := exec.CommandContext(ctx, programs.postgres, "-D", filepath.Join(dir, "data"),
 				"-p", strconv.Itoa(ports[0]), "-c", "listen_addresses=127.0.0.1",
 				"-c", "unix_socket_directories=", "-c", "max_connections="+strconv.Itoa(maxConnections),
 				// A client that has connected and says nothing would keep a server that is to end

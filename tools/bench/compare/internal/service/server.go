@@ -60,7 +60,7 @@ type plan struct {
 	ports int // how many it needs; it serves on the first
 	// prepare makes what has to be in dir, which is empty; nil if nothing has to.
 	prepare func(ctx context.Context, dir string) error
-	command func(dir string, ports []int) *exec.Cmd
+	command func(ctx context.Context, dir string, ports []int) *exec.Cmd
 	// serves returns nil when the server at the port serves.
 	serves func(ctx context.Context, port int) error
 	stop   os.Signal // asks it to end, although clients are connected
@@ -106,14 +106,14 @@ func (p plan) try(ctx context.Context) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer log.Close() // the process has it by then
-	cmd := p.command(dir, ports)
+	cmd := p.command(context.WithoutCancel(ctx), dir, ports) // it outlives its start
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
 	running, err := process.Start(cmd)
+	closeErr := log.Close() // the process has it
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, closeErr)
 	}
-	if err := p.await(ctx, running, ports[0]); err != nil {
+	if err := errors.Join(closeErr, p.await(ctx, running, ports[0])); err != nil {
 		running.Stop(p.stop, stopTimeout)
 		said, readErr := os.ReadFile(log.Name())
 		return nil, errors.Join(fmt.Errorf("%v: %w\n%s", cmd.Args, err, said), readErr)

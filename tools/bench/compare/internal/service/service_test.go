@@ -45,8 +45,7 @@ func TestServices(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("TMPDIR", reachable(t))
 			s, err := tt.start(t.Context())
-			var absent *installed.AbsentError
-			if errors.As(err, &absent) {
+			if _, ok := errors.AsType[*installed.AbsentError](err); ok {
 				if isInstalled(t, tt.program, tt.debian) {
 					t.Error(err)
 				}
@@ -83,7 +82,7 @@ func TestServices(t *testing.T) {
 // reachable returns a temporary directory that another user can reach, too.
 func reachable(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "service-")
+	dir, err := os.MkdirTemp("", "service-") //nolint:usetesting // another user cannot reach what is in t.TempDir
 	if err != nil {
 		t.Fatal(err)
 	}

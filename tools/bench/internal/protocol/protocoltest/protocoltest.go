@@ -63,7 +63,11 @@ func (p Peer) Check(t TB, cmd *exec.Cmd) {
 		t.Fatalf("%v", err)
 		return
 	}
-	t.Cleanup(func() { peer.Close() }) // when the test ends early; else it has been closed
+	t.Cleanup(func() {
+		if err := peer.Close(); err != nil {
+			t.Errorf("%v", err)
+		}
+	})
 	for i, r := range short() {
 		r.Path = fmt.Sprintf("/bench/x%d", i)
 		result, err := runOne(ctx, peer, &r)
@@ -82,9 +86,6 @@ func (p Peer) Check(t TB, cmd *exec.Cmd) {
 	}
 	if slices.Contains(p.Workloads, protocol.Hold) {
 		p.checkCrash(ctx, t, peer, cmd)
-	}
-	if err := peer.Close(); err != nil {
-		t.Errorf("%v", err)
 	}
 }
 
