@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -16,9 +17,16 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/protocol/protocoltest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain lets the tests build programs without a download.
+func TestMain(m *testing.M) {
+	if err := os.Setenv("GOPROXY", "off"); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 func TestKazoo(t *testing.T) {
+	t.Parallel()
 	protocoltest.Peer{Workloads: []string{
 		protocol.Solo, protocol.Contend, protocol.Spread, protocol.Semaphore, protocol.Readers,
 		protocol.TryFree, protocol.TryBusy, protocol.Floor, protocol.Drain, protocol.Hold,
@@ -46,11 +54,10 @@ func TestSQLUpdate(t *testing.T) {
 	}})
 }
 
-// onService tests a peer in Go, if its service is there, and the modules that it imports:
-// a test downloads nothing.
+// onService tests a peer in Go, if its service is there, and the modules that it imports.
 func onService(t *testing.T, start func(context.Context) (*service.Server, error), program bench.Program, want protocoltest.Peer) {
 	t.Helper()
-	t.Setenv("GOPROXY", "off")
+	t.Parallel()
 	server, err := start(t.Context())
 	if absent := new(installed.AbsentError); errors.As(err, &absent) {
 		t.Log(err)
@@ -71,7 +78,6 @@ func onService(t *testing.T, start func(context.Context) (*service.Server, error
 // offline builds a program, or returns nil if that takes a download.
 func offline(t *testing.T, program bench.Program, address string) *exec.Cmd {
 	t.Helper()
-	t.Setenv("GOPROXY", "off")
 	cmd, err := program(t.Context(), t.TempDir(), address)
 	if absent := new(installed.AbsentError); errors.As(err, &absent) && strings.Contains(err.Error(), "GOPROXY=off") {
 		t.Log(err)
@@ -92,7 +98,6 @@ func TestAbsent(t *testing.T) {
 
 // Modules that are neither there nor to be had are absent, too.
 func TestAbsentModules(t *testing.T) {
-	t.Setenv("GOPROXY", "off")
 	t.Setenv("GOMODCACHE", t.TempDir())
 	for _, program := range []bench.Program{etcd, sqlInsert} {
 		_, err := program(t.Context(), t.TempDir(), "127.0.0.1:1")

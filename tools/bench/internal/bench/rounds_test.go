@@ -217,3 +217,32 @@ func TestChoosePeers(t *testing.T) {
 		t.Errorf("an unknown one: %v", err)
 	}
 }
+
+func TestFlags(t *testing.T) {
+	draw := func(context.Context, *results.File, string) error { return nil }
+	for name, tt := range map[string]struct {
+		command Command
+		args    string
+		want    options // its rounds, times and plots
+		fails   bool
+	}{
+		"none":                {want: options{rounds: 5, warmUp: time.Second, duration: 3 * time.Second}},
+		"quick":               {args: "-quick -rounds 2", want: options{rounds: 2, warmUp: 300 * time.Millisecond, duration: time.Second}},
+		"plots":               {Command{Draw: draw}, "-plots x -warm-up 1ms -duration 2ms", options{plots: "x", rounds: 5, warmUp: 1e6, duration: 2e6}, false},
+		"plots not available": {args: "-plots x", fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := options{Command: tt.command}
+			err := o.parse(strings.Fields(tt.args))
+			if (err != nil) != tt.fails {
+				t.Fatal(err)
+			}
+			if !tt.fails && (o.rounds != tt.want.rounds || o.warmUp != tt.want.warmUp || o.duration != tt.want.duration || o.plots != tt.want.plots) {
+				t.Errorf("%+v", o)
+			}
+		})
+	}
+	if err := (Command{}).Run(t.Context(), []string{"-h"}); err != nil {
+		t.Errorf("help: %v", err)
+	}
+}
