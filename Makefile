@@ -130,7 +130,7 @@ bench-distance: ## record in docs/benchmarks what distance costs, and draw the p
 		$(GO) run ./tools/bench -distance $$distance -peers floor,curator,curator-v2,zk.Lock,java -rounds 3 $(BENCHDISTANCEFLAGS) \
 			-json docs/benchmarks/distance-$$distance.json -markdown docs/benchmarks/distance-$$distance.md || exit; \
 	done
-	$(GO) -C tools/bench/plot run . $(CURDIR)/docs/benchmarks \
+	$(GO) -C tools/bench/compare run ./plot $(CURDIR)/docs/benchmarks \
 		$(CURDIR)/docs/benchmarks/results.json $(CURDIR)/docs/benchmarks/distance-1ms.json $(CURDIR)/docs/benchmarks/distance-10ms.json
 
 .PHONY: ensemble-proof

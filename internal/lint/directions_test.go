@@ -26,9 +26,8 @@ var pairCeilings = map[string]int{
 	"internal/telemetry":           8,
 	"internal/zkconn":              10,
 	"retry":                        2,
-	"tools/bench":                  5,
+	"tools/bench/internal/bench":   5,
 	"tools/bench/internal/results": 1,
-	"tools/bench/internal/service": 1,
 	"tools/curator":                5,
 	"tools/curatortest":            1,
 }

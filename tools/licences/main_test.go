@@ -44,7 +44,7 @@ func TestLicenceOf(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	write("LICENSE", "Creative Commons Attribution 4.0 International")
-	if got, err := licenceOf(dependency{path: "example.com/cc", dir: dir, usedBy: []string{"`tools/bench/plot`"}}); got != "CC-BY-4.0, MIT" || err != nil {
+	if got, err := licenceOf(dependency{path: "example.com/cc", dir: dir, usedBy: []string{"`tools/bench/compare`"}}); got != "CC-BY-4.0, MIT" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 	if _, err := licenceOf(dependency{path: "example.com/cc", dir: dir, usedBy: []string{libraryName}}); err == nil || !strings.Contains(err.Error(), "must not") {

@@ -1,4 +1,4 @@
-// Package installed finds the programs of this machine that the benchmark needs, and says
+// Package installed finds and runs the programs of this machine that the benchmark needs, and says
 // which one is missing and how to get it.
 package installed
 
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
 // AbsentError says that this machine has not got what a peer or its service needs.
@@ -36,4 +37,15 @@ func Program(name, install string, directories ...string) (string, error) {
 		return "", &AbsentError{Name: name, Install: install, Err: err}
 	}
 	return path, nil
+}
+
+// Output runs a command and returns its standard output. An error has its standard error.
+func Output(cmd *exec.Cmd) (string, error) {
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%v: %w\n%s", cmd.Args, err, &stderr)
+	}
+	return string(out), nil
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -50,5 +51,15 @@ func TestAbsent(t *testing.T) {
 	}
 	if text := err.Error(); !strings.HasPrefix(text, "tool is not installed (ask for it): ") {
 		t.Error(text)
+	}
+}
+
+func TestOutput(t *testing.T) {
+	if out, err := installed.Output(exec.Command("go", "env", "GOOS")); err != nil || strings.TrimSpace(out) != runtime.GOOS {
+		t.Errorf("%q, %v", out, err)
+	}
+	_, err := installed.Output(exec.Command("go", "no-such-command"))
+	if exit := new(exec.ExitError); !errors.As(err, &exit) || !strings.Contains(err.Error(), "unknown command") {
+		t.Errorf("%v: want the exit code, and what the command wrote to its standard error", err)
 	}
 }

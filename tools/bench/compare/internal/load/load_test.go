@@ -1,0 +1,151 @@
+package load_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/go-curator/curator/tools/bench/compare/internal/load"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const ms = time.Millisecond
+
+// pass lets virtual time pass.
+func pass(d time.Duration) { <-time.After(d) }
+
+// takes returns an operation that takes its time, and counts.
+func takes(d time.Duration, count *int) load.Op {
+	return func(context.Context) error {
+		pass(d)
+		*count++
+		return nil
+	}
+}
+
+func TestRepeatCountsAfterTheWarmup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var quick, slow int
+		result, err := load.Repeat(t.Context(), 100*ms, 1000*ms, takes(30*ms, &quick), takes(400*ms, &slow))
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Of the quick one's ends, every 30 ms, 33 are at 120 to 1080; three are before, one is
+		// after. The slow one's are at 400, 800 and 1200, the last after the end.
+		want := slices.Concat(slices.Repeat([]int64{int64(30 * ms)}, 33), slices.Repeat([]int64{int64(400 * ms)}, 2))
+		if result.Operations != 35 || result.ElapsedNS != int64(time.Second) || !slices.Equal(result.LatenciesNS, want) {
+			t.Errorf("%+v", result)
+		}
+		if quick != 37 || slow != 3 {
+			t.Errorf("ran %d and %d times", quick, slow)
+		}
+	})
+}
+
+func TestRepeatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken := errors.New("broken")
+		started := time.Now()
+		_, err := load.Repeat(t.Context(), 0, time.Hour,
+			func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+			func(context.Context) error { pass(ms); return broken })
+		if err != broken || time.Since(started) != ms {
+			t.Errorf("%v after %v", err, time.Since(started))
+		}
+	})
+}
+
+// queue is a lock that takes its time to hand over, and counts who waits.
+type queue struct {
+	turn    chan struct{}
+	waiting int
+	mu      chan struct{} // not a mutex: time passes in a bubble while somebody waits for it
+}
+
+func newQueue() *queue { return &queue{turn: make(chan struct{}, 1), mu: make(chan struct{}, 1)} }
+
+func (q *queue) count(by int) int {
+	q.mu <- struct{}{}
+	defer func() { <-q.mu }()
+	q.waiting += by
+	return q.waiting
+}
+
+func (q *queue) acquire(handOver time.Duration) load.Acquire {
+	return func(context.Context) (load.Op, error) {
+		q.count(1)
+		q.turn <- struct{}{}
+		pass(handOver)
+		return func(context.Context) error {
+			pass(ms)
+			q.count(-1)
+			<-q.turn
+			return nil
+		}, nil
+	}
+}
+
+func TestDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue()
+		waiters := slices.Repeat([]load.Acquire{q.acquire(9 * ms)}, 20)
+		looks := 0
+		result, err := load.Drain(t.Context(), q.acquire(0), waiters, func(context.Context) (int, error) {
+			if looks++; looks <= 3 {
+				return looks, nil // not all of them are there
+			}
+			return q.count(0), nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The gate takes 1 ms to be released, each hand-over 9, each release 1.
+		if result.Operations != 20 || result.ElapsedNS != int64(201*ms) ||
+			!slices.Equal(result.LatenciesNS, slices.Repeat([]int64{int64(10 * ms)}, 20)) {
+			t.Errorf("%+v", result)
+		}
+		if looks != 4 {
+			t.Errorf("looked %d times", looks)
+		}
+	})
+}
+
+func TestDrainFails(t *testing.T) {
+	broken := errors.New("broken")
+	fails := func(context.Context) (load.Op, error) { return nil, broken }
+	waits := func(ctx context.Context) (load.Op, error) { <-ctx.Done(); return nil, ctx.Err() }
+	held := 0
+	works := func(context.Context) (load.Op, error) {
+		held++
+		return func(ctx context.Context) error {
+			held--
+			return ctx.Err()
+		}, nil
+	}
+	short := func(context.Context) (int, error) { return 1, nil }
+	for name, tt := range map[string]struct {
+		gate, waiter load.Acquire
+		queued       func(context.Context) (int, error)
+	}{
+		"the gate": {fails, works, short},
+		"a waiter": {works, fails, short}, // the gate is released all the same
+		"the look": {works, waits, func(context.Context) (int, error) { return 0, broken }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				if _, err := load.Drain(t.Context(), tt.gate, []load.Acquire{tt.waiter}, tt.queued); !errors.Is(err, broken) {
+					t.Error(err)
+				}
+				if held != 0 {
+					t.Errorf("%d are held", held)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,53 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-curator/curator/tools/bench/internal/protocol"
+)
+
+// Wait acquires a lock and releases it. The result says how long ago it was granted.
+func Wait(ctx context.Context, acquire Acquire) (protocol.Result, error) {
+	release, err := acquire(ctx)
+	if err != nil {
+		return protocol.Result{}, err
+	}
+	granted := time.Now()
+	err = release(context.WithoutCancel(ctx))
+	return protocol.Result{Operations: 1, ElapsedNS: int64(time.Since(granted))}, err
+}
+
+// ErrBusy is returned by a Try when the lock is not free.
+var ErrBusy = errors.New("the lock is not free")
+
+// Try asks for a lock without waiting, and returns what releases it.
+type Try func(ctx context.Context) (release Op, err error)
+
+// Op returns the operation that asks, and releases what it got. The lock has to be free each
+// time, or never.
+func (t Try) Op(free bool) Op {
+	return func(ctx context.Context) error {
+		release, err := t(ctx)
+		switch {
+		case errors.Is(err, ErrBusy) && !free:
+			return nil
+		case err != nil:
+			return err
+		case !free:
+			return errors.New("the lock is free, and should not be")
+		}
+		return release(context.WithoutCancel(ctx))
+	}
+}
+
+// RepeatBusy is Repeat for somebody who asks for a lock that a holder has.
+func RepeatBusy(ctx context.Context, warmup, duration time.Duration, holder Acquire, try Try) (protocol.Result, error) {
+	release, err := holder(ctx)
+	if err != nil {
+		return protocol.Result{}, err
+	}
+	result, err := Repeat(ctx, warmup, duration, try.Op(false))
+	return result, errors.Join(err, release(context.WithoutCancel(ctx)))
+}

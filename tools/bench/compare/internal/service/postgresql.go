@@ -1,0 +1,101 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/go-curator/curator/tools/bench/internal/installed"
+)
+
+// Debian keeps the programs of a server outside of PATH, in a directory for each version.
+const (
+	installPostgreSQL = "Debian, Ubuntu: apt-get install postgresql"
+	debianPrograms    = "/usr/lib/postgresql/*/bin"
+)
+
+// maxConnections is more than any workload has clients.
+const maxConnections = 300
+
+// PostgreSQL starts a server of PostgreSQL and waits until it serves. It has a superuser
+// called postgres, whom it lets in from this machine without a password. It does not run as
+// root: for root it runs as the system's user postgres.
+func PostgreSQL(ctx context.Context) (*Server, error) {
+	programs, err := findPostgreSQL(debianPrograms)
+	if err != nil {
+		return nil, err
+	}
+	server, err := unprivileged("postgres")
+	if err != nil {
+		return nil, err
+	}
+	return plan{
+		ports: 1,
+		prepare: func(ctx context.Context, dir string) error {
+			if err := server.own(dir); err != nil {
+				return err
+			}
+			cmd := exec.CommandContext(ctx, programs.initdb, "--pgdata="+filepath.Join(dir, "data"),
+				"--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C")
+			cmd.Dir = dir
+			server.run(cmd)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				return fmt.Errorf("%v: %w\n%s", cmd.Args, err, out)
+			}
+			return nil
+		},
+		command: func(ctx context.Context, dir string, ports []int) *exec.Cmd {
+			cmd := exec.CommandContext(ctx, programs.postgres, "-D", filepath.Join(dir, "data"),
+				"-p", strconv.Itoa(ports[0]), "-c", "listen_addresses=127.0.0.1",
+				"-c", "unix_socket_directories=", "-c", "max_connections="+strconv.Itoa(maxConnections),
+				// A client that has connected and says nothing would keep a server that is to end
+				// for a minute.
+				"-c", "authentication_timeout=2s")
+			server.run(cmd)
+			return cmd
+		},
+		serves: func(ctx context.Context, port int) error {
+			return exec.CommandContext(ctx, programs.isReady, "--quiet", "--host=127.0.0.1", "--port="+strconv.Itoa(port)).Run()
+		},
+		stop: syscall.SIGINT, // SIGTERM would wait for the clients
+	}.start(ctx)
+}
+
+// postgreSQL has the programs of one version.
+type postgreSQL struct{ initdb, postgres, isReady string }
+
+// findPostgreSQL looks in the directories that match a pattern, the highest version first,
+// then in PATH.
+func findPostgreSQL(pattern string) (postgreSQL, error) {
+	dirs, err := filepath.Glob(pattern)
+	if err != nil {
+		return postgreSQL{}, err
+	}
+	slices.SortFunc(dirs, func(a, b string) int { return version(b) - version(a) })
+	initdb, err := installed.Program("initdb", installPostgreSQL, dirs...)
+	if err != nil {
+		return postgreSQL{}, err
+	}
+	if initdb, err = filepath.EvalSymlinks(initdb); err != nil { // PATH may have links to some of them only
+		return postgreSQL{}, err
+	}
+	postgres, err := installed.Program("postgres", installPostgreSQL, filepath.Dir(initdb))
+	isReady, isReadyErr := installed.Program("pg_isready", installPostgreSQL, filepath.Dir(initdb))
+	return postgreSQL{initdb, postgres, isReady}, errors.Join(err, isReadyErr)
+}
+
+// version is that of the directory above the programs, 0 if it is none.
+func version(dir string) int {
+	major, _, _ := strings.Cut(filepath.Base(filepath.Dir(dir)), ".")
+	n, err := strconv.Atoi(major)
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,146 @@
+// Package service starts the services that the benchmark's peers use, each in a temporary
+// directory and on a free port of the loopback interface, with the settings that it has by
+// itself: what is acknowledged is on the disk.
+//
+// Who starts a server stops it, with Close; on Linux it ends with this process at the
+// latest. A service that this machine does not have is an [installed.AbsentError].
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/go-curator/curator/internal/process"
+)
+
+// startTimeout is how long a server may take until it serves, stopTimeout until it has
+// ended after it was asked to.
+const (
+	startTimeout = 60 * time.Second
+	stopTimeout  = 20 * time.Second
+	lookPause    = 50 * time.Millisecond
+)
+
+// attempts is how often a start is tried, with other ports: between the choice of a free
+// port and its use somebody else can take it.
+const attempts = 3
+
+// Server is a running service.
+type Server struct {
+	address string
+	dir     string
+	process *process.Process
+	stop    os.Signal
+	closed  sync.Once
+	err     error // of Close
+}
+
+// Address is where it serves: a host and a port.
+func (s *Server) Address() string { return s.address }
+
+// Close stops the server and removes its data. It can be called more than once.
+func (s *Server) Close() error {
+	s.closed.Do(func() {
+		s.process.Stop(s.stop, stopTimeout)
+		s.err = os.RemoveAll(s.dir)
+	})
+	return s.err
+}
+
+// plan is how to start a service.
+type plan struct {
+	ports int // how many it needs; it serves on the first
+	// prepare makes what has to be in dir, which is empty; nil if nothing has to.
+	prepare func(ctx context.Context, dir string) error
+	command func(ctx context.Context, dir string, ports []int) *exec.Cmd
+	// serves returns nil when the server at the port serves.
+	serves func(ctx context.Context, port int) error
+	stop   os.Signal // asks it to end, although clients are connected
+}
+
+// start starts a service and waits until it serves.
+func (p plan) start(ctx context.Context) (*Server, error) {
+	var errs []error
+	for range attempts {
+		s, err := p.try(ctx)
+		if err == nil {
+			return s, nil
+		}
+		errs = append(errs, err)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, errors.Join(errs...)
+}
+
+// try starts a service once.
+func (p plan) try(ctx context.Context) (_ *Server, err error) {
+	dir, err := os.MkdirTemp("", "bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}()
+	if p.prepare != nil {
+		if err := p.prepare(ctx, dir); err != nil {
+			return nil, err
+		}
+	}
+	ports, err := process.FreePorts(p.ports)
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		return nil, err
+	}
+	cmd := p.command(context.WithoutCancel(ctx), dir, ports) // it outlives its start
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
+	running, err := process.Start(cmd)
+	closeErr := log.Close() // the process has it
+	if err != nil {
+		return nil, errors.Join(err, closeErr)
+	}
+	if err := errors.Join(closeErr, p.await(ctx, running, ports[0])); err != nil {
+		running.Stop(p.stop, stopTimeout)
+		said, readErr := os.ReadFile(log.Name())
+		return nil, errors.Join(fmt.Errorf("%v: %w\n%s", cmd.Args, err, said), readErr)
+	}
+	return &Server{address: address(ports[0]), dir: dir, process: running, stop: p.stop}, nil
+}
+
+// await waits until the server serves.
+func (p plan) await(ctx context.Context, running *process.Process, port int) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	ticker := time.NewTicker(lookPause)
+	defer ticker.Stop()
+	for {
+		err := p.serves(ctx, port)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ticker.C:
+		case <-running.Ended():
+			return fmt.Errorf("the server has ended: %w", running.Wait())
+		case <-ctx.Done():
+			return fmt.Errorf("the server does not serve: %w: %w", context.Cause(ctx), err)
+		}
+	}
+}
+
+// address is that of a port of this machine.
+func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

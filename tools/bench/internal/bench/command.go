@@ -1,0 +1,253 @@
+// Package bench is the command of the benchmark: it measures the locks and the other recipes of this
+// module beside others that do the same.
+//
+// It starts a real ZooKeeper, lets the peers take turns, and prints a table for each workload. The
+// peers of this package are those of this process and Java Curator. A program that imports the
+// package can add peers of its own: tools/bench/compare does so. docs/benchmarks has the results, and
+// how to read them.
+package bench
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/pprof"
+	"time"
+
+	"github.com/go-curator/curator/tools/bench/internal/measure"
+	"github.com/go-curator/curator/tools/bench/internal/results"
+)
+
+// Command is the command of the benchmark. The zero value has the peers of this package and draws no
+// plots.
+type Command struct {
+	Peers []PeerKind // come after those of this package
+
+	// Draw draws the figures, as SVG, into a directory. Without it there is no flag -plots.
+	Draw func(ctx context.Context, figures *results.File, directory string) error
+}
+
+// options has the values of the flags.
+type options struct {
+	Command
+
+	quick     bool
+	match     string
+	peers     string
+	rounds    int
+	warmUp    time.Duration
+	duration  time.Duration
+	servers   int
+	connect   string
+	unsynced  bool
+	distance  time.Duration
+	relayed   bool
+	json      string
+	markdown  string
+	plots     string
+	recorded  string
+	tolerance float64
+	profile   string
+	heap      string
+}
+
+// Main runs the command with the arguments of this process, and ends the process. An interrupt ends
+// the command early; it reports its results so far.
+func (c Command) Main() {
+	if len(os.Args) == 5 && os.Args[1] == holdCommand {
+		exit(hold(context.Background(), os.Args[2], os.Args[3], os.Args[4]))
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := c.Run(ctx, os.Args[1:])
+	stop()
+	exit(err)
+}
+
+// Run runs the command with arguments that are without the program's name. When ctx ends first, it reports its results so far and returns an error that
+// matches ctx.Err(). Run also returns an error after a report if a turn has failed.
+func (c Command) Run(ctx context.Context, args []string) error {
+	o := options{Command: c}
+	if err := o.parse(args); errors.Is(err, flag.ErrHelp) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	start := startZooKeeper(o.unsynced)
+	if o.connect != "" {
+		start = runningServers(o.connect)
+	}
+	return o.run(ctx, start)
+}
+
+// parse sets the options from the arguments.
+func (o *options) parse(args []string) error {
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.BoolVar(&o.quick, "quick", false, "the few workloads and peers that matter most, in under 5 minutes")
+	flags.StringVar(&o.match, "run", "", "the workloads whose name this regular expression matches")
+	flags.StringVar(&o.peers, "peers", "", "the peers with these names, separated by commas")
+	flags.IntVar(&o.rounds, "rounds", 0, "how many turns everybody has at each workload (5)")
+	flags.DurationVar(&o.warmUp, "warm-up", 0, "how long a turn goes on before it counts (1s; 300ms if quick)")
+	flags.DurationVar(&o.duration, "duration", 0, "how long a turn counts (3s; 1s if quick)")
+	flags.IntVar(&o.servers, "ensemble", 1, "how many ZooKeeper servers")
+	flags.StringVar(&o.connect, "connect", "", "measure with these servers, which run already: host:port, separated by commas")
+	flags.BoolVar(&o.unsynced, "no-force-sync", false, "servers answer before their log is on the disk, so that the processor is what counts")
+	flags.DurationVar(&o.distance, "distance", 0, "how long everything takes that is sent, in each direction; without -run, for the workloads where that matters")
+	flags.BoolVar(&o.relayed, "relay", false, "count what foreign peers send, by a relay before each of them that costs them some time")
+	flags.StringVar(&o.json, "json", "", "write all figures to this file")
+	flags.StringVar(&o.markdown, "markdown", "", "write the tables to this file, too")
+	if o.Draw != nil {
+		flags.StringVar(&o.plots, "plots", "", "draw the figures, as SVG, into this directory")
+	}
+	flags.StringVar(&o.recorded, "check", "", "compare the ratios with those in this file")
+	flags.Float64Var(&o.tolerance, "tolerance", 0.25, "how much smaller than recorded a ratio may be")
+	flags.StringVar(&o.profile, "cpuprofile", "", "write a CPU profile of this process to this file")
+	flags.StringVar(&o.heap, "memprofile", "", "write a heap profile of this process, while 10,000 wait for our locks, to this file")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	o.setDefaults()
+	return nil
+}
+
+// exit ends the program.
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// setDefaults sets what no flag did.
+func (o *options) setDefaults() {
+	rounds, warmUp, duration := 5, time.Second, 3*time.Second
+	if o.quick {
+		rounds, warmUp, duration = 5, 300*time.Millisecond, time.Second
+	}
+	if o.rounds == 0 {
+		o.rounds = rounds
+	}
+	if o.warmUp == 0 {
+		o.warmUp = warmUp
+	}
+	if o.duration == 0 {
+		o.duration = duration
+	}
+}
+
+// run starts servers, measures, and reports also what it has when it is interrupted.
+func (o *options) run(ctx context.Context, start func(n int) (addresses []string, stop func() error, err error)) (err error) {
+	workloads, err := o.choose()
+	if err != nil {
+		return err
+	}
+	kinds, err := choosePeers(o.Peers, o.peers, o.quick)
+	if err != nil {
+		return err
+	}
+	var recorded *results.File
+	if o.recorded != "" {
+		if recorded, err = results.Read(o.recorded); err != nil {
+			return err
+		}
+	}
+	setting := o.setting(ctx) // before there are servers, which have work to do when they start
+	servers, stop, err := start(o.servers)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	file, err := o.measure(ctx, servers, setting, workloads, kinds)
+	if file == nil {
+		return err
+	}
+	return errors.Join(err, o.report(ctx, file, recorded))
+}
+
+// measure runs the workloads. The file has what was measured before an error.
+func (o *options) measure(ctx context.Context, servers []string, setting results.Setting, workloads []workload, kinds []PeerKind) (file *results.File, err error) {
+	s, end, err := newServices(servers, o.distance, o.relayed)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	s.warmUp, s.heapProfile = min(5*o.duration, 15*time.Second), o.heap
+	if setting.Server, err = serverVersion(servers[0]); err != nil {
+		return nil, err
+	}
+	b := &bench{
+		services: s, timing: timing{o.warmUp, o.duration}, rounds: o.rounds,
+		progress: os.Stderr, started: map[string]peer{}, file: &results.File{Setting: setting},
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	if err := warmServer(ctx, s.zooKeeper, s.warmUp); err != nil {
+		return nil, err
+	}
+	stop, err := o.startProfile()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	return b.file, b.run(ctx, workloads, kinds)
+}
+
+// startProfile starts the CPU profile that was asked for.
+func (o *options) startProfile() (stop func() error, err error) {
+	if o.profile == "" {
+		return func() error { return nil }, nil
+	}
+	f, err := os.Create(o.profile)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() error {
+		pprof.StopCPUProfile()
+		return f.Close()
+	}, nil
+}
+
+// lookAround is for how long it is measured what else the machine does.
+const lookAround = 500 * time.Millisecond
+
+// setting says how the figures come about. What the machine does then it does for others.
+func (o *options) setting(ctx context.Context) results.Setting {
+	s := results.Setting{
+		Date: time.Now(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(),
+		Servers: o.servers, Unsynced: o.unsynced, Running: o.connect != "", Distance: o.distance, Relayed: o.relayed,
+		Rounds: o.rounds, WarmUp: o.warmUp, Duration: o.duration,
+	}
+	if share, ok := measure.Others(ctx, lookAround); ok {
+		s.Others = &share
+	}
+	return s
+}
+
+// report writes what was asked for.
+func (o *options) report(ctx context.Context, file, recorded *results.File) error {
+	errs := []error{file.Markdown(os.Stdout)}
+	if o.json != "" {
+		errs = append(errs, file.Write(o.json))
+	}
+	if o.markdown != "" {
+		f, err := os.Create(o.markdown)
+		if err == nil {
+			err = errors.Join(file.Markdown(f), f.Close())
+		}
+		errs = append(errs, err)
+	}
+	if o.plots != "" {
+		errs = append(errs, o.Draw(context.WithoutCancel(ctx), file, o.plots))
+	}
+	if recorded != nil {
+		fmt.Println("\nHow many times as fast as others, beside what is recorded:")
+		errs = append(errs, file.Check(recorded, o.tolerance, os.Stdout))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,110 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/tools/bench/internal/measure"
+	"github.com/go-curator/curator/tools/bench/internal/protocol"
+	"github.com/go-curator/curator/tools/bench/internal/results"
+)
+
+// TestForeign speaks with a peer in another process, directly and with a relay between.
+func TestForeign(t *testing.T) {
+	for name, relayed := range map[string]bool{"direct": false, "relayed": true} {
+		t.Run(name, func(t *testing.T) {
+			s := &services{servers: []string{"127.0.0.1:0"}, relayed: relayed, warmUp: time.Millisecond, dir: t.TempDir()}
+			p, err := OnZooKeeper("scripted", false, thisProgram).start(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := p.close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			testForeign(t, p, relayed)
+		})
+	}
+}
+
+func testForeign(t *testing.T, p peer, relayed bool) {
+	times := timing{7 * time.Millisecond, 9 * time.Millisecond}
+	run, err := p.run(t.Context(), workload{kind: protocol.Solo, clients: 3, waiters: 4}, "/a", times)
+	if err != nil {
+		t.Fatal(err)
+	}
+	warmUp := 7 * time.Microsecond
+	if relayed {
+		warmUp = 0 // was a request of its own
+	}
+	if run.Operations != 9 || run.Elapsed != warmUp || run.Latency != (measure.Latency{P50: 3, P99: 4, P999: 4}) {
+		t.Errorf("the answer to what was asked: %+v", run)
+	}
+	if (run.Wire != nil) != relayed {
+		t.Errorf("wire %+v", run.Wire)
+	}
+	if run, err := p.run(t.Context(), workload{kind: protocol.Drain}, "/a", times); err != nil || run.Wire != nil {
+		t.Errorf("drain: %+v, %v", run, err)
+	}
+	for _, kind := range []string{"", protocol.Readers} {
+		if _, err := p.run(t.Context(), workload{kind: kind}, "/a", times); !errors.Is(err, errUnsupported) {
+			t.Errorf("workload %q: %v", kind, err)
+		}
+	}
+	if _, err := p.run(t.Context(), workload{kind: protocol.Semaphore}, "/a", times); err == nil || !strings.Contains(err.Error(), "no leases") {
+		t.Errorf("a workload that fails: %v", err)
+	}
+}
+
+// TestForeignCrash kills processes of a peer that hold a lock, while another one waits.
+func TestForeignCrash(t *testing.T) {
+	s := &services{servers: []string{"127.0.0.1:0"}, dir: t.TempDir()}
+	p, err := OnZooKeeper("scripted", false, thisProgram).start(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	crash := workload{kind: protocol.Hold, waiters: 2}
+	run, err := p.run(t.Context(), crash, t.TempDir(), timing{})
+	if err != nil || run.Operations != 2 || run.Latency.P50 <= 0 || run.Elapsed < run.Latency.P99 {
+		t.Errorf("%+v, %v", run, err)
+	}
+	if _, err := p.run(t.Context(), crash, "/no/such/lock", timing{}); !strings.Contains(fmt.Sprint(err), "/no/such/lock/0") {
+		t.Errorf("nobody holds it: %v", err)
+	}
+	for _, name := range []string{"unlocked", "long-ago"} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.Mkdir(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.run(t.Context(), crash, path, timing{}); err == nil || err.Error() != "the lock was granted while it was held" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := p.close(); err != nil { // it was not killed with the others
+		t.Error(err)
+	}
+}
+
+// TestForeignAbsent starts a peer whose service is not there.
+func TestForeignAbsent(t *testing.T) {
+	missing := errors.New("not installed")
+	kind := OnService("scripted", func(context.Context) (Service, error) { return nil, missing }, thisProgram)
+	b := newBench(2)
+	b.services.dir = t.TempDir()
+	if err := b.run(t.Context(), []workload{{name: "one"}, {name: "two"}}, []PeerKind{kind}); err != nil {
+		t.Error(err)
+	}
+	if len(b.file.Absent) != 1 || b.file.Absent[0] != (results.Absent{Peer: "scripted", Reason: missing.Error()}) {
+		t.Errorf("absent: %+v", b.file.Absent)
+	}
+	if entries, err := os.ReadDir(b.services.dir); err != nil || len(entries) > 0 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}

@@ -1,0 +1,151 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/pprof"
+	"sync"
+	"time"
+
+	"github.com/go-curator/curator/recipes/leader"
+	"github.com/go-curator/curator/tools/bench/internal/measure"
+	"github.com/go-curator/curator/tools/bench/internal/results"
+)
+
+// waitersEach is how many of the waiters whose memory is measured wait for the same lock:
+// the queue of 10,000 for one lock would be measured by what everybody lists.
+const waitersEach = 100
+
+// acquirers is how many goroutines acquire many locks.
+const acquirers = 64
+
+// waitMemory has many goroutines of one session wait, and measures what each takes of this
+// process's memory. An operation is to have come to wait.
+func waitMemory(ctx context.Context, l *local, w workload, path string, _ timing) (measure.Run, error) {
+	q, err := l.queue(ctx, mutex, 1, max(1, w.waiters/waitersEach), w.waiters, path)
+	if err != nil {
+		return measure.Run{}, err
+	}
+	if err := q.close(ctx); err != nil {
+		return measure.Run{}, errors.Join(err, q.dissolve(ctx))
+	}
+	before := measure.Live()
+	run, err := l.measured(func() (int, []time.Duration, error) {
+		q.wait(ctx)
+		return w.waiters, nil, q.settled(ctx)
+	})
+	run.Memory = measure.Live().Each(before, w.waiters)
+	return run, errors.Join(err, l.writeHeapProfile(), q.dissolve(ctx))
+}
+
+// writeHeapProfile writes the profile that was asked for.
+func (l *local) writeHeapProfile() error {
+	if l.heapProfile == "" {
+		return nil
+	}
+	f, err := os.Create(l.heapProfile)
+	if err != nil {
+		return err
+	}
+	return errors.Join(pprof.WriteHeapProfile(f), f.Close())
+}
+
+// holdMany has one session hold many locks, and measures what each takes of this process's
+// memory. An operation is to acquire one, which makes its parent node, too.
+func holdMany(ctx context.Context, l *local, w workload, path string, _ timing) (measure.Run, error) {
+	at := func(i int) string { return fmt.Sprintf("%s/%d", path, i) }
+	locks, err := l.locks(ctx, 1, w.waiters, mutex, 0, at)
+	if err != nil {
+		return measure.Run{}, err
+	}
+	held := make([]lease, len(locks))
+	latencies := make([]time.Duration, len(locks))
+	before := measure.Live()
+	run, err := l.measured(func() (int, []time.Duration, error) {
+		err := divided(len(locks), func(i int) (err error) {
+			begin := time.Now()
+			held[i], err = locks[i].Acquire(ctx)
+			latencies[i] = time.Since(begin)
+			return err
+		})
+		return len(locks), latencies, err
+	})
+	run.Memory = measure.Live().Each(before, len(locks))
+	return run, errors.Join(err, divided(len(locks), func(i int) error {
+		if held[i] == nil {
+			return nil
+		}
+		return held[i].Release(ctx)
+	}))
+}
+
+// divided calls do for 0 to n-1, by as many goroutines as there are acquirers. Each of them
+// ends with its first error.
+func divided(n int, do func(i int) error) error {
+	errs := make([]error, acquirers)
+	var wg sync.WaitGroup
+	for g := range acquirers {
+		wg.Go(func() {
+			for i := g; i < n && errs[g] == nil; i += acquirers {
+				errs[g] = do(i)
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// latchMemory starts many leader latches of one session, most of which wait, and measures what
+// each takes of this process's memory. An operation is a Start.
+func latchMemory(ctx context.Context, l *local, w workload, path string, _ timing) (measure.Run, error) {
+	if l.name != results.Ours {
+		return measure.Run{}, errUnsupported
+	}
+	sessions, err := l.connect(ctx, 1)
+	if err != nil {
+		return measure.Run{}, err
+	}
+	client := sessions[0].(*curatorSession).client
+	latches := make([]*leader.LeaderLatch, w.waiters)
+	latencies := make([]time.Duration, w.waiters)
+	before := measure.Live()
+	run, err := l.measured(func() (int, []time.Duration, error) {
+		err := divided(len(latches), func(i int) (err error) {
+			begin := time.Now()
+			latches[i], err = startLatch(ctx, client, fmt.Sprintf("%s/%d", path, i/waitersEach))
+			latencies[i] = time.Since(begin)
+			return err
+		})
+		return len(latches), latencies, err
+	})
+	if err == nil {
+		err = l.settled(ctx)
+	}
+	run.Memory = measure.Live().Each(before, len(latches))
+	return run, errors.Join(err, l.writeHeapProfile(), divided(len(latches), func(i int) error {
+		if latches[i] == nil {
+			return nil
+		}
+		return latches[i].Close(ctx)
+	}))
+}
+
+// settled returns when the peer sends nothing any more.
+func (l *local) settled(ctx context.Context) error {
+	ticker := time.NewTicker(quiet)
+	defer ticker.Stop()
+	for last := int64(-1); ; {
+		sent := l.counter.Total().Sent
+		if sent == last {
+			return nil
+		}
+		last = sent
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/go-curator/curator/tools/bench/internal/measure"
+	"github.com/go-curator/curator/tools/bench/internal/wire"
+)
+
+// drainClients is how many sessions the waiters of a queue share.
+const drainClients = 8
+
+// drain has waiters queue behind a holder, and measures how the lock goes from hand to hand
+// when that lets go. An operation is a hand-over, and its latency the time from one grant
+// to the next.
+func drain(ctx context.Context, l *local, w workload, path string, _ timing) (measure.Run, error) {
+	return dissolved(ctx, l, mutex, w, path)
+}
+
+// succession is drain with leader latches.
+func succession(ctx context.Context, l *local, w workload, path string, _ timing) (measure.Run, error) {
+	return dissolved(ctx, l, latch, w, path)
+}
+
+// dissolved is drain for a kind of lock.
+func dissolved(ctx context.Context, l *local, kind lockKind, w workload, path string) (measure.Run, error) {
+	q, err := l.queue(ctx, kind, drainClients, 1, w.waiters, path)
+	if err != nil {
+		return measure.Run{}, err
+	}
+	if err := q.form(ctx); err != nil {
+		return measure.Run{}, errors.Join(err, q.dissolve(ctx))
+	}
+	run, err := l.measured(func() (int, []time.Duration, error) {
+		if err := q.dissolve(ctx); err != nil {
+			return 0, nil, err
+		}
+		return w.waiters, q.gaps(), nil
+	})
+	return run, err
+}
+
+// queue is one or more locks that are held, and those who wait for them.
+type queue struct {
+	peer    *local
+	paths   []string
+	gates   []lock // one for each path
+	held    []lease
+	waiters []lock // waiter i waits at path i modulo their number
+
+	wg      sync.WaitGroup
+	begin   time.Time   // of the dissolution
+	granted []time.Time // when each of the waiters had the lock
+	errs    []error     // of each of the waiters
+}
+
+// queue prepares locks at as many paths below path, and waiters for them.
+func (l *local) queue(ctx context.Context, kind lockKind, sessions, paths, waiters int, path string) (*queue, error) {
+	q := &queue{peer: l, granted: make([]time.Time, waiters), errs: make([]error, waiters)}
+	for i := range paths {
+		q.paths = append(q.paths, fmt.Sprintf("%s/%d", path, i))
+	}
+	at := func(i int) string { return q.paths[i%paths] }
+	var err error
+	if q.gates, err = l.locks(ctx, sessions, paths, kind, 0, at); err != nil {
+		return nil, err
+	}
+	q.waiters, err = l.locks(ctx, sessions, waiters, kind, 0, at)
+	return q, err
+}
+
+// close acquires the locks that the others wait for.
+func (q *queue) close(ctx context.Context) error {
+	for _, gate := range q.gates {
+		held, err := gate.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		q.held = append(q.held, held)
+	}
+	return nil
+}
+
+// form closes the gates and returns when all wait.
+func (q *queue) form(ctx context.Context) error {
+	if err := q.close(ctx); err != nil {
+		return err
+	}
+	q.wait(ctx)
+	return q.settled(ctx)
+}
+
+// wait starts the waiters. Each releases as soon as it has acquired.
+func (q *queue) wait(ctx context.Context) {
+	for i, waiter := range q.waiters {
+		q.wg.Go(func() {
+			held, err := waiter.Acquire(ctx)
+			if err == nil {
+				q.granted[i] = time.Now()
+				err = held.Release(ctx)
+			}
+			q.errs[i] = err
+		})
+	}
+}
+
+// settled returns when all nodes are there and the peer sends nothing any more.
+func (q *queue) settled(ctx context.Context) error {
+	conn, err := dialDriver(ctx, q.peer.address, sessionTimeout, new(wire.Counter))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	ticker := time.NewTicker(quiet)
+	defer ticker.Stop()
+	last := int64(-1)
+	for {
+		sent := q.peer.counter.Total().Sent
+		n, err := countChildren(conn, q.paths)
+		if err != nil {
+			return err
+		}
+		if sent == last && n == len(q.gates)+len(q.waiters) {
+			return nil
+		}
+		last = sent
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%d of %d wait: %w", n-len(q.gates), len(q.waiters), ctx.Err())
+		}
+	}
+}
+
+// quiet is for how long nothing is sent when nothing more is to come, a ping apart.
+const quiet = 200 * time.Millisecond
+
+// countChildren returns how many children the nodes have together.
+func countChildren(conn *zk.Conn, paths []string) (n int, err error) {
+	for _, path := range paths {
+		_, stat, err := conn.Exists(path)
+		if err != nil {
+			return 0, err
+		}
+		n += int(stat.NumChildren)
+	}
+	return n, nil
+}
+
+// dissolve releases what is held and returns when everybody has had the lock.
+func (q *queue) dissolve(ctx context.Context) error {
+	q.begin = time.Now()
+	var errs []error
+	for _, held := range q.held {
+		errs = append(errs, held.Release(ctx))
+	}
+	q.wg.Wait()
+	return errors.Join(append(errs, q.errs...)...)
+}
+
+// gaps returns the times from one grant to the next, the first from the gates' release.
+func (q *queue) gaps() []time.Duration {
+	ordered := append([]time.Time{q.begin}, q.granted...)
+	slices.SortFunc(ordered, time.Time.Compare)
+	gaps := make([]time.Duration, 0, len(q.granted))
+	for i, granted := range ordered[1:] {
+		gaps = append(gaps, granted.Sub(ordered[i]))
+	}
+	return gaps
+}

@@ -1,0 +1,173 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"net"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/go-curator/curator/tools/bench/internal/wire"
+)
+
+// driverSession is a connection of go-zookeeper/zk, with one sort of locks.
+type driverSession struct {
+	conn  *zk.Conn
+	kinds []lockKind // for which it has them
+	make  func(conn *zk.Conn, path string) lock
+}
+
+// openDriver returns what opens sessions with such locks.
+func openDriver(mutex func(conn *zk.Conn, path string) lock, kinds ...lockKind) openFunc {
+	return func(ctx context.Context, address string, timeout time.Duration, counter *wire.Counter) (session, error) {
+		conn, err := dialDriver(ctx, address, timeout, counter)
+		if err != nil {
+			return nil, err
+		}
+		return &driverSession{conn, kinds, mutex}, nil
+	}
+}
+
+// silent is a logger.
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
+
+// dialDriver connects and waits for the session.
+func dialDriver(ctx context.Context, address string, timeout time.Duration, counter *wire.Counter) (*zk.Conn, error) {
+	dial := func(network, address string, timeout time.Duration) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		return counter.DialContext(ctx, network, address)
+	}
+	conn, events, err := zk.Connect(strings.Split(address, ","), timeout, zk.WithDialer(dial), zk.WithLogger(silent{}))
+	if err != nil {
+		return nil, err
+	}
+	for {
+		select {
+		case event := <-events:
+			if event.State == zk.StateHasSession {
+				return conn, nil
+			}
+		case <-ctx.Done():
+			conn.Close()
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (s *driverSession) lock(kind lockKind, path string, _ int) (lock, error) {
+	if !slices.Contains(s.kinds, kind) {
+		return nil, errUnsupported
+	}
+	return s.make(s.conn, path), nil
+}
+
+func (s *driverSession) close() error {
+	s.conn.Close()
+	return nil
+}
+
+// driverLock is zk.Lock. It knows no contexts.
+type driverLock struct{ *zk.Lock }
+
+func newDriverLock(conn *zk.Conn, path string) lock {
+	return driverLock{zk.NewLock(conn, path, zk.WorldACL(zk.PermAll))}
+}
+
+func (l driverLock) Acquire(context.Context) (lease, error) { return l, l.Lock.Lock() }
+func (l driverLock) Release(context.Context) error          { return l.Unlock() }
+
+// floor creates a node and deletes it, which is the least that a lock on ZooKeeper takes.
+// It excludes nobody.
+type floor struct {
+	conn *zk.Conn
+	path string
+	list bool // look at the node's siblings between
+	node string
+}
+
+func newFloor(conn *zk.Conn, path string) lock     { return &floor{conn: conn, path: path} }
+func newFloorList(conn *zk.Conn, path string) lock { return &floor{conn: conn, path: path, list: true} }
+
+func (f *floor) Acquire(context.Context) (lease, error) {
+	create := func() (string, error) {
+		return f.conn.Create(f.path+"/lock-", nil, zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll))
+	}
+	node, err := create()
+	if errors.Is(err, zk.ErrNoNode) {
+		if err = createParents(f.conn, f.path); err == nil {
+			node, err = create()
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.node = node
+	if f.list {
+		if _, _, err := f.conn.Children(f.path); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+func (f *floor) Release(context.Context) error { return f.conn.Delete(f.node, -1) }
+
+// floorWatch queues, and is let in when the node right ahead has gone, without another look:
+// the least that a hand-over takes, a write and an event. It excludes others only as long as
+// nobody leaves the queue but by a release.
+type floorWatch struct{ floor }
+
+func newFloorWatch(conn *zk.Conn, path string) lock {
+	return &floorWatch{floor{conn: conn, path: path}}
+}
+
+func (f *floorWatch) Acquire(ctx context.Context) (lease, error) {
+	if _, err := f.floor.Acquire(ctx); err != nil {
+		return nil, err
+	}
+	names, _, err := f.conn.Children(f.path)
+	if err != nil {
+		return nil, err
+	}
+	own := path.Base(f.node)
+	ahead := ""
+	for _, name := range names {
+		if name < own {
+			ahead = max(ahead, name)
+		}
+	}
+	if ahead == "" {
+		return f, nil
+	}
+	there, _, gone, err := f.conn.ExistsW(f.path + "/" + ahead)
+	if err != nil || !there {
+		return f, err
+	}
+	select {
+	case event := <-gone:
+		return f, event.Err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// createParents creates a node and those above it.
+func createParents(conn *zk.Conn, node string) error {
+	if parent := path.Dir(node); parent != "/" {
+		if err := createParents(conn, parent); err != nil {
+			return err
+		}
+	}
+	_, err := conn.Create(node, nil, 0, zk.WorldACL(zk.PermAll))
+	if errors.Is(err, zk.ErrNodeExists) {
+		return nil
+	}
+	return err
+}

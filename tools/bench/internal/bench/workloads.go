@@ -1,0 +1,27 @@
+package bench
+
+import (
+	"regexp"
+	"slices"
+)
+
+// workloads are all of them, in the order of the report.
+func workloads() []workload { return append(lockWorkloads(), recipeWorkloads()...) }
+
+// choose returns the workloads whose names match an expression. Without one these are all,
+// those of a quick run, or with a distance those where round trips show.
+func (o *options) choose() ([]workload, error) {
+	match, err := regexp.Compile(o.match)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(workloads(), func(w workload) bool {
+		switch {
+		case o.match != "":
+			return !match.MatchString(w.name)
+		case o.quick:
+			return !w.quick
+		}
+		return o.distance > 0 && !w.distant
+	}), nil
+}

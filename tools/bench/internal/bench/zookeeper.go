@@ -1,0 +1,150 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/go-curator/curator/tools/bench/internal/measure"
+	"github.com/go-curator/curator/tools/bench/internal/wire"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// tickTime and containerCheck are ZooKeeper's defaults. The tests' own are shorter.
+const (
+	tickTime       = 2 * time.Second
+	containerCheck = time.Minute
+)
+
+// startZooKeeper returns what starts servers that run as in production, and returns their
+// addresses: their own, without the proxies that curatortest has before them. Unsynced servers
+// answer before their log is on the disk.
+func startZooKeeper(unsynced bool) func(n int) (addresses []string, stop func() error, err error) {
+	opts := []curatortest.Option{
+		curatortest.WithProductionSettings(),
+		curatortest.WithTickTime(tickTime), curatortest.WithContainerCheckInterval(containerCheck),
+	}
+	if unsynced {
+		opts = append(opts, curatortest.WithoutForceSync())
+	}
+	return func(n int) (addresses []string, stop func() error, err error) {
+		ensemble, err := curatortest.NewReal(n, opts...)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range n {
+			address, err := ownAddress(ensemble.Member(i).ConnectString())
+			if err != nil {
+				return nil, nil, errors.Join(err, ensemble.Close())
+			}
+			addresses = append(addresses, address)
+		}
+		return addresses, ensemble.Close, nil
+	}
+}
+
+// runningServers is startZooKeeper for servers that run already: those of connect, whatever n is.
+func runningServers(connect string) func(n int) (addresses []string, stop func() error, err error) {
+	return func(int) (addresses []string, stop func() error, err error) {
+		return strings.Split(connect, ","), func() error { return nil }, nil
+	}
+}
+
+// ownAddress asks a server where it listens itself.
+func ownAddress(proxy string) (string, error) {
+	answer, err := fourLetterWord(proxy, "conf")
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(answer) {
+		if port, ok := strings.CutPrefix(strings.TrimSpace(line), "clientPort="); ok {
+			return net.JoinHostPort("127.0.0.1", port), nil
+		}
+	}
+	return "", fmt.Errorf("the server does not say where it listens: %q", answer)
+}
+
+// serverVersion asks a server for its version.
+func serverVersion(address string) (string, error) {
+	answer, err := fourLetterWord(address, "srvr")
+	if err != nil {
+		return "", err
+	}
+	_, rest, _ := strings.Cut(answer, "Zookeeper version: ")
+	version, _, ok := strings.Cut(rest, "-")
+	if !ok {
+		return "", fmt.Errorf("the server does not say its version: %q", answer)
+	}
+	return version, nil
+}
+
+// fourLetterWord asks a server one of ZooKeeper's administrative questions.
+func fourLetterWord(address, word string) (string, error) {
+	conn, err := net.DialTimeout("tcp", address, time.Second)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		return "", err
+	}
+	if _, err := io.WriteString(conn, word); err != nil {
+		return "", err
+	}
+	answer, err := io.ReadAll(conn)
+	return string(answer), err
+}
+
+// warmServer keeps the servers busy until their JVMs have compiled what they run most.
+func warmServer(ctx context.Context, address string, d time.Duration) error {
+	l := &local{address: address, open: openDriver(newFloorList, bare)}
+	locks, err := l.locks(ctx, 8, 8, bare, 0, func(i int) string { return fmt.Sprintf("/bench/server-warm-up/%d", i) })
+	if err == nil {
+		_, err = cycle(ctx, locks, d, measure.NewRecorders(len(locks)))
+	}
+	return errors.Join(err, l.close())
+}
+
+// relays stand before the servers, for one peer.
+type relays []*wire.Relay
+
+// newRelays returns a relay for each address.
+func newRelays(addresses []string, delay time.Duration) (relays, error) {
+	var all relays
+	for _, address := range addresses {
+		r, err := wire.NewRelay(address, delay)
+		if err != nil {
+			all.close()
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// address is what clients connect to.
+func (r relays) address() string {
+	var addresses []string
+	for _, relay := range r {
+		addresses = append(addresses, relay.Address())
+	}
+	return strings.Join(addresses, ",")
+}
+
+// total is what has gone through all of them.
+func (r relays) total() (sum measure.Wire) {
+	for _, relay := range r {
+		sum = sum.Add(relay.Total())
+	}
+	return sum
+}
+
+func (r relays) close() {
+	for _, relay := range r {
+		relay.Close()
+	}
+}

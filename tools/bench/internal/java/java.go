@@ -1,0 +1,63 @@
+// Package java has the benchmark's peer for Java Curator.
+package java
+
+import (
+	"context"
+	"embed"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-curator/curator/tools/bench/internal/installed"
+)
+
+//go:embed *.java
+var sources embed.FS
+
+const install = "Debian, Ubuntu: apt-get install default-jdk-headless libcurator-client-java " +
+	"libcurator-framework-java libcurator-recipes-java libcurator-discovery-java"
+
+// jars are Curator's recipes and its service discovery, whose own class paths in Debian's packages
+// name the jars that they need, and a logger.
+var jars = []string{"/usr/share/java/curator-recipes.jar", "/usr/share/java/curator-x-discovery.jar", "/usr/share/java/slf4j-simple.jar"}
+
+// flags let the JVM compile all that it can, as that of a program in production does.
+var flags = []string{"-Xshare:auto", "-Xmx512m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"}
+
+// Program compiles the peer into dir, which has to be there until the peer has ended, and returns its
+// command. The address is a connect string. The error is an [*installed.AbsentError] if a part of
+// Java or Java Curator is missing.
+func Program(ctx context.Context, dir, address string) (*exec.Cmd, error) {
+	java, err := tool("java")
+	if err != nil {
+		return nil, err
+	}
+	javac, err := tool("javac")
+	if err != nil {
+		return nil, err
+	}
+	for _, jar := range jars {
+		if _, err := os.Stat(jar); err != nil {
+			return nil, &installed.AbsentError{Name: "Java Curator", Install: install, Err: err}
+		}
+	}
+	if err := os.CopyFS(dir, sources); err != nil {
+		return nil, err
+	}
+	classPath := strings.Join(jars, string(os.PathListSeparator))
+	if _, err := installed.Output(exec.CommandContext(ctx, javac, "-proc:none", "-cp", classPath, "-sourcepath", dir, "-d", dir, filepath.Join(dir, "BenchPeer.java"))); err != nil {
+		return nil, err
+	}
+	args := append(append([]string{}, flags...), "-cp", dir+string(os.PathListSeparator)+classPath, "BenchPeer", address)
+	return exec.CommandContext(context.WithoutCancel(ctx), java, args...), nil // it outlives its start
+}
+
+// tool returns a tool of JAVA_HOME, or the one in PATH.
+func tool(name string) (string, error) {
+	var directories []string
+	if home := os.Getenv("JAVA_HOME"); home != "" {
+		directories = append(directories, filepath.Join(home, "bin"))
+	}
+	return installed.Program(name, install, directories...)
+}
