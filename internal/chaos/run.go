@@ -14,8 +14,6 @@ import (
 	"github.com/go-curator/curator/internal/chaos/nemesis"
 	"github.com/go-curator/curator/internal/chaos/replay"
 	"github.com/go-curator/curator/internal/chaos/txnlog"
-	"github.com/go-curator/curator/internal/chaos/worker"
-	"github.com/go-curator/curator/internal/model"
 	"github.com/go-curator/curator/internal/wait"
 )
 
@@ -163,25 +161,6 @@ func (r *run) close(report Report) []error {
 		errs = append(errs, os.Remove(r.recorder.file.Name()))
 	}
 	return append(errs, os.RemoveAll(r.dir))
-}
-
-// replayTime bounds the search for a path of the model.
-const replayTime = 2 * time.Minute
-
-// replay looks for the run among the paths of the model.
-func (r *Report) replay(ctx context.Context) error {
-	if !slices.Contains(r.Config.Workloads, worker.Mutex) {
-		return nil
-	}
-	found, err := replay.Mutex(ctx, r.run.Events, worker.Mutex, root+"/"+worker.Mutex, model.Limits{Time: replayTime})
-	if err != nil {
-		return err
-	}
-	r.Replayed = append(r.Replayed, found)
-	if !found.Complete {
-		r.Violations = append(r.Violations, check.Violation{Rule: "model", Lock: found.Lock, Text: found.String()})
-	}
-	return nil
 }
 
 // noteCommitted adds what the servers have committed about the locks.

@@ -8,7 +8,7 @@ func (w *world) hold(c uint8, by string) {
 	cl.flags &^= markerSeen
 	cl.held |= only(cl.own)
 	cl.granted = ss.applied + 1 + b2i(ss.half != 0)
-	if w.node[cl.own].first == 0 {
+	if w.node[cl.own].first&everFirst == 0 {
 		w.violate("B", "the node was never first")
 	}
 	if !w.aliveEnd.has(cl.own) || w.algorithm(c).kind() == lease {

@@ -126,8 +126,16 @@ func (a lockRules) readerListed(w *world, c uint8, alive nodeSet) {
 // holdReader makes the downgraded read lease count.
 func (a lockRules) holdReader(w *world, c uint8) {
 	cl := &w.client[c]
-	w.note("      %c HAS THE READ LEASE %n", c, cl.reader)
 	cl.flags |= downAnswered
+	if w.sessionOf(c).expired != 0 && !w.cfg.noDeadline { // rule 11
+		cl.flags |= readerLeaves
+		if cl.own == none {
+			cl.phase = phaseDeleteRead
+		}
+		w.ask(c, opDelete, cl.reader)
+		return
+	}
+	w.note("      %c HAS THE READ LEASE %n", c, cl.reader)
 	cl.held |= only(cl.reader)
 	if cl.own == none {
 		cl.phase = phaseHeldRead
@@ -196,6 +204,10 @@ func (a lockRules) deadline(w *world, c uint8) {
 	switch cl.phase {
 	case phaseHeld:
 		cl.phase = phaseDelete
+		if cl.reader != none && cl.flags&downAnswered != 0 {
+			cl.flags |= readerLeaves
+		}
+	case phaseDelete:
 		if cl.reader != none && cl.flags&downAnswered != 0 {
 			cl.flags |= readerLeaves
 		}

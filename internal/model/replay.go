@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
-	"strings"
 	"time"
-	"unsafe"
 )
 
 // Replayed says what Replay has found.
@@ -44,144 +42,86 @@ func Replay(ctx context.Context, t *Trace, limits Limits) (Replayed, error) {
 	return r.Replayed, ctx.Err()
 }
 
-// place is how much of the trace is behind a state, and which acquisitions the clients are at. It has
-// no padding.
-type place struct {
-	change, note uint32
-	begun        [maxClients]uint16 // 1 + the last one that was noted
-	started      [maxClients]uint16 // 1 + the last one that the model's client has started
-	died         [maxClients]uint8  // 1 between its end and the note of it
-	orphans      [maxClients]uint8  // creations under way of acquisitions that have failed
-}
-
-const placeSize = int(unsafe.Sizeof(place{}))
-
-// progress is how much of the trace is behind it.
-func (p *place) progress() int { return int(p.change + p.note) }
-
 // replayer searches.
 type replayer struct {
-	*world
+	follower
 	Replayed
-	at           place
-	trace        *Trace
-	acquisitions [][]acquisition
-	of           []int // the acquisition of each note
-	connections  [][]int
-	kills        [][]kill
-	existing     [][]int // the nodes before each transaction
-	created      []int   // how many were created before it
-	waits        []wait  // of each node
 
 	seed     maphash.Seed
-	seen     map[uint64]uint8     // the oddity of a state
-	waiting  [maxOddity + 1]stack // by oddity
+	seen     map[uint64]uint8 // the oddity of a state
+	waiting  [][]candidate    // by worth
+	best     int              // no state is worth more
 	furthest []byte
 }
 
+// candidate is a state to be looked at.
+type candidate struct {
+	saved  []byte
+	oddity int // see push
+}
+
 const (
-	// maxOddity bounds what the search tries: see push.
+	// maxOddity bounds what the search tries.
 	maxOddity = 7
-	// maxWaiting bounds how many states of one oddity wait to be looked at.
-	maxWaiting = 40_000
-	// farBack is how much of the trace lies between a state and one that is worth as much.
+	// farBack is how much of the trace makes up for one oddity.
 	farBack = 12
+	// maxBack is how far the search goes back, in worth.
+	maxBack = 1000
 	// maxSeen bounds how many states are known, so that they are not looked at again.
 	maxSeen = 2_000_000
 )
 
-// stack has states, the last one of which is to be looked at next. It forgets the oldest ones.
-type stack [][]byte
-
-func (s *stack) push(saved []byte) {
-	if len(*s) >= maxWaiting {
-		*s = append((*s)[:0], (*s)[len(*s)/2:]...)
-	}
-	*s = append(*s, saved)
-}
-
-func (s *stack) pop() []byte {
-	last := (*s)[len(*s)-1]
-	*s = (*s)[:len(*s)-1]
-	return last
-}
-
 func newReplayer(t *Trace) *replayer {
-	const unlimited = 1 << 30
-	cfg := &Config{Contenders: times(t.Clients, goMutex), leases: 1, rounds: unlimited, retries: unlimited}
-	r := &replayer{world: newWorld(cfg), trace: t, connections: t.connections(), kills: t.kills()}
-	r.existing, r.created = t.existing(), t.createdBefore()
-	r.waits = t.waits()
-	r.acquisitions, r.of = t.acquisitions()
-	r.seen, r.seed = map[uint64]uint8{}, maphash.MakeSeed()
-	return r
+	return &replayer{
+		follower: newFollower(t), seen: map[uint64]uint8{}, seed: maphash.MakeSeed(),
+		waiting: make([][]candidate, len(t.Changes)+len(t.Notes)+maxOddity*farBack+1),
+	}
 }
 
 // search looks at states until one is at the end of the trace.
 func (r *replayer) search(enough func() bool) {
-	first := r.first()
-	if len(r.trace.Changes) > 0 && r.trace.Changes[0].Kind == QueueMade {
-		first.dir, first.dirEnd = 0, 0
-	}
-	r.State = &first
 	r.tidy()
 	r.push(0)
 	most := -1
 	for r.States&0xff != 0 || !enough() {
-		oddity, saved := r.next(most)
-		if saved == nil {
+		c, ok := r.next()
+		if !ok {
 			break
 		}
 		r.States++
 		var s State
-		r.restore(&s, saved)
-		if p := r.at.progress(); p > most {
-			most, r.furthest = p, saved
-			oddity = 0
+		r.restore(&s, c.saved)
+		if p := r.progress(); p > most {
+			most, r.furthest = p, c.saved
+			c.oddity = 0
+			r.forgetOld()
 		}
-		if r.Complete = most == len(r.trace.Changes)+len(r.trace.Notes); r.Complete {
+		if r.Complete = r.atEnd(); r.Complete {
 			break
 		}
-		r.follow(saved, oddity)
+		r.follow(c.saved, c.oddity)
 	}
 	var s State
 	r.restore(&s, r.furthest)
 	r.Changes, r.Notes, r.Stuck = int(r.at.change), int(r.at.note), r.describe()
 }
 
-// next returns the state to look at next, and its oddity: of the last ones of each oddity the one whose
-// oddity is least, where it counts as one more that a state is farBack behind the furthest.
-func (r *replayer) next(most int) (oddity int, saved []byte) {
-	least := never
-	for o, s := range r.waiting {
-		if len(s) == 0 {
-			continue
-		}
-		var at place
-		copy(bytesOf(&at), s[len(s)-1])
-		if cost := o + (most-at.progress())/farBack; cost < least {
-			oddity, least = o, cost
+// next returns the state to look at next: one that is worth most, the latest one of these.
+func (r *replayer) next() (candidate, bool) {
+	for ; r.best >= 0; r.best-- {
+		if n := len(r.waiting[r.best]); n > 0 {
+			c := r.waiting[r.best][n-1]
+			r.waiting[r.best] = r.waiting[r.best][:n-1]
+			return c, true
 		}
 	}
-	if least == never {
-		return 0, nil
-	}
-	return oddity, r.waiting[oddity].pop()
-}
-
-// save returns the present state and place.
-func (r *replayer) save() []byte { return r.encode(append(make([]byte, 0, 400), bytesOf(&r.at)...)) }
-
-// restore sets the state and the place to those that were saved.
-func (r *replayer) restore(s *State, saved []byte) {
-	copy(bytesOf(&r.at), saved)
-	r.State = s
-	r.decode(saved[placeSize:])
+	return candidate{}, false
 }
 
 // push keeps the present state to be looked at. Its oddity is how often, since the search was last
 // as far as ever, something happened that mostly does not: a step that would have been possible was
-// put off, a connection broke before that was noted, a server lagged.
+// put off, a connection broke before that was noted, a server lagged. It is worth more the further it
+// has come, and less the odder it is.
 func (r *replayer) push(oddity int) {
 	if oddity > maxOddity {
 		return
@@ -195,7 +135,16 @@ func (r *replayer) push(oddity int) {
 		clear(r.seen)
 	}
 	r.seen[h] = uint8(oddity)
-	r.waiting[oddity].push(saved)
+	worth := r.progress() + (maxOddity-oddity)*farBack
+	r.waiting[worth] = append(r.waiting[worth], candidate{saved, oddity})
+	r.best = max(r.best, worth)
+}
+
+// forgetOld forgets the states that are too far back.
+func (r *replayer) forgetOld() {
+	if old := r.best - maxBack; old >= 0 {
+		r.waiting[old] = nil
+	}
 }
 
 // branch does something to a state that was saved, and pushes what comes of it. It reports whether
@@ -215,54 +164,66 @@ func (r *replayer) branch(saved []byte, oddity int, do func() bool) bool {
 	return true
 }
 
-// grantsAsNoted reports whether those whose Acquire will return a lease, as the notes say, are on the
-// way to it: who holds the lock holds it by that node, and has waited for it if it was released so. By
-// another node the lock may be held that is gone already: Acquire begins anew when it learns of that.
-func (r *replayer) grantsAsNoted() bool {
+// follow pushes what may come behind a state, the likeliest last.
+func (r *replayer) follow(saved []byte, oddity int) {
+	if r.notesItself() {
+		if r.branch(saved, oddity, r.readNote) {
+			return
+		}
+		r.goBack(saved)
+	}
+	var odd, commits, moves []step
+	r.steps(func(st step) {
+		switch {
+		case !r.allows(st):
+		case r.oddity(st) > 0:
+			odd = append(odd, st)
+		case st.kind == stepCommit || st.kind == stepLate:
+			commits = append(commits, st)
+		case st.kind == stepRead && len(moves) > 0 && moves[len(moves)-1].kind == stepRead && moves[len(moves)-1].a == st.a:
+			odd = append(odd, moves[len(moves)-1]) // the server lags
+			moves[len(moves)-1] = st
+		default:
+			moves = append(moves, st)
+		}
+	})
 	for c := range r.clients {
-		cl, a := &r.client[c], r.current(c)
-		if a == nil || a.granted == never || cl.own == none {
+		r.branch(saved, oddity+1, func() bool { return r.dies(c) })
+		r.branch(saved, oddity+1, func() bool { return r.renews(c) })
+		r.branch(saved, oddity+r.oddityOfLeaving(c), func() bool { return r.leaves(c) })
+	}
+	for _, st := range odd {
+		r.branch(saved, oddity+max(1, r.oddity(st)), func() bool { return r.step(st) })
+		r.goBack(saved)
+	}
+	likely := false
+	var later []step
+	for _, st := range moves {
+		if !likely && r.branch(saved, oddity, func() bool { return r.step(st) }) {
+			likely = true
 			continue
 		}
-		node := r.trace.Notes[a.granted].Node
-		is := r.isNode(cl.own, node)
-		switch {
-		case cl.phase == phaseHeld && !is:
-			if r.aliveEnd.has(cl.own) {
-				return false
-			}
-		case cl.phase == phaseHeld && r.waits[node] == hasWaited && cl.flags&waited == 0:
-			return false
-		case is && r.waits[node] == hasNotWaited && cl.flags&waited != 0:
-			return false
-		}
+		later = append(later, st)
 	}
-	return true
+	unlikely := oddity
+	if likely {
+		unlikely++
+	}
+	for _, st := range later {
+		r.branch(saved, unlikely, func() bool { return r.step(st) })
+	}
+	changes := r.branch(saved, unlikely, r.changeFromOutside)
+	for _, st := range commits {
+		changes = r.branch(saved, unlikely, func() bool { return r.step(st) }) || changes
+	}
+	if changes {
+		unlikely++
+	}
+	r.branch(saved, unlikely, r.readNote)
 }
 
-// maxRoom is how many transactions one step may add to the log.
-const maxRoom = 4
-
-// describe says where the longest path ends.
-func (r *replayer) describe() string {
-	var b strings.Builder
-	for i := int(r.at.change); i < min(int(r.at.change)+3, len(r.trace.Changes)); i++ {
-		c := r.trace.Changes[i]
-		fmt.Fprintf(&b, "change %d at %d: node %d of client %d, epoch %d: %s\n", i, c.At, c.Node, c.Client, c.Epoch, changeNames[c.Kind])
-	}
-	for i := int(r.at.note); i < min(int(r.at.note)+3, len(r.trace.Notes)); i++ {
-		n := r.trace.Notes[i]
-		fmt.Fprintf(&b, "note %d at %d: client %d: %s (node %d, epoch %d)\n", i, n.At, n.Client, noteNames[n.Kind], n.Node, n.Epoch)
-	}
-	fmt.Fprintf(&b, "%d nodes exist, %d transactions are in the log\n", r.aliveEnd.len(), r.length)
-	for c := range r.clients {
-		cl, ss := &r.client[c], &r.session[c]
-		fmt.Fprintf(&b, "client %d: %s, flags %#x; node %s; acquisition %d of %d; epoch %d, connected %d, closed %d, expired %d, applied %d, seen %d;",
-			c, phaseNames[cl.phase], cl.flags, nodeName(cl.own), r.at.started[c], r.at.begun[c], ss.epoch, ss.connected, ss.closed, ss.expired, ss.applied, ss.seen)
-		for _, q := range ss.pipe[:ss.requests] {
-			fmt.Fprintf(&b, " %v,", q)
-		}
-		fmt.Fprintf(&b, " late %d\n", ss.late)
-	}
-	return b.String()
+// goBack restores a state that was saved.
+func (r *replayer) goBack(saved []byte) {
+	var s State
+	r.restore(&s, saved)
 }

@@ -31,7 +31,11 @@ func (w *world) prepare(si uint8, r *request) (transaction, uint8, result) {
 		return w.prepareCreate(si, r, node{})
 	case opDowngrade:
 		writer := w.node[r.node]
-		return w.prepareCreate(si, r, node{kind: shared, seq: writer.seq, place: r.node + 1})
+		reader := node{kind: shared, seq: writer.seq, place: r.node + 1}
+		if !w.aliveEnd.has(r.node) {
+			reader.first = void
+		}
+		return w.prepareCreate(si, r, reader)
 	case opDowngradeFresh:
 		return w.prepareCreate(si, r, node{kind: shared})
 	case opDelete, opRelease:

@@ -73,8 +73,16 @@ type node struct {
 	epoch   uint8 // of the session
 	seq     uint8 // the number in its name; for a member of a barrier the round that it came for
 	place   uint8 // 1 + the writer whose number it has, for a reader that was downgraded
-	first   uint8 // 1 if at some moment it was entitled to the lock
+	first   uint8 // everFirst, void
 }
+
+// What node.first says.
+const (
+	everFirst uint8 = 1 << iota // at some moment the node was entitled to the lock
+	// void: it is a reader's in place of a writer's that was gone already. It stands in the queue until
+	// its client has seen that, and is never granted.
+	void
+)
 
 // change is what a transaction does.
 type change uint8

@@ -157,15 +157,26 @@ func (w *world) append(t transaction) uint8 {
 	if t.change == changeClose {
 		w.closeSession(t.a, t.b)
 	}
-	for n := range w.aliveEnd.all() {
-		if k := w.node[n].kind; k != member && k != ready && w.node[n].first == 0 && w.entitled(w.aliveEnd, n) {
-			w.node[n].first = 1
-		}
-	}
+	w.markFirst()
 	if w.cfg.barrier > 0 {
 		w.judgeRound(t)
 	}
 	return w.length
+}
+
+// markFirst keeps who is entitled to the lock now.
+func (w *world) markFirst() {
+	there := w.aliveEnd
+	for n := range there.all() {
+		if w.node[n].first&void != 0 {
+			there &^= only(n)
+		}
+	}
+	for n := range there.all() {
+		if k := w.node[n].kind; k != member && k != ready && w.entitled(there, n) {
+			w.node[n].first |= everFirst
+		}
+	}
 }
 
 func (w *world) closeSession(si, epoch uint8) {

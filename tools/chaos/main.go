@@ -3,6 +3,8 @@
 //	make chaos SEED=7 DURATION=10m
 //	go run ./tools/chaos -seed 7 -duration 10m -workloads mutex,read-write -faults worker-stopped
 //
+//	go run ./tools/chaos -replay FILE
+//
 // It needs ZooKeeper, and takes Java Curator and kazoo in if they are installed. It exits with 1 if
 // something is found that must not be, and then says where the log of all events is. See package
 // internal/chaos and docs/robustness.md.
@@ -57,6 +59,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	flags.DurationVar(&c.Slack, "slack", 0, "how late something may be on this machine (default 45s)")
 	flags.BoolVar(&c.WithoutForeign, "without-foreign", false, "leave Java and kazoo out")
 	flags.StringVar(&c.Log, "log", "", "the file for all events (default a temporary one, kept if something is found)")
+	log := flags.String("replay", "", "run nothing, but look for the run of this file with all events among the paths of the model")
 	lists := map[string]*[]string{"workloads": &c.Workloads, "faults": &c.Faults, "build-flags": &c.BuildFlags}
 	for name, into := range lists {
 		flags.Func(name, name+", separated by commas or spaces", func(text string) error {
@@ -69,6 +72,9 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	}
 	if flags.NArg() > 0 {
 		return fmt.Errorf("unexpected arguments: %q", flags.Args())
+	}
+	if *log != "" {
+		return replay(ctx, *log, out)
 	}
 	if c.Seed == 0 {
 		c.Seed = rand.Uint64N(1e9)
@@ -84,4 +90,19 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 		err = fmt.Errorf("%d violations", len(report.Violations))
 	}
 	return err
+}
+
+// replay says whether the run of a log is a path of the model.
+func replay(ctx context.Context, log string, out io.Writer) error {
+	found, err := chaos.Replay(ctx, log)
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(out, found.String()); err != nil {
+		return err
+	}
+	if !found.Complete {
+		return errors.New("the run is no path of the model")
+	}
+	return nil
 }

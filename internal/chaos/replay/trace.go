@@ -30,7 +30,9 @@ func TraceOf(events []history.Event, workload, lock string) (*model.Trace, error
 		}
 	}
 	for _, e := range events {
-		b.note(e)
+		if err := b.note(e); err != nil {
+			return nil, err
+		}
 	}
 	b.trace.Clients = len(b.clients)
 	return &b.trace, nil
@@ -154,18 +156,18 @@ var noteKinds = map[history.Kind]model.NoteKind{
 }
 
 // note adds what a client has noted.
-func (b *builder) note(e history.Event) {
+func (b *builder) note(e history.Event) error {
 	c, ok := b.client(e.Process)
 	kind, said := noteKinds[e.Kind]
 	if !ok || !said || e.Workload != b.workload && e.Workload != "" {
-		return
+		return nil
 	}
 	n := model.Note{At: e.At, Kind: kind, Client: c}
 	switch e.Kind {
 	case history.Grant:
 		node, known := b.nodes[e.Node]
 		if !known {
-			node = -1
+			return fmt.Errorf("replay: %s was granted to %s, and never created", e.Node, e.Process)
 		}
 		n.Node = node
 	case history.Released:
@@ -176,4 +178,5 @@ func (b *builder) note(e history.Event) {
 		n.Epoch = b.sessions[e.Session].epoch
 	}
 	b.trace.Notes = append(b.trace.Notes, n)
+	return nil
 }

@@ -1,0 +1,116 @@
+package txnlog_test
+
+import (
+	"encoding/binary"
+	"hash/adler32"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/go-curator/curator/internal/chaos/txnlog"
+	"github.com/go-curator/curator/internal/jute"
+)
+
+// acl is one entry.
+var acl = []jute.ACL{{Perms: 31, ID: jute.ID{Scheme: "world", ID: "anyone"}}}
+
+// header begins a transaction.
+func header(zxid int64, op jute.Op) []byte {
+	b := jute.AppendInt64(nil, 7)
+	b = jute.AppendInt32(b, 1)
+	b = jute.AppendInt64(b, zxid)
+	b = jute.AppendInt64(b, 1000+zxid)
+	return jute.AppendInt32(b, int32(op))
+}
+
+func create(path string, ephemeral bool) []byte {
+	b := jute.AppendBuffer(jute.AppendString(nil, path), []byte("data"))
+	b = jute.AppendInt32(b, int32(len(acl)))
+	b = acl[0].Append(b)
+	return jute.AppendInt32(jute.AppendBool(b, ephemeral), 1)
+}
+
+// multi is the record of several operations, each with its type.
+func multi(parts ...any) []byte {
+	b := jute.AppendInt32(nil, int32(len(parts)/2))
+	for i := 0; i < len(parts); i += 2 {
+		b = jute.AppendBuffer(jute.AppendInt32(b, int32(parts[i].(jute.Op))), parts[i+1].([]byte))
+	}
+	return b
+}
+
+// file returns a log with these transactions, and with what else is behind them.
+func file(rest []byte, txns ...[]byte) []byte {
+	b := append([]byte("ZKLG"), 0, 0, 0, 2)
+	b = jute.AppendInt64(b, 0)
+	for _, t := range txns {
+		b = binary.BigEndian.AppendUint64(b, uint64(adler32.Checksum(t)))
+		b = append(jute.AppendBuffer(b, t), 'B')
+	}
+	return append(b, rest...)
+}
+
+// folder returns a server's data folder with logs.
+func folder(t *testing.T, logs ...[]byte) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "version-2"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for i, log := range logs {
+		name := filepath.Join(dir, "version-2", "log."+string(rune('1'+i)))
+		if err := os.WriteFile(name, log, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestCommitted(t *testing.T) {
+	one := append(header(1, jute.OpCreate), create("/a", true)...)
+	two := append(header(2, jute.OpMulti), multi(jute.OpCreate, create("/b", false), jute.OpCheck, jute.AppendString(nil, "/a"), jute.OpDelete, jute.AppendString(nil, "/a"))...)
+	failed := append(header(3, jute.OpMulti), multi(jute.OpCreate, create("/c", false), jute.OpError, jute.AppendInt32(nil, -101))...)
+	ends := header(4, jute.OpClose)
+	lost := append(header(5, jute.OpDelete), jute.AppendString(nil, "/b")...)
+	reserved := make([]byte, 100)
+	dirs := []string{
+		folder(t, file(reserved, one, two), file(nil, failed, ends)),
+		folder(t, file(nil, one, two, failed, ends, lost)),
+		folder(t, file([]byte{1, 2, 3}, one), nil), // it has died, and has gone on from a snapshot
+	}
+	got, err := txnlog.Committed(dirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []txnlog.Txn{
+		{Zxid: 1, Session: 7, Time: 1001, Changes: []txnlog.Change{{Op: jute.OpCreate, Path: "/a", Ephemeral: true}}},
+		{Zxid: 2, Session: 7, Time: 1002, Changes: []txnlog.Change{{Op: jute.OpCreate, Path: "/b"}, {Op: jute.OpDelete, Path: "/a"}}},
+		{Zxid: 3, Session: 7, Time: 1003},
+		{Zxid: 4, Session: 7, Time: 1004, Ends: true},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+}
+
+func TestDamaged(t *testing.T) {
+	good := append(header(1, jute.OpCreate), create("/a", true)...)
+	damaged := file(nil, good)
+	damaged[len(damaged)-3] ^= 1
+	for name, c := range map[string]struct {
+		log    []byte
+		errors bool
+	}{
+		"no log":             {[]byte("this is something else altogether"), true},
+		"an unknown version": {append([]byte("ZKLG"), make([]byte, 20)...), true},
+		"a record too short": {file(nil, header(1, jute.OpCreate)), true},
+		"a wrong checksum":   {damaged, false}, // written in part when the server died
+		"nothing":            {nil, false},
+	} {
+		got, err := txnlog.Committed([]string{folder(t, c.log)})
+		if (err != nil) != c.errors || len(got) != 0 {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+}

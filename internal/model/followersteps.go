@@ -1,0 +1,127 @@
+package model
+
+import (
+	"slices"
+	"time"
+)
+
+const (
+	// partedNear is how long before the note of it a connection may break: clients notice a silent
+	// server late.
+	partedNear = int64(6 * time.Second)
+	// connectedNear is how long before the note of it there may be a connection again.
+	connectedNear = int64(2 * time.Second)
+)
+
+// allows reports whether a step agrees with the notes.
+func (f *follower) allows(st step) bool {
+	switch st.kind {
+	case stepStart:
+		return f.mayStart(st.a)
+	case stepUser:
+		return move(st.b) == moveRelease && f.mayRelease(st.a)
+	case stepWish:
+		return move(st.b) == moveCancel && f.mayGiveUp(st.a)
+	case stepDisconnect:
+		return f.near(st.a, Parted, partedNear) || f.holdsBack(st.a)
+	case stepDeadline:
+		return true
+	case stepReconnect:
+		return f.mayConnect(st.a)
+	case stepCommit, stepDeliver, stepRead, stepLate, stepStallEnds:
+		return true
+	}
+	return false // comes from outside
+}
+
+// mayStart reports whether an acquisition of a client goes on, or begins anew because its node is gone.
+func (f *follower) mayStart(c uint8) bool {
+	if f.at.begun[c] == 0 {
+		return false
+	}
+	a := f.acquisitions[c][f.at.begun[c]-1]
+	return !f.passed(a.ended) && !f.passed(a.granted)
+}
+
+// mayRelease reports whether a client that holds the lock in the model may release it. One whose
+// Acquire fails may have been granted the lock, and has given it back.
+func (f *follower) mayRelease(c uint8) bool {
+	a := f.current(c)
+	return a != nil && (f.passed(a.releasing) || a.refused != never || f.at.begun[c] > f.at.started[c])
+}
+
+// mayGiveUp reports whether the client's Acquire fails.
+func (f *follower) mayGiveUp(c uint8) bool {
+	a := f.current(c)
+	return a != nil && a.refused != never
+}
+
+// mayConnect reports whether a client may have a connection again: soon, or when it is not noted that it
+// has lost it.
+func (f *follower) mayConnect(c uint8) bool {
+	i := f.nextConnection(c)
+	return i == never || f.near(c, Connected, connectedNear) || f.connectedNow(c) && i != int(f.at.note)
+}
+
+// connectedNow reports whether the last note about a client's connection says that it has one.
+func (f *follower) connectedNow(c uint8) bool {
+	i, _ := slices.BinarySearch(f.connections[c], int(f.at.note))
+	return i == 0 || f.trace.Notes[f.connections[c][i-1]].Kind == Connected
+}
+
+// holdsBack reports whether nothing has reached a client for so long that a state has hardly room for
+// what has happened since. Then it is taken for one whose connection breaks, also if that is not noted.
+func (f *follower) holdsBack(c uint8) bool {
+	const nearlyFull, long = maxLog - maxRoom - 6, 8
+	return f.length >= nearlyFull && f.session[c].applied+long < f.length
+}
+
+// oddity returns how unlikely a step is that is allowed; 0 for one that mostly happens.
+func (f *follower) oddity(st step) int {
+	switch st.kind {
+	case stepWish, stepDeadline:
+		return 1
+	case stepStart:
+		if f.at.started[st.a] == f.at.begun[st.a] && f.current(st.a).granted == never {
+			return 1
+		}
+	case stepDisconnect:
+		if f.nextConnection(st.a) != int(f.at.note) {
+			return 1
+		}
+	case stepReconnect:
+		switch i := f.nextConnection(st.a); {
+		case i == never || i == int(f.at.note):
+		case f.trace.Notes[i].Kind == Connected:
+			return 1
+		default:
+			return 3
+		}
+	}
+	return 0
+}
+
+// notesItself reports whether the next note may be read as soon as it agrees with the state: nothing
+// that is possible before it is impossible behind it.
+func (f *follower) notesItself() bool {
+	if int(f.at.note) == len(f.trace.Notes) {
+		return false
+	}
+	n := f.trace.Notes[f.at.note]
+	switch n.Kind {
+	case Granted, Held, Lost, Releasing, ReleasedWell, ReleasedBadly:
+		return true
+	case Begun, Refused:
+		return f.at.begun[n.Client] == f.at.started[n.Client]
+	}
+	return false
+}
+
+// oddityOfLeaving is 0 for a client that is the next one to create a node: mostly that is one of an
+// acquisition that has begun.
+func (f *follower) oddityOfLeaving(c uint8) int {
+	if i := int(f.at.change); i < len(f.trace.Changes) && f.trace.Changes[i].Kind == Created && f.trace.Changes[i].Client == int(c) {
+		return 0
+	}
+	return 1
+}

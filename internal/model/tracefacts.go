@@ -1,0 +1,206 @@
+package model
+
+import (
+	"slices"
+	"time"
+)
+
+// facts are what a Trace says, in the forms that a follower needs.
+type facts struct {
+	acquisitions [][]acquisition // of each client
+	of           []int           // the acquisition of each note
+	connections  [][]int         // the notes about each client's connection
+	kills        [][]kill        // of each client
+	existing     [][]int         // the nodes before each transaction, and behind the last one
+	created      []int           // how many were created before it
+	waits        []wait          // of each node
+	grantedTo    []int           // the acquisition that has returned each node, or -1
+	notesBefore  []int           // how many notes there are before each transaction, or soon after its time
+}
+
+func newFacts(t *Trace) *facts {
+	f := &facts{connections: t.connections(), kills: t.kills(), existing: t.existing(), created: t.createdBefore(), waits: t.waits()}
+	f.acquisitions, f.of = t.acquisitions()
+	f.notesBefore = t.notesBefore()
+	f.grantedTo = slices.Repeat([]int{-1}, f.created[len(t.Changes)])
+	for i, n := range t.Notes {
+		if n.Kind == Granted {
+			f.grantedTo[n.Node] = f.of[i]
+		}
+	}
+	return f
+}
+
+// soon is how late a transaction mostly is at most, in nanoseconds.
+const soon = int64(100 * time.Millisecond)
+
+// notesBefore returns how many notes there are until soon after each transaction, and in all.
+func (t *Trace) notesBefore() []int {
+	all := make([]int, 0, len(t.Changes)+1)
+	latest, n := int64(0), 0
+	for _, c := range t.Changes {
+		latest = max(latest, c.At+soon)
+		for n < len(t.Notes) && t.Notes[n].At <= latest {
+			n++
+		}
+		all = append(all, n)
+	}
+	return append(all, len(t.Notes))
+}
+
+// acquisition is what the notes say of one call of Acquire. Without a note its index is never.
+type acquisition struct {
+	begun, granted, lost, refused, releasing, ended int
+}
+
+// never is behind all notes.
+const never = int(^uint(0) >> 1)
+
+// acquisitions returns those of each client, in their order, and which one each note belongs to.
+func (t *Trace) acquisitions() (all [][]acquisition, of []int) {
+	all, of = make([][]acquisition, t.Clients), make([]int, len(t.Notes))
+	for i, n := range t.Notes {
+		mine := &all[n.Client]
+		if n.Kind == Begun {
+			*mine = append(*mine, acquisition{i, never, never, never, never, never})
+		}
+		of[i] = len(*mine) - 1
+		if of[i] < 0 {
+			continue
+		}
+		last := &(*mine)[of[i]]
+		switch n.Kind {
+		case Granted:
+			last.granted = i
+		case Lost:
+			last.lost = min(last.lost, i)
+		case Refused:
+			last.refused, last.ended = i, i
+		case Releasing:
+			last.releasing = i
+		case ReleasedWell, ReleasedBadly:
+			last.ended = i
+		}
+	}
+	return all, of
+}
+
+// connections returns for each client the notes about its connection.
+func (t *Trace) connections() [][]int {
+	all := make([][]int, t.Clients)
+	for i, n := range t.Notes {
+		if n.Kind == Parted || n.Kind == Connected {
+			all[n.Client] = append(all[n.Client], i)
+		}
+	}
+	return all
+}
+
+// kill is the end of a process: the notes that it is being killed, if it was, and that it has ended.
+type kill struct{ killing, dead int }
+
+// kills returns those of each client.
+func (t *Trace) kills() [][]kill {
+	all := make([][]kill, t.Clients)
+	killing := make([]int, t.Clients)
+	for i := range killing {
+		killing[i] = never
+	}
+	for i, n := range t.Notes {
+		switch n.Kind {
+		case Killing:
+			killing[n.Client] = i
+		case Dead:
+			all[n.Client] = append(all[n.Client], kill{killing[n.Client], i})
+			killing[n.Client] = never
+		}
+	}
+	return all
+}
+
+// wait says what the release of a node tells of its time before the grant.
+type wait uint8
+
+const (
+	mayHaveWaited wait = iota
+	hasWaited
+	hasNotWaited
+)
+
+// waits returns what is known of each node: who releases with the marker has waited, and who releases
+// well and without it has not, unless the connection broke (rules 5 and 6).
+func (t *Trace) waits() []wait {
+	var all []wait
+	ends := map[int]ChangeKind{}
+	for _, c := range t.Changes {
+		switch c.Kind {
+		case Created:
+			all = append(all, mayHaveWaited)
+		case Deleted, Released, Taken:
+			ends[c.Node] = c.Kind
+			if c.Kind == Released {
+				all[c.Node] = hasWaited
+			}
+		}
+	}
+	granted := make([]int, t.Clients)
+	for i := range granted {
+		granted[i] = -1
+	}
+	for _, n := range t.Notes {
+		switch node := &granted[n.Client]; {
+		case n.Kind == Granted:
+			*node = n.Node
+		case n.Kind == ReleasedWell && *node >= 0 && ends[*node] == Deleted:
+			all[*node] = hasNotWaited
+		case n.Kind != Held && n.Kind != Releasing:
+			*node = -1
+		}
+	}
+	return all
+}
+
+// createdBefore returns how many nodes were created before each transaction, and behind the last one.
+func (t *Trace) createdBefore() []int {
+	all := make([]int, 1, len(t.Changes)+1)
+	for _, c := range t.Changes {
+		n := all[len(all)-1]
+		if c.Kind == Created {
+			n++
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// existing returns the nodes that exist before each transaction, and behind the last one.
+func (t *Trace) existing() [][]int {
+	owners := map[int]Change{}
+	all := make([][]int, 1, len(t.Changes)+1)
+	for _, c := range t.Changes {
+		now := all[len(all)-1]
+		switch c.Kind {
+		case Created:
+			owners[c.Node] = c
+			now = append(now[:len(now):len(now)], c.Node)
+		case Deleted, Released, Taken:
+			now = without(now, func(node int) bool { return node == c.Node })
+		case SessionEnded:
+			now = without(now, func(node int) bool {
+				owner := owners[node]
+				return owner.Client == c.Client && owner.Epoch == c.Epoch
+			})
+		}
+		all = append(all, now)
+	}
+	return all
+}
+
+func without(nodes []int, gone func(node int) bool) (left []int) {
+	for _, n := range nodes {
+		if !gone(n) {
+			left = append(left, n)
+		}
+	}
+	return left
+}
