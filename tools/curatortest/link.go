@@ -98,8 +98,8 @@ func (l Link) And(other Link) Link {
 // pings, requests that followers forward. A link to clients has no such part.
 func (l Link) Quorum() Link { return l.on(quorumPort) }
 
-// Election returns the part of l that carries the votes of elections. It is none of a link to
-// clients.
+// Election returns the part of l that carries the votes of elections. A link to clients has no
+// such part.
 func (l Link) Election() Link { return l.on(electionPort) }
 
 // on returns the part of l that leads to ports of one kind.
