@@ -123,8 +123,8 @@ func (c *Client) ConnectionState() state.ConnectionState {
 }
 
 // Server returns the server that the client is connected to, host:port as in the client's list
-// of servers; "" without a connection. The client may move to another server at any time. Java:
-// getZookeeperClient().getCurrentConnectionString, which names all servers.
+// of servers; "" without a connection. The client may move to another server at any time.
+// Java: getZookeeperClient().getCurrentConnectionString, which names all servers.
 func (c *Client) Server() string {
 	if conn := c.conn(); conn != nil {
 		return conn.Server()

@@ -207,8 +207,8 @@ func WithoutContainerParents() Option {
 }
 
 // WithErrorPolicy sets the connection states in which recipes treat their work as failed. The
-// default is state.StandardErrorPolicy: locks are lost at Suspended. Java:
-// connectionStateErrorPolicy.
+// default is state.StandardErrorPolicy: locks are lost at Suspended.
+// Java: connectionStateErrorPolicy.
 func WithErrorPolicy(p state.ErrorPolicy) Option {
 	return option(func(c *config) error {
 		if p == nil {
@@ -272,7 +272,8 @@ func WithMaxData(bytes int) Option {
 // WithMaxReply sets the largest answer that the client accepts, 16 MiB by default, at least 1
 // MiB. It matters for lists of very many children; the servers' jute.maxbuffer limits nodes. A
 // larger answer is dropped, and its request fails with ErrTooLarge. Other requests are not
-// affected. Java: the system property jute.maxbuffer; there such an answer ends the connection.
+// affected.
+// Java: the system property jute.maxbuffer; there such an answer ends the connection.
 func WithMaxReply(bytes int) Option {
 	return option(func(c *config) error {
 		if bytes < 1<<20 {

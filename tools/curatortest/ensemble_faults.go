@@ -11,7 +11,8 @@ import (
 // MemberOf returns the server that a client is connected to, nil while it has no connection.
 // The client may move to another server at any time. For a client that is not connected through
 // this ensemble's ConnectString or TLSConnectString it returns nil. A nil client fails the
-// test. Java: TestingCluster.findConnectionInstance.
+// test.
+// Java: TestingCluster.findConnectionInstance.
 func (e *Ensemble) MemberOf(client *framework.Client) *Member {
 	e.tb.Helper()
 	if client == nil {

@@ -42,8 +42,8 @@ func newMember(e *Ensemble, s setup) (*Member, error) {
 // ConnectString names only this server.
 func (m *Member) ConnectString() string { return m.proxy.address() }
 
-// Kill ends the server's process immediately; Start or Restart starts it again. Java:
-// TestingCluster.killServer.
+// Kill ends the server's process immediately; Start or Restart starts it again.
+// Java: TestingCluster.killServer.
 func (m *Member) Kill() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
