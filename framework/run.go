@@ -79,8 +79,8 @@ func Run(ctx context.Context, components ...Component) (err error) {
 	return nil
 }
 
-// startWhenConnected repeats Starts that fail for want of a connection. Within each of them the
-// client's retry policy is asked as usual.
+// startWhenConnected repeats Starts that fail because there is no connection. Within each of
+// them the client's retry policy is asked as usual.
 func startWhenConnected(ctx context.Context, c Component) error {
 	pauses := retry.FromBackOff(func() backoff.BackOff {
 		b := backoff.NewExponentialBackOff()

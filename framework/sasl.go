@@ -95,7 +95,7 @@ func DigestMD5(user, password string) (SASL, error) {
 	return func(context.Context, string) (SASLMechanism, error) { return digest{begin()}, nil }, nil
 }
 
-// digest is DIGEST-MD5, all errors of which end all attempts.
+// digest is DIGEST-MD5. Each of its errors ends all attempts.
 type digest struct{ *sasl.Digest }
 
 func (d digest) Next(ctx context.Context, challenge []byte) (answer []byte, done bool, err error) {

@@ -170,7 +170,8 @@ type commit struct {
 	res zkconn.MultiResponse
 }
 
-// attempt is one try. If it fails for want of a namespace's node, that is created first.
+// attempt is one try. If it fails because a namespace's node is missing, it creates that node
+// first.
 func (t *commit) attempt(ctx context.Context, conn *zkconn.Conn) error {
 	err := t.send(ctx, conn)
 	idle := false

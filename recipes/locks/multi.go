@@ -24,8 +24,8 @@ type InterProcessMultiLock struct {
 
 var _ InterProcessLock = (*InterProcessMultiLock)(nil)
 
-// NewInterProcessMultiLock returns the lock over locks, of which there must be at least one. It
-// does no I/O. It returns framework.ErrInvalidOption if there is none, or if one is nil.
+// NewInterProcessMultiLock returns the lock over locks. It does no I/O. It returns
+// framework.ErrInvalidOption if locks is empty, or if one is nil.
 //
 // Java: InterProcessMultiLock.
 func NewInterProcessMultiLock(locks ...InterProcessLock) (*InterProcessMultiLock, error) {

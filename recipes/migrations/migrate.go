@@ -114,7 +114,7 @@ const (
 // errNotApplied says that the transaction whose reply was lost has changed nothing.
 var errNotApplied = errors.New("the transaction was not applied")
 
-// migrate repeats attempts that have failed for want of a connection.
+// migrate repeats attempts that have failed because there was no connection.
 func (m *manager) migrate(ctx context.Context) (int, error) {
 	pace := backoff.NewExponentialBackOff(backoff.WithInitialInterval(firstPause), backoff.WithMaxInterval(maxPause), backoff.WithMaxElapsedTime(0))
 	for {
@@ -140,7 +140,8 @@ func (u unapplied) Unwrap() error { return u.error }
 // MaybeApplied is for framework.MaybeApplied.
 func (u unapplied) MaybeApplied() bool { return false }
 
-// lockLost tells whether an attempt has failed for want of its lock, by no wish of the user.
+// lockLost reports whether an attempt has failed because its lock was lost, and not because the
+// user ended it.
 func lockLost(err error) bool {
 	var loss *locks.LossError
 	if errors.As(err, &loss) {

@@ -75,10 +75,10 @@ func newNode(client *framework.Client, path string, mode framework.CreateMode, d
 // sequential node without protection, whose name is unknown. An ephemeral node is deleted with
 // the session.
 //
-// Errors besides those of framework.Component: framework.ErrNoAuth; framework.ErrNoNode, with
-// WithoutParents; framework.ErrTooLarge; framework.ErrUnimplemented, for a node with a time to
-// live on servers without zookeeper.extendedTypesEnabled; framework.ErrConnectionLoss, when the
-// client's retry policy gives up.
+// Errors in addition to those of framework.Component: framework.ErrNoAuth; framework.ErrNoNode,
+// with WithoutParents; framework.ErrTooLarge; framework.ErrUnimplemented, for a node with a
+// time to live on servers without zookeeper.extendedTypesEnabled; framework.ErrConnectionLoss,
+// when the client's retry policy gives up.
 //
 // Java: start, waitForInitialCreate.
 func (n *PersistentNode) Start(ctx context.Context) error {

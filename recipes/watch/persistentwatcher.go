@@ -59,8 +59,8 @@ func NewPersistentWatcher(client *framework.Client, path string, mode framework.
 // an event, or framework.WatchReset after a reconnect. ctx bounds only Start. When Start fails
 // no watch is left, and it may be called again; listeners may have got events meanwhile.
 //
-// Errors besides those of framework.Component: framework.ErrUnimplemented from servers before
-// 3.6; framework.ErrConnectionLoss, when the client's retry policy gives up.
+// Errors in addition to those of framework.Component: framework.ErrUnimplemented from servers
+// before 3.6; framework.ErrConnectionLoss, when the client's retry policy gives up.
 //
 // Java: start.
 func (w *PersistentWatcher) Start(ctx context.Context) error {
