@@ -21,8 +21,9 @@ const (
 	maxRetryPause   = time.Minute
 )
 
-// unreadablePause is how often a node is looked at that the client may not read. Servers tell such
-// a client nothing of the node since ZooKeeper 3.9, and older ones if they are patched.
+// unreadablePause is the time between checks of a node that the client may not read. Servers of
+// ZooKeeper 3.8.4, 3.9.2 and later, and patched older ones, send such a client no events of the
+// node.
 const unreadablePause = 10 * time.Second
 
 // pace gives pauses that grow and are drawn at random.
