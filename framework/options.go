@@ -128,9 +128,9 @@ func durationOption(name string, d, least, most time.Duration, set func(*config)
 // server may grant another, see SessionTimeout. It limits the time for which a lock stays held
 // after its holder died, and the time that a partition may last before locks are lost.
 //
-// Below five of the server's ticks a lease ends at any stall of a fraction of a second. A
-// client that holds something or waits sends two requests every 0.3 of the timeout, and one of
-// them is a write (docs/session.md). Java: sessionTimeoutMs.
+// Use five of the server's ticks or more, because a stall of more than 0.27 of the timeout ends
+// leases. A client that holds something or waits sends two requests every 0.3 of the timeout,
+// and one of them is a write (docs/session.md). Java: sessionTimeoutMs.
 func WithSessionTimeout(d time.Duration) Option {
 	return durationOption("WithSessionTimeout", d, minSessionTimeout, maxSessionTimeout, func(c *config) { c.sessionTimeout = d })
 }
