@@ -6,9 +6,9 @@ import (
 	"context"
 )
 
-// AddWatchBuilder sets a persistent watch, which is told of every change. It is a value:
-// every step returns a copy, so the beginning of a chain can be kept and shared between
-// goroutines.
+// AddWatchBuilder sets a persistent watch, which gets an event for every change. It is a
+// value: every step returns a copy, so the beginning of a chain can be kept and shared
+// between goroutines.
 //
 // Java: AddWatchBuilder.
 type AddWatchBuilder struct {
@@ -21,7 +21,7 @@ type addParams struct {
 	modeGiven bool
 }
 
-// Add starts the operation; nothing is sent before its terminal.
+// Add starts the operation. Nothing is sent before the last call of its chain.
 func (c *Watches) Add() AddWatchBuilder {
 	return AddWatchBuilder{c: c.c}
 }
@@ -35,12 +35,11 @@ func (b AddWatchBuilder) WithMode(mode AddWatchMode) AddWatchBuilder {
 	return b
 }
 
-// ForPath sets the watch. It outlives ctx and is put back after every reconnect, which is
-// told by WatchReset, until Watches().Remove or Close. The node need not exist. Errors:
-// ErrUnimplemented from servers before 3.6.
+// ForPath sets the watch. It does not end with ctx, but with Watches().Remove or Close.
+// After every reconnect it is restored, and its watcher gets WatchReset. The node need
+// not exist. Errors: ErrUnimplemented from servers before 3.6.
 //
-// watcher is told of the changes. Setting the same watch of the same watcher again does
-// nothing.
+// watcher gets the events. Setting the same watch of the same watcher again does nothing.
 //
 // When ctx ends first the error matches ctx.Err; see MaybeApplied.
 func (b AddWatchBuilder) ForPath(ctx context.Context, path string, watcher *Watcher) error {

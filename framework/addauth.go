@@ -8,23 +8,24 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-// AddAuth adds a credential to a client that is running: "digest", "user:password". Operations that
-// begin after it has returned have it, and so do later connections, on which it is presented ahead
-// of everything else, as those of [WithAuthorization] are. The client and its views share it. A
-// credential cannot be taken away again. One that the client has already is presented again, and
-// kept once.
+// AddAuth adds a credential to a running client: "digest", "user:password". Operations that
+// begin after it has returned have the credential. On later connections the client sends it
+// before all other requests, like those of [WithAuthorization]. The client and its views share
+// it. A credential cannot be removed. If the client has the credential already, it is sent
+// again, and kept once.
 //
-// ZooKeeper refuses a scheme that it does not know, and what the scheme does not accept. Then the
-// error matches [ErrAuthFailed], the credential is not kept, and the client works on; but the
-// server ends the connection, with all that this means: requests that wait for an answer fail with
-// ErrConnectionLoss, and under state.StandardErrorPolicy locks are lost. For digest any password is
-// accepted: it only makes an identity that ACLs may name. If a server refuses a credential on a
-// later connection that another one has accepted, all operations return ErrAuthFailed.
+// ZooKeeper refuses an unknown scheme, and a credential that the scheme does not accept. Then
+// the error matches [ErrAuthFailed], and the client does not keep the credential and continues
+// to work. But the server ends the connection: requests that wait for an answer fail with
+// ErrConnectionLoss, and under state.StandardErrorPolicy locks are lost. Digest accepts any
+// password, because it only makes an identity that ACLs may name. If a server refuses a
+// credential on a later connection that another server has accepted, all operations return
+// ErrAuthFailed.
 //
 // Other errors: [ErrInvalidOption] for an empty scheme or one that is not UTF-8, [ErrTooLarge],
-// those of ctx, and what the retry policy leaves. After one that is [MaybeApplied] the server may
-// have accepted the credential, and the client kept it; it does no harm to add it again. Errors,
-// logs and spans do not tell the credential.
+// ctx's error, and errors that the retry policy does not repeat. After an error that is
+// [MaybeApplied] the server may have accepted the credential, and the client may keep it.
+// Adding it again does no harm. Errors, logs and spans do not contain the credential.
 //
 // AddAuth is safe for concurrent use, and keeps a copy of auth.
 //

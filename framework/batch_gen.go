@@ -19,16 +19,16 @@ type BatchBuilder struct {
 type batchParams struct {
 }
 
-// Batch starts the operation; nothing is sent before its terminal.
+// Batch starts the operation. Nothing is sent before the last call of its chain.
 func (c *Client) Batch() BatchBuilder {
 	return BatchBuilder{c: c}
 }
 
 // ForOperations returns one result for each of ops, in order: look at every Err. They are
-// applied in order, and others' writes may come between. One that makes no sense or is
-// too large has nothing sent. If the connection is lost or ctx ends after something was
-// sent, there are results beside the error, and MaybeApplied tells of each Err whether
-// its operation may have been applied. It is not repeated then.
+// applied in order, and others' writes may come between. If one of them is invalid or too
+// large, nothing is sent. If the connection is lost or ctx ends after something was sent,
+// there are results and an error, and MaybeApplied reports for each Err whether its
+// operation may have been applied. It is not repeated then.
 //
 // ops must have been made by this client or a view of it.
 //

@@ -10,11 +10,11 @@ import (
 	"github.com/go-curator/curator/state"
 )
 
-// WithCircuitBreaker damps what the listeners of ConnectionStateListenable are told of a
-// connection that comes and goes, as [state.CircuitBreaker] says; policy tells how long
-// states are held back, and how often. All listeners share one breaker. ConnectionState
-// still returns the truth, and recipes hear it at once: no lock is given up later. A state
-// that is held back when the client is closed is dropped. The default is to damp nothing.
+// WithCircuitBreaker hides the states of a flapping connection from the listeners of
+// ConnectionStateListenable; see [state.CircuitBreaker]. policy says how long and how often
+// states are held back. All listeners share one breaker. ConnectionState still returns every
+// state, and recipes get it immediately, so no lock is given up later. A state that is held
+// back when the client is closed is dropped. The default is no breaker.
 //
 // Java: Builder.connectionStateListenerManagerFactory with
 // ConnectionStateListenerManagerFactory.circuitBreaking(policy).

@@ -26,7 +26,7 @@ type checkExistsParams struct {
 	watched    bool
 }
 
-// CheckExists starts the operation; nothing is sent before its terminal.
+// CheckExists starts the operation. Nothing is sent before the last call of its chain.
 func (c *Client) CheckExists() CheckExistsBuilder {
 	return CheckExistsBuilder{c: c}
 }
@@ -58,9 +58,9 @@ func (b CheckExistsBuilder) WithACL(acl ...ACL) CheckExistsBuilder {
 	return b
 }
 
-// StoringStatIn sets stat to the node's Stat before the terminal returns nil; on an error
-// stat is left alone. A builder with this step must not be used by two goroutines at
-// once: they would write the same Stat.
+// StoringStatIn sets stat to the node's Stat before the last call of the chain returns
+// nil; on an error stat does not change. Two goroutines must not use a builder with this
+// step at the same time, because they would write the same Stat.
 //
 // Java: forPath(path), which returns it.
 func (b CheckExistsBuilder) StoringStatIn(stat *Stat) CheckExistsBuilder {

@@ -29,11 +29,11 @@ type Client struct {
 // NewClient returns a client that has not been started; it does no I/O.
 //
 // connectString is a list of host:port with an optional chroot,
-// "zk1:2181,zk2:2181,zk3:2181/app". What becomes of the list is under WithoutEnsembleTracker;
-// with WithEnsembleProvider there is none. retryPolicy must not be nil; retry.None() is the
-// policy of those who want none. A duration between zero and a millisecond, in
-// retryPolicy or in an option, is refused with ErrInvalidOption: it is nearly always
-// a number of milliseconds carried over from Java.
+// "zk1:2181,zk2:2181,zk3:2181/app". The ensemble's configuration may replace the list, see
+// WithoutEnsembleTracker; with WithEnsembleProvider there is no list. retryPolicy must not be
+// nil; retry.None() never retries. A duration between zero and a millisecond, in retryPolicy or
+// in an option, is refused with ErrInvalidOption, because it is nearly always a number of
+// milliseconds from Java.
 //
 // Java: CuratorFrameworkFactory.newClient.
 func NewClient(connectString string, retryPolicy retry.Policy, opts ...Option) (*Client, error) {
@@ -53,9 +53,9 @@ func NewClient(connectString string, retryPolicy retry.Policy, opts ...Option) (
 }
 
 // Start starts the client and returns without waiting for a connection; operations
-// wait for it themselves. ctx bounds Start and is not the client's life, which ends
-// with Close; its values, such as a trace, are those of the client's own work. A
-// second Start returns ErrAlreadyStarted, Start on a view ErrView.
+// wait for it themselves. ctx bounds only Start; the client lives until Close. The client's own
+// work has the values of ctx, such as a trace. A second Start returns ErrAlreadyStarted, Start
+// on a view ErrView.
 func (c *Client) Start(ctx context.Context) error {
 	switch {
 	case c == nil || c.core == nil:
@@ -68,15 +68,15 @@ func (c *Client) Start(ctx context.Context) error {
 	return c.core.start(ctx)
 }
 
-// Close ends the client: new work is refused with ErrClosed, leases end with
-// locks.LossClosed, operations in the background and guaranteed deletes are given until
-// ctx ends, the session is closed, and every goroutine is joined, but for those of
-// listeners and watchers that do not return.
+// Close ends the client. New work is refused with ErrClosed, and leases end with
+// locks.LossClosed. Background operations and guaranteed deletes may finish until ctx ends.
+// Then Close closes the session and joins every goroutine, except those of listeners and
+// watchers that do not return.
 //
-// Close works although ctx has ended, as at the end of a main whose context a signal
-// cancelled: it then gives clean-up at most the time of WithMaxCloseWait. It is
-// idempotent, allowed before Start, and returns what could not be cleaned up. Close
-// on a view returns ErrView and does nothing.
+// Close works with an ended ctx, for example at the end of a main whose context a signal
+// cancelled: clean-up then takes at most the time of WithMaxCloseWait. It is idempotent and
+// allowed before Start. Its error says what could not be cleaned up. Close on a view returns
+// ErrView and does nothing.
 func (c *Client) Close(ctx context.Context) error {
 	switch {
 	case c == nil || c.core == nil:
@@ -89,9 +89,9 @@ func (c *Client) Close(ctx context.Context) error {
 	return c.core.close(ctx)
 }
 
-// BlockUntilConnected returns nil once the client is connected, else when ctx ends. The error then
-// has the last server that was tried, and why there is no connection to it.
-// Only programs that want to report an unreachable ensemble early need it.
+// BlockUntilConnected waits until the client is connected, and returns nil. When ctx ends
+// first, the error has the last server that was tried, and the reason why there is no
+// connection to it. Only programs that want to report an unreachable ensemble early need it.
 //
 // Java: blockUntilConnected.
 func (c *Client) BlockUntilConnected(ctx context.Context) error {
@@ -105,7 +105,7 @@ func (c *Client) BlockUntilConnected(ctx context.Context) error {
 	return nil
 }
 
-// State tells whether the client is Latent, Started or Stopped. Java: getState.
+// State returns Latent, Started or Stopped. Java: getState.
 func (c *Client) State() ClientState {
 	if c == nil || c.core == nil {
 		return Latent
@@ -113,8 +113,8 @@ func (c *Client) State() ClientState {
 	return c.core.phase()
 }
 
-// ConnectionState returns the connection's current state. Before the first connection it is zero
-// or, as soon as an operation has failed for want of a connection, state.Suspended.
+// ConnectionState returns the connection's current state. Before the first connection it is
+// zero or, after an operation has failed because there was no connection, state.Suspended.
 func (c *Client) ConnectionState() state.ConnectionState {
 	if conn := c.conn(); conn != nil {
 		return conn.State()
@@ -122,8 +122,8 @@ func (c *Client) ConnectionState() state.ConnectionState {
 	return 0
 }
 
-// Server returns the server that the client is connected to, host:port as the client was given
-// it; "" without a connection. It may be another one by the time it is used.
+// Server returns the server that the client is connected to, host:port as in the client's list
+// of servers; "" without a connection. The client may move to another server at any time.
 // Java: getZookeeperClient().getCurrentConnectionString, which names all servers.
 func (c *Client) Server() string {
 	if conn := c.conn(); conn != nil {
@@ -151,10 +151,10 @@ func (c *Client) SessionTimeout() time.Duration {
 	return 0
 }
 
-// PendingRemovals returns how many deletes go on in the background: those that were
-// guaranteed, those of released locks, and of what creates may have left whose replies were
-// lost. Close waits for them until its context ends, and says how much is left. One that is
-// given up, since the server refuses it, is told to UnhandledErrorListenable.
+// PendingRemovals returns the number of deletes in the background: guaranteed deletes, deletes
+// of released locks, and deletes of nodes that creates with a lost reply may have left. Close
+// waits for them until its context ends, and its error has the number that is left. If the
+// server refuses a delete, the client gives it up, and UnhandledErrorListenable gets the error.
 func (c *Client) PendingRemovals() int {
 	if c == nil || c.core == nil {
 		return 0
@@ -188,10 +188,10 @@ func (c *Client) ErrorPolicy() state.ErrorPolicy {
 }
 
 // UsingNamespace returns a view of the client whose paths are below namespace. It
-// replaces the namespace of c, "" meaning none. The namespace's own nodes are created,
-// as containers, by the first create that misses them, also one in a transaction or a batch. A view is cheap, shares
-// everything with its client and is never closed. An invalid namespace is reported by
-// every operation and recipe constructor that uses the view, as ErrInvalidPath.
+// replaces the namespace of c, "" meaning none. The first create that misses the namespace's
+// own nodes creates them as containers, also in a transaction or a batch. A view is cheap,
+// shares everything with its client and is never closed. If the namespace is invalid, every
+// operation and recipe constructor that uses the view returns ErrInvalidPath.
 //
 // Java: usingNamespace.
 func (c *Client) UsingNamespace(namespace string) *Client {
@@ -210,15 +210,14 @@ func (c *Client) Namespace() string {
 	return c.namespace
 }
 
-// ConnectionStateListenable takes listeners for the connection's state. Every state
-// is delivered, in order, on a goroutine of the listener's own; the context ends with
-// the client. A listener may block and may call the client, also Close, with the context
-// it was given.
+// ConnectionStateListenable takes listeners for the connection's state. Every state is
+// delivered, in order, on the listener's own goroutine. Its context ends with the client. A
+// listener may block and may call the client, also Close, with the context that it gets.
 //
 // The first connection is state.Connected (state.ReadOnly to a server without a quorum). If an
-// operation fails before because there is no connection, when its retries or the deadline of
-// its context are over, state.Suspended comes ahead of it, once. LOST never does: there is no
-// session yet.
+// operation fails earlier because there is no connection, after its retries or at the deadline
+// of its context, state.Suspended comes first, once. state.Lost never comes first, because
+// there is no session yet.
 //
 // Java: getConnectionStateListenable.
 func (c *Client) ConnectionStateListenable() listen.Listenable[state.ConnectionState] {
@@ -228,9 +227,8 @@ func (c *Client) ConnectionStateListenable() listen.Listenable[state.ConnectionS
 	return c.core.states.Listenable()
 }
 
-// CuratorListenable takes listeners for events that have none of their own: outcomes of
-// InBackground with a nil function, events of Watched, and that the client is being
-// closed. Java: getCuratorListenable.
+// CuratorListenable takes listeners for other events: outcomes of InBackground with a nil
+// function, events of Watched, and the closing of the client. Java: getCuratorListenable.
 func (c *Client) CuratorListenable() listen.Listenable[Event] {
 	if c == nil || c.core == nil {
 		return listen.Listenable[Event]{}
@@ -238,8 +236,8 @@ func (c *Client) CuratorListenable() listen.Listenable[Event] {
 	return c.core.outcomes.Listenable()
 }
 
-// UnhandledErrorListenable takes listeners for errors that no caller receives, such as
-// that of a guaranteed delete that was given up.
+// UnhandledErrorListenable takes listeners for errors that no caller receives, such as the
+// error of a guaranteed delete that was given up.
 //
 // Java: getUnhandledErrorListenable.
 func (c *Client) UnhandledErrorListenable() listen.Listenable[error] {

@@ -9,7 +9,7 @@ type ClientState int
 const (
 	// Latent clients have not been started.
 	Latent ClientState = iota
-	// Started clients are at work.
+	// Started clients have been started and not closed.
 	Started
 	// Stopped clients have been closed.
 	Stopped

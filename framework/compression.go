@@ -10,27 +10,26 @@ import (
 	"sync"
 )
 
-// CompressionProvider makes what is stored of what is written with the steps Compressed,
-// and back again for Decompressed. All clients of a node must use providers that
-// understand each other; nothing in the node tells how it was compressed, or whether.
+// CompressionProvider compresses data for the step Compressed, and decompresses data for
+// Decompressed. All clients of a node must use providers that understand each other, because
+// the node does not record whether or how its data was compressed.
 //
-// Both methods are called by several goroutines at once, with the path of the user: without
-// the namespace, and for a sequential node without its number. They must neither change
-// nor keep the data that they are given, and nobody else keeps what they return. Their
-// errors are returned by the operation; they are not retried.
+// Several goroutines may call both methods at the same time. path is without the namespace, and
+// for a sequential node without its number. The methods must neither change nor keep the given
+// data, and the caller owns the data that they return. The operation returns their errors and
+// does not retry.
 //
 // Java: CompressionProvider.
 type CompressionProvider interface {
 	// Compress returns what is stored in the node. data may be nil.
 	Compress(path string, data []byte) ([]byte, error)
-	// Decompress returns what Compress was given, from data that somebody else may have
-	// written.
+	// Decompress returns the uncompressed data. data may be written by other clients, and may
+	// be damaged.
 	Decompress(path string, data []byte) ([]byte, error)
 }
 
-// ErrDecompress says that the data of a node is not what the compression provider can have
-// written: it is not compressed, cut off, damaged, or unreasonably large. The text says
-// which.
+// ErrDecompress is returned when the compression provider cannot have written the data of a
+// node: it is not compressed, cut off, damaged, or unreasonably large. The text says which.
 var ErrDecompress = errors.New("cannot decompress")
 
 // maxInflated is what a gzip provider decompresses at most. A node of a megabyte, which is
@@ -38,16 +37,15 @@ var ErrDecompress = errors.New("cannot decompress")
 const maxInflated = 64 << 20
 
 // GzipCompressionProvider returns the default provider. It writes gzip that Java Curator's
-// provider reads, and reads what that one and java.util.zip write: one member, whatever is
-// in its header, and nothing behind it. A header may not have a name or a comment of more
-// than 511 bytes, which no version of Java writes.
+// provider reads, and reads the gzip of that provider and of java.util.zip: one member with any
+// header, and no data after it. A header may not have a name or a comment of more than 511
+// bytes, which no version of Java writes.
 //
-// The bytes are not those that Java writes for the same data, except for no data at all.
+// The compressed bytes differ from Java's, except for empty data.
 //
-// Data of more than 64 MiB is refused, with ErrTooLarge when compressing. When
-// decompressing, that bound holds however small the data of the node is, and the error is
-// ErrDecompress, as it is for empty data, for data without gzip's header, and for damage of
-// any kind.
+// Uncompressed data of more than 64 MiB is refused, with ErrTooLarge when compressing and with
+// ErrDecompress when decompressing. ErrDecompress is also returned for empty data, for data
+// without gzip's header, and for damage of any kind.
 //
 // Java: GzipCompressionProvider.
 func GzipCompressionProvider() CompressionProvider { return new(gzipProvider) }

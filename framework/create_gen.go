@@ -39,7 +39,7 @@ type createParams struct {
 	uncompressed      bool
 }
 
-// Create starts the operation; nothing is sent before its terminal.
+// Create starts the operation. Nothing is sent before the last call of its chain.
 func (c *Client) Create() CreateBuilder {
 	return CreateBuilder{c: c}
 }
@@ -54,9 +54,9 @@ func (b CreateBuilder) WithMode(mode CreateMode) CreateBuilder {
 }
 
 // WithData sets the node's data; nil and empty both mean none. Without this step the
-// client's default data is written, which is the local IP address as Java's is. data is
-// not copied: leave it alone until the terminal returns. Java: the second argument of
-// forPath.
+// client's default data is written, which is the local IP address as in Java. data is not
+// copied: do not change it until the last call of the chain returns. Java: the second
+// argument of forPath.
 func (b CreateBuilder) WithData(data []byte) CreateBuilder {
 	b.p.data = data
 	b.p.dataGiven = true
@@ -140,10 +140,10 @@ func (b CreateBuilder) OrSetDataVersion(version int32) CreateBuilder {
 	return b
 }
 
-// Idempotent takes a node that exists with the same data at version 0 for success, so
-// that the create may be repeated after a lost reply. Somebody else may have made it, but
-// for an ephemeral node, which must be of the present session. It excludes sequential
-// modes and WithProtection.
+// Idempotent lets the create be repeated after a lost reply: an existing node with the
+// same data at version 0 is success. Another client may have made that node, unless it is
+// ephemeral: then it must be of the present session. It excludes sequential modes and
+// WithProtection.
 //
 // Java: idempotent.
 func (b CreateBuilder) Idempotent() CreateBuilder {
@@ -151,9 +151,9 @@ func (b CreateBuilder) Idempotent() CreateBuilder {
 	return b
 }
 
-// StoringStatIn sets stat to the node's Stat before the terminal returns nil; on an error
-// stat is left alone. A builder with this step must not be used by two goroutines at
-// once: they would write the same Stat.
+// StoringStatIn sets stat to the node's Stat before the last call of the chain returns
+// nil; on an error stat does not change. Two goroutines must not use a builder with this
+// step at the same time, because they would write the same Stat.
 //
 // Java: storingStatIn.
 func (b CreateBuilder) StoringStatIn(stat *Stat) CreateBuilder {
@@ -228,9 +228,9 @@ func (o CreateOp) WithMode(mode CreateMode) CreateOp {
 }
 
 // WithData sets the node's data; nil and empty both mean none. Without this step the
-// client's default data is written, which is the local IP address as Java's is. data is
-// not copied: leave it alone until the terminal returns. Java: the second argument of
-// forPath.
+// client's default data is written, which is the local IP address as in Java. data is not
+// copied: do not change it until the last call of the chain returns. Java: the second
+// argument of forPath.
 func (o CreateOp) WithData(data []byte) CreateOp {
 	o.p.data = data
 	o.p.dataGiven = true

@@ -36,9 +36,9 @@ func WithCompressionProvider(p CompressionProvider) Option {
 	})
 }
 
-// WithCompression compresses and decompresses the data of every operation that does not
-// say otherwise. Nodes that were written without cannot be read then but with
-// Undecompressed; those of locks and other recipes are left as they are.
+// WithCompression compresses and decompresses the data of every operation without a step that
+// says otherwise. Uncompressed nodes can then be read only with Undecompressed. Nodes of locks
+// and other recipes are not compressed.
 //
 // Java: enableCompression.
 func WithCompression() Option {

@@ -23,7 +23,7 @@ type deleteParams struct {
 	quietly      bool
 }
 
-// Delete starts the operation; nothing is sent before its terminal.
+// Delete starts the operation. Nothing is sent before the last call of its chain.
 func (c *Client) Delete() DeleteBuilder {
 	return DeleteBuilder{c: c}
 }
@@ -57,7 +57,7 @@ func (b DeleteBuilder) DeletingChildrenIfNeeded() DeleteBuilder {
 	return b
 }
 
-// Quietly takes a missing node for success.
+// Quietly makes a missing node a success.
 //
 // Java: quietly, idempotent.
 func (b DeleteBuilder) Quietly() DeleteBuilder {

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// Ensemble is the configuration of an ensemble as its servers have it; see
-// Client.CurrentEnsemble. The zero value is that of a server without an ensemble.
+// Ensemble is the configuration of an ensemble, read from a server; see Client.CurrentEnsemble.
+// A server without an ensemble has the zero value.
 //
 // Java: QuorumVerifier.
 type Ensemble struct {
-	// Version rises with every reconfiguration. It is zero as long as there was none.
+	// Version rises with every reconfiguration. It is zero before the first one.
 	Version int64
 	// Servers are the members, ordered by their id.
 	Servers []EnsembleServer
@@ -24,16 +24,16 @@ type Ensemble struct {
 // EnsembleServer is a member of an Ensemble. Java: QuorumPeer.QuorumServer.
 type EnsembleServer struct {
 	ID int64
-	// Observer tells that the server has no vote.
+	// Observer says that the server has no vote.
 	Observer bool
-	// Addresses are those by which the other servers know it, at least one.
+	// Addresses are the server's addresses for the other servers, at least one.
 	Addresses []PeerAddress
-	// ClientAddress is host:port where it serves clients, "" if the configuration does not
-	// say. The host may be one that means every interface, such as 0.0.0.0.
+	// ClientAddress is host:port for clients, "" if the configuration does not have it. The
+	// host may mean every interface, such as 0.0.0.0.
 	ClientAddress string
 }
 
-// PeerAddress is where a server can be reached by the others of its ensemble.
+// PeerAddress is an address of a server for the other servers of its ensemble.
 type PeerAddress struct {
 	Host         string
 	QuorumPort   int // of the leader, for its followers

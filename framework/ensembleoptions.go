@@ -5,7 +5,7 @@ import "errors"
 // WithEnsembleProvider takes the servers from p. The connect string of NewClient must then
 // be "", or a chroot alone, "/app". A provider belongs to one client. Package
 // framework/ensemble has one that reads DNS SRV records. If p is an EnsembleNotifier, too, the
-// client hears of other servers sooner.
+// client learns of new servers sooner.
 //
 // Java: Builder.ensembleProvider.
 func WithEnsembleProvider(p EnsembleProvider) Option {
@@ -18,17 +18,18 @@ func WithEnsembleProvider(p EnsembleProvider) Option {
 	})
 }
 
-// WithoutEnsembleTracker does not follow the ensemble's own configuration.
+// WithoutEnsembleTracker makes the client ignore the ensemble's own configuration.
 //
-// By default a client reads it with every new connection and watches it. If it says of each
-// server where that serves clients, as dynamic configurations do, these are the servers
-// from then on, ahead of those of the connect string; else nothing changes, and nothing
-// does with a server that has no ensemble, or whose configuration the client may not read.
-// A connection that works is never ended for this.
+// By default a client reads the configuration with every new connection and watches it. If it
+// has an address for clients for each server, as dynamic configurations have, the client tries
+// these servers from then on, before those of the connect string. Otherwise nothing changes,
+// for example with a server that has no ensemble, or whose configuration the client may not
+// read. The client never ends a working connection because of the configuration.
 //
-// Servers that do not know how they are reached, behind proxies or in containers, are a
-// reason to turn it off: each of their names is tried in vain before the connect string's
-// own. With WithTLS it is off always, because the configuration has no ports for TLS.
+// Use this option if clients cannot reach the configured addresses, for example behind proxies
+// or in containers. Otherwise the client tries each of these addresses in vain before the
+// connect string's. With WithTLS the configuration is always ignored, because it has no ports
+// for TLS.
 //
 // Java: Builder.ensembleTracker(false).
 func WithoutEnsembleTracker() Option {

@@ -24,11 +24,11 @@ var (
 	ErrInvalidACL error = zkconn.ErrInvalidACL
 	// ErrNoAuth says that the node's ACL does not permit the operation.
 	ErrNoAuth error = zkconn.ErrNoAuth
-	// ErrAuthFailed says that the server rejected the client's credentials, or requires SASL;
-	// nothing works after that, unless the credentials are those of AddAuth.
+	// ErrAuthFailed says that the server rejected the client's credentials, or requires SASL.
+	// After that every operation fails, unless the credentials are those of AddAuth.
 	ErrAuthFailed error = zkconn.ErrAuthFailed
 	// ErrNotReadOnly says that the client is connected to a server that has no quorum, which
-	// takes no writes and no sync; see WithReadOnly. Java: KeeperException.NotReadOnlyException.
+	// refuses writes and sync; see WithReadOnly. Java: KeeperException.NotReadOnlyException.
 	ErrNotReadOnly error = zkconn.ErrNotReadOnly
 	// ErrNoWatcher says that there is no such watch.
 	ErrNoWatcher error = zkconn.ErrNoWatcher
@@ -36,7 +36,7 @@ var (
 	// ErrUnimplemented says that the server does not know the operation: it is too old, or
 	// for nodes with a time to live zookeeper.extendedTypesEnabled is not set.
 	ErrUnimplemented error = zkconn.ErrUnimplemented
-	// ErrReconfigDisabled says that the servers do not permit to be reconfigured.
+	// ErrReconfigDisabled says that the servers do not permit reconfigurations.
 	ErrReconfigDisabled error = zkconn.ErrReconfigDisabled
 	// ErrReconfigInProgress says that another reconfiguration is under way.
 	ErrReconfigInProgress error = zkconn.ErrReconfigInProgress
@@ -45,37 +45,42 @@ var (
 	// ErrBadArguments says that the server refused the arguments.
 	ErrBadArguments error = zkconn.ErrBadArguments
 
-	// ErrRolledBack says that the operation was not applied because another one of its
-	// transaction has failed. Java: KeeperException.RuntimeInconsistencyException of operations
-	// behind the one that failed, and no error of those ahead of it.
+	// ErrRolledBack says that the operation was not applied because another operation of its
+	// transaction has failed. Java: KeeperException.RuntimeInconsistencyException for
+	// operations after the failed one, and no error for those before it.
 	ErrRolledBack = errors.New("not applied: another operation of the transaction failed")
 
-	// ErrConnectionLoss: no answer, and the retry policy gave up. See MaybeApplied.
+	// ErrConnectionLoss says that there was no answer, and the retry policy gave up. See
+	// MaybeApplied.
 	ErrConnectionLoss error = zkconn.ErrConnectionLoss
-	// ErrSessionExpired: the session ended; its ephemeral nodes are gone or going.
+	// ErrSessionExpired says that the session ended. Its ephemeral nodes are deleted or will
+	// be.
 	ErrSessionExpired error = zkconn.ErrSessionExpired
-	// ErrSessionMoved: the session is served by another server already.
+	// ErrSessionMoved says that the session has moved to another server.
 	ErrSessionMoved error = zkconn.ErrSessionMoved
 
-	// ErrNotZooKeeper is beside ErrConnectionLoss if what is at the other end of the
-	// connection does not answer as ZooKeeper does.
+	// ErrNotZooKeeper is joined with ErrConnectionLoss if the other end of the connection does
+	// not answer as ZooKeeper does.
 	ErrNotZooKeeper = zkconn.ErrNotZooKeeper
-	// ErrTooLarge: refused here, before sending; the server would drop the connection.
+	// ErrTooLarge says that the client refused a request before sending it, because the server
+	// would close the connection.
 	ErrTooLarge = zkconn.ErrTooLarge
-	// ErrInvalidPath: refused here. The text says what is wrong with the path.
+	// ErrInvalidPath says that the client refused the path. The text says what is wrong with
+	// it.
 	ErrInvalidPath = errors.New("invalid path")
-	// ErrInvalidBuilder: the steps of a chain do not go together. Refused here.
+	// ErrInvalidBuilder says that the steps of a chain exclude each other. The client sends
+	// nothing.
 	ErrInvalidBuilder = errors.New("invalid combination of steps")
-	// ErrInvalidOption: an option or argument of a constructor is out of range.
+	// ErrInvalidOption says that an option or argument of a constructor is out of range.
 	ErrInvalidOption = errors.New("invalid option")
 
-	// ErrNotStarted: Start was not called yet, of the client or of a recipe.
+	// ErrNotStarted says that Start of the client or of a recipe was not called yet.
 	ErrNotStarted = errors.New("not started")
-	// ErrAlreadyStarted: Start was called before, and has succeeded or is under way.
+	// ErrAlreadyStarted says that Start was called before, and has succeeded or is under way.
 	ErrAlreadyStarted = errors.New("already started")
-	// ErrClosed: the client is closed, or was closed during the operation.
+	// ErrClosed says that the client is closed, or was closed during the operation.
 	ErrClosed error = zkconn.ErrClosed
-	// ErrView: Start or Close was called on a view; call it on the client.
+	// ErrView says that Start or Close was called on a view. Call it on the client.
 	ErrView = errors.New("a view has no life of its own")
 )
 
@@ -96,9 +101,9 @@ type OpError struct {
 	//   - mkdirs: Mkdirs and EnsureContainers of package framework/paths, for a path that they refuse;
 	//   - connect: BlockUntilConnected.
 	//
-	// Operations that recipes send have the word of what they send. Spans and metrics have the
-	// same words as db.operation.name, except for getChildren2 (getChildren), auth (addAuth), and
-	// multi when several nodes are created or deleted in one request.
+	// Operations of recipes have the word of the request that they send. Spans and metrics use
+	// the same words for db.operation.name, except getChildren2 (getChildren), auth (addAuth),
+	// and multi when several nodes are created or deleted in one request.
 	Op       string
 	Path     string
 	Attempts int   // how often it was tried
@@ -124,15 +129,15 @@ func (e *OpError) Error() string {
 // Unwrap returns Err.
 func (e *OpError) Unwrap() error { return e.Err }
 
-// Retryable tells whether a retry policy is asked about the error.
+// Retryable reports whether a retry policy is asked about the error.
 func (e *OpError) Retryable() bool { return !e.final && Retryable(e.Err) }
 
-// MaybeApplied tells whether one of the tries may have been applied.
+// MaybeApplied reports whether one of the tries may have been applied.
 func (e *OpError) MaybeApplied() bool { return e.applied || MaybeApplied(e.Err) }
 
-// MaybeApplied tells whether the operation that failed with err may have been applied
-// by the server all the same: the connection was lost, or ctx ended, after it was
-// sent. It is false for errors the server answered and for what was never sent.
+// MaybeApplied reports whether the server may have applied the operation that failed with err,
+// because the connection was lost, or ctx ended, after the operation was sent. It is false for
+// error answers of the server and for operations that were never sent.
 func MaybeApplied(err error) bool {
 	if err == nil {
 		return false
@@ -141,9 +146,9 @@ func MaybeApplied(err error) bool {
 	return errors.As(err, &unsure) && unsure.MaybeApplied()
 }
 
-// Retryable tells whether a client's retry policy is asked about err at all: whether the
-// connection or the session, and not the request, is to blame. A write that may have
-// been applied is not repeated even so.
+// Retryable reports whether a client's retry policy is asked about err, that is, whether the
+// connection or the session failed, and not the request. A write that may have been applied is
+// still not repeated.
 //
 // Java: RetryPolicy.allowRetry.
 func Retryable(err error) bool {

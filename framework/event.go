@@ -2,8 +2,8 @@ package framework
 
 import "context"
 
-// Event is what CuratorListenable's listeners receive. Slices are shared by all listeners, and
-// not to be changed. Java: CuratorEvent.
+// Event is an event of CuratorListenable. All listeners share its slices, and must not change
+// them. Java: CuratorEvent.
 type Event struct {
 	Op   string // the operation, "watched" or "closing"
 	Path string // as the operation was given it; of the watched event
@@ -23,8 +23,8 @@ type Event struct {
 	ctx context.Context
 }
 
-// Context returns the values of the context that InBackground was given, such as a trace. It
-// has not that one's end, nor any. For other events its values are those of Start's context.
+// Context returns a context with the values of InBackground's context, such as a trace. It
+// never ends. For other events its values are those of Start's context.
 //
 // Java: getContext.
 func (e Event) Context() context.Context {

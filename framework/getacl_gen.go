@@ -19,14 +19,14 @@ type getACLParams struct {
 	stat *Stat
 }
 
-// GetACL starts the operation; nothing is sent before its terminal.
+// GetACL starts the operation. Nothing is sent before the last call of its chain.
 func (c *Client) GetACL() GetACLBuilder {
 	return GetACLBuilder{c: c}
 }
 
-// StoringStatIn sets stat to the node's Stat before the terminal returns nil; on an error
-// stat is left alone. A builder with this step must not be used by two goroutines at
-// once: they would write the same Stat.
+// StoringStatIn sets stat to the node's Stat before the last call of the chain returns
+// nil; on an error stat does not change. Two goroutines must not use a builder with this
+// step at the same time, because they would write the same Stat.
 //
 // Java: storingStatIn.
 func (b GetACLBuilder) StoringStatIn(stat *Stat) GetACLBuilder {

@@ -61,7 +61,7 @@ func lacksConnection(err error) bool {
 		(errors.Is(unsent.Err, ErrConnectionLoss) || errors.Is(unsent.Err, context.DeadlineExceeded))
 }
 
-// errPanic is told to spans and metrics if a user's retry policy panics.
+// errPanic is recorded in spans and metrics if a user's retry policy panics.
 var errPanic = errors.New("panic")
 
 // retry tries fn again, if that makes sense after the first try's error. It returns how many

@@ -18,7 +18,7 @@ import (
 	"github.com/go-curator/curator/tracing"
 )
 
-// Option sets something of a client; see NewClient.
+// Option is an option of a client; see NewClient.
 type Option interface{ apply(*config) error }
 
 type option func(*config) error
@@ -125,18 +125,18 @@ func durationOption(name string, d, least, most time.Duration, set func(*config)
 }
 
 // WithSessionTimeout asks for a session timeout. The default is 60 s, as in Java; the
-// server may grant another, see SessionTimeout. It bounds how long a lock stays held
-// after its holder died, and how long a partition may last before locks are lost.
+// server may grant another, see SessionTimeout. It limits the time for which a lock stays held
+// after its holder died, and the time that a partition may last before locks are lost.
 //
-// Below five of the server's ticks a lease ends at any stall of a fraction of a second. While a client
-// holds or waits it sends two requests every 0.3 of the timeout, one of which is a write
-// (docs/session.md). Java: sessionTimeoutMs.
+// Use five of the server's ticks or more, because a stall of more than 0.27 of the timeout ends
+// leases. A client that holds something or waits sends two requests every 0.3 of the timeout,
+// and one of them is a write (docs/session.md). Java: sessionTimeoutMs.
 func WithSessionTimeout(d time.Duration) Option {
 	return durationOption("WithSessionTimeout", d, minSessionTimeout, maxSessionTimeout, func(c *config) { c.sessionTimeout = d })
 }
 
-// WithConnectionTimeout sets how long an attempt waits for a connection before it
-// counts as failed and the retry policy is asked. The default is 15 s.
+// WithConnectionTimeout sets how long an attempt of an operation waits for a connection before
+// it fails and the retry policy is asked. The default is 15 s.
 func WithConnectionTimeout(d time.Duration) Option {
 	return durationOption("WithConnectionTimeout", d, time.Millisecond, maxSessionTimeout, func(c *config) { c.connectionTimeout = d })
 }
@@ -156,8 +156,8 @@ func WithNamespace(namespace string) Option {
 	})
 }
 
-// WithAuthorization adds credentials, sent on every connection ahead of everything
-// else: "digest", "user:password".
+// WithAuthorization adds credentials, which are sent on every connection before all other
+// requests: "digest", "user:password".
 func WithAuthorization(scheme string, auth []byte) Option {
 	return option(func(c *config) error {
 		if scheme == "" {
@@ -168,14 +168,15 @@ func WithAuthorization(scheme string, auth []byte) Option {
 	})
 }
 
-// WithDialer replaces net.Dialer.DialContext, for proxies and for curatortest. dial must
-// return when its context ends. It is given names as they are in the connect string, unless
-// WithResolver is there, too.
+// WithDialer replaces net.Dialer.DialContext, for proxies and for curatortest. dial must return
+// when its context ends. It gets names as they are in the connect string, or addresses with
+// WithResolver.
 //
-// The connections must support deadlines, for reads and for writes: without them a server that
-// falls silent would not be noticed. Those that do not are refused, and the error says so. To find
-// out, the client reads and writes with deadlines that have passed before it uses a connection that
-// is none of Go's own. Below TLS that is done where the connection has a method NetConn.
+// The connections must support deadlines for reads and writes, because the client could not
+// notice a silent server without them. The client refuses connections without deadlines, and
+// the error says so. To check this, it reads and writes with past deadlines before it uses a
+// connection that is not of package net. It checks the connection below TLS if the TLS
+// connection has a method NetConn.
 func WithDialer(dial func(ctx context.Context, network, address string) (net.Conn, error)) Option {
 	return option(func(c *config) error {
 		if dial == nil {
@@ -186,9 +187,9 @@ func WithDialer(dial func(ctx context.Context, network, address string) (net.Con
 	})
 }
 
-// WithDefaultData sets the data of creates that give none; nil means empty. The default is
-// the local IP address as text, as in Java: here that of the first network interface with
-// a public or private IPv4 address, where Java looks the host's name up.
+// WithDefaultData sets the data of creates that give none; nil means empty. The default is the
+// local IP address as text, as in Java. It is the first public or private IPv4 address of the
+// network interfaces; Java looks up the host's name.
 func WithDefaultData(data []byte) Option {
 	return option(func(c *config) error {
 		c.defaultData = append([]byte{}, data...)
@@ -205,8 +206,8 @@ func WithoutContainerParents() Option {
 	})
 }
 
-// WithErrorPolicy sets in which connection states recipes treat their work as failed.
-// The default is state.StandardErrorPolicy: a lock is given up at the first Suspended.
+// WithErrorPolicy sets the connection states in which recipes treat their work as failed. The
+// default is state.StandardErrorPolicy: locks are lost at Suspended.
 // Java: connectionStateErrorPolicy.
 func WithErrorPolicy(p state.ErrorPolicy) Option {
 	return option(func(c *config) error {
@@ -218,8 +219,8 @@ func WithErrorPolicy(p state.ErrorPolicy) Option {
 	})
 }
 
-// WithSimulatedSessionExpirationPercent sets after how much of the session timeout
-// without an answer from a server the state becomes Lost: 1 to 100, the default.
+// WithSimulatedSessionExpirationPercent sets the part of the session timeout after which the
+// state becomes Lost if no server has answered: 1 to 100 percent. The default is 100.
 func WithSimulatedSessionExpirationPercent(percent int) Option {
 	return option(func(c *config) error {
 		if percent < 1 || percent > 100 {
@@ -230,23 +231,25 @@ func WithSimulatedSessionExpirationPercent(percent int) Option {
 	})
 }
 
-// WithLossMargin sets how long before the servers may end the session leases end: the time that
-// a holder has to stop, and room for clocks that differ. The default is an eighth of the session
-// timeout. More than three tenths of it are taken for three tenths, because a proof of the
-// session may be six tenths old when the next one comes; see docs/session.md.
+// WithLossMargin sets the time by which leases end before the servers can end the session. In
+// this time a holder must stop; it also covers clocks that run at different rates. The default
+// is an eighth of the session timeout, the maximum is three tenths; a larger value is reduced
+// to three tenths, because a proof of the session may be six tenths old when the next one
+// comes; see docs/session.md.
 func WithLossMargin(d time.Duration) Option {
 	return durationOption("WithLossMargin", d, time.Millisecond, maxSessionTimeout, func(c *config) { c.lossMargin = d })
 }
 
-// WithSyncProof has the client prove its session without writes. While something is held or
-// awaited, a client sends a sync and a transaction that changes nothing, every 0.3 of the session
-// timeout, to know that the leader has heard of its session. With this option the second one is a
-// sync, too. It is for ensembles that cannot afford one write per client and period.
+// WithSyncProof makes the client prove its session without writes. A client that holds
+// something or waits sends a sync and a transaction that changes nothing, every 0.3 of the
+// session timeout, to know that the leader has heard of its session. With this option the
+// transaction is replaced by a second sync. It is for ensembles that cannot afford one write
+// per client and period.
 //
 // A leader that was replaced and does not know it answers a sync, but cannot complete a write.
-// So leases are safe from such a leader only if 0.3 of the session timeout and the loss margin
-// are at least syncLimit + 1 ticks together: with a tick of 2 s, a syncLimit of 5 and the default
-// margin from 28 s on. Java Curator has no proof at all.
+// So leases are safe from such a leader only if the sum of 0.3 of the session timeout and the
+// loss margin is at least syncLimit + 1 ticks: a session timeout of 28 s or more, with a tick
+// of 2 s, a syncLimit of 5 and the default margin. Java Curator does not prove its session.
 func WithSyncProof() Option {
 	return option(func(c *config) error {
 		c.syncProof = true
@@ -266,10 +269,11 @@ func WithMaxData(bytes int) Option {
 	})
 }
 
-// WithMaxReply sets the largest answer that the client takes, 16 MiB by default, at least 1 MiB.
-// It is for lists of very many children; nodes are limited by the servers' jute.maxbuffer. A
-// larger answer is dropped, and its request fails with ErrTooLarge; others are not touched.
-// Java: the system property jute.maxbuffer, where such an answer ends the connection.
+// WithMaxReply sets the largest answer that the client accepts, 16 MiB by default, at least 1
+// MiB. It matters for lists of very many children; the servers' jute.maxbuffer limits nodes. A
+// larger answer is dropped, and its request fails with ErrTooLarge. Other requests are not
+// affected.
+// Java: the system property jute.maxbuffer; there such an answer ends the connection.
 func WithMaxReply(bytes int) Option {
 	return option(func(c *config) error {
 		if bytes < 1<<20 {

@@ -8,37 +8,36 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-// EnsembleProvider says where the ensemble is, and may change its mind. Its methods are
-// called without any lock held, and one at a time, except that Close may come while a
+// EnsembleProvider returns the servers of the ensemble, which may change. The client calls its
+// methods without holding a mutex, and one at a time, except that it may call Close while a
 // ConnectString that does not return still runs.
 //
 // Java: EnsembleProvider.
 type EnsembleProvider interface {
-	// Start is called by the client's Start, whose ctx it is given, and must have the
-	// servers' names when it returns nil. An error is the client's, which can be started
-	// again then.
+	// Start is called by the client's Start, with its ctx. When it returns nil it must know the
+	// servers. The client's Start returns its error, and may be called again then.
 	Start(ctx context.Context) error
-	// ConnectString returns a list of host:port, without a chroot. It is called by the
-	// client's Start, and on a goroutine of the client's own whenever the connection is
-	// lost, and every 3 s while there is none. If the answer is another one than the last,
-	// these are the servers from then on; one that is no list is logged, and changes
-	// nothing. It should return what it knows, not go and find out.
+	// ConnectString returns a list of host:port, without a chroot. It is called by the client's
+	// Start, and on one of the client's goroutines whenever the connection is lost, and every 3
+	// s while there is none. If the list differs from the last one, the client uses the new
+	// list. A list that cannot be parsed is logged, and changes nothing. It should return the
+	// known list without waiting for a look-up.
 	ConnectString() string
-	// Close is called once by the client's Close, if Start returned nil, behind everything
-	// else. It must return when ctx ends.
+	// Close is called once at the end of the client's Close, if Start returned nil. It must
+	// return when ctx ends.
 	Close(ctx context.Context) error
 }
 
-// EnsembleNotifier is implemented by an EnsembleProvider that learns of other servers by
-// itself, not only when it is asked.
+// EnsembleNotifier is implemented by an EnsembleProvider that can report new servers before it
+// is asked.
 //
 // Java has no counterpart.
 type EnsembleNotifier interface {
-	// Changed returns a channel that has a value when ConnectString has another answer. The
-	// client calls Changed once, after Start, and is the only reader of the channel. While
-	// there is no connection, a value makes it call ConnectString at once, in place of up to
-	// 3 s later. It ignores a value while there is a connection, because it asks when that
-	// is lost. A channel that is closed, or nil, has no more values.
+	// Changed returns a channel that has a value when the result of ConnectString has changed.
+	// The client calls Changed once, after Start, and is the only reader of the channel. While
+	// there is no connection, a value makes it call ConnectString immediately instead of up to
+	// 3 s later. It ignores a value while there is a connection, because it asks when the
+	// connection is lost. A closed or nil channel has no more values.
 	Changed() <-chan struct{}
 }
 

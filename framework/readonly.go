@@ -1,24 +1,26 @@
 package framework
 
-// WithReadOnly lets the client read from a server that has lost its quorum, while it finds none
-// that has one. The servers must permit it, with readonlymode.enabled=true and
-// localSessionsEnabled=true; others refuse such connections, as they do without the option.
+// WithReadOnly lets the client read from a server that has lost its quorum, while it finds no
+// server with a quorum. The servers must permit it, with readonlymode.enabled=true and
+// localSessionsEnabled=true. Other servers without a quorum refuse the connection, as they do
+// without the option.
 //
 // On such a connection the state is state.ReadOnly, and BlockUntilConnected returns. Reads and
-// watches work; what they see may be old, and a part of it may be undone when the quorum is back.
-// Writes and sync fail with [ErrNotReadOnly], which retry policies are not asked about.
+// watches work. The data may be old, and a part of it may be undone when the quorum is back.
+// Writes and sync fail with [ErrNotReadOnly] without a retry.
 //
-// The session of the client is not served meanwhile: it becomes state.Lost by its own timeout, after
-// which the state is state.ReadOnly again, and Client.SessionID is zero. If the quorum is back
-// before, the session is resumed, with its ephemeral nodes. Locks are not believed in on such a
-// connection: nothing moves the deadline of a lease, and none is acquired. Deletes that are
-// guaranteed wait until there is a quorum.
+// A read-only server does not keep the client's session alive. The session becomes state.Lost
+// by its own timeout. Then the state is state.ReadOnly again, and Client.SessionID is zero. If
+// the quorum is back before, the session is resumed, with its ephemeral nodes. On such a
+// connection the deadline of a lease does not move, and no lock is acquired. Guaranteed deletes
+// wait until there is a quorum.
 //
-// In the background the client connects to each of its servers, at least every few seconds, until
-// one has a quorum; then it moves there: the state is state.Suspended, and then state.Reconnected.
-// Every server is asked for the session first, and for reads alone only if it has refused that, so
-// that a read-only connection takes two attempts. Between the loss of a quorum and the first
-// read-only connection servers refuse everything, by default for 2 s or a tick, if that is longer.
+// In the background the client connects to each of its servers, at least every few seconds,
+// until one has a quorum. Then it moves to that server: the state is state.Suspended, and then
+// state.Reconnected. The client first asks every server for its session, and only after a
+// refusal for reads, so a read-only connection takes two attempts. Between the loss of a quorum
+// and the first read-only connection servers refuse all connections, by default for 2 s or a
+// tick, if that is longer.
 //
 // Java: CuratorFrameworkFactory.Builder.canBeReadOnly.
 func WithReadOnly() Option {

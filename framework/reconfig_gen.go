@@ -28,7 +28,7 @@ type reconfigParams struct {
 	stat         *Stat
 }
 
-// Reconfig starts the operation; nothing is sent before its terminal.
+// Reconfig starts the operation. Nothing is sent before the last call of its chain.
 func (c *Client) Reconfig() ReconfigBuilder {
 	return ReconfigBuilder{c: c}
 }
@@ -71,9 +71,9 @@ func (b ReconfigBuilder) FromConfig(version int64) ReconfigBuilder {
 	return b
 }
 
-// StoringStatIn sets stat to the node's Stat before the terminal returns nil; on an error
-// stat is left alone. A builder with this step must not be used by two goroutines at
-// once: they would write the same Stat.
+// StoringStatIn sets stat to the node's Stat before the last call of the chain returns
+// nil; on an error stat does not change. Two goroutines must not use a builder with this
+// step at the same time, because they would write the same Stat.
 //
 // Java: storingStatIn.
 func (b ReconfigBuilder) StoringStatIn(stat *Stat) ReconfigBuilder {
@@ -81,10 +81,10 @@ func (b ReconfigBuilder) StoringStatIn(stat *Stat) ReconfigBuilder {
 	return b
 }
 
-// ForEnsemble applies the change and returns the new configuration. Empty lists leave the
-// members as they are, and the configuration gets a new version all the same; GetConfig
-// changes nothing. The servers must have reconfigEnabled, and the client be a superuser
-// or permitted by the ACL of /zookeeper/config. Errors: ErrNoAuth, ErrBadVersion,
+// ForEnsemble applies the change and returns the new configuration. With empty lists the
+// members stay, but the configuration still gets a new version; GetConfig changes
+// nothing. The servers must have reconfigEnabled, and the client be a superuser or
+// permitted by the ACL of /zookeeper/config. Errors: ErrNoAuth, ErrBadVersion,
 // ErrReconfigDisabled, ErrReconfigInProgress, ErrNewConfigNoQuorum, ErrBadArguments. A
 // change whose reply was lost is not repeated, see MaybeApplied.
 //

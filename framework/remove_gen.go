@@ -23,7 +23,7 @@ type removeParams struct {
 	quietly    bool
 }
 
-// Remove starts the operation; nothing is sent before its terminal.
+// Remove starts the operation. Nothing is sent before the last call of its chain.
 func (c *Watches) Remove() RemoveWatchBuilder {
 	return RemoveWatchBuilder{c: c.c}
 }
@@ -38,8 +38,8 @@ func (b RemoveWatchBuilder) OfType(t WatcherType) RemoveWatchBuilder {
 	return b
 }
 
-// Guaranteed returns nil also if the server cannot be asked now: the removal goes on in
-// the background, or the connection's end does it. Java: guaranteed.
+// Guaranteed returns nil also if the server does not answer now: the removal continues in
+// the background, or the watch ends with the connection. Java: guaranteed.
 //
 // Java: guaranteed.
 func (b RemoveWatchBuilder) Guaranteed() RemoveWatchBuilder {
@@ -55,7 +55,7 @@ func (b RemoveWatchBuilder) Locally() RemoveWatchBuilder {
 	return b
 }
 
-// Quietly takes a watch that is not there for success.
+// Quietly makes a missing watch a success.
 //
 // Java: quietly.
 func (b RemoveWatchBuilder) Quietly() RemoveWatchBuilder {
@@ -63,11 +63,11 @@ func (b RemoveWatchBuilder) Quietly() RemoveWatchBuilder {
 	return b
 }
 
-// ForPath removes the watches; when it returns, with whatever error, the watchers are
-// told that they are removed (DataWatchRemoved and its kin) and nothing else any more,
-// but for an event that the watcher's function has in hand. The server's watch goes with
-// the last watcher of a path. Errors: ErrNoWatcher, and if the server could not be asked
-// the reason: it forgets the watch with the connection.
+// ForPath removes the watches. When it returns, with or without an error, the watchers
+// get the event of the removal (DataWatchRemoved or a similar one) and no later events;
+// the watcher's function may still be handling an earlier event. The server's watch is
+// removed with the last watcher of a path. Errors: ErrNoWatcher, and the reason if the
+// server did not answer; the server then forgets the watch with the connection.
 //
 // watcher's watches of the path are removed, one-shot and persistent ones; those of other
 // watchers stay. nil stands for every watcher of this client, views included. Java:

@@ -7,10 +7,10 @@ import (
 	"net/netip"
 )
 
-// Resolver looks the addresses of a host up. A *net.Resolver is one; others are for tests and for
-// registries of another kind. LookupNetIP is called with the network "ip" and a host as it is in
-// the connect string, for several hosts at a time. It must return when ctx ends. Addresses that
-// come with an error are used all the same.
+// Resolver looks up the addresses of a host. A *net.Resolver is one; others are for tests and
+// for other registries. LookupNetIP is called with the network "ip" and a host of the connect
+// string, for several hosts at the same time. It must return when ctx ends. Addresses that it
+// returns together with an error are used.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
@@ -20,15 +20,15 @@ var _ Resolver = (*net.Resolver)(nil)
 // WithResolver sets how the names of servers are looked up, for private DNS servers and for tests.
 // The default is net.DefaultResolver.
 //
-// Names are looked up anew each time all servers have been tried, or a connection was lost. A name
-// with several addresses stands for as many servers: each has its turn, in random order, and its
-// own share of the time in which all are tried. A name that cannot be looked up is one attempt that
-// fails. It is still the name for which WithTLS verifies the server's certificate.
+// Names are looked up again each time all servers have been tried, or a connection was lost.
+// Each address of a name counts as a server: it is tried in random order, and has its own share
+// of the time in which all are tried. A failed look-up counts as one failed attempt. WithTLS
+// verifies the server's certificate for the name, not the address.
 //
-// With WithDialer and without this option nothing is looked up: the dialer is given names, as
-// proxies need. With both the dialer is given addresses.
+// With WithDialer and without this option the client looks up no names: the dialer gets names,
+// as proxies need. With both options the dialer gets addresses.
 //
-// Java: HostProvider, whose StaticHostProvider takes one address of each name, by chance.
+// Java: HostProvider, whose StaticHostProvider uses one random address of each name.
 func WithResolver(r Resolver) Option {
 	return option(func(c *config) error {
 		if r == nil {

@@ -11,19 +11,19 @@ import (
 	"github.com/go-curator/curator/retry"
 )
 
-// Component is something with a beginning and an end: a client, a cache, a node that is kept.
-// A Client is one, and so is every recipe that has a Start and a Close.
+// Component has a Start and a Close: a client, a cache, a kept node. A Client is one, and so is
+// every recipe with these methods.
 //
-// Start returns nil when the component does its work: the value is read, the node is there.
-// Its context bounds that wait, and is not the component's life. When Start fails, nothing has
-// begun, and it may be called again. Once Start has succeeded, the component goes on until
-// Close, whatever becomes of connections and sessions. It logs a failure once, and once more
-// when the failure is over. A second Start returns ErrAlreadyStarted, and one after Close
-// ErrClosed. Only Client.Start does not wait: see there.
+// Start returns nil when the component does its work: the value is read, the node exists. Its
+// context bounds only this wait. When Start fails, nothing was started, and it may be called
+// again. Once Start has succeeded, the component works until Close, whatever happens to
+// connections and sessions. It logs a failure once, and once more when the failure is over. A
+// second Start returns ErrAlreadyStarted, and a Start after Close returns ErrClosed.
+// Client.Start is the exception: it does not wait.
 //
-// Close ends the work, takes back what the component has set at the server, and joins every
-// goroutine. Close is idempotent and allowed before Start. It works although its context has
-// ended; it then waits for a second at most, and a Client for the time of WithMaxCloseWait.
+// Close ends the work, removes the component's watches and kept nodes from the server, and
+// joins every goroutine. Close is idempotent and allowed before Start. It works with an ended
+// context, but then waits for a second at most, and a Client for the time of WithMaxCloseWait.
 //
 // Java: the recipes' start and close.
 type Component interface {
@@ -37,21 +37,21 @@ const (
 )
 
 // Run starts components in the given order, waits until ctx ends, and closes them in the
-// reverse order. Run is the life of components as one call, for errgroup and for main:
+// reverse order. It is one call for errgroup and for main:
 //
 //	g, ctx := errgroup.WithContext(ctx)
 //	g.Go(func() error { return framework.Run(ctx, members, config) })
 //	g.Go(func() error { return server.Serve(ctx, config) })
 //	return g.Wait()
 //
-// A Start that fails for want of a connection (see Retryable) is repeated after a pause, which
-// grows from a quarter of a second to 10 s, until it succeeds or ctx ends. So a program may
-// come up before its ensemble. Any other error ends Run: Run closes what it has started, and
-// returns the error. Run returns nil if it ended because ctx did, and every Close succeeded.
-// Components get ctx itself in Close, which has ended then.
+// A Start that fails because there is no connection (see Retryable) is repeated after a pause,
+// which grows from a quarter of a second to 10 s, until it succeeds or ctx ends. So a program
+// may start before its ensemble. Any other error ends Run: Run closes the started components,
+// and returns the error. Run returns nil if ctx ended and every Close succeeded. Close gets
+// ctx, which has ended then.
 //
-// Run does not end when a component does, and does not watch them. A nil component is refused
-// with ErrInvalidOption before anything is started.
+// Run does not end when a component ends. A nil component is refused with ErrInvalidOption
+// before anything is started.
 //
 // Start the client before Run, on the same goroutine: other goroutines that use the client
 // would get ErrNotStarted until Run has started it.
@@ -79,8 +79,8 @@ func Run(ctx context.Context, components ...Component) (err error) {
 	return nil
 }
 
-// startWhenConnected repeats Starts that fail for want of a connection. Within each of them the
-// client's retry policy is asked as usual.
+// startWhenConnected repeats Starts that fail because there is no connection. Within each of
+// them the client's retry policy is asked as usual.
 func startWhenConnected(ctx context.Context, c Component) error {
 	pauses := retry.FromBackOff(func() backoff.BackOff {
 		b := backoff.NewExponentialBackOff()

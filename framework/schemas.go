@@ -7,11 +7,10 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 )
 
-// WithSchemaSet has every operation refused, before it is sent, that the schemas do not
-// permit: the error is a *schema.Violation. Paths are those without the namespace, and data
-// is checked as it is given, not as it is compressed. What a recipe or the client does on
-// its own, such as to create parents or to delete guaranteed nodes, is not checked, but for
-// the creation of a lock's nodes.
+// WithSchemaSet makes the client refuse every operation that the schemas do not permit, before
+// it is sent. The error is a *schema.Violation. Paths are without the namespace, and data is
+// checked before compression. Operations that a recipe or the client adds, such as creating
+// parents or guaranteed deletes, are not checked, except the creation of a lock's nodes.
 //
 // Java: schemaSet.
 func WithSchemaSet(set *schema.Set) Option {

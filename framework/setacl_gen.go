@@ -20,7 +20,7 @@ type setACLParams struct {
 	versionGiven bool
 }
 
-// SetACL starts the operation; nothing is sent before its terminal.
+// SetACL starts the operation. Nothing is sent before the last call of its chain.
 func (c *Client) SetACL() SetACLBuilder {
 	return SetACLBuilder{c: c}
 }

@@ -24,7 +24,7 @@ type setDataParams struct {
 	uncompressed bool
 }
 
-// SetData starts the operation; nothing is sent before its terminal.
+// SetData starts the operation. Nothing is sent before the last call of its chain.
 func (c *Client) SetData() SetDataBuilder {
 	return SetDataBuilder{c: c}
 }
@@ -39,9 +39,10 @@ func (b SetDataBuilder) WithVersion(version int32) SetDataBuilder {
 	return b
 }
 
-// Idempotent lets the write be repeated after a lost reply. With WithVersion a node that
-// has this data at the version that follows is success: somebody else may have written
-// it. Without, the write may overwrite, late, what somebody else has written since.
+// Idempotent lets the write be repeated after a lost reply. With WithVersion, a node that
+// has this data at the next version is success, although another client may have written
+// it. Without WithVersion, a late repetition may overwrite a later write of another
+// client.
 //
 // Java: idempotent.
 func (b SetDataBuilder) Idempotent() SetDataBuilder {

@@ -19,14 +19,13 @@ type SyncBuilder struct {
 type syncParams struct {
 }
 
-// Sync starts the operation; nothing is sent before its terminal.
+// Sync starts the operation. Nothing is sent before the last call of its chain.
 func (c *Client) Sync() SyncBuilder {
 	return SyncBuilder{c: c}
 }
 
-// ForPath returns when the server has caught up with what was committed when it asked.
-// The node need not exist. It is no proof of anything that comes after: another change
-// may follow at once.
+// ForPath returns when the server has every change that was committed when it asked the
+// leader. The node need not exist. Another change may follow immediately.
 //
 // When ctx ends first the error matches ctx.Err; see MaybeApplied.
 func (b SyncBuilder) ForPath(ctx context.Context, path string) error {

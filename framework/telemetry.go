@@ -11,8 +11,8 @@ import (
 )
 
 // WithTracing sets how the client and its recipes are traced and measured. The default uses
-// OpenTelemetry's global providers, also if they are set later, and tells in the nodes of
-// locks who made them: see tracing.WithoutHolderLinks.
+// OpenTelemetry's global providers, also if they are set later, and writes the owner into the
+// nodes of locks: see tracing.WithoutHolderLinks.
 //
 // Java: CuratorZookeeperClient.setTracerDriver.
 func WithTracing(opts ...tracing.Option) Option {
@@ -33,10 +33,10 @@ func WithoutTracing() Option {
 // maxLabel keeps the data of lock nodes short.
 const maxLabel = 128
 
-// WithOwnerLabel sets what the nodes of locks say of this program beside its host and
-// process id, for those who look at a lock: locks.Inspect, the spans of waiters, and
-// every client that may read the node. The default is the name of the program's file. "" leaves
-// it out; tracing.WithoutHolderLinks leaves all of them out.
+// WithOwnerLabel sets the label of this program in the nodes of locks, in addition to its host
+// and process id. locks.Inspect, the spans of waiters, and every client that may read the node
+// show it. The default is the name of the program's file. "" leaves the label out;
+// tracing.WithoutHolderLinks leaves out host and process id, too.
 func WithOwnerLabel(label string) Option {
 	return option(func(c *config) error {
 		if len(label) > maxLabel || !utf8.ValidString(label) || strings.ContainsFunc(label, unicode.IsControl) {

@@ -7,12 +7,12 @@ import (
 	"net"
 )
 
-// WithTLS encrypts every connection. A server's certificate is verified against the name
-// by which the connect string has it, unless its ServerName gives another; a client
-// certificate goes into its Certificates. The handshake has its part of the time that
-// a server is given to accept a session. It works on top of WithDialer.
+// WithTLS encrypts every connection. A server's certificate is verified against its name in the
+// connect string, unless the config has another ServerName. Put a client certificate into the
+// config's Certificates. The TLS handshake is a part of the time that a server has to accept a
+// session. It also works with WithDialer.
 //
-// ZooKeeper's servers listen for TLS on a port of its own, secureClientPort.
+// ZooKeeper's servers listen for TLS on a separate port, secureClientPort.
 //
 // Java: ZKClientConfig with zookeeper.client.secure.
 func WithTLS(settings *tls.Config) Option {

@@ -58,11 +58,12 @@ type Op struct {
 type OpResult struct {
 	Op   string // "create", "delete", "setData", "check"
 	Path string // the actual path for a create
-	// Stat is that of setDatas and creates. In a transaction the server tells it of no
-	// creates but those of containers and of nodes with a time to live.
+	// Stat is the node's after a setData or a create. In a transaction the server sends it only
+	// for creates of containers and of nodes with a time to live.
 	Stat Stat
-	// Err is why the operation was not applied, nil if it was. When a transaction fails, Err of
-	// the operation to blame has the reason, and that of all others is ErrRolledBack.
+	// Err is the reason why the operation was not applied, nil if it was applied. When a
+	// transaction fails, Err of the failed operation has the reason, and Err of all others is
+	// ErrRolledBack.
 	Err error
 }
 
@@ -169,7 +170,8 @@ type commit struct {
 	res zkconn.MultiResponse
 }
 
-// attempt is one try. If it fails for want of a namespace's node, that is created first.
+// attempt is one try. If it fails because a namespace's node is missing, it creates that node
+// first.
 func (t *commit) attempt(ctx context.Context, conn *zkconn.Conn) error {
 	err := t.send(ctx, conn)
 	idle := false

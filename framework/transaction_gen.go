@@ -18,15 +18,15 @@ type TransactionBuilder struct {
 type transactionParams struct {
 }
 
-// Transaction starts the operation; nothing is sent before its terminal.
+// Transaction starts the operation. Nothing is sent before the last call of its chain.
 func (c *Client) Transaction() TransactionBuilder {
 	return TransactionBuilder{c: c}
 }
 
 // ForOperations commits ops in order and returns one result for each. When one fails none
 // is applied and the error is an *OpError with the failing operation's name and path; the
-// results beside it say of each why it was not applied. A commit whose reply was lost is
-// not repeated, see MaybeApplied.
+// results have the reason for each. A commit whose reply was lost is not repeated, see
+// MaybeApplied.
 //
 // ops must have been made by this client or a view of it.
 //

@@ -17,13 +17,13 @@ type CreateMode int
 const (
 	// Persistent nodes stay until they are deleted.
 	Persistent CreateMode = iota
-	// Ephemeral nodes go with the session that created them.
+	// Ephemeral nodes are deleted at the end of the session that created them.
 	Ephemeral
-	// PersistentSequential nodes get a number behind their name.
+	// PersistentSequential nodes get a number after their name.
 	PersistentSequential
-	// EphemeralSequential nodes get a number and go with the session.
+	// EphemeralSequential nodes get a number and are deleted at the end of the session.
 	EphemeralSequential
-	// Container nodes are removed by the server after their last child is gone.
+	// Container nodes are removed by the server after their last child was deleted.
 	Container
 	// PersistentWithTTL nodes are removed by the server when they have no children and
 	// were not written for a time; see CreateBuilder.WithTTL.
@@ -118,18 +118,17 @@ func storeStat(to *Stat, stat jute.Stat) {
 	}
 }
 
-// ACLProvider chooses the ACL of a node when a create gives none, of parents that are
-// created, too. path is the node's with its namespace, of a sequential node without the
-// number. It must be safe for concurrent use. It returns an empty ACL only for paths that are
-// left to its default, see ACLDefaulter; without a default the create fails with ErrInvalidACL
-// before anything is sent.
+// ACLProvider chooses the ACL of a node when a create gives none, also for created parents.
+// path is the path with its namespace, for a sequential node without the number. It must be
+// safe for concurrent use. It returns an empty ACL only for paths with its default ACL, see
+// ACLDefaulter; without a default the create fails with ErrInvalidACL before anything is sent.
 //
 // Java: ACLProvider.getAclForPath.
 type ACLProvider interface{ ACLForPath(path string) []ACL }
 
 // ACLDefaulter is implemented by an ACLProvider that has a default: the ACL of each node for
-// which ACLForPath returns an empty one. It must be safe for concurrent use. An empty default is
-// none.
+// which ACLForPath returns an empty one. It must be safe for concurrent use. An empty default
+// means that there is none.
 //
 // Java: ACLProvider.getDefaultAcl.
 type ACLDefaulter interface{ DefaultACL() []ACL }

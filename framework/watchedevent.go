@@ -12,19 +12,19 @@ type EventType int
 
 // The events of a watch.
 const (
-	// NodeCreated says that the node was made.
+	// NodeCreated says that the node was created.
 	NodeCreated EventType = iota + 1
 	// NodeDeleted says that the node was deleted.
 	NodeDeleted
 	// NodeDataChanged says that the node's data was set.
 	NodeDataChanged
-	// NodeChildrenChanged says that a child was made or deleted.
+	// NodeChildrenChanged says that a child was created or deleted.
 	NodeChildrenChanged
-	// WatchReset comes after a reconnect: changes may have been missed, read again.
+	// WatchReset comes after a reconnect, because changes may have been missed. Read the node
+	// again.
 	WatchReset
-	// DataWatchRemoved says that the watch of CheckExists, GetData or GetConfig was removed,
-	// by Watches().Remove or RemoveWatchers: it tells nothing more. Nothing has happened to
-	// the node.
+	// DataWatchRemoved says that the watch of CheckExists, GetData or GetConfig was removed, by
+	// Watches().Remove or RemoveWatchers. It gets no more events. The node has not changed.
 	DataWatchRemoved
 	// ChildWatchRemoved says the same of a watch of GetChildren.
 	ChildWatchRemoved
@@ -34,7 +34,7 @@ const (
 
 // IsRemoval reports whether the event is about the watch and not about the node:
 // DataWatchRemoved, ChildWatchRemoved or PersistentWatchRemoved. A function that sets its watch
-// again with every event undoes the removal, unless it asks this first.
+// again after every event must check this first, or it undoes the removal.
 //
 // Java has no counterpart.
 func (t EventType) IsRemoval() bool { return t >= DataWatchRemoved && t <= PersistentWatchRemoved }

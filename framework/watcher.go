@@ -11,12 +11,12 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-// Watcher receives watch events through the function it was made with. Its pointer
-// is its identity: it is told of one event once however often it was set.
+// Watcher receives watch events through the function it was made with. Its pointer is its
+// identity: it gets each event once, however often it was set.
 //
-// Events come in order, one at a time, on a goroutine of the Watcher's own. The
-// function may block and may call the client; events wait for it and none is lost.
-// Its context ends with the client.
+// Events come in order, one at a time, on the Watcher's own goroutine. The function may block
+// and may call the client; events wait for it and none is lost. Its context ends with the
+// client.
 //
 // Java: CuratorWatcher.
 type Watcher struct {

@@ -24,11 +24,11 @@ type AddWatchMode int
 
 // The modes. The zero value is PersistentRecursive, as in Curator.
 const (
-	// PersistentRecursive watches tell when the node or one below it is created, deleted
-	// or gets other data.
+	// PersistentRecursive watches fire when the node or a node below it is created or deleted,
+	// or when its data changes.
 	PersistentRecursive AddWatchMode = iota
-	// PersistentWatch watches tell when the node is created, deleted, gets other data or
-	// other children.
+	// PersistentWatch watches fire when the node is created or deleted, or when its data or its
+	// children change.
 	PersistentWatch
 )
 
@@ -153,8 +153,8 @@ func (c *Client) confirm(ctx context.Context, op, path string) error {
 	})
 }
 
-// WatcherRemovingView returns a view that remembers the watches set through it, and
-// through its own views, so that they can be taken back together.
+// WatcherRemovingView returns a view that remembers the watches set through it, and through its
+// own views, so they can be removed together.
 //
 // Java: newWatcherRemoveCuratorFramework.
 func (c *Client) WatcherRemovingView() WatcherRemovingView {
@@ -166,15 +166,15 @@ func (c *Client) WatcherRemovingView() WatcherRemovingView {
 	}}
 }
 
-// WatcherRemovingView is a view that can take back all its watches at once.
+// WatcherRemovingView is a view that can remove all its watches together.
 //
 // Java: WatcherRemoveCuratorFramework.
 type WatcherRemovingView struct{ *Client }
 
-// RemoveWatchers removes every watch set through this view that has not fired. When it
-// returns none of them tells anything any more but that it was removed (DataWatchRemoved and
-// its kin); the error says that the server could not be asked to confirm it, which forgets
-// them with the connection.
+// RemoveWatchers removes every watch set through this view that has not fired. After it
+// returns, the only event of these watches is their removal (DataWatchRemoved and the other
+// removal events). An error says that the server did not confirm the removal; the server
+// forgets the watches with the connection.
 //
 // Java: removeWatchers.
 func (v WatcherRemovingView) RemoveWatchers(ctx context.Context) error {

@@ -7,14 +7,13 @@ import (
 	"github.com/cenkalti/backoff/v4"
 )
 
-// FromBackOff returns a policy that waits as a [backoff.BackOff] says and gives up when
-// it says [backoff.Stop]. newBackOff is called once for each loop of [Do], which resets
-// what it gets and keeps it to itself.
+// FromBackOff returns a policy that waits for the times of a [backoff.BackOff] and gives up at
+// [backoff.Stop]. newBackOff is called once for each loop of [Do]. The loop resets the BackOff
+// and does not share it.
 //
-// A BackOff has state and Next has none, so Next asked outside of Do, by a policy that
-// wraps this one, takes a fresh BackOff forward to attempt. That is right for what
-// depends on the number of tries, and not for what looks at a clock, as
-// backoff.WithMaxElapsedTime does.
+// A BackOff has state and Next has none. If a policy that wraps this one calls Next outside of
+// Do, Next advances a new BackOff to attempt. This is correct for a BackOff that depends on the
+// number of tries, but not for one that depends on a clock, as with backoff.WithMaxElapsedTime.
 func FromBackOff(newBackOff func() backoff.BackOff) Policy { return fromBackOff{newBackOff} }
 
 type fromBackOff struct{ newBackOff func() backoff.BackOff }
@@ -64,9 +63,9 @@ func forLoop(policy Policy) Policy {
 	return policy
 }
 
-// ToBackOff returns a [backoff.BackOff] that waits as policy says, for one loop at a
-// time. The policy sees nil for the error, because a BackOff is not told. An invalid
-// policy stops at once.
+// ToBackOff returns a [backoff.BackOff] that waits for the times of policy, for one loop at a
+// time. The policy gets nil as the error, because a BackOff does not get the error. An invalid
+// policy stops immediately.
 func ToBackOff(policy Policy) backoff.BackOff {
 	if Validate(policy) != nil {
 		policy = None()

@@ -10,17 +10,16 @@ import (
 	"github.com/cenkalti/backoff/v4"
 )
 
-// Do calls fn until it succeeds, policy gives up, ctx ends, or fn's error is [Permanent]
-// or has a method Retryable() bool that reports false, as framework.OpError does for what
-// the server answered.
+// Do calls fn until it succeeds, policy gives up, ctx ends, or fn's error is [Permanent] or has
+// a method Retryable() bool that reports false, as framework.OpError does for error answers of
+// the server.
 //
-// It returns fn's last error as it is, or together with ctx's when ctx ended the loop:
-// errors.Is and errors.As see both. If ctx has ended before the first try, fn is not
-// called. An invalid policy is an error that wraps [ErrInvalidPolicy], and fn is not
-// called.
+// It returns fn's last error unchanged, or joined with ctx's when ctx ended the loop: errors.Is
+// and errors.As see both. If ctx has ended before the first try, fn is not called. For an
+// invalid policy Do returns an error that wraps [ErrInvalidPolicy], and does not call fn.
 //
-// fn must use the context that it is given. With it, or one derived from it, a further Do
-// calls its own function once and returns the outcome; its policy is not asked.
+// fn must use the context of its argument. With this context, or one derived from it, an inner
+// Do calls its function once and returns the outcome, without asking its policy.
 //
 // Java: RetryLoop.callWithRetry.
 func Do(ctx context.Context, policy Policy, fn func(ctx context.Context) error) error {
@@ -80,14 +79,13 @@ func DoValue[T any](ctx context.Context, policy Policy, fn func(ctx context.Cont
 	return value, nil
 }
 
-// Permanent marks err as not to be retried by any loop that it passes; errors.Is and
-// errors.As see through the mark. Permanent(nil) is nil. The mark is that of
-// [backoff.Permanent], and either is understood.
+// Permanent marks err so that no loop retries after it; errors.Is and errors.As see through the
+// mark. Permanent(nil) is nil. The mark is that of [backoff.Permanent], and Do accepts both.
 func Permanent(err error) error { return backoff.Permanent(err) }
 
-// Detach returns a copy of ctx that is in no loop: with it, [Do] tries again by itself.
-// It is for work that a function under Do starts and does not wait for, whose failure
-// the loop would never see.
+// Detach returns a copy of ctx that belongs to no loop: a [Do] with it retries by itself. Use
+// it for work that a function under Do starts and does not wait for, because the outer loop
+// does not see the failure of such work.
 func Detach(ctx context.Context) context.Context {
 	if ctx == nil || !inLoop(ctx) {
 		return ctx

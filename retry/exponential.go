@@ -21,15 +21,15 @@ const (
 // base times a random number that is at least 1 and below 2^(attempt+1), and never longer
 // than 24 days.
 //
-// Java: new ExponentialBackoffRetry(baseMs, maxRetries). The random number is a whole one
-// there, so that all clients wait equally long before their first retry.
+// Java: new ExponentialBackoffRetry(baseMs, maxRetries). The random number is an integer there,
+// so all clients wait equally long before their first retry.
 func ExponentialBackoff(base time.Duration, maxRetries int) Policy {
 	return exponential{"ExponentialBackoff", base, max(base, maxExponentialDelay), maxRetries}
 }
 
 // BoundedExponentialBackoff returns a policy that is [ExponentialBackoff] with no wait
-// above ceiling. A wait that may reach the ceiling is drawn from below it, so that the
-// clients that lost one server do not come back in step.
+// above ceiling. If a wait could reach the ceiling, a random wait below the ceiling is used
+// instead, so clients that lost a server do not reconnect at the same time.
 //
 // Java: new BoundedExponentialBackoffRetry(baseMs, maxMs, maxRetries).
 func BoundedExponentialBackoff(base, ceiling time.Duration, maxRetries int) Policy {

@@ -50,10 +50,11 @@ func (p forever) validate() error {
 }
 
 // UntilElapsed returns a policy that retries, after delay each, until budget has passed.
-// The budget is looked at before a wait, so the last try begins up to delay after its end.
+// The budget is checked before a wait, so the last try begins up to delay after the budget's
+// end.
 //
-// Java: new RetryUntilElapsed(maxMs, sleepMs), which makes as many tries and sleeps once
-// more before it gives up.
+// Java: new RetryUntilElapsed(maxMs, sleepMs), which makes the same number of tries and sleeps
+// once more before it gives up.
 func UntilElapsed(budget, delay time.Duration) Policy { return untilElapsed{budget, delay} }
 
 type untilElapsed struct{ budget, delay time.Duration }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// ErrInvalidPolicy is what [Validate] and [Do] return, wrapped, for a policy that cannot
-// be meant: correct the arguments of its constructor.
+// ErrInvalidPolicy is returned by [Validate] and [Do], wrapped, for a policy with invalid
+// arguments of its constructor.
 var ErrInvalidPolicy = errors.New("invalid retry policy")
 
 // Policy decides whether and when to try again after attempt (0 after the first try),
@@ -23,8 +23,8 @@ type Policy interface {
 // None returns a policy that never retries.
 func None() Policy { return nTimes{name: "None"} }
 
-// SessionFailed returns policy, except that the end of a session is never retried: an
-// error of which a link has a method SessionEnded() bool that reports true.
+// SessionFailed returns policy, except that it does not retry after the end of a session: an
+// error in whose chain an error has a method SessionEnded() bool that reports true.
 //
 // Java: new SessionFailedRetryPolicy(policy).
 func SessionFailed(policy Policy) Policy { return sessionFailed{policy} }
@@ -48,11 +48,10 @@ func (p sessionFailed) validate() error {
 
 func (p sessionFailed) forLoop() Policy { return sessionFailed{forLoop(p.policy)} }
 
-// Validate returns what is wrong with a policy of this package, as an error that wraps
-// [ErrInvalidPolicy]: a missing policy, a negative count, a duration that is negative or
-// between zero and a millisecond, which is a number of milliseconds written as in Java.
-// It returns nil for other implementations of [Policy]. framework.NewClient and [Do]
-// call it.
+// Validate returns an error that wraps [ErrInvalidPolicy] for an invalid policy of this
+// package: a missing policy, a negative count, a duration that is negative or between zero and
+// a millisecond, which is usually a number of milliseconds written as in Java. It returns nil
+// for other implementations of [Policy]. framework.NewClient and [Do] call it.
 func Validate(policy Policy) error {
 	if err := check(policy); err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalidPolicy, err)

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Policy is what a [CircuitBreaker] asks how long to stay open; every retry.Policy is one.
-// The error it is given says that there is no connection. It must not block.
+// Policy says how long a [CircuitBreaker] stays open; every retry.Policy is one. Its err
+// argument says that there is no connection. It must not block.
 type Policy interface {
-	// Next returns how long to wait before the connection is looked at again, after
-	// attempt such waits that have taken elapsed together; ok is false to wait no more.
+	// Next returns how long to wait before the connection is checked again. attempt is the
+	// number of waits so far, elapsed their total time; ok is false to stop waiting.
 	Next(attempt int, elapsed time.Duration, err error) (delay time.Duration, ok bool)
 }
 
@@ -18,19 +18,20 @@ var (
 	errNotConnected = errors.New("not connected")
 )
 
-// CircuitBreaker damps the states of a connection that comes and goes. While it is closed
-// it forwards every state. It opens at the first state without a connection, which is still
-// forwarded, if its policy gives it a time to wait; then it swallows what comes, but for the
+// CircuitBreaker reduces the states of a flapping connection. While it is closed it forwards
+// every state. If its policy gives a time to wait, it opens at the first state without a
+// connection. That state is still forwarded. While it is open it drops all states except the
 // first [Lost] after another state. When the time is over and there is a connection, or the
-// policy gives no more time, it closes and forwards the last state if that is news.
+// policy gives no more time, it closes and forwards the last state if it differs from the last
+// forwarded one.
 //
-// It makes no promise about what is between: who is behind it cannot tell one disconnect
-// from ten, learns of a connection late, and may see [Suspended] follow [Lost], which
-// [Legal] excludes, when a session came and went in between. What must not be late, as the
-// loss of a lock, does not belong behind it.
+// The states in between are lost: a listener behind the breaker cannot distinguish one
+// disconnect from ten, learns of a connection late, and may get [Suspended] after [Lost], which
+// [Legal] excludes, when a session began and ended in between. Do not use it for events that
+// must not be late, such as the loss of a lock.
 //
-// It has no clock and no goroutine: who feeds it waits as it says, and makes one call after
-// the other. The zero value never opens.
+// It has no clock and no goroutine: its caller waits for the returned times, and makes one call
+// after the other. The zero value never opens.
 //
 // Java: CircuitBreaker and CircuitBreakingConnectionStateListener.
 type CircuitBreaker struct {
@@ -43,8 +44,8 @@ type CircuitBreaker struct {
 	last     ConnectionState
 }
 
-// NewCircuitBreaker returns a closed breaker, which stays open as long as policy says. A nil
-// policy is an error.
+// NewCircuitBreaker returns a closed breaker. policy says how long it stays open. A nil policy
+// is an error.
 func NewCircuitBreaker(policy Policy) (*CircuitBreaker, error) {
 	if policy == nil {
 		return nil, errNoPolicy
@@ -52,8 +53,8 @@ func NewCircuitBreaker(policy Policy) (*CircuitBreaker, error) {
 	return &CircuitBreaker{policy: policy}, nil
 }
 
-// Next takes the connection's next state. forward tells whether to pass it on. A wait above
-// zero says that the breaker has just opened: Elapsed is to be called when it is over.
+// Next takes the connection's next state. forward says whether to forward it. A wait above zero
+// says that the breaker has just opened: call Elapsed after this time.
 func (b *CircuitBreaker) Next(s ConnectionState) (forward bool, wait time.Duration) {
 	if !b.open {
 		if s.IsConnected() {
@@ -73,9 +74,10 @@ func (b *CircuitBreaker) Next(s ConnectionState) (forward bool, wait time.Durati
 	return false, 0
 }
 
-// Elapsed takes the end of a wait. With another wait above zero the breaker stays open and
-// Elapsed is to be called again; else it has closed, and forward tells whether to pass s on.
-// While the breaker is closed Elapsed does nothing.
+// Elapsed reports the end of a wait to the breaker. If it returns another wait above zero, the
+// breaker stays open and Elapsed must be called again after it. Otherwise the breaker has
+// closed, and forward says whether to forward s. While the breaker is closed Elapsed does
+// nothing.
 func (b *CircuitBreaker) Elapsed() (s ConnectionState, forward bool, wait time.Duration) {
 	if !b.open {
 		return 0, false, 0
@@ -89,7 +91,7 @@ func (b *CircuitBreaker) Elapsed() (s ConnectionState, forward bool, wait time.D
 	return b.last, b.last != b.told, 0
 }
 
-// Open tells whether states are being held back.
+// Open reports whether states are being held back.
 func (b *CircuitBreaker) Open() bool { return b.open }
 
 // extend asks the policy for time. No time at all is the least that can be waited: the

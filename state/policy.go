@@ -1,16 +1,16 @@
 package state
 
-// ErrorPolicy tells in which states a recipe must treat its work as failed. It must be
-// safe for concurrent use and must not block.
+// ErrorPolicy says in which states a recipe must treat its work as failed. It must be safe for
+// concurrent use and must not block.
 //
 // Java: ConnectionStateErrorPolicy.
 type ErrorPolicy interface {
-	// IsErrorState tells whether s is a failure.
+	// IsErrorState reports whether s is a failure.
 	IsErrorState(s ConnectionState) bool
 }
 
-// StandardErrorPolicy returns the policy that takes [Suspended] and [Lost] for failures:
-// safe, and interrupted by every disconnect.
+// StandardErrorPolicy returns the policy for which [Suspended] and [Lost] are failures. Every
+// disconnect interrupts work.
 //
 // Java: StandardConnectionStateErrorPolicy.
 func StandardErrorPolicy() ErrorPolicy { return standardErrorPolicy{} }
@@ -19,8 +19,8 @@ type standardErrorPolicy struct{}
 
 func (standardErrorPolicy) IsErrorState(s ConnectionState) bool { return s == Suspended || s == Lost }
 
-// SessionErrorPolicy returns the policy that takes only [Lost] for a failure: a lease
-// survives a reconnect within the session; its own deadline still ends it in time.
+// SessionErrorPolicy returns the policy for which only [Lost] is a failure. A lease survives a
+// reconnect within the session. Its deadline still ends it in time.
 //
 // Java: SessionConnectionStateErrorPolicy.
 func SessionErrorPolicy() ErrorPolicy { return sessionErrorPolicy{} }

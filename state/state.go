@@ -1,8 +1,8 @@
-// Package state has the states of a client's connection, the policies over them, and a
-// breaker for listeners to whom they change too often.
+// Package state has the states of a client's connection, error policies, and a circuit breaker
+// for listeners that must not get every change.
 //
-// The states follow each other as in this table; [Legal] has it as a function. A listener
-// sees every state once, in this order and never the same one twice in a row.
+// The table has the permitted transitions; [Legal] is the same as a function. A listener gets
+// every state once, in order, and never the same state twice in a row.
 //
 //	from                              to
 //	(no connection yet)               CONNECTED, READ_ONLY, SUSPENDED
@@ -11,16 +11,15 @@
 //	SUSPENDED                         RECONNECTED, READ_ONLY, LOST
 //	LOST                              RECONNECTED, READ_ONLY
 //
-// SUSPENDED is the first state if an operation fails because the client has no connection
-// yet. There is no session then which could be LOST, so that the next state is that of the
-// first connection.
+// SUSPENDED is the first state if an operation fails because the client has no connection yet.
+// There is no session then that could be LOST, so the next state is that of the first
+// connection.
 //
-// A state is what the client knows, not what the server knows: a server may have ended a
-// session before the client can say LOST. Where that matters, as for a lock, the recipe
-// keeps a deadline of its own.
+// A state says what the client knows. A server may end a session before the client reports
+// LOST. Where this matters, as for a lock, the recipe has its own deadline.
 //
-// Everything here but a [CircuitBreaker] is a value, safe for concurrent use; nothing
-// blocks. Name a variable of these types s, not state, which would hide the package.
+// All types except [CircuitBreaker] are values, safe for concurrent use; nothing blocks. Name a
+// variable of these types s, not state, which would hide the package.
 //
 // The counterpart in Java is org.apache.curator.framework.state. There LOST, too, can come
 // before the first connection.
@@ -31,8 +30,8 @@ import (
 	"log/slog"
 )
 
-// ConnectionState is the state of a client's connection. The zero value means that there
-// has been no connection yet, and that no operation has failed for want of one.
+// ConnectionState is the state of a client's connection. The zero value means that there has
+// been no connection yet, and that no operation has failed because of that.
 //
 // Java: ConnectionState.
 type ConnectionState int
@@ -47,8 +46,8 @@ const (
 	// Reconnected means that there is a connection again, in the old session after
 	// Suspended and in a new one after Lost.
 	Reconnected
-	// Lost means that the session is over, or must be presumed so: its ephemeral nodes
-	// are gone or will be.
+	// Lost means that the session is over, or must be presumed over: its ephemeral nodes are
+	// deleted or will be.
 	Lost
 	// ReadOnly is a connection to a server that has no quorum; it serves reads only.
 	ReadOnly
@@ -64,19 +63,19 @@ func (s ConnectionState) String() string {
 	return names[s]
 }
 
-// LogValue returns the text of String: a slog.JSONHandler would write the number.
+// LogValue returns the text of String, because a slog.JSONHandler would write the number.
 func (s ConnectionState) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// IsConnected tells whether reads can be served.
+// IsConnected reports whether a server can answer reads.
 //
 // Java: ConnectionState.isConnected.
 func (s ConnectionState) IsConnected() bool {
 	return s == Connected || s == Reconnected || s == ReadOnly
 }
 
-// Legal tells whether a client's connection can go from one state to another in one step. It
-// does not know what came before these two: [Connected] follows [Suspended] only if there was
-// no connection before, and [Reconnected] or [Lost] only if there was one.
+// Legal reports whether a client's connection can go from one state to another in one step. It
+// does not know the states before these two: after [Suspended], [Connected] comes only if there
+// was no connection before, and [Reconnected] or [Lost] only if there was one.
 func Legal(from, to ConnectionState) bool {
 	switch from {
 	case 0:

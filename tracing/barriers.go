@@ -1,6 +1,6 @@
 package tracing
 
-// Names of the span of package barriers and of its attributes.
+// Names of the span of package barriers, and of its attributes.
 const (
 	SpanBarrierWait = "curator.barrier.wait"
 	AttrBarrierKind = "curator.barrier.kind" // one of those below

@@ -2,31 +2,31 @@ package tracing
 
 import "time"
 
-// TracerDriver receives durations and counts by name. It is called on the goroutine that made the
-// operation, or for what happens to the connection on a goroutine of the client's; it must
-// be safe for concurrent use, and return soon.
+// TracerDriver receives durations and counts by name. It is called on the goroutine of the
+// operation, and for events of the connection on a goroutine of the client. It must be safe for
+// concurrent use, and return soon.
 //
 // Java: TracerDriver.
 type TracerDriver interface {
-	// AddTrace tells of an operation, under Java's name for it.
+	// AddTrace reports an operation, with Java's name.
 	AddTrace(name string, elapsed time.Duration)
-	// AddCount tells of an event.
+	// AddCount reports an event.
 	AddCount(name string, increment int)
 }
 
-// AdvancedTracerDriver is a TracerDriver that receives records in place of durations and
-// counts. It is found by a type assertion on what WithDriver was given.
+// AdvancedTracerDriver is a TracerDriver that receives records instead of durations and counts.
+// WithDriver finds it by a type assertion on its argument.
 //
 // Java: AdvancedTracerDriver.
 type AdvancedTracerDriver interface {
 	TracerDriver
-	// AddOperationTrace tells of an operation.
+	// AddOperationTrace reports an operation.
 	AddOperationTrace(t OperationTrace)
-	// AddEventTrace tells of an event.
+	// AddEventTrace reports an event.
 	AddEventTrace(t EventTrace)
 }
 
-// OperationTrace describes one operation, all its tries taken together.
+// OperationTrace describes one operation with all its tries.
 //
 // Java: OperationTrace.
 type OperationTrace struct {

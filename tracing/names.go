@@ -3,7 +3,7 @@ package tracing
 // ScopeName is the instrumentation scope of every span and metric.
 const ScopeName = "github.com/go-curator/curator"
 
-// Names of spans. Those of ZooKeeper's operations are called after the operation.
+// Names of spans. A span of a ZooKeeper operation has the name of the operation.
 const (
 	SpanLockAcquire = "curator.lock.acquire"
 	SpanLockRelease = "curator.lock.release"
@@ -16,7 +16,7 @@ const (
 	SpanCacheLoad = "curator.cache.load"
 )
 
-// Names of the events of an acquire's span, and of an operation's.
+// Names of the events of an acquire's span and of an operation's span.
 const (
 	EventEnqueued    = "enqueued"    // its node is there
 	EventWaiting     = "waiting"     // for the node ahead
@@ -26,9 +26,9 @@ const (
 	EventRetry       = "retry" // of an operation
 )
 
-// Names of attributes of spans and their events. Metrics have only those of a lock's kind,
-// name, outcome, end and loss, of an election's and a cache's name, of an operation's name and error, of the
-// server's name, of the connection's state, a session's end and a watch's type.
+// Names of attributes of spans and their events. Metrics have only these attributes: a lock's
+// kind, name, outcome, end and loss; an election's and a cache's name; an operation's name and
+// error; the server's name; the connection's state; a session's end; a watch's type.
 const (
 	AttrLockKind           = "curator.lock.kind"
 	AttrLockName           = "curator.lock.name" // see locks.WithName
@@ -62,7 +62,7 @@ const (
 	AttrWatchType          = "zookeeper.watch.type"
 )
 
-// LinkPredecessor is the value of AttrLink on the link from a waiter to who was ahead.
+// LinkPredecessor is the value of AttrLink on the link from a waiter to its predecessor.
 const LinkPredecessor = "predecessor"
 
 // Kinds of locks.
@@ -93,7 +93,7 @@ const (
 	OutcomeUnknown     = "unknown"      // no answer yet
 )
 
-// How a hold ended, and a leader's term.
+// Ends of a hold and of a leader's term.
 const (
 	EndReleased = "released"
 	EndLost     = "lost"

@@ -6,14 +6,14 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Option sets something; it is given to framework.WithTracing.
+// Option is an option of framework.WithTracing.
 type Option interface{ apply(*Settings) }
 
 type option func(*Settings)
 
 func (o option) apply(s *Settings) { o(s) }
 
-// Settings are what options set. They are for package framework.
+// Settings has the values of options. It is for package framework.
 type Settings struct {
 	TracerProvider trace.TracerProvider          // nil is the global one
 	MeterProvider  metric.MeterProvider          // nil is the global one
@@ -24,7 +24,7 @@ type Settings struct {
 	NoOperationSpans, NoHolderLinks bool
 }
 
-// NewSettings returns what opts set. A nil option sets nothing.
+// NewSettings returns the values of opts. A nil option sets nothing.
 func NewSettings(opts ...Option) Settings {
 	var s Settings
 	for _, o := range opts {
@@ -45,9 +45,9 @@ func WithMeterProvider(p metric.MeterProvider) Option {
 	return option(func(s *Settings) { s.MeterProvider = p })
 }
 
-// WithPropagator replaces the global propagator, which writes the trace of a lock's holder
-// into its node and reads that of others; nil leaves it. As long as the global one is not
-// set it is propagation.TraceContext. Baggage is never written.
+// WithPropagator replaces the global propagator, which writes the trace of a lock's holder into
+// its node and reads the traces of others; nil leaves it. If the global one is not set,
+// propagation.TraceContext is used. Baggage is never written.
 func WithPropagator(p propagation.TextMapPropagator) Option {
 	return option(func(s *Settings) { s.Propagator = p })
 }
@@ -58,20 +58,20 @@ func WithPathFormatter(format func(path string) string) Option {
 	return option(func(s *Settings) { s.FormatPath = format })
 }
 
-// WithoutOperationSpans leaves the span of each ZooKeeper operation out; lock spans and
-// metrics stay. Below a span of this process that was not sampled there is none anyway.
+// WithoutOperationSpans leaves out the span of each ZooKeeper operation; lock spans and metrics
+// stay. Operations below an unsampled span of this process never have spans.
 func WithoutOperationSpans() Option {
 	return option(func(s *Settings) { s.NoOperationSpans = true })
 }
 
-// WithoutHolderLinks keeps label, host, process id and trace out of lock nodes' data, where
-// everyone who may read the node sees them: the data is then that of Java's locks. Waiters'
-// spans have no link to the holder, and locks.Inspect tells no more than an address.
+// WithoutHolderLinks leaves label, host, process id and trace out of the data of lock nodes,
+// where everyone who may read the node can see them. The data is then that of Java's locks.
+// Waiters' spans have no link to the holder, and locks.Inspect returns only an address.
 func WithoutHolderLinks() Option {
 	return option(func(s *Settings) { s.NoHolderLinks = true })
 }
 
-// WithDriver feeds a driver of the old Curator shape too; nil is none.
+// WithDriver adds a driver with the interface of Java Curator's; nil means no driver.
 //
 // Java: CuratorZookeeperClient.setTracerDriver.
 func WithDriver(d TracerDriver) Option {

@@ -15,8 +15,8 @@ const (
 	AttrQueueOutcome = "curator.queue.outcome"
 )
 
-// Outcomes of the work on a node of a queue, besides OutcomeError, OutcomeAlreadyGone and
-// OutcomeUnknown.
+// Outcomes of the work on a node of a queue, in addition to OutcomeError, OutcomeAlreadyGone
+// and OutcomeUnknown.
 const (
 	OutcomeConsumed  = "consumed"
 	OutcomePutBack   = "put_back"   // to the end of its line, because its function failed

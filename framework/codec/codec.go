@@ -11,12 +11,12 @@ import (
 	"unicode/utf8"
 )
 
-// ErrDecode says that the data of a node is not what the codec writes. In the errors of
-// recipes the text has the path of the node and the codec's own error.
+// ErrDecode says that the codec cannot decode the data of a node. In errors of recipes the text
+// has the path of the node and the codec's error.
 var ErrDecode = errors.New("the data cannot be decoded")
 
-// Codec turns values of T into bytes and back. Its methods are called by several goroutines at
-// once. They must neither change the bytes that they are given nor keep them.
+// Codec turns values of T into bytes and back. Several goroutines may call its methods at the
+// same time. The methods must neither change nor keep the given bytes.
 //
 // Java: ModelSerializer, QueueSerializer, InstanceSerializer.
 type Codec[T any] interface {
@@ -71,9 +71,9 @@ func String() Codec[string] {
 	)
 }
 
-// JSON returns a codec by encoding/json, for nodes that Java's JacksonModelSerializer reads and
-// writes. Decode ignores keys that T does not have. Data behind the value is an error, and so
-// is a node without data.
+// JSON returns a codec that uses encoding/json, for nodes that Java's JacksonModelSerializer
+// reads and writes. Decode ignores keys that T does not have. Data after the value is an error,
+// and so is a node without data.
 func JSON[T any]() Codec[T] {
 	return New(
 		func(value T) ([]byte, error) { return json.Marshal(value) },
@@ -94,9 +94,9 @@ func JSON[T any]() Codec[T] {
 	)
 }
 
-// Int32 returns the codec of four bytes, big endian, signed, as Java's SharedCount and
-// DistributedAtomicInteger have it. Data of another length is an error, and so is a value of
-// more than 32 bits.
+// Int32 returns the codec of four bytes, big endian, signed, the format of Java's SharedCount
+// and DistributedAtomicInteger. Data of another length is an error, and so is a value of more
+// than 32 bits.
 func Int32() Codec[int] {
 	return New(
 		func(value int) ([]byte, error) {
@@ -114,8 +114,8 @@ func Int32() Codec[int] {
 	)
 }
 
-// Int64 returns the codec of eight bytes, big endian, signed, as Java's DistributedAtomicLong
-// has it. Data of another length is an error.
+// Int64 returns the codec of eight bytes, big endian, signed, the format of Java's
+// DistributedAtomicLong. Data of another length is an error.
 func Int64() Codec[int64] {
 	return New(
 		func(value int64) ([]byte, error) { return binary.BigEndian.AppendUint64(nil, uint64(value)), nil },

@@ -43,16 +43,16 @@ func newConfig(opts []Option) (config, error) {
 	return cfg, nil
 }
 
-// Resolver looks SRV records up. A *net.Resolver is one; others are for tests and for
-// registries of another kind. LookupSRV is called with an empty service and proto, and name as
-// it was given to NewSRVProvider. It must return when ctx ends. It is called by one goroutine
-// at a time. Records that come with an error are used all the same.
+// Resolver looks up SRV records. A *net.Resolver is one; others are for tests and for other
+// registries. LookupSRV is called with an empty service and proto, and name as it was given to
+// NewSRVProvider. It must return when ctx ends. It is called by one goroutine at a time.
+// Records that it returns together with an error are used.
 type Resolver interface {
 	LookupSRV(ctx context.Context, service, proto, name string) (cname string, records []*net.SRV, err error)
 }
 
-// WithResolver replaces net.DefaultResolver, for private DNS servers and for tests. It is for
-// the SRV records alone: the client looks the names up that they contain, with the resolver of
+// WithResolver replaces net.DefaultResolver, for private DNS servers and for tests. It is only
+// for the SRV records. The client looks up the names in the records with the resolver of
 // framework.WithResolver. See the example of NewSRVProvider.
 func WithResolver(r Resolver) Option {
 	return option(func(c *config) error {
@@ -64,8 +64,8 @@ func WithResolver(r Resolver) Option {
 	})
 }
 
-// WithInterval sets how often the records are read again, beside every loss of the
-// connection. The default is 30 s, the least is 1 s.
+// WithInterval sets how often the records are read again, in addition to every loss of the
+// connection. The default is 30 s, the minimum is 1 s.
 func WithInterval(d time.Duration) Option {
 	return option(func(c *config) error {
 		if d < minInterval {

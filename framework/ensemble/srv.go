@@ -12,9 +12,9 @@ import (
 	"github.com/go-curator/curator/framework"
 )
 
-// ErrNoServers is matched by the error of Start if DNS has answered, but named no server:
-// there is no such name, it has no SRV records, or none of them is of use. Otherwise the
-// error matches only what the resolver returned.
+// ErrNoServers is returned by Start if DNS has answered, but named no server: the name does not
+// exist, it has no SRV records, or none of them names a server. Otherwise Start returns the
+// resolver's error.
 var ErrNoServers = errors.New("DNS names no server")
 
 // lookupTimeout bounds a look-up.
@@ -24,25 +24,25 @@ const lookupTimeout = 10 * time.Second
 // a DNS name. It reads them at Start, after every loss of the connection, every 3 s while
 // there is no connection, and every 30 s (WithInterval).
 //
-// ConnectString returns the last answer and starts a look-up, whose result the client takes
-// when it comes, if it still has no connection. A connection that works is not ended when
-// its server is no longer among the records: a record that is missing for a moment would cost
-// locks. The new records count when that connection is lost.
+// ConnectString returns the last answer and starts a look-up. The client uses the new result if
+// it still has no connection then. A working connection is not ended when its server is no
+// longer in the records, because a record that is missing for a moment would then cost locks.
+// The new records are used when that connection is lost.
 //
 // A look-up that fails, or whose answer names no server, changes nothing: the last servers
 // stay. That is logged.
 //
-// # What is kept of a record
+// # Use of a record
 //
-// The target, without the dot at its end, and the port become host:port. Each
-// address of a target is a server of its own; see framework.WithResolver. A target "." or a port 0 is no server, and such a
-// record is left out. The connect string has the lowest priority first, and within it the
-// highest weight first. That order is for people: a client tries its servers in random order,
-// so that every record is as good as any other. Give the servers of one ensemble, without
-// spare ones that are not to be used yet.
+// The target, without the dot at its end, and the port become host:port. Each address of a
+// target counts as a server; see framework.WithResolver. A record with the target "." or the
+// port 0 is left out. The connect string has the lowest priority first, and within it the
+// highest weight first. This order is only for people, because a client tries its servers in
+// random order. List only servers of one ensemble, without spare servers that must not be used
+// yet.
 //
-// If the ensemble has a dynamic configuration, the client follows that one ahead of the
-// records; see framework.WithoutEnsembleTracker.
+// If the ensemble has a dynamic configuration, the client prefers it to the records; see
+// framework.WithoutEnsembleTracker.
 //
 // Java has no counterpart.
 type SRVProvider struct {
@@ -86,10 +86,10 @@ func NewSRVProvider(name string, opts ...Option) (*SRVProvider, error) {
 	}, nil
 }
 
-// Start looks the servers up and returns when it has them, or when ctx ends, or after 10 s. It
+// Start looks up the servers and returns when it has them, or when ctx ends, or after 10 s. It
 // returns an error if there are none, see ErrNoServers, unless WithFallback gives others. Later
 // look-ups keep the values of ctx and ignore its end. A second Start returns
-// framework.ErrAlreadyStarted, unless Close came between.
+// framework.ErrAlreadyStarted, unless Close was called in between.
 func (p *SRVProvider) Start(ctx context.Context) error {
 	if ctx == nil {
 		return fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
@@ -142,8 +142,8 @@ func (p *SRVProvider) abandon(l *life) {
 	}
 }
 
-// ConnectString returns the servers of the last look-up that succeeded, "" before Start. It
-// returns at once, and has the servers looked up again.
+// ConnectString returns the servers of the last successful look-up, "" before Start. It starts
+// another look-up, and does not wait for it.
 func (p *SRVProvider) ConnectString() string {
 	p.mu.Lock()
 	answer, fresh := p.answer, p.fresh
@@ -166,9 +166,9 @@ func set(c chan struct{}) {
 	}
 }
 
-// Close ends the look-ups and returns when the last has ended, nil, or when ctx ends, with an
-// error: a resolver or a log handler has not returned. It is idempotent, allowed before Start,
-// and Start may follow.
+// Close ends the look-ups and returns nil when the last one has ended. If ctx ends first,
+// because a resolver or a log handler has not returned, Close returns an error. It is
+// idempotent and allowed before Start. Start may be called again after Close.
 func (p *SRVProvider) Close(ctx context.Context) error {
 	p.mu.Lock()
 	l := p.current

@@ -4,14 +4,14 @@
 // added. Every listener gets every event that is notified while it is in the set, in one
 // order for all of them, one at a time.
 //
-// There is no replay of what happened before a listener was added, and no limit to what
-// waits for a slow one: a listener that cannot keep up costs memory, and holds up nobody.
+// Events from before a listener was added are not replayed. The queue of a slow listener has no
+// limit: such a listener costs memory, but delays no others.
 //
-// Everything is safe for concurrent use. A listener is called on a goroutine that exists
-// only while it has events to deliver, so that a set without events and a listener that
-// was removed cost nothing. A panic in a listener is not recovered.
+// Everything is safe for concurrent use. A listener is called on a goroutine that exists only
+// while it has events to deliver, so a set without events and a removed listener cost nothing.
+// A panic in a listener is not recovered.
 //
-// The context of a listener ends when the set is closed, and with nothing else.
+// The context of a listener ends only when the set is closed.
 //
 // The counterparts in Java are Listenable and the ListenerManager classes of
 // org.apache.curator.framework.listen. There the caller passes an executor; here each

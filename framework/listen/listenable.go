@@ -7,14 +7,13 @@ import "context"
 // Java: Listenable.
 type Listenable[T any] struct{ set *Set[T] }
 
-// Add registers fn and returns a function that removes it. Events are delivered in order
-// and one at a time, on a goroutine of the listener's own; there is no replay of what
-// happened before. fn's context ends when the source is closed.
+// Add registers fn and returns a function that removes it. Events are delivered in order and
+// one at a time, on the listener's own goroutine. Earlier events are not replayed. fn's context
+// ends when the source is closed.
 //
-// After remove returns no new call begins and what was not delivered is dropped; a call
-// that is running is not waited for, so remove may be called from fn, and more than once.
-// Add(nil) does nothing, and neither does Add once the source is closed. A panic in fn is
-// not recovered.
+// After remove returns no new call begins, and undelivered events are dropped. remove does not
+// wait for a running call, so fn may call it. It may be called more than once. Add(nil) does
+// nothing, and neither does Add once the source is closed. A panic in fn is not recovered.
 //
 // Java: Listenable.addListener and removeListener.
 func (l Listenable[T]) Add(fn func(ctx context.Context, event T)) (remove func()) {

@@ -32,7 +32,7 @@ type listener[T any] struct {
 // Listenable returns the side to hand out.
 func (s *Set[T]) Listenable() Listenable[T] { return Listenable[T]{s} }
 
-// Len returns the number of listeners, for a source to which events cost something.
+// Len returns the number of listeners. A source can skip work for events if it is zero.
 func (s *Set[T]) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,8 +40,8 @@ func (s *Set[T]) Len() int {
 }
 
 // Notify delivers event to every listener. It never blocks, and may be called from a
-// listener. Concurrent calls are put in one order, which is the same for all listeners.
-// After Close it does nothing.
+// listener. Events of concurrent calls have the same order for all listeners. After Close it
+// does nothing.
 func (s *Set[T]) Notify(event T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,16 +54,14 @@ func (s *Set[T]) Notify(event T) {
 	}
 }
 
-// Close ends the listeners' contexts, delivers what was notified before, and joins the
-// listeners' goroutines. When ctx ends first, what is still undelivered is dropped, and
-// the error says how many listeners are still running. It may be called again, to wait
-// for those.
+// Close ends the listeners' contexts, delivers the events notified before, and joins the
+// listeners' goroutines. When ctx ends first, undelivered events are dropped, and the error
+// says how many listeners are still running. Close may be called again to wait for them.
 //
-// A listener may close its own set, and should pass the context that it was given, or one
-// derived from it: Close then does not wait for this listener. That context is ended by
-// Close itself, so to wait for the others take one with an end of its own, derived through
-// [context.WithoutCancel]. With an unrelated context Close waits for its own caller until
-// the context ends.
+// A listener that closes its own set should pass its own context, or one derived from it. Close
+// then does not wait for this listener. Close ends that context, so to wait for the other
+// listeners pass a context that is derived through [context.WithoutCancel] and has its own end.
+// With an unrelated context Close waits for its own caller until the context ends.
 func (s *Set[T]) Close(ctx context.Context) error {
 	self, _ := ctx.Value(callerKey[T]{s}).(*listener[T])
 

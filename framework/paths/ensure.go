@@ -8,9 +8,8 @@ import (
 	"github.com/go-curator/curator/framework"
 )
 
-// EnsureContainers makes a path of containers when it is first needed, and takes it to be
-// there from then on. The zero value and a nil one refuse to do so with
-// framework.ErrNotStarted.
+// EnsureContainers creates a path of containers when it is first needed, and later assumes that
+// the path exists. With the zero value and with nil, Ensure returns framework.ErrNotStarted.
 //
 // Java: EnsureContainers.
 type EnsureContainers struct {
@@ -28,7 +27,7 @@ type ensuring struct {
 	own  bool // the error is for the one alone that made the attempt
 }
 
-// NewEnsureContainers returns what makes path. It does no I/O. Errors:
+// NewEnsureContainers returns an EnsureContainers for path. It does no I/O. Errors:
 // framework.ErrInvalidPath, framework.ErrNotStarted for a nil client.
 func NewEnsureContainers(client *framework.Client, path string) (*EnsureContainers, error) {
 	if err := validate(client, path); err != nil {
@@ -37,12 +36,12 @@ func NewEnsureContainers(client *framework.Client, path string) (*EnsureContaine
 	return &EnsureContainers{client: client, path: path}, nil
 }
 
-// Ensure makes the nodes of the path that are missing, as containers. After a success it
-// does nothing, even if the nodes are gone, until Reset.
+// Ensure creates the missing nodes of the path, as containers. After a success it does nothing
+// until Reset, even if the nodes were deleted.
 //
-// Of several calls at a time one makes the path and the others wait for it: they return
-// with its error, but if that one gave up because its own context ended, another goes on.
-// Errors are not remembered: the next call tries again. Errors: those of Mkdirs.
+// Of concurrent calls one creates the path, and the others wait for it and return its error. If
+// its own context ends first, another call continues. Errors are not remembered: the next call
+// tries again. Errors: those of Mkdirs.
 //
 // Java: ensure.
 func (e *EnsureContainers) Ensure(ctx context.Context) error {
@@ -67,8 +66,8 @@ func (e *EnsureContainers) Ensure(ctx context.Context) error {
 	}
 }
 
-// Reset makes the next Ensure look at the path again. An Ensure that is under way when
-// Reset is called is not enough for those that are called after it.
+// Reset makes the next Ensure check the path again. Ensure calls after Reset do not rely on an
+// Ensure that was under way when Reset was called.
 //
 // Java: reset.
 func (e *EnsureContainers) Reset() {

@@ -8,7 +8,7 @@ const (
 	idLength      = len("00000000-0000-0000-0000-000000000000")
 )
 
-// IsProtected tells whether a node's name is one that protection makes.
+// IsProtected reports whether a node's name has the prefix of protection.
 //
 // Java: ProtectedUtils.isProtectedZNode.
 func IsProtected(name string) bool {
@@ -16,7 +16,7 @@ func IsProtected(name string) bool {
 	return ok
 }
 
-// ProtectedID returns the id that protection has put before a node's name, a UUID.
+// ProtectedID returns the id in the prefix of a protected node's name, a UUID.
 //
 // Java: ProtectedUtils.extractProtectedId.
 func ProtectedID(name string) (id string, ok bool) {
@@ -27,8 +27,8 @@ func ProtectedID(name string) (id string, ok bool) {
 	return rest[:idLength], true
 }
 
-// Unprotected returns a node's name without what protection has put before it, and a name
-// that is not protected as it is.
+// Unprotected returns a node's name without the prefix of protection. A name that is not
+// protected is returned unchanged.
 //
 // Java: ProtectedUtils.normalize.
 func Unprotected(name string) string {
@@ -46,9 +46,9 @@ func UnprotectedPath(path string) string {
 	return path[:len(path)-len(node)] + Unprotected(node)
 }
 
-// Protected returns a node's name with an id before it, as protection puts it there. The
-// id must be a UUID for the name to be recognized. With an empty id, Java's null, the name
-// stays as it is.
+// Protected returns a node's name with the prefix of protection and the given id. The id must
+// be a UUID, or the name is not recognized. With an empty id, Java's null, the name is
+// unchanged.
 //
 // Java: ProtectedUtils.toProtectedZNode.
 func Protected(name, id string) string {

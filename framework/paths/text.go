@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// Make joins a parent, a child and what is below, with one slash between any two, one at
-// the beginning and none at the end: Make("foo", "/bar/", "baz") is "/foo/bar/baz". What is
-// empty or "/" is left out, and if nothing is left the path is "/".
+// Make joins a parent, a child and further children, with one slash between any two, one at the
+// beginning and none at the end: Make("foo", "/bar/", "baz") is "/foo/bar/baz". Parts that are
+// empty or "/" are left out; if no part is left the path is "/".
 //
-// Of several slashes at an end of a part only one is taken away, as in Java: the result is
-// valid if each part is. Other than in Java, Make("", "", "a") is "/a", not "//a".
+// If a part has several slashes at one end, only one of them is removed, as in Java: the result
+// is valid if each part is valid. Unlike in Java, Make("", "", "a") is "/a", not "//a".
 //
 // Java: makePath.
 func Make(parent, child string, rest ...string) string {
@@ -42,8 +42,8 @@ func Split(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 }
 
-// Node returns the name of the node at a path, what is behind the last slash: Node("/a/b")
-// is "b", and Node("/") is "".
+// Node returns the name of the node at a path, which is the text after the last slash:
+// Node("/a/b") is "b", and Node("/") is "".
 //
 // Java: getNodeFromPath.
 func Node(path string) string {
@@ -51,9 +51,9 @@ func Node(path string) string {
 	return node
 }
 
-// ParentAndNode takes a path apart before its last name: "/a/b" into "/a" and "b", and "/a"
-// into "/" and "a". The root has no name: it gives "/" and "". So does, with its own
-// parent, what a sequential node without a name is created with: "/a/" gives "/a" and "".
+// ParentAndNode splits a path before its last name: "/a/b" into "/a" and "b", and "/a" into "/"
+// and "a". The root has no name: it gives "/" and "". The path of a create of a sequential node
+// without a name has no last name either: "/a/" gives "/a" and "".
 //
 // Java: getPathAndNode.
 func ParentAndNode(path string) (parent, node string) {
@@ -64,11 +64,11 @@ func ParentAndNode(path string) (parent, node string) {
 	return path[:i], path[i+1:]
 }
 
-// SequentialSuffix returns the last ten characters of a name or a path, which of a
-// sequential node are its number, and a shorter one as a whole.
+// SequentialSuffix returns the last ten characters of a name or a path, or all of a shorter
+// text. For a sequential node they are its number.
 //
-// A server that has counted beyond 2147483647 writes a minus sign and ten digits more; the
-// sign is not in the result.
+// A server that has counted beyond 2147483647 writes a minus sign and ten digits; the sign is
+// not in the result.
 //
 // Java: extractSequentialSuffix.
 func SequentialSuffix(name string) string {

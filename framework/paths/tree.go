@@ -10,7 +10,7 @@ import (
 	"github.com/go-curator/curator/internal/recipeapi"
 )
 
-// MkdirsOption sets something of Mkdirs.
+// MkdirsOption is an option of Mkdirs.
 type MkdirsOption interface{ apply(*mkdirs) error }
 
 type mkdirsOption func(*mkdirs) error
@@ -23,9 +23,9 @@ type mkdirs struct {
 	acl        []framework.ACL // nil for the client's
 }
 
-// WithContainers makes the nodes as containers, which the server removes after their last
-// child is gone. The default is persistent nodes. A client WithoutContainerParents makes
-// persistent nodes even so.
+// WithContainers creates the nodes as containers, which the server removes after their last
+// child was deleted. The default is persistent nodes. A client with WithoutContainerParents
+// still creates persistent nodes.
 func WithContainers() MkdirsOption {
 	return mkdirsOption(func(m *mkdirs) error {
 		m.containers = true
@@ -33,8 +33,8 @@ func WithContainers() MkdirsOption {
 	})
 }
 
-// WithACL gives the nodes that are made this ACL, which must not be empty. The default is
-// what the client gives its nodes.
+// WithACL sets the ACL of the created nodes, which must not be empty. The default is the
+// client's default ACL.
 func WithACL(acl ...framework.ACL) MkdirsOption {
 	acl = slices.Clone(acl)
 	return mkdirsOption(func(m *mkdirs) error {
@@ -46,7 +46,7 @@ func WithACL(acl ...framework.ACL) MkdirsOption {
 	})
 }
 
-// WithoutLastNode makes only what is above the node.
+// WithoutLastNode creates only the parents of the node.
 func WithoutLastNode() MkdirsOption {
 	return mkdirsOption(func(m *mkdirs) error {
 		m.exceptLast = true
@@ -60,12 +60,12 @@ const missingChild = "-"
 // tries is how often Mkdirs begins anew when a container is reaped under it.
 const tries = 5
 
-// Mkdirs makes the node at path and those above it, as far as they are missing, without
-// data. A node that exists is left as it is. What the retry policy permits is repeated
-// also after a lost reply. Containers without children may be gone again at any time.
+// Mkdirs creates the node at path and its parents, if they are missing, without data. A node
+// that exists is not changed. Operations are repeated by the retry policy, also after a lost
+// reply. The server may remove containers without children at any time.
 //
-// To the client it is a checkExists of a child of the node, the one called "-", with a
-// step that creates parents: that is what a schema set sees.
+// The client sends a checkExists of a child of the node, with the name "-" and a step that
+// creates parents. A schema set checks that operation.
 //
 // Creates with CreatingParentsIfNeeded or CreatingParentContainersIfNeeded do not need it.
 // Errors: framework.ErrNoAuth, framework.ErrInvalidPath, framework.ErrInvalidOption.
@@ -118,12 +118,12 @@ func validate(client *framework.Client, path string) error {
 	return nil
 }
 
-// DeleteChildren deletes everything below the node at path and, with deleteSelf, the node.
-// What others delete meanwhile, the node included, is no error. What they create is deleted
-// too if deleteSelf is set, else perhaps.
+// DeleteChildren deletes all nodes below the node at path and, with deleteSelf, the node. Nodes
+// that others delete meanwhile, including the node itself, are no error. Nodes that others
+// create meanwhile are deleted, too, if deleteSelf is set; otherwise they may be.
 //
-// The order is not defined, but that children go before their parents. After an error some
-// of them are left. Errors: framework.ErrNoAuth.
+// Children are deleted before their parents. Otherwise the order is not defined. After an error
+// some nodes are left. Errors: framework.ErrNoAuth.
 //
 // Java: deleteChildren.
 func DeleteChildren(ctx context.Context, client *framework.Client, path string, deleteSelf bool) error {
@@ -170,9 +170,9 @@ func notDeleted(ctx context.Context, client *framework.Client, path string, name
 	return left
 }
 
-// SortedChildren returns the names of a node's children in ascending order, byte by byte.
-// Of names that differ only in the numbers of their sequential nodes that is the order of
-// creation. Errors: framework.ErrNoNode, framework.ErrNoAuth.
+// SortedChildren returns the names of a node's children in ascending order, byte by byte. For
+// names that differ only in their sequence numbers this is the order of creation. Errors:
+// framework.ErrNoNode, framework.ErrNoAuth.
 //
 // Java: getSortedChildren.
 func SortedChildren(ctx context.Context, client *framework.Client, path string) ([]string, error) {

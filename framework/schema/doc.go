@@ -1,25 +1,22 @@
-// Package schema says what may be done with which nodes: which modes they may have,
-// whether they may be deleted or watched, and what data and ACL they take. A client with a
-// [Set] checks its operations against it before it sends them.
+// Package schema describes the permitted nodes: their modes, whether they may be deleted or
+// watched, and their data and ACLs. A client with a [Set] checks its operations against it
+// before it sends them.
 //
-// A schema binds the clients that are given it and nobody else. The server knows nothing
-// of it: other clients, clients without the set, and the server's own removal of
-// ephemeral and container nodes are not held to it. It is no substitute for ACLs. Parents
-// that an operation creates on its way, children that it deletes, and sets of watches that
-// a reconnect repeats are not checked either, nor is what exists already.
+// A schema only affects clients that use it. The server does not know it, so it affects neither
+// other clients nor the server's own removal of ephemeral and container nodes. It does not
+// replace ACLs. The client does not check parents that an operation creates, children that it
+// deletes, watches that a reconnect sets again, and nodes that exist already.
 //
-// Paths are those of the client's user: without its namespace, without the prefix that
-// protection adds, and without the number of a sequential node, so that a sequential
-// create below /jobs may have the path "/jobs/".
+// Paths are without the client's namespace, without the prefix of protection, and without the
+// number of a sequential node, so a sequential create below /jobs may have the path "/jobs/".
 //
-// Schemas and sets cannot be changed once made and are safe for concurrent use, as
-// validators must be. Nothing here blocks or does I/O but [LoadJSON], which reads its
-// reader to the end. A lookup takes the time of one map access and, if no schema has that
-// very path, of matching each regular expression until one fits.
+// Schemas and sets are immutable and safe for concurrent use. Validators must be safe for
+// concurrent use, too. Nothing blocks or does I/O except [LoadJSON], which reads its reader to
+// the end. A lookup takes one map access and, if no schema has exactly that path, matches the
+// regular expressions until one fits.
 //
-// The counterpart in Java is org.apache.curator.framework.schema. Files that Java's
-// SchemaSetLoader reads can be shared, within the limits named at [LoadJSON] and
-// [NewRegexp]. Other than in Java, a validator is told which operation it judges and says
-// what is wrong, the root can have a schema, and two schemas cannot have the same regular
-// expression.
+// The counterpart in Java is org.apache.curator.framework.schema. Files for Java's
+// SchemaSetLoader can be shared, within the limits described at [LoadJSON] and [NewRegexp].
+// Unlike in Java, a validator gets the operation and returns an error, the root can have a
+// schema, and two schemas cannot have the same regular expression.
 package schema

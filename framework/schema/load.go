@@ -27,18 +27,18 @@ const maxFile = 16 << 20
 //	"metadata"         an object with strings, numbers, true, false or null, all of
 //	                   which become text; empty by default
 //
-// Mind canBeDeleted: Java's own documentation says that it is true by default, but the
-// loader has always taken a missing key for false. Numbers in the metadata keep the digits
-// of the file, where Java makes 1.5 of 1.50.
+// Java's documentation says that canBeDeleted is true by default, but Java's loader reads a
+// missing key as false. Numbers in the metadata keep the digits of the file; Java changes 1.50
+// to 1.5.
 //
-// It is stricter than Java: an unknown key, a key twice, a value of another type, a name,
-// path or regular expression that occurs twice, and text behind the array are errors, and
-// so is an unescaped bracket or && within the brackets of a regular expression, whose
-// meaning is another one in Java. See NewRegexp for the other differences.
+// LoadJSON is stricter than Java. These are errors: an unknown key, a duplicate key, a value of
+// another type, a duplicate name, path or regular expression, text after the array, and an
+// unescaped bracket or && within the brackets of a regular expression, because its meaning
+// differs in Java. See NewRegexp for the other differences.
 //
-// The file is UTF-8 and has at most 16 MiB. It is read to its end; r is not closed. An
-// error matches ErrInvalid, unless it is r's, and says where it is: with an error there
-// are no schemas. Hand the result to NewSet, alone or with others.
+// The file is UTF-8 and has at most 16 MiB. It is read to its end; r is not closed. An error
+// matches ErrInvalid, unless it is r's, and has the position. With an error LoadJSON returns no
+// schemas. Pass the result to NewSet, alone or with other schemas.
 //
 // Java: SchemaSetLoader, with validators for its SchemaValidatorMapper.
 func LoadJSON(r io.Reader, validators map[string]Validator) ([]*Schema, error) {

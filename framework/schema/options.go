@@ -6,7 +6,7 @@ import (
 	"maps"
 )
 
-// Option sets something of a schema; see New.
+// Option is an option of a schema; see New.
 type Option interface{ apply(*Schema) error }
 
 type option func(*Schema) error
@@ -21,8 +21,8 @@ func WithDocumentation(text string) Option {
 	})
 }
 
-// WithValidator has data and ACL judged by validator, which must not be nil. The default
-// is to take any. Java: dataValidator.
+// WithValidator sets the validator of data and ACL, which must not be nil. The default permits
+// any. Java: dataValidator.
 func WithValidator(validator Validator) Option {
 	return option(func(s *Schema) error {
 		if validator == nil {
@@ -45,8 +45,8 @@ func WithSequential(a Allowance) Option {
 	return allow("WithSequential", a, func(s *Schema) { s.sequential = a })
 }
 
-// WithWatched says whether the node can, must or cannot be watched by what reads it. With
-// Must, every read has to set a watch. The default is Can. Java: watched.
+// WithWatched says whether a read of the node can, must or cannot set a watch. The default is
+// Can. Java: watched.
 func WithWatched(a Allowance) Option {
 	return allow("WithWatched", a, func(s *Schema) { s.watched = a })
 }
@@ -70,8 +70,8 @@ func WithCanBeDeleted(can bool) Option {
 	})
 }
 
-// WithMetadata adds values that mean something to the user; metadata is copied. The
-// default is none. Java: metadata.
+// WithMetadata adds values for the user's own purposes; metadata is copied. The default is
+// none. Java: metadata.
 func WithMetadata(metadata map[string]string) Option {
 	metadata = maps.Clone(metadata)
 	return option(func(s *Schema) error {

@@ -10,19 +10,19 @@ import (
 	"unicode/utf8"
 )
 
-// ErrInvalid says that a schema, a set or a file of schemas is not as it must be.
+// ErrInvalid says that a schema, a set or a file of schemas is not valid.
 var ErrInvalid = errors.New("invalid schema")
 
-// Allowance says whether something may, must or must not be. The zero value is Can.
+// Allowance says whether something is allowed, required or forbidden. The zero value is Can.
 //
 // Java: Schema.Allowance.
 type Allowance int
 
 // The allowances.
 const (
-	// Can leaves the choice.
+	// Can allows it.
 	Can Allowance = iota
-	// Must demands it.
+	// Must requires it.
 	Must
 	// Cannot forbids it.
 	Cannot
@@ -51,8 +51,8 @@ func (a Allowance) refuses(chosen bool, what string) string {
 	return ""
 }
 
-// Schema is what may be done with the nodes at one path, or at the paths that match a
-// regular expression. The zero value belongs to no path, and NewSet refuses it.
+// Schema has the rules for the node at one path, or for the nodes at paths that match a regular
+// expression. The zero value has no path, and NewSet refuses it.
 //
 // Java: Schema.
 type Schema struct {
@@ -84,14 +84,14 @@ func New(name, path string, opts ...Option) (*Schema, error) {
 	return s.with(opts)
 }
 
-// NewRegexp returns the schema of the nodes whose whole path matches expr: "/jobs/.*"
-// stands for what is below /jobs, at any depth, and not for /jobs. Without options
-// everything is permitted. Errors: ErrInvalid.
+// NewRegexp returns the schema of the nodes whose whole path matches expr: "/jobs/.*" matches
+// nodes below /jobs, at any depth, but not /jobs. Without options everything is permitted.
+// Errors: ErrInvalid.
 //
 // The syntax is that of package regexp, which differs from Java's. It has no lookahead or
-// lookbehind, back references, possessive quantifiers or flag x, and says so. Other things
-// have another meaning without a word: (?U), (?i) beyond ASCII, and within brackets
-// [a-z&&[aeiou]] and [a[bc]], which Java reads as an intersection and as a union.
+// lookbehind, back references, possessive quantifiers or flag x, and returns an error for them.
+// These have a different meaning, without an error: (?U), (?i) beyond ASCII, and within
+// brackets [a-z&&[aeiou]] and [a[bc]], which Java reads as an intersection and as a union.
 //
 // Java: Schema.builder(Pattern).
 func NewRegexp(name, expr string, opts ...Option) (*Schema, error) {
@@ -107,8 +107,8 @@ func NewRegexp(name, expr string, opts ...Option) (*Schema, error) {
 	return s.with(opts)
 }
 
-// ForRecipeParent returns the schema of the node that a recipe, such as a lock, is made
-// for: it can be neither ephemeral nor sequential, unless opts say otherwise.
+// ForRecipeParent returns the schema of the parent node of a recipe, such as a lock. The node
+// can be neither ephemeral nor sequential, unless opts say otherwise.
 //
 // Java: Schema.builderForRecipeParent.
 func ForRecipeParent(name, parentPath string, opts ...Option) (*Schema, error) {
@@ -118,7 +118,7 @@ func ForRecipeParent(name, parentPath string, opts ...Option) (*Schema, error) {
 
 // ForRecipe returns the schema of the nodes that a recipe creates below parentPath: they
 // must be ephemeral, sequential and watched, unless opts say otherwise. parentPath is taken
-// literally; Java takes it for a part of the regular expression.
+// literally; Java reads it as a part of the regular expression.
 //
 // Java: Schema.builderForRecipe.
 func ForRecipe(name, parentPath string, opts ...Option) (*Schema, error) {
@@ -193,7 +193,7 @@ func (s *Schema) RawPath() string {
 	return s.path
 }
 
-// IsRegexp tells whether RawPath is a regular expression. Java: getPathRegex() != null.
+// IsRegexp reports whether RawPath is a regular expression. Java: getPathRegex() != null.
 func (s *Schema) IsRegexp() bool { return s.expr != nil }
 
 // Documentation returns the text of WithDocumentation. Java: getDocumentation.
@@ -202,16 +202,16 @@ func (s *Schema) Documentation() string { return s.documentation }
 // Validator returns the validator, nil if there is none. Java: getSchemaValidator.
 func (s *Schema) Validator() Validator { return s.validator }
 
-// Ephemeral tells whether the node may be ephemeral. Java: getEphemeral.
+// Ephemeral returns whether the node can, must or cannot be ephemeral. Java: getEphemeral.
 func (s *Schema) Ephemeral() Allowance { return s.ephemeral }
 
-// Sequential tells whether the node may be sequential. Java: getSequential.
+// Sequential returns whether the node can, must or cannot be sequential. Java: getSequential.
 func (s *Schema) Sequential() Allowance { return s.sequential }
 
-// Watched tells whether the node may be read with a watch. Java: getWatched.
+// Watched returns whether a read of the node can, must or cannot set a watch. Java: getWatched.
 func (s *Schema) Watched() Allowance { return s.watched }
 
-// CanBeDeleted tells whether the node may be deleted. Java: canBeDeleted.
+// CanBeDeleted reports whether the node may be deleted. Java: canBeDeleted.
 func (s *Schema) CanBeDeleted() bool { return s.canBeDeleted }
 
 // Metadata returns a copy of the metadata, which may be nil. Java: getMetadata.

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Set is the schemas of a client. A nil Set permits everything, as a client without one
-// does; the zero Set has no schemas and no default, and permits nothing.
+// Set has the schemas of a client. A nil Set permits everything, like a client without a set.
+// The zero Set has no schemas and no default, and permits nothing.
 //
 // Java: SchemaSet.
 type Set struct {
@@ -21,11 +21,11 @@ type Set struct {
 // defaultSchema is that of paths without one, if the set permits them.
 var defaultSchema = &Schema{name: "__default__", documentation: "Default schema", canBeDeleted: true}
 
-// NewSet returns the set of schemas. With useDefaultSchema a path that no schema is for has
-// a default one, which permits everything; without it, every operation on such a path is a
-// violation, those on the parents of a recipe's nodes included. An empty set is allowed.
-// Errors: ErrInvalid, if two schemas have the same name, path or regular expression, or one
-// is nil or was not made by a constructor.
+// NewSet returns the set of schemas. With useDefaultSchema a path without a schema gets a
+// default schema, which permits everything. Otherwise every operation on such a path is a
+// violation, also on the parents of a recipe's nodes. An empty set is allowed. Errors:
+// ErrInvalid, if two schemas have the same name, path or regular expression, or one is nil or
+// was not made by a constructor.
 //
 // Java: new SchemaSet; NewSet(nil, true) is SchemaSet.getDefaultSchemaSet.
 func NewSet(schemas []*Schema, useDefaultSchema bool) (*Set, error) {
@@ -66,9 +66,9 @@ func (s *Set) Schemas() []*Schema {
 	return slices.Clone(s.all)
 }
 
-// Schema returns the schema for a path: the one with this very path, else the first with a
-// regular expression that matches it, else the default schema. If the set has no default,
-// the error is a *Violation.
+// Schema returns the schema for a path: the schema with exactly this path, otherwise the first
+// one with a regular expression that matches it, otherwise the default schema. If the set has
+// no default, the error is a *Violation.
 //
 // Java: getSchema.
 func (s *Set) Schema(path string) (*Schema, error) { return s.find(Change{Path: path}) }
@@ -91,8 +91,7 @@ func (s *Set) find(change Change) (*Schema, error) {
 	return nil, violation(nil, change, "there is no schema for this path", nil)
 }
 
-// Named returns the schema with a name; ok tells whether there is one. Java:
-// getNamedSchema.
+// Named returns the schema with a name; ok reports whether there is one. Java: getNamedSchema.
 func (s *Set) Named(name string) (found *Schema, ok bool) {
 	if s == nil {
 		return nil, false
@@ -101,7 +100,7 @@ func (s *Set) Named(name string) (found *Schema, ok bool) {
 	return found, ok
 }
 
-// NamedPath returns the path or the regular expression of the schema with a name; ok tells
+// NamedPath returns the path or the regular expression of the schema with a name; ok reports
 // whether there is one. Java: getNamedPath.
 func (s *Set) NamedPath(name string) (path string, ok bool) {
 	found, ok := s.Named(name)
@@ -111,8 +110,8 @@ func (s *Set) NamedPath(name string) (path string, ok bool) {
 	return found.RawPath(), true
 }
 
-// Documentation returns a text for people that describes all schemas, laid out as Java's.
-// Nothing is promised about its form.
+// Documentation returns a text for people that describes all schemas, in Java's layout. The
+// form may change.
 //
 // Java: toDocumentation.
 func (s *Set) Documentation() string {
@@ -127,8 +126,8 @@ func (s *Set) Documentation() string {
 	return text.String()
 }
 
-// ValidateCreate returns a *Violation if the set does not permit to create such a node.
-// data and acl are those that the node would get, defaults included.
+// ValidateCreate returns a *Violation if the set does not permit the create. data and acl are
+// those of the new node, including defaults.
 //
 // Java: Schema.validateCreate.
 func (s *Set) ValidateCreate(path string, ephemeral, sequential bool, data []byte, acl []ACL) error {
@@ -169,7 +168,7 @@ func (s *Set) validate(change Change) error {
 	return found.check(change)
 }
 
-// ValidateDelete returns a *Violation if the set does not permit to delete the node.
+// ValidateDelete returns a *Violation if the set does not permit the delete.
 //
 // Java: Schema.validateDelete.
 func (s *Set) ValidateDelete(path string) error {
@@ -181,8 +180,8 @@ func (s *Set) ValidateDelete(path string) error {
 	return err
 }
 
-// ValidateRead returns a *Violation if the set does not permit to read the node, its
-// children or its existence with, or without, a watch.
+// ValidateRead returns a *Violation if the set does not permit a read of the node, its children
+// or its existence with, or without, a watch.
 //
 // Java: Schema.validateWatch.
 func (s *Set) ValidateRead(path string, watched bool) error {

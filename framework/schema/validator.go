@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Op names an operation that is checked, with the word that the client's errors use.
+// Op names a checked operation, with the word of the client's errors.
 type Op string
 
 // The operations.
@@ -30,7 +30,7 @@ type ACL struct {
 	Scheme, ID string
 }
 
-// Change is what an operation is about to do.
+// Change describes an operation before it is sent.
 //
 // Java: SchemaViolation.ViolatorData.
 type Change struct {
@@ -44,9 +44,9 @@ type Change struct {
 //
 // Java: SchemaValidator.
 type Validator interface {
-	// Validate returns nil if the change may be made, else what is wrong with it. It is
-	// called on the goroutine of the operation and by several at once, must neither change
-	// nor keep what it is given, and must not use the client that it is called from.
+	// Validate returns nil if it permits the change, otherwise an error with the reason. It is
+	// called on the operation's goroutine, also by several goroutines at the same time. It must
+	// neither change nor keep its argument, and must not use the client that calls it.
 	Validate(s *Schema, change Change) error
 }
 
@@ -67,8 +67,8 @@ type Violation struct {
 	Err    error   // the validator's, else nil
 }
 
-// Error returns `create /a/b: must be ephemeral (schema "jobs")`. It does not tell the
-// data, which may be large or secret.
+// Error returns `create /a/b: must be ephemeral (schema "jobs")`. It does not contain the data,
+// which may be large or secret.
 func (v *Violation) Error() string {
 	text := fmt.Sprintf("%s: %s", v.Change.Path, v.Reason)
 	if v.Change.Op != "" {

@@ -1,7 +1,8 @@
-// Package background runs work on goroutines that somebody waits for in the end.
+// Package background runs work on goroutines that are joined.
 //
-// A [Group] counts goroutines. A [Queue] runs functions one after the other, and an [Inbox] passes
-// values on in order, both on a goroutine of a group that lives while there is something to do.
+// A [Group] counts goroutines. A [Queue] runs functions one after the other, and an [Inbox]
+// passes values on in order. Both use a goroutine of a group that exists only while there is
+// work.
 package background
 
 import (

@@ -1,9 +1,9 @@
-// Package process runs programs that are to end before, or with, the one that started
-// them: servers for tests and benchmarks, and clients that are not ours.
+// Package process runs programs that must end before, or with, the program that started them:
+// servers for tests and benchmarks, and other clients.
 //
-// It guarantees the end only on Linux, where the kernel sees to it. Elsewhere a program
-// that is killed leaves behind what it has started. What a started program starts itself is
-// its own business.
+// It guarantees this only on Linux, where the kernel ends them. On other systems a killed
+// program leaves its child programs behind. Programs that a started program starts are not
+// covered.
 //
 // A Process may be used by any number of goroutines.
 package process

@@ -1,6 +1,6 @@
-// Package recipeapi is how the recipes reach what package framework does not export: the
-// session layer, creates that look at the queue in the same write, deletes whose outcome
-// matters, and the loss of a session. Everything else they do through the public API.
+// Package recipeapi gives the recipes access to parts of package framework that are not
+// exported: the session layer, creates that list the queue in the same write, deletes whose
+// outcome matters, and the loss of a session. For everything else they use the public API.
 package recipeapi
 
 import (

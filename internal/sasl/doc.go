@@ -1,9 +1,9 @@
-// Package sasl has the SASL mechanism that this module brings along: DIGEST-MD5 (RFC 2831),
-// as ZooKeeper's own client and server speak it.
+// Package sasl has the SASL mechanism DIGEST-MD5 (RFC 2831), in the form of ZooKeeper's own
+// client and server.
 //
-// A mechanism turns the server's challenges into answers. How they travel, as requests of
-// type 102 before any other of a connection, is up to the session layer, which this package
-// does not know. The exchange with ZooKeeper is:
+// A mechanism turns the server's challenges into answers. The session layer sends them, as
+// requests of type 102 before all other requests of a connection. The exchange with ZooKeeper
+// is:
 //
 //	client: an empty token                   Next(ctx, nil)       = "", false, nil
 //	server: realm, nonce, ...
@@ -11,14 +11,14 @@
 //	server: rspauth
 //	client: nothing                          Next(ctx, rspauth)   = nil, true, nil
 //
-// DIGEST-MD5 proves that both sides know the password without sending it. It protects nothing
-// else: the requests that follow are neither encrypted nor signed, and who has listened to an
-// exchange can try passwords on it. Use it over TLS, with long random passwords. RFC 6331 has
-// moved it to historic; ZooKeeper 3.9 and later have it only with fips-mode=false. A program
+// DIGEST-MD5 proves that both sides know the password without sending it. It does nothing else:
+// later requests are neither encrypted nor signed, and an eavesdropper can test guessed
+// passwords against an exchange. Use it over TLS, with long random passwords. RFC 6331 has
+// moved it to historic; ZooKeeper 3.9 and later support it only with fips-mode=false. A program
 // that runs with GODEBUG=fips140=only cannot use it, because Go panics at MD5 there.
 //
-// Password and what is made of it never appear in an error, nor where a value of this package
-// is formatted or logged.
+// The password and values that are computed from it never appear in an error, or in the text of
+// a value of this package.
 //
 // Java: org.apache.zookeeper.client.ZooKeeperSaslClient with DigestLoginModule, and the
 // mechanism in com.sun.security.sasl.digest.

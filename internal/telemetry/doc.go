@@ -1,6 +1,6 @@
-// Package telemetry makes the spans and metrics of the client and the recipes, as package
-// tracing was told to. Its hooks cost next to nothing while nobody listens: without an SDK
-// an operation's allocates nothing.
+// Package telemetry makes the spans and metrics of the client and the recipes, with the options
+// of package tracing. Without an SDK its hooks cost very little: the hook of an operation
+// allocates nothing.
 //
-// A nil *Telemetry, and what it returns, does nothing.
+// A nil *Telemetry, and the values that it returns, do nothing.
 package telemetry

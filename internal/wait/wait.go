@@ -1,4 +1,4 @@
-// Package wait waits.
+// Package wait waits for a time or for the end of a context.
 package wait
 
 import (

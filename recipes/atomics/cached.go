@@ -13,11 +13,11 @@ import (
 )
 
 // CachedAtomicNumber takes numbers from a counter in blocks and gives them out one by one,
-// without the server until a block is used up. It gives no number out twice, and neither does
-// any other process, as long as the counter is only changed by additions of positive numbers. A
-// block that is not used up is lost with the process, and so is a block that may have been taken
-// when a reply was lost. The numbers of several processes are not in order. A nil
-// *CachedAtomicNumber, and the zero value, return framework.ErrNotStarted.
+// without a request until a block is used up. No process gives out a number twice, as long as
+// the counter is only changed by additions of positive numbers. The unused numbers of a block
+// are lost when the process ends. A block whose reply was lost is lost, too. The numbers of
+// several processes are not in order. A nil *CachedAtomicNumber, and the zero value, return
+// framework.ErrNotStarted.
 //
 // Java: CachedAtomicLong, CachedAtomicInteger, which are not safe for concurrent use.
 type CachedAtomicNumber[T int32 | int64] struct {
@@ -55,11 +55,11 @@ func NewCachedAtomicNumber[T int32 | int64](number *DistributedAtomicNumber[T], 
 	return &CachedAtomicNumber[T]{number: number, size: size}, nil
 }
 
-// Next returns the next number; the first one of a block is what the counter had before. Callers
-// that find the block used up wait for one block together, each until its own ctx ends; the
-// block is taken all the same. When the reply for a block is lost, Next takes another block, as
-// often as the number's retry policy says. Errors: ErrOverflow, ErrContended, codec.ErrDecode,
-// framework.ErrClosed, ctx's error, or the server's.
+// Next returns the next number; the first number of a block is the counter's value before. When
+// the block is used up, all callers wait for the same new block, each until its own ctx ends;
+// the block is still taken. When the reply for a block is lost, Next takes another block, as
+// often as the number's retry policy permits. Errors: ErrOverflow, ErrContended,
+// codec.ErrDecode, framework.ErrClosed, ctx's error, or the server's.
 //
 // Java: next.
 func (n *CachedAtomicNumber[T]) Next(ctx context.Context) (T, error) {

@@ -9,28 +9,28 @@
 // # What is not guaranteed
 //
 // A change whose reply was lost may have been made. The error says so (framework.MaybeApplied),
-// and the change is not repeated. It cannot be found out whether it was made, because another
-// client may have written the same value. Java repeats it, and may count twice. Numbers that
-// must differ, but may have gaps, such as ids, can be taken again: [CachedAtomicNumber] does.
+// and the change is not repeated. The client cannot find out whether it was made, because
+// another client may have written the same value. Java repeats it, and may count twice. For
+// unique numbers that may have gaps, such as ids, use [CachedAtomicNumber].
 //
 // A Get may be behind the changes of other clients.
 //
-// Changes are compared by the version of the node. A node that is deleted and made again has its
-// first version again, and a change that began before that may then replace what is in the new
-// node. Do not delete a counter while it is in use. For the same reason a value that this
-// process has written is trusted for a few seconds only; then it is read again.
+// A change is conditional on the version of the node. A node that is deleted and created again
+// has its first version again, and a change that began before may then overwrite the value of
+// the new node. Do not delete a counter while it is in use. For the same reason a process
+// relies on a value that it has written for 10 s at most; then it reads the value again.
 //
 // # Concurrency
 //
 // All methods may be called from several goroutines. A context bounds the call that it is given
-// to. Nothing is left running, except that the client finishes a block of numbers that nobody
-// waits for any more.
+// to. No goroutine is left when a call returns, except that the client finishes taking a block
+// of numbers after its callers have given up.
 //
 // # Name
 //
 // The package is called atomics, not atomic, because its users import sync/atomic, too.
 //
-// Java: org.apache.curator.framework.recipes.atomic. What differs: a change that did not succeed
-// is an error and not a flag, numbers do not wrap around, and an increment without contention is
-// one request.
+// Java: org.apache.curator.framework.recipes.atomic. Differences: a change that did not succeed
+// returns an error and not a flag, numbers do not wrap around, and an increment without
+// contention is one request.
 package atomics

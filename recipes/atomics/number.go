@@ -10,10 +10,10 @@ import (
 	"github.com/go-curator/curator/retry"
 )
 
-// DistributedAtomicNumber is a counter in a node: eight or four bytes, big endian, signed. No
-// node, and a node without data, is zero. Data that is too short is codec.ErrDecode; of data
-// that is longer the leading bytes count, as in Java. A nil *DistributedAtomicNumber, and the
-// zero value, return framework.ErrNotStarted.
+// DistributedAtomicNumber is a counter in a node: eight or four bytes, big endian, signed. A
+// missing node, and a node without data, is zero. Data that is too short causes
+// codec.ErrDecode; if the data is longer, the leading bytes count, as in Java. A nil
+// *DistributedAtomicNumber, and the zero value, return framework.ErrNotStarted.
 //
 // Java: DistributedAtomicNumber.
 type DistributedAtomicNumber[T int32 | int64] struct{ r register }
@@ -102,7 +102,7 @@ func (n *DistributedAtomicNumber[T]) Decrement(ctx context.Context) (AtomicValue
 	return n.Add(ctx, -1)
 }
 
-// Update sets the number to what fn makes of it; see DistributedAtomicValue.Update. It also
+// Update sets the number to the result of fn; see DistributedAtomicValue.Update. It also
 // returns codec.ErrDecode.
 //
 // Java: trySet.
@@ -127,7 +127,7 @@ func (n *DistributedAtomicNumber[T]) Update(ctx context.Context, fn func(pre T) 
 	return number, nil
 }
 
-// CompareAndSet sets the number if it is expected, and reports whether it did; see
+// CompareAndSet sets the number if it equals expected, and reports whether it did; see
 // DistributedAtomicValue.CompareAndSet. Numbers are compared, not bytes: a node without data is
 // zero. It also returns codec.ErrDecode.
 //
@@ -140,7 +140,7 @@ func (n *DistributedAtomicNumber[T]) CompareAndSet(ctx context.Context, expected
 	return n.of().compareAndSet(ctx, same, n.encode(value))
 }
 
-// ForceSet sets the number whatever it is; see DistributedAtomicValue.ForceSet.
+// ForceSet sets the number unconditionally; see DistributedAtomicValue.ForceSet.
 //
 // Java: forceSet.
 func (n *DistributedAtomicNumber[T]) ForceSet(ctx context.Context, value T) error {

@@ -23,12 +23,12 @@ type config struct {
 	name   string
 }
 
-// WithPromotedToLock has a change for which the retry policy gave up tried again while lock is
-// held, under policy: the processes that have the option queue for it then. How long to wait for
-// the lock is the lock's own WithMaxWait; when that passes, the error matches ErrContended and
-// locks.ErrNotAcquired. The lock is a queue and not a guard: it does not keep away processes
-// without the option, nor changes that meet no conflict. So a lock that is lost meanwhile does
-// not matter: the change is still made on the condition that nobody else has changed the value.
+// WithPromotedToLock makes a change acquire lock after its retry policy gave up, and try again
+// under policy. So processes with the option queue for contended changes. The lock's
+// WithMaxWait limits the wait for it; after that time the error matches ErrContended and
+// locks.ErrNotAcquired. The lock only orders changes: processes without the option, and changes
+// without a conflict, do not acquire it. So the loss of the lock does no harm: the change is
+// still conditional on the version.
 //
 // Java: PromotedToLock.
 func WithPromotedToLock(lock locks.InterProcessLock, policy retry.Policy) Option {
@@ -45,9 +45,8 @@ func WithPromotedToLock(lock locks.InterProcessLock, policy retry.Policy) Option
 }
 
 // WithName sets the name in spans and metrics, curator.atomic.name. Metrics have no paths:
-// without a name all values are counted together. The name must be one of a few that are known
-// beforehand, such as "orders". Do not make it from user input or ids. Java Curator does not
-// have it.
+// without a name all values are counted together. Use a small fixed set of names, such as
+// "orders". Do not make a name from user input or ids. Java Curator has no such option.
 func WithName(name string) Option {
 	return option(func(c *config) error {
 		if err := telemetry.CheckName("WithName", name); err != nil {

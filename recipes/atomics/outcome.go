@@ -10,7 +10,7 @@ type AtomicValue[T any] struct {
 	Stats     AtomicStats
 }
 
-// AtomicStats says what a change took.
+// AtomicStats has the tries and times of a change.
 //
 // Java: AtomicStats.
 type AtomicStats struct {

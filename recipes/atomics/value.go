@@ -8,16 +8,15 @@ import (
 	"github.com/go-curator/curator/retry"
 )
 
-// DistributedAtomicValue is bytes in a node. Bytes that are given to its methods, and those that
-// they return, are not kept. A nil *DistributedAtomicValue, and the zero value, return
-// framework.ErrNotStarted.
+// DistributedAtomicValue is bytes in a node. It does not keep the bytes of arguments and
+// results. A nil *DistributedAtomicValue, and the zero value, return framework.ErrNotStarted.
 //
 // Java: DistributedAtomicValue.
 type DistributedAtomicValue struct{ r register }
 
-// NewDistributedAtomicValue returns the value at path. retryPolicy says how often and with what
-// pauses a change is tried again when others were faster. It is not asked about connections:
-// for these there is the client's policy. NewDistributedAtomicValue does no I/O. Errors:
+// NewDistributedAtomicValue returns the value at path. retryPolicy says how often and with
+// which pauses a change is tried again after a conflict with another client. The client's
+// policy applies to lost connections. NewDistributedAtomicValue does no I/O. Errors:
 // framework.ErrInvalidPath, retry.ErrInvalidPolicy, framework.ErrInvalidOption,
 // framework.ErrNotStarted for a nil client.
 //
@@ -50,10 +49,10 @@ func (v *DistributedAtomicValue) Get(ctx context.Context) ([]byte, error) {
 	return c.data, err
 }
 
-// Update sets the value to what fn makes of it, and creates the node if there is none; fn gets
-// nil then. fn is called once for every try, and may change the bytes that it gets. If fn
-// returns an error, Update returns it and has changed nothing. When a reply is lost the change
-// may have been made: see framework.MaybeApplied; Update does not repeat it.
+// Update sets the value to the result of fn, and creates the node if there is none; fn gets nil
+// then. fn is called once for every try, and may change its argument. If fn returns an error,
+// Update returns it and has changed nothing. When a reply is lost the change may have been
+// made: see framework.MaybeApplied; Update does not repeat it.
 //
 // Errors: ErrContended; framework.ErrBadVersion for a node that was written 2^32-1 times; ctx's
 // error, together with ErrContended if it ended while others changed the value; or the server's.
@@ -63,9 +62,9 @@ func (v *DistributedAtomicValue) Update(ctx context.Context, fn func(pre []byte)
 	return v.of().update(ctx, fn)
 }
 
-// CompareAndSet sets the value if it is expected, byte for byte, and reports whether it did. It
-// makes one try. Without a node it returns false: see Initialize. Errors are as of Update, but
-// never ErrContended: another client's change is false.
+// CompareAndSet sets the value if it equals expected, byte for byte, and reports whether it
+// did. It makes one try. Without a node it returns false: see Initialize. After another
+// client's change it also returns false. Errors are as of Update, except ErrContended.
 //
 // Java: compareAndSet.
 func (v *DistributedAtomicValue) CompareAndSet(ctx context.Context, expected, value []byte) (swapped bool, err error) {
@@ -73,9 +72,9 @@ func (v *DistributedAtomicValue) CompareAndSet(ctx context.Context, expected, va
 	return v.of().compareAndSet(ctx, same, value)
 }
 
-// ForceSet sets the value whatever it is, and creates the node if there is none. When the reply
-// is lost the value may be set, also late: see framework.MaybeApplied. Errors: ctx's error, or
-// the server's.
+// ForceSet sets the value unconditionally, and creates the node if there is none. When the
+// reply is lost the value may be set, immediately or later: see framework.MaybeApplied. Errors:
+// ctx's error, or the server's.
 //
 // Java: forceSet.
 func (v *DistributedAtomicValue) ForceSet(ctx context.Context, value []byte) error {

@@ -10,7 +10,7 @@ import (
 	"github.com/go-curator/curator/tracing"
 )
 
-// DistributedBarrier is a node: while it is there the barrier is closed. A nil
+// DistributedBarrier is a node: while it exists the barrier is closed. A nil
 // *DistributedBarrier, and the zero value, return framework.ErrNotStarted.
 //
 // Java: DistributedBarrier, with which it shares the barrier.
@@ -36,8 +36,8 @@ func (b *DistributedBarrier) check(ctx context.Context) error {
 }
 
 // Set closes the barrier; it may be closed already. It stays closed when this process ends.
-// When ctx ends first the barrier may be closed all the same: see framework.MaybeApplied.
-// Errors: ctx's error, or the server's.
+// When ctx ends first the barrier may still be closed: see framework.MaybeApplied. Errors:
+// ctx's error, or the server's.
 //
 // Java: setBarrier.
 func (b *DistributedBarrier) Set(ctx context.Context) error {
@@ -51,8 +51,8 @@ func (b *DistributedBarrier) Set(ctx context.Context) error {
 	return err
 }
 
-// Remove opens the barrier; it may be open already. When ctx ends first the barrier may be open
-// all the same: see framework.MaybeApplied. Errors: ctx's error, or the server's.
+// Remove opens the barrier; it may be open already. When ctx ends first the barrier may still
+// be opened: see framework.MaybeApplied. Errors: ctx's error, or the server's.
 //
 // Java: removeBarrier.
 func (b *DistributedBarrier) Remove(ctx context.Context) error {
@@ -66,7 +66,7 @@ func (b *DistributedBarrier) Remove(ctx context.Context) error {
 	return err
 }
 
-// Wait returns nil when it has seen the barrier open, at a moment of the call. It outlives the
+// Wait returns nil when the barrier was open at some moment of the call. The wait survives the
 // loss of the connection and the end of the session. Errors: ErrNotPassed, ctx's error,
 // framework.ErrClosed, framework.ErrConnectionLoss when the client's retry policy gives up, or
 // the server's.

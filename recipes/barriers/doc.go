@@ -1,23 +1,23 @@
 // Package barriers lets processes wait for each other: at a [DistributedBarrier] until somebody
-// opens it, at a [DistributedDoubleBarrier] until enough of them have come, and again until all
-// of them are done.
+// opens it, at a [DistributedDoubleBarrier] until enough processes have entered, and again
+// until all of them leave.
 //
 // # What is not guaranteed
 //
-// Processes that have passed a barrier need not run at the same time, and those that have passed
-// need not be alive any more. The members of a double barrier are counted by nodes, and a node
-// may outlive its process by the session timeout. A member whose node goes, because its session
-// ends or because an operator deletes it, counts as having left.
+// Processes that have passed a barrier may run at different times, and some of them may have
+// died. The members of a double barrier are counted by nodes, and a node may outlive its
+// process by the session timeout. A member whose node is deleted, because its session ends or
+// by an operator, counts as having left.
 //
 // A double barrier that is shared with members in Java needs a context with a deadline for
-// Enter: Java's members remove the barrier's "ready" node while slow members have not seen it.
+// Enter: Java's members may remove the barrier's "ready" node before slow members have seen it.
 //
 // # Concurrency
 //
 // All methods may be called from several goroutines, except that a DistributedDoubleBarrier is
 // one member: it is in one call at a time, and others get ErrEntered. A context bounds the call
-// that it is given to. Nothing is left running when a call returns, except the deletion of a
-// node that the server could not be told of, which the client goes on with.
+// that it is given to. No goroutine is left when a call returns, except that the client
+// continues to delete a node if the server did not answer.
 //
 // # The files
 //
@@ -30,6 +30,6 @@
 //	place.go    the barrier's nodes and the requests about them
 //
 // Java: DistributedBarrier and DistributedDoubleBarrier of
-// org.apache.curator.framework.recipes.barriers. What differs: an Enter that fails leaves no
-// node behind, and a double barrier can be used for one round after the other.
+// org.apache.curator.framework.recipes.barriers. Differences: an Enter that fails leaves no
+// node behind, and a double barrier can be used for several rounds, one after the other.
 package barriers

@@ -10,12 +10,12 @@ import (
 	"github.com/go-curator/curator/tracing"
 )
 
-// DistributedDoubleBarrier is one member of a barrier that opens when enough members have come,
-// and again when all of them have left. It may be used for one round after the other. A nil
-// *DistributedDoubleBarrier, and the zero value, return framework.ErrNotStarted.
+// DistributedDoubleBarrier is one member of a barrier that opens when enough members have
+// entered, and again when all of them leave. It may be used for several rounds, one after the
+// other. A nil *DistributedDoubleBarrier, and the zero value, return framework.ErrNotStarted.
 //
-// Java: DistributedDoubleBarrier, with which it shares the barrier; there an object is good for
-// one round.
+// Java: DistributedDoubleBarrier, with which it shares the barrier; there an object can be used
+// for only one round.
 type DistributedDoubleBarrier struct {
 	place     place
 	memberQty int
@@ -59,11 +59,12 @@ func (b *DistributedDoubleBarrier) check(ctx context.Context) error {
 	return b.place.check(ctx)
 }
 
-// Enter waits until memberQty members have come. A member that comes when the barrier is open
-// already passes, too. When Enter returns an error the member is not in and is not counted: its
-// node is gone, or goes in the background. Enter outlives the end of a session by coming again.
+// Enter waits until memberQty members have entered. A member that comes when the barrier is
+// open already passes, too. When Enter returns an error the member has not entered and is not
+// counted: its node is deleted, if necessary in the background. After the end of a session
+// Enter creates its node again.
 //
-// When ctx ends Enter looks once more, for up to a second, and returns nil if the others have
+// When ctx ends Enter reads once more, for up to a second, and returns nil if the others have
 // counted the member. With members in Java ctx should have a deadline: see the package.
 //
 // Errors: ErrNotPassed, ctx's error, ErrEntered, framework.ErrClosed, framework.ErrConnectionLoss
@@ -99,9 +100,9 @@ func (b *DistributedDoubleBarrier) Enter(ctx context.Context) (err error) {
 	return explain(ctx, b.place.path, err, e.seen)
 }
 
-// Leave waits until all members of the round have left. This one has left when Leave returns,
-// with whatever error: its node is gone, or goes in the background. Leave works although ctx has
-// ended: it then leaves without waiting for the others.
+// Leave waits until all members of the round leave. When Leave returns, with or without an
+// error, this member has left: its node is deleted, if necessary in the background. Leave works
+// with an ended ctx: it then leaves without waiting for the others.
 //
 // Errors: ErrNotPassed, ctx's error, ErrMemberLost, ErrEntered, framework.ErrClosed,
 // framework.ErrConnectionLoss when the client's retry policy gives up, or the server's.

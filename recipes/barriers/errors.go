@@ -10,12 +10,12 @@ import (
 
 // Errors of this package; compare with errors.Is.
 var (
-	// ErrNotPassed is returned, together with ctx's error, when the barrier was seen closed until
-	// ctx ended. When the barrier was never seen the error is ctx's alone.
+	// ErrNotPassed is returned, together with ctx's error, when the barrier was closed until
+	// ctx ended. If no server has answered, only ctx's error is returned.
 	ErrNotPassed = errors.New("barrier not passed")
 
-	// ErrMemberLost is returned by Leave when the member's node is gone, with its session or by
-	// somebody's hand, between Enter and Leave: the others may have left without the member.
+	// ErrMemberLost is returned by Leave when the member's node was deleted between Enter and
+	// Leave, with its session or by an operator. The others may have left without the member.
 	ErrMemberLost = errors.New("member of the barrier was lost")
 
 	// ErrEntered is returned when Enter was called twice, and when Leave was called without Enter.

@@ -76,7 +76,7 @@ func (e *entry) withdraw(ctx context.Context) (in bool, err error) {
 	return e.leaveEntry(ctx)
 }
 
-// counted looks whether a round is open of which our node is a member.
+// counted checks whether there is an open round with our node as a member.
 func (e *entry) counted(ctx context.Context) (in bool, err error) {
 	err = e.retry(ctx, "exists", func(ctx context.Context, conn *zkconn.Conn) error {
 		call := existsCall(e.ready())

@@ -11,10 +11,10 @@ import (
 // awaitPause is how often the server is asked again for a zxid that it has not reached.
 const awaitPause = 200 * time.Millisecond
 
-// Await waits until the cache has every change up to zxid, such as the Mzxid of a Stat that
-// a write returned, or that another process has told. Errors: ctx's, framework.ErrClosed,
-// framework.ErrNotStarted. zxids are comparable within one ensemble: one that the servers never
-// reach is waited for until ctx ends.
+// Await waits until the cache has every change up to zxid, such as the Mzxid of a Stat that a
+// write returned, or that another process has sent. Errors: ctx's, framework.ErrClosed,
+// framework.ErrNotStarted. Only zxids of one ensemble can be compared: Await waits until ctx
+// ends for a zxid that the servers do not reach.
 //
 // Java: none.
 func (c *CuratorCache) Await(ctx context.Context, zxid int64) error {

@@ -15,8 +15,8 @@ import (
 )
 
 // CuratorCache is a copy of a part of the tree. All methods may be called from several
-// goroutines. After Close it can still be read. A nil CuratorCache, and the zero value, is empty
-// and cannot be started.
+// goroutines. It can still be read after Close. A nil CuratorCache, and the zero value, is
+// empty and cannot be started.
 //
 // Java: CuratorCache, TreeCache.
 type CuratorCache struct {
@@ -55,25 +55,24 @@ type state struct {
 	next   chan struct{} // closed when there is another
 }
 
-// NewCuratorCache returns a cache of the node at path and all that is below it. It does no
-// I/O. The node need not exist. Errors: framework.ErrInvalidPath,
-// framework.ErrInvalidOption, framework.ErrNotStarted for a nil client.
+// NewCuratorCache returns a cache of the node at path and all nodes below it. It does no I/O.
+// The node need not exist. Errors: framework.ErrInvalidPath, framework.ErrInvalidOption,
+// framework.ErrNotStarted for a nil client.
 //
 // Java: CuratorCache.build, TreeCache.
 func NewCuratorCache(client *framework.Client, path string, opts ...Option) (*CuratorCache, error) {
 	return newCache(client, path, wholeTree, opts)
 }
 
-// NewNodeCache returns a cache of the node at path alone. Errors are those of NewCuratorCache.
+// NewNodeCache returns a cache of only the node at path. Errors are those of NewCuratorCache.
 //
 // Java: NodeCache, CuratorCache with SINGLE_NODE_CACHE.
 func NewNodeCache(client *framework.Client, path string, opts ...Option) (*CuratorCache, error) {
 	return newCache(client, path, nodeAlone, opts)
 }
 
-// NewPathChildrenCache returns a cache of the children of the node at path, without the
-// node and without what is below the children, of whose changes it takes no notice. Errors are
-// those of NewCuratorCache.
+// NewPathChildrenCache returns a cache of the children of the node at path, without the node
+// itself. It ignores the nodes below the children. Errors are those of NewCuratorCache.
 //
 // Java: PathChildrenCache, TreeCache with a maximal depth.
 func NewPathChildrenCache(client *framework.Client, path string, opts ...Option) (*CuratorCache, error) {
@@ -115,12 +114,12 @@ func (c *CuratorCache) current() *state {
 	return c.state.Load()
 }
 
-// Get is Snapshot().Get: the node at path, and whether it is there.
+// Get is Snapshot().Get: the node at path, and whether it exists.
 //
 // Java: get, getCurrentData.
 func (c *CuratorCache) Get(path string) (ChildData, bool) { return c.Snapshot().Get(path) }
 
-// All is Snapshot().All: paths and nodes, every node behind its parent.
+// All is Snapshot().All: paths and nodes, every node after its parent.
 //
 // Java: stream.
 func (c *CuratorCache) All() iter.Seq2[string, ChildData] { return c.Snapshot().All() }
@@ -132,10 +131,10 @@ func (c *CuratorCache) Children(path string) iter.Seq2[string, ChildData] {
 	return c.Snapshot().Children(path)
 }
 
-// Listenable takes listeners, which are told of the same changes one by one; of a load's
-// nodes, then Initialized once. Who is added later is told of later changes only, and who
-// is slow has a line of his own, without bound: see package listen. Use Updates where
-// nothing else is needed.
+// Listenable takes listeners. Each gets every change as an event: first the nodes of the load,
+// then Initialized once, then changes. A listener that is added later gets only later changes.
+// The queue of a slow listener has no limit: see package listen. Prefer Updates if you do not
+// need listeners.
 //
 // Java: listenable, getListenable.
 func (c *CuratorCache) Listenable() listen.Listenable[Event] {
@@ -145,12 +144,12 @@ func (c *CuratorCache) Listenable() listen.Listenable[Event] {
 	return c.listeners.Listenable()
 }
 
-// Stale tells whether the cache cannot follow the server at present, for want of a
-// connection or because a read is refused, and since when. While it is stale the contents
-// stay as they were. After a reconnect it is over when the cache has been compared with the
-// server. A closed cache is stale; one that is not loaded yet is not.
+// Stale reports whether the cache cannot follow the server at present, and since when, because
+// there is no connection or because a read is refused. While it is stale the contents do not
+// change. After a reconnect the cache is stale until it has been compared with the server. A
+// closed cache is stale; a cache that is not loaded yet is not.
 //
-// Java: none; TreeCache tells of CONNECTION_SUSPENDED and the like.
+// Java: none; TreeCache has events such as CONNECTION_SUSPENDED.
 func (c *CuratorCache) Stale() (since time.Time, stale bool) {
 	if c == nil {
 		return time.Time{}, false

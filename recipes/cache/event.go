@@ -9,16 +9,18 @@ import (
 // Java: CuratorCacheListener.Type.
 type EventType int
 
-// The kinds of events. A node that was deleted and made again is told by two.
+// The kinds of events. A node that was deleted and created again gives two events.
 const (
-	// NodeCreated: New is in the cache. Java: NODE_CREATED, CHILD_ADDED, NODE_ADDED.
+	// NodeCreated says that New is in the cache. Java: NODE_CREATED, CHILD_ADDED, NODE_ADDED.
 	NodeCreated EventType = iota + 1
-	// NodeChanged: New has replaced Old. Java: NODE_CHANGED, CHILD_UPDATED, NODE_UPDATED.
+	// NodeChanged says that New has replaced Old. Java: NODE_CHANGED, CHILD_UPDATED,
+	// NODE_UPDATED.
 	NodeChanged
-	// NodeDeleted: Old has left the cache. Java: NODE_DELETED, CHILD_REMOVED, NODE_REMOVED.
+	// NodeDeleted says that Old has left the cache. Java: NODE_DELETED, CHILD_REMOVED,
+	// NODE_REMOVED.
 	NodeDeleted
-	// Initialized: all of the first load has been told. Listeners hear it once. Java:
-	// initialized, INITIALIZED.
+	// Initialized says that all nodes of the first load were reported. Listeners get it once.
+	// Java: initialized, INITIALIZED.
 	Initialized
 )
 
@@ -48,7 +50,7 @@ type Event struct {
 	New  ChildData // zero for NodeDeleted
 }
 
-// Update is a Snapshot and what has changed since the one before.
+// Update is a Snapshot and the changes since the previous Update.
 //
 // Java: none.
 type Update struct {

@@ -2,10 +2,10 @@ package cache
 
 import "context"
 
-// ListenerBuilder makes a listener of functions for some events each, as Java's
-// CuratorCacheListener.builder does, for programs that have these functions. It is a
-// value: every step returns a copy. Events of no function are ignored; several functions
-// for one event are called in the order of the steps. A nil function does nothing.
+// ListenerBuilder makes a listener of functions for single kinds of events, as Java's
+// CuratorCacheListener.builder does, for ported programs. It is a value: every step returns a
+// copy. Events without a function are ignored; several functions for one event are called in
+// the order of the steps. A nil function does nothing.
 //
 //	cache.Listenable().Add(cache.NewListener().ForDeletes(forget).AfterInitialized().Build())
 //
@@ -73,7 +73,7 @@ func (b ListenerBuilder) ForInitialized(fn func(ctx context.Context)) ListenerBu
 }
 
 // AfterInitialized drops the events that come before Initialized. A listener that is added to a
-// cache that is loaded already hears of no Initialized, and so of nothing.
+// loaded cache gets no Initialized, and so gets no events.
 //
 // Java: afterInitialized.
 func (b ListenerBuilder) AfterInitialized() ListenerBuilder {
@@ -81,8 +81,8 @@ func (b ListenerBuilder) AfterInitialized() ListenerBuilder {
 	return b
 }
 
-// Build returns the listener. Add what one Build has returned to one cache only: it keeps in mind
-// whether Initialized has come.
+// Build returns the listener. Add it to one cache only, because it stores whether Initialized
+// has come.
 //
 // Java: build.
 func (b ListenerBuilder) Build() func(ctx context.Context, event Event) {

@@ -59,10 +59,10 @@ func (c *config) choose(path string, isRoot bool) (accept, descend bool) {
 	return accept, descend
 }
 
-// WithName gives the cache a name, under which it is counted; see docs/observability.md. It must
-// be one of a few that are known beforehand, such as "config": a text of one line with 128 bytes at
-// most. Do not make it from user input or ids. Without a name a cache has no metrics; caches of
-// one client with the same name are counted together.
+// WithName gives the cache a name in metrics; see docs/observability.md. Use a small fixed set
+// of names, such as "config", of one line with 128 bytes at most. Do not make a name from user
+// input or ids. Without a name a cache has no metrics; caches of one client with the same name
+// are counted together.
 //
 // Java: none.
 func WithName(name string) Option {
@@ -72,8 +72,8 @@ func WithName(name string) Option {
 	})
 }
 
-// WithCompressedData passes the data through the client's compression provider. A node
-// whose data cannot be decompressed is treated as one that may not be read, and logged.
+// WithCompressedData passes the data through the client's compression provider. A node whose
+// data cannot be decompressed is treated like an unreadable node, and logged.
 //
 // Java: COMPRESSED_DATA.
 func WithCompressedData() Option {
@@ -83,9 +83,9 @@ func WithCompressedData() Option {
 	})
 }
 
-// WithoutData keeps no data in memory, only Stats: changes are noticed all the same. The data is
-// read: listeners get it in the New of an event, and Typed keeps the values that it decodes.
-// Snapshots have none, and so have the events of Updates.
+// WithoutData keeps no data in memory, only Stats. Changes are still noticed. The data is still
+// read: listeners get it in the New of an event, and Typed keeps the decoded values. Snapshots
+// and the events of Updates have no data.
 //
 // Java: CuratorCacheStorage.dataNotCached, TreeCache.Builder.setCacheData(false).
 func WithoutData() Option {
@@ -95,10 +95,10 @@ func WithoutData() Option {
 	})
 }
 
-// WithSelector restricts the cache to the nodes for which accept is true, with those that
-// lead to them; what is below a node for which descend is false is not even read. path
-// is the client's. selector must be a pure function; it is called by one goroutine at a time.
-// With NewPathChildrenCache it is not asked about the node itself.
+// WithSelector restricts the cache to the nodes for which accept is true, and their parents.
+// Nodes below a node for which descend is false are not read. path is the client's path.
+// selector must be a pure function; it is called by one goroutine at a time. With
+// NewPathChildrenCache it is not called for the node itself.
 //
 // Java: TreeCacheSelector, TreeCache.Builder.setMaxDepth.
 func WithSelector(selector func(path string) (accept, descend bool)) Option {
@@ -111,10 +111,10 @@ func WithSelector(selector func(path string) (accept, descend bool)) Option {
 	})
 }
 
-// WithMaxLag sets how long the cache holds changes back, for as long as others are coming
-// in, to show a tree that the server had at one moment. When it has passed, a Snapshot is
-// shown that is not Exact. The default is 100 ms; zero shows every read at once. It does not
-// bound the first load, nor the comparison after a reconnect, which are shown when complete.
+// WithMaxLag sets how long the cache holds changes back while more changes come in, to show a
+// tree that the server had at one moment. After this time it shows a Snapshot that is not
+// Exact. The default is 100 ms; zero shows every read immediately. It does not limit the first
+// load and the comparison after a reconnect, which are shown when complete.
 //
 // Java: none.
 func WithMaxLag(d time.Duration) Option {

@@ -10,7 +10,7 @@ import (
 	"github.com/go-curator/curator/recipes/internal/pathtree"
 )
 
-// After a read that has failed the cache tries again, with longer and longer pauses.
+// After a failed read the cache tries again, with growing pauses.
 const (
 	firstPause = 100 * time.Millisecond
 	maxPause   = 5 * time.Second

@@ -11,9 +11,9 @@ import (
 
 // ChildData is a node in a cache. Its data is the cache's own, and must not be changed.
 //
-// Data and Stat come from one read, which followed the last change of the node's data. Changes
-// of its children and of its ACL are not followed: Pzxid, Cversion, NumChildren and Aversion
-// are those of that read.
+// Data and Stat come from one read after the last change of the node's data. Changes of its
+// children and of its ACL do not update them: Pzxid, Cversion, NumChildren and Aversion are
+// those of that read.
 //
 // Java: ChildData.
 type ChildData struct {
@@ -73,7 +73,7 @@ func (s Snapshot) node(path string) *pathtree.Node[content] {
 	return n
 }
 
-// Get returns the node at path, and whether it is there. It allocates nothing and takes no lock.
+// Get returns the node at path, and whether it exists. It allocates nothing and takes no lock.
 func (s Snapshot) Get(path string) (ChildData, bool) {
 	n := s.node(path)
 	if n == nil {
@@ -93,8 +93,8 @@ func (s Snapshot) Len() int {
 	return n
 }
 
-// All iterates over paths and nodes, every node behind its parent and otherwise in the
-// order of their names.
+// All iterates over paths and nodes, every node after its parent and otherwise in the order of
+// their names.
 //
 // Java: stream.
 func (s Snapshot) All() iter.Seq2[string, ChildData] {
@@ -126,7 +126,7 @@ func (s Snapshot) Children(path string) iter.Seq2[string, ChildData] {
 // to snapshot, unless the servers lose their data; it is zero before the cache is loaded.
 func (s Snapshot) Zxid() int64 { return s.zxid }
 
-// Exact tells whether no later change is in the snapshot, so that it is the tree that the
-// server had at Zxid. It is false only after WithMaxLag has passed, while changes come in
-// without a pause; and always with servers that have no persistent watches.
+// Exact reports whether the snapshot is the tree that the server had at Zxid, without any later
+// change. It is false after WithMaxLag has passed while changes come in without a pause, and
+// always with servers that have no persistent watches.
 func (s Snapshot) Exact() bool { return s.exact }

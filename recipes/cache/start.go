@@ -12,16 +12,16 @@ import (
 
 var _ framework.Component = (*CuratorCache)(nil)
 
-// Start sets the watch and reads everything: when it returns nil the cache is loaded. ctx bounds
-// that. See framework.Component; a program that must not wait calls it on a goroutine and takes
-// the cache for empty meanwhile.
+// Start sets the watch and reads all nodes: when it returns nil the cache is loaded. ctx bounds
+// the load. See framework.Component. A program that must not wait can call Start on a
+// goroutine; the cache is empty meanwhile.
 //
-// A missing node is no error, nor are nodes below it that may not be read. Errors, with which
-// nothing has begun: framework.ErrNoAuth if the node itself may not be read;
-// framework.ErrTooLarge, with its path, if a node has more children than one reply can carry, see
-// framework.WithMaxReply; framework.ErrConnectionLoss when the client's retry policy has given
-// up; framework.ErrAlreadyStarted, framework.ErrClosed, framework.ErrNotStarted for a client that
-// is not started; ctx's. An error of a read has the path in an *framework.OpError.
+// A missing node is no error. Unreadable nodes below it are no error either. After an error
+// nothing was started. Errors: framework.ErrNoAuth if the node itself may not be read;
+// framework.ErrTooLarge, with its path, if a node has more children than one reply can carry,
+// see framework.WithMaxReply; framework.ErrConnectionLoss when the client's retry policy has
+// given up; framework.ErrAlreadyStarted, framework.ErrClosed, framework.ErrNotStarted for a
+// client that is not started; ctx's. An error of a read has the path in an *framework.OpError.
 //
 // Java: start, and the event initialized.
 func (c *CuratorCache) Start(ctx context.Context) error {
@@ -67,9 +67,9 @@ func (c *CuratorCache) follow(ctx context.Context) {
 	_ = c.replica.run(ctx, func() bool { return false }) // the end of ctx is not an error
 }
 
-// Close removes the watch, ends Updates and the listeners, and joins every goroutine; the contents
-// stay as they are, and are Stale. It is idempotent, allowed before Start, and works although ctx
-// has ended: it then waits a second at most. Its error says that listeners are still running.
+// Close removes the watch, ends Updates and the listeners, and joins every goroutine; the
+// contents stay, and are Stale. It is idempotent, allowed before Start, and works with an ended
+// ctx: it then waits for a second at most. Its error says that listeners are still running.
 //
 // Java: close, with DO_NOT_CLEAR_ON_CLOSE.
 func (c *CuratorCache) Close(ctx context.Context) error {

@@ -12,13 +12,14 @@ import (
 	"github.com/go-curator/curator/recipes/internal/pathtree"
 )
 
-// ErrSkip is returned by a decoder for a node that has no value, such as a mere parent.
+// ErrSkip is returned by a decoder for a node without a value, such as a node that exists only
+// as a parent.
 var ErrSkip = errors.New("the node has no value")
 
-// Typed is a view of a cache that has values in place of data. Every node is decoded once
-// for each change. All methods may be called from several goroutines. A nil Typed is empty.
+// Typed is a view of a cache that has values instead of data. Every node is decoded once for
+// each change. All methods may be called from several goroutines. A nil Typed is empty.
 //
-// Java: CachedModeledFramework; package modeled has its counterpart, which is made of this.
+// Java: CachedModeledFramework; its counterpart in package modeled uses this type.
 type Typed[T any] struct {
 	cache  *CuratorCache
 	decode func(node ChildData) (T, error)
@@ -42,11 +43,11 @@ type Node[T any] struct {
 	Value T
 }
 
-// NewTyped returns a view of c, which must not be started yet: framework.ErrAlreadyStarted. A
-// nil c, or a nil decode, is framework.ErrInvalidOption. decode is called by one goroutine, not
-// twice for one change, and holds the cache up while it runs. A node for which it fails
-// has no value in the view, not even its former one, and is among Failed; with ErrSkip it
-// is left out silently. A codec.Codec makes a decode function:
+// NewTyped returns a view of c. It returns framework.ErrAlreadyStarted if c is started, and
+// framework.ErrInvalidOption for a nil c or decode. decode is called by one goroutine, once for
+// each change, and delays the cache while it runs. A node for which it fails has no value in
+// the view, not even its former one, and is listed by Failed. A node for which it returns
+// ErrSkip is left out silently. A decode function from a codec.Codec:
 //
 //	func(node cache.ChildData) (Limits, error) { return limits.Decode(node.Data) }
 //
@@ -102,7 +103,7 @@ func nodeOf[T any](n *pathtree.Node[decoded[T]]) (Node[T], bool) {
 	return Node[T]{Path: n.Path(), Stat: userStat(&n.Value.stat), Value: n.Value.value}, true
 }
 
-// Get returns the node at path, and whether it is there and has a value.
+// Get returns the node at path, and whether it exists and has a value.
 //
 // Java: CachedModeledFramework.read.
 func (t *Typed[T]) Get(path string) (Node[T], bool) { return nodeOf(t.contents().Find(path)) }
@@ -133,7 +134,8 @@ func (t *Typed[T]) Children(path string) iter.Seq2[string, Node[T]] {
 	}
 }
 
-// Failed iterates over the paths that could not be decoded, and why. It looks at all nodes.
+// Failed iterates over the paths of nodes that could not be decoded, with the errors. It goes
+// through all nodes.
 //
 // Java: none.
 func (t *Typed[T]) Failed() iter.Seq2[string, error] {
@@ -146,8 +148,8 @@ func (t *Typed[T]) Failed() iter.Seq2[string, error] {
 	}
 }
 
-// TypedEvent is one change of a view. A node that loses its value because it cannot be
-// decoded any more is deleted in the view.
+// TypedEvent is one change of a view. A node that can no longer be decoded is deleted in the
+// view.
 //
 // Java: ModeledCacheListener.
 type TypedEvent[T any] struct {
@@ -157,8 +159,8 @@ type TypedEvent[T any] struct {
 	New  Node[T] // zero for NodeDeleted
 }
 
-// Updates is CuratorCache.Updates for the view: first what there is, then what changes,
-// all that one Snapshot brought in one step. The first step may be empty.
+// Updates is CuratorCache.Updates for the view: first the present nodes, then changes, all
+// changes of one Snapshot in one step. The first step may be empty.
 //
 // Java: CachedModeledFramework.listenable.
 func (t *Typed[T]) Updates(ctx context.Context) iter.Seq[[]TypedEvent[T]] {

@@ -36,14 +36,14 @@ func (c *CuratorCache) states(ctx context.Context) iter.Seq[*state] {
 	}
 }
 
-// Updates iterates over the contents: at once over what there is, as an Update whose events
-// are all NodeCreated, then over what changes, until ctx ends or the cache is closed.
-// Before Start has loaded the cache the first Update comes with the load.
+// Updates iterates over the contents: first over the present nodes, as an Update whose events
+// are all NodeCreated, then over changes, until ctx ends or the cache is closed. Before Start
+// has loaded the cache the first Update comes with the load.
 //
-// Nothing is missed between one Update and the next, and nothing waits in line: a loop body
-// that takes long gets all that has changed meanwhile as one Update, with one event for a
-// node that changed often. It never holds up the cache or another loop. A node that was created
-// and deleted meanwhile is not told of. The first Update may have no events; later ones have.
+// No change is missed between one Update and the next, and no Updates are queued. After a slow
+// loop body all changes come as one Update, with one event for a node that changed often. A
+// slow loop never delays the cache or another loop. A node that was created and deleted
+// meanwhile gives no event. The first Update may have no events; later ones have.
 //
 // Java: none.
 func (c *CuratorCache) Updates(ctx context.Context) iter.Seq[Update] {

@@ -9,10 +9,10 @@ import (
 
 var errNoAddress = errors.New("no network interface has an address that others can reach")
 
-// LocalAddress returns the first address of a network interface that is up, and neither loopback
-// nor link-local, and for which use, unless it is nil, is true. IPv4 goes before IPv6. It fails
-// when there is none: set the address of an instance by hand then. On a machine with several
-// networks the first one need not be that of the clients.
+// LocalAddress returns the first address of an active network interface that is neither
+// loopback nor link-local, and for which use is true. A nil use accepts every address. IPv4
+// comes before IPv6. It fails when there is no such address: set the instance's Address then.
+// On a machine with several networks the first address may be unreachable for clients.
 //
 // Java: ServiceInstanceBuilder.getAllLocalIPs, LocalIpFilter.
 func LocalAddress(use func(networkInterface string, address netip.Addr) bool) (string, error) {

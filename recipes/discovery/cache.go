@@ -38,9 +38,9 @@ type list[T any] struct {
 	next      chan struct{} // closed when there is another
 }
 
-// Cache returns a list of a service's instances that is kept up to date; it is to be started, and
-// closed when it is not needed any more. It does no I/O. Errors: framework.ErrInvalidPath;
-// framework.ErrClosed after Close; framework.ErrNotStarted for a nil ServiceDiscovery.
+// Cache returns an updated list of a service's instances. Start it, and close it when it is no
+// longer needed. Cache does no I/O. Errors: framework.ErrInvalidPath; framework.ErrClosed after
+// Close; framework.ErrNotStarted for a nil ServiceDiscovery.
 //
 // Java: serviceCacheBuilder.
 func (d *ServiceDiscovery[T]) Cache(name string) (*ServiceCache[T], error) {
@@ -157,19 +157,19 @@ func (c *ServiceCache[T]) present() *list[T] {
 	return c.list.Load()
 }
 
-// Instances returns the instances in the order of the names of their nodes, which are their ids
-// as a rule, disabled ones included. The slice is the caller's; payloads are shared and must not
-// be changed. It does not wait for the server. Before Start there are none.
+// Instances returns the instances, including disabled ones, in the order of the names of their
+// nodes, which are usually their ids. The caller owns the slice; payloads are shared and must
+// not be changed. It does not wait for the server. Before Start there are no instances.
 //
 // Java: getInstances.
 func (c *ServiceCache[T]) Instances() []ServiceInstance[T] {
 	return slices.Clone(c.present().instances)
 }
 
-// Stale tells whether the list cannot follow the server at present, and since when. See
+// Stale reports whether the list cannot follow the server at present, and since when. See
 // cache.CuratorCache.Stale.
 //
-// Java: none; listeners are told of the connection's state.
+// Java: none; listeners get the connection's state.
 func (c *ServiceCache[T]) Stale() (since time.Time, stale bool) {
 	if c == nil {
 		return time.Time{}, false
@@ -177,10 +177,10 @@ func (c *ServiceCache[T]) Stale() (since time.Time, stale bool) {
 	return c.nodes.Stale()
 }
 
-// Updates iterates over the list: at once as it is, then whenever it has changed, until ctx ends
-// or Close. Before Start it waits for the load. A slow loop body sees the last list, not every
-// one, and holds nobody up. The slices are the caller's; payloads are shared and must not be
-// changed. Several loops may run at once.
+// Updates iterates over the list: first the present list, then each changed list, until ctx
+// ends or Close. Before Start it waits for the load. After a slow loop body the latest list
+// comes next, not every list. A slow loop delays no others. The caller owns the slices;
+// payloads are shared and must not be changed. Several loops may run at the same time.
 //
 // Java: ServiceCacheListener.
 func (c *ServiceCache[T]) Updates(ctx context.Context) iter.Seq[[]ServiceInstance[T]] {

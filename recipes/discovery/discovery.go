@@ -13,7 +13,7 @@ import (
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
 )
 
-// ServiceDiscovery registers instances and looks them up. Looking up needs no Start. A nil
+// ServiceDiscovery registers instances and looks them up. Look-ups need no Start. A nil
 // ServiceDiscovery and the zero value have no instances, and cannot be started.
 //
 // Java: ServiceDiscovery.
@@ -26,8 +26,8 @@ type ServiceDiscovery[T any] struct {
 
 var _ framework.Component = (*ServiceDiscovery[any])(nil)
 
-// NewServiceDiscovery returns the registry below basePath. It does no I/O. serializer is, as a
-// rule, JSON. Errors: framework.ErrInvalidPath; framework.ErrInvalidOption, also for a nil
+// NewServiceDiscovery returns the registry below basePath. It does no I/O. serializer is
+// usually JSON. Errors: framework.ErrInvalidPath; framework.ErrInvalidOption, also for a nil
 // serializer; framework.ErrNotStarted for a nil client.
 //
 // Java: ServiceDiscoveryBuilder.
@@ -48,12 +48,12 @@ func NewServiceDiscovery[T any](client *framework.Client, basePath string, seria
 	return &ServiceDiscovery[T]{places: p, registrations: newRegistrations(p), parts: newParts()}, nil
 }
 
-// Start registers what Register was given before, at most 16 instances at a time, and keeps it
-// registered from then on: through the ends of sessions and deletions by others. When it fails,
-// what it has registered is unregistered, and it may be called again. Errors besides those of
-// framework.Component: those of Register.
+// Start registers the instances of earlier Register calls, at most 16 at the same time, and
+// keeps them registered: after ends of sessions and deletions by others. When it fails, it
+// unregisters the instances that it has registered, and may be called again. Errors in addition
+// to those of framework.Component: those of Register.
 //
-// Java: start, which logs what fails.
+// Java: start, which logs failures.
 func (d *ServiceDiscovery[T]) Start(ctx context.Context) error {
 	if d == nil || d.places == nil {
 		return fmt.Errorf("discovery: %w", framework.ErrNotStarted)
@@ -61,11 +61,11 @@ func (d *ServiceDiscovery[T]) Start(ctx context.Context) error {
 	return d.explain(d.life.Start(ctx, d.registrations.begin, nil))
 }
 
-// Close unregisters every instance but the Permanent ones, and closes the caches and providers
-// that the ServiceDiscovery has made. It works although ctx has ended, and then waits for a second
-// or little more. An instance that is not unregistered by then goes in the background or, if it has one,
-// with the session: the error says so. Errors besides: those of Unregister. Close is idempotent,
-// and allowed before Start.
+// Close unregisters every instance except the Permanent ones, and closes the caches and
+// providers of the ServiceDiscovery. It works with an ended ctx, and then waits for a second or
+// slightly longer. An instance that is not unregistered by then is removed in the background,
+// or at the end of its session: the error says so. Other errors: those of Unregister. Close is
+// idempotent, and allowed before Start.
 //
 // Java: close.
 func (d *ServiceDiscovery[T]) Close(ctx context.Context) error {

@@ -12,8 +12,8 @@ var (
 	// ErrNotRegistered is returned by Update for an instance that this ServiceDiscovery has not
 	// registered.
 	ErrNotRegistered = errors.New("the instance is not registered here")
-	// ErrNoInstance is returned when no instance of the service is there, enabled, accepted by
-	// the filter and not down.
+	// ErrNoInstance is returned when no instance of the service is registered, enabled,
+	// accepted by the filter and not down.
 	ErrNoInstance = errors.New("no instance of the service")
 )
 

@@ -14,14 +14,14 @@ type ServiceType int
 
 // The types. The zero value is Dynamic.
 const (
-	// Dynamic instances go with the session, and are registered again in the next one.
+	// Dynamic instances are deleted with the session, and are registered again in the next one.
 	Dynamic ServiceType = iota
-	// Static instances stay until they are unregistered, also by Close.
+	// Static instances stay until Unregister or Close.
 	Static
-	// Permanent instances stay although the ServiceDiscovery that registered them is closed.
+	// Permanent instances stay after the Close of the ServiceDiscovery that registered them.
 	Permanent
-	// DynamicSequential instances are Dynamic, and their nodes have a number behind the id, which
-	// they keep when they are registered again.
+	// DynamicSequential instances are Dynamic, and their nodes have a number after the id,
+	// which they keep when they are registered again.
 	DynamicSequential
 )
 
@@ -59,22 +59,22 @@ func (t ServiceType) mode() framework.CreateMode {
 	}
 }
 
-// ServiceInstance is one instance of a service. It is a value. Register keeps a copy; a payload
-// with pointers, slices or maps is shared, and must not be changed any more.
+// ServiceInstance is one instance of a service. It is a value. Register keeps a copy. A payload
+// with pointers, slices or maps is shared, and must not be changed after that.
 //
 // Java: ServiceInstance.
 type ServiceInstance[T any] struct {
 	Name string // of the service; required
-	// ID is the instance's, and unique in the service; "" has Register choose a UUID. It is the
-	// name of the node, but for DynamicSequential, where the node has a number behind it.
+	// ID is unique in the service; for "" Register chooses a UUID. It is the name of the node;
+	// with DynamicSequential the node has a number after it.
 	ID string
-	// Address is a host's name or address; "" has Register take LocalAddress.
+	// Address is a host's name or address; for "" Register uses LocalAddress.
 	Address string
 	Port    int // 0 is none, null in JSON
 	SSLPort int // 0 is none
 	Payload T
-	// Registered is when the instance was registered, in milliseconds and UTC; zero has Register
-	// take the time.
+	// Registered is the time of the registration, in milliseconds and UTC; for zero Register
+	// uses the present time.
 	Registered time.Time
 	Type       ServiceType
 	URISpec    URISpec // the zero value is none

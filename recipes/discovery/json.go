@@ -10,21 +10,20 @@ import (
 	"github.com/go-curator/curator/framework/codec"
 )
 
-// JSON returns the codec of Java's default serializer: UTF-8, compact, the same keys in the same
-// order, so that what Java wrote is written the same way again. Keys that are not known are
-// ignored and missing ones are zero. Data behind the value is an error.
+// JSON returns the codec of Java's default serializer: UTF-8, compact, the same keys in the
+// same order, so an instance written by Java is written again with the same bytes. Unknown keys
+// are ignored and missing keys are zero. Data after the value is an error.
 //
 // Payloads are typed in Java. Strings, bools, float64 and integers of up to 32 bits are plain
 // JSON, as are ints that fit in 32 bits. Larger integers, int64, float32, []byte and lists are
-// written with their Java types, and objects need the name of a class, for which see
-// WithPayloadClass. When reading, the type is dropped, whatever class it names: so a T of any
-// gets a map[string]any for an object. A T of json.RawMessage has the payload with its types, as
-// it is stored, and a T of struct{} has none: it reads instances with any payload, and writes
-// null.
+// written with their Java types, and objects need the name of a class, see WithPayloadClass.
+// Decode drops the type, whatever class it names: a T of any gets a map[string]any for an
+// object. A T of json.RawMessage gets the stored payload with its types. A T of struct{} has no
+// payload: it reads instances with any payload, and writes null.
 //
-// Encode fails with framework.ErrInvalidOption for an instance that the format does not have: a
-// Disabled one without WithEnabledKey, a text that is not UTF-8, a number that is not finite. Texts
-// inside of an object or a list are written as encoding/json does.
+// Encode returns framework.ErrInvalidOption for an instance that the format cannot represent: a
+// Disabled one without WithEnabledKey, a text that is not UTF-8, a number that is not finite.
+// Texts in an object or a list are written as encoding/json does.
 //
 // Java: JsonInstanceSerializer.
 func JSON[T any](opts ...JSONOption) codec.Codec[ServiceInstance[T]] {
@@ -53,16 +52,16 @@ type jsonConfig struct {
 }
 
 // WithPayloadClass sets the Java class that is written into payloads that are objects,
-// "com.acme.Meta". The default for maps is java.util.LinkedHashMap; for structs it is none, which
-// Java reads if its payload class is a Map or Object.
+// "com.acme.Meta". The default for maps is java.util.LinkedHashMap. The default for structs is
+// no class, which Java can read if its payload class is a Map or Object.
 //
 // Java: the type of the payload object.
 func WithPayloadClass(class string) JSONOption {
 	return jsonOption(func(c *jsonConfig) { c.class = class })
 }
 
-// WithEnabledKey writes the key "enabled", which Curators before 5.0 refuse to read. Without it a
-// Disabled instance cannot be written: framework.ErrInvalidOption.
+// WithEnabledKey writes the key "enabled", which Curator before 5.0 refuses to read. Without
+// this option Encode returns framework.ErrInvalidOption for a Disabled instance.
 //
 // Java: JsonInstanceSerializer(class, false).
 func WithEnabledKey() JSONOption {

@@ -94,7 +94,7 @@ func (all *registrations[T]) remove(ctx context.Context, r *registration[T]) err
 	return errors.Join(err, watchErr, closed)
 }
 
-// delete deletes a node of which it is not known whether it is there.
+// delete deletes a node that may not exist.
 func (all *registrations[T]) delete(ctx context.Context, r *registration[T]) error {
 	err := all.places.client.Delete().Guaranteed().ForPath(ctx, r.want.path)
 	if errors.Is(err, framework.ErrNoNode) {

@@ -36,11 +36,11 @@ func newConfig(opts []Option) (config, error) {
 	return c, nil
 }
 
-// WithWatchInstances takes over what others write into the nodes of registered instances, so that
-// an operator can disable an instance by hand. What they write while the client is cut off may be
-// overwritten after the reconnect, and data that cannot be decoded, or that names another
-// instance, are ignored until then. It costs a watch and a read for each registered instance. The
-// default takes no notice.
+// WithWatchInstances accepts changes that others write into the nodes of registered instances,
+// so an operator can disable an instance by hand. Changes that they write while the client is
+// cut off may be overwritten after the reconnect. Data that cannot be decoded, or that names
+// another instance, is ignored until then. It costs a watch and a read for each registered
+// instance. By default such changes are ignored.
 //
 // Java: watchInstances(true).
 func WithWatchInstances() Option {
@@ -51,9 +51,9 @@ func WithWatchInstances() Option {
 }
 
 // WithPath sets the path of the node whose children are the instances of a service; the default
-// is basePath/name. path must be a pure function, and is called by several goroutines. What it
-// returns for a name is checked when the name is used: framework.ErrInvalidPath. Names may have
-// slashes then. QueryForNames lists the children of basePath all the same.
+// is basePath/name. path must be a pure function, and is called by several goroutines. Its
+// result for a name is checked when the name is used: framework.ErrInvalidPath. Names may have
+// slashes then. QueryForNames still lists the children of basePath.
 //
 // Java: DiscoveryPathConstructor.
 func WithPath(path func(name string) string) Option {
@@ -66,10 +66,10 @@ func WithPath(path func(name string) string) Option {
 	})
 }
 
-// WithName gives the ServiceDiscovery a name for metrics: that of its nodes, curator.node.name,
-// and of its caches, curator.cache.name. Without a name neither is counted: metrics have no paths.
-// The name must be one of a few that are known beforehand, such as "services", of at most 128
-// bytes. Do not make it from user input or ids.
+// WithName sets the name of the ServiceDiscovery in metrics: curator.node.name of its nodes and
+// curator.cache.name of its caches. Without a name neither is counted, because metrics have no
+// paths. Use a small fixed set of names, such as "services", of at most 128 bytes. Do not make
+// a name from user input or ids.
 //
 // Java: none.
 func WithName(name string) Option {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// The Java types that payloads are written with, in front of the value in an array of two.
+// The Java types of payloads, written before the value in an array of two.
 const (
 	javaMap     = "java.util.LinkedHashMap"
 	javaList    = "java.util.ArrayList"

@@ -16,12 +16,12 @@ import (
 type ProviderConfig[T any] struct {
 	// Strategy chooses; nil is RoundRobin.
 	Strategy Strategy[T]
-	// Filter says which instances may be chosen; nil is all. Disabled ones never are. It must
-	// be a pure function of the instance, and is called by the goroutines that call Instance, once
-	// for each instance after each change.
+	// Filter says which instances may be chosen; nil means all. Disabled instances are never
+	// chosen. It must be a pure function of the instance, and is called by the goroutines that
+	// call Instance, once for each instance after each change.
 	Filter func(ServiceInstance[T]) bool
-	// An instance of which ErrorThreshold errors were noted within DownTime is not chosen until
-	// the oldest of them is older than that. The defaults are 2 and 30 s. Neither may be negative.
+	// After ErrorThreshold errors within DownTime an instance is not chosen until the oldest of
+	// them is older than DownTime. The defaults are 2 and 30 s. Neither may be negative.
 	ErrorThreshold int
 	DownTime       time.Duration
 }
@@ -75,9 +75,10 @@ type choices[T any] struct {
 	instances []ServiceInstance[T]
 }
 
-// Provider returns a chooser of a service's instances; it is to be started, and closed when it is
-// not needed any more. Keep one for each service: each has a ServiceCache of its own. It does no
-// I/O. Errors: those of Cache; framework.ErrInvalidOption for a negative value.
+// Provider returns a provider, which chooses among a service's instances. Start it, and close
+// it when it is no longer needed. Keep one for each service, because each has its own
+// ServiceCache. Provider does no I/O. Errors: those of Cache; framework.ErrInvalidOption for a
+// negative value.
 //
 // Java: serviceProviderBuilder.
 func (d *ServiceDiscovery[T]) Provider(name string, config ProviderConfig[T]) (*ServiceProvider[T], error) {
@@ -119,8 +120,8 @@ func (p *ServiceProvider[T]) Close(ctx context.Context) error { return p.inner()
 // Java: none.
 func (p *ServiceProvider[T]) Stale() (since time.Time, stale bool) { return p.inner().Stale() }
 
-// Instance returns an instance to use now. It does not wait for the server, and sends nothing. Do
-// not keep the result: the instance may go at any time. Errors: ErrNoInstance;
+// Instance returns an instance to use now. It does not wait for the server, and sends nothing.
+// Do not keep the result, because the instance may end at any time. Errors: ErrNoInstance;
 // framework.ErrNotStarted before Start.
 //
 // Java: getInstance, which returns null.
@@ -135,8 +136,9 @@ func (p *ServiceProvider[T]) Instance() (ServiceInstance[T], error) {
 	return p.config.Strategy.Pick(now.instances), nil
 }
 
-// Instances returns all that may be chosen now, in the order of the names of their nodes. The
-// slice is the caller's; payloads are shared and must not be changed. Before Start there are none.
+// Instances returns all instances that may be chosen now, in the order of the names of their
+// nodes. The caller owns the slice; payloads are shared and must not be changed. Before Start
+// there are none.
 //
 // Java: getAllInstances.
 func (p *ServiceProvider[T]) Instances() []ServiceInstance[T] {
@@ -147,9 +149,9 @@ func (p *ServiceProvider[T]) Instances() []ServiceInstance[T] {
 	return slices.Clone(now.instances)
 }
 
-// NoteError says that an instance did not serve; see ProviderConfig. The instance is known by its
-// id, address and ports: one that comes back elsewhere under its id is another. Errors of
-// instances of another service are ignored.
+// NoteError reports an error of an instance to the provider; see ProviderConfig. Id, address
+// and ports identify the instance: an instance with the same id at another address is a
+// different one. Errors of instances of another service are ignored.
 //
 // Java: noteError.
 func (p *ServiceProvider[T]) NoteError(instance ServiceInstance[T]) {

@@ -16,8 +16,8 @@ import (
 // readsAtOnce is how many instances are read in one write.
 const readsAtOnce = 256
 
-// QueryForNames lists the services in the order of their names, also those without instances;
-// none if there is no registry yet. When ctx ends it returns its error.
+// QueryForNames lists the services in the order of their names, also those without instances.
+// It returns none if there is no registry yet. When ctx ends it returns its error.
 //
 // Java: queryForNames.
 func (d *ServiceDiscovery[T]) QueryForNames(ctx context.Context) ([]string, error) {
@@ -28,11 +28,11 @@ func (d *ServiceDiscovery[T]) QueryForNames(ctx context.Context) ([]string, erro
 	return names, d.explain(err)
 }
 
-// QueryForInstances lists the instances of a service, in the order of the names of their nodes,
-// which are their ids as a rule, disabled ones included. Instances that cannot be decoded, or may
-// not be read, are left out and logged. An unknown service has none. It is one list and, in
-// writes of 256 requests, one read for each instance: what changes meanwhile may be seen in part.
-// When ctx ends it returns its error.
+// QueryForInstances lists the instances of a service, including disabled ones, in the order of
+// the names of their nodes, which are usually their ids. Instances that cannot be decoded, or
+// may not be read, are left out and logged. An unknown service has none. It sends one list and
+// one read for each instance, in writes of 256 requests, so the result is no snapshot. When ctx
+// ends it returns its error.
 //
 // Java: queryForInstances, which fails for one instance that cannot be decoded.
 func (d *ServiceDiscovery[T]) QueryForInstances(ctx context.Context, name string) ([]ServiceInstance[T], error) {
@@ -56,9 +56,9 @@ func (d *ServiceDiscovery[T]) QueryForInstances(ctx context.Context, name string
 	return instances, nil
 }
 
-// QueryForInstance returns one instance. id is the name of its node: that of a DynamicSequential
-// instance has a number behind its id. Errors: framework.ErrNoNode, codec.ErrDecode,
-// framework.ErrInvalidPath. When ctx ends it returns its error.
+// QueryForInstance returns one instance. id is the name of its node, which for a
+// DynamicSequential instance has a number after the id. Errors: framework.ErrNoNode,
+// codec.ErrDecode, framework.ErrInvalidPath. When ctx ends it returns its error.
 //
 // Java: queryForInstance, which returns null.
 func (d *ServiceDiscovery[T]) QueryForInstance(ctx context.Context, name, id string) (ServiceInstance[T], error) {

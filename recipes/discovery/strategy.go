@@ -5,18 +5,18 @@ import (
 	"sync/atomic"
 )
 
-// Strategy chooses one of the instances, of which there is one at least, and which are in the
-// order of the names of their nodes. It is called by several goroutines, and must neither change
-// the instances nor keep the slice. Strategies of this package have a state: use one for each
-// provider.
+// Strategy chooses one of the instances. There is at least one, and they are in the order of
+// the names of their nodes. It is called by several goroutines, and must neither change the
+// instances nor keep the slice. Strategies of this package have a state, so use a new one for
+// each provider.
 //
 // Java: ProviderStrategy.
 type Strategy[T any] interface {
 	Pick(instances []ServiceInstance[T]) ServiceInstance[T]
 }
 
-// RoundRobin returns a strategy that takes one after the other. When instances come or go, it goes
-// on with another one: some are taken twice, or not, in that round.
+// RoundRobin returns a strategy that chooses instances in turn. When instances come or go, some
+// may be chosen twice, or not at all, in that round.
 //
 // Java: RoundRobinStrategy.
 func RoundRobin[T any]() Strategy[T] { return new(roundRobin[T]) }
@@ -28,7 +28,7 @@ func (s *roundRobin[T]) Pick(instances []ServiceInstance[T]) ServiceInstance[T] 
 	return instances[(s.next.Add(1)-1)%uint64(len(instances))]
 }
 
-// Random returns a strategy that takes any, each as often as the others in the long run.
+// Random returns a strategy that chooses at random, each instance with the same probability.
 //
 // Java: RandomStrategy.
 func Random[T any]() Strategy[T] { return random[T]{} }
@@ -40,8 +40,8 @@ func (random[T]) Pick(instances []ServiceInstance[T]) ServiceInstance[T] {
 	return instances[rand.IntN(len(instances))]
 }
 
-// Sticky returns a strategy that takes the same instance as long as it is there, by its id,
-// address and ports, and then what inner picks. A nil inner is RoundRobin.
+// Sticky returns a strategy that chooses the same instance while it is in the list, by its id,
+// address and ports, and then an instance that inner chooses. A nil inner is RoundRobin.
 //
 // Java: StickyStrategy.
 func Sticky[T any](inner Strategy[T]) Strategy[T] {

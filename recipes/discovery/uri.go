@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// URI returns the instance's URI by its URISpec, or "" if it has none. vars may be nil; they go
-// before what the instance gives, and may have other variables, too. Variables that are nowhere
-// are left out. The scheme is https for an instance with an SSLPort and http for others.
+// URI returns the instance's URI by its URISpec, or "" if it has none. vars may be nil; they
+// override the instance's variables, and may have other variables, too. Unknown variables are
+// left out. The scheme is https for an instance with an SSLPort and http for others.
 //
 // Java: buildUriSpec.
 func (i ServiceInstance[T]) URI(vars map[string]string) string {

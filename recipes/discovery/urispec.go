@@ -7,8 +7,8 @@ import (
 	"github.com/go-curator/curator/framework"
 )
 
-// URISpec is a template for URIs: "{scheme}://{address}:{port}". The zero value is none. It is
-// not changed by anything.
+// URISpec is a template for URIs: "{scheme}://{address}:{port}". The zero value is no template.
+// It is immutable.
 //
 // Java: UriSpec.
 type URISpec struct{ parts []uriPart }
@@ -19,9 +19,10 @@ type uriPart struct {
 	Variable bool   `json:"variable"`
 }
 
-// ParseURISpec parses a template. The variables that an instance gives are scheme, name, id,
-// address, port, ssl-port, registration-time-utc, service-type, in small letters, and [ and ] for
-// braces; spaces around a name are dropped. Errors: framework.ErrInvalidOption for braces that do not match.
+// ParseURISpec parses a template. The variables of an instance are scheme, name, id, address,
+// port, ssl-port, registration-time-utc, service-type, in lower case, and [ and ] for braces;
+// spaces around a name are dropped. Errors: framework.ErrInvalidOption for braces that do not
+// match.
 //
 // Java: UriSpec(String).
 func ParseURISpec(text string) (URISpec, error) {
@@ -57,7 +58,7 @@ func ParseURISpec(text string) (URISpec, error) {
 	return spec, nil
 }
 
-// IsZero tells whether it is no template.
+// IsZero reports whether it is no template.
 func (s URISpec) IsZero() bool { return s.parts == nil }
 
 // String returns the template.

@@ -1,10 +1,9 @@
 // Package leader elects one of the processes that name the same path.
 //
-// Leadership is a lock: it is held by a *locks.Lease, whose context ends when it can no
-// longer be believed, before another process can be elected, and whose token a resource
-// can check. What package locks promises and does not holds here, word for word: a
-// process that was stopped believes that it leads until it runs again. Where that
-// matters write through Lease.Guard, or show Lease.Token with the first access.
+// Leadership is a lock. The leader holds a *locks.Lease. Its context ends before another
+// process can be elected, and a resource can check its token. The promises and limits of
+// package locks apply: a process that was stopped believes that it leads until it runs again.
+// Where this matters write through Lease.Guard, or send Lease.Token with the first access.
 //
 // # Leading
 //
@@ -18,47 +17,46 @@
 //		})
 //	})
 //
-// Run stands again after every term. There are never two terms of one selector at once,
-// also when the first is lost: the function must have returned before Run stands again.
+// Run joins the election again after every term. One selector never has two terms at the same
+// time, also when the first term is lost: Run joins again only after the function has returned.
 //
-// LeaderLatch is for programs that ask now and then whether they lead, and keep the
+// LeaderLatch is for programs that check from time to time whether they lead, and keep the
 // leadership until they are closed:
 //
 //	if lease := latch.Leadership(); lease.Err() == nil {
 //		return purge(lease.Bind(ctx), lease.Token())
 //	}
 //
-// Ask Err, and not whether the lease is nil: a lease that has ended may not be replaced yet.
+// Check Err, and not whether the lease is nil, because Leadership may still return the lease of
+// an ended term.
 //
 // # Sharing with Java
 //
 // LeaderSelector shares elections with Java's LeaderSelector and, on the same path, with
-// InterProcessMutex; LeaderLatch with Java's LeaderLatch. A latch and a selector do not
-// share a path: locks.ErrKindMismatch. All of them elect in the order of joining.
+// InterProcessMutex; LeaderLatch with Java's LeaderLatch. A latch and a selector on one path
+// return locks.ErrKindMismatch. All of them elect in the order of joining.
 //
-// A Java latch that leads does not watch its own node. If somebody deletes that node, the
-// Java latch goes on to report that it leads, although another participant has been
-// elected. Java 5.4.0 does so, too, on a node of an earlier session, until the server ends
-// that session. Go latches cannot see either. Participants tells who leads by the nodes.
+// A Java latch that leads does not watch its own node. If somebody deletes that node, the Java
+// latch still reports that it leads, although another participant was elected. Java 5.4.0 does
+// the same on a node of an earlier session, until the server ends that session. Go latches
+// notice neither. Participants decides by the nodes.
 //
 // # Connection loss
 //
-// Under the standard error policy a term ends when the connection breaks. A latch keeps
-// its node meanwhile, and with it its place: when the session lives on, the next term has
-// the same token, because nobody else led in between. A selector gives its node up, and
-// stands again at the end of the line. Under state.SessionErrorPolicy a term outlives
-// what the session outlives, up to the lease's own deadline. After the end of a session a
-// new node is made, in the new session; one of an earlier session is never taken for ours
-// and is removed.
+// Under the standard error policy a term ends when the connection is lost. A latch keeps its
+// node, and so its place in the queue. If the session lives on, the next term has the same
+// token, because nobody else led in between. A selector deletes its node, and joins again at
+// the end of the queue. Under state.SessionErrorPolicy a term survives a lost connection as
+// long as the session lives, up to the lease's deadline. After the end of a session a new node
+// is created in the new session. A node of an earlier session is never used, and is removed.
 //
-// So the token tells processes apart, and not the terms of one latch on one node. Code of an
-// ended term that ignores its context passes the check of the next term on the same node,
-// in Guard as well.
+// So the token distinguishes processes, but not the terms of one latch on one node. A resource,
+// and Guard, accept writes of an ended term on the same node if its code ignores its context.
 //
 // # Concurrency
 //
-// All methods may be called from several goroutines. A context bounds the call that it is
-// given to and nothing else.
+// All methods may be called from several goroutines. A context bounds only the call that it is
+// given to.
 //
 // The counterpart in Java is org.apache.curator.framework.recipes.leader.
 package leader

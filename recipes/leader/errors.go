@@ -9,14 +9,14 @@ import (
 
 // Errors of this package; compare with errors.Is.
 var (
-	// ErrStop is what a leader's function returns to end Run with nil, instead of standing
-	// again. It is never returned by this package.
+	// ErrStop is returned by a leader's function to end Run with nil, so that Run does not join
+	// again. This package never returns it.
 	ErrStop = errors.New("stop standing for election")
 
 	// ErrInterrupted is the cause of the end of a leader's context after Interrupt.
 	ErrInterrupted = errors.New("leadership was interrupted")
 
-	// ErrNoLeader is returned when nobody leads at the moment.
+	// ErrNoLeader is returned when nobody leads.
 	ErrNoLeader = errors.New("no leader")
 )
 

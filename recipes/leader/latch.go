@@ -12,8 +12,8 @@ import (
 	"github.com/go-curator/curator/tracing"
 )
 
-// LeaderLatch stands for election from Start to Close, and leads from the moment that all
-// who joined before it are gone. A nil LeaderLatch, and the zero value, cannot be started.
+// LeaderLatch takes part in an election from Start to Close. It leads after all participants
+// that joined before it have left. A nil LeaderLatch, and the zero value, cannot be started.
 //
 // Java: LeaderLatch, with which it shares elections.
 type LeaderLatch struct {
@@ -23,9 +23,9 @@ type LeaderLatch struct {
 
 var _ framework.Component = (*LeaderLatch)(nil)
 
-// NewLeaderLatch returns a latch for the election at path. It does no I/O. One that was
-// not started can be asked for the participants. Errors: framework.ErrInvalidPath,
-// framework.ErrInvalidOption, framework.ErrNotStarted for a nil client.
+// NewLeaderLatch returns a latch for the election at path. It does no I/O. Participants and
+// Leader work without Start. Errors: framework.ErrInvalidPath, framework.ErrInvalidOption,
+// framework.ErrNotStarted for a nil client.
 //
 // Java: LeaderLatch.
 func NewLeaderLatch(client *framework.Client, path string, opts ...LatchOption) (*LeaderLatch, error) {
@@ -42,14 +42,14 @@ func NewLeaderLatch(client *framework.Client, path string, opts ...LatchOption) 
 	return &LeaderLatch{candidate: c}, nil
 }
 
-// Start joins the election: it returns nil when the latch has its place in the line,
-// whether it leads or not. The place is kept, or taken anew at the end of the line when
-// the session ends or somebody deletes the node, until Close. See framework.Component.
+// Start joins the election: it returns nil when the latch is in the queue, whether it leads or
+// not. The latch keeps its place until Close. If the session ends or somebody deletes the node,
+// it joins again at the end of the queue. See framework.Component.
 //
-// ctx bounds the joining. If it ends first, the node that may have been made is deleted, in
-// the background if need be. Errors besides ctx's and the server's: locks.ErrKindMismatch,
-// locks.ErrSequenceExhausted, framework.ErrAlreadyStarted, framework.ErrClosed. What fails
-// after Start is logged and tried again, at each new connection and after pauses.
+// ctx bounds the joining. If it ends first, a node that was created is deleted, if necessary in
+// the background. Errors in addition to ctx's and the server's: locks.ErrKindMismatch,
+// locks.ErrSequenceExhausted, framework.ErrAlreadyStarted, framework.ErrClosed. Later failures
+// are logged, and the latch tries again at each new connection and after pauses.
 //
 // Java: start, which does not wait.
 func (l *LeaderLatch) Start(ctx context.Context) error {
@@ -59,12 +59,11 @@ func (l *LeaderLatch) Start(ctx context.Context) error {
 	return l.life.Start(ctx, l.candidate.join, l.candidate.run)
 }
 
-// Close leaves the election: the lease of a term ends with locks.ErrReleased, and the node
-// is removed, in the background if need be. It works although ctx has ended. Its error
-// says what could not be confirmed, as that of locks.Lease.Release does, or that listeners
-// still run: Close waits for them until ctx ends, after the node was removed. A listener
-// that closes its own latch should pass a context that is made by context.WithoutCancel of
-// the one that it was given, because Close ends that one.
+// Close leaves the election: the lease of a term ends with locks.ErrReleased, and the node is
+// removed, if necessary in the background. It works with an ended ctx. Its error says that the
+// removal is not confirmed, as with locks.Lease.Release, or that listeners still run: after the
+// node was removed, Close waits for them until ctx ends. A listener that closes its own latch
+// should pass context.WithoutCancel of its context, because Close ends that context.
 //
 // Java: close.
 func (l *LeaderLatch) Close(ctx context.Context) error {
@@ -74,10 +73,9 @@ func (l *LeaderLatch) Close(ctx context.Context) error {
 	return l.life.Close(ctx, l.candidate.close)
 }
 
-// Await waits for leadership and returns the term's lease. It need not be released: Close
-// does that. Release steps down: the latch then stands again, at the end of the line.
-// Errors: ctx's, framework.ErrClosed when the latch or its client is closed, and
-// framework.ErrNotStarted.
+// Await waits for leadership and returns the term's lease. Close releases the lease. Release of
+// the lease steps down: the latch then joins again, at the end of the queue. Errors: ctx's,
+// framework.ErrClosed when the latch or its client is closed, and framework.ErrNotStarted.
 //
 // Java: await.
 func (l *LeaderLatch) Await(ctx context.Context) (*locks.Lease, error) {
@@ -106,9 +104,9 @@ func (l *LeaderLatch) Await(ctx context.Context) (*locks.Lease, error) {
 	}
 }
 
-// Leadership returns the lease of the present term, else nil, which acts as a lease that
-// was never held. HasLeadership of Java is Leadership().Err() == nil. It does not wait, and
-// costs one atomic load.
+// Leadership returns the lease of the present term, otherwise nil, which behaves like a lease
+// that was never held. HasLeadership of Java is Leadership().Err() == nil. It does not wait,
+// and costs one atomic load.
 //
 // Java: hasLeadership, getOurPath, getLastPathIsLeader.
 func (l *LeaderLatch) Leadership() *locks.Lease {
@@ -118,9 +116,9 @@ func (l *LeaderLatch) Leadership() *locks.Lease {
 	return l.candidate.terms.present.Load()
 }
 
-// LeadershipListenable takes listeners for the latch's terms. They are told in order; that
-// of an end comes after the lease's context has ended. A listener that blocks holds up
-// neither the latch nor the other listeners.
+// LeadershipListenable takes listeners for the latch's terms. They get the changes in order.
+// The end of a term is reported after the lease's context has ended. A listener that blocks
+// delays neither the latch nor the other listeners.
 //
 // Java: addListener with a LeaderLatchListener.
 func (l *LeaderLatch) LeadershipListenable() listen.Listenable[Change] {

@@ -44,9 +44,9 @@ func newConfig[O comparable](opts []O, apply func(O, *config) error) (config, er
 	return cfg, err
 }
 
-// WithID sets what the participant calls itself, in UTF-8. It is the whole data of its
-// node, which Java shows as the id. The default is text of the kind of
-// locks.Contender.Owner, "orders-api on web-7, pid 4242"; Java's is none, "".
+// WithID sets the participant's id, in UTF-8. It is the whole data of its node, which Java
+// shows as the id. The default has the form of locks.Contender.Owner, "orders-api on web-7, pid
+// 4242"; Java's default is "".
 //
 // Java: LeaderSelector.setId, the constructor LeaderLatch(client, path, id).
 func WithID(id string) Option {
@@ -68,20 +68,20 @@ func WithName(name string) Option {
 	})
 }
 
-// CloseMode is what a latch's listeners are told when a leading latch is closed.
+// CloseMode says whether listeners get the end of the term when a leading latch is closed.
 //
 // Java: LeaderLatch.CloseMode.
 type CloseMode int
 
 // The modes. The zero value is NotifyLeader; Java's default is Silent.
 const (
-	// NotifyLeader tells them that the term has ended.
+	// NotifyLeader reports the end of the term to listeners.
 	NotifyLeader CloseMode = iota
-	// Silent tells them nothing. The lease's context ends all the same.
+	// Silent reports nothing. The lease's context still ends.
 	Silent
 )
 
-// WithCloseMode sets what listeners are told by Close.
+// WithCloseMode sets whether Close reports the end of the term to listeners.
 //
 // Java: the constructor LeaderLatch(client, path, id, closeMode).
 func WithCloseMode(mode CloseMode) LatchOption {

@@ -12,13 +12,13 @@ import (
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
-// Participant is one who stands for election or leads.
+// Participant is a candidate or the leader of an election.
 //
 // Java: Participant.
 type Participant struct {
-	// ID is what the participant calls itself, see WithID: the data of its node.
+	// ID is the participant's id, see WithID: the data of its node.
 	ID string
-	// Leader tells whether it is the first of the line.
+	// Leader says whether it is the first in the queue.
 	Leader bool
 
 	Path      string

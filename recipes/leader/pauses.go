@@ -12,9 +12,9 @@ import (
 	"github.com/go-curator/curator/state"
 )
 
-// The pauses after a failure grow from the first to the last, drawn at random by a half. A
-// connection that breaks again and again costs little, and the candidate is to stand soon; an
-// answer that will not change costs an operator's time, and the server's.
+// The pauses after a failure grow from the first to the last, and vary at random by a half.
+// They are short after a lost connection, because the candidate should join again soon. They
+// are long after an error answer that will not change without an operator.
 const (
 	firstShortPause = 10 * time.Millisecond
 	lastShortPause  = 250 * time.Millisecond

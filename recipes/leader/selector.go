@@ -9,15 +9,15 @@ import (
 	"github.com/go-curator/curator/tracing"
 )
 
-// LeaderSelector stands for election, and leads for as long as a function runs. A nil
+// LeaderSelector takes part in an election, and leads while a function runs. A nil
 // LeaderSelector, and the zero value, cannot run.
 //
 // Java: LeaderSelector, with which it shares elections.
 type LeaderSelector struct{ selection *selection }
 
-// NewLeaderSelector returns a selector for the election at path. It does no I/O. One that
-// does not run can be asked for the participants. Errors: framework.ErrInvalidPath,
-// framework.ErrInvalidOption, framework.ErrNotStarted for a nil client.
+// NewLeaderSelector returns a selector for the election at path. It does no I/O. Participants
+// and Leader work without Run. Errors: framework.ErrInvalidPath, framework.ErrInvalidOption,
+// framework.ErrNotStarted for a nil client.
 //
 // Java: LeaderSelector.
 func NewLeaderSelector(client *framework.Client, path string, opts ...SelectorOption) (*LeaderSelector, error) {
@@ -42,31 +42,29 @@ func NewLeaderSelector(client *framework.Client, path string, opts ...SelectorOp
 	return &LeaderSelector{s}, nil
 }
 
-// Run stands for election until ctx ends: it waits to be elected, calls takeLeadership,
-// steps down when that returns, and stands again at the end of the line.
+// Run takes part in the election until ctx ends: it waits to be elected, calls takeLeadership,
+// steps down when it returns, and joins again at the end of the queue.
 //
-// takeLeadership's context ends when ctx does, when the leadership is lost, and after
-// Interrupt, each with its cause. It re-enters, as that of locks.Do. takeLeadership must
-// return then: until it does, this selector does not stand, and nobody leads if the node
-// is still there. Run releases the lease.
+// takeLeadership's context ends when ctx ends, when the leadership is lost, and after
+// Interrupt, each with its cause. As with locks.Do, it re-enters the lock. takeLeadership must
+// return then: until it returns, this selector does not join again, and nobody leads if the
+// node still exists. Run releases the lease.
 //
 // When takeLeadership returns
-//   - nil, Run stands again;
+//   - nil, Run joins again;
 //   - ErrStop, Run returns nil;
-//   - an error while ctx had not ended and the term was neither lost nor interrupted, Run
-//     steps down and returns it. What is not to end the elections is for takeLeadership
-//     to deal with;
-//   - an error after any of these, it is explained by that: it is logged, and Run stands
-//     again, or returns if ctx has ended.
+//   - an error, and ctx has not ended and the term was neither lost nor interrupted, Run steps
+//     down and returns the error. takeLeadership must handle errors that should not end Run;
+//   - an error after ctx has ended or the term was lost or interrupted, Run logs it, and joins
+//     again, or returns nil if ctx has ended.
 //
-// Run returns nil after the end of ctx. It does not end for want of a connection, and not
-// with a session: it stands again when there is one, with pauses drawn at random. It ends
-// with what would not change by trying again: framework.ErrClosed, framework.ErrNoAuth,
-// framework.ErrAuthFailed, locks.ErrKindMismatch, locks.ErrSequenceExhausted, and other
-// answers of the server that refuse the request; framework.ErrAlreadyStarted when it runs
-// already, framework.ErrInvalidOption for a nil ctx or function. However it ends, its node
-// is removed, in the background if need be. A panic in takeLeadership steps down and goes
-// on.
+// Run returns nil after the end of ctx. A lost connection or session does not end it: it joins
+// again when there is a connection, after random pauses. Permanent errors end it:
+// framework.ErrClosed, framework.ErrNoAuth, framework.ErrAuthFailed, locks.ErrKindMismatch,
+// locks.ErrSequenceExhausted, and other answers of the server that refuse the request;
+// framework.ErrAlreadyStarted when it runs already, framework.ErrInvalidOption for a nil ctx or
+// function. However it ends, its node is removed, if necessary in the background. After a panic
+// in takeLeadership Run steps down, and the panic continues.
 //
 // Java: start with autoRequeue, and LeaderSelectorListener.takeLeadership. Without
 // autoRequeue a term is one call that returns ErrStop, and requeue is the next call.
@@ -88,9 +86,9 @@ func (s *LeaderSelector) Run(ctx context.Context, takeLeadership func(ctx contex
 	return nil
 }
 
-// Interrupt ends the context of the term that runs now, with the cause ErrInterrupted. The
-// term ends when its function returns; Run then stands again. Who does not lead is not
-// disturbed.
+// Interrupt ends the context of the present term, with the cause ErrInterrupted. The term ends
+// when its function returns; Run then joins again. Interrupt does nothing if the selector does
+// not lead.
 //
 // Java: interruptLeadership, CancelLeadershipException.
 func (s *LeaderSelector) Interrupt() {
@@ -99,7 +97,7 @@ func (s *LeaderSelector) Interrupt() {
 	}
 }
 
-// Leadership returns the lease of the term that runs now, else nil, which acts as a lease
+// Leadership returns the lease of the present term, otherwise nil, which behaves like a lease
 // that was never held. HasLeadership of Java is Leadership().Err() == nil.
 //
 // Java: hasLeadership.
@@ -110,9 +108,9 @@ func (s *LeaderSelector) Leadership() *locks.Lease {
 	return s.selection.terms.present.Load()
 }
 
-// Participants lists who stands and who leads, in order. Those that leave meanwhile are
-// left out; of a path that does not exist there are none. It costs a list and a read of each
-// node, and is no snapshot. Errors: locks.ErrKindMismatch, ctx's error, or the server's.
+// Participants lists the leader and the candidates, in order. Participants that leave meanwhile
+// are left out. It returns none for a path that does not exist. It costs a list and a read of
+// each node, and is no snapshot. Errors: locks.ErrKindMismatch, ctx's error, or the server's.
 //
 // Java: getParticipants.
 func (s *LeaderSelector) Participants(ctx context.Context) ([]Participant, error) {
@@ -122,8 +120,8 @@ func (s *LeaderSelector) Participants(ctx context.Context) ([]Participant, error
 	return s.selection.participants(ctx)
 }
 
-// Leader returns the first of the line, or ErrNoLeader. It may not know yet that it leads,
-// or not believe it any more. Other errors are those of Participants.
+// Leader returns the first participant in the queue, or ErrNoLeader. The participant may not
+// know yet that it leads, or may no longer believe it. Other errors are those of Participants.
 //
 // Java: getLeader, which returns a participant without an id when there is none.
 func (s *LeaderSelector) Leader(ctx context.Context) (Participant, error) {

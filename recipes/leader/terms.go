@@ -15,11 +15,11 @@ import (
 
 // Change is the beginning or the end of a term.
 type Change struct {
-	// Lease is the term's. When the listener is told of a beginning it may have ended
-	// again: ask Lease.Err.
+	// Lease is the term's lease. It may have ended when the listener gets the beginning of the
+	// term: check Lease.Err.
 	Lease *locks.Lease
-	// Leading is true of a beginning. Every one is followed by an end, but for that of
-	// Close in the mode Silent.
+	// Leading is true for the beginning of a term. Every beginning is followed by an end,
+	// except with Close in the mode Silent.
 	Leading bool
 }
 

@@ -42,8 +42,8 @@ var (
 
 	// ErrSequenceExhausted is returned when the server has nearly used up the numbers by which
 	// the contenders of this path are ordered. Stop the users of the lock, delete the path and
-	// everything below it, and go on. It does not happen with containers that are empty now
-	// and then; otherwise it happens after some two billion acquisitions.
+	// everything below it, and start them again. It does not happen if the path is a container
+	// that is sometimes empty. Otherwise it happens after one to two billion acquisitions.
 	ErrSequenceExhausted = lockqueue.ErrSequenceExhausted
 )
 
@@ -58,12 +58,12 @@ var (
 //
 // Java has no counterpart: acquire returns false.
 type NotAcquiredError struct {
-	// Holder is the path of the node that was first in the queue when it was seen last, and
-	// so held the lock then: for AttemptRevoke, or to be looked for in an Inspection. A wait
-	// looks seldom, so it may have gone since. With WithLockDelay it may be the node of the
-	// holder that was lost; of an InterProcessSemaphoreV2 that of a contender that is
-	// acquiring a lease. It is "" if no holder was seen, as when another goroutine of this
-	// client is acquiring the lock, see WithLocalHandover.
+	// Holder is the path of the holder's node: the first node in the last list of the queue.
+	// Use it for AttemptRevoke, or to find the contender in an Inspection. A wait lists the
+	// queue seldom, so the node may be deleted by now. With WithLockDelay it may be the node of
+	// the holder that was lost. With an InterProcessSemaphoreV2 it may be the node of a
+	// contender that is acquiring a lease. It is "" if the list had no holder, for example when
+	// another goroutine of this client is acquiring the lock, see WithLocalHandover.
 	Holder string
 	Err    error // why the wait has ended, such as ctx's error; nil for TryAcquire
 }
@@ -112,10 +112,10 @@ type LossReason int
 
 // The reasons.
 const (
-	// LossSuspended means that the connection broke, under the standard error policy.
+	// LossSuspended means that the connection was lost, under the standard error policy.
 	LossSuspended LossReason = iota + 1
-	// LossDeadline means that the server has not answered for so long that it may end the
-	// session.
+	// LossDeadline means that there was no proof of the session for so long that the server may
+	// soon end it.
 	LossDeadline
 	// LossSessionExpired means that the session is over.
 	LossSessionExpired
@@ -147,7 +147,7 @@ func (r LossReason) String() string {
 	return fmt.Sprintf("LossReason(%d)", int(r))
 }
 
-// LogValue returns the text of String: a slog.JSONHandler would write the number.
+// LogValue returns the text of String, because a slog.JSONHandler would write the number.
 func (r LossReason) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
 func (r LossReason) text() string {

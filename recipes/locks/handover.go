@@ -20,18 +20,18 @@ import (
 // docs/lock-model.md). Each holder looks at the clock and at the session as after any grant. A
 // hold that was lost, or that somebody has asked for, passes on the turn but not the node.
 
-// WithLocalHandover lets goroutines of this client take the mutex over from each other without
-// the server, at most n times in a row. That is faster, and other processes wait longer. Zero,
-// the default, means none.
+// WithLocalHandover lets goroutines of this client hand the mutex over to each other without
+// the server, at most n times in a row. This is faster, but other processes wait longer. Zero,
+// the default, means no hand-over.
 //
 // Leases that were handed over have the same Token. A Release that hands the mutex over returns
-// nil without asking the server. All mutexes of a client and path that have the option, with any
-// n, take part. TryAcquire returns ErrNotAcquired while another goroutine of this client holds
-// the mutex or is acquiring it. When ctx ends while Acquire waits for its turn, it leaves the
-// line and returns as any Acquire does.
+// nil without asking the server. All mutexes of one client with the same path and this option,
+// with any n, take part. TryAcquire returns ErrNotAcquired while another goroutine of this
+// client holds the mutex or is acquiring it. When ctx ends while Acquire waits in the local
+// queue, Acquire leaves the queue and returns the same errors as without the option.
 //
 // WithPlainProtocol switches the option off. With WithLockDelay the constructor returns
-// framework.ErrInvalidOption. Java Curator does not have it.
+// framework.ErrInvalidOption. Java Curator has no such option.
 func WithLocalHandover(n int) MutexOption {
 	return mutexOption(func(c *config) error {
 		if n < 0 {

@@ -161,7 +161,7 @@ func (s *javaSemaphore) onChange(wake func()) (stop func()) {
 	return s.count.CountListenable().Add(func(context.Context, int) { wake() })
 }
 
-// leaseRules let a lease in while there are no more than the maximum.
+// leaseRules let a lease in while there are at most as many as the maximum.
 type leaseRules struct {
 	rules
 	s     *javaSemaphore

@@ -47,8 +47,8 @@ var neverHeld = func() context.Context {
 }()
 
 // Context returns a context that ends with the lease. Its cause is ErrReleased, or a *LossError
-// when the lease can no longer be believed. It has the values of Acquire's context but not
-// its end, and no deadline but that of WithMaxHold.
+// when the lease was lost. It has the values of Acquire's context, but does not end with it. It
+// has a deadline only with WithMaxHold.
 func (l *Lease) Context() context.Context {
 	if l.never() {
 		return neverHeld
@@ -105,9 +105,9 @@ func (l *Lease) client() *framework.Client {
 	return l.hold.lock.client
 }
 
-// Err returns nil while the lease is believed, otherwise ErrReleased or a *LossError. It looks at
-// the clock and does not talk to the server. Err and Context are beliefs, on the safe side.
-// The server knows: see Verify and Release.
+// Err returns nil while the client believes in the lease, otherwise ErrReleased or a
+// *LossError. It checks the clock and sends no request. Err and Context rather report a loss
+// too early. Verify and Release ask the server.
 func (l *Lease) Err() error {
 	if l.never() {
 		return ErrNotHeld
@@ -125,9 +125,9 @@ func (l *Lease) Err() error {
 
 // Token returns the fencing token, the czxid of the lock's node. It rises with every
 // grant of an exclusive lock, over all locks of an ensemble. It is the same for nested
-// leases, and for leases that WithLocalHandover has handed over. A resource keeps the
-// highest token it has seen and refuses lower ones. Show it with the first access under
-// the lease, also if that is a read:
+// leases, and for leases that WithLocalHandover has handed over. A resource keeps the highest
+// token it has seen and refuses lower ones. Send it with the first access under the lease, also
+// if that is a read:
 //
 //	update t set fence = $1 where id = $2 and fence <= $1 returning v
 //	update t set v = $3                where id = $2 and fence = $1

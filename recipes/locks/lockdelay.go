@@ -21,8 +21,8 @@ import (
 
 // WithLockDelay keeps the mutex from others for d after its holder was lost: by the end of its
 // session, by Close, by the deletion of its node, or because its lease had ended before it was
-// released. It is for resources that check no token: requests that the lost holder has sent have
-// d to arrive. It is a guess; a request that takes longer still arrives.
+// released. It is for resources that check no token: requests that the lost holder has sent can
+// arrive during d. A request that takes longer still arrives after the next grant.
 //
 // All users of the mutex must set the option. The delay starts when this object first sees that
 // the holder was lost. Acquire waits for it, as long as its context and WithMaxWait allow;
@@ -30,7 +30,7 @@ import (
 // every Acquire, and the persistent node path+".holder". With WithLocalHandover the constructor
 // returns framework.ErrInvalidOption.
 //
-// Chubby and Consul have it under this name; Java Curator does not.
+// Chubby and Consul have a lock delay, too; Java Curator does not.
 func WithLockDelay(d time.Duration) MutexOption {
 	return durationOption("WithLockDelay", d, func(c *config) { c.lockDelay = d })
 }

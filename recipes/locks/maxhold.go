@@ -9,8 +9,8 @@ import (
 // context's Deadline. If the lease is not released within one loss margin
 // (framework.WithLossMargin) after that, its node is deleted, and the next contender is let in.
 //
-// The option is for work that is stuck in a process whose session is in good health. It does not
-// stop that work: let the resource check the token. Java Curator does not have it.
+// The option is for work that is stuck while the session of its process lives. It does not stop
+// that work, so let the resource check the token. Java Curator has no such option.
 func WithMaxHold(d time.Duration) Option {
 	return durationOption("WithMaxHold", d, func(c *config) { c.maxHold = d })
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/go-curator/curator/tracing"
 )
 
-// InterProcessMultiLock is several locks taken as one, all or none. They are acquired in the
-// given order and released in reverse: the locks of one client in one round trip, the locks
-// of several clients at the same time. Two multi locks that share locks must have them in
-// the same order. Otherwise they can wait for each other until their contexts end.
+// InterProcessMultiLock is several locks acquired as one, all or none. They are acquired in the
+// given order and released in reverse: the locks of one client in one round trip, the locks of
+// several clients at the same time. Two multi locks that share locks must have them in the same
+// order. Otherwise they can wait for each other until their contexts end.
 //
 // Java: InterProcessMultiLock.
 type InterProcessMultiLock struct {
@@ -24,8 +24,8 @@ type InterProcessMultiLock struct {
 
 var _ InterProcessLock = (*InterProcessMultiLock)(nil)
 
-// NewInterProcessMultiLock returns the lock over locks, of which there must be at least one. It
-// does no I/O. It returns framework.ErrInvalidOption if there is none, or if one is nil.
+// NewInterProcessMultiLock returns the lock over locks. It does no I/O. It returns
+// framework.ErrInvalidOption if locks is empty, or if one is nil.
 //
 // Java: InterProcessMultiLock.
 func NewInterProcessMultiLock(locks ...InterProcessLock) (*InterProcessMultiLock, error) {
@@ -58,8 +58,9 @@ func (m *InterProcessMultiLock) TryAcquire(ctx context.Context) (*Lease, error) 
 }
 
 // IsAcquiredInThisProcess reports whether the clients that the locks were made with hold all of them,
-// through this object or others; see InterProcessMutex. Of a semaphore one lease is enough. A lock of
-// another package counts as held only if it has this method, too, and it says so.
+// through this object or others; see InterProcessMutex. One lease of a semaphore is enough. A
+// lock of another package counts as held only if it has this method and the method returns
+// true.
 //
 // Java: isAcquiredInThisProcess.
 func (m *InterProcessMultiLock) IsAcquiredInThisProcess() bool {

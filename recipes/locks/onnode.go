@@ -7,17 +7,17 @@ import (
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
 )
 
-// OnNode returns a lease on an ephemeral node that another recipe of this module has made: that
-// of a leader, for example. Other modules cannot make such a node, and so cannot call it.
+// OnNode returns a lease on an ephemeral node of another recipe of this module, for example a
+// leader's. Other modules cannot call it, because they cannot make such a node.
 //
-// path is the recipe's, for errors and logs, and kind says in metrics what the lease is of. The
-// lease has the values of ctx, and ends as that of a lock does. Release deletes the node. When
-// the lease was lost before, Release leaves the node to the recipe: if the node's session still
-// lives, the recipe may ask for another lease on it, which has the same Token. Leases on a node
-// do not nest, and there is one at a time.
+// path is the path of the recipe, for errors and logs. kind is the kind of the lease in
+// metrics. The lease has the values of ctx, and ends like a lock's lease. Release deletes the
+// node. If the lease was lost before, Release leaves the node to the recipe: while the node's
+// session lives, the recipe may call OnNode again, and gets a lease with the same Token. Leases
+// on a node do not nest, and there is one at a time.
 //
 // Errors: those of [ephemeral.Node.Hold], for a session that cannot be relied on now and for a
-// node that is gone, and those of a client that is closed or a path that is invalid.
+// node that is gone, framework.ErrClosed, and framework.ErrInvalidPath.
 func OnNode(ctx context.Context, client *framework.Client, path, kind string, node *ephemeral.Node) (*Lease, error) {
 	cfg, err := newConfig([]MutexOption{}, MutexOption.applyMutex)
 	if err != nil {

@@ -15,12 +15,12 @@ import (
 // confirmed or the session has ended. ctx bounds the wait for the confirmation. If ctx
 // has ended already, Release waits for at most WithReleaseTimeout.
 //
-// Release returns nil when the server confirmed that the node was there until now. Nobody
-// else was let in meanwhile, even if Context ended early out of caution. It returns an
-// error that matches ErrLockLost when the node was gone: others may have held the lock
-// while this lease was relied on. It returns ErrReleasePending when the server has not
-// answered yet. A second call repeats the result, or waits again if it was pending.
-// The release of a nested lease that is not the last returns nil.
+// Release returns nil when the server confirmed that the node existed until now. Nobody else
+// was let in meanwhile, even if Context ended before. It returns an error that matches
+// ErrLockLost when the node was gone: others may have held the lock while this lease was relied
+// on. It returns ErrReleasePending when the server has not answered yet. A second call repeats
+// the result, or waits again if it was pending. The release of a nested lease that is not the
+// last returns nil.
 //
 // When the reply to the delete is lost, the answer may be wrong in two cases. If the session
 // is over as well, Release returns ErrLockLost although the delete may have been applied. If

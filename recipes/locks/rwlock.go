@@ -14,9 +14,9 @@ import (
 // InterProcessReadWriteLock is a fair lock held by many readers or one writer.
 //
 // Readers and writers wait in one queue. A reader waits for the writers ahead of it, a writer
-// for everybody ahead. ReadLock.Acquire with a write lease's context returns at once, and the
+// for everybody ahead. ReadLock.Acquire with a write lease's context does not wait, and the
 // read lease stays when the write lease is released (a downgrade). WriteLock.Acquire with a
-// read lease's context returns ErrDeadlock at once.
+// read lease's context immediately returns ErrDeadlock.
 //
 // Java: InterProcessReadWriteLock, with which it shares the lock.
 type InterProcessReadWriteLock struct {
@@ -76,10 +76,10 @@ func (l *InterProcessReadWriteLock) WriteLock() *WriteLock {
 }
 
 // Downgrade turns a write lease of this lock into a read lease, and lets no writer in between.
-// It acquires the read lock at the writer's place, releases write, and waits for that at most
-// WithReleaseTimeout. The read lease has the writer's token. On an error write is still held,
-// unless it was lost. Work must go on with the read lease's context; the write lease's context
-// has ended. ctx bounds the acquisition of the read lock.
+// It acquires the read lock at the writer's place in the queue, releases write, and waits for
+// this release at most for WithReleaseTimeout. The read lease has the writer's token. On an
+// error write is still held, unless it was lost. Work must go on with the read lease's context;
+// the write lease's context has ended. ctx bounds the acquisition of the read lock.
 //
 // Java: acquiring the read lock while holding the write lock.
 func (l *InterProcessReadWriteLock) Downgrade(ctx context.Context, write *Lease) (*Lease, error) {
@@ -137,7 +137,7 @@ var (
 )
 
 // Acquire waits until no writer is ahead; see InterProcessLock. With the context of a write
-// lease of the same lock it returns at once: see InterProcessReadWriteLock.Downgrade.
+// lease of the same lock it does not wait: see InterProcessReadWriteLock.Downgrade.
 //
 // Java: acquire.
 func (l *ReadLock) Acquire(ctx context.Context) (*Lease, error) { return l.acquire(ctx, true) }

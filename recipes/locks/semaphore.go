@@ -10,13 +10,13 @@ import (
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
-// InterProcessSemaphore hands out at most maxLeases leases at a time, in order. It is the
-// semaphore for Go processes; with Java, use InterProcessSemaphoreV2. Leases do not nest:
-// every Acquire takes one. The release of a lease wakes at most maxLeases waiters, and each
-// lists the queue once.
+// InterProcessSemaphore grants at most maxLeases leases at a time, in order. It is the
+// semaphore for Go processes; if Java processes take part, use InterProcessSemaphoreV2. Leases
+// do not nest: every Acquire takes one. The release of a lease wakes at most maxLeases waiters,
+// and each lists the queue once.
 //
-// It must not share a path with InterProcessSemaphoreV2, nor with a mutex, nor with Java's
-// deprecated class of this name unless that has the same maximum.
+// It must not share a path with an InterProcessSemaphoreV2 or a mutex. It may share a path with
+// Java's deprecated class of this name only if both have the same maximum.
 //
 // Java: InterProcessSemaphore.
 type InterProcessSemaphore struct {

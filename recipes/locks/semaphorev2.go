@@ -11,9 +11,9 @@ import (
 // InterProcessSemaphoreV2 is a semaphore in the layout of Java's class of this name, with
 // which it shares the leases. Leases do not nest: every Acquire takes one.
 //
-// A lease is a node below path/leases. There are at most as many as the maximum, and one more
-// for the contender that waits. A mutex at path/locks lets one contender wait at a time.
-// InterProcessSemaphore needs half the requests, and is for Go alone.
+// A lease is a node below path/leases. There are at most as many nodes as the maximum, and one
+// more for the waiting contender. A mutex at path/locks lets one contender wait at a time.
+// InterProcessSemaphore needs half the requests, but cannot be shared with Java.
 //
 // Java: InterProcessSemaphoreV2.
 type InterProcessSemaphoreV2 struct {
@@ -48,7 +48,7 @@ func NewInterProcessSemaphoreV2(client *framework.Client, path string, maxLeases
 }
 
 // NewInterProcessSemaphoreV2WithCount returns the semaphore at path with a maximum that may
-// change. Lowering it takes no lease back.
+// change. Lowering it ends no lease.
 //
 // Java: InterProcessSemaphoreV2 with a SharedCountReader.
 func NewInterProcessSemaphoreV2WithCount(client *framework.Client, path string, count LeaseCount, opts ...SemaphoreOption) (*InterProcessSemaphoreV2, error) {

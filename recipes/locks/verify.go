@@ -13,8 +13,8 @@ import (
 
 // Verify asks the quorum whether the lease is still held. It returns nil if it is, an error that
 // matches ErrNotHeld if it is not, and another error, such as ctx's, if there was no answer.
-// The answer is true of a moment during the call, and may be out of date when Verify returns. It
-// costs a write. A lease that has ended already is not asked about.
+// The answer was true at a moment during the call, and may be out of date when Verify returns.
+// Verify costs a write. For a lease that has ended already it sends no request.
 //
 // Java has no counterpart.
 func (l *Lease) Verify(ctx context.Context) error {
@@ -60,10 +60,10 @@ var errManyClients = fmt.Errorf("%w: the parts of the lease are of several clien
 
 // Guard commits ops in one transaction that fails, with an error that matches ErrNotHeld, if
 // the lease is not held at that moment. It returns the results of ops. These must be made
-// by the lease's client or a view of it. When one of ops fails none is applied, and the results
-// beside the error say of each why. When the reply is lost, or ctx ends, the transaction may have
-// been applied: see framework.MaybeApplied. It is sent on the session that owns the lock's node,
-// or not at all.
+// by the lease's client or a view of it. When one of ops fails none is applied, and the
+// returned results have an error for each. When the reply is lost, or ctx ends, the transaction
+// may have been applied: see framework.MaybeApplied. It is sent on the session that owns the
+// lock's node, or not at all.
 //
 // Java has no counterpart.
 func (l *Lease) Guard(ctx context.Context, ops ...framework.Op) ([]framework.OpResult, error) {

@@ -7,39 +7,41 @@
 //	}}
 //	n, err := migrations.Migrate(ctx, client, "/migrations/locks", "/migrations/applied", set)
 //
-// The migrations of a set that have not been applied yet are applied in their order, in
-// one transaction under a lock, with a node for each that has its hash. So all of them are
-// applied or none, also when a reply is lost. Later migrations are added at the end of the set.
+// Migrate applies the migrations of a set that have not been applied yet, in their order, in
+// one transaction under a lock. The transaction also creates a node for each migration, with
+// its hash. So all of them are applied or none, also when a reply is lost. Add new migrations
+// at the end of the set.
 //
 // # What is guaranteed
 //
-// A migration is applied at most once, by whichever process comes first. The transaction checks
-// that the lock is still held, so a process that was cut off applies nothing late. A
-// migration that was changed, moved or removed after it was applied is [ErrMismatch], and nothing
-// is applied then.
+// A migration is applied at most once, by the first process. The transaction checks that the
+// lock is still held, so a process that was cut off applies nothing late. If a migration was
+// changed, moved or removed after it was applied, Migrate returns [ErrMismatch], and applies
+// nothing.
 //
-// # What is not
+// # What is not guaranteed
 //
-// Nothing is undone: there are no migrations back. Nothing keeps other clients from changing the
-// same nodes meanwhile, or afterwards.
+// Migrations cannot be undone. Other clients can change the same nodes during and after a
+// migration.
 //
-// A transaction has the size of a request, just under 1 MiB by default: what has not been applied
-// and does not fit is framework.ErrTooLarge before the transaction is sent. Programs that add
-// migrations over time apply them in several transactions. A new ensemble gets all of them in one.
+// A transaction must fit into one request, just under 1 MiB by default. If the missing
+// migrations do not fit, Migrate returns framework.ErrTooLarge before it sends the transaction.
+// Programs that add migrations over time apply them in several transactions. A new ensemble
+// gets all of them in one.
 //
-// The hash of a migration is about the bytes of its requests. A create without WithData has the
-// client's default data, which is the address of the local host, so give the data. Compressed data,
-// and an ACL from an ACL provider, are part of the hash, too.
+// The hash of a migration is computed from the bytes of its requests. A create without WithData
+// has the client's default data, which is the address of the local host, so give the data.
+// Compressed data, and an ACL from an ACL provider, are part of the hash, too.
 //
 // # Concurrency and contexts
 //
-// Migrate may be called by several goroutines and processes at once: all but one wait for the
-// lock. The context bounds all of it. Nothing has to be closed.
+// Several goroutines and processes may call Migrate at the same time: all except one wait for
+// the lock. The context bounds the whole call. There is no Close.
 //
 // # Java
 //
 // The package stands for org.apache.curator.x.async.migrations. Locks, metadata and hashes are
-// Java's, so that programs in both languages may apply the same set. Java's hash is of the text
-// that toString returns for a request; it is that of ZooKeeper 3.8. Compressed data differs between
-// the languages, and so does its hash.
+// Java's, so programs in both languages may apply the same set. Java computes the hash from the
+// text that toString returns for a request; the hashes here are those of ZooKeeper 3.8.
+// Compressed data differs between the languages, and so does its hash.
 package migrations

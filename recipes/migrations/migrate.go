@@ -16,21 +16,20 @@ import (
 	"github.com/go-curator/curator/recipes/locks"
 )
 
-// ErrMismatch is returned when the migrations that were applied are not the beginning of the set:
-// one of them was changed, moved or removed since, or the node of a hash was tampered with. The
-// text says which. Nothing is applied then.
+// ErrMismatch is returned when the applied migrations are not the beginning of the set: one of
+// them was changed, moved or removed since, or the node of a hash was changed. The text says
+// which. Nothing is applied then.
 //
 // Java: MigrationException.
 var ErrMismatch = errors.New("the applied migrations are not the beginning of the set")
 
-// Migration is what one step does: creates, deletes, sets of data and checks, in order. The
-// operations are those of the client that is given to Migrate, or of a view of it.
+// Migration has the operations of one step: creates, deletes, setDatas and checks, in order.
+// They must be made by the client that Migrate gets, or by a view of it.
 //
 // Java: Migration.
 type Migration []framework.Op
 
-// Set is migrations in their order, to which later ones are added at the end. Migrate does not
-// change it.
+// Set has migrations in their order. Add new ones at the end. Migrate does not change it.
 //
 // Java: MigrationSet.
 type Set struct {
@@ -38,14 +37,14 @@ type Set struct {
 	Migrations []Migration
 }
 
-// Migrate applies the migrations of set that have not been applied, and returns how many
-// they were. The lock is at lockPath and the metadata at metadataPath, each with the set's ID
-// behind it; both are created. opts are the lock's: locks.WithMaxWait bounds the wait.
+// Migrate applies the migrations of set that have not been applied, and returns their number.
+// The lock is at lockPath and the metadata at metadataPath, each followed by the set's ID; both
+// are created. opts are the lock's: locks.WithMaxWait limits the wait.
 //
-// When the lock is lost on the way, or the reply to the transaction, Migrate finds out what has
-// been applied and begins anew, until ctx ends. framework.MaybeApplied is true for the error if that
-// could not be found out: the migrations are applied or not. Call Migrate again, which is always
-// safe. After a lost reply the number may count migrations that another process has applied.
+// When the lock or the reply to the transaction is lost, Migrate finds out which migrations
+// were applied and begins again, until ctx ends. If it could not find out,
+// framework.MaybeApplied is true for the error. Another call of Migrate is always safe. After a
+// lost reply the number may count migrations that another process has applied.
 //
 // Errors: ErrMismatch; locks.ErrNotAcquired; framework.ErrTooLarge before the transaction is sent;
 // framework.ErrInvalidOption and framework.ErrInvalidPath for a bad argument; the server's answer to
@@ -115,7 +114,7 @@ const (
 // errNotApplied says that the transaction whose reply was lost has changed nothing.
 var errNotApplied = errors.New("the transaction was not applied")
 
-// migrate repeats attempts that have failed for want of a connection.
+// migrate repeats attempts that have failed because there was no connection.
 func (m *manager) migrate(ctx context.Context) (int, error) {
 	pace := backoff.NewExponentialBackOff(backoff.WithInitialInterval(firstPause), backoff.WithMaxInterval(maxPause), backoff.WithMaxElapsedTime(0))
 	for {
@@ -141,7 +140,8 @@ func (u unapplied) Unwrap() error { return u.error }
 // MaybeApplied is for framework.MaybeApplied.
 func (u unapplied) MaybeApplied() bool { return false }
 
-// lockLost tells whether an attempt has failed for want of its lock, by no wish of the user.
+// lockLost reports whether an attempt has failed because its lock was lost, and not because the
+// user ended it.
 func lockLost(err error) bool {
 	var loss *locks.LossError
 	if errors.As(err, &loss) {

@@ -11,11 +11,11 @@ import (
 	"github.com/go-curator/curator/recipes/cache"
 )
 
-// CachedModeledFramework reads from a cache of all nodes at a path and below it. Writes go to the
-// server, by the ModeledFramework; when Await has returned for the Stat.Mzxid of what they
-// return, they can be read back. It is behind the server as package cache says, and can still be
-// read after Close. All methods may be called from several goroutines. Models are shared: they must
-// not be changed. A nil CachedModeledFramework is empty and cannot be started.
+// CachedModeledFramework reads from a cache of all nodes at a path and below it. Writes go to
+// the server, through the ModeledFramework. To read a write back, call Await with the returned
+// Stat.Mzxid first. It is behind the server, see package cache, and can still be read after
+// Close. All methods may be called from several goroutines. Models are shared, so they must not
+// be changed. A nil CachedModeledFramework is empty and cannot be started.
 //
 // Java: CachedModeledFramework.
 type CachedModeledFramework[T any] struct {
@@ -28,9 +28,9 @@ type CachedModeledFramework[T any] struct {
 
 var _ framework.Component = (*CachedModeledFramework[any])(nil)
 
-// Cached returns a framework that reads from memory: the nodes at the path and below, up
-// to the first parameter if it has some. It is to be started. It does no I/O. Nodes without data
-// are mere parents, which have no model. Errors: framework.ErrInvalidPath, framework.ErrNotStarted
+// Cached returns a framework that reads from memory: the nodes at the path and below, up to the
+// first parameter if it has some. Call its Start. Cached does no I/O. Nodes without data count
+// as parents, which have no model. Errors: framework.ErrInvalidPath, framework.ErrNotStarted
 // for a nil client, framework.ErrInvalidOption for a spec without a codec.
 //
 // Java: cached.
@@ -63,7 +63,7 @@ func (c *CachedModeledFramework[T]) inner() (*cache.CuratorCache, *cache.Typed[T
 }
 
 // Start loads the nodes and begins to follow them; see framework.Component and
-// cache.CuratorCache.Start. Until it has returned there is nothing in memory.
+// cache.CuratorCache.Start. Before it returns, memory is empty.
 //
 // Java: start.
 func (c *CachedModeledFramework[T]) Start(ctx context.Context) error {
@@ -71,7 +71,7 @@ func (c *CachedModeledFramework[T]) Start(ctx context.Context) error {
 	return inner.Start(ctx)
 }
 
-// Close stops following, and ends the reads that ReadThrough has begun; the contents stay. See
+// Close stops following, and ends the reads of ReadThrough; the contents stay. See
 // framework.Component.
 //
 // Java: close.
@@ -83,8 +83,8 @@ func (c *CachedModeledFramework[T]) Close(ctx context.Context) error {
 	return inner.Close(ctx)
 }
 
-// Get returns the node at path from memory, and whether it is there and has a model. It takes no
-// lock and does not wait. A path with parameters, or an invalid one, is nowhere.
+// Get returns the node at path from memory, and whether it exists and has a model. It takes no
+// lock and does not wait. For a path with parameters, or an invalid one, it finds no node.
 //
 // Java: read, readAsZNode.
 func (c *CachedModeledFramework[T]) Get(path ZPath) (ZNode[T], bool) {
@@ -107,11 +107,11 @@ func nodeOf[T any](node cache.Node[T]) ZNode[T] {
 	return ZNode[T]{Path: known(node.Path), Stat: node.Stat, Model: node.Value}
 }
 
-// ReadThrough is Get, and reads from the server what is not there; that is not kept in memory.
-// Callers that miss the same node wait for one read together, which goes on when one of them
-// leaves. It may have begun before the call: after a write of one's own, Await comes first.
-// Errors: those of ModeledFramework.Read, ctx's, and framework.ErrClosed for what is not in memory
-// after Close.
+// ReadThrough is Get, but reads a missing node from the server. That node is not kept in
+// memory. Callers that miss the same node share one read, which continues when one of them
+// gives up. It may have begun before the call, so call Await first to read your own write.
+// Errors: those of ModeledFramework.Read, ctx's, and, for a node that is not in memory,
+// framework.ErrClosed after Close.
 //
 // Java: readThrough, readThroughAsZNode.
 func (c *CachedModeledFramework[T]) ReadThrough(ctx context.Context, path ZPath) (ZNode[T], error) {
@@ -153,7 +153,7 @@ func (c *CachedModeledFramework[T]) orNotStarted() error {
 	return nil
 }
 
-// All iterates over all nodes that have models, of one moment, in the order of their paths.
+// All iterates over all nodes that have models, of one snapshot, in the order of their paths.
 //
 // Java: list.
 func (c *CachedModeledFramework[T]) All() iter.Seq2[ZPath, ZNode[T]] {
@@ -161,7 +161,7 @@ func (c *CachedModeledFramework[T]) All() iter.Seq2[ZPath, ZNode[T]] {
 	return nodes(typed.All())
 }
 
-// Children iterates over the nodes right below path that have models, by name.
+// Children iterates over the children of path that have models, by name.
 //
 // Java: children, childrenAsZNodes.
 func (c *CachedModeledFramework[T]) Children(path ZPath) iter.Seq2[ZPath, ZNode[T]] {
@@ -183,8 +183,8 @@ func nodes[T any](of iter.Seq2[string, cache.Node[T]]) iter.Seq2[ZPath, ZNode[T]
 	}
 }
 
-// Failed iterates over the nodes that could not be decoded, and why: codec.ErrDecode. They are in
-// none of the other methods' results.
+// Failed iterates over the nodes that could not be decoded, with their errors, which match
+// codec.ErrDecode. No other method returns these nodes.
 //
 // Java: ModeledCacheListener.handleException.
 func (c *CachedModeledFramework[T]) Failed() iter.Seq2[ZPath, error] {
@@ -207,8 +207,8 @@ func (c *CachedModeledFramework[T]) Await(ctx context.Context, zxid int64) error
 	return inner.Await(ctx, zxid)
 }
 
-// Change is one change of a node: Before is zero for one that is new, Node for one that has
-// gone or cannot be decoded any more.
+// Change is one change of a node: Before is zero for a new node, Node is zero for a node that
+// was deleted or can no longer be decoded.
 //
 // Java: ModeledCacheListener.
 type Change[T any] struct {
@@ -216,8 +216,8 @@ type Change[T any] struct {
 	Before, Node ZNode[T]
 }
 
-// Updates iterates over changes: at once all that there is, then what changes, as
-// cache.Typed.Updates does. It ends with ctx or with Close.
+// Updates iterates over changes: first all present nodes, then changes, as cache.Typed.Updates
+// does. It ends with ctx or with Close.
 //
 // Java: listenable, ModeledCacheListener.postInitializedOnly.
 func (c *CachedModeledFramework[T]) Updates(ctx context.Context) iter.Seq[[]Change[T]] {

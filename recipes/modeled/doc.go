@@ -1,5 +1,5 @@
-// Package modeled has nodes of one type: a path, a codec and a mode make a [ModelSpec], and
-// a [ModeledFramework] reads and writes models by it.
+// Package modeled reads and writes typed nodes: a [ModelSpec] has a path, a codec and a mode,
+// and a [ModeledFramework] reads and writes models with it.
 //
 //	orders := modeled.Wrap(client, modeled.ModelSpec[Order]{
 //		Path: modeled.ParseZPathWithIDs("/orders/{id}"), Codec: codec.JSON[Order](),
@@ -9,25 +9,25 @@
 //	node, err := order.Read(ctx)          // node.Model, node.Stat
 //	node, err = order.Update(ctx, changed)
 //
-// The nodes are those of Java's modeled framework with the same serializer. What is
-// asynchronous there is a call with a context here; several at once are an errgroup's.
+// The nodes are those of Java's modeled framework with the same serializer. Java's asynchronous
+// calls are calls with a context here; use an errgroup for concurrent calls.
 //
 // # What is guaranteed, and what is not
 //
 // Each call is one operation of package framework, with its guarantees: after a lost reply see
 // framework.MaybeApplied. Use [ModeledFramework.WithVersion] or [ModeledFramework.Modify] where
-// others may write the same node: Set and Update overwrite what they do not know.
-// A transaction of several models is made of CreateOp, UpdateOp, DeleteOp and CheckOp, and may be
-// committed by the Guard of a lock's lease.
+// others may write the same node, because Set and Update overwrite unknown changes.
 //
-// [CachedModeledFramework] reads from memory, and is behind the server as every cache is: see
-// package cache.
+// CreateOp, UpdateOp, DeleteOp and CheckOp are the operations for a transaction of several
+// models. The Guard of a lock's lease may commit them.
+//
+// [CachedModeledFramework] reads from memory, and is behind the server: see package cache.
 //
 // # Values
 //
 // Specs, paths and frameworks are values; every step returns a copy, and all of them may be
-// used by several goroutines. What is wrong with a path or a spec is returned by the operation
-// that uses it, before anything is sent.
+// used by several goroutines. The operation that uses an invalid path or spec returns the
+// error, before anything is sent.
 //
 // # Java
 //
@@ -38,6 +38,6 @@
 //		return orders.Resolved(customer, order)
 //	}
 //
-// Java's children of a node that is missing are an error unless an option says otherwise; here
-// there are none. A parameter of [ZPath.SchemaPathPattern] is one name, in Java any text.
+// For the children of a missing node Java returns an error unless an option is set; here there
+// are no children. A parameter of [ZPath.SchemaPathPattern] is one name, in Java any text.
 package modeled

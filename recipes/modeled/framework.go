@@ -36,8 +36,8 @@ type ZNode[T any] struct {
 	Model T
 }
 
-// Wrap returns the framework of spec. It does no I/O. The operations return what is wrong with
-// its arguments: framework.ErrNotStarted for a nil client, framework.ErrInvalidOption for a spec
+// Wrap returns the framework of spec. It does no I/O. The operations return errors of its
+// arguments: framework.ErrNotStarted for a nil client, framework.ErrInvalidOption for a spec
 // without a codec, framework.ErrInvalidPath.
 //
 // Java: ModeledFramework.wrap, ModeledFramework.builder.
@@ -78,8 +78,8 @@ func (m ModeledFramework[T]) Resolved(parameters ...any) ModeledFramework[T] {
 }
 
 // WithVersion makes Set, Update, Modify, Delete and the operations fail with
-// framework.ErrBadVersion unless the node is at this version, Stat.Version. -1 is any version.
-// Reads are not concerned, nor is the create of a node by Set.
+// framework.ErrBadVersion unless the node is at this version, Stat.Version. -1 means any
+// version. It does not affect reads and the create of a node by Set.
 //
 // Java: versioned, and the arguments version.
 func (m ModeledFramework[T]) WithVersion(version int32) ModeledFramework[T] {
@@ -90,9 +90,9 @@ func (m ModeledFramework[T]) WithVersion(version int32) ModeledFramework[T] {
 // wanted returns the version of WithVersion.
 func (m ModeledFramework[T]) wanted() int32 { return m.version + anyVersion }
 
-// Set creates the node, or sets its data if it is there, and returns it, with the path that it
-// has. A sequential or protected node is always a new one. After a lost reply Set may create or
-// set the node twice, but for these two kinds.
+// Set creates the node, or sets its data if it exists, and returns it with its actual path. For
+// a sequential or protected spec Set always creates a new node. For other specs Set may create
+// or set the node twice after a lost reply.
 //
 // Java: set.
 func (m ModeledFramework[T]) Set(ctx context.Context, model T) (ZNode[T], error) {
@@ -158,8 +158,8 @@ func (m ModeledFramework[T]) read(ctx context.Context) (node ZNode[T], parent bo
 	return node, parent, err
 }
 
-// Update sets the data of the node, which must be there: framework.ErrNoNode. An update whose
-// reply was lost is not repeated; see framework.MaybeApplied.
+// Update sets the data of an existing node. It returns framework.ErrNoNode if there is none. An
+// update whose reply was lost is not repeated; see framework.MaybeApplied.
 //
 // Java: update.
 func (m ModeledFramework[T]) Update(ctx context.Context, model T) (ZNode[T], error) {
@@ -184,10 +184,11 @@ const (
 	maxPause   = time.Second
 )
 
-// Modify sets the node to what fn makes of its model, and tries again when others are faster, with
-// pauses drawn at random, until ctx ends. fn may be called several times, by this goroutine. Its
-// error ends Modify, and is returned. A WithVersion that the node is not at is framework.ErrBadVersion, without a second
-// try. Other errors are those of Read and Update.
+// Modify sets the node to the result of fn for its model. When another client was faster it
+// tries again after a random pause, until ctx ends. fn may be called several times, by this
+// goroutine. Its error ends Modify, and is returned. If the node is not at the version of
+// WithVersion, Modify returns framework.ErrBadVersion without a second try. Other errors are
+// those of Read and Update.
 //
 // Java: none.
 func (m ModeledFramework[T]) Modify(ctx context.Context, fn func(T) (T, error)) (ZNode[T], error) {
@@ -218,8 +219,8 @@ func (m ModeledFramework[T]) Modify(ctx context.Context, fn func(T) (T, error)) 
 	}
 }
 
-// Delete removes the node, for certain: see framework.DeleteBuilder.Guaranteed. A node that is
-// missing is framework.ErrNoNode.
+// Delete is a guaranteed delete of the node: see framework.DeleteBuilder.Guaranteed. It returns
+// framework.ErrNoNode if there is none.
 //
 // Java: delete.
 func (m ModeledFramework[T]) Delete(ctx context.Context) error {
@@ -230,7 +231,7 @@ func (m ModeledFramework[T]) Delete(ctx context.Context) error {
 	return m.client.Delete().Guaranteed().WithVersion(m.wanted()).ForPath(ctx, path)
 }
 
-// Exists tells whether the node is there.
+// Exists reports whether the node exists.
 //
 // Java: checkExists.
 func (m ModeledFramework[T]) Exists(ctx context.Context) (bool, error) {
@@ -241,7 +242,8 @@ func (m ModeledFramework[T]) Exists(ctx context.Context) (bool, error) {
 	return m.client.CheckExists().ForPath(ctx, path)
 }
 
-// Children lists the paths of the children, by name; none if the node is not there.
+// Children lists the paths of the children, by name. It returns none if the node does not
+// exist.
 //
 // Java: children, ModeledOptions.ignoreMissingNodesForChildren.
 func (m ModeledFramework[T]) Children(ctx context.Context) ([]ZPath, error) {
@@ -267,9 +269,9 @@ func (m ModeledFramework[T]) Children(ctx context.Context) ([]ZPath, error) {
 // readsAtOnce is how many children are read at a time.
 const readsAtOnce = 64
 
-// ChildNodes reads the children, by name. Those that go meanwhile, and those without data,
-// are left out; one that cannot be decoded is codec.ErrDecode with its path. They are read one by
-// one, so they are no snapshot.
+// ChildNodes reads the children, by name. It leaves out children that are deleted meanwhile,
+// and children without data. If one cannot be decoded, it returns codec.ErrDecode with the
+// path. The children are read one by one, so the result is no snapshot.
 //
 // Java: childrenAsZNodes.
 func (m ModeledFramework[T]) ChildNodes(ctx context.Context) ([]ZNode[T], error) {

@@ -6,8 +6,8 @@ import (
 )
 
 // CreateOp returns an operation that creates the node, for a transaction or for a lock's
-// Lease.Guard. Parents are not created, and the node must not be there. What is wrong with the
-// path, the spec or the model is returned by the commit. The spec must not be Protected.
+// Lease.Guard. It does not create parents, and the node must not exist. The commit returns an
+// error for an invalid path, spec or model. The spec must not be Protected.
 //
 // Java: createOp.
 func (m ModeledFramework[T]) CreateOp(model T) framework.Op {
@@ -31,7 +31,7 @@ func (m ModeledFramework[T]) CreateOp(model T) framework.Op {
 	return b.ForPath(path)
 }
 
-// UpdateOp is CreateOp for Update: the node must be there, at the version of WithVersion.
+// UpdateOp is CreateOp for Update: the node must exist, at the version of WithVersion.
 //
 // Java: updateOp.
 func (m ModeledFramework[T]) UpdateOp(model T) framework.Op {
@@ -57,7 +57,7 @@ func (m ModeledFramework[T]) DeleteOp() framework.Op {
 	return m.client.TransactionOp().Delete().WithVersion(m.wanted()).ForPath(path)
 }
 
-// CheckOp tests that the node is there, at the version of WithVersion.
+// CheckOp tests that the node exists, at the version of WithVersion.
 //
 // Java: checkExistsOp.
 func (m ModeledFramework[T]) CheckOp() framework.Op {

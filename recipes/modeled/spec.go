@@ -16,8 +16,8 @@ var (
 	errProtectedOp = fmt.Errorf("%w: a transaction cannot create a node with protection", framework.ErrInvalidOption)
 )
 
-// ModelSpec says where models of a type are and how they are stored. Path and Codec are
-// required; the zero values of the others are the defaults. A spec is not changed by what uses it.
+// ModelSpec has the path of models of a type, and says how they are stored. Path and Codec are
+// required; the zero values of the others are the defaults. Users of a spec do not change it.
 //
 // Java: ModelSpec, ModelSpecBuilder.
 type ModelSpec[T any] struct {
@@ -29,7 +29,7 @@ type ModelSpec[T any] struct {
 	// Compressed passes the data through the client's compression provider.
 	Compressed bool
 	// Protected puts an id into the names of nodes; see framework.CreateBuilder.WithProtection.
-	// As with a sequential mode, every Set creates another node then.
+	// As with a sequential mode, every Set then creates a new node.
 	Protected bool
 	// WithoutParents does not create missing parents, which are containers.
 	WithoutParents bool

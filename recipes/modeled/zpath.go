@@ -10,8 +10,7 @@ import (
 )
 
 // ZPath is a path whose elements may be parameters. It is a comparable value; the zero value is
-// the root. A path that cannot be is a ZPath, too: Path and every operation return what is wrong
-// with it.
+// the root. A ZPath may be invalid: then Path and every operation return the error.
 //
 // Java: ZPath.
 type ZPath struct {
@@ -22,7 +21,7 @@ type ZPath struct {
 // parameterMark precedes the name of a parameter in ZPath.text. It cannot be in a path.
 const parameterMark = "\x00"
 
-// NodeName is a parameter or child that says its own name.
+// NodeName is a parameter or child that has a method for its name.
 //
 // Java: NodeName.
 type NodeName interface {
@@ -30,13 +29,14 @@ type NodeName interface {
 	NodeName() string
 }
 
-// ParseZPath returns the path of a text, in which braces mean nothing.
+// ParseZPath returns the path of a text, in which braces have no special meaning.
 //
 // Java: ZPath.parse.
 func ParseZPath(path string) ZPath { return parse(path, false) }
 
 // ParseZPathWithIDs returns the path of a text in which elements in braces, "{id}", are
-// parameters. The names of parameters are for people: they are replaced by their order.
+// parameters. The names of parameters are only for people: parameters are replaced in their
+// order.
 //
 // Java: ZPath.parseWithIds, ZPath.parameter.
 func ParseZPathWithIDs(path string) ZPath { return parse(path, true) }
@@ -132,7 +132,7 @@ func (p ZPath) Child(name any) ZPath {
 	return p
 }
 
-// Parent returns the parent's path; that of the root is invalid.
+// Parent returns the parent's path; for the root it is invalid.
 //
 // Java: parent.
 func (p ZPath) Parent() ZPath {
@@ -143,8 +143,8 @@ func (p ZPath) Parent() ZPath {
 	return p
 }
 
-// Resolved returns the path with its first parameters replaced, by values as in Child. Too many
-// are an error of the result's use.
+// Resolved returns the path with its first parameters replaced, by values as in Child. With too
+// many values the result is invalid.
 //
 // Java: resolved.
 func (p ZPath) Resolved(parameters ...any) ZPath {
@@ -166,21 +166,22 @@ func (p ZPath) Resolved(parameters ...any) ZPath {
 	return p
 }
 
-// IsResolved tells whether the path has no parameters.
+// IsResolved reports whether the path has no parameters.
 //
 // Java: isResolved.
 func (p ZPath) IsResolved() bool { return !strings.Contains(p.text, "/"+parameterMark) }
 
-// StartsWith tells whether path is p or above it. Parameters are alike if their names are.
+// StartsWith reports whether path is p or one of its parents. Parameters are equal if their
+// names are.
 //
 // Java: startsWith.
 func (p ZPath) StartsWith(path ZPath) bool {
 	return p.wrong == "" && path.wrong == "" && strings.HasPrefix(p.text+"/", path.text+"/")
 }
 
-// Path returns the path as text, or what is wrong with it: framework.ErrInvalidPath, also
-// while it has parameters, with the name of the first. Characters that ZooKeeper refuses are
-// refused by the operation.
+// Path returns the path as text. For an invalid path it returns framework.ErrInvalidPath, and
+// also for a path with parameters, with the name of the first one. The operation refuses
+// characters that ZooKeeper does not accept.
 //
 // Java: fullPath.
 func (p ZPath) Path() (string, error) {
@@ -197,7 +198,7 @@ func (p ZPath) Path() (string, error) {
 	return p.text, nil
 }
 
-// Name returns the last element, a parameter in braces. That of the root is "".
+// Name returns the last element, a parameter in braces. The root has the name "".
 //
 // Java: nodeName.
 func (p ZPath) Name() string {
@@ -230,8 +231,8 @@ func (p ZPath) SchemaPathPattern() (*regexp.Regexp, error) {
 	return regexp.Compile("^" + expr.String() + "$")
 }
 
-// String returns the path as text, with its parameters in braces. An invalid path is what is left
-// of it.
+// String returns the path as text, with its parameters in braces. For an invalid path it
+// returns the valid part.
 //
 // Java: toString.
 func (p ZPath) String() string {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// ErrPending is returned by SetData when the data is wanted from now on but not written yet: the
-// client is cut off, or the node is missing and cannot be made just now, or, WithTakeover, another
-// client has taken it over. The data is written when that changes. If the context has ended, the error
-// matches its error, too.
+// ErrPending is returned by SetData when the data is accepted but not written yet, because the
+// client is cut off, or the node is missing and cannot be created now, or, with WithTakeover,
+// another client has taken it over. The data is written later. If the context has ended, the
+// error matches its error, too.
 //
 // Java: none; setData returns before the data is written.
 var ErrPending = errors.New("the data is not written yet")
@@ -16,9 +16,9 @@ var ErrPending = errors.New("the data is not written yet")
 // errTakenOver is for a node that another client has taken over, see WithTakeover.
 var errTakenOver = fmt.Errorf("%w: another client has taken the node over", ErrPending)
 
-// ErrDeletePending is returned by Close when the deletion of the node goes on in the background,
-// until it succeeds or the client is closed. Call Close again to wait for it. The error matches
-// that of the context, too.
+// ErrDeletePending is returned by Close when the deletion of the node continues in the
+// background, until it succeeds or the client is closed. Call Close again to wait for it. The
+// error also matches the context's error.
 //
 // Java: none; close does not wait.
 var ErrDeletePending = errors.New("the node is deleted in the background")

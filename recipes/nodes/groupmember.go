@@ -17,12 +17,12 @@ import (
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
 )
 
-// GroupMember registers this process in a group, and knows the other members. To know them
-// without being one, follow the children of the group's path. A nil GroupMember and the zero
-// value are in no group, and cannot be started.
+// GroupMember registers this process in a group, and knows the other members. To follow a group
+// without joining it, follow the children of its path with package cache. A nil GroupMember and
+// the zero value are in no group, and cannot be started.
 //
-// What is known of the others may be behind, by a round trip as a rule, and by as long as there is
-// no connection. A member that was killed stays until its session ends.
+// The known members may be behind, usually by a round trip, and while there is no connection. A
+// member that was killed stays until its session ends.
 //
 // Java: GroupMember, with which it shares groups.
 type GroupMember struct {
@@ -35,10 +35,9 @@ type GroupMember struct {
 
 var _ framework.Component = (*GroupMember)(nil)
 
-// NewGroupMember returns a member of the group at path. id is the name of its node, and must not
-// be that of another member: two members with one id share a node. A nil payload is the client's
-// default data, as in Java. It does no I/O. Of the options, WithName, WithACL and WithoutParents
-// fit.
+// NewGroupMember returns a member of the group at path. id is the name of its node, and must be
+// unique: two members with one id share a node. A nil payload is the client's default data, as
+// in Java. It does no I/O. It accepts the options WithName, WithACL and WithoutParents.
 //
 // Errors: framework.ErrInvalidPath for a path, or for an id that cannot be the name of a node;
 // framework.ErrInvalidOption; framework.ErrNotStarted for a nil client.
@@ -72,9 +71,8 @@ func NewGroupMember(client *framework.Client, path, id string, payload []byte, o
 	return &GroupMember{id: id, node: node, members: newMembers(client, path, strings.TrimSuffix(full, "/"))}, nil
 }
 
-// Start joins the group. It returns nil when the member's node is there and the others are known.
-// ctx bounds that, and nothing after it. A node with this id that is there already is treated as
-// PersistentNode.Start does.
+// Start joins the group. It returns nil when the member's node exists and the others are known.
+// ctx bounds only Start. For an existing node with this id see PersistentNode.Start.
 //
 // Errors: those of PersistentNode.Start, and framework.ErrUnimplemented from servers before 3.6,
 // which have no persistent watches.
@@ -102,8 +100,8 @@ func (m *GroupMember) begin(ctx context.Context) error {
 }
 
 // Close leaves the group: it deletes the member's node as PersistentNode.Close does, removes the
-// watch, and joins the goroutines. Members keeps the others as they were known last. Close is
-// idempotent, allowed before Start, and works although ctx has ended.
+// watch, and joins the goroutines. Members still returns the last known other members. Close is
+// idempotent, allowed before Start, and works with an ended ctx.
 //
 // Java: close.
 func (m *GroupMember) Close(ctx context.Context) error {
@@ -129,9 +127,9 @@ func (m *GroupMember) SetPayload(ctx context.Context, payload []byte) error {
 	return m.node.SetData(ctx, payload)
 }
 
-// Members returns the ids and payloads of the members as they are known now; the map and what is
-// in it are the caller's. This member is always among them from Start to Close, also while its
-// node is missing. Before Start the map is empty.
+// Members returns the ids and payloads of the known members; the caller owns the map and its
+// contents. This member is always among them from Start to Close, also while its node is
+// missing. Before Start the map is empty.
 //
 // Java: getCurrentMembers.
 func (m *GroupMember) Members() map[string][]byte {
@@ -161,10 +159,10 @@ func (m *GroupMember) with(known map[string][]byte) map[string][]byte {
 	return all
 }
 
-// Updates iterates over the members: at once over those there are, then whenever they or their
-// payloads have changed, until ctx ends, Close is called or the client is closed. A slow loop body
-// gets what has become of the group meanwhile, and not every step. Before Start it waits for
-// Start. Every map is the caller's. Several loops may run at once.
+// Updates iterates over the members: first over the present members, then whenever they or
+// their payloads have changed, until ctx ends, Close is called or the client is closed. A slow
+// loop body gets the latest members, and not every change. Before Start it waits for Start. The
+// caller owns every map. Several loops may run at the same time.
 //
 // Java: none.
 func (m *GroupMember) Updates(ctx context.Context) iter.Seq[map[string][]byte] {

@@ -44,9 +44,9 @@ func newConfig(opts []Option) (config, error) {
 }
 
 // WithProtection puts an id into the node's name, so that this node cannot be confused with
-// another: "_c_", a UUID, "-" and the name that was given. The id stays the same for the life of
-// the PersistentNode. Use it for sequential nodes: without it, a Start whose create gets no
-// answer cannot know whether a node was made; see Start. The default is no id. See
+// another: "_c_", a UUID, "-" and the given name. The id does not change during the life of the
+// PersistentNode. Use it for sequential nodes, because without it a Start whose create gets no
+// answer cannot know whether the node was created; see Start. The default is no id. See
 // framework.CreateBuilder.WithProtection.
 //
 // Java: the argument useProtection.
@@ -58,8 +58,8 @@ func WithProtection() Option {
 }
 
 // WithoutParents does not create missing parents. Without the parent, Start fails with
-// framework.ErrNoNode, and a node that is lost together with its parent is made again when the
-// parent is there. The default creates missing parents as containers.
+// framework.ErrNoNode, and a node that is lost together with its parent is created again when
+// the parent exists. The default creates missing parents as containers.
 //
 // Java: the argument useParentCreation.
 func WithoutParents() Option {
@@ -69,12 +69,12 @@ func WithoutParents() Option {
 	})
 }
 
-// WithACL sets the ACL of the node, and of the child of a node with a time to live. Parents that
-// are created get the client's. The default is the client's ACL. A node that exists keeps the ACL
-// that it has. An empty ACL is refused.
+// WithACL sets the ACL of the node, and of the child of a node with a time to live. Created
+// parents get the client's ACL. The default is the client's ACL. An existing node keeps its
+// ACL. An empty ACL is refused.
 //
-// Let this client read the node: a server tells a client that may not read a node nothing of its
-// deletion, and the keeper, which then looks every 10 s, notices it late.
+// Permit this client to read the node: a server sends no deletion to a client that may not read
+// the node. The keeper then checks every 10 s, and notices the deletion late.
 //
 // Java: none.
 func WithACL(acl ...framework.ACL) Option {
@@ -87,9 +87,9 @@ func WithACL(acl ...framework.ACL) Option {
 	})
 }
 
-// WithTouch sets the name of the child by which a node with a time to live is kept alive, "touch"
-// by default, and how many times within the time to live its data is set, 2 by default and at
-// least 2. It is refused for other nodes.
+// WithTouch sets the name of the child that keeps a node with a time to live alive, "touch" by
+// default, and how often its data is set within the time to live: 2 by default, which is the
+// minimum. It is refused for other nodes.
 //
 // Java: the arguments childNodeName and touchScheduleFactor.
 func WithTouch(child string, factor int) Option {
@@ -105,12 +105,13 @@ func WithTouch(child string, factor int) Option {
 	})
 }
 
-// WithTakeover has Start replace a node that is there already and is not this client's: an
-// ephemeral node of another session, or a node of the other kind, persistent in place of ephemeral
-// or the reverse. That is one transaction, so that nobody sees the node missing. Start fails with
-// framework.ErrNotEmpty if that node has children. Later on a node that another client has put in
-// place of this one is left as it is, with its data, and is made anew when it goes: of two
-// programs that keep one node the one that started last has it. The default adopts such nodes.
+// WithTakeover makes Start replace an existing node of another client: an ephemeral node of
+// another session, or a node of the other kind, persistent instead of ephemeral or the reverse.
+// It uses one transaction, so nobody sees the node missing. Start fails with
+// framework.ErrNotEmpty if that node has children. If another client replaces the node later,
+// that node and its data are left alone, and this node is created again when that one is
+// deleted. So of two programs that keep one node, the one that started last has it. The default
+// adopts such nodes.
 //
 // Java: ServiceDiscovery does so with the nodes of instances, in two steps.
 func WithTakeover() Option {
@@ -120,9 +121,9 @@ func WithTakeover() Option {
 	})
 }
 
-// WithTurns has the node wait for its turn when it is looked at, or made again, after a reconnect
-// or the end of a session. It is for recipes of this module that keep many nodes; other modules
-// cannot make such turns.
+// WithTurns makes the node wait for its turn before it is checked, or created again, after a
+// reconnect or the end of a session. It is for recipes of this module that keep many nodes;
+// other modules cannot make such turns.
 func WithTurns(t *turns.Turns) Option {
 	return option(func(c *config) error {
 		c.turns = t
@@ -130,9 +131,9 @@ func WithTurns(t *turns.Turns) Option {
 	})
 }
 
-// WithName gives the node a name for metrics, curator.node.name. Without a name nothing is
-// counted: metrics have no paths. The name must be one of a few that are known beforehand, such
-// as "workers", of at most 128 bytes. Do not make it from user input or ids.
+// WithName gives the node a name for metrics, curator.node.name. Without a name the node is not
+// counted, because metrics have no paths. Use a small fixed set of names, such as "workers", of
+// at most 128 bytes. Do not make a name from user input or ids.
 //
 // Java: none.
 func WithName(name string) Option {

@@ -6,23 +6,24 @@ import (
 	"github.com/cenkalti/backoff/v4"
 )
 
-// The pauses before a node that was deleted is made again. They grow, so that two programs of
-// which one makes what the other deletes do not keep the server busy, and begin anew after a time
-// without a deletion.
+// The pauses before a deleted node is created again. They grow, so a program that deletes the
+// node again and again does not keep the server busy. After a time without a deletion they are
+// short again.
 const (
 	firstPause = 10 * time.Millisecond
 	maxPause   = 10 * time.Second
 	calmTime   = 10 * time.Second
 )
 
-// The pauses between tries that failed. A reconnect or an event of the node ends one early.
+// The pauses after failed tries. A reconnect or an event of the node ends a pause early.
 const (
 	firstRetryPause = 50 * time.Millisecond
 	maxRetryPause   = time.Minute
 )
 
-// unreadablePause is how often a node is looked at that the client may not read. Servers tell such
-// a client nothing of the node since ZooKeeper 3.9, and older ones if they are patched.
+// unreadablePause is the time between checks of a node that the client may not read. Servers of
+// ZooKeeper 3.8.4, 3.9.2 and later, and patched older ones, send such a client no events of the
+// node.
 const unreadablePause = 10 * time.Second
 
 // pace gives pauses that grow and are drawn at random.

@@ -12,8 +12,8 @@ import (
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
 )
 
-// PersistentNode keeps a node from Start to Close. A nil PersistentNode and the zero value keep
-// nothing, and cannot be started.
+// PersistentNode keeps a node from Start to Close. A nil PersistentNode and the zero value
+// cannot be started.
 //
 // Java: PersistentNode, PersistentEphemeralNode and PersistentTtlNode.
 type PersistentNode struct {
@@ -23,12 +23,12 @@ type PersistentNode struct {
 
 var _ framework.Component = (*PersistentNode)(nil)
 
-// NewPersistentNode returns a keeper of the node at path, of the given mode and with the data,
-// which may be nil for none. It does no I/O. A sequential node keeps the number of its first
-// creation, and a protected one its id, when it is made again.
+// NewPersistentNode returns a keeper of the node at path, with the given mode and data. Nil
+// data means an empty node. It does no I/O. When the node is created again, a sequential node
+// keeps the number of its first creation, and a protected node keeps its id.
 //
 // Errors: framework.ErrInvalidPath; framework.ErrInvalidOption for an option that is out of
-// range or does not fit, and for modes with a time to live, which are those of
+// range or does not apply, and for modes with a time to live, for which there is
 // NewPersistentTTLNode; framework.ErrNotStarted for a nil client.
 //
 // Java: PersistentNode.
@@ -61,22 +61,24 @@ func newNode(client *framework.Client, path string, mode framework.CreateMode, d
 	return &PersistentNode{keeper: newKeeper(client, path, mode, slices.Clone(data), cfg)}, nil
 }
 
-// Start makes the node and begins to keep it. It returns nil when the node is there, with the
-// data. ctx bounds that, and nothing after it.
+// Start creates the node and begins to keep it. It returns nil when the node exists with the
+// data. ctx bounds only Start.
 //
-// A node that is there already is adopted and given the data. An ephemeral one of an earlier
-// session of this client is replaced; one of another client is adopted, with a warning to the
-// client's logger, and made anew when it goes: two keepers of one path disturb each other.
+// An existing node is adopted, and its data is set. An ephemeral node of an earlier session of
+// this client is replaced. An ephemeral node of another client is adopted, with a warning to
+// the client's logger, and created again when it is deleted, because two keepers of one path
+// disturb each other.
 //
-// When Start fails, it removes what it has made, in the background if need be, and may be called
-// again. Two things may be left after an error for which framework.MaybeApplied is true: a
-// persistent node, which may have been there before, and a sequential node without protection,
-// whose name nobody knows. An ephemeral one goes with the session.
+// When Start fails, it removes the nodes that it has created, if necessary in the background,
+// and may be called again. Two kinds of nodes may be left after an error for which
+// framework.MaybeApplied is true: a persistent node, which may have existed before, and a
+// sequential node without protection, whose name is unknown. An ephemeral node is deleted with
+// the session.
 //
-// Errors besides those of framework.Component: framework.ErrNoAuth; framework.ErrNoNode, with
-// WithoutParents; framework.ErrTooLarge; framework.ErrUnimplemented, for a node with a time to
-// live on servers without zookeeper.extendedTypesEnabled; framework.ErrConnectionLoss, when the
-// client's retry policy gives up.
+// Errors in addition to those of framework.Component: framework.ErrNoAuth; framework.ErrNoNode,
+// with WithoutParents; framework.ErrTooLarge; framework.ErrUnimplemented, for a node with a
+// time to live on servers without zookeeper.extendedTypesEnabled; framework.ErrConnectionLoss,
+// when the client's retry policy gives up.
 //
 // Java: start, waitForInitialCreate.
 func (n *PersistentNode) Start(ctx context.Context) error {
@@ -87,14 +89,15 @@ func (n *PersistentNode) Start(ctx context.Context) error {
 }
 
 // Close stops keeping the node and deletes it, unless it is an ephemeral node of another client,
-// or has a time to live. It joins the node's goroutine and the listeners. It works although ctx
-// has ended, and then waits for a second at most. When ctx ends before the answer, Close returns
-// an error that says so, and the deletion goes on in the background until it succeeds or the
-// client is closed.
+// or has a time to live. It joins the node's goroutine and the listeners. It works with an
+// ended ctx, and then waits for a second at most. When ctx ends before the answer, Close
+// returns ErrDeletePending, and the deletion continues in the background until it succeeds or
+// the client is closed.
 //
-// Errors besides: framework.ErrNotEmpty, if a persistent node has children, and
-// framework.ErrNoAuth; the node stays then. framework.ErrClosed, if the client was closed before
-// and the node is persistent and so stays. Close is idempotent, and allowed before Start.
+// Other errors: framework.ErrNotEmpty, if a persistent node has children, and
+// framework.ErrNoAuth; the node stays then. framework.ErrClosed, if the client was closed
+// before and the node is persistent, so it stays. Close is idempotent, and allowed before
+// Start.
 //
 // Java: close.
 func (n *PersistentNode) Close(ctx context.Context) error {
@@ -108,9 +111,9 @@ func (n *PersistentNode) Close(ctx context.Context) error {
 	return n.explain(err)
 }
 
-// Leave is Close without the deletion: it stops keeping the node, and leaves it. An ephemeral node
-// goes with the session. It joins the node's goroutine and the listeners. Leave is idempotent; of
-// Close and Leave the one that is called first counts.
+// Leave is Close without the deletion: it stops keeping the node, and leaves it. An ephemeral
+// node is deleted with the session. It joins the node's goroutine and the listeners. Leave is
+// idempotent. If both Close and Leave are called, the first call decides.
 //
 // Java: none.
 func (n *PersistentNode) Leave(ctx context.Context) error {
@@ -120,17 +123,17 @@ func (n *PersistentNode) Leave(ctx context.Context) error {
 	return n.explain(n.life.Close(ctx, n.keeper.leave))
 }
 
-// SetData changes the data that the node is to have, for good, and writes it. It returns nil when
-// the node has the data; ctx bounds the wait for that, and the client's retry policy does not.
-//
-// When ctx ends first, the error matches ErrPending and that of ctx, and the node gets the data
-// later, unless SetData is called again. It matches ErrPending, too, while another client has taken the
-// node over (WithTakeover). After any other error nothing has changed:
-// framework.ErrTooLarge, framework.ErrNoAuth, *schema.Violation; framework.ErrClosed after Close,
-// and after the end of the client.
+// SetData changes the wanted data of the node, and writes it. It returns nil when the node has
+// the data. ctx bounds the wait, and the client's retry policy does not. When ctx ends first,
+// the error matches ErrPending and ctx's error, and the node gets the data later, unless
+// SetData is called again. The error also matches ErrPending while another client has taken the
+// node over (WithTakeover). After any other error nothing has changed: framework.ErrTooLarge,
+// framework.ErrNoAuth, *schema.Violation; framework.ErrClosed after Close, and after the end of
+// the client.
 //
 // Calls that wait at the same time are merged: the last one wins, and all return nil when its data
-// is written. Before Start, SetData sets what Start writes, and returns nil at once.
+// is written. Before Start, SetData sets the data that Start writes, and returns nil
+// immediately.
 //
 // Java: setData.
 func (n *PersistentNode) SetData(ctx context.Context, data []byte) error {
@@ -164,8 +167,8 @@ func (n *PersistentNode) SetData(ctx context.Context, data []byte) error {
 	return n.explain(write.err)
 }
 
-// Data returns a copy of the data that the node is to have, which a SetData that waits has
-// changed already. What the node has now is for framework.Client.GetData to say.
+// Data returns a copy of the wanted data, which a waiting SetData has changed already.
+// framework.Client.GetData returns the node's present data.
 //
 // Java: getData.
 func (n *PersistentNode) Data() []byte {
@@ -175,8 +178,8 @@ func (n *PersistentNode) Data() []byte {
 	return slices.Clone(n.keeper.mail.want().data)
 }
 
-// ActualPath returns the path of the node, which differs from the one given for sequential and
-// protected nodes. It is "" before Start, and stays what it was after Close.
+// ActualPath returns the path of the node, which differs from the given path for sequential and
+// protected nodes. It is "" before Start, and does not change after Close.
 //
 // Java: getActualPath.
 func (n *PersistentNode) ActualPath() string {
@@ -189,8 +192,8 @@ func (n *PersistentNode) ActualPath() string {
 	return ""
 }
 
-// CreatedListenable takes listeners for creations of the node, the first one included. They are
-// called with its path, in order, on goroutines of their own, and are joined by Close. Adopting a
+// CreatedListenable takes listeners for creations of the node, including the first one. They
+// are called with its path, in order, on their own goroutines, and Close joins them. Adopting a
 // node is no creation.
 //
 // Java: getListenable, with a PersistentNodeListener.

@@ -10,18 +10,18 @@ import (
 // maxTTL is the longest time to live that a server can store.
 const maxTTL = (1<<40 - 1) * time.Millisecond
 
-// NewPersistentTTLNode returns a keeper of a node that outlives its client, but once nobody keeps
-// it for no longer than ttl, by the server's clock. Other than an ephemeral node it survives the
-// end of a session, and can have children; while it has children of others, it stays. ttl is in
-// whole milliseconds.
+// NewPersistentTTLNode returns a keeper of a node that the server deletes when nobody has kept
+// it for ttl, by the server's clock. Unlike an ephemeral node it survives the end of a session,
+// and can have children; while it has children of others, it stays. ttl is in whole
+// milliseconds.
 //
-// The node is kept alive by a child, "touch", whose data is set twice within ttl, so that those
-// who watch the node itself hear nothing. WithTouch changes both. Close stops that and removes
-// nothing. Several programs may keep one node.
+// A child, "touch", keeps the node alive: its data is set twice within ttl, so watches on the
+// node itself do not fire. WithTouch changes both. Close stops this and removes no node.
+// Several programs may keep one node.
 //
-// The servers need zookeeper.extendedTypesEnabled, else Start returns framework.ErrUnimplemented.
-// Errors: those of NewPersistentNode, and framework.ErrInvalidOption for a ttl that is out of
-// range.
+// Without zookeeper.extendedTypesEnabled on the servers, Start returns
+// framework.ErrUnimplemented. Errors: those of NewPersistentNode, and
+// framework.ErrInvalidOption for a ttl that is out of range.
 //
 // Java: PersistentTtlNode.
 func NewPersistentTTLNode(client *framework.Client, path string, ttl time.Duration, data []byte, opts ...Option) (*PersistentNode, error) {

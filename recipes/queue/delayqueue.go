@@ -8,10 +8,10 @@ import (
 	"github.com/go-curator/curator/framework/codec"
 )
 
-// DistributedDelayQueue is a queue whose items have times before which they are not consumed, and
-// by which they are ordered. A consumer compares the times with the clock of its own machine. It
-// may be used by several goroutines. A nil DistributedDelayQueue, and the zero value, return
-// framework.ErrNotStarted.
+// DistributedDelayQueue is a queue whose items have a time. They are not consumed before their
+// time, and they are ordered by it. A consumer compares the times with the clock of its own
+// machine. It may be used by several goroutines. A nil DistributedDelayQueue, and the zero
+// value, return framework.ErrNotStarted.
 //
 // Java: DistributedDelayQueue.
 type DistributedDelayQueue[T any] struct{ q typed[T] }
@@ -27,8 +27,8 @@ func NewDistributedDelayQueue[T any](client *framework.Client, path string, c co
 	return &DistributedDelayQueue[T]{q}, nil
 }
 
-// Put puts items into the queue that are due at a time, which is stored in whole milliseconds, rounded
-// up. Items of a time that has passed are due at once. See DistributedQueue.Put.
+// Put puts items into the queue that are due at a time, which is stored in whole milliseconds,
+// rounded up. Items with a past time are due immediately. See DistributedQueue.Put.
 //
 // Java: put, putMulti.
 func (d *DistributedDelayQueue[T]) Put(ctx context.Context, due time.Time, items ...T) error {

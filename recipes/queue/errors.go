@@ -10,7 +10,7 @@ import (
 // Errors of this package; compare with errors.Is.
 var (
 	// ErrFull is returned by Put when the queue had WithMaxItems items, or more, until ctx
-	// ended. The error matches that of ctx, too.
+	// ended. The error also matches ctx's error.
 	ErrFull = errors.New("the queue is full")
 	// ErrEmpty is returned when the queue has no items.
 	ErrEmpty = errors.New("the queue is empty")

@@ -9,8 +9,8 @@ import (
 )
 
 // DistributedIDQueue is a queue whose items have ids, by which they can be removed. They are
-// ordered as in a DistributedQueue, whatever their ids. It may be used by several goroutines. A
-// nil DistributedIDQueue, and the zero value, return framework.ErrNotStarted.
+// ordered as in a DistributedQueue, independent of their ids. It may be used by several
+// goroutines. A nil DistributedIDQueue, and the zero value, return framework.ErrNotStarted.
 //
 // Java: DistributedIdQueue.
 type DistributedIDQueue[T any] struct{ q typed[T] }
@@ -27,8 +27,8 @@ func NewDistributedIDQueue[T any](client *framework.Client, path string, c codec
 }
 
 // Put puts items into the queue under an id, which other items may have, too. A "/" and a "|" in
-// the id become "_", as in Java. See DistributedQueue.Put. An id that cannot be part of a path is
-// framework.ErrInvalidPath.
+// the id become "_", as in Java. See DistributedQueue.Put. For an id that cannot be part of a
+// path it returns framework.ErrInvalidPath.
 //
 // Java: put, putMulti.
 func (d *DistributedIDQueue[T]) Put(ctx context.Context, id string, items ...T) error {
@@ -38,10 +38,10 @@ func (d *DistributedIDQueue[T]) Put(ctx context.Context, id string, items ...T) 
 	return d.q.put(ctx, idName(id), items)
 }
 
-// Remove removes the nodes of id that nobody consumes at the moment, and returns how many, also
-// beside an error. WithLockPath it leaves the nodes that a consumer has. A node whose deletion is
-// in doubt, see framework.MaybeApplied, ends Remove and is not counted. Remove costs a list of the
-// queue and a request for each node.
+// Remove removes the nodes of id that nobody consumes at the moment, and returns their number,
+// also with an error. With WithLockPath it leaves the nodes that a consumer has. If the
+// deletion of a node is in doubt, see framework.MaybeApplied, Remove ends, and the node is not
+// counted. Remove costs a list of the queue and a request for each node.
 //
 // Java: remove.
 func (d *DistributedIDQueue[T]) Remove(ctx context.Context, id string) (n int, err error) {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// The data of a node is that of Java's ItemSerializer: a version, then each item behind its
-// length, then an end mark. All numbers are big endian.
+// The data of a node has the format of Java's ItemSerializer: a version, then the length and
+// the bytes of each item, then an end mark. All numbers are big endian.
 const (
 	itemsVersion = 0x00010001
 	itemOpcode   = 0x01

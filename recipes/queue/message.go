@@ -9,18 +9,19 @@ import (
 	"github.com/go-curator/curator/recipes/locks"
 )
 
-// Message is an item that is being consumed. It may be copied, and is of use until its function
+// Message is an item that is being consumed. It may be copied, and is valid until its function
 // returns.
 type Message[T any] struct {
 	// Item is the decoded item.
 	Item T
-	// Path is that of the item's node.
+	// Path is the path of the item's node.
 	Path string
-	// Stat is that of the node. Ctime is when the item was put, or put back.
+	// Stat is the node's. Ctime is the time at which the item was put, or put back.
 	Stat framework.Stat
-	// Lease is held on the node while its function runs, WithLockPath; else it is nil, which
-	// acts as a lease that was never held. Its Token rises when the item is handed to
-	// another consumer. Message.Guard is the Guard to use: that of the lease leaves the item.
+	// Lease is held on the lock node while the function runs, with WithLockPath; otherwise it
+	// is nil, which behaves like a lease that was never held. Its Token rises when another
+	// consumer gets the item. Use Message.Guard instead of the lease's Guard, which does not
+	// remove the item.
 	Lease *locks.Lease
 
 	delivery *delivery
@@ -33,11 +34,11 @@ type Message[T any] struct {
 // function's result does not matter.
 //
 // When the reply is lost, or ctx ends, the transaction may have been applied: see
-// framework.MaybeApplied. Return the error then; Consume finds out which it is, and the ops are not
-// applied twice. After other errors, such as one of the ops' own, nothing was applied, and Guard may be
-// called again.
+// framework.MaybeApplied. Return the error then; Consume finds out whether it was applied, and
+// the ops are not applied twice. After other errors, such as an error of one of the ops,
+// nothing was applied, and Guard may be called again.
 //
-// Of a node with several items only the last one can be guarded; for the others Guard returns
+// If a node has several items, Guard works only for the last one; for the others it returns
 // framework.ErrInvalidOption. Other errors: locks.ErrNotHeld when the lease is over, and always
 // without WithLockPath; framework.ErrNoNode when somebody has deleted the item. Guard may be
 // called from several goroutines, which wait for each other.

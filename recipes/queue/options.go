@@ -28,9 +28,9 @@ func newConfig(opts []Option) (config, error) {
 	return cfg, err
 }
 
-// WithLockPath has items consumed at least once. The node at path, which is created when it is
-// missing, has a node for every item that is being consumed. The path must not be the
-// queue's own. Every consumer of the queue must have the same option.
+// WithLockPath makes consumers consume items at least once. The node at path, which is created
+// when it is missing, has a child for every item that is being consumed. The path must not be
+// the queue's own. Every consumer of the queue must have the same option.
 //
 // Java: QueueBuilder.lockPath.
 func WithLockPath(path string) Option {
@@ -43,9 +43,9 @@ func WithLockPath(path string) Option {
 	})
 }
 
-// WithMaxItems has Put wait while the queue has n nodes or more; several items that were put
-// together are one node. Several producers may go beyond it together. It costs a request for
-// every Put. n must be positive; the default is no bound.
+// WithMaxItems makes Put wait while the queue has n nodes or more; several items that were put
+// together are one node. Several producers together may exceed n. It costs a request for every
+// Put. n must be positive; the default is no limit.
 //
 // Java: QueueBuilder.maxItems.
 func WithMaxItems(n int) Option {
@@ -58,8 +58,8 @@ func WithMaxItems(n int) Option {
 	})
 }
 
-// WithConcurrency lets each Consume run n functions at a time. n must be positive; the default
-// is 1, with which items are consumed in order.
+// WithConcurrency lets each Consume run n functions at the same time. n must be positive; the
+// default is 1, which keeps the order of items.
 //
 // Java: QueueBuilder.executor.
 func WithConcurrency(n int) Option {
@@ -73,9 +73,8 @@ func WithConcurrency(n int) Option {
 }
 
 // WithName sets the queue's name in spans and metrics, curator.queue.name. Metrics have no
-// paths: without a name all queues are counted together. The name must be one of a few that are
-// known beforehand, such as "orders". Do not make it from user input or ids. Java Curator does
-// not have it.
+// paths: without a name all queues are counted together. Use a small fixed set of names, such
+// as "orders". Do not make a name from user input or ids. Java Curator has no such option.
 func WithName(name string) Option {
 	return option(func(c *config) error {
 		c.name = name

@@ -7,16 +7,16 @@ import (
 	"github.com/go-curator/curator/framework/codec"
 )
 
-// DistributedPriorityQueue is a queue whose items have priorities: the lowest number goes first,
-// and items of one priority go in the order in which they were put. It may be used by several
-// goroutines. A nil DistributedPriorityQueue, and the zero value, return
+// DistributedPriorityQueue is a queue whose items have priorities: the lowest number comes
+// first, and items of one priority have the order in which they were put. It may be used by
+// several goroutines. A nil DistributedPriorityQueue, and the zero value, return
 // framework.ErrNotStarted.
 //
 // Java: DistributedPriorityQueue.
 type DistributedPriorityQueue[T any] struct{ q typed[T] }
 
-// NewDistributedPriorityQueue returns the queue at path. See NewDistributedQueue. A consumer
-// looks before every item whether another one goes first, which costs no request. Java's
+// NewDistributedPriorityQueue returns the queue at path. See NewDistributedQueue. Before every
+// item a consumer checks whether another item comes first, which costs no request. Java's
 // minItemsBeforeRefresh is not needed.
 //
 // Java: QueueBuilder.buildPriorityQueue.
@@ -38,8 +38,8 @@ func (d *DistributedPriorityQueue[T]) Put(ctx context.Context, priority int32, i
 	return d.q.put(ctx, priorityName(priority), items)
 }
 
-// Consume is DistributedQueue.Consume. An item that Java has put back has lost its priority: by its
-// name it comes before all items whose priority is not negative.
+// Consume is DistributedQueue.Consume. An item that Java has put back has lost its priority:
+// its name comes before all items whose priority is zero or more.
 //
 // Java: start, QueueConsumer.consumeMessage, close.
 func (d *DistributedPriorityQueue[T]) Consume(ctx context.Context, fn func(ctx context.Context, m Message[T]) error) error {

@@ -30,8 +30,8 @@ func (c *consumer) process(ctx context.Context, i *item) error {
 	return nil
 }
 
-// busyTries is how often an item is tried at once again that another consumer has taken. Usually
-// the event of its lock comes first, and there is no such try.
+// busyTries is how often a consumer immediately tries an item again that another consumer has
+// taken. Usually the event of its lock comes first, and there is no such try.
 const busyTries = 2
 
 // atMostOnce deletes the item before it is handed over.

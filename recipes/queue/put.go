@@ -26,7 +26,7 @@ func (q *core) put(ctx context.Context, prefix string, items [][]byte) (err erro
 	return nil
 }
 
-// errPanic is told to spans and metrics if a function of the user panics.
+// errPanic is recorded in spans and metrics if a function of the user panics.
 var errPanic = errors.New("panic")
 
 // createTries bounds how often a missing parent is created. Somebody deletes it if once is not

@@ -75,9 +75,9 @@ func (q *SimpleDistributedQueue) Peek(ctx context.Context) ([]byte, error) {
 	return q.first(ctx, func(context.Context, string, framework.Stat) error { return nil })
 }
 
-// Poll takes the first item. It returns ErrEmpty at once if there is none. An item whose deletion
-// is in doubt is not returned by anybody, if the deletion was applied: see
-// framework.MaybeApplied.
+// Poll takes the first item. If there is none it returns ErrEmpty without waiting. If the
+// deletion of an item is in doubt (framework.MaybeApplied) and was applied, no call returns the
+// item.
 //
 // Java: poll, remove.
 func (q *SimpleDistributedQueue) Poll(ctx context.Context) ([]byte, error) {
@@ -86,9 +86,9 @@ func (q *SimpleDistributedQueue) Poll(ctx context.Context) ([]byte, error) {
 	})
 }
 
-// Take takes the first item, and waits for one until ctx ends. Then the error matches that of ctx,
-// and ErrEmpty if the queue was seen to be empty. It needs servers of ZooKeeper 3.6 or later. See
-// Poll.
+// Take takes the first item, and waits for one until ctx ends. Then the error matches ctx's
+// error, and ErrEmpty if the client saw an empty queue. It needs servers of ZooKeeper 3.6 or
+// later. See Poll.
 //
 // Java: take, poll(timeout, unit).
 func (q *SimpleDistributedQueue) Take(ctx context.Context) ([]byte, error) {

@@ -11,8 +11,8 @@ import (
 )
 
 // Count is an integer that processes share: four bytes, big endian, signed. Data of another
-// length is codec.ErrDecode. It is a Value of codec.Int32, and a locks.LeaseCount. A nil *Count,
-// and the zero value, has the count 0 and cannot be started.
+// length causes codec.ErrDecode. It is a Value of codec.Int32, and a locks.LeaseCount. A nil
+// *Count, and the zero value, has the count 0 and cannot be started.
 //
 // Java: SharedCount, and SharedCountReader, for which see WithoutCreate.
 type Count struct {
@@ -47,7 +47,7 @@ func (c *Count) of() *Value[int] {
 	return &c.value
 }
 
-// Start reads the count, or creates the node with the seed; see Value.Start.
+// Start reads the count, or creates the node with the seed, and follows it; see Value.Start.
 //
 // Java: start.
 func (c *Count) Start(ctx context.Context) error { return c.of().Start(ctx) }
@@ -63,17 +63,17 @@ func (c *Count) Close(ctx context.Context) error {
 	return errors.Join(err, c.numbers.Close(ctx))
 }
 
-// Count returns the last count seen; it may be behind.
+// Count returns the last known count, which may be behind.
 //
 // Java: getCount.
 func (c *Count) Count() int { return c.of().Get() }
 
-// VersionedValue returns the last count seen with its version; see Value.VersionedValue.
+// VersionedValue returns the last known count with its version; see Value.VersionedValue.
 //
 // Java: getVersionedValue.
 func (c *Count) VersionedValue() VersionedValue[int] { return c.of().VersionedValue() }
 
-// Set sets the count whatever it is; see Value.Set.
+// Set sets the count unconditionally; see Value.Set.
 //
 // Java: setCount.
 func (c *Count) Set(ctx context.Context, count int) (VersionedValue[int], error) {
@@ -87,7 +87,7 @@ func (c *Count) TrySet(ctx context.Context, previous VersionedValue[int], count 
 	return c.of().TrySet(ctx, previous, count)
 }
 
-// Update sets the count to what fn makes of the server's; see Value.Update.
+// Update sets the count to the result of fn for the server's count; see Value.Update.
 //
 // Java: none.
 func (c *Count) Update(ctx context.Context, fn func(count int) (int, error)) (VersionedValue[int], error) {
@@ -107,9 +107,9 @@ func (c *Count) Updates(ctx context.Context) iter.Seq[VersionedValue[int]] {
 // Java: getListenable.
 func (c *Count) Listenable() listen.Listenable[VersionedValue[int]] { return c.of().Listenable() }
 
-// CountListenable takes listeners for changes of the number, which are called with the new one;
-// fast changes may be merged into the last. Count has the new number already. Add a listener
-// before Start, or look at Count after Add, to miss none.
+// CountListenable takes listeners for changes of the number. They get the new number; fast
+// changes may be merged. Count returns the new number already. To miss no change, add a
+// listener before Start, or call Count after Add.
 //
 // Java: addListener.
 func (c *Count) CountListenable() listen.Listenable[int] {

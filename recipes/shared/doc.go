@@ -11,18 +11,18 @@
 // # What is not guaranteed
 //
 // The known value is behind the server's by the time that a watch's event and a read take, and
-// for as long as the client is cut off. Two processes may know different values at one instant.
-// Values that are replaced quickly may never be seen; the last one is, and no older one is seen
-// after a newer one. A process sees at once what it has set itself.
+// while the client is cut off. Two processes may have different values at the same time. Values
+// that are replaced quickly may never be seen, but the last value is, and no older value is
+// seen after a newer one. A process sees its own change immediately.
 //
-// A Set whose reply was lost may be applied later: see framework.MaybeApplied. It is never
-// repeated by itself.
+// A Set whose reply was lost may be applied later: see framework.MaybeApplied. It is not
+// repeated.
 //
 // # Concurrency
 //
-// All methods may be called from several goroutines. A context that is given to a method bounds
-// that call and nothing else. Close joins what Start started.
+// All methods may be called from several goroutines. A method's context bounds only that call.
+// Close joins the goroutines of Start.
 //
-// Java: org.apache.curator.framework.recipes.shared. What differs: Set and TrySet return the
-// value that is there, listeners hear changes only, and there is no unversioned trySetValue.
+// Java: org.apache.curator.framework.recipes.shared. Differences: Set and TrySet return the
+// present value, listeners get only changes, and there is no unversioned trySetValue.
 package shared

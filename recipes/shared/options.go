@@ -13,9 +13,9 @@ type config struct {
 	noCreate bool
 }
 
-// WithoutCreate leaves the creation of the node to others: the seed is the value until the node
-// is seen. It is for readers, and for clients that may not write. Set, TrySet and Update create
-// the node all the same. The default is that Start creates the node with the seed.
+// WithoutCreate makes Start not create the node: the seed is the value until another client
+// creates the node. It is for readers, and for clients that may not write. Set, TrySet and
+// Update still create the node. By default Start creates the node with the seed.
 //
 // Java: SharedCountReader, SharedValueReader.
 func WithoutCreate() Option {

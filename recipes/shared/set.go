@@ -12,18 +12,18 @@ import (
 	"github.com/go-curator/curator/framework/codec"
 )
 
-// The pauses of Update between two tries are drawn at random and grow from the first to the
-// second of these.
+// The pauses of Update between two tries are random and grow from the first to the second of
+// these.
 const (
 	firstPause = 5 * time.Millisecond
 	maxPause   = 500 * time.Millisecond
 )
 
-// Set sets the value whatever it is, and creates the node if there is none. It returns what it
-// has set. When the reply is lost, the value may be set all the same, at once or late: see
-// framework.MaybeApplied; Set does not repeat it. Errors: framework.ErrInvalidOption for a value
-// that cannot be encoded, framework.ErrNotStarted, framework.ErrClosed, ctx's error, or the
-// server's.
+// Set sets the value unconditionally, and creates the node if there is none. It returns the
+// value with its version. When the reply is lost, the value may be set, immediately or later:
+// see framework.MaybeApplied; Set does not repeat it. Errors: framework.ErrInvalidOption for a
+// value that cannot be encoded, framework.ErrNotStarted, framework.ErrClosed, ctx's error, or
+// the server's.
 //
 // Java: setValue.
 func (v *Value[T]) Set(ctx context.Context, value T) (VersionedValue[T], error) {
@@ -46,17 +46,17 @@ func (v *Value[T]) Set(ctx context.Context, value T) (VersionedValue[T], error) 
 	}
 }
 
-// TrySet sets the value if the server still has previous, and returns what is there then, and
-// whether that is the given value. It makes one try. previous is compared by its version, and
-// need not be the last value seen. A previous with Zxid -1, such as a seed, stands for no node:
-// TrySet then creates it. When there is no node, though previous is the value of one, now is
-// the last value seen with Zxid -1.
+// TrySet sets the value if the server still has previous. It returns the value that the server
+// then has, and whether that is the given value. It makes one try. previous is compared by its
+// version, and need not be the last known value. A previous with Zxid -1, such as a seed, means
+// that there is no node: TrySet then creates it. If there is no node although previous has a
+// Zxid, now is the last known value with Zxid -1.
 //
-// A node that was deleted and made again may have the version of previous. It is then taken for
-// the same node. A node with version -1, which it has after 2^32-1 writes, cannot be compared:
-// framework.ErrBadVersion. When the reply is lost the value may be set all the same: see
-// framework.MaybeApplied. Other errors are as of Set, and codec.ErrDecode for what is there in
-// place of previous.
+// A node that was deleted and created again may have the version of previous. TrySet cannot
+// distinguish the two nodes. A node with version -1, which it has after 2^32-1 writes, cannot
+// be compared: framework.ErrBadVersion. When the reply is lost the value may be set: see
+// framework.MaybeApplied. Other errors are as of Set, and codec.ErrDecode if the server's data
+// cannot be decoded.
 //
 // Java: trySetValue.
 func (v *Value[T]) TrySet(ctx context.Context, previous VersionedValue[T], value T) (now VersionedValue[T], set bool, err error) {
@@ -97,14 +97,14 @@ func refused(err error) bool {
 		errors.Is(err, framework.ErrNoNode)
 }
 
-// Update sets the value to what fn makes of the server's, and returns what it has set. If
-// another process is faster, Update calls fn again with the new value, after a pause that is
-// drawn at random, until ctx ends or Close. If there is no node, fn gets the last value seen,
-// and Update creates the node.
+// Update sets the value to the result of fn for the server's value, and returns it with its
+// version. If another process is faster, Update calls fn again with the new value, after a
+// random pause, until ctx ends or Close. If there is no node, fn gets the last known value, and
+// Update creates the node.
 //
 // An error of fn ends Update, which returns it; nothing was set then. When a reply is lost the
-// value may be set all the same: see framework.MaybeApplied; Update does not repeat it. Other
-// errors are as of TrySet.
+// value may be set: see framework.MaybeApplied; Update does not repeat it. Other errors are as
+// of TrySet.
 //
 // Java: none.
 func (v *Value[T]) Update(ctx context.Context, fn func(T) (T, error)) (VersionedValue[T], error) {

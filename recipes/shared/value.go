@@ -15,7 +15,7 @@ import (
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
 )
 
-// VersionedValue is a value and what orders it.
+// VersionedValue is a value with its version and its zxid, which orders values.
 //
 // Java: VersionedValue.
 type VersionedValue[T any] struct {
@@ -24,12 +24,12 @@ type VersionedValue[T any] struct {
 	Zxid    int64 // of the change that set the value, the node's mzxid; -1 while there is no node
 }
 
-// Value is a value that processes share. Values are not copied: they must not be changed. A nil
-// *Value, and the zero value, has T's zero value and cannot be started.
+// Value is a value that processes share. Values are not copied, so they must not be changed. A
+// nil *Value, and the zero value, has T's zero value and cannot be started.
 //
-// When the node is deleted, the last value stays, and the next Set makes the node again. So it
-// stays when the node has data that cannot be decoded (codec.ErrDecode). A failure is logged
-// once, and once more when it is over.
+// When the node is deleted, the last value stays, and the next Set creates the node again. The
+// last value also stays when the node has data that cannot be decoded (codec.ErrDecode). A
+// failure is logged once, and once more when it is over.
 //
 // Java: SharedValue.
 type Value[T any] struct {
@@ -109,8 +109,8 @@ func (v *Value[T]) usable() error {
 	return v.life.Started()
 }
 
-// Start reads the value, or creates the node with the seed, and begins to follow it; ctx bounds
-// that. When Start fails nothing has begun, but the node may have been created. Errors:
+// Start reads the value, or creates the node with the seed, and begins to follow it. ctx bounds
+// only Start. When Start fails nothing was started, but the node may have been created. Errors:
 // codec.ErrDecode, framework.ErrAlreadyStarted, framework.ErrClosed, framework.ErrNotStarted
 // for a nil value, ctx's error, or the server's. See framework.Component.
 //
@@ -127,7 +127,7 @@ func (v *Value[T]) Start(ctx context.Context) error {
 }
 
 // Close stops following, removes the watches and joins every goroutine; the last value stays.
-// It is idempotent, allowed before Start, and works although ctx has ended: it then waits for a
+// It is idempotent, allowed before Start, and works with an ended ctx: it then waits for a
 // second at most. Its error says that listeners are still running.
 //
 // Java: close.
@@ -154,13 +154,12 @@ func (v *Value[T]) end(ctx context.Context) error {
 	return v.changes.Close(ctx)
 }
 
-// Get returns the last value seen; it may be behind.
+// Get returns the last known value, which may be behind.
 //
 // Java: getValue.
 func (v *Value[T]) Get() T { return v.VersionedValue().Value }
 
-// VersionedValue returns the last value seen with its version. Both are of the server's last
-// write that is known, or of the seed.
+// VersionedValue returns the last known value with its version, or the seed.
 //
 // Java: getVersionedValue.
 func (v *Value[T]) VersionedValue() VersionedValue[T] {
@@ -170,9 +169,9 @@ func (v *Value[T]) VersionedValue() VersionedValue[T] {
 	return v.latest.Load().VersionedValue
 }
 
-// Updates iterates over the value: at once over the last one seen, then whenever a newer one is
-// known, until ctx ends or Close. A loop body that is slow sees the latest one next, not every
-// one. Before Start, Updates waits for it. A nil ctx ends it at once.
+// Updates iterates over the value: first over the last known value, then over newer values,
+// until ctx ends or Close. After a slow loop body the latest value comes next, not every value.
+// Before Start, Updates waits for Start. With a nil ctx it ends immediately.
 //
 // Java: none.
 func (v *Value[T]) Updates(ctx context.Context) iter.Seq[VersionedValue[T]] {
@@ -202,9 +201,9 @@ func (v *Value[T]) Updates(ctx context.Context) iter.Seq[VersionedValue[T]] {
 	}
 }
 
-// Listenable takes listeners for changes, which are called with the new value; fast changes may
-// be merged into the last. Get has the value, or a newer one, already. Add a listener before
-// Start, or look at Get after Add, to miss none.
+// Listenable takes listeners for changes. They get the new value; fast changes may be merged.
+// Get returns this value, or a newer one, already. To miss no change, add a listener before
+// Start, or call Get after Add.
 //
 // Java: getListenable.
 func (v *Value[T]) Listenable() listen.Listenable[VersionedValue[T]] {

@@ -14,9 +14,9 @@ import (
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
 )
 
-// PersistentWatcher has one persistent watch for any number of listeners. It is what
-// framework.Client.Watches().Add() does, with a life of its own. A nil PersistentWatcher and the
-// zero value watch nothing, and cannot be started.
+// PersistentWatcher has one persistent watch for any number of listeners. It is like
+// framework.Client.Watches().Add(), but with Start and Close. A nil PersistentWatcher and the
+// zero value cannot be started.
 //
 // Java: PersistentWatcher.
 type PersistentWatcher struct {
@@ -37,7 +37,7 @@ var _ framework.Component = (*PersistentWatcher)(nil)
 // NewPersistentWatcher returns a watcher of the node at path, which need not exist, or with
 // framework.PersistentRecursive of the node and everything below it. It does no I/O.
 //
-// Errors: framework.ErrInvalidPath; framework.ErrInvalidOption for a mode that there is not;
+// Errors: framework.ErrInvalidPath; framework.ErrInvalidOption for an unknown mode;
 // framework.ErrNotStarted for a nil client.
 //
 // Java: PersistentWatcher.
@@ -55,12 +55,12 @@ func NewPersistentWatcher(client *framework.Client, path string, mode framework.
 	return w, nil
 }
 
-// Start sets the watch. It returns nil when the server has it: from then on every change is told,
-// or framework.WatchReset. ctx bounds that, and nothing after it. When Start fails no watch is
-// left, and it may be called again; listeners may have been told of events meanwhile.
+// Start sets the watch. It returns nil when the server has it: from then on every change gives
+// an event, or framework.WatchReset after a reconnect. ctx bounds only Start. When Start fails
+// no watch is left, and it may be called again; listeners may have got events meanwhile.
 //
-// Errors besides those of framework.Component: framework.ErrUnimplemented from servers before
-// 3.6; framework.ErrConnectionLoss, when the client's retry policy gives up.
+// Errors in addition to those of framework.Component: framework.ErrUnimplemented from servers
+// before 3.6; framework.ErrConnectionLoss, when the client's retry policy gives up.
 //
 // Java: start.
 func (w *PersistentWatcher) Start(ctx context.Context) error {
@@ -76,11 +76,11 @@ func (w *PersistentWatcher) subscribe(ctx context.Context) error {
 	})
 }
 
-// Close removes the watch, ends Events, and joins the listeners, which are called with what was
-// told before. It waits until the server has removed the watch, or until ctx ends, and works
-// although ctx has ended: then it waits for a second at most. Its error says that listeners are
-// still running, or that the server has not answered; the watch goes with the connection then,
-// and nothing is told any more. Close is idempotent, and allowed before Start.
+// Close removes the watch, ends Events, and joins the listeners, which first get the earlier
+// events. It waits until the server has removed the watch, or until ctx ends. With an ended ctx
+// it waits for a second at most. Its error says that listeners are still running, or that the
+// server has not answered; the watch then ends with the connection, and there are no more
+// events. Close is idempotent, and allowed before Start.
 //
 // Java: close.
 func (w *PersistentWatcher) Close(ctx context.Context) error {
@@ -100,8 +100,8 @@ func (w *PersistentWatcher) Close(ctx context.Context) error {
 }
 
 // Listenable takes listeners for the events, which have paths of the client.
-// framework.WatchReset comes after every reconnect: changes may have been missed. Listeners may be
-// added before Start, to miss none.
+// framework.WatchReset comes after every reconnect, because changes may have been missed. To
+// miss no event, add listeners before Start.
 //
 // Java: getListenable and getResetListenable.
 func (w *PersistentWatcher) Listenable() listen.Listenable[framework.WatchedEvent] {
@@ -111,10 +111,10 @@ func (w *PersistentWatcher) Listenable() listen.Listenable[framework.WatchedEven
 	return w.events.Listenable()
 }
 
-// Events iterates over the events from the beginning of the loop on, until ctx ends, Close is
-// called or the client is closed. What happens while the loop body runs waits in line, without
-// bound; what still waits at the end is dropped. Several loops may run at once, each with all
-// events. A loop may begin before Start.
+// Events iterates over the events after the beginning of the loop, until ctx ends, Close is
+// called or the client is closed. Events during the loop body are queued, without limit; events
+// that are still queued at the end are dropped. Several loops may run at the same time, each
+// with all events. A loop may begin before Start.
 //
 // Java: none.
 func (w *PersistentWatcher) Events(ctx context.Context) iter.Seq[framework.WatchedEvent] {

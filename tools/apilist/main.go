@@ -1,11 +1,11 @@
-// Apilist writes what the module exports, one line for each name: a change of the public API is then
-// a change of docs/api.txt, which a review sees.
+// Apilist writes the exported API of the module, one line for each name. So a change of the
+// public API is a change of docs/api.txt, which a review sees.
 //
 //	go run ./tools/apilist docs/api.txt
 //
-// Make api calls it, and a test compares the file with the code. The lines have types and no names
-// of parameters, because those may change freely. Packages below internal, and commands, are not
-// in the file.
+// make api calls it, and a test compares the file with the code. The lines have types but no
+// names of parameters, because names may change freely. Packages below internal, and commands,
+// are not in the file.
 package main
 
 import (

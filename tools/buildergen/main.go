@@ -1,5 +1,5 @@
 // Buildergen writes the fluent builders of package framework from package spec, and the table
-// of what stands for Java's methods.
+// of the counterparts of Java's methods, docs/parity.md.
 package main
 
 import (

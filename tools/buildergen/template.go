@@ -34,7 +34,7 @@ type {{$p}} struct {
 {{- end}}
 }
 
-// {{.Name}} starts the operation; nothing is sent before its terminal.
+// {{.Name}} starts the operation. Nothing is sent before the last call of its chain.
 func (c *{{or .Entry "Client"}}) {{.Name}}({{types .Start}}) {{$b}} {
 	return {{$b}}{ {{if .Entry}}c: c.c{{else}}c: c{{end}}{{if .Start}}, p: {{$p}}{ {{range .Start}}{{.Name}}: {{.Name}}, {{end}} }{{end}} }
 }

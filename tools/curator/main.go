@@ -10,16 +10,16 @@
 //	curator server [--listen ADDR]
 //	curator completion|man|version
 //
-// What each of them does, and with which code it ends, is in their --help and in docs/cli.md.
+// Their --help and docs/cli.md describe them and their exit codes.
 //
-// CMD is a process group, not a process: signals go to all of it, and the lock is kept
-// until all of it has ended. On a terminal it has the foreground while it runs; when it is
-// stopped there, as by Ctrl-Z, curator stops with it, as a shell expects of a job, and
-// when it goes on looks after the lock first. A CMD that somebody stops without a terminal
-// is just slow: it keeps the lock.
+// CMD is a process group, not a process: signals go to all its processes, and the lock is kept
+// until all of them have ended. On a terminal it has the foreground while it runs. When it is
+// stopped there, for example by Ctrl-Z, curator stops with it, as a shell expects of a job.
+// When it continues, curator checks the lock first. A CMD that is stopped without a terminal
+// keeps the lock, like a slow one.
 //
-// On systems without process groups only CMD's own process is ended when the lock is lost,
-// and no signal is passed on.
+// On systems without process groups only CMD's own process is ended when the lock is lost, and
+// no signal is passed on.
 package main
 
 import (

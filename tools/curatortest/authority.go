@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// Certificate says what a certificate of a test is like. The zero value is that of a server
-// on this machine: good for localhost, 127.0.0.1 and ::1, for a day, signed by the authority
+// Certificate describes a certificate of a test. The zero value is the certificate of a server
+// on this machine: valid for localhost, 127.0.0.1 and ::1, for a day, signed by the authority
 // that the servers and the clients of the test trust.
 type Certificate struct {
-	// Subject is the distinguished name, CN=localhost by default. A client's is its id in
+	// Subject is the distinguished name, CN=localhost by default. A client's name is its id in
 	// ACLs of the scheme x509, as Subject.String writes it.
 	Subject pkix.Name
 
@@ -29,7 +29,7 @@ type Certificate struct {
 	// NotAfter is when the certificate expires, in a day by default. It can be in the past.
 	NotAfter time.Time
 
-	// UnknownAuthority has the certificate signed by an authority that nobody trusts.
+	// UnknownAuthority means that an untrusted authority signs the certificate.
 	UnknownAuthority bool
 }
 

@@ -14,13 +14,13 @@ import (
 // that a Close that takes longer is worth a failure.
 const closeTimeout = 10 * time.Second
 
-// Client returns a started client of the server, which retries for a few seconds. At the
-// end of the test it is closed, and the test fails if it was not given back a lease, one
-// that was lost included, or if Close fails. That the server does not confirm the end of
-// the session is no failure: a test may end while the connection is down.
+// Client returns a started client of the server, which retries for a few seconds. The client is
+// closed at the end of the test. The test fails if a lease of the client was not released, also
+// after its loss, or if Close fails. It does not fail if the server does not confirm the end of
+// the session, because a test may end while the connection is down.
 //
-// The client does nothing by itself that a test could take for its own requests: it has
-// framework.WithoutEnsembleTracker.
+// The client has framework.WithoutEnsembleTracker, so it sends no requests that a test could
+// confuse with its own.
 func (s *Server) Client(tb TB, opts ...framework.Option) *framework.Client {
 	mustHaveTB(tb, "Server.Client")
 	tb.Helper()
@@ -28,8 +28,8 @@ func (s *Server) Client(tb TB, opts ...framework.Option) *framework.Client {
 	return NewClient(tb, s.ConnectString(), opts...)
 }
 
-// Client is Server.Client for an ensemble. It stays behind the proxies, whatever the servers
-// say of themselves.
+// Client is Server.Client for an ensemble. It always connects through the proxies, whatever
+// addresses the servers report.
 func (e *Ensemble) Client(tb TB, opts ...framework.Option) *framework.Client {
 	mustHaveTB(tb, "Ensemble.Client")
 	tb.Helper()
@@ -37,7 +37,7 @@ func (e *Ensemble) Client(tb TB, opts ...framework.Option) *framework.Client {
 	return NewClient(tb, e.ConnectString(), opts...)
 }
 
-// NewClient is Server.Client for a server of any origin, and leaves all options to the test.
+// NewClient is Server.Client for any server, with only the options of the caller.
 func NewClient(tb TB, connectString string, opts ...framework.Option) *framework.Client {
 	mustHaveTB(tb, "NewClient")
 	tb.Helper()

@@ -34,8 +34,8 @@ func Start(tb TB, opts ...Option) *Server {
 	return s
 }
 
-// New starts a server outside of a test, as for TestMain and examples. What a test would
-// undo at its end lasts until it is undone, or the server is closed.
+// New starts a server outside of a test, as for TestMain and examples. Faults that would end
+// with a test last until they are ended, or the server is closed.
 func New(opts ...Option) (*Server, error) {
 	c, err := newEmbeddedConfig(opts)
 	if err != nil {
@@ -69,19 +69,19 @@ func New(opts ...Option) (*Server, error) {
 }
 
 // Close stops the server, closes its connections and joins its goroutines. It can be called
-// more than once. Its error tells what went wrong before where there was no test to fail.
+// more than once. Its error has earlier failures for which there was no test to fail.
 func (s *Server) Close() error {
 	err := s.zookeeper.Close()
 	s.serving.Wait()
 	return errors.Join(err, s.noTest.err())
 }
 
-// ConnectString is what framework.NewClient needs to reach the server.
+// ConnectString returns the connect string of the server for framework.NewClient.
 func (s *Server) ConnectString() string { return s.address }
 
-// DialContext connects to the server inside this process, whatever the address; a virtual
-// server can be reached in no other way. It fits framework.WithDialer. While a partition
-// lasts it waits for its end, or that of ctx.
+// DialContext connects to the server inside this process, whatever the address; this is the
+// only way to reach a virtual server. Pass it to framework.WithDialer. During a partition it
+// waits until the partition or ctx ends.
 func (s *Server) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	if err := s.zookeeper.Reach(ctx); err != nil {
 		return nil, &net.OpError{Op: "dial", Net: network, Err: err}
@@ -98,8 +98,9 @@ func (s *Server) Get(path string) ([]byte, bool) {
 // Children lists a node's children directly, sorted.
 func (s *Server) Children(path string) []string { return s.zookeeper.Children(path) }
 
-// Watches returns how many watches the server holds.
+// Watches returns the number of watches on the server.
 func (s *Server) Watches() int { return s.zookeeper.Watches() }
 
-// Sessions returns how many sessions the server holds, those without a connection included.
+// Sessions returns the number of sessions on the server, including sessions without a
+// connection.
 func (s *Server) Sessions() int { return len(s.zookeeper.Sessions()) }

@@ -12,9 +12,9 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 )
 
-// Ensemble is one or more real ZooKeeper servers, each behind a proxy through which its
-// network can be broken. Its own methods are about all servers and their clients, as those of
-// [ZooKeeper] are; those of [Member] are about one server. Java: TestingCluster.
+// Ensemble is one or more real ZooKeeper servers, each behind a proxy that can break its
+// network. Its methods act on all servers and their clients, as those of [ZooKeeper]; the
+// methods of [Member] act on one server. Java: TestingCluster.
 type Ensemble struct {
 	tb      TB
 	noTest  *noTest // what tb is if NewReal started the servers
@@ -48,9 +48,9 @@ func (e *Ensemble) Member(i int) *Member {
 // Members returns every server, in the order of their numbers.
 func (e *Ensemble) Members() []*Member { return slices.Clone(e.members) }
 
-// Leader returns the leader: the one server, if there is no other. It waits for an
-// election that is under way. While two servers take themselves for the leader, one of which
-// was deposed, it returns either: see Member.Mode.
+// Leader returns the leader, or the only server. It waits for an election that is under way.
+// While two servers report that they lead, because one of them was deposed, it returns either:
+// see Member.Mode.
 func (e *Ensemble) Leader() *Member {
 	e.tb.Helper()
 	ticker := time.NewTicker(20 * time.Millisecond)
@@ -66,8 +66,8 @@ func (e *Ensemble) Leader() *Member {
 	return e.members[0]
 }
 
-// Close stops the servers and removes their data. It can be called more than once. Its
-// error tells, too, what went wrong before where there was no test to fail.
+// Close stops the servers and removes their data. It can be called more than once. Its error
+// also has earlier failures for which there was no test to fail.
 func (e *Ensemble) Close() error {
 	var wg sync.WaitGroup
 	for _, m := range e.members {

@@ -8,9 +8,10 @@ import (
 	"github.com/go-curator/curator/internal/zkserver/rawclient"
 )
 
-// MemberOf returns the server that a client is connected to, nil while it has no connection. By
-// the time it is used, it may be another one. A client that is not connected through this
-// ensemble's ConnectString or TLSConnectString has none. A nil client fails the test.
+// MemberOf returns the server that a client is connected to, nil while it has no connection.
+// The client may move to another server at any time. For a client that is not connected through
+// this ensemble's ConnectString or TLSConnectString it returns nil. A nil client fails the
+// test.
 // Java: TestingCluster.findConnectionInstance.
 func (e *Ensemble) MemberOf(client *framework.Client) *Member {
 	e.tb.Helper()
@@ -48,15 +49,15 @@ func (e *Ensemble) clients(d Direction) Link {
 	return link
 }
 
-// Disconnect closes every connection between clients and servers at once; clients reconnect.
+// Disconnect closes every connection between clients and servers; clients reconnect.
 func (e *Ensemble) Disconnect() {
 	for _, p := range e.proxies() {
 		p.disconnect()
 	}
 }
 
-// Refuse closes new connections of clients at once until accept is called or the test ends.
-// Those that there are stay.
+// Refuse immediately closes new connections of clients until accept is called or the test ends.
+// Open connections stay.
 func (e *Ensemble) Refuse() (accept func()) {
 	var accepts []func()
 	for _, p := range e.proxies() {
@@ -68,8 +69,9 @@ func (e *Ensemble) Refuse() (accept func()) {
 }
 
 // Partition lets nothing through between clients and the servers in the given direction,
-// without closing connections, until heal is called or the test ends. What was on its way
-// arrives late. The servers reach each other. See Member.Partition and Link for less.
+// without closing connections, until heal is called or the test ends. Messages that were on
+// their way arrive late. The servers still reach each other. See Member.Partition and Link for
+// smaller faults.
 func (e *Ensemble) Partition(d Direction) (heal func()) {
 	e.tb.Helper()
 	if !checkDirection(e.tb, "Partition", d) {
@@ -78,13 +80,13 @@ func (e *Ensemble) Partition(d Direction) (heal func()) {
 	return e.clients(d).Silence()
 }
 
-// ExpireSession ends a session now, with its ephemeral nodes, as its timeout would; an unknown
-// one is ignored, and one that is over. No server does this at somebody's word: the session is
-// continued on another connection, with the password that the proxies have read, and closed.
-// Clients are cut off for that moment. The test fails if no server answers.
+// ExpireSession ends a session now, with its ephemeral nodes, as its timeout would. An unknown
+// or ended session is ignored. ZooKeeper has no command for this: the session is resumed on
+// another connection, with the password that the proxies have read, and closed. Clients are cut
+// off for that moment. The test fails if no server answers.
 //
-// Handshakes WithTLS cannot be read: the test fails if the session is unknown and the servers
-// have that. Java: KillSession.kill.
+// The proxies cannot read handshakes with TLS: if the servers have WithTLS and the session is
+// unknown, the test fails. Java: KillSession.kill.
 func (e *Ensemble) ExpireSession(id int64) {
 	e.tb.Helper()
 	session, known := e.granted.get(id)
@@ -125,7 +127,7 @@ func (e *Ensemble) Pause() (resume func()) {
 	return inOrder(resumes)
 }
 
-// Stop asks every server to end, and waits until they have; Start starts them again.
+// Stop asks every server to end, and waits until they have ended; Start starts them again.
 // Java: TestingCluster.stop.
 func (e *Ensemble) Stop() {
 	var wg sync.WaitGroup
@@ -135,8 +137,8 @@ func (e *Ensemble) Stop() {
 	wg.Wait()
 }
 
-// Start starts those servers that do not run, with the data that they had, and waits until
-// every server serves. Java: TestingCluster.start.
+// Start starts the servers that do not run, with their data, and waits until every server
+// serves. Java: TestingCluster.start.
 func (e *Ensemble) Start() {
 	e.tb.Helper()
 	if err := e.startStopped(); err != nil {
@@ -144,8 +146,8 @@ func (e *Ensemble) Start() {
 	}
 }
 
-// Restart stops every server and starts it again with the data that it had. It waits until
-// every server serves.
+// Restart stops every server and starts it again with its data. It waits until every server
+// serves.
 func (e *Ensemble) Restart() {
 	e.tb.Helper()
 	e.Stop()

@@ -18,8 +18,8 @@ func (e *Ensemble) TLSConnectString() string {
 	return strings.Join(addresses, ",")
 }
 
-// TLSConnectString names this server's port for TLS alone. The server must have [WithTLS]:
-// the test fails otherwise. It is behind the same faults as the plain port.
+// TLSConnectString names only this server's port for TLS. The server must have [WithTLS]: the
+// test fails otherwise. The faults of the plain port also affect this port.
 func (m *Member) TLSConnectString() string {
 	m.ensemble.tb.Helper()
 	if m.secure == nil {
@@ -30,8 +30,8 @@ func (m *Member) TLSConnectString() string {
 }
 
 // TLSConfig returns the settings of a client that trusts the servers and presents no
-// certificate. They are the caller's to change. The servers must have [WithTLS]: the test
-// fails otherwise, and the settings trust nobody.
+// certificate. The caller may change them. The servers must have [WithTLS]: the test fails
+// otherwise, and the settings trust no server.
 func (e *Ensemble) TLSConfig() *tls.Config {
 	e.tb.Helper()
 	settings := &tls.Config{MinVersion: tls.VersionTLS12}
@@ -43,9 +43,9 @@ func (e *Ensemble) TLSConfig() *tls.Config {
 	return settings
 }
 
-// TLSConfigWith is TLSConfig for a client that presents a certificate. It presents it also if
-// the server has said that it would not accept it, as other clients do; Go's own rule is to
-// present none then.
+// TLSConfigWith is TLSConfig for a client that presents a certificate. Like other clients, and
+// unlike Go's default, it presents the certificate even if the server has said that it would
+// not accept it.
 func (e *Ensemble) TLSConfigWith(c Certificate) *tls.Config {
 	e.tb.Helper()
 	settings := e.TLSConfig()
@@ -63,7 +63,7 @@ func (e *Ensemble) TLSConfigWith(c Certificate) *tls.Config {
 
 // AwaitReadOnly waits until the server serves reads only, because it has no quorum, or fails
 // the test after a minute. The servers must have [WithReadOnlyMode]: the test fails otherwise.
-// ZooKeeper waits for another quorum before, for 2 s or a tick if that is longer.
+// Before that ZooKeeper waits for another quorum, for 2 s or a tick if that is longer.
 func (m *Member) AwaitReadOnly() {
 	m.ensemble.tb.Helper()
 	if !m.setup.extras.readOnly {

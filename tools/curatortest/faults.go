@@ -13,12 +13,11 @@ func (s *Server) untilEnd(undo func()) func() {
 	return undo
 }
 
-// ExpireSession ends a session now, as its timeout would; an unknown one is ignored. See
+// ExpireSession ends a session now, as its timeout would. An unknown session is ignored. See
 // framework.Client.SessionID.
 func (s *Server) ExpireSession(id int64) { s.zookeeper.ExpireSession(id) }
 
-// Disconnect closes every connection at once, also while the server is paused; clients
-// reconnect.
+// Disconnect closes every connection, also while the server is paused; clients reconnect.
 func (s *Server) Disconnect() { s.zookeeper.Disconnect(0) }
 
 // DisconnectSession closes the connection of a session, if it has one.
@@ -28,13 +27,13 @@ func (s *Server) DisconnectSession(id int64) {
 	}
 }
 
-// Refuse closes new connections at once until accept is called or the test ends. Those
-// that there are stay.
+// Refuse immediately closes new connections until accept is called or the test ends. Open
+// connections stay.
 func (s *Server) Refuse() (accept func()) { return s.untilEnd(s.zookeeper.Refuse()) }
 
-// Partition lets nothing through in the given direction, without closing connections,
-// until heal is called or the test ends. As in a real network, where what is lost is sent
-// again, what was on its way arrives late.
+// Partition lets nothing through in the given direction, without closing connections, until
+// heal is called or the test ends. As in a real network, where lost packets are sent again,
+// messages that were on their way arrive late.
 func (s *Server) Partition(d Direction) (heal func()) {
 	s.tb.Helper()
 	if !checkDirection(s.tb, "Partition", d) {
@@ -43,9 +42,9 @@ func (s *Server) Partition(d Direction) (heal func()) {
 	return s.untilEnd(s.zookeeper.Partition(zkserver.Direction(d)))
 }
 
-// PartitionSession is Partition for one client: for the connections of a session, and for
-// those that ask to continue it, which are accepted and then hear nothing. It outlives the
-// session: a client that is cut off does not learn of its end. See
+// PartitionSession is Partition for one client: for the connections of a session, and for later
+// connections that try to resume it, which are accepted and then get no answer. It does not end
+// with the session: a client that is cut off does not learn of its end. See
 // framework.Client.SessionID; an id of 0 is ignored.
 func (s *Server) PartitionSession(id int64, d Direction) (heal func()) {
 	s.tb.Helper()
@@ -55,14 +54,14 @@ func (s *Server) PartitionSession(id int64, d Direction) (heal func()) {
 	return s.untilEnd(s.zookeeper.PartitionSession(id, zkserver.Direction(d)))
 }
 
-// AdvanceClock moves the server's clock ahead by d, and not back. When it returns, the
-// sessions have ended whose clients have not been heard of for their timeouts, those of
-// connected clients included, and containers and TTL nodes have gone that were due. What is
-// written from then on has later times. The clocks of clients, and delays, do not change.
+// AdvanceClock moves the server's clock ahead by d. When it returns, sessions whose clients
+// have sent nothing for their timeouts have ended, also those of connected clients, and due
+// containers and TTL nodes are deleted. Later writes have later times. The clocks of clients,
+// and delays, do not change.
 //
-// A session lives on if the clock is moved in steps that are shorter than its timeout, and
-// its client does a request between them. In a bubble of testing/synctest there is no need
-// of this: there all time passes, everybody's, and pings come in between.
+// A session lives on if the clock is moved in steps that are shorter than its timeout, and its
+// client sends a request between them. A bubble of testing/synctest does not need this method:
+// there time advances for all, with pings in between.
 func (s *Server) AdvanceClock(d time.Duration) {
 	if d < 0 {
 		s.tb.Helper()
@@ -73,20 +72,20 @@ func (s *Server) AdvanceClock(d time.Duration) {
 }
 
 // Pause stops the server, as SIGSTOP would, until resume is called or the test ends.
-// Connecting still succeeds, as it does to a stopped process. Time goes on: a session
-// whose timeout passes meanwhile may end at the resume, even if requests of its client wait.
-// Stop and Restart end a pause.
+// Connecting still succeeds, as it does to a stopped process. Time advances: a session whose
+// timeout passes meanwhile may end at the resume, even if requests of its client wait. Stop and
+// Restart end a pause.
 func (s *Server) Pause() (resume func()) { return s.untilEnd(s.zookeeper.Pause()) }
 
 // Stop stops the server until Start: its connections end, and dialing is refused. Data and
-// sessions stay, and no session ends meanwhile; Get and its kin still look at them. A server
-// that listens keeps its port, so that nobody else gets it: connections to it are closed at
-// once. Java: TestingServer.stop.
+// sessions stay, and no session ends meanwhile; Get and the similar methods still read them. A
+// server that listens keeps its port, so no other program gets it. It immediately closes
+// connections to the port. Java: TestingServer.stop.
 func (s *Server) Stop() { s.zookeeper.Stop() }
 
-// Start starts the server again after Stop, with its data and sessions, each of which has its
-// full timeout anew. Watches are gone. It does nothing if the server is not stopped; a server
-// that was closed stays closed, and the test fails. Java: TestingServer.restart.
+// Start starts the server again after Stop, with its data and sessions. Each session has its
+// full timeout again. Watches are lost. It does nothing if the server is not stopped; a closed
+// server stays closed, and the test fails. Java: TestingServer.restart.
 func (s *Server) Start() {
 	s.tb.Helper()
 	if !s.zookeeper.Start() {
@@ -94,13 +93,12 @@ func (s *Server) Start() {
 	}
 }
 
-// Restart stops the server and starts it again with its data and sessions, each of which
-// has its full timeout anew. It is Stop and Start. Java: TestingServer.restart.
+// Restart is Stop and Start. Java: TestingServer.restart.
 func (s *Server) Restart() { s.zookeeper.Restart(true) }
 
-// RestartEmpty stops the server and starts it again without its data and sessions, as if
-// its disk had been lost. As by ZooKeeper, clients that have seen a later state are turned
-// away until the new server gets as far.
+// RestartEmpty stops the server and starts it again without its data and sessions, as if its
+// disk had been lost. As with ZooKeeper, the server refuses clients that have seen a later zxid
+// until it has reached that zxid.
 func (s *Server) RestartEmpty() { s.zookeeper.Restart(false) }
 
 // coded is an error that a server can answer with.
@@ -109,13 +107,12 @@ type coded interface {
 	Code() int32
 }
 
-// Inject makes the server treat the next request that matches rule, or the next
-// rule.Times, as rule.Do says, and returns a function that tells whether that has
-// happened. Rules are tried in the order in which they were injected. At the end of the
-// test the rule is removed.
+// Inject applies rule.Do to the next request that matches rule, or to the next rule.Times
+// requests, and returns a function that reports whether this has happened. Rules are tried in
+// the order in which they were injected. At the end of the test the rule is removed.
 //
-// A rule that no request can ever meet, because there is no such operation, path or error,
-// fails the test.
+// A rule that no request can match, because there is no such operation, path or error, fails
+// the test.
 func (s *Server) Inject(rule Rule) (hit func() bool) {
 	s.tb.Helper()
 	if why := rule.mistake(); why != "" {
@@ -142,9 +139,9 @@ func (s *Server) Inject(rule Rule) (hit func() bool) {
 	return func() bool { return hits() > 0 }
 }
 
-// SetSequence sets the number that the next sequential child of a node gets, so that a test
-// can come near the end of the numbers, where ZooKeeper repeats the last one, 2147483647.
-// The test fails if there is no such node.
+// SetSequence sets the number that the next sequential child of a node gets, so a test can
+// reach the end of the numbers, where ZooKeeper repeats the last one, 2147483647. The test
+// fails if there is no such node.
 func (s *Server) SetSequence(path string, next int32) {
 	s.tb.Helper()
 	if !s.zookeeper.SetSequence(path, next) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// ErrNotInstalled is matched by NewReal's error if this machine has no ZooKeeper or no Java.
+// ErrNotInstalled is returned by NewReal if this machine has no ZooKeeper or no Java.
 var ErrNotInstalled = errors.New("no ZooKeeper server is installed: " +
 	"install one with its jars (Debian, Ubuntu: apt-get install zookeeper), " +
 	"or unpack a release and set ZOOKEEPER_HOME to it")

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Link is a part of the network of an [Ensemble]: what passes between a server and its
-// clients, or between servers, in one direction or in both. It is made by the methods of
-// [Member], and its own methods break it:
+// Link is a part of the network of an [Ensemble]: the messages between a server and its
+// clients, or between servers, in one direction or in both. Methods of [Member] return it, and
+// its own methods break it:
 //
 //	leader.Peers().Silence()                  // a leader alone: nothing passes in either direction
 //	leader.From().Reset()                     // deposed, and it does not know
@@ -15,9 +15,9 @@ import (
 //	follower.Clients(curatortest.ToClient).Silence()
 //	follower.Peers().And(follower.Clients(curatortest.Both)).Silence() // as if unplugged
 //
-// A direction that is broken more than once is whole again when everything has been healed. A
-// Link may be used more than once, and by several goroutines. The zero Link is no part of any
-// network: it can be added to with And, and breaking it does nothing.
+// A direction that is broken more than once works again when every fault has been healed. A
+// Link may be used more than once, and by several goroutines. The zero Link is empty: And can
+// extend it, and its faults do nothing.
 type Link struct {
 	tb   TB
 	ways []proxyWay
@@ -37,25 +37,25 @@ func (m *Member) Clients(d Direction) Link {
 	return link
 }
 
-// To returns the link from this server to others of its ensemble: what this one sends to them,
-// on connections that either of them has opened. Without an argument it is the link to all of
-// them. It covers both connections between two servers, that of the quorum and that for
+// To returns the link from this server to others of its ensemble: messages that it sends to
+// them, on connections that either of them has opened. Without an argument it is the link to
+// all of them. It covers both connections between two servers, for the quorum and for
 // elections: see Link.Quorum.
 //
-// A server that is alone has no such link, nor has one of an ensemble WithReconfig or a member
-// of another ensemble: the test fails.
+// The test fails for a standalone server, for an ensemble WithReconfig, and for a member of
+// another ensemble.
 func (m *Member) To(others ...*Member) Link {
 	m.ensemble.tb.Helper()
 	return m.peers(others, func(self, other int) []proxyWay { return m.ensemble.peers.ways(self, other) })
 }
 
-// From returns the link from others to this server: what they send to it. Else it is as To.
+// From returns the link from others to this server: messages that they send to it. See To.
 func (m *Member) From(others ...*Member) Link {
 	m.ensemble.tb.Helper()
 	return m.peers(others, func(self, other int) []proxyWay { return m.ensemble.peers.ways(other, self) })
 }
 
-// Peers returns the link between this server and others in both directions. Else it is as To.
+// Peers returns the link between this server and others in both directions. See To.
 func (m *Member) Peers(others ...*Member) Link {
 	m.ensemble.tb.Helper()
 	return m.To(others...).And(m.From(others...))
@@ -95,11 +95,11 @@ func (l Link) And(other Link) Link {
 }
 
 // Quorum returns the part of l that carries the work of the quorum: proposals, the leader's
-// pings, requests that followers forward. It is none of a link to clients.
+// pings, requests that followers forward. A link to clients has no such part.
 func (l Link) Quorum() Link { return l.on(quorumPort) }
 
-// Election returns the part of l that carries the votes of elections. It is none of a link to
-// clients.
+// Election returns the part of l that carries the votes of elections. A link to clients has no
+// such part.
 func (l Link) Election() Link { return l.on(electionPort) }
 
 // on returns the part of l that leads to ports of one kind.
@@ -114,28 +114,30 @@ func (l Link) on(p port) Link {
 }
 
 // Silence lets nothing through until heal is called or the test ends. Connections stay open,
-// and neither end is told. As in a real network, where what is lost is sent again, what was on
-// its way arrives late. New connections seem to be accepted, and come about at the heal if the
-// client still waits then: connecting takes both directions.
+// and neither end notices. As in a real network, where lost packets are sent again, messages
+// that were on their way arrive late. New connections seem to be accepted, and are established
+// when the fault is healed, if the client still waits then, because connecting takes both
+// directions.
 func (l Link) Silence() (heal func()) {
 	return l.each(func(w proxyWay) func() { return w.proxy.hold(w.direction) })
 }
 
-// Reset ends connections at the end that sends in the direction of l, and refuses new ones, until
-// heal is called or the test ends. What was on its way is lost. The other end is not told: its
-// connection stays open and is silent, and ends at the heal. If l has both directions, both ends
-// see their connections end at once.
+// Reset ends connections at the end that sends in the direction of l, and refuses new ones,
+// until heal is called or the test ends. Messages on their way are lost. The other end does not
+// notice: its connection stays open and is silent, and ends when the fault is healed. If l has
+// both directions, the connections of both ends end immediately.
 //
-// It is what a host meets whose packets are rejected, where Silence drops them. A new connection
-// is accepted and reset at once, and not refused by the system, because the port stays in use.
+// Reset is like a network that rejects packets; Silence is like a network that drops them. A
+// new connection is accepted and immediately reset, and not refused by the system, because the
+// port stays in use.
 func (l Link) Reset() (heal func()) {
 	return l.each(func(w proxyWay) func() { return w.proxy.reset(w.direction) })
 }
 
 // Delay makes everything take d longer in the direction of l until heal is called or the test
-// ends. The order stays, and what is sent together takes that time together; of
-// one connection, 64 messages or 1 MB are on their way at most. Connecting takes no time. A d
-// below zero fails the test. See WithLatency for what holds for a server's whole life.
+// ends. The order stays, and messages that are sent together take that time once. One
+// connection has at most 64 messages or 1 MB on their way. Connecting takes no time. A d below
+// zero fails the test. WithLatency is the same for the whole life of a server.
 func (l Link) Delay(d time.Duration) (heal func()) {
 	if d < 0 && l.tb != nil {
 		l.tb.Helper()
@@ -159,8 +161,8 @@ func (l Link) each(damage func(proxyWay) (heal func())) (heal func()) {
 }
 
 // Partition lets nothing through between clients and this server in the given direction,
-// without closing connections, until heal is called or the test ends. What was on its way
-// arrives late. Between the servers of an ensemble nothing changes: see Isolate. It is
+// without closing connections, until heal is called or the test ends. Messages that were on
+// their way arrive late. The servers of an ensemble still reach each other: see Isolate. It is
 // Clients(d).Silence().
 func (m *Member) Partition(d Direction) (heal func()) {
 	m.ensemble.tb.Helper()
@@ -168,11 +170,11 @@ func (m *Member) Partition(d Direction) (heal func()) {
 }
 
 // Isolate lets nothing through between this server and the other ones of its ensemble,
-// without closing connections, until heal is called or the test ends. Clients still reach
-// it, and it goes on answering them until it notices: a follower that has lost its leader
-// answers reads and pings meanwhile, while the others end the sessions of its clients. It
-// notices after 20 ticks, or those of WithSyncLimit. A server that is alone, or one
-// WithReconfig, cannot be isolated: the test fails. It is Peers().Silence().
+// without closing connections, until heal is called or the test ends. Clients still reach it,
+// and it continues to answer them until it notices: a follower that has lost its leader answers
+// reads and pings meanwhile, while the others end the sessions of its clients. It notices after
+// 20 ticks, or after WithSyncLimit. A standalone server, or one WithReconfig, cannot be
+// isolated: the test fails. It is Peers().Silence().
 func (m *Member) Isolate() (heal func()) {
 	m.ensemble.tb.Helper()
 	return m.Peers().Silence()

@@ -39,14 +39,14 @@ func newMember(e *Ensemble, s setup) (*Member, error) {
 	return m, nil
 }
 
-// ConnectString names this server alone.
+// ConnectString names only this server.
 func (m *Member) ConnectString() string { return m.proxy.address() }
 
 // DataDir returns the folder with the server's snapshots and transaction logs, which is removed when the
 // servers are closed. Java: TestingServer.getTempDirectory.
 func (m *Member) DataDir() string { return m.setup.dataDir() }
 
-// Kill ends the server's process at once; Start or Restart starts it again.
+// Kill ends the server's process immediately; Start or Restart starts it again.
 // Java: TestingCluster.killServer.
 func (m *Member) Kill() {
 	m.mu.Lock()
@@ -54,15 +54,15 @@ func (m *Member) Kill() {
 	m.process.Kill()
 }
 
-// Stop asks the server to end, and waits until it has; Start or Restart starts it again.
+// Stop asks the server to end, and waits until it has ended; Start or Restart starts it again.
 func (m *Member) Stop() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	stopServer(m.process)
 }
 
-// Start starts the server, with the data that it had, unless it runs, and waits until it serves:
-// in an ensemble, most of the others must run for that. See Ensemble.Start for all of them.
+// Start starts the server with its data, unless it runs, and waits until it serves. In an
+// ensemble a majority of the servers must run for this. See Ensemble.Start for all of them.
 func (m *Member) Start() {
 	m.ensemble.tb.Helper()
 	err := m.launchStopped()
@@ -88,8 +88,8 @@ func (m *Member) launchStopped() error {
 	return m.launch()
 }
 
-// Restart starts the server, after stopping it if it runs, and waits until it serves. It
-// has the data that it had. Java: TestingCluster.restartServer.
+// Restart stops the server if it runs, starts it with its data, and waits until it serves.
+// Java: TestingCluster.restartServer.
 func (m *Member) Restart() {
 	m.ensemble.tb.Helper()
 	m.mu.Lock()
@@ -121,9 +121,9 @@ func (m *Member) Pause() (resume func()) {
 	return resume
 }
 
-// Mode returns what the server says of itself: "leader", "follower", or "standalone" if it is
-// alone. It returns "" if the server does not serve clients now. A leader that has been deposed
-// may go on saying "leader" until it notices. No fault of this package comes in between.
+// Mode returns the mode that the server reports: "leader", "follower" or "standalone". It
+// returns "" if the server does not serve clients now. A deposed leader may still report
+// "leader" until it notices. Network faults of this package do not affect Mode.
 func (m *Member) Mode() string {
 	mode, err := serverMode(m.setup.address())
 	if err != nil {

@@ -2,9 +2,9 @@ package curatortest
 
 import "sync"
 
-// FillDisk has the server unable to write to its files until free is called or the test ends, as
-// if its disk was full. A server ends when it cannot write its log: Start or Restart it when there
-// is room again. A server that is started again has room. Only Linux can do that; elsewhere the
+// FillDisk makes writes to the server's files fail until free is called or the test ends, as on
+// a full disk. A server ends when it cannot write its log: Start or Restart it when there is
+// room again. A server that is started again has room. It works only on Linux; elsewhere the
 // test fails.
 func (m *Member) FillDisk() (free func()) {
 	m.ensemble.tb.Helper()

@@ -13,7 +13,7 @@ import (
 	"github.com/go-curator/curator/internal/zkserver"
 )
 
-// ErrInvalidOption is matched by the errors of options that make no sense.
+// ErrInvalidOption is returned for invalid options.
 var ErrInvalidOption = errors.New("invalid option")
 
 // config is what options set.
@@ -59,16 +59,16 @@ func newConfig(opts []Option) (config, error) {
 	return c, c.err
 }
 
-// Option sets something of a server.
+// Option is an option of a server.
 type Option interface{ apply(*config) }
 
 type option func(*config)
 
 func (o option) apply(c *config) { o(c) }
 
-// Virtual makes a server without sockets, whose time is the time of the bubble of
-// testing/synctest that it is started in: inside one, hours of session time pass in
-// milliseconds. It is reached by [Server.DialContext] only.
+// Virtual makes a server without sockets, which uses the time of the bubble of testing/synctest
+// that it is started in: there hours of session time take milliseconds. Only
+// [Server.DialContext] connects to it.
 func Virtual() Option { return option(func(c *config) { c.virtual = true }) }
 
 // WithTickTime sets the tick, 2 s by default; sessions last 2 to 20 ticks,
@@ -95,17 +95,17 @@ func WithSessionTimeouts(least, most time.Duration) Option {
 	})
 }
 
-// WithSyncLimit sets after how many ticks without a word the servers of an ensemble give each
-// other up: a follower its leader, and a leader its followers. The default is 20, so that a slow
-// machine does no harm; that of ZooKeeper's sample configuration is 5. It is ZooKeeper's
-// syncLimit, for real servers only: an embedded server refuses it.
+// WithSyncLimit sets the number of ticks without a message after which a follower gives up its
+// leader, and a leader a follower. The default is 20, because of slow machines; ZooKeeper's
+// sample configuration has 5. It is ZooKeeper's syncLimit. An embedded server refuses this
+// option.
 func WithSyncLimit(n int) Option {
 	return ticksOption("WithSyncLimit", n, func(c *config) { c.ticks.sync = n })
 }
 
-// WithInitLimit sets how many ticks a server has to connect to its leader and to get its data.
-// The default is 40; that of ZooKeeper's sample configuration is 10. It is ZooKeeper's
-// initLimit, for real servers only: an embedded server refuses it.
+// WithInitLimit sets the number of ticks that a server has to connect to its leader and to get
+// its data. The default is 40; ZooKeeper's sample configuration has 10. It is ZooKeeper's
+// initLimit. An embedded server refuses this option.
 func WithInitLimit(n int) Option {
 	return ticksOption("WithInitLimit", n, func(c *config) { c.ticks.init = n })
 }
@@ -131,12 +131,12 @@ func WithListen(address string) Option {
 	})
 }
 
-// WithNodes has the server, or the ensemble, start with nodes: data by path. They are
-// persistent, everybody may do everything with them, and nodes above them that are not named
-// are made without data. RestartEmpty takes them away. Options add to each other.
+// WithNodes makes the server, or the ensemble, start with nodes: data by path. They are
+// persistent and have an open ACL. Missing parents are created without data. RestartEmpty
+// deletes them. Several options add up.
 //
-// The root and what is below /zookeeper cannot be given, nor can servers [WithSASLRequired]
-// have it. A path that ZooKeeper refuses is an error of the start.
+// It does not accept the root and nodes below /zookeeper, and it cannot be combined with
+// [WithSASLRequired]. The start returns an error for a path that ZooKeeper refuses.
 func WithNodes(nodes map[string]string) Option {
 	given := maps.Clone(nodes)
 	return option(func(c *config) {
@@ -162,9 +162,9 @@ func refusedNode(n node, code jute.Code) error {
 }
 
 // WithSettings adds lines to the configuration of real servers, zoo.cfg, by their names, such
-// as maxClientCnxns or snapCount. They win over this package's own, but for those that it needs
-// to run servers: ports, addresses, folders, members. It is for real servers only: an embedded
-// server refuses it. Java: the custom properties of InstanceSpec.
+// as maxClientCnxns or snapCount. They override this package's own, except those that it needs
+// to run servers: ports, addresses, folders, members. An embedded server refuses this option.
+// Java: the custom properties of InstanceSpec.
 func WithSettings(settings map[string]string) Option {
 	given := maps.Clone(settings)
 	return option(func(c *config) {
@@ -200,8 +200,8 @@ func settingMistake(name, value string) string {
 	return ""
 }
 
-// WithLatency makes the network between clients and the server slow: all that is sent takes
-// d, in each direction, so that an answer comes after twice that. Connecting takes no time.
+// WithLatency makes the network between clients and the server slow: every message takes d, in
+// each direction, so an answer comes after twice d. Connecting takes no time.
 func WithLatency(d time.Duration) Option {
 	return option(func(c *config) {
 		if d < 0 {
@@ -222,25 +222,25 @@ func WithContainerCheckInterval(d time.Duration) Option {
 	})
 }
 
-// WithProductionSettings has a real server run as it does in production, for benchmarks: it
-// writes to its disk before it answers, and its JVM compiles all that it can. By default it
-// does neither, so that it starts sooner; a test's data need not survive the machine. The
+// WithProductionSettings makes a real server run with production settings, for benchmarks: it
+// writes to its disk before it answers, and its JVM optimizes fully. By default it does
+// neither, so it starts sooner; a test's data need not survive a crash of the machine. The
 // embedded server ignores this.
 func WithProductionSettings() Option {
 	return option(func(c *config) { c.production, c.sync = true, true })
 }
 
-// WithoutForceSync has a real server answer before its log is on the disk, also with
-// WithProductionSettings before it: what is measured then is the processor. It is ZooKeeper's
-// forceSync=no. The embedded server ignores this.
+// WithoutForceSync makes a real server answer before its log is on the disk, also if
+// WithProductionSettings comes before it. A benchmark then measures the processor, not the
+// disk. It is ZooKeeper's forceSync=no. The embedded server ignores this.
 func WithoutForceSync() Option { return option(func(c *config) { c.sync = false }) }
 
-// WithReconfig lets the members of a real ensemble be changed by framework's Reconfig, by a
-// client that is the superuser: WithAuthorization("digest", []byte("super:super")). There is
-// no proxy between the servers then, so that none can be isolated. The embedded server
-// ignores this.
+// WithReconfig permits framework's Reconfig to change the members of a real ensemble, with a
+// client that is the superuser: WithAuthorization("digest", []byte("super:super")). There is no
+// proxy between the servers then, so none can be isolated. The embedded server ignores this.
 func WithReconfig() Option { return option(func(c *config) { c.reconfig = true }) }
 
-// WithoutExtendedTypes has a real server run without zookeeper.extendedTypesEnabled, as it does by
-// default: it then refuses nodes with a time to live. The embedded server ignores this.
+// WithoutExtendedTypes makes a real server run without zookeeper.extendedTypesEnabled, which is
+// ZooKeeper's default: it then refuses nodes with a time to live. The embedded server ignores
+// this.
 func WithoutExtendedTypes() Option { return option(func(c *config) { c.plainTypes = true }) }

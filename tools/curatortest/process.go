@@ -15,8 +15,8 @@ import (
 	"github.com/go-curator/curator/internal/process"
 )
 
-// startTimeout is how long a server may take until it serves, stopTimeout until it has
-// ended after it was asked to.
+// startTimeout is the time in which a server must serve, stopTimeout the time in which it must
+// end after it was asked to.
 const (
 	startTimeout = 60 * time.Second
 	stopTimeout  = 20 * time.Second

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Defaults of real servers. The tick is short, so that sessions can be.
+// Defaults of real servers. The tick is short, so sessions can be short.
 const (
 	realTickTime       = 500 * time.Millisecond
 	realContainerCheck = time.Second
@@ -15,10 +15,10 @@ const (
 
 // Real starts one real server from ZOOKEEPER_HOME or the distribution's jars, and stops it
 // at the end of the test. It has a tick of 500 ms and keeps its data in a temporary folder.
-// The options of [Start] are good for it, but for Virtual and WithListen.
+// It accepts the options of [Start] except Virtual and WithListen.
 //
-// Without ZooKeeper on the machine it says what to install: the test fails if the
-// environment variable CI is "true", and is skipped otherwise.
+// Without ZooKeeper on the machine the test fails if the environment variable CI is "true", and
+// is skipped otherwise, with a text that says what to install.
 func Real(tb TB, opts ...Option) *Ensemble {
 	mustHaveTB(tb, "Real")
 	tb.Helper()
@@ -26,7 +26,7 @@ func Real(tb TB, opts ...Option) *Ensemble {
 }
 
 // RealEnsemble starts n real servers that form an ensemble, and waits until each of them
-// serves; else it is as Real.
+// serves. See Real.
 func RealEnsemble(tb TB, n int, opts ...Option) *Ensemble {
 	mustHaveTB(tb, "RealEnsemble")
 	tb.Helper()
@@ -54,8 +54,8 @@ func startReal(tb TB, n int, opts []Option) *Ensemble {
 }
 
 // NewReal starts n real servers outside of a test, as for TestMain. If the machine has no
-// ZooKeeper, the error matches [ErrNotInstalled]. What a test would undo at its end lasts
-// until it is undone, or the servers are closed.
+// ZooKeeper, the error matches [ErrNotInstalled]. Faults that would end with a test last until
+// they are ended, or the servers are closed.
 func NewReal(n int, opts ...Option) (*Ensemble, error) { return newEnsemble(n, opts) }
 
 // newEnsemble starts n servers, and again with other ports if they do not come up: between

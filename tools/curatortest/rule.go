@@ -9,15 +9,15 @@ import (
 	"github.com/go-curator/curator/internal/zkserver"
 )
 
-// Rule picks requests and says what happens to them.
+// Rule selects requests and says what happens to them.
 type Rule struct {
 	// Op is the operation: "create", "delete", "getData", "multi". "create",
 	// "getChildren" and "setWatches" are their later forms, such as create2, too;
 	// "createSession" is a client's handshake. "" is any but createSession and ping.
 	Op string
 	// Path is a path, or a prefix that ends in /** and means everything below; "" is any.
-	// A multi is picked if one of its operations is on the path. A sequential create has
-	// the path that the client sends, without the number.
+	// A multi matches if one of its operations is on the path. A sequential create has the path
+	// that the client sends, without the number.
 	Path string
 	// SessionID is the session; 0 is any.
 	SessionID int64
@@ -35,10 +35,10 @@ type Fate struct {
 	after time.Duration // of Delay
 }
 
-// Delay answers d later. What the connection is sent after that waits behind the answer.
+// Delay answers d later. Later messages on the connection wait for the answer.
 func Delay(d time.Duration) Fate { return Fate{fate: zkserver.Delay(d), after: d} }
 
-// Fail answers with err, one of package framework's, and does not do the request.
+// Fail answers with err, an error of package framework, and does not apply the request.
 func Fail(err error) Fate { return Fate{fails: true, err: err} }
 
 // CutBefore closes the connection without applying the request.

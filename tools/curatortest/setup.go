@@ -148,9 +148,9 @@ standaloneEnabled=true
 	return nil
 }
 
-// A test's data need not survive the machine, so that nothing waits for the disk; and the
-// code need not be fast for long: without the second compiler a server comes up in less than
-// half the time.
+// Servers do not wait for the disk, because a test's data need not survive a crash of the
+// machine. They run without the second compiler, because they then start in less than half the
+// time.
 const (
 	unsynced  = "forceSync=no\n"
 	smallLogs = "preAllocSize=1024\n"
@@ -160,7 +160,7 @@ const (
 // superuser lets who presents the digest super:super do everything.
 const superuser = "-Dzookeeper.DigestAuthenticationProvider.superDigest=super:gG7s8t3oDEtIqF6DM9LlI/R+9Ss="
 
-// The loggers of releases write everything unless they are told otherwise.
+// The loggers of releases write everything by default.
 const (
 	logback = `<configuration>
   <appender name="CONSOLE" class="ch.qos.logback.core.ConsoleAppender">

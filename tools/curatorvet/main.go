@@ -1,6 +1,6 @@
-// Curatorvet finds mistakes in programs that use Curator for Go, which the compiler and the
-// usual tools do not see: a lease that nobody keeps, a builder that sends nothing, work under a
-// lock that does not learn of the lock's loss, and others. Package checks lists them all.
+// Curatorvet finds mistakes in programs that use Curator for Go, which the compiler and other
+// tools do not find: a lease that is not kept, a builder that sends nothing, work under a lock
+// that does not learn of the lock's loss, and others. Package checks lists them.
 //
 //	go install github.com/go-curator/curator/tools/curatorvet@latest
 //	go vet -vettool=$(which curatorvet) ./...
@@ -9,11 +9,11 @@
 //
 //	curatorvet ./...
 //
-// Flags are passed on to go vet. -NAME switches on the check NAME only, and -NAME=false switches
-// it off. "curatorvet help" lists the checks, and "curatorvet help NAME" describes one. The exit
-// status is that of go vet: 0 if there is nothing to report.
+// Flags are passed on to go vet. -NAME runs only the check NAME, and -NAME=false leaves it out.
+// "curatorvet help" lists the checks, and "curatorvet help NAME" describes one. The exit status
+// is that of go vet: 0 if there are no findings.
 //
-// docs/curatorvet.md of the library shows each mistake and what to do instead.
+// docs/curatorvet.md of the library shows each mistake and its correction.
 package main
 
 import (

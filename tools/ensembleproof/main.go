@@ -7,34 +7,34 @@
 // It starts real ensembles of three servers and breaks the network between them, or between
 // them and their clients, in many ways. Under each fault there are pairs of clients: X holds an
 // InterProcessMutex, connected to the faulty server alone, and Y, on the other servers, waits
-// for it. What is measured is the instant at which the context of X's lease ended, against the
-// instant at which Y's Acquire returned. If Y's is the earlier one, both believed that they held
-// the lock: an overlap.
+// for it. The program compares the instant at which the context of X's lease ended with the
+// instant at which Y's Acquire returned. If Y's instant is earlier, both believed that they
+// held the lock: an overlap.
 //
-// The tables are in nominal time, with ZooKeeper's tick of 2 s. To be done sooner, time is scaled
-// down: with -scale 4 a tick takes 500 ms, a timeout of 10 s takes 2.5 s, and what was measured
-// is multiplied by 4 in the table. What a processor or a network takes is multiplied as well, and
-// an election takes as long as ever.
+// The tables are in nominal time, with ZooKeeper's tick of 2 s. To shorten the run, time is
+// scaled down: with -scale 4 a tick takes 500 ms, a timeout of 10 s takes 2.5 s, and the
+// measured times are multiplied by 4 in the table. The times of processors and networks are
+// multiplied, too. Elections are not shortened.
 //
-// # What scheduling does to the figures
+// # The effect of scheduling
 //
 // Both instants are taken in this process, by one monotonic clock, each in the first statement
-// that a goroutine of its own runs after it was woken. An instant is late by the time that its
-// goroutine waits for a processor. A late X looks as if it had believed for longer, which can show
-// an overlap that was none; a late Y can hide one. If a stall of the whole process covers both, they
-// are noted at its end, in either order. So a goroutine that is due every millisecond notes when it
-// was late, and for how long, and the error of a pair is how late its two instants can be by that.
-// The table has the largest error of each row. An overlap or a slack that is shorter says nothing;
-// overlaps that are no longer than their own error are counted, and told apart in the message. The
-// timers of the clients are late, too, but that is no error: the context of a lease is as late
-// in any program.
+// of its own goroutine after it was woken. An instant is late by the time that its goroutine
+// waits for a processor. A late X seems to believe for longer, which can show a false overlap;
+// a late Y can hide an overlap. If a stall of the whole process covers both, they are noted at
+// its end, in either order. So a goroutine that is due every millisecond notes its own delays,
+// and the error of a pair is the possible delay of its two instants. The table has the largest
+// error of each row. An overlap or a slack that is shorter than the error means nothing;
+// overlaps up to their own error are counted, and reported separately in the message. The
+// timers of the clients are late, too, but this is no error, because the context of a lease is
+// as late in any program.
 //
 // # Exit status
 //
-// It is 0 if there was no overlap, no lease was lost by a fault that passed in time (scenarios K
-// and L, where the session policy goes by the session alone), every kind of pair had locks that were
-// granted to Y after the loss (but for K and L), and every round could be run; 1
-// otherwise. With -rule answers it is 0 if there were overlaps: the harness sees them.
+// It is 0 if there was no overlap, no lease was lost by a fault that healed in time (scenarios
+// K and L, under the session policy), every kind of pair had locks that were granted to Y after
+// the loss (except K and L), and every round could be run; 1 otherwise. With -rule answers it
+// is 0 if there were overlaps, because the program must detect them.
 package main
 
 import (

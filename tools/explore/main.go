@@ -1,6 +1,6 @@
-// Command explore explores the model of the recipes' algorithms and prints what came of it, as the
-// tables of docs/lock-model.md. It ends with status 1 if something that must hold does not, or if a
-// mistake is not found.
+// Command explore explores the model of the recipes' algorithms and prints the results, as the
+// tables of docs/lock-model.md. It ends with status 1 if a correct algorithm has a violation,
+// or if a mistake is not found.
 //
 //	go run ./tools/explore -only mistakes -trace
 //	go run ./tools/explore -run 'latch' -time 5m

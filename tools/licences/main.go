@@ -1,12 +1,12 @@
-// Licences writes which modules this one and those below it are built of, and their licences, as the
-// table of docs/licences.md.
+// Licences writes the dependencies of this module and of the nested modules, with their
+// licences, as the table of docs/licences.md.
 //
 //	go run ./tools/licences docs/licences.md          # writes the file
 //	go run ./tools/licences -check docs/licences.md   # fails if it would be another
 //
-// It reads the licence files in Go's module cache, and knows licences by sentences in them. It
-// fails for a module without a licence file, and for a licence that is not on its list: somebody
-// then has to read it. It downloads what the modules need.
+// It reads the licence files in Go's module cache, and recognizes licences by sentences in
+// them. It fails for a module without a licence file, and for an unknown licence, which
+// somebody then has to read. It downloads missing modules.
 package main
 
 import (

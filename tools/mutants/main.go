@@ -1,5 +1,5 @@
-// Command mutants breaks the recipes' algorithms one by one, runs the tests that must notice, and
-// prints what has caught each. It ends with status 1 if one was not caught.
+// Command mutants breaks the recipes' algorithms one by one, runs the tests that must notice,
+// and prints the test that has caught each mutant. It ends with status 1 if one was not caught.
 //
 //	go run ./tools/mutants -run downgrade
 package main

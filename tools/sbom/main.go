@@ -1,11 +1,11 @@
-// Sbom writes of what a Go binary is built, as CycloneDX 1.6 in JSON:
+// Sbom writes the modules of a Go binary, as CycloneDX 1.6 in JSON:
 //
 //	go run ./tools/sbom dist/curator > curator.cdx.json
 //
-// What it writes is what the Go toolchain has written into the binary: the modules with their
+// It reads the data that the Go toolchain has written into the binary: the modules with their
 // versions and checksums, and the release of Go, which stands for the standard library. The
-// binary may be one of another system. It needs no network. The output is the same for
-// the same binary, so it has no time and no serial number.
+// binary may be for another system. Sbom needs no network. The output is the same for the same
+// binary, so it has no time and no serial number.
 package main
 
 import (

@@ -1,16 +1,16 @@
-// Sessionload measures what clients that hold locks cost their servers while nothing happens:
+// Sessionload measures the load of idle clients that hold locks on their servers:
 //
 //	go run ./tools/sessionload                       # 1,000 clients, timeouts of 10 s and 40 s
 //	go run ./tools/sessionload -clients 200 -timeouts 4s -servers 3
 //
-// It starts real servers. All clients are in this process, each with a session of its own. First
-// each client only has its session; then each holds an InterProcessMutex that nobody else wants,
-// and so has to prove its session: by a check and a sync, or by two syncs (WithSyncProof).
+// It starts real servers. All clients are in this process, each with its own session. First
+// each client only has its session. Then each holds an uncontended InterProcessMutex, and has
+// to prove its session: by a check and a sync, or by two syncs (WithSyncProof).
 //
 // The table has, for each second, the packets that the servers received, and the processor time
-// of the servers and of this process. The last columns say how evenly the packets come: the most
-// in 100 ms, and how many times the mean that is. A check is a transaction, which the servers
-// write to their disks; a sync is none.
+// of the servers and of this process. The last columns say how evenly the packets come: the
+// maximum in 100 ms, and its ratio to the mean. A check is a transaction, which the servers
+// write to their disks; a sync is not written.
 package main
 
 import (

@@ -4,8 +4,8 @@
 //	go run ./tools/tracedemo -otlp trace.json         # as OTLP/JSON, for what imports that
 //	go run ./tools/tracedemo -svg lock-trace.svg      # as the picture of docs/observability.md
 //
-// Both have a session of their own at an embedded server, and a tracer provider of their
-// own, as two processes would: all that connects their traces is what the lock's nodes say.
+// Both have their own session at an embedded server, and their own tracer provider, like two
+// processes. Only the data of the lock's nodes connects their traces.
 package main
 
 import (

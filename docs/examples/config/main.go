@@ -7,8 +7,9 @@
 //	go run ./tools/curator create -p /config/limits '{"requestsPerSecond": 50}'
 //	go run ./tools/curator set /config/limits '{"requestsPerSecond": 80}'
 //
-// Reading the configuration costs nothing and does not wait, also while ZooKeeper cannot be
-// reached. It may be a moment behind: what must not be, belongs into a lock or a transaction.
+// Reading the configuration sends no request and does not wait, also while ZooKeeper cannot be
+// reached. It may be a moment behind; use a lock or a transaction for data that must not be
+// stale.
 package main
 
 import (

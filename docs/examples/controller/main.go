@@ -1,5 +1,5 @@
-// Controller keeps workers at the number that a node asks for. Many processes may run it: one of
-// them leads and works, and the others wait to take its place.
+// Controller keeps the number of workers at the value of a node. Many processes may run it: one
+// of them leads and works, and the others wait to take over.
 //
 //	go run ./controller -connect 127.0.0.1:2181
 //
@@ -7,8 +7,8 @@
 //
 //	go run ./tools/curator create -p /fleet/wanted 3
 //
-// The leader writes through Lease.Guard. A process that was cut off or paused may believe that it
-// leads while another does already; the server refuses its writes.
+// The leader writes through Lease.Guard. A process that was cut off or paused may believe that
+// it leads although another process does; the server refuses its writes.
 package main
 
 import (

@@ -2,10 +2,10 @@
 //
 //	go run ./daily -connect 127.0.0.1:2181
 //
-// A lock alone does not do that: it keeps two processes from working at the same time, not one
+// A lock alone is not enough: two processes do not work at the same time, but they may work one
 // after the other. So the program records the day in a node, in a transaction that the server
-// refuses unless the lock is still held. A process that dies between the job and the record leaves
-// the job to the next one, which does it again.
+// refuses unless the lock is still held. A process that dies between the job and the record
+// leaves the job to the next one, which does it again.
 package main
 
 import (

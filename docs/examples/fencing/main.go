@@ -3,9 +3,9 @@
 //	go run ./fencing -connect 127.0.0.1:2181 -database /tmp/accounts.db
 //
 // Every line of its input is an amount. A process that is stopped while it holds the lock (kill
-// -STOP) still believes in the lock when it goes on, although another process has it by now. No
-// lock service can prevent that. So the database does: it keeps the highest token that it has
-// seen, and refuses writes that show a lower one.
+// -STOP) still believes in the lock when it continues, although another process has it by then.
+// No lock service can prevent that. The database prevents the harm: it stores the highest token
+// that it has seen, and refuses writes with a lower one.
 package main
 
 import (

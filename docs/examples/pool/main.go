@@ -1,10 +1,10 @@
-// Pool works through tasks in any number of processes, of which no more than -leases tasks run at
-// the same time.
+// Pool works through tasks in any number of processes. At most -leases tasks run at the same
+// time.
 //
 //	go run ./pool -connect 127.0.0.1:2181 -leases 3 one two three four five
 //
-// All processes must name the same number of leases. The tasks of a process whose session ends are
-// stopped, and their leases go to others.
+// All processes must use the same number of leases. When the session of a process ends, its
+// tasks are stopped, and other processes get their leases.
 package main
 
 import (

@@ -3,9 +3,9 @@
 //	go run ./traced -connect 127.0.0.1:2181
 //	curl -i -X POST http://127.0.0.1:8080/orders/17
 //
-// A request that brings a traceparent header goes on with the caller's trace. The library makes its
-// spans with the provider that the client was given, as children of the span in the context. Here
-// they are printed; a service would give an exporter of OTLP to its provider.
+// A request with a traceparent header continues the caller's trace. The library makes its spans
+// with the client's provider, as children of the span in the context. This program prints them;
+// a service would use an exporter of OTLP.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package netfault has what a faulty network does to a connection: a Gate stops it for a while, and
-// a DelayLine makes it slow.
+// Package netfault makes network faults of a connection: a Gate stops it for a while, and a
+// DelayLine makes it slow.
 package netfault
 
 import "sync"

@@ -1,5 +1,5 @@
-// Package rawclient is a ZooKeeper client for tests of servers: it sends one frame and reads
-// one frame, and hides nothing. It is not safe for concurrent use.
+// Package rawclient is a ZooKeeper client for tests of servers: it sends single frames and
+// reads single frames. It is not safe for concurrent use.
 package rawclient
 
 import (

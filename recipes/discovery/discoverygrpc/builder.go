@@ -15,18 +15,18 @@ import (
 // Scheme is the scheme of the targets.
 const Scheme = "curator"
 
-// Config says how instances become addresses. The zero value is the default. The functions
-// are called by one goroutine for each ClientConn, must return soon, and get the payload of the
-// instance, which they must not change. A panic in them is not recovered.
+// Config says how instances become addresses. The zero value is the default. One goroutine for
+// each ClientConn calls the functions. They must return soon, and must not change the payload
+// of the instance. A panic in them is not recovered.
 type Config[T any] struct {
-	// Address returns where an instance is called. One without Addr leaves the instance out. nil
-	// is the instance's Address with its Port, or with its SSLPort if it has one and the
-	// ClientConn has credentials that are not those of package insecure.
+	// Address returns the address of an instance. A result without Addr leaves the instance
+	// out. A nil function uses the instance's Address with its Port, or with its SSLPort if it
+	// has one and the ClientConn has credentials that are not those of package insecure.
 	Address func(discovery.ServiceInstance[T]) resolver.Address
-	// Weight returns an instance's share of the calls, relative to those of the others. 0 counts
-	// as 1, as it does in gRPC's own policies. nil gives all the same weight. The policy of
-	// ServiceConfig goes by the weights, and so do gRPC's ring_hash, and pick_first if it shuffles;
-	// round_robin does not.
+	// Weight returns an instance's share of the calls, relative to those of the others. 0
+	// counts as 1, as in gRPC's own policies. With a nil function all have the same weight. The
+	// policy of ServiceConfig uses the weights, and so do gRPC's ring_hash, and pick_first if
+	// it shuffles; round_robin does not.
 	Weight func(discovery.ServiceInstance[T]) uint32
 }
 
@@ -44,8 +44,8 @@ type Builder[T any] struct {
 
 var _ resolver.Builder = (*Builder[int])(nil)
 
-// NewBuilder returns a builder of resolvers that look services up in d. It does no I/O. When d is
-// closed, resolvers report that to gRPC, and find nothing any more. A nil d is
+// NewBuilder returns a builder of resolvers that look services up in d. It does no I/O. When d
+// is closed, resolvers report this to gRPC, and find no more instances. For a nil d it returns
 // framework.ErrInvalidOption.
 //
 // Java: none.
@@ -64,9 +64,9 @@ func newBuilder[T any](open func(name string) (instances[T], error), config Conf
 // Scheme returns "curator".
 func (b *Builder[T]) Scheme() string { return Scheme }
 
-// Build starts a resolver for a ClientConn; gRPC calls it. It does not wait for the server. A
-// target that names no service is framework.ErrInvalidOption; a name that cannot be a service's
-// has the error of discovery.ServiceDiscovery.Cache.
+// Build starts a resolver for a ClientConn; gRPC calls it. It does not wait for the server. For
+// a target without a service it returns framework.ErrInvalidOption, and for an invalid name the
+// error of discovery.ServiceDiscovery.Cache.
 func (b *Builder[T]) Build(target resolver.Target, cc resolver.ClientConn, opts resolver.BuildOptions) (resolver.Resolver, error) {
 	if b.open == nil {
 		return nil, fmt.Errorf("%w: the builder was not made by NewBuilder", framework.ErrNotStarted)

@@ -16,9 +16,9 @@ import (
 	"github.com/go-curator/curator/recipes/discovery"
 )
 
-// Policy is the name of a load balancing policy of gRPC that connects to all instances, and calls
-// each of those that are connected as often as its weight says: at random if the weights differ,
-// and one after the other if they do not. It is registered when this package is imported.
+// Policy is the name of a load balancing policy of gRPC. It connects to all instances, and
+// shares calls among the connected instances by their weights: at random if the weights differ,
+// and in turn if they do not. It is registered when this package is imported.
 //
 // Unlike round_robin it fails calls with the resolver's error also when a list has become empty.
 const Policy = "curator_weighted"

@@ -26,8 +26,8 @@ var _ http.RoundTripper = (*Transport)(nil)
 // http.DefaultTransport if it is nil. NewTransport does no I/O. For providers with payloads of
 // different types make one transport the base of the next.
 //
-// It fails with framework.ErrInvalidOption if there is no provider, if one is nil, if the name of
-// a service cannot be the host of a URL, or if two names differ in nothing but case.
+// It returns framework.ErrInvalidOption if there is no provider, if one is nil, if the name of
+// a service cannot be the host of a URL, or if two names differ only in case.
 //
 // Java: none.
 func NewTransport[T any](base http.RoundTripper, providers ...*discovery.ServiceProvider[T]) (*Transport, error) {
@@ -99,7 +99,8 @@ func (t *Transport) serviceOf(u *url.URL) service {
 	return t.services[strings.ToLower(u.Host)] // with a port it is no service's name
 }
 
-// CloseIdleConnections closes those of the base transport, if it can; http.Client calls it.
+// CloseIdleConnections closes idle connections of the base transport, if it can; http.Client
+// calls it.
 func (t *Transport) CloseIdleConnections() {
 	if base, ok := t.base.(interface{ CloseIdleConnections() }); ok {
 		base.CloseIdleConnections()

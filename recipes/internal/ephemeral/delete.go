@@ -20,8 +20,8 @@ func (n *Node) Delete(ctx context.Context, with recipeapi.Release) {
 	})
 }
 
-// DeleteBy calls transaction, which deletes the node together with something else, and reports
-// whether it has done so for certain. Meanwhile the node's deletion is no loss. If the node was
+// DeleteBy calls transaction, which deletes the node together with other changes, and reports
+// whether it has certainly done so. Meanwhile the node's deletion is no loss. If the node was
 // deleted, Deletion is confirmed from then on; otherwise the node is as before.
 //
 // One DeleteBy runs at a time.

@@ -2,7 +2,7 @@ package ephemeral
 
 import "time"
 
-// Own takes charge of a node that the client has just made, or has found again.
+// Own returns the Node for a node that the client has just created, or has found again.
 func Own(cfg Config) (*Node, error) {
 	if cfg.Node.Owner != cfg.Node.Session {
 		return nil, ErrGone
@@ -15,8 +15,8 @@ func Own(cfg Config) (*Node, error) {
 // Hold makes h the holder of the node until Unhold, Delete or a loss. Errors: ErrInDoubt,
 // ErrGone, framework.ErrClosed.
 //
-// Hold sets the holder first and looks at the clock afterwards, so that no loss falls between
-// the two (rule 11 of the lock model).
+// Hold sets the holder first and checks the clock afterwards, so no loss is missed between the
+// two (rule 11 of the lock model).
 func (n *Node) Hold(h Holder) (err error) {
 	if !n.setHolder(h) {
 		return ErrGone

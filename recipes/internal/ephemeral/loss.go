@@ -22,7 +22,7 @@ func (n *Node) onLoss(l recipeapi.Loss) {
 	}
 }
 
-// Check looks at the clock and at the session, whether or not a loss was noticed before.
+// Check checks the clock and the session, whether or not a loss was noticed before.
 func (n *Node) Check() {
 	conn, err := n.cfg.Client.Conn()
 	if err != nil {

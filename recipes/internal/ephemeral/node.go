@@ -28,23 +28,23 @@ type Config struct {
 	ErrorPolicy state.ErrorPolicy
 	// Waited says that the contender has waited behind others.
 	Waited bool
-	// NameShared says that another session may make a node of the same name later. The node is
-	// then deleted on its own session, or not at all.
+	// NameShared says that another session may create a node with the same name later. The node
+	// is then deleted on its own session, or not at all.
 	NameShared bool
 	// WatchAfter is the time from the first grant until the node is watched. Most locks are
 	// held for less, and need no watch.
 	WatchAfter time.Duration
 	// Span is the acquisition that the first read of the node belongs to.
 	Span *telemetry.Acquisition
-	// Unwatched is called once if the server refuses for good to let the client watch the
-	// node. Nil does nothing.
+	// Unwatched is called once if the server refuses the watch with a permanent error. Nil does
+	// nothing.
 	Unwatched func(err error)
 }
 
 // Holder relies on a node. Its methods are called without locks of the node.
 type Holder interface {
-	// Lost is called once, when the node cannot be relied on any more, before the server can
-	// let anybody else in.
+	// Lost is called once, when the node can no longer be relied on, before the server can let
+	// another contender in.
 	Lost(recipeapi.Loss)
 	// Read is called with the node's data when the node was read. Other clients change the
 	// data to ask for the lock.
@@ -84,7 +84,7 @@ type Node struct {
 // Path returns the server's path of the node.
 func (n *Node) Path() string { return n.cfg.Node.Path }
 
-// Czxid returns the transaction that made the node. It is a fencing token.
+// Czxid returns the number of the transaction that created the node. It is a fencing token.
 func (n *Node) Czxid() int64 { return n.cfg.Node.Czxid }
 
 // Session returns the session that owns the node.
@@ -115,8 +115,9 @@ func (n *Node) Unhold(h Holder) {
 	}
 }
 
-// GivePlace lets another node take the place of this one in the queue. From then on its
-// deletion must not be marked as a release. GivePlace returns false if nobody holds the node.
+// GivePlace says that another node takes the place of this one in the queue. From then on the
+// node's deletion must not be marked as a release. GivePlace returns false if nobody holds the
+// node.
 func (n *Node) GivePlace() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -125,15 +126,15 @@ func (n *Node) GivePlace() bool {
 }
 
 // MayMark reports whether the deletion of the node may be marked as a release: the node has
-// waited, so that others may wait behind it, and no other node has taken its place.
+// waited, so others may wait behind it, and no other node has taken its place.
 func (n *Node) MayMark() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.cfg.Waited && !n.placeGone
 }
 
-// Lose tells the holder that the node cannot be relied on. When it returns the holder knows, also
-// if another call has told it.
+// Lose reports to the holder that the node cannot be relied on. When Lose returns the holder
+// knows, also if another call has reported it.
 func (n *Node) Lose(l recipeapi.Loss) {
 	n.telling.Lock()
 	defer n.telling.Unlock()

@@ -15,11 +15,12 @@ import (
 	"github.com/go-curator/curator/recipes/internal/watchset"
 )
 
-// Watch keeps the node watched from now on: others may delete it, or ask for it by its data.
-// set is a watch that the contender has set on the node, and read is the answer to the read that
-// set it; both may be nil. Without a watch Watch sets one after Config.WatchAfter.
+// Watch keeps a watch on the node from now on, because others may delete the node, or ask for
+// the lock by changing its data. set is a watch that the contender has set on the node, and
+// read is the answer to the read that set it; both may be nil. Without a watch Watch sets one
+// after Config.WatchAfter.
 //
-// A node is watched once. A second watch is given back.
+// A node has one watch. A second watch is given back.
 func (n *Node) Watch(set *watchset.Watch, read *jute.GetDataResponse) {
 	first := n.startWatch(set == nil)
 	switch {

@@ -1,7 +1,7 @@
-// Package lifecycle keeps the rules of framework.Component in one place: what Start and Close of
-// a recipe may be called when, and who joins the recipe's goroutine.
+// Package lifecycle implements the rules of framework.Component: when Start and Close of a
+// recipe may be called, and which call joins the recipe's goroutine.
 //
-// A recipe has a [Lifecycle] as a field. Its Start and Close say only what is theirs:
+// A recipe has a [Lifecycle] as a field. Its Start and Close only pass their own functions:
 //
 //	func (c *Cache) Start(ctx context.Context) error {
 //		return c.life.Start(ctx, c.load, c.follow)

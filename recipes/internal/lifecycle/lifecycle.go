@@ -34,9 +34,9 @@ type Lifecycle struct {
 	err   error
 }
 
-// Start calls begin, and when that returns nil, work on a goroutine of its own; a nil work is
-// none. The context of begin ends with ctx or with Close. The context of work has the values of
-// ctx and ends with Close. Both must return soon after that.
+// Start calls begin and, when begin returns nil, work on its own goroutine; work may be nil.
+// The context of begin ends with ctx or with Close. The context of work has the values of ctx
+// and ends with Close. Both must return soon after that.
 //
 // When begin fails, its error is returned, and Start may be called again. Other errors:
 // framework.ErrAlreadyStarted, framework.ErrClosed, also when Close was called while begin ran,
@@ -112,8 +112,8 @@ func (l *Lifecycle) settle(err error) error {
 }
 
 // Close ends the contexts of begin and work, and waits until they have returned. If begin has
-// succeeded, Close then calls end, with ctx, or with a context of one second if ctx has ended; a
-// nil end is none. Later calls wait for the first one and return its error, and call nothing.
+// succeeded, Close then calls end, with ctx, or with a context of one second if ctx has ended;
+// end may be nil. Later calls only wait for the first one and return its error.
 func (l *Lifecycle) Close(ctx context.Context, end func(ctx context.Context) error) error {
 	if ctx == nil {
 		return errNilContext()
@@ -155,8 +155,8 @@ func (l *Lifecycle) leave() (idle <-chan struct{}, first bool) {
 	return l.idle, true
 }
 
-// Started returns nil between a successful Start and Close, else framework.ErrNotStarted or
-// framework.ErrClosed.
+// Started returns nil between a successful Start and Close, otherwise framework.ErrNotStarted
+// or framework.ErrClosed.
 func (l *Lifecycle) Started() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -184,8 +184,8 @@ func (l *Lifecycle) doneLocked() chan struct{} {
 	return l.done
 }
 
-// CleanUp returns the context in which a Close cleans up: ctx, or one of a second with the
-// values of ctx if that has ended.
+// CleanUp returns the context for the clean-up of a Close: ctx, or, if ctx has ended, a context
+// of one second with its values.
 func CleanUp(ctx context.Context) (context.Context, context.CancelFunc) {
 	if ctx.Err() == nil {
 		return context.WithCancel(ctx)

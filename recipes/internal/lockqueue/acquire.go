@@ -6,16 +6,16 @@ import (
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
 )
 
-// Acquire goes on until the queue lets the contender in and hold has taken its nodes, all or
+// Acquire returns when the queue has let the contender in and hold has taken its nodes, all or
 // none. The errors of hold are those of [ephemeral.Node.Hold]. When Acquire fails it has
 // deleted the nodes, as far as the server could be reached within Spec.CleanUp. With Spec.Stays
-// it has not: the next Acquire goes on, or Leave deletes them.
+// it keeps them: the next Acquire continues with them, or Leave deletes them.
 //
 // Acquire may be called again after it returned nil: for a new hold on the same nodes, or after
 // Forget at the end of the queue.
 //
-// Many goroutines may wait here. Every step but the wait itself returns before they sleep, so
-// that their stacks stay small.
+// Many goroutines may wait here. The functions of all other steps have returned before they
+// sleep, so their stacks stay small.
 func (c *Contender) Acquire(ctx context.Context, hold func(nodes []*ephemeral.Node) error) (err error) {
 	c.hold = hold
 	if c.state == granted {
@@ -43,8 +43,9 @@ func (c *Contender) Acquire(ctx context.Context, hold func(nodes []*ephemeral.No
 	return nil
 }
 
-// Join takes a place in the queue, and returns when the queue was listed with it. Acquire then
-// waits for what is ahead. When Join fails it leaves behind what a failed Acquire does.
+// Join creates the contender's nodes, and returns when a list of the queue has shown them.
+// Acquire then waits for the nodes ahead. When Join fails it deletes or keeps the nodes as a
+// failed Acquire does.
 func (c *Contender) Join(ctx context.Context) error {
 	joined := false
 	defer func() {

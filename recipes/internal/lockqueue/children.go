@@ -19,8 +19,8 @@ import (
 // directory of the queue is gone.
 var ErrLeft = errors.New("the contender has lost its place")
 
-// List lists the children of the queue. With a session that is not zero, List fails with
-// ErrLeft when that session is over: another session would not help the nodes of this one.
+// List lists the children of the queue. With a session that is not zero, List returns ErrLeft
+// when that session is over.
 func List(ctx context.Context, client recipeapi.Client, dir, full string, session int64) (names []string, err error) {
 	over := false
 	err = client.Retry(ctx, "getChildren", dir, func(ctx context.Context, conn *zkconn.Conn) error {

@@ -17,12 +17,12 @@ import (
 	"github.com/go-curator/curator/state"
 )
 
-// Errors of [Contender.Acquire], beside those of the client and the context.
+// Errors of [Contender.Acquire], in addition to those of the client and the context.
 var (
 	// ErrBusy is returned when others are ahead and Spec.Try is set.
 	ErrBusy = errors.New("others are ahead")
-	// ErrNothingToWatch is returned when the rules neither let the contender in nor say which
-	// node must go first, or do not know the contender's name.
+	// ErrNothingToWatch is returned when the rules neither let the contender in nor name a node
+	// that must be deleted first, or do not know the contender's name.
 	ErrNothingToWatch = errors.New("the rules neither let the contender in nor say what to watch")
 	// ErrPlaceLost is returned when the node of Spec.InPlaceOf is gone.
 	ErrPlaceLost = errors.New("the node whose place was to be taken is gone")
@@ -33,7 +33,7 @@ var (
 	ErrSequenceExhausted = errors.New("the sequence numbers of the path are used up")
 )
 
-// Spec describes a place in a queue.
+// Spec describes a contender of a queue.
 type Spec struct {
 	Client      recipeapi.Client
 	ErrorPolicy state.ErrorPolicy
@@ -51,13 +51,14 @@ type Spec struct {
 	Guard     *ephemeral.Node                 // without this node the wait is useless; nil for none
 	Changed   func(wake func()) (stop func()) // calls wake when the rules may decide otherwise; nil for never
 
-	// Admit is called before the contender is granted. With again it looks at the queue once
-	// more. Nil admits.
+	// Admit is called before the contender is granted. If again is true, the contender lists
+	// the queue once more. Nil admits every contender.
 	Admit func(ctx context.Context, node recipeapi.Created) (again bool, err error)
-	// OnBusy is called when others are seen ahead, with the name of the first node in the queue
-	// and the paths of the nodes that are waited for. Nil does nothing.
+	// OnBusy is called when others are ahead, with the name of the first node in the queue and
+	// the paths of the nodes that the contender waits for. Nil does nothing.
 	OnBusy func(first string, behind []string)
-	// GiveUp returns what goes with the delete of a node that is given up. Nil is nothing.
+	// GiveUp returns further operations for the delete of a node that is given up. Nil means
+	// none.
 	GiveUp func(node recipeapi.Created) recipeapi.Release
 	// Unwatched is that of ephemeral.Config.
 	Unwatched func(err error)
@@ -89,7 +90,7 @@ const (
 	guardNode             // Spec.Guard
 )
 
-// Contender is one place in a queue. One goroutine uses it.
+// Contender is one acquisition in a queue. One goroutine uses it.
 type Contender struct {
 	spec  *Spec
 	state phase
@@ -118,13 +119,13 @@ type Contender struct {
 	reported   bool        // telemetry knows the place in the queue
 }
 
-// New returns a contender that has no place yet. It keeps spec.
+// New returns a contender without nodes. It keeps spec.
 func New(spec *Spec) *Contender {
 	spec.Nodes = max(spec.Nodes, 1)
 	return &Contender{spec: spec, watches: watchset.New()}
 }
 
-// Forget leaves the nodes to their holders. The next Acquire makes other nodes.
+// Forget leaves the nodes to their holders. The next Acquire creates other nodes.
 func (c *Contender) Forget() {
 	c.state, c.nodes, c.owned, c.names, c.ownRead, c.waited = create, nil, nil, nil, nil, false
 }

@@ -1,8 +1,7 @@
-// Package lockqueue takes a place in a queue of ephemeral sequential nodes and waits until it
-// is the caller's turn. Locks and semaphores are built on it. The differences between them are
-// in [Rules].
+// Package lockqueue joins a queue of ephemeral sequential nodes and waits until the contender
+// is let in. Locks and semaphores are built on it. [Rules] has the differences between them.
 //
-// A [Contender] is one place in the queue. It goes through these states:
+// A [Contender] is one acquisition in the queue. It goes through these states:
 //
 //	state    what it does                                          goes on with
 //	create   make the node and list the queue, in one write        look
@@ -15,7 +14,7 @@
 // Every state may also end with an error. Then the contender deletes its nodes, in the background
 // if the server cannot be reached.
 //
-// The rules of the lock model (docs/lock-model.md) are kept in these places:
+// The rules of the lock model (docs/lock-model.md) are implemented in these places:
 //
 //	1  create and list in one write              create.go, look.go
 //	2  which watches a wait sets, in which order arm.go

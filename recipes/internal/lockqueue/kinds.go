@@ -34,8 +34,8 @@ func KindOf(name string) string {
 	return ""
 }
 
-// Order returns the text behind the last nodeName in a name, if that is the number that the
-// server gives to sequential nodes. Otherwise it returns "".
+// Order returns the text after the last nodeName in a name, if it is a sequence number of the
+// server. Otherwise it returns "".
 func Order(name, nodeName string) string {
 	i := strings.LastIndex(name, nodeName)
 	if i < 0 {

@@ -50,13 +50,13 @@ func (c *Contender) remove(ctx context.Context) (removals []*recipeapi.PendingDe
 	return removals
 }
 
-// Leave gives up the place of a contender with Spec.Stays: it gives back the watches, has the
-// nodes deleted in the background, and waits for the outcome until ctx ends. Nodes that were
-// released are only waited for. The next Acquire makes other nodes.
+// Leave gives up the place of a contender with Spec.Stays: it gives back the watches, deletes
+// the nodes in the background, and waits for the outcome until ctx ends. For released nodes it
+// only waits. The next Acquire creates other nodes.
 //
-// A nil error says that no node of this contender is left. Errors: framework.ErrClosed, that of
-// ctx with its cause, and the server's refusal to delete a node. The nodes then go with their
-// session at the latest.
+// A nil error says that no node of this contender is left. Errors: framework.ErrClosed, ctx's
+// with its cause, and the server's refusal to delete a node. The nodes are then deleted with
+// their session at the latest.
 func (c *Contender) Leave(ctx context.Context) error {
 	c.leaving = append(c.leaving, c.remove(ctx)...)
 	return c.awaitLeaving(ctx)

@@ -1,22 +1,22 @@
-// Package mailbox keeps what a connection tells one recipe in the order of the stream.
+// Package mailbox passes the replies and events of a connection to one recipe, in the order of
+// the stream.
 //
-// A server puts the event of a change on the connection before any reply that shows the change.
-// A recipe that hears of both in this order can conclude from a reply what has happened, and
-// what has not: when the reply to a read comes behind an event, the read shows the change.
-// With replies on one goroutine and events on another, nothing of this holds: a late reply
-// brings a deleted node back.
+// A server sends the event of a change before any reply that shows the change. A recipe that
+// gets both in this order can rely on it: when the reply to a read comes after an event, the
+// read shows the change. If one goroutine handled replies and another one events, a late reply
+// could bring a deleted node back.
 //
 // A [Box] takes the replies to requests and the events of watches and of the connection, and
 // gives them to the one goroutine that owns the recipe's state. Package zkconn calls its
 // functions in the order of the stream, and the box keeps that order:
 //
-//   - A reply and an event of one connection come as the server has sent them. The header's
-//     zxid of a reply is in its Call.
-//   - Suspended comes when the connection has ended, and behind it the replies that fail with
-//     it. Connected comes ahead of everything of the next connection.
-//   - A request that cannot be sent has its reply at once, with an error, ahead of those of
-//     earlier requests. It was not sent.
+//   - Replies and events of one connection come in the order in which the server has sent them.
+//     The zxid of a reply's header is in its Call.
+//   - Suspended comes when the connection has ended, and after it the replies that fail with
+//     the connection. Connected comes before all replies and events of the next connection.
+//   - A request that cannot be sent gets a reply immediately, with an error, before the replies
+//     to earlier requests.
 //
-// Nothing is lost and nothing waits: the box is as long as what was not taken out. Who bounds
-// the requests in flight bounds the replies; events come as fast as the tree changes.
+// No message is lost and no sender waits: the box has no limit. A recipe limits the replies by
+// limiting its requests; events come as fast as the tree changes.
 package mailbox

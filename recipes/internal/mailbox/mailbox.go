@@ -11,20 +11,21 @@ type Kind int8
 
 // The kinds.
 const (
-	// Reply: Call has its reply, or failed.
+	// Reply says that Call has its reply, or failed.
 	Reply Kind = iota + 1
-	// Event: a watch has fired; or with zkconn.WatchReset and the like, a one-shot watch is gone.
+	// Event says that a watch has fired or, with an event such as zkconn.WatchReset, that a
+	// one-shot watch has ended.
 	Event
-	// Suspended: there is no connection any more.
+	// Suspended says that the connection has ended.
 	Suspended
-	// Connected: there is another connection. One-shot watches are gone; persistent watches have
-	// been put back, and have missed what happened meanwhile.
+	// Connected says that there is another connection. One-shot watches have ended. Persistent
+	// watches are restored, and have missed the changes in between.
 	Connected
-	// Closed: the client is closed. It is the last message.
+	// Closed says that the client is closed. It is the last message.
 	Closed
 )
 
-// Message is one thing that a connection tells.
+// Message is a reply, or an event of a watch or of the connection.
 type Message struct {
 	Kind  Kind
 	Tag   any               // the caller's, of Reply
@@ -44,8 +45,8 @@ type Box struct {
 	closed   bool
 }
 
-// New returns a box for what conn tells. connected tells whether there is a connection now: if
-// not, Connected is the first message of importance.
+// New returns a box for messages of conn. connected reports whether there is a connection now:
+// if not, wait for the message Connected.
 func New(conn *zkconn.Conn) (b *Box, connected bool) {
 	b = &Box{conn: conn, wake: make(chan struct{}, 1)}
 	b.observer, connected = conn.Observe(b.observe)
@@ -77,8 +78,9 @@ func (b *Box) Send(call *zkconn.Call, tag any) {
 	}
 }
 
-// Subscription returns a persistent watch whose events become messages. That it was put back is
-// told by Connected, not by an event. The caller subscribes it, and gives it back before Close.
+// Subscription returns a persistent watch whose events become messages. The message Connected,
+// and not an event, says that it was restored. The caller subscribes it, and gives it back
+// before Close.
 func (b *Box) Subscription(path string, recursive bool) *zkconn.Subscription {
 	return zkconn.NewSubscription(path, recursive, func(e zkconn.WatchEvent) {
 		if e.Type < zkconn.WatchReset {
@@ -103,7 +105,7 @@ func (b *Box) put(m Message) {
 	b.Wake()
 }
 
-// Wake has C receive a value, although there may be no message.
+// Wake makes C receive a value, also without a message.
 func (b *Box) Wake() {
 	select {
 	case b.wake <- struct{}{}:
@@ -114,8 +116,8 @@ func (b *Box) Wake() {
 // C receives a value when there are messages, and after Wake.
 func (b *Box) C() <-chan struct{} { return b.wake }
 
-// Take returns all messages there are. The caller may give back the slice of an earlier call,
-// which it does not use any more, as room for later ones.
+// Take returns all present messages. The caller may pass the slice of an earlier call, which it
+// no longer uses, to be used again.
 func (b *Box) Take(used []Message) []Message {
 	clear(used)
 	b.mu.Lock()
@@ -125,7 +127,7 @@ func (b *Box) Take(used []Message) []Message {
 	return messages
 }
 
-// Close drops what is in the box and what comes later.
+// Close drops present and later messages.
 func (b *Box) Close() {
 	b.conn.Unobserve(b.observer)
 	b.mu.Lock()

@@ -13,13 +13,13 @@ type Difference int8
 const (
 	Same Difference = iota
 	Changed
-	// Recreated: the node was deleted and made again. It is told as two changes.
+	// Recreated says that the node was deleted and created again. Diff yields two changes for it.
 	Recreated
 )
 
-// Diff yields what differs between two versions of a tree, each of which may be nil: of a node
-// that is created ahead of those below it, and of one that is deleted behind them. Only nodes
-// that are shown count. It stops when yield returns false.
+// Diff yields the differences of two versions of a tree, each of which may be nil. A created
+// node comes before the nodes below it, a deleted node comes after them. Only shown nodes
+// count. It stops when yield returns false.
 func Diff[V any](from, to *Node[V], compare func(from, to *V) Difference, yield func(Change[V]) bool) {
 	d := differ[V]{compare, yield}
 	d.nodes(from, to)

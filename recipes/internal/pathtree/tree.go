@@ -22,10 +22,11 @@ func (n *Node[V]) Path() string { return n.path }
 // Name returns the last part of the path.
 func (n *Node[V]) Name() string { return n.path[strings.LastIndexByte(n.path, '/')+1:] }
 
-// Shown tells whether the node, or one below it, is accepted; see Tree.Put.
+// Shown reports whether the node, or one below it, is accepted; see Tree.Put.
 func (n *Node[V]) Shown() bool { return n.accepted || n.below > 0 }
 
-// Len returns how many nodes are shown, the node itself and those below it. It is zero for nil.
+// Len returns the number of shown nodes, the node itself and those below it. It is zero for
+// nil.
 func (n *Node[V]) Len() int {
 	switch {
 	case n == nil:
@@ -101,8 +102,8 @@ func (n *Node[V]) EveryChild() iter.Seq[*Node[V]] {
 	}
 }
 
-// All yields the node and all nodes below it that are shown, parents ahead of their children and
-// else in the order of names. The receiver may be nil.
+// All yields the node and all nodes below it that are shown, parents before their children and
+// otherwise in the order of names. The receiver may be nil.
 func (n *Node[V]) All() iter.Seq[*Node[V]] {
 	return func(yield func(*Node[V]) bool) { n.all((*Node[V]).Shown, yield) }
 }
@@ -129,21 +130,21 @@ type Tree[V any] struct {
 // New returns an empty tree whose root will have that path.
 func New[V any](root string) *Tree[V] { return &Tree[V]{top: root, epoch: 1} }
 
-// Root returns the root as it is now, nil if there is none. It may change with the tree.
+// Root returns the present root, nil if there is none. It may change with the tree.
 func (t *Tree[V]) Root() *Node[V] { return t.root }
 
-// Publish returns the root as it is now, nil if there is none. It does not change any more.
+// Publish returns the present root, nil if there is none. The returned nodes never change.
 func (t *Tree[V]) Publish() *Node[V] {
 	t.epoch++
 	return t.root
 }
 
-// Get returns the node at a path as it is now, nil if there is none. It may change with the tree.
+// Get returns the present node at a path, nil if there is none. It may change with the tree.
 func (t *Tree[V]) Get(path string) *Node[V] { return t.root.Find(path) }
 
-// Put sets the value of the node at a path, which it creates if it is missing, and whether it is
-// accepted. A node is shown if it or one below it is accepted. Put returns false, and does
-// nothing, if there is no parent in the tree.
+// Put sets the value of the node at a path, and whether the node is accepted. It creates a
+// missing node. A node is shown if it or one below it is accepted. If the tree has no parent of
+// the node, Put does nothing and returns false.
 func (t *Tree[V]) Put(path string, value V, accepted bool) bool {
 	rest, ok := below(t.top, path)
 	if !ok || rest != "" && t.root == nil {
@@ -198,7 +199,7 @@ func (t *Tree[V]) own(n *Node[V], path string) *Node[V] {
 
 func (t *Tree[V]) edit(n *Node[V]) edit { return edit{t.epoch, n.names()} }
 
-// Delete takes the node at a path out, with what is below it, and returns it, nil if there was
+// Delete removes the node at a path, with the nodes below it, and returns it, nil if there was
 // none.
 func (t *Tree[V]) Delete(path string) *Node[V] {
 	deleted := t.Get(path)

@@ -1,5 +1,5 @@
-// Package turns bounds how many of the nodes of a recipe are looked at, or made again, at a time
-// after a reconnect, so that a client with many of them does not flood the servers.
+// Package turns limits how many nodes of a recipe are checked, or created again, at the same
+// time after a reconnect, so a client with many nodes does not flood the servers.
 package turns
 
 import (

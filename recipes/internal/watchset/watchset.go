@@ -26,7 +26,7 @@ type Want struct {
 	Tag  int8
 }
 
-// Watch is one watch of a Set, or one that was taken out of it.
+// Watch is one watch of a Set, or one that was taken out of a Set.
 type Watch struct {
 	zkconn.Watch
 	Want
@@ -37,7 +37,7 @@ type Watch struct {
 	owner func(zkconn.WatchEvent) // gets the event; nil while the watch belongs to the set
 }
 
-// Set is the watches of one wait. One goroutine uses it. The watches fire on others.
+// Set has the watches of one wait. One goroutine uses it. The watches fire on other goroutines.
 type Set struct {
 	wake    chan struct{} // has room for one signal
 	watches []*Watch
@@ -108,8 +108,8 @@ type Read struct {
 }
 
 // ArmByReading makes wants the watches of the set. It returns the reads that set the missing
-// watches, in the order of wants, and the watches that are not needed any more. Call Keep for
-// each read that has an answer.
+// watches, in the order of wants, and the watches that are no longer needed. Call Keep for each
+// read that has an answer.
 func (s *Set) ArmByReading(wants []Want) (reads []Read, idle []*Watch) {
 	idle = s.watches
 	s.watches = make([]*Watch, 0, len(wants))
@@ -176,8 +176,8 @@ func NewOwned(want Want, owner func(zkconn.WatchEvent)) *Watch {
 	return (&Watch{owner: owner}).init(want)
 }
 
-// HandTo gives the watch to owner. If the watch has fired already, owner gets the event at
-// once and HandTo returns true.
+// HandTo gives the watch to owner. If the watch has fired already, owner gets the event
+// immediately and HandTo returns true.
 func (w *Watch) HandTo(owner func(zkconn.WatchEvent)) (fired bool) {
 	w.mu.Lock()
 	w.owner = owner

@@ -3,7 +3,7 @@ package spec
 // Steps that several operations have.
 var (
 	stat = Mod{Name: "StoringStatIn", Java: "storingStatIn", Field: "stat", Type: "*Stat",
-		Doc: "sets stat to the node's Stat before the terminal returns nil; on an error stat is left alone. A builder with this step must not be used by two goroutines at once: they would write the same Stat."}
+		Doc: "sets stat to the node's Stat before the last call of the chain returns nil; on an error stat does not change. Two goroutines must not use a builder with this step at the same time, because they would write the same Stat."}
 	watcher = Mod{Name: "UsingWatcher", Java: "usingWatcher", Field: "watcher", Type: "*Watcher",
 		Doc: "sets a one-shot watch for watcher. The watch is set only when the call succeeds; it outlives ctx, which bounds the call, and ends when it fires or at Close. After a reconnect it fires with WatchReset."}
 	watched = Mod{Name: "Watched", Java: "watched", Field: "watched",
@@ -29,7 +29,7 @@ var Ops = []Op{
 		Mods: []Mod{
 			{Name: "WithMode", Java: "withMode", Field: "mode", Type: "CreateMode", Tx: true, Doc: "sets the kind of node. The default is Persistent."},
 			{Name: "WithData", Java: "", Field: "data", Type: "[]byte", Tx: true,
-				Doc: "sets the node's data; nil and empty both mean none. Without this step the client's default data is written, which is the local IP address as Java's is. data is not copied: leave it alone until the terminal returns. Java: the second argument of forPath."},
+				Doc: "sets the node's data; nil and empty both mean none. Without this step the client's default data is written, which is the local IP address as in Java. data is not copied: do not change it until the last call of the chain returns. Java: the second argument of forPath."},
 			parents, containers,
 			{Name: "WithProtection", Java: "withProtection", Field: "protection",
 				Doc: "puts an id into the node's name by which a create whose reply was lost finds its own node again, instead of making a second one or failing. What it may have left behind is removed in the background."},
@@ -42,7 +42,7 @@ var Ops = []Op{
 			{Name: "OrSetDataVersion", Java: "orSetData(version)", Field: "orSetVersion", Param: "version", Type: "int32",
 				Doc: "is OrSetData for exactly this version of the node that exists: the call fails with ErrBadVersion otherwise."},
 			{Name: "Idempotent", Java: "idempotent", Field: "idempotent",
-				Doc: "takes a node that exists with the same data at version 0 for success, so that the create may be repeated after a lost reply. Somebody else may have made it, but for an ephemeral node, which must be of the present session. It excludes sequential modes and WithProtection."},
+				Doc: "lets the create be repeated after a lost reply: an existing node with the same data at version 0 is success. Another client may have made that node, unless it is ephemeral: then it must be of the present session. It excludes sequential modes and WithProtection."},
 			stat, compressed, uncompressed,
 		},
 	},
@@ -55,7 +55,7 @@ var Ops = []Op{
 			{Name: "Guaranteed", Java: "guaranteed", Field: "guaranteed",
 				Doc: "keeps trying in the background, until the node is confirmed gone or the client is closed, when the call fails in a way that a retry may cure. The call still returns that failure; see MaybeApplied."},
 			{Name: "DeletingChildrenIfNeeded", Java: "deletingChildrenIfNeeded", Field: "children", Doc: "removes the whole subtree. It is not atomic. A version given WithVersion is that of the node itself."},
-			{Name: "Quietly", Java: "quietly, idempotent", Field: "quietly", Doc: "takes a missing node for success."},
+			{Name: "Quietly", Java: "quietly, idempotent", Field: "quietly", Doc: "makes a missing node a success."},
 		},
 	},
 	{
@@ -89,7 +89,7 @@ var Ops = []Op{
 		Mods: []Mod{
 			version,
 			{Name: "Idempotent", Java: "idempotent", Field: "idempotent",
-				Doc: "lets the write be repeated after a lost reply. With WithVersion a node that has this data at the version that follows is success: somebody else may have written it. Without, the write may overwrite, late, what somebody else has written since."},
+				Doc: "lets the write be repeated after a lost reply. With WithVersion, a node that has this data at the next version is success, although another client may have written it. Without WithVersion, a late repetition may overwrite a later write of another client."},
 			compressed, uncompressed,
 		},
 	},
@@ -118,13 +118,13 @@ var Ops = []Op{
 	{
 		Name: "Sync", Java: "SyncBuilder",
 		Doc:     "brings the server that the client is connected to up to date with the leader.",
-		Returns: "returns when the server has caught up with what was committed when it asked. The node need not exist. It is no proof of anything that comes after: another change may follow at once.",
+		Returns: "returns when the server has every change that was committed when it asked the leader. The node need not exist. Another change may follow immediately.",
 	},
 	{
 		Name: "Add", Java: "AddWatchBuilder", Event: "addWatch", Entry: "Watches",
-		Doc:     "sets a persistent watch, which is told of every change.",
-		Args:    []Arg{{"watcher", "*Watcher", "watcher is told of the changes. Setting the same watch of the same watcher again does nothing."}},
-		Returns: "sets the watch. It outlives ctx and is put back after every reconnect, which is told by WatchReset, until Watches().Remove or Close. The node need not exist. Errors: ErrUnimplemented from servers before 3.6.",
+		Doc:     "sets a persistent watch, which gets an event for every change.",
+		Args:    []Arg{{"watcher", "*Watcher", "watcher gets the events. Setting the same watch of the same watcher again does nothing."}},
+		Returns: "sets the watch. It does not end with ctx, but with Watches().Remove or Close. After every reconnect it is restored, and its watcher gets WatchReset. The node need not exist. Errors: ErrUnimplemented from servers before 3.6.",
 		Mods: []Mod{
 			{Name: "WithMode", Java: "withMode", Field: "mode", Type: "AddWatchMode", Doc: "sets the kind of watch. The default is PersistentRecursive."},
 		},
@@ -133,12 +133,12 @@ var Ops = []Op{
 		Name: "Remove", Java: "RemoveWatchesBuilder", Event: "removeWatches", Entry: "Watches",
 		Doc:     "takes watches back.",
 		Args:    []Arg{{"watcher", "*Watcher", "watcher's watches of the path are removed, one-shot and persistent ones; those of other watchers stay. nil stands for every watcher of this client, views included. Java: removeAll."}},
-		Returns: "removes the watches; when it returns, with whatever error, the watchers are told that they are removed (DataWatchRemoved and its kin) and nothing else any more, but for an event that the watcher's function has in hand. The server's watch goes with the last watcher of a path. Errors: ErrNoWatcher, and if the server could not be asked the reason: it forgets the watch with the connection.",
+		Returns: "removes the watches. When it returns, with or without an error, the watchers get the event of the removal (DataWatchRemoved or a similar one) and no later events; the watcher's function may still be handling an earlier event. The server's watch is removed with the last watcher of a path. Errors: ErrNoWatcher, and the reason if the server did not answer; the server then forgets the watch with the connection.",
 		Mods: []Mod{
 			{Name: "OfType", Java: "ofType", Field: "kind", Param: "t", Type: "WatcherType", Doc: "restricts the removal to one type of one-shot watches. The default is AnyWatcher, which includes persistent ones."},
-			{Name: "Guaranteed", Java: "guaranteed", Field: "guaranteed", Doc: "returns nil also if the server cannot be asked now: the removal goes on in the background, or the connection's end does it. Java: guaranteed."},
+			{Name: "Guaranteed", Java: "guaranteed", Field: "guaranteed", Doc: "returns nil also if the server does not answer now: the removal continues in the background, or the watch ends with the connection. Java: guaranteed."},
 			{Name: "Locally", Java: "locally", Field: "locally", Doc: "does not wait for the server, and needs no connection."},
-			{Name: "Quietly", Java: "quietly", Field: "quietly", Doc: "takes a watch that is not there for success."},
+			{Name: "Quietly", Java: "quietly", Field: "quietly", Doc: "makes a missing watch a success."},
 		},
 	},
 	{
@@ -150,7 +150,7 @@ var Ops = []Op{
 	{
 		Name: "Reconfig", Java: "ReconfigBuilder", Result: "[]byte", Terminal: "ForEnsemble", NoPath: true,
 		Doc:     "changes the ensemble's members.",
-		Returns: "applies the change and returns the new configuration. Empty lists leave the members as they are, and the configuration gets a new version all the same; GetConfig changes nothing. The servers must have reconfigEnabled, and the client be a superuser or permitted by the ACL of /zookeeper/config. Errors: ErrNoAuth, ErrBadVersion, ErrReconfigDisabled, ErrReconfigInProgress, ErrNewConfigNoQuorum, ErrBadArguments. A change whose reply was lost is not repeated, see MaybeApplied.",
+		Returns: "applies the change and returns the new configuration. With empty lists the members stay, but the configuration still gets a new version; GetConfig changes nothing. The servers must have reconfigEnabled, and the client be a superuser or permitted by the ACL of /zookeeper/config. Errors: ErrNoAuth, ErrBadVersion, ErrReconfigDisabled, ErrReconfigInProgress, ErrNewConfigNoQuorum, ErrBadArguments. A change whose reply was lost is not repeated, see MaybeApplied.",
 		Mods: []Mod{
 			{Name: "Joining", Java: "joining", Field: "joining", Type: "...string", Doc: "adds or changes servers, each as in the configuration: server.4=zk4:2888:3888:participant;2181."},
 			{Name: "Leaving", Java: "leaving", Field: "leaving", Type: "...string", Doc: "removes servers by their ids."},
@@ -163,12 +163,12 @@ var Ops = []Op{
 		Name: "Transaction", Java: "CuratorMultiTransaction", Event: "multi", Result: "[]OpResult", Terminal: "ForOperations", NoPath: true,
 		Args:    []Arg{{"ops", "...Op", "ops must have been made by this client or a view of it."}},
 		Doc:     "commits several operations, all or none.",
-		Returns: "commits ops in order and returns one result for each. When one fails none is applied and the error is an *OpError with the failing operation's name and path; the results beside it say of each why it was not applied. A commit whose reply was lost is not repeated, see MaybeApplied.",
+		Returns: "commits ops in order and returns one result for each. When one fails none is applied and the error is an *OpError with the failing operation's name and path; the results have the reason for each. A commit whose reply was lost is not repeated, see MaybeApplied.",
 	},
 	{
 		Name: "Batch", Java: "none", Result: "[]OpResult", Terminal: "ForOperations", NoPath: true,
 		Args:    []Arg{{"ops", "...Op", "ops must have been made by this client or a view of it."}},
 		Doc:     "sends several operations, hundreds in one write; each succeeds or fails by itself.",
-		Returns: "returns one result for each of ops, in order: look at every Err. They are applied in order, and others' writes may come between. One that makes no sense or is too large has nothing sent. If the connection is lost or ctx ends after something was sent, there are results beside the error, and MaybeApplied tells of each Err whether its operation may have been applied. It is not repeated then.",
+		Returns: "returns one result for each of ops, in order: look at every Err. They are applied in order, and others' writes may come between. If one of them is invalid or too large, nothing is sent. If the connection is lost or ctx ends after something was sent, there are results and an error, and MaybeApplied reports for each Err whether its operation may have been applied. It is not repeated then.",
 	},
 }

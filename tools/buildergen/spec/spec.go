@@ -1,9 +1,9 @@
 // Package spec is the table from which the fluent builders of package framework are
 // generated.
 //
-// One rule decides where a setting goes: what an operation cannot do without is an
-// argument of its terminal (Args), everything else is a step (Mods). So a forgotten
-// argument does not compile, and a forgotten step has a documented default.
+// One rule decides where a setting goes: a required setting is an argument of the operation's
+// last call (Args), every other setting is a step (Mods). So a call without a required argument
+// does not compile, and a missing step has a documented default.
 package spec
 
 // Op is one operation of the client. For each the generator writes <name>_gen.go,

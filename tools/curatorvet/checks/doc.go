@@ -8,12 +8,12 @@
 //	cacheddecision    a write without a version, decided on a cached value
 //	leadershipnil     Leadership() compared with nil, and Err not asked
 //
-// They look at one package at a time and at its source only. They are written to raise no false
-// alarm rather than to find every mistake: a value that is passed through a field, a channel or
-// another function is not followed. A program without findings may still have the mistakes.
+// They check one package at a time, and only its source. They are written to avoid false
+// alarms, and do not find every mistake: they do not follow a value through a field, a channel
+// or another function. A program without findings may still have the mistakes.
 //
-// All but unfinishedbuilder leave test files alone: tests often make these mistakes on purpose, and
-// the clients of tools/curatortest fail a test that keeps a lease.
+// Only unfinishedbuilder checks test files: tests often make the other mistakes on purpose, and
+// the clients of tools/curatortest fail a test that does not release a lease.
 //
 // A comment on the line of a finding, or on the line above it, silences it. It must have a reason:
 //

@@ -1,7 +1,7 @@
-// Package act has what an operator does to locks and nodes: it takes a lock away, asks for it,
-// deletes a node or sets its data. Each function is told which node is meant, by the transaction
-// that created it or by its version, and refuses another one. The functions are safe for
-// concurrent use, and end with an error when ctx ends; what they were doing may then be done.
+// Package act has an operator's actions on locks and nodes: to take a lock away, to ask for it,
+// to delete a node, to set its data. Each function gets the czxid or the version of the node,
+// and refuses another node. The functions are safe for concurrent use, and return an error when
+// ctx ends; the action may then have been done.
 package act
 
 import (

@@ -1,6 +1,6 @@
-// Package health asks each server of an ensemble how it is, by ZooKeeper's command srvr,
-// which servers answer by default, and where that is not answered by the AdminServer; and what it
-// counts, by mntr, which they may refuse. It needs no session, and works without a quorum. Its
+// Package health asks each server of an ensemble for its state, with ZooKeeper's command srvr,
+// which servers answer by default, or otherwise through the AdminServer. It asks for counters
+// with mntr, which servers may refuse. It needs no session, and works without a quorum. Its
 // functions are safe for concurrent use.
 package health
 

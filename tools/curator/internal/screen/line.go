@@ -1,8 +1,8 @@
-// Package screen draws lines of text on a terminal, again and again, and leaves the terminal as
-// it was. What it draws can be written as a picture in SVG as well.
+// Package screen draws lines of text on a terminal repeatedly, and restores the terminal at the
+// end. It can also write the lines as a picture in SVG.
 //
-// Text may come from anywhere: characters that are not printable are escaped, see package
-// terminaltext. A Terminal is used by one goroutine at a time.
+// Unprintable characters are escaped, see package terminaltext. A Terminal is used by one
+// goroutine at a time.
 package screen
 
 import (

@@ -1,5 +1,5 @@
-// Package terminaltext makes text from a server safe to write to a terminal. Names, data
-// and the words of other programs may have control characters, which must not reach it.
+// Package terminaltext makes text from a server safe to write to a terminal. Names, data and
+// texts of other programs may have control characters, which must not reach the terminal.
 // Everything here is safe for concurrent use.
 package terminaltext
 

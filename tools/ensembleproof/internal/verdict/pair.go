@@ -1,5 +1,5 @@
-// Package verdict judges pairs of clients that want the same lock: whether both believed that
-// they held it at once. It has the arithmetic only, and starts nothing.
+// Package verdict decides for pairs of clients of the same lock whether both believed that they
+// held it at the same time. It has only the arithmetic, and starts nothing.
 //
 // Its functions may be called from several goroutines as long as none changes a value that
 // another one uses.

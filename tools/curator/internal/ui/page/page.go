@@ -1,5 +1,5 @@
-// Package page has the files of the page that curator ui serves. They are plain HTML, CSS and
-// JavaScript modules, as they are in this directory, and are safe for concurrent use.
+// Package page has the files of the page that curator ui serves: the plain HTML, CSS and
+// JavaScript modules of this directory. It is safe for concurrent use.
 package page
 
 import (
