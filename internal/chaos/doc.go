@@ -11,5 +11,6 @@
 //
 // The parts: history, the events and their clock; worker, the processes in Go; fleet, which runs
 // all processes; nemesis, which attacks; store, a resource that checks fencing tokens; check, which
-// judges. This package puts them together.
+// judges; txnlog, which reads what the servers have committed; replay, which looks for the run among
+// the paths of internal/model. This package puts them together.
 package chaos
