@@ -51,17 +51,22 @@ func ofLock(path string, locks []string) bool {
 	return slices.Contains(locks, path) || slices.Contains(locks, parent)
 }
 
-// mark makes one event of the transaction of a release marker, which is the last one of events.
+// mark makes one event of each node of a transaction that is deleted with a release marker. The events
+// of the transaction are the last ones.
 func mark(events []history.Event, zxid int64, created []string) []history.Event {
 	begin := len(events)
 	for begin > 0 && events[begin-1].Value == zxid {
 		begin--
 	}
+	marked := events[:begin]
 	for _, e := range events[begin:] {
-		if e.Kind == history.Deleted && slices.Contains(created, e.Node+marker) {
+		switch {
+		case strings.HasSuffix(e.Node, marker) && slices.Contains(created, e.Node):
+			continue
+		case e.Kind == history.Deleted && slices.Contains(created, e.Node+marker):
 			e.Kind = history.Marked
-			return append(events[:begin], e)
 		}
+		marked = append(marked, e)
 	}
-	return events
+	return marked
 }
