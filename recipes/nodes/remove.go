@@ -123,8 +123,17 @@ func (r *removal) try(ctx context.Context) (over bool, err error) {
 		}
 		r.known = seen
 	}
+	session := int64(0)
+	if r.sure { // in another session the node may be that of another keeper
+		session = r.known.session
+	}
 	call := &zkconn.Call{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: r.full, Version: r.known.version}}
-	if err := r.conn.Do(ctx, 0, call); err != nil {
+	err = r.conn.Do(ctx, session, call)
+	if r.sure && errors.Is(err, framework.ErrSessionExpired) {
+		r.sure = false
+		return false, nil
+	}
+	if err != nil {
 		return false, err
 	}
 	switch {

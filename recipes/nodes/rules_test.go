@@ -97,11 +97,15 @@ func TestRuleK2(t *testing.T) {
 		heal := e.network.Isolate()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		suite.WantErr(t, e.node.Close(ctx), context.DeadlineExceeded)
+		former := e.node
+		suite.WantErr(t, former.Close(ctx), context.DeadlineExceeded)
 		suite.Eventually(t, "the end of the session", func() bool { return e.client.SessionID() != session })
 		e.keep(framework.Ephemeral)
 		heal()
 		e.start()
+		if err := former.Close(t.Context()); err != nil { // until then it may delete the new node, see K7
+			t.Fatal(err)
+		}
 		e.untilOwned(ours)
 		e.closed()
 	}, early)
