@@ -143,8 +143,7 @@ func (u unapplied) MaybeApplied() bool { return false }
 
 // lockLost tells whether an attempt has failed for want of its lock, by no wish of the user.
 func lockLost(err error) bool {
-	var loss *locks.LossError
-	if errors.As(err, &loss) {
+	if loss, ok := errors.AsType[*locks.LossError](err); ok {
 		return loss.Reason != locks.LossMaxHold && loss.Reason != locks.LossRevoked
 	}
 	return errors.Is(err, framework.ErrSessionExpired) && !framework.MaybeApplied(err)

@@ -47,10 +47,8 @@ func (n *Node[V]) names() int {
 
 // step splits what is left of a path at its first slash.
 func step(rest string) (name, behind string) {
-	if i := strings.IndexByte(rest, '/'); i >= 0 {
-		return rest[:i], rest[i+1:]
-	}
-	return rest, ""
+	name, behind, _ = strings.Cut(rest, "/")
+	return name, behind
 }
 
 // below returns what path has behind the path of the root, and whether it is there or below.

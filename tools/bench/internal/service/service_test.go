@@ -45,8 +45,7 @@ func TestServices(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("TMPDIR", reachable(t))
 			s, err := tt.start(t.Context())
-			var absent *installed.AbsentError
-			if errors.As(err, &absent) {
+			if _, ok := errors.AsType[*installed.AbsentError](err); ok {
 				if isInstalled(t, tt.program, tt.debian) {
 					t.Error(err)
 				}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -127,9 +128,7 @@ func (e *env) send(method, path, body string, change map[string]string) response
 	if method == http.MethodPost {
 		headers["Origin"], headers["Content-Type"] = "http://"+e.address, "application/json"
 	}
-	for name, value := range change {
-		headers[name] = value
-	}
+	maps.Copy(headers, change)
 	for name, value := range headers {
 		if name == "Host" {
 			request.Host = value
