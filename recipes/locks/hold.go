@@ -3,6 +3,7 @@ package locks
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -152,7 +153,7 @@ func (h *hold) endLocked(err error) {
 		return
 	}
 	node := h.node
-	if err != ErrReleased || h.requested {
+	if !errors.Is(err, ErrReleased) || h.requested {
 		node = nil
 	}
 	if h.turn.pass(h.key(), node, h.lock.cfg.handover) {
@@ -248,7 +249,7 @@ func (h *hold) remove(ctx context.Context) {
 	h.mu.Lock()
 	if h.fate == stays {
 		h.fate = deleted
-		if h.lock.keepsLost && h.err != ErrReleased {
+		if h.lock.keepsLost && !errors.Is(h.err, ErrReleased) {
 			h.fate = kept
 		}
 	}
@@ -263,7 +264,7 @@ func (h *hold) remove(ctx context.Context) {
 // 5 of the lock model). There is a marker if it proves to the waiter right behind that it is next.
 // The record is deleted only if the lock was not lost. h.mu is held.
 func (h *hold) releaseLocked() (with recipeapi.Release) {
-	if h.err == ErrReleased {
+	if errors.Is(h.err, ErrReleased) {
 		with = h.record
 	}
 	if h.lock.marksRelease && h.fate != evicted && h.node.MayMark() {

@@ -101,7 +101,7 @@ func (c *consumer) atLeastOnce(ctx context.Context, i *item) error {
 	processCtx, span := c.q.api.Telemetry().Process(ctx, c.q.spans)
 	failed := errPanic
 	defer func() { // a panic leaves the item to its lease
-		if failed == errPanic {
+		if errors.Is(failed, errPanic) {
 			span.End(tracing.OutcomeError, failed)
 		}
 	}()
