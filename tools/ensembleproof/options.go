@@ -27,7 +27,7 @@ func parse(args []string, output io.Writer) (options, error) {
 	flags := flag.NewFlagSet("ensembleproof", flag.ContinueOnError)
 	flags.SetOutput(output)
 	flags.Usage = func() {
-		fmt.Fprintf(output, "usage: ensembleproof [flags]\n\nThe scenarios are\n\n%s\n", describe(scenarios()))
+		_, _ = fmt.Fprintf(output, "usage: ensembleproof [flags]\n\nThe scenarios are\n\n%s\n", describe(scenarios()))
 		flags.PrintDefaults()
 	}
 	names := flags.String("scenarios", "", "the scenarios with these `names`, separated by commas; all if there are none")

@@ -33,7 +33,7 @@ func readFile(what, path string) (content []byte, public bool, err error) {
 	if err != nil {
 		return nil, false, cannotRead(what, path, err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	info, err := file.Stat()
 	if err != nil {
 		return nil, false, cannotRead(what, path, err)
