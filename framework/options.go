@@ -114,9 +114,9 @@ func checkDuration(name string, d, least, most time.Duration) error {
 	return nil
 }
 
-func durationOption(name string, d, least, most time.Duration, set func(*config)) Option {
+func durationOption(name string, d, least time.Duration, set func(*config)) Option {
 	return option(func(c *config) error {
-		if err := checkDuration(name, d, least, most); err != nil {
+		if err := checkDuration(name, d, least, maxSessionTimeout); err != nil {
 			return err
 		}
 		set(c)
@@ -132,19 +132,19 @@ func durationOption(name string, d, least, most time.Duration, set func(*config)
 // holds or waits it sends two requests every 0.3 of the timeout, one of which is a write
 // (docs/session.md). Java: sessionTimeoutMs.
 func WithSessionTimeout(d time.Duration) Option {
-	return durationOption("WithSessionTimeout", d, minSessionTimeout, maxSessionTimeout, func(c *config) { c.sessionTimeout = d })
+	return durationOption("WithSessionTimeout", d, minSessionTimeout, func(c *config) { c.sessionTimeout = d })
 }
 
 // WithConnectionTimeout sets how long an attempt waits for a connection before it
 // counts as failed and the retry policy is asked. The default is 15 s.
 func WithConnectionTimeout(d time.Duration) Option {
-	return durationOption("WithConnectionTimeout", d, time.Millisecond, maxSessionTimeout, func(c *config) { c.connectionTimeout = d })
+	return durationOption("WithConnectionTimeout", d, time.Millisecond, func(c *config) { c.connectionTimeout = d })
 }
 
 // WithMaxCloseWait sets how long Close works when its context has ended already. The
 // default is 1 s. Java: maxCloseWaitMs.
 func WithMaxCloseWait(d time.Duration) Option {
-	return durationOption("WithMaxCloseWait", d, time.Millisecond, maxSessionTimeout, func(c *config) { c.maxCloseWait = d })
+	return durationOption("WithMaxCloseWait", d, time.Millisecond, func(c *config) { c.maxCloseWait = d })
 }
 
 // WithNamespace puts every path of the client below a namespace; see UsingNamespace.
@@ -235,7 +235,7 @@ func WithSimulatedSessionExpirationPercent(percent int) Option {
 // timeout. More than three tenths of it are taken for three tenths, because a proof of the
 // session may be six tenths old when the next one comes; see docs/session.md.
 func WithLossMargin(d time.Duration) Option {
-	return durationOption("WithLossMargin", d, time.Millisecond, maxSessionTimeout, func(c *config) { c.lossMargin = d })
+	return durationOption("WithLossMargin", d, time.Millisecond, func(c *config) { c.lossMargin = d })
 }
 
 // WithSyncProof has the client prove its session without writes. While something is held or

@@ -190,9 +190,9 @@ func (h *hold) leased() bool {
 	return h.spanCtx != nil
 }
 
-// leave releases a lease of the hold. The node goes with the last one. leave returns why the
-// hold had ended before, and whether this was the last lease.
-func (h *hold) leave(ctx context.Context, n *leaseNode) (before error, last bool) {
+// leave releases a lease of the hold. The node goes with the last one. leave returns
+// whether this was the last lease, and why the hold had ended before.
+func (h *hold) leave(ctx context.Context, n *leaseNode) (last bool, before error) {
 	if h.lock.cfg.handover > 0 {
 		_ = h.check() // only a hold that is believed is handed over (rule H1)
 	}
@@ -215,7 +215,7 @@ func (h *hold) leave(ctx context.Context, n *leaseNode) (before error, last bool
 	if last {
 		h.remove(ctx)
 	}
-	return before, last
+	return last, before
 }
 
 // nextOuter returns the lease that is outermost after n, the outermost so far. h.mu is held.

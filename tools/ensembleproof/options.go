@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 )
@@ -109,7 +110,7 @@ func (o options) plan() []*round {
 			}
 		}
 	}
-	rounds := append(scaled, full...)
+	rounds := slices.Concat(scaled, full)
 	for i, r := range rounds {
 		r.number = i + 1
 	}

@@ -200,9 +200,9 @@ func (t *Tree[V]) edit(n *Node[V]) edit { return edit{t.epoch, n.names()} }
 // none.
 func (t *Tree[V]) Delete(path string) *Node[V] {
 	deleted := t.Get(path)
-	switch {
-	case deleted == nil:
-	case deleted == t.root:
+	switch deleted {
+	case nil:
+	case t.root:
 		t.root = nil
 	default:
 		rest, _ := below(t.top, path)

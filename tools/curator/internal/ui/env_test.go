@@ -209,7 +209,7 @@ type contender struct{ Node, Name, Token, Session string }
 func (e *env) events() *stream {
 	e.t.Helper()
 	ctx, cancel := context.WithCancel(e.t.Context())
-	request, err := http.NewRequestWithContext(ctx, "GET", "http://"+e.address+"/api/events", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+e.address+"/api/events", nil)
 	if err != nil {
 		e.t.Fatal(err)
 	}
