@@ -106,7 +106,7 @@ func (p plan) try(ctx context.Context) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = log.Close() }() // the process has it by then
+	defer log.Close() // the process has it by then
 	cmd := p.command(dir, ports)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
 	running, err := process.Start(cmd)

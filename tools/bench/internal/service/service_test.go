@@ -82,7 +82,7 @@ func TestServices(t *testing.T) {
 // reachable returns a temporary directory that another user can reach, too.
 func reachable(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "service-") //nolint:usetesting // t.TempDir is in a folder of this user alone
+	dir, err := os.MkdirTemp("", "service-") //nolint:usetesting // another user cannot reach what is in t.TempDir
 	if err != nil {
 		t.Fatal(err)
 	}
