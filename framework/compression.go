@@ -112,7 +112,7 @@ func (p *gzipProvider) Decompress(_ string, data []byte) ([]byte, error) {
 func (r *gzipReader) inflate(data []byte) ([]byte, error) {
 	r.source.Reset(data)
 	if err := r.Reset(&r.source); err != nil {
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
 		return nil, err

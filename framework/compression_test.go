@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -220,7 +221,7 @@ func TestGzipBound(t *testing.T) {
 	}
 	wantRefused(t, bomb(t, 64, "x"), "more than 67108864 bytes")
 	// Nothing is read beyond the bound, or this would be found to end too early.
-	endless := append(bomb(t, 0, "")[:10], bytes.Repeat(deflate(t, make([]byte, 1<<20)), 70)...)
+	endless := slices.Concat(bomb(t, 0, "")[:10], bytes.Repeat(deflate(t, make([]byte, 1<<20)), 70))
 	wantRefused(t, endless, "more than 67108864 bytes")
 	if got, err := provider.Compress("/a", make([]byte, most+1)); got != nil || !errors.Is(err, framework.ErrTooLarge) {
 		t.Errorf("%d bytes, %v", len(got), err)

@@ -34,7 +34,7 @@ func parseConnectString(s string, provided bool) (servers []string, chroot strin
 // parseServers reads "zk1:2181,zk2:2181".
 func parseServers(s string) ([]string, error) {
 	var servers []string
-	for _, host := range strings.Split(s, ",") {
+	for host := range strings.SplitSeq(s, ",") {
 		server, err := parseServer(strings.TrimSpace(host))
 		if err != nil {
 			return nil, err

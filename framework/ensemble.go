@@ -116,7 +116,7 @@ func parseEnsembleServer(id, value string) (EnsembleServer, error) {
 		return s, err
 	}
 	addresses, client, hasClient := strings.Cut(value, ";")
-	for _, address := range strings.Split(addresses, "|") {
+	for address := range strings.SplitSeq(addresses, "|") {
 		a, role, err := parsePeerAddress(address)
 		if err != nil {
 			return s, err

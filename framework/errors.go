@@ -156,8 +156,7 @@ func Retryable(err error) bool {
 	if errors.As(err, &op) && op.final {
 		return false
 	}
-	var unanswered *zkconn.TransportError
-	if errors.As(err, &unanswered) {
+	if unanswered, ok := errors.AsType[*zkconn.TransportError](err); ok {
 		err = unanswered.Err // not why there was no connection
 	}
 	for _, passing := range []error{
@@ -173,8 +172,7 @@ func Retryable(err error) bool {
 // notApplied says of the error of a read, or of making the parents of a node, that it has
 // applied nothing: these may be repeated as often as one likes.
 func notApplied(err error) error {
-	var unanswered *zkconn.TransportError
-	if errors.As(err, &unanswered) {
+	if unanswered, ok := errors.AsType[*zkconn.TransportError](err); ok {
 		return &zkconn.TransportError{Err: unanswered.Err, Detail: unanswered.Detail}
 	}
 	return err

@@ -230,12 +230,12 @@ func TestMatrixOfLife(t *testing.T) {
 			"fresh": {fresh, framework.ErrNotStarted}, "closed": {closed, framework.ErrClosed},
 		} {
 			for way, call := range map[string]func(ctx context.Context, c *framework.Client, path string) error{
-				"": r.call, " in the background": r.later,
+				"in the foreground": r.call, "in the background": r.later,
 			} {
 				err := call(t.Context(), c.client, "/a")
 				var op *framework.OpError
 				if !errors.Is(err, c.want) || !errors.As(err, &op) || framework.MaybeApplied(err) {
-					t.Errorf("%s%s, %s client: %v", r.name(), way, name, err)
+					t.Errorf("%s %s, %s client: %v", r.name(), way, name, err)
 				}
 			}
 		}

@@ -155,7 +155,7 @@ func TestImpossibleMixes(t *testing.T) {
 				continue
 			}
 			steps, _, _ := strings.Cut(name, ",")
-			for _, step := range strings.Fields(steps) {
+			for step := range strings.FieldsSeq(steps) {
 				if !strings.Contains(err.Error(), step) {
 					t.Errorf("%s: %v does not name %s", name, err, step)
 				}

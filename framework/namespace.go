@@ -64,7 +64,7 @@ func (c *Client) namespaceNodes() []missingNode {
 // ended is the error of a request that was not sent because ctx has ended.
 func ended(ctx context.Context) error {
 	err := &zkconn.TransportError{Err: ctx.Err()}
-	if cause := context.Cause(ctx); cause != err.Err {
+	if cause := context.Cause(ctx); !errors.Is(err.Err, cause) {
 		err.Detail = cause
 	}
 	return err

@@ -102,7 +102,7 @@ func (c *Client) retry(ctx context.Context, conn *zkconn.Conn, op operation, fn 
 	if last.Retryable() {
 		c.core.telemetry.GaveUp()
 	}
-	if err != error(last) { // ctx ended the loop
+	if err != error(last) { //nolint:errorlint // ctx ended the loop, else it is last itself
 		last = &OpError{
 			Op: op.name, Path: op.path, Attempts: last.Attempts, Err: loopError(ctx, last.Err),
 			final: true, applied: last.MaybeApplied(),
@@ -113,7 +113,7 @@ func (c *Client) retry(ctx context.Context, conn *zkconn.Conn, op operation, fn 
 
 // loopError joins the last try's error with why the loop ended.
 func loopError(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause == ErrClosed {
+	if cause := context.Cause(ctx); cause == ErrClosed { //nolint:errorlint // the client's own end, not that of another one in the cause of the caller
 		return fmt.Errorf("%w: %w", cause, err)
 	}
 	return fmt.Errorf("%w: %w", ctx.Err(), err)

@@ -114,9 +114,9 @@ func checkDuration(name string, d, least, most time.Duration) error {
 	return nil
 }
 
-func durationOption(name string, d, least, most time.Duration, set func(*config)) Option {
+func durationOption(name string, d, least time.Duration, set func(*config)) Option {
 	return option(func(c *config) error {
-		if err := checkDuration(name, d, least, most); err != nil {
+		if err := checkDuration(name, d, least, maxSessionTimeout); err != nil {
 			return err
 		}
 		set(c)
@@ -132,19 +132,19 @@ func durationOption(name string, d, least, most time.Duration, set func(*config)
 // leases. A client that holds something or waits sends two requests every 0.3 of the timeout,
 // and one of them is a write (docs/session.md). Java: sessionTimeoutMs.
 func WithSessionTimeout(d time.Duration) Option {
-	return durationOption("WithSessionTimeout", d, minSessionTimeout, maxSessionTimeout, func(c *config) { c.sessionTimeout = d })
+	return durationOption("WithSessionTimeout", d, minSessionTimeout, func(c *config) { c.sessionTimeout = d })
 }
 
 // WithConnectionTimeout sets how long an attempt of an operation waits for a connection before
 // it fails and the retry policy is asked. The default is 15 s.
 func WithConnectionTimeout(d time.Duration) Option {
-	return durationOption("WithConnectionTimeout", d, time.Millisecond, maxSessionTimeout, func(c *config) { c.connectionTimeout = d })
+	return durationOption("WithConnectionTimeout", d, time.Millisecond, func(c *config) { c.connectionTimeout = d })
 }
 
 // WithMaxCloseWait sets how long Close works when its context has ended already. The
 // default is 1 s. Java: maxCloseWaitMs.
 func WithMaxCloseWait(d time.Duration) Option {
-	return durationOption("WithMaxCloseWait", d, time.Millisecond, maxSessionTimeout, func(c *config) { c.maxCloseWait = d })
+	return durationOption("WithMaxCloseWait", d, time.Millisecond, func(c *config) { c.maxCloseWait = d })
 }
 
 // WithNamespace puts every path of the client below a namespace; see UsingNamespace.
@@ -237,7 +237,7 @@ func WithSimulatedSessionExpirationPercent(percent int) Option {
 // to three tenths, because a proof of the session may be six tenths old when the next one
 // comes; see docs/session.md.
 func WithLossMargin(d time.Duration) Option {
-	return durationOption("WithLossMargin", d, time.Millisecond, maxSessionTimeout, func(c *config) { c.lossMargin = d })
+	return durationOption("WithLossMargin", d, time.Millisecond, func(c *config) { c.lossMargin = d })
 }
 
 // WithSyncProof makes the client prove its session without writes. A client that holds

@@ -9,7 +9,7 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-func init() {
+func init() { //nolint:gochecknoinits // recipeapi cannot import this package
 	recipeapi.Of = func(client any) recipeapi.Client {
 		c, _ := client.(*Client)
 		return recipeClient{c}

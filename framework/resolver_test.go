@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -44,7 +45,7 @@ func TestResolver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var dialed atomic.Value
-			opts := append(c.opts, framework.WithTLS(&tls.Config{RootCAs: trust}), framework.WithConnectionTimeout(2*time.Second),
+			opts := append(slices.Clip(c.opts), framework.WithTLS(&tls.Config{RootCAs: trust}), framework.WithConnectionTimeout(2*time.Second),
 				framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
 					dialed.Store(address)
 					return secure(ctx, network, address)

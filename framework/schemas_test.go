@@ -59,8 +59,7 @@ func TestSchemas(t *testing.T) {
 			"an ephemeral node": ephemeral, "a create of long data": long, "a write of long data": set4,
 			"a delete": c.Delete().ForPath(ctx, fixed), "a read without a watch": unwatched, "a delete in a transaction": tx,
 		} {
-			var violation *schema.Violation
-			if !errors.As(err, &violation) {
+			if _, ok := errors.AsType[*schema.Violation](err); !ok {
 				t.Errorf("%s: %v", what, err)
 			}
 		}

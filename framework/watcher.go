@@ -133,11 +133,11 @@ func (w *Watcher) add(s *registration) {
 	}
 }
 
-// drop forgets a registration, and reports whether it was there; w.mu is held.
-func (w *Watcher) drop(s *registration) bool {
+// drop forgets a registration, if it is there; w.mu is held.
+func (w *Watcher) drop(s *registration) {
 	same := w.set[s.id]
 	if _, ok := same[s]; !ok {
-		return false
+		return
 	}
 	delete(same, s)
 	if len(same) == 0 {
@@ -146,7 +146,6 @@ func (w *Watcher) drop(s *registration) bool {
 	for _, r := range s.registries() {
 		r.remove(w)
 	}
-	return true
 }
 
 // registries returns where the watchers of a registration are counted.

@@ -182,11 +182,11 @@ func (v WatcherRemovingView) RemoveWatchers(ctx context.Context) error {
 		return &OpError{Op: "removeWatches", Err: errNilClient}
 	}
 	conn, err := v.started(ctx)
-	if err != nil && !errors.Is(err, ErrClosed) {
-		return &OpError{Op: "removeWatches", Err: err}
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrClosed):
 		return nil // they have ended with the client
+	case err != nil:
+		return &OpError{Op: "removeWatches", Err: err}
 	}
 	n := giveBack(conn, v.watches.watchers(), func(s *registration) bool { return s.view == v.watches })
 	if n == 0 {

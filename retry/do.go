@@ -106,8 +106,7 @@ func inLoop(ctx context.Context) bool {
 }
 
 func isFinal(err error) bool {
-	var permanent *backoff.PermanentError
-	if errors.As(err, &permanent) {
+	if _, ok := errors.AsType[*backoff.PermanentError](err); ok {
 		return true
 	}
 	var r interface{ Retryable() bool }

@@ -51,7 +51,7 @@ func newBreaker(t interface{ Fatal(...any) }, policy state.Policy) *state.Circui
 // feed plays a script and returns what is forwarded.
 func feed(b *state.CircuitBreaker, script ...state.ConnectionState) (out []state.ConnectionState) {
 	for _, s := range script {
-		forward := false
+		var forward bool
 		if s == elapse {
 			s, forward, _ = b.Elapsed()
 		} else {
@@ -130,7 +130,7 @@ func TestCircuitBreakerAsksItsPolicy(t *testing.T) {
 		t.Errorf("attempts %v, want %v", policy.attempts, want)
 	}
 	passed := []time.Duration{0, 3 * time.Second, 3*time.Second + 1, 8*time.Second + 1}
-	if want := append(passed, passed...); !slices.Equal(policy.elapsed, want) {
+	if want := slices.Repeat(passed, 2); !slices.Equal(policy.elapsed, want) {
 		t.Errorf("elapsed %v, want %v", policy.elapsed, want)
 	}
 	if slices.Contains(policy.errs, nil) {
@@ -160,7 +160,9 @@ func TestCircuitBreakerTellsTheTruthInTheEnd(t *testing.T) {
 		waiting, connectedBefore := false, false
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			before := b.Open()
-			s, forward, wait := now, false, time.Duration(0)
+			var s state.ConnectionState
+			var forward bool
+			var wait time.Duration
 			if waiting && rapid.Bool().Draw(t, "elapse") {
 				s, forward, wait = b.Elapsed()
 				waiting = wait > 0

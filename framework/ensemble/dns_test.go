@@ -163,7 +163,7 @@ func (s *dnsServer) answer(network string, message []byte) []byte {
 	if code == 0 && s.srv[name] == nil && s.hosts[name] == nil {
 		code = nameError
 	}
-	flags := uint16(1<<15 | 1<<10 | 1<<8 | 1<<7 | uint16(code)) // a reply, authoritative, recursion
+	flags := 1<<15 | 1<<10 | 1<<8 | 1<<7 | uint16(code) // a reply, authoritative, recursion
 	if truncated := s.truncate && network == "udp"; truncated {
 		flags |= 1 << 9
 		records = nil

@@ -277,7 +277,7 @@ func (p *SRVProvider) failure(ctx context.Context, err, wrong error) error {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		// The time of the look-up is over, or of its attempts: errors.Is must not find the end
 		// of the caller's context in it.
-		err = fmt.Errorf("no answer: %v", err)
+		err = fmt.Errorf("no answer: %s", err.Error())
 	}
 	return fmt.Errorf("SRV records of %s: %w", p.name, err)
 }

@@ -67,8 +67,7 @@ func LoadJSON(r io.Reader, validators map[string]Validator) ([]*Schema, error) {
 func parse(text []byte, validators map[string]Validator) ([]*Schema, error) {
 	var whole json.RawMessage
 	if err := json.Unmarshal(text, &whole); err != nil {
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 			return nil, fmt.Errorf("line %d: %w", 1+bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte("\n")), err)
 		}
 		return nil, err

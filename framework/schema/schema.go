@@ -159,7 +159,7 @@ func pathError(path string) string {
 	case path == "/":
 		return ""
 	}
-	for _, name := range strings.Split(strings.TrimSuffix(path[1:], "/"), "/") {
+	for name := range strings.SplitSeq(strings.TrimSuffix(path[1:], "/"), "/") {
 		switch name {
 		case "":
 			return "it contains an empty name"

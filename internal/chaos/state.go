@@ -33,7 +33,7 @@ type run struct {
 
 // progress says how the run goes.
 func (r *run) progress(format string, args ...any) {
-	fmt.Fprintf(r.Progress, format+"\n", args...) // it is not what counts
+	_, _ = fmt.Fprintf(r.Progress, format+"\n", args...) // it is not what counts
 }
 
 // closeTimeout bounds the end of the operator's client.

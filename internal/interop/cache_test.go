@@ -153,14 +153,14 @@ func (p *cachePair) change(r *rand.Rand, tree map[string]string, i int) (events 
 	}
 	var err error
 	events = 1
-	switch byJava, leaf := r.IntN(2) == 0, there && children == 0; {
-	case leaf && r.IntN(3) == 0:
+	switch byJava, leaf, draw := r.IntN(2) == 0, there && children == 0, r.IntN(9); {
+	case leaf && draw < 3:
 		if delete(tree, name); byJava {
 			p.node("nodeDelete", name)
 		} else {
 			err = p.observer.Delete().ForPath(ctx, p.path+name)
 		}
-	case leaf && r.IntN(3) == 0:
+	case leaf && draw < 5:
 		tree[name] = data
 		p.node("nodeReplace", name, data)
 		events = 2

@@ -200,7 +200,7 @@ func TestDriverACL(t *testing.T) {
 		owner.wantError("set another version", err, zk.ErrBadVersion)
 		_, err = owner.SetACL(s.root, []zk.ACL{{Perms: zk.PermAll, Scheme: "digest", ID: "nonsense"}}, -1)
 		owner.wantError("set what is no ACL", err, zk.ErrInvalidACL)
-		readable := append(mine, zk.WorldACL(zk.PermRead)...)
+		readable := slices.Concat(mine, zk.WorldACL(zk.PermRead))
 		if stat, err := owner.SetACL(s.root, readable, 0); err != nil || stat.Aversion != 1 {
 			s.t.Errorf("set the ACL: %+v, %v", stat, err)
 		}

@@ -166,7 +166,7 @@ func TestReadWriteQueue(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			e := newEnv(t)
 			var queue []*visitor
-			for _, who := range strings.Fields(line) {
+			for who := range strings.FieldsSeq(line) {
 				side := map[byte]string{'r': reading, 'w': writing}[who[1]]
 				queue = append(queue, e.visit(e.readWriter(who[0]), side, !isIn(queue, side)))
 			}

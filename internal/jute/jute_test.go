@@ -81,8 +81,8 @@ func TestRoundTrip(t *testing.T) {
 func fill(t *rapid.T, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
-		for i := range v.NumField() {
-			fill(t, v.Field(i))
+		for _, field := range v.Fields() {
+			fill(t, field)
 		}
 	case reflect.Int32:
 		v.SetInt(int64(rapid.Int32().Draw(t, "int32")))

@@ -120,7 +120,7 @@ func readPicture(text string) picture {
 			if label == "" && p.boxes[b[1]] == nil {
 				label = b[1]
 			}
-			for _, dir := range strings.Split(label, ", ") {
+			for dir := range strings.SplitSeq(label, ", ") {
 				if dir = strings.TrimSuffix(dir, "/..."); dir != "" && dir != "..." && !slices.Contains(p.boxes[b[1]], dir) {
 					p.boxes[b[1]] = append(p.boxes[b[1]], dir)
 				}

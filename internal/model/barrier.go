@@ -56,7 +56,7 @@ func (a barrierRules) reply(w *world, c uint8, r request, alive nodeSet) {
 	case opWatch:
 		a.ownSeen(w, c, r)
 	case opWatchReady, opReadReady:
-		a.readySeen(w, c, r, alive)
+		a.readySeen(w, c, r)
 	case opList:
 		if cl.own != none && (cl.phase == phaseCreate || cl.phase == phaseList) {
 			a.judge(w, c, alive)
@@ -83,7 +83,7 @@ func (a barrierRules) ownSeen(w *world, c uint8, r request) {
 	}
 }
 
-func (a barrierRules) readySeen(w *world, c uint8, r request, alive nodeSet) {
+func (a barrierRules) readySeen(w *world, c uint8, r request) {
 	cl := &w.client[c]
 	switch cl.phase {
 	case phaseCreate, phaseList:

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"hash/maphash"
+	"slices"
 	"strings"
 	"time"
 )
@@ -39,7 +40,7 @@ func Explore(ctx context.Context, cfg *Config, limits Limits) Result {
 	e.Took = time.Since(began)
 	if e.Violation != "" && len(e.alike) > 1 { // once more, so that contenders keep their names
 		named := *cfg
-		named.Expect = e.Violation[:strings.Index(e.Violation, ":")]
+		named.Expect, _, _ = strings.Cut(e.Violation, ":")
 		return Explore(ctx, &named, limits)
 	}
 	return e.Result
@@ -151,11 +152,11 @@ func trace(cfg *Config, path []uint16) []string {
 	s := w.first()
 	w.State, w.tracing = &s, true
 	w.normalize()
-	for i := len(path) - 1; i >= 0; i-- {
+	for _, taken := range slices.Backward(path) {
 		var chosen step
 		ordinal := uint16(0)
 		w.steps(func(st step) {
-			if ordinal == path[i] {
+			if ordinal == taken {
 				chosen = st
 			}
 			ordinal++

@@ -94,7 +94,7 @@ func sharing(sessions ...uint8) func(*Config) {
 	return func(c *Config) { c.Sessions = sessions }
 }
 
-func leases(n int) func(*Config) { return func(c *Config) { c.leases = n } }
+func twoLeases(c *Config) { c.leases = 2 }
 
 func downgrading(c *Config) { c.Faults = c.Faults.halved(); c.Faults[downgrades] = 2 }
 
@@ -142,7 +142,7 @@ func raceFamilies() []family {
 		{name: "mutex, one client", contenders: times(2, goMutex), faults: lockFaults, only: single, with: sharing(0, 0)},
 		{name: "mutex beside Java, one of each fault", contenders: []Contender{goMutex, javaMutex}, faults: lockFaults, only: single, halve: true, with: withJava},
 		{name: "read-write, downgrades", contenders: []Contender{goDowngrader, goReader}, faults: lockFaults, only: []string{"calm", "revoke"}, with: downgrading},
-		{name: "semaphore, 2 leases", contenders: times(3, goSemaphore), faults: lockFaults, only: []string{"calm"}, with: leases(2)},
+		{name: "semaphore, 2 leases", contenders: times(3, goSemaphore), faults: lockFaults, only: []string{"calm"}, with: twoLeases},
 		{name: "latch, one of each fault", contenders: times(2, goLatch), faults: latchFaults, only: []string{"calm", "step down", "write"}, halve: true},
 		{name: "double barrier, 2 of 2", contenders: times(2, goMember), faults: barrierFaults, only: []string{"calm", "disconnect", "kill", "give up"}, with: ofBarrier(2, 1)},
 	}
@@ -154,7 +154,7 @@ func testFamilies() []family {
 		{name: "mutex", contenders: times(2, goMutex), faults: lockFaults},
 		{name: "mutex", contenders: times(3, goMutex), faults: lockFaults, only: []string{"calm", "cancel"}},
 		{name: "mutex beside Java", contenders: []Contender{goMutex, javaMutex}, faults: lockFaults, only: single, with: withJava},
-		{name: "semaphore, 2 leases", contenders: times(3, goSemaphore), faults: lockFaults, only: []string{"cancel"}, with: leases(2)},
+		{name: "semaphore, 2 leases", contenders: times(3, goSemaphore), faults: lockFaults, only: []string{"cancel"}, with: twoLeases},
 		{name: "mutex, the marker for every waiter", contenders: times(2, markerMutex), faults: lockFaults},
 		{name: "mutex, no marker", contenders: times(2, plainMutex), faults: lockFaults},
 		{name: "mutex, hand-over", contenders: times(2, goMutex), faults: lockFaults, only: single, with: handingOver},
@@ -191,8 +191,8 @@ func lockTable() []family {
 		{name: "read-write beside Java, downgrades", contenders: []Contender{javaDown, goWriter, goReader}, faults: lockFaults, only: javaDowngrades, with: both(downgrading, withJava)},
 		{name: "read-write, downgrades, beside Java", contenders: []Contender{goDowngrader, javaWriter, javaReader}, faults: lockFaults, only: single, with: both(downgrading, withJava)},
 		{name: "semaphore, 1 lease", contenders: times(3, goSemaphore), faults: lockFaults},
-		{name: "semaphore, 2 leases, all faults", contenders: times(3, goSemaphore), faults: lockFaults, with: leases(2)},
-		{name: "semaphore, 2 leases", contenders: times(4, goSemaphore), faults: lockFaults, only: []string{"calm", "cancel"}, halve: true, with: leases(2)},
+		{name: "semaphore, 2 leases, all faults", contenders: times(3, goSemaphore), faults: lockFaults, with: twoLeases},
+		{name: "semaphore, 2 leases", contenders: times(4, goSemaphore), faults: lockFaults, only: []string{"calm", "cancel"}, halve: true, with: twoLeases},
 	}
 }
 

@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // faultSet is what may go wrong in a configuration.
 type faultSet struct {
 	name string
@@ -9,8 +11,8 @@ type faultSet struct {
 
 // some returns a budget.
 func some(pairs ...any) (b budget) {
-	for i := 0; i < len(pairs); i += 2 {
-		b[pairs[i].(fault)] = uint8(pairs[i+1].(int))
+	for pair := range slices.Chunk(pairs, 2) {
+		b[pair[0].(fault)] = uint8(pair[1].(int))
 	}
 	return b
 }

@@ -318,7 +318,7 @@ func (w *world) before(a, b uint8) bool {
 }
 
 // bytesOf returns the memory of a value of a type without padding.
-func bytesOf[T any](v *T) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v)) }
+func bytesOf[T any](v *T) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v)) } //nolint:gosec // without padding
 
 const (
 	stateHead   = unsafe.Offsetof(State{}.node)

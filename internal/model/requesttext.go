@@ -1,6 +1,6 @@
 package model
 
-var operationNames = map[operation]string{
+var operationNames = map[operation]string{ //nolint:gosec // these are no credentials
 	opCreate: "create", opMakeDir: "create (directory)", opDelete: "delete", opRelease: "release with marker",
 	opDowngradeFresh: "create (reader)", opDowngrade: "create (reader in place of)", opSync: "sync", opOpen: "open the barrier",
 	opGuest: "pass as a guest", opLast: "delete own and ready", opList: "getChildren", opWatch: "getData with watch",

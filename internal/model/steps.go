@@ -36,9 +36,9 @@ type step struct {
 // steps calls do with everything that may happen in the present state.
 func (w *world) steps(do func(step)) {
 	for c := range w.clients {
-		switch {
-		case w.client[c].phase == phaseDead:
-		case w.client[c].phase == phaseIdle:
+		switch w.client[c].phase {
+		case phaseDead:
+		case phaseIdle:
 			if w.sessionOf(c).connected != 0 {
 				do(step{stepStart, c, 0})
 			}

@@ -182,7 +182,7 @@ func (t *Trace) existing() [][]int {
 		switch c.Kind {
 		case Created:
 			owners[c.Node] = c
-			now = append(now[:len(now):len(now)], c.Node)
+			now = append(slices.Clip(now), c.Node)
 		case Deleted, Released, Taken:
 			now = without(now, func(node int) bool { return node == c.Node })
 		case SessionEnded:

@@ -29,7 +29,7 @@ func Run(ctx context.Context, root string, m Mutant) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // a temporary folder that stays harms nobody
 	overlay, err := writeOverlay(root, dir, files)
 	if err != nil {
 		return Outcome{}, err

@@ -63,7 +63,7 @@ func (p *Process) Wait() error {
 
 // Kill ends the process and waits for it.
 func (p *Process) Kill() {
-	p.os.Kill() // an error says that it has ended
+	_ = p.os.Kill() // an error says that it has ended
 	<-p.ended
 }
 

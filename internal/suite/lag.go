@@ -2,6 +2,7 @@ package suite
 
 import (
 	"encoding/binary"
+	"slices"
 	"sync"
 
 	"github.com/go-curator/curator/internal/jute"
@@ -26,7 +27,7 @@ const syncing = "sync"
 
 // ask takes note of a request.
 func (r *reads) ask(frame []byte) {
-	what := ""
+	var what string
 	switch op := jute.Op(binary.BigEndian.Uint32(frame[8:])); op {
 	case jute.OpSync:
 		what = syncing
@@ -69,8 +70,7 @@ func (c *conn) answered(frame []byte) []byte {
 	if !ok {
 		return frame
 	}
-	stale := append(frame[:header-4:header-4], 0, 0, 0, 0)
-	stale = append(stale, before...)
+	stale := slices.Concat(frame[:header-4], make([]byte, 4), before)
 	binary.BigEndian.PutUint32(stale, uint32(len(stale)-4))
 	return stale
 }

@@ -305,7 +305,7 @@ func (c *conn) Read(p []byte) (int, error) {
 				r.happen(c)
 				return 0, io.EOF
 			}
-			refused := false
+			var refused bool
 			if frame, refused = c.unknown.refusal(frame); refused {
 				c.Conn.Close()
 			} else {
@@ -342,11 +342,12 @@ func (n *Network) greeted(frame []byte) {
 }
 
 func readFrame(r io.Reader) ([]byte, error) {
-	frame := make([]byte, 4)
-	if _, err := io.ReadFull(r, frame); err != nil {
+	var length [4]byte
+	if _, err := io.ReadFull(r, length[:]); err != nil {
 		return nil, err
 	}
-	frame = append(frame, make([]byte, binary.BigEndian.Uint32(frame))...)
+	frame := make([]byte, 4+binary.BigEndian.Uint32(length[:]))
+	copy(frame, length[:])
 	_, err := io.ReadFull(r, frame[4:])
 	return frame, err
 }

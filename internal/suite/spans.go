@@ -133,28 +133,28 @@ type spanTree struct {
 func (t *spanTree) render(parent trace.SpanID, margin string) {
 	for _, span := range t.children[parent] {
 		id := span.SpanContext().SpanID()
-		fmt.Fprintf(t, "%s%s", margin, span.Name())
+		fmt.Fprintf(&t.Builder, "%s%s", margin, span.Name())
 		if n := t.numbers[id]; n > 0 {
-			fmt.Fprintf(t, "#%d", n)
+			fmt.Fprintf(&t.Builder, "#%d", n)
 		}
 		if span.SpanKind() != trace.SpanKindInternal {
-			fmt.Fprintf(t, " %s", span.SpanKind())
+			fmt.Fprintf(&t.Builder, " %s", span.SpanKind())
 		}
 		for _, text := range t.attributes(span) {
-			fmt.Fprintf(t, " %s", text)
+			fmt.Fprintf(&t.Builder, " %s", text)
 		}
 		for _, link := range span.Links() {
 			kind := "link"
 			for _, kv := range link.Attributes {
 				kind = kv.Value.String()
 			}
-			fmt.Fprintf(t, " %s->#%d", kind, t.numbers[link.SpanContext.SpanID()])
+			fmt.Fprintf(&t.Builder, " %s->#%d", kind, t.numbers[link.SpanContext.SpanID()])
 		}
 		for _, event := range inOrder(span.Events()) {
-			fmt.Fprintf(t, " @%s", event.Name)
+			fmt.Fprintf(&t.Builder, " @%s", event.Name)
 		}
 		if span.Status().Code.String() != "Unset" {
-			fmt.Fprintf(t, " !%s", span.Status().Code)
+			fmt.Fprintf(&t.Builder, " !%s", span.Status().Code)
 		}
 		t.WriteByte('\n')
 		t.render(id, margin+"  ")

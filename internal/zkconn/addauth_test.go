@@ -114,7 +114,7 @@ func TestAuthIsNotShown(t *testing.T) {
 			fmt.Fprintf(&log, verb+"\n", v)
 		}
 	}
-	for _, shown := range []string{"s3cret", fmt.Sprintf("%x", "s3cret"), fmt.Sprintf("%X", "s3cret"), fmt.Sprint([]byte("s3cret"))} {
+	for _, shown := range []string{"s3cret", fmt.Sprintf("%x", "s3cret"), fmt.Sprintf("%X", "s3cret"), fmt.Sprintf("%d", []byte("s3cret"))} {
 		if strings.Contains(log.String(), shown) {
 			t.Errorf("it shows %s:\n%s", shown, &log)
 		}

@@ -9,4 +9,4 @@ type Auth struct {
 }
 
 // Format writes the scheme, whatever the verb.
-func (a Auth) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "{%s ***}", a.Scheme) }
+func (a Auth) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "{%s ***}", a.Scheme) }

@@ -34,7 +34,7 @@ func (c *Call) decode(r reply) error {
 		c.Err = fmt.Errorf("%w: the answer to %s has %d bytes", ErrTooLarge, jute.OpName(c.Op), len(r.body)+r.rest)
 	}
 	if c.Err != nil || c.Res == nil {
-		return nil
+		return nil //nolint:nilerr // the server's refusal is an answer
 	}
 	if err := jute.Decode(r.body, c.Res); err != nil {
 		return fmt.Errorf("answer to %s: %w", jute.OpName(c.Op), err)

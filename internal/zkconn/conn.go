@@ -2,6 +2,7 @@ package zkconn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -143,7 +144,7 @@ func (l driverLogger) Printf(format string, args ...any) {
 
 // explain says that it was Close that ended the connection, if it was.
 func (c *Conn) explain(err error) error {
-	lost, ok := err.(*TransportError)
+	lost, ok := errors.AsType[*TransportError](err)
 	if !ok {
 		return err
 	}
@@ -155,7 +156,7 @@ func (c *Conn) explain(err error) error {
 	case c.fatal != nil:
 		return &TransportError{Err: c.fatal, Detail: c.fatalWhy, Sent: lost.Sent}
 	}
-	return lost
+	return err
 }
 
 // patience is how long one call waits for connections, of which it may meet several that end at once. The
@@ -246,7 +247,7 @@ func (c *Conn) Connected(ctx context.Context) (session int64, err error) {
 func (c *Conn) Ready(ctx context.Context) error {
 	for {
 		_, err := c.Connected(ctx)
-		if lost, ok := err.(*TransportError); !ok || lost.Err != error(ErrConnectionLoss) {
+		if lost, ok := errors.AsType[*TransportError](err); !ok || !errors.Is(lost.Err, ErrConnectionLoss) {
 			return err
 		}
 	}

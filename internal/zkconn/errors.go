@@ -114,7 +114,7 @@ func (e *TransportError) MaybeApplied() bool { return e.Sent }
 // is no context of the caller's: it must not be found by errors.Is.
 func fromServer(server string, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return fmt.Errorf("%s: %v", server, err)
+		return fmt.Errorf("%s: %s", server, err.Error())
 	}
 	return fmt.Errorf("%s: %w", server, err)
 }
@@ -130,7 +130,7 @@ func join(a, b error) error {
 // ctxError is the error of a request whose context ended.
 func ctxError(ctx context.Context, sent bool) *TransportError {
 	e := &TransportError{Err: ctx.Err(), Sent: sent}
-	if cause := context.Cause(ctx); cause != e.Err {
+	if cause := context.Cause(ctx); !errors.Is(e.Err, cause) {
 		e.Detail = cause
 	}
 	return e

@@ -1,6 +1,9 @@
 package zkconn
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Flight is calls that were sent in one write, or that wait for a connection. See [Conn.Start].
 type Flight struct {
@@ -66,7 +69,7 @@ func (f *Flight) Result() error {
 		return f.failed(err)
 	}
 	err := f.refused
-	if err == nil || err == errDead {
+	if err == nil || errors.Is(err, errDead) {
 		err = &TransportError{Err: ErrConnectionLoss, Detail: f.conn.lastError()}
 	}
 	return f.failed(err)
@@ -123,7 +126,7 @@ func (f *Flight) queue(ctx context.Context) (err error) {
 			return err
 		}
 		switch err := w.send(f.batch); {
-		case err == errDead: // the connection ends just now, nothing was sent
+		case errors.Is(err, errDead): // the connection ends just now, nothing was sent
 			select {
 			case <-w.dead:
 			case <-ctx.Done():

@@ -24,8 +24,8 @@ func TestLargeReply(t *testing.T) {
 			res := &jute.GetChildren2Response{}
 			return &zkconn.Call{Op: jute.OpGetChildren2, Req: &jute.PathWatchRequest{Path: path}, Res: res}, res
 		}
-		before, large, behind := exists("/dir"), (*zkconn.Call)(nil), exists("/dir")
-		large, _ = list("/dir")
+		before, behind := exists("/dir"), exists("/dir")
+		large, _ := list("/dir")
 		t.want(t.conn.Do(t.Context(), 0, before, large, behind))
 		t.want(large.Err, zkconn.ErrTooLarge)
 		if before.Err != nil || behind.Err != nil {

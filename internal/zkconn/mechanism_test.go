@@ -67,10 +67,11 @@ func (s *saslServer) serve(c net.Conn, connection int) {
 		r := jute.ReplyHeader{Xid: xid}
 		body := make([]byte, 100)
 		if op == jute.OpSASL {
-			token, end := d.Buffer(), false
+			token := d.Buffer()
 			s.note(connection, fmt.Sprintf("sasl %q", token))
 			n++
 			var challenge []byte
+			var end bool
 			if challenge, r.Err, end = s.answer(c, connection, n, token); end {
 				return
 			}

@@ -140,7 +140,7 @@ func (s *story) pass(d time.Duration) {
 	const tick = 200 * time.Millisecond
 	end := time.Now().Add(d)
 	for {
-		next := s.began.Add((time.Since(s.began)/tick+1)*tick + 1)
+		next := s.began.Add(time.Since(s.began).Truncate(tick) + tick + 1)
 		if next.After(end) {
 			time.Sleep(time.Until(end))
 			synctest.Wait()

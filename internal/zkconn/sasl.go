@@ -84,8 +84,8 @@ func (m *muxConn) exchange(token []byte, limit int, deadline time.Time) (challen
 	if err := call.decode(b.replies[0]); err != nil {
 		return nil, err
 	}
-	switch call.Err {
-	case error(ErrAuthFailed), error(ErrSASLRequired): // one that requires SASL answers that to a wrong password, too
+	// A server that requires SASL answers ErrSASLRequired to a wrong password, too.
+	if errors.Is(call.Err, ErrAuthFailed) || errors.Is(call.Err, ErrSASLRequired) {
 		return nil, errTokenRefused
 	}
 	return res.Token, call.Err

@@ -6,8 +6,8 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 )
 
-// ErrPersistentWatch: one of several watches is on a path that has a persistent one, whose place
-// it would take at the server. Nothing was sent.
+// ErrPersistentWatch is returned when one of several watches is on a path that has a persistent
+// watch, whose place it would take at the server. Nothing was sent.
 var ErrPersistentWatch = errors.New("there is a persistent watch on the path")
 
 // SetWatches returns the call that sets several data watches, all at one moment: those of

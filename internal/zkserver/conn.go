@@ -246,8 +246,7 @@ func (c *conn) read(source io.Reader) {
 		if !c.inbound(c.over) {
 			return
 		}
-		var word fourLetterWord
-		if errors.As(err, &word) {
+		if word, ok := errors.AsType[fourLetterWord](err); ok {
 			c.handler.answer(c, word)
 			return
 		}

@@ -28,7 +28,7 @@ func (s *Server) catchUp() {
 // expireSessions ends sessions whose time is over, at every tick.
 func (s *Server) expireSessions() {
 	tick := s.config.TickTime
-	for s.waitUntil(s.clock.start.Add((s.clock.elapsed()/tick + 1) * tick)) {
+	for s.waitUntil(s.clock.start.Add(s.clock.elapsed().Truncate(tick) + tick)) {
 		s.mu.Lock()
 		s.expireOverdue()
 		s.mu.Unlock()
@@ -77,7 +77,7 @@ func (s *Server) reapDue() (next time.Time) {
 			s.state.Reap(now)
 		}
 		interval := s.config.ContainerCheckInterval
-		s.nextReap = s.nextReap.Add((late/interval + 1) * interval)
+		s.nextReap = s.nextReap.Add(late.Truncate(interval) + interval)
 	}
 	return s.nextReap
 }

@@ -141,7 +141,7 @@ func (c *treeConn) connect(d *jute.Decoder) {
 		return
 	}
 	timeout := min(max(time.Duration(req.TimeOut)*time.Millisecond, 2*c.alone.tick), 20*c.alone.tick)
-	sess := (*tree.Session)(nil)
+	var sess *tree.Session
 	if req.SessionID == 0 {
 		sess = st.CreateSession(time.Now(), timeout, []byte("0123456789abcdef"))
 	} else {

@@ -136,7 +136,7 @@ func (r *register) compareAndSet(ctx context.Context, expected func(data []byte)
 		return false, err
 	}
 	err = r.write(ctx, pre, data)
-	if err == errConflict {
+	if errors.Is(err, errConflict) {
 		return false, nil
 	}
 	return err == nil, err

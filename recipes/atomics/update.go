@@ -3,6 +3,7 @@ package atomics
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -53,16 +54,16 @@ func (u *update) repeat(ctx context.Context, policy retry.Policy, tries *int) (c
 		// The loop's context is not used: with it the client would not retry by itself. This
 		// policy is asked about conflicts alone.
 		*tries++
-		if last = u.try(ctx); last != nil && last != errConflict {
+		if last = u.try(ctx); last != nil && !errors.Is(last, errConflict) {
 			return retry.Permanent(last)
 		}
 		return last
 	})
 	switch {
-	case last != nil && last != errConflict:
+	case last != nil && !errors.Is(last, errConflict):
 		return false, last // without the mark of Permanent
 	case err != nil:
-		return last == errConflict, fmt.Errorf("atomic value %s: %w", u.path, err)
+		return errors.Is(last, errConflict), fmt.Errorf("atomic value %s: %w", u.path, err)
 	}
 	return false, nil
 }

@@ -36,7 +36,7 @@ func (e *env) closed() (*gate, *call) {
 	e.t.Helper()
 	g := e.gate()
 	e.must(g.Set(e.t.Context()))
-	waiting := e.start(g.Wait, e.t.Context())
+	waiting := e.start(e.t.Context(), g.Wait)
 	g.untilWatching()
 	waiting.waits()
 	return g, waiting
@@ -99,7 +99,7 @@ func TestBarrierClosedAgain(t *testing.T) {
 		e.must(e.operator.Delete().ForPath(e.t.Context(), e.path))
 		waiting.ok()
 		e.must(g.Set(e.t.Context()))
-		waiting = e.start(g.Wait, e.t.Context())
+		waiting = e.start(e.t.Context(), g.Wait)
 		g.untilWatching()
 		_, err := e.operator.SetData().ForPath(e.t.Context(), e.path, []byte("closed")) // no reason to pass
 		e.must(err)

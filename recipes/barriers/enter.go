@@ -84,7 +84,7 @@ func (e *entry) run(ctx context.Context) (err error) {
 func (e *entry) create(ctx context.Context) (phase, error) {
 	e.member, e.passing = member{}, false
 	err := e.retry(ctx, "create", e.tryCreate)
-	if err == errSessionOver {
+	if errors.Is(err, errSessionOver) {
 		return create, nil // the doubt was of a session that is over
 	}
 	if err != nil {
@@ -227,7 +227,7 @@ func (e *entry) look(ctx context.Context) (phase, error) {
 		return err
 	})
 	switch {
-	case err == errSessionOver: // rule B11
+	case errors.Is(err, errSessionOver): // rule B11
 		e.old = append(e.old, e.node)
 		return create, nil
 	case err != nil:
@@ -248,7 +248,7 @@ func (e *entry) judge(ctx context.Context) (phase, error) {
 	s := e.view.standingOf(e.czxid)
 	if s == unclear {
 		others, err := e.others(ctx)
-		if err == errSessionOver {
+		if errors.Is(err, errSessionOver) {
 			return look, nil
 		}
 		if err != nil {

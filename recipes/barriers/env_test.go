@@ -75,14 +75,14 @@ type call struct {
 	done chan error
 }
 
-func (e *env) start(fn func(ctx context.Context) error, ctx context.Context) *call {
+func (e *env) start(ctx context.Context, fn func(ctx context.Context) error) *call {
 	c := &call{e, make(chan error, 1)}
 	go func() { c.done <- fn(ctx) }()
 	return c
 }
 
-func (p *party) enter() *call { return p.start(p.Enter, p.t.Context()) }
-func (p *party) leave() *call { return p.start(p.Leave, p.t.Context()) }
+func (p *party) enter() *call { return p.start(p.t.Context(), p.Enter) }
+func (p *party) leave() *call { return p.start(p.t.Context(), p.Leave) }
 
 // ended returns the call's error.
 func (c *call) ended() error { return <-c.done }

@@ -202,7 +202,7 @@ func TestWaitsEnd(t *testing.T) {
 		inVirtualTime(t, func(e *env) {
 			p := e.party(2)
 			ctx, cancel := context.WithCancel(e.t.Context())
-			entering := p.start(p.Enter, ctx)
+			entering := p.start(ctx, p.Enter)
 			p.waiting()
 			heal := p.network.Isolate()
 			begin := time.Now()
@@ -268,7 +268,7 @@ func TestMemberDies(t *testing.T) {
 		first, second, third := e.party(3), e.party(3), e.party(3)
 		a := first.enter()
 		e.untilNodes(1)
-		dying := second.start(second.Enter, e.t.Context())
+		dying := second.start(e.t.Context(), second.Enter)
 		e.untilNodes(2)
 		heal := second.network.Isolate()
 		e.untilNodes(1)

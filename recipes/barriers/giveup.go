@@ -62,7 +62,7 @@ func (e *entry) withdraw(ctx context.Context) (in bool, err error) {
 			_, err := e.resolve(ctx, conn)
 			return err
 		})
-		if err != nil && err != errSessionOver {
+		if err != nil && !errors.Is(err, errSessionOver) {
 			return false, err
 		}
 	}

@@ -109,7 +109,7 @@ func (d *departure) keep(children []string) error {
 
 // lost says that the end of the session is the loss of the member.
 func (d *departure) lost(err error) error {
-	if err == errSessionOver {
+	if errors.Is(err, errSessionOver) {
 		return ErrMemberLost
 	}
 	return err

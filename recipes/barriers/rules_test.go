@@ -234,7 +234,7 @@ func TestRuleB7(t *testing.T) {
 			p := e.party(2)
 			ctx, cancel := context.WithCancel(e.t.Context())
 			defer cancel()
-			entering := p.start(p.Enter, ctx)
+			entering := p.start(ctx, p.Enter)
 			p.waiting()
 			if op != 0 {
 				p.network.On(op, suite.Late, func() {
@@ -267,7 +267,7 @@ func TestRuleB7(t *testing.T) {
 			p := e.party(2)
 			ctx, cancel := context.WithCancel(e.t.Context())
 			defer cancel()
-			entering := p.start(p.Enter, ctx)
+			entering := p.start(ctx, p.Enter)
 			p.waiting()
 			first := true
 			p.network.On(jute.OpExists, suite.Late, func() { first = false })

@@ -75,8 +75,9 @@ func (r *replica) read(req *request, call *zkconn.Call) error {
 
 // setData takes over data and Stat.
 func (r *replica) setData(req *request, res *jute.GetDataResponse) error {
-	data, err := res.Data, error(nil)
+	data := res.Data
 	if r.cfg.compressed {
+		var err error
 		if data, err = r.inside.Decompress(req.path, data); err != nil {
 			return r.leaveOut(req, err)
 		}

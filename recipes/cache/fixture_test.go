@@ -89,7 +89,7 @@ func (f *fixture) path(name string) string { return strings.TrimSuffix(f.root+"/
 // returns the zxid of the last.
 func (f *fixture) write(changes string) (zxid int64) {
 	f.Helper()
-	for _, change := range strings.Fields(changes) {
+	for change := range strings.FieldsSeq(changes) {
 		if name, ok := strings.CutPrefix(change, "-"); ok {
 			if err := f.writer.Delete().DeletingChildrenIfNeeded().ForPath(f.Context(), f.path(name)); err != nil {
 				f.Fatal(err)

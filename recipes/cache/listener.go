@@ -1,6 +1,9 @@
 package cache
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // ListenerBuilder makes a listener of functions for single kinds of events, as Java's
 // CuratorCacheListener.builder does, for ported programs. It is a value: every step returns a
@@ -24,7 +27,7 @@ func NewListener() ListenerBuilder { return ListenerBuilder{} }
 
 // on returns a copy with one more function.
 func (b ListenerBuilder) on(t EventType, fn func(ctx context.Context, event Event)) ListenerBuilder {
-	b.fns = append(b.fns[:len(b.fns):len(b.fns)], func(ctx context.Context, event Event) {
+	b.fns = append(slices.Clip(b.fns), func(ctx context.Context, event Event) {
 		if event.Type == t {
 			fn(ctx, event)
 		}

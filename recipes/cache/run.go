@@ -128,7 +128,7 @@ func (r *replica) take(m *mailbox.Message) (err error) {
 
 // ended returns why ctx has ended.
 func ended(ctx context.Context) error {
-	if cause := context.Cause(ctx); cause != ctx.Err() {
+	if cause := context.Cause(ctx); !errors.Is(ctx.Err(), cause) {
 		return fmt.Errorf("%w: %w", ctx.Err(), cause)
 	}
 	return ctx.Err()

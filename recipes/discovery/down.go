@@ -33,7 +33,8 @@ func (d *downList) note(e endpoint, now time.Time) {
 			delete(d.errors, other)
 		}
 	}
-	times := append(d.errors[e], now)
+	times := d.errors[e]
+	times = append(times, now)
 	times = slices.Delete(times, 0, max(len(times)-d.threshold, 0))
 	d.errors[e] = times
 	if len(times) == d.threshold {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/go-curator/curator/framework/codec"
 	"github.com/go-curator/curator/recipes/discovery"
 )
 
@@ -193,7 +192,7 @@ func decode[T any](t *testing.T, data string, want discovery.ServiceInstance[T])
 
 // fuzzed reads data as instances of a type. What can be read can be written, and read again.
 func fuzzed[T any](t *testing.T, data []byte) {
-	var c codec.Codec[discovery.ServiceInstance[T]] = discovery.JSON[T](discovery.WithEnabledKey())
+	c := discovery.JSON[T](discovery.WithEnabledKey())
 	i, err := c.Decode(data)
 	if err != nil {
 		return

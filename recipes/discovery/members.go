@@ -24,8 +24,8 @@ func members(data []byte, fn func(key, value []byte) error) error {
 		return errNoObject
 	}
 	if !json.Valid(data) {
-		var any json.RawMessage
-		return json.Unmarshal(data, &any) // says why
+		var raw json.RawMessage
+		return json.Unmarshal(data, &raw) // says why
 	}
 	for rest = rest[1:]; ; {
 		rest = bytes.TrimLeft(rest, space+",")

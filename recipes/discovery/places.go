@@ -21,7 +21,7 @@ type places[T any] struct {
 
 // service returns the path of the node whose children are the instances of a service.
 func (p *places[T]) service(name string) (string, error) {
-	path := ""
+	var path string
 	switch {
 	case name == "":
 		return "", fmt.Errorf("%w: the name of the service is empty", framework.ErrInvalidPath)

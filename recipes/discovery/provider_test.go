@@ -16,7 +16,7 @@ import (
 
 // some instances, by their ids.
 func instances(ids string) (list []instance) {
-	for _, id := range strings.Split(ids, "") {
+	for id := range strings.SplitSeq(ids, "") {
 		list = append(list, of(id, ""))
 	}
 	return list

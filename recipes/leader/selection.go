@@ -75,7 +75,7 @@ func (s *selection) run(ctx context.Context, take func(ctx context.Context, leas
 			}
 			continue
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // the selection ends with ctx, without an error
 		case !framework.Retryable(err):
 			return err
 		}
@@ -84,7 +84,7 @@ func (s *selection) run(ctx context.Context, take func(ctx context.Context, leas
 			s.warn("leader selector cannot stand for election; it will try again", err)
 		}
 		if err := p.await(ctx, s.client, err); ctx.Err() != nil {
-			return nil
+			return nil //nolint:nilerr // as above
 		} else if err != nil {
 			return err
 		}

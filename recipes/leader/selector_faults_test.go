@@ -141,7 +141,7 @@ func (c *selectorCell) leave(fate suite.Fate, then func()) {
 // finish ends both.
 func (c *selectorCell) finish() {
 	c.t.Helper()
-	for done := 0; done < 2; done++ {
+	for done := range 2 {
 		if c.over && done == 0 {
 			continue
 		}

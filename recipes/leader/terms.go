@@ -60,8 +60,7 @@ func (t *terms) end(ctx context.Context, tell bool) {
 		t.listeners.Notify(Change{Lease: lease})
 	}
 	now, loss := time.Now(), ""
-	var lost *locks.LossError
-	if errors.As(lease.Err(), &lost) {
+	if lost, ok := errors.AsType[*locks.LossError](lease.Err()); ok {
 		loss = lost.Reason.String()
 	}
 	t.api.Log(func() { t.traced.End(ctx, now, loss) })

@@ -37,7 +37,7 @@ func (l *queueLock) contend(a *acquisition) (*Lease, error) {
 		if err != nil {
 			return nil, a.explain(err)
 		}
-		if lease := newLease(h, a.ctx, a.span, nil); lease != nil {
+		if lease := newLease(a.ctx, h, a.span, nil); lease != nil {
 			return lease, nil
 		}
 		h.remove(a.ctx) // it was lost before there was a lease

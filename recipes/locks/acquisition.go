@@ -175,7 +175,7 @@ func (a *acquisition) explain(err error) error {
 	case errors.Is(err, lockqueue.ErrNothingToWatch), errors.Is(err, framework.ErrInvalidBuilder):
 		return fmt.Errorf("%w: WithDriver: %w", framework.ErrInvalidOption, err)
 	}
-	maxWait := context.Cause(a.waitCtx) == errMaxWait // ctx may have ended since, during the clean-up
+	maxWait := errors.Is(context.Cause(a.waitCtx), errMaxWait) // ctx may have ended since, during the clean-up
 	busy := a.isBusy()
 	switch {
 	case a.waitCtx.Err() == nil, errors.Is(err, ErrKindMismatch):
@@ -183,7 +183,7 @@ func (a *acquisition) explain(err error) error {
 	case maxWait && busy:
 		return a.notAcquired(fmt.Errorf("WithMaxWait(%v) has passed", a.lock.cfg.maxWait))
 	case maxWait:
-		return fmt.Errorf("%w: no answer within %v: %v", framework.ErrConnectionLoss, a.lock.cfg.maxWait, err)
+		return fmt.Errorf("%w: no answer within %v: %s", framework.ErrConnectionLoss, a.lock.cfg.maxWait, err.Error())
 	case busy:
 		return a.notAcquired(lockqueue.ContextError(a.ctx))
 	}
@@ -194,6 +194,6 @@ func (a *acquisition) explain(err error) error {
 func failure(waitCtx context.Context, err error) telemetry.Failure {
 	return telemetry.Failure{
 		Err: err, Busy: errors.Is(err, ErrNotAcquired), Lost: errors.Is(err, ErrNotHeld),
-		MaxWait: context.Cause(waitCtx) == errMaxWait,
+		MaxWait: errors.Is(context.Cause(waitCtx), errMaxWait),
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 // requests sums up the requests of a text of traffic.take; writes and events are none.
 func requests(traffic string) (n int) {
-	for _, text := range strings.Fields(traffic) {
+	for text := range strings.FieldsSeq(traffic) {
 		name, count, _ := strings.Cut(text, "=")
 		var times int
 		if _, err := fmt.Sscan(count, &times); err == nil && name != "writes" && name != "events" {
@@ -139,7 +139,7 @@ func TestSemaphoreHasNoHerd(t *testing.T) {
 // listed counts the lists that all made since the last call, and who made any.
 func listed(queue []*queued) (lists, woken int) {
 	for _, q := range queue {
-		for _, text := range strings.Fields(q.traffic.Take()) {
+		for text := range strings.FieldsSeq(q.traffic.Take()) {
 			var n int
 			if _, err := fmt.Sscanf(text, "getChildren2=%d", &n); err == nil {
 				lists += n

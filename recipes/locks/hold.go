@@ -3,6 +3,7 @@ package locks
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -152,7 +153,7 @@ func (h *hold) endLocked(err error) {
 		return
 	}
 	node := h.node
-	if err != ErrReleased || h.requested {
+	if !errors.Is(err, ErrReleased) || h.requested {
 		node = nil
 	}
 	if h.turn.pass(h.key(), node, h.lock.cfg.handover) {
@@ -189,9 +190,9 @@ func (h *hold) leased() bool {
 	return h.spanCtx != nil
 }
 
-// leave releases a lease of the hold. The node goes with the last one. leave returns why the
-// hold had ended before, and whether this was the last lease.
-func (h *hold) leave(ctx context.Context, n *leaseNode) (before error, last bool) {
+// leave releases a lease of the hold. The node goes with the last one. leave returns
+// whether this was the last lease, and why the hold had ended before.
+func (h *hold) leave(ctx context.Context, n *leaseNode) (last bool, before error) {
 	if h.lock.cfg.handover > 0 {
 		_ = h.check() // only a hold that is believed is handed over (rule H1)
 	}
@@ -214,7 +215,7 @@ func (h *hold) leave(ctx context.Context, n *leaseNode) (before error, last bool
 	if last {
 		h.remove(ctx)
 	}
-	return before, last
+	return last, before
 }
 
 // nextOuter returns the lease that is outermost after n, the outermost so far. h.mu is held.
@@ -248,7 +249,7 @@ func (h *hold) remove(ctx context.Context) {
 	h.mu.Lock()
 	if h.fate == stays {
 		h.fate = deleted
-		if h.lock.keepsLost && h.err != ErrReleased {
+		if h.lock.keepsLost && !errors.Is(h.err, ErrReleased) {
 			h.fate = kept
 		}
 	}
@@ -263,7 +264,7 @@ func (h *hold) remove(ctx context.Context) {
 // 5 of the lock model). There is a marker if it proves to the waiter right behind that it is next.
 // The record is deleted only if the lock was not lost. h.mu is held.
 func (h *hold) releaseLocked() (with recipeapi.Release) {
-	if h.err == ErrReleased {
+	if errors.Is(h.err, ErrReleased) {
 		with = h.record
 	}
 	if h.lock.marksRelease && h.fate != evicted && h.node.MayMark() {

@@ -64,7 +64,7 @@ func (l *Lease) Bind(ctx context.Context) context.Context {
 		return neverHeld
 	}
 	for _, part := range l.parts {
-		ctx = part.Bind(ctx)
+		ctx = part.Bind(ctx) //nolint:fatcontext // it ends with the first of them
 	}
 	if l.hold == nil {
 		return ctx

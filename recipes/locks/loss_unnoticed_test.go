@@ -186,7 +186,7 @@ func TestRevokedBeforeTheLease(t *testing.T) {
 			}
 			time.Sleep(2 * watchAfter)
 			synctest.Wait() // the node has been read
-			lease := newLease(h, t.Context(), nil, nil)
+			lease := newLease(t.Context(), h, nil, nil)
 			if lease == nil {
 				t.Fatal("no lease: the waiter would begin again")
 			}

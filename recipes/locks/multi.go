@@ -143,7 +143,7 @@ func (m *InterProcessMultiLock) attempt(ctx, spanCtx context.Context, acquire fu
 			return nil, fmt.Errorf("lock %d of %d: %w", i+1, len(m.locks), err)
 		}
 		parts = append(parts, part)
-		bound = part.Bind(bound) // a wait for the next ends when this one is lost
+		bound = part.Bind(bound) //nolint:fatcontext // a wait for the next ends when this one is lost
 	}
 	whole = composed(ctx, parts)
 	if err := whole.Err(); err != nil {

@@ -12,7 +12,7 @@ import (
 
 // newLease adds a lease to the hold. It is nested in up if that is not nil; the caller has taken
 // up's slot. newLease returns nil if the hold has ended or the lease of up was released.
-func newLease(h *hold, ctx context.Context, span *telemetry.Acquisition, up *leaseNode) *Lease {
+func newLease(ctx context.Context, h *hold, span *telemetry.Acquisition, up *leaseNode) *Lease {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.err != nil || up != nil && up.released {

@@ -33,7 +33,7 @@ func OnNode(ctx context.Context, client *framework.Client, path, kind string, no
 	if err != nil {
 		return nil, err
 	}
-	lease := newLease(h, ctx, nil, nil)
+	lease := newLease(ctx, h, nil, nil)
 	if lease == nil {
 		return nil, ephemeral.ErrInDoubt // it was lost at once; another look finds out what is left
 	}

@@ -194,11 +194,12 @@ func TestWriterIsLostMeanwhile(t *testing.T) {
 				<-write.Context().Done()
 			}}
 			read, err := rw.ReadLock().Acquire(ctx)
-			if lost {
+			switch {
+			case lost:
 				suite.WantErr(t, err, locks.ErrLockLost)
-			} else if err != nil {
+			case err != nil:
 				t.Fatal(err)
-			} else {
+			default:
 				e.release(read)
 			}
 			e.release(write)

@@ -24,7 +24,7 @@ func TestReadmeProgram(t *testing.T) {
 		t.Errorf("README.md does not show Example:\n%s", diff)
 	}
 	imports := regexp.MustCompile(`(?s)import \((.*?)\n\)`)
-	for _, line := range strings.Fields(imports.FindStringSubmatch(program)[1]) {
+	for line := range strings.FieldsSeq(imports.FindStringSubmatch(program)[1]) {
 		if !strings.Contains(read(t, "example_test.go"), line) {
 			t.Errorf("README.md imports %s, Example does not", line)
 		}

@@ -42,7 +42,7 @@ func (l *queueLock) reenter(a *acquisition) (lease *Lease, nested bool, err erro
 // Shared leases need not exclude each other: they become siblings of l.
 func (l *Lease) nest(a *acquisition) (*Lease, error) {
 	if l.hold.lock.shared {
-		if lease := newLease(l.hold, a.ctx, a.span, nil); lease != nil {
+		if lease := newLease(a.ctx, l.hold, a.span, nil); lease != nil {
 			lease.nested = true
 			return lease, nil
 		}
@@ -51,7 +51,7 @@ func (l *Lease) nest(a *acquisition) (*Lease, error) {
 	if err := l.takeSlot(a); err != nil {
 		return nil, err
 	}
-	if lease := newLease(l.hold, a.ctx, a.span, l.node); lease != nil {
+	if lease := newLease(a.ctx, l.hold, a.span, l.node); lease != nil {
 		l.hold.mu.Lock()
 		lease.node.site = &a.site
 		l.hold.mu.Unlock()

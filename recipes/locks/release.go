@@ -51,11 +51,11 @@ func (l *Lease) startRelease(ctx context.Context, bounded bool) (outcome func() 
 	first := false
 	l.once.Do(func() {
 		first = true
-		ctx, span = l.span.Release(ctx, l.Token())
+		ctx, span = l.span.Release(ctx, l.Token()) //nolint:fatcontext // once
 		if l.hold != nil {
 			l.released.Store(true)
 			l.cleanup.Stop() // without this it keeps the hold in memory until the lease is collected
-			l.before, l.last = l.hold.leave(ctx, l.node)
+			l.last, l.before = l.hold.leave(ctx, l.node)
 		}
 	})
 	wait := l.startParts(ctx, bounded)

@@ -167,7 +167,7 @@ func leasesOf(a *acquisition, holds []*hold) []*Lease {
 	var parts []*Lease
 	for _, h := range holds {
 		h.node.Check()
-		if part := newLease(h, a.ctx, a.span, nil); part != nil {
+		if part := newLease(a.ctx, h, a.span, nil); part != nil {
 			parts = append(parts, part)
 		}
 	}

@@ -143,8 +143,7 @@ func (u unapplied) MaybeApplied() bool { return false }
 // lockLost reports whether an attempt has failed because its lock was lost, and not because the
 // user ended it.
 func lockLost(err error) bool {
-	var loss *locks.LossError
-	if errors.As(err, &loss) {
+	if loss, ok := errors.AsType[*locks.LossError](err); ok {
 		return loss.Reason != locks.LossMaxHold && loss.Reason != locks.LossRevoked
 	}
 	return errors.Is(err, framework.ErrSessionExpired) && !framework.MaybeApplied(err)

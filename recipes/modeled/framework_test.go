@@ -306,8 +306,7 @@ func TestSchema(t *testing.T) {
 			"data": good.WithData([]byte("{")), "no data": good.WithData(nil), "acl": good.WithACL(framework.CreatorAllACL()...),
 		} {
 			_, err := builder.ForPath(ctx, b.Path("b"))
-			var violation *schema.Violation
-			if !errors.As(err, &violation) {
+			if _, ok := errors.AsType[*schema.Violation](err); !ok {
 				t.Errorf("%s: error %v", what, err)
 			}
 		}

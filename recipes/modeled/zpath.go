@@ -218,7 +218,7 @@ func (p ZPath) SchemaPathPattern() (*regexp.Regexp, error) {
 		return nil, fmt.Errorf("%w: %s", framework.ErrInvalidPath, p.wrong)
 	}
 	if p.text == "" {
-		return regexp.Compile("^/$")
+		return regexp.MustCompile("^/$"), nil
 	}
 	var expr strings.Builder
 	for name := range strings.SplitSeq(p.text[1:], "/") {

@@ -62,7 +62,6 @@ func (k *keeper) readAfter(ctx context.Context, conn *zkconn.Conn, c *change, ki
 		err = read.Err
 	}
 	if errors.Is(err, framework.ErrNoNode) {
-		err = nil
 		if kind == watchset.Data { // else the watch is set, on the missing node
 			k.mail.noWatch()
 		}

@@ -95,7 +95,7 @@ func (m *members) begin(ctx context.Context) error {
 func (m *members) end(ctx context.Context) error {
 	conn, err := m.api.Conn()
 	if err != nil {
-		return nil // the watch has gone with the connection
+		return nil //nolint:nilerr // the watch has gone with the connection
 	}
 	if err := conn.Unsubscribe(ctx, m.sub); err != nil {
 		return fmt.Errorf("remove the watch of %s: %w", m.path, err)

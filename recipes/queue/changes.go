@@ -46,8 +46,7 @@ func unsubscribe(ctx context.Context, api recipeapi.Client, sub *zkconn.Subscrip
 
 // notApplied says of the error of a read that it has applied nothing.
 func notApplied(err error) error {
-	var unanswered *zkconn.TransportError
-	if errors.As(err, &unanswered) {
+	if unanswered, ok := errors.AsType[*zkconn.TransportError](err); ok {
 		return &zkconn.TransportError{Err: unanswered.Err, Detail: unanswered.Detail}
 	}
 	return err

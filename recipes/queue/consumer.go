@@ -29,11 +29,10 @@ func (q *core) consume(ctx context.Context, p prepare) error {
 	c.list = newListing(q.scheme, q.full, q.locks, func(name string) {
 		q.warn("a node that is no item is skipped", "node", q.itemPath(name))
 	})
-	err := c.run(ctx)
-	if err == nil || ctx.Err() != nil {
-		return nil
+	if err := c.run(ctx); err != nil && ctx.Err() == nil {
+		return q.failed(err)
 	}
-	return q.failed(err)
+	return nil
 }
 
 // run watches the queue and hands out its items.
@@ -157,10 +156,10 @@ func (c *consumer) start(ctx context.Context, group *errgroup.Group) {
 	group.Go(func() error {
 		i := c.list.next(time.Now())
 		close(chosen)
-		if i == nil || ctx.Err() != nil {
-			return nil
+		if i != nil && ctx.Err() == nil {
+			return c.process(ctx, i)
 		}
-		return c.process(ctx, i)
+		return nil
 	})
 	<-chosen
 }

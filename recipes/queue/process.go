@@ -19,7 +19,7 @@ func (c *consumer) process(ctx context.Context, i *item) error {
 		err = c.atLeastOnce(ctx, i)
 	}
 	if ctx.Err() != nil {
-		return nil
+		return nil //nolint:nilerr // the end of ctx ends Consume without an error
 	}
 	c.report(err)
 	for _, final := range []error{framework.ErrClosed, framework.ErrNoAuth, framework.ErrAuthFailed} {
@@ -101,7 +101,7 @@ func (c *consumer) atLeastOnce(ctx context.Context, i *item) error {
 	processCtx, span := c.q.api.Telemetry().Process(ctx, c.q.spans)
 	failed := errPanic
 	defer func() { // a panic leaves the item to its lease
-		if failed == errPanic {
+		if errors.Is(failed, errPanic) {
 			span.End(tracing.OutcomeError, failed)
 		}
 	}()

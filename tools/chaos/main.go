@@ -79,7 +79,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	if c.Seed == 0 {
 		c.Seed = rand.Uint64N(1e9)
 	}
-	fmt.Fprintf(progress, "seed %d\n", c.Seed)
+	_, _ = fmt.Fprintf(progress, "seed %d\n", c.Seed) // the report has it, too
 	report, err := chaos.Run(ctx, c)
 	if report.Took > 0 {
 		if _, err := io.WriteString(out, report.String()); err != nil {

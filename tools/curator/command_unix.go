@@ -53,7 +53,7 @@ func startCommand(cmd *exec.Cmd, t *terminal, self string) (*command, error) {
 	} else {
 		c.guard.watch(c.group)
 	}
-	t.started(cmd.SysProcAttr.Foreground, c.group, err)
+	t.started(cmd.SysProcAttr.Foreground, err)
 	return c, err
 }
 

@@ -65,7 +65,7 @@ func (p *program) pathsLike(ctx context.Context, typed string) []string {
 	if err != nil {
 		return nil
 	}
-	defer s.close(ctx) // the session has no nodes
+	defer s.close(ctx) //nolint:errcheck // the session has no nodes
 	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
 	defer cancel()
 	if s.connect(ctx, completionTimeout) != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -91,7 +92,12 @@ func (p *program) tellStory(ctx context.Context, fleet *demo.Fleet) error {
 	ended := make(chan error, 1)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() { ended <- fleet.Play(ctx) }()
+	go func() {
+		err := fleet.Play(ctx)
+		if ended <- err; err != nil {
+			cancel() // a story that fails tells no end
+		}
+	}()
 	for next := 0; ; {
 		changed := fleet.Changed()
 		var events []demo.Event
@@ -104,7 +110,7 @@ func (p *program) tellStory(ctx context.Context, fleet *demo.Fleet) error {
 		}
 		if p.stdout.err != nil { // nobody reads it; run tells
 			cancel()
-			<-ended
+			<-ended //nolint:errcheck // nobody would read it
 			return nil
 		}
 		select {
@@ -118,32 +124,35 @@ func (p *program) tellStory(ctx context.Context, fleet *demo.Fleet) error {
 // showStory shows the queues on the terminal, and tells the story again and again, until the user
 // types q.
 func showStory(ctx context.Context, fleet *demo.Fleet, terminal *screen.Terminal) error {
-	ctx, cancel := context.WithCancel(ctx)
-	told := make(chan error, 1)
+	ctx, cancel := context.WithCancelCause(ctx)
+	told := make(chan struct{})
 	defer func() {
-		cancel()
+		cancel(nil)
 		<-told
 	}()
 	go func() {
+		defer close(told)
 		var err error
 		for err == nil {
 			err = fleet.Play(ctx)
 		}
-		told <- err
+		cancel(err)
 	}()
 	quit := screen.Text(screen.Faint, "q or Ctrl-C ends it")
 	var lines []screen.Line
 	for {
 		_, rows := terminal.Size()
 		if now, err := lookAtFleet(ctx, fleet, rows-2); err == nil {
-			lines = append(now, nil, quit)
+			lines = slices.Concat(now, []screen.Line{nil, quit})
 		} else if ctx.Err() != nil {
-			return ctx.Err()
+			return context.Cause(ctx)
 		}
 		if err := terminal.Draw(lines); err != nil {
 			return err
 		}
 		switch key, err := terminal.Wait(ctx, nil, demoFrame); {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
 		case err != nil:
 			return err
 		case key == 'q' || key == 'Q':

@@ -14,7 +14,7 @@ import (
 // showStoryOnPage serves the page of curator ui for the fleet, and tells the story again and again
 // until ctx ends.
 func (p *program) showStoryOnPage(ctx context.Context, fleet *demo.Fleet) error {
-	listener, err := p.listenForPage(&uiFlags{listen: "127.0.0.1:0"}, ui.Config{})
+	listener, err := p.listenForPage(ctx, &uiFlags{listen: "127.0.0.1:0"}, ui.Config{})
 	if err != nil {
 		return err
 	}

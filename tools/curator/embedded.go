@@ -88,7 +88,7 @@ func (e *embedded) serve() (started bool, err error) {
 	case e.server != nil:
 		return true, nil
 	}
-	listener, err := net.Listen("tcp", e.address)
+	listener, err := net.Listen("tcp", e.address) //nolint:noctx // its error is final, the end of a dial is not
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return false, nil

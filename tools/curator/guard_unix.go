@@ -39,7 +39,7 @@ func startGuard(self string) *guard {
 		return nil
 	}
 	if err := g.process.Start(); err != nil {
-		g.pipe.Close()
+		_ = g.pipe.Close()
 		return nil
 	}
 	return g
@@ -56,7 +56,7 @@ func (g *guard) watch(group int) {
 func (g *guard) dismiss() {
 	if g != nil {
 		_, _ = io.WriteString(g.pipe, "0\n")
-		g.pipe.Close()
+		_ = g.pipe.Close()
 	}
 }
 

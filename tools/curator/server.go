@@ -48,7 +48,7 @@ func (p *program) serve(ctx context.Context, address string) error {
 	}
 	sigs := listenSignals()
 	defer sigs.stop()
-	listener, err := net.Listen("tcp", address)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return exitWith(exitUnavailable, "cannot listen at %s: something else does", address)

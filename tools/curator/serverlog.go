@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 )
 
@@ -35,7 +36,7 @@ func (l serverLog) Handle(_ context.Context, r slog.Record) error {
 
 // WithAttrs returns a handler that adds attrs to each record.
 func (l serverLog) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return serverLog{l.notes, append(l.attrs[:len(l.attrs):len(l.attrs)], attrs...)}
+	return serverLog{l.notes, append(slices.Clip(l.attrs), attrs...)}
 }
 
 // WithGroup returns the handler: the server has no groups.

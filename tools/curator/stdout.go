@@ -38,8 +38,7 @@ func (o *stdout) exit() error {
 	case errors.Is(o.err, syscall.EPIPE):
 		return &exit{code: exitSignal + sigpipe}
 	}
-	var cause syscall.Errno
-	if errors.As(o.err, &cause) {
+	if cause, ok := errors.AsType[syscall.Errno](o.err); ok {
 		return exitWith(exitOutput, "cannot write to standard output: %v", cause)
 	}
 	return exitWith(exitOutput, "cannot write to standard output: %v", o.err)

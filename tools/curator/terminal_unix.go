@@ -93,7 +93,7 @@ func (t *terminal) prepare(attr *syscall.SysProcAttr) {
 }
 
 // started takes note of whether CMD has the foreground. err is why it was not started.
-func (t *terminal) started(foreground bool, group int, err error) {
+func (t *terminal) started(foreground bool, err error) {
 	if t == nil {
 		return
 	}

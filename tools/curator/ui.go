@@ -95,7 +95,7 @@ func (p *program) showPage(ctx context.Context, f *uiFlags, args []string) error
 	}
 	s.signals = listenSignals()
 	defer s.signals.stop()
-	listener, err := p.listenForPage(f, cfg)
+	listener, err := p.listenForPage(ctx, f, cfg)
 	if err != nil {
 		return err
 	}
@@ -170,8 +170,8 @@ func (f *uiFlags) config() (ui.Config, error) {
 }
 
 // listenForPage listens, on loopback unless there are a certificate and a secret.
-func (p *program) listenForPage(f *uiFlags, cfg ui.Config) (net.Listener, error) {
-	listener, err := net.Listen("tcp", f.listen)
+func (p *program) listenForPage(ctx context.Context, f *uiFlags, cfg ui.Config) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", f.listen)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, exitWith(exitUnavailable, "cannot listen at %s: something else does; --listen 127.0.0.1:0 finds a free port", f.listen)

@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -176,8 +177,7 @@ func TestUIWithTLS(t *testing.T) {
 }
 
 func sessionToken(s framework.Stat) string {
-	text, _ := json.Marshal(s.Czxid) // a number
-	return string(text)
+	return strconv.FormatInt(s.Czxid, 10)
 }
 
 // What is refused before anything is served.

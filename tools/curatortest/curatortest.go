@@ -30,7 +30,7 @@ func Start(tb TB, opts ...Option) *Server {
 		tb.Fatalf("start a server: %v", err)
 	}
 	s.tb = tb
-	tb.Cleanup(func() { s.Close() }) // in a test, its error is nil
+	tb.Cleanup(func() { _ = s.Close() }) // in a test, its error is nil
 	return s
 }
 
@@ -56,7 +56,7 @@ func New(opts ...Option) (*Server, error) {
 		memory := newMemoryListener()
 		listener, s.address, s.dial = memory, virtualAddress, memory.dial
 	} else {
-		if listener, err = net.Listen("tcp", cmp.Or(c.listen, "127.0.0.1:0")); err != nil {
+		if listener, err = net.Listen("tcp", cmp.Or(c.listen, "127.0.0.1:0")); err != nil { //nolint:noctx // New has none
 			return nil, fmt.Errorf("listen: %w", err)
 		}
 		s.address = listener.Addr().String()
@@ -64,7 +64,7 @@ func New(opts ...Option) (*Server, error) {
 			return new(net.Dialer).DialContext(ctx, "tcp", s.address)
 		}
 	}
-	s.serving.Go(func() { s.zookeeper.Serve(listener) }) // it returns when the server is closed
+	s.serving.Go(func() { _ = s.zookeeper.Serve(listener) }) // it returns when the server is closed
 	return s, nil
 }
 

@@ -115,7 +115,7 @@ func (m *Member) Pause() (resume func()) {
 		m.ensemble.tb.Fatalf("pause ZooKeeper: %v", err)
 	}
 	resume = sync.OnceFunc(func() {
-		proceed(paused.OS()) // an error says that it has ended
+		_ = proceed(paused.OS()) // an error says that it has ended
 	})
 	m.ensemble.tb.Cleanup(resume)
 	return resume
@@ -138,7 +138,7 @@ func (m *Member) launch() error {
 	if err != nil {
 		return err
 	}
-	defer log.Close() // the process has it by then
+	defer func() { _ = log.Close() }() // the process has it by then
 	p, err := process.Start(cmd)
 	if err != nil {
 		return fmt.Errorf("%v: %w", cmd, err)

@@ -2,6 +2,7 @@ package curatortest
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"sync"
@@ -104,7 +105,7 @@ func (c *memoryConn) Write(b []byte) (int, error) {
 
 // wrap makes err one of package net's, but for io.EOF.
 func (c *memoryConn) wrap(op string, err error) error {
-	if err == nil || err == io.EOF {
+	if err == nil || errors.Is(err, io.EOF) {
 		return err
 	}
 	return &net.OpError{Op: op, Net: "tcp", Source: c.local, Addr: c.remote, Err: err}

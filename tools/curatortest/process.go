@@ -25,7 +25,7 @@ const (
 // stopServer asks a server's process to end and waits for it; if that takes too long, it is
 // killed.
 func stopServer(p *process.Process) {
-	proceed(p.OS()) // a suspended process would not notice
+	_ = proceed(p.OS()) // a suspended process would not notice
 	p.Stop(syscall.SIGTERM, stopTimeout)
 }
 

@@ -155,7 +155,7 @@ func inOrder(functions []func()) func() {
 // abort closes a connection in such a way that the other end sees a reset.
 func abort(conn net.Conn) {
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		tcp.SetLinger(0) // an error says that the connection has ended
+		_ = tcp.SetLinger(0) // an error says that the connection has ended
 	}
 	conn.Close()
 }
@@ -284,9 +284,9 @@ func (p *proxy) awaitOpen(client net.Conn) (early []byte, ok bool) {
 		}
 	}()
 	opened := p.toServer.Pass(gone) && p.toClient.Pass(gone)
-	client.SetReadDeadline(time.Now()) // of a connection that has ended, this fails
+	_ = client.SetReadDeadline(time.Now()) // of a connection that has ended, this fails
 	<-read
-	client.SetReadDeadline(time.Time{})
+	_ = client.SetReadDeadline(time.Time{})
 	select {
 	case <-gone:
 		return nil, false

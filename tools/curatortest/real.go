@@ -38,7 +38,9 @@ func startReal(tb TB, n int, opts []Option) *Ensemble {
 	tb.Helper()
 	e, err := newEnsemble(n, opts)
 	if err != nil {
-		skipper, canSkip := tb.(interface{ Skipf(string, ...any) })
+		skipper, canSkip := tb.(interface {
+			Skipf(format string, args ...any)
+		})
 		if errors.Is(err, ErrNotInstalled) && canSkip && os.Getenv("CI") != "true" {
 			skipper.Skipf("%v", err)
 		}

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 )
@@ -27,7 +28,7 @@ func parse(args []string, output io.Writer) (options, error) {
 	flags := flag.NewFlagSet("ensembleproof", flag.ContinueOnError)
 	flags.SetOutput(output)
 	flags.Usage = func() {
-		fmt.Fprintf(output, "usage: ensembleproof [flags]\n\nThe scenarios are\n\n%s\n", describe(scenarios()))
+		_, _ = fmt.Fprintf(output, "usage: ensembleproof [flags]\n\nThe scenarios are\n\n%s\n", describe(scenarios()))
 		flags.PrintDefaults()
 	}
 	names := flags.String("scenarios", "", "the scenarios with these `names`, separated by commas; all if there are none")
@@ -109,7 +110,7 @@ func (o options) plan() []*round {
 			}
 		}
 	}
-	rounds := append(scaled, full...)
+	rounds := slices.Concat(scaled, full)
 	for i, r := range rounds {
 		r.number = i + 1
 	}

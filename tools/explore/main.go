@@ -81,14 +81,27 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	p := &printer{out: out}
 	var wrong []error
 	if o.only != "mistakes" {
-		wrong = append(wrong, o.families(ctx, out)...)
+		wrong = append(wrong, o.families(ctx, p)...)
 	}
 	if o.only != "families" {
-		wrong = append(wrong, o.mistakes(ctx, out)...)
+		wrong = append(wrong, o.mistakes(ctx, p)...)
 	}
-	return errors.Join(append(wrong, ctx.Err())...)
+	return errors.Join(append(wrong, p.err, ctx.Err())...)
+}
+
+// printer prints until there is an error, and keeps it.
+type printer struct {
+	out io.Writer
+	err error
+}
+
+func (p *printer) printf(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.out, format, args...)
+	}
 }
 
 // explore explores the configurations that the filter lets through, and returns their results in
@@ -116,14 +129,14 @@ func (o options) explore(ctx context.Context, configs []*model.Config) map[*mode
 }
 
 // families prints one line for each family, and returns what is wrong.
-func (o options) families(ctx context.Context, out io.Writer) (wrong []error) {
+func (o options) families(ctx context.Context, out *printer) (wrong []error) {
 	var all, left int
-	fmt.Fprintln(out, "| contenders | faults, explored to the end | states | time | given up at the limit, nothing found (states) |")
-	fmt.Fprintln(out, "| --- | --- | --- | --- | --- |")
+	out.printf("| contenders | faults, explored to the end | states | time | given up at the limit, nothing found (states) |\n" +
+		"| --- | --- | --- | --- | --- |\n")
 	for _, family := range model.Families(o.tier) {
 		if o.list {
 			for _, cfg := range family.Configs {
-				fmt.Fprintln(out, cfg.Name)
+				out.printf("%s\n", cfg.Name)
 			}
 			continue
 		}
@@ -149,17 +162,16 @@ func (o options) families(ctx context.Context, out io.Writer) (wrong []error) {
 			took += r.Took
 		}
 		if all += states; took > 0 {
-			fmt.Fprintf(out, "| %s | %s | %s | %s | %s |\n", family.Name, strings.Join(complete, "; "), millions(states), took.Round(time.Second/10), strings.Join(given, ", "))
+			out.printf("| %s | %s | %s | %s | %s |\n", family.Name, strings.Join(complete, "; "), millions(states), took.Round(time.Second/10), strings.Join(given, ", "))
 		}
 	}
-	fmt.Fprintf(out, "\n%d states explored to the end, %d besides.\n\n", all, left)
+	out.printf("\n%d states explored to the end, %d besides.\n\n", all, left)
 	return wrong
 }
 
 // mistakes prints what each mistake breaks, and returns those that were not found.
-func (o options) mistakes(ctx context.Context, out io.Writer) (wrong []error) {
-	fmt.Fprintln(out, "| mistake | | breaks | states | steps |")
-	fmt.Fprintln(out, "| --- | --- | --- | --- | --- |")
+func (o options) mistakes(ctx context.Context, out *printer) (wrong []error) {
+	out.printf("| mistake | | breaks | states | steps |\n| --- | --- | --- | --- | --- |\n")
 	configs := model.Mistakes(o.tier)
 	results := map[*model.Config]model.Result{}
 	if !o.list {
@@ -169,10 +181,10 @@ func (o options) mistakes(ctx context.Context, out io.Writer) (wrong []error) {
 		r, explored := results[cfg]
 		switch {
 		case o.list:
-			fmt.Fprintln(out, cfg.Name)
+			out.printf("%s\n", cfg.Name)
 		case explored:
 			letter, _, _ := strings.Cut(r.Violation, ":")
-			fmt.Fprintf(out, "| %s | %s | %s | %d | %d |\n", cfg.Name, cfg.About, letter, r.States, r.Depth)
+			out.printf("| %s | %s | %s | %d | %d |\n", cfg.Name, cfg.About, letter, r.States, r.Depth)
 			o.tell(out, r)
 			if letter != cfg.Expect {
 				wrong = append(wrong, fmt.Errorf("%s: found %q, want %s", cfg.Name, r.Violation, cfg.Expect))
@@ -183,15 +195,15 @@ func (o options) mistakes(ctx context.Context, out io.Writer) (wrong []error) {
 }
 
 // tell prints the trace of a violation, if that is wanted.
-func (o options) tell(out io.Writer, r model.Result) {
+func (o options) tell(out *printer, r model.Result) {
 	if !o.trace || r.Violation == "" {
 		return
 	}
-	fmt.Fprintf(out, "\n%s, after %d steps:\n\n", r.Violation, r.Depth)
+	out.printf("\n%s, after %d steps:\n\n", r.Violation, r.Depth)
 	for _, line := range r.Trace {
-		fmt.Fprintln(out, "    "+line)
+		out.printf("    %s\n", line)
 	}
-	fmt.Fprintln(out)
+	out.printf("\n")
 }
 
 func millions(states int) string {

@@ -132,7 +132,7 @@ func decodeValue(typ, value string) string {
 func comment(s string) string {
 	var b strings.Builder
 	line := "//"
-	for _, word := range strings.Fields(s) {
+	for word := range strings.FieldsSeq(s) {
 		if len(line)+1+len(word) > 90 {
 			b.WriteString(line + "\n")
 			line = "//"

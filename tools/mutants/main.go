@@ -62,12 +62,12 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	wg.Wait()
 	table := "| mutant | breaks | caught by | after |\n| --- | --- | --- | --- |\n" + strings.Join(lines, "")
 	if *write != "" {
-		wrong = append(wrong, replace(*write, table))
+		err = replace(*write, table)
 	}
 	if _, err := io.WriteString(out, table); err != nil {
 		return err
 	}
-	return errors.Join(wrong...)
+	return errors.Join(errors.Join(wrong...), err)
 }
 
 // The lines around the table in a page.

@@ -39,6 +39,9 @@ func main() {
 	}
 }
 
+const tableHead = "| timeout | proof | clients | packets/s | servers' CPU ms/s | this process's CPU ms/s | most packets in 100 ms | times the mean |\n" +
+	"| --- | --- | --- | --- | --- | --- | --- | --- |\n"
+
 // run measures what the arguments ask for. The table goes to stdout.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
 	o, err := parse(args, stderr)
@@ -50,9 +53,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 		return fmt.Errorf("start the servers: %w", err)
 	}
 	defer func() { err = errors.Join(err, ensemble.Close()) }()
-	fmt.Fprintf(stdout, "%d clients in one process, %d servers\n\n", o.clients, o.servers)
-	fmt.Fprintln(stdout, "| timeout | proof | clients | packets/s | servers' CPU ms/s | this process's CPU ms/s | most packets in 100 ms | times the mean |")
-	fmt.Fprintln(stdout, "| --- | --- | --- | --- | --- | --- | --- | --- |")
+	if _, err := fmt.Fprintf(stdout, "%d clients in one process, %d servers\n\n%s", o.clients, o.servers, tableHead); err != nil {
+		return err
+	}
 	for _, timeout := range o.timeouts {
 		for _, proof := range o.proofs {
 			if err := measureHolders(ctx, o, ensemble, timeout, proof, stdout); err != nil {

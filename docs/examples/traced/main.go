@@ -97,7 +97,7 @@ func (s service) process(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case err == nil:
-		fmt.Fprintln(w, "done")
+		_, _ = fmt.Fprintln(w, "done") // a caller that has gone needs no answer
 	case errors.Is(err, locks.ErrNotAcquired):
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, "somebody else works on this order", http.StatusServiceUnavailable)

@@ -73,7 +73,7 @@ func TestBusy(t *testing.T) {
 func post(t *testing.T, handler http.Handler, path string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, nil)
-	r.Header.Set("traceparent", "00-"+traceID+"-00f067aa0ba902b7-01")
+	r.Header.Set("Traceparent", "00-"+traceID+"-00f067aa0ba902b7-01")
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, r)
 	return w

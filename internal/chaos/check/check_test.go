@@ -42,8 +42,8 @@ func (s *script) later(d time.Duration) *script { s.now += int64(d); return s }
 func text(t string) func(e *history.Event)   { return func(e *history.Event) { e.Text = t } }
 func value(v int64) func(e *history.Event)   { return func(e *history.Event) { e.Value = v } }
 func workload(w string) func(*history.Event) { return func(e *history.Event) { e.Workload = w } }
-func shared(max int) func(e *history.Event) {
-	return func(e *history.Event) { e.Mode, e.Max = history.Shared, max }
+func shared(most int) func(e *history.Event) {
+	return func(e *history.Event) { e.Mode, e.Max = history.Shared, most }
 }
 func token(n int64) func(e *history.Event)    { return func(e *history.Event) { e.Token = n } }
 func node(n string) func(e *history.Event)    { return func(e *history.Event) { e.Node = n } }

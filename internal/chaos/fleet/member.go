@@ -134,7 +134,7 @@ func (m *Member) Kill() {
 	m.mu.Unlock()
 	p.Kill()
 	<-read
-	in.Close()
+	_ = in.Close() // an error says that it has ended
 }
 
 // Stop has the process stand still until Continue.
@@ -162,7 +162,7 @@ func (m *Member) End(patience time.Duration) error {
 	if p == nil {
 		return nil
 	}
-	in.Close()
+	_ = in.Close() // an error says that it has ended
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {

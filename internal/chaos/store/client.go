@@ -2,6 +2,7 @@ package store
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -18,8 +19,8 @@ type Client struct {
 }
 
 // Dial connects to the store at an address.
-func Dial(address string) (*Client, error) {
-	conn, err := net.Dial("tcp", address)
+func Dial(ctx context.Context, address string) (*Client, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}

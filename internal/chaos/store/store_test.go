@@ -19,7 +19,7 @@ func TestFence(t *testing.T) {
 	}
 	var clients []*store.Client
 	for range 2 {
-		c, err := store.Dial(server.Address())
+		c, err := store.Dial(t.Context(), server.Address())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,7 @@ func decode(record []byte) (t Txn, err error) {
 	d.Int32() // the number of the request
 	t.Zxid = d.Int64()
 	t.Time = d.Int64()
-	op := jute.Op(d.Int32())
+	op := d.Int32()
 	t.Ends = op == jute.OpClose
 	t.Changes = changes(d, op)
 	if d.Err() != nil {
@@ -46,7 +46,7 @@ func changes(d *jute.Decoder, op jute.Op) []Change {
 		var all []Change
 		failed := false
 		for n := d.Int32(); n > 0 && d.Err() == nil; n-- {
-			part := jute.Op(d.Int32())
+			part := d.Int32()
 			failed = failed || part == jute.OpError
 			inner := jute.NewDecoder(d.Buffer())
 			all = append(all, changes(inner, part)...)

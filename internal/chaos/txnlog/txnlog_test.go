@@ -21,7 +21,7 @@ func header(zxid int64, op jute.Op) []byte {
 	b = jute.AppendInt32(b, 1)
 	b = jute.AppendInt64(b, zxid)
 	b = jute.AppendInt64(b, 1000+zxid)
-	return jute.AppendInt32(b, int32(op))
+	return jute.AppendInt32(b, op)
 }
 
 func create(path string, ephemeral bool) []byte {
@@ -35,7 +35,7 @@ func create(path string, ephemeral bool) []byte {
 func multi(parts ...any) []byte {
 	b := jute.AppendInt32(nil, int32(len(parts)/2))
 	for i := 0; i < len(parts); i += 2 {
-		b = jute.AppendBuffer(jute.AppendInt32(b, int32(parts[i].(jute.Op))), parts[i+1].([]byte))
+		b = jute.AppendBuffer(jute.AppendInt32(b, parts[i].(jute.Op)), parts[i+1].([]byte))
 	}
 	return b
 }

@@ -47,7 +47,7 @@ func Run(ctx context.Context, s Settings, in io.Reader, out io.Writer) (err erro
 }
 
 func (w *worker) start(ctx context.Context) (err error) {
-	if w.store, err = store.Dial(w.Store); err != nil {
+	if w.store, err = store.Dial(ctx, w.Store); err != nil {
 		return err
 	}
 	opts := []framework.Option{

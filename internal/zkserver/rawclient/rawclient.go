@@ -87,7 +87,7 @@ func (c *Client) ReadFrame() ([]byte, error) {
 
 // Send sends a request and returns its xid. Requests that have one of their own get that.
 func (c *Client) Send(op jute.Op, body Body) (int32, error) {
-	xid := int32(0)
+	var xid int32
 	switch op {
 	case jute.OpPing:
 		xid = jute.XidPing

@@ -140,7 +140,7 @@ func newStage() *stage {
 	for i := range s.clients {
 		s.clients[i] = &tree.Client{
 			Notify: func(event int32, path string) {
-				s.events = append(s.events, string(rune('0'+i))+string(rune('0'+event))+path)
+				s.events = append(s.events, string(rune('0'+i))+string('0'+event)+path)
 			},
 		}
 		s.clients[i].Identify(jute.ID{Scheme: "digest", ID: "user:" + string(rune('0'+i))})

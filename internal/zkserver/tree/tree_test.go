@@ -112,7 +112,7 @@ func TestQuotaNews(t *testing.T) {
 func TestSessionTable(t *testing.T) {
 	start := time.UnixMilli(1_000_000)
 	st := tree.New(start, tree.Config{TickTime: time.Second})
-	at := func(d time.Duration) time.Time { return start.Add(d) }
+	at := start.Add
 	long := st.CreateSession(start, 5*time.Second, []byte("long"))
 	short := st.CreateSession(at(100*time.Millisecond), 2*time.Second, []byte("short"))
 	if long.ID() == short.ID() || st.Session(short.ID()) != short || !slices.Equal(st.Sessions(), []int64{long.ID(), short.ID()}) {

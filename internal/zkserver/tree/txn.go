@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"slices"
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
@@ -41,8 +42,8 @@ func (st *State) begin(now time.Time, session int64, identities []jute.ID) *txn 
 
 // rollback undoes what the transaction has changed.
 func (tx *txn) rollback() {
-	for i := len(tx.undo) - 1; i >= 0; i-- {
-		tx.undo[i]()
+	for _, undo := range slices.Backward(tx.undo) {
+		undo()
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"net"
 	"strconv"
 
-	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/experimental/balancer/weight"
 	"google.golang.org/grpc/resolver"
 
@@ -48,7 +47,7 @@ func addressOf[T any](instance discovery.ServiceInstance[T], secure bool) string
 
 // isSecure tells whether a ClientConn has transport credentials that are worth the name.
 func isSecure(opts resolver.BuildOptions) bool {
-	var creds credentials.TransportCredentials = opts.DialCreds
+	creds := opts.DialCreds
 	if opts.CredsBundle != nil {
 		creds = opts.CredsBundle.TransportCredentials()
 	}

@@ -26,7 +26,7 @@ const Policy = "curator_weighted"
 // ServiceConfig is for grpc.WithDefaultServiceConfig. It selects the Policy.
 const ServiceConfig = `{"loadBalancingConfig":[{"` + Policy + `":{}}]}`
 
-func init() { balancer.Register(policy{}) } // gRPC takes policies at no other time
+func init() { balancer.Register(policy{}) } //nolint:gochecknoinits // gRPC takes policies at no other time
 
 type policy struct{}
 

@@ -138,7 +138,7 @@ func Name(path string) string { return path[strings.LastIndexByte(path, '/')+1:]
 
 // ContextError returns the error of a context that has ended, with its cause.
 func ContextError(ctx context.Context) error {
-	if cause := context.Cause(ctx); cause != ctx.Err() {
+	if cause := context.Cause(ctx); !errors.Is(ctx.Err(), cause) {
 		return fmt.Errorf("%w: %w", ctx.Err(), cause)
 	}
 	return ctx.Err()

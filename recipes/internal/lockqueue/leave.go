@@ -25,7 +25,7 @@ func (c *Contender) giveUp(ctx context.Context) {
 	removals := c.remove(ctx)
 	if c.spec.Stays {
 		c.leaving = append(c.leaving, removals...)
-		c.awaitLeaving(ctx)
+		_ = c.awaitLeaving(ctx) // Leave says so again
 		return
 	}
 	AwaitRemovals(ctx, c.spec.CleanUp, removals...)

@@ -43,7 +43,7 @@ func virtual(t *testing.T, test func(f *fixture)) {
 			t.Fatal(err)
 		}
 		f.conn = conn
-		connected := false
+		var connected bool
 		if f.box, connected = mailbox.New(conn); !connected {
 			t.Fatal("no connection")
 		}

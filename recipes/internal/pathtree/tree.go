@@ -48,10 +48,8 @@ func (n *Node[V]) names() int {
 
 // step splits what is left of a path at its first slash.
 func step(rest string) (name, behind string) {
-	if i := strings.IndexByte(rest, '/'); i >= 0 {
-		return rest[:i], rest[i+1:]
-	}
-	return rest, ""
+	name, behind, _ = strings.Cut(rest, "/")
+	return name, behind
 }
 
 // below returns what path has behind the path of the root, and whether it is there or below.
@@ -203,9 +201,9 @@ func (t *Tree[V]) edit(n *Node[V]) edit { return edit{t.epoch, n.names()} }
 // none.
 func (t *Tree[V]) Delete(path string) *Node[V] {
 	deleted := t.Get(path)
-	switch {
-	case deleted == nil:
-	case deleted == t.root:
+	switch deleted {
+	case nil:
+	case t.root:
 		t.root = nil
 	default:
 		rest, _ := below(t.top, path)

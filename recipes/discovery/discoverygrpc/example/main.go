@@ -98,7 +98,10 @@ func serve(ctx context.Context, r *registry, service string, m meta, out io.Writ
 		server.Stop()
 		return errors.Join(err, <-served)
 	}
-	fmt.Fprintf(out, "serving %s at %s\n", service, listener.Addr())
+	if _, err := fmt.Fprintf(out, "serving %s at %s\n", service, listener.Addr()); err != nil {
+		server.Stop()
+		return errors.Join(err, r.Unregister(ctx, instance.Name, instance.ID), <-served)
+	}
 	select {
 	case err := <-served:
 		return err
@@ -131,7 +134,9 @@ func call(ctx context.Context, r *registry, service string, n int, out io.Writer
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "%s from %s\n", reply.GetStatus(), server.Addr)
+		if _, err := fmt.Fprintf(out, "%s from %s\n", reply.GetStatus(), server.Addr); err != nil {
+			return err
+		}
 	}
 	return nil
 }

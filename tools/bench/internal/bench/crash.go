@@ -80,10 +80,10 @@ func startHolder(peer, address, path string) (*process.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer out.Close()
+	defer func() { _ = out.Close() }()
 	cmd.Stdout = w
 	holder, err := process.Start(cmd)
-	w.Close() // the holder has it
+	_ = w.Close() // the holder has it
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func (l *local) run(ctx context.Context, w workload, path string, t timing) (mea
 	if w.local == nil {
 		return measure.Run{}, errUnsupported
 	}
-	defer context.AfterFunc(ctx, func() { l.close() })() // the run fails anyway
+	defer context.AfterFunc(ctx, func() { _ = l.close() })() // the run fails anyway
 	return w.local(ctx, l, w, path, t)
 }
 

@@ -94,7 +94,7 @@ func newServices(servers []string, distance time.Duration, relayed bool) (s *ser
 	if s.dir, err = os.MkdirTemp("", "bench-"); err != nil {
 		return nil, nil, err
 	}
-	end = func() { os.RemoveAll(s.dir) } // a temporary folder that stays harms nobody
+	end = func() { _ = os.RemoveAll(s.dir) } // a temporary folder that stays harms nobody
 	if distance > 0 {
 		far, err := newRelays(servers, distance)
 		if err != nil {
@@ -102,7 +102,7 @@ func newServices(servers []string, distance time.Duration, relayed bool) (s *ser
 			return nil, nil, err
 		}
 		s.zooKeeper = far.address()
-		return s, func() { far.close(); os.RemoveAll(s.dir) }, nil
+		return s, func() { far.close(); _ = os.RemoveAll(s.dir) }, nil
 	}
 	return s, end, nil
 }

@@ -70,7 +70,7 @@ func (b *bench) turn(ctx context.Context, w workload, kind PeerKind, round int) 
 		return false
 	}
 	b.file.Turns = append(b.file.Turns, results.Turn{Workload: w.name, Peer: kind.name, Round: round, Run: run})
-	fmt.Fprintf(b.progress, "%-14s %-12s round %d: %9.1f/s, p50 %v\n", w.name, kind.name, round+1, run.Rate(), run.Latency.P50.Round(time.Microsecond))
+	_, _ = fmt.Fprintf(b.progress, "%-14s %-12s round %d: %9.1f/s, p50 %v\n", w.name, kind.name, round+1, run.Rate(), run.Latency.P50.Round(time.Microsecond))
 	return true
 }
 
@@ -120,7 +120,7 @@ func (b *bench) peer(ctx context.Context, kind PeerKind) peer {
 // absent notes that there will be no figures.
 func (b *bench) absent(peer, workload, reason string) {
 	b.file.Absent = append(b.file.Absent, results.Absent{Peer: peer, Workload: workload, Reason: reason})
-	fmt.Fprintf(b.progress, "absent: %s %s: %s\n", peer, workload, reason)
+	_, _ = fmt.Fprintf(b.progress, "absent: %s %s: %s\n", peer, workload, reason)
 }
 
 // close ends the peers.

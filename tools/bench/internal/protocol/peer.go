@@ -49,7 +49,7 @@ func Start(ctx context.Context, cmd *exec.Cmd) (*Peer, error) {
 	}
 	p.reading.Go(func() {
 		<-p.process.Ended() // only then all of its output has been copied
-		output.Close()
+		_ = output.Close()  // an error says that nobody reads it
 	})
 	p.reading.Go(p.read)
 	line, err := p.next(ctx)
@@ -58,7 +58,7 @@ func Start(ctx context.Context, cmd *exec.Cmd) (*Peer, error) {
 	}
 	if err != nil {
 		p.kill()
-		p.Close() // what it says is in the error, or that it was killed, which it was
+		_ = p.Close() // what it says is in the error, or that it was killed, which it was
 		return nil, fmt.Errorf("%v: %w", cmd.Args, err)
 	}
 	return p, nil
@@ -90,9 +90,9 @@ func (p *Peer) Run(ctx context.Context, r Request) (Result, error) {
 func (p *Peer) Close() error {
 	p.closed.Do(func() {
 		p.ignore()
-		p.in.Close() // an error says that it has ended
+		_ = p.in.Close() // an error says that it has ended
 		byItself := p.process.WaitOrKill(endTimeout)
-		p.out.Close()
+		_ = p.out.Close()
 		p.reading.Wait()
 		err := p.process.Wait()
 		switch {
@@ -110,8 +110,8 @@ func (p *Peer) Close() error {
 func (p *Peer) Kill() {
 	p.closed.Do(func() {
 		p.kill()
-		p.in.Close() // an error says that it has ended
-		p.out.Close()
+		_ = p.in.Close() // an error says that it has ended
+		_ = p.out.Close()
 		p.reading.Wait()
 	})
 }
@@ -136,7 +136,7 @@ func (p *Peer) read() {
 		select {
 		case p.lines <- strings.TrimSuffix(line, "\n"):
 		case <-p.deaf:
-			io.Copy(io.Discard, p.out) // an error says that it is closed
+			_, _ = io.Copy(io.Discard, p.out) // an error says that it is closed
 			return
 		}
 	}

@@ -40,7 +40,9 @@ func (f *File) Check(recorded *File, tolerance float64, out io.Writer) error {
 			}
 			is, ok := f.Ratio(w.Name, peer)
 			if !ok {
-				fmt.Fprintf(out, "%-12s %-14s was %s, not measured now\n", w.Name, peer, significant(was))
+				if _, err := fmt.Fprintf(out, "%-12s %-14s was %s, not measured now\n", w.Name, peer, significant(was)); err != nil {
+					return err
+				}
 				continue
 			}
 			compared++
@@ -52,7 +54,9 @@ func (f *File) Check(recorded *File, tolerance float64, out io.Writer) error {
 			case is*(1-tolerance) > was:
 				verdict = "faster"
 			}
-			fmt.Fprintf(out, "%-12s %-14s was %s, is %s: %s\n", w.Name, peer, significant(was), significant(is), verdict)
+			if _, err := fmt.Fprintf(out, "%-12s %-14s was %s, is %s: %s\n", w.Name, peer, significant(was), significant(is), verdict); err != nil {
+				return err
+			}
 		}
 	}
 	switch {

@@ -23,13 +23,11 @@ func turn(workload, peer string, round, operations int) results.Turn {
 	}}
 }
 
-func share(s float64) *float64 { return &s }
-
 // sample is a benchmark with two workloads and three peers.
 func sample() *results.File {
 	f := &results.File{
 		Setting: results.Setting{
-			Date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Go: "go1.25", System: "linux/amd64", CPUs: 2, Others: share(0.07),
+			Date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Go: "go1.25", System: "linux/amd64", CPUs: 2, Others: new(0.07),
 			Server: "3.8.0", Servers: 3, Distance: time.Millisecond, Rounds: 3, WarmUp: time.Second, Duration: 2 * time.Second,
 		},
 		Workloads: []results.Workload{
@@ -74,7 +72,7 @@ func TestMarkdown(t *testing.T) {
 // TestBusyMachine has the table say that it must not be relied on.
 func TestBusyMachine(t *testing.T) {
 	for want, others := range map[string]*float64{
-		"of which others used 45 % before the start.\nAll that is sent takes 1ms, in each direction.\n\n**The machine had other work to do: these figures are provisional.**\n": share(0.45),
+		"of which others used 45 % before the start.\nAll that is sent takes 1ms, in each direction.\n\n**The machine had other work to do: these figures are provisional.**\n": new(0.45),
 		"of which others used an unknown part before the start.\nAll that": nil,
 	} {
 		f := sample()

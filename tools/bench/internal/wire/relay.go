@@ -85,5 +85,5 @@ func (r *Relay) pass(dst, src net.Conn) {
 		r.wg.Go(func() { line.Fill(src) })
 		source = line
 	}
-	io.Copy(dst, struct{ io.Reader }{source}) // its error is the end of a connection
+	_, _ = io.Copy(dst, struct{ io.Reader }{source}) // its error is the end of a connection
 }

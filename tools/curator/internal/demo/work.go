@@ -32,7 +32,7 @@ func (f *Fleet) work(ctx context.Context, w *worker, link *link) {
 	if err != nil {
 		return // Start has made a client of the same kind
 	}
-	defer f.closeClient(ctx, client) // an error says that its session expires by itself
+	defer f.closeClient(ctx, client) //nolint:errcheck // an error says that its session expires by itself
 	if wait.For(ctx, f.units(w.job.begin)) != nil || f.connectClient(ctx, client) != nil {
 		return
 	}

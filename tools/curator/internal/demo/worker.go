@@ -100,11 +100,9 @@ func takeLeadership(ctx context.Context, w *worker, client *framework.Client) (t
 }
 
 // thaw lets a frozen process go on. The caller holds the fleet's lock.
-func (w *worker) thaw() bool {
-	if w.ice == nil {
-		return false
+func (w *worker) thaw() {
+	if w.ice != nil {
+		w.ice()
+		w.ice = nil
 	}
-	w.ice()
-	w.ice = nil
-	return true
 }

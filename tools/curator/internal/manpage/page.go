@@ -44,7 +44,7 @@ func Page(cmd *cobra.Command, version string) string {
 // writer writes a page.
 type writer struct{ strings.Builder }
 
-func (w *writer) line(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
+func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.Builder, format+"\n", args...) }
 
 func (w *writer) heading(text string) { w.line(".SH %s", text) }
 

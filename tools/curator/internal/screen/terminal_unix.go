@@ -84,9 +84,9 @@ func (t *Terminal) startReader() {
 		t.quit = func() {}
 		return
 	}
-	t.quit = func() { write.Close() }
+	t.quit = func() { _ = write.Close() }
 	t.reader.Go(func() {
-		defer read.Close()
+		defer func() { _ = read.Close() }()
 		for {
 			fds := []unix.PollFd{{Fd: int32(t.in.Fd()), Events: unix.POLLIN}, {Fd: int32(read.Fd()), Events: unix.POLLIN}}
 			if _, err := unix.Poll(fds, -1); err != nil && !errors.Is(err, unix.EINTR) {

@@ -114,7 +114,7 @@ func (r reader) instance(ctx context.Context, path string) (Instance, error) {
 	session := fmt.Sprintf("0x%x", uint64(stat.EphemeralOwner))
 	i, err := r.codec.Decode(data)
 	if err != nil {
-		return Instance{Node: path, Session: session, Error: err.Error()}, nil
+		return Instance{Node: path, Session: session, Error: err.Error()}, nil //nolint:nilerr // it is shown
 	}
 	shown := Instance{
 		ID: i.ID, Node: path, Address: i.Address, Port: i.Port, SSLPort: i.SSLPort, Type: i.Type.String(), Enabled: !i.Disabled,

@@ -11,7 +11,7 @@ import (
 // readCredentials takes the credentials of --auth-file, else of the section, else of the
 // environment.
 func (s *Settings) readCredentials(section string, getenv func(name string) (string, bool)) error {
-	source, text := "", ""
+	var source, text string
 	switch env, ok := getenv(EnvAuth); {
 	case s.set.Changed("auth-file") && s.authFile == "":
 		return errors.New("--auth-file is empty: it names a file")

@@ -33,7 +33,7 @@ func readFile(what, path string) (content []byte, public bool, err error) {
 	if err != nil {
 		return nil, false, cannotRead(what, path, err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	info, err := file.Stat()
 	if err != nil {
 		return nil, false, cannotRead(what, path, err)
@@ -51,8 +51,7 @@ func readFile(what, path string) (content []byte, public bool, err error) {
 }
 
 func cannotRead(what, path string, err error) error {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pathErr.Err
 	}
 	return fmt.Errorf("cannot read %s %s: %w", what, path, err)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -127,9 +128,7 @@ func (e *env) send(method, path, body string, change map[string]string) response
 	if method == http.MethodPost {
 		headers["Origin"], headers["Content-Type"] = "http://"+e.address, "application/json"
 	}
-	for name, value := range change {
-		headers[name] = value
-	}
+	maps.Copy(headers, change)
 	for name, value := range headers {
 		if name == "Host" {
 			request.Host = value
@@ -210,7 +209,7 @@ type contender struct{ Node, Name, Token, Session string }
 func (e *env) events() *stream {
 	e.t.Helper()
 	ctx, cancel := context.WithCancel(e.t.Context())
-	request, err := http.NewRequestWithContext(ctx, "GET", "http://"+e.address+"/api/events", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+e.address+"/api/events", nil)
 	if err != nil {
 		e.t.Fatal(err)
 	}

@@ -98,7 +98,7 @@ func (l *logins) leave(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (l *logins) newCookie(value string, maxAge int) *http.Cookie {
-	return &http.Cookie{
+	return &http.Cookie{ //nolint:gosec // without TLS the page is on loopback, and Secure would keep the cookie from it
 		Name: l.cookie, Value: value, Path: "/", MaxAge: maxAge, HttpOnly: true, Secure: l.secure, SameSite: http.SameSiteStrictMode,
 	}
 }

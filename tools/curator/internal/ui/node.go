@@ -127,7 +127,7 @@ func (t *tree) read(ctx context.Context, a *nodeAnswer, all bool) error {
 	acl, err := t.client.GetACL().ForPath(ctx, a.Path)
 	if err != nil {
 		a.Problem = strings.TrimSpace(a.Problem + " The ACL cannot be read: " + err.Error())
-		return nil
+		return nil //nolint:nilerr // it is shown
 	}
 	for _, entry := range acl {
 		a.ACL = append(a.ACL, aclEntry{entry.Scheme, publicID(entry), entry.Perms.String()})

@@ -137,7 +137,10 @@ func (b *tab) onEvent(event any) {
 	if e, ok := event.(*runtime.EventExceptionThrown); ok {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		text, _ := json.Marshal(e.ExceptionDetails)
+		text, err := json.Marshal(e.ExceptionDetails)
+		if err != nil {
+			text = []byte(err.Error())
+		}
 		b.errors = append(b.errors, string(text))
 	}
 }

@@ -120,7 +120,7 @@ func (f *fleet) fill() {
 	}
 	f.contender("reports", "/locks/reports/_c_5f3e0000-0000-4000-8000-000000000000-lock-")
 	for _, node := range []string{"__READ__", "__READ__", "__WRIT__", "__READ__"} {
-		f.contender("catalog-"+string(node[2:6]), "/locks/catalog/_c_5f3e0000-0000-4000-8000-000000000000-"+node)
+		f.contender("catalog-"+node[2:6], "/locks/catalog/_c_5f3e0000-0000-4000-8000-000000000000-"+node)
 	}
 	f.create("scheduler-1", "/leaders/scheduler/_c_5f3e0000-0000-4000-8000-000000000000-latch-", "scheduler-1", framework.EphemeralSequential)
 	f.create("scheduler-2", "/leaders/scheduler/_c_5f3e0000-0000-4000-8000-000000000000-latch-", "scheduler-2", framework.EphemeralSequential)

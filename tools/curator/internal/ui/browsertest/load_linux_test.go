@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -123,7 +124,7 @@ func figures(t *testing.T, pid int) (cpu time.Duration, megabytes int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	number := func(i int) int {
 		n, err := strconv.Atoi(fields[i])
 		if err != nil {

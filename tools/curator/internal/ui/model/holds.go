@@ -81,7 +81,7 @@ func (r *recipe) settle(holders []*child, m moment, fresh func(n *Node) bool) (e
 		r.grants += len(begun)
 		r.granted = begun[len(begun)-1].From
 	}
-	r.holds = append(kept, begun...)
+	r.holds = slices.Concat(kept, begun)
 	r.most = max(r.most, len(r.holds))
 	return ended
 }

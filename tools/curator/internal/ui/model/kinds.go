@@ -37,11 +37,11 @@ func (x *index) kindOf(path string, before Kind) (kind Kind, problem string) {
 	case len(found) == 1:
 		return found[0], ""
 	}
-	return membersKind(d, node, before), ""
+	return membersKind(d, before), ""
 }
 
 // membersKind returns the kind of a node whose children are no contenders and no items.
-func membersKind(d *dir, node *Node, before Kind) Kind {
+func membersKind(d *dir, before Kind) Kind {
 	uuids, members := d.live(uuidNode), d.live(memberNode)
 	switch {
 	case d.live(instanceNode) > 0:
