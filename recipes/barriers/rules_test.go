@@ -151,13 +151,14 @@ func TestRuleB5(t *testing.T) {
 		suite.Eventually(e.t, "a look", func() bool { return p.network.Requests(jute.OpGetChildren2) == looks+1 })
 		p.waiting()
 		p.network.Cut()
-		suite.Eventually(e.t, "another look", func() bool { return p.network.Requests(jute.OpGetChildren2) == looks+2 })
+		suite.Eventually(e.t, "another look", func() bool { return p.network.Requests(jute.OpGetChildren2) >= looks+2 })
 		p.waiting()
 		entering.waits()
+		looks = p.network.Requests(jute.OpGetChildren2) // the cut may have hit the first look, which is sent again
 		e.create("ready")
 		entering.ok()
-		if n := p.network.Requests(jute.OpGetChildren2); n != looks+2 {
-			e.t.Errorf("%d looks", n-looks)
+		if n := p.network.Requests(jute.OpGetChildren2); n != looks {
+			e.t.Errorf("%d looks behind ready", n-looks)
 		}
 		apart(p)
 	})
