@@ -125,11 +125,28 @@ func (m *Member) Pause() (resume func()) {
 // returns "" if the server does not serve clients now. A deposed leader may still report
 // "leader" until it notices. Network faults of this package do not affect Mode.
 func (m *Member) Mode() string {
+	if m.hasEnded() {
+		return ""
+	}
 	mode, err := serverMode(m.setup.address())
 	if err != nil {
 		return ""
 	}
 	return mode
+}
+
+// hasEnded reports whether the server's process has ended. Somebody else may have its port then.
+func (m *Member) hasEnded() bool {
+	if !m.mu.TryLock() { // it is being started or ended
+		return false
+	}
+	defer m.mu.Unlock()
+	select {
+	case <-m.process.Ended():
+		return true
+	default:
+		return false
+	}
 }
 
 // launch starts the process.
