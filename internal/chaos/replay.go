@@ -14,7 +14,7 @@ import (
 	"github.com/go-curator/curator/internal/model"
 )
 
-// replayTime bounds the search for a path of the model.
+// replayTime bounds the search for a path of the model, with a fifth of the time of the run.
 const replayTime = 2 * time.Minute
 
 // Replay says whether a run with this log of all events is a path of the model.
@@ -32,7 +32,11 @@ func Replay(ctx context.Context, log string) (replay.Result, error) {
 }
 
 func replayMutex(ctx context.Context, events []history.Event) (replay.Result, error) {
-	return replay.Mutex(ctx, events, worker.Mutex, root+"/"+worker.Mutex, model.Limits{Time: replayTime})
+	limit := replayTime
+	if n := len(events); n > 0 {
+		limit += events[n-1].Time(events[0].At) / 5
+	}
+	return replay.Mutex(ctx, events, worker.Mutex, root+"/"+worker.Mutex, model.Limits{Time: limit})
 }
 
 // replay looks for the run among the paths of the model. One that is none is a violation.

@@ -39,7 +39,7 @@ func (f *follower) step(st step) bool {
 		if want.Kind == Created {
 			to = f.grantedTo[want.Node]
 		}
-		ok = want.Kind == Created && want.Epoch == int(epoch) && (to < 0 || to+1 == int(f.at.started[st.a]))
+		ok = want.Kind == Created && uint8(want.Epoch) == epoch && (to < 0 || to+1 == int(f.at.started[st.a]))
 	case changeDelete:
 		ok = want.Kind == Deleted && f.find(alive, want.Node) == t.a
 	case changeRelease:
@@ -133,7 +133,7 @@ func (f *follower) readNote() bool {
 			f.disconnect(c)
 		}
 	case Connected:
-		for int(f.session[c].epoch) < n.Epoch {
+		for f.isAhead(n.Epoch, c) {
 			f.renew(c)
 		}
 	case Dead:
@@ -230,13 +230,20 @@ func (f *follower) renews(c uint8) bool {
 	if i == never || f.trace.Notes[i].Kind != Connected || !f.near(c, Connected, connectedNear) {
 		return false
 	}
-	if f.trace.Notes[i].Epoch <= int(f.session[c].epoch) || f.session[c].connected != 0 && f.client[c].phase != phaseIdle {
+	if !f.isAhead(f.trace.Notes[i].Epoch, c) || f.session[c].connected != 0 && f.client[c].phase != phaseIdle {
 		return false
 	}
 	f.renew(c)
 	return true
 }
 
+// isAhead reports whether a session of the trace is one that a client is to begin yet. The model counts
+// sessions in 8 bits.
+func (f *follower) isAhead(epoch int, c uint8) bool {
+	return int8(uint8(epoch)-f.session[c].epoch) > 0
+}
+
+// renew has a client begin another session, whether the servers have closed the last one or not.
 func (f *follower) renew(c uint8) {
 	ss := &f.session[c]
 	if ss.connected != 0 {
