@@ -133,7 +133,7 @@ const deadRound = "ready"
 type leftover struct {
 	text string
 	// differs tells that one server has it and another one has not: servers whose data differ are no
-	// fault of a client. ZooKeeper's issue ZOOKEEPER-5010 is one way to get there.
+	// fault of a client. ZooKeeper's issue ZOOKEEPER-4882 is one way to get there.
 	differs bool
 }
 

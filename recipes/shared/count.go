@@ -14,7 +14,8 @@ import (
 // length causes codec.ErrDecode. It is a Value of codec.Int32, and a locks.LeaseCount. A nil
 // *Count, and the zero value, has the count 0 and cannot be started.
 //
-// Java: SharedCount, and SharedCountReader, for which see WithoutCreate.
+// Java: SharedCount and its interface SharedCountReader. A reader that creates no node: see
+// WithoutCreate.
 type Count struct {
 	value   Value[int]
 	numbers listen.Set[int]

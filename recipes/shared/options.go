@@ -17,7 +17,8 @@ type config struct {
 // creates the node. It is for readers, and for clients that may not write. Set, TrySet and
 // Update still create the node. By default Start creates the node with the seed.
 //
-// Java: SharedCountReader, SharedValueReader.
+// Java: none; SharedCountReader and SharedValueReader are interfaces of a SharedCount and a
+// SharedValue, which create the node.
 func WithoutCreate() Option {
 	return option(func(c *config) error {
 		c.noCreate = true
