@@ -13,7 +13,7 @@ const defaultPort = "2181"
 // provided by somebody else.
 func parseConnectString(s string, provided bool) (servers []string, chroot string, err error) {
 	if scheme, _, found := strings.Cut(s, "://"); found {
-		return nil, "", fmt.Errorf("%w: connect string %q: it has no scheme; leave %q out", ErrInvalidOption, s, scheme+"://")
+		return nil, "", fmt.Errorf("%w: connect string %q: leave %q out; it begins with the first server", ErrInvalidOption, s, scheme+"://")
 	}
 	hosts, rest, hasChroot := strings.Cut(s, "/")
 	if hasChroot && rest != "" {
