@@ -20,7 +20,7 @@ NESTED      := GO="$(GO)" .ci/nested.sh
 
 .PHONY: help
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 .PHONY: setup
 setup: ## install what the tests need, where that is known how; else say what it is

@@ -29,11 +29,13 @@ type Client struct {
 // NewClient returns a client that has not been started; it does no I/O.
 //
 // connectString is a list of host:port with an optional chroot,
-// "zk1:2181,zk2:2181,zk3:2181/app". The ensemble's configuration may replace the list, see
-// WithoutEnsembleTracker; with WithEnsembleProvider there is no list. retryPolicy must not be
-// nil; retry.None() never retries. A duration between zero and a millisecond, in retryPolicy or
-// in an option, is refused with ErrInvalidOption, because it is nearly always a number of
-// milliseconds from Java.
+// "zk1:2181,zk2:2181,zk3:2181/app". The default port is 2181. The chroot comes once, at the end.
+// Its node must exist: without it operations return ErrNoNode. The ensemble's configuration may
+// replace the list, see WithoutEnsembleTracker; with WithEnsembleProvider there is no list.
+//
+// retryPolicy must not be nil; retry.None() never retries. A duration between zero and a
+// millisecond, in retryPolicy or in an option, is refused with ErrInvalidOption, because it is
+// nearly always a number of milliseconds from Java.
 //
 // Java: CuratorFrameworkFactory.newClient.
 func NewClient(connectString string, retryPolicy retry.Policy, opts ...Option) (*Client, error) {

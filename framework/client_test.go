@@ -29,7 +29,7 @@ func TestNewClientRefuses(t *testing.T) {
 			t.Errorf("connect string %q: %v", connect, err)
 		}
 	}
-	for _, connect := range []string{"host", "host:2181", "a:1, b:2,c", "[::1]:2181", "[::1]", "h:1/app/x", "h:1/"} {
+	for _, connect := range []string{"host", "host:2181", "a:1, b:2,c", "[::1]:2181", "[::1]", "h:1/app/x", "h:1/", "h:1/a,b/c:d"} {
 		if _, err := framework.NewClient(connect, retry.None()); err != nil {
 			t.Errorf("connect string %q: %v", connect, err)
 		}
@@ -58,9 +58,31 @@ func TestNewClientRefuses(t *testing.T) {
 	if _, err := framework.NewClient("host", nil); !errors.Is(err, framework.ErrInvalidOption) {
 		t.Errorf("no retry policy: %v", err)
 	}
-	_, err := framework.NewClient("host", retry.ExponentialBackoff(1000, 3))
-	if !errors.Is(err, framework.ErrInvalidOption) || !strings.Contains(err.Error(), "1000*time.Millisecond") {
-		t.Errorf("a number of milliseconds: %v", err)
+}
+
+// TestNewClientAdvises has frequent mistakes, whose errors say what to write instead.
+func TestNewClientAdvises(t *testing.T) {
+	for name, c := range map[string]struct {
+		connect string
+		policy  retry.Policy
+		opt     framework.Option
+		want    string
+	}{
+		"scheme":       {"zk://a:2181", retry.None(), nil, `leave "zk://" out`},
+		"spaces":       {"a:2181 b:2181", retry.None(), nil, "separated by commas"},
+		"semicolons":   {"a;b", retry.None(), nil, "separated by commas"},
+		"two chroots":  {"a:2181/app,b:2181/app", retry.None(), nil, `"b:2181" is behind the chroot`},
+		"namespace":    {"a", retry.None(), framework.WithNamespace("/app"), "without a slash"},
+		"milliseconds": {"a", retry.ExponentialBackoff(1000, 3), nil, "1000*time.Millisecond"},
+	} {
+		opts := []framework.Option{framework.WithoutTracing()}
+		if c.opt != nil {
+			opts = append(opts, c.opt)
+		}
+		_, err := framework.NewClient(c.connect, c.policy, opts...)
+		if !errors.Is(err, framework.ErrInvalidOption) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
 	}
 }
 
@@ -100,7 +122,9 @@ func TestClientWithoutLife(t *testing.T) {
 		"view": {fresh.UsingNamespace("x"), framework.ErrNotStarted},
 	} {
 		for op, err := range operations(t.Context(), c.client) {
-			if !errors.Is(err, c.want) || (name == "nil" || name == "zero") != strings.Contains(fmt.Sprint(err), "the client is nil") {
+			text := fmt.Sprint(err)
+			if !errors.Is(err, c.want) || (name == "nil" || name == "zero") != strings.Contains(text, "the client is nil") ||
+				(name == "fresh" || name == "view") != strings.Contains(text, "call Client.Start first") {
 				t.Errorf("%s client: %s: %v", name, op, err)
 			}
 		}

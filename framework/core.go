@@ -252,7 +252,7 @@ func (c *core) connection(late bool) (*zkconn.Conn, error) {
 	case conn == nil && c.phase() == Stopped:
 		return nil, ErrClosed
 	case conn == nil:
-		return nil, ErrNotStarted
+		return nil, errClientNotStarted
 	case c.closing.Load() && !late:
 		return nil, ErrClosed
 	}

@@ -87,6 +87,8 @@ var (
 var (
 	errNilContext = fmt.Errorf("%w: the context is nil", ErrInvalidOption)
 	errNilClient  = fmt.Errorf("%w: the client is nil, or NewClient has not made it", ErrNotStarted)
+
+	errClientNotStarted = fmt.Errorf("%w: call Client.Start first", ErrNotStarted)
 )
 
 // OpError is the error of an operation.

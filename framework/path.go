@@ -95,6 +95,9 @@ func namespacePrefix(namespace string) (string, error) {
 	if namespace == "" {
 		return "", nil
 	}
+	if strings.HasPrefix(namespace, "/") {
+		return "", fmt.Errorf("namespace: %w %q: a namespace begins without a slash", ErrInvalidPath, namespace)
+	}
 	prefix := "/" + namespace
 	if err := validatePath(prefix, false); err != nil {
 		return "", fmt.Errorf("namespace: %w", err)

@@ -53,8 +53,9 @@ const (
 // Run does not end when a component ends. A nil component is refused with ErrInvalidOption
 // before anything is started.
 //
-// Start the client before Run, on the same goroutine: other goroutines that use the client
-// would get ErrNotStarted until Run has started it.
+// Start the client before Run, and do not pass it to Run: other goroutines that use the client
+// would get ErrNotStarted until Run has started it. Close the client when every goroutine that
+// uses it has returned, as in the example.
 //
 // Java: none.
 func Run(ctx context.Context, components ...Component) (err error) {

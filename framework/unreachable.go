@@ -1,6 +1,7 @@
 package framework
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -29,6 +30,9 @@ func (o *outage) attempted(e zkconn.Event, now time.Time) (down, over []any) {
 		}
 		*o = outage{logged: o.logged}
 		return nil, over
+	}
+	if errors.Is(e.Err, zkconn.ErrSessionExpired) {
+		return nil, nil // a server said so: it was reached, and the next attempt gets a new session
 	}
 	if o.since.IsZero() {
 		o.since = now

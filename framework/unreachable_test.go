@@ -19,6 +19,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/retry"
+	"github.com/go-curator/curator/state"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
@@ -291,6 +292,26 @@ func TestUnreachableIsLogged(t *testing.T) {
 		}
 		if err := client.Close(t.Context()); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// A server that says that a session has expired was reached.
+func TestExpiredSessionIsNoOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := curatortest.Start(t, curatortest.Virtual())
+		var log lines
+		client := server.Client(t, framework.WithLogger(slog.New(&log)))
+		if err := client.BlockUntilConnected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		server.ExpireSession(client.SessionID())
+		time.Sleep(time.Minute)
+		if found := log.with("zookeeper: the ensemble"); len(found) > 0 {
+			t.Errorf("logged %v for an expired session", found)
+		}
+		if client.ConnectionState() != state.Reconnected {
+			t.Errorf("the state is %v", client.ConnectionState())
 		}
 	})
 }

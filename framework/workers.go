@@ -64,7 +64,7 @@ func (w *workers) finish(ctx context.Context) error {
 	w.work.Close()
 	w.endLife()
 	if left > 0 {
-		return fmt.Errorf("%d operations in the background are left undone", left)
+		return fmt.Errorf("operations in the background that are left undone: %d", left)
 	}
 	return nil
 }

@@ -32,10 +32,11 @@ func Example() {
 		fmt.Println("one process at a time, token > 0:", lease.Token() > 0)
 		return nil
 	})
-	fmt.Println(err)
+	if err != nil {
+		log.Print(err)
+	}
 	// Output:
 	// one process at a time, token > 0: true
-	// <nil>
 }
 
 func ExampleInterProcessMutex() {

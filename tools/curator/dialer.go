@@ -18,6 +18,7 @@ import (
 type dialer struct {
 	servers  []string
 	embedded *embedded // nil without --embedded
+	embeds   bool      // the command has the flag --embedded
 	opaque   bool      // connections are encrypted: what comes first says nothing
 
 	mu      sync.Mutex
@@ -28,13 +29,19 @@ type dialer struct {
 }
 
 // hopeless is the cause for which a first connection is given up.
-type hopeless struct{ reasons []string }
+type hopeless struct {
+	reasons []string
+	embeds  bool // as in dialer
+}
 
 // Error returns the reasons, with what to do.
 func (h *hopeless) Error() string {
 	text := strings.Join(h.reasons, "; ") + "; name the ensemble with --connect HOSTS or " + settings.EnvConnect
 	if slices.ContainsFunc(h.reasons, func(reason string) bool { return strings.HasPrefix(reason, nothingListens) }) {
-		text += ", or use --embedded, a development server"
+		if h.embeds {
+			return text + ", or use --embedded, a development server"
+		}
+		return text + ", or start a development server: curator server"
 	}
 	return text
 }
@@ -116,7 +123,7 @@ func (d *dialer) note(address string, err error) {
 	if len(d.reasons) < len(d.servers) {
 		return
 	}
-	var cause hopeless
+	cause := hopeless{embeds: d.embeds}
 	for _, server := range d.servers {
 		if reason := d.reasons[server]; reason != nil {
 			cause.reasons = append(cause.reasons, reason.Error())

@@ -79,6 +79,7 @@ func (p *program) newHolding(k kind, flags runFlags, path string, argv []string)
 	if h.session, err = p.newSession(local, framework.WithOwnerLabel(ownerLabel(k, argv))); err != nil {
 		return nil, err
 	}
+	h.dialer.embeds = true
 	if h.lock, err = k.open(h.client, path, flags); err != nil {
 		return nil, usage("%v", err)
 	}

@@ -37,7 +37,7 @@ listen.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.serve(cmd.Context(), listen) },
 	}
-	cmd.Flags().StringVar(&listen, "listen", listen, "the `ADDR`ess to listen at, host:port; with port 0 a free one")
+	cmd.Flags().StringVar(&listen, "listen", listen, "the address `ADDR` to listen at, host:port; with port 0 a free one")
 	return cmd
 }
 

@@ -187,6 +187,9 @@ func wantUnavailable(t *testing.T, within time.Duration, text, connect string, f
 func TestUnavailable(t *testing.T) {
 	nobody, nobodyElse := freeAddress(t), freeAddress(t)
 	wantUnavailable(t, 5*time.Second, "nothing listens at "+nobody+"; name the ensemble with --connect HOSTS or CURATOR_CONNECT, or use --embedded", nobody)
+	if code, _, stderr := runHere(t, nil, "ls", "--connect", nobody); code != 69 || !strings.Contains(stderr, "or start a development server: curator server") {
+		t.Errorf("ls: exit code %d, stderr %q", code, stderr)
+	}
 	wantUnavailable(t, 5*time.Second, "nothing listens at "+nobodyElse, nobody+","+nobodyElse)
 	// Who says so, and how fast, is up to the resolver.
 	wantUnavailable(t, 30*time.Second, "no-such-host.invalid", "no-such-host.invalid")

@@ -58,7 +58,7 @@ func (p *program) uiCommand() *cobra.Command {
 		example: "  curator ui --connect zk1,zk2,zk3 /locks\n" +
 			"  curator ui --listen :8443 --listen-cert ui.pem --listen-key ui.key \\\n      --secret-file ui.secret",
 		flags: func(cmd *cobra.Command) {
-			cmd.Flags().StringVar(&f.listen, "listen", defaultUI, "the `ADDR`ess to listen at, host:port; with port 0 a free one")
+			cmd.Flags().StringVar(&f.listen, "listen", defaultUI, "the address `ADDR` to listen at, host:port; with port 0 a free one")
 			cmd.Flags().StringVar(&f.secretFile, "secret-file", "", "the `FILE` with the secret (default a new one)")
 			cmd.Flags().StringVar(&f.cert, "listen-cert", "", "serve by TLS, with the certificate in `FILE`")
 			cmd.Flags().StringVar(&f.key, "listen-key", "", "the `FILE` of the certificate's key")

@@ -24,6 +24,9 @@ const closeTimeout = 10 * time.Second
 func (s *Server) Client(tb TB, opts ...framework.Option) *framework.Client {
 	mustHaveTB(tb, "Server.Client")
 	tb.Helper()
+	if !s.virtual() {
+		refuseSockets(tb)
+	}
 	opts = append([]framework.Option{framework.WithDialer(s.DialContext), framework.WithoutEnsembleTracker()}, opts...)
 	return NewClient(tb, s.ConnectString(), opts...)
 }
@@ -33,6 +36,7 @@ func (s *Server) Client(tb TB, opts ...framework.Option) *framework.Client {
 func (e *Ensemble) Client(tb TB, opts ...framework.Option) *framework.Client {
 	mustHaveTB(tb, "Ensemble.Client")
 	tb.Helper()
+	refuseSockets(tb)
 	opts = append([]framework.Option{framework.WithoutEnsembleTracker()}, opts...)
 	return NewClient(tb, e.ConnectString(), opts...)
 }

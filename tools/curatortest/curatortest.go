@@ -21,7 +21,8 @@ type Server struct {
 	serving   sync.WaitGroup
 }
 
-// Start starts a server and stops it at the end of the test.
+// Start starts a server and stops it at the end of the test. In a bubble of testing/synctest the
+// server needs [Virtual]; without it the test fails.
 func Start(tb TB, opts ...Option) *Server {
 	mustHaveTB(tb, "Start")
 	tb.Helper()
@@ -31,6 +32,9 @@ func Start(tb TB, opts ...Option) *Server {
 	}
 	s.tb = tb
 	tb.Cleanup(func() { _ = s.Close() }) // in a test, its error is nil
+	if !s.virtual() {
+		refuseSockets(tb)
+	}
 	return s
 }
 
@@ -75,6 +79,8 @@ func (s *Server) Close() error {
 	s.serving.Wait()
 	return errors.Join(err, s.noTest.err())
 }
+
+func (s *Server) virtual() bool { return s.address == virtualAddress }
 
 // ConnectString returns the connect string of the server for framework.NewClient.
 func (s *Server) ConnectString() string { return s.address }

@@ -91,7 +91,7 @@ func (e *Ensemble) ExpireSession(id int64) {
 	e.tb.Helper()
 	session, known := e.granted.get(id)
 	switch {
-	case id == 0:
+	case noSession(e.tb, "ExpireSession", id):
 		return
 	case !known && e.authority != nil:
 		e.tb.Fatalf("expire session %#x: no client has it on the port without TLS, and handshakes with TLS cannot be read", id)

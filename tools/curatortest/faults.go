@@ -13,16 +13,34 @@ func (s *Server) untilEnd(undo func()) func() {
 	return undo
 }
 
-// ExpireSession ends a session now, as its timeout would. An unknown session is ignored. See
-// framework.Client.SessionID.
-func (s *Server) ExpireSession(id int64) { s.zookeeper.ExpireSession(id) }
+// noSession says whether id is 0, which a client without a session has. A fault of no session does
+// nothing; the test's log says so, because most often the client was not connected yet.
+func noSession(tb TB, call string, id int64) bool {
+	if id != 0 {
+		return false
+	}
+	tb.Helper()
+	tb.Logf("curatortest: %s(0) does nothing: this client has no session; wait for one with Client.BlockUntilConnected", call)
+	return true
+}
+
+// ExpireSession ends a session now, as its timeout would. See framework.Client.SessionID. An
+// unknown session, and an id of 0, are ignored; for 0 the test's log has a line.
+func (s *Server) ExpireSession(id int64) {
+	s.tb.Helper()
+	if !noSession(s.tb, "ExpireSession", id) {
+		s.zookeeper.ExpireSession(id)
+	}
+}
 
 // Disconnect closes every connection, also while the server is paused; clients reconnect.
 func (s *Server) Disconnect() { s.zookeeper.Disconnect(0) }
 
-// DisconnectSession closes the connection of a session, if it has one.
+// DisconnectSession closes the connection of a session, if it has one. An id of 0 is ignored, as
+// by ExpireSession.
 func (s *Server) DisconnectSession(id int64) {
-	if id != 0 {
+	s.tb.Helper()
+	if !noSession(s.tb, "DisconnectSession", id) {
 		s.zookeeper.Disconnect(id)
 	}
 }
@@ -45,10 +63,10 @@ func (s *Server) Partition(d Direction) (heal func()) {
 // PartitionSession is Partition for one client: for the connections of a session, and for later
 // connections that try to resume it, which are accepted and then get no answer. It does not end
 // with the session: a client that is cut off does not learn of its end. See
-// framework.Client.SessionID; an id of 0 is ignored.
+// framework.Client.SessionID; an id of 0 is ignored, as by ExpireSession.
 func (s *Server) PartitionSession(id int64, d Direction) (heal func()) {
 	s.tb.Helper()
-	if id == 0 || !checkDirection(s.tb, "PartitionSession", d) {
+	if noSession(s.tb, "PartitionSession", id) || !checkDirection(s.tb, "PartitionSession", d) {
 		return func() {}
 	}
 	return s.untilEnd(s.zookeeper.PartitionSession(id, zkserver.Direction(d)))

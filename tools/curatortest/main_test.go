@@ -108,11 +108,14 @@ func watchFor(t *testing.T, c *rawclient.Client, path string) {
 type fakeTB struct {
 	cleanups []func()
 	failures []string
+	logged   []string
 }
 
-func (f *fakeTB) Helper()             {}
-func (f *fakeTB) Cleanup(fn func())   { f.cleanups = append(f.cleanups, fn) }
-func (f *fakeTB) Logf(string, ...any) {}
+func (f *fakeTB) Helper()           {}
+func (f *fakeTB) Cleanup(fn func()) { f.cleanups = append(f.cleanups, fn) }
+func (f *fakeTB) Logf(text string, a ...any) {
+	f.logged = append(f.logged, fmt.Sprintf(text, a...))
+}
 func (f *fakeTB) Errorf(text string, a ...any) {
 	f.failures = append(f.failures, fmt.Sprintf(text, a...))
 }

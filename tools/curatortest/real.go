@@ -36,6 +36,7 @@ func RealEnsemble(tb TB, n int, opts ...Option) *Ensemble {
 // startReal starts servers and stops them at the end of the test.
 func startReal(tb TB, n int, opts []Option) *Ensemble {
 	tb.Helper()
+	refuseSockets(tb)
 	e, err := newEnsemble(n, opts)
 	if err != nil {
 		skipper, canSkip := tb.(interface {

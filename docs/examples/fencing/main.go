@@ -20,6 +20,7 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"syscall"
 	"time"
 
 	_ "github.com/ncruces/go-sqlite3/driver" // the driver "sqlite3", which needs no cgo
@@ -34,7 +35,7 @@ func main() {
 	connect := flag.String("connect", "127.0.0.1:2181", "the ZooKeeper servers, as `host:port,...`")
 	database := flag.String("database", "accounts.db", "the `file` of the database")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, *connect, *database, os.Stdin); err != nil {
 		log.Fatal(err)

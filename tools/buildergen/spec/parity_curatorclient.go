@@ -19,7 +19,7 @@ var curatorClient = []Section{
 		{"ThreadLocalRetryLoop.*", "", Threads, "the context carries the budget of nested loops"},
 	}},
 	{Title: "curator-client: the connection", Rows: []Parity{
-		{"CuratorZookeeperClient.getZooKeeper", "", Needless, "every operation of ZooKeeper is a builder"},
+		{"CuratorZookeeperClient.getZooKeeper", "", Needless, "every operation of ZooKeeper is a builder; `Client.SessionID` and `Client.SessionTimeout` describe the session"},
 		{"CuratorZookeeperClient.getCurrentConnectionString", "Client.CurrentEnsemble, Client.Server", "", ""},
 		{"CuratorZookeeperClient.isConnected", "Client.ConnectionState", "", "`state.ConnectionState.IsConnected` of it"},
 		{"CuratorZookeeperClient.blockUntilConnectedOrTimedOut", "Client.BlockUntilConnected", "", ""},
