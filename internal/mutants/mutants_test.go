@@ -3,9 +3,13 @@ package mutants
 import (
 	"go/parser"
 	"go/token"
+	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -54,6 +58,38 @@ func TestMutantsApply(t *testing.T) {
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestTestsExist sees that the tests that are to notice each mutant are there.
+func TestTestsExist(t *testing.T) {
+	t.Parallel()
+	root, err := Root(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	tests := map[string][]string{} // by package
+	for _, m := range All() {
+		if tests[m.Package] == nil {
+			files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(m.Package), "*_test.go"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, file := range files {
+				text, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, name := range declared.FindAllStringSubmatch(string(text), -1) {
+					tests[m.Package] = append(tests[m.Package], name[1])
+				}
+			}
+		}
+		top, _, _ := strings.Cut(m.Tests, "/")
+		if !slices.ContainsFunc(tests[m.Package], regexp.MustCompile(top).MatchString) {
+			t.Errorf("mutant %q: no test of %s matches %q", m.Name, m.Package, m.Tests)
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ func locks() []Mutant {
 		{
 			Name: "marker from a waiter that gives up", Breaks: "rule 5",
 			Edits:   []Edit{{lockqueueDir + "leave.go", "if c.spec.GiveUp != nil {", "with.Marker = Marker(node.Path)\n\t\tif false {"}},
-			Package: "recipes/locks", Tests: "^TestNoBatonFromWaiters$",
+			Package: "recipes/locks", Tests: "^TestRule[45]$",
 		},
 		{
 			Name: "list before create counts", Breaks: "rule 1",
@@ -42,12 +42,12 @@ func locks() []Mutant {
 		{
 			Name: "deadline ignored", Breaks: "rule 11",
 			Edits:   []Edit{{ephemeralDir + "grant.go", "case !time.Now().Before(deadline), !s.IsConnected()", "case time.Time{}.After(deadline), !s.IsConnected()"}},
-			Package: "recipes/internal/ephemeral", Tests: "^TestHoldLooksAtEverything$",
+			Package: "recipes/internal/ephemeral", Tests: "^TestRule11$",
 		},
 		{
 			Name: "session's end ignored at the grant", Breaks: "rule 11",
 			Edits:   []Edit{{ephemeralDir + "grant.go", "case !alive:\n\t\treturn ErrGone", "case !alive && h == nil:\n\t\treturn ErrGone"}},
-			Package: "recipes/internal/ephemeral", Tests: "^TestHoldLooksAtEverything$",
+			Package: "recipes/internal/ephemeral", Tests: "^TestRule11$",
 		},
 		{
 			Name: "one predecessor watched of several", Breaks: "the order of a semaphore",
@@ -57,7 +57,7 @@ func locks() []Mutant {
 		{
 			Name: "list skipped on NodeDeleted", Breaks: "rule 4",
 			Edits:   []Edit{{lockqueueDir + "next.go", "if !c.next {", "if len(c.behind) != 1 {"}},
-			Package: "recipes/locks", Tests: "^TestNoBatonFromWaiters$",
+			Package: "recipes/locks", Tests: "^TestRule[45]$",
 		},
 		{
 			Name: "own node not watched", Breaks: "rule 2",
@@ -65,7 +65,7 @@ func locks() []Mutant {
 				{lockqueueDir + "arm.go", "wants := make([]watchset.Want, 1, 1+2*len(c.behind))", "wants := make([]watchset.Want, 0, 1+2*len(c.behind))"},
 				{lockqueueDir + "arm.go", "wants[0] = watchset.Want{Path: c.last().Path, Tag: ownNode}", "_ = ownNode"},
 			},
-			Package: "recipes/locks", Tests: "^TestNoGrantWithoutOwnNode$",
+			Package: "recipes/locks", Tests: "^TestRule[23]$",
 		},
 		{
 			Name: "next behind a writer", Breaks: "rule 6",
@@ -85,7 +85,7 @@ func locks() []Mutant {
 		{
 			Name: "watches are not given back", Breaks: "rule 9",
 			Edits:   []Edit{{lockqueueDir + "wait.go", "return known && w.Tag == nodeAhead", "return known || w != nil"}},
-			Package: "recipes/locks", Tests: "^TestNoWatchIsLeft$",
+			Package: "recipes/locks", Tests: "^TestRule9$",
 		},
 		{
 			Name: "the numbers may end", Breaks: "rule 10",
