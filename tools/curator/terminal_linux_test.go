@@ -318,6 +318,7 @@ func TestTerminalRestored(t *testing.T) {
 	d := sit(t, s, `$lock sh -c 'stty -echo -icanon; echo in; kill -KILL $$'; echo "code $?"; stty -a | grep -o -e '-*echo ' -e '-*icanon '`)
 	d.until("in\r\n")
 	d.until("code 137\r\n")
+	d.until("echo \r\n")
 	d.end(s)
 	if text := d.out.String(); strings.Contains(text, "-echo ") || strings.Contains(text, "-icanon ") || !strings.Contains(text, "echo ") {
 		t.Errorf("the settings are %q", text)
