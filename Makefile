@@ -2,6 +2,7 @@ GO          ?= go
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOLANGCI    ?= github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 ACTIONLINT  ?= github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+APIDIFF     ?= golang.org/x/exp/cmd/apidiff@v0.0.0-20261014143641-f0251eb4aa3e
 GOVULNCHECK ?= golang.org/x/vuln/cmd/govulncheck@v1.9.0
 TESTFLAGS   ?=
 BENCHFLAGS  ?= -benchmem
@@ -107,6 +108,10 @@ vuln: ## look for known weaknesses in the dependencies; needs the network, and i
 .PHONY: api
 api: ## write what the module exports into docs/api.txt
 	$(GO) run ./tools/apilist docs/api.txt
+
+.PHONY: apidiff
+apidiff: ## say what has changed in the public API since BASE, without it since the last release
+	@GO="$(GO)" APIDIFF="$(APIDIFF)" BASE="$(BASE)" APIDIFFFLAGS="$(APIDIFFFLAGS)" .ci/apidiff.sh
 
 .PHONY: licences
 licences: ## write the licences of the dependencies into docs/licences.md
