@@ -36,7 +36,7 @@ func recorded(t *testing.T) (events []history.Event) {
 
 func look(t *testing.T, events []history.Event) replay.Result {
 	t.Helper()
-	r, err := replay.Mutex(t.Context(), events, "mutex", lock, model.Limits{States: 30_000})
+	r, err := replay.Mutex(t.Context(), events, "mutex", lock, model.Limits{States: 8_000})
 	if err != nil {
 		t.Fatal(err)
 	}
