@@ -135,12 +135,16 @@ func (m *Member) Mode() string {
 	return mode
 }
 
-// hasEnded reports whether the server's process has ended. Somebody else may have its port then.
+// hasEnded reports whether the server has no process, or one that has ended. Somebody else may have its
+// port then.
 func (m *Member) hasEnded() bool {
 	if !m.mu.TryLock() { // it is being started or ended
 		return false
 	}
 	defer m.mu.Unlock()
+	if m.process == nil {
+		return true
+	}
 	select {
 	case <-m.process.Ended():
 		return true
