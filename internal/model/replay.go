@@ -170,19 +170,28 @@ func (r *replayer) follow(saved []byte, oddity int) {
 		if r.branch(saved, oddity, r.readNote) {
 			return
 		}
-		r.goBack(saved)
+		var s State
+		r.restore(&s, saved)
 	}
-	var odd, commits, moves []step
+	type oddStep struct {
+		step
+		oddity int
+	}
+	var odd []oddStep
+	var commits, moves []step
 	r.steps(func(st step) {
-		switch {
-		case !r.allows(st):
-		case r.oddity(st) > 0:
-			odd = append(odd, st)
+		if !r.allows(st) {
+			return
+		}
+		more := r.oddity(st)
+		switch last := len(moves) - 1; {
+		case more > 0:
+			odd = append(odd, oddStep{st, more})
 		case st.kind == stepCommit || st.kind == stepLate:
 			commits = append(commits, st)
-		case st.kind == stepRead && len(moves) > 0 && moves[len(moves)-1].kind == stepRead && moves[len(moves)-1].a == st.a:
-			odd = append(odd, moves[len(moves)-1]) // the server lags
-			moves[len(moves)-1] = st
+		case st.kind == stepRead && last >= 0 && moves[last].kind == stepRead && moves[last].a == st.a:
+			odd = append(odd, oddStep{moves[last], 1}) // the server lags
+			moves[last] = st
 		default:
 			moves = append(moves, st)
 		}
@@ -192,25 +201,14 @@ func (r *replayer) follow(saved []byte, oddity int) {
 		r.branch(saved, oddity+1, func() bool { return r.renews(c) })
 		r.branch(saved, oddity+r.oddityOfLeaving(c), func() bool { return r.leaves(c) })
 	}
-	for _, st := range odd {
-		r.branch(saved, oddity+max(1, r.oddity(st)), func() bool { return r.step(st) })
-		r.goBack(saved)
+	for _, o := range odd {
+		r.branch(saved, oddity+o.oddity, func() bool { return r.step(o.step) })
 	}
-	likely := false
-	var later []step
+	unlikely := oddity // of what puts a step off that is possible
 	for _, st := range moves {
-		if !likely && r.branch(saved, oddity, func() bool { return r.step(st) }) {
-			likely = true
-			continue
+		if r.branch(saved, unlikely, func() bool { return r.step(st) }) {
+			unlikely = oddity + 1
 		}
-		later = append(later, st)
-	}
-	unlikely := oddity
-	if likely {
-		unlikely++
-	}
-	for _, st := range later {
-		r.branch(saved, unlikely, func() bool { return r.step(st) })
 	}
 	changes := r.branch(saved, unlikely, r.changeFromOutside)
 	for _, st := range commits {
@@ -220,10 +218,4 @@ func (r *replayer) follow(saved []byte, oddity int) {
 		unlikely++
 	}
 	r.branch(saved, unlikely, r.readNote)
-}
-
-// goBack restores a state that was saved.
-func (r *replayer) goBack(saved []byte) {
-	var s State
-	r.restore(&s, saved)
 }

@@ -50,7 +50,7 @@ func (t *Trace) notesBefore() []int {
 
 // acquisition is what the notes say of one call of Acquire. Without a note its index is never.
 type acquisition struct {
-	begun, granted, lost, refused, releasing, ended int
+	granted, refused, releasing, ended int
 }
 
 // never is behind all notes.
@@ -62,7 +62,7 @@ func (t *Trace) acquisitions() (all [][]acquisition, of []int) {
 	for i, n := range t.Notes {
 		mine := &all[n.Client]
 		if n.Kind == Begun {
-			*mine = append(*mine, acquisition{i, never, never, never, never, never})
+			*mine = append(*mine, acquisition{never, never, never, never})
 		}
 		of[i] = len(*mine) - 1
 		if of[i] < 0 {
@@ -72,8 +72,6 @@ func (t *Trace) acquisitions() (all [][]acquisition, of []int) {
 		switch n.Kind {
 		case Granted:
 			last.granted = i
-		case Lost:
-			last.lost = min(last.lost, i)
 		case Refused:
 			last.refused, last.ended = i, i
 		case Releasing:

@@ -6,13 +6,14 @@ import (
 	"sync"
 )
 
-// Log keeps what handlers write. It is safe for concurrent use.
+// Log keeps what is written to it, by the handler of a logger or by a process. It is safe for concurrent
+// use.
 type Log struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
 }
 
-// Write is for handlers.
+// Write keeps p.
 func (l *Log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,7 +1,6 @@
 package locks_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,28 +18,10 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// journal is a log that can be read while it is written.
-type journal struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.b.Write(p)
-}
-
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.b.String()
-}
-
 // TestWaitForOneself passes an outer context down: the log names both places, once.
 func TestWaitForOneself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var log journal
+		var log suite.Log
 		server := curatortest.Start(t, curatortest.Virtual())
 		client := server.Client(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		mutex, err := locks.NewInterProcessMutex(client, "/lock")
@@ -66,7 +47,7 @@ func TestWaitForOneself(t *testing.T) {
 // is held already: the log names the places of both, and not that of the outer one.
 func TestWaitForOneselfNested(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var log journal
+		var log suite.Log
 		server := curatortest.Start(t, curatortest.Virtual())
 		client := server.Client(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		mutex := mutexOf(t, client)
@@ -109,7 +90,7 @@ func TestWaitForOneselfV2(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var log journal
+				var log suite.Log
 				server := curatortest.Start(t, curatortest.Virtual())
 				logged := framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))
 				mine, others := threeLeases(t, server.Client(t, logged)), threeLeases(t, server.Client(t))
@@ -167,7 +148,7 @@ func threeLeases(t *testing.T, client *framework.Client) *locks.InterProcessSema
 // A waiter that began anew, since its node was deleted, warns as any other.
 func TestWarnsAfterStartingOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var log journal
+		var log suite.Log
 		server := curatortest.Start(t, curatortest.Virtual())
 		client := server.Client(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		mutex := mutexOf(t, client)
@@ -198,7 +179,7 @@ func TestWarnsAfterStartingOver(t *testing.T) {
 // The places that the warning names are the user's, through Do and a multi lock.
 func TestSiteThroughMulti(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var log journal
+		var log suite.Log
 		server := curatortest.Start(t, curatortest.Virtual())
 		client := server.Client(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		multi, err := locks.NewInterProcessMultiLock(mutexOf(t, client))

@@ -85,7 +85,7 @@ func TestOwnWatchIsThrottled(t *testing.T) {
 // will not hear of its deletion.
 func TestOwnWatchIsRefused(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-		var log journal
+		var log suite.Log
 		admin := framework.ACL{Perms: framework.PermRead, Scheme: "digest", ID: "admin:RB3ulR0Dd8Rq5vnlfXyZ5Xrmk+g="}
 		client := s.Client(t, framework.WithACLProvider(lockNodes{admin}), framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		lease := take(t, mutexOf(t, client))

@@ -105,7 +105,7 @@ func TestPresumedExpiration(t *testing.T) {
 
 // A lease that nobody can release any more is logged and counted, and its lock stays held.
 func TestDropped(t *testing.T) {
-	var log journal
+	var log suite.Log
 	server := curatortest.Start(t)
 	m := suite.NewMetrics()
 	// curatortest's own clients fail tests that leave a lease.

@@ -221,7 +221,7 @@ func TestNothingIsLostWhileWaiting(t *testing.T) {
 	for name, acquire := range acquisitions {
 		t.Run(name, func(t *testing.T) {
 			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				var log journal
+				var log suite.Log
 				client := s.Client(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 				open := func(client *framework.Client) *locks.InterProcessSemaphoreV2 {
 					semaphore, err := locks.NewInterProcessSemaphoreV2(client, "/lock", 2)

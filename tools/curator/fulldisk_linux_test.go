@@ -4,6 +4,8 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+
+	"github.com/go-curator/curator/internal/suite"
 )
 
 // A full disk is an error, as for cat. A reader that has gone away is none to tell of.
@@ -18,7 +20,7 @@ func TestFullDisk(t *testing.T) {
 		{"demo", "--speed", "5"}, {"completion", "zsh"}, {"man", "lock"}, {"version"},
 	} {
 		cmd := exec.Command(tool, args...)
-		var text output
+		var text suite.Log
 		cmd.Env, cmd.Stdout, cmd.Stderr = cleanEnv(), full, &text
 		_ = cmd.Run() // its status is looked at
 		if code := cmd.ProcessState.ExitCode(); code != 74 || text.String() != "curator: cannot write to standard output: no space left on device\n" {

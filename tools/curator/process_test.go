@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -124,30 +122,12 @@ func (s *server) holder(script string, flags ...string) *process {
 	return p
 }
 
-// output is what a process has written.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.String()
-}
-
 // process is a running curator.
 type process struct {
 	t        *testing.T
 	cmd      *exec.Cmd
 	stdin    io.WriteCloser
-	out, err output
+	out, err suite.Log
 	ended    chan struct{}
 }
 

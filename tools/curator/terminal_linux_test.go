@@ -26,7 +26,7 @@ const (
 type desk struct {
 	t      *testing.T
 	master *os.File
-	out    output
+	out    suite.Log
 	shell  *exec.Cmd
 	ended  chan struct{}
 }

@@ -65,16 +65,21 @@ func plant(ctx context.Context, client *framework.Client, path string, n int) er
 	return nil
 }
 
-// cacheLoad starts a cache of as many nodes as there are waiters. That is an operation.
-func cacheLoad(ctx context.Context, l *local, w workload, path string, _ timing) (measure.Run, error) {
+// plantedCache returns a cache, not started, of as many nodes as there are waiters.
+func plantedCache(ctx context.Context, l *local, w workload, path string) (*cache.CuratorCache, error) {
 	client, err := l.curatorClient(ctx, 0)
 	if err == nil {
 		err = plant(ctx, client, path, w.waiters)
 	}
 	if err != nil {
-		return measure.Run{}, err
+		return nil, err
 	}
-	all, err := cache.NewCuratorCache(client, path)
+	return cache.NewCuratorCache(client, path)
+}
+
+// cacheLoad starts a cache of as many nodes as there are waiters. That is an operation.
+func cacheLoad(ctx context.Context, l *local, w workload, path string, _ timing) (measure.Run, error) {
+	all, err := plantedCache(ctx, l, w, path)
 	if err != nil {
 		return measure.Run{}, err
 	}
@@ -196,14 +201,7 @@ func cacheReload(ctx context.Context, l *local, w workload, path string, _ timin
 
 // cacheGet reads nodes from a cache with as many of them as there are waiters. An operation is a read.
 func cacheGet(ctx context.Context, l *local, w workload, path string, t timing) (measure.Run, error) {
-	client, err := l.curatorClient(ctx, 0)
-	if err == nil {
-		err = plant(ctx, client, path, w.waiters)
-	}
-	if err != nil {
-		return measure.Run{}, err
-	}
-	all, err := cache.NewCuratorCache(client, path)
+	all, err := plantedCache(ctx, l, w, path)
 	if err == nil {
 		err = all.Start(ctx)
 	}
