@@ -137,6 +137,10 @@ func (e *entry) resolve(ctx context.Context, conn *zkconn.Conn) (found bool, err
 	return found, nil
 }
 
+// parentTries is how often the parents are made in a row if they are missing again: somebody may be
+// deleting them. Below a chroot that does not exist they cannot be made.
+const parentTries = 8
+
 // sendCreate creates a node and looks. It returns false if there is to be another try.
 func (e *entry) sendCreate(ctx context.Context, conn *zkconn.Conn) (made bool, err error) {
 	full, creation, err := e.api.CreateCall(e.client.Create().WithMode(framework.Ephemeral).Uncompressed(), below(e.path, newName()))
@@ -159,7 +163,12 @@ func (e *entry) sendCreate(ctx context.Context, conn *zkconn.Conn) (made bool, e
 	if errors.Is(creation.Err, framework.ErrNoNode) {
 		// This makes the parents of a path that is below the barrier's.
 		_ = take(nil)
-		_, err = e.client.CheckExists().CreatingParentContainersIfNeeded().ForPath(ctx, below(e.path, readyName))
+		for range parentTries {
+			_, err = e.client.CheckExists().CreatingParentContainersIfNeeded().ForPath(ctx, below(e.path, readyName))
+			if !errors.Is(err, framework.ErrNoNode) {
+				break
+			}
+		}
 		return false, err
 	}
 	if creation.Err != nil {
