@@ -45,7 +45,7 @@ func (e *env) closed() (*gate, *call) {
 func (g *gate) untilWatching() {
 	g.t.Helper()
 	p := party{env: g.env, client: g.client}
-	suite.Eventually(g.t, "a watch", func() bool { return p.watches() == 1 })
+	p.watching(1)
 }
 
 func (g *gate) wantNoWatch() {
@@ -62,11 +62,14 @@ func TestBarrier(t *testing.T) {
 		e.must(g.Remove(e.t.Context()))
 		e.must(g.Set(e.t.Context()))
 		e.must(g.Set(e.t.Context()))
-		short, cancel := context.WithTimeout(e.t.Context(), 30*time.Millisecond)
+		ctx, cancel := context.WithCancel(e.t.Context())
 		defer cancel()
-		err := g.Wait(short)
+		waiting := e.start(ctx, g.Wait)
+		g.untilWatching()
+		cancel()
+		err := waiting.ended()
 		e.wantErr(err, barriers.ErrNotPassed)
-		e.wantErr(err, context.DeadlineExceeded)
+		e.wantErr(err, context.Canceled)
 		g.wantNoWatch()
 		var waiters sync.WaitGroup
 		var gates []*gate

@@ -159,8 +159,23 @@ func (e *env) delete(name string) {
 // waiting waits until the party waits in Enter, with its watches, and returns its node.
 func (p *party) waiting() string {
 	p.t.Helper()
-	suite.Eventually(p.t, "a member that waits", func() bool { return p.watches() == 2 && len(p.nodes()) > 0 })
+	p.watching(2)
+	suite.Eventually(p.t, "the member's node", func() bool { return len(p.nodes()) > 0 })
 	return p.nodes()[0]
+}
+
+// watching waits until the party has so many watches, and the server has answered the requests that set them.
+func (p *party) watching(n int) {
+	p.t.Helper()
+	suite.Eventually(p.t, "watches", func() bool { return p.watches() == n })
+	p.answered()
+}
+
+// answered waits until what the party has sent is answered: a later request is answered later.
+func (p *party) answered() {
+	p.t.Helper()
+	_, err := p.client.GetACL().ForPath(p.t.Context(), "/")
+	p.must(err)
 }
 
 // watches returns how many watches the party's client has.

@@ -104,13 +104,14 @@ var waits = map[string]func(e *env) (p *party, waiting *call, end func()){
 	"leaving, the first one": func(e *env) (*party, *call, func()) {
 		lowest, highest := e.sorted()
 		leaving := lowest.leave()
-		suite.Eventually(e.t, "a watch on the last one", func() bool { return lowest.watches() == 2 })
+		lowest.watching(2)
 		return lowest, leaving, func() { e.must(highest.Leave(e.t.Context())) }
 	},
 	"leaving, another one": func(e *env) (*party, *call, func()) {
 		lowest, highest := e.sorted()
 		leaving := highest.leave()
 		e.untilNodes(1)
+		highest.answered()
 		return highest, leaving, func() { e.must(lowest.Leave(e.t.Context())) }
 	},
 }
@@ -164,35 +165,45 @@ func TestWaitsEnd(t *testing.T) {
 			e.wantErr(p.Leave(e.t.Context()), framework.ErrClosed)
 		})
 	})
-	leave := func(t *testing.T, ended bool) {
+	t.Run("with the context of Leave", func(t *testing.T) {
 		onServers(t, func(e *env) {
 			lowest, highest := e.sorted()
-			for _, p := range []*party{highest, lowest} {
-				ctx, cancel := context.WithTimeout(e.t.Context(), 30*time.Millisecond)
-				defer cancel()
-				if ended {
-					cancel()
-				}
-				err := p.Leave(ctx)
-				if p == lowest {
-					e.must(err) // it is the last one, and waits for nobody
-					continue
-				}
-				e.wantErr(err, barriers.ErrNotPassed)
-				e.wantErr(err, ctx.Err())
-			}
+			ctx, cancel := context.WithCancel(e.t.Context())
+			defer cancel()
+			leaving := highest.start(ctx, highest.Leave)
+			e.untilNodes(1)
+			highest.answered()
+			cancel()
+			err := leaving.ended()
+			e.wantErr(err, barriers.ErrNotPassed)
+			e.wantErr(err, context.Canceled)
+			e.must(lowest.Leave(e.t.Context())) // it is the last one, and waits for nobody
 			e.wantNothing(lowest, highest)
 			e.wantChildren(0)
 		})
-	}
-	t.Run("with the context of Leave", func(t *testing.T) { leave(t, false) })
-	t.Run("when Leave begins", func(t *testing.T) { leave(t, true) })
+	})
+	t.Run("when Leave begins", func(t *testing.T) {
+		onServers(t, func(e *env) {
+			lowest, highest := e.sorted()
+			ctx, cancel := context.WithCancel(e.t.Context())
+			cancel()
+			err := highest.Leave(ctx)
+			e.wantErr(err, barriers.ErrNotPassed)
+			e.wantErr(err, context.Canceled)
+			e.must(lowest.Leave(ctx))
+			e.wantNothing(lowest, highest)
+			e.wantChildren(0)
+		})
+	})
 	t.Run("the first one's", func(t *testing.T) {
 		onServers(t, func(e *env) {
 			lowest, highest := e.sorted()
-			ctx, cancel := context.WithTimeout(e.t.Context(), 30*time.Millisecond)
+			ctx, cancel := context.WithCancel(e.t.Context())
 			defer cancel()
-			e.wantErr(lowest.Leave(ctx), barriers.ErrNotPassed)
+			leaving := lowest.start(ctx, lowest.Leave)
+			lowest.watching(2) // its own node and the last one
+			cancel()
+			e.wantErr(leaving.ended(), barriers.ErrNotPassed)
 			e.untilNodes(1)
 			e.must(highest.Leave(e.t.Context()))
 			e.wantNothing(lowest, highest)
@@ -304,7 +315,7 @@ func TestNodeDeleted(t *testing.T) {
 		e.must(highest.Leave(e.t.Context()))
 		lowest, highest = e.sorted()
 		a := lowest.leave()
-		suite.Eventually(e.t, "a watch on the last one", func() bool { return lowest.watches() == 2 })
+		lowest.watching(2)
 		e.delete("ready") // nobody else does so
 		e.must(highest.Leave(e.t.Context()))
 		a.ok()

@@ -60,7 +60,7 @@ func TestRequests(t *testing.T) {
 		})
 		before := sent(lowest)
 		a := lowest.leave()
-		suite.Eventually(t, "a watch on the last one", func() bool { return lowest.watches() == 2 })
+		lowest.watching(2)
 		others := sent(highest)
 		e.must(highest.Leave(e.t.Context()))
 		a.ok()

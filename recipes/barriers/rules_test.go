@@ -310,7 +310,7 @@ func TestRuleB8(t *testing.T) {
 		onServers(t, func(e *env) {
 			lowest, highest := e.sorted()
 			a := lowest.leave()
-			suite.Eventually(e.t, "a watch on the last one", func() bool { return lowest.watches() == 2 })
+			lowest.watching(2)
 			a.waits()
 			if names := e.nodes(); len(names) != 2 {
 				e.t.Errorf("nodes %q", names)
@@ -331,7 +331,7 @@ func TestRuleB9(t *testing.T) {
 		guest := e.party(2)
 		e.must(guest.Enter(e.t.Context()))
 		leaving := guest.leave()
-		suite.Eventually(e.t, "a watch on a member", func() bool { return guest.watches() == 1 })
+		guest.watching(1)
 		e.create("zz-late")
 		leaving.waits()
 		apart2 := []*call{first.leave(), second.leave()}
@@ -408,7 +408,7 @@ func TestRuleB11(t *testing.T) {
 		onServers(t, func(e *env) {
 			lowest, highest := e.sorted()
 			a := lowest.leave()
-			suite.Eventually(e.t, "a watch on the last one", func() bool { return lowest.watches() == 2 })
+			lowest.watching(2)
 			lowest.network.Expire(e.t)
 			e.wantErr(a.ended(), barriers.ErrMemberLost)
 			e.must(highest.Leave(e.t.Context()))
@@ -421,7 +421,7 @@ func TestRuleB11(t *testing.T) {
 			b := highest.leave()
 			e.untilNodes(1)
 			highest.network.Expire(e.t)
-			suite.Eventually(e.t, "a new watch", func() bool { return highest.watches() == 1 })
+			highest.watching(1)
 			b.waits()
 			e.must(lowest.Leave(e.t.Context()))
 			b.ok()
