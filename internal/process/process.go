@@ -9,8 +9,6 @@
 package process
 
 import (
-	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"runtime"
@@ -89,20 +87,4 @@ func (p *Process) WaitOrKill(patience time.Duration) bool {
 		p.Kill()
 		return false
 	}
-}
-
-// FreePorts returns ports of the loopback interface that nobody listens on now, for
-// programs that cannot choose one themselves. Between this and their start somebody else
-// can take one: a start that fails is worth another try, with other ports.
-func FreePorts(n int) ([]int, error) {
-	var ports []int
-	for range n {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, fmt.Errorf("find a free port: %w", err)
-		}
-		defer listener.Close() // not before all are found, so that they differ
-		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
-	}
-	return ports, nil
 }

@@ -4,11 +4,9 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"os/signal"
-	"strconv"
 	"testing"
 	"time"
 
@@ -109,19 +107,5 @@ func TestHowItEnded(t *testing.T) {
 func TestStartFails(t *testing.T) {
 	if _, err := process.Start(exec.Command(t.TempDir() + "/absent")); !os.IsNotExist(err) {
 		t.Errorf("started: %v", err)
-	}
-}
-
-func TestFreePorts(t *testing.T) {
-	ports, err := process.FreePorts(3)
-	if err != nil || len(ports) != 3 {
-		t.Fatalf("%v, %v", ports, err)
-	}
-	for _, port := range ports { // all three at once, so that they differ
-		listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer listener.Close()
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/process"
 )
 
 // Ensemble is one or more real ZooKeeper servers, each behind a proxy that can break its
@@ -19,6 +20,7 @@ type Ensemble struct {
 	tb      TB
 	noTest  *noTest // what tb is if NewReal started the servers
 	dir     string
+	ports   *process.Ports
 	members []*Member
 	peers   *wiring // nil for one server
 
@@ -77,7 +79,11 @@ func (e *Ensemble) Close() error {
 	if e.peers != nil {
 		e.peers.close()
 	}
-	return errors.Join(os.RemoveAll(e.dir), e.noTest.err())
+	var err error
+	if e.ports != nil {
+		err = e.ports.Release()
+	}
+	return errors.Join(err, os.RemoveAll(e.dir), e.noTest.err())
 }
 
 // create makes the nodes that the ensemble starts with.

@@ -46,6 +46,9 @@ func (m *Member) ConnectString() string { return m.proxy.address() }
 // servers are closed. Java: TestingServer.getTempDirectory.
 func (m *Member) DataDir() string { return m.setup.dataDir() }
 
+// Log returns the last lines of the server's log, for the report of a test that has failed.
+func (m *Member) Log() string { return logTail(m.setup.dir) }
+
 // Kill ends the server's process immediately; Start or Restart starts it again.
 // Java: TestingCluster.killServer.
 func (m *Member) Kill() {

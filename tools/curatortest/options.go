@@ -223,9 +223,9 @@ func WithContainerCheckInterval(d time.Duration) Option {
 }
 
 // WithProductionSettings makes a real server run with production settings, for benchmarks: it
-// writes to its disk before it answers, and its JVM optimizes fully. By default it does
-// neither, so it starts sooner; a test's data need not survive a crash of the machine. The
-// embedded server ignores this.
+// writes to its disk before it answers, its JVM optimizes fully, and the pauses between its votes in
+// an election grow to a minute. By default it does none of this, so it starts sooner; a test's data need
+// not survive a crash of the machine. The embedded server ignores this.
 func WithProductionSettings() Option {
 	return option(func(c *config) { c.production, c.sync = true, true })
 }

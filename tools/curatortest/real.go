@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/go-curator/curator/internal/process"
 )
 
 // Defaults of real servers. The tick is short, so sessions can be short.
@@ -61,8 +63,8 @@ func startReal(tb TB, n int, opts []Option) *Ensemble {
 // they are ended, or the servers are closed.
 func NewReal(n int, opts ...Option) (*Ensemble, error) { return newEnsemble(n, opts) }
 
-// newEnsemble starts n servers, and again with other ports if they do not come up: between
-// the choice of a free port and its use somebody else can take it.
+// newEnsemble starts n servers. If the system cannot reserve ports somebody else can take one
+// before its server listens: then another try with other ports follows.
 func newEnsemble(n int, opts []Option) (*Ensemble, error) {
 	c, err := newConfig(append([]Option{WithTickTime(realTickTime), WithContainerCheckInterval(realContainerCheck)}, opts...))
 	if err != nil {
@@ -87,9 +89,13 @@ func newEnsemble(n int, opts []Option) (*Ensemble, error) {
 	if err := c.security.prepare(); err != nil {
 		return nil, err
 	}
+	attempts := 3
+	if process.KeepsPorts {
+		attempts = 1
+	}
 	for attempt := 1; ; attempt++ {
 		e, err := tryEnsemble(in, n, c)
-		if err == nil || attempt == 3 || errors.Is(err, ErrInvalidOption) {
+		if err == nil || attempt == attempts || errors.Is(err, ErrInvalidOption) {
 			return e, err
 		}
 	}
@@ -103,8 +109,10 @@ func tryEnsemble(in installation, n int, c config) (*Ensemble, error) {
 	}
 	e := &Ensemble{noTest: &noTest{}, dir: dir, authority: c.security.authority}
 	e.tb = e.noTest
-	setups, peers, err := newSetups(in, dir, n, c)
-	e.peers = peers
+	var setups []setup
+	if e.ports, err = process.ReservePorts(portsOfServer * n); err == nil {
+		setups, e.peers, err = newSetups(in, dir, n, e.ports.Numbers(), c)
+	}
 	if err == nil {
 		err = e.start(setups)
 	}

@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/go-curator/curator/internal/process"
 )
 
 // setup is what a real server needs to run.
@@ -31,13 +29,13 @@ type setup struct {
 // address is where the server itself listens, behind its proxy.
 func (s setup) address() string { return local(s.port) }
 
-// newSetups sets n servers up, below dir. More than one form an ensemble: then there is a
-// wiring between them, which the caller closes, whatever the error.
-func newSetups(in installation, dir string, n int, c config) ([]setup, *wiring, error) {
-	ports, err := process.FreePorts(5 * n)
-	if err != nil {
-		return nil, nil, err
-	}
+// portsOfServer is how many ports a server may need.
+const portsOfServer = 5
+
+// newSetups sets n servers up, below dir, on ports of which each has portsOfServer. More than one
+// form an ensemble: then there is a wiring between them, which the caller closes, whatever the
+// error.
+func newSetups(in installation, dir string, n int, ports []int, c config) (_ []setup, _ *wiring, err error) {
 	var forPeers []peerPorts
 	for i := range n {
 		forPeers = append(forPeers, peerPorts{ports[n+2*i], ports[n+2*i+1]})
@@ -150,11 +148,13 @@ standaloneEnabled=true
 
 // Servers do not wait for the disk, because a test's data need not survive a crash of the
 // machine. They run without the second compiler, because they then start in less than half the
-// time.
+// time. In an election they send their votes again after 2 s at most: by default these pauses grow
+// to a minute, and a server that nobody answered in time stays out for as long.
 const (
 	unsynced  = "forceSync=no\n"
 	smallLogs = "preAllocSize=1024\n"
 	quickJava = "-XX:TieredStopAtLevel=1"
+	quickVote = "-Dzookeeper.fastleader.maxNotificationInterval=2000"
 )
 
 // superuser lets who presents the digest super:super do everything.
@@ -192,7 +192,7 @@ func (s setup) command() (*exec.Cmd, *os.File, error) {
 		args = append(args, superuser)
 	}
 	if !s.production {
-		args = append(args, quickJava)
+		args = append(args, quickJava, quickVote)
 	}
 	args = append(args, s.extras.properties...)
 	args = append(args, "org.apache.zookeeper.server.quorum.QuorumPeerMain", filepath.Join(s.dir, "zoo.cfg"))

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -33,16 +35,29 @@ const settleTimeout = 2 * time.Minute
 
 // settle waits until there is one leader, the others follow it, and each has a write done.
 func (s *servers) settle(ctx context.Context, r rule) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, settleTimeout, fmt.Errorf("the ensemble is not whole after %v", settleTimeout))
+	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
 	for {
 		if s.whole() && s.writable(ctx, r) && s.whole() {
 			return nil
 		}
-		if err := wait.For(ctx, 50*time.Millisecond); err != nil {
+		err := wait.For(ctx, 50*time.Millisecond)
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			return fmt.Errorf("the ensemble is not whole after %v:%s", settleTimeout, s.describe())
+		case err != nil:
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// describe returns the mode and the last lines of the log of each server.
+func (s *servers) describe() string {
+	var b strings.Builder
+	for i, m := range s.Members() {
+		fmt.Fprintf(&b, "\nserver %d, mode %q:\n%s", i, m.Mode(), m.Log())
+	}
+	return b.String()
 }
 
 // whole tells whether there is one leader and the others follow.

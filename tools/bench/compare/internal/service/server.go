@@ -29,14 +29,11 @@ const (
 	lookPause    = 50 * time.Millisecond
 )
 
-// attempts is how often a start is tried, with other ports: between the choice of a free
-// port and its use somebody else can take it.
-const attempts = 3
-
 // Server is a running service.
 type Server struct {
 	address string
 	dir     string
+	ports   *process.Ports
 	process *process.Process
 	stop    os.Signal
 	closed  sync.Once
@@ -50,7 +47,7 @@ func (s *Server) Address() string { return s.address }
 func (s *Server) Close() error {
 	s.closed.Do(func() {
 		s.process.Stop(s.stop, stopTimeout)
-		s.err = os.RemoveAll(s.dir)
+		s.err = errors.Join(s.ports.Release(), os.RemoveAll(s.dir))
 	})
 	return s.err
 }
@@ -67,23 +64,7 @@ type plan struct {
 }
 
 // start starts a service and waits until it serves.
-func (p plan) start(ctx context.Context) (*Server, error) {
-	var errs []error
-	for range attempts {
-		s, err := p.try(ctx)
-		if err == nil {
-			return s, nil
-		}
-		errs = append(errs, err)
-		if ctx.Err() != nil {
-			break
-		}
-	}
-	return nil, errors.Join(errs...)
-}
-
-// try starts a service once.
-func (p plan) try(ctx context.Context) (_ *Server, err error) {
+func (p plan) start(ctx context.Context) (_ *Server, err error) {
 	dir, err := os.MkdirTemp("", "bench-")
 	if err != nil {
 		return nil, err
@@ -98,27 +79,32 @@ func (p plan) try(ctx context.Context) (_ *Server, err error) {
 			return nil, err
 		}
 	}
-	ports, err := process.FreePorts(p.ports)
+	ports, err := process.ReservePorts(p.ports)
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, ports.Release())
+		}
+	}()
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
 		return nil, err
 	}
-	cmd := p.command(context.WithoutCancel(ctx), dir, ports) // it outlives its start
+	cmd := p.command(context.WithoutCancel(ctx), dir, ports.Numbers()) // it outlives its start
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
 	running, err := process.Start(cmd)
 	closeErr := log.Close() // the process has it
 	if err != nil {
 		return nil, errors.Join(err, closeErr)
 	}
-	if err := errors.Join(closeErr, p.await(ctx, running, ports[0])); err != nil {
+	if err := errors.Join(closeErr, p.await(ctx, running, ports.Numbers()[0])); err != nil {
 		running.Stop(p.stop, stopTimeout)
 		said, readErr := os.ReadFile(log.Name())
 		return nil, errors.Join(fmt.Errorf("%v: %w\n%s", cmd.Args, err, said), readErr)
 	}
-	return &Server{address: address(ports[0]), dir: dir, process: running, stop: p.stop}, nil
+	return &Server{address: address(ports.Numbers()[0]), dir: dir, ports: ports, process: running, stop: p.stop}, nil
 }
 
 // await waits until the server serves.
