@@ -39,8 +39,8 @@
 //
 // The counterpart is org.apache.curator.x.discovery. Differences: Start waits until everything
 // is registered, and returns errors; service and id identify an instance, so two services may
-// use the same id; an instance whose node was deleted is immediately registered again; an
-// Update or a second Register writes the node instead of deleting it; a DYNAMIC_SEQUENTIAL
-// instance keeps its number; one instance that cannot be decoded does not fail a query. There
-// are no executors, thread factories and startImmediate.
+// use the same id; an instance whose node was deleted is registered again; an Update or a second
+// Register writes the node instead of deleting it; a DYNAMIC_SEQUENTIAL instance keeps its number;
+// one instance that cannot be decoded does not fail a query. There are no executors, thread
+// factories and startImmediate.
 package discovery

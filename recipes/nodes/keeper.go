@@ -52,6 +52,9 @@ func newKeeper(client *framework.Client, path string, mode framework.CreateMode,
 		config: cfg, client: client, api: recipeapi.Of(client), given: path, mode: mode, mail: newMailbox(data),
 		sessions: sessionsOf(recipeapi.Of(client)), deletions: newPace(firstPause, maxPause, calmTime), failures: newPace(firstRetryPause, maxRetryPause, 0),
 	}
+	if k.takeover {
+		k.deletions = newPace(takeoverPause, maxPause, calmTime)
+	}
 	if k.protected && !sequential(mode) {
 		k.given = protectedPath(path)
 	}

@@ -15,6 +15,11 @@ const (
 	calmTime   = 10 * time.Second
 )
 
+// takeoverPause is the first pause of a node that others may take over. A program in Java deletes
+// the node and then creates its own. If ours is there again by then, it tries once more, and gives
+// up without an error.
+const takeoverPause = 100 * time.Millisecond
+
 // The pauses after failed tries. A reconnect or an event of the node ends a pause early.
 const (
 	firstRetryPause = 50 * time.Millisecond

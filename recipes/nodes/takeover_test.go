@@ -47,6 +47,29 @@ func TestTakeover(t *testing.T) {
 	}
 }
 
+// A node that may be taken over leaves time, after its deletion, for a program that deletes it and
+// then creates its own.
+func TestTakeoverInTwoSteps(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		e.keep(framework.Ephemeral, nodes.WithTakeover())
+		e.start()
+		for range 2 {
+			e.delete()
+			time.Sleep(40 * time.Millisecond)
+			e.occupy(e.operator, framework.Ephemeral)
+			e.quiet()
+			if data, _, _ := e.read(); data != theirs {
+				t.Fatalf("the node has %s", data)
+			}
+			e.delete()
+			e.untilOwned(ours)
+			time.Sleep(time.Minute)
+		}
+		e.closed()
+	})
+}
+
 // replace has the operator put its own node in place of the kept one.
 func (e *env) replace() {
 	e.t.Helper()
