@@ -40,8 +40,8 @@ func TestReservedPort(t *testing.T) {
 		if err == nil {
 			err = listener.Close()
 		}
-		if errors.Is(err, unix.ENOPROTOOPT) {
-			t.Skip("this needs Linux 6.3")
+		if errors.Is(err, unix.ENOPROTOOPT) { // before Linux 6.3 nobody can choose from so few ports
+			return
 		}
 		if !errors.Is(err, wants[0]) {
 			t.Errorf("%s: Listen returned %v", when, err)

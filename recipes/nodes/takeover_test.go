@@ -56,7 +56,7 @@ func TestTakeoverInTwoSteps(t *testing.T) {
 		e.start()
 		for range 2 {
 			e.delete()
-			time.Sleep(40 * time.Millisecond)
+			elapse(40 * time.Millisecond)
 			e.occupy(e.operator, framework.Ephemeral)
 			e.quiet()
 			if data, _, _ := e.read(); data != theirs {
@@ -64,7 +64,7 @@ func TestTakeoverInTwoSteps(t *testing.T) {
 			}
 			e.delete()
 			e.untilOwned(ours)
-			time.Sleep(time.Minute)
+			elapse(time.Minute)
 		}
 		e.closed()
 	})
