@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/barriers"
 )
@@ -164,26 +163,16 @@ func (p *party) waiting() string {
 	return p.nodes()[0]
 }
 
-// watching waits until the party has so many watches, and the server has answered the requests that set them.
+// watching waits until the party has so many watches, and the server has answered.
 func (p *party) watching(n int) {
 	p.t.Helper()
-	suite.Eventually(p.t, "watches", func() bool { return p.watches() == n })
-	p.answered()
-}
-
-// answered waits until what the party has sent is answered: a later request is answered later.
-func (p *party) answered() {
-	p.t.Helper()
-	_, err := p.client.GetACL().ForPath(p.t.Context(), "/")
-	p.must(err)
+	suite.AwaitWatches(p.t, p.client, n)
 }
 
 // watches returns how many watches the party's client has.
 func (p *party) watches() int {
 	p.t.Helper()
-	conn, err := recipeapi.Of(p.client).Conn()
-	p.must(err)
-	return conn.Watches()
+	return suite.Watches(p.t, p.client)
 }
 
 // wantNothing fails unless neither nodes nor watches are left.

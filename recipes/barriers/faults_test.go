@@ -111,7 +111,7 @@ var waits = map[string]func(e *env) (p *party, waiting *call, end func()){
 		lowest, highest := e.sorted()
 		leaving := highest.leave()
 		e.untilNodes(1)
-		highest.answered()
+		suite.Answered(e.t, highest.client)
 		return highest, leaving, func() { e.must(lowest.Leave(e.t.Context())) }
 	},
 }
@@ -172,7 +172,7 @@ func TestWaitsEnd(t *testing.T) {
 			defer cancel()
 			leaving := highest.start(ctx, highest.Leave)
 			e.untilNodes(1)
-			highest.answered()
+			suite.Answered(e.t, highest.client)
 			cancel()
 			err := leaving.ended()
 			e.wantErr(err, barriers.ErrNotPassed)

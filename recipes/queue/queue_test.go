@@ -293,11 +293,15 @@ func TestQ8Bound(t *testing.T) {
 	both(t, suite.InVirtualTime|suite.OnRealServer, func(f *fixture) {
 		q := f.queue(f.observer, queue.WithMaxItems(2))
 		f.put("a", "b")
-		full, cancel := context.WithTimeout(f.t.Context(), 50*time.Millisecond)
+		ctx, cancel := context.WithCancel(f.t.Context())
 		defer cancel()
-		err := q.Put(full, "none")
+		none := make(chan error)
+		go func() { none <- q.Put(ctx, "none") }()
+		suite.AwaitWatches(f.t, f.observer, 1)
+		cancel()
+		err := <-none
 		wantErr(f.t, err, queue.ErrFull)
-		wantErr(f.t, err, context.DeadlineExceeded)
+		wantErr(f.t, err, context.Canceled)
 		if framework.MaybeApplied(err) {
 			f.t.Error("a put that never was may have been applied")
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
@@ -56,11 +55,18 @@ func TestSimple(t *testing.T) {
 		_, err := q.Poll(ctx)
 		wantErr(t, err, queue.ErrEmpty)
 
-		short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+		waits, cancel := context.WithCancel(ctx)
 		defer cancel()
-		_, err = q.Take(short)
+		taken := make(chan error)
+		go func() {
+			_, err := q.Take(waits)
+			taken <- err
+		}()
+		suite.AwaitWatches(t, f.observer, 1)
+		cancel()
+		err = <-taken
 		wantErr(t, err, queue.ErrEmpty)
-		wantErr(t, err, context.DeadlineExceeded)
+		wantErr(t, err, context.Canceled)
 		f.nothingLeft()
 	})
 }
