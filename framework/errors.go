@@ -3,6 +3,7 @@ package framework
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/go-curator/curator/internal/zkconn"
 )
@@ -115,13 +116,18 @@ type OpError struct {
 	applied bool // an earlier try may have been applied
 }
 
-// Error returns "create /a/b: node already exists (3 attempts)".
+// Error returns "create /a/b: node already exists (3 attempts)", or "create /a/b: no such node: the
+// parent /a is missing".
 func (e *OpError) Error() string {
 	text := e.Op
 	if e.Path != "" {
 		text += " " + e.Path
 	}
 	text += ": " + e.Err.Error()
+	if e.Op == "create" && errors.Is(e.Err, ErrNoNode) && strings.HasPrefix(e.Path, "/") {
+		parent, _ := split(e.Path)
+		text += ": the parent " + parent + " is missing"
+	}
 	if e.Attempts > 1 {
 		text += fmt.Sprintf(" (%d attempts)", e.Attempts)
 	}
