@@ -92,7 +92,7 @@ public final class BenchPeer {
                 InterProcessMutex busy = new InterProcessMutex(take(2).get(1), r.path);
                 return repeat(r, 1, (client, i) -> Operation.under(busy, Operation.tried(client, r.path, false)));
             case "floor":
-                take(1).get(0).createContainers(r.path);
+                take(1).get(0).create().orSetData().creatingParentsIfNeeded().forPath(r.path); // no container: it is empty at times
                 return repeat(r, r.clients, (client, i) -> Operation.floor(client, r.path));
             case "atomic":
                 return repeat(r, r.clients, (client, i) -> SharedOperations.increment(client, r.path));
