@@ -71,7 +71,7 @@ func (d *damped) want(what string, want ...state.ConnectionState) {
 func TestCircuitBreakerDamps(t *testing.T) {
 	onDamped(t, retry.Forever(10*time.Second), func(d *damped) {
 		var suspensions atomic.Int32
-		remove := recipeapi.Of(d.client).OnLoss(func(l recipeapi.Loss) {
+		remove := recipeapi.Of(d.client).OnLoss("", func(l recipeapi.Loss) {
 			if l.Kind == recipeapi.LossSuspended {
 				suspensions.Add(1)
 			}

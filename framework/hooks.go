@@ -16,11 +16,14 @@ type lossHooks struct {
 }
 
 // hook is a recipe's interest in the session, which is in use as long as there is one.
-type hook struct{ fn func(recipeapi.Loss) }
+type hook struct {
+	node string // that is held, or ""
+	fn   func(recipeapi.Loss)
+}
 
 // add has fn told of losses until remove. conn may be nil.
-func (h *lossHooks) add(conn *zkconn.Conn, fn func(recipeapi.Loss)) (remove func()) {
-	one := &hook{fn}
+func (h *lossHooks) add(conn *zkconn.Conn, node string, fn func(recipeapi.Loss)) (remove func()) {
+	one := &hook{node, fn}
 	if conn != nil {
 		conn.Use()
 	}
@@ -41,11 +44,17 @@ func (h *lossHooks) add(conn *zkconn.Conn, fn func(recipeapi.Loss)) (remove func
 	}
 }
 
-// len returns how many hooks there are.
-func (h *lossHooks) len() int {
+// held returns the nodes that are held, sorted.
+func (h *lossHooks) held() (nodes []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.hooks)
+	for one := range h.hooks {
+		if one.node != "" {
+			nodes = append(nodes, one.node)
+		}
+	}
+	slices.Sort(nodes)
+	return nodes
 }
 
 // fire calls all hooks, on the caller's goroutine.

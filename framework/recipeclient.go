@@ -137,13 +137,11 @@ func (r recipeClient) OnSession(ctx context.Context, session int64) context.Cont
 	return onSession(ctx, session)
 }
 
-func (r recipeClient) OnLoss(fn func(recipeapi.Loss)) func() {
-	return r.c.core.losses.add(r.c.core.conn.Load(), fn)
+func (r recipeClient) OnLoss(node string, fn func(recipeapi.Loss)) func() {
+	return r.c.core.losses.add(r.c.core.conn.Load(), node, fn)
 }
 
-func (r recipeClient) LossHooks() int {
-	return r.c.core.losses.len()
-}
+func (r recipeClient) Held() []string { return r.c.core.losses.held() }
 
 func (r recipeClient) Log(fn func()) { r.c.core.report(fn) }
 

@@ -77,10 +77,11 @@ type Client interface {
 	// all. Then their error matches framework.ErrSessionExpired.
 	OnSession(ctx context.Context, session int64) context.Context
 	// OnLoss calls fn, on a goroutine that must not be blocked, when a session's
-	// standing changes for the worse. remove does not wait for a call that is running.
-	OnLoss(fn func(Loss)) (remove func())
-	// LossHooks returns how many functions OnLoss has: one for every lock that is held.
-	LossHooks() int
+	// standing changes for the worse. node is the path of the lock's node that is held, or "".
+	// remove does not wait for a call that is running.
+	OnLoss(node string, fn func(Loss)) (remove func())
+	// Held returns the nodes of OnLoss, sorted: one for every lock that is held.
+	Held() []string
 	// Log runs fn, which ends in a user's code such as a log handler, behind what was
 	// reported before. It does not wait.
 	Log(fn func())

@@ -52,7 +52,7 @@ func (p *pauses) awaitLong(ctx context.Context, client *framework.Client) error 
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.long.NextBackOff())
 	defer cancel()
-	defer recipeapi.Of(client).OnLoss(func(l recipeapi.Loss) {
+	defer recipeapi.Of(client).OnLoss("", func(l recipeapi.Loss) {
 		if l.Kind == recipeapi.LossClosed {
 			cancel()
 		}

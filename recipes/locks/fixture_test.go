@@ -406,7 +406,7 @@ func (f *fixture) finish() {
 		}
 	}
 	f.untilWatches("none left", func(n int) bool { return n == 0 })
-	if n := recipeapi.Of(f.client).LossHooks(); n != 0 {
+	if n := len(recipeapi.Of(f.client).Held()); n != 0 {
 		f.t.Errorf("%d hooks on the session are left", n)
 	}
 }

@@ -152,7 +152,7 @@ func (r *delayRecord) waitOut(ctx context.Context, node recipeapi.Created, holde
 func (r *delayRecord) pause(ctx context.Context, session int64, d time.Duration) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	forget := r.api.OnLoss(func(loss recipeapi.Loss) {
+	forget := r.api.OnLoss("", func(loss recipeapi.Loss) {
 		if loss.Kind == recipeapi.LossClosed || loss.Kind == recipeapi.LossSession && loss.Session == session {
 			cancel()
 		}

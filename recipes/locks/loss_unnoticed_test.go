@@ -21,7 +21,7 @@ type hooked struct {
 	onLoss func(fn func(recipeapi.Loss)) (remove func())
 }
 
-func (h hooked) OnLoss(fn func(recipeapi.Loss)) (remove func()) { return h.onLoss(fn) }
+func (h hooked) OnLoss(_ string, fn func(recipeapi.Loss)) (remove func()) { return h.onLoss(fn) }
 
 const sessionTimeout = 4 * time.Second
 
@@ -60,7 +60,7 @@ func testUnnoticedLoss(t *testing.T, lose func(*curatortest.Server, *framework.C
 		t.Fatal(err)
 	}
 	api := mutex.queue.api
-	mutex.queue.api = hooked{api, func(func(recipeapi.Loss)) func() { return api.OnLoss(func(recipeapi.Loss) {}) }}
+	mutex.queue.api = hooked{api, func(func(recipeapi.Loss)) func() { return api.OnLoss("/lock", func(recipeapi.Loss) {}) }}
 	lease, err := mutex.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestLeasesAreGrantedTogether(t *testing.T) {
 		}
 		api, hooks := semaphore.queue.api, 0
 		semaphore.queue.api = hooked{api, func(fn func(recipeapi.Loss)) func() {
-			remove := api.OnLoss(fn)
+			remove := api.OnLoss("/lock", fn)
 			if hooks++; hooks == 2 {
 				server.Disconnect()
 				synctest.Wait()
@@ -121,8 +121,8 @@ func TestLeasesAreGrantedTogether(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(whole.Parts()) != 2 || hooks != 2 || api.LossHooks() != 2 {
-			t.Errorf("%d leases, %d hooks were set, %d are left", len(whole.Parts()), hooks, api.LossHooks())
+		if len(whole.Parts()) != 2 || hooks != 2 || len(api.Held()) != 2 {
+			t.Errorf("%d leases, %d hooks were set, %d are left", len(whole.Parts()), hooks, len(api.Held()))
 		}
 		if err := errors.Join(whole.Err(), whole.Verify(t.Context()), whole.Release(t.Context())); err != nil {
 			t.Error(err)
@@ -157,8 +157,8 @@ func TestLeasesAreLostTogether(t *testing.T) {
 		}
 		withdrawAll(a, holds)
 		a.awaitRemovals(holds...)
-		if names := server.Children("/lock"); len(names) != 0 || l.api.LossHooks() != 0 {
-			t.Errorf("nodes %q and %d hooks are left", names, l.api.LossHooks())
+		if names := server.Children("/lock"); len(names) != 0 || len(l.api.Held()) != 0 {
+			t.Errorf("nodes %q and %d hooks are left", names, len(l.api.Held()))
 		}
 	})
 }

@@ -216,7 +216,7 @@ func (c *contest) check(lock locks.InterProcessLock) {
 		c.t.Errorf("%d watches are left", n)
 	}
 	for _, client := range c.clients {
-		if n := recipeapi.Of(client).LossHooks(); n != 0 {
+		if n := len(recipeapi.Of(client).Held()); n != 0 {
 			c.t.Errorf("%d hooks are left", n)
 		}
 	}

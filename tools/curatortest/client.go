@@ -3,6 +3,7 @@ package curatortest
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -56,8 +57,8 @@ func NewClient(tb TB, connectString string, opts ...framework.Option) *framework
 	}
 	tb.Cleanup(func() {
 		tb.Helper()
-		if n := recipeapi.Of(client).LossHooks(); n > 0 {
-			tb.Errorf("curatortest: the test ends with leases that were not released: %d", n)
+		if held := recipeapi.Of(client).Held(); len(held) > 0 {
+			tb.Errorf("curatortest: the test ends with leases that were not released, of %s", strings.Join(held, ", "))
 		}
 		if client.State() == framework.Stopped {
 			return // the test closed it and has seen the outcome

@@ -17,7 +17,7 @@ func TestLeaseHeldAtTheEnd(t *testing.T) {
 		during func(t *testing.T, s *curatortest.Server, tb *fakeTB)
 		want   string
 	}{
-		"held": {func(t *testing.T, s *curatortest.Server, tb *fakeTB) { acquire(t, s.Client(tb)) }, "not released: 1"},
+		"held": {func(t *testing.T, s *curatortest.Server, tb *fakeTB) { acquire(t, s.Client(tb)) }, "not released, of /lock"},
 		"released": {func(t *testing.T, s *curatortest.Server, tb *fakeTB) {
 			if err := acquire(t, s.Client(tb)).Release(t.Context()); err != nil {
 				t.Error(err)
@@ -28,7 +28,7 @@ func TestLeaseHeldAtTheEnd(t *testing.T) {
 			lease := acquire(t, client)
 			s.ExpireSession(client.SessionID())
 			<-lease.Context().Done()
-		}, "not released: 1"},
+		}, "not released, of /lock"},
 		"lost and released": {func(t *testing.T, s *curatortest.Server, tb *fakeTB) {
 			client := s.Client(tb)
 			lease := acquire(t, client)

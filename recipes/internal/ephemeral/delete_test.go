@@ -50,7 +50,7 @@ func TestDeleteBy(t *testing.T) {
 		if deletion.Outcome != recipeapi.RemovalConfirmed || len(h.lost) > 0 {
 			t.Errorf("outcome %v, losses %v", deletion.Outcome, h.lost)
 		}
-		if n := recipeapi.Of(client).LossHooks(); n != 0 {
+		if n := len(recipeapi.Of(client).Held()); n != 0 {
 			t.Errorf("%d hooks are left", n)
 		}
 

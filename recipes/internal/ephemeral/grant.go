@@ -8,7 +8,7 @@ func Own(cfg Config) (*Node, error) {
 		return nil, ErrGone
 	}
 	n := &Node{cfg: cfg}
-	n.unhook = cfg.Client.OnLoss(n.onLoss)
+	n.unhook = cfg.Client.OnLoss(cfg.Node.Path, n.onLoss)
 	return n, nil
 }
 

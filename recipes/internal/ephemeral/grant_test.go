@@ -23,11 +23,11 @@ type interposed struct {
 	deaf      bool // the hook on the session is not called
 }
 
-func (i interposed) OnLoss(fn func(recipeapi.Loss)) (remove func()) {
+func (i interposed) OnLoss(node string, fn func(recipeapi.Loss)) (remove func()) {
 	if i.deaf {
 		fn = func(recipeapi.Loss) {}
 	}
-	return i.Client.OnLoss(fn)
+	return i.Client.OnLoss(node, fn)
 }
 
 func (i interposed) Conn() (*zkconn.Conn, error) {
@@ -120,7 +120,7 @@ func (c holdCase) try(t *testing.T) {
 	if node != nil {
 		node.Delete(t.Context(), recipeapi.Release{})
 	}
-	if n := api.LossHooks(); n != 0 {
+	if n := len(api.Held()); n != 0 {
 		t.Errorf("%d hooks are left", n)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
