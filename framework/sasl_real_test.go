@@ -43,15 +43,16 @@ func TestSASLOfRealServer(t *testing.T) {
 		user     string // "" for no authentication
 		password string
 		want     string // in the error, if there is one
+		dials    int32
 	}{
-		{"offered, right", offered, "orders", saslUsers["orders"], ""},
-		{"offered, wrong password", offered, "orders", "wrong s3cret", "SASL DIGEST-MD5: refused by the server"},
-		{"offered, no such user", offered, "nobody", "wrong s3cret", "SASL DIGEST-MD5: refused by the server"},
-		{"offered, none", offered, "", "", ""},
-		{"required, right", required, "orders", saslUsers["orders"], ""},
-		{"required, wrong password", required, "orders", "wrong s3cret", "SASL DIGEST-MD5: refused by the server"},
-		{"required, none", required, "", "", "authenticate by SASL"},
-		{"without", without, "orders", saslUsers["orders"], "the server is not set up for SASL"},
+		{"offered, right", offered, "orders", saslUsers["orders"], "", 1},
+		{"offered, wrong password", offered, "orders", "wrong s3cret", "SASL DIGEST-MD5: refused by the server", 3},
+		{"offered, no such user", offered, "nobody", "wrong s3cret", "SASL DIGEST-MD5: refused by the server", 3},
+		{"offered, none", offered, "", "", "", 1},
+		{"required, right", required, "orders", saslUsers["orders"], "", 1},
+		{"required, wrong password", required, "orders", "wrong s3cret", "SASL DIGEST-MD5: refused by the server", 3},
+		{"required, none", required, "", "", "authenticate by SASL", 1},
+		{"without", without, "orders", saslUsers["orders"], "the server is not set up for SASL", 1},
 	} {
 		running.Go(func() {
 			t.Run(c.name, func(t *testing.T) {
@@ -75,7 +76,7 @@ func TestSASLOfRealServer(t *testing.T) {
 					wantSASL(t, exists(t.Context(), client), c.want)
 				}
 				wantSASL(t, blockUntilConnected(t.Context(), client), c.want)
-				if n := dials.Load(); n != 1 {
+				if n := dials.Load(); n < c.dials || n > 3 { // a server may refuse one who is right: see zkconn
 					t.Errorf("it has connected %d times", n)
 				}
 				if err := client.Close(t.Context()); err != nil && c.want == "" {

@@ -84,6 +84,7 @@ type Conn struct {
 	detached        []*muxConn // connections that have ended, and whose watches are still to be told
 	observers       observers
 	refusals        refusals
+	saslRefusals    int             // connections in a row whose SASL token a server has refused
 	lastErr         error           // why there is no connection
 	refusedBy       map[string]bool // servers whose last handshake failed that was not for reads alone
 	fatal           error           // why there will be none

@@ -169,11 +169,15 @@ func TestSASLFirst(t *testing.T) {
 	})
 }
 
-// What goes wrong on the first connection is tried again on the next, unless the server has said
-// that it does not accept the client.
+// What goes wrong on the first connection is tried again on the next, unless the mechanism does not
+// accept the server, or three connections were refused.
 func TestSASLFaults(t *testing.T) {
+	refuses := func(code jute.Code) func(net.Conn, int) ([]byte, jute.Code, bool) {
+		return func(net.Conn, int) ([]byte, jute.Code, bool) { return nil, code, false }
+	}
 	for name, c := range map[string]struct {
 		fault    func(c net.Conn, n int) (challenge []byte, code jute.Code, end bool)
+		times    int // connections with the fault; 0 for one
 		terminal bool
 	}{
 		"ends": {fault: func(net.Conn, int) ([]byte, jute.Code, bool) { return nil, 0, true }},
@@ -202,21 +206,23 @@ func TestSASLFaults(t *testing.T) {
 			io.Copy(io.Discard, c)
 			return nil, 0, true
 		}},
-		"is throttled":       {fault: func(net.Conn, int) ([]byte, jute.Code, bool) { return nil, jute.CodeThrottledOp, false }},
-		"refuses":            {fault: func(net.Conn, int) ([]byte, jute.Code, bool) { return nil, jute.CodeAuthFailed, false }, terminal: true},
-		"requires":           {fault: func(net.Conn, int) ([]byte, jute.Code, bool) { return nil, -124, false }, terminal: true},
-		"is of another user": {fault: func(net.Conn, int) ([]byte, jute.Code, bool) { return []byte("other"), 0, false }, terminal: true},
+		"is throttled":        {fault: refuses(jute.CodeThrottledOp)},
+		"refuses once":        {fault: refuses(jute.CodeAuthFailed)},
+		"refuses twice":       {fault: refuses(jute.CodeAuthFailed), times: 2},
+		"refuses three times": {fault: refuses(jute.CodeAuthFailed), times: 3, terminal: true},
+		"requires":            {fault: refuses(jute.CodeSessionClosedRequireSASLAuth), times: 3, terminal: true},
+		"is of another user":  {fault: func(net.Conn, int) ([]byte, jute.Code, bool) { return []byte("other"), 0, false }, terminal: true},
 		"refuses the last one": {fault: func(c net.Conn, n int) ([]byte, jute.Code, bool) {
 			if n == 2 {
 				return nil, jute.CodeAuthFailed, false
 			}
 			return echo(c, 0, n, nil)
-		}, terminal: true},
+		}, times: 3, terminal: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			virtual(t, func(t *fixture) {
 				s := &saslServer{answer: func(conn net.Conn, connection, n int, token []byte) ([]byte, jute.Code, bool) {
-					if connection == 0 {
+					if connection < max(c.times, 1) {
 						return c.fault(conn, n)
 					}
 					return echo(conn, connection, n, token)
@@ -232,7 +238,7 @@ func TestSASLFaults(t *testing.T) {
 				}
 				t.want(err, zkconn.ErrAuthFailed)
 				t.want(t.conn.Do(t.Context(), 0, exists("/")), zkconn.ErrAuthFailed)
-				if n := len(s.asked()); n != 1 || sent(err) {
+				if n := len(s.asked()); n != max(c.times, 1) || sent(err) {
 					t.Errorf("%d connections, sent %t", n, sent(err))
 				}
 				begin := time.Now()

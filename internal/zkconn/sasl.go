@@ -12,9 +12,16 @@ import (
 // errTokenRefused: a server has said that the client is not who it seems to be.
 var errTokenRefused = &Error{code: jute.CodeAuthFailed, text: "refused by the server", driver: ErrAuthFailed}
 
+// maxSASLRefusals is how many connections in a row are refused before the client gives up. A server
+// may refuse a client that is right: before ZOOKEEPER-4839 all connections of a server share the name
+// of the user whose DIGEST-MD5 answer is checked, so one that logs in at the same moment as another
+// user may be checked against the other one's password.
+const maxSASLRefusals = 3
+
 // authenticate proves to the server of m who the client is, before anything else is sent on the
 // connection. It has what is left of the handshake's time. An error that matches ErrAuthFailed
-// ends all attempts, see credentialsRejected; another one ends this connection.
+// ends all attempts, see credentialsRejected, but for the first refusals by a server. Another error
+// ends this connection.
 func (c *Conn) authenticate(m *muxConn) error {
 	if c.cfg.SASL == nil {
 		return nil
@@ -38,15 +45,27 @@ func (c *Conn) authenticate(m *muxConn) error {
 		}
 	}
 	if err == nil {
+		c.saslAnswered(true)
 		return nil
 	}
 	if name != "" {
 		err = fmt.Errorf("SASL %s: %w", name, err)
 	}
-	if errors.Is(err, ErrAuthFailed) {
+	if errors.Is(err, ErrAuthFailed) && (!errors.Is(err, errTokenRefused) || c.saslAnswered(false)) {
 		c.credentialsRejected(fromServer(m.place(), err))
 	}
 	return err
+}
+
+// saslAnswered takes note of a server's verdict, and reports whether the client is to give up.
+func (c *Conn) saslAnswered(accepted bool) (giveUp bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.saslRefusals++
+	if accepted {
+		c.saslRefusals = 0
+	}
+	return c.saslRefusals >= maxSASLRefusals
 }
 
 // exchange sends the client's token and returns the server's. It is for the goroutine that reads,
