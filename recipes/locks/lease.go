@@ -112,15 +112,19 @@ func (l *Lease) Err() error {
 	if l.never() {
 		return ErrNotHeld
 	}
+	var ended error // of a hold that is just ending, one context after the other
 	for _, part := range l.parts {
-		_ = part.Err() // looks at the clock
-	}
-	if l.hold != nil && l.ctx.Err() == nil {
-		if err := l.hold.check(); err != nil {
-			return err // of a hold that is just ending, one context after the other
+		if err := part.Err(); ended == nil {
+			ended = err
 		}
 	}
-	return context.Cause(l.ctx)
+	if l.hold != nil && l.ctx.Err() == nil {
+		ended = l.hold.check()
+	}
+	if cause := context.Cause(l.ctx); cause != nil {
+		return cause
+	}
+	return ended
 }
 
 // Token returns the fencing token, the czxid of the lock's node. It rises with every

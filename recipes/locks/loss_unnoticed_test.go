@@ -163,6 +163,32 @@ func TestLeasesAreLostTogether(t *testing.T) {
 	})
 }
 
+// While a hold ends, one context after the other, a lease of several has ended as soon as one of its
+// parts has.
+func TestWholeEndsWithItsPart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := curatortest.Start(t, curatortest.Virtual())
+		semaphore, err := NewInterProcessSemaphore(server.Client(t), "/lock", 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, err := semaphore.AcquireN(t.Context(), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		part := whole.Parts()[1]
+		part.hold.mu.Lock()
+		part.node.cancel(&LossError{Reason: LossDeadline}) // the context of the whole comes next
+		if err := whole.Err(); !errors.Is(err, ErrLockLost) || whole.Context().Err() != nil {
+			t.Errorf("its error is %v, the context's %v", err, whole.Context().Err())
+		}
+		part.hold.mu.Unlock()
+		if err := whole.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // A waiter was asked to let go, and its node is read before it has a lease. It gets a lease all
 // the same: one that has ended, or one with which the user's function is called.
 func TestRevokedBeforeTheLease(t *testing.T) {
