@@ -292,14 +292,14 @@ func (k *keeper) watchFor(ctx context.Context, conn *zkconn.Conn, why error) err
 }
 
 // leave stops the watch and leaves the node.
-func (k *keeper) leave(ctx context.Context) error {
+func (k *keeper) leave(context.Context) error {
 	k.unwatch()
-	return k.created.Close(ctx)
+	return nil
 }
 
-// end deletes the node, and joins the listeners.
+// end deletes the node.
 func (k *keeper) end(ctx context.Context) error {
 	err := k.remove(ctx) // fires the watch, as a rule
 	k.unwatch()
-	return errors.Join(err, k.created.Close(ctx))
+	return err
 }

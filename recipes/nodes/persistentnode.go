@@ -104,11 +104,13 @@ func (n *PersistentNode) Close(ctx context.Context) error {
 	if n == nil || n.keeper == nil {
 		return nil
 	}
-	err := n.life.Close(ctx, n.keeper.end)
-	if errors.Is(err, ErrDeletePending) && ctx.Err() == nil { // it is that of an earlier call
-		err = n.keeper.awaitRemoval(ctx)
-	}
-	return n.explain(err)
+	return n.explain(n.close(ctx, func(ctx context.Context) error {
+		err := n.life.Close(ctx, n.keeper.end)
+		if errors.Is(err, ErrDeletePending) && ctx.Err() == nil { // it is that of an earlier call
+			err = n.keeper.awaitRemoval(ctx)
+		}
+		return err
+	}))
 }
 
 // Leave is Close without the deletion: it stops keeping the node, and leaves it. An ephemeral
@@ -120,7 +122,17 @@ func (n *PersistentNode) Leave(ctx context.Context) error {
 	if n == nil || n.keeper == nil {
 		return nil
 	}
-	return n.explain(n.life.Close(ctx, n.keeper.leave))
+	return n.explain(n.close(ctx, func(ctx context.Context) error { return n.life.Close(ctx, n.keeper.leave) }))
+}
+
+// close calls end and joins the listeners, also those that a failed Start has called.
+func (n *PersistentNode) close(ctx context.Context, end func(ctx context.Context) error) error {
+	if ctx == nil {
+		return end(ctx) // which refuses it
+	}
+	ctx, cancel := lifecycle.CleanUp(ctx)
+	defer cancel()
+	return errors.Join(end(ctx), n.keeper.created.Close(ctx))
 }
 
 // SetData changes the wanted data of the node, and writes it. It returns nil when the node has
