@@ -42,6 +42,7 @@ type mailbox struct {
 	over     bool // the client was closed
 	wanted   wanted
 	accepted []byte // the last data that the server did not refuse
+	kept     bool   // the keeper writes the data: from the beginning of Start, unless that fails
 	writes   []*write
 	ended    error // nothing is taken any more
 }
@@ -116,9 +117,9 @@ func (m *mailbox) watched() bool {
 	return m.watch != nil
 }
 
-// put replaces the data. With wait, the write that is returned tells when the node has it; else
-// its channel is nil.
-func (m *mailbox) put(data []byte, wait bool) *write {
+// put replaces the data. The write that it returns tells when the node has the data. Its channel
+// is nil before Start, which will write the data.
+func (m *mailbox) put(data []byte) *write {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	w := &write{}
@@ -127,7 +128,7 @@ func (m *mailbox) put(data []byte, wait bool) *write {
 		w.done, w.err = make(chan struct{}), m.ended
 		close(w.done)
 		return w
-	case wait:
+	case m.kept:
 		w.done = make(chan struct{})
 		m.writes = append(m.writes, w)
 		m.signal()
@@ -194,6 +195,22 @@ func (m *mailbox) answer(version int, err error) {
 		close(w.done)
 		return true
 	})
+}
+
+// begin makes every SetData wait from now on. Start reads the data several times, and would miss
+// a change after the last time.
+func (m *mailbox) begin() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.kept = true
+}
+
+// stop follows a Start that failed. The data of waiting writes is for the next Start.
+func (m *mailbox) stop() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.kept, m.accepted = false, m.wanted.data
+	m.answer(m.wanted.version, nil)
 }
 
 // end refuses everything from now on, what waits included.

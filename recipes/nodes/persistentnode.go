@@ -144,8 +144,8 @@ func (n *PersistentNode) close(ctx context.Context, end func(ctx context.Context
 // the client.
 //
 // Calls that wait at the same time are merged: the last one wins, and all return nil when its data
-// is written. Before Start, SetData sets the data that Start writes, and returns nil
-// immediately.
+// is written. Before Start, SetData sets the data that Start writes, and returns nil immediately.
+// If Start fails while SetData waits, SetData returns nil, and the next Start writes the data.
 //
 // Java: setData.
 func (n *PersistentNode) SetData(ctx context.Context, data []byte) error {
@@ -159,11 +159,10 @@ func (n *PersistentNode) SetData(ctx context.Context, data []byte) error {
 	if err := k.client.SchemaSet().ValidateSetData(k.actualPath(), data); err != nil {
 		return n.explain(err)
 	}
-	state := n.life.Started()
-	if errors.Is(state, framework.ErrClosed) {
+	if state := n.life.Started(); errors.Is(state, framework.ErrClosed) {
 		return n.explain(state)
 	}
-	write := k.mail.put(slices.Clone(data), state == nil)
+	write := k.mail.put(slices.Clone(data))
 	if write.done == nil {
 		return nil // before Start
 	}

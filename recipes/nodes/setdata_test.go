@@ -48,6 +48,48 @@ func TestSetData(t *testing.T) {
 	}
 }
 
+// Data that is set while Start is writing other data is written, too.
+func TestSetDataDuringStart(t *testing.T) {
+	for name, f := range map[string]struct {
+		fate suite.Fate // of the read behind the create
+		ends bool       // Start fails
+	}{
+		"Start succeeds": {fate: suite.Late},
+		"Start fails":    {fate: suite.CutBefore, ends: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+				e := newEnv(t, b)
+				_, err := e.operator.Create().CreatingParentsIfNeeded().ForPath(t.Context(), e.dir)
+				e.operate(err) // so that the first read is the last one of Start
+				e.keep(framework.Ephemeral)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				set := make(chan error, 1)
+				e.network.On(jute.OpGetData, f.fate, func() {
+					go func() { set <- e.node.SetData(t.Context(), []byte(changed)) }()
+					time.Sleep(time.Millisecond)
+					if f.ends {
+						cancel()
+					}
+				})
+				if err := e.node.Start(ctx); (err != nil) != f.ends {
+					t.Fatalf("Start: %v", err)
+				}
+				e.operate(<-set)
+				if f.ends {
+					e.start()
+				}
+				e.quiet()
+				if data, _, _ := e.read(); data != changed {
+					t.Errorf("SetData returned nil, and the node has %q", data)
+				}
+				e.closed()
+			})
+		})
+	}
+}
+
 // Calls that wait at the same time are merged, and all are answered.
 func TestSetDataMerged(t *testing.T) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
