@@ -240,6 +240,13 @@ func (d *departure) finish(ctx context.Context, err error) {
 	ctx, cancel := cleanUp(ctx)
 	defer cancel()
 	if errors.Is(err, ErrMemberLost) || d.delete(ctx) != nil {
+		d.abandon(ctx)
+	}
+}
+
+// abandon leaves the deletion of our node to the client.
+func (d *departure) abandon(ctx context.Context) {
+	if d.node != "" {
 		d.api.Remove(ctx, d.node, d.session)
 	}
 }
