@@ -46,6 +46,8 @@ type view interface {
 	change(c pathtree.Change[content], data []byte, hidden bool)
 	// show makes the changes since the last call visible.
 	show()
+	// reset forgets all changes. Nothing was shown yet.
+	reset()
 }
 
 // state is a version of the contents.
