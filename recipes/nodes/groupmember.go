@@ -85,15 +85,22 @@ func (m *GroupMember) Start(ctx context.Context) error {
 	return m.explain(m.life.Start(ctx, m.begin, m.members.work))
 }
 
-func (m *GroupMember) begin(ctx context.Context) error {
+func (m *GroupMember) begin(ctx context.Context) (err error) {
+	begun := false
+	defer func() { // also when a retry policy of the user panics
+		if !begun {
+			cleanUp, cancel := lifecycle.CleanUp(ctx)
+			defer cancel()
+			err = errors.Join(err, m.members.end(cleanUp))
+		}
+	}()
 	if err := m.members.begin(ctx); err != nil {
 		return err
 	}
 	if err := m.node.Start(ctx); err != nil {
-		cleanUp, cancel := lifecycle.CleanUp(ctx)
-		defer cancel()
-		return errors.Join(err, m.members.end(cleanUp))
+		return err
 	}
+	begun = true
 	m.joined.Store(true)
 	m.members.wakeWaiters()
 	return nil

@@ -76,7 +76,7 @@ func (m *members) signal() {
 	}
 }
 
-// begin sets the watch and reads all members.
+// begin sets the watch and reads all members. When it fails the watch may be set.
 func (m *members) begin(ctx context.Context) error {
 	err := m.api.Retry(ctx, "addWatch", m.path, func(ctx context.Context, conn *zkconn.Conn) error {
 		return conn.Subscribe(ctx, m.sub)
@@ -85,10 +85,7 @@ func (m *members) begin(ctx context.Context) error {
 		return err
 	}
 	m.readAgain()
-	if err := m.load(ctx); err != nil {
-		return errors.Join(err, m.end(ctx))
-	}
-	return nil
+	return m.load(ctx)
 }
 
 // end removes the watch.
