@@ -149,19 +149,24 @@ func (m *GroupMember) Members() map[string][]byte {
 
 // with returns a copy of what is known of the others, with this member.
 func (m *GroupMember) with(known map[string][]byte) map[string][]byte {
-	all := make(map[string][]byte, len(known)+1)
 	if !m.joined.Load() {
-		return all
+		return map[string][]byte{}
 	}
-	for id, payload := range known {
-		all[id] = bytes.Clone(payload)
-	}
+	all := cloned(known)
 	_, there := all[m.id]
 	switch in := m.life.Started() == nil; {
 	case !in:
 		delete(all, m.id)
 	case !there:
 		all[m.id] = m.node.Data()
+	}
+	return all
+}
+
+func cloned(members map[string][]byte) map[string][]byte {
+	all := make(map[string][]byte, len(members)+1)
+	for id, payload := range members {
+		all[id] = bytes.Clone(payload)
 	}
 	return all
 }
@@ -184,7 +189,7 @@ func (m *GroupMember) Updates(ctx context.Context) iter.Seq[map[string][]byte] {
 				return
 			}
 			if all := m.with(known); m.joined.Load() && (last == nil || !maps.EqualFunc(last, all, bytes.Equal)) {
-				last = m.with(known)
+				last = cloned(all) // the loop's body may change all
 				if !yield(all) {
 					return
 				}
