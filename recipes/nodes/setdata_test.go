@@ -68,7 +68,7 @@ func TestSetDataDuringStart(t *testing.T) {
 				set := make(chan error, 1)
 				e.network.On(jute.OpGetData, f.fate, func() {
 					go func() { set <- e.node.SetData(t.Context(), []byte(changed)) }()
-					time.Sleep(time.Millisecond)
+					elapse(time.Millisecond)
 					if f.ends {
 						cancel()
 					}

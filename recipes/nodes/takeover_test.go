@@ -137,9 +137,9 @@ func TestCloseAfterFailedStart(t *testing.T) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		e.keep(framework.EphemeralSequential, nodes.WithProtection())
-		done := false
+		release, done := make(chan struct{}), false
 		e.node.CreatedListenable().Add(func(context.Context, string) {
-			time.Sleep(time.Minute)
+			<-release
 			done = true
 		})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -150,6 +150,7 @@ func TestCloseAfterFailedStart(t *testing.T) {
 		if err := e.node.Close(ended); err == nil || !strings.Contains(err.Error(), "listeners still running: 1") {
 			t.Errorf("Close with an ended context: %v", err)
 		}
+		time.AfterFunc(time.Minute, func() { close(release) })
 		if e.close(); !done {
 			t.Error("Close returned while a listener was running")
 		}

@@ -279,20 +279,22 @@ func TestCloseAfterFailedStart(t *testing.T) {
 		e := newEnv(t, b, framework.PersistentWatch)
 		e.start()
 		e.watch(e.client, e.path, framework.PersistentWatch)
-		done := false
+		called, release, done := make(chan struct{}), make(chan struct{}), false
 		e.watcher.Listenable().Add(func(context.Context, framework.WatchedEvent) {
-			time.Sleep(time.Minute)
+			close(called)
+			<-release
 			done = true
 		})
 		ctx, cancel := context.WithCancel(t.Context())
 		e.network.On(jute.OpAddWatch, suite.CutBefore, func() {
 			e.create(e.path)
-			time.Sleep(time.Millisecond)
+			<-called
 			cancel()
 		})
 		if err := e.watcher.Start(ctx); !errors.Is(err, context.Canceled) {
 			t.Fatalf("Start returned %v", err)
 		}
+		time.AfterFunc(time.Minute, func() { close(release) })
 		if e.close(t.Context()); !done {
 			t.Error("Close returned before the listener")
 		}
