@@ -34,7 +34,7 @@ func (c *CuratorCache) Start(ctx context.Context) error {
 	return nil
 }
 
-// load is the first part of the cache's work.
+// load reads all nodes, on the goroutine of Start.
 func (c *CuratorCache) load(ctx context.Context) (err error) {
 	c.fix(true)
 	ctx, end := c.telemetry.Load(ctx)
@@ -67,14 +67,14 @@ func (c *CuratorCache) unload() {
 	c.stale.Store(nil)
 }
 
-// fix takes note whether there may be no more views.
+// fix sets whether views are refused from now on.
 func (c *CuratorCache) fix(fixed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fixed = fixed
 }
 
-// follow is the rest of it.
+// follow is the cache's goroutine.
 func (c *CuratorCache) follow(ctx context.Context) {
 	_ = c.replica.run(ctx, func() bool { return false }) // the end of ctx is not an error
 }

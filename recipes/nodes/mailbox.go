@@ -169,8 +169,8 @@ func (m *mailbox) keep(w wanted) {
 	m.answer(w.version, errTakenOver)
 }
 
-// refuse takes back the data that the writes up to w want, and tells them why. It reports whether
-// there were any.
+// refuse ends the writes up to w with err, and returns to the data that was accepted last. It
+// reports whether there was such a write.
 func (m *mailbox) refuse(w wanted, err error) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

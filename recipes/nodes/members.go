@@ -171,8 +171,8 @@ func (m *members) load(ctx context.Context) error {
 	return nil
 }
 
-// read reads members into next. One that cannot be read, but for want of a connection, is left
-// out.
+// read reads members into next. A member that cannot be read is left out, unless there was no
+// connection: then read returns the error.
 func (m *members) read(ctx context.Context, names map[string]struct{}, next map[string][]byte) error {
 	var mu sync.Mutex
 	var unreadable error
