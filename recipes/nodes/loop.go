@@ -102,11 +102,11 @@ func (k *keeper) abandon(ctx context.Context, closed bool) error {
 		err = k.remove(ctx)
 	}
 	k.unwatch()
+	var ended error
 	if closed {
-		k.mail.end(framework.ErrClosed)
-	} else {
-		k.mail.stop()
+		ended = framework.ErrClosed
 	}
+	k.mail.stop(ended)
 	k.path.Store(nil)
 	k.full, k.known, k.doubt, k.times, k.touchAt, k.lookAt = "", sighting{}, false, 0, time.Time{}, time.Time{}
 	return err

@@ -205,12 +205,13 @@ func (m *mailbox) begin() {
 	m.kept = true
 }
 
-// stop follows a Start that failed. The data of waiting writes is for the next Start.
-func (m *mailbox) stop() {
+// stop follows a Start that failed. It ends the writes that wait with err, which is nil if the next
+// Start is to write their data.
+func (m *mailbox) stop(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.kept, m.accepted = false, m.wanted.data
-	m.answer(m.wanted.version, nil)
+	m.answer(m.wanted.version, err)
 }
 
 // end refuses everything from now on, what waits included.

@@ -48,14 +48,23 @@ func TestSetData(t *testing.T) {
 	}
 }
 
-// Data that is set while Start is writing other data is written, too.
+// Data that is set while Start is writing other data is written, too, by this Start or the next.
 func TestSetDataDuringStart(t *testing.T) {
-	for name, f := range map[string]struct {
-		fate suite.Fate // of the read behind the create
-		ends bool       // Start fails
+	for name, tt := range map[string]struct {
+		fate  suite.Fate // of the read behind the create
+		then  func(e *env, cancel func())
+		start error // of Start
+		set   error // of SetData
 	}{
-		"Start succeeds": {fate: suite.Late},
-		"Start fails":    {fate: suite.CutBefore, ends: true},
+		"Start succeeds": {fate: suite.Late, then: func(*env, func()) {}},
+		"Start fails":    {fate: suite.CutBefore, then: func(_ *env, cancel func()) { cancel() }, start: context.Canceled},
+		"Close": {
+			fate: suite.CutBefore, start: framework.ErrClosed, set: framework.ErrClosed,
+			then: func(e *env, _ func()) {
+				go func() { e.operate(e.node.Close(e.t.Context())) }()
+				elapse(time.Millisecond)
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
@@ -66,23 +75,25 @@ func TestSetDataDuringStart(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				set := make(chan error, 1)
-				e.network.On(jute.OpGetData, f.fate, func() {
+				e.network.On(jute.OpGetData, tt.fate, func() {
 					go func() { set <- e.node.SetData(t.Context(), []byte(changed)) }()
 					elapse(time.Millisecond)
-					if f.ends {
-						cancel()
-					}
+					tt.then(e, cancel)
 				})
-				if err := e.node.Start(ctx); (err != nil) != f.ends {
+				if err := e.node.Start(ctx); !errors.Is(err, tt.start) {
 					t.Fatalf("Start: %v", err)
 				}
-				e.operate(<-set)
-				if f.ends {
-					e.start()
+				if err := <-set; !errors.Is(err, tt.set) {
+					t.Fatalf("SetData: %v", err)
 				}
-				e.quiet()
-				if data, _, _ := e.read(); data != changed {
-					t.Errorf("SetData returned nil, and the node has %q", data)
+				if tt.set == nil {
+					if tt.start != nil {
+						e.start()
+					}
+					e.quiet()
+					if data, _, _ := e.read(); data != changed {
+						t.Errorf("SetData returned nil, and the node has %q", data)
+					}
 				}
 				e.closed()
 			})
