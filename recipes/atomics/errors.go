@@ -29,8 +29,8 @@ func ended(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", err, cause)
 }
 
-// unchanged is an error that came before anything was sent that changes the value, although what
-// it wraps may be of a request that was.
+// unchanged is the error of a change that has sent no write that may be applied. It may wrap the
+// error of another request, such as that of a lock.
 type unchanged struct{ error }
 
 func (e unchanged) Unwrap() error { return e.error }

@@ -13,9 +13,9 @@ import (
 	"github.com/go-curator/curator/retry"
 )
 
-// rememberFor is how long a value that was written is taken for the present one, as long as no
-// change of another client is met. It bounds the time in which a node that is deleted and made
-// again could be mistaken for the old one.
+// rememberFor is how long a written value is assumed to be the present one, unless a change of
+// another client is noticed. It bounds the time in which a node that was deleted and created again
+// could be mistaken for the old one.
 const rememberFor = 10 * time.Second
 
 // register is bytes in a node that are changed by compare and set. The zero register can do
@@ -61,7 +61,7 @@ func (r *register) init(client *framework.Client, path string, policy retry.Poli
 	return nil
 }
 
-// check returns why nothing can be done, if nothing can.
+// check returns why the register cannot be used, nil if it can.
 func (r *register) check(ctx context.Context) error {
 	switch {
 	case r == nil || r.client == nil:

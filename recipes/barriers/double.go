@@ -84,6 +84,14 @@ func (b *DistributedDoubleBarrier) Enter(ctx context.Context) (err error) {
 	ctx, span := b.place.api.Telemetry().BarrierWait(ctx, tracing.BarrierEnter, b.place.path)
 	defer func() { span.End(err) }()
 	e := &entry{place: &b.place, memberQty: b.memberQty, set: watchset.New()}
+	returned := false
+	defer func() {
+		if !returned { // a retry policy of the user panics
+			err = errPanicked
+			e.abandon(ctx)
+		}
+		b.place.giveBack(e.set)
+	}()
 	if err = ctx.Err(); err == nil {
 		err = e.run(ctx)
 	}
@@ -96,7 +104,7 @@ func (b *DistributedDoubleBarrier) Enter(ctx context.Context) (err error) {
 			entered.own = e.set.Take(ownTag) // it goes with the node
 		}
 	}
-	b.place.giveBack(e.set)
+	returned = true
 	return explain(ctx, b.place.path, err, e.seen)
 }
 
@@ -119,10 +127,18 @@ func (b *DistributedDoubleBarrier) Leave(ctx context.Context) (err error) {
 	ctx, span := b.place.api.Telemetry().BarrierWait(ctx, tracing.BarrierLeave, b.place.path)
 	defer func() { span.End(err) }()
 	d := &departure{place: &b.place, member: b.member, set: watchset.New()}
+	returned := false
+	defer func() {
+		if !returned { // a retry policy of the user panics
+			err = errPanicked
+			d.abandon(ctx)
+		}
+		b.place.giveBack(d.set, d.own)
+	}()
 	if err = d.run(ctx); err != nil {
 		d.finish(ctx, err)
 	}
-	b.place.giveBack(d.set, d.own)
+	returned = true
 	return explain(ctx, b.place.path, err, d.seen)
 }
 

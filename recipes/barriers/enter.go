@@ -35,7 +35,7 @@ const (
 	look                // the node is there; what is there beside it?
 	judge               // decide by what was seen
 	open                // enough members: make "ready"
-	pass                // come late: go as a guest
+	pass                // we came late: pass as a guest
 	wait                // sleep until a watch fires
 	done                // in
 )
@@ -58,7 +58,7 @@ type entry struct {
 	seen    bool // the barrier was seen closed
 }
 
-// run goes on until the member is in. On an error the entry has nodes still: see giveUp.
+// run goes on until the member is in. After an error nodes may be left: see giveUp.
 func (e *entry) run(ctx context.Context) (err error) {
 	for state := create; state != done && err == nil; {
 		switch state {
@@ -85,7 +85,7 @@ func (e *entry) create(ctx context.Context) (phase, error) {
 	e.member, e.passing = member{}, false
 	err := e.retry(ctx, "create", e.tryCreate)
 	if errors.Is(err, errSessionOver) {
-		return create, nil // the doubt was of a session that is over
+		return create, nil // that of the node in doubt
 	}
 	if err != nil {
 		return create, err

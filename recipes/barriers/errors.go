@@ -22,10 +22,14 @@ var (
 	ErrEntered = errors.New("barrier entered already, or not at all")
 )
 
-var errNilContext = fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+var (
+	errNilContext = fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+	// errPanicked is the error of the span of a call that did not return.
+	errPanicked = errors.New("a panic in code of the user")
+)
 
-// waitError is the error of a call that has failed. Whatever it sent before, the call's effect is
-// known: there is nothing to ask framework.MaybeApplied for.
+// waitError is the error of a call that has failed. The effect of the call is known, whatever it
+// has sent. So framework.MaybeApplied is false for it.
 type waitError struct{ error }
 
 func (e waitError) Unwrap() error { return e.error }

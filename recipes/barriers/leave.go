@@ -17,7 +17,7 @@ type departure struct {
 	member
 	set    *watchset.Set
 	round  int64    // members of the round have nodes that are older; 0 if nobody is waited for
-	others []string // whom we wait for: those of the round in the first list that are there still, sorted
+	others []string // whom we wait for, sorted: members of the round in the first list whose nodes still exist
 	seen   bool     // others were seen
 }
 
@@ -93,7 +93,7 @@ func (d *departure) firstLook(ctx context.Context) error {
 	return d.keep(children)
 }
 
-// keep keeps those of the others who are there still: the set only shrinks.
+// keep drops the others whose nodes are gone. It adds nobody.
 func (d *departure) keep(children []string) error {
 	names := members(children)
 	own := path.Base(d.node)
@@ -107,7 +107,7 @@ func (d *departure) keep(children []string) error {
 	return nil
 }
 
-// lost says that the end of the session is the loss of the member.
+// lost returns ErrMemberLost for the end of the session, and other errors as they are.
 func (d *departure) lost(err error) error {
 	if errors.Is(err, errSessionOver) {
 		return ErrMemberLost
@@ -194,7 +194,7 @@ func (d *departure) sleep(ctx context.Context) error {
 	}
 }
 
-// list looks who is there still.
+// list lists the members again.
 func (d *departure) list(ctx context.Context) error {
 	var children []string
 	err := d.retry(ctx, "getChildren", func(ctx context.Context, conn *zkconn.Conn) error {
@@ -211,8 +211,8 @@ func (d *departure) list(ctx context.Context) error {
 	return d.keep(children)
 }
 
-// last is for the member that is alone: it takes "ready" with it (rule B8). If that is refused,
-// a dead "ready" is left, and the next round replaces it (rule B10).
+// last deletes the node of the last member together with "ready" (rule B8). If the server refuses
+// that, last deletes only the node, and the next round replaces the dead "ready" (rule B10).
 func (d *departure) last(ctx context.Context) error {
 	if d.node == "" {
 		return nil
@@ -240,6 +240,13 @@ func (d *departure) finish(ctx context.Context, err error) {
 	ctx, cancel := cleanUp(ctx)
 	defer cancel()
 	if errors.Is(err, ErrMemberLost) || d.delete(ctx) != nil {
+		d.abandon(ctx)
+	}
+}
+
+// abandon leaves the deletion of our node to the client.
+func (d *departure) abandon(ctx context.Context) {
+	if d.node != "" {
 		d.api.Remove(ctx, d.node, d.session)
 	}
 }

@@ -34,7 +34,7 @@ func newPlace(client *framework.Client, path string) (place, error) {
 	return place{client, api, path, full}, nil
 }
 
-// check returns why nothing can be done, if nothing can. p may be nil.
+// check returns why the barrier cannot be used, nil if it can. p may be nil.
 func (p *place) check(ctx context.Context) (err error) {
 	switch {
 	case p == nil || p.client == nil:
@@ -88,7 +88,7 @@ func (p *place) giveBack(set *watchset.Set, more ...*watchset.Watch) {
 	}
 }
 
-// stat is what an exists tells: nil without a node.
+// stat is the answer to exists; nil if there is no node.
 type stat = *jute.Stat
 
 // existsCall and listCall return reads without watches.
@@ -108,7 +108,7 @@ func deleteCall(full string) *zkconn.Call {
 	return &zkconn.Call{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: full, Version: -1}}
 }
 
-// statOf and namesOf return the answers to reads. A missing node is none.
+// statOf and namesOf return the answers to reads, nil for a missing node.
 func statOf(call *zkconn.Call) (stat, error) {
 	switch {
 	case errors.Is(call.Err, framework.ErrNoNode):
@@ -136,8 +136,8 @@ func namesOf(call *zkconn.Call) ([]string, error) {
 	return call.Res.(*jute.GetChildren2Response).Children, nil
 }
 
-// retry tries fn, which may be repeated, under the client's retry policy. The error is
-// errSessionOver, without a repetition, if fn's is that the session is over.
+// retry calls fn, which may be repeated, under the client's retry policy. If the error of fn says
+// that the session is over, retry returns errSessionOver without another try.
 func (p *place) retry(ctx context.Context, op string, fn func(ctx context.Context, conn *zkconn.Conn) error) error {
 	over := false
 	err := p.api.Retry(ctx, op, p.path, func(ctx context.Context, conn *zkconn.Conn) error {
@@ -156,8 +156,8 @@ func (p *place) retry(ctx context.Context, op string, fn func(ctx context.Contex
 // errSessionOver says that the session of a member's node is over.
 var errSessionOver = errors.New("the session of the member is over")
 
-// commit commits a transaction. done says that it was applied, and lost that there was no answer;
-// otherwise, without an error, it was refused.
+// commit commits a transaction. done says that it was applied, lost that there was no answer. If
+// both are false and err is nil, the server refused it because the nodes are not as expected.
 func (p *place) commit(ctx context.Context, ops ...framework.Op) (done, lost bool, err error) {
 	_, err = p.client.Transaction().ForOperations(ctx, ops...)
 	switch {

@@ -104,7 +104,8 @@ func (r *replica) setData(req *request, res *jute.GetDataResponse) error {
 	return nil
 }
 
-// smallData is up to which size data is copied from the reply, which is some 90 bytes longer.
+// Data of less than smallData bytes is copied out of the reply. Otherwise the whole reply, which is
+// about 90 bytes longer, would stay in memory.
 const smallData = 1 << 10
 
 // store puts a node into the tree.

@@ -37,15 +37,17 @@ type CuratorCache struct {
 
 	mu    sync.Mutex
 	views []view // that are told of every version
-	fixed bool   // there may be no more views
+	fixed bool   // no view may be added
 }
 
 // view is told of every version of the contents, by one goroutine.
 type view interface {
-	// change takes a change; hidden is that of a node that does not belong to the contents.
+	// change gets one change. hidden says that the node does not belong to the contents.
 	change(c pathtree.Change[content], data []byte, hidden bool)
 	// show makes the changes since the last call visible.
 	show()
+	// reset forgets all changes. Nothing was shown yet.
+	reset()
 }
 
 // state is a version of the contents.

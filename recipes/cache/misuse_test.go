@@ -258,3 +258,44 @@ func TestOldServer(t *testing.T) {
 		})
 	}
 }
+
+// A panic of the user's decoder in Start leaves nothing behind, and the cache can be started again.
+func TestPanicInStart(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		f := newFixture(t, b)
+		f.write("a=1 b=2")
+		f.make(cache.NewCuratorCache)
+		broken := true
+		decode := func(node cache.ChildData) (string, error) {
+			if broken && node.Path == f.path("b") {
+				panic("boom")
+			}
+			return string(node.Data), nil
+		}
+		view, err := cache.NewTyped(f.cache, decode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		func() {
+			defer func() {
+				if r := recover(); r != "boom" {
+					t.Errorf("the panic has become %v", r)
+				}
+			}()
+			t.Errorf("Start returned %v", f.cache.Start(t.Context()))
+		}()
+		if n := b.Watches(); n > 0 {
+			t.Errorf("%d watches are left", n)
+		}
+		broken = false
+		if _, err := cache.NewTyped(f.cache, decode); err != nil {
+			t.Error(err)
+		}
+		f.write("-a")
+		f.start()
+		if _, there := view.Get(f.path("a")); there {
+			t.Error("a node that was deleted since is in the view")
+		}
+		f.close()
+	})
+}

@@ -16,7 +16,7 @@ func (c *CuratorCache) addView(v view) error {
 	return nil
 }
 
-// keeps tells whether anybody wants the data of changes that is not kept.
+// keeps reports whether anybody uses the data of changes, with WithoutData.
 func (c *CuratorCache) keeps() bool { return len(c.views) > 0 || c.listeners.Len() > 0 }
 
 // show makes a version the present contents.

@@ -16,14 +16,17 @@ const (
 	maxPause   = 5 * time.Second
 )
 
-// replica follows the nodes of one cache. One goroutine has it: that of Start at first, the
-// cache's own then.
+// replica follows the nodes of one cache. One goroutine uses it: first that of Start, then the
+// cache's own.
 //
-// A node is in one of these states. Known: what the tree has of it is what its last reply has
-// said, and no event has come since. Wanted: there is a request for it, because it may have
-// changed; the reply that comes behind the last event shows all changes, however early the request
-// was sent. Left out: it may not be read, or the selector does not want it. Everything else does
-// not exist at the server.
+// A node that exists at the server is in one of these states:
+//
+//	known     the tree has what the last reply said, and no event has come since
+//	wanted    it may have changed, and there is a request for it
+//	left out  it may not be read, or the selector does not want it
+//
+// A reply that comes after the last event of a node shows all changes, however early its request
+// was sent.
 type replica struct {
 	cfg    *config
 	client *framework.Client
@@ -65,8 +68,8 @@ type replica struct {
 type output struct {
 	show  func(v version)
 	stale func(since time.Time) // zero when it is over
-	asked func() (zxid int64)   // returns what somebody waits for since it was called last, 0 for nobody
-	keeps func() bool           // whether fresh is of use to anybody
+	asked func() (zxid int64)   // returns the highest zxid that was asked for since the last call; 0 for none
+	keeps func() bool           // reports whether anybody uses fresh
 }
 
 // version is the tree at one moment.
@@ -148,7 +151,7 @@ func (r *replica) updateStale() {
 	r.output.stale(since)
 }
 
-// log has a line logged.
+// warn logs a warning.
 func (r *replica) warn(text string, args ...any) {
 	args = append([]any{"path", r.paths.root}, args...)
 	r.inside.Log(func() { r.client.Logger().Warn(text, args...) })

@@ -49,8 +49,8 @@ type requestKey struct {
 
 func (r *request) key() requestKey { return requestKey{r.path, r.verb == list} }
 
-// source is nodes that are to be read, one after the other, whose requests are made when they
-// are sent: there may be very many.
+// source is a list of nodes that are to be read. The request for each is made when it is sent,
+// because there may be very many nodes.
 type source struct {
 	parent string                    // the client's path of the node that names are the children of
 	names  []string                  // either these, which are not known

@@ -23,14 +23,18 @@ func (r *replica) begin(ctx context.Context) (err error) {
 		return &framework.OpError{Op: "addWatch", Path: r.paths.root, Err: err}
 	}
 	r.box, r.connected = mailbox.New(r.conn)
+	begun := false
+	defer func() { // also when a function of the user panics
+		if !begun {
+			cleanUp, cancel := lifecycle.CleanUp(ctx)
+			defer cancel()
+			r.end(cleanUp)
+		}
+	}()
 	if err = r.subscribe(ctx); err == nil {
 		err = r.load(ctx)
 	}
-	if err != nil {
-		cleanUp, cancel := lifecycle.CleanUp(ctx)
-		defer cancel()
-		r.end(cleanUp)
-	}
+	begun = err == nil
 	return err
 }
 

@@ -34,19 +34,19 @@ func (c *CuratorCache) Start(ctx context.Context) error {
 	return nil
 }
 
-// load is the first part of the cache's work.
+// load reads all nodes, on the goroutine of Start.
 func (c *CuratorCache) load(ctx context.Context) (err error) {
 	c.fix(true)
 	ctx, end := c.telemetry.Load(ctx)
+	err = errPanicked // as long as nothing else is known
 	defer func() {
 		if err != nil {
-			c.fix(false)
-			c.stale.Store(nil)
+			c.unload()
 		}
 		end(c.Snapshot().Len(), err)
 	}()
 	r := newReplica(&c.cfg, c.client, c.paths, output{show: c.show, stale: c.setStale, asked: c.takeAsked, keeps: c.keeps})
-	if err := r.begin(ctx); err != nil {
+	if err = r.begin(ctx); err != nil {
 		return err
 	}
 	c.replica, c.unmeasure = r, c.telemetry.Follow()
@@ -55,14 +55,26 @@ func (c *CuratorCache) load(ctx context.Context) (err error) {
 	return nil
 }
 
-// fix takes note whether there may be no more views.
+// errPanicked is the error of a load that did not return.
+var errPanicked = errors.New("a panic in code of the user")
+
+// unload undoes a load that failed. If a decoder has panicked, views have a part of its nodes.
+func (c *CuratorCache) unload() {
+	for _, view := range c.views { // nobody adds one
+		view.reset()
+	}
+	c.fix(false)
+	c.stale.Store(nil)
+}
+
+// fix sets whether views are refused from now on.
 func (c *CuratorCache) fix(fixed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fixed = fixed
 }
 
-// follow is the rest of it.
+// follow is the cache's goroutine.
 func (c *CuratorCache) follow(ctx context.Context) {
 	_ = c.replica.run(ctx, func() bool { return false }) // the end of ctx is not an error
 }

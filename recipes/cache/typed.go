@@ -87,6 +87,8 @@ func (t *Typed[T]) change(c pathtree.Change[content], data []byte, hidden bool) 
 
 func (t *Typed[T]) show() { t.root.Store(t.tree.Publish()) }
 
+func (t *Typed[T]) reset() { t.tree = pathtree.New[decoded[T]](t.cache.paths.root) }
+
 // contents returns the nodes of the view.
 func (t *Typed[T]) contents() *pathtree.Node[decoded[T]] {
 	if t == nil {

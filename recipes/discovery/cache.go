@@ -123,8 +123,8 @@ func (c *ServiceCache[T]) show() {
 		now.instances = append(now.instances, node.Value)
 		now.zxids = append(now.zxids, node.Stat.Mzxid)
 	}
-	// Updates tells first what there is, which as a rule is what Start has shown. Every change
-	// brings a new zxid, or takes one away.
+	// The first call after Start usually finds the list that Start has shown. Every change adds a
+	// zxid, or takes one away.
 	before := c.list.Load()
 	if c.parts.ended() && before.loaded {
 		return // the last list stays, although Close unregisters instances

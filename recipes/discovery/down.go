@@ -21,7 +21,7 @@ func newDownList(threshold int, span time.Duration) *downList {
 	return &downList{threshold: threshold, span: span, errors: map[endpoint][]time.Time{}}
 }
 
-// changes counts the changes, but for those that come with time.
+// changes counts the endpoints that went down. It does not count those that came back.
 func (d *downList) changes() int64 { return d.version.Load() }
 
 // note counts an error.

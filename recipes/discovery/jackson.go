@@ -75,7 +75,7 @@ func (w *jsonWriter) char(r rune) {
 	}
 }
 
-// float writes a number of so many bits as Java's Double.toString and Float.toString do: always
+// float writes a number of 64 or 32 bits as Java's Double.toString and Float.toString do: always
 // with a point, and with an exponent from 10^7 and below 10^-3.
 func (w *jsonWriter) float(f float64, bits int) {
 	abs := math.Abs(f)

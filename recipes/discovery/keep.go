@@ -73,7 +73,8 @@ func (all *registrations[T]) clearAway(ctx context.Context, r *registration[T], 
 	return err
 }
 
-// remove deletes the node of an instance, which is not kept any more whatever becomes of that.
+// remove deletes the node of an instance. The node is not kept any more, even if the deletion
+// fails.
 func (all *registrations[T]) remove(ctx context.Context, r *registration[T]) error {
 	var watchErr error
 	if r.watch != nil {

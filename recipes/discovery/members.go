@@ -9,15 +9,16 @@ import (
 	"unicode/utf8"
 )
 
-// Instances are read by the hundred, and encoding/json takes several times as long for the members
-// of one. It says whether the data is JSON; what follows relies on that.
+// This file splits JSON objects into their members. encoding/json takes several times as long, and
+// instances are read by the hundred. members lets encoding/json check that the data is valid, and
+// the other functions rely on that.
 
 const space = " \t\r\n"
 
 var errNoObject = errors.New("the data is not a JSON object")
 
-// members calls fn for the members of a JSON object, in order. Other than in encoding/json, keys
-// that differ in case are different.
+// members calls fn for the members of a JSON object, in order. Unlike in encoding/json, keys that
+// differ in case are different.
 func members(data []byte, fn func(key, value []byte) error) error {
 	rest := bytes.TrimLeft(data, space)
 	if len(rest) == 0 || rest[0] != '{' {
@@ -93,7 +94,7 @@ func readText(raw []byte) (text string, err error) {
 	return text, err
 }
 
-// readInteger returns an integer of so many bits, 0 for null.
+// readInteger returns an integer of 32 or 64 bits, 0 for null.
 func readInteger(raw []byte, bits int) (int64, error) {
 	if isNull(raw) {
 		return 0, nil

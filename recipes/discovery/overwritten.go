@@ -31,9 +31,9 @@ func (all *registrations[T]) watch(ctx context.Context, r *registration[T]) erro
 	return nil
 }
 
-// onWritten looks whether others have written the data of a node. The listener is told of own
-// writes, too, and late: only between two operations on the instance is it known what the node
-// should have.
+// onWritten checks whether others have written the data of a node. It is also called for our own
+// writes, and later than they were made. So it waits until no operation on the instance runs,
+// because the data that the node should have is not known before.
 func (all *registrations[T]) onWritten(ctx context.Context, r *registration[T], path string, data []byte) {
 	if err := r.lock(ctx); err != nil {
 		return // the watch is being closed

@@ -133,7 +133,7 @@ func numberClass(text string, v reflect.Value) string {
 	return ""
 }
 
-// readPayload reads a payload, of which nothing may be there.
+// readPayload reads a payload, which may be missing.
 func readPayload[T any](raw json.RawMessage) (payload T, err error) {
 	switch to := any(&payload).(type) {
 	case *json.RawMessage:
@@ -230,7 +230,7 @@ func withoutClass(raw json.RawMessage) (json.RawMessage, string, error) {
 }
 
 // natural returns a value of which only the JSON is known, so that it is written the same way
-// again: other than in encoding/json, numbers without a point are integers.
+// again. Unlike in encoding/json, numbers without a point are integers.
 func natural(raw json.RawMessage, class string) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()

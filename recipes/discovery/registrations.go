@@ -84,7 +84,7 @@ func (all *registrations[T]) find(k key, create bool) (*registration[T], error) 
 // give ends the turn of an instance, and forgets it if nothing is left of it.
 func (all *registrations[T]) give(k key, r *registration[T]) {
 	all.mu.Lock()
-	if r.state == absent {
+	if r.state == absent && all.entries[k] == r { // r may be forgotten already, and k registered again
 		delete(all.entries, k)
 	}
 	all.mu.Unlock()

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/discovery"
 	"github.com/go-curator/curator/recipes/nodes"
@@ -97,5 +99,56 @@ func TestCloseCutOff(t *testing.T) {
 		if took := time.Since(began); took > 1500*time.Millisecond {
 			t.Errorf("Close took %v", took)
 		}
+	})
+}
+
+// An instance that is registered again while a Start that failed takes the others back is not
+// forgotten.
+func TestRegisterWhileStartFails(t *testing.T) {
+	virtual(t, func(f *fixture) {
+		const n = 60
+		f.service()
+		var want []string
+		for i := range n {
+			id := fmt.Sprintf("%02d", i)
+			f.register(of(id, "a"))
+			want = append(want, id+"=b")
+		}
+		ctx, cancel := context.WithCancel(f.t.Context())
+		defer cancel()
+		var heal func()
+		for i := range n / 2 {
+			var then func()
+			if i == n/2-1 {
+				then = func() {
+					heal = f.network.Isolate() // so that it takes a second to take an instance back
+					cancel()
+				}
+			}
+			f.network.On(jute.OpCreate2, suite.Late, then)
+		}
+		failed := make(chan error, 1)
+		go func() { failed <- f.registry.Start(ctx) }()
+		time.Sleep(1500 * time.Millisecond) // Start has given up, and takes back what it has registered
+		synctest.Wait()
+		var again sync.WaitGroup
+		for i := range n {
+			again.Go(func() {
+				id := fmt.Sprintf("%02d", i)
+				ctx, cancel := context.WithTimeout(f.t.Context(), 100*time.Millisecond)
+				defer cancel()
+				_ = f.registry.Unregister(ctx, "orders", id) // it may wait for Start
+				if _, err := f.registry.Register(f.t.Context(), of(id, "b")); err != nil {
+					f.t.Error(err)
+				}
+			})
+		}
+		again.Wait()
+		if err := <-failed; !errors.Is(err, context.Canceled) {
+			f.t.Fatalf("Start returned %v", err)
+		}
+		heal()
+		f.start()
+		f.until(want...)
 	})
 }

@@ -96,8 +96,8 @@ func (c *candidate) run(ctx context.Context) {
 	}
 }
 
-// stand waits until the candidate leads. It goes on after every error, but for the end of ctx
-// and of the client.
+// stand waits until the candidate leads. It tries again after every error, except when ctx has
+// ended or the client is closed.
 func (c *candidate) stand(ctx context.Context) (lease *locks.Lease, err error) {
 	var p pauses
 	for {
@@ -114,7 +114,7 @@ func (c *candidate) stand(ctx context.Context) (lease *locks.Lease, err error) {
 		}
 		if !framework.Retryable(err) {
 			c.failed(err)
-			_ = c.contender.Leave(ctx) // a node that cannot lead is not to be in the way of others
+			_ = c.contender.Leave(ctx) // a node that cannot lead must not block the others
 		}
 		if err := p.await(ctx, c.client, err); err != nil && (ctx.Err() != nil || errors.Is(err, framework.ErrClosed)) {
 			return nil, err

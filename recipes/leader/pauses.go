@@ -25,9 +25,9 @@ const (
 // pauses are those of one candidate since it succeeded last. The zero value is ready to use.
 type pauses struct{ short, long backoff.BackOff }
 
-// await waits before another try, after err: for a connection and a short pause if err was for
-// want of one, else for a long pause or the next connection. It returns an error when ctx ends,
-// or when the client is closed.
+// await waits before the next try after err. After the loss of a connection it waits for another
+// one, and then for a short pause. After other errors it waits for a long pause, or until the next
+// connection. It returns an error when ctx ends, or when the client is closed.
 func (p *pauses) await(ctx context.Context, client *framework.Client, err error) error {
 	conn, closed := recipeapi.Of(client).Conn()
 	if closed != nil {

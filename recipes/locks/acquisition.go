@@ -45,7 +45,7 @@ type acquisition struct {
 	behind   []string   // the paths of nodes that are waited for
 }
 
-// begin begins an acquisition, as a span. Its end is that of end, and close frees it.
+// begin starts an acquisition and its span. end ends the span, and close frees the acquisition.
 func (l *queueLock) begin(ctx context.Context, wait bool) (*acquisition, error) {
 	if ctx == nil {
 		return nil, errNilContext

@@ -52,7 +52,7 @@ func (c *clientLocks) isHeld(key identity) bool {
 	return slices.ContainsFunc(c.of(key), (*hold).believed)
 }
 
-// of returns the holds of a lock. What is to be known of them is asked without c.mu.
+// of returns the holds of a lock. Their methods must be called without c.mu.
 func (c *clientLocks) of(key identity) []*hold {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -77,8 +77,8 @@ func (h *hold) Lost(l recipeapi.Loss) {
 	}
 }
 
-// Read looks for a request to revoke the lock in the node's data. A hold without a lease tells
-// its first one.
+// Read looks for a request to revoke the lock in the node's data. Without a lease the hold keeps
+// the request for its first one.
 func (h *hold) Read(data []byte) {
 	if !h.lock.cfg.revocable || !bytes.Equal(data, revokeMessage) {
 		return

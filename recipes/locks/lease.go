@@ -106,8 +106,8 @@ func (l *Lease) client() *framework.Client {
 }
 
 // Err returns nil while the client believes in the lease, otherwise ErrReleased or a
-// *LossError. It checks the clock and sends no request. Err and Context rather report a loss
-// too early. Verify and Release ask the server.
+// *LossError. It checks the clock and sends no request. Err and Context may report a loss too
+// early. Verify and Release ask the server.
 func (l *Lease) Err() error {
 	if l.never() {
 		return ErrNotHeld

@@ -7,7 +7,7 @@ import (
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
-// errNested is why the lease to nest in does not let another in.
+// errNested says that another lease is nested directly below the same one.
 var errNested = errors.New("a lease is nested already")
 
 // errParentOver is returned when the lease to nest in has ended.

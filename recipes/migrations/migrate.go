@@ -214,9 +214,9 @@ func (m *manager) apply(ctx context.Context, lease *locks.Lease, from int) error
 }
 
 // resolve returns nil if the transaction whose reply was lost has been applied, and errNotApplied if
-// it has not. The nodes of the hashes were created in it, so they say so. If that cannot be found
-// out, the error has lost, too. Behind the Sync the transaction cannot be applied any more, because
-// the servers take the requests of a session in their order.
+// it has not. The nodes of the hashes show that, because the transaction creates them. If resolve
+// cannot read them, its error also wraps lost. After the Sync the transaction cannot be applied any
+// more, because the servers handle the requests of a session in their order.
 func (m *manager) resolve(ctx context.Context, lost error) error {
 	err := m.client.Sync().ForPath(ctx, m.metadata.path)
 	var applied []hashNode

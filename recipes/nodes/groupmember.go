@@ -85,15 +85,22 @@ func (m *GroupMember) Start(ctx context.Context) error {
 	return m.explain(m.life.Start(ctx, m.begin, m.members.work))
 }
 
-func (m *GroupMember) begin(ctx context.Context) error {
+func (m *GroupMember) begin(ctx context.Context) (err error) {
+	begun := false
+	defer func() { // also when a retry policy of the user panics
+		if !begun {
+			cleanUp, cancel := lifecycle.CleanUp(ctx)
+			defer cancel()
+			err = errors.Join(err, m.members.end(cleanUp))
+		}
+	}()
 	if err := m.members.begin(ctx); err != nil {
 		return err
 	}
 	if err := m.node.Start(ctx); err != nil {
-		cleanUp, cancel := lifecycle.CleanUp(ctx)
-		defer cancel()
-		return errors.Join(err, m.members.end(cleanUp))
+		return err
 	}
+	begun = true
 	m.joined.Store(true)
 	m.members.wakeWaiters()
 	return nil
@@ -142,19 +149,24 @@ func (m *GroupMember) Members() map[string][]byte {
 
 // with returns a copy of what is known of the others, with this member.
 func (m *GroupMember) with(known map[string][]byte) map[string][]byte {
-	all := make(map[string][]byte, len(known)+1)
 	if !m.joined.Load() {
-		return all
+		return map[string][]byte{}
 	}
-	for id, payload := range known {
-		all[id] = bytes.Clone(payload)
-	}
+	all := cloned(known)
 	_, there := all[m.id]
 	switch in := m.life.Started() == nil; {
 	case !in:
 		delete(all, m.id)
 	case !there:
 		all[m.id] = m.node.Data()
+	}
+	return all
+}
+
+func cloned(members map[string][]byte) map[string][]byte {
+	all := make(map[string][]byte, len(members)+1)
+	for id, payload := range members {
+		all[id] = bytes.Clone(payload)
 	}
 	return all
 }
@@ -177,7 +189,7 @@ func (m *GroupMember) Updates(ctx context.Context) iter.Seq[map[string][]byte] {
 				return
 			}
 			if all := m.with(known); m.joined.Load() && (last == nil || !maps.EqualFunc(last, all, bytes.Equal)) {
-				last = m.with(known)
+				last = cloned(all) // the loop's body may change all
 				if !yield(all) {
 					return
 				}

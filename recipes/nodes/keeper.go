@@ -31,10 +31,10 @@ type keeper struct {
 	starting  bool          // Start has not returned yet
 	full      string        // the server's path of the node, "" before it is known
 	known     sighting      // the node as it was seen last
-	written   int64         // the zxid of our last write, 0 for none: then the node had the data of writtenAs
-	writtenAs int           // a version of wanted
+	written   int64         // the zxid of our last write; 0 for none
+	writtenAs int           // the version of wanted that it wrote
 	doubt     bool          // a create may have been applied, and the node was not seen since
-	times     int           // the node was created
+	times     int           // how often the node was created
 	warned    int64         // the foreign session of the last warning
 	failing   bool          // it was logged that the node cannot be kept
 	touchAt   time.Time     // when the child is to be set next; zero for never

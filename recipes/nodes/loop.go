@@ -15,17 +15,23 @@ import (
 )
 
 // begin makes the node. When it fails, what it may have made is removed.
-func (k *keeper) begin(ctx context.Context) error {
+func (k *keeper) begin(ctx context.Context) (err error) {
 	k.stopRemoval()
+	k.mail.begin()
 	k.starting = true
-	err := k.first(ctx)
-	k.starting = false
-	if err == nil {
-		return nil
-	}
-	cleanUp, cancel := lifecycle.CleanUp(ctx)
-	defer cancel()
-	return errors.Join(err, k.abandon(cleanUp, errors.Is(context.Cause(ctx), framework.ErrClosed)))
+	begun := false
+	defer func() { // also when a retry policy of the user panics
+		k.starting = false
+		if begun {
+			return
+		}
+		cleanUp, cancel := lifecycle.CleanUp(ctx)
+		defer cancel()
+		err = errors.Join(err, k.abandon(cleanUp, errors.Is(context.Cause(ctx), framework.ErrClosed)))
+	}()
+	err = k.first(ctx)
+	begun = err == nil
+	return err
 }
 
 // first makes the node for the first time.
@@ -96,6 +102,11 @@ func (k *keeper) abandon(ctx context.Context, closed bool) error {
 		err = k.remove(ctx)
 	}
 	k.unwatch()
+	var ended error
+	if closed {
+		ended = framework.ErrClosed
+	}
+	k.mail.stop(ended)
 	k.path.Store(nil)
 	k.full, k.known, k.doubt, k.times, k.touchAt, k.lookAt = "", sighting{}, false, 0, time.Time{}, time.Time{}
 	return err
@@ -292,14 +303,16 @@ func (k *keeper) watchFor(ctx context.Context, conn *zkconn.Conn, why error) err
 }
 
 // leave stops the watch and leaves the node.
-func (k *keeper) leave(ctx context.Context) error {
+func (k *keeper) leave(context.Context) error {
+	k.mail.end(framework.ErrClosed) // as work does, which does not run if Close interrupts Start
 	k.unwatch()
-	return k.created.Close(ctx)
+	return nil
 }
 
-// end deletes the node, and joins the listeners.
+// end deletes the node.
 func (k *keeper) end(ctx context.Context) error {
-	err := k.remove(ctx) // fires the watch, as a rule
+	k.mail.end(framework.ErrClosed) // see leave
+	err := k.remove(ctx)            // fires the watch, as a rule
 	k.unwatch()
-	return errors.Join(err, k.created.Close(ctx))
+	return err
 }

@@ -42,6 +42,7 @@ type mailbox struct {
 	over     bool // the client was closed
 	wanted   wanted
 	accepted []byte // the last data that the server did not refuse
+	kept     bool   // the keeper writes the data: from the beginning of Start, unless that fails
 	writes   []*write
 	ended    error // nothing is taken any more
 }
@@ -116,9 +117,9 @@ func (m *mailbox) watched() bool {
 	return m.watch != nil
 }
 
-// put replaces the data. With wait, the write that is returned tells when the node has it; else
-// its channel is nil.
-func (m *mailbox) put(data []byte, wait bool) *write {
+// put replaces the data. The write that it returns tells when the node has the data. Its channel
+// is nil before Start, which will write the data.
+func (m *mailbox) put(data []byte) *write {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	w := &write{}
@@ -127,7 +128,7 @@ func (m *mailbox) put(data []byte, wait bool) *write {
 		w.done, w.err = make(chan struct{}), m.ended
 		close(w.done)
 		return w
-	case wait:
+	case m.kept:
 		w.done = make(chan struct{})
 		m.writes = append(m.writes, w)
 		m.signal()
@@ -168,8 +169,8 @@ func (m *mailbox) keep(w wanted) {
 	m.answer(w.version, errTakenOver)
 }
 
-// refuse takes back the data that the writes up to w want, and tells them why. It reports whether
-// there were any.
+// refuse ends the writes up to w with err, and returns to the data that was accepted last. It
+// reports whether there was such a write.
 func (m *mailbox) refuse(w wanted, err error) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -194,6 +195,23 @@ func (m *mailbox) answer(version int, err error) {
 		close(w.done)
 		return true
 	})
+}
+
+// begin makes every SetData wait from now on. Start reads the data several times, and would miss
+// a change after the last time.
+func (m *mailbox) begin() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.kept = true
+}
+
+// stop follows a Start that failed. It ends the writes that wait with err, which is nil if the next
+// Start is to write their data.
+func (m *mailbox) stop(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.kept, m.accepted = false, m.wanted.data
+	m.answer(m.wanted.version, err)
 }
 
 // end refuses everything from now on, what waits included.

@@ -76,7 +76,7 @@ func (m *members) signal() {
 	}
 }
 
-// begin sets the watch and reads all members.
+// begin sets the watch and reads all members. When it fails the watch may be set.
 func (m *members) begin(ctx context.Context) error {
 	err := m.api.Retry(ctx, "addWatch", m.path, func(ctx context.Context, conn *zkconn.Conn) error {
 		return conn.Subscribe(ctx, m.sub)
@@ -85,10 +85,7 @@ func (m *members) begin(ctx context.Context) error {
 		return err
 	}
 	m.readAgain()
-	if err := m.load(ctx); err != nil {
-		return errors.Join(err, m.end(ctx))
-	}
-	return nil
+	return m.load(ctx)
 }
 
 // end removes the watch.
@@ -174,8 +171,8 @@ func (m *members) load(ctx context.Context) error {
 	return nil
 }
 
-// read reads members into next. One that cannot be read, but for want of a connection, is left
-// out.
+// read reads members into next. A member that cannot be read is left out, unless there was no
+// connection: then read returns the error.
 func (m *members) read(ctx context.Context, names map[string]struct{}, next map[string][]byte) error {
 	var mu sync.Mutex
 	var unreadable error

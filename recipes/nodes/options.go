@@ -113,8 +113,8 @@ func WithTouch(child string, factor int) Option {
 // deleted. So of two programs that keep one node, the one that started last has it. The default
 // adopts such nodes.
 //
-// Java: ServiceDiscovery does so with the nodes of instances, in two steps. So that it gets
-// between them, a node with this option that was deleted is created again only after 50 ms or
+// Java: ServiceDiscovery replaces the nodes of instances, in two steps: it deletes the node and
+// then creates its own. So a deleted node with this option is created again only after 50 ms or
 // more.
 func WithTakeover() Option {
 	return option(func(c *config) error {

@@ -104,11 +104,13 @@ func (n *PersistentNode) Close(ctx context.Context) error {
 	if n == nil || n.keeper == nil {
 		return nil
 	}
-	err := n.life.Close(ctx, n.keeper.end)
-	if errors.Is(err, ErrDeletePending) && ctx.Err() == nil { // it is that of an earlier call
-		err = n.keeper.awaitRemoval(ctx)
-	}
-	return n.explain(err)
+	return n.explain(n.close(ctx, func(ctx context.Context) error {
+		err := n.life.Close(ctx, n.keeper.end)
+		if errors.Is(err, ErrDeletePending) && ctx.Err() == nil { // it is that of an earlier call
+			err = n.keeper.awaitRemoval(ctx)
+		}
+		return err
+	}))
 }
 
 // Leave is Close without the deletion: it stops keeping the node, and leaves it. An ephemeral
@@ -120,7 +122,17 @@ func (n *PersistentNode) Leave(ctx context.Context) error {
 	if n == nil || n.keeper == nil {
 		return nil
 	}
-	return n.explain(n.life.Close(ctx, n.keeper.leave))
+	return n.explain(n.close(ctx, func(ctx context.Context) error { return n.life.Close(ctx, n.keeper.leave) }))
+}
+
+// close calls end and joins the listeners, also those that a failed Start has called.
+func (n *PersistentNode) close(ctx context.Context, end func(ctx context.Context) error) error {
+	if ctx == nil {
+		return end(ctx) // which refuses it
+	}
+	ctx, cancel := lifecycle.CleanUp(ctx)
+	defer cancel()
+	return errors.Join(end(ctx), n.keeper.created.Close(ctx))
 }
 
 // SetData changes the wanted data of the node, and writes it. It returns nil when the node has
@@ -132,8 +144,8 @@ func (n *PersistentNode) Leave(ctx context.Context) error {
 // the client.
 //
 // Calls that wait at the same time are merged: the last one wins, and all return nil when its data
-// is written. Before Start, SetData sets the data that Start writes, and returns nil
-// immediately.
+// is written. Before Start, SetData sets the data that Start writes, and returns nil immediately.
+// If Start fails while SetData waits, SetData returns nil, and the next Start writes the data.
 //
 // Java: setData.
 func (n *PersistentNode) SetData(ctx context.Context, data []byte) error {
@@ -147,11 +159,10 @@ func (n *PersistentNode) SetData(ctx context.Context, data []byte) error {
 	if err := k.client.SchemaSet().ValidateSetData(k.actualPath(), data); err != nil {
 		return n.explain(err)
 	}
-	state := n.life.Started()
-	if errors.Is(state, framework.ErrClosed) {
+	if state := n.life.Started(); errors.Is(state, framework.ErrClosed) {
 		return n.explain(state)
 	}
-	write := k.mail.put(slices.Clone(data), state == nil)
+	write := k.mail.put(slices.Clone(data))
 	if write.done == nil {
 		return nil // before Start
 	}

@@ -48,6 +48,59 @@ func TestSetData(t *testing.T) {
 	}
 }
 
+// Data that is set while Start is writing other data is written, too, by this Start or the next.
+func TestSetDataDuringStart(t *testing.T) {
+	for name, tt := range map[string]struct {
+		fate  suite.Fate // of the read behind the create
+		then  func(e *env, cancel func())
+		start error // of Start
+		set   error // of SetData
+	}{
+		"Start succeeds": {fate: suite.Late, then: func(*env, func()) {}},
+		"Start fails":    {fate: suite.CutBefore, then: func(_ *env, cancel func()) { cancel() }, start: context.Canceled},
+		"Close": {
+			fate: suite.CutBefore, start: framework.ErrClosed, set: framework.ErrClosed,
+			then: func(e *env, _ func()) {
+				go func() { e.operate(e.node.Close(e.t.Context())) }()
+				elapse(time.Millisecond)
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+				e := newEnv(t, b)
+				_, err := e.operator.Create().CreatingParentsIfNeeded().ForPath(t.Context(), e.dir)
+				e.operate(err) // so that the first read is the last one of Start
+				e.keep(framework.Ephemeral)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				set := make(chan error, 1)
+				e.network.On(jute.OpGetData, tt.fate, func() {
+					go func() { set <- e.node.SetData(t.Context(), []byte(changed)) }()
+					elapse(time.Millisecond)
+					tt.then(e, cancel)
+				})
+				if err := e.node.Start(ctx); !errors.Is(err, tt.start) {
+					t.Fatalf("Start: %v", err)
+				}
+				if err := <-set; !errors.Is(err, tt.set) {
+					t.Fatalf("SetData: %v", err)
+				}
+				if tt.set == nil {
+					if tt.start != nil {
+						e.start()
+					}
+					e.quiet()
+					if data, _, _ := e.read(); data != changed {
+						t.Errorf("SetData returned nil, and the node has %q", data)
+					}
+				}
+				e.closed()
+			})
+		})
+	}
+}
+
 // Calls that wait at the same time are merged, and all are answered.
 func TestSetDataMerged(t *testing.T) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {

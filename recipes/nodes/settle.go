@@ -34,9 +34,9 @@ const maxSteps = 8
 var errNoParent = fmt.Errorf("%w: the parent is missing", framework.ErrNoNode)
 
 // settle makes the node what is wanted, with the watch set (K1, K4), and begins with a step. The
-// read that ends each step decides what is next, whatever the server has said to the step
-// itself: so an answer that was lost needs no care of its own. Without repair the data of others
-// stays (K3).
+// read that ends each step decides what is next, whatever the server has answered to the step
+// itself. So a lost answer needs no treatment of its own. Without repair the data of others stays
+// (K3).
 func (k *keeper) settle(ctx context.Context, first step, repair bool) error {
 	again := false
 	return k.api.Retry(ctx, operations[first], k.actualPath(), func(ctx context.Context, conn *zkconn.Conn) error {

@@ -2,10 +2,12 @@ package nodes_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/internal/turns"
 	"github.com/go-curator/curator/recipes/nodes"
@@ -127,6 +129,32 @@ func TestCloseAgain(t *testing.T) {
 		time.AfterFunc(time.Second, heal)
 		e.close()
 		e.wantNone()
+	})
+}
+
+// Close joins the listeners that a Start has called which failed afterwards.
+func TestCloseAfterFailedStart(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		e.keep(framework.EphemeralSequential, nodes.WithProtection())
+		release, done := make(chan struct{}), false
+		e.node.CreatedListenable().Add(func(context.Context, string) {
+			<-release
+			done = true
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		e.network.On(jute.OpGetData, suite.CutBefore, cancel) // the node is created
+		suite.WantErr(t, e.node.Start(ctx), context.Canceled)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := e.node.Close(ended); err == nil || !strings.Contains(err.Error(), "listeners still running: 1") {
+			t.Errorf("Close with an ended context: %v", err)
+		}
+		time.AfterFunc(time.Minute, func() { close(release) })
+		if e.close(); !done {
+			t.Error("Close returned while a listener was running")
+		}
+		e.untilNone()
 	})
 }
 

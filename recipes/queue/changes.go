@@ -44,7 +44,7 @@ func unsubscribe(ctx context.Context, api recipeapi.Client, sub *zkconn.Subscrip
 	_ = conn.Unsubscribe(ctx, sub) // the watch goes with the connection at the latest
 }
 
-// notApplied says of the error of a read that it has applied nothing.
+// notApplied marks the error of a read, which has applied nothing.
 func notApplied(err error) error {
 	if unanswered, ok := errors.AsType[*zkconn.TransportError](err); ok {
 		return &zkconn.TransportError{Err: unanswered.Err, Detail: unanswered.Detail}

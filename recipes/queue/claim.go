@@ -71,7 +71,8 @@ func (c *claim) abandon(ctx context.Context) {
 	c.q.dropAfter(c.lock, removal)
 }
 
-// dropAfter drops the claim on a lock node when its deletion has ended; nil is none.
+// dropAfter drops the claim on a lock node when its deletion has ended. With a nil removal it does
+// so immediately.
 func (q *core) dropAfter(lock string, removal *recipeapi.PendingDelete) {
 	held := claimsOf(q.api)
 	if removal != nil && q.api.Go(func(ctx context.Context) {

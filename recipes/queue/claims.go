@@ -21,7 +21,7 @@ func claimsOf(api recipeapi.Client) *claims {
 	return api.Shared(claimsKey{}, func() any { return &claims{taken: map[string]struct{}{}} }).(*claims)
 }
 
-// take reports whether nobody else has the claim.
+// take takes the claim. It returns false if another consumer has it.
 func (c *claims) take(full string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

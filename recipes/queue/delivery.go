@@ -13,8 +13,8 @@ import (
 	"github.com/go-curator/curator/recipes/locks"
 )
 
-// delivery is a node of the queue that a consumer works on. WithLockPath it is held by a lock
-// node, and goes with one transaction:
+// delivery is a node of the queue that a consumer works on. With the option WithLockPath a lock
+// node holds it, and one transaction deletes both:
 //
 //	open      the lock node and the item are there, as far as this consumer knows
 //	consumed  a transaction has deleted both
@@ -143,8 +143,8 @@ func (d *delivery) guard(ctx context.Context, ops []framework.Op) (results []fra
 }
 
 // transact commits ops between a check of the lock node and the removal of the item, which may be
-// put back. It is sent on the session that owns the lock node, because another consumer may have a lock
-// node of the same name when that session is over.
+// put back. It is sent on the session that owns the lock node, because another consumer may have a
+// lock node of the same name when that session is over.
 func (d *delivery) transact(ctx context.Context, ops []framework.Op, putBack bool) ([]framework.OpResult, error) {
 	tx := d.q.client.TransactionOp()
 	all := append(make([]framework.Op, 0, len(ops)+4), tx.Check().ForPath(d.lockPath()))

@@ -36,8 +36,8 @@ type item struct {
 	name     string
 	key      key
 	busy     bool      // this consumer works on it
-	not      time.Time // is not tried before; the zero time for now
-	failures int       // in a row, of this consumer's to take it
+	not      time.Time // the item is not tried before; zero for no limit
+	failures int       // how often in a row this consumer could not take it
 }
 
 func newListing(s scheme, dir, locks string, skipForeign func(name string)) *listing {
@@ -107,14 +107,14 @@ func (l *listing) onReset(e zkconn.WatchEvent, stale *bool) bool {
 	return true
 }
 
-// childName returns the name of the child of dir that path is.
+// childName returns the last part of a path, if that is the path of a child of dir.
 func childName(dir, path string) (name string, ok bool) {
 	name, below := strings.CutPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 	return name, below && name != "" && !strings.Contains(name, "/")
 }
 
-// setItems takes the list of the items. Events that came behind the list must come behind this
-// call, too: each of the two lists is taken over when its own answer comes.
+// setItems replaces the items by a list. The events that came after the list must be handled after
+// this call. So each of the two lists is set when its own answer comes.
 func (l *listing) setItems(items []string) {
 	defer l.signal()
 	l.mu.Lock()
@@ -211,8 +211,8 @@ func (l *listing) next(now time.Time) *item {
 	return first
 }
 
-// ready reports whether next would return an item. If not, in is how long it is until the time of
-// an item comes; it is negative if there is none.
+// ready reports whether next would return an item. If not, in is the time until an item can be
+// tried; it is negative if there is no such item.
 func (l *listing) ready(now time.Time) (ok bool, in time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -271,8 +271,8 @@ func (l *listing) gone(i *item) {
 // longestPause bounds the pause before an item is tried again.
 const longestPause = time.Second
 
-// later ends the work on an item that could not be taken. The pause before the next try grows
-// with the number of failures, behind those that cost none.
+// later ends the work on an item that could not be taken. There is no pause after the first free
+// failures. After that it grows with their number.
 func (l *listing) later(i *item, now time.Time, free int) {
 	defer l.signal()
 	l.mu.Lock()

@@ -45,3 +45,16 @@ func TestEventBetweenLists(t *testing.T) {
 		next("")
 	}
 }
+
+// An item whose name somebody has made by hand does not hold up the items behind it.
+func TestImpossibleTimes(t *testing.T) {
+	for _, due := range []string{"-7FFFFFFFFFFFFFFF", "-1", "8000000000000000", "x", ""} {
+		l := newListing(delayNames, "/q", "", func(string) {})
+		l.setItems([]string{"queue-|" + due + "|0000000001", delayName(time.UnixMilli(1)) + "0000000002"})
+		for range 2 {
+			if i := l.next(time.Now()); i == nil {
+				t.Errorf("the time %q: an item that is due is not next", due)
+			}
+		}
+	}
+}

@@ -3,7 +3,6 @@ package queue
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -72,7 +71,8 @@ func delayName(due time.Time) string {
 	return itemPrefix + "|" + fmt.Sprintf("%08X", uint64(ms)) + "|"
 }
 
-// dueOf returns when an item is due, 0 if its name does not say so.
+// dueOf returns when an item is due. It returns 0 for a time before 1970, and if the name has no
+// time.
 func dueOf(name string) int64 {
 	end := strings.LastIndexByte(name, '|')
 	if end < 0 {
@@ -83,7 +83,7 @@ func dueOf(name string) int64 {
 		return 0
 	}
 	ms, err := strconv.ParseInt(name[begin+1:end], 16, 64)
-	if err != nil || ms == math.MinInt64 {
+	if err != nil || ms < 0 {
 		return 0
 	}
 	return ms

@@ -32,6 +32,10 @@ func (d *delivery) settle(ctx context.Context, err error) (outcome string) {
 	defer cancel()
 	if state == doubtful {
 		switch gone, known := d.itemGone(ctx); {
+		case gone && d.lockLeft(ctx):
+			d.warnDeleted()
+			d.giveBack(ctx)
+			return tracing.OutcomeAlreadyGone
 		case gone:
 			d.node.DeleteBy(func() bool { return true })
 			state = consumed
@@ -147,25 +151,44 @@ func (d *delivery) afterRefusal(ctx context.Context, err error, doubt, putBack b
 	case gone && doubt:
 		return committed(putBack), unlocked
 	case gone:
-		d.q.warn("an item was deleted while it was consumed", "item", d.path())
+		d.warnDeleted()
 		return tracing.OutcomeAlreadyGone, unlocked
 	}
 	d.q.warn("the lock of an item was lost while it was consumed, which is left to another consumer", "item", d.path(), "error", err)
 	return tracing.OutcomeLost, unlocked
 }
 
+// warnDeleted logs that somebody else has deleted the item.
+func (d *delivery) warnDeleted() {
+	d.q.warn("an item was deleted while it was consumed", "item", d.path())
+}
+
 // itemGone reports whether the item is gone, if that can be found out.
 func (d *delivery) itemGone(ctx context.Context) (gone, known bool) {
+	there, _, known := d.exists(ctx, d.path())
+	return known && !there, known
+}
+
+// lockLeft reports whether the lock node of this consumer is still there, although the item is
+// gone: then somebody else has deleted the item, and no transaction of this consumer.
+func (d *delivery) lockLeft(ctx context.Context) bool {
+	there, owner, _ := d.exists(ctx, d.lockPath())
+	return there && owner == d.node.Session()
+}
+
+// exists reports whether a node exists, and which session owns it, if that can be found out.
+func (d *delivery) exists(ctx context.Context, path string) (there bool, owner int64, known bool) {
 	for {
-		exists, err := d.q.client.CheckExists().ForPath(ctx, d.path())
+		var stat framework.Stat
+		there, err := d.q.client.CheckExists().StoringStatIn(&stat).ForPath(ctx, path)
 		switch {
 		case err == nil:
-			return !exists, true
+			return there, stat.EphemeralOwner, true
 		case !framework.Retryable(err):
-			return false, false
+			return false, 0, false
 		}
 		if wait.For(ctx, longestPause) != nil {
-			return false, false
+			return false, 0, false
 		}
 	}
 }

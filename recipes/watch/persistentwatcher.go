@@ -87,16 +87,20 @@ func (w *PersistentWatcher) Close(ctx context.Context) error {
 	if w == nil || w.api == nil {
 		return nil
 	}
-	if ctx != nil {
-		w.end()
+	if ctx == nil {
+		return w.explain(w.life.Close(ctx, nil)) // which refuses it
 	}
-	return w.explain(w.life.Close(ctx, func(ctx context.Context) error {
-		var err error
-		if conn, closed := w.api.Conn(); closed == nil { // else the watch has ended with the client
-			err = conn.Unsubscribe(ctx, w.sub)
+	w.end()
+	ctx, cancel := lifecycle.CleanUp(ctx)
+	defer cancel()
+	err := w.life.Close(ctx, func(ctx context.Context) error {
+		conn, err := w.api.Conn()
+		if err != nil {
+			return nil //nolint:nilerr // the watch has ended with the client
 		}
-		return errors.Join(err, w.events.Close(ctx))
-	}))
+		return conn.Unsubscribe(ctx, w.sub)
+	})
+	return w.explain(errors.Join(err, w.events.Close(ctx))) // a failed Start may have called listeners
 }
 
 // Listenable takes listeners for the events, which have paths of the client.

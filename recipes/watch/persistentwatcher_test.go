@@ -271,3 +271,32 @@ func TestStartGivesUp(t *testing.T) {
 		e.works()
 	})
 }
+
+// Close joins the listeners that a Start has called which failed afterwards: the server has the
+// watch already for another watcher of the client.
+func TestCloseAfterFailedStart(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b, framework.PersistentWatch)
+		e.start()
+		e.watch(e.client, e.path, framework.PersistentWatch)
+		called, release, done := make(chan struct{}), make(chan struct{}), false
+		e.watcher.Listenable().Add(func(context.Context, framework.WatchedEvent) {
+			close(called)
+			<-release
+			done = true
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		e.network.On(jute.OpAddWatch, suite.CutBefore, func() {
+			e.create(e.path)
+			<-called
+			cancel()
+		})
+		if err := e.watcher.Start(ctx); !errors.Is(err, context.Canceled) {
+			t.Fatalf("Start returned %v", err)
+		}
+		time.AfterFunc(time.Minute, func() { close(release) })
+		if e.close(t.Context()); !done {
+			t.Error("Close returned before the listener")
+		}
+	})
+}

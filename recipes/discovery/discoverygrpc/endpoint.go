@@ -45,7 +45,8 @@ func addressOf[T any](instance discovery.ServiceInstance[T], secure bool) string
 	return net.JoinHostPort(instance.Address, strconv.Itoa(port))
 }
 
-// isSecure tells whether a ClientConn has transport credentials that are worth the name.
+// isSecure reports whether a ClientConn has transport credentials other than those of package
+// insecure.
 func isSecure(opts resolver.BuildOptions) bool {
 	creds := opts.DialCreds
 	if opts.CredsBundle != nil {

@@ -31,7 +31,7 @@ type serviceResolver[T any] struct {
 	done   chan struct{}
 }
 
-// ResolveNow does nothing: changes are heard of.
+// ResolveNow does nothing, because the list is always up to date.
 func (r *serviceResolver[T]) ResolveNow(resolver.ResolveNowOptions) {}
 
 // Close ends the resolver and joins its goroutine.

@@ -32,8 +32,8 @@ func newWatched[T any](name string, open func(string) (instances[T], error)) *wa
 	}
 }
 
-// start starts the list, unless that is done. It bounds nobody's Start but this one: when the ctx
-// of the resolver that starts the list ends, the next one starts it again.
+// start starts the list, unless it is started. ctx bounds only this call: if it ends first, another
+// resolver starts the list.
 func (w *watched[T]) start(ctx context.Context, list instances[T]) error {
 	select {
 	case w.turn <- struct{}{}:

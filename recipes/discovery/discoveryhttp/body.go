@@ -60,8 +60,8 @@ func (b *bodies) release() {
 	}
 }
 
-// heldBody is a body that can be read once. It is not closed before it was read, so that as long
-// as nobody has begun to read it, it can be handed over to another attempt.
+// heldBody is a body that can be read once. Close does not close it before it was read. So it can
+// be handed over to another attempt until somebody begins to read it.
 type heldBody struct {
 	body   io.ReadCloser
 	failed atomic.Bool // a Read of it has

@@ -6,7 +6,7 @@ import (
 )
 
 // maxRepeats is how often a request is repeated that may have been sent before. A request that
-// ends the server that gets it shall not end all of them.
+// crashes its server must not crash all of them.
 const maxRepeats = 2
 
 // exchange is one RoundTrip for a service: attempts until there is a response.

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -38,7 +39,8 @@ type Lifecycle struct {
 // The context of begin ends with ctx or with Close. The context of work has the values of ctx
 // and ends with Close. Both must return soon after that.
 //
-// When begin fails, its error is returned, and Start may be called again. Other errors:
+// When begin fails, its error is returned, and Start may be called again, also after a panic of
+// begin. Other errors:
 // framework.ErrAlreadyStarted, framework.ErrClosed, also when Close was called while begin ran,
 // and framework.ErrInvalidOption for a nil context.
 func (l *Lifecycle) Start(ctx context.Context, begin func(ctx context.Context) error, work func(ctx context.Context)) error {
@@ -49,13 +51,17 @@ func (l *Lifecycle) Start(ctx context.Context, begin func(ctx context.Context) e
 	if err != nil {
 		return err
 	}
-	working := false
+	returned, working := false, false
 	defer func() {
-		if !working { // also when begin panics
+		if !returned {
+			_ = l.settle(errPanicked)
+		}
+		if !working {
 			close(idle)
 		}
 	}()
 	err = beginUntil(ctx, life, begin)
+	returned = true
 	if err = l.settle(err); err != nil || work == nil {
 		return err
 	}
@@ -192,6 +198,9 @@ func CleanUp(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 	return context.WithTimeout(context.WithoutCancel(ctx), closeWait)
 }
+
+// errPanicked is the error of a begin that did not return.
+var errPanicked = errors.New("a panic in code of the user")
 
 func errNilContext() error {
 	return fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)

@@ -19,13 +19,14 @@ func ok(context.Context) error { return nil }
 
 func TestStartAndClose(t *testing.T) {
 	type step struct {
-		do   string // start, fail or close
+		do   string // start, fail, panic or close
 		want error
 	}
 	for name, steps := range map[string][]step{
 		"once":              {{"start", nil}, {"close", nil}},
 		"twice":             {{"start", nil}, {"start", framework.ErrAlreadyStarted}, {"close", nil}, {"close", nil}},
 		"again":             {{"fail", errBegin}, {"fail", errBegin}, {"start", nil}, {"close", nil}},
+		"again after panic": {{"panic", nil}, {"panic", nil}, {"start", nil}, {"close", nil}},
 		"closed before":     {{"close", nil}, {"start", framework.ErrClosed}},
 		"closed after":      {{"start", nil}, {"close", nil}, {"start", framework.ErrClosed}},
 		"closed after fail": {{"fail", errBegin}, {"close", nil}, {"start", framework.ErrClosed}},
@@ -40,6 +41,11 @@ func TestStartAndClose(t *testing.T) {
 					err = life.Start(t.Context(), ok, until)
 				case "fail":
 					err = life.Start(t.Context(), func(context.Context) error { return errBegin }, until)
+				case "panic":
+					func() {
+						defer func() { _ = recover() }()
+						err = life.Start(t.Context(), func(context.Context) error { panic("boom") }, until)
+					}()
 				case "close":
 					err = life.Close(t.Context(), func(context.Context) error { ended++; return nil })
 				}

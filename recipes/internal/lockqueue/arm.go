@@ -16,8 +16,8 @@ import (
 // maxTogether bounds how many watches one request sets.
 const maxTogether = 100
 
-// wants returns the watches of the wait. The own node comes first, and a marker before its
-// node: of events that prove something together none is missed then (rule 2).
+// wants returns the watches of the wait. The own node comes first, and a marker before its node. In
+// this order no event is missed of those that prove something only together (rule 2).
 func (c *Contender) wants() []watchset.Want {
 	if c.byChildren {
 		return []watchset.Want{

@@ -47,8 +47,8 @@ func (c *Contender) createOne(ctx context.Context, path string, sequential bool)
 	return node, err
 }
 
-// take takes over nodes that were made. The names of their siblings are kept once, until the
-// next look: each of many waiters has seen as many names as there are waiters.
+// take keeps the nodes that were created. It keeps the names of their siblings only until the next
+// look, because each of many waiters has listed all others.
 func (c *Contender) take(nodes []recipeapi.Created) {
 	c.names = nodes[0].Siblings
 	for i := range nodes {

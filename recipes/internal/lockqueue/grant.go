@@ -9,8 +9,8 @@ import (
 )
 
 // grant hands the nodes to the caller. The queue lets them in: look has seen nothing ahead of
-// them, or wait has seen the marker of the node right ahead or the end of the only one. What is left to ask is the session,
-// by [ephemeral.Node.Hold] (rule 11).
+// them, or wait has seen the marker of the node right ahead, or the end of the only node ahead.
+// Only the session is still to be checked, by [ephemeral.Node.Hold] (rule 11).
 func (c *Contender) grant(ctx context.Context) (phase, error) {
 	if c.spec.Admit != nil {
 		if again, err := c.spec.Admit(ctx, c.last()); again || err != nil {

@@ -4,7 +4,8 @@ import "github.com/go-curator/curator/internal/zkconn"
 
 // A contender that has one node ahead is next: when that node is gone it is first, and need not
 // list the queue again (rule 6). So it does not watch the marker, and does not list in the write
-// that sets its watches. Two clients that fight for one lock send a quarter less for it.
+// that sets its watches. This saves two clients that compete for one lock a quarter of their
+// requests.
 //
 // Why the end of the node ahead proves that the contender is first:
 //   - The list was made after the contender's node. So it showed all nodes with lower numbers,

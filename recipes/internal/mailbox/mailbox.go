@@ -28,7 +28,7 @@ const (
 // Message is a reply, or an event of a watch or of the connection.
 type Message struct {
 	Kind  Kind
-	Tag   any               // the caller's, of Reply
+	Tag   any               // that was given to Send, of Reply
 	Call  *zkconn.Call      // of Reply
 	Event zkconn.WatchEvent // of Event
 }

@@ -10,20 +10,21 @@ import (
 	"github.com/go-curator/curator/internal/wait"
 )
 
-// Turns lets so many nodes of a recipe do something at a time. All methods may be called from
-// several goroutines.
+// Turns limits how many nodes of a recipe do something at the same time. All methods may be
+// called from several goroutines.
 type Turns struct {
 	slots  chan struct{}
 	spread func() time.Duration
 }
 
-// New returns turns for atOnce nodes at a time. Before its turn, each node waits for a random time
-// of less than spread returns, which is called by the node's goroutine.
+// New returns turns for atOnce nodes at a time. Before its turn each node waits for a random time
+// that is shorter than the result of spread. The node's goroutine calls spread.
 func New(atOnce int, spread func() time.Duration) *Turns {
 	return &Turns{slots: make(chan struct{}, atOnce), spread: spread}
 }
 
-// Take waits for a turn, and returns what ends it. Errors: that of ctx when it ends first.
+// Take waits for a turn, and returns the function that ends it. If ctx ends first, Take returns
+// the cause of its end.
 func (t *Turns) Take(ctx context.Context) (end func(), err error) {
 	if spread := t.spread(); spread > 0 {
 		if err := wait.For(ctx, rand.N(spread)); err != nil {

@@ -1,0 +1,84 @@
+package barriers_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/barriers"
+)
+
+// panics is a user's retry policy.
+type panics struct{}
+
+func (panics) Next(int, time.Duration, error) (time.Duration, bool) { panic("boom") }
+
+// After a panic in the retry policy the member is out: it is not counted, and nobody waits for it.
+func TestPanic(t *testing.T) {
+	for name, tt := range map[string]struct {
+		op    jute.Op
+		leave bool
+	}{
+		"entering, creates": {jute.OpCreate2, false},
+		"entering, looks":   {jute.OpGetChildren2, false},
+		"leaving":           {jute.OpGetChildren2, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(e *env) {
+				_, err := e.operator.Create().CreatingParentsIfNeeded().ForPath(e.t.Context(), e.path)
+				e.must(err)
+				p := e.panicking()
+				call := p.Enter
+				if tt.leave {
+					other := e.party(2)
+					entering := other.enter()
+					e.must(p.Enter(e.t.Context()))
+					entering.ok()
+					defer func() {
+						ctx, cancel := context.WithTimeout(e.t.Context(), time.Minute)
+						defer cancel()
+						e.must(other.Leave(ctx))
+						e.wantNothing(p, other)
+					}()
+					call = p.Leave
+				}
+				p.network.On(tt.op, suite.CutAfter, nil)
+				func() {
+					defer func() {
+						if r := recover(); r != "boom" {
+							e.t.Errorf("the panic has become %v", r)
+						}
+					}()
+					e.t.Errorf("the call has returned: %v", call(e.t.Context()))
+				}()
+				if !tt.leave {
+					e.wantNothing(p)
+				}
+			})
+		})
+	}
+}
+
+// panicking is party of two members, with a retry policy that panics.
+func (e *env) panicking() *party {
+	e.t.Helper()
+	_, network := e.b.Client(e.t)
+	client, err := framework.NewClient(e.b.ConnectString(), panics{},
+		framework.WithDialer(network.Dial), framework.WithoutEnsembleTracker(), framework.WithSessionTimeout(suite.SessionTimeout),
+		framework.WithLogger(slog.New(slog.DiscardHandler)))
+	e.must(err)
+	e.must(client.Start(e.t.Context()))
+	e.t.Cleanup(func() {
+		if err := client.Close(context.WithoutCancel(e.t.Context())); err != nil {
+			e.t.Error(err)
+		}
+	})
+	e.must(client.BlockUntilConnected(e.t.Context()))
+	barrier, err := barriers.NewDistributedDoubleBarrier(client, e.path, 2)
+	e.must(err)
+	return &party{e, client, network, barrier}
+}
