@@ -1,6 +1,7 @@
 package framework
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -124,9 +125,8 @@ func (e *OpError) Error() string {
 		text += " " + e.Path
 	}
 	text += ": " + e.Err.Error()
-	if e.Op == "create" && errors.Is(e.Err, ErrNoNode) && strings.HasPrefix(e.Path, "/") {
-		parent, _ := split(e.Path)
-		text += ": the parent " + parent + " is missing"
+	if slash := strings.LastIndexByte(e.Path, '/'); e.Op == "create" && slash >= 0 && errors.Is(e.Err, ErrNoNode) {
+		text += ": the parent " + cmp.Or(e.Path[:slash], "/") + " is missing"
 	}
 	if e.Attempts > 1 {
 		text += fmt.Sprintf(" (%d attempts)", e.Attempts)
