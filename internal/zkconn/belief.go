@@ -68,8 +68,8 @@ func (c *Conn) AwaitProof(ctx context.Context, session int64) error {
 	}
 }
 
-// awaitsProof returns nil if the session can be relied on, or with an error if it never can;
-// else what is closed when that may have changed.
+// awaitsProof returns nil if the session can be relied on, and nil and an error if it never can be.
+// Otherwise it returns a channel that is closed when this may have changed.
 func (c *Conn) awaitsProof(session int64) (again <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -70,7 +70,7 @@ type Conn struct {
 	// clockMu is taken last. It guards what follows.
 	clockMu      sync.Mutex
 	sessionClock sessionClock
-	believed     chan struct{} // closed when the session can be relied on again, or is over; nil if nobody waits
+	believed     chan struct{} // closed when the session can be relied on again or never; nil if nobody waits
 
 	mu              sync.Mutex
 	mux             *muxConn      // nil without a connection

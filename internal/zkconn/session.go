@@ -202,6 +202,7 @@ func (c *Conn) credentialsRejected(why error) {
 		return
 	}
 	c.fatal, c.fatalWhy = ErrAuthFailed, why
+	c.tellBelief()
 	c.hosts.stop()
 	if c.mux == nil {
 		close(c.ready)
