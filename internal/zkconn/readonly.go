@@ -79,8 +79,8 @@ func (c *Conn) seekQuorum(m *muxConn, r jute.ConnectResponse) {
 	pause := backoff.NewExponentialBackOff(backoff.WithInitialInterval(firstSeekPause), backoff.WithMultiplier(2),
 		backoff.WithMaxInterval(lastSeekPause), backoff.WithRandomizationFactor(0.5), backoff.WithMaxElapsedTime(0))
 	for wait.For(ctx, pause.NextBackOff()) == nil {
-		for _, server := range c.hosts.all() {
-			if c.hasQuorum(ctx, server, r) == nil {
+		for _, t := range c.allTargets(ctx) {
+			if c.hasQuorum(ctx, t, r) == nil {
 				c.mu.Lock()
 				clear(c.refusedBy)
 				c.mu.Unlock()
@@ -91,13 +91,21 @@ func (c *Conn) seekQuorum(m *muxConn, r jute.ConnectResponse) {
 	}
 }
 
-// hasQuorum returns nil if a server has a quorum, and has what was seen here. It asks the server to
-// resume the read-only session, which no quorum knows: one with a quorum says so, after it has
-// asked its leader, and makes no new session. One without ends the connection.
-func (c *Conn) hasQuorum(ctx context.Context, server string, r jute.ConnectResponse) error {
+// allTargets returns all servers, with the addresses that their names have now.
+func (c *Conn) allTargets(ctx context.Context) []target {
 	ctx, cancel := context.WithTimeout(ctx, c.handshakeTimeout())
 	defer cancel()
-	raw, err := c.dialTarget(ctx, "tcp", &attempt{target: target{server: server, address: server}})
+	return slices.Concat(expand(ctx, c.cfg.Resolve, c.hosts.all())...)
+}
+
+// hasQuorum returns nil if a server has a quorum, and has all that this client has seen. It asks the
+// server to resume the read-only session, which no quorum knows. A server with a quorum asks its
+// leader, answers that it does not know the session, and makes no new one. A server without a quorum
+// ends the connection.
+func (c *Conn) hasQuorum(ctx context.Context, t target, r jute.ConnectResponse) error {
+	ctx, cancel := context.WithTimeout(ctx, c.handshakeTimeout())
+	defer cancel()
+	raw, err := c.dialTarget(ctx, "tcp", &attempt{target: t})
 	if err != nil {
 		return err
 	}
