@@ -17,6 +17,9 @@ const (
 	maxFrame = 16 << 20
 	// handshake sizes: a connect reply has 36 bytes, 37 since 3.4.
 	minHandshake, maxHandshake = 36, 256
+	// maxPasswd bounds the password of a session, which has 16 bytes. The driver has a small buffer for
+	// connect requests: with a password that does not fit it could never connect again.
+	maxPasswd = 128
 	// readBuffer is enough for the answers to many small requests.
 	readBuffer = 16 << 10
 )

@@ -222,8 +222,11 @@ func (m *muxConn) handshakeDone(frame []byte) error {
 		return d.Err()
 	}
 	m.readOnly = len(d.Rest()) > 0 && d.Bool()
-	if r.SessionID != 0 && r.TimeOut <= 0 { // the driver would crash on its ticker
+	switch {
+	case r.SessionID != 0 && r.TimeOut <= 0: // the driver would crash on its ticker
 		return fmt.Errorf("%w (a session of %d ms)", ErrNotZooKeeper, r.TimeOut)
+	case len(r.Passwd) > maxPasswd:
+		return fmt.Errorf("%w (a session password of %d bytes)", ErrNotZooKeeper, len(r.Passwd))
 	}
 	m.open = true
 	m.mu.Lock()
