@@ -20,6 +20,8 @@ func (c *Client) ensureNamespace(ctx context.Context, conn *zkconn.Conn) (made b
 		defer core.pending.Leave()
 		ctx, cancel := core.withClientLife(context.WithoutCancel(ctx))
 		defer cancel(nil)
+		// What the first caller's span notes of its requests is not for these, which may outlast it.
+		ctx = zkconn.WithExchangeInfo(ctx, new(zkconn.ExchangeInfo))
 		made := false
 		for range 5 { // as in createOp.attempt
 			some, err := createMissing(ctx, conn, nodes)
