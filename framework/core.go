@@ -43,6 +43,7 @@ type core struct {
 	known      sync.Map           // the same paths, of namespaces that were seen to exist
 
 	conn    atomic.Pointer[zkconn.Conn] // set by start
+	opened  chan struct{}               // closed when it is set
 	closing atomic.Bool
 
 	mu        sync.Mutex
@@ -57,7 +58,7 @@ func newCore(cfg config, servers []string, chroot string) *core {
 	c := &core{
 		cfg: cfg, telemetry: cfg.newTelemetry(chroot), chroot: chroot,
 		servers:    ensembleServers{configured: servers, provider: cfg.provider, disconnected: newSignal()},
-		protection: newProtection(), done: make(chan struct{}), unmeasure: func() {},
+		protection: newProtection(), opened: make(chan struct{}), done: make(chan struct{}), unmeasure: func() {},
 	}
 	c.tracker = tracker{wake: newSignal(), debug: c.debug}
 	c.breaker = newBreakerQueue(cfg.breaker, c.states.Notify)
@@ -158,6 +159,7 @@ func (c *core) open(ctx context.Context, servers []string) error {
 	}
 	c.conn.Store(conn)
 	c.current = Started
+	close(c.opened)
 	return nil
 }
 
@@ -259,8 +261,10 @@ func (c *core) connection(late bool) (*zkconn.Conn, error) {
 	return conn, nil
 }
 
-// onEvent passes on what happened to the connection, on the session layer's goroutine.
+// onEvent passes on what happened to the connection, on the session layer's goroutine. The first event
+// can come before open has returned: it waits, because listeners may use the client.
 func (c *core) onEvent(e zkconn.Event) {
+	<-c.opened
 	switch e.Kind {
 	case zkconn.StateChanged:
 		if e.State.IsConnected() {
