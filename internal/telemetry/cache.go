@@ -72,19 +72,33 @@ func (c *Cache) Follow() (stop func()) {
 		return func() {}
 	}
 	in := c.t.cache
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if in.followed[c.state] = c.name; in.stop == nil {
+	in.observing.Lock()
+	defer in.observing.Unlock()
+	if in.add(c); in.stop == nil {
 		in.stop = in.observe(c.t.meter)
 	}
 	return func() {
-		in.mu.Lock()
-		defer in.mu.Unlock()
-		if delete(in.followed, c.state); len(in.followed) == 0 && in.stop != nil {
+		in.observing.Lock()
+		defer in.observing.Unlock()
+		if in.remove(c) == 0 && in.stop != nil {
 			in.stop()
 			in.stop = nil
 		}
 	}
+}
+
+func (in *cacheInstruments) add(c *Cache) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.followed[c.state] = c.name
+}
+
+// remove returns how many caches are left.
+func (in *cacheInstruments) remove(c *Cache) int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	delete(in.followed, c.state)
+	return len(in.followed)
 }
 
 // observe has all caches that are followed observed: those of one name together.

@@ -111,9 +111,13 @@ type cacheInstruments struct {
 	events metric.Int64Counter
 	stale  metric.Float64ObservableGauge
 
+	// observing is not taken by the observation: an SDK makes callers of RegisterCallback and
+	// Unregister wait for a collection that calls us.
+	observing sync.Mutex
+	stop      func() // ends the observation; nil if nothing is followed; guarded by observing
+
 	mu       sync.Mutex
 	followed map[CacheState]string // with their names
-	stop     func()                // ends the observation; nil if nothing is followed
 }
 
 func newCacheInstruments(m metric.Meter) *cacheInstruments {
