@@ -1,6 +1,7 @@
 package framework
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -89,7 +90,7 @@ func (p createParams) op(c *Client, path string) Op {
 		if err != nil {
 			return zkconn.MultiOp{}, err
 		}
-		op, req := p.request(full, data, acl)
+		op, req := p.request(full, bytes.Clone(data), acl) // it is read at the commit
 		if op == jute.OpCreate2 {
 			op = jute.OpCreate // as Java: in a multi the server does not answer with the Stat
 		}
@@ -115,7 +116,9 @@ func (p setDataParams) op(c *Client, path string, data []byte) Op {
 		if err != nil {
 			return zkconn.MultiOp{}, err
 		}
-		return zkconn.MultiOp{Op: jute.OpSetData, Req: &jute.SetDataRequest{Path: full, Data: s.data, Version: s.version}}, nil
+		return zkconn.MultiOp{Op: jute.OpSetData, Req: &jute.SetDataRequest{
+			Path: full, Data: bytes.Clone(s.data), Version: s.version, // the data is read at the commit
+		}}, nil
 	})
 }
 
