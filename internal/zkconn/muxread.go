@@ -105,9 +105,11 @@ func (m *muxConn) dispatch(frame []byte, rest int) error {
 		return ErrSASLRequired
 	case call == nil:
 		m.rest = frame
-	case call.Op == jute.OpAuth:
+	case call.Op == jute.OpAuth && (header.Err == jute.CodeOK || header.Err == jute.CodeAuthFailed):
 		m.owner.credentialAnswered(call.added, header.Err == jute.CodeOK)
 	case header.Err == jute.CodeOK:
+	case call.Op == jute.OpAuth && call.added == nil: // another connection may take them
+		return fmt.Errorf("credentials were not taken: %w", codeError(header.Err))
 	case call.Op == jute.OpSetWatches2:
 		return fmt.Errorf("watches were not put back: %w", codeError(header.Err))
 	}
