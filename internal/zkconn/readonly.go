@@ -15,11 +15,11 @@ import (
 	"github.com/go-curator/curator/internal/wait"
 )
 
-// A server that has lost its quorum may serve reads, on connections that ask for it. Such a
-// connection has a session of its own, which only that server knows: Conn.session stays the one of
-// the quorum, which counts as unheard meanwhile. It is resumed when there is a quorum again, if it
-// is not over by then. A server without a quorum refuses to resume it, and does not say why, so
-// that every server is asked for the session first, and for reads alone if that has failed.
+// A server that has lost its quorum may serve reads, on connections that ask for it. Such a connection
+// has a session of its own, which only that server knows. Conn.session stays the quorum's session,
+// which no answer proves meanwhile. It is resumed when there is a quorum again, if it is not over by
+// then. A server without a quorum refuses to resume it, and does not say why. So every server is asked
+// for the session first, and for reads alone if that has failed.
 
 var (
 	errQuorumFound = errors.New("the read-only connection is left for a server with a quorum")
@@ -45,8 +45,8 @@ func (c *Conn) noteAttempt(m *muxConn) {
 	}
 }
 
-// acceptsReads tells whether a connection is one for reads alone, or returns why it cannot be used;
-// c.mu is held.
+// acceptsReads returns why a connection cannot be used, if one of the two sides wants it for reads
+// alone. For a connection for reads alone it starts the search for a quorum. c.mu is held.
 func (c *Conn) acceptsReads(m *muxConn, r jute.ConnectResponse) error {
 	switch live := c.session.id != 0 && !c.session.over; {
 	case m.readOnly && !m.forReads:
