@@ -48,13 +48,13 @@ func (t *tracker) track(life context.Context, conn *zkconn.Conn) {
 		case errors.Is(err, ErrNoAuth), errors.Is(err, ErrNoNode): // until the next connection
 			t.debug("zookeeper: the configuration of the ensemble cannot be followed", "error", err)
 		default:
-			timer.Reset(trackerPause) // a lost connection is heard of sooner
+			timer.Reset(trackerPause) // after a lost connection the next one wakes the tracker earlier
 		}
 	}
 }
 
-// read reads the configuration and watches it. That of a server without an ensemble
-// is empty, and does not change while there is a connection: it needs no watch.
+// read reads the configuration and watches it. The configuration of a server without an ensemble is
+// empty, and does not change as long as the connection lasts, so it is not watched.
 func (t *tracker) read(life context.Context, conn *zkconn.Conn) ([]byte, error) {
 	data, err := readConfigNode(life, conn, nil)
 	if err != nil || len(data) == 0 {
@@ -85,7 +85,7 @@ func readConfigNode(ctx context.Context, conn *zkconn.Conn, watch *zkconn.Watch)
 	return res.Data, call.Err
 }
 
-// follow takes a configuration over.
+// follow uses a configuration.
 func (t *tracker) follow(conn *zkconn.Conn, data []byte) {
 	e, err := parseEnsemble(data)
 	if err != nil {

@@ -122,7 +122,7 @@ func (p setDataParams) op(c *Client, path string, data []byte) Op {
 	})
 }
 
-// views returns the views, each namespace once, by which those of ops were made that fit.
+// views returns the views that have made the operations that fit, each namespace once.
 func views(ops []Op, fits func(i int) bool) []*Client {
 	var some []*Client
 	seen := map[string]bool{}
@@ -197,8 +197,8 @@ func (t *commit) attempt(ctx context.Context, conn *zkconn.Conn) error {
 	return err
 }
 
-// homeless returns the views whose namespace may be the node that is missing: those of all
-// creates, if one of them has failed for want of a parent.
+// homeless returns the views whose namespace may be the missing node: those of all creates, if one of
+// them has failed because its parent is missing.
 func (t *commit) homeless() []*Client {
 	if !t.refused() {
 		return nil
@@ -231,7 +231,7 @@ func (t *commit) refused() bool {
 	return len(t.res.Results) == len(t.ops) && t.res.Failed >= 0
 }
 
-// results returns what came of the operations.
+// results returns the outcomes of the operations.
 func (t *commit) results() (results []OpResult, err error) {
 	if len(t.res.Results) != len(t.ops) {
 		return nil, &OpError{Op: "multi", Err: errors.New("the server answered another number of operations")}
