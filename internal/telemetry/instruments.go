@@ -138,7 +138,7 @@ type CacheState interface {
 	Stale() (since time.Time, stale bool)
 }
 
-// made reports what is wrong with an instrument, which can be used all the same.
+// made reports the error of an instrument, which can be used even then.
 func made[I any](instrument I, err error) I {
 	if err != nil {
 		otel.Handle(err)
@@ -168,7 +168,7 @@ func (t *Telemetry) Transition(s state.ConnectionState, session int64) {
 	}
 }
 
-// Expired counts the end of a session, which a server has told of unless it is presumed.
+// Expired counts the end of a session. presumed says that no server has reported it.
 func (t *Telemetry) Expired(session int64, presumed bool) {
 	if t == nil {
 		return
@@ -181,7 +181,7 @@ func (t *Telemetry) Expired(session int64, presumed bool) {
 	t.driver.event("session-expired", session)
 }
 
-// ServersChanged tells of another list of servers.
+// ServersChanged records that there is another list of servers.
 func (t *Telemetry) ServersChanged(session int64) {
 	if t != nil {
 		t.driver.event("connection-string-changed", session)

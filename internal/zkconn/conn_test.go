@@ -424,37 +424,6 @@ func TestHandshakeStall(t *testing.T) {
 	}
 }
 
-// A server greets with a session that the driver cannot use. It is given up for the next one.
-func TestUnusableSession(t *testing.T) {
-	ms := int32(timeout / time.Millisecond)
-	for name, r := range map[string]jute.ConnectResponse{
-		"timeout of zero":  {SessionID: 7, Passwd: make([]byte, 16)},
-		"negative timeout": {SessionID: 7, TimeOut: -ms, Passwd: make([]byte, 16)},
-		"long password":    {SessionID: 7, TimeOut: ms, Passwd: make([]byte, 230)},
-	} {
-		t.Run(name, func(t *testing.T) {
-			virtual(t, func(t *fixture) {
-				bad := hijack(func(c net.Conn) {
-					c.Write(frame(jute.AppendBool(r.Append(nil), false)))
-					io.Copy(io.Discard, c)
-				})
-				dials := 0
-				t.open(func(cfg *zkconn.Config) {
-					good := cfg.Dial
-					cfg.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-						if dials++; dials == 1 {
-							return bad(ctx, network, address)
-						}
-						return good(ctx, network, address)
-					}
-				})
-				t.do(exists("/"))
-				t.states(state.Connected)
-			})
-		})
-	}
-}
-
 // Something else answers on the port.
 func TestNotZooKeeper(t *testing.T) {
 	virtual(t, func(t *fixture) {
@@ -483,39 +452,5 @@ func TestAnswerOutOfOrder(t *testing.T) {
 		})
 		err := t.conn.Do(t.Context(), 0, exists("/"))
 		t.want(err, zkconn.ErrConnectionLoss)
-	})
-}
-
-// An answer to credentials that is neither yes nor no ends the connection, and not the client.
-func TestCredentialsNotTaken(t *testing.T) {
-	virtual(t, func(t *fixture) {
-		peer := &script{serve: func(n int, c net.Conn) {
-			if n > 0 {
-				answer(c)
-				return
-			}
-			c.Write(welcome())
-			if xid, _, err := request(c); err == nil {
-				c.Write(frame((&jute.ReplyHeader{Xid: xid, Err: jute.CodeSystemError}).Append(nil)))
-			}
-			io.Copy(io.Discard, c)
-		}}
-		t.open(func(cfg *zkconn.Config) {
-			cfg.Dial = peer.dial
-			cfg.Auth = []zkconn.Auth{{Scheme: "digest", Auth: []byte("user:password")}}
-		})
-		time.Sleep(timeout)
-		t.do(exists("/"))
-	})
-}
-
-func TestCredentialsRejected(t *testing.T) {
-	virtual(t, func(t *fixture) {
-		t.open(func(cfg *zkconn.Config) { cfg.Auth = []zkconn.Auth{{Scheme: "nonsense"}} })
-		for range 2 { // now and for ever
-			err := t.conn.Do(t.Context(), 0, exists("/"))
-			t.want(err, zkconn.ErrAuthFailed)
-			time.Sleep(timeout)
-		}
 	})
 }
