@@ -17,12 +17,12 @@ import (
 type backgroundDelete struct {
 	core *core
 	ctx  context.Context // ends with the client
-	seen bool            // telemetry wants to know of it, so that end runs a user's code
+	seen bool            // there is a span or a metric, so end runs a user's code
 	end  func(tries int, err error)
 }
 
-// background begins a delete in the background, or a transaction of batch operations if that is
-// more than one, for the trace of cause.
+// background begins the span of a delete in the background, in the trace of cause. If batch is above
+// one, it is a transaction of that many operations.
 func (c *core) background(cause context.Context, conn *zkconn.Conn, full string, batch int) backgroundDelete {
 	if cause == nil {
 		cause = c.life
@@ -45,8 +45,8 @@ func (c *core) background(cause context.Context, conn *zkconn.Conn, full string,
 }
 
 // untilKnown tries fn until it succeeds, fails for a reason that does not pass, or the client is
-// closed. It waits for connections rather than for time. The first try waits for a connection by
-// itself: its request may have been sent already.
+// closed. Before each try but the first it waits for a connection. The first try does that itself,
+// because its request may have been sent already.
 func (b *backgroundDelete) untilKnown(fn func(ctx context.Context, conn *zkconn.Conn) error) (err error) {
 	c, tries := b.core, 1
 	defer func() { b.end(tries, err) }()
@@ -77,8 +77,8 @@ func (b *backgroundDelete) untilKnown(fn func(ctx context.Context, conn *zkconn.
 	}
 }
 
-// permanent reports whether an error of a delete does not pass with time. After an error of
-// which that is not known the delete is tried again: a node that stays blocks others.
+// permanent reports whether an error of a delete does not pass with time. After an unknown error the
+// delete is tried again, because a node that stays blocks others.
 func permanent(err error) bool {
 	for _, last := range []error{
 		ErrNoNode, ErrNotEmpty, ErrBadVersion, ErrNoAuth, ErrAuthFailed, ErrClosed, ErrInvalidPath,
@@ -91,8 +91,8 @@ func permanent(err error) bool {
 	return false
 }
 
-// giveUp reports work in the background that did not succeed, unless it is Close that
-// ended it: that is reported by Close, and ephemeral nodes go with the session.
+// giveUp reports work in the background that did not succeed. It reports nothing if Close ended the
+// work: Close returns that, and ephemeral nodes end with the session.
 func (c *core) giveUp(what string, err error) {
 	if errors.Is(err, ErrClosed) || errors.Is(err, context.Canceled) {
 		return

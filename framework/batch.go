@@ -10,9 +10,9 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-// What travels in one write: enough for the round trip not to count, and no more than a slow
-// server does in a part of the session's timeout: pings wait behind it, and with them the
-// belief in the session.
+// What is sent in one write. It is enough to make the round trip unimportant, and no more than a slow
+// server does in a part of the session's timeout, because pings and proofs of the session wait behind
+// it.
 const (
 	batchSize  = 512
 	batchBytes = 1 << 20
@@ -64,8 +64,8 @@ func (b *batch) encode(limit int) error {
 	return nil
 }
 
-// attempt sends everything. A namespace's node that is missing is created first: as a rule before
-// the first request, so that none fails for want of it while those behind it succeed.
+// attempt sends everything. The missing node of a namespace is created first, normally before the first
+// request, so that none fails without it while later ones succeed.
 func (b *batch) attempt(ctx context.Context, conn *zkconn.Conn) error {
 	unknown := views(b.ops, func(i int) bool { return b.ops[i].name == "create" && !b.ops[i].client.knowsNamespace() })
 	if _, err := ensureNamespaces(ctx, conn, unknown); err != nil {
@@ -102,8 +102,8 @@ func (b *batch) attempt(ctx context.Context, conn *zkconn.Conn) error {
 	return nil
 }
 
-// homeless returns the views whose namespace is gone since it was seen to exist: of all their
-// operations, creates among them, none has found a node. They can be sent again as they were.
+// homeless returns the views whose namespace was deleted after it was seen to exist: all their
+// operations, and a create is among them, failed with ErrNoNode. They can be sent again unchanged.
 func (b *batch) homeless() []*Client {
 	lost := map[string]bool{}
 	for i := range b.ops {
@@ -139,7 +139,7 @@ func (b *batch) send(ctx context.Context, conn *zkconn.Conn, indexes []int) erro
 	return nil
 }
 
-// partly is err, which says that something may have been applied if something was.
+// partly returns err, which says that something may have been applied if an earlier write was sent.
 func partly(err error, sent bool) error {
 	var lost *zkconn.TransportError
 	if sent && errors.As(err, &lost) {
@@ -148,11 +148,11 @@ func partly(err error, sent bool) error {
 	return err
 }
 
-// alone returns the request of an operation that is sent by itself.
+// alone returns the request of an operation outside of a transaction.
 func (op *Op) alone() *zkconn.Call {
 	call := &zkconn.Call{Op: op.multi.Op, Req: op.multi.Req}
 	switch op.multi.Op {
-	case jute.OpCreate: // so it is in a transaction, where the server does not answer with the Stat
+	case jute.OpCreate: // in a transaction the server does not answer with the Stat, here it does
 		call.Op, call.Res = jute.OpCreate2, &jute.Create2Response{}
 	case jute.OpCreateContainer, jute.OpCreateTTL:
 		call.Res = &jute.Create2Response{}
@@ -164,7 +164,7 @@ func (op *Op) alone() *zkconn.Call {
 	return call
 }
 
-// outcome returns what came of the request.
+// outcome returns the outcome of the request.
 func (op *Op) outcome(call *zkconn.Call) OpResult {
 	result := OpResult{Op: op.name, Path: op.path}
 	if call.Err != nil {

@@ -4,6 +4,7 @@ package framework
 
 import (
 	"context"
+	"slices"
 )
 
 // BatchBuilder sends several operations, hundreds in one write; each succeeds or fails by
@@ -46,6 +47,7 @@ func (b BatchBuilder) ForOperations(ctx context.Context, ops ...Op) ([]OpResult,
 //
 // Java: inBackground.
 func (b BatchBuilder) InBackground(ctx context.Context, ops []Op, fn func(ctx context.Context, result []OpResult, err error)) error {
+	ops = slices.Clone(ops) // it is read after the return
 	return b.c.inBackground(ctx, "batch", "", func(ctx context.Context, event *Event) func(context.Context) {
 		result, err := b.p.do(ctx, b.c, ops)
 		if fn == nil {

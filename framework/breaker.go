@@ -39,7 +39,7 @@ type breakerQueue struct {
 	states []state.ConnectionState
 }
 
-// newBreakerQueue returns nil without a policy: nothing is damped then.
+// newBreakerQueue returns nil if there is no policy.
 func newBreakerQueue(policy retry.Policy, forward func(state.ConnectionState)) *breakerQueue {
 	breaker, err := state.NewCircuitBreaker(policy)
 	if err != nil {
@@ -54,7 +54,7 @@ func (q *breakerQueue) add(s state.ConnectionState) {
 	q.states = append(q.states, s)
 	select {
 	case q.wake <- struct{}{}:
-	default: // it has been told already
+	default: // it is awake, or will be
 	}
 }
 

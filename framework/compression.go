@@ -32,8 +32,8 @@ type CompressionProvider interface {
 // node: it is not compressed, cut off, damaged, or unreasonably large. The text says which.
 var ErrDecompress = errors.New("cannot decompress")
 
-// maxInflated is what a gzip provider decompresses at most. A node of a megabyte, which is
-// what servers take by default, can stand for a gigabyte.
+// maxInflated is the most that a gzip provider decompresses. A node of a megabyte, which servers accept
+// by default, can stand for a gigabyte.
 const maxInflated = 64 << 20
 
 // GzipCompressionProvider returns the default provider. It writes gzip that Java Curator's

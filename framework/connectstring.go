@@ -9,8 +9,7 @@ import (
 
 const defaultPort = "2181"
 
-// parseConnectString reads "zk1:2181,zk2:2181/chroot", or "/chroot" if the servers are
-// provided by somebody else.
+// parseConnectString reads "zk1:2181,zk2:2181/chroot", or "/chroot" if a provider has the servers.
 func parseConnectString(s string, provided bool) (servers []string, chroot string, err error) {
 	if scheme, _, found := strings.Cut(s, "://"); found {
 		return nil, "", fmt.Errorf("%w: connect string %q: leave %q out; it begins with the first server", ErrInvalidOption, s, scheme+"://")

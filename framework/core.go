@@ -31,18 +31,19 @@ type core struct {
 	outage  outage
 
 	states    listen.Set[state.ConnectionState]
-	breaker   *breakerQueue // what states are passed through; nil for nothing
+	breaker   *breakerQueue // between the connection and states; nil for none
 	outcomes  listen.Set[Event]
 	unhandled listen.Set[error]
 	watches   *watchHub
-	watched   *Watcher // of the step Watched
+	watched   *Watcher // gets the events of the step Watched
 
 	shared     sync.Map // what the recipes of the client share
 	protection protection
 	flights    singleflight.Group // creations of namespaces, by the server's path
-	known      sync.Map           // the same paths, of namespaces that were seen to exist
+	known      sync.Map           // by the same paths: the namespaces that were seen to exist
 
 	conn    atomic.Pointer[zkconn.Conn] // set by start
+	opened  chan struct{}               // closed when it is set
 	closing atomic.Bool
 
 	mu        sync.Mutex
@@ -57,7 +58,7 @@ func newCore(cfg config, servers []string, chroot string) *core {
 	c := &core{
 		cfg: cfg, telemetry: cfg.newTelemetry(chroot), chroot: chroot,
 		servers:    ensembleServers{configured: servers, provider: cfg.provider, disconnected: newSignal()},
-		protection: newProtection(), done: make(chan struct{}), unmeasure: func() {},
+		protection: newProtection(), opened: make(chan struct{}), done: make(chan struct{}), unmeasure: func() {},
 	}
 	c.tracker = tracker{wake: newSignal(), debug: c.debug}
 	c.breaker = newBreakerQueue(cfg.breaker, c.states.Notify)
@@ -98,7 +99,7 @@ func (c *core) start(ctx context.Context) error {
 	return nil
 }
 
-// beginStart tells whether the client can be started now, by the caller alone.
+// beginStart returns an error unless the caller may start the client now.
 func (c *core) beginStart() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -158,6 +159,7 @@ func (c *core) open(ctx context.Context, servers []string) error {
 	}
 	c.conn.Store(conn)
 	c.current = Started
+	close(c.opened)
 	return nil
 }
 
@@ -171,7 +173,7 @@ func (c *core) followProvider(conn *zkconn.Conn) {
 	})
 }
 
-// measure has the connection observed until the client is closed.
+// measure starts the metrics of the connection, until the client is closed.
 func (c *core) measure() {
 	stop := c.telemetry.Follow(c.conn.Load())
 	c.mu.Lock()
@@ -244,8 +246,8 @@ func (c *core) awaitServer(ctx context.Context, conn *zkconn.Conn) {
 // is still given its time.
 type acceptedBeforeClose struct{}
 
-// connection returns the session layer of a client that is started and not closed; late
-// says that the operation was accepted before Close began.
+// connection returns the session layer of a client that is started and not closed. late says that the
+// operation was accepted before Close began.
 func (c *core) connection(late bool) (*zkconn.Conn, error) {
 	conn := c.conn.Load()
 	switch {
@@ -259,8 +261,10 @@ func (c *core) connection(late bool) (*zkconn.Conn, error) {
 	return conn, nil
 }
 
-// onEvent passes on what happened to the connection, on the session layer's goroutine.
+// onEvent passes on what happened to the connection, on the session layer's goroutine. The first event
+// can come before open has returned: it waits, because listeners may use the client.
 func (c *core) onEvent(e zkconn.Event) {
+	<-c.opened
 	switch e.Kind {
 	case zkconn.StateChanged:
 		if e.State.IsConnected() {

@@ -78,10 +78,9 @@ func (p createParams) do(ctx context.Context, c *Client, path string) (string, e
 	return c.unfix(created.Path), nil
 }
 
-// create makes the node and, with list, looks at its siblings in the same write.
+// create creates the node and, with list, lists its siblings in the same write.
 //
-// When that fails, left is what goes on in the background to remove what it may have
-// made, nil if there is nothing.
+// If it fails, left is the delete in the background of a node that it may have created, or nil.
 func (p *createParams) create(ctx context.Context, c *Client, path string, list bool) (created recipeapi.Created, left *recipeapi.PendingDelete, err error) {
 	fail := func(err error) (recipeapi.Created, *recipeapi.PendingDelete, error) {
 		return recipeapi.Created{}, nil, &OpError{Op: "create", Path: path, Err: err}
@@ -129,8 +128,8 @@ func (cr *createOp) attempt(ctx context.Context, conn *zkconn.Conn) error {
 		}
 	}
 	err := cr.send(ctx, conn)
-	// A container may be reaped between its creation and ours, and a node that exists go
-	// before its data is set, so once is not enough.
+	// Once is not enough: the server may remove a container before our node is in it, and somebody
+	// may delete a node that exists before its data is set.
 	idle := false
 	for range 5 {
 		switch {
@@ -190,9 +189,9 @@ func (cr *createOp) send(ctx context.Context, conn *zkconn.Conn) error {
 	return nil
 }
 
-// resolve looks for the node that an earlier try may have made. The connection is
-// another one by now, so that the server refuses what may still arrive on the old one;
-// sync makes sure that this server has seen what was applied before.
+// resolve looks for the node that an earlier try may have created. There is another connection by now,
+// so the server refuses requests that still arrive on the old one. The sync makes sure that this
+// server has applied what was applied before.
 func (cr *createOp) resolve(ctx context.Context, conn *zkconn.Conn) (found bool, err error) {
 	names, session, err := findProtected(ctx, conn, cr.dir, cr.doubt)
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-// createManyOp is several protected nodes that are made together, all or none and with numbers
-// that follow each other.
+// createManyOp creates several protected nodes in one transaction, with consecutive numbers.
 type createManyOp struct {
 	createOp
 	n      int
@@ -19,7 +18,7 @@ type createManyOp struct {
 	doubts []string // the beginnings of the names of nodes that lost tries may have made
 }
 
-// createGroup makes n nodes and looks at their siblings in the same write.
+// createGroup creates n nodes and lists their siblings in the same write.
 func (p *createParams) createGroup(ctx context.Context, c *Client, path string, n int) (created []recipeapi.Created, left []*recipeapi.PendingDelete, err error) {
 	full, err := c.usable(path)
 	g := createManyOp{createOp: createOp{c: c, p: p, full: full}, n: n}
@@ -42,8 +41,8 @@ func (p *createParams) createGroup(ctx context.Context, c *Client, path string, 
 	return g.made, nil, err
 }
 
-// attempt is one try. One whose reply is lost is not looked for: what it may have made is
-// removed, and then other nodes are made, which would else be behind their own forerunners.
+// attempt is one try. The nodes of a try whose reply was lost are not used: they are removed before
+// other nodes are created, because these would be behind them in the queue.
 func (g *createManyOp) attempt(ctx context.Context, conn *zkconn.Conn) error {
 	for ; len(g.doubts) > 0; g.doubts = g.doubts[1:] {
 		if err := removeProtected(ctx, conn, g.dir, g.doubts[0]); err != nil {

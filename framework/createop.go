@@ -29,7 +29,7 @@ func (cr *createOp) note(path string, stat jute.Stat, session int64, siblings []
 	cr.stat, cr.result = stat, cr.created(path, stat, session, siblings)
 }
 
-// created is a node that was made, or found, as the recipes see it.
+// created returns a node that was created or found as the recipes see it.
 func (cr *createOp) created(path string, stat jute.Stat, session int64, siblings []string) recipeapi.Created {
 	return recipeapi.Created{
 		Path: path, Czxid: stat.Czxid, Owner: stat.EphemeralOwner, Session: session,

@@ -72,8 +72,8 @@ func (c *core) unrooted(full string) string {
 	return "/"
 }
 
-// compress returns data as it is to be stored, never nil: a node with null data is nothing
-// that Java's users expect.
+// compress returns data as it is to be stored, never nil, because programs in Java do not expect nodes
+// with null data.
 func (c *Client) compress(full string, data []byte, yes, no bool) ([]byte, error) {
 	if data == nil {
 		data = []byte{}

@@ -49,8 +49,8 @@ func (e Ensemble) clone() Ensemble {
 	return e
 }
 
-// clientServers returns where clients find the servers, nil if that is not known of each: a
-// list that leaves some out is worse than the user's.
+// clientServers returns the addresses of the servers for clients, or nil if one is not known: an
+// incomplete list would be worse than the user's.
 func (e Ensemble) clientServers() []string {
 	var servers []string
 	for _, s := range e.Servers {

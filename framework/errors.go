@@ -177,8 +177,8 @@ func Retryable(err error) bool {
 	return false
 }
 
-// notApplied says of the error of a read, or of making the parents of a node, that it has
-// applied nothing: these may be repeated as often as one likes.
+// notApplied returns the error of a read, or of the creation of parents, without the mark that it may
+// have been applied: these requests may be repeated any number of times.
 func notApplied(err error) error {
 	if unanswered, ok := errors.AsType[*zkconn.TransportError](err); ok {
 		return &zkconn.TransportError{Err: unanswered.Err, Detail: unanswered.Detail}

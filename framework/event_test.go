@@ -138,31 +138,49 @@ func TestEventsOfFailuresAndOthers(t *testing.T) {
 	})
 }
 
-// Data given to an operation in the background is the caller's again when the call returns.
+// What is given to an operation in the background is the caller's again when the call returns. Data of
+// an operation in a transaction is when that operation is complete.
 func TestBackgroundData(t *testing.T) {
 	suite.Each(t, func(t *testing.T, b *suite.Backend) {
 		c, _ := b.Client(t)
-		path := strings.ReplaceAll(b.Path(""), "/", "")
-		done := make(chan error, 2)
+		path := "/" + strings.ReplaceAll(b.Path(""), "/", "")
+		done := make(chan error, 5)
 		data := []byte("first")
-		err := c.Create().WithMode(framework.Ephemeral).WithData(data).InBackground(t.Context(), "/"+path,
-			func(_ context.Context, _ string, err error) { done <- err })
-		if err != nil {
-			t.Fatal(err)
+		queued := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+			copy(data, "later")
 		}
-		copy(data, "later")
+		queued(c.Create().WithMode(framework.Ephemeral).WithData(data).InBackground(t.Context(), path,
+			func(_ context.Context, _ string, err error) { done <- err }))
 		data = []byte("again")
-		err = c.SetData().InBackground(t.Context(), "/"+path, data,
-			func(_ context.Context, _ framework.Stat, err error) { done <- err })
-		if err != nil {
-			t.Fatal(err)
+		queued(c.SetData().InBackground(t.Context(), path, data,
+			func(_ context.Context, _ framework.Stat, err error) { done <- err }))
+		acl := framework.OpenACLUnsafe()
+		queued(c.SetACL().InBackground(t.Context(), path, acl,
+			func(_ context.Context, _ framework.Stat, err error) { done <- err }))
+		acl[0] = framework.ACL{}
+
+		data = []byte("tx:  ")
+		many := func(_ context.Context, _ []framework.OpResult, err error) { done <- err }
+		ops := []framework.Op{
+			c.TransactionOp().Create().WithMode(framework.Ephemeral).WithData(data).ForPath(path + "tx"),
+			c.TransactionOp().SetData().ForPath(path, data),
 		}
-		copy(data, "later")
-		if err := errors.Join(<-done, <-done); err != nil {
-			t.Fatal(err)
+		queued(c.Transaction().InBackground(t.Context(), ops[:1], many))
+		queued(c.Batch().InBackground(t.Context(), ops[1:], many))
+		clear(ops)
+		for range cap(done) {
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
 		}
-		if got, err := c.GetData().ForPath(t.Context(), "/"+path); err != nil || string(got) != "again" {
-			t.Fatalf("%q, %v", got, err)
+		for _, path := range []string{path, path + "tx"} {
+			if got, err := c.GetData().ForPath(t.Context(), path); err != nil || string(got) != "tx:  " {
+				t.Errorf("%s: %q, %v", path, got, err)
+			}
 		}
 	})
 }

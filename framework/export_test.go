@@ -1,5 +1,7 @@
 package framework
 
+import "github.com/go-curator/curator/internal/zkconn"
+
 // ParseEnsemble and ClientServers are what the tracker makes of a configuration, and
 // ParseConnectString what NewClient makes of its argument.
 var (
@@ -8,3 +10,6 @@ var (
 
 	ParseConnectString = parseConnectString
 )
+
+// OnEvent is what the session layer calls.
+func (c *Client) OnEvent(e zkconn.Event) { c.core.onEvent(e) }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -17,6 +18,7 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/state"
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 // late is a client whose server cannot be reached before the test opens the way.
@@ -244,5 +246,32 @@ func TestStatesAfterTheFirstConnection(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.want("connected again", append(told, state.Reconnected)...)
+	})
+}
+
+// The first connection can be quicker than Start. A listener can use the client all the same.
+func TestFirstConnectionIsQuickerThanStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := curatortest.Start(t, curatortest.Virtual())
+		client, err := framework.NewClient(server.ConnectString(), retry.None(), framework.WithDialer(server.DialContext))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make(chan error, 10)
+		client.ConnectionStateListenable().Add(func(ctx context.Context, _ state.ConnectionState) {
+			_, err := client.CheckExists().ForPath(ctx, "/")
+			got <- err
+		})
+		go client.OnEvent(zkconn.Event{Kind: zkconn.StateChanged, State: state.Connected})
+		synctest.Wait()
+		if err := client.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-got; err != nil {
+			t.Error(err)
+		}
+		if err := client.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
 	})
 }

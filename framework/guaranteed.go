@@ -27,8 +27,8 @@ func (c *core) release(cause context.Context, full string, session int64, with r
 	return r.start(cause)
 }
 
-// releaseRequests returns the requests that delete a node, the best one first: with all that
-// goes with it, without the marker, and alone.
+// releaseRequests returns the requests that delete a node, the best one first: with the holder record
+// and the marker, without the marker, and the node alone.
 func releaseRequests(full string, with recipeapi.Release) (requests [][]zkconn.MultiOp) {
 	var record []zkconn.MultiOp
 	node := deleteOp(full, anyVersion)
@@ -58,7 +58,7 @@ type removal struct {
 	pending  recipeapi.PendingDelete
 	op       backgroundDelete
 	doubt    bool // an earlier try may have deleted the node
-	over     bool // the session has ended: what the server did since is not our doing
+	over     bool // the session has ended: if the node is gone, the server may have deleted it
 
 	nameShared bool // see recipeapi.Release
 }
@@ -126,12 +126,12 @@ type deleteRequest struct {
 	call zkconn.Call
 	res  zkconn.MultiResponse
 	err  error
-	// refused says that the server does not want what goes with the delete, although the node
-	// may be there.
+	// refused says that the server refuses another part of the transaction, although the node may
+	// be there.
 	refused bool
 }
 
-// newRequest returns the first of the requests.
+// newRequest returns the first one of r.requests, to be sent.
 func (r *removal) newRequest() *deleteRequest {
 	d := &deleteRequest{ops: r.requests[0]}
 	if len(d.ops) == 1 {
@@ -142,7 +142,7 @@ func (r *removal) newRequest() *deleteRequest {
 	return d
 }
 
-// send sends the first of the requests, and waits for the answer.
+// send sends the first one of r.requests, and waits for the answer.
 func (r *removal) send(ctx context.Context, conn *zkconn.Conn) *deleteRequest {
 	d := r.newRequest()
 	session := r.session
@@ -153,7 +153,7 @@ func (r *removal) send(ctx context.Context, conn *zkconn.Conn) *deleteRequest {
 	return d
 }
 
-// take takes over the answer to the request. err is that of the connection.
+// take notes the answer to the request. err is the error of the connection.
 func (d *deleteRequest) take(err error) {
 	last := len(d.ops) - 1
 	switch {
@@ -167,14 +167,14 @@ func (d *deleteRequest) take(err error) {
 	}
 }
 
-// try looks at the answer to a request, and sends another one at once if that may help.
+// try returns the outcome of a request that was sent. If another request may succeed it sends that first.
 func (r *removal) try(ctx context.Context, conn *zkconn.Conn, sent *deleteRequest) error {
 	for {
 		switch {
 		case sent.refused:
 			r.requests = r.requests[1:]
 		case r.session != 0 && !r.over && errors.Is(sent.err, ErrSessionExpired):
-			// The server removes the node, by and by: this is to be quicker.
+			// The server will remove the node; a delete is quicker.
 			r.over, r.requests = true, r.requests[len(r.requests)-1:]
 			if r.nameShared {
 				return ErrNoNode

@@ -9,19 +9,19 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-// lossHooks are what recipes want to be told of the session.
+// lossHooks are the functions of recipes that are called at a loss.
 type lossHooks struct {
 	mu    sync.Mutex
 	hooks map[*hook]struct{}
 }
 
-// hook is a recipe's interest in the session, which is in use as long as there is one.
+// hook is one function. As long as there is a hook, the session counts as used.
 type hook struct {
 	node string // that is held, or ""
 	fn   func(recipeapi.Loss)
 }
 
-// add has fn told of losses until remove. conn may be nil.
+// add calls fn at every loss until remove is called. conn may be nil.
 func (h *lossHooks) add(conn *zkconn.Conn, node string, fn func(recipeapi.Loss)) (remove func()) {
 	one := &hook{node, fn}
 	if conn != nil {

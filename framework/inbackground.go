@@ -6,9 +6,9 @@ import (
 	"github.com/go-curator/curator/retry"
 )
 
-// inBackground queues an operation behind those that were queued before. do returns what
-// is to be told to the user's function; without one it returns nil, and has put the outcome
-// into the event.
+// inBackground queues an operation after those that were queued before. do returns a function that
+// calls the user's function with the outcome. Without a user's function do returns nil, and has put the
+// outcome into the event.
 func (c *Client) inBackground(ctx context.Context, op, path string, do func(ctx context.Context, event *Event) (report func(ctx context.Context))) error {
 	if _, err := c.started(ctx); err != nil {
 		return &OpError{Op: op, Path: path, Err: err}

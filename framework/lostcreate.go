@@ -49,8 +49,8 @@ func removeProtected(ctx context.Context, conn *zkconn.Conn, dir, prefix string)
 	return err
 }
 
-// removeLostCreates removes the nodes in dir whose names begin with prefix, in the background.
-// It returns nil when the client is closed. cause is the context of what it is done for.
+// removeLostCreates removes the nodes in dir whose names begin with prefix, in the background. It
+// returns nil when the client is closed. cause is the context of the create.
 func (c *core) removeLostCreates(cause context.Context, dir, prefix string) *recipeapi.PendingDelete {
 	op := c.background(cause, c.conn.Load(), join(dir, prefix), 1) // may panic in a user's tracer
 	if !c.beginRemoval() {

@@ -9,8 +9,8 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-// errReaped: an ancestor has gone while those below it were made, as an empty container may at
-// any time; it is worth another look.
+// errReaped: an ancestor was removed while the nodes below it were created, as may happen to an empty
+// container at any time. It is worth another try.
 var errReaped = fmt.Errorf("%w above the path", ErrNoNode)
 
 // missingNode is a node that may be missing, and how to create it.

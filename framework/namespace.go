@@ -7,9 +7,9 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-// ensureNamespace creates the nodes of the client's namespace that are missing, and reports
-// whether any was. Callers that come meanwhile get the outcome of the same requests, which end
-// with the client and not with the context of one of the callers.
+// ensureNamespace creates the missing nodes of the client's namespace, and reports whether any was
+// missing. Concurrent callers share the same requests, which end with the client and not with the
+// context of one of the callers.
 func (c *Client) ensureNamespace(ctx context.Context, conn *zkconn.Conn) (made bool, err error) {
 	core, namespace := c.core, c.core.chroot+c.prefix
 	nodes := c.namespaceNodes()
@@ -20,6 +20,8 @@ func (c *Client) ensureNamespace(ctx context.Context, conn *zkconn.Conn) (made b
 		defer core.pending.Leave()
 		ctx, cancel := core.withClientLife(context.WithoutCancel(ctx))
 		defer cancel(nil)
+		// What the first caller's span notes of its requests is not for these, which may outlast it.
+		ctx = zkconn.WithExchangeInfo(ctx, new(zkconn.ExchangeInfo))
 		made := false
 		for range 5 { // as in createOp.attempt
 			some, err := createMissing(ctx, conn, nodes)
@@ -48,8 +50,8 @@ func (c *Client) knowsNamespace() bool {
 	return known
 }
 
-// namespaceNodes returns the nodes of the namespace. The client's ACL provider, a user's code, is
-// asked here and not where several callers wait for it.
+// namespaceNodes returns the nodes of the namespace. It calls the client's ACL provider, a user's code,
+// because other callers must not wait for that.
 func (c *Client) namespaceNodes() []missingNode {
 	var nodes []missingNode
 	for _, dir := range ancestors(c.core.chroot+c.prefix+"/", c.core.chroot) {

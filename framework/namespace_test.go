@@ -7,10 +7,15 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
+
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/tools/curatortest"
+	"github.com/go-curator/curator/tracing"
 )
 
 // firstWrites are the ways of creating a node below a namespace.
@@ -177,6 +182,21 @@ func TestNamespaceOutlivesItsCaller(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The requests that create a namespace do not write into the span of their caller, which may have ended.
+// Only the race detector sees it.
+func TestNamespaceOutlivesItsCallersSpan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := curatortest.Start(t, curatortest.Virtual())
+		c := server.Client(t, framework.WithTracing(tracing.WithTracerProvider(sdktrace.NewTracerProvider())))
+		server.Inject(curatortest.Rule{Op: "exists", Do: curatortest.Delay(20 * time.Millisecond)})
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		if _, err := c.UsingNamespace("ns").Create().ForPath(ctx, "/a"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+	})
 }
 
 // Close ends the creation of a namespace, and nothing is left of it.

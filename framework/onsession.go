@@ -15,8 +15,8 @@ func onSession(ctx context.Context, session int64) context.Context {
 	return context.WithValue(ctx, boundSession{}, session)
 }
 
-// doOnSession is conn.Do on the session of ctx, if onSession has set one. The end of that session
-// is final.
+// doOnSession is conn.Do on the session of ctx, if onSession has set one. ErrSessionExpired is not
+// retried then.
 func doOnSession(ctx context.Context, conn *zkconn.Conn, call *zkconn.Call) error {
 	session, _ := ctx.Value(boundSession{}).(int64)
 	err := conn.Do(ctx, session, call)

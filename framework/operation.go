@@ -16,12 +16,12 @@ type operation struct {
 	// repeat: the operation may be tried again although an earlier try may have been
 	// applied.
 	repeat  bool
-	missing bool   // that there is no node is an answer
-	wire    string // what is sent, if that is not name
+	missing bool   // ErrNoNode is an answer, not a failure
+	wire    string // the request that is sent, if it has another name
 	batch   int    // how many operations it is, if that is more than one
 }
 
-// traced is the operation as spans and metrics have it.
+// traced returns the operation as spans and metrics show it.
 func (op operation) traced(ctx context.Context, prefix string) telemetry.Op {
 	name := op.name
 	if op.wire != "" {
@@ -42,7 +42,7 @@ func (c *Client) run(ctx context.Context, op operation, fn func(ctx context.Cont
 	ctx, traced := c.core.telemetry.Operation(ctx, conn, op.traced(ctx, c.prefix))
 	tries, err := 1, errPanic
 	defer func() { traced.End(tries, err) }()
-	// Nearly every operation succeeds at once: it shall not pay for the loop.
+	// Nearly every operation succeeds at once, and then needs no loop.
 	if err = fn(ctx, conn); err != nil {
 		tries, err = c.retry(ctx, conn, op, fn, err)
 		if lacksConnection(err) {

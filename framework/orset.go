@@ -27,8 +27,7 @@ func (p *createParams) checkExisting() error {
 	return nil
 }
 
-// useExisting makes do with the node that exists already. It returns ErrNoNode if that has
-// gone meanwhile.
+// useExisting uses the node that exists already. It returns ErrNoNode if the node is gone meanwhile.
 func (cr *createOp) useExisting(ctx context.Context, conn *zkconn.Conn) error {
 	if cr.p.idempotent {
 		stat, same, err := hasData(ctx, conn, cr.full, cr.data)
@@ -36,7 +35,7 @@ func (cr *createOp) useExisting(ctx context.Context, conn *zkconn.Conn) error {
 			return notApplied(err)
 		}
 		session, _ := conn.Session()
-		foreign := cr.p.mode.ephemeral() && stat.EphemeralOwner != session // it goes with that one
+		foreign := cr.p.mode.ephemeral() && stat.EphemeralOwner != session // it ends with another session
 		if same && stat.Version == 0 && !foreign {
 			cr.note(cr.full, stat, session, nil)
 			return nil

@@ -13,9 +13,9 @@ func (cr *createOp) createParents(ctx context.Context, conn *zkconn.Conn) error 
 	return err
 }
 
-// createMissingParents creates the missing ancestors of the node: those of the namespace as
-// containers, always, those below it as the create asks for. It looks first, since a
-// create of what exists is a write for nothing, and reports whether any was missing.
+// createMissingParents creates the missing ancestors of the node: those of the namespace always, as
+// containers, and those below it if the create asks for that. It reports whether any was missing. It
+// looks first, because the create of a node that exists would be a needless write.
 func (cr *createOp) createMissingParents(ctx context.Context, conn *zkconn.Conn) (made bool, err error) {
 	namespace := cr.c.core.chroot + cr.c.prefix
 	if cr.c.prefix != "" && len(cr.full) > len(namespace) && !cr.p.parents && !cr.p.containers {

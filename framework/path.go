@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// validatePath refuses what a server would refuse, or worse, accept differently from
-// Java: see ZooKeeper's PathUtils. The server appends digits to a sequential node's path,
-// so that it may end in a slash.
+// validatePath refuses paths that Java's client refuses, see ZooKeeper's PathUtils. Some of them a server
+// would accept. The server appends digits to a sequential node's path, so that may end in a slash.
 func validatePath(p string, sequential bool) error {
 	whole := p
 	if sequential && (strings.HasSuffix(p, "/") || strings.HasSuffix(p, ".")) { // else a digit more changes nothing

@@ -48,8 +48,8 @@ const providerPause = 3 * time.Second
 type ensembleServers struct {
 	configured   []string         // of the connect string
 	provider     EnsembleProvider // nil for the connect string
-	provided     string           // the provider's last answer; of Start, then of the goroutine that follows
-	disconnected signal           // tells that goroutine that the connection was lost
+	provided     string           // the provider's last answer; used by Start, then by the goroutine of follow
+	disconnected signal           // tells follow that the connection was lost
 }
 
 // start starts the provider, if there is one.

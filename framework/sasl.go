@@ -107,7 +107,7 @@ func (d digest) Next(ctx context.Context, challenge []byte) (answer []byte, done
 	return answer, done, err
 }
 
-// refusal is an error that matches ErrAuthFailed, too, without saying so.
+// refusal is an error that also matches ErrAuthFailed; its text does not change.
 type refusal struct{ error }
 
 func (r refusal) Unwrap() []error { return []error{ErrAuthFailed, r.error} }

@@ -4,6 +4,7 @@ package framework
 
 import (
 	"context"
+	"slices"
 )
 
 // SetACLBuilder replaces a node's ACL. It is a value: every step returns a copy, so the
@@ -55,6 +56,7 @@ func (b SetACLBuilder) ForPath(ctx context.Context, path string, acl []ACL) (Sta
 //
 // Java: inBackground.
 func (b SetACLBuilder) InBackground(ctx context.Context, path string, acl []ACL, fn func(ctx context.Context, result Stat, err error)) error {
+	acl = slices.Clone(acl) // it is read after the return
 	return b.c.inBackground(ctx, "setACL", path, func(ctx context.Context, event *Event) func(context.Context) {
 		result, err := b.p.do(ctx, b.c, path, acl)
 		if fn == nil {

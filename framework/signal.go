@@ -1,6 +1,6 @@
 package framework
 
-// signal wakes a goroutine; what is said twice before it wakes is heard once.
+// signal wakes a goroutine. If it is set twice before the goroutine wakes, it wakes it once.
 type signal chan struct{}
 
 func newSignal() signal { return make(signal, 1) }

@@ -13,10 +13,11 @@ import (
 
 // tracker follows the ensemble's configuration.
 type tracker struct {
-	wake    signal // tells of a connection, and of a change
-	current atomic.Pointer[Ensemble]
-	data    []byte // of current
-	debug   func(message string, args ...any)
+	wake     signal      // tells of a connection, and of the end of the watch
+	watching atomic.Bool // there is a watch, or a read is under way that sets one
+	current  atomic.Pointer[Ensemble]
+	data     []byte // of current
+	debug    func(message string, args ...any)
 }
 
 // trackerPause is how long the tracker waits after an answer that makes no sense.
@@ -30,6 +31,9 @@ func (t *tracker) track(life context.Context, conn *zkconn.Conn) {
 	for {
 		select {
 		case <-t.wake:
+			if t.watching.Load() { // the end of the former watch was told before the connection
+				continue
+			}
 		case <-timer.C:
 		case <-life.Done():
 			return
@@ -44,23 +48,30 @@ func (t *tracker) track(life context.Context, conn *zkconn.Conn) {
 		case errors.Is(err, ErrNoAuth), errors.Is(err, ErrNoNode): // until the next connection
 			t.debug("zookeeper: the configuration of the ensemble cannot be followed", "error", err)
 		default:
-			timer.Reset(trackerPause) // a lost connection is heard of sooner
+			timer.Reset(trackerPause) // after a lost connection the next one wakes the tracker earlier
 		}
 	}
 }
 
-// read reads the configuration and watches it. That of a server without an ensemble
-// is empty, and does not change while there is a connection: it needs no watch.
+// read reads the configuration and watches it. The configuration of a server without an ensemble is
+// empty, and does not change as long as the connection lasts, so it is not watched.
 func (t *tracker) read(life context.Context, conn *zkconn.Conn) ([]byte, error) {
 	data, err := readConfigNode(life, conn, nil)
 	if err != nil || len(data) == 0 {
 		return nil, err
 	}
-	return readConfigNode(life, conn, zkconn.NewWatch(configNode, zkconn.WatchData, func(e zkconn.WatchEvent) {
-		if e.Type == zkconn.NodeDataChanged { // of all else the connection's state tells
+	t.watching.Store(true)
+	data, err = readConfigNode(life, conn, zkconn.NewWatch(configNode, zkconn.WatchData, func(e zkconn.WatchEvent) {
+		t.watching.Store(false)
+		switch e.Type { // after others the next connection wakes the tracker
+		case zkconn.NodeDataChanged, zkconn.WatchReset: // a reset comes without a reconnect, too: see Conn.Unsubscribe
 			t.wake.set()
 		}
 	}))
+	if err != nil {
+		t.watching.Store(false)
+	}
+	return data, err
 }
 
 func readConfigNode(ctx context.Context, conn *zkconn.Conn, watch *zkconn.Watch) ([]byte, error) {
@@ -74,7 +85,7 @@ func readConfigNode(ctx context.Context, conn *zkconn.Conn, watch *zkconn.Watch)
 	return res.Data, call.Err
 }
 
-// follow takes a configuration over.
+// follow uses a configuration.
 func (t *tracker) follow(conn *zkconn.Conn, data []byte) {
 	e, err := parseEnsemble(data)
 	if err != nil {

@@ -170,6 +170,30 @@ func TestTracker(t *testing.T) {
 	})
 }
 
+// A persistent watch of a user on the configuration takes the place of the tracker's at the server. Its
+// removal removes that, too, and the tracker goes on all the same.
+func TestTrackerBesidePersistentWatch(t *testing.T) {
+	onAtlas(t, "server.1=b:1:2;2181", func(a *atlas) {
+		client := a.client("a:2181")
+		a.cut()
+		w := framework.NewWatcher(func(context.Context, framework.WatchedEvent) {})
+		for _, mode := range []framework.AddWatchMode{framework.PersistentWatch, framework.PersistentRecursive} {
+			if err := client.Watches().Add().WithMode(mode).ForPath(a.Context(), "/zookeeper/config", w); err != nil {
+				a.Fatal(err)
+			}
+		}
+		if err := client.Watches().Remove().ForPath(a.Context(), "/zookeeper/config", w); err != nil {
+			a.Fatal(err)
+		}
+		synctest.Wait()
+		a.wantWatches("after the removal", 1)
+		a.set("server.3=c:1:2;2181\nversion=7")
+		if e := client.CurrentEnsemble(); e.Version != 7 {
+			a.Errorf("after a change the ensemble is %+v", e)
+		}
+	})
+}
+
 // TestTrackerHoldsBack has configurations that say too little, or nothing.
 func TestTrackerHoldsBack(t *testing.T) {
 	for name, config := range map[string]string{

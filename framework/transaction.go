@@ -1,6 +1,7 @@
 package framework
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -89,7 +90,7 @@ func (p createParams) op(c *Client, path string) Op {
 		if err != nil {
 			return zkconn.MultiOp{}, err
 		}
-		op, req := p.request(full, data, acl)
+		op, req := p.request(full, bytes.Clone(data), acl) // it is read at the commit
 		if op == jute.OpCreate2 {
 			op = jute.OpCreate // as Java: in a multi the server does not answer with the Stat
 		}
@@ -115,11 +116,13 @@ func (p setDataParams) op(c *Client, path string, data []byte) Op {
 		if err != nil {
 			return zkconn.MultiOp{}, err
 		}
-		return zkconn.MultiOp{Op: jute.OpSetData, Req: &jute.SetDataRequest{Path: full, Data: s.data, Version: s.version}}, nil
+		return zkconn.MultiOp{Op: jute.OpSetData, Req: &jute.SetDataRequest{
+			Path: full, Data: bytes.Clone(s.data), Version: s.version, // the data is read at the commit
+		}}, nil
 	})
 }
 
-// views returns the views, each namespace once, by which those of ops were made that fit.
+// views returns the views that have made the operations that fit, each namespace once.
 func views(ops []Op, fits func(i int) bool) []*Client {
 	var some []*Client
 	seen := map[string]bool{}
@@ -194,8 +197,8 @@ func (t *commit) attempt(ctx context.Context, conn *zkconn.Conn) error {
 	return err
 }
 
-// homeless returns the views whose namespace may be the node that is missing: those of all
-// creates, if one of them has failed for want of a parent.
+// homeless returns the views whose namespace may be the missing node: those of all creates, if one of
+// them has failed because its parent is missing.
 func (t *commit) homeless() []*Client {
 	if !t.refused() {
 		return nil
@@ -228,7 +231,7 @@ func (t *commit) refused() bool {
 	return len(t.res.Results) == len(t.ops) && t.res.Failed >= 0
 }
 
-// results returns what came of the operations.
+// results returns the outcomes of the operations.
 func (t *commit) results() (results []OpResult, err error) {
 	if len(t.res.Results) != len(t.ops) {
 		return nil, &OpError{Op: "multi", Err: errors.New("the server answered another number of operations")}

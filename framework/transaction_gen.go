@@ -4,6 +4,7 @@ package framework
 
 import (
 	"context"
+	"slices"
 )
 
 // TransactionBuilder commits several operations, all or none. It is a value: every step
@@ -44,6 +45,7 @@ func (b TransactionBuilder) ForOperations(ctx context.Context, ops ...Op) ([]OpR
 //
 // Java: inBackground.
 func (b TransactionBuilder) InBackground(ctx context.Context, ops []Op, fn func(ctx context.Context, result []OpResult, err error)) error {
+	ops = slices.Clone(ops) // it is read after the return
 	return b.c.inBackground(ctx, "multi", "", func(ctx context.Context, event *Event) func(context.Context) {
 		result, err := b.p.do(ctx, b.c, ops)
 		if fn == nil {

@@ -8,12 +8,12 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-// unreachablePause is how long there is no second line in the log that says that the ensemble
-// cannot be reached.
+// unreachablePause is the least time between two lines in the log that say that the ensemble cannot be
+// reached.
 const unreachablePause = 10 * time.Second
 
-// outage is what is known of the attempts to connect since the last one that succeeded. It belongs
-// to the session layer's goroutine.
+// outage describes the attempts to connect since the last one that succeeded. Only the session layer's
+// goroutine uses it.
 type outage struct {
 	since   time.Time // of the first that failed; zero for none
 	servers []string  // that were tried

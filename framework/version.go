@@ -2,7 +2,7 @@ package framework
 
 import "fmt"
 
-// anyVersion is the version of a request that any version of the node will do for.
+// anyVersion in a request stands for any version of the node.
 const anyVersion = -1
 
 func noVersion(version int32) error {

@@ -54,7 +54,7 @@ const (
 	kindRecursive
 )
 
-// removal is the event of the removal of such a watch.
+// removal returns the event that says that a watch of this kind was removed.
 func (k watchKind) removal() EventType {
 	switch k {
 	case kindData:
@@ -76,16 +76,16 @@ type registration struct {
 	watch   *zkconn.Watch
 	sub     *zkconn.Subscription
 
-	fired atomic.Bool // a one-shot watch that has had its event is as good as dropped
+	fired atomic.Bool // a one-shot watch that has had its event counts as dropped
 
 	// guarded by watcher.mu
 	settled bool // its call has succeeded
-	taken   bool // it was removed, and tells nothing more
-	untold  bool // and the watcher was not told so, since its call was under way
+	taken   bool // it was removed, and gets no more events
+	untold  bool // and the watcher does not know, because its call was under way
 }
 
-// delivery is an event on its way to a Watcher's function. Several registrations may be the
-// reason for it: the server's one message concerns them all.
+// delivery is an event on its way to a Watcher's function. It may be for several registrations, because
+// one message of the server concerns them all.
 type delivery struct {
 	hub       *watchHub
 	event     zkconn.WatchEvent
@@ -103,8 +103,8 @@ func (w *Watcher) watch(scope watchScope, full string, kind zkconn.WatchKind, co
 	return s
 }
 
-// subscribe returns a new registration, or nil if the watcher has the same already. One whose
-// call is still under way does not count: it may fail.
+// subscribe returns a new registration, or nil if the watcher has the same already. A registration whose
+// call is under way does not count, because the call may fail.
 func (w *Watcher) subscribe(scope watchScope, full string, kind watchKind) *registration {
 	s := &registration{watcher: w, id: watchID{scope.hub, full, kind}, view: scope.view, prefix: scope.prefix}
 	s.sub = zkconn.NewSubscription(full, kind == kindRecursive, s.onEvent)
@@ -163,8 +163,8 @@ func (s *registration) unset() {
 	s.watcher.drop(s)
 }
 
-// settle notes that the call has succeeded, and gives back what is not needed: earlier
-// one-shot watches that this one does for, or itself if it was removed meanwhile.
+// settle notes that the call has succeeded, and gives back what is not needed: earlier one-shot watches
+// that this one replaces, or this one if it was removed meanwhile.
 func (s *registration) settle(conn *zkconn.Conn) {
 	w := s.watcher
 	w.mu.Lock()
@@ -189,8 +189,8 @@ func (s *registration) settle(conn *zkconn.Conn) {
 	}
 }
 
-// take forgets the registrations that fit and returns them: they are to be given back. The watcher is
-// told so behind what it is told already.
+// take forgets the registrations that fit and returns them, to be given back. The watcher gets their
+// removals after the events that it has been sent already.
 func (w *Watcher) take(fits func(s *registration) bool) []*registration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -210,8 +210,8 @@ func (w *Watcher) take(fits func(s *registration) bool) []*registration {
 	return taken
 }
 
-// tellRemoved tells the function of the watches of removed: of each once, and of none that the
-// Watcher has still set otherwise. w.mu is held.
+// tellRemoved sends the function the removals of the watches in removed: one for each watch, and none
+// for a watch that another registration still has. w.mu is held.
 func (w *Watcher) tellRemoved(removed []*registration) {
 	slices.SortFunc(removed, func(a, b *registration) int {
 		return cmp.Or(cmp.Compare(a.id.full, b.id.full), cmp.Compare(a.id.kind.removal(), b.id.kind.removal()), cmp.Compare(a.id.kind, b.id.kind))
@@ -235,7 +235,7 @@ func (w *Watcher) has(id watchID) bool {
 	return false
 }
 
-// path returns the path that the function is told for a path of the server's.
+// path returns the path that the function gets for a path of the server's.
 func (s *registration) path(full string) string {
 	if s.config {
 		return full
@@ -252,8 +252,8 @@ func (s *registration) giveBack(conn *zkconn.Conn) {
 	conn.Unwatch(s.watch)
 }
 
-// onEvent is called by the session layer, with its locks held. After a reconnect that is for every
-// watch there is, while everything else waits: so it leaves all work to another goroutine.
+// onEvent is called by the session layer, with its locks held. After a reconnect it is called for every
+// watch, and everything else waits. So it leaves all work to another goroutine.
 func (s *registration) onEvent(e zkconn.WatchEvent) {
 	if s.sub == nil {
 		s.fired.Store(true)
@@ -261,7 +261,7 @@ func (s *registration) onEvent(e zkconn.WatchEvent) {
 	s.id.hub.inbox.Add(watchMessage{registration: s, event: e})
 }
 
-// deliverRemoval tells the watcher's function that the watch was removed.
+// deliverRemoval sends the watcher's function the removal of the watch.
 func (s *registration) deliverRemoval() {
 	w, workers := s.watcher, s.id.hub.workers
 	event := WatchedEvent{Type: s.id.kind.removal(), Path: s.path(s.id.full)}
@@ -277,7 +277,7 @@ func (s *registration) deliver(e zkconn.WatchEvent) {
 		w.drop(s)
 	}
 	if s.taken || w.fn == nil || e.Type == zkconn.WatchClosed {
-		return // of the client's end, the context that fn has got tells
+		return // the end of fn's context says that the client is closed
 	}
 	hub := s.id.hub
 	if t := w.last; t != nil && !t.cancelled && t.hub == hub && e.EventID != 0 && t.event == e {
@@ -294,7 +294,7 @@ func (s *registration) deliver(e zkconn.WatchEvent) {
 	})
 }
 
-// wants tells whether one of an event's registrations still is.
+// wants tells whether one of an event's registrations was not removed.
 func (w *Watcher) wants(t *delivery) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -302,7 +302,7 @@ func (w *Watcher) wants(t *delivery) bool {
 	return !t.cancelled
 }
 
-// event returns what the function is told of e.
+// event returns e as the function gets it.
 func (s *registration) event(e zkconn.WatchEvent) WatchedEvent {
 	event := WatchedEvent{Type: WatchReset, Path: s.path(e.Path), Zxid: max(e.Zxid, 0)}
 	switch e.Type {
@@ -316,13 +316,11 @@ func (s *registration) event(e zkconn.WatchEvent) WatchedEvent {
 type watchHub struct {
 	workers *workers
 	set     registry // the watchers that have watches
-	// inbox has what the session layer has told them. Each watcher's function gets a goroutine of
-	// its own.
+	// inbox has the events from the session layer. Each watcher's function has a goroutine of its own.
 	inbox *background.Inbox[watchMessage]
 }
 
-// watchMessage is an event and the registration that is told of it, or the removal of the
-// registration.
+// watchMessage is an event for a registration, or the removal of the registration.
 type watchMessage struct {
 	registration *registration
 	event        zkconn.WatchEvent
@@ -342,10 +340,10 @@ func (m watchMessage) deliver() {
 	}
 }
 
-// close returns when everything was delivered, and nothing more will be.
+// close takes no more events, and returns when all have been passed on to the watchers.
 func (h *watchHub) close(ctx context.Context) { h.inbox.Close(ctx) }
 
-// watchScope is through what a watch is set.
+// watchScope is the client or view that sets a watch.
 type watchScope struct {
 	hub    *watchHub
 	view   *registry // of a view that removes its watches; nil for none

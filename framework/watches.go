@@ -47,7 +47,7 @@ const (
 	ChildrenWatcher
 )
 
-// watchScope returns through what the watches of a client are set.
+// watchScope returns the scope of the watches of a client.
 func (c *Client) watchScope() watchScope {
 	return watchScope{hub: c.core.watches, view: c.watches, prefix: c.core.chroot + c.prefix}
 }
@@ -131,8 +131,8 @@ func (p *removeParams) fits(kind watchKind) bool {
 	}
 }
 
-// giveBack gives the registrations that fit back, and returns how many there were. None tells
-// anything but its removal before the first is given back: that may concern the others.
+// giveBack gives the registrations that fit back, and returns how many there were. All are taken before
+// the first is given back, because to give back one may cause events of the others.
 func giveBack(conn *zkconn.Conn, watchers []*Watcher, fits func(s *registration) bool) int {
 	var taken []*registration
 	for _, w := range watchers {

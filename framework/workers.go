@@ -9,14 +9,14 @@ import (
 	"github.com/go-curator/curator/internal/background"
 )
 
-// workers are what runs beside a client's callers. They have the goroutines of its own work and,
-// apart from these, those of users' functions, which Close does not wait for without end.
+// workers are the goroutines of a client. Those of its own work and those that run users' functions
+// are in different groups, because Close waits for the latter only for a bounded time.
 type workers struct {
 	tasks   background.Queue // operations in the background
 	work    background.Group // goroutines that run them
 	pending background.Group // goroutines of our own: guaranteed deletes, the recipes'
 
-	reports   background.Queue // what users' functions, log handlers and span processors are told
+	reports   background.Queue // calls that end in a user's code, such as a log handler
 	callbacks background.Queue // the outcomes of operations in the background
 	users     background.Group // goroutines that run users' functions
 
@@ -27,12 +27,12 @@ type workers struct {
 	endLife context.CancelFunc
 }
 
-// report runs what ends in a user's code, a log handler as a rule, behind what was
-// reported before: it must hold nothing of ours up.
+// report queues fn, which ends in a user's code, mostly a log handler. So that code cannot delay the
+// client's own work.
 func (w *workers) report(fn func()) { w.reports.Add(&w.users, fn) }
 
-// beginRemoval counts one of those that PendingRemovals tells of, and that Close waits for. It
-// returns false when the client is closed.
+// beginRemoval counts a delete that PendingRemovals counts and Close waits for. It returns false when
+// the client is closed.
 func (w *workers) beginRemoval() bool {
 	if !w.pending.Enter() {
 		return false
@@ -69,8 +69,8 @@ func (w *workers) finish(ctx context.Context) error {
 	return nil
 }
 
-// join waits for our own work, which sees that life has ended, and then, for so long, for users'
-// functions: one of them may have called Close, and does not return before it.
+// join waits for the client's own work, which ends with life, and then for users' functions, but not
+// longer than wait: one of them may have called Close, and does not return before Close does.
 func (w *workers) join(ctx context.Context, wait time.Duration) error {
 	ctx = context.WithoutCancel(ctx)
 	w.pending.Wait(ctx)
@@ -84,8 +84,8 @@ func (w *workers) join(ctx context.Context, wait time.Duration) error {
 	return nil
 }
 
-// bounded returns ctx or, when that has ended, a context with the time that Close takes all the
-// same.
+// bounded returns ctx or, when that has ended, a context that ends after wait, the time that Close
+// then has.
 func bounded(ctx context.Context, wait time.Duration) (context.Context, context.CancelFunc) {
 	if ctx.Err() == nil {
 		return ctx, func() {}

@@ -24,7 +24,7 @@ type EnsureContainers struct {
 type ensuring struct {
 	done chan struct{} // closed at the end; what follows is set before
 	err  error
-	own  bool // the error is for the one alone that made the attempt
+	own  bool // the error concerns only the caller that made the attempt
 }
 
 // NewEnsureContainers returns an EnsureContainers for path. It does no I/O. Errors:

@@ -54,10 +54,10 @@ func WithoutLastNode() MkdirsOption {
 	})
 }
 
-// missingChild is a child of what is to be made: see Mkdirs.
+// missingChild is the name of the child whose parents Mkdirs creates.
 const missingChild = "-"
 
-// tries is how often Mkdirs begins anew when a container is reaped under it.
+// tries is how often Mkdirs tries if the server removes a container meanwhile.
 const tries = 5
 
 // Mkdirs creates the node at path and its parents, if they are missing, without data. A node

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// members are those of an object, by their keys. Other than with a map or a struct of
-// package json, no key is there twice or in another case.
+// members has the values of an object by their keys. Unlike package json with a map or a struct, it
+// refuses duplicate keys, and keys in another case are different.
 type members map[string]json.RawMessage
 
 // UnmarshalJSON reads an object.
@@ -170,9 +170,9 @@ func (a *allowanceText) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// foreignBrackets returns what in the brackets of a regular expression is an operator in
-// Java and plain text in Go, or a class in Go and plain text in Java; "" if there is none.
-// These differences, unlike others, would show as a schema that belongs to other paths.
+// foreignBrackets returns what in the brackets of a regular expression is an operator in Java and plain
+// text in Go, or a class in Go and plain text in Java; "" if there is none. Unlike other differences,
+// these would make a schema match other paths without an error.
 func foreignBrackets(expr string) string {
 	within := false // brackets
 	for i := 0; i < len(expr); i++ {

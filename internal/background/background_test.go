@@ -2,6 +2,7 @@ package background_test
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -58,6 +59,25 @@ func TestQueue(t *testing.T) {
 		}
 		if q.Add(&g, func() {}) {
 			t.Error("the queue of a closed group has taken a task")
+		}
+	})
+}
+
+// A task can end its goroutine, as t.FailNow does. The others run all the same, and are joined.
+func TestQueueGoesOnBehindGoexit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g background.Group
+		var q background.Queue
+		var got []int
+		for i := range 3 {
+			q.Add(&g, func() {
+				got = append(got, i)
+				runtime.Goexit()
+			})
+		}
+		g.Close()
+		if n := g.Wait(t.Context()); n != 0 || !slices.Equal(got, []int{0, 1, 2}) {
+			t.Errorf("ran %v, %d run behind Wait", got, n)
 		}
 	})
 }

@@ -32,6 +32,18 @@ func (g *Group) Start(fn func()) bool {
 	return true
 }
 
+// succeed runs fn on another goroutine of the group, also if the group is closed. The caller is a
+// goroutine of the group that is about to end.
+func (g *Group) succeed(fn func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.n++
+	go func() {
+		defer g.Leave()
+		fn()
+	}()
+}
+
 // Enter counts something that ends with Leave. It returns false, and counts nothing, if the group
 // is closed.
 func (g *Group) Enter() bool {

@@ -6,9 +6,8 @@ import (
 	"sync"
 )
 
-// Inbox takes values from goroutines that must not be held up, and gives them to a function in
-// order. It is made for hundreds of thousands at once: an Add costs an append. It is safe for
-// concurrent use.
+// Inbox takes values from goroutines that must not wait, and gives them to a function in order. It can
+// take hundreds of thousands at once, because an Add costs an append. It is safe for concurrent use.
 type Inbox[T any] struct {
 	handle func(T)
 	group  Group
@@ -32,8 +31,8 @@ func (i *Inbox[T]) Add(value T) {
 	i.values = append(i.values, value)
 }
 
-// drain handles what there is. Where handle starts goroutines, a long row of them is not to stand
-// ahead of everybody else's: so it lets others run now and then.
+// drain handles what there is. handle may start goroutines: so that very many of them do not delay all
+// others, drain yields now and then.
 func (i *Inbox[T]) drain() {
 	const atOnce = 64
 	for {

@@ -15,7 +15,7 @@ type Queue struct {
 func (q *Queue) Add(g *Group, task func()) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !q.running && !g.Start(q.drain) {
+	if !q.running && !g.Start(func() { q.drain(g) }) {
 		return false
 	}
 	q.running = true
@@ -23,17 +23,29 @@ func (q *Queue) Add(g *Group, task func()) bool {
 	return true
 }
 
-func (q *Queue) drain() {
-	for {
-		q.mu.Lock()
-		if len(q.tasks) == 0 {
-			q.tasks, q.running = nil, false
-			q.mu.Unlock()
-			return
+// drain calls the functions. If one of them ends the goroutine, as t.FailNow does, another goroutine
+// calls the rest.
+func (q *Queue) drain(g *Group) {
+	task := q.next()
+	defer func() {
+		if task != nil {
+			g.succeed(func() { q.drain(g) })
 		}
-		task := q.tasks[0]
-		q.tasks = q.tasks[1:]
-		q.mu.Unlock()
+	}()
+	for ; task != nil; task = q.next() {
 		task()
 	}
+}
+
+// next takes the first function off the queue, nil if there is none.
+func (q *Queue) next() (task func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.tasks) == 0 {
+		q.tasks, q.running = nil, false
+		return nil
+	}
+	task = q.tasks[0]
+	q.tasks = q.tasks[1:]
+	return task
 }

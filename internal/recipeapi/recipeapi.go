@@ -53,8 +53,8 @@ type Client interface {
 	// nodes that are written more than 2^31 times are negative. The data is not compressed. It is
 	// not repeated when the reply is lost.
 	SetData(ctx context.Context, path string, data []byte, version int32) (jute.Stat, error)
-	// Made reports whether a node with this name, which has protection, may have been made by
-	// this client. It is wrong about few nodes of others.
+	// Made reports whether a node with this name, which has protection, was made by this client. In
+	// very rare cases the node is another client's.
 	Made(name string) bool
 	// Remove deletes an ephemeral node of session for certain, in the background, as a part
 	// of ctx's trace; its end does not matter, and it may be nil. Remove returns nil when the
@@ -76,9 +76,9 @@ type Client interface {
 	// OnSession returns a copy of ctx for transactions that are sent on this session or not at
 	// all. Then their error matches framework.ErrSessionExpired.
 	OnSession(ctx context.Context, session int64) context.Context
-	// OnLoss calls fn, on a goroutine that must not be blocked, when a session's
-	// standing changes for the worse. node is the path of the lock's node that is held, or "".
-	// remove does not wait for a call that is running.
+	// OnLoss calls fn, on a goroutine that must not be blocked, when a session is lost or in doubt.
+	// node is the path of the lock's node that is held, or "". remove does not wait for a call that
+	// is running.
 	OnLoss(node string, fn func(Loss)) (remove func())
 	// Held returns the nodes of OnLoss, sorted: one for every lock that is held.
 	Held() []string
@@ -117,7 +117,7 @@ type NodeRequest struct {
 	Parents func(ctx context.Context, conn *zkconn.Conn) error
 }
 
-// Loss says that a session can be relied upon no more.
+// Loss says that a session can no longer be relied on.
 type Loss struct {
 	Kind    LossKind
 	Session int64
@@ -171,8 +171,8 @@ type RemovalOutcome int
 
 // The outcomes.
 const (
-	// RemovalConfirmed: the node was there until we deleted it. So it was, too, when the
-	// reply was lost and the node is gone while its session lives.
+	// RemovalConfirmed: the node was there until we deleted it. That is also certain if a reply was
+	// lost and the node is gone while its session lives.
 	RemovalConfirmed RemovalOutcome = iota + 1
 	// RemovalMissing: the node was gone already.
 	RemovalMissing

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// ErrChallenge is matched by the error about a challenge that is not one of DIGEST-MD5, or
-// that asks for what this package does not have.
+// ErrChallenge is matched by the error about a challenge that is not one of DIGEST-MD5, or that demands
+// a feature that this package does not have.
 var ErrChallenge = errors.New("invalid DIGEST-MD5 challenge")
 
 // directive is a name, in lower case, and a value without its quotes.
@@ -22,8 +22,8 @@ type challenge struct {
 	utf8     bool // names and passwords are UTF-8, else ISO 8859-1
 }
 
-// parseChallenge reads a server's first challenge. Directives that it does not know are for
-// others, and ignored, as RFC 2831 has it; what it knows must be there as often as it may.
+// parseChallenge reads a server's first challenge. It ignores unknown directives, as RFC 2831 demands.
+// Known ones must not occur more often than RFC 2831 permits.
 func parseChallenge(b []byte) (challenge, error) {
 	var c challenge
 	if len(b) == 0 {

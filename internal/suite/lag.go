@@ -8,8 +8,8 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 )
 
-// Lag has every connection from now on be one to a server that is behind: until it has
-// answered a sync, it knows what this network has read before, and nothing newer of that.
+// Lag makes every new connection one to a server that is behind: until it has answered a sync, it
+// repeats the earlier answers to reads that this network has made before.
 func (n *Network) Lag() {
 	n.mu.Lock()
 	defer n.mu.Unlock()

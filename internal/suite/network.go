@@ -40,7 +40,7 @@ const (
 	CutBefore Fate = iota + 1
 	// CutAfter sends the request and closes the connection in place of its answer.
 	CutAfter
-	// Late sends the request once what is to happen then has happened.
+	// Late sends the request after the function then of On has returned.
 	Late
 )
 
@@ -51,8 +51,8 @@ type rule struct {
 	hit  chan struct{}
 }
 
-// On makes the next request with the operation meet its fate, and calls then when that is
-// decided if it is not nil. The channel is closed when it has happened.
+// On gives the next request with the operation a fate, and calls then, if it is not nil, before the
+// fate happens. hit is closed when it has happened.
 func (n *Network) On(op jute.Op, fate Fate, then func()) (hit <-chan struct{}) {
 	r := &rule{op: op, fate: fate, then: then, hit: make(chan struct{})}
 	n.mu.Lock()
@@ -79,8 +79,8 @@ func (n *Network) Cut() {
 	}
 }
 
-// Old has every connection from now on be one to a server before 3.6, which knows no persistent
-// watches: it refuses requests for them, and then closes the connection.
+// Old makes every new connection one to a server before 3.6, which has no persistent watches: it refuses
+// requests for them, and then closes the connection.
 func (n *Network) Old() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -106,9 +106,9 @@ func (n *Network) Isolate() (heal func()) {
 	}
 }
 
-// Expire ends the client's session at the server, as its timeout would: it takes the
-// session over, which needs its password, and closes it. The client, which the server
-// disconnects meanwhile, does not get through before: it would take the session back.
+// Expire ends the client's session at the server, as its timeout would: it takes the session over, for
+// which it has the password, and closes it. The server disconnects the client, which cannot connect
+// before the session is closed: it would take the session back.
 func (n *Network) Expire(t *testing.T) {
 	t.Helper()
 	done := make(chan struct{})
@@ -200,7 +200,7 @@ type conn struct {
 	cut map[int32]*rule // answers not to be delivered, by xid
 }
 
-// Write sends frames, but for those whose fate is decided.
+// Write sends frames, except those that meet a rule with another fate.
 func (c *conn) Write(p []byte) (int, error) {
 	if len(p) == 0 { // the client tries whether there are deadlines
 		return c.Conn.Write(p)
@@ -262,7 +262,7 @@ func (n *Network) match(frame []byte) *rule {
 	return nil
 }
 
-// happen does what is to be done then first: the client shall not reconnect before.
+// happen calls then before it closes the connection, so that the client does not reconnect earlier.
 func (r *rule) happen(c *conn) {
 	if r.then != nil {
 		r.then()
@@ -281,7 +281,7 @@ func (n *Network) silentTo(c *conn) bool {
 	return n.isolated != nil || !connected
 }
 
-// Read delivers frames, but for those whose fate is decided.
+// Read delivers frames, except answers that a rule cuts.
 func (c *conn) Read(p []byte) (int, error) {
 	for len(c.rest) == 0 {
 		frame, err := readFrame(c.Conn)
@@ -319,8 +319,8 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// ended says of the answers that were not to be delivered that they were not: the connection
-// has ended by itself.
+// ended is called when the connection has ended by itself. The answers that were to be cut will not
+// come, so their rules have happened.
 func (c *conn) ended() {
 	c.mu.Lock()
 	rules := slices.Collect(maps.Values(c.cut))

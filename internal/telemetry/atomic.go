@@ -18,7 +18,7 @@ type AtomicUpdate struct {
 }
 
 // AtomicUpdate begins a change of the value at a path, with the user's name for it, "" for none.
-// What belongs to it is done with the context that it returns.
+// Its requests are made with the context that it returns.
 func (t *Telemetry) AtomicUpdate(ctx context.Context, name, path string) (context.Context, AtomicUpdate) {
 	if t == nil || !t.tracing() && !t.atomicTries.Enabled(ctx) {
 		return ctx, AtomicUpdate{}
@@ -31,7 +31,7 @@ func (t *Telemetry) AtomicUpdate(ctx context.Context, name, path string) (contex
 	return ctx, u
 }
 
-// End ends the change, after so many tries without and with the lock.
+// End ends the change, after optimistic tries without the lock and promoted ones with it.
 func (u AtomicUpdate) End(optimistic, promoted int, err error) {
 	if u.t == nil {
 		return

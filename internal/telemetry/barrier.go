@@ -15,8 +15,8 @@ type BarrierWait struct {
 	span trace.Span
 }
 
-// BarrierWait begins a wait of a kind of package tracing at the barrier of a path. What belongs
-// to it is done with the context that it returns.
+// BarrierWait begins a wait of a kind of package tracing at the barrier of a path. The requests of the
+// wait are made with the context that it returns.
 func (t *Telemetry) BarrierWait(ctx context.Context, kind, path string) (context.Context, BarrierWait) {
 	if t == nil || !t.tracing() {
 		return ctx, BarrierWait{}

@@ -14,7 +14,7 @@ import (
 	"github.com/go-curator/curator/tracing"
 )
 
-// Cache is a cache as spans and metrics have it. A nil Cache has neither.
+// Cache is a cache as spans and metrics show it. A nil Cache has neither.
 type Cache struct {
 	t     *Telemetry
 	name  string
@@ -31,7 +31,7 @@ func (t *Telemetry) Cache(name, path string, state CacheState) *Cache {
 	return &Cache{t, name, path, state}
 }
 
-// Load begins the span of a load; what belongs to it is done with the context that it returns.
+// Load begins the span of a load, whose requests are made with the context that it returns.
 func (c *Cache) Load(ctx context.Context) (_ context.Context, end func(nodes int, err error)) {
 	if c == nil {
 		return ctx, func(int, error) {}
@@ -66,28 +66,42 @@ func (c *Cache) Changed(n int) {
 	}
 }
 
-// Follow has the cache observed until stop is called.
+// Follow adds the cache to the metrics until stop is called.
 func (c *Cache) Follow() (stop func()) {
 	if !c.Counts() {
 		return func() {}
 	}
 	in := c.t.cache
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if in.followed[c.state] = c.name; in.stop == nil {
+	in.observing.Lock()
+	defer in.observing.Unlock()
+	if in.add(c); in.stop == nil {
 		in.stop = in.observe(c.t.meter)
 	}
 	return func() {
-		in.mu.Lock()
-		defer in.mu.Unlock()
-		if delete(in.followed, c.state); len(in.followed) == 0 && in.stop != nil {
+		in.observing.Lock()
+		defer in.observing.Unlock()
+		if in.remove(c) == 0 && in.stop != nil {
 			in.stop()
 			in.stop = nil
 		}
 	}
 }
 
-// observe has all caches that are followed observed: those of one name together.
+func (in *cacheInstruments) add(c *Cache) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.followed[c.state] = c.name
+}
+
+// remove returns how many caches are left.
+func (in *cacheInstruments) remove(c *Cache) int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	delete(in.followed, c.state)
+	return len(in.followed)
+}
+
+// observe registers the metrics of all caches that are followed. Caches of one name are added up.
 func (in *cacheInstruments) observe(m metric.Meter) (stop func()) {
 	registration, err := m.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		nodes, stale := in.figures()

@@ -56,7 +56,7 @@ type Connection interface {
 	WatchCounts() zkconn.WatchCounts
 }
 
-// Follow has the state of a connection observed until stop is called.
+// Follow adds the state of a connection to the metrics until stop is called.
 func (t *Telemetry) Follow(conn Connection) (stop func()) {
 	if t == nil {
 		return func() {}
@@ -99,7 +99,7 @@ func (t *Telemetry) Follow(conn Connection) (stop func()) {
 	}
 }
 
-// Attempted counts an attempt to connect. One that succeeded took so long.
+// Attempted counts an attempt to connect. took is the time of one that succeeded.
 func (t *Telemetry) Attempted(server string, err error, took time.Duration) {
 	if t == nil {
 		return
@@ -118,7 +118,7 @@ func (t *Telemetry) Disconnected(server string, err error) {
 	}
 }
 
-// Proved tells how long a request took that was to prove the session.
+// Proved records how long a request took that was to prove the session.
 func (t *Telemetry) Proved(server string, err error, took time.Duration) {
 	if t != nil {
 		t.connection.proof.Record(background, took.Seconds(), t.options.of(serverLabels(server, err)).record...)

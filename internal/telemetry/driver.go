@@ -6,13 +6,13 @@ import (
 	"github.com/go-curator/curator/tracing"
 )
 
-// driver is a user's driver of the old shape; one of these is nil, or both.
+// driver is a user's TracerDriver. At least one of the fields is nil.
 type driver struct {
 	plain    tracing.TracerDriver
 	advanced tracing.AdvancedTracerDriver
 }
 
-// newDriver prefers the richer shape, which replaces the other, as in Java.
+// newDriver uses the advanced interface alone if d has it, as in Java.
 func newDriver(d tracing.TracerDriver) driver {
 	if advanced, ok := d.(tracing.AdvancedTracerDriver); ok {
 		return driver{advanced: advanced}
@@ -44,7 +44,7 @@ func (d driver) operation(o *operation, elapsed time.Duration, err error) {
 	}
 }
 
-// javaNames has what Java calls the operations. It has no name for a batch.
+// javaNames has Java's names of the operations. Java has no batch.
 var javaNames = map[string]string{
 	"create": "CreateBuilderImpl", "delete": "DeleteBuilderImpl", "exists": "ExistsBuilderImpl",
 	"getData": "GetDataBuilderImpl", "setData": "SetDataBuilderImpl", "getChildren2": "GetChildrenBuilderImpl",

@@ -26,8 +26,8 @@ const (
 	typeOther          = "_OTHER"
 )
 
-// errorTypes has the types of errors, those first that say why an operation was given up:
-// they come together with the error of its last try.
+// errorTypes has the types of errors. The reasons for which an operation is given up come first, because
+// they are joined with the error of its last try.
 var errorTypes = []struct {
 	err  error
 	name string
@@ -81,8 +81,8 @@ func returnCode(err error) int32 {
 	return jute.CodeSystemError
 }
 
-// describe returns what a span's status says of an error. Its text may have paths, which
-// a formatter may be there to keep out.
+// describe returns the text for a span's status. The text of an error may have paths, so with a path
+// formatter it is only the error's type.
 func (t *Telemetry) describe(err error, kind string) string {
 	if t.FormatPath != nil {
 		return kind

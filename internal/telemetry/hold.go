@@ -12,7 +12,7 @@ import (
 	"github.com/go-curator/curator/tracing"
 )
 
-// Opened counts a lock that is held from now on. It reports whether anybody counts.
+// Opened counts a lock that is held from now on. It reports whether it was counted.
 func (t *Telemetry) Opened(ctx context.Context, lock Lock) (counted bool) {
 	if t == nil || !t.held.Enabled(ctx) {
 		return false
@@ -21,8 +21,8 @@ func (t *Telemetry) Opened(ctx context.Context, lock Lock) (counted bool) {
 	return true
 }
 
-// Closed counts the end of a hold, which Opened may have counted, with the reason if it was
-// a loss.
+// Closed counts the end of a hold. counted is the result of Opened, and loss the reason of a loss, ""
+// for a release.
 func (t *Telemetry) Closed(ctx context.Context, lock Lock, counted bool, held time.Duration, loss string) {
 	if t == nil {
 		return
@@ -46,21 +46,21 @@ func (t *Telemetry) Closed(ctx context.Context, lock Lock, counted bool, held ti
 	t.holdDuration.Record(ctx, held.Seconds(), t.options.of(l).record...)
 }
 
-// Dropped counts a lease that nobody can release any more.
+// Dropped counts a lease that nobody can release anymore.
 func (t *Telemetry) Dropped(lock Lock) {
 	if t != nil {
 		t.dropped.Add(background, 1, t.options.of(lock.labels()).add...)
 	}
 }
 
-// Release is the release of a lease on its way. The zero Release is none.
+// Release is the release of a lease under way. The zero Release has no span.
 type Release struct {
 	t    *Telemetry
 	span trace.Span // nil for none
 }
 
-// Release begins a release, which links to the acquire; what belongs to it is done with the
-// context that it returns. The token is not told if it is negative.
+// Release begins a release, which links to the acquire. Its requests are made with the context that it
+// returns. A negative token is left out.
 func (a *Acquisition) Release(ctx context.Context, token int64) (context.Context, Release) {
 	if a == nil || ctx == nil || !a.t.tracing() {
 		return ctx, Release{}
@@ -69,7 +69,7 @@ func (a *Acquisition) Release(ctx context.Context, token int64) (context.Context
 	return ctx, Release{a.t, span}
 }
 
-// ending are the options of the spans that go back to the acquire.
+// ending returns the options of the spans that link to the acquire.
 func (a *Acquisition) ending(token int64) []trace.SpanStartOption {
 	opts := []trace.SpanStartOption{a.lock.attributes}
 	if token >= 0 {
@@ -98,8 +98,7 @@ func (r Release) End(outcome string, held time.Duration) {
 	r.span.End()
 }
 
-// Lost makes the span of a loss, a child of whatever the acquire was a child of; ctx is
-// the lease's.
+// Lost makes the span of a loss. It has the same parent as the span of the acquire. ctx is the lease's.
 func (a *Acquisition) Lost(ctx context.Context, token int64, held time.Duration, reason string) {
 	if a == nil || !a.t.tracing() {
 		return
@@ -115,8 +114,8 @@ func (a *Acquisition) Lost(ctx context.Context, token int64, held time.Duration,
 	span.End()
 }
 
-// Do begins the span around an acquire, what is done under the lock, and the release; end
-// ends it. busy says that err is that others held a lock that was not to be waited for.
+// Do begins the span around an acquire, the work under the lock, and the release; end ends it. busy
+// says that err means that others held a lock that was not to be waited for.
 func (t *Telemetry) Do(ctx context.Context, lock Lock) (_ context.Context, end func(err error, busy bool)) {
 	if t == nil || ctx == nil || !t.tracing() {
 		return ctx, func(error, bool) {}

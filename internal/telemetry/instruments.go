@@ -111,9 +111,13 @@ type cacheInstruments struct {
 	events metric.Int64Counter
 	stale  metric.Float64ObservableGauge
 
+	// observing is not taken by the observation: an SDK makes callers of RegisterCallback and
+	// Unregister wait for a collection that calls us.
+	observing sync.Mutex
+	stop      func() // ends the observation; nil if nothing is followed; guarded by observing
+
 	mu       sync.Mutex
 	followed map[CacheState]string // with their names
-	stop     func()                // ends the observation; nil if nothing is followed
 }
 
 func newCacheInstruments(m metric.Meter) *cacheInstruments {
@@ -134,7 +138,7 @@ type CacheState interface {
 	Stale() (since time.Time, stale bool)
 }
 
-// made reports what is wrong with an instrument, which can be used all the same.
+// made reports the error of an instrument, which can be used even then.
 func made[I any](instrument I, err error) I {
 	if err != nil {
 		otel.Handle(err)
@@ -164,7 +168,7 @@ func (t *Telemetry) Transition(s state.ConnectionState, session int64) {
 	}
 }
 
-// Expired counts the end of a session, which a server has told of unless it is presumed.
+// Expired counts the end of a session. presumed says that no server has reported it.
 func (t *Telemetry) Expired(session int64, presumed bool) {
 	if t == nil {
 		return
@@ -177,7 +181,7 @@ func (t *Telemetry) Expired(session int64, presumed bool) {
 	t.driver.event("session-expired", session)
 }
 
-// ServersChanged tells of another list of servers.
+// ServersChanged records that there is another list of servers.
 func (t *Telemetry) ServersChanged(session int64) {
 	if t != nil {
 		t.driver.event("connection-string-changed", session)

@@ -14,8 +14,8 @@ import (
 	"github.com/go-curator/curator/tracing"
 )
 
-// labels are all the attributes that metrics can have: no path, id, token or error text can
-// become one. What is "" is left out.
+// labels are all attributes that metrics can have, so that no path, id, token or error text becomes
+// one. Empty ones are left out.
 type labels struct {
 	kind, name, outcome, end, reason    string
 	system, operation, server           string
@@ -58,13 +58,13 @@ func (l labels) attributes() []attribute.KeyValue {
 	return attrs
 }
 
-// options are labels as instruments take them.
+// options are labels in the form that instruments take.
 type options struct {
 	add    []metric.AddOption
 	record []metric.RecordOption
 }
 
-// optionCache has the options of the labels that were seen, of which there are few.
+// optionCache has the options of all labels that were used; there are few.
 type optionCache struct {
 	mu  sync.RWMutex
 	all map[labels]options
@@ -85,7 +85,7 @@ func (c *optionCache) of(l labels) options {
 	return o
 }
 
-// maxName keeps metrics and their users sane.
+// maxName is the longest name in metrics, in bytes.
 const maxName = 128
 
 // CheckName returns an error unless the name, which a user has set with the named option, may

@@ -12,7 +12,7 @@ import (
 	"github.com/go-curator/curator/tracing"
 )
 
-// Candidate is a latch or a selector as spans and metrics have it.
+// Candidate is a latch or a selector as spans and metrics show it.
 type Candidate struct {
 	t          *Telemetry
 	name       string
@@ -28,7 +28,7 @@ func (t *Telemetry) Candidate(recipe, name, path string) Candidate {
 	return Candidate{t, name, t.spanAttributes(tracing.AttrLeaderName, name, tracing.AttrLeaderPath, path, attribute.String(tracing.AttrLeaderRecipe, recipe))}
 }
 
-// Standing has the metric of the status show 0.
+// Standing makes the metric of the status show 0.
 func (c Candidate) Standing(ctx context.Context) { c.count(ctx, 0) }
 
 // count changes the status, and counts the change.

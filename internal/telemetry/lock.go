@@ -15,7 +15,7 @@ import (
 	"github.com/go-curator/curator/tracing"
 )
 
-// Lock is a lock as spans and metrics have it.
+// Lock is a lock as spans and metrics show it.
 type Lock struct {
 	kind, name string
 	attributes trace.SpanStartEventOption // of all its spans
@@ -38,8 +38,8 @@ var tries = map[bool]trace.SpanStartOption{
 	false: trace.WithAttributes(attribute.Bool(tracing.AttrLockTry, false)),
 }
 
-// Acquisition is an acquire, and later what its hold goes back to. A nil Acquisition is
-// none. One of each acquire is used by one goroutine at a time.
+// Acquisition is an acquire. Later the spans of its hold link to it. A nil Acquisition has neither span
+// nor metric. It is used by one goroutine at a time.
 type Acquisition struct {
 	t     *Telemetry
 	lock  Lock
@@ -54,20 +54,20 @@ type Acquisition struct {
 	states []stateChange // guarded by t.mu
 }
 
-// stateChange is one of the connection's while somebody waited.
+// stateChange is a change of the connection's state during a wait.
 type stateChange struct {
 	event string
 	at    time.Time
 }
 
-// enabled tells whether anybody wants to know of an acquire, or of what belongs to it.
+// enabled tells whether an acquire, or one of its operations, has a span or a metric.
 func (t *Telemetry) enabled(ctx context.Context) bool {
 	return t.tracing() || t.driver.enabled() || t.pending.Enabled(ctx) || t.acquireDuration.Enabled(ctx) ||
 		t.contenders.Enabled(ctx) || t.sequenceRemaining.Enabled(ctx) || t.operationDuration.Enabled(ctx)
 }
 
-// Acquire begins an acquire; what belongs to it is done with the context that it returns. It is
-// nil as long as nobody listens: there may be many that wait.
+// Acquire begins an acquire, whose requests are made with the context that it returns. The Acquisition
+// is nil without spans and metrics, because many may wait.
 func (t *Telemetry) Acquire(ctx context.Context, lock Lock, try bool) (context.Context, *Acquisition) {
 	if t == nil || !t.enabled(ctx) {
 		return ctx, nil
@@ -83,12 +83,11 @@ func (t *Telemetry) Acquire(ctx context.Context, lock Lock, try bool) (context.C
 	return ctx, a
 }
 
-// Recording tells whether somebody looks at the acquire's span: then it is worth its while to
-// find out what to tell.
+// Recording tells whether the acquire's span is recorded. If not, its details need not be found out.
 func (a *Acquisition) Recording() bool { return a != nil && a.span != nil && a.span.IsRecording() }
 
-// Enqueued tells that the node is in the queue, behind so many others of so many
-// contenders, with a number after which there are so many more.
+// Enqueued records that the node is in the queue: the number of contenders ahead of it, the number of
+// all contenders, and how many sequence numbers are left.
 func (a *Acquisition) Enqueued(ahead, contenders int, remaining int64) {
 	if a == nil {
 		return
@@ -103,7 +102,7 @@ func (a *Acquisition) Enqueued(ahead, contenders int, remaining int64) {
 	if !a.Recording() {
 		return
 	}
-	if a.ahead < 0 { // one that has to begin again is behind others then
+	if a.ahead < 0 { // the first place counts: an acquire that begins again gets another one
 		a.ahead = ahead
 	}
 	a.flush()
@@ -116,8 +115,8 @@ func (a *Acquisition) Enqueued(ahead, contenders int, remaining int64) {
 // maxLinks bounds the links to those ahead.
 const maxLinks = 16
 
-// Waiting tells for whom the acquire waits, by the data of the nodes, the nearest last, if
-// that is known; mine says that one of them is of the own session.
+// Waiting records whom the acquire waits for. nodes are the data of the nodes ahead, the nearest last,
+// as far as it is known. mine says that one of them belongs to the own session.
 func (a *Acquisition) Waiting(mine bool, nodes ...[]byte) {
 	if !a.Recording() {
 		return
@@ -143,8 +142,8 @@ func (a *Acquisition) Waiting(mine bool, nodes ...[]byte) {
 	a.span.AddEvent(tracing.EventWaiting, trace.WithAttributes(attrs...))
 }
 
-// StateChanged notes a change of the connection's state with those who wait. No user's code
-// is called.
+// StateChanged notes a change of the connection's state for all acquires that wait. It calls no user's
+// code.
 func (t *Telemetry) StateChanged(s state.ConnectionState) {
 	var event string
 	switch s {
@@ -195,12 +194,11 @@ func (a *Acquisition) Granted(token int64, reentrant bool) {
 type Failure struct {
 	Err     error
 	Busy    bool // others hold the lock
-	MaxWait bool // and it was not to be waited for any longer
-	Lost    bool // by the end of a lease that it was to be nested in
+	MaxWait bool // and the longest wait is over
+	Lost    bool // because the lease ended that it was to be nested in
 }
 
-// Failed ends an acquire that failed. That others hold the lock is no error of one that was
-// not to wait.
+// Failed ends an acquire that failed. If it was not to wait, it is no error that others hold the lock.
 func (a *Acquisition) Failed(f Failure) {
 	if a == nil {
 		return
@@ -258,8 +256,8 @@ func (a *Acquisition) spanContext() trace.SpanContext {
 	return a.span.SpanContext()
 }
 
-// Watch begins the read that watches the node of a hold: part of the acquire at first, and
-// later, when it has to be set anew, a trace of its own.
+// Watch begins the read that watches the node of a hold. The first one is part of the acquire. A later
+// one, which sets the watch again, has a trace of its own.
 func (a *Acquisition) Watch(ctx context.Context, conn *zkconn.Conn, full string, first bool) (context.Context, Operation) {
 	if a == nil {
 		return ctx, Operation{}

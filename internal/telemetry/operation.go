@@ -23,13 +23,13 @@ type Op struct {
 	Prefix     string // of the namespace
 	Full       bool
 	Batch      int          // how many operations it is, if that is more than one
-	Missing    bool         // that there is no node is an answer, no error
+	Missing    bool         // ErrNoNode is an answer, not a failure
 	Background bool         // nobody waits for it
-	For        *Acquisition // what it goes back to, if it is a trace of its own; nil if not
+	For        *Acquisition // the acquire that the span links to, in a trace of its own; nil for none
 }
 
-// Operation is an Op on its way. The zero Operation is one that nobody wants to know of; it
-// is small, since goroutines begin with it.
+// Operation is an Op under way. The zero Operation has neither span nor metric. It is small because it
+// is on the stack of many goroutines.
 type Operation struct{ seen *operation }
 
 type operation struct {
@@ -42,8 +42,8 @@ type operation struct {
 	answers *zkconn.ExchangeInfo
 }
 
-// Operation begins an operation over conn; what belongs to it is done with the context that
-// it returns. It allocates nothing if nobody listens.
+// Operation begins an operation over conn. Its requests are made with the context that it returns. It
+// allocates nothing if there are neither spans nor metrics.
 func (t *Telemetry) Operation(ctx context.Context, conn *zkconn.Conn, op Op) (context.Context, Operation) {
 	if t == nil {
 		return ctx, Operation{}
@@ -55,9 +55,8 @@ func (t *Telemetry) Operation(ctx context.Context, conn *zkconn.Conn, op Op) (co
 	return t.begin(ctx, conn, op, spans)
 }
 
-// dropped tells whether ctx carries a span of this process that the sampler has dropped. No
-// sampler keeps what is below, unless it was made to: that is not worth asking it for every
-// operation.
+// dropped tells whether ctx has a span of this process that the sampler has dropped. Samplers normally
+// drop the spans below it, too, so it is not asked for every operation.
 func dropped(ctx context.Context) bool {
 	span := trace.SpanFromContext(ctx)
 	c := span.SpanContext()
@@ -123,11 +122,11 @@ func (o *operation) path() string {
 	return o.op.Prefix + o.op.Path
 }
 
-// Active tells whether anybody wants to know of the operation.
+// Active tells whether the operation has a span or a metric.
 func (o Operation) Active() bool { return o.seen != nil }
 
-// Retry tells that an operation is tried once more, after err; attempt counts from 1. ctx
-// is of the operation.
+// Retry records that an operation is tried again after err. attempt counts from 1. ctx is that of the
+// operation.
 func (t *Telemetry) Retry(ctx context.Context, name string, attempt int, err error) {
 	if t == nil {
 		return
@@ -144,14 +143,14 @@ func (t *Telemetry) Retry(ctx context.Context, name string, attempt int, err err
 	}
 }
 
-// GaveUp tells that the retry policy permits no other try.
+// GaveUp records that the retry policy permits no further try.
 func (t *Telemetry) GaveUp() {
 	if t != nil {
 		t.driver.event("retries-disallowed", 0)
 	}
 }
 
-// End ends the operation after so many tries.
+// End ends the operation after a number of tries.
 func (o Operation) End(tries int, err error) {
 	if o.seen != nil {
 		o.seen.end(tries, err)
@@ -212,13 +211,13 @@ func (o *operation) endSpan(tries int, server, kind string, err, failed error) {
 
 var asClient = trace.WithSpanKind(trace.SpanKindClient)
 
-// serverName is a server as spans and metrics have it.
+// serverName is a server as spans and metrics show it.
 type serverName struct {
 	server, host string
 	attributes   []attribute.KeyValue
 }
 
-// serverOf returns the name of a server, which as a rule is the one that was asked for last.
+// serverOf returns the name of a server. It keeps the last one, which is normally asked for again.
 func (t *Telemetry) serverOf(server string) *serverName {
 	if last := t.servers.Load(); last != nil && last.server == server {
 		return last

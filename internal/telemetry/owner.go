@@ -25,15 +25,15 @@ import (
 //	pid=4242
 //	traceparent=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
 //
-// Who expects Java's line finds it first, and who expects these finds none in Java's.
+// A reader that expects only Java's line finds it first. Java's nodes have none of the fields.
 const (
 	ownerField = "owner"
 	hostField  = "host"
 	pidField   = "pid"
 )
 
-// maxField is how long a propagator's field may be: nobody shall pay for the baggage of
-// others with every look at the queue.
+// maxField is the longest field of a propagator. A longer one would cost every waiter that reads the
+// node.
 const maxField = 512
 
 var hostname = sync.OnceValue(func() string {
@@ -68,8 +68,8 @@ func isField(key, value string) bool {
 	return key != "" && value != "" && utf8.ValidString(value) && !strings.ContainsAny(key, "=\n\r") && !strings.ContainsAny(value, "\n\r")
 }
 
-// NodeData returns the data of the node of an acquisition, which must not be changed; ok is
-// false if it is to be plain.
+// NodeData returns the data of the node of an acquisition. It must not be changed. ok is false if the
+// node has only the client's own data.
 func (t *Telemetry) NodeData(a *Acquisition) (data []byte, ok bool) {
 	if t == nil || t.data == nil {
 		return nil, false
@@ -92,7 +92,7 @@ func (t *Telemetry) NodeData(a *Acquisition) (data []byte, ok bool) {
 	return data, true
 }
 
-// Owner is what the data of a lock node says of who made it.
+// Owner is what the data of a lock node says about its owner.
 type Owner struct {
 	Address string // the first line: Java's data
 	Label   string
@@ -101,7 +101,7 @@ type Owner struct {
 	fields  propagation.MapCarrier // the others
 }
 
-// ParseOwner reads the data of a lock node. Any client may have written it, so nothing in it is sure.
+// ParseOwner reads the data of a lock node. Any client may have written it, so it may be wrong.
 func ParseOwner(data []byte) Owner {
 	if !utf8.Valid(data) {
 		return Owner{}
@@ -127,7 +127,7 @@ func ParseOwner(data []byte) Owner {
 	return o
 }
 
-// printable keeps what others wrote from doing anything to a terminal.
+// printable removes characters that could control a terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

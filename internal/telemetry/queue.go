@@ -13,7 +13,7 @@ import (
 	"github.com/go-curator/curator/tracing"
 )
 
-// Queue is a queue as spans and metrics have it.
+// Queue is a queue as spans and metrics show it.
 type Queue struct {
 	name       string
 	attributes trace.SpanStartEventOption // of all its spans
@@ -28,7 +28,7 @@ func (t *Telemetry) Queue(kind, name, path string) Queue {
 	return Queue{name, t.spanAttributes(tracing.AttrQueueName, name, tracing.AttrQueuePath, path, attribute.String(tracing.AttrQueueKind, kind))}
 }
 
-// Put begins the span of a put of so many items; end ends it.
+// Put begins the span of a put of several items; end ends it.
 func (t *Telemetry) Put(ctx context.Context, q Queue, items int) (_ context.Context, end func(err error)) {
 	if t == nil || !t.tracing() {
 		return ctx, func(error) {}
@@ -50,7 +50,7 @@ func (t *Telemetry) fail(span trace.Span, err error) {
 	span.SetStatus(codes.Error, t.describe(err, kind))
 }
 
-// Processing is the work on a node of a queue. A nil Processing is none.
+// Processing is the work on a node of a queue. A nil Processing has neither span nor metric.
 type Processing struct {
 	t     *Telemetry
 	queue Queue
@@ -59,7 +59,7 @@ type Processing struct {
 	start time.Time
 }
 
-// Process begins the work on a node; what belongs to it is done with the context that it returns.
+// Process begins the work on a node, whose requests are made with the context that it returns.
 func (t *Telemetry) Process(ctx context.Context, q Queue) (context.Context, *Processing) {
 	if t == nil || !t.tracing() && !t.queueDuration.Enabled(ctx) && !t.queueRedelivered.Enabled(ctx) {
 		return ctx, nil

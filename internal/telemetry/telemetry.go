@@ -17,7 +17,7 @@ import (
 	"github.com/go-curator/curator/tracing"
 )
 
-// version is that of the instrumentation scope: the next release's.
+// version is the version of the instrumentation scope: that of the next release.
 const version = "0.1.0-dev"
 
 // Config says what to make.
@@ -35,15 +35,15 @@ type Telemetry struct {
 	driver  driver
 	data    []byte // Data with the fields of all lock nodes; nil to leave it as it is
 	servers atomic.Pointer[serverName]
-	// connected says that there was a connection: a user's driver is told of the end of one only.
+	// connected says that there was a connection. Without it a user's driver gets no Disconnected.
 	connected atomic.Bool
 	*instruments
 
 	mu      sync.Mutex
-	waiting map[*Acquisition]struct{} // that want to know of the connection
+	waiting map[*Acquisition]struct{} // whose spans get events of the connection
 }
 
-// New returns what cfg says.
+// New returns the Telemetry of a client.
 func New(cfg Config) *Telemetry {
 	t := &Telemetry{Config: cfg, driver: newDriver(cfg.Driver), waiting: map[*Acquisition]struct{}{}}
 	provider := cfg.TracerProvider
@@ -66,8 +66,8 @@ func New(cfg Config) *Telemetry {
 // background is the context of what happens in no trace.
 var background = context.Background()
 
-// noProvider is the global tracer provider as long as nobody has set one, nil if somebody was
-// quicker than this package. Its spans are nothing, but are allocated.
+// noProvider is the global tracer provider before one is set, or nil if one was set before this package
+// was initialized. Its spans do nothing, but cost an allocation.
 var noProvider = findNoProvider()
 
 func findNoProvider() trace.TracerProvider {
@@ -86,7 +86,7 @@ func findNoProvider() trace.TracerProvider {
 	return provider
 }
 
-// tracing tells whether a span can come to anything.
+// tracing tells whether spans can be recorded.
 func (t *Telemetry) tracing() bool {
 	return t.TracerProvider != nil || otel.GetTracerProvider() != noProvider
 }
@@ -99,8 +99,8 @@ func (t *Telemetry) path(path string) string {
 	return path
 }
 
-// spanAttributes returns the attributes of the spans of a recipe: those that are given, and its name
-// and path under their keys, unless there are none.
+// spanAttributes returns the attributes of the spans of a recipe: attrs, and its name and path under
+// their keys if they are not empty.
 func (t *Telemetry) spanAttributes(nameKey, name, pathKey, path string, attrs ...attribute.KeyValue) trace.SpanStartEventOption {
 	if name != "" {
 		attrs = append(attrs, attribute.String(nameKey, name))

@@ -11,7 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/go-curator/curator/internal/zkconn"
@@ -55,8 +57,8 @@ zookeeper.client.watch.count Sum[int64] {watch}
 `
 
 func TestInstruments(t *testing.T) {
-	reader := metric.NewManualReader()
-	provider := metric.NewMeterProvider(metric.WithReader(reader))
+	reader := sdkmetric.NewManualReader()
+	provider := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))
 	tel := New(Config{Settings: tracing.NewSettings(tracing.WithMeterProvider(provider))})
 	ctx, conn, lock := t.Context(), new(zkconn.Conn), tel.Lock(tracing.KindMutex, "", "")
 	_, a := tel.Acquire(ctx, lock, false)
@@ -180,4 +182,44 @@ func FuzzParseOwner(f *testing.F) {
 		}
 		tel.link(t.Context(), o)
 	})
+}
+
+// collecting is a meter that collects whenever a callback comes or goes, as an SDK may.
+type collecting struct {
+	noop.Meter
+	times *int
+}
+
+type collectingProvider struct {
+	noop.MeterProvider
+	meter collecting
+}
+
+func (p collectingProvider) Meter(string, ...metric.MeterOption) metric.Meter { return p.meter }
+
+func (m collecting) RegisterCallback(fn metric.Callback, _ ...metric.Observable) (metric.Registration, error) {
+	r := registered{callback: fn, times: m.times}
+	return r, r.Unregister()
+}
+
+type registered struct {
+	noop.Registration
+	callback metric.Callback
+	times    *int
+}
+
+func (r registered) Unregister() error {
+	*r.times++
+	return r.callback(context.Background(), noop.Observer{})
+}
+
+// A cache comes and goes while metrics are collected.
+func TestCacheIsFollowedDuringCollection(t *testing.T) {
+	times := 0
+	provider := collectingProvider{meter: collecting{times: &times}}
+	tel := New(Config{Settings: tracing.NewSettings(tracing.WithMeterProvider(provider))})
+	tel.Cache("config", "", noCache{}).Follow()()
+	if times != 2 {
+		t.Errorf("there were %d collections", times)
+	}
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// For waits for d, or until ctx ends: then it returns ctx's error. It does so, too, if ctx has
-// ended and there is nothing to wait for.
+// For waits for d, or until ctx ends: then it returns ctx's error. If d is not positive it does not
+// wait, and returns ctx's error if ctx has ended.
 func For(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()

@@ -160,3 +160,37 @@ func TestCredentialsDoNotRenew(t *testing.T) {
 		}
 	})
 }
+
+// An answer to credentials that is neither yes nor no ends the connection, and not the client.
+func TestCredentialsNotTaken(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		peer := &script{serve: func(n int, c net.Conn) {
+			if n > 0 {
+				answer(c)
+				return
+			}
+			c.Write(welcome())
+			if xid, _, err := request(c); err == nil {
+				c.Write(frame((&jute.ReplyHeader{Xid: xid, Err: jute.CodeSystemError}).Append(nil)))
+			}
+			io.Copy(io.Discard, c)
+		}}
+		t.open(func(cfg *zkconn.Config) {
+			cfg.Dial = peer.dial
+			cfg.Auth = []zkconn.Auth{{Scheme: "digest", Auth: []byte("user:password")}}
+		})
+		time.Sleep(timeout)
+		t.do(exists("/"))
+	})
+}
+
+func TestCredentialsRejected(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		t.open(func(cfg *zkconn.Config) { cfg.Auth = []zkconn.Auth{{Scheme: "nonsense"}} })
+		for range 2 { // now and for ever
+			err := t.conn.Do(t.Context(), 0, exists("/"))
+			t.want(err, zkconn.ErrAuthFailed)
+			time.Sleep(timeout)
+		}
+	})
+}

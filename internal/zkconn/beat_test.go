@@ -5,6 +5,7 @@ import (
 	"math"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -199,6 +200,62 @@ func TestRuleS6AfterASilence(t *testing.T) {
 			t.Error("a session that is over is relied on")
 		}
 	})
+}
+
+// accepted is a SASL mechanism that has nothing to say.
+type accepted struct{}
+
+func (accepted) Name() string { return "NONE" }
+
+func (accepted) Next(context.Context, []byte) ([]byte, bool, error) { return nil, true, nil }
+
+// AwaitProof returns soon when there will be no more proof.
+func TestAwaitProofEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		end  func(t *fixture, refuse func())
+		want error
+	}{
+		"closed": {func(t *fixture, _ func()) {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			t.want(t.conn.Close(ctx), zkconn.ErrConnectionLoss)
+		}, zkconn.ErrClosed},
+		"credentials rejected": {func(_ *fixture, refuse func()) { refuse() }, zkconn.ErrAuthFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *fixture) {
+				var refused atomic.Bool
+				t.open(func(cfg *zkconn.Config) {
+					cfg.SASL = func(context.Context, string) (zkconn.Mechanism, error) {
+						if refused.Load() {
+							return nil, zkconn.ErrAuthFailed
+						}
+						return accepted{}, nil
+					}
+				})
+				session, err := t.conn.Connected(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				resume := t.server.Pause()
+				time.Sleep(timeout * 15 / 16)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				waited := make(chan error, 1)
+				go func() { waited <- t.conn.AwaitProof(ctx, session) }()
+				synctest.Wait() // it waits
+				began := time.Now()
+				c.end(t, func() {
+					refused.Store(true)
+					t.server.Disconnect()
+					resume()
+				})
+				if t.want(<-waited, c.want); time.Since(began) > timeout/32 { // the session is over after a sixteenth
+					t.Errorf("it took %v", time.Since(began))
+				}
+			})
+		})
+	}
 }
 
 func set(path string) *zkconn.Call {

@@ -9,9 +9,9 @@ import (
 // answersProve is the key of TrustAnswers.
 type answersProve struct{}
 
-// TrustAnswers returns a context for [Open] that has every answer move the deadline, as if the
-// server that answers were the leader. That is wrong on an ensemble: it is there to show that a
-// test sees what comes of it.
+// TrustAnswers returns a context for [Open] with which every answer moves the deadline, as if the
+// server that answers were the leader. That is wrong on an ensemble. It is for a test that shows that
+// it can detect the consequences.
 func TrustAnswers(ctx context.Context) context.Context {
 	return context.WithValue(ctx, answersProve{}, true)
 }
@@ -52,8 +52,8 @@ func (c *Conn) Deadline(session int64) (deadline time.Time, ok bool) {
 	return c.clock.time(c.deadline()), true
 }
 
-// AwaitProof waits until the session can be relied on. It returns an error when it is over, or
-// the connection closed, or when ctx ends.
+// AwaitProof waits until the session can be relied on. It returns an error when the session is over,
+// the Conn is closed, servers reject the credentials, or ctx ends.
 func (c *Conn) AwaitProof(ctx context.Context, session int64) error {
 	for {
 		again, err := c.awaitsProof(session)
@@ -68,8 +68,8 @@ func (c *Conn) AwaitProof(ctx context.Context, session int64) error {
 	}
 }
 
-// awaitsProof returns nil if the session can be relied on, or with an error if it never can;
-// else what is closed when that may have changed.
+// awaitsProof returns nil if the session can be relied on, and nil and an error if it never can be.
+// Otherwise it returns a channel that is closed when this may have changed.
 func (c *Conn) awaitsProof(session int64) (again <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,7 +90,7 @@ func (c *Conn) awaitsProof(session int64) (again <-chan struct{}, err error) {
 	return c.believed, nil
 }
 
-// tellBelief wakes those who wait until the session can be relied on.
+// tellBelief wakes the callers of AwaitProof.
 func (c *Conn) tellBelief() {
 	c.clockMu.Lock()
 	defer c.clockMu.Unlock()
@@ -114,7 +114,7 @@ func (c *Conn) deadline() time.Duration {
 	return c.sessionClock.deadline()
 }
 
-// Margin returns how long before the server may end the session belief in it ends.
+// Margin returns how long before the earliest end of the session at the servers its deadline is.
 func (c *Conn) Margin() time.Duration {
 	c.clockMu.Lock()
 	defer c.clockMu.Unlock()
@@ -163,8 +163,7 @@ func (c *Conn) heard(sent time.Duration, zxid int64) {
 	c.sessionClock.suspect()
 }
 
-// prove takes over what the answer to a request proves, which was sent on a connection of that
-// session.
+// prove notes what the answer to a request has proved, which was sent on a connection of session.
 func (c *Conn) prove(session int64, p proof) {
 	c.clockMu.Lock()
 	defer c.clockMu.Unlock()

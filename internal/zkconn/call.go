@@ -27,7 +27,7 @@ type Call struct {
 	Err     error // what the server answered, or nil
 }
 
-// decode takes over what the server answered.
+// decode notes what the server answered.
 func (c *Call) decode(r reply) error {
 	c.answered, c.Zxid, c.Err = true, r.zxid, codeError(r.code)
 	if c.Err == nil && r.rest > 0 {
@@ -50,7 +50,7 @@ type reply struct {
 	rest int // bytes that were dropped
 }
 
-// The phases of a batch: it is decided once, by the writer or by who gives it up.
+// The phases of a batch. The phase is decided once, by the writer or by the caller that gives up.
 const (
 	batchQueued int32 = iota
 	batchSent
@@ -100,8 +100,8 @@ func newBatch(calls []*Call, limit int) (*batch, error) {
 	return b, nil
 }
 
-// setWatch says whether a read asks the server for a watch: in the last byte of a read's
-// request, whichever it is.
+// setWatch says whether a read asks the server for a watch. The request of every kind of read has this
+// in its last byte.
 func (b *batch) setWatch(i int, watch bool) {
 	end := len(b.frames)
 	if i+1 < len(b.starts) {

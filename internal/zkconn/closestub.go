@@ -25,8 +25,8 @@ type closeStub struct {
 	closeReplied   bool
 }
 
-// newCloseStub returns the other end of a connection. With connectReplied the driver has its
-// session already, otherwise it is given one, in order that it goes on.
+// newCloseStub returns the other end of a connection. With connectReplied the driver has its session
+// already; otherwise it gets one, so that it goes on.
 func newCloseStub(connectReplied bool) *closeStub {
 	gone := make(chan struct{})
 	return &closeStub{
@@ -41,7 +41,7 @@ func (f *closeStub) replyConnect() {
 	f.answers <- frameOf(jute.AppendBool(r.Append(nil), false))
 }
 
-// Write takes the connect request and that to close the session; others get no answer.
+// Write answers the connect request and the request to close the session, and no others.
 func (f *closeStub) Write(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

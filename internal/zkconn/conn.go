@@ -17,24 +17,25 @@ import (
 	"github.com/go-curator/curator/state"
 )
 
-// Config says how to connect; every field but Auth, SASL, Secure, Resolve and Asleep must be set.
+// Config says how to connect. Auth, SASL, Secure, Resolve, Asleep, LossMargin and the flags may be
+// zero; all others must be set.
 type Config struct {
 	Servers           []string // host:port
 	SessionTimeout    time.Duration
 	ConnectionTimeout time.Duration // how long a call waits for a connection
 	LossMargin        time.Duration // zero is an eighth of the negotiated timeout
-	LossPercent       int           // of the timeout without an answer, then the session is presumed over
-	ReadOnly          bool          // content with a server without a quorum while there is no other
+	LossPercent       int           // after this part of its timeout without an answer the session is presumed over
+	ReadOnly          bool          // use a server without a quorum while there is no other
 	SyncProof         bool          // prove the session by two syncs, without a write (S9)
 	MaxRequest        int           // bytes
 	MaxReply          int           // bytes
 	Auth              []Auth
 	SASL              SASL // authenticates every connection before anything else is sent; nil for none
 	Dial              func(ctx context.Context, network, address string) (net.Conn, error)
-	// Secure puts TLS on a connection to a server, host:port as it is in Servers; nil does not.
+	// Secure puts TLS on a connection to a server, host:port as it is in Servers; nil means no TLS.
 	Secure func(ctx context.Context, conn net.Conn, server string) (net.Conn, error)
-	// Resolve looks a host up, each of whose addresses is then dialed as a server of its own. It must
-	// return when ctx ends. With nil, Dial is given names.
+	// Resolve looks up a host. Each of its addresses is dialed as a server of its own. It must return
+	// when ctx ends. If it is nil, Dial gets names.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 	Logger  *slog.Logger
 	// Asleep is how long the machine has slept, from any beginning; nil asks the system.
@@ -70,7 +71,7 @@ type Conn struct {
 	// clockMu is taken last. It guards what follows.
 	clockMu      sync.Mutex
 	sessionClock sessionClock
-	believed     chan struct{} // closed when the session can be relied on again, or is over; nil if nobody waits
+	believed     chan struct{} // closed when the session can be relied on again or never; nil if nobody waits
 
 	mu              sync.Mutex
 	mux             *muxConn      // nil without a connection
@@ -86,7 +87,7 @@ type Conn struct {
 	refusals        refusals
 	saslRefusals    int             // connections in a row whose SASL token a server has refused
 	lastErr         error           // why there is no connection
-	refusedBy       map[string]bool // servers whose last handshake failed that was not for reads alone
+	refusedBy       map[string]bool // servers whose last handshake failed, unless it asked for reads alone
 	fatal           error           // why there will be none
 	fatalWhy        error           // what is known beyond that, or nil
 	closed          bool
@@ -135,15 +136,14 @@ func Open(ctx context.Context, cfg Config) (*Conn, error) {
 	return c, nil
 }
 
-// driverLogger passes the driver's messages on: they are detail, what matters of them
-// is reported by ourselves.
+// driverLogger logs the driver's messages at debug level: this package itself reports what matters.
 type driverLogger struct{ logger *slog.Logger }
 
 func (l driverLogger) Printf(format string, args ...any) {
 	l.logger.Debug("zookeeper driver: " + fmt.Sprintf(format, args...))
 }
 
-// explain says that it was Close that ended the connection, if it was.
+// explain returns err, with the reason if Close or rejected credentials ended the connection.
 func (c *Conn) explain(err error) error {
 	lost, ok := errors.AsType[*TransportError](err)
 	if !ok {
@@ -160,8 +160,8 @@ func (c *Conn) explain(err error) error {
 	return err
 }
 
-// patience is how long one call waits for connections, of which it may meet several that end at once. The
-// time begins with the first wait.
+// patience bounds the time for which one call waits for connections. The time begins with the first
+// wait. Several connections may end before the call is sent.
 type patience struct{ timer *time.Timer }
 
 func (p *patience) over(d time.Duration) <-chan time.Time {
@@ -271,9 +271,9 @@ func (c *Conn) State() state.ConnectionState {
 	return c.state
 }
 
-// SetServers replaces the list of servers, host:port, which must not be empty. If the one in
-// use is no more among them, the connection is ended, and the session moves to another; so does
-// an attempt to connect to one that is no more among them.
+// SetServers replaces the list of servers, host:port, which must not be empty. If the server in use
+// is not in the new list, its connection is ended, and the session moves to another server. An
+// attempt to connect to a server that is not in the new list is ended, too.
 func (c *Conn) SetServers(servers []string) {
 	if c.hosts.set(servers) {
 		return
@@ -288,12 +288,12 @@ func (c *Conn) SetServers(servers []string) {
 	}
 }
 
-// PreferServers has the servers of a list, host:port, which must not be empty, tried ahead of
-// those of Config or SetServers, which are tried when the whole list has failed. It is for a
-// list that comes from the ensemble itself, and never ends a connection. SetServers undoes it.
+// PreferServers sets a list of servers, host:port, that are tried first. It must not be empty. The
+// servers of Config or SetServers are tried when the whole list has failed. It is for a list that
+// comes from the ensemble itself, and never ends a connection. SetServers undoes it.
 func (c *Conn) PreferServers(servers []string) { c.hosts.prefer(servers) }
 
-// timeout returns what was granted to the session; without a session what will be asked for.
+// timeout returns the timeout of the session, or without a session the one that will be asked for.
 func (c *Conn) timeout() time.Duration {
 	if granted := c.granted.Load(); granted > 0 {
 		return time.Duration(granted)
@@ -301,8 +301,8 @@ func (c *Conn) timeout() time.Duration {
 	return c.cfg.SessionTimeout
 }
 
-// handshakeTimeout is how long a server has for its part, so that the next one can be
-// tried before the session is over.
+// handshakeTimeout is how long a server has for the handshake. It is so short that the other servers
+// can be tried before the session is over.
 func (c *Conn) handshakeTimeout() time.Duration {
 	timeout := c.timeout()
 	total := timeout * 2 / 3

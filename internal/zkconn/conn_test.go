@@ -454,14 +454,3 @@ func TestAnswerOutOfOrder(t *testing.T) {
 		t.want(err, zkconn.ErrConnectionLoss)
 	})
 }
-
-func TestCredentialsRejected(t *testing.T) {
-	virtual(t, func(t *fixture) {
-		t.open(func(cfg *zkconn.Config) { cfg.Auth = []zkconn.Auth{{Scheme: "nonsense"}} })
-		for range 2 { // now and for ever
-			err := t.conn.Do(t.Context(), 0, exists("/"))
-			t.want(err, zkconn.ErrAuthFailed)
-			time.Sleep(timeout)
-		}
-	})
-}

@@ -14,9 +14,9 @@ const probeTime = time.Second
 // checkDeadlines returns an error if the deadlines of a connection that a user's dialer has made
 // do not work. Without them a server that falls silent would hold up everything, Close included.
 // The connection is tried with deadlines that have passed, so that nothing is read or written.
-// It tells whether it has done that: it has no need to with Go's own connections.
+// probed tells whether it has done that, which is not needed with Go's own connections.
 //
-// It must come before the first request, and needs a server that does not speak first.
+// It must be called before the first request, and needs a server that does not speak first.
 func checkDeadlines(ctx context.Context, conn net.Conn) (probed bool, err error) {
 	beneath := beneathTLS(conn)
 	switch beneath.(type) {
@@ -33,8 +33,8 @@ func checkDeadlines(ctx context.Context, conn net.Conn) (probed bool, err error)
 	return true, fmt.Errorf("WithDialer returned a connection of type %T, which does not support deadlines: %w", conn, err)
 }
 
-// beneathTLS returns the connection below TLS, which after a write that has passed its deadline
-// is of no use any more.
+// beneathTLS returns the connection below TLS. A TLS connection cannot be used anymore after a write
+// that has passed its deadline.
 func beneathTLS(conn net.Conn) net.Conn {
 	if secure, ok := conn.(interface{ NetConn() net.Conn }); ok {
 		if beneath := secure.NetConn(); beneath != nil {
@@ -45,7 +45,7 @@ func beneathTLS(conn net.Conn) net.Conn {
 }
 
 // probe reads and writes with deadlines that have passed. A connection that the other side has ended
-// meanwhile passes: the handshake will tell.
+// meanwhile passes, because the handshake will fail.
 func probe(ctx context.Context, conn net.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
@@ -109,12 +109,12 @@ func notInTime(what string, err error) error {
 	return fmt.Errorf("a %s after its deadline: %w", what, err)
 }
 
-// errSpoilt is why a connection fails whose like is not tried again.
+// errSpoilt is why a connection fails that did not survive the test. Later connections are not tested.
 var errSpoilt = errors.New("the connection did not survive the test for deadlines, from now on there is none")
 
-// spoiltByProbe tells whether the handshake on a connection has failed because it was tried for deadlines: one with
-// TLS inside that cannot be seen does not survive that. Its first write fails with the error of a
-// deadline long before it.
+// spoiltByProbe tells whether the handshake has failed because the connection was tested for deadlines.
+// A connection that has TLS inside and no method NetConn does not survive the test: its first write
+// fails with the error of a deadline, long before the deadline.
 func (c *Conn) spoiltByProbe(w *muxConn, err error) bool {
 	return w.attempt.probed && isTimeout(err) && time.Since(w.born) < c.timeout()/3
 }

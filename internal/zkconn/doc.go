@@ -5,8 +5,8 @@
 // through a [muxConn], the net.Conn of its dialer. The muxConn sets a deadline for the
 // handshake, checks frames before the driver gets them, and adds our requests to the driver's
 // session, with xids at and below -1000. It takes their replies and all watch events out of the
-// stream. So every request has a context, is bound to its connection and session, knows whether
-// it was sent, and can be sent together with others in one write.
+// stream. So every request has a context and is bound to its connection and session. It is known
+// whether it was sent, and several can be sent in one write.
 //
 // # Goroutines
 //

@@ -9,14 +9,14 @@ import (
 // evidence is what the answers on one connection prove (rules S1, S3 and S5). It does no I/O and
 // has no locks.
 //
-// Two requests make a proof: a first one, which takes along to the leader what the server had
-// heard of its clients, and a second one, a write, which shows that the leader still led when it
-// was sent. Any suitable request serves; a busy client hardly needs to send any for the purpose.
+// Two requests make a proof. When the first one is answered, the server has told the leader which
+// sessions it had heard of. The second one, a write, shows that the leader still led when it was sent.
+// Any suitable request serves, so a busy client needs hardly any requests only for proofs.
 type evidence struct {
 	timeout   time.Duration
 	syncProof bool // a sync serves as the second request, too (S9)
-	// answered are requests that were answered, the oldest first, sampled. Only those are kept
-	// that a first request may still need.
+	// answered are samples of the requests that were answered, the oldest first, as far as a first
+	// request may still need them.
 	answered []exchange
 	// first is what a second request proves that is sent now.
 	first proof
@@ -45,8 +45,8 @@ func (e *evidence) connected(timeout, sent, awake time.Duration) {
 	e.answered = append(e.answered[:0], exchange{sent, awake})
 }
 
-// stamp returns the stamp of requests that are sent now. awake is the time by the clock that
-// stands still while the machine sleeps: between two events it shows no more than has passed.
+// stamp returns the stamp of requests that are sent now. awake is the time by the clock that stands
+// still while the machine sleeps: it never shows more than has passed between two events.
 func (e *evidence) stamp(now, awake time.Duration) stamp {
 	s := stamp{sent: now, first: proof{asked: now}, second: e.first}
 	drop := -1

@@ -6,8 +6,8 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 )
 
-// ExchangeInfo is what becomes known of the connection by requests that are made with a context
-// of [WithExchangeInfo]. It is complete when the last of them has returned.
+// ExchangeInfo is what requests with a context of [WithExchangeInfo] show of the connection. It is
+// complete when the last of them has returned.
 type ExchangeInfo struct {
 	Server  string // that answered last, as the client was given it
 	Peer    string // its address
@@ -19,13 +19,13 @@ type ExchangeInfo struct {
 
 type answersKey struct{}
 
-// WithExchangeInfo returns a context that has [Conn.Do] note in a what it learns. The calls must be
-// made one after the other.
+// WithExchangeInfo returns a context with which [Conn.Do] fills in a. The calls must be made one after
+// the other.
 func WithExchangeInfo(ctx context.Context, a *ExchangeInfo) context.Context {
 	return context.WithValue(ctx, answersKey{}, a)
 }
 
-// observe notes an exchange, if somebody wants to know.
+// observe notes an exchange in the ExchangeInfo of ctx, if there is one.
 func (b *batch) observe(ctx context.Context, w *muxConn) {
 	a, ok := ctx.Value(answersKey{}).(*ExchangeInfo)
 	if !ok {

@@ -99,7 +99,7 @@ func (f *Flight) unwatch() {
 	}
 }
 
-// failed gives err to the calls that were not answered.
+// failed makes err the error of the calls that were not answered, and returns it.
 func (f *Flight) failed(err error) error {
 	if err != nil {
 		for _, call := range f.calls {
@@ -161,7 +161,7 @@ func (c *Conn) await(ctx context.Context, b *batch, w *muxConn) error {
 	return lost
 }
 
-// take takes over the answers to a batch that is finished, and was queued on w.
+// take decodes the answers to a finished batch, which was queued on w.
 func (c *Conn) take(b *batch, w *muxConn) error {
 	var lost error
 	if b.err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/state"
 )
 
 // The times that a server has follow from what it grants, be that less or more than what was asked
@@ -77,6 +78,37 @@ func TestWriteTimeoutIsOfWhatWasGranted(t *testing.T) {
 				cancel()
 				_ = t.conn.Close(ctx)
 				time.Sleep(time.Second) // the server has noticed
+			})
+		})
+	}
+}
+
+// A server greets with a session that the driver cannot use. It is given up for the next one.
+func TestUnusableSession(t *testing.T) {
+	ms := int32(timeout / time.Millisecond)
+	for name, r := range map[string]jute.ConnectResponse{
+		"timeout of zero":  {SessionID: 7, Passwd: make([]byte, 16)},
+		"negative timeout": {SessionID: 7, TimeOut: -ms, Passwd: make([]byte, 16)},
+		"long password":    {SessionID: 7, TimeOut: ms, Passwd: make([]byte, 230)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *fixture) {
+				bad := hijack(func(c net.Conn) {
+					c.Write(frame(jute.AppendBool(r.Append(nil), false)))
+					io.Copy(io.Discard, c)
+				})
+				dials := 0
+				t.open(func(cfg *zkconn.Config) {
+					good := cfg.Dial
+					cfg.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+						if dials++; dials == 1 {
+							return bad(ctx, network, address)
+						}
+						return good(ctx, network, address)
+					}
+				})
+				t.do(exists("/"))
+				t.states(state.Connected)
 			})
 		})
 	}

@@ -13,21 +13,21 @@ import (
 )
 
 // hostProvider is the list of servers. It paces the attempts: the driver itself pauses only after a
-// failed round and not at all when connections open and break at once.
+// failed round, and not at all when connections open and break at once.
 //
-// There are two lists: what the user gave, and in front of it what the ensemble itself said,
-// if it did. The names that an ensemble has for its servers may mean nothing here, as from
-// outside a container's network. So each round that fails goes on through the user's.
+// There are two lists: the user's, and before it the ensemble's own, if that is known. The names that
+// an ensemble has for its servers may be useless here, for example outside of a container's network.
+// So each round that fails goes on through the user's list.
 //
-// The lists have names. At the beginning of each round they are resolved, and each address is
-// a server of its own.
+// The lists have names. At the beginning of each round the names are looked up, and each address is a
+// server of its own.
 type hostProvider struct {
 	resolve resolveFunc // nil: names are left alone
 
 	mu         sync.Mutex
 	servers    []string // the ones to use
-	configured []string // by the user; what of it is not among servers is their fallback
-	fallback   []string
+	configured []string // by the user
+	fallback   []string // those of configured that are not among servers
 	version    int      // of the lists
 	due        bool     // the names are to be resolved before the next attempt
 	targets    []target // what servers stands for, in the order of the attempts
@@ -99,8 +99,8 @@ func (h *hostProvider) trying() target {
 	return h.current.target
 }
 
-// prefer puts servers in front of those that the user gave. A list that is known already
-// keeps its order, and the place in it: the next attempt shall be at the next server.
+// prefer puts servers before those of the user. If they are the servers that are used already, nothing
+// changes: the next attempt goes to the next server.
 func (h *hostProvider) prefer(servers []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -132,8 +132,8 @@ func (h *hostProvider) round() int {
 	return len(h.targets) + len(h.others)
 }
 
-// begin begins an attempt. A round begins with the look-up of the names, each of which may take
-// as long as bound says.
+// begin begins an attempt. A round begins with the look-up of the names, which may take as long as
+// bound says.
 func (h *hostProvider) begin(ctx context.Context, bound time.Duration) (context.Context, *attempt) {
 	for {
 		attemptCtx, cancel := context.WithCancelCause(ctx)
@@ -160,8 +160,8 @@ func (h *hostProvider) begin(ctx context.Context, bound time.Duration) (context.
 	}
 }
 
-// begun notes the addresses of a round that begins; h.mu is held. Those that are known keep
-// their order, and the next one its place: it shall not be the one that was lost just now.
+// begun notes the addresses of a round that begins; h.mu is held. Known addresses keep their order, and
+// the round begins with the next of them, not with the one that was lost just now.
 func (h *hostProvider) begun(targets, others []target) {
 	var known []target
 	if len(h.targets) > 0 {
@@ -171,8 +171,8 @@ func (h *hostProvider) begun(targets, others []target) {
 	h.due, h.next, h.tries = false, 0, 0
 }
 
-// inOrder returns targets, first those that are known, in their order, then the rest in an order
-// that is random, so that clients spread. None is there twice.
+// inOrder returns targets without duplicates: first those that are known, in their order, then the
+// others in random order, so that clients spread.
 func inOrder(known, targets []target) []target {
 	var ordered, rest []target
 	for _, t := range known {
@@ -203,8 +203,8 @@ func (h *hostProvider) take() (t target, last bool) {
 	return t, last
 }
 
-// ended notes the end of an attempt, or of the connection that it led to, which may have held for a
-// while. If its server was taken off the list that is no failure.
+// ended notes the end of an attempt or of its connection. held says that the connection lasted for a
+// while. An attempt whose server was taken off the list is no failure.
 func (h *hostProvider) ended(a *attempt, held bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -257,6 +257,6 @@ func (h driverHosts) Len() int { return h.size() }
 // pauses for a second: pacing is ours.
 func (h driverHosts) Next() (server string, retryStart bool) { return "the next server", false }
 
-// Connected is the driver's word for a completed handshake. For the pace it counts how long
-// the connection holds, see ended.
+// Connected is called by the driver after a handshake. For the pace only the connection's duration
+// counts, see ended.
 func (h driverHosts) Connected() { h.connected() }

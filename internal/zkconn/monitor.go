@@ -43,7 +43,8 @@ func (c *Conn) wakeMonitor() {
 // has slept: timers do not count that.
 func (s *session) pulse() time.Duration { return min(s.timeout/20, time.Second) }
 
-// checkClock doubts or gives up the session if it is time, and returns when to look again.
+// checkClock reports the deadline, sends a ping or gives up the session when it is time, and returns
+// when to look again.
 func (c *Conn) checkClock() time.Duration {
 	c.mu.Lock()
 	if c.closed || c.session.id == 0 || c.session.over {
@@ -78,7 +79,7 @@ func (c *Conn) checkClock() time.Duration {
 	return time.Hour
 }
 
-// ping sends a ping if no request was answered for long, and returns when to look again. The
+// ping sends a ping if no request was answered for a while, and returns when to look again. The
 // driver pings every third of the timeout. That is too seldom if the session is presumed over
 // before, and too late after the machine has slept. c.mu is held.
 func (c *Conn) ping(now time.Duration) time.Duration {
@@ -193,8 +194,8 @@ func syncCall() *Call {
 	return &Call{Op: jute.OpSync, Req: &jute.PathRequest{Path: "/"}, Res: &jute.SyncResponse{}}
 }
 
-// beatDone notes that a request for a proof was answered, or that its connection has ended. If
-// nothing is known that was not known before it, the next try is after a while.
+// beatDone notes that a request for a proof was answered, or that its connection has ended. If nothing
+// new is known, the next try is after a twentieth of the timeout.
 func (c *Conn) beatDone(w *muxConn, b *batch, before learned, took time.Duration) {
 	err := b.err
 	if err == nil {

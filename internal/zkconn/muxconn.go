@@ -17,6 +17,9 @@ const (
 	maxFrame = 16 << 20
 	// handshake sizes: a connect reply has 36 bytes, 37 since 3.4.
 	minHandshake, maxHandshake = 36, 256
+	// maxPasswd bounds the password of a session, which has 16 bytes. The driver has a small buffer for
+	// connect requests: with a password that does not fit it could never connect again.
+	maxPasswd = 128
 	// readBuffer is enough for the answers to many small requests.
 	readBuffer = 16 << 10
 )
@@ -163,7 +166,7 @@ func (m *muxConn) enqueueFrame(o outgoing) {
 }
 
 // enqueue sends calls whose answers nobody waits for; m.mu is held. On a dead connection it does
-// nothing. One that is too long for a frame is left out: no server has taken its path.
+// nothing. A call that is too long for a frame is left out: no server has a watch on so long a path.
 func (m *muxConn) enqueue(calls ...*Call) {
 	for _, call := range calls {
 		if b, err := newBatch([]*Call{call}, maxFrame); err == nil && m.err == nil {
@@ -172,16 +175,16 @@ func (m *muxConn) enqueue(calls ...*Call) {
 	}
 }
 
-// unwatch gives a watch back. The removal of the server's is queued under the same lock as every
-// read, so that a later read's watch is set behind it.
+// unwatch gives a watch back. The request that removes the server's watch is queued under the lock
+// under which reads are queued, so the watch of a later read is set after the removal.
 func (m *muxConn) unwatch(watch *Watch) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.enqueue(m.watches.remove(watch)...)
 }
 
-// hasWatches tells whether watches are set on the connection, or were when it ended and have not
-// been told since.
+// hasWatches tells whether watches are set on the connection, or were set when it ended and have had
+// no event since.
 func (m *muxConn) hasWatches() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -195,7 +198,7 @@ func (m *muxConn) fireAll(t EventType) {
 	m.watches.fireAll(t)
 }
 
-// writeLoop writes what is queued, everything in one write, until the connection is dead.
+// writeLoop writes everything that is queued in one write, until the connection is dead.
 func (m *muxConn) writeLoop() {
 	var buf []byte
 	for {
@@ -226,7 +229,7 @@ func (m *muxConn) writeLoop() {
 	}
 }
 
-// busy tells whether answers are waited for.
+// busy tells whether several requests wait for their answers.
 func (m *muxConn) busy() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -254,7 +257,7 @@ func (m *muxConn) setWriteDeadline() error {
 // drainTime is how long a connection that takes nothing any more is still read.
 const drainTime = 250 * time.Millisecond
 
-// onWriteError ends the connection, after what the server has said before: it may be the reason.
+// onWriteError ends the connection, but first what the server has sent is read: it may be the reason.
 func (m *muxConn) onWriteError(err error) {
 	m.mu.Lock()
 	m.writeFailed = true

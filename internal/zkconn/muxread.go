@@ -32,8 +32,8 @@ func (m *muxConn) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// useStub takes the server's place if the driver, which is to end, has a last request that
-// would get no answer from this connection, which is dead.
+// useStub replaces the server by a closeStub if the driver is to end and its last request would get no
+// answer, because this connection is dead. It tells whether it has done so.
 func (m *muxConn) useStub() bool {
 	closing := m.owner.closing()
 	m.mu.Lock()
@@ -49,8 +49,8 @@ func (m *muxConn) useStub() bool {
 	return true
 }
 
-// readFrame reads one frame, its length included. Of one that is longer than the owner wants it
-// reads the header, and returns how many bytes are left.
+// readFrame reads one frame, its length included. Of a frame that is longer than the owner accepts it
+// reads only the header, and returns how many bytes are left.
 func (m *muxConn) readFrame() (frame []byte, rest int, err error) {
 	if err := m.setReadDeadline(); err != nil {
 		return nil, 0, err
@@ -70,7 +70,8 @@ func (m *muxConn) readFrame() (frame []byte, rest int, err error) {
 	return frame, rest, err
 }
 
-// dispatch delivers a frame to whom it belongs. rest is that of readFrame.
+// dispatch passes a frame to the request, the watches or the driver that it is for. rest is that of
+// readFrame.
 func (m *muxConn) dispatch(frame []byte, rest int) error {
 	if !m.open {
 		if err := m.handshakeDone(frame[4:]); err != nil {
@@ -105,17 +106,19 @@ func (m *muxConn) dispatch(frame []byte, rest int) error {
 		return ErrSASLRequired
 	case call == nil:
 		m.rest = frame
-	case call.Op == jute.OpAuth:
+	case call.Op == jute.OpAuth && (header.Err == jute.CodeOK || header.Err == jute.CodeAuthFailed):
 		m.owner.credentialAnswered(call.added, header.Err == jute.CodeOK)
 	case header.Err == jute.CodeOK:
+	case call.Op == jute.OpAuth && call.added == nil: // another connection may take them
+		return fmt.Errorf("credentials were not taken: %w", codeError(header.Err))
 	case call.Op == jute.OpSetWatches2:
 		return fmt.Errorf("watches were not put back: %w", codeError(header.Err))
 	}
 	return nil
 }
 
-// skip drops the rest of an answer that is too large. What is no answer to the oldest request is
-// not read to its end: its length may be anything.
+// skip drops the rest of an answer that is too large. It fails for a frame that does not answer the
+// oldest request, because its length may be nonsense.
 func (m *muxConn) skip(xid int32, rest int) error {
 	m.mu.Lock()
 	waiting := m.requests.pending.waiting()
@@ -143,7 +146,7 @@ func (m *muxConn) setReadDeadline() error {
 	return m.raw.SetReadDeadline(m.born.Add(m.owner.handshakeTimeout()))
 }
 
-// onEvent tells those who watch of an event.
+// onEvent passes an event on to the watches.
 func (m *muxConn) onEvent(header jute.ReplyHeader, body []byte) error {
 	var event jute.WatcherEvent
 	if err := jute.Decode(body, &event); err != nil {
@@ -161,9 +164,9 @@ func (m *muxConn) onEvent(header jute.ReplyHeader, body []byte) error {
 	return nil
 }
 
-// onReply takes over the answer to the oldest request that waits for one. What it says of the
-// session is known before the caller hears of it. last tells whether the batch has all of its
-// answers, so that delivery.run is to be called.
+// onReply takes the answer to the oldest request that waits for one. What it says about the session is
+// noted before the caller gets it. last tells whether the batch now has all of its answers, and
+// delivery.run is to be called.
 func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (p pending, last bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -201,7 +204,7 @@ func (m *muxConn) onDriverReply(p pending) {
 	}
 }
 
-// learn takes over what an answer says of the session; m.mu is held.
+// learn notes what an answer says about the session; m.mu is held.
 func (m *muxConn) learn(s stamp, op jute.Op, ok bool) {
 	if ok && writes(op) {
 		m.owner.wrote(m.session, s)
@@ -222,8 +225,11 @@ func (m *muxConn) handshakeDone(frame []byte) error {
 		return d.Err()
 	}
 	m.readOnly = len(d.Rest()) > 0 && d.Bool()
-	if r.SessionID != 0 && r.TimeOut <= 0 { // the driver would crash on its ticker
+	switch {
+	case r.SessionID != 0 && r.TimeOut <= 0: // the driver would crash on its ticker
 		return fmt.Errorf("%w (a session of %d ms)", ErrNotZooKeeper, r.TimeOut)
+	case len(r.Passwd) > maxPasswd:
+		return fmt.Errorf("%w (a session password of %d bytes)", ErrNotZooKeeper, len(r.Passwd))
 	}
 	m.open = true
 	m.mu.Lock()

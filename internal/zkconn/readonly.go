@@ -15,11 +15,11 @@ import (
 	"github.com/go-curator/curator/internal/wait"
 )
 
-// A server that has lost its quorum may serve reads, on connections that ask for it. Such a
-// connection has a session of its own, which only that server knows: Conn.session stays the one of
-// the quorum, which counts as unheard meanwhile. It is resumed when there is a quorum again, if it
-// is not over by then. A server without a quorum refuses to resume it, and does not say why, so
-// that every server is asked for the session first, and for reads alone if that has failed.
+// A server that has lost its quorum may serve reads, on connections that ask for it. Such a connection
+// has a session of its own, which only that server knows. Conn.session stays the quorum's session,
+// which no answer proves meanwhile. It is resumed when there is a quorum again, if it is not over by
+// then. A server without a quorum refuses to resume it, and does not say why. So every server is asked
+// for the session first, and for reads alone if that has failed.
 
 var (
 	errQuorumFound = errors.New("the read-only connection is left for a server with a quorum")
@@ -45,8 +45,8 @@ func (c *Conn) noteAttempt(m *muxConn) {
 	}
 }
 
-// acceptsReads tells whether a connection is one for reads alone, or returns why it cannot be used;
-// c.mu is held.
+// acceptsReads returns why a connection cannot be used, if one of the two sides wants it for reads
+// alone. For a connection for reads alone it starts the search for a quorum. c.mu is held.
 func (c *Conn) acceptsReads(m *muxConn, r jute.ConnectResponse) error {
 	switch live := c.session.id != 0 && !c.session.over; {
 	case m.readOnly && !m.forReads:
@@ -79,8 +79,8 @@ func (c *Conn) seekQuorum(m *muxConn, r jute.ConnectResponse) {
 	pause := backoff.NewExponentialBackOff(backoff.WithInitialInterval(firstSeekPause), backoff.WithMultiplier(2),
 		backoff.WithMaxInterval(lastSeekPause), backoff.WithRandomizationFactor(0.5), backoff.WithMaxElapsedTime(0))
 	for wait.For(ctx, pause.NextBackOff()) == nil {
-		for _, server := range c.hosts.all() {
-			if c.hasQuorum(ctx, server, r) == nil {
+		for _, t := range c.allTargets(ctx) {
+			if c.hasQuorum(ctx, t, r) == nil {
 				c.mu.Lock()
 				clear(c.refusedBy)
 				c.mu.Unlock()
@@ -91,13 +91,21 @@ func (c *Conn) seekQuorum(m *muxConn, r jute.ConnectResponse) {
 	}
 }
 
-// hasQuorum returns nil if a server has a quorum, and has what was seen here. It asks the server to
-// resume the read-only session, which no quorum knows: one with a quorum says so, after it has
-// asked its leader, and makes no new session. One without ends the connection.
-func (c *Conn) hasQuorum(ctx context.Context, server string, r jute.ConnectResponse) error {
+// allTargets returns all servers, with the addresses that their names have now.
+func (c *Conn) allTargets(ctx context.Context) []target {
 	ctx, cancel := context.WithTimeout(ctx, c.handshakeTimeout())
 	defer cancel()
-	raw, err := c.dialTarget(ctx, "tcp", &attempt{target: target{server: server, address: server}})
+	return slices.Concat(expand(ctx, c.cfg.Resolve, c.hosts.all())...)
+}
+
+// hasQuorum returns nil if a server has a quorum, and has all that this client has seen. It asks the
+// server to resume the read-only session, which no quorum knows. A server with a quorum asks its
+// leader, answers that it does not know the session, and makes no new one. A server without a quorum
+// ends the connection.
+func (c *Conn) hasQuorum(ctx context.Context, t target, r jute.ConnectResponse) error {
+	ctx, cancel := context.WithTimeout(ctx, c.handshakeTimeout())
+	defer cancel()
+	raw, err := c.dialTarget(ctx, "tcp", &attempt{target: t})
 	if err != nil {
 		return err
 	}

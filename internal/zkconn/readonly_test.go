@@ -90,7 +90,10 @@ func (s *scriptedEnsemble) connect(server string, request []byte) (answer []byte
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.connects = append(s.connects, fmt.Sprintf("%s %x %t", server, r.SessionID, asked))
-	mode := s.modes[server]
+	mode, known := s.modes[server]
+	if !known {
+		return nil, false
+	}
 	if s.script != nil {
 		s.script(server)
 	}
@@ -221,30 +224,38 @@ func TestReadOnlySession(t *testing.T) {
 }
 
 // A connection that serves reads only is left for another server as soon as that has a quorum, and
-// the session goes on. No other session is made of it.
+// the session goes on. No other session is made of it. Names are looked up, if the client does that.
 func TestReadOnlyMoves(t *testing.T) {
-	virtual(t, func(t *fixture) {
-		s := newScriptedEnsemble(map[string]quorumMode{"a:1": hasQuorum, "b:1": undecided})
-		t.readOnly(s, "a:1", "b:1")
-		session, err := t.conn.Connected(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.set("a:1", readsOnly)
-		time.Sleep(timeout / 4)
-		t.states(state.Connected, state.Suspended, state.ReadOnly)
-		s.mu.Lock()
-		s.modes["b:1"] = hasQuorum
-		s.mu.Unlock()
-		time.Sleep(timeout / 2)
-		t.states(state.Suspended, state.Reconnected)
-		if id, err := t.conn.Connected(t.Context()); err != nil || id != session || t.conn.Server() != "b:1" {
-			t.Errorf("session %x, was %x; server %s, error %v", id, session, t.conn.Server(), err)
-		}
-		if len(s.sessions) != 1 {
-			t.Errorf("sessions of the quorum: %v", s.sessions)
-		}
-	})
+	const a, b = "10.0.0.1:2181", "10.0.0.2:2181"
+	n := names{addresses: map[string][]string{"a": {"10.0.0.1"}, "b": {"10.0.0.2"}}}
+	for name, servers := range map[string][]string{"addresses": {a, b}, "names": {"a:2181", "b:2181"}} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *fixture) {
+				s := newScriptedEnsemble(map[string]quorumMode{a: hasQuorum, b: undecided})
+				t.connect(servers[0], s.dial, func(cfg *zkconn.Config) {
+					cfg.ReadOnly, cfg.Servers, cfg.Resolve, cfg.ConnectionTimeout = true, servers, n.resolve, timeout/4
+				})
+				session, err := t.conn.Connected(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.set(a, readsOnly)
+				time.Sleep(timeout / 4)
+				t.states(state.Connected, state.Suspended, state.ReadOnly)
+				s.mu.Lock()
+				s.modes[b] = hasQuorum
+				s.mu.Unlock()
+				time.Sleep(timeout / 2)
+				t.states(state.Suspended, state.Reconnected)
+				if id, err := t.conn.Connected(t.Context()); err != nil || id != session || t.conn.Server() != servers[1] {
+					t.Errorf("session %x, was %x; server %s, error %v", id, session, t.conn.Server(), err)
+				}
+				if len(s.sessions) != 1 {
+					t.Errorf("sessions of the quorum: %v", s.sessions)
+				}
+			})
+		})
+	}
 }
 
 // A server that is asked for reads, and has a quorum by then, does not cost the session.

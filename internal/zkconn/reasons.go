@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// handshakeError says in plain words why a server has not answered a connect request, if err is
-// an error that says little by itself.
+// handshakeError returns why a server has not answered a connect request, in plain words if err itself
+// says little.
 func handshakeError(err error, secure bool, waited time.Duration) error {
 	switch {
 	case isTimeout(err):

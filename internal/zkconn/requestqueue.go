@@ -64,11 +64,11 @@ func (q *requestQueue) nextXid() int32 {
 	return xid
 }
 
-// answered takes the request off the queue that has an answer: the oldest. A server answers in the
+// answered takes the request with this answer off the queue: the oldest. A server answers in the
 // order of the requests; another order means that the stream cannot be relied upon. There are two
-// exceptions, whose answers may overtake others: credentials, which a server takes over between
-// two requests, but answers at once; and what a server before 3.6 does not know, which it refuses
-// at once, and then closes the connection.
+// exceptions, whose answers may overtake others: credentials, which a server uses from the next request
+// on, but answers at once; and addWatch, which a server before 3.6 refuses at once, before it closes
+// the connection.
 func (q *requestQueue) answered(xid int32, code jute.Code) (pending, error) {
 	waiting := q.pending.waiting()
 	i := slices.IndexFunc(waiting, func(p pending) bool { return p.xid == xid })

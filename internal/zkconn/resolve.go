@@ -30,7 +30,7 @@ func (t target) String() string {
 
 type resolveFunc = func(ctx context.Context, host string) ([]netip.Addr, error)
 
-// expand looks up what servers stand for, all at a time. A name that has no address is one
+// expand looks up the addresses of all servers at the same time. A name without an address becomes one
 // target with the reason.
 func expand(ctx context.Context, resolve resolveFunc, servers []string) [][]target {
 	targets := make([][]target, len(servers))
@@ -49,7 +49,7 @@ func expand(ctx context.Context, resolve resolveFunc, servers []string) [][]targ
 
 var errNoAddress = errors.New("the name has no address")
 
-// lookUp returns the addresses of one server. Those that come with an error are used all the same.
+// lookUp returns the addresses of one server. Addresses that come with an error are used, too.
 func lookUp(ctx context.Context, resolve resolveFunc, server, host, port string) (targets []target) {
 	addresses, err := resolve(ctx, host)
 	for _, a := range addresses {

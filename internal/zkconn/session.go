@@ -34,17 +34,17 @@ const (
 	// DeadlinePassed: no request was acknowledged for so long that the server may soon
 	// end the session. What depends on the session must be given up.
 	DeadlinePassed
-	// SessionEnded: the session is over, by the server's word or because it must be
-	// presumed. It does not come back.
+	// SessionEnded: the session is over, because a server has said so or because the client must
+	// presume it. It does not come back.
 	SessionEnded
-	// Attempted: a server was tried, with Err or to be connected to.
+	// Attempted: a server was tried. Without Err the client is connected to it.
 	Attempted
 	// Disconnected: a connection has ended that was in use.
 	Disconnected
-	// Asked: a request was answered that is to prove the session, or was not, with Err.
+	// Asked: a request that is to prove the session was answered, or failed with Err.
 	Asked
-	// DataLost: all servers have refused for so long that they must be without what this client
-	// has seen of them. It begins anew.
+	// DataLost: all servers have refused for so long that they must have lost data that this client
+	// has seen. The client starts from zxid 0.
 	DataLost
 )
 
@@ -54,7 +54,7 @@ type refusals struct {
 	since time.Duration
 }
 
-// note takes an attempt over that has failed.
+// note counts an attempt that has failed with err.
 func (r *refusals) note(err error, now time.Duration) {
 	switch {
 	case !errors.Is(err, io.EOF):
@@ -75,8 +75,8 @@ func (r *refusals) all(servers int, now, timeout time.Duration) bool {
 var errPresumedOver = errors.New("the session was presumed over before the server answered")
 
 // prepare completes a connect request. The driver would resume the session of the last connection,
-// which may have been a read-only one. The zxid is kept over sessions: a server that is behind
-// refuses the new session, too, which is not to see an older tree. It is forgotten when all
+// which may have been a read-only one. The last zxid outlives its session: a server that is behind
+// refuses a new session, too, because that must not see an older tree. The zxid is forgotten when all
 // servers have refused for so long that they must have lost their data.
 func (c *Conn) prepare(m *muxConn, r *jute.ConnectRequest) {
 	c.mu.Lock()
@@ -99,7 +99,7 @@ func (c *Conn) prepare(m *muxConn, r *jute.ConnectRequest) {
 	r.TimeOut = int32(c.cfg.SessionTimeout / time.Millisecond)
 }
 
-// established takes a connection into use whose handshake is over.
+// established takes a connection into use. Its handshake is complete.
 func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,10 +120,11 @@ func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 			return err
 		}
 	}
-	// The handshake tells a server what we have seen in answers, and one that is behind refuses
-	// us. But events of servers before 3.9 carry no zxid: what they told, that a lock is ours,
-	// say, a server that is behind would take back. So a sync is ahead of all other requests after
-	// a reconnect. Nothing has to wait for the answer: servers answer a session in order.
+	// The handshake tells a server the last zxid that we have seen in an answer, and a server that is
+	// behind refuses us. But events of servers before 3.9 have no zxid. After such an event, for
+	// example that a lock is ours, a server that is behind would show us an older state. So after a
+	// reconnect a sync is sent before all other requests. These need not wait for its answer, because
+	// servers answer a session in order.
 	first := c.credentials()
 	if c.connectedBefore && !w.readOnly {
 		first = append(first, syncCall())
@@ -134,7 +135,7 @@ func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 		}
 	}
 	if c.mux != nil {
-		c.detach(c.mux) // it is dead: the driver noticed first
+		c.detach(c.mux) // it is dead, and the driver has noticed before us
 	}
 	c.mux, c.lastErr, w.used, c.refusals = w, nil, true, refusals{}
 	c.push(Event{Kind: Attempted, Server: w.server, Target: w.place(), Took: time.Since(w.born)})
@@ -155,8 +156,8 @@ func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 	return nil
 }
 
-// takeSession takes over the session of a connection that a server with a quorum has accepted. The
-// connect request was sent at that time. c.mu is held.
+// takeSession notes the session of a connection that a server with a quorum has accepted. sent is when
+// the connect request was sent. c.mu is held.
 func (c *Conn) takeSession(w *muxConn, r jute.ConnectResponse, sent time.Duration) error {
 	if r.SessionID == c.session.id && c.session.over {
 		return errPresumedOver // the next handshake asks for a new one
@@ -172,7 +173,7 @@ func (c *Conn) takeSession(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 	return nil
 }
 
-// credentials returns the requests that present them; c.mu is held.
+// credentials returns the requests that present the credentials; c.mu is held.
 func (c *Conn) credentials() []*Call {
 	var calls []*Call
 	for _, a := range c.auth {
@@ -193,8 +194,8 @@ func (c *Conn) queueFirst(w *muxConn, calls []*Call) error {
 	return err
 }
 
-// credentialsRejected ends all hope: the server would reject them again. why is what is known
-// beyond that, or nil.
+// credentialsRejected ends all attempts to connect, because servers would reject the credentials
+// again. why is what is known beyond that, or nil.
 func (c *Conn) credentialsRejected(why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -202,6 +203,7 @@ func (c *Conn) credentialsRejected(why error) {
 		return
 	}
 	c.fatal, c.fatalWhy = ErrAuthFailed, why
+	c.tellBelief()
 	c.hosts.stop()
 	if c.mux == nil {
 		close(c.ready)
@@ -215,8 +217,8 @@ func (c *Conn) sessionRefused() {
 	c.endSession(false)
 }
 
-// endSession declares the session over, by a server's word or because it is presumed; c.mu
-// is held.
+// endSession declares the session over, because a server has said so or because that is presumed.
+// c.mu is held.
 func (c *Conn) endSession(presumed bool) {
 	if c.session.id == 0 || c.session.over {
 		return
@@ -289,7 +291,7 @@ func (c *Conn) died(w *muxConn, err error) {
 	}
 }
 
-// attemptFailed notes that an attempt has come to nothing; c.mu is held.
+// attemptFailed notes that an attempt has failed; c.mu is held.
 func (c *Conn) attemptFailed(a *attempt, err error) {
 	c.lastErr = fromServer(a.target.String(), err)
 	ours := errors.Is(err, errServerGone) || errors.Is(err, errSpoilt) // the server is not to blame

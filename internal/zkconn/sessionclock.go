@@ -87,8 +87,8 @@ func (s *sessionClock) deadline() time.Duration {
 	return max(s.proof.heard+s.timeout-s.margin, s.brief)
 }
 
-// prove takes a proof over. jitter, at most a fiftieth of the timeout, spreads the requests of
-// many clients.
+// prove notes a proof. jitter, at most a fiftieth of the timeout, spreads the requests of many
+// clients.
 func (s *sessionClock) prove(p proof, now, jitter time.Duration) {
 	if p.heard <= s.newest.heard {
 		return
@@ -124,8 +124,9 @@ func (s *sessionClock) suspect() {
 	}
 }
 
-// schedule sets when the next proof is to be asked for, and of what (S2). As a rule one proves the
-// sending of the one before. After a proof that was old when it was asked for, there is less time.
+// schedule sets when the next proof is to be asked for, and what it must prove (S2). As a rule a proof
+// proves the sending of the one before. If a proof was old when it was asked for, the next one is due
+// earlier.
 func (s *sessionClock) schedule(jitter time.Duration) {
 	p := s.newest
 	if p.asked-p.heard > s.oldest()-spacing(s.timeout) {
@@ -135,9 +136,9 @@ func (s *sessionClock) schedule(jitter time.Duration) {
 	s.due, s.next = p.asked+s.period()-jitter, p.asked-s.timeout/64
 }
 
-// wrote notes that a write was answered that was sent at that time. With a proof that is to come
-// it would prove what first says. A session that has just come into use is relied on for a short
-// time for this alone: that it was there when the write was done is certain.
+// wrote notes the answer to a write. sent is when the write was sent, and first what it proves together
+// with a later request. A session that has just come into use is relied on for a short time because of
+// the write alone, since the session certainly lived when the write was done.
 func (s *sessionClock) wrote(sent time.Duration, first proof) {
 	if s.starting && !s.gap {
 		s.brief = max(s.brief, min(sent+s.briefly(), first.heard+s.timeout-s.margin))
@@ -145,8 +146,8 @@ func (s *sessionClock) wrote(sent time.Duration, first proof) {
 	}
 }
 
-// use notes that somebody relies on the session from now on, or waits to. What is held for a
-// short time only needs no proof of its own, so that the first one is not asked for at once.
+// use notes that somebody relies on the session from now on, or waits to. A lock that is held for a
+// short time needs no proof of its own, so the first proof is not asked for immediately.
 func (s *sessionClock) use(now time.Duration) (wake bool) {
 	s.users++
 	if s.wanted {

@@ -10,15 +10,14 @@ import (
 // watch, whose place it would take at the server. Nothing was sent.
 var ErrPersistentWatch = errors.New("there is a persistent watch on the path")
 
-// SetWatches returns the call that sets several data watches, all at one moment: those of
-// present on nodes that are expected to be there, those of missing on nodes that are not. A
-// watch whose node is not as expected, or has changed since seen, fires before the call is
-// answered, and is not set; so does, as if it was news, who else on this connection watches
-// that node. seen is the zxid of something that was answered.
+// SetWatches returns the call that sets several data watches at one moment: those of present on nodes
+// that are expected to exist, those of missing on nodes that are not. If a node is not as expected, or
+// has changed since seen, its watch fires before the call is answered, and is not set; other watches
+// on that node from this connection fire as well. seen is the zxid of an earlier answer.
 //
-// Clients use the request to put watches back after a reconnect. It is one, where to read the
-// nodes is one for each. The server does not ask whether the client may read them; but newer
-// servers tell it of no change of those that it may not.
+// The protocol has this request for clients that set their watches again after a reconnect. It is one
+// request; to read the nodes would be one for each. The server does not check whether the client may
+// read the nodes. But newer servers send no events of nodes that the client may not read.
 func SetWatches(seen int64, present, missing []*Watch) *Call {
 	return &Call{
 		Op: jute.OpSetWatches,

@@ -4,10 +4,10 @@ import (
 	"context"
 )
 
-// Subscribe sets a persistent watch. When it returns nil the server had it: what changes
-// from then on is heard of, or WatchReset, which is also told if the watch had to be put
-// back meanwhile. When it fails the subscription is never told anything again. A
-// subscription can be given back and subscribed again, but not twice at a time.
+// Subscribe sets a persistent watch. When it returns nil, the server has set it: the subscription gets
+// every later change, or WatchReset if changes may have been missed because the watch had to be set
+// again on another connection. When Subscribe fails, the subscription gets no more events. It can be
+// given back and subscribed again, but not twice at a time.
 func (c *Conn) Subscribe(ctx context.Context, sub *Subscription) error {
 	var p patience
 	defer p.stop()
@@ -58,9 +58,9 @@ func (w *muxConn) subscribe(sub *Subscription, limit int) (*batch, error) {
 	return b, nil
 }
 
-// Unsubscribe gives a subscription back: when it returns its function is not called any
-// more. The error is about the server's watch, which goes with the connection at the
-// latest; it is that of ctx if that ends before the server has answered.
+// Unsubscribe gives a subscription back: when it returns, the subscription's function is not called
+// anymore. It returns ctx's error if ctx ends before the server has answered. The server's watch ends
+// with the connection at the latest.
 func (c *Conn) Unsubscribe(ctx context.Context, sub *Subscription) error {
 	b := c.unsubscribe(sub)
 	if b == nil {
@@ -106,8 +106,8 @@ func (c *Conn) unsubscribe(sub *Subscription) *batch {
 	return b
 }
 
-// Unwatch gives back a watch that has not fired; for one that has it does nothing.
-// After Unwatch returns the watch's function is not called.
+// Unwatch gives a watch back. For a watch that has fired it does nothing. After Unwatch has returned,
+// the watch's function is not called.
 func (c *Conn) Unwatch(watch *Watch) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,11 +117,11 @@ func (c *Conn) Unwatch(watch *Watch) {
 	}
 }
 
-// Observe has fn told when connections end and begin, in the order of the stream: WatchSuspended
-// when the connection in use has ended, and WatchReset ahead of what follows on the next one.
-// Replies that fail with a connection come between the two. WatchClosed is the last event: the
-// client is closed. fn is called with locks of this package held: it must only pass the event on.
-// connected tells whether there is a connection now; if not, WatchReset tells of the first.
+// Observe calls fn when a connection has ended or begins: with WatchSuspended when the connection in
+// use has ended, and with WatchReset before any reply or event of the next one. Replies that fail with
+// a connection come between the two. WatchClosed is the last event: the client is closed. fn is called
+// with locks of this package held: it must only pass the event on. connected tells whether there is a
+// connection now; if not, the first one is reported by WatchReset.
 func (c *Conn) Observe(fn func(EventType)) (o *Observer, connected bool) {
 	o = &Observer{fn}
 	c.mu.Lock()

@@ -8,9 +8,9 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 )
 
-// Subscription is a persistent watch: it hears of every change of a node, and if it is
-// recursive of everything below, until it is given back. It outlives connections and
-// sessions: it is put back ahead of all other requests, and told WatchReset.
+// Subscription is a persistent watch: it gets every change of a node, and if it is recursive every
+// change below it, until it is given back. It outlives connections and sessions: on a new connection
+// it is set before all other requests, and gets WatchReset.
 type Subscription struct {
 	path      string
 	recursive bool
@@ -21,26 +21,26 @@ type Subscription struct {
 	prev, next *Subscription
 }
 
-// NewSubscription returns a subscription for [Conn.Subscribe]. One that is not recursive
-// hears of the node's children, too, one that is hears of created and deleted nodes
-// instead. fn is called as that of a [Watch] is: it must only pass the event on.
+// NewSubscription returns a subscription for [Conn.Subscribe]. A subscription that is not recursive
+// gets NodeChildrenChanged of the node. A recursive one gets the creations and deletions of nodes
+// instead. fn is called like that of a [Watch]: it must only pass the event on.
 func NewSubscription(path string, recursive bool, fn func(WatchEvent)) *Subscription {
 	return &Subscription{path: path, recursive: recursive, fn: fn}
 }
 
-// subscriptions are those of a Conn. A server keeps one mode for a path and connection, the
-// last one asked for, and a one-shot watch is such a mode, too. So it is asked for the one
-// that hears of the most, and who wants less is served from that: with a recursive watch,
-// which says nothing of changed children, they are concluded from what happens to these.
+// subscriptions are those of a Conn. A server keeps one mode for a path and connection, the one that
+// was asked for last, and a one-shot watch is such a mode, too. So the client asks for the mode with
+// the most events, and serves everybody from it. A recursive watch has no event for changed children:
+// the client derives that from the creations and deletions of the children.
 //
-// mu is taken behind the others, and what is changed is changed under the lock of the connection in use, too:
-// a request and what is known of the server's watches change together.
+// mu is taken after the other locks. Changes are made under the lock of the connection in use, too, so
+// that they happen together with the requests that they need.
 type subscriptions struct {
 	mu     sync.Mutex
 	byPath map[string]*Subscription // the newest of its path, the others follow
 }
 
-// add takes a subscription in, unless it is there already.
+// add adds a subscription, unless it is there already.
 func (s *subscriptions) add(sub *Subscription) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,16 +109,16 @@ func (s *subscriptions) recursive(path string) bool {
 	return s.byPath[path].anyRecursive()
 }
 
-// hasPersistentWatch tells whether the server's persistent watch of a path does for a one-shot
-// watch, too. That would be harmful then: it would take the place of the persistent one.
+// hasPersistentWatch tells whether the server has a persistent watch of a path. A one-shot watch must
+// not be set there, because it would replace the persistent one, whose events do for both.
 func (s *subscriptions) hasPersistentWatch(path string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.byPath[path] != nil
 }
 
-// fire tells subscriptions of an event. It returns the parent of the node if its children
-// have changed and the server does not say so.
+// fire passes an event on to the subscriptions. It returns the parent of the node if the parent's
+// children have changed and the server will not say so.
 func (s *subscriptions) fire(e WatchEvent) (parentChanged string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,7 +156,7 @@ func parentOf(path string) string {
 	return path[:max(strings.LastIndexByte(path, '/'), 1)]
 }
 
-// tell tells all subscriptions, each with its own path.
+// tell sends all subscriptions an event, each with its own path.
 func (s *subscriptions) tell(t EventType) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,8 +167,7 @@ func (s *subscriptions) tell(t EventType) {
 	}
 }
 
-// restoring returns the requests that put all watches back, each below a size that every
-// server takes.
+// restoring returns the requests that set all watches again. Each is small enough for every server.
 func (s *subscriptions) restoring(zxid int64) []*Call {
 	const most = 128 << 10
 	s.mu.Lock()

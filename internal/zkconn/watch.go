@@ -40,8 +40,8 @@ type WatchEvent struct {
 	Type EventType
 	Path string
 	Zxid int64 // of the change; -1 from servers that do not tell
-	// EventID is the same for all whom one message of the server's concerns, and zero for
-	// what no message told.
+	// EventID is the same in all events that one message of the server has caused, and zero in
+	// events without a message.
 	EventID int64
 }
 
@@ -60,14 +60,13 @@ type Watch struct {
 	prev, next *Watch
 }
 
-// NewWatch returns a watch for the calls that read path. fn is called at most once, on
-// a goroutine of this package and with its locks held: it must only pass the event on.
+// NewWatch returns a watch for the calls that read path. fn is called at most once, on a goroutine of
+// this package that holds locks: it must only pass the event on.
 func NewWatch(path string, kind WatchKind, fn func(WatchEvent)) *Watch {
 	return new(Watch).Init(path, kind, fn)
 }
 
-// Init makes w, which must not be in use, what NewWatch returns: for a Watch that is a part of
-// something else.
+// Init is NewWatch for a Watch that is a part of another value. w must not be in use.
 func (w *Watch) Init(path string, kind WatchKind, fn func(WatchEvent)) *Watch {
 	*w = Watch{path: path, kind: kind, fn: fn}
 	return w
@@ -83,7 +82,7 @@ func (w *Watch) fire(e WatchEvent) {
 	}
 }
 
-// list takes apart the list that begins with w, which may be nil.
+// list yields the watches of the list that begins with w, which may be nil, and takes the list apart.
 func (w *Watch) list() iter.Seq[*Watch] {
 	return func(yield func(*Watch) bool) {
 		for w != nil {

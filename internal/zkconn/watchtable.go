@@ -21,8 +21,8 @@ type watchTable struct {
 	lastEvent  int64               // the last one that came before the last reply
 }
 
-// add registers a watch before its request is sent: its event cannot come too early. One that is
-// given back meanwhile is not registered.
+// add registers a watch before its request is sent, so that its event cannot come too early. A watch
+// that was given back already is not registered.
 func (t *watchTable) add(w *Watch) {
 	w.setIn.Store(t)
 	if w.over.Load() { // Unwatch looks at the two in the other order
@@ -38,13 +38,13 @@ func (t *watchTable) add(w *Watch) {
 	t.watches[key] = w
 }
 
-// onReply takes over what the answer to a call says of its watches. lastEvent is the event that
-// came last.
+// onReply notes what the answer to a call says about its watches. lastEvent is the id of the last
+// event.
 func (t *watchTable) onReply(call *Call, code jute.Code, lastEvent int64) (send []*Call) {
 	for watch := range call.watches {
 		idle := t.answered(watch, call.Op, code)
 		if watch.eventID > t.lastEvent && slices.Contains(call.present, watch) {
-			continue // told by this request, or of a change since seen: the server has set none
+			continue // its event came with this request, for a change after seen: the server has set no watch
 		}
 		if idle {
 			send = append(send, t.removal(watch)...)
@@ -54,9 +54,9 @@ func (t *watchTable) onReply(call *Call, code jute.Code, lastEvent int64) (send 
 	return send
 }
 
-// answered drops a watch that the server did not set. It reports whether the server has
-// set one that nobody waits for any more: its waiter has taken the event of an earlier
-// watch, or was given back.
+// answered drops a watch that the server did not set. It reports whether the server has set a watch
+// that nobody waits for anymore, because the waiter got the event of an earlier watch or gave the
+// watch back.
 func (t *watchTable) answered(w *Watch, op jute.Op, code jute.Code) (idle bool) {
 	if code == jute.CodeOK || code == jute.CodeNoNode && op == jute.OpExists {
 		return t.watches[watchKey{w.path, w.kind}] == nil
@@ -66,7 +66,7 @@ func (t *watchTable) answered(w *Watch, op jute.Op, code jute.Code) (idle bool) 
 	return false
 }
 
-// remove gives a watch back. With the last waiter it goes from the server, too.
+// remove gives a watch back. With the last waiter the server's watch is removed, too.
 func (t *watchTable) remove(w *Watch) (send []*Call) {
 	w.over.Store(true)
 	if t.drop(w) {
@@ -107,7 +107,7 @@ func (t *watchTable) drop(w *Watch) (last bool) {
 	return last
 }
 
-// onEvent tells all who wait for an event.
+// onEvent fires the watches that wait for an event.
 func (t *watchTable) onEvent(e WatchEvent) {
 	switch e.Type {
 	case NodeCreated, NodeDataChanged:

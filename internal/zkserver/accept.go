@@ -71,8 +71,8 @@ func (t *acceptTrouble) failed(err error) time.Duration {
 // ended takes note of a connection that was accepted.
 func (t *acceptTrouble) ended() { t.failures, t.pause = 0, 0 }
 
-// isTemporary tells whether accepting may succeed later. What a connection that has failed
-// before it was accepted leaves behind is such an error, too.
+// isTemporary tells whether accepting may succeed later. The error of a connection that has failed
+// before it was accepted is temporary, too.
 func isTemporary(err error) bool {
 	for _, errno := range []error{
 		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.ECONNRESET,

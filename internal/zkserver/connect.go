@@ -13,7 +13,7 @@ func (s *Server) connect(c *conn, frame []byte) {
 	var req jute.ConnectRequest
 	d := jute.NewDecoder(frame)
 	if req.Decode(d); d.Err() != nil || req.LastZxidSeen > s.state.Zxid() {
-		// Who has seen more than there is here must not go back in time.
+		// A client that has seen a later zxid must not see an older tree.
 		s.config.Logger.Debug("connection refused", "remote", c.net.RemoteAddr(), "seen", req.LastZxidSeen)
 		s.cut(c)
 		return
@@ -86,8 +86,8 @@ func flag(sent bool) tree.Raw {
 	return nil
 }
 
-// closeSession ends a session at its client's wish. The client's own watches hear of its
-// ephemeral nodes before it gets the answer.
+// closeSession ends a session as its client has asked. The client gets the events of its ephemeral
+// nodes before the answer.
 func (s *Server) closeSession(c *conn, header jute.RequestHeader) {
 	s.state.EndSession(s.clock.now(), c.client.Session)
 	c.reply(header.Xid, s.state.Zxid(), jute.CodeOK, nil)

@@ -82,7 +82,7 @@ func (s *Server) settings(asking *conn) string {
 		s.config.MinSessionTimeout.Milliseconds(), s.config.MaxSessionTimeout.Milliseconds())
 }
 
-// monitor returns the answer to mntr: of what ZooKeeper measures that which there is here.
+// monitor returns the answer to mntr, with those of ZooKeeper's metrics that this server has.
 func (s *Server) monitor() string {
 	f := s.state.Figures()
 	var b strings.Builder

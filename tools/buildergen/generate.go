@@ -67,9 +67,9 @@ var tmpl = template.Must(template.New("op").Funcs(template.FuncMap{
 	"names":   names,
 	"types":   types,
 	"uses":    uses,
+	"isSlice": isSlice,
 	"usesSlices": func(op spec.Op) bool {
-		bytes := func(a spec.Arg) bool { return a.Type == "[]byte" }
-		return uses(op, "...") || uses(op, "[]byte") || slices.ContainsFunc(op.Args, bytes)
+		return uses(op, "...") || uses(op, "[]byte") || slices.ContainsFunc(op.Args, func(a spec.Arg) bool { return isSlice(a.Type) })
 	},
 	"hasStat": func(op spec.Op) bool {
 		return slices.ContainsFunc(op.Mods, func(m spec.Mod) bool { return m.Field == "stat" })
@@ -88,6 +88,9 @@ func or(a, b string) string {
 	}
 	return b
 }
+
+// isSlice tells whether arguments of a type share memory with the caller's.
+func isSlice(t string) bool { return strings.HasPrefix(t, "[]") || strings.HasPrefix(t, "...") }
 
 func param(m spec.Mod) string { return or(m.Param, m.Field) }
 

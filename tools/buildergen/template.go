@@ -70,7 +70,7 @@ func (b {{$b}}) InBackground(ctx context.Context{{params . true}}, fn func(ctx c
 {{- range .Mods}}{{if eq .Type "[]byte"}}
 	b.p.{{.Field}} = slices.Clone(b.p.{{.Field}}) // it is read after the return
 {{- end}}{{end}}
-{{- range .Args}}{{if eq .Type "[]byte"}}
+{{- range .Args}}{{if isSlice .Type}}
 	{{.Name}} = slices.Clone({{.Name}}) // it is read after the return
 {{- end}}{{end}}
 	return b.c.inBackground(ctx, "{{or .Event (lower .Name)}}", {{if .NoPath}}""{{else}}path{{end}}, func(ctx context.Context, event *Event) func(context.Context) {

@@ -25,7 +25,7 @@ var (
 	readACL = []jute.ACL{{Perms: jute.PermRead, ID: anyone}}
 )
 
-// DigestID returns the identity of who presents the credentials "user:password".
+// DigestID returns the identity of a client that presents the credentials "user:password".
 func DigestID(credentials []byte) jute.ID {
 	user, _, _ := strings.Cut(string(credentials), ":")
 	sum := sha1.Sum(credentials)
@@ -37,8 +37,8 @@ func AddressID(address netip.Addr) jute.ID {
 	return jute.ID{Scheme: SchemeIP, ID: address.Unmap().String()}
 }
 
-// permits tells whether one who has the identities is granted perm by acl. An empty acl
-// grants everything.
+// permits tells whether acl grants perm to a client with the identities. An empty acl grants
+// everything.
 func permits(acl []jute.ACL, perm int32, identities []jute.ID) bool {
 	if len(acl) == 0 {
 		return true
@@ -87,7 +87,7 @@ func parseNetwork(id string) (netip.Prefix, bool) {
 
 // expandACL returns the ACL that a node gets when a client with the identities gives acl:
 // without duplicates, with the scheme "auth" replaced by those identities that a client
-// has proven. It is false for an ACL that is empty or has what no scheme knows.
+// has proven. It is false for an ACL that is empty or has an identity that no scheme accepts.
 func expandACL(acl []jute.ACL, identities []jute.ID) ([]jute.ACL, bool) {
 	var expanded []jute.ACL
 	for i, a := range acl {
@@ -130,7 +130,7 @@ func isKnown(id jute.ID) bool {
 	}
 }
 
-// withoutSecrets returns acl as one sees it who may read but not administer the node.
+// withoutSecrets returns acl as a client sees it that may read but not administer the node.
 func withoutSecrets(acl []jute.ACL) []jute.ACL {
 	masked := slices.Clone(acl)
 	for i := range masked {

@@ -89,7 +89,7 @@ func (r *request) readable(path string, perms int32) (*node, jute.Code) {
 	return n, jute.CodeOK
 }
 
-// getACL does getACL. Only who may administer the node sees the digests.
+// getACL does getACL. Only a client that may administer the node sees the digests.
 func getACL(r *request) (Body, jute.Code) {
 	req, code := decode[jute.PathRequest](r.body)
 	if code != jute.CodeOK {

@@ -47,8 +47,8 @@ func (tx *txn) rollback() {
 	}
 }
 
-// commit tells the watches what has changed, in order: of a node that came or went first
-// those on the node, then those on its parent.
+// commit fires the watches for what has changed, in order: for a node that was created or deleted
+// first those on the node, then those on its parent.
 func (tx *txn) commit() {
 	data, children := &tx.state.data, &tx.state.children
 	for _, ch := range tx.changes {

@@ -62,9 +62,9 @@ func (w *watchTable) removeClient(c *Client) {
 	}
 }
 
-// find answers checkWatches as ZooKeeper 3.8 does, which finds the watches of everybody,
-// and fails where it looks for the parent of a path that has none: always of the path's
-// own and, if it finds nothing while there are recursive watches, of the whole way up.
+// find answers checkWatches as ZooKeeper 3.8 does, which finds the watches of all clients. It fails for
+// a path without a slash. If there is no watch on the path, but recursive ones elsewhere, it also fails
+// for a path that does not begin with a slash.
 func (w *watchTable) find(path string) jute.Code {
 	switch {
 	case path == "":
@@ -79,8 +79,8 @@ func (w *watchTable) find(path string) jute.Code {
 	return jute.CodeNoWatcher
 }
 
-// fire tells an event to those who watch for it, except for those told already, and
-// returns those who were meant. Those whom acl, the node's, does not let read it hear nothing.
+// fire sends an event to the clients that watch for it, except to those in told, and returns the clients
+// that watch for it. Clients that may not read the node by its acl get nothing.
 func (w *watchTable) fire(event int32, path string, acl []jute.ACL, told map[*Client]bool) map[*Client]bool {
 	meant := map[*Client]bool{}
 	for c, mode := range w.byPath[path] {
