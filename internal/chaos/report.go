@@ -58,8 +58,10 @@ func (r Report) String() string {
 		fmt.Fprintf(&b, "faults that could not be made: %s\n", list(r.Missed))
 	}
 	fmt.Fprintf(&b, "holds: %s\n", list(r.Holds))
-	fmt.Fprintf(&b, "%d holds ended with a loss, %d of all were taken by hand; %d changes of registers, %d effects of items, %d rounds of a barrier, %d snapshots\n",
-		r.Losses, r.Cut, r.Writes, r.Effects, r.Rounds, r.Snapshots)
+	fmt.Fprintf(&b, "%d holds ended with a loss, %d of all were taken by hand; %d changes of registers, %d effects of items, %d snapshots\n",
+		r.Losses, r.Cut, r.Writes, r.Effects, r.Snapshots)
+	fmt.Fprintf(&b, "the barrier was entered %d times, %d of them by a member whose round the servers' logs show; %d times a member that left had waited for another one\n",
+		r.Rounds, r.Counted, r.Waits)
 	fmt.Fprintf(&b, "everybody was served %v after the faults\n", r.Settled.Round(100*time.Millisecond))
 	for _, name := range r.Absent {
 		fmt.Fprintf(&b, "%s is not installed, and took no part\n", name)

@@ -14,6 +14,7 @@ import (
 	"github.com/go-curator/curator/internal/chaos/nemesis"
 	"github.com/go-curator/curator/internal/chaos/replay"
 	"github.com/go-curator/curator/internal/chaos/txnlog"
+	"github.com/go-curator/curator/internal/chaos/worker"
 	"github.com/go-curator/curator/internal/wait"
 )
 
@@ -163,7 +164,7 @@ func (r *run) close(report Report) []error {
 	return append(errs, os.RemoveAll(r.dir))
 }
 
-// noteCommitted adds what the servers have committed about the locks.
+// noteCommitted adds what the servers have committed about the locks and the barrier.
 func (r *run) noteCommitted() error {
 	var dirs []string
 	for _, m := range r.servers.Members() {
@@ -174,7 +175,7 @@ func (r *run) noteCommitted() error {
 		return err
 	}
 	offset := time.Now().UnixNano() - history.Now()
-	for _, e := range replay.Committed(txns, r.lockPaths(), offset) {
+	for _, e := range replay.Committed(txns, append(r.lockPaths(), root+"/"+worker.Barrier), offset) {
 		r.recorder.note(e)
 	}
 	return nil

@@ -45,6 +45,9 @@ const (
 
 	// Entered: the call of Enter has returned nil.
 	Entered Kind = "entered"
+	// Member: the member that has entered has Node, of Session, which was there at this time or
+	// later. Value is the node's czxid. A guest has no node.
+	Member Kind = "member"
 	// Leave: the call of Leave begins.
 	Leave Kind = "leave"
 	// Left: the call of Leave has returned; Text is empty or the error.
