@@ -15,9 +15,13 @@ type visit struct {
 	entered       int64 // when Enter had returned nil
 	leaves        int64 // before Leave was called
 	left          int64 // when Leave had returned nil
-	seen          int64 // the node was there at this time or later; 0 if it is not known
+	seen          int64 // when the member looked for its node; 0 if that is not known
 	node          *member
+	rounds        []*round // that it may be in: one, if it has a node
 }
+
+// guest tells whether the member is in without a node.
+func (s *visit) guest() bool { return s.seen != 0 && s.node == nil }
 
 // visits are all stays in one barrier.
 type visits struct {
@@ -26,11 +30,12 @@ type visits struct {
 }
 
 // visitsOf puts together what the members of a barrier say and what the servers have committed. If
-// the history has not both, no node is known, and nothing can be judged.
+// the history has not both, no round is known, and nothing can be judged.
 func visitsOf(events []history.Event) visits {
 	v := visits{byNode: map[*member]*visit{}}
 	byOp := map[string]*visit{}
-	nodes := map[string]*member{}
+	var nodes map[string]*member
+	var rounds []*round
 	for _, e := range events {
 		if e.Workload != worker.Barrier {
 			continue
@@ -46,14 +51,10 @@ func visitsOf(events []history.Event) visits {
 		case e.Kind == history.Entered:
 			s.entered = e.At
 		case e.Kind == history.Member:
-			if len(nodes) == 0 {
-				for _, m := range committedMembers(events, e.Lock) {
-					nodes[m.path] = m
-				}
+			if nodes == nil {
+				nodes, rounds = committedRounds(events, e.Lock)
 			}
-			if m := nodes[e.Node]; m != nil && m.session == e.Session && m.created == e.Value {
-				s.seen, s.node, v.byNode[m] = e.At, m, s
-			}
+			v.place(s, e, nodes, rounds)
 		case e.Kind == history.Leave:
 			s.leaves = e.At
 		case e.Kind == history.Left && e.Text == "":
@@ -63,13 +64,38 @@ func visitsOf(events []history.Event) visits {
 	return v
 }
 
-// others calls each for the other members of a visit's round that are known, if the visit ended with
-// a Leave that returned nil.
-func (v visits) others(s *visit, each func(other *visit)) {
-	if s.left == math.MaxInt64 || s.node == nil || s.node.round == nil {
+// place finds out which round a member is in that has looked for its node. A guest is in one that was
+// not over before its Enter, and was open when it looked.
+func (v visits) place(s *visit, e history.Event, nodes map[string]*member, rounds []*round) {
+	if e.Node != "" {
+		m := nodes[e.Node]
+		if m == nil || m.session != e.Session || m.created != e.Value {
+			return // the servers' logs are not there
+		}
+		s.seen, s.node, v.byNode[m] = e.At, m, s
+		if m.round != nil {
+			s.rounds = []*round{m.round}
+		}
 		return
 	}
-	for _, m := range s.node.round.members {
+	if len(nodes) == 0 {
+		return
+	}
+	s.seen = e.At
+	for _, r := range rounds {
+		if r.opened <= e.Token && r.over() > s.Token {
+			s.rounds = append(s.rounds, r)
+		}
+	}
+}
+
+// others calls each for the other members of a visit's round that are known, if the visit ended with
+// a Leave that returned nil, and the round is known.
+func (v visits) others(s *visit, each func(other *visit)) {
+	if s.left == math.MaxInt64 || len(s.rounds) != 1 {
+		return
+	}
+	for _, m := range s.rounds[0].members {
 		if other := v.byNode[m]; other != nil && other != s {
 			each(other)
 		}
@@ -80,7 +106,7 @@ func (v visits) others(s *visit, each func(other *visit)) {
 // wait for another one.
 func counted(v visits) (members, waits int) {
 	for _, s := range v.all {
-		if s.node != nil && s.node.round != nil {
+		if len(s.rounds) == 1 {
 			members++
 		}
 		v.others(s, func(*visit) { waits++ })
@@ -88,29 +114,39 @@ func counted(v visits) (members, waits int) {
 	return members, waits
 }
 
-// uncounted finds members that were through Enter although no round had counted their node, or
-// although too few members had come by then. A guest, who has no node, is judged by rounds alone.
+// uncounted finds members that were through Enter although no round had counted their node, although
+// too few members had come by then, or, as guests, although no round was open.
 func uncounted(v visits) (found []Violation) {
+	violate := func(s *visit, format string, args ...any) {
+		found = append(found, Violation{
+			Rule: "rounds", At: s.entered, Lock: s.Lock,
+			Text: fmt.Sprintf("%s is through Enter, though ", operation(s.Event)) + fmt.Sprintf(format, args...),
+		})
+	}
 	for _, s := range v.all {
-		if s.node == nil {
-			continue
-		}
-		come := 0
-		if s.node.round != nil {
-			for _, m := range s.node.round.members {
-				if other := v.byNode[m]; other == nil || other.At < s.entered { // else it has called Enter later
-					come++
-				}
+		switch {
+		case s.guest() && len(s.rounds) == 0:
+			violate(s, "no round was open, from zxid %#x on", s.Token)
+		case s.guest() || s.node == nil:
+		case len(s.rounds) == 0:
+			violate(s, "no round has counted %s", s.node.path)
+		default:
+			if come := v.comeBefore(s.entered, s.rounds[0]); come < worker.Members {
+				violate(s, "its round has counted %d members, and not %d", come, worker.Members)
 			}
-		}
-		if come < worker.Members {
-			found = append(found, Violation{
-				Rule: "rounds", At: s.entered, Lock: s.Lock,
-				Text: fmt.Sprintf("%s is through Enter, though its round has counted %d members, and not %d", operation(s.Event), come, worker.Members),
-			})
 		}
 	}
 	return found
+}
+
+// comeBefore returns how many of a round's members may have called Enter before a time.
+func (v visits) comeBefore(at int64, r *round) (come int) {
+	for _, m := range r.members {
+		if s := v.byNode[m]; s == nil || s.At < at {
+			come++
+		}
+	}
+	return come
 }
 
 // deserted finds members that were through Leave with nil although another member of the same round

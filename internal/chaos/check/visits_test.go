@@ -71,6 +71,15 @@ func (s *tale) isSeen(processes ...string) *tale {
 	return s
 }
 
+// guest has a member come that has seen what was committed before, enter, and see that it has no node.
+func (s *tale) guest(process string) *tale {
+	return s.says(process, history.Begin, token(s.zxid)).isIn(process).seesNoNode(process)
+}
+
+func (s *tale) seesNoNode(process string) *tale {
+	return s.says(process, history.Member, session(sessionOfTale(process)), token(s.zxid))
+}
+
 // leaves has members call Leave, and delete their nodes.
 func (s *tale) leaves(processes ...string) *tale {
 	for _, p := range processes {
@@ -150,6 +159,27 @@ func TestVisits(t *testing.T) {
 		"a guest is not waited for": {
 			new(tale).round().says(d, history.Begin).isIn(d).leaves(a, b, c).hasLeft(a, b, c).says(d, history.Leave).hasLeft(d), 0,
 		},
+		"a guest waits": {
+			new(tale).round().guest(d).leaves(a, b).says(d, history.Leave).hasLeft(d).leaves(c).hasLeft(a, b, c), 1,
+		},
+		"a guest of one round or of the next one": {
+			new(tale).round().says(d, history.Begin, token(5)).leaves(a, b, c).commits(history.Deleted, 1, "ready").
+				comes("go-0.2", "go-1.2", "go-2.2").opens().isIn(d, "go-0.2", "go-1.2", "go-2.2").isSeen("go-0.2", "go-1.2", "go-2.2").
+				seesNoNode(d).says(d, history.Leave).hasLeft(d).leaves("go-0.2"), 0,
+		},
+		"a guest when the round is over": {
+			new(tale).round().leaves(a, b, c).commits(history.Deleted, 1, "ready").hasLeft(a, b, c).guest(d), 1,
+		},
+		"a guest while the round ends": {
+			new(tale).round().says(d, history.Begin, token(6)).leaves(a, b, c).commits(history.Deleted, 1, "ready").isIn(d).seesNoNode(d), 0,
+		},
+		"a guest of a round that died": {
+			new(tale).round().dies(a).dies(b).dies(c).over(a).over(b).over(c).guest(d), 1,
+		},
+		"a guest of a round of which one lives": {
+			new(tale).round().dies(a).dies(b).over(a).over(b).guest(d), 0,
+		},
+		"a guest before the first round": {new(tale).comes(a).guest(d), 1},
 		"one of the next round is not waited for": {
 			new(tale).round().comes(d).leaves(a, b, c).hasLeft(a, b, c).commits(history.Deleted, 1, "ready").
 				comes("go-0.2", "go-1.2").opens().isIn(d, "go-0.2", "go-1.2").isSeen(d).leaves(d), 0,

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -35,8 +36,10 @@ func runBarrier(ctx context.Context, w *worker, random *rand.Rand) error {
 			}
 			w.note(e)
 		}
-		before, known := w.members(ctx, path)
+		before, known := w.lookBefore(ctx, path)
+		e.Token = before.change
 		note(history.Begin, int64(roundTimeout), nil)
+		e.Token = 0
 		entering, cancel := context.WithTimeout(ctx, roundTimeout)
 		err := barrier.Enter(entering)
 		cancel()
@@ -58,44 +61,62 @@ func runBarrier(ctx context.Context, w *worker, random *rand.Rand) error {
 	return nil
 }
 
-// members returns the names of the nodes that a barrier had at some moment of the call, before
-// which all earlier requests of this client were applied or refused. known is false if the server
-// could not be asked.
-func (w *worker) members(ctx context.Context, path string) (names []string, known bool) {
+// look is what a barrier has at some moment.
+type look struct {
+	names  []string // of its children
+	change int64    // the zxid of their last change, or of an earlier one; 0 if there is no barrier
+}
+
+// look reads what a barrier has. known is false if the server could not be asked.
+func (w *worker) look(ctx context.Context, path string) (l look, known bool) {
+	var stat framework.Stat
+	there, err := w.client.CheckExists().StoringStatIn(&stat).ForPath(ctx, path)
+	if err != nil || !there {
+		return look{}, err == nil
+	}
+	names, err := w.client.GetChildren().ForPath(ctx, path)
+	if errors.Is(err, framework.ErrNoNode) {
+		return look{}, true
+	}
+	return look{names, stat.Pzxid}, err == nil
+}
+
+// lookBefore is look after all earlier requests of this client were applied or refused.
+func (w *worker) lookBefore(ctx context.Context, path string) (l look, known bool) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	if w.client.Sync().ForPath(ctx, path) != nil {
-		return nil, false
+		return look{}, false
 	}
-	there, err := w.client.CheckExists().ForPath(ctx, path)
-	if err != nil || !there {
-		return nil, err == nil
-	}
-	names, err = w.client.GetChildren().ForPath(ctx, path)
-	return names, err == nil
+	return w.look(ctx, path)
 }
 
-// noteMember notes the node of the member that has entered, if it is there: the only one of this
-// session that was not there before Enter. A guest has none.
-func (w *worker) noteMember(ctx context.Context, e history.Event, before []string) {
+// noteMember notes the node of the member that has entered: the only one of this session that was not
+// there before Enter. A guest has none.
+func (w *worker) noteMember(ctx context.Context, e history.Event, before look) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	e.Kind, e.At, e.Session = history.Member, history.Now(), w.client.SessionID()
-	names, err := w.client.GetChildren().ForPath(ctx, e.Lock)
-	if err != nil || e.Session == 0 {
+	now, known := w.look(ctx, e.Lock)
+	if !known || e.Session == 0 {
 		return
 	}
-	for _, name := range slices.DeleteFunc(names, func(name string) bool { return slices.Contains(before, name) }) {
+	e.Value, e.Token = 0, now.change
+	for _, name := range now.names {
+		if slices.Contains(before.names, name) {
+			continue
+		}
 		var stat framework.Stat
 		there, err := w.client.CheckExists().StoringStatIn(&stat).ForPath(ctx, e.Lock+"/"+name)
-		if err != nil || e.Node != "" && stat.EphemeralOwner == e.Session {
-			return // it is not known which node is the member's
-		}
-		if there && stat.EphemeralOwner == e.Session {
+		switch {
+		case err != nil:
+			return
+		case !there || stat.EphemeralOwner != e.Session:
+		case e.Node != "":
+			return // it is not known which one is the member's
+		default:
 			e.Node, e.Value = e.Lock+"/"+name, stat.Czxid
 		}
 	}
-	if e.Node != "" {
-		w.note(e)
-	}
+	w.note(e)
 }
