@@ -108,106 +108,110 @@ func (s *tale) over(process string) *tale {
 
 // round has three members come and enter, and see their nodes.
 func (s *tale) round() *tale {
-	const a, b, c = "go-0.1", "go-1.1", "go-2.1"
-	return s.comes(a, b, c).opens().isIn(a, b, c).isSeen(a, b, c)
+	return s.comes(go0, go1, go2).opens().isIn(go0, go1, go2).isSeen(go0, go1, go2)
+}
+
+// The members of the tales.
+const go0, go1, go2, go3, again = "go-0.1", "go-1.1", "go-2.1", "go-3.1", "go-0.2"
+
+// tales are histories, each with how many violations it has.
+var tales = map[string]struct {
+	history *tale
+	found   int
+}{
+	"all leave, then return":          {new(tale).round().leaves(go0, go1, go2).hasLeft(go2, go1, go0), 0},
+	"one returns before another call": {new(tale).round().leaves(go0, go1).hasLeft(go0).leaves(go2).hasLeft(go1, go2), 1},
+	"two return":                      {new(tale).round().leaves(go0, go1).hasLeft(go0, go1).leaves(go2).hasLeft(go2), 2},
+	"an error promises nothing": {
+		new(tale).round().leaves(go0, go1).says(go0, history.Left, text("deadline")).leaves(go2).hasLeft(go1, go2), 0,
+	},
+	"the other one's Leave fails later": {
+		new(tale).round().leaves(go0, go1).hasLeft(go0, go1).leaves(go2).says(go2, history.Left, text("deadline")), 2,
+	},
+	"the other one had died": {
+		new(tale).round().dies(go2).leaves(go0, go1).over(go2).hasLeft(go0, go1).comes(again, go3), 0,
+	},
+	"the other one had died, but its node was there": {
+		new(tale).round().dies(go2).leaves(go0, go1).hasLeft(go0, go1).comes(again).isIn(again).isSeen(again).over(go2), 2 + 1, // and again is in alone
+	},
+	"the other one had died, and nothing tells when its node went": {
+		new(tale).round().dies(go2).leaves(go0, go1).hasLeft(go0, go1).over(go2).comes(again), 0,
+	},
+	"the other one's session had ended, which it does not know": {
+		new(tale).round().leaves(go0, go1).over(go2).hasLeft(go0, go1).says(go2, history.Leave).says(go2, history.Left, text("lost")), 0,
+	},
+	"somebody else had deleted the other one's node": {
+		new(tale).round().leaves(go0, go1).commits(history.Deleted, 99, nodeOf(go2)).hasLeft(go0, go1).says(go2, history.Leave).says(go2, history.Left, text("lost")), 0,
+	},
+	"the other one's node was never deleted": {
+		new(tale).round().dies(go2).leaves(go0, go1).hasLeft(go0, go1), 2,
+	},
+	"the other one sees its node afterwards": {
+		new(tale).comes(go0, go1, go2).opens().isIn(go0, go1, go2).isSeen(go0, go1).leaves(go0, go1).hasLeft(go0, go1).isSeen(go2).over(go2), 2,
+	},
+	"the other one never saw its node": {
+		new(tale).comes(go0, go1, go2).opens().isIn(go0, go1, go2).isSeen(go0, go1).leaves(go0, go1).hasLeft(go0, go1).leaves(go2).hasLeft(go2), 0,
+	},
+	"the one that leaves never saw its node": {
+		new(tale).comes(go0, go1, go2).opens().isIn(go0, go1, go2).isSeen(go1, go2).leaves(go0, go1).hasLeft(go0).leaves(go2).hasLeft(go1, go2), 0,
+	},
+	"a guest is not waited for": {
+		new(tale).round().says(go3, history.Begin).isIn(go3).leaves(go0, go1, go2).hasLeft(go0, go1, go2).says(go3, history.Leave).hasLeft(go3), 0,
+	},
+	"a guest waits": {
+		new(tale).round().guest(go3).leaves(go0, go1).says(go3, history.Leave).hasLeft(go3).leaves(go2).hasLeft(go0, go1, go2), 1,
+	},
+	"a guest of one round or of the next one": {
+		new(tale).round().says(go3, history.Begin, token(5)).leaves(go0, go1, go2).commits(history.Deleted, 1, "ready").
+			comes("go-0.2", "go-1.2", "go-2.2").opens().isIn(go3, "go-0.2", "go-1.2", "go-2.2").isSeen("go-0.2", "go-1.2", "go-2.2").
+			seesNoNode(go3).says(go3, history.Leave).hasLeft(go3).leaves("go-0.2"), 0,
+	},
+	"a guest when the round is over": {
+		new(tale).round().leaves(go0, go1, go2).commits(history.Deleted, 1, "ready").hasLeft(go0, go1, go2).guest(go3), 1,
+	},
+	"a guest while the round ends": {
+		new(tale).round().says(go3, history.Begin, token(6)).leaves(go0, go1, go2).commits(history.Deleted, 1, "ready").isIn(go3).seesNoNode(go3), 0,
+	},
+	"a guest of a round that died": {
+		new(tale).round().dies(go0).dies(go1).dies(go2).over(go0).over(go1).over(go2).guest(go3), 1,
+	},
+	"a guest of a round of which one lives": {
+		new(tale).round().dies(go0).dies(go1).over(go0).over(go1).guest(go3), 0,
+	},
+	"a guest before the first round": {new(tale).comes(go0).guest(go3), 1},
+	"one of the next round is not waited for": {
+		new(tale).round().comes(go3).leaves(go0, go1, go2).hasLeft(go0, go1, go2).commits(history.Deleted, 1, "ready").
+			comes("go-0.2", "go-1.2").opens().isIn(go3, "go-0.2", "go-1.2").isSeen(go3).leaves(go3), 0,
+	},
+	"a fourth one that was counted is waited for": {
+		new(tale).comes(go0, go1, go2, go3).opens().isIn(go0, go1, go2, go3).isSeen(go0, go1, go2, go3).leaves(go0, go1, go2).hasLeft(go0).leaves(go3).hasLeft(go1, go2, go3), 1,
+	},
+	"two of three": {
+		new(tale).comes(go0, go1).opens().isIn(go0).isSeen(go0).comes(go2).isIn(go1, go2), 1,
+	},
+	"the third one comes when the first one is in": {
+		new(tale).comes(go0, go1).isIn(go0).comes(go2).opens().isSeen(go0, go2).isIn(go1, go2), 1,
+	},
+	"three, of whom one is not known any more": {
+		new(tale).comes(go0, go1, go2).opens().isIn(go0).isSeen(go0).dies(go2).over(go2), 0,
+	},
+	"a round that the node was too late for": {
+		new(tale).comes(go0, go1, go2).opens().comes(go3).isIn(go0, go1, go2, go3).isSeen(go3), 1,
+	},
+	"without the servers' logs": {
+		new(tale).says(go0, history.Begin).says(go1, history.Begin).says(go2, history.Begin).isIn(go0, go1, go2).
+			says(go0, history.Leave).hasLeft(go0).says(go1, history.Leave).says(go2, history.Leave).hasLeft(go1, go2), 0,
+	},
+	"seen, but without the servers' logs": {
+		new(tale).says(go0, history.Begin).says(go1, history.Begin).says(go2, history.Begin).isIn(go0, go1, go2).isSeen(go0, go1, go2).
+			says(go0, history.Leave).hasLeft(go0).says(go1, history.Leave).says(go2, history.Leave).hasLeft(go1, go2), 0,
+	},
 }
 
 // Nobody leaves before the others, and nobody is counted too early: by what members say, and by what
 // the servers have committed.
 func TestVisits(t *testing.T) {
-	const a, b, c, d, again = "go-0.1", "go-1.1", "go-2.1", "go-3.1", "go-0.2"
-	for name, tt := range map[string]struct {
-		history *tale
-		found   int
-	}{
-		"all leave, then return":          {new(tale).round().leaves(a, b, c).hasLeft(c, b, a), 0},
-		"one returns before another call": {new(tale).round().leaves(a, b).hasLeft(a).leaves(c).hasLeft(b, c), 1},
-		"two return":                      {new(tale).round().leaves(a, b).hasLeft(a, b).leaves(c).hasLeft(c), 2},
-		"an error promises nothing": {
-			new(tale).round().leaves(a, b).says(a, history.Left, text("deadline")).leaves(c).hasLeft(b, c), 0,
-		},
-		"the other one's Leave fails later": {
-			new(tale).round().leaves(a, b).hasLeft(a, b).leaves(c).says(c, history.Left, text("deadline")), 2,
-		},
-		"the other one had died": {
-			new(tale).round().dies(c).leaves(a, b).over(c).hasLeft(a, b).comes(again, d), 0,
-		},
-		"the other one had died, but its node was there": {
-			new(tale).round().dies(c).leaves(a, b).hasLeft(a, b).comes(again).isIn(again).isSeen(again).over(c), 2 + 1, // and again is in alone
-		},
-		"the other one had died, and nothing tells when its node went": {
-			new(tale).round().dies(c).leaves(a, b).hasLeft(a, b).over(c).comes(again), 0,
-		},
-		"the other one's session had ended, which it does not know": {
-			new(tale).round().leaves(a, b).over(c).hasLeft(a, b).says(c, history.Leave).says(c, history.Left, text("lost")), 0,
-		},
-		"somebody else had deleted the other one's node": {
-			new(tale).round().leaves(a, b).commits(history.Deleted, 99, nodeOf(c)).hasLeft(a, b).says(c, history.Leave).says(c, history.Left, text("lost")), 0,
-		},
-		"the other one's node was never deleted": {
-			new(tale).round().dies(c).leaves(a, b).hasLeft(a, b), 2,
-		},
-		"the other one sees its node afterwards": {
-			new(tale).comes(a, b, c).opens().isIn(a, b, c).isSeen(a, b).leaves(a, b).hasLeft(a, b).isSeen(c).over(c), 2,
-		},
-		"the other one never saw its node": {
-			new(tale).comes(a, b, c).opens().isIn(a, b, c).isSeen(a, b).leaves(a, b).hasLeft(a, b).leaves(c).hasLeft(c), 0,
-		},
-		"the one that leaves never saw its node": {
-			new(tale).comes(a, b, c).opens().isIn(a, b, c).isSeen(b, c).leaves(a, b).hasLeft(a).leaves(c).hasLeft(b, c), 0,
-		},
-		"a guest is not waited for": {
-			new(tale).round().says(d, history.Begin).isIn(d).leaves(a, b, c).hasLeft(a, b, c).says(d, history.Leave).hasLeft(d), 0,
-		},
-		"a guest waits": {
-			new(tale).round().guest(d).leaves(a, b).says(d, history.Leave).hasLeft(d).leaves(c).hasLeft(a, b, c), 1,
-		},
-		"a guest of one round or of the next one": {
-			new(tale).round().says(d, history.Begin, token(5)).leaves(a, b, c).commits(history.Deleted, 1, "ready").
-				comes("go-0.2", "go-1.2", "go-2.2").opens().isIn(d, "go-0.2", "go-1.2", "go-2.2").isSeen("go-0.2", "go-1.2", "go-2.2").
-				seesNoNode(d).says(d, history.Leave).hasLeft(d).leaves("go-0.2"), 0,
-		},
-		"a guest when the round is over": {
-			new(tale).round().leaves(a, b, c).commits(history.Deleted, 1, "ready").hasLeft(a, b, c).guest(d), 1,
-		},
-		"a guest while the round ends": {
-			new(tale).round().says(d, history.Begin, token(6)).leaves(a, b, c).commits(history.Deleted, 1, "ready").isIn(d).seesNoNode(d), 0,
-		},
-		"a guest of a round that died": {
-			new(tale).round().dies(a).dies(b).dies(c).over(a).over(b).over(c).guest(d), 1,
-		},
-		"a guest of a round of which one lives": {
-			new(tale).round().dies(a).dies(b).over(a).over(b).guest(d), 0,
-		},
-		"a guest before the first round": {new(tale).comes(a).guest(d), 1},
-		"one of the next round is not waited for": {
-			new(tale).round().comes(d).leaves(a, b, c).hasLeft(a, b, c).commits(history.Deleted, 1, "ready").
-				comes("go-0.2", "go-1.2").opens().isIn(d, "go-0.2", "go-1.2").isSeen(d).leaves(d), 0,
-		},
-		"a fourth one that was counted is waited for": {
-			new(tale).comes(a, b, c, d).opens().isIn(a, b, c, d).isSeen(a, b, c, d).leaves(a, b, c).hasLeft(a).leaves(d).hasLeft(b, c, d), 1,
-		},
-		"two of three": {
-			new(tale).comes(a, b).opens().isIn(a).isSeen(a).comes(c).isIn(b, c), 1,
-		},
-		"the third one comes when the first one is in": {
-			new(tale).comes(a, b).isIn(a).comes(c).opens().isSeen(a, c).isIn(b, c), 1,
-		},
-		"three, of whom one is not known any more": {
-			new(tale).comes(a, b, c).opens().isIn(a).isSeen(a).dies(c).over(c), 0,
-		},
-		"a round that the node was too late for": {
-			new(tale).comes(a, b, c).opens().comes(d).isIn(a, b, c, d).isSeen(d), 1,
-		},
-		"without the servers' logs": {
-			new(tale).says(a, history.Begin).says(b, history.Begin).says(c, history.Begin).isIn(a, b, c).
-				says(a, history.Leave).hasLeft(a).says(b, history.Leave).says(c, history.Leave).hasLeft(b, c), 0,
-		},
-		"seen, but without the servers' logs": {
-			new(tale).says(a, history.Begin).says(b, history.Begin).says(c, history.Begin).isIn(a, b, c).isSeen(a, b, c).
-				says(a, history.Leave).hasLeft(a).says(b, history.Leave).says(c, history.Leave).hasLeft(b, c), 0,
-		},
-	} {
+	for name, tt := range tales {
 		t.Run(name, func(t *testing.T) {
 			v := visitsOf(tt.history.events)
 			found := append(uncounted(v), deserted(v)...)
@@ -225,8 +229,7 @@ func TestVisits(t *testing.T) {
 
 // What was judged is counted: a rule that never applies would find nothing, too.
 func TestCounted(t *testing.T) {
-	const a, b, c = "go-0.1", "go-1.1", "go-2.1"
-	s := new(tale).round().leaves(a, b, c).hasLeft(a, b).says(c, history.Left, text("deadline"))
+	s := new(tale).round().leaves(go0, go1, go2).hasLeft(go0, go1).says(go2, history.Left, text("deadline"))
 	r := All(Run{Events: s.events})
 	if r.Rounds != 3 || r.Counted != 3 || r.Waits != 4 || len(r.Violations) != 0 {
 		t.Errorf("%d entered, %d counted, %d waits, and %v", r.Rounds, r.Counted, r.Waits, r.Violations)

@@ -93,6 +93,9 @@ const (
 	Killing Kind = "killing"
 	// Ended: Process has ended; Text says how, if that was not asked for.
 	Ended Kind = "ended"
+	// Stepped: the wall clock of Process, which is a server or a worker, is set to be Value nanoseconds
+	// ahead of the right time from now on.
+	Stepped Kind = "stepped"
 	// Quiet: all faults are over.
 	Quiet Kind = "quiet"
 	// Last: the workers are asked to end.
