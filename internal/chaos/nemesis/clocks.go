@@ -8,7 +8,7 @@ import (
 )
 
 // offsets are what wall clocks are set to. They are so far apart that the time of a transaction, which is
-// its leader's, tells the right time: see package replay.
+// that of its leader's clock, leads to the right time: see RightTimes of package replay.
 func offsets() []time.Duration {
 	return []time.Duration{
 		0, 30 * time.Second, -30 * time.Second, 10 * time.Minute, -10 * time.Minute, 3 * time.Hour, -3 * time.Hour, 40 * time.Hour,
