@@ -44,7 +44,7 @@ func TestShort(t *testing.T) {
 			t.Errorf("no hold of %s was checked", name)
 		}
 	}
-	if report.Effects == 0 || report.Rounds == 0 || report.Snapshots == 0 || report.Writes == 0 || report.Faults() < 20 {
+	if report.Effects == 0 || report.Rounds == 0 || report.Counted == 0 || report.Waits == 0 || report.Snapshots == 0 || report.Writes == 0 || report.Faults() < 20 {
 		t.Errorf("too little has happened: %v", report)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/internal/chaos/check"
+	"github.com/go-curator/curator/internal/chaos/nemesis"
 	"github.com/go-curator/curator/internal/chaos/replay"
 )
 
@@ -17,7 +18,9 @@ type Report struct {
 	Config Config
 	Made   map[string]int // faults, by kind
 	Missed map[string]int // faults that could not be made
-	Absent []string       // workers that this machine does not have: java, kazoo
+	Absent []string       // what this machine does not have: java, kazoo, what steps clocks
+	// Misdated is how many transactions the servers have logged by a wall clock that was stepped.
+	Misdated int
 	// Settled is how long it took after the faults until everybody was served.
 	Settled time.Duration
 	Took    time.Duration
@@ -58,8 +61,13 @@ func (r Report) String() string {
 		fmt.Fprintf(&b, "faults that could not be made: %s\n", list(r.Missed))
 	}
 	fmt.Fprintf(&b, "holds: %s\n", list(r.Holds))
-	fmt.Fprintf(&b, "%d holds ended with a loss, %d of all were taken by hand; %d changes of registers, %d effects of items, %d rounds of a barrier, %d snapshots\n",
-		r.Losses, r.Cut, r.Writes, r.Effects, r.Rounds, r.Snapshots)
+	fmt.Fprintf(&b, "%d holds ended with a loss, %d of all were taken by hand; %d changes of registers, %d effects of items, %d snapshots\n",
+		r.Losses, r.Cut, r.Writes, r.Effects, r.Snapshots)
+	fmt.Fprintf(&b, "the barrier was entered %d times, %d of them by a member whose round the servers' logs show; %d times a member that left had waited for another one\n",
+		r.Rounds, r.Counted, r.Waits)
+	if r.Made[nemesis.WallClock] > 0 {
+		fmt.Fprintf(&b, "%d transactions have the time of a wall clock that was stepped\n", r.Misdated)
+	}
 	fmt.Fprintf(&b, "everybody was served %v after the faults\n", r.Settled.Round(100*time.Millisecond))
 	for _, name := range r.Absent {
 		fmt.Fprintf(&b, "%s is not installed, and took no part\n", name)

@@ -14,6 +14,7 @@ import (
 	"github.com/go-curator/curator/internal/chaos/nemesis"
 	"github.com/go-curator/curator/internal/chaos/replay"
 	"github.com/go-curator/curator/internal/chaos/txnlog"
+	"github.com/go-curator/curator/internal/chaos/worker"
 	"github.com/go-curator/curator/internal/wait"
 )
 
@@ -46,7 +47,7 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	}
 	report = newReport(c, judged, check.All(judged))
 	report.Made, report.Missed, report.Absent = made, missed, r.absent
-	report.Settled, report.Log = settled, r.recorder.file.Name()
+	report.Settled, report.Misdated, report.Log = settled, r.misdated, r.recorder.file.Name()
 	if err := report.replay(context.WithoutCancel(ctx)); err != nil {
 		return report, err
 	}
@@ -57,7 +58,7 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 // attack has the nemesis work for the duration of the run.
 func (r *run) attack(ctx context.Context) (made, missed map[string]int, err error) {
 	n, err := nemesis.New(nemesis.Target{
-		Servers: r.servers, Workers: r.workers, Foreign: r.foreign, Operator: r.operator, Locks: r.lockPaths(),
+		Servers: r.servers, Workers: r.workers, Foreign: r.foreign, Operator: r.operator, Locks: r.lockPaths(), Clocks: r.clocks,
 		Session: r.Session, Tick: r.tick(), SessionOf: r.recorder.sessionOf, Note: r.recorder.note,
 	}, r.Faults, r.Seed, r.Pace)
 	if err != nil {
@@ -163,7 +164,7 @@ func (r *run) close(report Report) []error {
 	return append(errs, os.RemoveAll(r.dir))
 }
 
-// noteCommitted adds what the servers have committed about the locks.
+// noteCommitted adds what the servers have committed about the locks and the barrier.
 func (r *run) noteCommitted() error {
 	var dirs []string
 	for _, m := range r.servers.Members() {
@@ -174,7 +175,13 @@ func (r *run) noteCommitted() error {
 		return err
 	}
 	offset := time.Now().UnixNano() - history.Now()
-	for _, e := range replay.Committed(txns, r.lockPaths(), offset) {
+	right := replay.RightTimes(txns, r.recorder.all(), offset)
+	for i, t := range right {
+		if t.Time != txns[i].Time {
+			r.misdated++
+		}
+	}
+	for _, e := range replay.Committed(right, append(r.lockPaths(), root+"/"+worker.Barrier), offset) {
 		r.recorder.note(e)
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/go-curator/curator/internal/chaos/nemesis"
+	"github.com/go-curator/curator/internal/chaos/wallclock"
 )
 
 // stage stands for the test of an ensemble that is attacked from several goroutines. What cannot
@@ -14,6 +15,16 @@ type stage struct {
 	mu       sync.Mutex
 	cleanups []func()
 	errs     []error
+
+	clocks []*wallclock.Clock // of the servers; nil if they have the system's
+}
+
+// ServerEnvironment returns what curatortest adds to the environment of a server.
+func (s *stage) ServerEnvironment(i int) []string {
+	if i >= len(s.clocks) {
+		return nil
+	}
+	return s.clocks[i].Environment()
 }
 
 // Helper does nothing.

@@ -20,12 +20,12 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// serverCount is how many servers the ensemble has.
-const serverCount = 3
-
 // start starts servers and workers, and waits until the workers have sessions.
 func (r *run) start(ctx context.Context) (err error) {
-	if err := r.stage.try(r.startServers); err != nil { // first of all: it may skip the test
+	if err := r.newClocks(ctx); err != nil {
+		return fmt.Errorf("make the clocks: %w", err)
+	}
+	if err := r.stage.try(r.startServers); err != nil { // before the rest: it may skip the test
 		return fmt.Errorf("start the servers: %w", err)
 	}
 	if r.recorder, err = newRecorder(r.Log); err != nil {
@@ -142,6 +142,9 @@ func (r *run) newWorkers(ctx context.Context) error {
 			continue
 		}
 		if err != nil {
+			return err
+		}
+		if program, err = r.withClock(program, f.name); err != nil {
 			return err
 		}
 		r.foreign = append(r.foreign, fleet.New(program, r.settings(f.name+"-0", uint64(100+i)), r.dir, r.recorder.note))

@@ -7,9 +7,14 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/chaos/fleet"
 	"github.com/go-curator/curator/internal/chaos/history"
+	"github.com/go-curator/curator/internal/chaos/nemesis"
 	"github.com/go-curator/curator/internal/chaos/store"
+	"github.com/go-curator/curator/internal/chaos/wallclock"
 	"github.com/go-curator/curator/tools/curatortest"
 )
+
+// serverCount is how many servers the ensemble has.
+const serverCount = 3
 
 // maxHeap bounds the heap of a worker at its end.
 const maxHeap = 64 << 20
@@ -28,7 +33,10 @@ type run struct {
 	operator *framework.Client
 	workers  []*fleet.Member
 	foreign  []*fleet.Member
-	absent   []string // foreign workers that this machine does not have
+	absent   []string // what this machine does not have: foreign workers, clocks
+	library  *wallclock.Library
+	clocks   []nemesis.Clock
+	misdated int
 }
 
 // progress says how the run goes.

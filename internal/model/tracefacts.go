@@ -126,7 +126,7 @@ const (
 )
 
 // waits returns what is known of each node: who releases with the marker has waited, and who releases
-// well and without it has not, unless the connection broke (rules 5 and 6).
+// well and without it has not, unless the connection broke during the release (rules 5 and 6).
 func (t *Trace) waits() []wait {
 	var all []wait
 	ends := map[int]ChangeKind{}
@@ -141,17 +141,21 @@ func (t *Trace) waits() []wait {
 			}
 		}
 	}
-	granted := make([]int, t.Clients)
+	granted, releasing := make([]int, t.Clients), make([]bool, t.Clients)
 	for i := range granted {
 		granted[i] = -1
 	}
 	for _, n := range t.Notes {
 		switch node := &granted[n.Client]; {
 		case n.Kind == Granted:
-			*node = n.Node
+			*node, releasing[n.Client] = n.Node, false
+		case n.Kind == Held:
+		case n.Kind == Releasing:
+			releasing[n.Client] = true
 		case n.Kind == ReleasedWell && *node >= 0 && ends[*node] == Deleted:
 			all[*node] = hasNotWaited
-		case n.Kind != Held && n.Kind != Releasing:
+		case (n.Kind == Parted || n.Kind == Connected) && !releasing[n.Client]: // the release is sent later
+		default:
 			*node = -1
 		}
 	}

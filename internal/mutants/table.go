@@ -167,5 +167,15 @@ func recipes() []Mutant {
 			Edits:   []Edit{{"recipes/barriers/round.go", "other.Czxid < v.ready.Czxid", "other.Czxid > 0"}},
 			Package: "recipes/barriers", Tests: "^TestRuleB(3|10)$",
 		},
+		{
+			Name: "a member leaves without the others", Breaks: "rule B8",
+			Edits:   []Edit{{"recipes/barriers/leave.go", "for len(d.others) > 0 {", "for d.round < 0 {"}},
+			Package: "recipes/barriers", Tests: "^TestRuleB8$",
+		},
+		{
+			Name: "a member leaves at the first event", Breaks: "rule B8",
+			Edits:   []Edit{{"recipes/barriers/leave.go", "return name == own || !slices.Contains(names, name)", "return name == own || !slices.Contains(names, name) || d.seen"}},
+			Package: "recipes/barriers", Tests: "^Test(RuleB8|Rounds|WaitsOutlive)$",
+		},
 	}
 }

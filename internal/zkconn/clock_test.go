@@ -54,6 +54,37 @@ func TestSleepingMachine(t *testing.T) {
 	})
 }
 
+// TestClockSetBack has somebody set the wall clock back, by which sleeps are measured elsewhere than on
+// Linux: the session is kept, and its deadline stays where it was.
+func TestClockSetBack(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		var asleep atomic.Int64
+		t.open(func(c *zkconn.Config) {
+			c.Asleep = func() time.Duration { return time.Duration(asleep.Load()) }
+		})
+		session, err := t.conn.Connected(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.took()
+		before, _ := t.conn.Deadline(session)
+		asleep.Store(-int64(time.Hour))
+		if deadline, ok := t.conn.Deadline(session); !ok || !deadline.Equal(before) {
+			t.Errorf("the deadline is %v, %t, and was %v", deadline, ok, before)
+		}
+		time.Sleep(2 * timeout)
+		if err := t.conn.AwaitProof(t.Context(), session); err != nil {
+			t.Fatal(err)
+		}
+		if deadline, ok := t.conn.Deadline(session); !ok || time.Until(deadline) < timeout/4 {
+			t.Errorf("the deadline is in %v, %t", time.Until(deadline), ok)
+		}
+		if kinds, states := t.took(); len(kinds) != 0 || len(states) != 0 {
+			t.Errorf("events %v, states %v", kinds, states)
+		}
+	})
+}
+
 // TestJitterOfClocks has the clocks differ by as little as two readings do.
 func TestJitterOfClocks(t *testing.T) {
 	virtual(t, func(t *fixture) {

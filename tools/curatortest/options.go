@@ -32,6 +32,8 @@ type config struct {
 	settings   map[string]string // of a real server's configuration
 	realOnly   string            // the first option that only a real server has
 	err        error
+
+	environment func(i int) []string // of a real server; nil for nothing more
 }
 
 // ticks are limits of a real server's configuration, in ticks.

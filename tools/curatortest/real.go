@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/go-curator/curator/internal/process"
@@ -35,10 +36,19 @@ func RealEnsemble(tb TB, n int, opts ...Option) *Ensemble {
 	return startReal(tb, n, opts)
 }
 
+// environment is a TB that has more variables for the environment of each server, as NAME=value: for
+// tests of this module that run servers with a library of their own.
+type environment interface {
+	ServerEnvironment(i int) []string
+}
+
 // startReal starts servers and stops them at the end of the test.
 func startReal(tb TB, n int, opts []Option) *Ensemble {
 	tb.Helper()
 	refuseSockets(tb)
+	if with, ok := tb.(environment); ok {
+		opts = append(slices.Clone(opts), option(func(c *config) { c.environment = with.ServerEnvironment }))
+	}
 	e, err := newEnsemble(n, opts)
 	if err != nil {
 		skipper, canSkip := tb.(interface {

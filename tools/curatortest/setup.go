@@ -23,7 +23,8 @@ type setup struct {
 	production     bool
 	reconfig       bool
 	latency        time.Duration
-	extras         extras // of WithTLS, WithSASL and WithReadOnlyMode
+	extras         extras   // of WithTLS, WithSASL and WithReadOnlyMode
+	environment    []string // more than this process has
 }
 
 // address is where the server itself listens, behind its proxy.
@@ -67,6 +68,9 @@ func newSetups(in installation, dir string, n int, ports []int, c config) (_ []s
 		}
 		if c.admin {
 			s.adminPort = ports[4*n+i]
+		}
+		if c.environment != nil {
+			s.environment = c.environment(i)
 		}
 		if peers != nil {
 			members = peers.settings(i)
@@ -198,6 +202,7 @@ func (s setup) command() (*exec.Cmd, *os.File, error) {
 	args = append(args, "org.apache.zookeeper.server.quorum.QuorumPeerMain", filepath.Join(s.dir, "zoo.cfg"))
 	cmd := exec.Command(s.installation.java, args...)
 	cmd.Dir = s.dir
+	cmd.Env = append(os.Environ(), s.environment...)
 	cmd.Stdout, cmd.Stderr = log, log
 	return cmd, log, nil
 }

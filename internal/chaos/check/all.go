@@ -15,7 +15,9 @@ type Result struct {
 	Cut        int // holds that the nemesis took by hand
 	Losses     int // holds that ended with a loss
 	Writes     int // of registers, acknowledged
-	Rounds     int
+	Rounds     int // entered
+	Counted    int // entered, by members of whose node the round is known
+	Waits      int // of a member that left for another member of its round
 	Effects    int
 	Snapshots  int
 }
@@ -43,9 +45,11 @@ func All(r Run) Result {
 			result.Snapshots++
 		}
 	}
+	visits := visitsOf(r.Events)
+	result.Counted, result.Waits = counted(visits)
 	found := slices.Concat(
 		excluded(holds), rising(holds), delayed(holds), answered(r), Unserved(r.Events),
-		registers(r), items(r), rounds(r.Events), snapshots(r.Events), remains(r),
+		registers(r), items(r), rounds(r.Events), uncounted(visits), deserted(visits), snapshots(r.Events), remains(r),
 	)
 	slices.SortStableFunc(found, func(a, b Violation) int { return cmp.Compare(a.At, b.At) })
 	for _, v := range found {

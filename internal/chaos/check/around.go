@@ -23,7 +23,7 @@ func Around(events []history.Event, v Violation, before, after time.Duration) st
 		if at < -before || at > after || e.Kind == history.Seen {
 			continue
 		}
-		if v.Lock != "" && e.Op != 0 && !ofLock[operation(e)] {
+		if v.Lock != "" && (e.Op != 0 && !ofLock[operation(e)] || e.Op == 0 && e.Node != "" && !strings.HasPrefix(e.Node, v.Lock)) {
 			continue
 		}
 		fmt.Fprintf(&text, "%+12.3fms %s\n", float64(at)/float64(time.Millisecond), describe(e))

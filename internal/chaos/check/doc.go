@@ -11,6 +11,8 @@
 //	registers.go  registers that are changed under a lease are linearizable, and lose no change
 //	items.go      every item of a queue has one effect
 //	rounds.go     nobody is through a double barrier alone
+//	visits.go     by the servers' logs, too: nobody enters too early, and nobody leaves before the others
+//	members.go    the members of a double barrier in the servers' logs
 //	snapshots.go  snapshots of a cache are whole, and do not go back
 //	remains.go    nothing is left over, and nothing failed
 //

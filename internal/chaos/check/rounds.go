@@ -17,7 +17,8 @@ const lingering = 30 * time.Second
 type presence struct{ from, to int64 }
 
 // rounds finds members that were through Enter although there had never been enough of them since
-// the barrier was empty. A member that comes while others are in may pass at once.
+// the barrier was empty, by what the members say alone. A member that comes while others are in may
+// pass at once. See visits.go for what the servers' logs say.
 func rounds(events []history.Event) (found []Violation) {
 	present := map[string]*presence{}
 	byProcess := map[string]*presence{}
@@ -46,7 +47,7 @@ func rounds(events []history.Event) (found []Violation) {
 		began := present[operation(e)].from
 		if !slices.ContainsFunc(opened, func(o presence) bool { return o.from <= e.At && began <= o.to }) {
 			found = append(found, Violation{
-				Rule: "rounds", At: e.At,
+				Rule: "rounds", At: e.At, Lock: e.Lock,
 				Text: fmt.Sprintf("%s is through Enter, though %d members have not come", operation(e), worker.Members),
 			})
 		}

@@ -45,6 +45,18 @@ func Go(binary string, env []string) (Program, error) {
 	}, nil
 }
 
+// With returns the program with more variables in its environment.
+func With(program Program, env []string) Program {
+	return func(s worker.Settings) (*exec.Cmd, error) {
+		cmd, err := program(s)
+		if err != nil {
+			return nil, err
+		}
+		cmd.Env = append(cmd.Environ(), env...)
+		return cmd, nil
+	}
+}
+
 // Build builds the command of package tools/chaos with flags of go build, into dir, and returns the
 // binary. It has to be called from a directory of this module.
 func Build(ctx context.Context, dir string, flags []string) (binary string, err error) {

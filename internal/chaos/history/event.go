@@ -8,7 +8,8 @@ type Kind string
 // The kinds of events of workers. An operation is what begins with Begin; its other events have
 // the same Op.
 const (
-	// Begin: an acquire, or another call that can wait, begins. Value is how long it may wait.
+	// Begin: an acquire, or another call that can wait, begins. Value is how long it may wait. For an
+	// Enter, Token is the zxid of a change of the barrier's children that was seen before, or 0.
 	Begin Kind = "begin"
 	// Grant: the call has returned a lease, which was believed at this time.
 	Grant Kind = "grant"
@@ -45,6 +46,10 @@ const (
 
 	// Entered: the call of Enter has returned nil.
 	Entered Kind = "entered"
+	// Member: the member that has entered has Node, of Session, which was there at this time or
+	// later. Value is the node's czxid. A guest has no node. Token is the zxid of the last change of the
+	// barrier's children that was seen then.
+	Member Kind = "member"
 	// Leave: the call of Leave begins.
 	Leave Kind = "leave"
 	// Left: the call of Leave has returned; Text is empty or the error.
@@ -88,6 +93,9 @@ const (
 	Killing Kind = "killing"
 	// Ended: Process has ended; Text says how, if that was not asked for.
 	Ended Kind = "ended"
+	// Stepped: the wall clock of Process, which is a server or a worker, is set to be Value nanoseconds
+	// ahead of the right time from now on.
+	Stepped Kind = "stepped"
 	// Quiet: all faults are over.
 	Quiet Kind = "quiet"
 	// Last: the workers are asked to end.

@@ -20,11 +20,18 @@ type Target struct {
 	Foreign  []*fleet.Member // workers that are not ours
 	Operator *framework.Client
 	Locks    []string // the paths below which an operator deletes nodes
+	Clocks   []Clock  // the wall clocks that can be stepped
 	Session  time.Duration
 	Tick     time.Duration
 	// SessionOf returns the session that a worker had last, 0 for none.
 	SessionOf func(worker string) int64
 	Note      func(history.Event)
+}
+
+// Clock is the wall clock of a server or a worker. Set has it be ahead of the right time.
+type Clock struct {
+	Name string
+	Set  func(offset time.Duration) error
 }
 
 // Broken is what a test's stand-in panics with when a fault cannot be made.

@@ -18,6 +18,9 @@ func asked() []string { return []string{leaderDisk} }
 
 const leaderDisk = "leader-disk-full"
 
+// WallClock is the kind of the steps of wall clocks.
+const WallClock = "wall-clock"
+
 // lane makes its faults one after the other.
 type lane struct {
 	pause  time.Duration // between them, on average
@@ -59,6 +62,9 @@ func lanes() []lane {
 		{4 * time.Second, []fault{
 			{"worker-killed", 8, workerKilled},
 			{"foreign-killed", 1, foreignKilled},
+		}},
+		{1500 * time.Millisecond, []fault{
+			{WallClock, 1, wallClock},
 		}},
 	}
 }

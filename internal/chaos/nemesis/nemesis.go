@@ -73,6 +73,7 @@ func (n *Nemesis) Run(ctx context.Context) {
 		})
 	}
 	running.Wait()
+	n.rightClocks()
 }
 
 // pause waits for a random time. It is false when ctx has ended.

@@ -12,8 +12,8 @@ import (
 // marker is what the path of a release marker has behind that of its node: see docs/algorithms.md.
 const marker = ".released"
 
-// Committed returns what transactions did to the nodes of locks with these paths, and which sessions
-// they ended, as events. offset is what the wall clock is ahead of the history's clock, in nanoseconds.
+// Committed returns what transactions did to the nodes of locks and barriers with these paths, and which
+// sessions they ended, as events. offset is what the wall clock is ahead of the history's clock, in nanoseconds.
 func Committed(txns []txnlog.Txn, locks []string, offset int64) (events []history.Event) {
 	const millisecond = 1_000_000
 	for _, t := range txns {
@@ -45,7 +45,7 @@ func Committed(txns []txnlog.Txn, locks []string, offset int64) (events []histor
 	return events
 }
 
-// ofLock reports whether a node is that of a lock, or one of its contenders'.
+// ofLock reports whether a node is that of a lock, or one of its contenders' or members'.
 func ofLock(path string, locks []string) bool {
 	parent := path[:max(0, strings.LastIndexByte(path, '/'))]
 	return slices.Contains(locks, path) || slices.Contains(locks, parent)
