@@ -26,7 +26,7 @@ func (s *server) ask(code int, args ...string) (stdout, stderr string) {
 	return stdout, stderr
 }
 
-// create makes a node with data, and its parents.
+// create creates a node with data, and its parents.
 func (s *server) create(path, data string) {
 	s.t.Helper()
 	if _, err := s.client.Create().CreatingParentsIfNeeded().WithData([]byte(data)).ForPath(s.t.Context(), path); err != nil {
@@ -85,7 +85,7 @@ func TestLocks(t *testing.T) {
 			t.Errorf("stdout %q", stdout)
 		}
 		s.ask(0, "verify", "/locks/a", strconv.FormatInt(holder.Token, 10))
-		if _, stderr := s.ask(1, "verify", "/locks/a", "1"); !strings.Contains(stderr, "it is held by curator lock -- sh on ") {
+		if _, stderr := s.ask(1, "verify", "/locks/a", "1"); !strings.Contains(stderr, "not held with the token 1, but by curator lock -- sh on ") {
 			t.Errorf("stderr %q", stderr)
 		}
 		mutex.finish()
