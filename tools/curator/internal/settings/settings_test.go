@@ -28,8 +28,8 @@ namespace = shop
 sasl = true
 `
 
-// complete parses args with the configuration file and the environment given. Words in
-// args that begin with @ are files below dir.
+// complete parses args with a configuration file and an environment. Words in args that begin with @
+// are names of files in dir.
 func complete(t *testing.T, dir, config string, mode os.FileMode, env map[string]string, args ...string) (*Settings, error) {
 	t.Helper()
 	path := filepath.Join(dir, "curator", "config")
@@ -109,7 +109,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// No error has a secret in it.
+// No error contains a secret.
 func TestMistakesOfFiles(t *testing.T) {
 	const secret = "swordfish"
 	dir := t.TempDir()
