@@ -174,7 +174,7 @@ func TestUIWithTLS(t *testing.T) {
 	if err != nil || r.StatusCode != http.StatusOK {
 		t.Errorf("delete: %s %s %v", r.Status, text, err)
 	}
-	p.untilErr(`delete of /config/app, token ` + sessionToken(stat) + `, asked for by "ann" in browser 1 at 127.0.0.1:`)
+	p.untilErr(`delete of /config/app, token ` + sessionToken(stat) + `, requested by "ann" in browser 1 at 127.0.0.1:`)
 	p.signal(syscall.SIGTERM)
 	p.wantExit(0, ": done")
 }
