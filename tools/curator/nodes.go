@@ -167,14 +167,16 @@ entries separated by commas.`
 
 func (p *program) aclCommand() *cobra.Command {
 	text := ""
+	given := func() bool { return false }
 	var acl []framework.ACL
 	return p.requestCommand(request{
 		use: "acl PATH", short: "Show or set the ACL of a node", help: aclHelp, least: 1, most: 1, prints: true,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().StringVar(&text, "set", "", "set the `ACL`: open, creator, or scheme:id:perms,...")
+			given = func() bool { return cmd.Flags().Changed("set") }
 		},
 		check: func([]string) (err error) {
-			if text == "" {
+			if !given() {
 				return nil
 			}
 			if acl, err = settings.ParseACL(text); err != nil {
@@ -184,7 +186,7 @@ func (p *program) aclCommand() *cobra.Command {
 		},
 		run: func(ctx context.Context, a *answer, args []string) error {
 			switch {
-			case text == "":
+			case !given():
 				return showACL(ctx, a, args)
 			case a.settings.ReadOnly:
 				return usage("curator acl --set writes to the ensemble, and --read-only is set")
