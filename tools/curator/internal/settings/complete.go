@@ -15,6 +15,11 @@ func (s *Settings) Complete(getenv func(name string) (value string, ok bool)) er
 	if s.set.Changed("connect") && s.Connect == "" {
 		return errors.New("--connect is empty: it must name the ensemble, as host:port,host:port")
 	}
+	for _, name := range notEmpty {
+		if s.set.Changed(name) && s.set.Lookup(name).Value.String() == "" {
+			return fmt.Errorf("--%s is empty", name)
+		}
+	}
 	var auth string // the credentials of the section
 	if s.set.Changed("ensemble") {
 		if s.set.Changed("connect") {
@@ -39,6 +44,10 @@ func (s *Settings) Complete(getenv func(name string) (value string, ok bool)) er
 	s.TLS = s.TLS || s.ca != "" || s.cert != "" || s.key != "" || s.serverName != ""
 	return nil
 }
+
+// notEmpty are the flags whose empty value is refused. Otherwise an empty variable of a script would
+// turn TLS off, give nodes an open ACL, or move paths out of the namespace.
+var notEmpty = []string{"namespace", "tls-ca", "tls-cert", "tls-key", "tls-server-name", "acl"}
 
 // Options returns the options of the client. It reads the files of the TLS flags.
 func (s *Settings) Options() ([]framework.Option, error) {
