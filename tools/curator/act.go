@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/tools/curator/internal/act"
 	"github.com/go-curator/curator/tools/curator/internal/lockview"
 	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
@@ -31,19 +32,31 @@ func (p *program) revokeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			for _, c := range lock.Holders {
-				err := act.Revoke(ctx, a.client, c.Node, c.Token)
-				if errors.Is(err, act.ErrAnother) {
-					return exitWith(exitNo, "the holder has released %s meanwhile", args[0])
-				}
-				if err != nil {
-					return err
-				}
+			asked, err := revoke(ctx, a.client, lock.Holders)
+			for _, c := range asked {
 				a.stdout.printf("asked %s, token %d\n", terminaltext.Line(ownerOf(c)), c.Token)
 			}
-			return nil
+			if err == nil && len(asked) == 0 {
+				return exitWith(exitNo, "the holder has released %s meanwhile", args[0])
+			}
+			return err
 		},
 	})
+}
+
+// revoke asks holders to release a lock, and returns those that it has asked. It leaves out holders
+// that have released the lock meanwhile.
+func revoke(ctx context.Context, client *framework.Client, holders []lockview.Contender) (asked []lockview.Contender, err error) {
+	for _, c := range holders {
+		switch err := act.Revoke(ctx, client, c.Node, c.Token); {
+		case errors.Is(err, act.ErrAnother):
+			continue
+		case err != nil:
+			return asked, err
+		}
+		asked = append(asked, c)
+	}
+	return asked, nil
 }
 
 // held returns the lock at path. It is an error if the lock has no holder.

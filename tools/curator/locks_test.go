@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tools/curator/internal/lockview"
 )
@@ -116,6 +117,28 @@ func TestRevoke(t *testing.T) {
 	}
 	if err := lease.Release(t.Context()); err != nil && !errors.Is(err, locks.ErrLockLost) {
 		t.Fatal(err)
+	}
+}
+
+// A holder that has released the lock meanwhile does not keep the others from being asked.
+func TestRevokeAfterARelease(t *testing.T) {
+	s := newEmbeddedServer(t)
+	var holders []lockview.Contender
+	for _, path := range []string{"/lock/a", "/lock/b"} {
+		s.create(path, "")
+		var stat framework.Stat
+		if _, err := s.client.CheckExists().StoringStatIn(&stat).ForPath(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		holders = append(holders, lockview.Contender{Node: path, Token: stat.Czxid})
+	}
+	holders[0].Token-- // another node had the path when the lock was read
+	asked, err := revoke(t.Context(), s.client, holders)
+	if err != nil || len(asked) != 1 || asked[0].Node != "/lock/b" {
+		t.Errorf("asked %+v, %v", asked, err)
+	}
+	if data, err := s.client.GetData().ForPath(t.Context(), "/lock/b"); string(data) != "__REVOKE__" || err != nil {
+		t.Errorf("data %q, %v", data, err)
 	}
 }
 
