@@ -32,8 +32,10 @@ func openTerminal(stdin, stdout, stderr *os.File) *terminal {
 		return nil
 	}
 	t := &terminal{fd: fd}
-	t.own, _ = unix.Getpgid(0)                           // it never fails for this process
-	t.settings, _ = unix.IoctlGetTermios(fd, getTermios) // nil after an error: restore does nothing then
+	t.own, _ = unix.Getpgid(0)                                             // it never fails for this process
+	if settings, err := unix.IoctlGetTermios(fd, getTermios); err == nil { // otherwise there is nothing to restore
+		t.settings = settings
+	}
 	_, err = foregroundOf(int(stdin.Fd()))
 	t.eager = err == nil && !isPipe(stdout) && !isPipe(stderr)
 	return t

@@ -45,7 +45,9 @@ func Open(in, out *os.File, o Options) (*Terminal, error) {
 	if o.Colourless {
 		t.codes = colourless
 	}
-	t.saved, _ = unix.IoctlGetTermios(int(in.Fd()), getTermios) // after an error it is nil, and no keys are read
+	if saved, err := unix.IoctlGetTermios(int(in.Fd()), getTermios); err == nil { // otherwise no keys are read
+		t.saved = saved
+	}
 	signal.Notify(t.signals, unix.SIGWINCH, unix.SIGTSTP, unix.SIGCONT)
 	if err := t.take(); err != nil {
 		signal.Stop(t.signals)
@@ -80,9 +82,12 @@ func (t *Terminal) give() error {
 
 // startReader reads keys until Close.
 func (t *Terminal) startReader() {
+	t.quit = func() {}
+	if t.saved == nil {
+		return
+	}
 	read, write, err := os.Pipe()
-	if t.saved == nil || err != nil {
-		t.quit = func() {}
+	if err != nil {
 		return
 	}
 	t.quit = func() { _ = write.Close() }
