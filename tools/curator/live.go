@@ -46,7 +46,7 @@ func (a *answer) show(r result) error {
 }
 
 // live shows the results of look until ctx ends or the user types q.
-func (a *answer) live(ctx context.Context, path string, look lookFunc) error {
+func (a *answer) live(ctx context.Context, path string, look lookFunc) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	v := &view{answer: a, changed: make(chan struct{}, 1), news: make(chan struct{}, 1)}
 	defer v.looking.Wait()
