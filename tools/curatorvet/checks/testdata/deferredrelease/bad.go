@@ -1,4 +1,4 @@
-// Package deferredrelease has leases that are released much later than it looks.
+// Package deferredrelease has leases that are released later than the code suggests.
 package deferredrelease
 
 import (

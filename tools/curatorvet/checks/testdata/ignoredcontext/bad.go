@@ -1,4 +1,4 @@
-// Package ignoredcontext has functions that ignore the context that they are given under a lease.
+// Package ignoredcontext has functions that ignore the context that they get under a lease.
 package ignoredcontext
 
 import (

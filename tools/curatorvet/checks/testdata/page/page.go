@@ -1,4 +1,4 @@
-// Package page has what docs/curatorvet.md shows, with what the checks find in it.
+// Package page has the code of docs/curatorvet.md, with the findings of the checks.
 package page
 
 import (
