@@ -106,7 +106,7 @@ func TestPeerHasAnError(t *testing.T) {
 func TestPeerFails(t *testing.T) {
 	for kind, want := range map[string]string{
 		"dies":    "the peer has ended: exit status 1\n",
-		"babbles": `the peer answers "well..."`,
+		"babbles": `the peer has answered "well..."`,
 	} {
 		t.Run(kind, func(t *testing.T) {
 			_, err := start(t, kind).Run(t.Context(), protocol.Request{})
@@ -122,7 +122,7 @@ func TestPeerFails(t *testing.T) {
 
 func TestPeerIsNotReady(t *testing.T) {
 	for kind, want := range map[string]string{
-		"rude":         `"hello" before it is ready`,
+		"rude":         `"hello" before it was ready`,
 		"dies at once": "no server",
 	} {
 		t.Run(kind, func(t *testing.T) {
