@@ -46,7 +46,7 @@ func peer(kind string) int {
 		case "babbles":
 			fmt.Println("well...")
 		case "hangs":
-			select {}
+			<-time.After(time.Hour) // select {} would end the program: it has no other goroutines
 		case "cannot stop":
 			for {
 				fmt.Print(strings.Repeat("{}\n", 1<<20))
