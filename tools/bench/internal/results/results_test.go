@@ -73,7 +73,7 @@ func TestMarkdown(t *testing.T) {
 func TestBusyMachine(t *testing.T) {
 	for want, others := range map[string]*float64{
 		"of which others used 45 % before the start.\nEach message is delayed by 1ms, in each direction.\n\n**Other programs used the machine: these results are provisional.**\n": new(0.45),
-		"of which others used an unknown part before the start.\nEach message": nil,
+		"of which others used an unknown part before the start.\nEach message":                                                                                                     nil,
 	} {
 		f := sample()
 		f.Setting.Others = others
