@@ -174,17 +174,17 @@ func TestWrongArguments(t *testing.T) {
 	failing(t, "Partition: the direction is Direction(3)", func(s *curatortest.Server) { s.Partition(3)() })
 	failing(t, "PartitionSession: the direction is Direction(-1)", func(s *curatortest.Server) { s.PartitionSession(1, -1)() })
 	for want, option := range map[string]curatortest.Option{
-		`WithNodes: "a" does not begin`:    curatortest.WithNodes(map[string]string{"a": ""}),
-		`WithNodes: "/" does not begin`:    curatortest.WithNodes(map[string]string{"/": ""}),
-		"WithNodes: /zookeeper/x is":       curatortest.WithNodes(map[string]string{"/zookeeper/x": ""}),
-		`WithNodes: "/a/" is not a valid path`:      curatortest.WithNodes(map[string]string{"/a/": ""}),
-		`WithNodes: "/a/.." is not a valid path`:    curatortest.WithNodes(map[string]string{"/a/..": ""}),
-		"WithNodes: /a has 1048576 bytes":  curatortest.WithNodes(map[string]string{"/a": strings.Repeat("x", 1<<20)}),
-		"WithSettings: an embedded server": curatortest.WithSettings(map[string]string{"snapCount": "10"}),
-		"WithSettings: clientPort is set":  curatortest.WithSettings(map[string]string{"clientPort": "1"}),
-		"WithSettings: server.1 is set":    curatortest.WithSettings(map[string]string{"server.1": "x"}),
-		`WithSettings: "a=b" is not a valid name`:   curatortest.WithSettings(map[string]string{"a=b": "1"}),
-		"WithSettings: the value of x has": curatortest.WithSettings(map[string]string{"x": "1\ndataDir=/"}),
+		`WithNodes: "a" does not begin`:           curatortest.WithNodes(map[string]string{"a": ""}),
+		`WithNodes: "/" does not begin`:           curatortest.WithNodes(map[string]string{"/": ""}),
+		"WithNodes: /zookeeper/x is":              curatortest.WithNodes(map[string]string{"/zookeeper/x": ""}),
+		`WithNodes: "/a/" is not a valid path`:    curatortest.WithNodes(map[string]string{"/a/": ""}),
+		`WithNodes: "/a/.." is not a valid path`:  curatortest.WithNodes(map[string]string{"/a/..": ""}),
+		"WithNodes: /a has 1048576 bytes":         curatortest.WithNodes(map[string]string{"/a": strings.Repeat("x", 1<<20)}),
+		"WithSettings: an embedded server":        curatortest.WithSettings(map[string]string{"snapCount": "10"}),
+		"WithSettings: clientPort is set":         curatortest.WithSettings(map[string]string{"clientPort": "1"}),
+		"WithSettings: server.1 is set":           curatortest.WithSettings(map[string]string{"server.1": "x"}),
+		`WithSettings: "a=b" is not a valid name`: curatortest.WithSettings(map[string]string{"a=b": "1"}),
+		"WithSettings: the value of x has":        curatortest.WithSettings(map[string]string{"x": "1\ndataDir=/"}),
 	} {
 		if _, err := curatortest.New(option); !errors.Is(err, curatortest.ErrInvalidOption) || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("error %v, want %q", err, want)
