@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// describe returns a line for every exported name of a package.
+// describe returns a line for each exported name of a package.
 func describe(p *types.Package) (lines []string) {
 	d := describer{p}
 	for _, name := range p.Scope().Names() {
@@ -39,7 +39,7 @@ func (d describer) line(format string, args ...any) string {
 	return path + ": " + fmt.Sprintf(format, args...)
 }
 
-// text writes a type, with the names of packages, not their paths.
+// text returns a type as text. Its packages have their names, not their paths.
 func (d describer) text(t types.Type) string { return types.TypeString(t, d.qualify) }
 
 func (d describer) qualify(other *types.Package) string {
@@ -49,13 +49,13 @@ func (d describer) qualify(other *types.Package) string {
 	return other.Name()
 }
 
-// signature writes parameters and results, without their names.
+// signature returns the parameters and results of a function as text, without their names.
 func (d describer) signature(s *types.Signature) string {
 	return d.typeParameters(s.TypeParams()) + strings.TrimPrefix(d.text(withoutNames(s)), "func")
 }
 
-// withoutNames returns a function type without the names of parameters and results, also of the
-// functions among these.
+// withoutNames returns a function type without the names of its parameters and results. Parameters
+// and results that are functions have no names either.
 func withoutNames(s *types.Signature) *types.Signature {
 	unnamed := func(t *types.Tuple) *types.Tuple {
 		var all []*types.Var
@@ -82,8 +82,8 @@ func (d describer) typeParameters(list *types.TypeParamList) string {
 	return "[" + strings.Join(all, ", ") + "]"
 }
 
-// typeLines describes a type: what it is, its exported fields, and its methods, promoted ones
-// included.
+// typeLines returns the lines of a type: its kind, its exported fields, and its methods, including
+// promoted methods.
 func (d describer) typeLines(o *types.TypeName) (lines []string) {
 	name := o.Name()
 	if o.IsAlias() {
@@ -122,8 +122,8 @@ func (d describer) typeLines(o *types.TypeName) (lines []string) {
 	return lines
 }
 
-// interfaceLines describes an interface. One with methods that are not exported can be
-// implemented by its own package only, and may get more.
+// interfaceLines returns the lines of an interface. An interface with unexported methods is marked as
+// closed: only its own package can implement it, so later versions may add methods.
 func (d describer) interfaceLines(full, name string, t *types.Interface) (lines []string) {
 	closed := ""
 	for method := range t.Methods() {

@@ -16,14 +16,14 @@ import (
 	"strings"
 )
 
-// listed is a package as go list tells of it.
+// listed is a package in the output of go list.
 type listed struct {
 	ImportPath string `json:"ImportPath"`
-	Export     string `json:"Export"` // the file that the compiler has written
+	Export     string `json:"Export"` // the file with the compiler's export data
 	DepOnly    bool   `json:"DepOnly"`
 }
 
-// list returns the lines of the packages that patterns match, in the module of dir.
+// list returns the lines of the packages that match patterns, in the module of the directory dir.
 func list(ctx context.Context, dir string, patterns []string) (string, error) {
 	packages, err := load(ctx, dir, patterns)
 	if err != nil {
@@ -37,8 +37,8 @@ func list(ctx context.Context, dir string, patterns []string) (string, error) {
 	return strings.Join(slices.Compact(lines), "\n") + "\n", nil
 }
 
-// load returns the public packages that patterns match. It compiles them, and reads what the
-// compiler exports.
+// load returns the public packages that match patterns. It compiles them, and reads the compiler's
+// export data.
 func load(ctx context.Context, dir string, patterns []string) ([]*types.Package, error) {
 	args := append([]string{"list", "-export", "-deps", "-json=ImportPath,Export,DepOnly"}, patterns...)
 	cmd := exec.CommandContext(ctx, "go", args...)

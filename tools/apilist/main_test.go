@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestNoDrift sees that a change of the public API is a change of docs/api.txt, too.
+// TestNoDrift checks that docs/api.txt has the present API.
 func TestNoDrift(t *testing.T) {
 	root := filepath.Join("..", "..")
 	want, err := list(t.Context(), root, patterns)
@@ -25,7 +25,7 @@ func TestNoDrift(t *testing.T) {
 	}
 }
 
-// TestDescribe has a line of every sort.
+// TestDescribe checks a line of each kind.
 func TestDescribe(t *testing.T) {
 	got, err := list(t.Context(), "testdata", []string{"."})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 const framework = "../../framework"
 
-// The builders in the tree are what the specification says, and none is left over.
+// The builders in the repository are those of the specification, and there are no others.
 func TestNoDrift(t *testing.T) {
 	files := map[string]bool{}
 	for _, op := range spec.Ops {

@@ -31,7 +31,7 @@ func Generate(op spec.Op) ([]byte, error) {
 	return src, nil
 }
 
-// check refuses what would become an undocumented or ambiguous API.
+// check returns an error for an operation without documentation, or with duplicate names.
 func check(op spec.Op) error {
 	if op.Name == "" || op.Java == "" || op.Doc == "" || op.Returns == "" {
 		return errors.New("name, Java name and documentation are required")
@@ -79,7 +79,7 @@ var tmpl = template.Must(template.New("op").Funcs(template.FuncMap{
 
 func lower(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
-// builder is the name of the operation's type.
+// builder returns the name of the operation's builder type.
 func builder(op spec.Op) string { return op.Name + strings.TrimSuffix(op.Entry, "es") + "Builder" }
 
 func or(a, b string) string {
@@ -110,8 +110,8 @@ func uses(op spec.Op, prefix string) bool {
 	return false
 }
 
-// params is the terminal's list of parameters behind ctx; with fixed a variadic one
-// becomes a slice, for terminals that take something behind it.
+// params returns the parameters of the terminal after ctx. With fixed a variadic parameter becomes a
+// slice, because other parameters follow it.
 func params(op spec.Op, fixed bool) string {
 	var b strings.Builder
 	if !op.NoPath {
@@ -127,7 +127,7 @@ func params(op spec.Op, fixed bool) string {
 	return b.String()
 }
 
-// names is params without the types.
+// names returns the names of the parameters.
 func names(op spec.Op) string {
 	var b strings.Builder
 	if !op.NoPath {
@@ -147,7 +147,7 @@ func types(args []spec.Arg) string {
 	return strings.Join(parts, ", ")
 }
 
-// wrap makes a comment of s.
+// wrap returns s as a comment of several lines.
 func wrap(s string) string {
 	var b strings.Builder
 	line := "//"

@@ -16,7 +16,7 @@ const ParityOutput = "parity.md"
 // javaName is a method's name with its parameters, if there are any.
 var javaName = regexp.MustCompile(`\w+(\([^)]*\))?`)
 
-// Parity returns the table of what stands for Java's methods.
+// Parity returns the table of the counterparts of Java's methods.
 func Parity(sections []spec.Section) ([]byte, error) {
 	var body bytes.Buffer
 	counts := map[spec.Absence]int{}
@@ -42,16 +42,16 @@ func parityHead(counts map[spec.Absence]int) []byte {
 	}
 	fmt.Fprintf(&head, `<!-- Written by tools/buildergen from tools/buildergen/spec. Do not edit. -->
 
-# What stands for what in Java
+# Counterparts of Java's methods
 
-Each public method of Java Curator 5.4, with what stands for it here: first the framework, then
-curator-client, the recipes, the modules built on them and curator-test. A method that came
-later is marked. The steps of a chain, which Java spreads
-over a hundred interfaces, stand with the builder that the chain starts with. `+"`Type.*`"+` is
-whatever the type has that no other row names. Names without a package are those of package
-`+"`framework`"+`. [migration.md](migration.md) shows both languages side by side.
+Each public method of Java Curator 5.4 and its counterpart here: first the framework, then
+curator-client, the recipes, the modules built on them and curator-test. Methods that are newer
+than 5.4 are marked. Java spreads the steps of a chain over a hundred interfaces; here they are
+with the builder that starts the chain. `+"`Type.*`"+` stands for everything in the type that no other
+row names. Names without a package are those of package `+"`framework`"+`.
+[migration.md](migration.md) shows both languages side by side.
 
-There are %d rows: for %d of them something is here. The others are absent for one of these
+There are %d rows. %d of them have a counterpart here. The others have none, for one of these
 reasons:
 
 | absent | rows | because |
@@ -63,7 +63,7 @@ reasons:
 	return head.Bytes()
 }
 
-// parityLine is a row in Markdown.
+// parityLine returns a row in Markdown.
 func parityLine(r spec.Parity) string {
 	code := func(name string) string { return "`" + name + "`" }
 	var java, ours []string
@@ -80,7 +80,7 @@ func parityLine(r spec.Parity) string {
 	return fmt.Sprintf("| %s | %s | %s |", strings.Join(java, ", "), here, r.Remark)
 }
 
-// method is one of Java.
+// method is a method of Java.
 type method struct{ owner, name, params string }
 
 func (m method) String() string {
@@ -90,7 +90,7 @@ func (m method) String() string {
 	return m.owner + "." + m.name + m.params
 }
 
-// javaMethods takes a row's Java apart.
+// javaMethods parses the field Java of a row.
 func javaMethods(java string) (methods []method) {
 	owner := ""
 	for _, s := range splitTrim(java, ";") {
@@ -115,7 +115,7 @@ func splitTrim(list, sep string) (parts []string) {
 	return parts
 }
 
-// parityRows returns a section's rows, those of its operation first.
+// parityRows returns the rows of a section, the rows of its operation first.
 func parityRows(s spec.Section) ([]spec.Parity, error) {
 	rows := slices.Clone(s.Rows)
 	if s.Op != "" {
@@ -134,16 +134,16 @@ func parityRows(s spec.Section) ([]spec.Parity, error) {
 		case !known:
 			return nil, fmt.Errorf("%s: there is no reason %q", r.Java, r.Absent)
 		case (r.Ours == "") == (r.Absent == spec.Present):
-			return nil, fmt.Errorf("%s: either something is here, or it is absent for a reason", r.Java)
+			return nil, fmt.Errorf("%s: a row needs either a counterpart or a reason", r.Java)
 		case strings.ContainsAny(r.Java+r.Ours+r.Remark, "|\n"):
-			return nil, fmt.Errorf("%s: what the table cannot hold", r.Java)
+			return nil, fmt.Errorf("%s: a cell contains a character that breaks the table", r.Java)
 		}
 		rows[i].Remark = newer(r)
 	}
 	return rows, nil
 }
 
-// newer returns a row's remark, which says so if Curator 5.4 has not got the method.
+// newer returns the remark of a row. For a method that Curator 5.4 does not have, it begins with that.
 func newer(r spec.Parity) string {
 	for _, m := range javaMethods(r.Java) {
 		if slices.Contains(spec.Newer, m.name) {
@@ -153,8 +153,8 @@ func newer(r spec.Parity) string {
 	return r.Remark
 }
 
-// operationRows returns what the specification of an operation tells: how the chain starts,
-// its steps and its end.
+// operationRows returns the rows of an operation, from its specification: the start of the chain, its
+// steps and its terminal.
 func operationRows(op spec.Op, s spec.Section) (rows []spec.Parity) {
 	java, ours := op.Java, builder(op)
 	if s.Tx {

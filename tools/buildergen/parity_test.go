@@ -16,7 +16,7 @@ import (
 	"github.com/go-curator/curator/tools/buildergen/spec"
 )
 
-// The table in the tree is what the specification says.
+// The table in the repository is that of the specification.
 func TestParityNoDrift(t *testing.T) {
 	want, err := Parity(spec.Sections)
 	if err != nil {
@@ -31,8 +31,8 @@ func TestParityNoDrift(t *testing.T) {
 	}
 }
 
-// Every public method of Java has a row, and every row is about methods that Java has. The
-// files are what internal/interop finds in the installed Curator.
+// Every public method of Java has a row, and every row names methods that Java has. The lists of Java's
+// methods are files that internal/interop writes from the installed Curator.
 func TestParityCoversJava(t *testing.T) {
 	java := javaNames(t)
 	told := map[string]bool{}
@@ -61,7 +61,7 @@ func TestParityCoversJava(t *testing.T) {
 	}
 }
 
-// builderSuffix is the end of a type's name if chains start with it.
+// builderSuffix returns the end of a type's name if chains start with the type.
 func builderSuffix(owner string) string {
 	if owner == "CuratorMultiTransaction" {
 		return owner
@@ -69,7 +69,7 @@ func builderSuffix(owner string) string {
 	return "Builder"
 }
 
-// No name stands in two rows, but for overloads, which have parameters.
+// No name is in two rows, but for overloads, which are told apart by their parameters.
 func TestParityNamesOnce(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range allRows(t) {
@@ -82,7 +82,7 @@ func TestParityNamesOnce(t *testing.T) {
 	}
 }
 
-// What the table says is here is here.
+// The identifiers in the column of counterparts exist.
 func TestParityNamesExist(t *testing.T) {
 	ours := declarations{}
 	for _, r := range allRows(t) {
@@ -96,7 +96,7 @@ func TestParityNamesExist(t *testing.T) {
 
 var quoted = regexp.MustCompile("`([\\w.]+)[^`]*`")
 
-// What a remark names is here, perhaps as a method of some type, or in Java.
+// The identifiers in remarks exist here, perhaps as a method of some type, or in Java.
 func TestParityRemarks(t *testing.T) {
 	ours := declarations{}
 	java := javaNames(t)
@@ -127,11 +127,11 @@ func javaNames(t *testing.T) []string {
 	return names
 }
 
-// declarations has what packages declare, by their names.
+// declarations has the declared identifiers of packages, by the packages' names.
 type declarations map[string]map[string]bool
 
-// have tells whether there is such an exported identifier; without a package it is one of
-// framework.
+// have reports whether there is an exported identifier with the name. A name without a package is one
+// of package framework.
 func (d declarations) have(t *testing.T, name string) bool {
 	t.Helper()
 	pkg := "framework"
@@ -156,7 +156,7 @@ func allRows(t *testing.T) (rows []spec.Parity) {
 	return rows
 }
 
-// declared returns what a package declares at its top, and Type.name for methods and fields.
+// declared returns the top-level identifiers of a package, and Type.name for methods and fields.
 func declared(t *testing.T, pkg string) map[string]bool {
 	t.Helper()
 	dir := ""

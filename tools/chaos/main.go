@@ -1,13 +1,14 @@
-// Chaos runs the recipes on a real ensemble under attack, and says what was found:
+// Chaos runs the recipes on a real ensemble, makes faults, and reports the violations that it finds:
 //
 //	make chaos SEED=7 DURATION=10m
 //	go run ./tools/chaos -seed 7 -duration 10m -workloads mutex,read-write -faults worker-stopped
 //
 //	go run ./tools/chaos -replay FILE
 //
-// It needs ZooKeeper, and takes Java Curator and kazoo in if they are installed. It exits with 1 if
-// something is found that must not be, and then says where the log of all events is. See package
-// internal/chaos and docs/robustness.md.
+// It needs ZooKeeper, and also runs clients of Java Curator and kazoo if they are installed. If it
+// finds a violation it prints the path of the log of all events, and exits with 1. With -replay it
+// only checks whether the run in such a log is possible in the model. See package internal/chaos and
+// docs/robustness.md.
 package main
 
 import (
@@ -45,21 +46,21 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// run does what args ask for.
+// run runs the command with args.
 func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	c := chaos.Config{Progress: progress}
 	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
 	flags.SetOutput(progress)
-	flags.DurationVar(&c.Duration, "duration", 0, "how long to attack (default 1m)")
-	flags.Uint64Var(&c.Seed, "seed", 0, "what the attacks are drawn from (default a random one)")
-	flags.IntVar(&c.Workers, "workers", 0, "how many workers in Go (default 4)")
+	flags.DurationVar(&c.Duration, "duration", 0, "how long to make faults (default 1m)")
+	flags.Uint64Var(&c.Seed, "seed", 0, "the seed of the random faults (default a random seed)")
+	flags.IntVar(&c.Workers, "workers", 0, "the number of workers in Go (default 4)")
 	flags.DurationVar(&c.Session, "session", 0, "the session timeout (default 4s)")
 	flags.DurationVar(&c.Pause, "pause", 0, "the mean pause between two operations (default 60ms)")
 	flags.Float64Var(&c.Pace, "pace", 0, "multiplies the pauses between faults (default 1)")
-	flags.DurationVar(&c.Slack, "slack", 0, "how late something may be on this machine (default 45s)")
-	flags.BoolVar(&c.WithoutForeign, "without-foreign", false, "leave Java and kazoo out")
-	flags.StringVar(&c.Log, "log", "", "the file for all events (default a temporary one, kept if something is found)")
-	log := flags.String("replay", "", "run nothing, but look for the run of this file with all events among the paths of the model")
+	flags.DurationVar(&c.Slack, "slack", 0, "how late an event may be on a slow machine (default 45s)")
+	flags.BoolVar(&c.WithoutForeign, "without-foreign", false, "run no clients of Java Curator and kazoo")
+	flags.StringVar(&c.Log, "log", "", "write all events to this file (default a temporary file, which is kept after a violation)")
+	log := flags.String("replay", "", "run nothing; check whether the run in this log of events is a path of the model")
 	lists := map[string]*[]string{"workloads": &c.Workloads, "faults": &c.Faults, "build-flags": &c.BuildFlags}
 	for name, into := range lists {
 		flags.Func(name, name+", separated by commas or spaces", func(text string) error {
@@ -79,7 +80,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	if c.Seed == 0 {
 		c.Seed = rand.Uint64N(1e9)
 	}
-	_, _ = fmt.Fprintf(progress, "seed %d\n", c.Seed) // the report has it, too
+	_, _ = fmt.Fprintf(progress, "seed %d\n", c.Seed) // the report has the seed, too
 	report, err := chaos.Run(ctx, c)
 	if report.Took > 0 {
 		if _, err := io.WriteString(out, report.String()); err != nil {
@@ -92,7 +93,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	return err
 }
 
-// replay says whether the run of a log is a path of the model.
+// replay checks whether the run in a log is a path of the model. If not, it returns an error.
 func replay(ctx context.Context, log string, out io.Writer) error {
 	found, err := chaos.Replay(ctx, log)
 	if err != nil {
@@ -102,7 +103,7 @@ func replay(ctx context.Context, log string, out io.Writer) error {
 		return err
 	}
 	if !found.Complete {
-		return errors.New("the run is no path of the model")
+		return errors.New("the run is not a path of the model")
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// What makes no sense is an error before anything is started.
+// Invalid flags are errors before anything is started.
 func TestMisuse(t *testing.T) {
 	for _, args := range [][]string{
 		{"-unknown"}, {"more"}, {"-duration", "x"}, {"-workloads", "none"}, {"-faults", "server-killed,none"}, {"-session", "1ms"},

@@ -11,14 +11,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/tools/curator/internal/act"
 	"github.com/go-curator/curator/tools/curator/internal/lockview"
 	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
 )
 
-const revokeHelp = `Asks the holders of the lock at PATH to give it up, as Curator's Revoker does. A
-holder that was not made revocable takes no notice, such as curator lock and
-semaphores. The request replaces what the holder's node says of its owner.
+const revokeHelp = `Asks the holders of the lock at PATH to release it, as Curator's Revoker does. A
+holder that was not made revocable ignores the request; curator lock and
+semaphores do. The request replaces the owner's name in the holder's node.
 
 Exit status 1 if nobody holds the lock.`
 
@@ -31,22 +32,34 @@ func (p *program) revokeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			for _, c := range lock.Holders {
-				err := act.Revoke(ctx, a.client, c.Node, c.Token)
-				if errors.Is(err, act.ErrAnother) {
-					return exitWith(exitNo, "the holder has released %s meanwhile", args[0])
-				}
-				if err != nil {
-					return err
-				}
+			asked, err := revoke(ctx, a.client, lock.Holders)
+			for _, c := range asked {
 				a.stdout.printf("asked %s, token %d\n", terminaltext.Line(ownerOf(c)), c.Token)
 			}
-			return nil
+			if err == nil && len(asked) == 0 {
+				return exitWith(exitNo, "the holder has released %s meanwhile", args[0])
+			}
+			return err
 		},
 	})
 }
 
-// held returns a lock that has holders.
+// revoke asks holders to release a lock, and returns those that it has asked. It leaves out holders
+// that have released the lock meanwhile.
+func revoke(ctx context.Context, client *framework.Client, holders []lockview.Contender) (asked []lockview.Contender, err error) {
+	for _, c := range holders {
+		switch err := act.Revoke(ctx, client, c.Node, c.Token); {
+		case errors.Is(err, act.ErrAnother):
+			continue
+		case err != nil:
+			return asked, err
+		}
+		asked = append(asked, c)
+	}
+	return asked, nil
+}
+
+// held returns the lock at path. It is an error if the lock has no holder.
 func (a *answer) held(ctx context.Context, path string) (*lockview.Lock, error) {
 	lock, err := lockview.Of(ctx, a.client, path)
 	if err != nil {
@@ -59,16 +72,17 @@ func (a *answer) held(ctx context.Context, path string) (*lockview.Lock, error) 
 }
 
 const breakHelp = `Takes the lock at PATH away from its holder, by deleting the holder's node. The
-next in the queue gets it at once.
+next waiter in the queue gets the lock at once.
 
-The holder is not stopped. It finds out when it hears of the deletion; until
-then, and for as long as its program takes no notice, two may work at the same
-time. Where that does harm, end the holder first. curator revoke asks instead.
+The holder is not stopped. It notices the loss when it receives the event of the
+deletion. Until then, and for as long as its program ignores the loss, two
+holders may work at the same time. If that does harm, end the holder first.
+curator revoke asks the holder to release the lock instead.
 
-It tells who the holder is and asks before it does anything. Without a terminal
---yes is needed. The node is deleted only if it is still the same one, by the
-transaction that created it, its token. For a lock with several holders, --token
-chooses one. Exit status 1 if nobody holds the lock, or nobody with that token.`
+The command shows the holder and asks for a confirmation. Without a terminal
+--yes is required. The node is deleted only if its token is still the same; the
+token is the czxid of the node. For a lock with several holders, --token chooses
+one. Exit status 1 if nobody holds the lock, or nobody with that token.`
 
 func (p *program) breakCommand() *cobra.Command {
 	var yes bool
@@ -79,10 +93,10 @@ func (p *program) breakCommand() *cobra.Command {
 		least:   1, most: 1, writes: true,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
-			cmd.Flags().Int64Var(&token, "token", 0, "the token `N` of the holder that is meant")
+			cmd.Flags().Int64Var(&token, "token", 0, "the token `N` of the holder that loses the lock")
 		},
 		run: func(ctx context.Context, a *answer, args []string) error {
-			c, err := a.victim(ctx, args[0], token)
+			c, err := a.chooseHolder(ctx, args[0], token)
 			if err != nil {
 				return err
 			}
@@ -96,8 +110,8 @@ func (p *program) breakCommand() *cobra.Command {
 	})
 }
 
-// victim returns the holder that is meant.
-func (a *answer) victim(ctx context.Context, path string, token int64) (lockview.Contender, error) {
+// chooseHolder returns the holder with the token, or the only holder if token is 0.
+func (a *answer) chooseHolder(ctx context.Context, path string, token int64) (lockview.Contender, error) {
 	lock, err := a.held(ctx, path)
 	if err != nil {
 		return lockview.Contender{}, err
@@ -113,20 +127,20 @@ func (a *answer) victim(ctx context.Context, path string, token int64) (lockview
 	return lockview.Contender{}, exitWith(exitNo, "nobody holds %s with the token %d", path, token)
 }
 
-// confirm tells what will happen and asks.
+// confirm says what will happen, and returns an error unless the user types yes.
 func (a *answer) confirm(ctx context.Context, path string, c lockview.Contender) error {
 	if terminalWidth(a.stdin) == 0 {
-		return usage("standard input is no terminal to ask at: curator break --yes %s", path)
+		return usage("standard input is not a terminal, so --yes is required: curator break --yes %s", path)
 	}
 	text := fmt.Sprintf("%s is held by %s, token %d, whose node is %s old.\n"+
-		"Its program is not stopped, and may work at the same time as the next holder.\nType yes to take the lock away: ",
+		"The holder's program is not stopped, and may work at the same time as the next holder.\nType yes to take the lock away: ",
 		terminaltext.Line(path), terminaltext.Line(ownerOf(c)), c.Token, age(c.Since))
 	if _, err := io.WriteString(a.stderr, text); err != nil {
 		return exitWith(exitInternal, "cannot ask: %v", err)
 	}
 	typed := make(chan string, 1)
-	go func() { // a terminal has no other way to stop a read than the end of the process
-		line, _ := bufio.NewReader(a.stdin).ReadString('\n') // the end of the input is no yes
+	go func() { // not joined: only the end of the process stops a read from a terminal
+		line, _ := bufio.NewReader(a.stdin).ReadString('\n') // at the end of the input line is not yes
 		typed <- strings.TrimSpace(line)
 	}()
 	select {
@@ -153,20 +167,20 @@ func (a *answer) breakHold(ctx context.Context, path string, c lockview.Contende
 	return nil
 }
 
-const verifyHelp = `Exit status 0 if TOKEN is that of a holder of the lock at PATH, and 1 if it is
-not. The answer is that of the quorum, true of a moment while it was asked: the
-lock may be lost right after. A receiver that can compare tokens itself is
-safer.`
+const verifyHelp = `Exits with 0 if a holder of the lock at PATH has the token TOKEN, and with 1 if
+none has. The server is first brought up to date with the quorum, so the answer
+was true at a moment during the command. The lock may be lost right after that.
+It is safer if the receiver of a request compares tokens itself.`
 
 func (p *program) verifyCommand() *cobra.Command {
 	var token int64
 	return p.requestCommand(request{
-		use: "verify PATH TOKEN", short: "Tell whether a fencing token still holds a lock", help: verifyHelp,
+		use: "verify PATH TOKEN", short: "Check whether a lock is held with a fencing token", help: verifyHelp,
 		example: `  curator verify "$CURATOR_LOCK_PATH" "$CURATOR_FENCING_TOKEN" && ./commit.sh`,
 		least:   2, most: 2,
 		check: func(args []string) (err error) {
 			if token, err = strconv.ParseInt(args[1], 10, 64); err != nil || token <= 0 {
-				return usage("%q is no fencing token", args[1])
+				return usage("%q is not a fencing token: a token is a number above 0", args[1])
 			}
 			return nil
 		},
@@ -179,7 +193,7 @@ func (p *program) verifyCommand() *cobra.Command {
 				return err
 			}
 			if lock == nil || len(lock.Holders) == 0 {
-				return exitWith(exitNo, "the token %d does not hold %s: nobody does", token, args[0])
+				return exitWith(exitNo, "nobody holds %s", args[0])
 			}
 			for _, c := range lock.Holders {
 				if c.Token == token {
@@ -187,7 +201,7 @@ func (p *program) verifyCommand() *cobra.Command {
 				}
 			}
 			c := lock.Holders[0]
-			return exitWith(exitNo, "the token %d does not hold %s: it is held by %s, token %d", token, args[0], ownerOf(c), c.Token)
+			return exitWith(exitNo, "%s is not held with the token %d, but by %s with the token %d", args[0], token, ownerOf(c), c.Token)
 		},
 	})
 }

@@ -14,25 +14,25 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
 )
 
-// anyVersion is the version that every node matches.
+// anyVersion matches every version of a node.
 const anyVersion = -1
 
 // versionFlag adds --version to a command that changes a node.
 func versionFlag(version *int32) func(cmd *cobra.Command) {
 	return func(cmd *cobra.Command) {
-		cmd.Flags().Int32Var(version, "version", anyVersion, "only if the node is at the version `N`; -1 is any")
+		cmd.Flags().Int32Var(version, "version", anyVersion, "do it only if the node has the version `N`; -1 is any")
 	}
 }
 
-// versionMismatch gives a wrong version its exit code.
+// versionMismatch returns an exit with its own code if err is framework.ErrBadVersion, otherwise err.
 func versionMismatch(err error, path string, version int32) error {
 	if errors.Is(err, framework.ErrBadVersion) {
-		return exitWith(exitNo, "%s is not at version %d", path, version)
+		return exitWith(exitNo, "%s does not have the version %d", path, version)
 	}
 	return err
 }
 
-// dataOf returns the data that an argument is, or that stdin has for -.
+// dataOf returns arg as data, or if it is - all of standard input.
 func (p *program) dataOf(arg string) ([]byte, error) {
 	if arg != "-" {
 		return []byte(arg), nil
@@ -44,8 +44,9 @@ func (p *program) dataOf(arg string) ([]byte, error) {
 	return data, nil
 }
 
-const setHelp = `Replaces the data of the node at PATH. DATA is - for standard input, as it is.
-Exit status 1 if there is no node, or it is not at the version of --version.`
+const setHelp = `Replaces the data of the node at PATH. If DATA is -, the data is all of standard
+input, unchanged. Exit status 1 if the node does not exist, or does not have the
+version of --version.`
 
 func (p *program) setCommand() *cobra.Command {
 	var version int32
@@ -64,12 +65,13 @@ func (p *program) setCommand() *cobra.Command {
 	})
 }
 
-const createHelp = `Creates a node at PATH, and writes its path, which has a number behind PATH for
-the modes that are sequential. DATA is - for standard input; the default is
-none. There are no ephemeral modes, because they would end with this command.
-Exit status 1 if the node exists, or its parent does not.`
+const createHelp = `Creates a node at PATH, and prints its path. The server adds a number to the
+path of a sequential node. If DATA is -, the data is all of standard input;
+without DATA the node has no data. There are no ephemeral modes, because the
+node would be deleted at the end of this command. Exit status 1 if the node
+exists, or its parent does not.`
 
-// modes are those of --mode. Nodes with a TTL take --ttl instead.
+// modes are the values of --mode. For a node with a TTL there is --ttl.
 var modes = map[string]framework.CreateMode{
 	"persistent": framework.Persistent, "sequential": framework.PersistentSequential, "container": framework.Container,
 }
@@ -83,14 +85,14 @@ func (p *program) createCommand() *cobra.Command {
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().StringVar(&mode, "mode", mode, "the `MODE`: persistent, sequential or container")
 			cmd.Flags().BoolVarP(&parents, "parents", "p", false, "create missing parents")
-			cmd.Flags().Var(settings.Duration{Value: &ttl, Least: time.Millisecond, Most: maxTTL}, "ttl", "the server deletes the node when it was not changed for `D` and has no children")
+			cmd.Flags().Var(settings.Duration{Value: &ttl, Least: time.Millisecond, Most: maxTTL}, "ttl", "let the server delete the node when it has no children and has not changed for `D`")
 		},
 		check: func([]string) error {
 			if _, known := modes[mode]; !known {
-				return usage("--mode %q is none of persistent, sequential and container", mode)
+				return usage("--mode must be persistent, sequential or container, not %q", mode)
 			}
 			if ttl > 0 && mode == "container" {
-				return usage("--ttl and --mode container exclude each other")
+				return usage("--ttl and --mode container cannot be used together")
 			}
 			return nil
 		},
@@ -112,7 +114,7 @@ func (p *program) createCommand() *cobra.Command {
 			path, err := create.ForPath(ctx, args[0])
 			switch {
 			case errors.Is(err, framework.ErrNodeExists):
-				return exitWith(exitNo, "there is a node %s already", args[0])
+				return exitWith(exitNo, "%s exists already", args[0])
 			case err != nil:
 				return err
 			}
@@ -122,7 +124,7 @@ func (p *program) createCommand() *cobra.Command {
 	})
 }
 
-// maxTTL is the longest that ZooKeeper takes, in full days.
+// maxTTL is the longest TTL that ZooKeeper accepts, rounded down to days.
 const maxTTL = 12725 * 24 * time.Hour
 
 func createMode(mode string, ttl time.Duration) framework.CreateMode {
@@ -136,9 +138,10 @@ func createMode(mode string, ttl time.Duration) framework.CreateMode {
 	}
 }
 
-const rmHelp = `Deletes the node at PATH. With -r also what is below it, node by node: if it
-ends early a part is deleted. Exit status 1 if there is no node, it has children
-without -r, or it is not at the version of --version.`
+const rmHelp = `Deletes the node at PATH. With -r it first deletes the nodes below it, one by
+one; if the command fails, some of them may be deleted. Exit status 1 if the
+node does not exist, has children and -r is not given, or does not have the
+version of --version.`
 
 func (p *program) rmCommand() *cobra.Command {
 	var version int32
@@ -147,7 +150,7 @@ func (p *program) rmCommand() *cobra.Command {
 		use: "rm PATH", short: "Delete a node", help: rmHelp, least: 1, most: 1, writes: true,
 		flags: func(cmd *cobra.Command) {
 			versionFlag(&version)(cmd)
-			cmd.Flags().BoolVarP(&recursive, "recursive", "r", false, "delete what is below it, too")
+			cmd.Flags().BoolVarP(&recursive, "recursive", "r", false, "delete the nodes below it, too")
 		},
 		check: func(args []string) error {
 			if strings.Trim(args[0], "/") == "" {
@@ -162,7 +165,7 @@ func (p *program) rmCommand() *cobra.Command {
 			}
 			err := remove.ForPath(ctx, args[0])
 			if errors.Is(err, framework.ErrNotEmpty) {
-				return exitWith(exitNo, "%s has children: -r deletes them, too", args[0])
+				return exitWith(exitNo, "%s has children; -r deletes them, too", args[0])
 			}
 			return versionMismatch(err, args[0], version)
 		},

@@ -7,7 +7,8 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
 )
 
-// columnsOf returns a line for each row, with the cells below each other. Cells may have any text.
+// columnsOf returns a line for each row, with aligned columns. The text of a cell may have any
+// characters: those that are not printable are escaped.
 func columnsOf(rows [][]string) []string {
 	var widths []int
 	for _, row := range rows {

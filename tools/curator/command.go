@@ -7,14 +7,14 @@ import (
 	"os/exec"
 )
 
-// event is something that happened to CMD's own process, or to what it left behind.
+// event says that CMD's own process, or another process of its group, was stopped or has ended.
 type event struct {
-	stopped os.Signal // what stopped it, nil if it has ended
-	code    int       // the exit code, as the shell counts
-	killed  bool      // it did not exit, a signal ended it
+	stopped os.Signal // the signal that stopped it, nil if it has ended
+	code    int       // the exit code as a shell has it, 128 and the signal's number after a signal
+	killed  bool      // a signal ended it
 }
 
-// lookUp returns CMD as the system would run it. The error has the shell's exit code.
+// lookUp searches for CMD as a shell does. Its error has the exit code that a shell would use.
 func (p *program) lookUp(argv []string) (*exec.Cmd, error) {
 	if _, err := exec.LookPath(argv[0]); err != nil {
 		return nil, cannotRun(argv[0], err)
@@ -24,14 +24,14 @@ func (p *program) lookUp(argv []string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// cannotRun is the error for a CMD that does not start.
+// cannotRun returns the error for a CMD that cannot be started because of err.
 func cannotRun(name string, err error) error {
 	code := exitNotExecutable
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 		code = exitNotFound
 	}
 	for cause := err; cause != nil; cause = errors.Unwrap(cause) {
-		err = cause // the innermost: the others repeat the name
+		err = cause // the outer errors repeat the name
 	}
 	return exitWith(code, "cannot run %q: %v", name, err)
 }

@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The requests for a terminal's settings; the second waits until what was written is out.
+// The ioctl requests that get and set the settings of a terminal. setTermios waits until all output
+// was transmitted.
 const (
 	getTermios = unix.TIOCGETA
 	setTermios = unix.TIOCSETAW
@@ -17,12 +18,11 @@ const (
 // endWithParent does nothing: only Linux can end a process with its parent.
 func endWithParent(*syscall.SysProcAttr) {}
 
-// adopt does nothing: elsewhere it is up to the first process.
+// adopt does nothing: only Linux lets a process become the parent of other processes' orphans.
 func adopt() {}
 
-// foregroundOf returns the process group in the foreground of a terminal, which must be
-// the controlling one.
+// foregroundOf returns the foreground process group of the controlling terminal fd.
 func foregroundOf(fd int) (int, error) { return unix.IoctlGetInt(fd, unix.TIOCGPGRP) }
 
-// parentOf returns the parent of a process, 0 if it is not known.
+// parentOf returns 0: the parent of a process is not known.
 func parentOf(int) int { return 0 }

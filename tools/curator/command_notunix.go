@@ -12,7 +12,7 @@ import (
 type command struct {
 	process *os.Process
 	events  chan event
-	gone    chan struct{} // closed when it has ended
+	gone    chan struct{} // closed when the process has ended
 }
 
 func startCommand(cmd *exec.Cmd, _ *terminal, _ string) (*command, error) {
@@ -23,7 +23,7 @@ func startCommand(cmd *exec.Cmd, _ *terminal, _ string) (*command, error) {
 	go func() {
 		defer close(c.gone)
 		e := event{code: exitInternal}
-		_ = cmd.Wait() // what there is to say is in the state
+		_ = cmd.Wait() // its result is in cmd.ProcessState
 		if cmd.ProcessState != nil {
 			e.code = cmd.ProcessState.ExitCode()
 		}
@@ -32,14 +32,14 @@ func startCommand(cmd *exec.Cmd, _ *terminal, _ string) (*command, error) {
 	return c, nil
 }
 
-// pass does nothing: the console tells all its processes of Ctrl-C.
+// pass does nothing: the console sends Ctrl-C to all its processes.
 func (c *command) pass(syscall.Signal) {}
 
-// resume does nothing: nothing is stopped.
+// resume does nothing: processes cannot be stopped here.
 func (c *command) resume() {}
 
-// terminate ends the process: it cannot be asked to.
-func (c *command) terminate() { _ = c.kill() } // an error says that it has ended
+// terminate ends the process: there is no signal that asks it to end.
+func (c *command) terminate() { _ = c.kill() } // it fails if the process has ended
 
 // kill ends the process.
 func (c *command) kill() error { return c.process.Kill() }

@@ -12,8 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// groupPause is the pause between looks at the processes of the group that are not our
-// children.
+// groupPause is the pause between polls for processes of the group that are not our children.
 const groupPause = 50 * time.Millisecond
 
 // command is a running CMD: a process group, whose leader is CMD's own process.
@@ -24,8 +23,8 @@ type command struct {
 	guard  *guard
 }
 
-// startCommand starts cmd. It is waited for on the thread that started it, because on
-// Linux the kernel ends it with that thread.
+// startCommand starts cmd. The goroutine that starts it keeps its thread until cmd has ended,
+// because on Linux the kernel kills cmd when that thread ends.
 func startCommand(cmd *exec.Cmd, t *terminal, self string) (*command, error) {
 	adopt()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -43,7 +42,7 @@ func startCommand(cmd *exec.Cmd, t *terminal, self string) (*command, error) {
 		started <- err
 		if err == nil {
 			c.wait()
-			_ = cmd.Process.Release() // it has been waited for
+			_ = cmd.Process.Release() // c.wait has waited for it
 		}
 	}()
 	err := <-started
@@ -57,15 +56,15 @@ func startCommand(cmd *exec.Cmd, t *terminal, self string) (*command, error) {
 	return c, err
 }
 
-// wait reports what becomes of CMD's own process and then of what it left behind, until
-// the group is empty.
+// wait reports the events of CMD's own process until that has ended, and then those of the rest of
+// its process group. It returns when the group is empty.
 func (c *command) wait() {
 	defer c.guard.join()
 	defer close(c.gone)
 	defer c.guard.dismiss()
 	for leads := true; leads; {
 		e, err := c.next(c.group)
-		if err != nil { // it cannot be: nobody else waits for it
+		if err != nil { // impossible: nothing else waits for this process
 			e = event{code: exitInternal}
 		}
 		c.events <- e
@@ -85,7 +84,8 @@ func (c *command) wait() {
 	}
 }
 
-// next waits until one of the processes that pid means is stopped or has ended.
+// next waits until a process was stopped or has ended, that with the id pid, or one of the group
+// -pid.
 func (c *command) next(pid int) (event, error) {
 	for {
 		var status unix.WaitStatus
@@ -104,7 +104,7 @@ func (c *command) next(pid int) (event, error) {
 	}
 }
 
-// send sends a signal to the group. An empty one is no error.
+// send sends a signal to the group. It is no error if the group is empty.
 func (c *command) send(sig syscall.Signal) error {
 	if err := unix.Kill(-c.group, sig); err != nil && !errors.Is(err, unix.ESRCH) {
 		return err
@@ -112,10 +112,10 @@ func (c *command) send(sig syscall.Signal) error {
 	return nil
 }
 
-// pass passes a signal on that we were sent.
-func (c *command) pass(sig syscall.Signal) { _ = c.send(sig) } // as kill(1), it may not be permitted
+// pass sends a signal that this process has received to the group.
+func (c *command) pass(sig syscall.Signal) { _ = c.send(sig) } // it fails if it is not permitted, for example after setuid
 
-// resume lets the group go on if it is stopped.
+// resume continues the group if it is stopped.
 func (c *command) resume() { c.pass(unix.SIGCONT) }
 
 // terminate asks the group to end, also if it is stopped.

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// usageTemplate is cobra's in 80 columns, with the flags of the ensemble under a heading of
-// their own.
+// usageTemplate is the template of cobra, but for 80 columns, and with the flags of the ensemble
+// under a heading of their own.
 const usageTemplate = `Usage:{{if .Runnable}}
   {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
   {{.CommandPath}} COMMAND{{end}}{{if .HasExample}}
@@ -25,17 +25,17 @@ Flags:
 Flags of the ensemble:
 {{.InheritedFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}{{if not .HasParent}}
 
-Flags of the ensemble, of all commands that ask one:
+Flags of the ensemble, for all commands that connect to one:
 {{.PersistentFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}
 
-"curator help COMMAND" tells more of a command.{{end}}
+"curator help COMMAND" shows the help of a command.{{end}}
 `
 
 // command returns the tree of commands.
 func (p *program) command() *cobra.Command {
 	root := &cobra.Command{
 		Use:               "curator",
-		Short:             "Run commands under ZooKeeper locks, and look at them",
+		Short:             "Run commands under ZooKeeper locks, and show who holds locks",
 		Long:              rootHelp,
 		Version:           version(),
 		SilenceErrors:     true,
@@ -51,7 +51,7 @@ func (p *program) command() *cobra.Command {
 		}
 		return usage("unknown command %q: see curator --help", args[0])
 	}
-	root.RunE = func(*cobra.Command, []string) error { return usage("which command? see curator --help") }
+	root.RunE = func(*cobra.Command, []string) error { return usage("a command is missing: see curator --help") }
 	root.SuggestionsMinimumDistance = 2
 	root.PersistentFlags().SortFlags = false
 	root.PersistentFlags().AddFlagSet(p.settings.Flags())
@@ -74,8 +74,8 @@ func (p *program) command() *cobra.Command {
 	return root
 }
 
-// namesLike returns the commands that somebody may have meant: the one that other tools call so,
-// or those with a similar name.
+// namesLike returns the commands that the user may have meant by an unknown name: the command that
+// has this name in another tool, or else those with a similar name.
 func namesLike(root *cobra.Command, name string) []string {
 	for command, others := range otherNames {
 		if slices.ContainsFunc(others, func(other string) bool { return strings.EqualFold(other, name) }) {
@@ -85,13 +85,13 @@ func namesLike(root *cobra.Command, name string) []string {
 	return root.SuggestionsFor(name)
 }
 
-// otherNames are what other tools call a command, for the suggestions.
+// otherNames are the names that other tools have for a command.
 var otherNames = map[string][]string{
 	"acl": {"getAcl", "setAcl"}, "create": {"mkdir", "touch"}, "get": {"cat"}, "health": {"status", "srvr"},
 	"ls": {"list", "ls2"}, "rm": {"delete", "deleteall", "rmr"}, "tree": {"find"},
 }
 
-// alone marks commands that ask no ensemble.
+// alone marks a command that connects to no ensemble.
 func alone(cmd *cobra.Command) *cobra.Command {
 	cmd.Annotations = map[string]string{"alone": "yes"}
 	return cmd
@@ -109,18 +109,18 @@ func (p *program) groups() []group {
 		under = append(under, p.runCommand(k))
 	}
 	return []group{
-		{"Run a command under", under},
-		{"Look", []*cobra.Command{
-			p.locksCommand(), p.leadersCommand(), p.queuesCommand(), p.servicesCommand(), p.watchCommand(), p.lsCommand(), p.getCommand(), p.statCommand(), p.aclCommand(), p.treeCommand(), p.duCommand(), p.healthCommand(),
+		{"Run a command under a lock", under},
+		{"Show", []*cobra.Command{
+			p.locksCommand(), p.leadersCommand(), p.queuesCommand(), p.servicesCommand(), p.watchCommand(), p.lsCommand(), p.getCommand(), p.statCommand(), p.aclCommand(), p.treeCommand(), p.duCommand(), p.healthCommand(), p.verifyCommand(),
 		}},
-		{"Act", []*cobra.Command{p.revokeCommand(), p.breakCommand(), p.verifyCommand(), p.setCommand(), p.createCommand(), p.rmCommand()}},
+		{"Change", []*cobra.Command{p.revokeCommand(), p.breakCommand(), p.setCommand(), p.createCommand(), p.rmCommand()}},
 		{"Serve", []*cobra.Command{p.uiCommand(), alone(p.serverCommand())}},
 		{"Try", []*cobra.Command{alone(p.demoCommand())}},
 		{"Set up", []*cobra.Command{alone(p.completionCommand()), alone(p.manCommand()), alone(p.versionCommand())}},
 	}
 }
 
-// helpCommand is cobra's but for an unknown topic, which is an error of one line.
+// helpCommand is the help command of cobra, but for an unknown topic its error has one line.
 func helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:    "help [COMMAND]",

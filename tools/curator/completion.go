@@ -11,24 +11,24 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
 )
 
-// completionTimeout bounds what is asked of the ensemble while somebody waits for a completion.
+// completionTimeout bounds the requests to the ensemble for a completion, because the user waits.
 const completionTimeout = 1500 * time.Millisecond
 
-const completionHelp = `Writes the program with which a shell completes commands, flags and the paths of
-nodes. To complete a path it asks the ensemble that the command line names, for
-a second and a half at most. That of bash needs the package bash-completion.`
+const completionHelp = `Prints a script for a shell that completes commands, flags and paths of nodes.
+To complete a path it reads from the ensemble that the command line names, for
+at most 1.5 s. The script for bash needs the package bash-completion.`
 
 func (p *program) completionCommand() *cobra.Command {
 	shells := []string{"bash", "zsh", "fish"}
 	return &cobra.Command{
-		Use: "completion bash|zsh|fish", Short: "Write the completions of a shell", Long: completionHelp,
+		Use: "completion bash|zsh|fish", Short: "Print the completion script for a shell", Long: completionHelp,
 		Example: "  source <(curator completion bash)\n" +
 			"  curator completion zsh >\"${fpath[1]}/_curator\"\n" +
 			"  curator completion fish >~/.config/fish/completions/curator.fish",
 		ValidArgs: shells,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(shells, args[0]) {
-				return usage("which shell? curator completion bash|zsh|fish")
+				return usage("name one shell: curator completion bash|zsh|fish")
 			}
 			return nil
 		},
@@ -44,7 +44,7 @@ func (p *program) completionCommand() *cobra.Command {
 	}
 }
 
-// completePaths has a shell complete the first argument of a command as the path of a node.
+// completePaths makes shells complete the first argument of a command as the path of a node.
 func (p *program) completePaths(cmd *cobra.Command) {
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -54,8 +54,9 @@ func (p *program) completePaths(cmd *cobra.Command) {
 	}
 }
 
-// pathsLike returns the paths of nodes that begin with what was typed, none if they are not known
-// soon. Names that are not printable, or that a shell would take apart, are left out.
+// pathsLike returns the paths of nodes that begin with the typed text, or none if the ensemble does
+// not answer in time. It leaves out names with characters that are not printable, or that are
+// special in a shell.
 func (p *program) pathsLike(ctx context.Context, typed string) []string {
 	parent := typed[:strings.LastIndexByte(typed, '/')+1]
 	if parent == "" || p.settings.Complete(p.lookupEnv) != nil {
@@ -65,7 +66,7 @@ func (p *program) pathsLike(ctx context.Context, typed string) []string {
 	if err != nil {
 		return nil
 	}
-	defer s.close(ctx) //nolint:errcheck // the session has no nodes
+	defer s.close(ctx) //nolint:errcheck // the session has no ephemeral nodes
 	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
 	defer cancel()
 	if s.connect(ctx, completionTimeout) != nil {
@@ -86,16 +87,16 @@ func (p *program) pathsLike(ctx context.Context, typed string) []string {
 	return paths
 }
 
-// flagValues are the values that flags can have.
+// flagValues are the permitted values of flags, for the completion.
 var flagValues = map[string][]string{
 	"output": {asTable, asJSON, asYAML}, "mode": {"persistent", "sequential", "container"},
 }
 
-// completeFlags has a shell complete the values of a command's flags.
+// completeFlags makes shells complete the values of a command's flags.
 func completeFlags(cmd *cobra.Command) {
 	for name, values := range flagValues {
 		if cmd.Flags().Lookup(name) != nil {
-			_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // it is there, once
+			_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // it fails only without the flag, or the second time
 		}
 	}
 }

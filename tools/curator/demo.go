@@ -12,36 +12,38 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/screen"
 )
 
-const demoHelp = `Shows locks at work, with nothing installed: an embedded ZooKeeper server inside
-this process, and nine workers with a session each. Three share a mutex, three a
-read-write lock, and three stand for election.
+const demoHelp = `Shows how locks are used and handed over. It needs no installation: it starts an
+embedded ZooKeeper server inside this process, and nine workers with a session
+each. Three share a mutex, three a read-write lock, and three take part in an
+election.
 
-On a terminal it shows who has what, with which token, and who waits, live. The
-leader is killed: another one leads when its session has expired, with a higher
-token. A worker that holds the mutex is frozen: another one gets it, and when
-the frozen one goes on, its late write is refused by its token. The story is
-told again until q or Ctrl-C. Without a terminal it is told once, line by line.
+On a terminal it shows, as it changes, who holds each lock, with which token,
+and who waits. First the leader is killed. When its session has expired, another
+worker leads, with a higher token. Then a worker that holds the mutex is frozen,
+and another worker gets the mutex. When the frozen worker continues, its late
+write is refused because its token is too low. This is repeated until q or
+Ctrl-C. Without a terminal it is played once, and each event is a line.
 
-The server listens on the loopback interface. The first line says where, so that
-another terminal can look: curator locks --watch --connect ADDR. It keeps
-nothing.
+The server listens on the loopback interface, at the address in the first line.
+In another terminal, curator locks --watch --connect ADDR shows its locks. The
+server stores nothing.
 
-With --ui it shows all of it on the page of curator ui, with actions, and prints
-the page's address, until Ctrl-C.`
+With --ui the command shows everything on the page of curator ui, with actions.
+It prints the page's address, and runs until Ctrl-C.`
 
-// demoFrame is the pause between two pictures of the demonstration.
+// demoFrame is the pause between two updates of the screen.
 const demoFrame = 200 * time.Millisecond
 
 func (p *program) demoCommand() *cobra.Command {
 	speed, page := 1.0, false
 	cmd := &cobra.Command{
-		Use: "demo", Short: "Show locks at work, on a server of its own", Long: demoHelp,
+		Use: "demo", Short: "Show how locks work, on an embedded server", Long: demoHelp,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usage("curator demo takes no arguments, got %q", args[0])
 			}
 			if given := p.settings.Given(); len(given) > 0 {
-				return usage("curator demo takes no %s: it is an ensemble of its own", given[0])
+				return usage("curator demo does not take %s: it starts its own server", given[0])
 			}
 			if !(speed >= 0.1 && speed <= 5) {
 				return usage("--speed %v is not between 0.1 and 5", speed)
@@ -52,12 +54,12 @@ func (p *program) demoCommand() *cobra.Command {
 			return p.demonstrate(cmd.Context(), time.Duration(float64(time.Second)/speed), page)
 		},
 	}
-	cmd.Flags().Float64Var(&speed, "speed", speed, "how many times as fast, `N` from 0.1 to 5")
+	cmd.Flags().Float64Var(&speed, "speed", speed, "play `N` times as fast, from 0.1 to 5")
 	cmd.Flags().BoolVar(&page, "ui", false, "show it on the page of curator ui")
 	return cmd
 }
 
-// demonstrate runs the demonstration until it ends, or a signal asks us to.
+// demonstrate runs the demonstration until it ends, or until a signal asks this process to end.
 func (p *program) demonstrate(ctx context.Context, unit time.Duration, page bool) error {
 	sigs := listenSignals()
 	defer sigs.stop()
@@ -95,7 +97,7 @@ func (p *program) tellStory(ctx context.Context, fleet *demo.Fleet) error {
 	go func() {
 		err := fleet.Play(ctx)
 		if ended <- err; err != nil {
-			cancel() // a story that fails tells no end
+			cancel() // a story that failed has no event demo.Ended
 		}
 	}()
 	for next := 0; ; {
@@ -108,10 +110,10 @@ func (p *program) tellStory(ctx context.Context, fleet *demo.Fleet) error {
 				return <-ended
 			}
 		}
-		if p.stdout.err != nil { // nobody reads it; run tells
+		if p.stdout.err != nil {
 			cancel()
-			<-ended //nolint:errcheck // nobody would read it
-			return nil
+			<-ended    //nolint:errcheck // it is the end of ctx
+			return nil // run reports the error of stdout
 		}
 		select {
 		case <-changed:
@@ -121,8 +123,8 @@ func (p *program) tellStory(ctx context.Context, fleet *demo.Fleet) error {
 	}
 }
 
-// showStory shows the queues on the terminal, and tells the story again and again, until the user
-// types q.
+// showStory shows the queues on the terminal, and plays the story repeatedly, until the user types
+// q.
 func showStory(ctx context.Context, fleet *demo.Fleet, terminal *screen.Terminal) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	told := make(chan struct{})
@@ -138,7 +140,7 @@ func showStory(ctx context.Context, fleet *demo.Fleet, terminal *screen.Terminal
 		}
 		cancel(err)
 	}()
-	quit := screen.Text(screen.Faint, "q or Ctrl-C ends it")
+	quit := screen.Text(screen.Faint, "q or Ctrl-C quits")
 	var lines []screen.Line
 	for {
 		_, rows := terminal.Size()
@@ -161,7 +163,7 @@ func showStory(ctx context.Context, fleet *demo.Fleet, terminal *screen.Terminal
 	}
 }
 
-// lookAtFleet asks for the queues, but not for long, because the terminal waits.
+// lookAtFleet reads the queues within lookTimeout, because the screen waits for them.
 func lookAtFleet(ctx context.Context, fleet *demo.Fleet, rows int) ([]screen.Line, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestDemo runs the demonstration without a terminal. What it says is tested in package demo, in
-// virtual time.
+// TestDemo runs the demonstration without a terminal. Package demo tests its events, in virtual
+// time.
 func TestDemo(t *testing.T) {
 	t.Parallel() // it waits
 	p := start(t, "demo", "--speed", "5")

@@ -11,8 +11,8 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/ui/follow"
 )
 
-// showStoryOnPage serves the page of curator ui for the fleet, and tells the story again and again
-// until ctx ends.
+// showStoryOnPage serves the page of curator ui for the fleet, and plays the story repeatedly until
+// ctx ends.
 func (p *program) showStoryOnPage(ctx context.Context, fleet *demo.Fleet) error {
 	listener, err := p.listenForPage(ctx, &uiFlags{listen: "127.0.0.1:0"}, ui.Config{})
 	if err != nil {
@@ -34,7 +34,7 @@ func (p *program) showStoryOnPage(ctx context.Context, fleet *demo.Fleet) error 
 			Dial: func(ctx context.Context, address string) (net.Conn, error) {
 				return new(net.Dialer).DialContext(ctx, "tcp", address)
 			},
-			Actions: true, // on a server that keeps nothing
+			Actions: true, // they can do no harm: the server stores nothing
 		},
 		Secret: ui.NewSecret(),
 	}, listener, true)

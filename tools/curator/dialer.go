@@ -13,43 +13,43 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/settings"
 )
 
-// dialer connects to the servers of an ensemble and notes of which of them it is no use to
-// try again, so that nobody waits long for a first connection that cannot be.
+// dialer connects to the servers of an ensemble. It notes for which servers another attempt is
+// hopeless, so that a command does not wait for a first connection that is impossible.
 type dialer struct {
 	servers  []string
 	embedded *embedded // nil without --embedded
 	embeds   bool      // the command has the flag --embedded
-	opaque   bool      // connections are encrypted: what comes first says nothing
+	opaque   bool      // connections are encrypted, so their first bytes do not identify the server
 
 	mu      sync.Mutex
-	reasons map[string]error // by server: why it is no use
-	first   context.Context  // ends with the first connection, or when there will be none
+	reasons map[string]error // by server: why another attempt is hopeless
+	first   context.Context  // ends with the first connection, or when all servers are hopeless
 	giveUp  context.CancelCauseFunc
 	probes  sync.WaitGroup
 }
 
-// hopeless is the cause for which a first connection is given up.
+// hopeless is why the wait for a first connection was given up.
 type hopeless struct {
 	reasons []string
 	embeds  bool // as in dialer
 }
 
-// Error returns the reasons, with what to do.
+// Error returns the reasons, and says what the user can do.
 func (h *hopeless) Error() string {
 	text := strings.Join(h.reasons, "; ") + "; name the ensemble with --connect HOSTS or " + settings.EnvConnect
 	if slices.ContainsFunc(h.reasons, func(reason string) bool { return strings.HasPrefix(reason, nothingListens) }) {
 		if h.embeds {
-			return text + ", or use --embedded, a development server"
+			return text + ", or start a development server with --embedded"
 		}
-		return text + ", or start a development server: curator server"
+		return text + ", or start a development server with curator server"
 	}
 	return text
 }
 
 const nothingListens = "nothing listens at"
 
-// whileConnecting returns a context that ends when every server is hopeless. connected
-// must be called when it is needed no more.
+// whileConnecting returns a context that ends when every server is hopeless. The caller must call
+// connected when there is a connection, or when it stops waiting for one.
 func (d *dialer) whileConnecting(ctx context.Context) (_ context.Context, connected func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	d.mu.Lock()
@@ -64,7 +64,7 @@ func (d *dialer) whileConnecting(ctx context.Context) (_ context.Context, connec
 	}
 }
 
-// dial is for framework.WithDialer.
+// dial connects to a server, and notes what a failure shows.
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	dial := new(net.Dialer).DialContext
 	if d.embedded != nil {
@@ -78,7 +78,7 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	case errors.Is(err, syscall.ECONNREFUSED):
 		d.note(address, fmt.Errorf("%s %s", nothingListens, address))
 	case errors.As(err, &unknown) && !unknown.IsTimeout:
-		d.note(address, fmt.Errorf("the host of %s is unknown", address))
+		d.note(address, fmt.Errorf("the host name in %s is unknown", address))
 	case errors.Is(err, errCannotServe):
 		d.note(address, err)
 	default:
@@ -87,7 +87,8 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	return nil, err
 }
 
-// watch looks at what a server answers on the first connection.
+// watch checks, until there is a first connection, whether the first bytes that a server sends are
+// ZooKeeper's.
 func (d *dialer) watch(conn net.Conn, address string) net.Conn {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -98,14 +99,15 @@ func (d *dialer) watch(conn net.Conn, address string) net.Conn {
 	g := &greeting{Conn: conn, came: make(chan struct{})}
 	d.probes.Go(func() {
 		if answer := g.await(ctx, address); answer != "" {
-			d.note(address, fmt.Errorf("%s is no ZooKeeper server, it answers %q", address, answer))
-			conn.Close() // on to the next
+			d.note(address, fmt.Errorf("%s is not a ZooKeeper server: it answers %q", address, answer))
+			conn.Close() // the client then tries the next server
 		}
 	})
 	return g
 }
 
-// note keeps what an attempt has shown; nil is a failure that may pass.
+// note keeps why another attempt to connect to a server is hopeless. A nil err is a failure that
+// another attempt may not have.
 func (d *dialer) note(address string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

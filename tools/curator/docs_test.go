@@ -12,23 +12,23 @@ import (
 
 const docsIntro = `# The command line
 
-The tool ` + "`curator`" + ` runs commands under locks, shows who holds them, and does with the
-nodes of an ensemble what ZooKeeper's shell does.
+The tool ` + "`curator`" + ` runs commands under locks, shows who holds them, and reads and changes
+nodes, as ZooKeeper's shell does.
 
     go install github.com/go-curator/curator/tools/curator@latest
 
-This page has the help of every command, and the flags of the ensemble and the exit
-statuses once. It is made from the commands: change those, and run
+This page has the help of every command. It has the flags of the ensemble and the exit statuses
+only once. It is generated from the commands: change their help, and run
 ` + "`go test ./tools/curator -run TestDocs -rewrite`" + `.
 
-The JSON of ` + "`-o json`" + ` is stable: names stay, and keep their meaning; there may be more of
-them. ` + "`-o yaml`" + ` has the same names and values. Tables are for people, and may change. A command
-with ` + "`--watch`" + ` that does not write to a terminal writes its output again at each change: JSON
-as one object on a line, YAML as a document behind a line ` + "`---`" + `, tables with an empty line
+The JSON of ` + "`-o json`" + ` is stable: no name is removed or changes its meaning, but names may be
+added. ` + "`-o yaml`" + ` has the same names and values. Tables are for people, and may change. A command
+with ` + "`--watch`" + ` that does not write to a terminal prints its whole output again at each change:
+JSON as one object on a line, YAML as a document after a line ` + "`---`" + `, tables with an empty line
 between them.
 `
 
-// TestDocs compares docs/cli.md with the commands. go test -rewrite writes it.
+// TestDocs compares docs/cli.md with the help of the commands. With -rewrite it writes the page.
 func TestDocs(t *testing.T) {
 	const page = "../../docs/cli.md"
 	var b strings.Builder
@@ -43,7 +43,7 @@ func TestDocs(t *testing.T) {
 			help = strings.Replace(help, exitHelp, "\nThe exit statuses are those above.\n", 1)
 		}
 		if title != "curator lock" {
-			help = strings.Replace(help, strings.TrimSuffix(runHelp, exitHelp), "\nAll else is as for curator lock.\n", 1)
+			help = strings.Replace(help, strings.TrimSuffix(runHelp, exitHelp), "\nEverything else is as for curator lock.\n", 1)
 		}
 		b.WriteString("\n## " + title + "\n\n```text\n" + strings.TrimSpace(help) + "\n```\n")
 	}
@@ -71,5 +71,5 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// newProgram returns one whose commands can be looked at.
+// newProgram returns a program whose commands can be read, but not run.
 func newProgram() *program { return &program{settings: settings.New()} }

@@ -14,42 +14,45 @@ import (
 	"github.com/go-curator/curator/internal/zkserver"
 )
 
-// The embedded server's times: with a short tick, sessions can be short as well.
+// The times of the embedded server. The shortest session timeout is a multiple of the tick.
 const (
 	embeddedTick       = 500 * time.Millisecond
 	embeddedMaxSession = 10 * time.Minute
 )
 
-// Pauses while the embedded server comes and goes.
+// Pauses around the start and the end of the embedded server.
 const (
-	portPause    = 20 * time.Millisecond  // until a port that was just taken answers
-	arrivalPause = 50 * time.Millisecond  // for a handshake that is under way
-	lingerPause  = 100 * time.Millisecond // between looks at who is still there
+	portPause    = 20 * time.Millisecond  // until a port that another process has just bound accepts connections
+	arrivalPause = 50 * time.Millisecond  // for the end of a handshake that has begun
+	lingerPause  = 100 * time.Millisecond // between polls for the remaining sessions
 )
 
-// keepsNothing is what everybody must know who uses the embedded server.
-const keepsNothing = "it is for development on one machine and keeps nothing: its locks and data end with it"
+// keepsNothing is the warning that every user of the embedded server gets.
+const keepsNothing = "it is for development on one machine, and its locks and data are lost when it ends"
 
-// errCannotServe: the embedded server cannot be started, and that will not change.
+// errCannotServe is returned when the embedded server cannot be started, and another attempt would
+// fail, too.
 var errCannotServe = errors.New("the embedded server cannot be started")
 
-// embedded is the development server at an address: in this process if no other one has
-// it.
+// embedded is the development server at an address. It runs in this process unless another process
+// has the address.
 type embedded struct {
 	address string
 	notes   *notes
 
 	mu      sync.Mutex
-	server  *zkserver.Server // nil while it is not in this process
+	server  *zkserver.Server // nil while the server is not in this process
 	serving sync.WaitGroup
 	closed  bool
 }
 
-// newServer returns an embedded server, whose warnings are noted. Servers follow each other at an address, and
-// everything that one of them numbers must be higher than what the one before it did:
-// fencing tokens must rise, and clients turn away from a server that knows less than they
-// have seen. So the microseconds of the clock are counted on; no server does more than one
-// transaction in each. That number fits into the integers that all languages have.
+// newServer returns an embedded server that writes its warnings to notes.
+//
+// When a server ends, another process may start one at the same address. The zxids of the new
+// server must be higher than those of the old one, because fencing tokens must rise, and because
+// a server refuses a client that has seen a higher zxid than its own. So a server starts with the
+// time in microseconds as its zxid, and no server makes more than one transaction in a
+// microsecond. The number is below 2^53, so that JavaScript can represent it, too.
 func newServer(notes *notes) *zkserver.Server {
 	return zkserver.New(zkserver.Config{
 		TickTime:          embeddedTick,
@@ -59,8 +62,8 @@ func newServer(notes *notes) *zkserver.Server {
 	})
 }
 
-// dial connects to the server, and starts it in this process if there is none: also when
-// the process ends that had it before.
+// dial connects to the server. It starts the server in this process if none runs, also when the
+// process in which it ran has ended.
 func (e *embedded) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	for {
 		conn, err := new(net.Dialer).DialContext(ctx, network, address)
@@ -70,7 +73,7 @@ func (e *embedded) dial(ctx context.Context, network, address string) (net.Conn,
 		switch started, err := e.serve(); {
 		case err != nil:
 			return nil, err
-		case !started: // somebody else was quicker, but does not listen yet
+		case !started: // another process has bound the port, but does not listen yet
 			if err := wait.For(ctx, portPause); err != nil {
 				return nil, err
 			}
@@ -78,7 +81,7 @@ func (e *embedded) dial(ctx context.Context, network, address string) (net.Conn,
 	}
 }
 
-// serve starts the server in this process, unless its port is taken.
+// serve starts the server in this process, unless another process has the port.
 func (e *embedded) serve() (started bool, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -88,7 +91,7 @@ func (e *embedded) serve() (started bool, err error) {
 	case e.server != nil:
 		return true, nil
 	}
-	listener, err := net.Listen("tcp", e.address) //nolint:noctx // its error is final, the end of a dial is not
+	listener, err := net.Listen("tcp", e.address) //nolint:noctx // an error is final, and the end of a dial's context is not
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return false, nil
@@ -99,15 +102,15 @@ func (e *embedded) serve() (started bool, err error) {
 	e.server = server
 	e.serving.Go(func() {
 		if err := server.Serve(listener); !errors.Is(err, zkserver.ErrServerClosed) {
-			e.notes.say("the embedded server takes no connections any more: %v", err)
+			e.notes.say("the embedded server does not accept connections any more: %v", err)
 		}
 	})
 	e.notes.say("started the embedded server at %s; %s", e.address, keepsNothing)
 	return true, nil
 }
 
-// leave stops the server, if it is in this process, when nobody else needs it any more,
-// or at a signal that asks us to end.
+// leave stops the server, if it runs in this process, as soon as no other session uses it, or a
+// signal asks this process to end.
 func (e *embedded) leave(ctx context.Context, sigs *signals) {
 	if e == nil {
 		return
@@ -123,7 +126,7 @@ func (e *embedded) leave(ctx context.Context, sigs *signals) {
 	e.mu.Lock()
 	e.closed = true
 	e.mu.Unlock()
-	_ = server.Close() // it has no error to tell
+	_ = server.Close() // its error is always nil
 	e.serving.Wait()
 }
 
@@ -132,7 +135,7 @@ func (e *embedded) linger(ctx context.Context, server *zkserver.Server) error {
 	for told := false; !idle(ctx, server); {
 		if !told {
 			told = true
-			e.notes.say("done, but other sessions use the embedded server of this process: waiting for their end; a signal ends them at once")
+			e.notes.say("finished, but other sessions use the embedded server of this process: waiting until they end; a signal such as Ctrl-C stops the server at once")
 		}
 		if err := wait.For(ctx, lingerPause); err != nil {
 			return err
@@ -141,8 +144,8 @@ func (e *embedded) linger(ctx context.Context, server *zkserver.Server) error {
 	return nil
 }
 
-// idle tells whether a server has no sessions and will not get any: then it lets nobody in
-// any more.
+// idle reports whether a server has no sessions. If so, the server refuses new connections from
+// then on.
 func idle(ctx context.Context, server *zkserver.Server) bool {
 	if len(server.Sessions()) > 0 {
 		return false

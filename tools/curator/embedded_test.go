@@ -20,12 +20,12 @@ import (
 	"github.com/go-curator/curator/retry"
 )
 
-// addresses counts those of freeAddress.
+// addresses counts the addresses that freeAddress has returned.
 var addresses atomic.Int32
 
-// freeAddress returns an address that nobody listens at. A port that is only free just now
-// may be somebody else's a moment later, as the source of a connection. But on Linux, each
-// process can have loopback addresses of its own.
+// freeAddress returns an address that nothing listens at. A free port of 127.0.0.1 could be taken
+// a moment later, as the source port of a connection. On Linux each test process therefore uses
+// loopback addresses that no other process uses.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	if runtime.GOOS == "linux" {
@@ -40,7 +40,7 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// startsServer is what a process says that starts the embedded server.
+// startsServer is in the message of a process that starts the embedded server.
 const startsServer = "started the embedded server"
 
 func startEmbedded(t *testing.T, address string, args ...string) *process {
@@ -48,7 +48,7 @@ func startEmbedded(t *testing.T, address string, args ...string) *process {
 	return start(t, append([]string{"lock", "--embedded", "--connect", address, "/lock"}, args...)...)
 }
 
-// newWatcher returns a client of the server at address, which keeps it from being idle. The
+// newWatcher returns a client of the server at address, whose session keeps the server running. The
 // server may end before the client.
 func newWatcher(t *testing.T, address string) *framework.Client {
 	t.Helper()
@@ -69,7 +69,7 @@ func newWatcher(t *testing.T, address string) *framework.Client {
 func TestEmbeddedAlone(t *testing.T) {
 	address := freeAddress(t)
 	last := int64(0)
-	for range 5 { // servers follow each other, and tokens rise all the same
+	for range 5 { // each process starts a new server, and the tokens rise nevertheless
 		p := startEmbedded(t, address, "--", "sh", "-c", "echo $CURATOR_FENCING_TOKEN; exit 3")
 		p.wantExit(3, startsServer)
 		token, err := strconv.ParseInt(strings.TrimSpace(p.out.String()), 10, 64)
@@ -80,8 +80,8 @@ func TestEmbeddedAlone(t *testing.T) {
 	}
 }
 
-// Processes that all may start the server exclude each other: one of them has it, and it
-// stays for as long as others use it.
+// The locks of several processes that can all start the server exclude each other. One process runs
+// the server, and keeps it running while others use it.
 func TestEmbeddedExclusion(t *testing.T) {
 	address := freeAddress(t)
 	journal := writeFile(t, "journal", "", 0o600)
@@ -104,7 +104,7 @@ func TestEmbeddedExclusion(t *testing.T) {
 	}
 }
 
-// The process that has the server lingers while others use it, and says so.
+// The process that runs the server does not end while other sessions use the server, and says so.
 func TestEmbeddedLingers(t *testing.T) {
 	address := freeAddress(t)
 	first := startEmbedded(t, address, "--", "sh", "-c", "echo in; cat; exit 4")
@@ -122,11 +122,11 @@ func TestEmbeddedLingers(t *testing.T) {
 	first.untilErr("other sessions use the embedded server")
 	second.untilOut("in\n")
 	second.stdin.Close()
-	second.wantExit(5) // it did not start a server
+	second.wantExit(5) // without the message that it has started a server
 	first.wantExit(4, startsServer, "other sessions use the embedded server")
 }
 
-// A signal ends the lingering, with the exit code of CMD.
+// A signal ends the wait for other sessions. The exit code is that of CMD.
 func TestEmbeddedLingeringEnds(t *testing.T) {
 	address := freeAddress(t)
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
@@ -140,7 +140,7 @@ func TestEmbeddedLingeringEnds(t *testing.T) {
 	}
 }
 
-// When the process dies that has the server, one that waits takes it over.
+// When the process that runs the server dies, a waiting process starts a new server.
 func TestEmbeddedTakeover(t *testing.T) {
 	address := freeAddress(t)
 	first := startEmbedded(t, address, "--", "sh", "-c", "echo in $CURATOR_FENCING_TOKEN; cat")
@@ -178,7 +178,7 @@ func TestEmbeddedTakeover(t *testing.T) {
 	}
 }
 
-// When it was the server of a lock that is held, the lock is lost: it was not kept.
+// When the process that runs the server dies, a held lock is lost: the new server does not have it.
 func TestEmbeddedServerDies(t *testing.T) {
 	address := freeAddress(t)
 	server := start(t, "server", "--listen", address)
@@ -198,7 +198,7 @@ func tokenOf(t *testing.T, p *process) int64 {
 	return token
 }
 
-// A server that runs already is used, no matter which process started it.
+// A server that runs already is used, whichever process has started it.
 func TestEmbeddedUsesAServer(t *testing.T) {
 	s := newEmbeddedServer(t)
 	start(t, "lock", "--embedded", "--connect", s.connect, s.path, "--", "true").wantExit(0)
@@ -228,7 +228,7 @@ func TestServer(t *testing.T) {
 	p.wantExit(0, "can be reached from other machines")
 }
 
-// The server's exit does not wait for its clients.
+// curator server does not wait for its clients when it ends.
 func TestServerWithClients(t *testing.T) {
 	address := freeAddress(t)
 	p := start(t, "server", "--listen", address)

@@ -9,10 +9,9 @@ import (
 
 const defaultPort = "2181"
 
-// ensemble is what a connect string names. Whether it is a valid one is for the client to
-// say.
+// ensemble has the parts of a connect string. The client checks whether the string is valid.
 type ensemble struct {
-	servers   []string // host:port, sorted, each once
+	servers   []string // host:port, sorted, without duplicates
 	chroot    string
 	namespace string
 }
@@ -35,14 +34,14 @@ func parseEnsemble(connect string) ensemble {
 	return e
 }
 
-// String returns the servers as a connect string has them.
+// String returns the servers in the form of a connect string.
 func (e ensemble) String() string { return strings.Join(e.servers, ",") }
 
-// lock names the lock at path in a way that the connect strings of the same servers share,
-// but for several names of one host.
+// lock returns a name of the lock at path. It is the same for all connect strings with the same
+// servers. Of different names of a host it only knows that localhost is 127.0.0.1.
 func (e ensemble) lock(path string) string {
 	servers := e.String()
-	if rest, ok := strings.CutPrefix(servers, "localhost:"); ok { // but this one
+	if rest, ok := strings.CutPrefix(servers, "localhost:"); ok {
 		servers = "127.0.0.1:" + rest
 	}
 	if e.namespace != "" {
@@ -51,7 +50,7 @@ func (e ensemble) lock(path string) string {
 	return servers + e.chroot + path
 }
 
-// isLoopback tells whether only this machine can reach address.
+// isLoopback reports whether only this machine can reach address.
 func isLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

@@ -13,23 +13,23 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/yaml"
 )
 
-const watchHelp = `Writes what happens to the node at PATH and below it, an event on each line,
-until it is ended by a signal or, with -n, by the number of events. PATH need
-not exist. The events are
+const watchHelp = `Prints the events of the node at PATH and of the nodes below it, one on each
+line, until a signal ends the command or, with -n, after a number of events. The
+node need not exist. The events are
 
-  watching  the server has the watch: what happens from now on is told
+  watching  the server has set the watch: all later changes are reported
   created   a node was created
   deleted   a node was deleted
   changed   the data of a node was set
   children  with --node: a child was created or deleted
-  reset     the connection was away, and events may have been missed
+  reset     the connection was lost, and events may have been missed
 
-An event says that something has changed, not to what: read it. Times are of
-this machine. Servers before ZooKeeper 3.6 cannot do this.
+An event does not have the new data: read the node to get it. Times are those of
+this machine's clock. The servers must have ZooKeeper 3.6 or later.
 
-With -o json each line is an object with time (UTC), event, path and zxid, which
-is 0x0 if the server does not tell it. With -o yaml each is a document of its
-own behind a line ---.`
+With -o json each line is an object with time (UTC), event, path and zxid; zxid
+is 0x0 if the server does not send it. With -o yaml each event is a document
+after a line ---.`
 
 // nodeEvent is an event of curator watch.
 type nodeEvent struct {
@@ -39,7 +39,7 @@ type nodeEvent struct {
 	Zxid  string    `json:"zxid"`
 }
 
-// eventNames are those of curator watch.
+// eventNames are the names of events in the output of curator watch.
 var eventNames = map[framework.EventType]string{
 	framework.NodeCreated: "created", framework.NodeDeleted: "deleted", framework.NodeDataChanged: "changed",
 	framework.NodeChildrenChanged: "children", framework.WatchReset: "reset",
@@ -48,12 +48,12 @@ var eventNames = map[framework.EventType]string{
 func (p *program) watchCommand() *cobra.Command {
 	single, count := false, 0
 	return p.requestCommand(request{
-		use: "watch PATH", short: "Write what happens to a node and below it", help: watchHelp,
+		use: "watch PATH", short: "Print changes of a node and of the nodes below it", help: watchHelp,
 		example: "  curator watch /config\n  curator watch -o json /jobs | jq -r 'select(.event==\"created\").path'",
 		least:   1, most: 1, prints: true,
 		flags: func(cmd *cobra.Command) {
-			cmd.Flags().BoolVar(&single, "node", false, "watch the node itself, not what is below it")
-			cmd.Flags().IntVarP(&count, "count", "n", 0, "end after `N` events; 0 is never")
+			cmd.Flags().BoolVar(&single, "node", false, "watch the node and its children's names, not the nodes below it")
+			cmd.Flags().IntVarP(&count, "count", "n", 0, "end after `N` events; 0 is no limit")
 		},
 		check: func([]string) error {
 			if count < 0 {
@@ -72,23 +72,23 @@ func (p *program) watchCommand() *cobra.Command {
 	})
 }
 
-// followEvents writes events until ctx ends, or there were count of them.
+// followEvents prints events until ctx ends, or count of them if count is not 0.
 func (a *answer) followEvents(ctx context.Context, path string, mode framework.AddWatchMode, count int) (err error) {
 	watcher, err := watch.NewPersistentWatcher(a.client, path, mode)
 	if err != nil {
 		return err
 	}
 	events := make(chan framework.WatchedEvent)
-	over := make(chan struct{})
-	defer close(over)
+	returned := make(chan struct{})
+	defer close(returned)
 	watcher.Listenable().Add(func(_ context.Context, e framework.WatchedEvent) {
 		select {
 		case events <- e:
-		case <-over:
+		case <-returned:
 		}
 	})
 	if err := watcher.Start(ctx); errors.Is(err, framework.ErrUnimplemented) {
-		return exitWith(exitUnavailable, "the server cannot watch a tree: that needs ZooKeeper 3.6")
+		return exitWith(exitUnavailable, "the server does not have persistent watches: they need ZooKeeper 3.6 or later")
 	} else if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (a *answer) followEvents(ctx context.Context, path string, mode framework.A
 	return nil
 }
 
-// event writes an event.
+// event prints an event.
 func (a *answer) event(e nodeEvent) error {
 	if a.format == asTable {
 		a.stdout.printf("%s  %-8s  %s\n", e.Time.Local().Format("2006-01-02 15:04:05.000"), e.Event, terminaltext.Line(e.Path))

@@ -20,8 +20,8 @@ func writeFile(t *testing.T, name, content string, mode os.FileMode) (path strin
 	return path
 }
 
-// Processes that take one lock again and again never overlap, and their tokens rise. Each
-// round writes twice, so that an overlap shows even if it begins and ends in between.
+// Processes that take one lock repeatedly never hold it at the same time, and their tokens rise. Each
+// CMD writes at its beginning and at its end, so that every overlap is seen.
 func TestExclusion(t *testing.T) {
 	t.Run("embedded", func(t *testing.T) { testExclusion(t, newEmbeddedServer(t), 4, 10) })
 	t.Run("real", func(t *testing.T) { testExclusion(t, newRealServer(t), 4, 25) })
@@ -48,8 +48,8 @@ func testExclusion(t *testing.T, s *server, processes, rounds int) {
 	s.wantFree()
 }
 
-// checkJournal returns how many times somebody was in, and fails if two were at once or
-// if tokens do not rise.
+// checkJournal returns the number of holds in the journal. It fails the test if two holds overlap
+// or the tokens do not rise.
 func checkJournal(t *testing.T, path string) (rounds int) {
 	t.Helper()
 	content, err := os.ReadFile(path)

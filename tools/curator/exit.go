@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// Exit codes; those from 64 to 77 are of sysexits.h, and from 124 on the shell's and
-// timeout's. They are the same for all commands; help.go has the table.
+// Exit codes, which are the same for all commands. Most of those from 64 to 77 are from sysexits.h,
+// those from 124 on from timeout(1) and the shell. The user's description is exitHelp.
 const (
 	exitNo            = 1
 	exitUsage         = 64
@@ -21,27 +21,27 @@ const (
 	exitMaxHold       = 124
 	exitNotExecutable = 126
 	exitNotFound      = 127
-	exitSignal        = 128 // and the signal's number
+	exitSignal        = 128 // plus the number of the signal
 )
 
-// exit is an error that says how the process is to end.
+// exit is an error with the exit code of the process.
 type exit struct {
 	code int
-	text string // for stderr; nothing is written if it is empty
+	text string // is written to stderr unless it is empty
 }
 
 // Error returns the text.
 func (e *exit) Error() string { return e.text }
 
-// exitWith makes an exit with a text.
+// exitWith returns an exit with a formatted text.
 func exitWith(code int, format string, args ...any) error {
 	return &exit{code, fmt.Sprintf(format, args...)}
 }
 
-// usage makes an exit for a mistake in the command line.
+// usage returns an exit for a mistake of the user, such as one in the command line.
 func usage(format string, args ...any) error { return exitWith(exitUsage, format, args...) }
 
-// exitOf returns the code and the text that err ends the process with.
+// exitOf returns the exit code for err, and the text to write to stderr.
 func exitOf(err error) (code int, text string) {
 	var e *exit
 	switch {
@@ -53,7 +53,8 @@ func exitOf(err error) (code int, text string) {
 	return exitInternal, err.Error()
 }
 
-// oneLine makes a text fit on one line, whatever there is in the names that it mentions.
+// oneLine replaces line breaks and control characters by spaces: a text may contain names and data
+// of nodes.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {

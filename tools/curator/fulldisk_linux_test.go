@@ -8,7 +8,7 @@ import (
 	"github.com/go-curator/curator/internal/suite"
 )
 
-// A full disk is an error, as for cat. A reader that has gone away is none to tell of.
+// A full disk is an error, as it is for cat. The end of a pipe's reader has no message.
 func TestFullDisk(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -22,7 +22,7 @@ func TestFullDisk(t *testing.T) {
 		cmd := exec.Command(tool, args...)
 		var text suite.Log
 		cmd.Env, cmd.Stdout, cmd.Stderr = cleanEnv(), full, &text
-		_ = cmd.Run() // its status is looked at
+		_ = cmd.Run() // ProcessState has the exit status
 		if code := cmd.ProcessState.ExitCode(); code != 74 || text.String() != "curator: cannot write to standard output: no space left on device\n" {
 			t.Errorf("%q: exit code %d, %q", args, code, &text)
 		}

@@ -11,24 +11,25 @@ import (
 )
 
 const (
-	// silence is how long a server may be silent before it is asked what it is.
+	// silence is how long a server may send nothing before it is probed.
 	silence = 500 * time.Millisecond
-	// question is what it is asked. ZooKeeper takes the first four bytes for one of its
-	// commands; servers that read lines, as those of HTTP, find one to answer.
+	// question is the probe. For ZooKeeper its first four bytes are a command. A server of a
+	// protocol with lines, such as HTTP, answers the first line.
 	question = "srvr\r\n\r\n"
-	// The sizes of ZooKeeper's answer to a handshake, which its first four bytes have.
+	// minGreeting and maxGreeting bound the length of ZooKeeper's connect response. Its first four
+	// bytes are the length.
 	minGreeting, maxGreeting = 36, 256
 )
 
-// greeting is a connection of which the first bytes that come are looked at.
+// greeting is a connection that keeps the first bytes that the server sends.
 type greeting struct {
 	net.Conn
 	first []byte
 	done  bool
-	came  chan struct{} // closed when first is complete
+	came  chan struct{} // closed when first has four bytes or more
 }
 
-// Read reads.
+// Read reads from the connection, and keeps the first bytes.
 func (g *greeting) Read(p []byte) (int, error) {
 	n, err := g.Conn.Read(p)
 	if !g.done {
@@ -41,8 +42,8 @@ func (g *greeting) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// await returns how the server answers that is at the other end, if it is not ZooKeeper.
-// A server that is silent is asked on a connection of its own.
+// await returns the beginning of the server's answer if the server is not ZooKeeper, otherwise "".
+// It probes a silent server on another connection.
 func (g *greeting) await(ctx context.Context, address string) string {
 	timer := time.NewTimer(silence)
 	defer timer.Stop()
@@ -58,7 +59,8 @@ func (g *greeting) await(ctx context.Context, address string) string {
 	return ""
 }
 
-// ask asks a server what it is, and returns how it answers if it is not ZooKeeper.
+// ask probes a server, and returns the beginning of its answer if it is not ZooKeeper, otherwise
+// "".
 func ask(ctx context.Context, address string) string {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -70,14 +72,14 @@ func ask(ctx context.Context, address string) string {
 		return ""
 	}
 	var answer [32]byte
-	n, _ := io.ReadAtLeast(conn, answer[:], 4) // what came is what counts
+	n, _ := io.ReadAtLeast(conn, answer[:], 4) // a shorter answer is an answer, too
 	if bytes.Contains(bytes.ToLower(answer[:n]), []byte("zookeeper")) || bytes.HasPrefix(answer[:n], []byte(question[:4])) {
-		return "" // the answer, or that the question is not allowed
+		return "" // ZooKeeper's answer, which may be that srvr is not in the whitelist
 	}
 	return firstWords(answer[:n])
 }
 
-// firstWords shortens an answer to what it says in a line.
+// firstWords returns the beginning of the first line of an answer.
 func firstWords(answer []byte) string {
 	line, _, _ := strings.Cut(string(answer), "\r")
 	line, _, _ = strings.Cut(line, "\n")

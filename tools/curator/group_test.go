@@ -28,7 +28,7 @@ func groupOf(t *testing.T, p *process) int {
 		if _, err := fmt.Sscan(line, &pid, &session); err != nil {
 			t.Fatal(err)
 		}
-		if session == p.cmd.Process.Pid { // the guard has a session of its own
+		if session == p.cmd.Process.Pid { // the guard is in another session
 			return pid
 		}
 	}
@@ -60,7 +60,8 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// A signal that ends CMD ends what it has started, too, even what ignores the signal.
+// A signal that ends CMD also ends the processes that CMD has started, even one that ignores the
+// signal.
 func TestSignalThatKills(t *testing.T) {
 	s := newEmbeddedServer(t)
 	holder := s.holder("(trap '' TERM; while :; do sleep 0.01; done) & while :; do sleep 0.01; done", "--grace", "200ms")
@@ -84,7 +85,7 @@ func TestLeftBehind(t *testing.T) {
 	s.wantFree()
 }
 
-// What has left the group does not matter.
+// The lock is released although a process that has left the group still runs.
 func TestLeftTheGroup(t *testing.T) {
 	s := newEmbeddedServer(t)
 	dir := t.TempDir()
@@ -104,7 +105,7 @@ func TestLeftTheGroup(t *testing.T) {
 	}
 }
 
-// A stopped CMD is slow, but has the lock; on loss it ends all the same.
+// A stopped CMD keeps the lock. When the lock is lost, it is ended although it is stopped.
 func TestStoppedCommand(t *testing.T) {
 	s := newEmbeddedServer(t)
 	holder := s.holder("sleep 60", "--session-timeout", "1s")
@@ -118,8 +119,8 @@ func TestStoppedCommand(t *testing.T) {
 	s.wantFree()
 }
 
-// As a first process in a container would, a parent that waits for nothing keeps nobody
-// from seeing that the group is empty.
+// The end of the group is noticed although the parent of curator does not wait for orphans, as the
+// first process of a container often does not.
 func TestNobodyReaps(t *testing.T) {
 	s := newEmbeddedServer(t)
 	holder := s.holder("sh -c 'sleep 0.1 & exec sleep 0.2' & exit 5")
@@ -127,7 +128,7 @@ func TestNobodyReaps(t *testing.T) {
 	s.wantFree()
 }
 
-// A signal that curator was started to ignore stays ignored, by CMD, too.
+// If curator was started with an ignored signal, CMD ignores it, too.
 func TestNohup(t *testing.T) {
 	s := newEmbeddedServer(t)
 	p := startCmd(t, exec.Command("sh", "-c", `trap '' HUP; exec "$0" lock --connect "$1" "$2" -- sh -c 'echo in; kill -HUP $$ $PPID; cat; exit 6'`,
@@ -158,16 +159,16 @@ func newPiped(t *testing.T, args ...string) *piped {
 	}
 	go func() {
 		defer close(p.ended)
-		p.cmd.Wait() // how it ended is in its state
+		p.cmd.Wait() // ProcessState has the result
 	}()
 	t.Cleanup(func() {
-		p.cmd.Process.Kill() // an error says that it has ended
+		p.cmd.Process.Kill() // it fails if the process has ended
 		<-p.ended
 	})
 	return &piped{p, w}
 }
 
-// fill writes until the pipe takes no more.
+// fill writes to the pipe until it is full.
 func (p *piped) fill() {
 	p.t.Helper()
 	fd := int(p.pipe.Fd())

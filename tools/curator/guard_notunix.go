@@ -4,5 +4,5 @@ package main
 
 import "os"
 
-// guardIfAsked does nothing: there are no process groups, and no guards.
+// guardIfAsked does nothing: without process groups there are no guards.
 func guardIfAsked([]string, *os.File) {}

@@ -13,18 +13,18 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/health"
 )
 
-// healthTimeout is how long the servers have to answer.
+// healthTimeout bounds the wait for the servers' answers.
 const healthTimeout = 5 * time.Second
 
-const healthHelp = `Asks each server that the connect string names how it is, by ZooKeeper's command
-srvr, on the port for clients, or by its AdminServer, on the port of
---admin-port, where that is not answered. It needs no session and no
-credentials. LATENCY is the least, the average and the most since the server's
-start, in ms.
+const healthHelp = `Asks each server of the connect string for its state, with ZooKeeper's command
+srvr on the port for clients. If a server does not answer that, the command asks
+its AdminServer, on the port of --admin-port. It needs no session and no
+credentials. LATENCY is the least, the average and the greatest since the
+server's start, in ms.
 
-Exit status 0 if all servers serve, with one leader or one that is alone, and 1
-if not. A connect string that names a part of the ensemble without its leader is
-so not healthy.
+Exits with 0 if all servers serve requests and either one of them is the leader
+or there is only one, a standalone server; otherwise with 1. So the result is
+1 if the connect string leaves the leader out.
 
 With -o json it is {"healthy": BOOL, "servers": [SERVER...]}. A SERVER has
 server, mode, version, zxid, latencyMinMs, latencyAvgMs, latencyMaxMs,
@@ -33,23 +33,23 @@ connections, outstanding and nodes; or an error.`
 func (p *program) healthCommand() *cobra.Command {
 	adminPort := defaultAdminPort
 	return p.commandOf(request{
-		use: "health", short: "Tell whether the servers of the ensemble serve", help: healthHelp, prints: true,
+		use: "health", short: "Check the servers of the ensemble", help: healthHelp, prints: true,
 		flags: func(cmd *cobra.Command) {
-			cmd.Flags().Uint16Var(&adminPort, "admin-port", adminPort, "the port `N` of the AdminServers; 0 is none")
+			cmd.Flags().Uint16Var(&adminPort, "admin-port", adminPort, "the port `N` of the AdminServers; 0 asks none")
 		},
 	}, func(ctx context.Context, format string, _ []string) error {
 		return p.showHealth(ctx, format, int(adminPort))
 	})
 }
 
-// defaultAdminPort is ZooKeeper's.
+// defaultAdminPort is ZooKeeper's default port of the AdminServer.
 const defaultAdminPort uint16 = 8080
 
 func (p *program) showHealth(ctx context.Context, format string, adminPort int) error {
 	if err := p.settings.Complete(p.lookupEnv); err != nil {
 		return usage("%v", err)
 	}
-	s, err := p.newSession(nil) // it is not started, but checks the settings
+	s, err := p.newSession(nil) // checks the settings; it is not started
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (p *program) showHealth(ctx context.Context, format string, adminPort int) 
 	return nil
 }
 
-// dialTo returns how servers are connected to; encryption may be nil.
+// dialTo returns a function that connects to a server, by TLS unless encryption is nil.
 func dialTo(encryption *tls.Config) health.Dial {
 	return func(ctx context.Context, address string) (net.Conn, error) {
 		if encryption == nil {

@@ -28,7 +28,7 @@ func TestHealth(t *testing.T) {
 	})
 }
 
-// TestHealthByAdminServer asks a port for clients that does not answer.
+// TestHealthByAdminServer asks a server whose port for clients does not answer.
 func TestHealthByAdminServer(t *testing.T) {
 	t.Parallel() // it waits
 	server := curatortest.Real(t, curatortest.WithTickTime(tick), curatortest.WithAdminServer())

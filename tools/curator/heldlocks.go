@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// heldLocks returns the entry for a lock in CURATOR_LOCKS_HELD, and whether a curator
-// lock above this process holds it.
+// heldLocks returns the entry of a lock in CURATOR_LOCKS_HELD, and whether this process runs inside
+// the CMD of a curator that holds the lock.
 func (p *program) heldLocks(e ensemble, path string) (entry string, held bool) {
 	entry = url.QueryEscape(e.lock(path))
 	list := p.getenv(envHeld)
-	if list == "" { // somebody has taken it away
+	if list == "" { // a program in between has removed the variable
 		return entry, p.getenv(envPath) == path
 	}
 	return entry, slices.Contains(strings.Fields(list), entry)

@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// releaseTimeout is how long the confirmation of a release is waited for, lostTimeout
-	// that for a lock that is lost anyway.
+	// releaseTimeout bounds the wait for the confirmation of a release, and lostTimeout that for a
+	// lock that was lost.
 	releaseTimeout = 5 * time.Second
 	lostTimeout    = 500 * time.Millisecond
 )
 
-// holding is one run of a command under a lock.
+// holding is one run of CMD under a lock.
 type holding struct {
 	*session
 	runFlags
@@ -33,7 +33,7 @@ type holding struct {
 	lock locks.InterProcessLock
 }
 
-// runCommand returns the command of curator that runs another under k.
+// runCommand returns the command of curator that runs CMD under a lock of the kind k.
 func (p *program) runCommand(k kind) *cobra.Command {
 	var flags runFlags
 	cmd := &cobra.Command{
@@ -68,7 +68,7 @@ func (p *program) runCommand(k kind) *cobra.Command {
 	return cmd
 }
 
-// newHolding checks everything that can be checked without a server.
+// newHolding returns a holding, after it has checked all that can be checked without a server.
 func (p *program) newHolding(k kind, flags runFlags, path string, argv []string) (*holding, error) {
 	h := &holding{runFlags: flags, kind: k, path: path}
 	var local *embedded
@@ -116,7 +116,7 @@ func (h *holding) run(ctx context.Context) error {
 	}
 	timeout := h.client.SessionTimeout()
 	if closed := h.close(ctx); closed != nil && !released {
-		h.notes.say("the release of %s could not be confirmed: it is free when the session has expired, in %v at the latest", h.path, timeout)
+		h.notes.say("the release of %s could not be confirmed: it becomes free when the session expires, in %v at the latest", h.path, timeout)
 	}
 	h.dialer.embedded.leave(ctx, h.signals)
 	return err
@@ -153,8 +153,8 @@ func (h *holding) acquire(ctx context.Context) (*locks.Lease, error) {
 	return lease, nil
 }
 
-// hold runs CMD under the lease and releases it. It tells whether the lock's node is known
-// to be gone, or nobody needs to know.
+// hold runs CMD under the lease and releases the lease. released is false if the lock's node may
+// still exist and keep others from the lock.
 func (h *holding) hold(ctx context.Context, lease *locks.Lease) (released bool, err error) {
 	h.cmd.Env = append(h.cmd.Env, envToken+"="+strconv.FormatInt(lease.Token(), 10))
 	if err := lease.Err(); err != nil {
@@ -178,13 +178,13 @@ func (h *holding) hold(ctx context.Context, lease *locks.Lease) (released bool, 
 		terminal.restore()
 	}
 	if end.lost {
-		_ = h.release(ctx, lease, lostTimeout) // it is lost, whatever became of the node
+		_ = h.release(ctx, lease, lostTimeout) // the lock is lost, whether the release succeeds or not
 		return true, &exit{code: exitLost}
 	}
 	releaseErr := h.release(ctx, lease, releaseTimeout)
 	switch {
 	case errors.Is(releaseErr, locks.ErrLockLost):
-		err = exitWith(exitLost, "%v: it was lost before the release, the command had ended with %d", releaseErr, end.code)
+		err = exitWith(exitLost, "%v: the lock was lost before the release; the command had ended with status %d", releaseErr, end.code)
 	case end.overdue:
 		err = &exit{code: exitMaxHold}
 	case end.code != 0:
@@ -193,7 +193,7 @@ func (h *holding) hold(ctx context.Context, lease *locks.Lease) (released bool, 
 	return !errors.Is(releaseErr, locks.ErrReleasePending), err
 }
 
-// release releases the lease; a signal ends the wait for the confirmation.
+// release releases the lease. A signal ends the wait for the confirmation.
 func (h *holding) release(ctx context.Context, lease *locks.Lease, timeout time.Duration) error {
 	_, err := h.signals.until(ctx, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, timeout)

@@ -5,29 +5,29 @@ import (
 	"github.com/go-curator/curator/recipes/locks"
 )
 
-// kind is a thing that a command runs under.
+// kind is a kind of lock that CMD can run under.
 type kind struct {
 	name    string // of the command of curator
-	noun    string // "the lock", in messages
-	verb    string // what others do who have it, in messages
+	noun    string // for messages, such as "the lock"
+	held    string // for messages, such as "held" by somebody
+	got     string // for messages, such as "acquired"
 	short   string
 	help    string
 	example string
 	open    func(client *framework.Client, path string, flags runFlags) (locks.InterProcessLock, error)
 }
 
-// kinds are all of them. There is one set of rules for a command that runs, whatever it
-// runs under.
+// kinds are all kinds of locks. The rules for CMD are the same for all of them.
 var kinds = []kind{
 	{
-		name: "lock", noun: "the lock", verb: "held", short: "Run a command while holding a lock",
+		name: "lock", noun: "the lock", held: "held", got: "acquired", short: "Run a command while holding a lock",
 		help: lockHelp, example: lockExample,
 		open: func(client *framework.Client, path string, _ runFlags) (locks.InterProcessLock, error) {
 			return locks.NewInterProcessMutex(client, path)
 		},
 	},
 	{
-		name: "rlock", noun: "the read lock", verb: "held", short: "Run a command while holding a read lock",
+		name: "rlock", noun: "the read lock", held: "held", got: "acquired", short: "Run a command while holding a read lock",
 		help: rlockHelp, example: rlockExample,
 		open: func(client *framework.Client, path string, _ runFlags) (locks.InterProcessLock, error) {
 			lock, err := locks.NewInterProcessReadWriteLock(client, path)
@@ -38,7 +38,7 @@ var kinds = []kind{
 		},
 	},
 	{
-		name: "wlock", noun: "the write lock", verb: "held", short: "Run a command while holding a write lock",
+		name: "wlock", noun: "the write lock", held: "held", got: "acquired", short: "Run a command while holding a write lock",
 		help: wlockHelp, example: wlockExample,
 		open: func(client *framework.Client, path string, _ runFlags) (locks.InterProcessLock, error) {
 			lock, err := locks.NewInterProcessReadWriteLock(client, path)
@@ -49,17 +49,17 @@ var kinds = []kind{
 		},
 	},
 	{
-		name: "semaphore", noun: "the semaphore", verb: "held", short: "Run a command while holding one of N leases",
+		name: "semaphore", noun: "the semaphore", held: "held", got: "acquired", short: "Run a command while holding one of N leases",
 		help: semaphoreHelp, example: semaphoreExample,
 		open: func(client *framework.Client, path string, flags runFlags) (locks.InterProcessLock, error) {
 			return locks.NewInterProcessSemaphoreV2(client, path, flags.leases)
 		},
 	},
 	{
-		name: "elect", noun: "the election", verb: "led", short: "Run a command while leading an election",
+		name: "elect", noun: "the election", held: "led", got: "won", short: "Run a command while leading an election",
 		help: electHelp, example: electExample,
-		// This is what a LeaderSelector of package leader, and Java's, has: a mutex whose nodes
-		// have the participants' ids as their data. A selector itself has no --try.
+		// The LeaderSelector of package leader, and that of Java, use a mutex, with the ids of the
+		// participants as the data of its nodes. A LeaderSelector itself could not do --try.
 		open: func(client *framework.Client, path string, flags runFlags) (locks.InterProcessLock, error) {
 			return locks.NewInterProcessMutex(client, path, locks.WithNodeData([]byte(flags.id)))
 		},

@@ -15,13 +15,13 @@ import (
 	"github.com/go-curator/curator/recipes/leader"
 )
 
-// run starts a command of curator that runs another.
+// run starts a command of curator that runs CMD. args are as for lock.
 func (s *server) run(command string, args ...string) *process {
 	s.t.Helper()
 	return start(s.t, append([]string{command, "--connect", s.connect, s.path}, args...)...)
 }
 
-// held starts one that runs until its stdin ends.
+// held starts a command of curator whose CMD runs until the end of its standard input.
 func (s *server) held(command string, flags ...string) *process {
 	s.t.Helper()
 	p := s.run(command, append(flags, "--", "sh", "-c", "echo in $CURATOR_FENCING_TOKEN; cat; exit 3")...)
@@ -69,7 +69,7 @@ func TestSemaphore(t *testing.T) {
 	})
 }
 
-// Elections are those of package leader.
+// curator elect takes part in the elections of package leader.
 func TestElect(t *testing.T) {
 	onServers(t, func(t *testing.T, s *server) {
 		one := s.held("elect", "--id", "web-7")
@@ -93,7 +93,7 @@ func TestElect(t *testing.T) {
 	})
 }
 
-// The ACL and the namespace of the settings are those of the nodes.
+// The nodes have the ACL of --acl, and are in the namespace of --namespace.
 func TestACLAndNamespace(t *testing.T) {
 	s := newEmbeddedServer(t)
 	p := s.held("lock", "--namespace", "shop", "--acl", "world:anyone:cdr", "-v")
@@ -114,7 +114,8 @@ func TestACLAndNamespace(t *testing.T) {
 	}
 }
 
-// A killed curator takes along what CMD has started, too, even what does not listen.
+// When curator is killed, the processes that CMD has started are killed, too, even those that ignore
+// signals.
 func TestKilledWithGrandchildren(t *testing.T) {
 	s := newEmbeddedServer(t)
 	pidFile := t.TempDir() + "/pid"
@@ -126,7 +127,7 @@ func TestKilledWithGrandchildren(t *testing.T) {
 	suite.Eventually(t, "the end of the group", func() bool { return !alive(t, -group) })
 }
 
-// Nothing of a guard is left after a command that has ended.
+// The guard has ended when the command has.
 func TestGuardEnds(t *testing.T) {
 	s := newEmbeddedServer(t)
 	holder := s.holder("cat")
@@ -145,7 +146,7 @@ func TestGuardEnds(t *testing.T) {
 	suite.Eventually(t, "the end of the guard", func() bool { return !alive(t, guard) })
 }
 
-// A wait is told of without a terminal, after some seconds.
+// Without a terminal a wait is logged after some seconds.
 func TestWaitIsLogged(t *testing.T) {
 	t.Parallel() // it waits
 	s := newEmbeddedServer(t)

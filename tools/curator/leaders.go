@@ -9,23 +9,23 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/lockview"
 )
 
-const leadersHelp = `Shows the elections at PATH and below it, / by default: who leads, and who
-stands in which order. FOR is the age of a participant's node: how long it has
-stood and led together. TOKEN is the fencing token.
+const leadersHelp = `Shows the elections at PATH and below it: the leader, and the candidates in
+order. PATH is / by default. FOR is the age of a participant's node: how long it
+has been a candidate and the leader together. TOKEN is the fencing token.
 
-The kind is latch for those of a LeaderLatch, and selector for those of a
-LeaderSelector and of curator elect. The nodes of a selector are those of a
-mutex: they are told apart by what they say, an id or an owner. If PATH is the
-path of a mutex itself it is shown as an election.
+The kind is latch for a LeaderLatch, and selector for a LeaderSelector and for
+curator elect. The nodes of a selector have the same names as those of a mutex.
+Their data tells them apart: an id for a selector, an owner for a mutex. If PATH
+itself is the path of a mutex, it is shown as an election.
 
-With -o json it is {"elections": [ELECTION...]}, and stable. An ELECTION has
-path, kind, leader and candidates, those who wait; each of them has id, node,
-session, token and since (UTC). leader is null if there is none. A node that
-cannot be read is an ELECTION with an error.`
+With -o json the output is {"elections": [ELECTION...]}, which is stable. An
+ELECTION has path, kind, leader, and candidates, those who wait; leader and each
+candidate have id, node, session, token and since (UTC). leader is null if there
+is none. A node that cannot be read is an ELECTION with an error.`
 
 func (p *program) leadersCommand() *cobra.Command {
 	return p.lookCommand(request{
-		use: "leaders [PATH]", short: "Show who leads elections and who stands", help: leadersHelp,
+		use: "leaders [PATH]", short: "Show leaders and candidates of elections", help: leadersHelp,
 		example: "  curator leaders --watch /leaders\n  curator leaders /leaders -o json | jq -r '.elections[].leader.id'",
 	}, func(ctx context.Context, a *answer, path string) (result, error) {
 		list, err := lockview.Elections(ctx, a.client, path)

@@ -9,13 +9,13 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/screen"
 )
 
-// lookCommand makes a command that shows what a look at PATH, / by default, finds, once or, with
-// --watch, again at each change.
+// lookCommand returns a command that shows what look returns for PATH, / by default. With --watch
+// it does so again at each change.
 func (p *program) lookCommand(r request, look func(ctx context.Context, a *answer, path string) (result, error)) *cobra.Command {
 	live := false
 	r.most, r.prints = 1, true
 	r.flags = func(cmd *cobra.Command) {
-		cmd.Flags().BoolVarP(&live, "watch", "w", false, "show it again at each change, until q or Ctrl-C")
+		cmd.Flags().BoolVarP(&live, "watch", "w", false, "show each change, until q or Ctrl-C")
 	}
 	r.lasts = func() bool { return live }
 	r.run = func(ctx context.Context, a *answer, args []string) error {
@@ -37,7 +37,7 @@ func (p *program) lookCommand(r request, look func(ctx context.Context, a *answe
 	return p.requestCommand(r)
 }
 
-// show writes a result.
+// show prints a result.
 func (a *answer) show(r result) error {
 	if a.format == asTable {
 		return a.table(r.rows())
@@ -45,8 +45,8 @@ func (a *answer) show(r result) error {
 	return a.document(r.document)
 }
 
-// live shows what looks find, until ctx ends or the user wants no more.
-func (a *answer) live(ctx context.Context, path string, look lookFunc) error {
+// live shows the results of look until ctx ends or the user types q.
+func (a *answer) live(ctx context.Context, path string, look lookFunc) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	v := &view{answer: a, changed: make(chan struct{}, 1), news: make(chan struct{}, 1)}
 	defer v.looking.Wait()

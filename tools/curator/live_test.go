@@ -21,13 +21,13 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/queueview"
 )
 
-// watch starts a command that goes on until it is ended.
+// watch starts a command that runs until a signal ends it.
 func (s *server) watch(args ...string) *process {
 	s.t.Helper()
 	return start(s.t, append([]string{args[0], "--connect", s.connect}, args[1:]...)...)
 }
 
-// lines returns the whole lines of stdout.
+// lines returns the lines of stdout that are complete.
 func (p *process) lines() []string {
 	lines := strings.SplitAfter(p.out.String(), "\n")
 	return lines[:len(lines)-1]
@@ -64,7 +64,7 @@ func TestWatchEvents(t *testing.T) {
 	})
 }
 
-// A view that is shown live has a document for each change, and none without.
+// curator locks --watch prints a document after each change, and only then.
 func TestLocksLive(t *testing.T) {
 	onServers(t, func(t *testing.T, s *server) {
 		s.ask(1, "locks", "--watch", "/locks") // it does not exist
@@ -85,7 +85,7 @@ func TestLocksLive(t *testing.T) {
 			t.Fatal(err)
 		}
 		suite.Eventually(t, "the end of the hold", func() bool { return len(p.lines()) == 3 })
-		s.ask(0, "rm", "-r", "/locks") // that it has gone is no error
+		s.ask(0, "rm", "-r", "/locks") // which does not end the command
 		s.create("/locks/a/lock-0000000001", "10.0.0.1")
 		suite.Eventually(t, "another holder", func() bool { return len(p.lines()) == 4 })
 		p.signal(syscall.SIGTERM)
@@ -129,7 +129,7 @@ func TestLeaders(t *testing.T) {
 		t.Errorf("stdout %q", stdout)
 	}
 	var view struct{ Elections []lockview.Election }
-	stdout, _ = s.ask(0, "leaders", "/elections/mutex", "-o", "json") // it was named
+	stdout, _ = s.ask(0, "leaders", "/elections/mutex", "-o", "json") // a mutex is shown if PATH is its path
 	if err := json.Unmarshal([]byte(stdout), &view); err != nil || len(view.Elections) != 1 || fmt.Sprintf("in %d\n", view.Elections[0].Leader.Token) != mutex.out.String() {
 		t.Errorf("%v: %s", err, stdout)
 	}
@@ -138,7 +138,8 @@ func TestLeaders(t *testing.T) {
 	mutex.finish()
 }
 
-// TestQueues has a queue of which an item is in work, and one that hides among the nodes of others.
+// TestQueues has a queue with an item that a consumer has locked, and a queue below nodes of other
+// recipes.
 func TestQueues(t *testing.T) {
 	s := newEmbeddedServer(t)
 	tasks, err := queue.NewDistributedQueue(s.client, "/queues/tasks", codec.String(), queue.WithLockPath("/queues/tasks-locks"))
@@ -174,7 +175,7 @@ func TestQueues(t *testing.T) {
 		worked.LockPath != "/queues/tasks-locks" || worked.InWork != 1 || len(worked.Consumers) != 1 || worked.Consumers[0].Session != sessionName(s.client.SessionID()) {
 		t.Errorf("%+v", worked)
 	}
-	if stdout, _ := s.ask(0, "queues", "/queues"); !strings.Contains(stdout, "1 in work at 1 consumer\n") || !strings.Contains(stdout, "1 delayed, the next one for ") {
+	if stdout, _ := s.ask(0, "queues", "/queues"); !strings.Contains(stdout, "1 locked by 1 consumer\n") || !strings.Contains(stdout, "1 delayed, the next is due in ") {
 		t.Errorf("stdout %q", stdout)
 	}
 	cancel()

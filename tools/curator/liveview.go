@@ -9,16 +9,16 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/screen"
 )
 
-// ageRefresh is the time after which ages are shown anew.
+// ageRefresh is the time after which the ages on the screen are updated.
 const ageRefresh = time.Second
 
 // Lines of a screen that are not rows of the table.
 const (
-	headLines = 3 // what is shown, an empty line, and the heads of the columns
+	headLines = 3 // the command with the status, an empty line, and the names of the columns
 	footLines = 2
 )
 
-// draw shows what there is on the terminal until the user wants no more.
+// draw shows the latest result on the terminal until ctx ends or the user types q.
 func (v *view) draw(ctx context.Context, path string, terminal *screen.Terminal) error {
 	top := 0
 	for {
@@ -55,20 +55,21 @@ func scroll(key byte, room int) int {
 	return 0
 }
 
-// lines returns the screen, with the rows of the table from top on, and the most that top can be.
+// lines returns the lines of the screen, with the rows of the table from number top on, and the
+// greatest possible value of top.
 func (v *view) lines(path string, columns, room, top int) (lines []screen.Line, most int) {
 	found, away, err := v.latest()
 	name := "curator " + v.name + " " + path
 	status := screen.Span{Text: time.Now().Format(time.TimeOnly), Style: screen.Faint}
 	switch {
 	case !away.IsZero():
-		status = screen.Span{Text: "the ensemble does not answer since " + away.Format(time.TimeOnly), Style: screen.Bad}
+		status = screen.Span{Text: "the ensemble does not answer: no connection since " + away.Format(time.TimeOnly), Style: screen.Bad}
 	case err != nil:
 		status = screen.Span{Text: err.Error(), Style: screen.Bad}
 	}
 	space := max(columns-screen.Width(name)-screen.Width(status.Text), 2)
 	lines = []screen.Line{screen.Text(screen.Strong, name+strings.Repeat(" ", space)).And(status.Style, status.Text), nil}
-	foot := "q ends it"
+	foot := "q quits"
 	if found != nil {
 		table := columnsOf(found.rows())
 		most = max(len(table)-1-room, 0)
@@ -79,7 +80,7 @@ func (v *view) lines(path string, columns, room, top int) (lines []screen.Line, 
 			lines = append(lines, screen.Text(screen.Plain, row))
 		}
 		if most > 0 {
-			foot += fmt.Sprintf("; %d to %d of %d, j and k move", top+1, last, len(table)-1)
+			foot += fmt.Sprintf("; rows %d to %d of %d, j and k scroll", top+1, last, len(table)-1)
 		}
 		if len(table) == 1 {
 			lines = append(lines, screen.Text(screen.Faint, "(none)"))

@@ -31,7 +31,7 @@ func TestRunsTheCommand(t *testing.T) {
 		}
 		s.wantFree()
 
-		// Flags may stand behind PATH, too, and CMD's own are not ours.
+		// Flags may be after PATH, too, and the flags of CMD are not curator's.
 		p = s.lock("--timeout", "10s", "--", "echo", "--timeout", "-E", "--")
 		p.wantExit(0)
 		if got := p.out.String(); got != "--timeout -E --\n" {
@@ -55,7 +55,7 @@ func TestExitCodes(t *testing.T) {
 	s.wantFree()
 }
 
-// A script without an interpreter is found out only when it is started, with the lock held.
+// That a script has no interpreter shows only at its start, when the lock is held.
 func TestCommandThatDoesNotStart(t *testing.T) {
 	s := newEmbeddedServer(t)
 	for content, code := range map[string]int{"#!/no/such/interpreter\n": 127, "no script": 126} {
@@ -87,7 +87,7 @@ func TestBusy(t *testing.T) {
 	})
 }
 
-// A signal gives the place in the queue up.
+// A signal during the wait ends the wait.
 func TestSignalWhileWaiting(t *testing.T) {
 	onServers(t, func(t *testing.T, s *server) {
 		holder := s.holder("cat")
@@ -113,7 +113,7 @@ func TestNested(t *testing.T) {
 	s := newEmbeddedServer(t)
 	curator := func(path string) []string { return []string{"--", tool, "lock", "--connect", s.connect, path} }
 	s.lock(append(curator(s.path), "--", "true")...).wantExit(64, "would wait for itself")
-	// With another one between them, and with another way to write the connect string.
+	// With another lock between them, and with another form of the connect string.
 	between := append(curator("/other"), "--", tool, "lock", "--connect", " "+s.connect+"/", s.path, "--", "true")
 	s.lock(between...).wantExit(64, "would wait for itself")
 	s.lock(append(curator("/other"), "--", "true")...).wantExit(0)
@@ -167,7 +167,7 @@ func TestOtherKindOfLock(t *testing.T) {
 	s.lock("--", "echo", "in").wantExit(64, "another kind of lock")
 }
 
-// Programs that use the library share the lock.
+// curator lock excludes programs that use the library.
 func TestSharedWithTheLibrary(t *testing.T) {
 	onServers(t, func(t *testing.T, s *server) {
 		mutex, err := locks.NewInterProcessMutex(s.client, s.path)

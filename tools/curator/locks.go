@@ -16,15 +16,15 @@ the holders, and the waiters in order. PATH is / by default.
 
 FOR is the age of a contender's node: how long it has waited and held together.
 The server does not record when a waiter became a holder. TOKEN is the fencing
-token. An InterProcessSemaphore cannot be told from a mutex: all of its holders
-but the first are shown as waiters. An owner who was asked to give the lock up
-(curator revoke) has lost its name, because the request replaces it.
+token. An InterProcessSemaphore has the same nodes as a mutex, so all its
+holders but the first are shown as waiters. After curator revoke the owner of a
+node is not known, because the request replaces its name.
 
-With -o json it is {"locks": [LOCK...]}, and stable. A LOCK has path, kind
-(mutex, read-write, semaphore-v2, latch), holders and waiters, lists of node,
-owner, label, host, pid, session, token, since (UTC) and revocationRequested; or
-an error, if the node cannot be read. label, host and pid are there if they are
-known.`
+With -o json the output is {"locks": [LOCK...]}, which is stable. A LOCK has
+path, kind (mutex, read-write, semaphore-v2 or latch), holders and waiters, or
+an error if its node cannot be read. Each holder and waiter has node, owner,
+session, token, since (UTC) and revocationRequested, and if they are known
+label, host and pid.`
 
 func (p *program) locksCommand() *cobra.Command {
 	return p.lookCommand(request{
@@ -64,16 +64,16 @@ func lockRow(lock lockview.Lock, place string, c lockview.Contender) []string {
 	return []string{lock.Path, lock.Kind, place, ownerOf(c), age(c.Since), strconv.FormatInt(c.Token, 10), c.Session}
 }
 
-// ownerOf names a contender.
+// ownerOf returns the name of a contender for a table or a message.
 func ownerOf(c lockview.Contender) string {
 	switch {
 	case c.RevocationRequested:
-		return "(asked to give it up)"
+		return "(revocation requested)"
 	case c.Owner == "":
 		return "(unknown)"
 	}
 	return c.Owner
 }
 
-// age is how long ago something was, by clocks that may differ.
+// age returns the time since a server's time as text. It is 0 if the server's clock is ahead.
 func age(since time.Time) string { return fmt.Sprint(max(time.Since(since), 0).Round(time.Second)) }

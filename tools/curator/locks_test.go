@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tools/curator/internal/lockview"
 )
@@ -26,7 +27,7 @@ func (s *server) ask(code int, args ...string) (stdout, stderr string) {
 	return stdout, stderr
 }
 
-// create makes a node with data, and its parents.
+// create creates a node with data, and its parents.
 func (s *server) create(path, data string) {
 	s.t.Helper()
 	if _, err := s.client.Create().CreatingParentsIfNeeded().WithData([]byte(data)).ForPath(s.t.Context(), path); err != nil {
@@ -85,7 +86,7 @@ func TestLocks(t *testing.T) {
 			t.Errorf("stdout %q", stdout)
 		}
 		s.ask(0, "verify", "/locks/a", strconv.FormatInt(holder.Token, 10))
-		if _, stderr := s.ask(1, "verify", "/locks/a", "1"); !strings.Contains(stderr, "it is held by curator lock -- sh on ") {
+		if _, stderr := s.ask(1, "verify", "/locks/a", "1"); !strings.Contains(stderr, "not held with the token 1, but by curator lock -- sh on ") {
 			t.Errorf("stderr %q", stderr)
 		}
 		mutex.finish()
@@ -116,6 +117,28 @@ func TestRevoke(t *testing.T) {
 	}
 	if err := lease.Release(t.Context()); err != nil && !errors.Is(err, locks.ErrLockLost) {
 		t.Fatal(err)
+	}
+}
+
+// A holder that has released the lock meanwhile does not keep the others from being asked.
+func TestRevokeAfterARelease(t *testing.T) {
+	s := newEmbeddedServer(t)
+	var holders []lockview.Contender
+	for _, path := range []string{"/lock/a", "/lock/b"} {
+		s.create(path, "")
+		var stat framework.Stat
+		if _, err := s.client.CheckExists().StoringStatIn(&stat).ForPath(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		holders = append(holders, lockview.Contender{Node: path, Token: stat.Czxid})
+	}
+	holders[0].Token-- // another node had the path when the lock was read
+	asked, err := revoke(t.Context(), s.client, holders)
+	if err != nil || len(asked) != 1 || asked[0].Node != "/lock/b" {
+		t.Errorf("asked %+v, %v", asked, err)
+	}
+	if data, err := s.client.GetData().ForPath(t.Context(), "/lock/b"); string(data) != "__REVOKE__" || err != nil {
+		t.Errorf("data %q, %v", data, err)
 	}
 }
 

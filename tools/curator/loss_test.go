@@ -18,8 +18,8 @@ import (
 
 const sessionTimeout = 2 * time.Second
 
-// A holder that is killed hands the lock over within the session timeout and two ticks,
-// and its command dies with it.
+// When a holder is killed, its CMD dies, and another process gets the lock within the session timeout
+// and two ticks.
 func TestKilledHolder(t *testing.T) {
 	onServers(t, func(t *testing.T, s *server) {
 		holder := s.lock("--session-timeout", sessionTimeout.String(), "--", "sh", "-c", "echo $$; exec cat")
@@ -48,8 +48,7 @@ func TestKilledHolder(t *testing.T) {
 	})
 }
 
-// A holder that was stopped for longer than its session lasted, and goes on, ends its
-// command.
+// A holder that is continued after a stop that was longer than its session timeout ends its CMD.
 func TestThawedHolder(t *testing.T) {
 	onServers(t, func(t *testing.T, s *server) {
 		holder := s.lock("--session-timeout", sessionTimeout.String(), "--", "sh", "-c", "echo in; sleep 60; echo out")
@@ -90,7 +89,7 @@ func TestDeletedNode(t *testing.T) {
 	})
 }
 
-// Who ignores SIGTERM gets SIGKILL after the grace.
+// A CMD that ignores SIGTERM gets SIGKILL after --grace.
 func TestGrace(t *testing.T) {
 	s := newEmbeddedServer(t)
 	holder := s.holder("trap '' TERM; sh -c 'while :; do sleep 0.01; done' & while :; do sleep 0.01; done", "--grace", "300ms")
@@ -106,8 +105,8 @@ func TestGrace(t *testing.T) {
 	}
 }
 
-// When the network fails, the command is dead before the lock can go to somebody else,
-// however long its grace is.
+// When the network fails, CMD has ended before another process can get the lock, however long --grace
+// is.
 func TestPartitionedHolder(t *testing.T) {
 	onServers(t, func(t *testing.T, s *server) {
 		network := newNetwork(t, s.address)
@@ -143,7 +142,7 @@ func TestPartitionedHolder(t *testing.T) {
 	})
 }
 
-// A loss that only the release finds out about is a loss.
+// A loss that only the release notices gives the exit code of a loss.
 func TestLostBeforeTheRelease(t *testing.T) {
 	e := curatortest.Start(t, curatortest.WithTickTime(tick))
 	s := serverAt(t, e.ConnectString(), "")
@@ -152,7 +151,7 @@ func TestLostBeforeTheRelease(t *testing.T) {
 		e.Inject(curatortest.Rule{Op: op, Path: s.path + "/**", Times: 10, Do: curatortest.Fail(framework.ErrNoNode)})
 	}
 	holder.stdin.Close()
-	holder.wantExit(76, "lost before the release, the command had ended with 7")
+	holder.wantExit(76, "the lock was lost before the release; the command had ended with status 7")
 	s.wantFree()
 }
 
@@ -171,7 +170,7 @@ func TestReconnect(t *testing.T) {
 	})
 }
 
-// Loss is acted upon although nobody reads what is said about it.
+// CMD is ended after a loss although nobody reads stderr, and the pipe is full.
 func TestLossWithFullStderr(t *testing.T) {
 	s := newEmbeddedServer(t)
 	holder := newPiped(t, "lock", "--connect", s.connect, s.path, "--", "sleep", "60")

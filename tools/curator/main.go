@@ -31,7 +31,7 @@ func main() {
 	guardIfAsked(os.Args[1:], os.Stdin)
 	self, err := os.Executable()
 	if err != nil {
-		self = "" // what needs it goes without
+		self = "" // there is no guard then
 	}
 	os.Exit(run(context.Background(), os.Args[1:], [3]*os.File{os.Stdin, os.Stdout, os.Stderr}, os.Environ(), self))
 }

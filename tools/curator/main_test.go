@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 func buildTool() error {
 	args := []string{"build", "-o", tool}
 	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
-		args = append(args, "-race")                                                     // as the tests are
-		os.Setenv("GORACE", strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=0")) // not a second for each process
+		args = append(args, "-race")                                                     // as the tests were built
+		os.Setenv("GORACE", strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=0")) // otherwise each process sleeps for a second at its end
 	}
 	if out, err := exec.Command("go", append(args, ".")...).CombinedOutput(); err != nil {
 		return fmt.Errorf("build: %w\n%s", err, out)

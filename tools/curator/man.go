@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -10,25 +9,26 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/manpage"
 )
 
-const manHelp = `Writes the manual page of a command, or of curator, in the format of man(7).
-With --dir the pages of all commands are written into a folder that exists.`
+const manHelp = `Prints the manual page of a command, or that of curator, in the format of
+man(7). With --dir it writes the pages of all commands into an existing
+directory.`
 
 func (p *program) manCommand() *cobra.Command {
 	dir := ""
 	cmd := &cobra.Command{
-		Use: "man [COMMAND]", Short: "Write manual pages", Long: manHelp,
+		Use: "man [COMMAND]", Short: "Print or write manual pages", Long: manHelp,
 		Example: "  curator man lock | man -l -\n  curator man --dir /usr/local/share/man/man1",
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 1:
 				return usage("curator man takes no argument %q: curator man [COMMAND]", args[1])
 			case len(args) == 1 && dir != "":
-				return usage("--dir writes the pages of all commands: leave %q out", args[0])
+				return usage("--dir writes the pages of all commands: remove --dir or %q", args[0])
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&dir, "dir", "", "write the pages of all commands into the folder `DIR`")
+	cmd.Flags().StringVar(&dir, "dir", "", "write the pages of all commands into the directory `DIR`")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if dir != "" {
 			return writeManPages(cmd.Root(), dir)
@@ -43,7 +43,7 @@ func (p *program) manCommand() *cobra.Command {
 	return cmd
 }
 
-// writeManPages writes the pages of all commands.
+// writeManPages writes the pages of all commands into the directory dir.
 func writeManPages(root *cobra.Command, dir string) error {
 	for _, cmd := range append(root.Commands(), root) {
 		if cmd != root && !cmd.IsAvailableCommand() {
@@ -51,7 +51,7 @@ func writeManPages(root *cobra.Command, dir string) error {
 		}
 		path := filepath.Join(dir, manpage.Name(cmd)+".1")
 		if err := os.WriteFile(path, []byte(manpage.Page(cmd, version())), 0o644); err != nil {
-			return exitWith(exitOutput, "cannot write the manual pages: %v", fmt.Errorf("%w", err))
+			return exitWith(exitOutput, "cannot write the manual pages: %v", err)
 		}
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/go-curator/curator/internal/zkserver/netfault"
 )
 
-// network is the way of one process to a server, which can be broken.
+// network is a proxy between one process and a server, which can cut the connection.
 type network struct {
 	t        *testing.T
 	listener net.Listener
@@ -48,10 +48,10 @@ func newNetwork(t *testing.T, server string) *network {
 
 func (n *network) address() string { return n.listener.Addr().String() }
 
-// cut lets nothing through until heal is called, without ending connections.
+// cut holds all data back until heal is called, without closing connections.
 func (n *network) cut() (heal func()) { return n.gate.Hold() }
 
-// disconnect ends the connections.
+// disconnect closes the connections.
 func (n *network) disconnect() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -101,10 +101,10 @@ func (n *network) connect(client net.Conn) {
 
 func (n *network) pass(dst, src net.Conn) {
 	defer dst.Close()
-	_, _ = io.Copy(passing{dst, n}, src) // however it ended, it has
+	_, _ = io.Copy(passing{dst, n}, src) // it ends when either side closes its connection
 }
 
-// passing is a connection behind the gate.
+// passing is a connection whose writes wait for the gate.
 type passing struct {
 	net.Conn
 	n *network

@@ -16,7 +16,7 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
 )
 
-// nodeStat is a node's Stat, with the names of ZooKeeper's shell.
+// nodeStat is the Stat of a node, with the names that ZooKeeper's shell has.
 type nodeStat struct {
 	Path           string    `json:"path"`
 	Czxid          string    `json:"czxid"`
@@ -40,7 +40,7 @@ func newNodeStat(path string, s framework.Stat) nodeStat {
 	}
 }
 
-// rows returns the lines of curator stat.
+// rows returns the rows of the table of curator stat.
 func (n nodeStat) rows() [][]string {
 	number := func(v int32) string { return strconv.Itoa(int(v)) }
 	date := func(t time.Time) string { return t.Format(time.RFC3339Nano) }
@@ -60,9 +60,9 @@ func (n nodeStat) rows() [][]string {
 	}
 }
 
-const lsHelp = `Lists the names of the children of the node at PATH, / by default, in order.
-Characters that are not printable are escaped. With -o json it is
-{"path": PATH, "children": [NAME...]}.`
+const lsHelp = `Lists the names of the children of the node at PATH, / by default, in
+alphabetical order. Characters that are not printable are escaped. With -o json
+the output is {"path": PATH, "children": [NAME...]}.`
 
 func (p *program) lsCommand() *cobra.Command {
 	return p.requestCommand(request{
@@ -92,8 +92,8 @@ func (p *program) lsCommand() *cobra.Command {
 	})
 }
 
-const statHelp = `Shows what ZooKeeper knows of the node at PATH, in the terms of its shell. With
--o json it is one object with the same names; times are UTC.`
+const statHelp = `Shows the Stat of the node at PATH, with the names that ZooKeeper's shell has.
+With -o json it is one object with the same names. Times are UTC.`
 
 func (p *program) statCommand() *cobra.Command {
 	return p.requestCommand(request{
@@ -114,13 +114,14 @@ func (p *program) statCommand() *cobra.Command {
 	})
 }
 
-const getHelp = `Writes the data of the node at PATH as it is. On a terminal, characters that are
-not printable are escaped, and a line feed follows. With -o json it is the
-object of curator stat with data, or dataBase64 if the data is not UTF-8.`
+const getHelp = `Prints the data of the node at PATH, unchanged. On a terminal, characters that
+are not printable are escaped, and a line feed follows. With -o json the output
+is the object of curator stat with data added, or dataBase64 if the data is not
+UTF-8.`
 
 func (p *program) getCommand() *cobra.Command {
 	return p.requestCommand(request{
-		use: "get PATH", short: "Write the data of a node", help: getHelp, least: 1, most: 1, prints: true,
+		use: "get PATH", short: "Print the data of a node", help: getHelp, least: 1, most: 1, prints: true,
 		run: func(ctx context.Context, a *answer, args []string) error {
 			var stat framework.Stat
 			data, err := a.client.GetData().Undecompressed().StoringStatIn(&stat).ForPath(ctx, args[0])
@@ -158,20 +159,24 @@ func newNodeData(path string, stat framework.Stat, data []byte) nodeData {
 }
 
 const aclHelp = `Shows the ACL of the node at PATH, an entry scheme:id:perms on each line. With
--o json it is {"path": PATH, "aversion": N, "acl": [{"scheme": S, "id": I,
-"perms": P}...]}, where P is of the letters cdrwa.
+-o json the output is {"path": PATH, "aversion": N, "acl": [{"scheme": S, "id":
+I, "perms": P}...]}, where P has letters of cdrwa.
 
-With --set it sets the ACL instead: open, creator, or entries with commas
-between them.`
+With --set the command sets the ACL instead. The value is open, creator, or
+entries separated by commas.`
 
 func (p *program) aclCommand() *cobra.Command {
 	text := ""
+	given := func() bool { return false }
 	var acl []framework.ACL
 	return p.requestCommand(request{
 		use: "acl PATH", short: "Show or set the ACL of a node", help: aclHelp, least: 1, most: 1, prints: true,
-		flags: func(cmd *cobra.Command) { cmd.Flags().StringVar(&text, "set", "", "set the `ACL`") },
+		flags: func(cmd *cobra.Command) {
+			cmd.Flags().StringVar(&text, "set", "", "set the `ACL`: open, creator, or scheme:id:perms,...")
+			given = func() bool { return cmd.Flags().Changed("set") }
+		},
 		check: func([]string) (err error) {
-			if text == "" {
+			if !given() {
 				return nil
 			}
 			if acl, err = settings.ParseACL(text); err != nil {
@@ -181,10 +186,10 @@ func (p *program) aclCommand() *cobra.Command {
 		},
 		run: func(ctx context.Context, a *answer, args []string) error {
 			switch {
-			case text == "":
+			case !given():
 				return showACL(ctx, a, args)
 			case a.settings.ReadOnly:
-				return usage("read-only: curator acl --set writes to the ensemble")
+				return usage("curator acl --set writes to the ensemble, and --read-only is set")
 			}
 			_, err := a.client.SetACL().ForPath(ctx, args[0], acl)
 			return err
@@ -221,5 +226,6 @@ func showACL(ctx context.Context, a *answer, args []string) error {
 	}{args[0], stat.Aversion, entries})
 }
 
-// vanished reports whether a node has gone while a tree was read, which is no error.
+// vanished reports whether err says that a node was deleted while a tree was read. That is not a
+// failure of the command.
 func vanished(err error) bool { return errors.Is(err, framework.ErrNoNode) }

@@ -7,24 +7,24 @@ import (
 )
 
 const (
-	// maxNotes is how many lines wait for a stderr that nobody reads; more are dropped.
+	// maxNotes is how many notes are kept while stderr is blocked. Further notes are dropped.
 	maxNotes = 100
-	// flushTimeout is how long the end of the process waits for them, and the start of CMD
-	// for the end of a status line.
+	// flushTimeout bounds how long the end of the process waits until the notes are written, and
+	// how long the start of CMD waits until the status line is cleared.
 	flushTimeout = time.Second
-	// wipe goes to the beginning of the line and empties it.
+	// wipe moves the cursor to the beginning of the line, and clears the line.
 	wipe = "\r\x1b[K"
 )
 
 // note is something to write to stderr.
 type note struct {
 	text   string
-	status bool          // it has no end yet: the next note takes its place
+	status bool          // it is a status line, which the next note replaces
 	shown  chan struct{} // closed when it is written, if not nil
 }
 
-// notes writes lines to stderr on a goroutine of its own: a pager that does not read must
-// not keep us from ending a command that has lost its lock.
+// notes writes lines to stderr on its own goroutine. Otherwise a pager that does not read could keep
+// this process from ending a CMD that has lost its lock.
 type notes struct {
 	lines   chan note
 	written chan struct{}
@@ -34,7 +34,7 @@ func newNotes(w io.Writer) *notes {
 	n := &notes{make(chan note, maxNotes), make(chan struct{})}
 	go func() {
 		defer close(n.written)
-		before := "" // what the next note begins with
+		before := "" // is written before the next note
 		for line := range n.lines {
 			text := before + line.text
 			switch before = ""; {
@@ -43,7 +43,7 @@ func newNotes(w io.Writer) *notes {
 			case !line.status:
 				text += "\n"
 			}
-			_, _ = io.WriteString(w, text) // there is nobody to tell of an error
+			_, _ = io.WriteString(w, text) // stderr is where an error would be written
 			if line.shown != nil {
 				close(line.shown)
 			}
@@ -57,10 +57,10 @@ func (n *notes) say(format string, args ...any) {
 	n.add(note{text: "curator: " + oneLine(fmt.Sprintf(format, args...))})
 }
 
-// status shows a line on a terminal until there is another one.
+// status shows a line on a terminal until the next note replaces it.
 func (n *notes) status(text string) { n.add(note{text: "curator: " + oneLine(text), status: true}) }
 
-// endStatus takes the status away, and returns when that is done, if it can be.
+// endStatus clears the status line. It waits until that is done, but at most for flushTimeout.
 func (n *notes) endStatus() {
 	shown := make(chan struct{})
 	n.add(note{status: true, shown: shown})
@@ -82,7 +82,7 @@ func (n *notes) add(line note) {
 	}
 }
 
-// flush ends the notes and waits until they are written, if they can be.
+// flush ends the notes. It waits until they are written, but at most for flushTimeout.
 func (n *notes) flush() {
 	close(n.lines)
 	timer := time.NewTimer(flushTimeout)

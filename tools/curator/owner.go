@@ -13,11 +13,11 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
 )
 
-// lookTimeout is how long it may take to find out who holds a lock: it is a courtesy.
+// lookTimeout bounds the requests for the holder of a lock, which is only for a message.
 const lookTimeout = time.Second
 
-// ownerLabel is what the lock's node says of the command: its name, and no argument, which
-// may be a secret.
+// ownerLabel returns the label of the lock's owner: the names of curator's command and of CMD,
+// without the arguments of CMD, which may be secret.
 func ownerLabel(k kind, argv []string) string {
 	label := "curator " + k.name
 	if len(argv) > 0 {
@@ -36,13 +36,13 @@ func ownerLabel(k kind, argv []string) string {
 	return label
 }
 
-// participantID is what a participant calls itself by default.
+// participantID returns the default of --id.
 func participantID(k kind, argv []string) string {
-	host, _ := os.Hostname() // it says less then
+	host, _ := os.Hostname() // without a name the id is less useful, but valid
 	return fmt.Sprintf("%s on %s, pid %d", ownerLabel(k, argv), host, os.Getpid())
 }
 
-// notAcquired says that others hold the lock, and who. The error is an exit.
+// notAcquired returns an exit that says who holds the lock.
 func (h *holding) notAcquired(ctx context.Context) error {
 	who := "others"
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
@@ -54,12 +54,12 @@ func (h *holding) notAcquired(ctx context.Context) error {
 		}
 	}
 	if h.try {
-		return exitWith(h.conflictCode, "%s %s is %s by %s", h.kind.noun, h.path, h.kind.verb, who)
+		return exitWith(h.conflictCode, "%s %s is %s by %s", h.kind.noun, h.path, h.kind.held, who)
 	}
-	return exitWith(h.conflictCode, "%s %s was not acquired within %v: it is %s by %s", h.kind.noun, h.path, h.timeout, h.kind.verb, who)
+	return exitWith(h.conflictCode, "%s %s was not %s within %v: it is %s by %s", h.kind.noun, h.path, h.kind.got, h.timeout, h.kind.held, who)
 }
 
-// holders names the first of those that hold a lock, and says how many more there are.
+// holders returns the owner of a lock's first holder, and the number of the other holders, as text.
 func holders(i *locks.Inspection) string {
 	if len(i.Holders) == 0 || i.Holders[0].Owner == "" {
 		return "others"

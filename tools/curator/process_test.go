@@ -22,19 +22,19 @@ import (
 )
 
 const (
-	// patience is how long a test waits for what must come.
+	// patience bounds every wait of a test.
 	patience = 30 * time.Second
-	// tick is that of the servers.
+	// tick is the tick time of the servers.
 	tick = 500 * time.Millisecond
 )
 
-// server is what the locks of a test are kept on.
+// server is a ZooKeeper server, and the part of its tree that one test uses.
 type server struct {
 	t       *testing.T
 	address string
 	chroot  string            // of the test, "" for none
-	connect string            // the two
-	client  *framework.Client // of an observer
+	connect string            // the address with the chroot
+	client  *framework.Client // with which the test looks at nodes
 	path    string            // of the test's lock
 }
 
@@ -44,7 +44,7 @@ func serverAt(t *testing.T, address, chroot string) *server {
 	return &server{t, address, chroot, address + chroot, client, "/tests/lock"}
 }
 
-// silent is an observer that says nothing.
+// silent is the option of a client that logs nothing.
 var silent = framework.WithLogger(slog.New(slog.DiscardHandler))
 
 // onServers runs a test on the embedded server and on a real one.
@@ -58,7 +58,7 @@ func newEmbeddedServer(t *testing.T) *server {
 	return serverAt(t, curatortest.Start(t, curatortest.WithTickTime(tick)).ConnectString(), "")
 }
 
-// newRealServer returns the real server that the tests share, with a chroot for this one.
+// newRealServer returns the real server that the tests share, with a chroot for this test.
 func newRealServer(t *testing.T) *server {
 	t.Helper()
 	b := suite.RealWith(t, "plain", curatortest.WithTickTime(tick))
@@ -89,7 +89,8 @@ func (s *server) untilNodes(n int) {
 	suite.Eventually(s.t, "the number of contenders", func() bool { return len(s.nodes()) == n })
 }
 
-// wantFree fails unless the lock has no node, as it must when its users have ended.
+// wantFree fails the test if the lock has a node. When all users of a lock have ended, none may be
+// left.
 func (s *server) wantFree() {
 	s.t.Helper()
 	if nodes := s.nodes(); len(nodes) > 0 {
@@ -97,7 +98,7 @@ func (s *server) wantFree() {
 	}
 }
 
-// deleteNodes takes the lock away from all who have or want it.
+// deleteNodes deletes the nodes of the lock's holder and waiters.
 func (s *server) deleteNodes() {
 	s.t.Helper()
 	for _, path := range s.nodes() {
@@ -107,14 +108,14 @@ func (s *server) deleteNodes() {
 	}
 }
 
-// lock starts curator lock. args are flags, and behind -- the command.
+// lock starts curator lock. args are flags, and after -- CMD.
 func (s *server) lock(args ...string) *process {
 	s.t.Helper()
 	return start(s.t, append([]string{"lock", "--connect", s.connect, s.path}, args...)...)
 }
 
-// holder starts a curator lock that runs a shell script, which writes "in" first, and waits
-// until it does.
+// holder starts a curator lock with a shell script as CMD. It adds to the script that it first
+// writes "in", and returns when that was written.
 func (s *server) holder(script string, flags ...string) *process {
 	s.t.Helper()
 	p := s.lock(append(flags, "--", "sh", "-c", "echo in; "+script)...)
@@ -137,7 +138,7 @@ func start(t *testing.T, args ...string) *process {
 	return startCmd(t, exec.Command(tool, args...))
 }
 
-// startCmd starts cmd, in a session of its own, so that no terminal of the tests matters.
+// startCmd starts cmd in a new terminal session, so that it does not have the terminal of the tests.
 func startCmd(t *testing.T, cmd *exec.Cmd) *process {
 	t.Helper()
 	p := &process{t: t, cmd: cmd, ended: make(chan struct{})}
@@ -148,17 +149,17 @@ func startCmd(t *testing.T, cmd *exec.Cmd) *process {
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
-	// What a killed process leaves behind may keep its output open.
+	// Processes that a killed one leaves behind may keep its output open.
 	p.cmd.WaitDelay = 100 * time.Millisecond
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	go func() {
 		defer close(p.ended)
-		p.cmd.Wait() // how it ended is in its state
+		p.cmd.Wait() // ProcessState has the result
 	}()
 	t.Cleanup(func() {
-		p.cmd.Process.Kill() // an error says that it has ended
+		p.cmd.Process.Kill() // it fails if the process has ended
 		<-p.ended
 		if t.Failed() {
 			killSession(cmd.Process.Pid)
@@ -168,18 +169,19 @@ func startCmd(t *testing.T, cmd *exec.Cmd) *process {
 	return p
 }
 
-// killSession kills what a failed test leaves behind, in whatever process groups.
+// killSession kills the processes of a terminal session that a failed test leaves behind, in all
+// process groups.
 func killSession(id int) {
-	out, _ := exec.Command("ps", "-A", "-o", "pid=,sid=").Output() // it is an attempt
+	out, _ := exec.Command("ps", "-A", "-o", "pid=,sid=").Output() // without ps nothing is killed
 	for line := range strings.Lines(string(out)) {
 		var pid, session int
 		if n, _ := fmt.Sscan(line, &pid, &session); n == 2 && session == id {
-			syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+			syscall.Kill(pid, syscall.SIGKILL) // it fails if the process has ended
 		}
 	}
 }
 
-// cleanEnv is the environment without what the tool looks at.
+// cleanEnv returns the environment without the variables that curator reads.
 func cleanEnv() []string {
 	var env []string
 	for _, entry := range os.Environ() {
@@ -209,7 +211,7 @@ func (p *process) untilErr(text string) {
 	suite.Eventually(p.t, "message "+text, func() bool { return strings.Contains(p.err.String(), text) })
 }
 
-// wait waits for the process's end and returns its exit code, as a shell counts.
+// wait waits for the end of the process and returns its exit code as a shell has it.
 func (p *process) wait() int {
 	p.t.Helper()
 	select {
@@ -224,8 +226,8 @@ func (p *process) wait() int {
 	return status.ExitStatus()
 }
 
-// wantExit waits for the process's end and checks its exit code and what it has said on
-// stderr, besides what CMD has: a line for each text, which has it.
+// wantExit waits for the end of the process. It checks the exit code, and that the lines on stderr,
+// but for those of CMD, contain the texts, one text in each line.
 func (p *process) wantExit(code int, texts ...string) {
 	p.t.Helper()
 	if got := p.wait(); got != code {
@@ -247,8 +249,8 @@ func (p *process) wantExit(code int, texts ...string) {
 	}
 }
 
-// alive tells whether there is a process, or with a negative number one of a process
-// group, that is no zombie: those wait for whom they were left to.
+// alive reports whether there is a process with the id pid, or if pid is negative in the group -pid,
+// that is not a zombie. A zombie may remain until its parent waits for it.
 func alive(t *testing.T, pid int) bool {
 	t.Helper()
 	out, err := exec.Command("ps", "-A", "-o", "pid=,pgid=,stat=").Output()

@@ -13,12 +13,12 @@ type program struct {
 	stdin, stderr *os.File
 	stdout        *stdout
 	env           []string
-	self          string // the path of our own binary, "" if it cannot be run again
+	self          string // the path of this binary, "" if it is not known
 	notes         *notes
 	settings      *settings.Settings
 }
 
-// lookupEnv returns a variable of the environment, and whether it is set.
+// lookupEnv returns the value of an environment variable, and whether it is set.
 func (p *program) lookupEnv(name string) (value string, ok bool) {
 	for _, entry := range p.env {
 		if v, found := strings.CutPrefix(entry, name+"="); found {
@@ -28,7 +28,7 @@ func (p *program) lookupEnv(name string) (value string, ok bool) {
 	return value, ok
 }
 
-// getenv returns a variable of the environment, "" if there is none.
+// getenv returns the value of an environment variable, "" if it is not set.
 func (p *program) getenv(name string) string {
 	value, _ := p.lookupEnv(name)
 	return value

@@ -12,20 +12,21 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/queueview"
 )
 
-const queuesHelp = `Shows the queues of Curator at PATH and below it, / by default, that have items:
-the kind, by the names of the items, how many there are, and the age of the
-oldest, by its number. DETAILS has the items that are not due yet and when the
-next one is, the items of each priority, and the items that consumers work on.
+const queuesHelp = `Shows Curator's queues with items at PATH and below it, / by default. KIND is
+found by the names of the items. LENGTH is the number of items, and OLDEST the
+age of the item with the lowest number. DETAILS has the number of delayed items
+and when the next is due, the number of items of each priority, and the number
+of items that consumers have locked.
 
-Consumers leave no trace but the nodes with which they lock items, where a queue
-has a lock path. They are shown if that is at PATH or below it. An item with an
-id of eleven hexadecimal digits is taken for one with a time.
+Consumers are known only by their lock nodes, which only queues with a lock path
+have. They are shown if the lock path is at PATH or below it. If the id of an
+item has eleven hexadecimal digits it is shown as the time of a delayed item.
 
-With -o json it is {"queues": [QUEUE...]}, and stable. A QUEUE has path, kind
-(plain, priority, delay, id, simple or mixed), length, oldest (node, created,
-bytes), delayed, nextDue, priorities (priority, length), inWork, lockPath and
-consumers (session, items); or an error, if the node cannot be read. oldest,
-nextDue, priorities and lockPath are there if they are known. Times are UTC.`
+With -o json the output is {"queues": [QUEUE...]}, which is stable. A QUEUE has
+path, kind (plain, priority, delay, id, simple or mixed), length, delayed,
+inWork and consumers (session, items), or an error if its node cannot be read.
+If they are known it also has oldest (node, created, bytes), nextDue, priorities
+(priority, length) and lockPath. Times are UTC.`
 
 func (p *program) queuesCommand() *cobra.Command {
 	return p.lookCommand(request{
@@ -68,7 +69,7 @@ func orDash(text string) string {
 func queueDetails(q queueview.Queue) string {
 	var parts []string
 	if q.Delayed > 0 {
-		parts = append(parts, fmt.Sprintf("%d delayed, the next one for %v", q.Delayed, max(time.Until(*q.NextDue), 0).Round(time.Second)))
+		parts = append(parts, fmt.Sprintf("%d delayed, the next is due in %v", q.Delayed, max(time.Until(*q.NextDue), 0).Round(time.Second)))
 	}
 	for _, p := range q.Priorities {
 		parts = append(parts, fmt.Sprintf("%d of priority %d", p.Length, p.Priority))
@@ -78,7 +79,7 @@ func queueDetails(q queueview.Queue) string {
 		if len(q.Consumers) == 1 {
 			consumers = "consumer"
 		}
-		parts = append(parts, fmt.Sprintf("%d in work at %d %s", q.InWork, len(q.Consumers), consumers))
+		parts = append(parts, fmt.Sprintf("%d locked by %d %s", q.InWork, len(q.Consumers), consumers))
 	}
 	return strings.Join(parts, "; ")
 }

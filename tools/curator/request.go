@@ -13,36 +13,37 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/yaml"
 )
 
-// maxReply is how much a server may answer: 100,000 children with long names.
+// maxReply is the maximum size of a reply, enough for 100,000 children with long names.
 const maxReply = 64 << 20
 
-// answerTimeout bounds what a command asks, while the ensemble may be away.
+// answerTimeout bounds a command that does not follow changes. It is long because the command
+// retries while there is no connection.
 const answerTimeout = 10 * time.Minute
 
-// request is a command that asks the ensemble, or changes something of it, and ends.
+// request describes a command that reads from the ensemble or writes to it.
 type request struct {
 	use, short, help, example string
-	least, most               int  // arguments
-	writes                    bool // it changes something
+	least, most               int  // numbers of arguments
+	writes                    bool // it writes to the ensemble
 	prints                    bool // it has --output
 	flags                     func(cmd *cobra.Command)
-	check                     func(args []string) error // without a server; may be nil
-	lasts                     func() bool               // it goes on until somebody ends it; nil is no
+	check                     func(args []string) error // checks what needs no server; may be nil
+	lasts                     func() bool               // reports whether it runs until the user ends it; nil is false
 	run                       func(ctx context.Context, a *answer, args []string) error
 }
 
-// answer is the session of a request, and where its result goes.
+// answer is the session of a request, and the form of its output.
 type answer struct {
 	*session
 	name   string // of the command
 	format string
-	again  bool // what is shown was there before: that it has gone is no error
+	again  bool // the node at PATH existed before, so that its deletion is not an error
 }
 
-// gone reports whether what was shown before is not there any more.
+// gone reports whether err says that the node at PATH was deleted after it was shown.
 func (a *answer) gone(err error) bool { return a.again && errors.Is(err, framework.ErrNoNode) }
 
-// requestCommand makes the command of curator for a request.
+// requestCommand returns the command of curator for a request.
 func (p *program) requestCommand(a request) *cobra.Command {
 	name, _, _ := strings.Cut(a.use, " ")
 	return p.commandOf(a, func(ctx context.Context, format string, args []string) error {
@@ -50,7 +51,7 @@ func (p *program) requestCommand(a request) *cobra.Command {
 	})
 }
 
-// commandOf makes a command of curator with the flags and checks of a request.
+// commandOf returns a command of curator that has the flags and checks of a request, and calls run.
 func (p *program) commandOf(a request, run func(ctx context.Context, format string, args []string) error) *cobra.Command {
 	format := asTable
 	name, _, _ := strings.Cut(a.use, " ")
@@ -68,7 +69,7 @@ func (p *program) commandOf(a request, run func(ctx context.Context, format stri
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		switch {
 		case len(args) < a.least:
-			return usage("curator %s needs more: curator %s", name, a.use)
+			return usage("curator %s needs more arguments: curator %s", name, a.use)
 		case len(args) > a.most:
 			return usage("curator %s takes no argument %q: curator %s", name, args[a.most], a.use)
 		}
@@ -76,7 +77,7 @@ func (p *program) commandOf(a request, run func(ctx context.Context, format stri
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if format != asTable && format != asJSON && format != asYAML {
-			return usage("--output %q is none of table, json and yaml", format)
+			return usage("--output must be table, json or yaml, not %q", format)
 		}
 		if a.check != nil {
 			if err := a.check(args); err != nil {
@@ -94,7 +95,7 @@ func (p *program) ask(ctx context.Context, name, format string, a request, args 
 		return usage("%v", err)
 	}
 	if a.writes && p.settings.ReadOnly {
-		return usage("read-only: curator %s writes to the ensemble", name)
+		return usage("curator %s writes to the ensemble, and --read-only is set", name)
 	}
 	s, err := p.newSession(nil, framework.WithMaxReply(maxReply))
 	if err != nil {
@@ -113,7 +114,7 @@ func (p *program) ask(ctx context.Context, name, format string, a request, args 
 		}
 		return a.run(ctx, &answer{session: s, name: name, format: format}, args)
 	})
-	_ = s.close(ctx) // the session has no nodes; it expires if the server does not hear of it
+	_ = s.close(ctx) // the session has no ephemeral nodes; if it cannot be closed, it expires
 	switch {
 	case interrupted != nil:
 		return &exit{code: signalCode(interrupted.signal)}
@@ -125,7 +126,7 @@ func (p *program) ask(ctx context.Context, name, format string, a request, args 
 	return nil
 }
 
-// document writes a value as JSON or YAML.
+// document prints a value as JSON or YAML.
 func (a *answer) document(value any) error {
 	text, err := terminaltext.JSON(value)
 	if err == nil && a.format == asYAML {
@@ -137,7 +138,7 @@ func (a *answer) document(value any) error {
 	return err
 }
 
-// table writes rows of cells in columns. Cells may have any text.
+// table prints rows in columns; see columnsOf.
 func (a *answer) table(rows [][]string) error {
 	for _, line := range columnsOf(rows) {
 		a.stdout.printf("%s\n", line)

@@ -7,8 +7,8 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/settings"
 )
 
-// run does what the arguments ask for and returns the exit code. env is the environment,
-// as os.Environ has it, and self the path of our own binary, "" for none.
+// run runs the command that args name, and returns the exit code. files are stdin, stdout and
+// stderr, env has the form of os.Environ, and self is the path of this binary, "" if it is not known.
 func run(ctx context.Context, args []string, files [3]*os.File, env []string, self string) int {
 	p := &program{
 		args: append([]string{}, args...), stdin: files[0], stdout: &stdout{file: files[1]}, stderr: files[2],
@@ -17,7 +17,7 @@ func run(ctx context.Context, args []string, files [3]*os.File, env []string, se
 	defer p.notes.flush()
 	err := p.command().ExecuteContext(ctx)
 	if failed := p.stdout.exit(); failed != nil {
-		err = failed // whatever follows from it
+		err = failed // other errors may only be consequences of it
 	}
 	code, text := exitOf(err)
 	if text != "" {

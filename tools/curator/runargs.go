@@ -7,7 +7,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// splitRunArgs returns PATH, and CMD with its arguments.
+// splitRunArgs returns PATH, and CMD with its arguments. dash is the index of the argument after --,
+// -1 without a --.
 func (p *program) splitRunArgs(name string, set *pflag.FlagSet, args []string, dash int) (path string, argv []string, err error) {
 	switch {
 	case dash < 0:
@@ -15,14 +16,14 @@ func (p *program) splitRunArgs(name string, set *pflag.FlagSet, args []string, d
 	case dash == 0:
 		return "", nil, usage("no PATH before the --: curator %s PATH -- %s", name, quote(args))
 	case dash > 1:
-		return "", nil, usage("more than a PATH before the --: %s", quote(args[:dash]))
+		return "", nil, usage("there must be only one PATH before the --, not %s", quote(args[:dash]))
 	case dash == len(args):
-		return "", nil, usage("no command behind the --: curator %s %s -- CMD", name, quote(args))
+		return "", nil, usage("no command after the --: curator %s %s -- CMD", name, quote(args))
 	}
 	return args[0], args[1:], nil
 }
 
-// noDash says what a command line without -- should be.
+// noDash returns a message with what a command line without -- should be.
 func noDash(name string, set *pflag.FlagSet, args []string) string {
 	command := slices.Index(args, name)
 	args = slices.Delete(slices.Clone(args), command, command+1)
@@ -44,8 +45,8 @@ func noDash(name string, set *pflag.FlagSet, args []string) string {
 	return "there must be a -- and a command: curator " + name + " " + quote(ours) + " -- CMD"
 }
 
-// flagLen returns how many arguments the flag takes that begins with arg, itself
-// included, and 0 if it is none of ours.
+// flagLen returns the number of arguments that the flag arg takes, itself included, 0 if arg is not
+// a flag of set.
 func flagLen(set *pflag.FlagSet, arg string) int {
 	name, _, whole := strings.Cut(arg, "=")
 	var flag *pflag.Flag
@@ -66,7 +67,7 @@ func flagLen(set *pflag.FlagSet, arg string) int {
 
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-"
 
-// quote writes arguments as a shell reads them.
+// quote returns arguments as a command line of a shell.
 func quote(args []string) string {
 	words := make([]string, len(args))
 	for i, arg := range args {

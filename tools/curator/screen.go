@@ -2,8 +2,8 @@ package main
 
 import "github.com/go-curator/curator/tools/curator/internal/screen"
 
-// openScreen prepares the terminal that standard output is. Errors: screen.ErrNoTerminal, also for
-// one that cannot be drawn on.
+// openScreen prepares the terminal of standard output for drawing. It returns
+// screen.ErrNoTerminal if there is none, or it cannot be drawn on.
 func (p *program) openScreen() (*screen.Terminal, error) {
 	if p.getenv("TERM") == "dumb" {
 		return nil, screen.ErrNoTerminal

@@ -11,13 +11,14 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// What the terminal is told when the screen begins and ends.
+// The control sequences at the beginning and the end of the screen.
 const (
 	screenBegins = "\x1b[?1049h"
 	screenEnds   = "\x1b[?1049l"
 )
 
-// wantRestored fails unless the terminal is as it was: it has echo and lines, and a cursor.
+// wantRestored fails the test unless the terminal has its former settings, echo and line mode
+// included, and a cursor.
 func (d *desk) wantRestored() {
 	d.t.Helper()
 	text := d.out.String()
@@ -30,14 +31,14 @@ func (d *desk) wantRestored() {
 
 const showSettings = `; echo "code $?"; stty -a | grep -o -e '-*echo ' -e '-*icanon '; echo end`
 
-// TestScreen looks at locks on a terminal: what changes is seen, names do nothing to the terminal,
-// Ctrl-Z gives the shell its terminal back, and q ends it.
+// TestScreen runs curator locks --watch on a terminal. It shows changes, control characters in names
+// have no effect, Ctrl-Z gives the terminal back to the shell, and q quits.
 func TestScreen(t *testing.T) {
 	s := newEmbeddedServer(t)
 	s.create("/locks/a\u202e/lock-0000000001", "10.0.0.1\u202ered")
 	d := sit(t, s, `set -m; `+tool+` locks --watch --connect `+s.connect+` /locks; echo "code $?"; read y; fg`+showSettings)
 	d.until(`/locks/a\u202e`)
-	d.until("10.0.0.1red") // without it
+	d.until("10.0.0.1red") // without the control sequence
 	s.create("/locks/b/lock-0000000001", "10.0.0.2")
 	d.until("10.0.0.2")
 	d.types(ctrlZ)
@@ -45,7 +46,7 @@ func TestScreen(t *testing.T) {
 	d.types("go on\n")
 	begun := strings.Count(d.out.String(), screenBegins)
 	suite.Eventually(t, "the screen again", func() bool { return strings.Count(d.out.String(), screenBegins) > begun || begun == 2 })
-	d.types("x") // means nothing
+	d.types("x") // a key without a meaning
 	d.types("q")
 	d.until("code 0\r\n")
 	d.until("end\r\n")
@@ -68,7 +69,7 @@ func (d *desk) child() (pid int) {
 	return pid
 }
 
-// TestScreenEndsBySignals has the terminal restored.
+// TestScreenEndsBySignals checks that the terminal is restored after each signal.
 func TestScreenEndsBySignals(t *testing.T) {
 	s := newEmbeddedServer(t)
 	d := sit(t, s, `trap : INT; `+tool+` locks -w --connect `+s.connect+showSettings)
@@ -88,7 +89,8 @@ func TestScreenEndsBySignals(t *testing.T) {
 	d.wantRestored()
 }
 
-// TestScreenOutlivesTheEnsemble stops the server for a while: the screen says so, and goes on.
+// TestScreenOutlivesTheEnsemble stops the server for a while. The screen says so, and shows changes
+// again afterwards.
 func TestScreenOutlivesTheEnsemble(t *testing.T) {
 	e := curatortest.Start(t, curatortest.WithTickTime(tick))
 	s := serverAt(t, e.ConnectString(), "")
@@ -96,7 +98,7 @@ func TestScreenOutlivesTheEnsemble(t *testing.T) {
 	d := sit(t, s, `trap : INT; `+tool+` locks -w --connect `+s.connect+showSettings)
 	d.until("10.0.0.1")
 	e.Stop()
-	d.until("the ensemble does not answer since ")
+	d.until("the ensemble does not answer: no connection since ")
 	e.Start()
 	s.create("/locks/b/lock-0000000001", "10.0.0.2")
 	d.until("10.0.0.2")

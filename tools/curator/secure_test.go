@@ -54,7 +54,7 @@ func tlsFlags(t *testing.T, server *curatortest.Ensemble) (authority, certificat
 		}
 }
 
-// TestSecured has a server with TLS, SASL and ACLs, reached by flags, the environment and a
+// TestSecured connects to a server with TLS, SASL and ACLs, by flags, by the environment and by a
 // section of the configuration file.
 func TestSecured(t *testing.T) {
 	t.Parallel() // it waits
@@ -86,7 +86,7 @@ func TestSecured(t *testing.T) {
 		check()
 	}
 
-	// What one identity has made is closed to others.
+	// Other identities may not use the nodes that one identity has created.
 	digest, sasl := []string{"--auth-file", auth, "--acl", "creator"}, []string{"--auth-file", auth, "--sasl", "--acl", "sasl:ops:cdrwa"}
 	lock(plain, "/digest", digest).wantExit(0)
 	lock(plain, "/sasl", sasl).wantExit(0)

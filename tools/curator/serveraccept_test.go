@@ -13,8 +13,9 @@ import (
 	"github.com/go-curator/curator/internal/suite"
 )
 
-// TestServerWithTooManyConnections has more clients connect than the server may have files: it
-// serves those that it has, says once that it cannot accept more, and accepts more when it can.
+// TestServerWithTooManyConnections opens more connections than the server may have files. The server
+// serves the clients that it has, logs once that it cannot accept more, and accepts more when it
+// can.
 func TestServerWithTooManyConnections(t *testing.T) {
 	p := startCmd(t, exec.Command("sh", "-c", `ulimit -n 20 && exec "$0" server --listen 127.0.0.1:0`, tool))
 	suite.Eventually(t, "the server", func() bool { return strings.Contains(p.out.String(), "\n") })

@@ -16,10 +16,10 @@ type serverLog struct {
 
 var _ slog.Handler = serverLog{}
 
-// Enabled tells whether a record is a warning or worse.
+// Enabled reports whether a record is a warning or an error.
 func (serverLog) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
 
-// Handle writes a record in one line.
+// Handle writes a record as one note.
 func (l serverLog) Handle(_ context.Context, r slog.Record) error {
 	text := strings.Builder{}
 	write := func(a slog.Attr) bool {
@@ -39,5 +39,5 @@ func (l serverLog) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return serverLog{l.notes, append(slices.Clip(l.attrs), attrs...)}
 }
 
-// WithGroup returns the handler: the server has no groups.
+// WithGroup returns the handler itself: the server uses no groups.
 func (l serverLog) WithGroup(string) slog.Handler { return l }

@@ -9,14 +9,16 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/serviceview"
 )
 
-const servicesHelp = `Shows the services of the registry at PATH, the base path of service discovery,
-and their instances, as Curator's x-discovery writes them in JSON. An instance
-with a session goes with that; others stay until somebody removes them.
+const servicesHelp = `Shows the services and their instances below PATH, the base path of service
+discovery. The instances must be in the JSON of Curator's x-discovery. An
+instance with a session is removed when that ends; others stay until somebody
+deletes them.
 
-With -o json it is {"services": [SERVICE...]}, and stable. A SERVICE has name,
-path and instances, a list of id, node, address, port, sslPort, type, enabled,
-registered (UTC), uri, payload and session; uri and payload are there if the
-instance has them. What cannot be read or decoded has an error.`
+With -o json the output is {"services": [SERVICE...]}, which is stable. A
+SERVICE has name, path and instances. An instance has id, node, address, port,
+sslPort, type, enabled, registered (UTC) and session, and if it is set uri or
+payload. A service that cannot be read, and an instance that cannot be read or
+decoded, has an error.`
 
 func (p *program) servicesCommand() *cobra.Command {
 	return p.lookCommand(request{

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// connectTimeout is how long the first connection is waited for.
+	// connectTimeout bounds the wait for the first connection.
 	connectTimeout = 15 * time.Second
-	// retryDelay is the pause between tries of a request while the ensemble is away.
+	// retryDelay is the pause between attempts of a request while there is no connection.
 	retryDelay = 200 * time.Millisecond
-	// closeTimeout is how long the confirmation of a session's end is waited for.
+	// closeTimeout bounds the wait for the confirmation of a session's end.
 	closeTimeout = 2 * time.Second
 )
 
-// session is a client of the ensemble that the settings name.
+// session is a client of the ensemble of the settings.
 type session struct {
 	*program
 	ensemble ensemble
@@ -31,7 +31,8 @@ type session struct {
 	signals  *signals
 }
 
-// newSession makes a client and checks everything that can be checked without a server.
+// newSession returns a session that is not started, after it has checked all that can be checked
+// without a server.
 func (p *program) newSession(local *embedded, opts ...framework.Option) (*session, error) {
 	s := &session{program: p, ensemble: parseEnsemble(p.settings.Connect)}
 	s.ensemble.namespace = p.settings.Namespace
@@ -44,7 +45,7 @@ func (p *program) newSession(local *embedded, opts ...framework.Option) (*sessio
 		framework.WithConnectionTimeout(connectTimeout),
 		framework.WithErrorPolicy(state.SessionErrorPolicy()),
 		framework.WithDialer(s.dialer.dial),
-		framework.WithLogger(slog.New(slog.DiscardHandler))) // a loss is told here
+		framework.WithLogger(slog.New(slog.DiscardHandler))) // commands report what the user must know
 	s.client, err = framework.NewClient(p.settings.Connect, retry.Forever(retryDelay), append(options, opts...)...)
 	if err != nil {
 		return nil, usage("%v", err)
@@ -81,7 +82,7 @@ func (s *session) close(ctx context.Context) error {
 	return s.client.Close(ctx)
 }
 
-// explain gives an error its exit code.
+// explain returns an exit with the code for err.
 func (s *session) explain(err error) error {
 	is := func(targets ...error) bool {
 		return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })

@@ -7,17 +7,17 @@ import (
 	"slices"
 )
 
-// signals are those that this process is sent.
+// signals receives the signals that are sent to this process.
 type signals struct{ ch chan os.Signal }
 
-// interruption is why something ended: a signal asked us to end.
+// interruption is the cause of a context that ended because a signal asked this process to end.
 type interruption struct{ signal os.Signal }
 
 // Error names the signal.
 func (i *interruption) Error() string { return i.signal.String() }
 
-// listenSignals receives the signals that ask us to end. One that we were started to
-// ignore, as by nohup, stays ignored, by CMD as well.
+// listenSignals receives the signals that ask this process to end. A signal that the process was
+// started to ignore, for example by nohup, is still ignored, by CMD as well.
 func listenSignals() *signals {
 	s := &signals{make(chan os.Signal, 16)}
 	s.add(asking)
@@ -27,23 +27,23 @@ func listenSignals() *signals {
 
 func (s *signals) add(list []os.Signal) {
 	list = slices.DeleteFunc(slices.Clone(list), signal.Ignored)
-	if len(list) > 0 { // none would mean all of them
+	if len(list) > 0 { // an empty list would be all signals
 		signal.Notify(s.ch, list...)
 	}
 }
 
-// addPassedOn receives also the other signals that CMD is to get.
+// addPassedOn receives the other signals that are passed on to CMD, too.
 func (s *signals) addPassedOn() { s.add(passedOn) }
 
 func (s *signals) stop() { signal.Stop(s.ch) }
 
-// until runs fn with a context that ends when a signal asks us to end. It returns fn's
-// error, and which signal that was, if any.
+// until runs fn with a context that ends when a signal asks this process to end. It returns that
+// signal, nil if there was none, and the error of fn.
 func (s *signals) until(ctx context.Context, fn func(ctx context.Context) error) (*interruption, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	over := make(chan struct{})
-	heard := make(chan *interruption)
+	returned := make(chan struct{})
+	received := make(chan *interruption)
 	go func() {
 		for {
 			select {
@@ -51,16 +51,16 @@ func (s *signals) until(ctx context.Context, fn func(ctx context.Context) error)
 				if slices.Contains(asking, sig) {
 					why := &interruption{sig}
 					cancel(why)
-					heard <- why
+					received <- why
 					return
 				}
-			case <-over:
-				heard <- nil
+			case <-returned:
+				received <- nil
 				return
 			}
 		}
 	}()
 	err := fn(ctx)
-	close(over)
-	return <-heard, err
+	close(returned)
+	return <-received, err
 }

@@ -10,5 +10,5 @@ var (
 	harmless []os.Signal
 )
 
-// signalCode returns the exit code for an end by Ctrl-C, as where it is a signal.
+// signalCode returns the exit code for an end by Ctrl-C. It is that of SIGINT on other systems.
 func signalCode(os.Signal) int { return exitSignal + 2 }

@@ -8,12 +8,12 @@ import (
 )
 
 var (
-	// asking are the signals that ask a program to end.
+	// asking are the signals that ask this process to end.
 	asking = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
-	// passedOn are those that CMD gets besides.
+	// passedOn are the other signals that are passed on to CMD.
 	passedOn = []os.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGTSTP, syscall.SIGCONT}
-	// harmless are received so that they do not end us: a line that nobody reads any
-	// more is no reason to drop a lock.
+	// harmless are received so that they do not end this process: when nobody reads its output any
+	// more, it still holds its lock.
 	harmless = []os.Signal{syscall.SIGPIPE}
 )
 

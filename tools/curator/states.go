@@ -7,8 +7,7 @@ import (
 	"github.com/go-curator/curator/state"
 )
 
-// tellStates writes each state of the session, until the function that it returns is
-// called.
+// tellStates logs each connection state until stop is called.
 func (s *session) tellStates() (stop func()) {
 	return s.client.ConnectionStateListenable().Add(func(_ context.Context, now state.ConnectionState) {
 		switch now {
@@ -20,5 +19,5 @@ func (s *session) tellStates() (stop func()) {
 	})
 }
 
-// sessionName writes a session as ZooKeeper's logs do.
+// sessionName returns the id of a session, or a zxid, in the form of ZooKeeper's logs.
 func sessionName(id int64) string { return fmt.Sprintf("0x%x", uint64(id)) }

@@ -7,14 +7,14 @@ import (
 	"syscall"
 )
 
-// stdout is standard output. It keeps the first error, such as that of a full disk, so that
-// no writer of a table or of a help text needs to.
+// stdout is standard output. It keeps the first error, such as that of a full disk, so that the code
+// that prints does not have to check each write.
 type stdout struct {
 	file *os.File
 	err  error
 }
 
-// Write writes.
+// Write writes p, unless an earlier write has failed.
 func (o *stdout) Write(p []byte) (int, error) {
 	if o.err != nil {
 		return 0, o.err
@@ -24,13 +24,13 @@ func (o *stdout) Write(p []byte) (int, error) {
 	return n, o.err
 }
 
-// printf writes a text. Its error is told at the end of the program.
+// printf writes a formatted text. Method exit reports its error.
 func (o *stdout) printf(format string, args ...any) {
 	_, _ = fmt.Fprintf(o, format, args...)
 }
 
-// exit returns the exit for what was not written, nil if everything was. The reader of a
-// pipe that has gone away, as head does, is told nothing, as by other programs.
+// exit returns an exit if a write has failed, otherwise nil. If the reader of a pipe has gone, as
+// head does, the exit has no text, and the code of SIGPIPE, which ends other programs then.
 func (o *stdout) exit() error {
 	switch {
 	case o.err == nil:
@@ -44,5 +44,5 @@ func (o *stdout) exit() error {
 	return exitWith(exitOutput, "cannot write to standard output: %v", o.err)
 }
 
-// sigpipe is the number of SIGPIPE wherever there is one.
+// sigpipe is the number of SIGPIPE on all systems that have it.
 const sigpipe = 13

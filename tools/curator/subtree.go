@@ -16,8 +16,9 @@ import (
 func below(path, name string) string { return strings.TrimSuffix(path, "/") + "/" + name }
 
 const treeHelp = `Shows the nodes at PATH and below it, / by default, each with the size of its
-data. A node that goes away meanwhile is left out. With -o json it is a node:
-{"path": PATH, "dataLength": N, "ephemeral": BOOL, "children": [NODE...]}.`
+data. Nodes that are deleted meanwhile are left out. With -o json the output is
+a NODE: {"path": PATH, "dataLength": N, "ephemeral": BOOL, "children":
+[NODE...]}.`
 
 // treeNode is a node of curator tree.
 type treeNode struct {
@@ -32,7 +33,7 @@ func (p *program) treeCommand() *cobra.Command {
 	return p.requestCommand(request{
 		use: "tree [PATH]", short: "Show the nodes below a node", help: treeHelp, most: 1, prints: true,
 		flags: func(cmd *cobra.Command) {
-			cmd.Flags().IntVarP(&depth, "depth", "L", 0, "show `N` levels only; 0 is all")
+			cmd.Flags().IntVarP(&depth, "depth", "L", 0, "show only `N` levels below PATH; 0 is all")
 		},
 		check: func([]string) error {
 			if depth < 0 {
@@ -61,7 +62,8 @@ func (p *program) treeCommand() *cobra.Command {
 	})
 }
 
-// readTree reads a node and levels below it.
+// readTree reads a node, and the nodes down to the given number of levels below it. A negative
+// number is all levels.
 func (a *answer) readTree(ctx context.Context, path string, levels int) (treeNode, error) {
 	var stat framework.Stat
 	names, err := a.client.GetChildren().StoringStatIn(&stat).ForPath(ctx, path)
@@ -86,7 +88,7 @@ func (a *answer) readTree(ctx context.Context, path string, levels int) (treeNod
 	return node, nil
 }
 
-// printTree writes a node behind first, and what is below it behind indent.
+// printTree prints a node after the text first, and the nodes below it after the text indent.
 func (a *answer) printTree(n treeNode, name, first, indent string) {
 	text := first + terminaltext.Line(name) + "  " + strconv.Itoa(int(n.DataLength))
 	if n.Ephemeral {
@@ -104,11 +106,12 @@ func (a *answer) printTree(n treeNode, name, first, indent string) {
 }
 
 const duHelp = `Counts the nodes at PATH and below it, / by default, and the bytes of their
-data: for each child of PATH and all that is below it, and in total. Names are
-not counted. With -o json it is {"path": PATH, "nodes": N, "bytes": N,
-"children": [{"path": PATH, "nodes": N, "bytes": N}...]}.`
+data. It prints a line for each child of PATH, which includes all nodes below
+the child, and the total. The bytes of names are not counted. With -o json the
+output is {"path": PATH, "nodes": N, "bytes": N, "children": [{"path": PATH,
+"nodes": N, "bytes": N}...]}.`
 
-// usageOf is how much there is at a path and below it.
+// usageOf is the number of nodes at a path and below it, and of the bytes of their data.
 type usageOf struct {
 	Path  string `json:"path"`
 	Nodes int64  `json:"nodes"`
@@ -157,7 +160,7 @@ func showUsage(ctx context.Context, a *answer, args []string) error {
 	return a.table(rows)
 }
 
-// count adds a node and what is below it to u.
+// count adds the nodes at path and below it to u.
 func (a *answer) count(ctx context.Context, path string, u *usageOf) error {
 	var stat framework.Stat
 	names, err := a.client.GetChildren().StoringStatIn(&stat).ForPath(ctx, path)

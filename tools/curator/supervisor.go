@@ -12,9 +12,10 @@ import (
 )
 
 const (
-	// leftPause is how long what CMD left behind may run before the user is told.
+	// leftPause is how long the rest of the group may run after CMD's own process before the user
+	// is told.
 	leftPause = time.Second
-	// deathPause is how long killed processes may take to disappear.
+	// deathPause is how long supervisor waits after SIGKILL until the group is empty.
 	deathPause = time.Second
 )
 
@@ -26,7 +27,7 @@ type outcome struct {
 	overdue bool // it ran longer than --max-hold
 }
 
-// supervisor looks after a CMD that runs under a lock.
+// supervisor watches a CMD that runs under a lock.
 type supervisor struct {
 	notes    *notes
 	client   *framework.Client
@@ -40,13 +41,13 @@ type supervisor struct {
 	outcome outcome
 	ended   bool             // CMD's own process has ended
 	killAt  time.Time        // zero is never
-	kill    <-chan time.Time // at killAt
-	killed  <-chan time.Time // when to wait no more for what was killed
-	left    <-chan time.Time // when to tell of what CMD left behind
+	kill    <-chan time.Time // fires at killAt
+	killed  <-chan time.Time // fires deathPause after SIGKILL
+	left    <-chan time.Time // fires when the user is told that the rest of the group still runs
 }
 
-// wait returns when CMD and what it left behind in its process group have ended. Until
-// then it ends them if the lock is lost, and passes signals on.
+// wait returns when CMD's whole process group has ended. Until then it passes signals on, and ends
+// the group if the lock is lost or CMD runs too long.
 func (s *supervisor) wait(ctx context.Context) outcome {
 	lost, given := s.lease.Context().Done(), ctx.Done()
 	var overdue <-chan time.Time
@@ -80,21 +81,21 @@ func (s *supervisor) wait(ctx context.Context) outcome {
 			s.killed = time.After(deathPause)
 		case <-s.killed:
 			if s.ended {
-				return s.outcome // what is left are entries that nobody waits for
+				return s.outcome // the rest are zombies whose parents do not wait for them
 			}
 			s.killed = time.After(deathPause)
 		case <-s.left:
-			s.notes.say("the command has ended, but not what it left in its process group: waiting with the lock held")
+			s.notes.say("the command has ended, but other processes of its process group have not: waiting with the lock held")
 		}
 	}
 }
 
-// happened follows CMD.
+// happened handles an event of the command.
 func (s *supervisor) happened(e event) {
 	switch {
 	case e.stopped != nil:
 		s.stopped(e.stopped)
-	case e.killed: // nobody is in charge any more of what it left behind
+	case e.killed: // CMD cannot end the rest of its group any more
 		s.ended, s.outcome.code, s.outcome.killed = true, e.code, true
 		s.end(s.grace)
 	default:
@@ -105,11 +106,11 @@ func (s *supervisor) happened(e event) {
 	}
 }
 
-// stopped lets a stopped CMD go on if it is to. A stop takes time, in which the lock may
-// have been lost: so that is looked at before.
+// stopped is called when CMD was stopped by sig. It continues CMD unless CMD should stay stopped. The
+// lock may have been lost while this process was stopped, too, so it checks the lease first.
 func (s *supervisor) stopped(sig os.Signal) {
 	if s.outcome.lost {
-		s.command.resume() // to its end
+		s.command.resume() // so that it can handle SIGTERM
 		return
 	}
 	if !s.terminal.suspend(sig) {
@@ -132,15 +133,15 @@ func (s *supervisor) lose() {
 	grace, why := s.grace, s.lease.Err()
 	var loss *locks.LossError
 	if errors.As(why, &loss) && loss.Reason == locks.LossDeadline {
-		// For the client's margin, an eighth of the session timeout, nobody else can be let
-		// in. A fifth of that is left for SIGKILL to take effect.
+		// The client reports the loss an eighth of the session timeout before the session can
+		// expire, its margin. A fifth of that remains for SIGKILL to take effect.
 		grace = min(grace, s.client.SessionTimeout()/8*4/5)
 	}
 	s.end(grace)
 	s.notes.say("%v: the command gets SIGTERM, and SIGKILL in %v", why, grace.Round(time.Millisecond))
 }
 
-// end asks CMD to end, and ends it after grace.
+// end asks CMD to end, and makes supervisor kill it after grace.
 func (s *supervisor) end(grace time.Duration) {
 	s.left = nil
 	s.command.terminate()
@@ -150,8 +151,8 @@ func (s *supervisor) end(grace time.Duration) {
 	}
 }
 
-// pass passes a signal on. It may be the first that we notice after we were stopped
-// ourselves, so that the lock is looked at before.
+// pass passes a signal on to CMD. This process may have been stopped until now, so pass checks the
+// lease first.
 func (s *supervisor) pass(sig os.Signal) {
 	if s.lease.Err() != nil {
 		s.lose()

@@ -22,7 +22,7 @@ const (
 	ctrlZ = "\x1a"
 )
 
-// desk is a terminal at which a shell runs a script.
+// desk is a terminal on which a shell runs a script.
 type desk struct {
 	t      *testing.T
 	master *os.File
@@ -52,8 +52,8 @@ func openPty(t *testing.T) (master, slave *os.File) {
 	return master, slave
 }
 
-// sit starts a shell at a terminal of its own. In the script, $lock is a curator lock up
-// to its --.
+// sit starts a shell with a new terminal. In the script, $lock is a curator lock command up to its
+// --.
 func sit(t *testing.T, s *server, script string, flags ...string) *desk {
 	t.Helper()
 	master, slave := openPty(t)
@@ -69,19 +69,19 @@ func sit(t *testing.T, s *server, script string, flags ...string) *desk {
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		// It fails when nobody has the other end open any more, and may not have read all
-		// by then: so that is kept open.
+		// Reading fails as soon as no process has the slave open, and may then lose the last
+		// output. So the test keeps the slave open.
 		io.Copy(&d.out, master)
 	}()
 	go func() {
 		defer close(d.ended)
-		d.shell.Wait() // how it ended is of no interest
+		d.shell.Wait() // its result does not matter
 	}()
 	t.Cleanup(func() {
 		if t.Failed() {
 			killSession(d.shell.Process.Pid)
 		}
-		d.shell.Process.Kill() // an error says that it has ended
+		d.shell.Process.Kill() // it fails if the shell has ended
 		<-d.ended
 		slave.Close()
 		<-read
@@ -107,7 +107,7 @@ func (d *desk) until(text string) {
 	suite.Eventually(d.t, "on the terminal: "+text, func() bool { return strings.Contains(d.out.String(), text) })
 }
 
-// end waits for the end of the shell and then checks that the lock is free.
+// end waits for the end of the shell, and then checks that the lock is free.
 func (d *desk) end(s *server) {
 	d.t.Helper()
 	select {
@@ -118,7 +118,7 @@ func (d *desk) end(s *server) {
 	s.wantFree()
 }
 
-// CMD reads from the terminal, and so does the shell after it.
+// CMD reads from the terminal, and after it the shell does.
 func TestTerminal(t *testing.T) {
 	onServers(t, func(t *testing.T, s *server) {
 		d := sit(t, s, `$lock sh -c 'echo in; read x; echo "got $x"; exit 3'; echo "code $?"; read y; echo "then $y"`)
@@ -132,7 +132,7 @@ func TestTerminal(t *testing.T) {
 	})
 }
 
-// Ctrl-C is for CMD alone.
+// Ctrl-C is sent to CMD only.
 func TestTerminalInterrupt(t *testing.T) {
 	s := newEmbeddedServer(t)
 	d := sit(t, s, `trap 'echo shell' INT; $lock sh -c 'trap "exit 9" INT; echo in; while :; do sleep 0.01; done'; echo "code $?"; read y; echo "then $y"`)
@@ -158,7 +158,8 @@ func TestTerminalCommandThatDoesNotStart(t *testing.T) {
 	d.end(s)
 }
 
-// Ctrl-Z stops CMD and curator, for the shell to go on; fg continues both, with the lock.
+// Ctrl-Z stops CMD and curator, and the shell continues. fg continues both, and the lock is still
+// held.
 func TestTerminalStop(t *testing.T) {
 	s := newEmbeddedServer(t)
 	d := sit(t, s, `set -m; $lock sh -c 'echo in; read x; echo "got $x"'; echo "code $?"; read y; fg; echo "code $?"; read z; echo "then $z"`)
@@ -166,7 +167,7 @@ func TestTerminalStop(t *testing.T) {
 	d.types(ctrlZ)
 	d.until("code 147\r\n")
 	d.types("go on\n")
-	d.until("${lock} sh") // as fg says
+	d.until("${lock} sh") // fg prints the job
 	d.types("one\n")
 	d.until("got one\r\n")
 	d.until("code 0\r\n")
@@ -175,7 +176,7 @@ func TestTerminalStop(t *testing.T) {
 	d.end(s)
 }
 
-// So does bg, without the terminal.
+// After Ctrl-Z, bg continues both in the background.
 func TestTerminalStopAndBackground(t *testing.T) {
 	s := newEmbeddedServer(t)
 	fifo := newFIFO(t)
@@ -200,7 +201,7 @@ func newFIFO(t *testing.T) (path string) {
 	return path
 }
 
-// A job that was stopped for too long has lost its lock; CMD does not go on.
+// A job that was stopped for too long has lost its lock, and CMD is ended when it is continued.
 func TestTerminalStoppedTooLong(t *testing.T) {
 	s := newEmbeddedServer(t)
 	d := sit(t, s, `set -m; $lock sh -c 'echo in; read x; echo "got $x"'; echo "code $?"; read y; fg; echo "code $?"; read z; echo "then $z"`,
@@ -220,8 +221,8 @@ func TestTerminalStoppedTooLong(t *testing.T) {
 	}
 }
 
-// In the background CMD stops when it reads, as any job does, and reads after fg. The
-// shell keeps the terminal meanwhile.
+// In the background CMD is stopped when it reads, as any job is, and reads after fg. Until then the
+// shell has the terminal.
 func TestTerminalBackground(t *testing.T) {
 	s := newEmbeddedServer(t)
 	d := sit(t, s, `set -m; $lock sh -c 'echo in; read x; echo "got $x"' & read y; echo "then $y"; fg; echo "code $?"; read z; echo "then $z"`)
@@ -240,7 +241,7 @@ func TestTerminalBackground(t *testing.T) {
 	d.end(s)
 }
 
-// In a pipeline the terminal is for the pager, until CMD uses it.
+// In a pipeline the pager has the terminal until CMD uses it.
 func TestTerminalPipeline(t *testing.T) {
 	s := newEmbeddedServer(t)
 	fifo := newFIFO(t)
@@ -289,7 +290,7 @@ func TestTerminalLoss(t *testing.T) {
 	d.end(s)
 }
 
-// Where nobody could continue a job, Ctrl-Z does nothing, as it does without curator.
+// Without a shell that could continue a job, Ctrl-Z does nothing, as it does without curator.
 func TestTerminalOfNoShell(t *testing.T) {
 	s := newEmbeddedServer(t)
 	d := sit(t, s, `exec $lock sh -c 'echo in; read x; echo "got $x"'`)
@@ -300,7 +301,7 @@ func TestTerminalOfNoShell(t *testing.T) {
 	d.end(s)
 }
 
-// While a lock is waited for, one line of the terminal says so, and is gone when CMD runs.
+// During the wait for a lock the terminal has a status line, which is cleared before CMD runs.
 func TestTerminalWaiting(t *testing.T) {
 	s := newEmbeddedServer(t)
 	holder := s.held("lock")
@@ -312,7 +313,7 @@ func TestTerminalWaiting(t *testing.T) {
 	d.end(s)
 }
 
-// A signal that ends CMD leaves the terminal as it was.
+// After a signal has ended CMD, the terminal has its former settings.
 func TestTerminalRestored(t *testing.T) {
 	s := newEmbeddedServer(t)
 	d := sit(t, s, `$lock sh -c 'stty -echo -icanon; echo in; kill -KILL $$'; echo "code $?"; stty -a | grep -o -e '-*echo ' -e '-*icanon '`)
@@ -325,7 +326,7 @@ func TestTerminalRestored(t *testing.T) {
 	}
 }
 
-// At a terminal it asks first.
+// curator break asks for a confirmation on a terminal.
 func TestBreakAsks(t *testing.T) {
 	s := newEmbeddedServer(t)
 	holder := s.held("lock")

@@ -4,17 +4,17 @@ package main
 
 import "os"
 
-// terminal is where there is job control.
+// terminal does nothing: there is no job control on this system.
 type terminal struct{}
 
 func openTerminal(_, _, _ *os.File) *terminal { return nil }
 
 func (t *terminal) close() {}
 
-// suspend tells that CMD was not stopped by job control.
+// suspend returns false: CMD was not stopped by job control.
 func (t *terminal) suspend(os.Signal) bool { return false }
 
-// terminalWidth returns 0: a terminal is not known to be one.
+// terminalWidth returns 0: it is not known whether a file is a terminal.
 func terminalWidth(*os.File) int { return 0 }
 
 func (t *terminal) restore()          {}

@@ -11,29 +11,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal is the controlling terminal, on which there is job control. A process group
-// that is not its foreground is stopped when it reads, for ever if nobody looks after it.
-// A nil terminal does nothing.
+// terminal is the controlling terminal, and does job control on it. The terminal stops a process
+// group that reads from it and is not its foreground group, and somebody must then give it the
+// foreground and continue it. A nil terminal does nothing.
 type terminal struct {
 	fd    int
 	own   int  // our process group
-	eager bool // CMD is in the foreground from the start, not only when it wants to
-	given bool // CMD had the foreground
+	eager bool // CMD gets the foreground at its start, not only when it uses the terminal
+	given bool // CMD has had the foreground
 
-	settings *unix.Termios // that the terminal had before CMD; nil if they are not known
+	settings *unix.Termios // of the terminal before CMD ran; nil if they are not known
 }
 
-// openTerminal returns the controlling terminal, nil without one. CMD gets the foreground
-// at once if it reads from the terminal, unless it is part of a pipeline: then it waits
-// until it uses the terminal, or a pager behind it would be stopped.
+// openTerminal returns the controlling terminal, nil without one. CMD gets the foreground at its
+// start if its standard input is the terminal. A CMD in a pipeline gets it only when it uses the
+// terminal, because otherwise a pager after it in the pipeline would be stopped.
 func openTerminal(stdin, stdout, stderr *os.File) *terminal {
 	fd, err := unix.Open("/dev/tty", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
 	if err != nil {
 		return nil
 	}
 	t := &terminal{fd: fd}
-	t.own, _ = unix.Getpgid(0)                           // our own is always found
-	t.settings, _ = unix.IoctlGetTermios(fd, getTermios) // nil: there is nothing to restore
+	t.own, _ = unix.Getpgid(0)                                             // it never fails for this process
+	if settings, err := unix.IoctlGetTermios(fd, getTermios); err == nil { // otherwise there is nothing to restore
+		t.settings = settings
+	}
 	_, err = foregroundOf(int(stdin.Fd()))
 	t.eager = err == nil && !isPipe(stdout) && !isPipe(stderr)
 	return t
@@ -44,22 +46,22 @@ func isPipe(f *os.File) bool {
 	return err == nil && info.Mode()&os.ModeNamedPipe != 0
 }
 
-// restore gives the terminal the settings back that it had before CMD, which was ended by a
-// signal and may have left it without echo. They are those of others if CMD was not in the
-// foreground.
+// restore restores the settings that the terminal had before CMD. It is called when a signal has
+// ended CMD, which may then have left the terminal without echo. If CMD was not in the foreground,
+// another job may have changed the settings, and restore does nothing.
 func (t *terminal) restore() {
 	if t != nil && t.given && t.settings != nil && t.foreground() == t.own {
 		_ = unix.IoctlSetTermios(t.fd, setTermios, t.settings) // fails if the terminal is gone
 	}
 }
 
-// terminalWidth returns the number of columns of a terminal, 0 if f is none.
+// terminalWidth returns the number of columns of a terminal, 0 if f is not a terminal.
 func terminalWidth(f *os.File) int {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	switch {
 	case err != nil:
 		return 0
-	case size.Col == 0: // it has not been told
+	case size.Col == 0: // the terminal does not know its size
 		return 80
 	}
 	return int(size.Col)
@@ -84,33 +86,35 @@ func (t *terminal) setForeground(group int) {
 	_ = unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group) // fails if the terminal is gone
 }
 
-// prepare has CMD take the foreground before it starts, if it is ours to give: a job in
-// the background must not take it from the shell.
+// prepare makes CMD's process take the foreground when it starts, if our process group has it. A job
+// in the background must not take the foreground from the shell.
 func (t *terminal) prepare(attr *syscall.SysProcAttr) {
 	if t != nil && t.eager && t.foreground() == t.own {
 		attr.Foreground, attr.Ctty = true, t.fd
 	}
 }
 
-// started takes note of whether CMD has the foreground. err is why it was not started.
+// started is called after the start of CMD. foreground says whether CMD was to take the foreground,
+// and err is the error of the start.
 func (t *terminal) started(foreground bool, err error) {
 	if t == nil {
 		return
 	}
-	// From the background we may not write to a terminal with tostop set, nor take the
-	// foreground back. Now there is no child any more that would inherit this.
+	// Without this, SIGTTOU would stop this process when it takes the foreground back, or when it
+	// writes from the background while the terminal has tostop set. It is done only now, because CMD
+	// would have inherited it.
 	signal.Ignore(unix.SIGTTOU)
 	if !foreground {
 		return
 	}
-	if err != nil { // its process may have got as far as taking the foreground
+	if err != nil { // the process may have taken the foreground before the start failed
 		t.setForeground(t.own)
 		return
 	}
 	t.given = true
 }
 
-// handOver gives CMD the foreground, if it is ours to give.
+// handOver gives CMD the foreground, if our process group has it.
 func (t *terminal) handOver(c *command) {
 	if t != nil && t.foreground() == t.own {
 		t.given = true
@@ -118,7 +122,7 @@ func (t *terminal) handOver(c *command) {
 	}
 }
 
-// takeBack takes the foreground back that CMD had, unless the shell has it meanwhile.
+// takeBack takes the foreground back from CMD, unless another process group has it now.
 func (t *terminal) takeBack(c *command) {
 	if t == nil || !t.given {
 		return
@@ -129,10 +133,13 @@ func (t *terminal) takeBack(c *command) {
 	}
 }
 
-// suspend is called when CMD was stopped by sig. It tells whether CMD is to go on. That
-// is so at once when CMD only wants the foreground that is ours to give. Else our
-// process group stops as well, as a shell expects of its job, and CMD is to go on when we
-// do. A CMD that was stopped by other means than job control stays as it is.
+// suspend is called when CMD was stopped by sig. It reports whether CMD is to be continued:
+//
+//   - not if it was not stopped by job control;
+//   - at once if CMD was stopped because it used the terminal, and our process group can give it
+//     the foreground, or if nobody could continue our process group;
+//   - otherwise suspend first stops our process group, as a shell expects of a job, and returns
+//     when that is continued.
 func (t *terminal) suspend(sig os.Signal) bool {
 	switch {
 	case t == nil || sig == unix.SIGSTOP:
@@ -145,15 +152,16 @@ func (t *terminal) suspend(sig os.Signal) bool {
 	continued := make(chan os.Signal, 1)
 	signal.Notify(continued, unix.SIGCONT)
 	defer signal.Stop(continued)
-	// Not SIGTSTP, which we receive to pass it on: package signal cannot undo that.
+	// This process receives SIGTSTP to pass it on, which package signal cannot undo, so it stops
+	// itself by SIGSTOP.
 	if err := unix.Kill(0, unix.SIGSTOP); err == nil {
 		<-continued
 	}
 	return true
 }
 
-// orphaned tells whether nobody in the session could continue our process group. Then the
-// system lets job control stop none of its processes, and we none of CMD's.
+// orphaned reports whether no process of the session could continue our process group. The system
+// does not let job control stop such a group, so CMD is not stopped either.
 func (t *terminal) orphaned() bool {
 	session, err := unix.Getsid(0)
 	if err != nil {
@@ -171,8 +179,8 @@ func (t *terminal) orphaned() bool {
 	return true
 }
 
-// stopAsJob stops this process and its group, as a shell expects of a job, until they are
-// continued. Where nobody could continue them it does nothing.
+// stopAsJob stops this process and its group, as a shell expects of a job, until they are continued.
+// It does nothing if nobody could continue them.
 func (p *program) stopAsJob() {
 	t := openTerminal(p.stdin, p.stdout.file, p.stderr)
 	defer t.close()

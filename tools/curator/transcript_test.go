@@ -47,27 +47,29 @@ func runHere(t *testing.T, env []string, args ...string) (code int, stdout, stde
 	return code, texts[1], texts[2]
 }
 
-// TestTranscripts runs what is in testdata: a line with $ is a command, % an entry of its
-// environment ahead of it, > a line of stdout, ! one of stderr, and = the exit code. Words
-// in quotes are Go's. go test -rewrite puts the results there that there are.
+// TestTranscripts runs the transcripts in testdata. A line with $ is a command, and lines with %
+// before it are entries of its environment. After it, > is a line of stdout, ! a line of stderr, and
+// = the exit code. Words in quotes have Go's syntax. With -rewrite the test writes the results into
+// the transcripts.
 func TestTranscripts(t *testing.T) {
 	checkTranscripts(t, "testdata/*.txt", nil, func(text string) string { return text })
 }
 
-// TestServerTranscripts runs the transcripts of commands that need a server, each with one
-// of its own. What differs between runs is replaced.
+// TestServerTranscripts runs the transcripts of commands that need a server. Texts that differ
+// between runs, such as times, are replaced.
 func TestServerTranscripts(t *testing.T) {
 	s := newEmbeddedServer(t)
 	differs := strings.NewReplacer(s.connect, "SERVER")
 	number := regexp.MustCompile(`0x[0-9a-f]+`)
 	date := regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`)
-	age := regexp.MustCompile(`(  |for )(\d+h\d+m)?\d+s\b`)
+	age := regexp.MustCompile(`(  |due in )(\d+h\d+m)?\d+s\b`)
 	checkTranscripts(t, "testdata/server/*.txt", []string{"CURATOR_CONNECT=" + s.connect}, func(text string) string {
 		return age.ReplaceAllString(number.ReplaceAllString(date.ReplaceAllString(differs.Replace(text), "TIME"), "0xN"), "${1}Ns")
 	})
 }
 
-// checkTranscripts replays the transcripts of files, with env ahead of their own entries.
+// checkTranscripts replays the transcripts in files. env is the environment of all commands, before
+// the entries of a transcript.
 func checkTranscripts(t *testing.T, pattern string, env []string, mask func(text string) string) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
@@ -91,7 +93,7 @@ func checkTranscripts(t *testing.T, pattern string, env []string, mask func(text
 	}
 }
 
-// replay returns a transcript with its commands' results.
+// replay runs the commands of a transcript, and returns the transcript with their results.
 func replay(t *testing.T, transcript string, common []string) string {
 	t.Helper()
 	var b strings.Builder
@@ -99,7 +101,7 @@ func replay(t *testing.T, transcript string, common []string) string {
 	for line := range strings.Lines(transcript) {
 		kind, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		switch kind {
-		case ">", "!", "=": // made anew
+		case ">", "!", "=": // the results of an earlier run
 			continue
 		case "%":
 			env = append(env, rest)
@@ -170,7 +172,8 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// wantUnavailable runs curator lock with a connect string that leads nowhere.
+// wantUnavailable runs curator lock with a connect string of servers that do not answer. It checks
+// the exit code, the message and the time.
 func wantUnavailable(t *testing.T, within time.Duration, text, connect string, flags ...string) {
 	t.Helper()
 	begun := time.Now()
@@ -186,26 +189,26 @@ func wantUnavailable(t *testing.T, within time.Duration, text, connect string, f
 
 func TestUnavailable(t *testing.T) {
 	nobody, nobodyElse := freeAddress(t), freeAddress(t)
-	wantUnavailable(t, 5*time.Second, "nothing listens at "+nobody+"; name the ensemble with --connect HOSTS or CURATOR_CONNECT, or use --embedded", nobody)
-	if code, _, stderr := runHere(t, nil, "ls", "--connect", nobody); code != 69 || !strings.Contains(stderr, "or start a development server: curator server") {
+	wantUnavailable(t, 5*time.Second, "nothing listens at "+nobody+"; name the ensemble with --connect HOSTS or CURATOR_CONNECT, or start a development server with --embedded", nobody)
+	if code, _, stderr := runHere(t, nil, "ls", "--connect", nobody); code != 69 || !strings.Contains(stderr, "or start a development server with curator server") {
 		t.Errorf("ls: exit code %d, stderr %q", code, stderr)
 	}
 	wantUnavailable(t, 5*time.Second, "nothing listens at "+nobodyElse, nobody+","+nobodyElse)
-	// Who says so, and how fast, is up to the resolver.
+	// The message and the time depend on the resolver.
 	wantUnavailable(t, 30*time.Second, "no-such-host.invalid", "no-such-host.invalid")
 
 	web := httptest.NewServer(http.NotFoundHandler())
 	defer web.Close()
-	wantUnavailable(t, 5*time.Second, "is no ZooKeeper server, it answers \"HTTP/1.1", strings.TrimPrefix(web.URL, "http://"))
+	wantUnavailable(t, 5*time.Second, "is not a ZooKeeper server: it answers \"HTTP/1.1", strings.TrimPrefix(web.URL, "http://"))
 	wantUnavailable(t, 5*time.Second, "nothing listens at "+nobody, strings.TrimPrefix(web.URL, "http://")+","+nobody)
-	wantUnavailable(t, 5*time.Second, "is no ZooKeeper server, it answers \"SSH-2.0-", talker(t, "SSH-2.0-OpenSSH_9.2p1\r\n"))
+	wantUnavailable(t, 5*time.Second, "is not a ZooKeeper server: it answers \"SSH-2.0-", talker(t, "SSH-2.0-OpenSSH_9.2p1\r\n"))
 
-	// One that accepts and says nothing may yet answer: it is waited for.
+	// A server that accepts connections and is silent may still answer, so the command waits.
 	mute := talker(t, "")
 	wantUnavailable(t, 5*time.Second, "no ZooKeeper server answered at "+mute+" within 700ms", mute, "--timeout=700ms")
 }
 
-// talker returns the address of a server that says something, and no more.
+// talker returns the address of a server that sends text on each connection, and nothing else.
 func talker(t *testing.T, text string) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -18,28 +18,29 @@ import (
 )
 
 const uiHelp = `Serves a page that shows the locks, elections, semaphores, queues, barriers,
-groups, services and counters at PATH and below it, / by default, as they
-change: who holds what, who waits, and since when. It also shows the nodes,
-sessions and servers. docs/ui.md tells more.
+groups, services and counters at PATH and below it, / by default: who holds
+them, who waits, and since when. The page is updated as they change. It also
+shows the nodes, sessions and servers; see docs/ui.md.
 
-It prints one line, the address to open in a browser. The address has a secret,
-which the browser exchanges for a cookie. Anybody with the address sees what the
-credentials of this command may read, and with --allow-actions does what they
-permit. It serves until SIGINT or SIGTERM, and exits with 0.
+The command prints one line, the address to open in a browser. The address
+contains a secret, which the browser exchanges for a cookie. Everybody with the
+address can see all that the credentials of this command may read, and with
+--allow-actions do what they permit. The command serves the page until SIGINT or
+SIGTERM, and then exits with 0.
 
-It listens on loopback. An address that other machines can reach needs a
-certificate, and a secret of 16 characters or more from a file: then the printed
-address has none, and the page asks for it.
+By default it listens on loopback only. For an address that other machines can
+reach, a certificate is required, and a file with a secret of at least 16
+characters. The printed address then contains no secret, and the page asks for
+it.
 
-With --allow-actions the page offers to ask for a lock, to take it away, to
-delete a node and to set its data. Each is refused if the node is not the same
-any more, and each is logged on standard error with the name that the operator
-gave.`
+With --allow-actions the page can ask a holder to release a lock, take a lock
+away, delete a node and set its data. An action is refused if the node has
+changed, and is logged on standard error with the name that the operator gave.`
 
-// defaultUI is where the page is by default.
+// defaultUI is the default address of the page.
 const defaultUI = "127.0.0.1:8181"
 
-// leastSecret is the shortest secret that a file may have.
+// leastSecret is the minimum length of the secret in a file.
 const leastSecret = 16
 
 // uiFlags are the flags of curator ui.
@@ -54,22 +55,22 @@ type uiFlags struct {
 func (p *program) uiCommand() *cobra.Command {
 	f := &uiFlags{adminPort: defaultAdminPort}
 	return p.commandOf(request{
-		use: "ui [PATH]", short: "Serve a page that shows locks and other recipes, live", help: uiHelp, most: 1,
+		use: "ui [PATH]", short: "Serve a page that shows locks and other recipes", help: uiHelp, most: 1,
 		example: "  curator ui --connect zk1,zk2,zk3 /locks\n" +
 			"  curator ui --listen :8443 --listen-cert ui.pem --listen-key ui.key \\\n      --secret-file ui.secret",
 		flags: func(cmd *cobra.Command) {
-			cmd.Flags().StringVar(&f.listen, "listen", defaultUI, "the address `ADDR` to listen at, host:port; with port 0 a free one")
-			cmd.Flags().StringVar(&f.secretFile, "secret-file", "", "the `FILE` with the secret (default a new one)")
+			cmd.Flags().StringVar(&f.listen, "listen", defaultUI, "listen at `ADDR`, host:port; port 0 is any free port")
+			cmd.Flags().StringVar(&f.secretFile, "secret-file", "", "the `FILE` with the secret (default a new secret)")
 			cmd.Flags().StringVar(&f.cert, "listen-cert", "", "serve by TLS, with the certificate in `FILE`")
-			cmd.Flags().StringVar(&f.key, "listen-key", "", "the `FILE` of the certificate's key")
-			cmd.Flags().Uint16Var(&f.adminPort, "admin-port", f.adminPort, "the port `N` of the AdminServers; 0 is none")
+			cmd.Flags().StringVar(&f.key, "listen-key", "", "the `FILE` with the private key of the certificate")
+			cmd.Flags().Uint16Var(&f.adminPort, "admin-port", f.adminPort, "the port `N` of the AdminServers; 0 asks none")
 			cmd.Flags().BoolVar(&f.actions, "allow-actions", false, "let the page take locks away, delete nodes and set data")
 		},
 		check: func([]string) error { return checkListen(f.listen) },
 	}, func(ctx context.Context, _ string, args []string) error { return p.showPage(ctx, f, args) })
 }
 
-// showPage serves the page until a signal asks us to end.
+// showPage serves the page until a signal asks this process to end.
 func (p *program) showPage(ctx context.Context, f *uiFlags, args []string) error {
 	root := "/"
 	if len(args) > 0 {
@@ -79,7 +80,7 @@ func (p *program) showPage(ctx context.Context, f *uiFlags, args []string) error
 		return usage("%v", err)
 	}
 	if f.actions && p.settings.ReadOnly {
-		return usage("--allow-actions and --read-only exclude each other")
+		return usage("--allow-actions and --read-only cannot be used together")
 	}
 	cfg, err := f.config()
 	if err != nil {
@@ -112,14 +113,14 @@ func (p *program) showPage(ctx context.Context, f *uiFlags, args []string) error
 		}
 		return p.servePage(ctx, cfg, listener, f.secretFile == "")
 	})
-	_ = s.close(ctx) // the session has no nodes; it expires if the server does not hear of it
+	_ = s.close(ctx) // the session has no ephemeral nodes; if it cannot be closed, it expires
 	if interrupted == nil && err != nil {
 		return s.explain(err)
 	}
 	return nil
 }
 
-// checkRoot refuses a path that is none.
+// checkRoot returns an error if root is not a valid path. The node need not exist.
 func (s *session) checkRoot(ctx context.Context, root string) error {
 	_, err := s.client.CheckExists().ForPath(ctx, root)
 	return err
@@ -152,14 +153,14 @@ func (f *uiFlags) config() (ui.Config, error) {
 			return cfg, err
 		}
 		if cfg.Secret = strings.TrimSpace(string(text)); len(cfg.Secret) < leastSecret {
-			return cfg, fmt.Errorf("--secret-file %s: the secret has less than %d characters", f.secretFile, leastSecret)
+			return cfg, fmt.Errorf("--secret-file %s: the secret must have at least %d characters", f.secretFile, leastSecret)
 		}
 	}
 	switch {
 	case f.cert == "" && f.key == "":
 		return cfg, nil
 	case f.cert == "" || f.key == "":
-		return cfg, errors.New("--listen-cert and --listen-key go together")
+		return cfg, errors.New("--listen-cert and --listen-key must be given together")
 	}
 	pair, err := settings.KeyPair("--listen-cert", f.cert, "--listen-key", f.key)
 	if err != nil {
@@ -169,12 +170,13 @@ func (f *uiFlags) config() (ui.Config, error) {
 	return cfg, nil
 }
 
-// listenForPage listens, on loopback unless there are a certificate and a secret.
+// listenForPage listens. An address that is not a loopback address is an error unless there are a
+// certificate and a file with a secret.
 func (p *program) listenForPage(ctx context.Context, f *uiFlags, cfg ui.Config) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", f.listen)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, exitWith(exitUnavailable, "cannot listen at %s: something else does; --listen 127.0.0.1:0 finds a free port", f.listen)
+		return nil, exitWith(exitUnavailable, "cannot listen at %s: the address is in use; --listen 127.0.0.1:0 finds a free port", f.listen)
 	case errors.Is(err, fs.ErrPermission):
 		return nil, exitWith(exitForbidden, "cannot listen at %s: not permitted", f.listen)
 	case err != nil:

@@ -21,7 +21,7 @@ import (
 	"github.com/go-curator/curator/internal/suite"
 )
 
-// browser asks the page's server as a browser does.
+// browser sends requests to the page's server as a browser does.
 type browser struct {
 	t      *testing.T
 	client *http.Client
@@ -29,7 +29,7 @@ type browser struct {
 	cookie string
 }
 
-// newBrowser signs in at the page that a process serves.
+// newBrowser signs in to the page at origin.
 func newBrowser(t *testing.T, client *http.Client, origin, secret string) *browser {
 	t.Helper()
 	b := &browser{t: t, client: client, origin: origin}
@@ -47,7 +47,8 @@ func newBrowser(t *testing.T, client *http.Client, origin, secret string) *brows
 	return b
 }
 
-// send makes a request, whose answer is to be closed. A host takes the place of the page's.
+// send makes a request. The caller must close the body of the response. If host is not "", it
+// replaces that of the page.
 func (b *browser) send(method, path, host string, body []byte) *http.Response {
 	b.t.Helper()
 	request, err := http.NewRequestWithContext(b.t.Context(), method, b.origin+path, bytes.NewReader(body))
@@ -65,7 +66,7 @@ func (b *browser) send(method, path, host string, body []byte) *http.Response {
 	return r
 }
 
-// untilEvent reads a stream until it has a text.
+// untilEvent reads a stream until a line contains the text.
 func (b *browser) untilEvent(stream *http.Response, text string) {
 	b.t.Helper()
 	timer := time.AfterFunc(patience, func() { stream.Body.Close() })
@@ -82,7 +83,8 @@ func (b *browser) untilEvent(stream *http.Response, text string) {
 	}
 }
 
-// The page is served at the address that is printed, until a signal, also while browsers are there.
+// The page is served at the printed address until a signal, which ends the command although browsers
+// are connected.
 func TestUI(t *testing.T) {
 	onServers(t, func(t *testing.T, s *server) {
 		s.create("/locks/java/lock-0000000001", "10.1.2.3")
@@ -107,7 +109,7 @@ func TestUI(t *testing.T) {
 	})
 }
 
-// The demonstration is on the page, which may act.
+// curator demo --ui shows the demonstration on the page, with actions.
 func TestDemoUI(t *testing.T) {
 	p := start(t, "demo", "--ui", "--speed", "5")
 	suite.Eventually(t, "the address", func() bool { return strings.HasSuffix(p.out.String(), "\n") })
@@ -121,7 +123,8 @@ func TestDemoUI(t *testing.T) {
 	p.wantExit(130)
 }
 
-// By TLS it listens elsewhere, too, and has the names of its certificate.
+// With TLS the page may be served on an address that is not loopback. Its host names are those of the
+// certificate.
 func TestUIWithTLS(t *testing.T) {
 	s := newEmbeddedServer(t)
 	example := httptest.NewTLSServer(nil)
@@ -171,7 +174,7 @@ func TestUIWithTLS(t *testing.T) {
 	if err != nil || r.StatusCode != http.StatusOK {
 		t.Errorf("delete: %s %s %v", r.Status, text, err)
 	}
-	p.untilErr(`delete of /config/app, token ` + sessionToken(stat) + `, asked for by "ann" in browser 1 at 127.0.0.1:`)
+	p.untilErr(`delete of /config/app, token ` + sessionToken(stat) + `, requested by "ann" in browser 1 at 127.0.0.1:`)
 	p.signal(syscall.SIGTERM)
 	p.wantExit(0, ": done")
 }
@@ -180,7 +183,7 @@ func sessionToken(s framework.Stat) string {
 	return strconv.FormatInt(s.Czxid, 10)
 }
 
-// What is refused before anything is served.
+// Mistakes in the flags are errors before the page is served.
 func TestUIRefuses(t *testing.T) {
 	s := newEmbeddedServer(t)
 	taken := talker(t, "")
@@ -191,12 +194,12 @@ func TestUIRefuses(t *testing.T) {
 	}{
 		"other machines":          {64, "can be reached from other machines: it needs --listen-cert, --listen-key and --secret-file", []string{"--listen", "0.0.0.0:0"}},
 		"other machines, no TLS":  {64, "can be reached from other machines", []string{"--listen", "0.0.0.0:0", "--secret-file", writeFile(t, "long", "0123456789abcdef", 0o600)}},
-		"a short secret":          {64, "less than 16 characters", []string{"--secret-file", writeFile(t, "short", "0123456789", 0o600)}},
+		"a short secret":          {64, "at least 16 characters", []string{"--secret-file", writeFile(t, "short", "0123456789", 0o600)}},
 		"a secret for everybody":  {64, "chmod 600", []string{"--secret-file", writeFile(t, "public", "0123456789abcdef", 0o644)}},
-		"a certificate alone":     {64, "--listen-cert and --listen-key go together", []string{"--listen-cert", "/dev/null"}},
-		"actions that only read":  {64, "--allow-actions and --read-only exclude each other", []string{"--allow-actions", "--read-only"}},
+		"a certificate alone":     {64, "--listen-cert and --listen-key must be given together", []string{"--listen-cert", "/dev/null"}},
+		"actions that only read":  {64, "--allow-actions and --read-only cannot be used together", []string{"--allow-actions", "--read-only"}},
 		"an address that is none": {64, "is not host:port", []string{"--listen", "8181"}},
-		"an address that is used": {69, "something else does", []string{"--listen", taken}},
+		"an address that is used": {69, "the address is in use", []string{"--listen", taken}},
 		"a path that is none":     {64, "invalid path", []string{"--listen", "127.0.0.1:0", "locks"}},
 		"no ensemble":             {69, "nothing listens at", []string{"--listen", "127.0.0.1:0", "--connect", freeAddress(t)}},
 	} {

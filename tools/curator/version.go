@@ -9,7 +9,7 @@ import (
 // versionCommand does what --version does.
 func (p *program) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Write the version", Long: "Writes the version of curator, as --version does.",
+		Use: "version", Short: "Print the version", Long: "Prints the version of curator, as --version does.",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usage("curator version takes no argument %q", args[0])
@@ -20,7 +20,7 @@ func (p *program) versionCommand() *cobra.Command {
 	}
 }
 
-// version returns the version that the module was built at.
+// version returns the version of the module from which this binary was built.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version

@@ -12,37 +12,38 @@ import (
 )
 
 const (
-	// livePause is the least time between two looks, so that a busy ensemble is not asked
-	// all the time.
+	// livePause is the minimum time between two calls of a lookFunc, which limits the load on the
+	// ensemble while there are many changes.
 	livePause = 250 * time.Millisecond
-	// pollPause is the time between looks at servers that cannot tell of changes.
+	// pollPause is the time between calls if the servers have no persistent watches.
 	pollPause = time.Second
 )
 
-// result is what a look has found. rows may be called again later: it has the ages of then.
+// result is the result of a lookFunc. Each call of rows computes the ages anew.
 type result struct {
 	document any
 	rows     func() [][]string
 }
 
-// lookFunc asks the ensemble.
+// lookFunc reads from the ensemble what a command shows.
 type lookFunc func(ctx context.Context) (result, error)
 
-// view is what is shown live.
+// view shows the results of a lookFunc as they change.
 type view struct {
 	*answer
 	changed chan struct{} // something has changed at the server
 	news    chan struct{} // there is something new to show
-	poll    time.Duration // between looks without a change; 0 is for ever
+	poll    time.Duration // the time between calls without an event; 0 is no limit
 	looking sync.WaitGroup
 
 	mu    sync.Mutex
 	found *result
-	err   error     // of the last look
-	away  time.Time // since when the ensemble cannot be reached; zero if it can
+	err   error     // of the last call
+	away  time.Time // since when there is no connection; zero if there is one
 }
 
-// subscribe has the server tell of changes at path and below it.
+// subscribe sets a watch at path, which wakes changed, and a listener for the connection state. stop
+// removes both.
 func (v *view) subscribe(ctx context.Context, path string) (stop func(), err error) {
 	remove := v.client.ConnectionStateListenable().Add(func(_ context.Context, now state.ConnectionState) {
 		v.mu.Lock()
@@ -74,11 +75,11 @@ func (v *view) subscribe(ctx context.Context, path string) (stop func(), err err
 		remove()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
-		_ = watcher.Close(ctx) // the watch goes with the session
+		_ = watcher.Close(ctx) // the server removes the watch at the end of the session
 	}, nil
 }
 
-// wake wakes who receives from a channel that has room for one.
+// wake sends to a channel with a buffer of one, unless the buffer is full.
 func wake(ch chan<- struct{}) {
 	select {
 	case ch <- struct{}{}:
@@ -86,7 +87,7 @@ func wake(ch chan<- struct{}) {
 	}
 }
 
-// look looks at once and after each change, until ctx ends.
+// look calls the lookFunc at once and after each change, until ctx ends.
 func (v *view) look(ctx context.Context, look lookFunc) {
 	for {
 		begun := time.Now()
@@ -106,7 +107,7 @@ func (v *view) look(ctx context.Context, look lookFunc) {
 	}
 }
 
-// awaitChange returns true when it is time for another look, false when ctx has ended.
+// awaitChange returns true when look has to be called again, false when ctx has ended.
 func (v *view) awaitChange(ctx context.Context) bool {
 	var again <-chan time.Time
 	if v.poll > 0 {
@@ -124,7 +125,7 @@ func (v *view) awaitChange(ctx context.Context) bool {
 	}
 }
 
-// latest returns what there is to show.
+// latest returns the last result, since when there is no connection, and the last error.
 func (v *view) latest() (found *result, away time.Time, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/yaml"
 )
 
-// write writes each document that differs from the one before it.
+// write prints each result that differs from the one before it.
 func (v *view) write(ctx context.Context) error {
 	var before []byte
 	for {
@@ -38,8 +38,8 @@ func (v *view) write(ctx context.Context) error {
 	}
 }
 
-// append writes one of several documents: JSON on a line, YAML behind ---, tables with an empty
-// line between them.
+// append prints one of several results: JSON on one line, YAML after a line ---, tables with an
+// empty line between them.
 func (v *view) append(text []byte, r result, first bool) error {
 	switch v.format {
 	case asJSON:

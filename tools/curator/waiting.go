@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	// firstLog is how long a wait lasts before it is logged. Each further line comes when
-	// the wait is twice as long.
+	// firstLog is the length of a wait when it is first logged. It is logged again each time it is
+	// twice as long.
 	firstLog = 5 * time.Second
-	// firstStatus is how long a wait lasts before a terminal tells of it, so that a lock
-	// that is nearly free does not make the screen flicker.
+	// firstStatus is the length of a wait when the status line first shows it. A short wait does
+	// not make the screen flicker.
 	firstStatus = 300 * time.Millisecond
-	// statusPause is the pause between two states of the line on a terminal.
+	// statusPause is the pause between two updates of the status line.
 	statusPause = time.Second
-	// lookShare is how many times as long as a look at the queue the pause after it is:
-	// long queues are expensive to look at.
+	// lookShare bounds the load of reading long queues: after reading the queue, waiting pauses for
+	// lookShare times as long as that took.
 	lookShare = 20
 )
 
-// tellWaiting tells of the wait for a lock until the function that it returns is called.
+// tellWaiting shows or logs the wait for a lock until stop is called.
 func (h *holding) tellWaiting(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -45,16 +45,16 @@ func (h *holding) tellWaiting(ctx context.Context) (stop func()) {
 	}
 }
 
-// waiting tells of a wait.
+// waiting shows or logs the wait for a lock.
 type waiting struct {
 	*holding
 	begun time.Time
-	shown bool // on a terminal
-	next  time.Time
-	who   string // of the last look
+	shown bool      // there was a status line
+	next  time.Time // when to read the queue again
+	who   string    // who held the lock at the last look
 }
 
-// log writes a line at intervals that grow.
+// log logs the wait at growing intervals.
 func (w *waiting) log(ctx context.Context) {
 	for after := firstLog; pause(ctx, after-time.Since(w.begun)); after *= 2 {
 		w.look(ctx)
@@ -64,7 +64,7 @@ func (w *waiting) log(ctx context.Context) {
 	}
 }
 
-// show keeps one line on the terminal.
+// show updates the status line.
 func (w *waiting) show(ctx context.Context, width int) {
 	for wait := firstStatus; pause(ctx, wait); wait = statusPause {
 		if !time.Now().Before(w.next) {
@@ -79,7 +79,7 @@ func (w *waiting) show(ctx context.Context, width int) {
 	}
 }
 
-// look finds out who holds the lock and what our place is.
+// look reads the queue: who holds the lock, and our place.
 func (w *waiting) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
@@ -90,10 +90,10 @@ func (w *waiting) look(ctx context.Context) {
 		w.who = "the ensemble does not answer"
 		return
 	}
-	w.who = w.kind.verb + " by " + holders(i)
+	w.who = w.kind.held + " by " + holders(i)
 	if len(i.Holders) > 0 {
 		since := i.Holders[0].Since
-		w.who += fmt.Sprintf(", whose node is from %s", since.Local().Format(time.DateTime))
+		w.who += fmt.Sprintf(", whose node was created at %s", since.Local().Format(time.DateTime))
 	}
 	session := w.client.SessionID()
 	if place := slices.IndexFunc(i.Waiters, func(c locks.Contender) bool { return c.SessionID == session }); place >= 0 {
@@ -105,7 +105,7 @@ func (w *waiting) text() string {
 	return fmt.Sprintf("waiting for %s, %v so far: %s", w.path, time.Since(w.begun).Round(time.Second), w.who)
 }
 
-// pause waits for d, and tells whether ctx has not ended meanwhile.
+// pause waits for d. It returns false if ctx ends first.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -39,7 +39,7 @@ type authority struct {
 	key         *ecdsa.PrivateKey
 }
 
-// day is how long certificates are good that do not say it: longer than any test lasts.
+// day is the default validity of a certificate, which is longer than any test.
 const day = 24 * time.Hour
 
 func newAuthority() (*authority, error) {
@@ -61,13 +61,13 @@ func newAuthority() (*authority, error) {
 	return &authority{certificate, key}, err
 }
 
-// newTemplate returns what every certificate has in common.
+// newTemplate returns a certificate with the fields that all certificates have.
 func newTemplate(subject pkix.Name, notAfter time.Time) (*x509.Certificate, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
 		return nil, err
 	}
-	// It has been good before, also if it is not any more.
+	// An expired certificate was valid before, too.
 	notBefore := time.Now().Add(-day)
 	if !notBefore.Before(notAfter) {
 		notBefore = notAfter.Add(-day)
@@ -77,7 +77,7 @@ func newTemplate(subject pkix.Name, notAfter time.Time) (*x509.Certificate, erro
 	}, nil
 }
 
-// issue makes a certificate with its key.
+// issue creates a certificate with its private key.
 func (a *authority) issue(c Certificate) (tls.Certificate, error) {
 	if c.UnknownAuthority {
 		unknown, err := newAuthority()
@@ -120,17 +120,17 @@ func (a *authority) issue(c Certificate) (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, err
 }
 
-// pool returns the authority as what a client trusts.
+// pool returns the authority for the RootCAs of a client.
 func (a *authority) pool() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.certificate)
 	return pool
 }
 
-// trustPEM is the authority in the form of a server's trust store.
+// trustPEM returns the authority in the form of a server's trust store.
 func (a *authority) trustPEM() []byte { return certificatePEM(a.certificate.Raw) }
 
-// keyStorePEM is a certificate with its key in the form of a server's key store.
+// keyStorePEM returns a certificate with its private key in the form of a server's key store.
 func keyStorePEM(c tls.Certificate) ([]byte, error) {
 	if len(c.Certificate) == 0 {
 		return nil, errors.New("no certificate")

@@ -17,8 +17,8 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// BenchmarkIdleSessions measures what 10,000 sessions over TCP that do nothing take of the
-// memory of a server's process: the test's own program, run once more for that.
+// BenchmarkIdleSessions measures the memory of a server's process with 10,000 idle sessions over TCP.
+// The process runs the test's own program.
 func BenchmarkIdleSessions(b *testing.B) {
 	const asked, clients = "CURATORTEST_SERVE_IDLE_SESSIONS", 10_000
 	if os.Getenv(asked) != "" {
@@ -79,7 +79,7 @@ func readAddress(b *testing.B, out io.Reader) string {
 	return ""
 }
 
-// residentKiB returns how much memory a process has.
+// residentKiB returns the resident memory of a process.
 func residentKiB(b *testing.B, pid int) int64 {
 	b.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

@@ -14,7 +14,7 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// BenchmarkStart measures the start of a server until a client has a session, and its end.
+// BenchmarkStart measures the start of a server until a client has a session, and its stop.
 func BenchmarkStart(b *testing.B) {
 	for name, opts := range map[string][]curatortest.Option{"TCP": nil, "Virtual": {curatortest.Virtual()}} {
 		b.Run(name, func(b *testing.B) {
@@ -39,9 +39,9 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// BenchmarkWrite measures setData with 100 bytes over TCP, on the embedded server and on a
-// real one that runs as in production: the latency of one client that waits for each
-// answer, and the throughput of eight that have up to 64 on their way.
+// BenchmarkWrite measures setData with 100 bytes over TCP, on the embedded server and on a real server
+// with production settings: the latency of one client that waits for each answer, and the throughput
+// of eight clients that pipeline up to 64 requests.
 func BenchmarkWrite(b *testing.B) {
 	for _, backend := range []struct {
 		name    string
@@ -60,7 +60,7 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// writer returns a client with a node of its own, and the request that writes to it.
+// writer returns a client with its own node, and the request that writes to that node.
 func writer(b *testing.B, address string) (*rawclient.Client, *jute.SetDataRequest) {
 	b.Helper()
 	conn, err := net.Dial("tcp", address)
@@ -79,12 +79,12 @@ func writer(b *testing.B, address string) (*rawclient.Client, *jute.SetDataReque
 	return c, &jute.SetDataRequest{Path: path, Data: make([]byte, 100), Version: -1}
 }
 
-// buffered reads and writes as clients do that are quick: not each frame by itself.
+// buffered buffers reads and writes, as fast clients do, so that a frame is not a system call.
 type buffered struct {
 	net.Conn
 	r     *bufio.Reader
 	w     *bufio.Writer
-	piped bool // writes wait for a flush
+	piped bool // writes are sent only by a flush
 }
 
 func newBuffered(conn net.Conn) *buffered {
@@ -133,7 +133,7 @@ func benchmarkThroughput(b *testing.B, address string) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "writes/s")
 }
 
-// pipeline does writes, with so many on their way at once.
+// pipeline does a number of writes, with up to window of them on their way.
 func pipeline(c *rawclient.Client, request *jute.SetDataRequest, writes, window int) error {
 	room := make(chan struct{}, window)
 	sent := make(chan error, 1)
@@ -152,7 +152,7 @@ func pipeline(c *rawclient.Client, request *jute.SetDataRequest, writes, window 
 	return <-sent
 }
 
-// sendAll sends requests while there is room, and flushes them when there is none.
+// sendAll sends requests while room is not full, and flushes them when it is.
 func sendAll(c *rawclient.Client, request *jute.SetDataRequest, writes int, room chan struct{}) error {
 	conn := c.Conn.(*buffered)
 	conn.piped = true

@@ -11,8 +11,8 @@ import (
 	"github.com/go-curator/curator/retry"
 )
 
-// closeTimeout bounds the Close of a test's client. It is long for a healthy server, so
-// that a Close that takes longer is worth a failure.
+// closeTimeout bounds the Close of a test's client. With a healthy server Close is much faster, so a
+// Close that takes longer fails the test.
 const closeTimeout = 10 * time.Second
 
 // Client returns a started client of the server, which retries for a few seconds. The client is
@@ -61,7 +61,7 @@ func NewClient(tb TB, connectString string, opts ...framework.Option) *framework
 			tb.Errorf("curatortest: the test ends with leases that were not released, of %s", strings.Join(held, ", "))
 		}
 		if client.State() == framework.Stopped {
-			return // the test closed it and has seen the outcome
+			return // the test has closed the client itself
 		}
 		ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 		defer cancel()

@@ -11,7 +11,7 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// TestLeaseHeldAtTheEnd has tests end that have released their lease, or not.
+// TestLeaseHeldAtTheEnd ends tests that have released their leases, and tests that have not.
 func TestLeaseHeldAtTheEnd(t *testing.T) {
 	for name, test := range map[string]struct {
 		during func(t *testing.T, s *curatortest.Server, tb *fakeTB)
@@ -61,7 +61,7 @@ func TestLeaseHeldAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestTestingIsNotLinked lists what programs link that use the servers.
+// TestTestingIsNotLinked checks that a program that uses the servers does not link package testing.
 func TestTestingIsNotLinked(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", ".", "../../internal/zkserver", "../curator").Output()
 	if err != nil {

@@ -10,13 +10,13 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// createTTL is a node that goes when it was not written for an hour.
+// createTTL returns a request for a node with a TTL of an hour.
 func createTTL(path string) rawclient.Raw {
 	b := create(path, jute.FlagTTL).Append(nil)
 	return (&ttl{time.Hour.Milliseconds()}).Append(b)
 }
 
-// ttl is what a create with a time to live has behind the rest.
+// ttl is the last field of a create request with a TTL.
 type ttl struct{ ms int64 }
 
 func (r *ttl) Append(b []byte) []byte {
@@ -26,7 +26,7 @@ func (r *ttl) Append(b []byte) []byte {
 	return b
 }
 
-// ctime returns when a node was created.
+// ctime returns the ctime of a node.
 func ctime(t *testing.T, c *rawclient.Client, path string) time.Time {
 	t.Helper()
 	var stat jute.StatResponse
@@ -36,8 +36,8 @@ func ctime(t *testing.T, c *rawclient.Client, path string) time.Time {
 	return time.UnixMilli(stat.Stat.Ctime)
 }
 
-// TestAdvanceClock moves the clock over TCP, where no time passes to speak of, and in
-// virtual time.
+// TestAdvanceClock advances the clock of a server over TCP, where hardly any real time passes, and of
+// one in virtual time.
 func TestAdvanceClock(t *testing.T) {
 	t.Run("TCP", func(t *testing.T) {
 		testAdvanceClock(t, curatortest.Start(t, curatortest.WithTickTime(tick)))
@@ -86,7 +86,8 @@ func testAdvanceClock(t *testing.T, s *curatortest.Server) {
 	ended(t, c)
 }
 
-// TestClockAdvancesWhilePaused has what is due happen at the resume.
+// TestClockAdvancesWhilePaused advances the clock of a paused server. Sessions and nodes expire at the
+// resume.
 func TestClockAdvancesWhilePaused(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *curatortest.Server) {
 		c := connect(t, dial(t, s))
@@ -104,7 +105,7 @@ func TestClockAdvancesWhilePaused(t *testing.T) {
 	})
 }
 
-// TestClockGoesOn has time pass after the clock was moved.
+// TestClockGoesOn checks that time passes after the clock was advanced.
 func TestClockGoesOn(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *curatortest.Server) {
 		connect(t, dial(t, s))

@@ -14,7 +14,7 @@ import (
 // Server is an embedded server.
 type Server struct {
 	tb        TB
-	noTest    *noTest // what tb is if New started the server
+	noTest    *noTest // the same as tb if New started the server, otherwise nil
 	zookeeper *zkserver.Server
 	address   string
 	dial      func(ctx context.Context) (net.Conn, error)
@@ -46,7 +46,7 @@ func New(opts ...Option) (*Server, error) {
 		return nil, err
 	}
 	if c.realOnly != "" {
-		return nil, fmt.Errorf("%w: %s: an embedded server is no ensemble", ErrInvalidOption, c.realOnly)
+		return nil, fmt.Errorf("%w: %s: an embedded server is not an ensemble", ErrInvalidOption, c.realOnly)
 	}
 	s := &Server{noTest: &noTest{}, zookeeper: zkserver.New(c.zookeeper)}
 	s.tb = s.noTest
@@ -60,7 +60,7 @@ func New(opts ...Option) (*Server, error) {
 		memory := newMemoryListener()
 		listener, s.address, s.dial = memory, virtualAddress, memory.dial
 	} else {
-		if listener, err = net.Listen("tcp", cmp.Or(c.listen, "127.0.0.1:0")); err != nil { //nolint:noctx // New has none
+		if listener, err = net.Listen("tcp", cmp.Or(c.listen, "127.0.0.1:0")); err != nil { //nolint:noctx // New has no context
 			return nil, fmt.Errorf("listen: %w", err)
 		}
 		s.address = listener.Addr().String()
@@ -68,7 +68,7 @@ func New(opts ...Option) (*Server, error) {
 			return new(net.Dialer).DialContext(ctx, "tcp", s.address)
 		}
 	}
-	s.serving.Go(func() { _ = s.zookeeper.Serve(listener) }) // it returns when the server is closed
+	s.serving.Go(func() { _ = s.zookeeper.Serve(listener) }) // its error says that the server was closed
 	return s, nil
 }
 

@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// memoryDeadline is when waiting ends. The zero memoryDeadline is never.
+// memoryDeadline is the deadline of reads or writes. The zero memoryDeadline never passes.
 type memoryDeadline struct {
 	mu    sync.Mutex
 	timer *time.Timer
 	now   *memoryTerm
 }
 
-// memoryTerm is a deadline as it was set once.
+// memoryTerm is one value of a memoryDeadline.
 type memoryTerm struct {
-	passed   chan struct{} // closed when it has passed
-	replaced chan struct{} // closed when another one was set
+	passed   chan struct{} // closed when the deadline has passed
+	replaced chan struct{} // closed when another deadline was set
 }
 
-// term returns the deadline that holds now. The caller holds the lock.
+// term returns the present value. The caller holds the lock.
 func (d *memoryDeadline) term() *memoryTerm {
 	if d.now == nil {
 		d.now = &memoryTerm{make(chan struct{}), make(chan struct{})}
@@ -27,12 +27,12 @@ func (d *memoryDeadline) term() *memoryTerm {
 	return d.now
 }
 
-// set sets the deadline; zero is never. It holds for who waits already, too.
+// set sets the deadline, also for calls that wait already. The zero time never passes.
 func (d *memoryDeadline) set(t time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.timer != nil {
-		d.timer.Stop() // if it is too late for that, it ends a term that is over
+		d.timer.Stop() // if the timer has fired, it only ends the former term
 	}
 	close(d.term().replaced)
 	d.now = nil
@@ -46,7 +46,7 @@ func (d *memoryDeadline) set(t time.Time) {
 	}
 }
 
-// check fails if the deadline has passed.
+// check returns an error if the deadline has passed.
 func (d *memoryDeadline) check() error {
 	d.mu.Lock()
 	term := d.term()
@@ -59,7 +59,8 @@ func (d *memoryDeadline) check() error {
 	}
 }
 
-// wait waits for changed or another deadline, and fails if this one passes.
+// wait waits until changed is closed or another deadline is set. It returns an error if the deadline
+// passes first.
 func (d *memoryDeadline) wait(changed <-chan struct{}) error {
 	d.mu.Lock()
 	term := d.term()

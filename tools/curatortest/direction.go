@@ -26,7 +26,7 @@ func (d Direction) String() string {
 	}
 }
 
-// checkDirection fails the test, and is false, if d is none of the directions.
+// checkDirection fails the test and returns false if d is not one of the directions.
 func checkDirection(tb TB, call string, d Direction) bool {
 	if d >= Both && d <= ToClient {
 		return true

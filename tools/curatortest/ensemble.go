@@ -18,7 +18,7 @@ import (
 // methods of [Member] act on one server. Java: TestingCluster.
 type Ensemble struct {
 	tb      TB
-	noTest  *noTest // what tb is if NewReal started the servers
+	noTest  *noTest // the same as tb if NewReal started the servers, otherwise nil
 	dir     string
 	ports   *process.Ports
 	members []*Member
@@ -86,7 +86,7 @@ func (e *Ensemble) Close() error {
 	return errors.Join(err, os.RemoveAll(e.dir), e.noTest.err())
 }
 
-// create makes the nodes that the ensemble starts with.
+// create creates the nodes of WithNodes.
 func (e *Ensemble) create(nodes []node) error {
 	if len(nodes) == 0 {
 		return nil
@@ -110,8 +110,8 @@ func (e *Ensemble) create(nodes []node) error {
 	return err
 }
 
-// startStopped is Start, with an error. A server of an ensemble serves only when most of them
-// run.
+// startStopped is Start with an error as its result. It first starts all servers, and then waits,
+// because a server of an ensemble serves only while a majority runs.
 func (e *Ensemble) startStopped() error {
 	for _, m := range e.members {
 		if err := m.launchStopped(); err != nil {

@@ -28,7 +28,7 @@ func (e *Ensemble) MemberOf(client *framework.Client) *Member {
 	return nil
 }
 
-// proxies are those between clients and servers.
+// proxies returns the proxies between clients and servers.
 func (e *Ensemble) proxies() []*proxy {
 	var all []*proxy
 	for _, m := range e.members {
@@ -40,7 +40,7 @@ func (e *Ensemble) proxies() []*proxy {
 	return all
 }
 
-// clients is the link between clients and all servers.
+// clients returns the link between clients and all servers.
 func (e *Ensemble) clients(d Direction) Link {
 	link := Link{tb: e.tb}
 	for _, p := range e.proxies() {
@@ -99,7 +99,7 @@ func (e *Ensemble) ExpireSession(id int64) {
 	case !known:
 		return
 	}
-	// The client must not get through meanwhile: it would take the session back.
+	// The client must not reach a server meanwhile, because it would move the session back.
 	var heals []func()
 	for _, p := range e.proxies() {
 		heals = append(heals, p.hold(Both))

@@ -1,7 +1,7 @@
 package curatortest
 
-// Address is where the server itself listens, behind the proxy: for benchmarks of it.
+// Address returns the address of the server itself, without the proxy, for benchmarks.
 func (m *Member) Address() string { return m.setup.address() }
 
-// OnFailure has another test than the one that started the servers fail.
+// OnFailure sets the test that fails. Without it, the test that started the servers fails.
 func (e *Ensemble) OnFailure(tb TB) { e.tb = tb }

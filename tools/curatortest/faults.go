@@ -7,14 +7,14 @@ import (
 	"github.com/go-curator/curator/internal/zkserver"
 )
 
-// untilEnd has undo called at the end of the test, and returns it.
+// untilEnd calls undo at the end of the test. It returns undo.
 func (s *Server) untilEnd(undo func()) func() {
 	s.tb.Cleanup(undo)
 	return undo
 }
 
-// noSession says whether id is 0, which a client without a session has. A fault of no session does
-// nothing; the test's log says so, because most often the client was not connected yet.
+// noSession reports whether id is 0, the id of a client without a session. A fault with this id does
+// nothing. The test's log says so, because usually the client was not connected yet.
 func noSession(tb TB, call string, id int64) bool {
 	if id != 0 {
 		return false
@@ -83,7 +83,7 @@ func (s *Server) PartitionSession(id int64, d Direction) (heal func()) {
 func (s *Server) AdvanceClock(d time.Duration) {
 	if d < 0 {
 		s.tb.Helper()
-		s.tb.Fatalf("advance the clock by %v: it does not go back", d)
+		s.tb.Fatalf("advance the clock by %v: the clock cannot go back", d)
 		return
 	}
 	s.zookeeper.AdvanceClock(d)
@@ -119,7 +119,7 @@ func (s *Server) Restart() { s.zookeeper.Restart(true) }
 // until it has reached that zxid.
 func (s *Server) RestartEmpty() { s.zookeeper.Restart(false) }
 
-// coded is an error that a server can answer with.
+// coded is an error with a code that a server can send.
 type coded interface {
 	error
 	Code() int32

@@ -16,7 +16,7 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// ended tells whether the server has closed the connection.
+// ended fails the test unless the server closes the connection.
 func ended(t *testing.T, c *rawclient.Client) {
 	t.Helper()
 	if f, err := c.Receive(); !errors.Is(err, io.EOF) {
@@ -77,7 +77,7 @@ func TestRefuse(t *testing.T) {
 	})
 }
 
-// TestRefuseTCP shows what clients see that do not connect through the server's own dialer.
+// TestRefuseTCP checks Refuse with clients that do not use the server's own dialer.
 func TestRefuseTCP(t *testing.T) {
 	s := curatortest.Start(t)
 	s.Refuse()
@@ -130,8 +130,8 @@ func testPartition(t *testing.T, s *curatortest.Server, d curatortest.Direction)
 	do(t, c, jute.OpExists, read("/a"))
 }
 
-// TestPartitionHidesTheEnd shows that neither side learns of the other one's end before
-// the network is there again.
+// TestPartitionHidesTheEnd checks that during a partition neither side notices that the other one has
+// closed the connection.
 func TestPartitionHidesTheEnd(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *curatortest.Server) {
 		a, b := connect(t, dial(t, s)), connect(t, dial(t, s))
@@ -163,7 +163,7 @@ func TestPartitionHidesTheEnd(t *testing.T) {
 	})
 }
 
-// TestPartitionLetsSessionsExpire cuts one direction for longer than a session lasts.
+// TestPartitionLetsSessionsExpire cuts one direction for longer than the session timeout.
 func TestPartitionLetsSessionsExpire(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *curatortest.Server) {
 		c := connect(t, dial(t, s))
@@ -229,7 +229,7 @@ func TestRestart(t *testing.T) {
 		if s.Watches() != 0 {
 			t.Error("a watch is left")
 		}
-		pass(9 * time.Second) // the session has its full time anew
+		pass(9 * time.Second) // the session has its full timeout again
 		c = resume(t, c, dial(t, s))
 		do(t, c, jute.OpExists, read("/e"))
 		if data, ok := s.Get("/e"); !ok || string(data) != "data" {
@@ -238,9 +238,9 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// TestRestartForgetsLaterTimeouts restarts the server of a session that has changed its
-// timeout with its connection. ZooKeeper 3.8.0 ended such a session, of 2 s and later 9 s,
-// 2.3 s after its restart.
+// TestRestartForgetsLaterTimeouts restarts the server of a session that has changed its timeout at a
+// reconnect. ZooKeeper 3.8.0 ended such a session, with 2 s at first and 9 s later, 2.3 s after the
+// restart.
 func TestRestartForgetsLaterTimeouts(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *curatortest.Server) {
 		req := jute.ConnectRequest{TimeOut: 2000}

@@ -8,17 +8,17 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 )
 
-// greeted is told of the session that a server has granted.
+// greeted is called with a session that a server has granted.
 type greeted func(session jute.ConnectResponse)
 
-// maxGreeting bounds the answer to a handshake.
+// maxGreeting bounds the length of a connect response.
 const maxGreeting = 64
 
-// greeting reads what a server sends to a client, and tells of the session that the first
-// message grants, if it grants one.
+// greeting reads the messages of a server to a client, and calls tell if the first one grants a
+// session.
 type greeting struct {
 	io.Reader
-	tell  greeted // nil when the first message has passed
+	tell  greeted // nil after the first message
 	first []byte
 }
 
@@ -30,7 +30,7 @@ func (g *greeting) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// listen looks for the first message in what comes.
+// listen collects bytes until the first message is complete.
 func (g *greeting) listen(b []byte) {
 	g.first = append(g.first, b[:min(len(b), 4+maxGreeting-len(g.first))]...)
 	if len(g.first) < 4 {
@@ -38,7 +38,7 @@ func (g *greeting) listen(b []byte) {
 	}
 	length := binary.BigEndian.Uint32(g.first)
 	switch {
-	case length > maxGreeting: // no answer to a handshake
+	case length > maxGreeting: // not a connect response
 	case len(g.first) < 4+int(length):
 		return
 	default:
@@ -50,7 +50,8 @@ func (g *greeting) listen(b []byte) {
 	g.tell, g.first = nil, nil
 }
 
-// granted are the sessions that clients were granted, as the proxies have read them.
+// granted has the sessions that servers have granted. The proxies read them from the connect
+// responses.
 type granted struct {
 	mu       sync.Mutex
 	sessions map[int64]jute.ConnectResponse

@@ -52,7 +52,7 @@ func TestHolderIsCutOff(t *testing.T) {
 	})
 }
 
-// acquire takes the lock of these tests.
+// acquire acquires the lock of these tests.
 func acquire(t *testing.T, client *framework.Client) *locks.Lease {
 	t.Helper()
 	mutex, err := locks.NewInterProcessMutex(client, "/locks/orders")
@@ -119,8 +119,8 @@ func TestClientCertificate(t *testing.T) {
 	}
 }
 
-// TestGuide checks that the Go that docs/testing.md shows is Go that stands in this folder,
-// and so was run.
+// TestGuide checks that the Go code in docs/testing.md is also in a test of this directory, so that it
+// was run.
 func TestGuide(t *testing.T) {
 	guide, err := os.ReadFile("../../docs/testing.md")
 	if err != nil {
@@ -145,7 +145,7 @@ func TestGuide(t *testing.T) {
 	for _, block := range blocks {
 		code, _, _ := strings.Cut(block, "```")
 		if !strings.Contains(sources.String(), code) {
-			t.Errorf("docs/testing.md shows what no test has:\n%s", code)
+			t.Errorf("no test has this code of docs/testing.md:\n%s", code)
 		}
 	}
 }
@@ -160,7 +160,7 @@ func TestWorkerRegistersAgain(t *testing.T) {
 			client := zk.Client(t)
 			register(t, client)
 
-			zk.Restart() // the session goes on
+			zk.Restart() // the session survives
 			if exists, err := client.CheckExists().ForPath(t.Context(), "/worker"); err != nil || !exists {
 				t.Errorf("after a restart: %t, %v", exists, err)
 			}
@@ -173,7 +173,7 @@ func TestWorkerRegistersAgain(t *testing.T) {
 	}
 }
 
-// register makes the ephemeral node of these tests; it fails if it is there.
+// register creates the ephemeral node of these tests. The test fails if the node exists.
 func register(t *testing.T, client *framework.Client) {
 	t.Helper()
 	if _, err := client.Create().WithMode(framework.Ephemeral).ForPath(t.Context(), "/worker"); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// codedError is an error with a code, as package framework's are.
+// codedError is an error with a code, like those of package framework.
 type codedError jute.Code
 
 func (c codedError) Error() string { return fmt.Sprint("code ", jute.Code(c)) }
@@ -53,7 +53,7 @@ func TestInjectCut(t *testing.T) {
 				c := connect(t, dial(t, s))
 				do(t, c, jute.OpGetChildren, watch("/"))
 				s.Inject(curatortest.Rule{Path: "/a", Do: test.fate})
-				// The first answer, which is on its way by then, arrives.
+				// The first answer still arrives, because it is on its way by then.
 				for _, path := range []string{"/b/none", "/a"} {
 					if _, err := c.Send(jute.OpCreate, create(path, jute.FlagEphemeral)); err != nil {
 						t.Fatal(err)
@@ -72,7 +72,7 @@ func TestInjectCut(t *testing.T) {
 	}
 }
 
-// TestInjectCutHandshake loses the answer to a handshake, and a handshake.
+// TestInjectCutHandshake loses a connect response, and a connect request.
 func TestInjectCutHandshake(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *curatortest.Server) {
 		for sessions, fate := range []curatortest.Fate{curatortest.CutBefore(), curatortest.CutAfter()} {
@@ -123,7 +123,7 @@ func TestInjectDelay(t *testing.T) {
 	})
 }
 
-// TestInjectMatches has rules that fit a request, and some that do not.
+// TestInjectMatches injects rules that match a request, and rules that do not.
 func TestInjectMatches(t *testing.T) {
 	fail := curatortest.Fail(codedError(jute.CodeAPIError))
 	multi := func(bodies ...*jute.CreateRequest) rawclient.Raw {

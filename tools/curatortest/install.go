@@ -14,15 +14,15 @@ var ErrNotInstalled = errors.New("no ZooKeeper server is installed: " +
 	"install one with its jars (Debian, Ubuntu: apt-get install zookeeper), " +
 	"or unpack a release and set ZOOKEEPER_HOME to it")
 
-// installation is the ZooKeeper of this machine.
+// installation is the installed ZooKeeper.
 type installation struct {
 	java      string
 	classPath string
 }
 
-// findInstallation looks for a release in ZOOKEEPER_HOME, or for the jars of Debian's
-// package, whose own class path has what they need but for a logger, for some of what netty
-// needs, which listens for TLS, and of what Jetty needs, which the AdminServer is.
+// findInstallation finds a release in ZOOKEEPER_HOME, or the jars of Debian's package. The manifest of
+// Debian's jar names the jars that it needs, but without a logger, and without some jars that netty
+// needs for TLS and that Jetty needs for the AdminServer.
 func findInstallation() (installation, error) {
 	java, err := findJava()
 	if err != nil {
@@ -53,7 +53,7 @@ func findInstallation() (installation, error) {
 	return installation{java, strings.Join(jars, string(os.PathListSeparator))}, nil
 }
 
-// findJava returns the Java to run: that of JAVA_HOME, or the one in the path.
+// findJava returns the path of the program java in JAVA_HOME, or otherwise in PATH.
 func findJava() (string, error) {
 	java := "java"
 	if home := os.Getenv("JAVA_HOME"); home != "" {

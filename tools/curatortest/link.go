@@ -61,13 +61,13 @@ func (m *Member) Peers(others ...*Member) Link {
 	return m.To(others...).And(m.From(others...))
 }
 
-// peers returns the link that consists of the ways between this server and others, or all.
+// peers returns the link between this server and others, or all other servers if others is empty.
 func (m *Member) peers(others []*Member, ways func(self, other int) []proxyWay) Link {
 	e := m.ensemble
 	e.tb.Helper()
 	link := Link{tb: e.tb}
 	if e.peers == nil {
-		e.tb.Fatalf("the network between ZooKeeper servers: there is one server only, or WithReconfig")
+		e.tb.Fatalf("the network between ZooKeeper servers: there is only one server, or it was started WithReconfig")
 		return link
 	}
 	self := slices.Index(e.members, m)
@@ -77,7 +77,7 @@ func (m *Member) peers(others []*Member, ways func(self, other int) []proxyWay) 
 	for _, other := range others {
 		i := slices.Index(e.members, other)
 		if i < 0 || i == self {
-			e.tb.Fatalf("the network between ZooKeeper servers: not another server of the same ensemble")
+			e.tb.Fatalf("the network between ZooKeeper servers: each argument must be another server of the same ensemble")
 			return link
 		}
 		link.ways = append(link.ways, ways(self, i)...)
@@ -102,7 +102,7 @@ func (l Link) Quorum() Link { return l.on(quorumPort) }
 // such part.
 func (l Link) Election() Link { return l.on(electionPort) }
 
-// on returns the part of l that leads to ports of one kind.
+// on returns the part of l that goes to ports of one kind.
 func (l Link) on(p port) Link {
 	part := Link{tb: l.tb}
 	for _, w := range l.ways {
@@ -141,13 +141,13 @@ func (l Link) Reset() (heal func()) {
 func (l Link) Delay(d time.Duration) (heal func()) {
 	if d < 0 && l.tb != nil {
 		l.tb.Helper()
-		l.tb.Fatalf("delay a link by %v: less than 0", d)
+		l.tb.Fatalf("delay a link by %v: the delay must not be below 0", d)
 		return func() {}
 	}
 	return l.each(func(w proxyWay) func() { return w.proxy.delay(w.direction, d) })
 }
 
-// each breaks every way of a link, and returns what heals them all.
+// each calls damage for every way of a link, and returns a function that heals them all.
 func (l Link) each(damage func(proxyWay) (heal func())) (heal func()) {
 	var heals []func()
 	for _, w := range l.ways {

@@ -14,7 +14,7 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// hasConnection tells whether a server itself has a connection with a client's session.
+// hasConnection reports whether a server has a connection of a client's session, as it says itself.
 func hasConnection(t *testing.T, m *curatortest.Member, c *rawclient.Client) bool {
 	t.Helper()
 	conn := dialTCP(t, m.Address())
@@ -107,7 +107,7 @@ func TestLinkToClients(t *testing.T) {
 	})
 }
 
-// endsSoon waits for the end of a connection that needs no timeout to end.
+// endsSoon fails the test unless a connection ends before any timeout.
 func endsSoon(t *testing.T, c *rawclient.Client) {
 	t.Helper()
 	if err := c.Conn.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
@@ -121,7 +121,7 @@ func endsSoon(t *testing.T, c *rawclient.Client) {
 // TestLinkBetweenServers breaks the links of one ensemble, each of which heals.
 func TestLinkBetweenServers(t *testing.T) {
 	const syncLimit = 10
-	const notices = syncLimit * tick / 2 // well before a server does that is told of nothing
+	const notices = syncLimit * tick / 2 // well before a server notices by the sync limit
 	ensemble := curatortest.RealEnsemble(t, 3, curatortest.WithTickTime(tick),
 		curatortest.WithSyncLimit(syncLimit), curatortest.WithInitLimit(20), curatortest.WithSessionTimeouts(tick, 100*tick))
 
@@ -165,8 +165,8 @@ func TestLinkBetweenServers(t *testing.T) {
 	t.Run("Reset/From", func(t *testing.T) { testDeposed(t, ensemble, notices) })
 }
 
-// testSilence sees whether a follower hears its leader while a link is silent, which heals
-// before either of them has noticed.
+// testSilence checks whether a follower gets changes from its leader while a link is silent. The link
+// is healed before either server notices.
 func testSilence(t *testing.T, follower *curatortest.Member, link curatortest.Link, passes bool) {
 	t.Helper()
 	c := connectTCP(t, follower.ConnectString())
@@ -189,8 +189,8 @@ func testSilence(t *testing.T, follower *curatortest.Member, link curatortest.Li
 	}
 }
 
-// testDeposed has the followers of a leader elect another one, and the leader go on serving
-// its clients, new ones included, because nobody tells it.
+// testDeposed checks that the followers of a leader that they cannot hear elect another one, and that
+// the old leader, which does not notice, still serves its clients and new ones.
 func testDeposed(t *testing.T, ensemble *curatortest.Ensemble, notices time.Duration) {
 	t.Helper()
 	old := ensemble.Leader()
@@ -213,7 +213,7 @@ func testDeposed(t *testing.T, ensemble *curatortest.Ensemble, notices time.Dura
 	endsSoon(t, c)
 	c = resume(t, c, dialTCP(t, old.ConnectString()))
 	do(t, c, jute.OpExists, read("/"))
-	ended(t, c) // it has noticed
+	ended(t, c) // the old leader has noticed
 	heal()
 	awaitCaughtUp(t, old)
 }
@@ -231,11 +231,11 @@ func awaitCaughtUp(t *testing.T, m *curatortest.Member) {
 	})
 }
 
-// TestLinkToNobody has links fail that cannot be.
+// TestLinkToNobody asks for links that do not exist.
 func TestLinkToNobody(t *testing.T) {
 	alone, err := curatortest.NewReal(1)
 	if errors.Is(err, curatortest.ErrNotInstalled) {
-		curatortest.Real(t) // which decides what that is
+		curatortest.Real(t) // it fails or skips the test
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -244,7 +244,7 @@ func TestLinkToNobody(t *testing.T) {
 	m.To().Silence()()
 	m.From(m).Reset()()
 	m.Clients(curatortest.Both).Delay(-time.Second)()
-	m.Clients(curatortest.Both).Quorum().Silence() // of nothing
+	m.Clients(curatortest.Both).Quorum().Silence() // this link is empty
 	var none curatortest.Link
 	none.Reset()()
 	none.Delay(-time.Second)()

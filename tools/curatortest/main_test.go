@@ -31,7 +31,7 @@ func inBubble(t *testing.T, test func(t *testing.T, s *curatortest.Server)) {
 	})
 }
 
-// pass lets virtual time pass, and what happens in it.
+// pass lets virtual time pass, and waits until all goroutines of the bubble are blocked.
 func pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
@@ -73,7 +73,7 @@ func tryResume(c *rawclient.Client, conn net.Conn) (*rawclient.Client, error) {
 	})
 }
 
-// do does a request that must succeed.
+// do sends a request that must succeed, and returns the reply.
 func do(t *testing.T, c *rawclient.Client, op jute.Op, body rawclient.Body) rawclient.Frame {
 	t.Helper()
 	f, err := c.Do(op, body)
@@ -96,7 +96,7 @@ func watch(path string) *jute.PathWatchRequest {
 	return &jute.PathWatchRequest{Path: path, Watch: true}
 }
 
-// watchFor has a client wait for a node that is not there.
+// watchFor sets a watch for the creation of a node that does not exist.
 func watchFor(t *testing.T, c *rawclient.Client, path string) {
 	t.Helper()
 	if f, err := c.Do(jute.OpExists, watch(path)); err != nil || f.Err != jute.CodeNoNode {

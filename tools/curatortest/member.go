@@ -12,7 +12,7 @@ type Member struct {
 	ensemble *Ensemble
 	setup    setup
 	proxy    *proxy
-	secure   *proxy // before its port for TLS; nil without
+	secure   *proxy // the proxy of its port for TLS; nil without TLS
 
 	mu      sync.Mutex       // held while the process is started or ended
 	process *process.Process // nil before the first start
@@ -118,7 +118,7 @@ func (m *Member) Pause() (resume func()) {
 		m.ensemble.tb.Fatalf("pause ZooKeeper: %v", err)
 	}
 	resume = sync.OnceFunc(func() {
-		_ = proceed(paused.OS()) // an error says that it has ended
+		_ = proceed(paused.OS()) // it fails if the process has ended
 	})
 	m.ensemble.tb.Cleanup(resume)
 	return resume
@@ -138,10 +138,10 @@ func (m *Member) Mode() string {
 	return mode
 }
 
-// hasEnded reports whether the server has no process, or one that has ended. Somebody else may have its
-// port then.
+// hasEnded reports whether the server has no process, or one that has ended. Another program may have
+// its port then.
 func (m *Member) hasEnded() bool {
-	if !m.mu.TryLock() { // it is being started or ended
+	if !m.mu.TryLock() { // the process is being started or stopped
 		return false
 	}
 	defer m.mu.Unlock()
@@ -162,7 +162,7 @@ func (m *Member) launch() error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = log.Close() }() // the process has it by then
+	defer func() { _ = log.Close() }() // the process has its own descriptor of the file
 	p, err := process.Start(cmd)
 	if err != nil {
 		return fmt.Errorf("%v: %w", cmd, err)
@@ -174,7 +174,7 @@ func (m *Member) launch() error {
 // awaitServing waits until the server serves clients.
 func (m *Member) awaitServing() error {
 	err := awaitServing(m.process, func() (string, error) { return serverMode(m.setup.address()) })
-	if err == nil && m.secure != nil { // it listens there later
+	if err == nil && m.secure != nil { // the server listens for TLS later than on the plain port
 		err = awaitServing(m.process, m.setup.extras.secureMode)
 	}
 	if err != nil {
@@ -183,7 +183,7 @@ func (m *Member) awaitServing() error {
 	return nil
 }
 
-// close ends the server and its proxy. The data is not needed any more.
+// close kills the server and closes its proxies. Its data is not needed any more.
 func (m *Member) close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

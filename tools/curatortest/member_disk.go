@@ -16,7 +16,7 @@ func (m *Member) FillDisk() (free func()) {
 		return func() {}
 	}
 	free = sync.OnceFunc(func() {
-		_ = limitFiles(full.OS().Pid, false) // an error says that it has ended
+		_ = limitFiles(full.OS().Pid, false) // it fails if the process has ended
 	})
 	m.ensemble.tb.Cleanup(free)
 	return free

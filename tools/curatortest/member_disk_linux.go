@@ -2,8 +2,8 @@ package curatortest
 
 import "golang.org/x/sys/unix"
 
-// limitFiles sets how large a process can make files: not at all, or as it may. Java is told of
-// it by an error, as of a full disk.
+// limitFiles sets the maximum size of files that a process writes: 0 if none is true, otherwise the
+// process's hard limit. With 0 Java gets an error for each write, as on a full disk.
 func limitFiles(pid int, none bool) error {
 	var limit unix.Rlimit
 	if err := unix.Prlimit(pid, unix.RLIMIT_FSIZE, nil, &limit); err != nil {

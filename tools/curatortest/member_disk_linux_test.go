@@ -8,8 +8,8 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// A server that cannot write answers no write, and ends; with room again it serves with the data
-// that it had.
+// A server that cannot write to its disk answers no write request, and ends. When it is started again
+// with room on the disk, it serves its former data.
 func TestFillDisk(t *testing.T) {
 	e := curatortest.Real(t)
 	client := e.Client(t, framework.WithConnectionTimeout(time.Second))

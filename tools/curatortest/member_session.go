@@ -10,10 +10,10 @@ import (
 	"github.com/go-curator/curator/internal/zkserver/rawclient"
 )
 
-// takeoverTimeout is how long one server may take to end a session.
+// takeoverTimeout bounds the time in which one server must close a session.
 const takeoverTimeout = 5 * time.Second
 
-// closeSession continues a session here, and closes it.
+// closeSession resumes a session on a connection to this server, and closes the session.
 func (m *Member) closeSession(session jute.ConnectResponse) error {
 	c, err := m.dialRaw(jute.ConnectRequest{TimeOut: session.TimeOut, SessionID: session.SessionID, Passwd: session.Passwd})
 	if err != nil {
@@ -27,7 +27,7 @@ func (m *Member) closeSession(session jute.ConnectResponse) error {
 	return err
 }
 
-// dialRaw connects to the server itself, past its proxy.
+// dialRaw connects to the server itself, without its proxy.
 func (m *Member) dialRaw(req jute.ConnectRequest) (*rawclient.Client, error) {
 	conn, err := net.DialTimeout("tcp", m.setup.address(), takeoverTimeout)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // virtualAddress is the address of every virtual server.
 const virtualAddress = "virtual:2181"
 
-// memoryWindow is how many bytes a connection takes that the other end has not read.
+// memoryWindow is the number of bytes that one end can write before the other end reads them.
 const memoryWindow = 1 << 16
 
 // memoryListener is a net.Listener without sockets.
@@ -23,7 +23,7 @@ type memoryListener struct {
 	close   func()
 
 	mu   sync.Mutex
-	port int // of the next client
+	port int // the port of the next client's address
 }
 
 func newMemoryListener() *memoryListener {
@@ -72,12 +72,12 @@ func (l *memoryListener) Close() error {
 // Addr returns the server's address.
 func (l *memoryListener) Addr() net.Addr { return memoryAddr(2181) }
 
-// memoryAddr returns an address as a connection on one host would have.
+// memoryAddr returns a loopback address.
 func memoryAddr(port int) net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port} }
 
-// memoryConn is one end of a connection without sockets. It takes bytes that the other end
-// has not read yet, so that two ends which both write do not wait for each other, and after
-// its end the other one still reads what was sent.
+// memoryConn is one end of a connection without sockets. Unlike net.Pipe it has buffers: two ends that
+// both write do not wait for each other, and after one end was closed the other end can still read
+// what was sent.
 type memoryConn struct {
 	local, remote net.Addr
 	in, out       *memoryStream
@@ -91,7 +91,7 @@ func newMemoryConns(a, b net.Addr) (near, far *memoryConn) {
 	return near, far
 }
 
-// Read reads what the other end has sent, and io.EOF after its end.
+// Read reads what the other end has sent. After the other end was closed it returns io.EOF.
 func (c *memoryConn) Read(b []byte) (int, error) {
 	n, err := c.in.read(b, &c.read)
 	return n, c.wrap("read", err)
@@ -103,7 +103,7 @@ func (c *memoryConn) Write(b []byte) (int, error) {
 	return n, c.wrap("write", err)
 }
 
-// wrap makes err one of package net's, but for io.EOF.
+// wrap wraps err in a net.OpError, unless it is io.EOF.
 func (c *memoryConn) wrap(op string, err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return err
@@ -115,7 +115,7 @@ func (c *memoryConn) wrap(op string, err error) error {
 func (c *memoryConn) Close() error {
 	c.in.closeReader()
 	c.out.closeWriter()
-	return c.SetDeadline(time.Time{}) // nobody waits, and no timer stays behind
+	return c.SetDeadline(time.Time{}) // stops the timers
 }
 
 // LocalAddr returns this end's address.
@@ -131,13 +131,13 @@ func (c *memoryConn) SetDeadline(t time.Time) error {
 	return nil
 }
 
-// SetReadDeadline sets when Read gives up.
+// SetReadDeadline sets the deadline of Read.
 func (c *memoryConn) SetReadDeadline(t time.Time) error {
 	c.read.set(t)
 	return nil
 }
 
-// SetWriteDeadline sets when Write gives up.
+// SetWriteDeadline sets the deadline of Write.
 func (c *memoryConn) SetWriteDeadline(t time.Time) error {
 	c.write.set(t)
 	return nil
@@ -154,7 +154,7 @@ type memoryStream struct {
 
 func newMemoryStream() *memoryStream { return &memoryStream{changed: make(chan struct{})} }
 
-// change wakes all who wait for the stream. The caller holds the lock.
+// change wakes all calls that wait for the stream. The caller holds the lock.
 func (s *memoryStream) change() {
 	close(s.changed)
 	s.changed = make(chan struct{})
@@ -174,7 +174,7 @@ func (s *memoryStream) closeWriter() {
 	s.change()
 }
 
-// read waits for bytes and takes as many as there are.
+// read waits until there are bytes, and returns as many as there are.
 func (s *memoryStream) read(b []byte, d *memoryDeadline) (int, error) {
 	for {
 		if err := d.check(); err != nil {
@@ -207,7 +207,7 @@ func (s *memoryStream) take(b []byte) (int, <-chan struct{}, error) {
 	return 0, s.changed, nil
 }
 
-// write puts all of b into the stream, as room becomes free.
+// write writes all of b to the stream. It waits while the window is full.
 func (s *memoryStream) write(b []byte, d *memoryDeadline) (int, error) {
 	written := 0
 	for {

@@ -24,7 +24,7 @@ func inMemory(t *testing.T, test func(t *testing.T, near, far net.Conn)) {
 	})
 }
 
-// TestMemoryBothWrite has both ends write before either of them reads.
+// TestMemoryBothWrite writes at both ends before it reads at either of them.
 func TestMemoryBothWrite(t *testing.T) {
 	inMemory(t, func(t *testing.T, near, far net.Conn) {
 		for _, c := range []net.Conn{near, far} {
@@ -40,7 +40,8 @@ func TestMemoryBothWrite(t *testing.T) {
 	})
 }
 
-// TestMemoryWindow has a writer wait for its reader, and everything arrive.
+// TestMemoryWindow writes more than the window. The writer waits for the reader, and everything
+// arrives.
 func TestMemoryWindow(t *testing.T) {
 	inMemory(t, func(t *testing.T, near, far net.Conn) {
 		sent := bytes.Repeat([]byte("0123456789"), memoryWindow)
@@ -97,7 +98,7 @@ func TestMemoryClose(t *testing.T) {
 	})
 }
 
-// TestMemoryCloseWakes closes a connection under those who wait for it.
+// TestMemoryCloseWakes closes a connection while calls wait for it.
 func TestMemoryCloseWakes(t *testing.T) {
 	inMemory(t, func(t *testing.T, near, far net.Conn) {
 		errs := make(chan error)
@@ -147,7 +148,7 @@ func TestMemoryDeadlines(t *testing.T) {
 	})
 }
 
-// TestMemoryDeadlineForWaiters sets deadlines, the later one first, for who waits already.
+// TestMemoryDeadlineForWaiters sets two deadlines, the later one first, while calls wait.
 func TestMemoryDeadlineForWaiters(t *testing.T) {
 	inMemory(t, func(t *testing.T, near, _ net.Conn) {
 		start := time.Now()

@@ -9,7 +9,7 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// TestSocketsInBubble uses sockets where they stop the clock.
+// TestSocketsInBubble uses sockets in a bubble, where they would stop the clock.
 func TestSocketsInBubble(t *testing.T) {
 	outside := curatortest.Start(t)
 	synctest.Test(t, func(t *testing.T) {

@@ -21,8 +21,8 @@ func TestPartitionSession(t *testing.T) {
 	}
 }
 
-// testPartitionSession cuts one client off, and sees that the other one goes on, and that
-// the first one learns of the end of its session only when it is back.
+// testPartitionSession cuts one client off. The other client is not affected, and the first one
+// learns of the end of its session only after the partition.
 func testPartitionSession(t *testing.T, s *curatortest.Server, d curatortest.Direction) {
 	c, other := connect(t, dial(t, s)), connect(t, dial(t, s))
 	s.PartitionSession(0, d)
@@ -43,7 +43,7 @@ func testPartitionSession(t *testing.T, s *curatortest.Server, d curatortest.Dir
 		t.Errorf("%d sessions", s.Sessions())
 	}
 	if d == curatortest.ToServer {
-		ended(t, c) // what the server says arrives, the end included
+		ended(t, c) // messages of the server arrive, and so does the end of the connection
 	} else {
 		silent(t, c.Conn)
 	}
@@ -66,10 +66,10 @@ func testPartitionSession(t *testing.T, s *curatortest.Server, d curatortest.Dir
 	}
 	heal = s.PartitionSession(c.Session.SessionID, d)
 	defer heal()
-	connect(t, dial(t, s)) // the client with a session of its own again
+	connect(t, dial(t, s)) // the client gets a new session
 }
 
-// silent fails if anything arrives within a second, the end included.
+// silent fails the test if anything arrives within a second, or the connection ends.
 func silent(t *testing.T, conn net.Conn) {
 	t.Helper()
 	if err := conn.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
@@ -83,7 +83,7 @@ func silent(t *testing.T, conn net.Conn) {
 	}
 }
 
-// TestPartitionSessionHeals has a session that was cut off go on where it was.
+// TestPartitionSessionHeals checks that a session works again after a partition.
 func TestPartitionSessionHeals(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *curatortest.Server) {
 		c := connect(t, dial(t, s))
@@ -110,7 +110,8 @@ func TestPartitionSessionHeals(t *testing.T) {
 	})
 }
 
-// TestLatency has requests and answers take their time, and pipelined ones take it together.
+// TestLatency checks that a request and its answer take the latency each, and that pipelined requests
+// take it together.
 func TestLatency(t *testing.T) {
 	const latency, requests = 50 * time.Millisecond, 10
 	test := func(t *testing.T, conn net.Conn) time.Duration {

@@ -13,13 +13,13 @@ type node struct{ path, data string }
 // maxNode bounds the length of a node that a server starts with, so that a client can read it.
 const maxNode = 1<<20 - 1<<10
 
-// newNodes returns the given nodes and those above them, parents first, or why that cannot be.
+// newNodes returns the given nodes and their parents, parents first, or why a node is invalid.
 func newNodes(given map[string]string) (nodes []node, why string) {
 	all := map[string]string{}
 	for path, data := range given {
 		switch {
 		case path == "/zookeeper" || strings.HasPrefix(path, "/zookeeper/"):
-			return nil, path + " is ZooKeeper's own"
+			return nil, path + " is reserved by ZooKeeper"
 		case !strings.HasPrefix(path, "/") || path == "/":
 			return nil, fmt.Sprintf("%q does not begin with a slash and a name", path)
 		case len(path)+len(data) > maxNode:

@@ -16,7 +16,7 @@ import (
 // ErrInvalidOption is returned for invalid options.
 var ErrInvalidOption = errors.New("invalid option")
 
-// config is what options set.
+// config is the configuration that options set.
 type config struct {
 	zookeeper  zkserver.Config
 	security   security
@@ -28,18 +28,18 @@ type config struct {
 	admin      bool
 	listen     string
 	ticks      ticks
-	nodes      []node            // those that servers start with, parents first
-	settings   map[string]string // of a real server's configuration
-	realOnly   string            // the first option that only a real server has
+	nodes      []node            // the nodes of WithNodes, parents first
+	settings   map[string]string // lines of a real server's zoo.cfg
+	realOnly   string            // the first option that only real servers have
 	err        error
 
 	environment func(i int) []string // of a real server; nil for nothing more
 }
 
-// ticks are limits of a real server's configuration, in ticks.
+// ticks are limits in a real server's configuration, in ticks.
 type ticks struct{ init, sync int }
 
-// invalid notes the first error of an option.
+// invalid records an error of an option. Only the first error is kept.
 func (c *config) invalid(option, why string) {
 	if c.err == nil {
 		c.err = fmt.Errorf("%w: %s: %s", ErrInvalidOption, option, why)
@@ -50,7 +50,7 @@ func newConfig(opts []Option) (config, error) {
 	var c config
 	for _, opt := range opts {
 		if opt == nil {
-			c.invalid("nil", "no option")
+			c.invalid("nil", "an option must not be nil")
 			continue
 		}
 		opt.apply(&c)
@@ -78,7 +78,7 @@ func Virtual() Option { return option(func(c *config) { c.virtual = true }) }
 func WithTickTime(d time.Duration) Option {
 	return option(func(c *config) {
 		if d < time.Millisecond {
-			c.invalid("WithTickTime", "less than 1 ms")
+			c.invalid("WithTickTime", "the tick must be at least 1 ms")
 		}
 		c.zookeeper.TickTime = d
 	})
@@ -91,7 +91,7 @@ func WithTickTime(d time.Duration) Option {
 func WithSessionTimeouts(least, most time.Duration) Option {
 	return option(func(c *config) {
 		if least < time.Millisecond || most < least {
-			c.invalid("WithSessionTimeouts", "not 1 ms or more, and the lesser one first")
+			c.invalid("WithSessionTimeouts", "least must be at least 1 ms, and not above most")
 		}
 		c.zookeeper.MinSessionTimeout, c.zookeeper.MaxSessionTimeout = least, most
 	})
@@ -116,7 +116,7 @@ func WithInitLimit(n int) Option {
 func ticksOption(name string, n int, set func(*config)) Option {
 	return option(func(c *config) {
 		if n < 1 {
-			c.invalid(name, "less than one tick")
+			c.invalid(name, "it must be at least one tick")
 		}
 		c.realOnly = cmp.Or(c.realOnly, name)
 		set(c)
@@ -127,7 +127,7 @@ func ticksOption(name string, n int, set func(*config)) Option {
 func WithListen(address string) Option {
 	return option(func(c *config) {
 		if address == "" {
-			c.invalid("WithListen", "no address")
+			c.invalid("WithListen", "the address is empty")
 		}
 		c.listen = address
 	})
@@ -155,12 +155,12 @@ func WithNodes(nodes map[string]string) Option {
 	})
 }
 
-// refusedNode is the error about a node that a server does not take.
+// refusedNode returns the error for a node that a server has refused to create.
 func refusedNode(n node, code jute.Code) error {
 	if code == jute.CodeOK {
 		return nil
 	}
-	return fmt.Errorf("%w: WithNodes: %q is no path, or cannot be created (%d)", ErrInvalidOption, n.path, code)
+	return fmt.Errorf("%w: WithNodes: %q is not a valid path, or cannot be created (%d)", ErrInvalidOption, n.path, code)
 }
 
 // WithSettings adds lines to the configuration of real servers, zoo.cfg, by their names, such
@@ -183,7 +183,7 @@ func WithSettings(settings map[string]string) Option {
 	})
 }
 
-// ownSettings are those that servers could not run without.
+// ownSettings are the settings that this package must set itself.
 var ownSettings = []string{
 	"dataDir", "dataLogDir", "clientPort", "clientPortAddress", "secureClientPort", "secureClientPortAddress",
 	"4lw.commands.whitelist", "admin.enableServer", "admin.serverPort", "admin.serverAddress", "dynamicConfigFile", "standaloneEnabled", "reconfigEnabled",
@@ -193,7 +193,7 @@ var ownSettings = []string{
 func settingMistake(name, value string) string {
 	switch {
 	case name == "" || strings.ContainsAny(name, " \t\r\n=:#!\\"):
-		return fmt.Sprintf("%q is no name of a setting", name)
+		return fmt.Sprintf("%q is not a valid name of a setting", name)
 	case strings.ContainsAny(value, "\r\n"):
 		return fmt.Sprintf("the value of %s has more than one line", name)
 	case slices.Contains(ownSettings, name) || strings.HasPrefix(name, "server."):
@@ -207,7 +207,7 @@ func settingMistake(name, value string) string {
 func WithLatency(d time.Duration) Option {
 	return option(func(c *config) {
 		if d < 0 {
-			c.invalid("WithLatency", "less than 0")
+			c.invalid("WithLatency", "the latency must not be below 0")
 		}
 		c.zookeeper.Latency = d
 	})
@@ -218,7 +218,7 @@ func WithLatency(d time.Duration) Option {
 func WithContainerCheckInterval(d time.Duration) Option {
 	return option(func(c *config) {
 		if d < time.Millisecond {
-			c.invalid("WithContainerCheckInterval", "less than 1 ms")
+			c.invalid("WithContainerCheckInterval", "the interval must be at least 1 ms")
 		}
 		c.zookeeper.ContainerCheckInterval = d
 	})

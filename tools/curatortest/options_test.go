@@ -11,8 +11,7 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// TestFaultsEndWithTheTest leaves faults to the cleanup of a test that goes before its
-// server does.
+// TestFaultsEndWithTheTest leaves faults to the cleanup of a test that ends before the server does.
 func TestFaultsEndWithTheTest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tb := &fakeTB{}
@@ -96,7 +95,7 @@ func TestOptionsThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// TestSessionTimeouts asks for less than the least timeout, and for more than the longest.
+// TestSessionTimeouts asks for a timeout below the lower bound, and for one above the upper bound.
 func TestSessionTimeouts(t *testing.T) {
 	const least, most = 3 * time.Second, 11 * time.Second
 	s := curatortest.Start(t, curatortest.WithSessionTimeouts(least, most))

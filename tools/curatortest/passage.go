@@ -5,11 +5,11 @@ import (
 	"sync/atomic"
 )
 
-// passage is a connection through a proxy: that of a client, and the one to the server.
+// passage is a connection through a proxy: the connection of a client, and the one to the server.
 type passage struct {
 	client net.Conn
 	server net.Conn    // nil until the proxy has connected
-	reset  atomic.Bool // what is on its way is lost
+	reset  atomic.Bool // data on its way is dropped
 }
 
 // close closes both connections.

@@ -15,22 +15,22 @@ import (
 	"github.com/go-curator/curator/internal/process"
 )
 
-// startTimeout is the time in which a server must serve, stopTimeout the time in which it must
-// end after it was asked to.
+// startTimeout bounds the time until a server serves, and stopTimeout the time until it ends after it
+// was asked to.
 const (
 	startTimeout = 60 * time.Second
 	stopTimeout  = 20 * time.Second
 )
 
-// stopServer asks a server's process to end and waits for it; if that takes too long, it is
-// killed.
+// stopServer asks a server's process to end, and waits for its end. If that takes too long, it kills
+// the process.
 func stopServer(p *process.Process) {
-	_ = proceed(p.OS()) // a suspended process would not notice
+	_ = proceed(p.OS()) // a suspended process would not handle SIGTERM
 	p.Stop(syscall.SIGTERM, stopTimeout)
 }
 
-// awaitServing waits until the server, whose process is p and which ask asks for its mode,
-// serves clients.
+// awaitServing waits until the server with the process p serves clients. ask asks the server for its
+// mode.
 func awaitServing(p *process.Process, ask func() (string, error)) error {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
@@ -47,11 +47,11 @@ func awaitServing(p *process.Process, ask func() (string, error)) error {
 	return fmt.Errorf("the server does not serve after %v", startTimeout)
 }
 
-// errReadOnly is the error about a server that serves reads only; see WithReadOnlyMode.
+// errReadOnly is the error for a server that serves only reads; see WithReadOnlyMode.
 var errReadOnly = errors.New("the server has no quorum")
 
-// serverMode asks a server what it is: standalone, leader or follower. One that does not
-// serve clients, or only their reads, is an error.
+// serverMode asks a server for its mode: standalone, leader or follower. It returns an error if the
+// server serves no clients, or only reads.
 func serverMode(address string) (string, error) {
 	conn, err := net.DialTimeout("tcp", address, time.Second)
 	if err != nil {

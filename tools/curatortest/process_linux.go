@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// awaitSuspended waits until every thread of a process has stopped. The signal that says
-// so returns before, and a thread that still runs could answer one more request.
+// awaitSuspended waits until all threads of a process have stopped. The call that sends the signal
+// returns before that, and a thread that still runs could answer one more request.
 func awaitSuspended(pid int) error {
 	ticker := time.NewTicker(time.Millisecond)
 	defer ticker.Stop()
@@ -25,15 +25,15 @@ func awaitSuspended(pid int) error {
 	return fmt.Errorf("process %d still runs after %v", pid, stopTimeout)
 }
 
-// allSuspended tells whether the threads whose stat files are given have stopped. One that
-// has no file any more has ended.
+// allSuspended reports whether the threads with the given stat files have stopped. A thread whose
+// file does not exist any more has ended.
 func allSuspended(threads []string) bool {
 	for _, thread := range threads {
 		stat, err := os.ReadFile(thread)
 		if err != nil {
 			continue
 		}
-		// The state stands behind the name, which is in brackets and can have some itself.
+		// The state follows the name, which is in parentheses and may contain parentheses.
 		state := stat[bytes.LastIndexByte(stat, ')')+1:]
 		if !bytes.HasPrefix(state, []byte(" T")) {
 			return false

@@ -2,5 +2,5 @@
 
 package curatortest
 
-// awaitSuspended does nothing: other systems do not tell.
+// awaitSuspended does nothing: other systems have no way to find out.
 func awaitSuspended(int) error { return nil }

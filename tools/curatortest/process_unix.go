@@ -15,5 +15,5 @@ func suspend(p *os.Process) error {
 	return awaitSuspended(p.Pid)
 }
 
-// proceed lets a suspended process go on.
+// proceed continues a suspended process.
 func proceed(p *os.Process) error { return p.Signal(syscall.SIGCONT) }

@@ -12,16 +12,16 @@ import (
 	"github.com/go-curator/curator/internal/zkserver/netfault"
 )
 
-// proxy stands before a server, so that the network between its clients and the server can be
-// broken. It keeps its address while the server comes and goes.
+// proxy passes connections on to a server, and can break the network between clients and the server.
+// It keeps its address while the server does not run.
 type proxy struct {
 	listener net.Listener
 	target   string
 	toServer way
 	toClient way
-	opening  opening       // nil if nothing is to be changed
-	greeted  greeted       // nil if nobody wants to know
-	patience time.Duration // with a target that does not listen yet
+	opening  opening       // nil if the first message is not changed
+	greeted  greeted       // is called with granted sessions; may be nil
+	patience time.Duration // how long it waits for a target that does not listen yet
 
 	done chan struct{} // closed by close
 	wg   sync.WaitGroup
@@ -35,13 +35,14 @@ type proxy struct {
 // way is one direction of a proxy.
 type way struct {
 	netfault.Gate
-	latency atomic.Int64 // a time.Duration: how long everything takes
+	latency atomic.Int64 // a time.Duration: the delay of all data
 }
 
-// opening reads the first message of a client, and returns what the server is to hear instead.
+// opening reads the first message of a client, and returns the message for the server.
 type opening func(client io.Reader) ([]byte, error)
 
-// newProxy listens on a free port. When it is started, it passes connections on to target.
+// newProxy returns a proxy that listens on a free port, and passes connections on to target after
+// start.
 func newProxy(target string) (*proxy, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -57,7 +58,7 @@ func (p *proxy) address() string { return p.listener.Addr().String() }
 
 func (p *proxy) port() int { return p.listener.Addr().(*net.TCPAddr).Port }
 
-// ways returns the directions that d names.
+// ways returns the ways of a Direction.
 func (p *proxy) ways(d Direction) []*way {
 	switch d {
 	case ToServer:
@@ -69,8 +70,7 @@ func (p *proxy) ways(d Direction) []*way {
 	}
 }
 
-// hold lets nothing through in a direction until heal is called, which may be called more
-// than once.
+// hold lets nothing through in a direction until heal is called. heal may be called more than once.
 func (p *proxy) hold(d Direction) (heal func()) {
 	var heals []func()
 	for _, w := range p.ways(d) {
@@ -79,8 +79,7 @@ func (p *proxy) hold(d Direction) (heal func()) {
 	return inOrder(heals)
 }
 
-// delay makes everything take longer in a direction until heal is called, which may be called
-// more than once.
+// delay delays all data in a direction until heal is called. heal may be called more than once.
 func (p *proxy) delay(d Direction, by time.Duration) (heal func()) {
 	for _, w := range p.ways(d) {
 		w.latency.Add(int64(by))
@@ -92,9 +91,8 @@ func (p *proxy) delay(d Direction, by time.Duration) (heal func()) {
 	})
 }
 
-// reset ends the connections of those who send in a direction, and refuses new ones, until heal
-// is called, which may be called more than once. The other end of a connection hears nothing of
-// its end before.
+// reset resets connections at the end that sends in a direction, and refuses new ones, until heal is
+// called. The other end of a connection does not notice until then. heal may be called more than once.
 func (p *proxy) reset(d Direction) (heal func()) {
 	open := p.hold(d)
 	p.mu.Lock()
@@ -121,8 +119,7 @@ func (p *proxy) reset(d Direction) (heal func()) {
 	})
 }
 
-// refuse ends new connections at once until accept is called, which may be called more than
-// once.
+// refuse closes new connections at once until accept is called. accept may be called more than once.
 func (p *proxy) refuse() (accept func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,7 +131,7 @@ func (p *proxy) refuse() (accept func()) {
 	})
 }
 
-// disconnect ends every connection at both ends.
+// disconnect closes every connection at both ends.
 func (p *proxy) disconnect() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -143,7 +140,7 @@ func (p *proxy) disconnect() {
 	}
 }
 
-// inOrder returns a function that calls the given ones.
+// inOrder returns a function that calls the given functions in order.
 func inOrder(functions []func()) func() {
 	return func() {
 		for _, f := range functions {
@@ -152,15 +149,15 @@ func inOrder(functions []func()) func() {
 	}
 }
 
-// abort closes a connection in such a way that the other end sees a reset.
+// abort closes a connection so that the other end sees a reset.
 func abort(conn net.Conn) {
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // an error says that the connection has ended
+		_ = tcp.SetLinger(0) // it fails if the connection has ended
 	}
 	conn.Close()
 }
 
-// close ends every connection and joins every goroutine.
+// close closes every connection and joins every goroutine.
 func (p *proxy) close() {
 	p.mu.Lock()
 	first := !p.closed
@@ -172,12 +169,12 @@ func (p *proxy) close() {
 	if first {
 		close(p.done)
 	}
-	p.listener.Close() // accept ends, whatever this does
+	p.listener.Close() // accept ends even if this fails
 	p.wg.Wait()
 }
 
-// acceptPause is how long accept waits after a failure. The usual one is that the process has
-// too many open files, which lasts until it closes some.
+// acceptPause is the pause of accept after a failure. Usually the process has too many open files,
+// until it closes some.
 const acceptPause = 10 * time.Millisecond
 
 func (p *proxy) accept() {
@@ -199,8 +196,8 @@ func (p *proxy) accept() {
 	}
 }
 
-// admit notes a client's connection. It refuses it, and returns nil, if the proxy is closed or
-// connections are refused.
+// admit adds a client's connection. If the proxy is closed or connections are refused, it closes the
+// connection and returns nil.
 func (p *proxy) admit(client net.Conn) *passage {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -213,8 +210,8 @@ func (p *proxy) admit(client net.Conn) *passage {
 	return c
 }
 
-// attach notes the connection to the server that belongs to a client's. It closes it, and is
-// false, if the client's was ended meanwhile.
+// attach adds the connection to the server to a passage. If the client's connection was closed
+// meanwhile, it closes the one to the server and returns false.
 func (p *proxy) attach(c *passage, server net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -234,8 +231,8 @@ func (p *proxy) release(c *passage) {
 	delete(p.passages, c)
 }
 
-// connect connects a client to the server and passes on what each of them sends, until
-// one of them ends and the other one may know it.
+// connect connects a client to the server, and passes data on in both directions. It returns when one
+// connection has ended and the other end may notice that.
 func (p *proxy) connect(c *passage) {
 	defer p.release(c)
 	early, ok := p.awaitOpen(c.client)
@@ -267,15 +264,15 @@ func (p *proxy) connect(c *passage) {
 	wg.Wait()
 }
 
-// awaitOpen waits until the network lets a new connection through, and returns what the client
-// has said by then. It is false if the client has gone: a real network would never have
-// connected it, so the server must not hear of it.
+// awaitOpen waits until the network lets a new connection through, and returns the data that the
+// client has sent until then. ok is false if the client has closed the connection: a real network
+// would never have established it, so the server must not see it.
 func (p *proxy) awaitOpen(client net.Conn) (early []byte, ok bool) {
 	if tryPass(&p.toServer) && tryPass(&p.toClient) {
 		return nil, true
 	}
 	var said bytes.Buffer
-	gone := make(chan struct{}) // also when the proxy is closed, which closes the connection
+	gone := make(chan struct{}) // is closed also when the proxy closes the connection
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
@@ -284,7 +281,7 @@ func (p *proxy) awaitOpen(client net.Conn) (early []byte, ok bool) {
 		}
 	}()
 	opened := p.toServer.Pass(gone) && p.toClient.Pass(gone)
-	_ = client.SetReadDeadline(time.Now()) // of a connection that has ended, this fails
+	_ = client.SetReadDeadline(time.Now()) // it fails if the connection has ended
 	<-read
 	_ = client.SetReadDeadline(time.Time{})
 	select {
@@ -295,7 +292,7 @@ func (p *proxy) awaitOpen(client net.Conn) (early []byte, ok bool) {
 	}
 }
 
-// tryPass tells whether a direction is open now.
+// tryPass reports whether a direction is open now.
 func tryPass(w *way) bool {
 	now := make(chan struct{})
 	close(now)
@@ -307,8 +304,8 @@ func isTimeout(err error) bool {
 	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// dial connects to the target, for which it waits as long as the proxy's patience lasts: a
-// client that has connected to a proxy does not try again, as it would where nobody listens.
+// dial connects to the target. It retries for the time patience: a client that has connected to a
+// proxy does not retry, as it would at a port where nothing listens.
 func (p *proxy) dial() (net.Conn, error) {
 	ticker := time.NewTicker(10 * time.Millisecond)
 	defer ticker.Stop()
@@ -325,7 +322,7 @@ func (p *proxy) dial() (net.Conn, error) {
 	}
 }
 
-// pass copies what src sends to dst, and then src's end.
+// pass copies the data of src to dst, and then closes dst at the end of src.
 func (p *proxy) pass(c *passage, dst net.Conn, src io.Reader, through *way) {
 	defer dst.Close()
 	over := make(chan struct{})
@@ -335,7 +332,7 @@ func (p *proxy) pass(c *passage, dst net.Conn, src io.Reader, through *way) {
 	for {
 		n, err := src.Read(buf)
 		if !slow && through.latency.Load() > 0 {
-			// From now on, pieces follow each other at their distances.
+			// From now on the delay line keeps the distances in time between pieces of data.
 			line := netfault.NewVariableDelayLine(func() time.Duration { return time.Duration(through.latency.Load()) }, over)
 			all := io.MultiReader(bytes.NewReader(bytes.Clone(buf[:n])), src)
 			p.wg.Go(func() { line.Fill(all) })

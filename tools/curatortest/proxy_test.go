@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// fullListener is the listener of a process with too many open files: Accept fails at once, until
-// there is room or the listener is closed.
+// fullListener is the listener of a process with too many open files. Accept fails at once until a
+// file is closed; see room.
 type fullListener struct {
 	net.Listener
 	room, closed chan struct{}
@@ -46,7 +46,7 @@ func (l *fullListener) Close() error {
 // newFullProxy returns a proxy, not yet started, that cannot accept connections.
 func newFullProxy(t *testing.T) (*proxy, *fullListener) {
 	t.Helper()
-	p, err := newProxy("127.0.0.1:1") // nobody connects to it
+	p, err := newProxy("127.0.0.1:1") // the test makes no connection to this target
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func newFullProxy(t *testing.T) (*proxy, *fullListener) {
 	return p, full
 }
 
-// TestProxyPausesWhenAcceptFails has accepting fail for a minute.
+// TestProxyPausesWhenAcceptFails lets Accept fail for a minute.
 func TestProxyPausesWhenAcceptFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, full := newFullProxy(t)
@@ -68,7 +68,7 @@ func TestProxyPausesWhenAcceptFails(t *testing.T) {
 	})
 }
 
-// TestProxyAcceptsAfterFailures has accepting succeed when there is room again.
+// TestProxyAcceptsAfterFailures lets Accept succeed after failures.
 func TestProxyAcceptsAfterFailures(t *testing.T) {
 	p, full := newFullProxy(t)
 	connected := make(chan struct{})

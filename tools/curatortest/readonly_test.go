@@ -11,8 +11,8 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// handshake sends a connect request that says whether the client is content with a server
-// that only serves reads, and returns the server's word on whether it is one.
+// handshake sends a connect request. content says whether the client accepts a read-only server, and
+// readOnly whether the server is one.
 func handshake(t *testing.T, address string, req jute.ConnectRequest, content bool) (c *rawclient.Client, readOnly bool, err error) {
 	t.Helper()
 	c = &rawclient.Client{Conn: dialTCP(t, address)}
@@ -36,7 +36,7 @@ func handshake(t *testing.T, address string, req jute.ConnectRequest, content bo
 	return c, readOnly, nil
 }
 
-// TestReadOnlyMode takes the quorum away from a server and looks at whom it serves then.
+// TestReadOnlyMode takes the quorum from a server, and checks which clients the server serves then.
 func TestReadOnlyMode(t *testing.T) {
 	ensemble := curatortest.RealEnsemble(t, 3, curatortest.WithReadOnlyMode(), curatortest.WithTickTime(200*time.Millisecond))
 	before, readOnly, err := handshake(t, ensemble.Member(0).ConnectString(), jute.ConnectRequest{}, true)
@@ -68,7 +68,7 @@ func TestReadOnlyMode(t *testing.T) {
 	}
 }
 
-// TestAwaitReadOnlyWithoutTheMode waits for what a server does not do.
+// TestAwaitReadOnlyWithoutTheMode calls AwaitReadOnly without WithReadOnlyMode.
 func TestAwaitReadOnlyWithoutTheMode(t *testing.T) {
 	tb := &recorder{T: t}
 	curatortest.Real(tb).Member(0).AwaitReadOnly()

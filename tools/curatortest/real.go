@@ -73,21 +73,21 @@ func startReal(tb TB, n int, opts []Option) *Ensemble {
 // they are ended, or the servers are closed.
 func NewReal(n int, opts ...Option) (*Ensemble, error) { return newEnsemble(n, opts) }
 
-// newEnsemble starts n servers. If the system cannot reserve ports somebody else can take one
-// before its server listens: then another try with other ports follows.
+// newEnsemble starts n servers. If the system cannot reserve ports, another program can take a port
+// before the server listens. newEnsemble then tries again with other ports.
 func newEnsemble(n int, opts []Option) (*Ensemble, error) {
 	c, err := newConfig(append([]Option{WithTickTime(realTickTime), WithContainerCheckInterval(realContainerCheck)}, opts...))
 	if err != nil {
 		return nil, err
 	}
 	if c.virtual || c.listen != "" {
-		return nil, fmt.Errorf("%w: Virtual, WithListen: a real server has sockets, on ports that are free", ErrInvalidOption)
+		return nil, fmt.Errorf("%w: Virtual, WithListen: real servers use sockets, on free ports", ErrInvalidOption)
 	}
 	if n < 1 {
 		return nil, fmt.Errorf("%w: %d servers", ErrInvalidOption, n)
 	}
 	if c.security.saslRequired && len(c.nodes) > 0 {
-		return nil, fmt.Errorf("%w: WithNodes: servers WithSASLRequired let nobody make nodes who has no name", ErrInvalidOption)
+		return nil, fmt.Errorf("%w: WithNodes: it cannot be used together with WithSASLRequired", ErrInvalidOption)
 	}
 	if option, why := c.security.mistake(n); why != "" {
 		return nil, fmt.Errorf("%w: %s: %s", ErrInvalidOption, option, why)

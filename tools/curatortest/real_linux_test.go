@@ -13,8 +13,8 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// TestServersEndWithTheirParent kills a program that has started a real server: the test's
-// own, run once more for that.
+// TestServersEndWithTheirParent kills a program that has started a real server, which must then end,
+// too. The program is the test's own.
 func TestServersEndWithTheirParent(t *testing.T) {
 	const asked = "CURATORTEST_START_AND_WAIT"
 	if os.Getenv(asked) != "" {
@@ -27,8 +27,8 @@ func TestServersEndWithTheirParent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The program and what it starts hold one end of a pipe: the other one tells when all
-	// of them have ended.
+	// The program and the processes that it starts have one end of a pipe open. A read from the other
+	// end returns when all of them have ended.
 	alive, held, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func TestServersEndWithTheirParent(t *testing.T) {
 		t.Error(err)
 	}
 	if line == "PASS\n" {
-		curatortest.Real(t) // there is none, and the program has skipped its test: so does this one
+		curatortest.Real(t) // there is no ZooKeeper, so the program has skipped its test, and this skips this one
 	}
 	if err := program.Process.Kill(); err != nil {
 		t.Error(err)

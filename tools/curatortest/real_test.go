@@ -33,7 +33,7 @@ func connectTCP(t *testing.T, address string) *rawclient.Client {
 	return connect(t, dialTCP(t, address))
 }
 
-// wantSilence fails if a request for path is answered before the heal, or not after it.
+// wantSilence fails the test if a request for path is answered before the heal, or not after it.
 func wantSilence(t *testing.T, c *rawclient.Client, path string, heal func()) {
 	t.Helper()
 	if _, err := c.Send(jute.OpExists, read(path)); err != nil {
@@ -48,7 +48,7 @@ func wantSilence(t *testing.T, c *rawclient.Client, path string, heal func()) {
 	}
 }
 
-// answered tells whether a reply comes within a short time.
+// answered reports whether a reply arrives within a short time.
 func answered(t *testing.T, c *rawclient.Client) bool {
 	t.Helper()
 	if err := c.Conn.SetReadDeadline(time.Now().Add(300 * time.Millisecond)); err != nil {
@@ -105,7 +105,7 @@ func TestReal(t *testing.T) {
 	}
 }
 
-// TestRealRestartsWhenPaused stops a process that cannot hear of it.
+// TestRealRestartsWhenPaused restarts a server whose process is suspended.
 func TestRealRestartsWhenPaused(t *testing.T) {
 	real := curatortest.Real(t)
 	resume := real.Member(0).Pause()
@@ -135,7 +135,7 @@ func TestRealEnsemble(t *testing.T) {
 	do(t, c, jute.OpExists, read("/a"))
 }
 
-// TestRealThatDoesNotStart has Java find no server in the release that it is given.
+// TestRealThatDoesNotStart starts a server from a release that has no server.
 func TestRealThatDoesNotStart(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("ZOOKEEPER_HOME", home)
@@ -144,7 +144,7 @@ func TestRealThatDoesNotStart(t *testing.T) {
 	}
 	_, err := curatortest.NewReal(1)
 	if errors.Is(err, curatortest.ErrNotInstalled) {
-		return // there is not even Java
+		return // there is no Java
 	}
 	if err == nil || !strings.Contains(err.Error(), "QuorumPeerMain") {
 		t.Errorf("without the end of the log: %v", err)
@@ -164,7 +164,7 @@ func TestNotInstalled(t *testing.T) {
 	}
 }
 
-// runReal runs Real as a test does that it ends, and returns how.
+// runReal calls Real with a test that it ends, and returns how it ended the test.
 func runReal(tb *stoppingTB) string {
 	done := make(chan struct{})
 	go func() {
@@ -175,7 +175,7 @@ func runReal(tb *stoppingTB) string {
 	return tb.how
 }
 
-// stoppingTB is a test that notes how it was ended.
+// stoppingTB is a test that records how it was ended.
 type stoppingTB struct {
 	fakeTB
 	how string

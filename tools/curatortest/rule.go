@@ -11,19 +11,19 @@ import (
 
 // Rule selects requests and says what happens to them.
 type Rule struct {
-	// Op is the operation: "create", "delete", "getData", "multi". "create",
-	// "getChildren" and "setWatches" are their later forms, such as create2, too;
-	// "createSession" is a client's handshake. "" is any but createSession and ping.
+	// Op is the operation, such as "create", "delete", "getData" or "multi". "create",
+	// "getChildren" and "setWatches" also match their later forms, such as create2.
+	// "createSession" is a client's handshake. "" matches all but createSession and ping.
 	Op string
-	// Path is a path, or a prefix that ends in /** and means everything below; "" is any.
-	// A multi matches if one of its operations is on the path. A sequential create has the path
+	// Path is a path, or a prefix with /** at its end, which matches all paths below. "" matches
+	// every path. A multi matches if one of its operations does. A sequential create has the path
 	// that the client sends, without the number.
 	Path string
-	// SessionID is the session; 0 is any.
+	// SessionID is the session; 0 matches every session.
 	SessionID int64
-	// Times is how often; 0 is once.
+	// Times is the number of requests; 0 is one request.
 	Times int
-	// Do is what happens.
+	// Do is what happens to the requests.
 	Do Fate
 }
 
@@ -31,7 +31,7 @@ type Rule struct {
 type Fate struct {
 	fate  zkserver.Fate
 	fails bool
-	err   error         // of Fail, whose code is looked up by Inject
+	err   error         // of Fail; Inject finds its code
 	after time.Duration // of Delay
 }
 
@@ -47,7 +47,7 @@ func CutBefore() Fate { return Fate{fate: zkserver.CutBefore()} }
 // CutAfter applies the request and closes the connection without answering.
 func CutAfter() Fate { return Fate{fate: zkserver.CutAfter()} }
 
-// mistake returns why no request can ever meet the rule, or "".
+// mistake returns why no request can ever match the rule, or "".
 func (r Rule) mistake() string {
 	switch fate := r.Do; {
 	case r.Op != "" && r.Op != "createSession" && !isOperation(r.Op):
@@ -64,7 +64,7 @@ func (r Rule) mistake() string {
 	return ""
 }
 
-// isOperation tells whether an operation has the name.
+// isOperation reports whether there is an operation with the name.
 func isOperation(name string) bool {
 	for op := jute.OpClose; op <= jute.OpWhoAmI; op++ {
 		if jute.OpName(op) == name {

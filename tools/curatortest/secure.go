@@ -5,12 +5,11 @@ import (
 	"maps"
 )
 
-// newEmbeddedConfig is newConfig for the embedded server, which refuses the options of this
-// file.
+// newEmbeddedConfig is newConfig for the embedded server. The options of this file are errors for it.
 func newEmbeddedConfig(opts []Option) (config, error) {
 	c, err := newConfig(opts)
 	if name := c.security.embeddedMistake(); err == nil && name != "" {
-		err = fmt.Errorf("%w: %s: only real servers have it: see Real and RealEnsemble", ErrInvalidOption, name)
+		err = fmt.Errorf("%w: %s: only for real servers: see Real and RealEnsemble", ErrInvalidOption, name)
 	}
 	return c, err
 }

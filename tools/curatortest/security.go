@@ -26,30 +26,30 @@ type TLS struct {
 	Server Certificate
 }
 
-// security is what a real server is told about its clients.
+// security is how real servers authenticate clients and encrypt their connections.
 type security struct {
 	tls          *TLS // nil without TLS
 	authority    *authority
-	ownConfig    *tls.Config       // with which this package itself talks to the servers
+	ownConfig    *tls.Config       // of this package's own connections to the servers
 	users        map[string]string // passwords by names; nil without SASL
 	saslRequired bool
 	readOnly     bool
 }
 
-// clientAuths are ZooKeeper's words.
+// clientAuths are ZooKeeper's names of the values.
 var clientAuths = map[tls.ClientAuthType]string{
 	tls.NoClientCert: "none", tls.VerifyClientCertIfGiven: "want", tls.RequireAndVerifyClientCert: "need",
 }
 
-// mistake returns the option that n servers cannot have, and why; "" if there is none.
+// mistake returns an option that is invalid for n servers, and why, or "".
 func (s security) mistake(n int) (option, why string) {
 	switch {
 	case s.tls != nil && clientAuths[s.tls.ClientAuth] == "":
-		return "WithTLS", fmt.Sprintf("ZooKeeper has nothing like ClientAuth %v", s.tls.ClientAuth)
+		return "WithTLS", fmt.Sprintf("ZooKeeper does not support ClientAuth %v", s.tls.ClientAuth)
 	case s.saslRequired && s.users == nil:
 		return "WithSASLRequired", "there are no users: see WithSASL"
 	case s.readOnly && n == 1:
-		return "WithReadOnlyMode", "a server that is alone has no quorum to lose"
+		return "WithReadOnlyMode", "a standalone server has no quorum that it could lose"
 	}
 	if s.users != nil {
 		return "WithSASL", usersMistake(s.users)
@@ -57,7 +57,7 @@ func (s security) mistake(n int) (option, why string) {
 	return "", ""
 }
 
-// usersMistake returns why a JAAS file cannot have these users, or "".
+// usersMistake returns why these users cannot be in a JAAS file, or "".
 func usersMistake(users map[string]string) string {
 	for name, password := range users {
 		other := func(r rune) bool {
@@ -65,18 +65,17 @@ func usersMistake(users map[string]string) string {
 		}
 		switch {
 		case name == "" || strings.ContainsFunc(name, other) || !utf8.ValidString(name):
-			return fmt.Sprintf("the user %q: a name has letters, digits, _, - and . only", name)
+			return fmt.Sprintf("the user %q: a name may have only letters, digits, _, - and .", name)
 		case password == "" || strings.ContainsFunc(password, unicode.IsControl) || !utf8.ValidString(password):
 			return fmt.Sprintf("the password of %s is empty, or has control characters", name)
 		case strings.Contains(password, "${"):
-			return fmt.Sprintf("the password of %s has ${ in it, which Java replaces", name)
+			return fmt.Sprintf("the password of %s contains ${, which Java replaces", name)
 		}
 	}
 	return ""
 }
 
-// embeddedMistake returns the option that the embedded server cannot have, "" if there is
-// none.
+// embeddedMistake returns an option that is invalid for the embedded server, or "".
 func (s security) embeddedMistake() string {
 	switch {
 	case s.tls != nil:
@@ -91,7 +90,7 @@ func (s security) embeddedMistake() string {
 	return ""
 }
 
-// prepare makes what all servers of an ensemble share.
+// prepare creates the authority and the certificate that all servers of an ensemble share.
 func (s *security) prepare() error {
 	if s.tls == nil {
 		return nil
@@ -101,22 +100,22 @@ func (s *security) prepare() error {
 		return err
 	}
 	own, err := s.authority.issue(Certificate{})
-	// The servers may have certificates that are not to be trusted.
+	// The test may have chosen certificates for the servers that must not be trusted.
 	s.ownConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{own}, InsecureSkipVerify: true} //nolint:gosec // see above
 	return err
 }
 
-// extras are what options add to a server.
+// extras are settings and files that options add to a server.
 type extras struct {
 	settings   string // lines of zoo.cfg
 	properties []string
-	files      map[string][]byte // by their names in the server's folder
-	securePort int               // for TLS; 0 without
+	files      map[string][]byte // by their names in the server's directory
+	securePort int               // the port for TLS; 0 without TLS
 	ownConfig  *tls.Config       // see security
-	readOnly   bool              // without a quorum
+	readOnly   bool              // whether the server serves reads without a quorum
 }
 
-// write writes the files.
+// write writes the files into the directory dir.
 func (x extras) write(dir string) error {
 	for name, content := range x.files {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
@@ -135,8 +134,7 @@ func (x extras) secureMode() (string, error) {
 	return askMode(conn)
 }
 
-// extras returns what a server needs whose files are in dir, and which listens for TLS, if it
-// does, on securePort.
+// extras returns the extras of a server whose files are in dir. With TLS it listens on securePort.
 func (s security) extras(dir string, securePort int) (extras, error) {
 	x := extras{files: map[string][]byte{}, readOnly: s.readOnly}
 	if s.tls != nil {
@@ -160,8 +158,7 @@ ssl.trustStore.location=%s
 	if s.users != nil {
 		x.files["jaas.conf"] = jaas(s.users)
 		x.properties = append(x.properties, "-Djava.security.auth.login.config="+filepath.Join(dir, "jaas.conf"))
-		// From 3.9 on servers refuse DIGEST-MD5 unless they are told that they need not follow
-		// FIPS 140.
+		// Since 3.9 servers refuse DIGEST-MD5 unless the FIPS mode is off.
 		x.settings += "authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider\nfips-mode=false\n"
 	}
 	if s.saslRequired {
@@ -169,13 +166,13 @@ ssl.trustStore.location=%s
 	}
 	if s.readOnly {
 		x.properties = append(x.properties, "-Dreadonlymode.enabled=true")
-		// Without local sessions such a server refuses every session.
+		// Without local sessions a server without a quorum refuses every session.
 		x.settings += "localSessionsEnabled=true\nlocalSessionsUpgradingEnabled=true\n"
 	}
 	return x, nil
 }
 
-// jaas is the file with the users of a server. Java reads it as UTF-8.
+// jaas returns the JAAS file with the users of a server. Java reads it as UTF-8.
 func jaas(users map[string]string) []byte {
 	var b strings.Builder
 	b.WriteString("Server {\n\torg.apache.zookeeper.server.auth.DigestLoginModule required")

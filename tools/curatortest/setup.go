@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// setup is what a real server needs to run.
+// setup is the configuration of a real server.
 type setup struct {
 	installation   installation
-	dir            string // its configuration, log and data
+	dir            string // the directory of its configuration, log and data
 	port           int
-	adminPort      int // 0 for none
+	adminPort      int // 0 without an AdminServer
 	containerCheck time.Duration
 	production     bool
 	reconfig       bool
@@ -27,15 +27,15 @@ type setup struct {
 	environment    []string // more than this process has
 }
 
-// address is where the server itself listens, behind its proxy.
+// address returns the address of the server itself, without its proxy.
 func (s setup) address() string { return local(s.port) }
 
-// portsOfServer is how many ports a server may need.
+// portsOfServer is the maximum number of ports that a server needs.
 const portsOfServer = 5
 
-// newSetups sets n servers up, below dir, on ports of which each has portsOfServer. More than one
-// form an ensemble: then there is a wiring between them, which the caller closes, whatever the
-// error.
+// newSetups writes the files of n servers into directories below dir. Each server gets portsOfServer
+// of the ports. More than one server form an ensemble, with a wiring between them. The caller must
+// close the wiring, also after an error.
 func newSetups(in installation, dir string, n int, ports []int, c config) (_ []setup, _ *wiring, err error) {
 	var forPeers []peerPorts
 	for i := range n {
@@ -83,8 +83,8 @@ func newSetups(in installation, dir string, n int, ports []int, c config) (_ []s
 	return setups, peers, nil
 }
 
-// fixedMembers are the lines of everybody's configuration that name the members. One that is
-// to be changed is the same for all.
+// fixedMembers returns the lines of the configuration that name the members. For an ensemble whose
+// members can change these lines must be the same for all members.
 func fixedMembers(clients []int, peers []peerPorts) string {
 	var lines strings.Builder
 	for i, p := range peers {
@@ -93,7 +93,7 @@ func fixedMembers(clients []int, peers []peerPorts) string {
 	return lines.String()
 }
 
-// dataDir returns the folder of the server's data.
+// dataDir returns the directory of the server's data.
 func (s setup) dataDir() string { return filepath.Join(s.dir, "data") }
 
 // write writes the files of server i.
@@ -131,7 +131,7 @@ standaloneEnabled=true
 		settings += "reconfigEnabled=true\n"
 	}
 	settings += s.extras.settings
-	for _, name := range slices.Sorted(maps.Keys(c.settings)) { // of two lines the later one counts
+	for _, name := range slices.Sorted(maps.Keys(c.settings)) { // a later line overrides an earlier one
 		settings += fmt.Sprintf("%s=%s\n", name, c.settings[name])
 	}
 	if err := s.extras.write(s.dir); err != nil {
@@ -150,10 +150,11 @@ standaloneEnabled=true
 	return nil
 }
 
-// Servers do not wait for the disk, because a test's data need not survive a crash of the
-// machine. They run without the second compiler, because they then start in less than half the
-// time. In an election they send their votes again after 2 s at most: by default these pauses grow
-// to a minute, and a server that nobody answered in time stays out for as long.
+// Properties of real servers. Servers do not wait for the disk, because a test's data need not survive
+// a crash of the machine. They run without Java's second compiler, because they then start in less
+// than half the time. In an election they send their votes again after 2 s at most. By default these
+// pauses grow to a minute, and a server whose votes were not answered in time takes part again only
+// after such a pause.
 const (
 	unsynced  = "forceSync=no\n"
 	smallLogs = "preAllocSize=1024\n"
@@ -161,10 +162,10 @@ const (
 	quickVote = "-Dzookeeper.fastleader.maxNotificationInterval=2000"
 )
 
-// superuser lets who presents the digest super:super do everything.
+// superuser permits everything to clients that authenticate with the digest super:super.
 const superuser = "-Dzookeeper.DigestAuthenticationProvider.superDigest=super:gG7s8t3oDEtIqF6DM9LlI/R+9Ss="
 
-// The loggers of releases write everything by default.
+// Configurations of the loggers. Without them the loggers of releases write everything.
 const (
 	logback = `<configuration>
   <appender name="CONSOLE" class="ch.qos.logback.core.ConsoleAppender">
@@ -180,8 +181,8 @@ log4j.appender.CONSOLE.layout.ConversionPattern=%d %-5p %c{1} %m%n
 `
 )
 
-// command returns the command that runs the server, and the log that it writes to, which
-// the caller closes when the command has started.
+// command returns the command that runs the server, and the log file that it writes to. The caller
+// must close the file after it has started the command.
 func (s setup) command() (*exec.Cmd, *os.File, error) {
 	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -14,13 +14,13 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// TestConnectionsEndDuringPause has somebody else than the paused server end connections: they
-// end at once.
+// TestConnectionsEndDuringPause closes connections of a paused server by other faults. They end at
+// once.
 func TestConnectionsEndDuringPause(t *testing.T) {
 	for name, tt := range map[string]struct {
 		end   func(s *curatortest.Server, session int64)
 		fresh bool // connections without a session end, too
-		runs  bool // the server runs afterwards
+		runs  bool // the fault also ends the pause
 	}{
 		"Disconnect":        {func(s *curatortest.Server, _ int64) { s.Disconnect() }, true, false},
 		"DisconnectSession": {func(s *curatortest.Server, id int64) { s.DisconnectSession(id) }, false, false},
@@ -31,7 +31,7 @@ func TestConnectionsEndDuringPause(t *testing.T) {
 			inBubble(t, func(t *testing.T, s *curatortest.Server) {
 				c, fresh := connect(t, dial(t, s)), dial(t, s)
 				do(t, c, jute.OpCreate, create("/e", jute.FlagEphemeral))
-				synctest.Wait() // the server has accepted the fresh one
+				synctest.Wait() // until the server has accepted the fresh connection
 				resume := s.Pause()
 				if _, err := c.Send(jute.OpCreate, create("/lost", 0)); err != nil {
 					t.Fatal(err)
@@ -53,12 +53,12 @@ func TestConnectionsEndDuringPause(t *testing.T) {
 						t.Error("a paused server has answered")
 					}
 					resume()
-					synctest.Wait() // this attempt is not to take the session from the next one
+					synctest.Wait() // otherwise this attempt could take the session from the next one
 				} else if passed := time.Since(start); passed != 0 {
 					t.Errorf("ended after %v", passed)
 				}
 				c = resumeSession(t, c, s)
-				resume() // it does not matter any more
+				resume() // has no effect if the pause has ended
 				if f, err := c.Do(jute.OpExists, read("/lost")); err != nil || f.Err != jute.CodeNoNode {
 					t.Errorf("a request that had not been read: %v, code %d", err, f.Err)
 				}
@@ -73,7 +73,7 @@ func resumeSession(t *testing.T, c *rawclient.Client, s *curatortest.Server) *ra
 	return resume(t, c, dial(t, s))
 }
 
-// TestExpiredDuringPause ends a session of a paused server: its client learns of it at the
+// TestExpiredDuringPause expires a session of a paused server. Its client learns of that at the
 // resume, unless its connection is closed before.
 func TestExpiredDuringPause(t *testing.T) {
 	for name, closing := range map[string]bool{"until the resume": false, "until Disconnect": true} {
@@ -102,8 +102,8 @@ func TestExpiredDuringPause(t *testing.T) {
 	}
 }
 
-// TestRestartDuringPauseKeepsSessions restarts a server that was paused for longer than a
-// session lasts: it has ended nothing, and starts with full timeouts.
+// TestRestartDuringPauseKeepsSessions restarts a server that was paused for longer than the session
+// timeout. The session still exists, and has its full timeout.
 func TestRestartDuringPauseKeepsSessions(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *curatortest.Server) {
 		c := connect(t, dial(t, s))
@@ -117,7 +117,7 @@ func TestRestartDuringPauseKeepsSessions(t *testing.T) {
 	})
 }
 
-// TestStop has a server stay down for longer than a session lasts, and start again.
+// TestStop stops a server for longer than the session timeout, and starts it again.
 func TestStop(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *curatortest.Server) {
 		c := connect(t, dial(t, s))
@@ -126,7 +126,7 @@ func TestStop(t *testing.T) {
 		do(t, c, jute.OpCreate, create("/container/x", 0))
 		do(t, c, jute.OpExists, watch("/e"))
 		do(t, c, jute.OpDelete, &jute.DeleteRequest{Path: "/container/x", Version: -1})
-		s.Start() // it runs
+		s.Start() // has no effect: the server runs
 		do(t, c, jute.OpPing, nil)
 
 		s.Stop()
@@ -147,7 +147,7 @@ func TestStop(t *testing.T) {
 		}
 
 		s.Start()
-		pass(9 * time.Second) // the session has its full time anew
+		pass(9 * time.Second) // the session has its full timeout again
 		c = resumeSession(t, c, s)
 		do(t, c, jute.OpExists, read("/e"))
 		c.Conn.Close()
@@ -158,7 +158,7 @@ func TestStop(t *testing.T) {
 	})
 }
 
-// TestStopTCP shows that the port stays the server's.
+// TestStopTCP checks that a stopped server keeps its port.
 func TestStopTCP(t *testing.T) {
 	s := curatortest.Start(t)
 	s.Stop()

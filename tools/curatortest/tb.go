@@ -15,8 +15,8 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// noTest stands for the test of a server that was started outside of one: it has no end
-// that undoes anything, and keeps its failures until the server is closed.
+// noTest replaces the test of a server that was started outside of a test. It never ends, so it runs
+// no cleanups, and it keeps its failures until the server is closed.
 type noTest struct {
 	mu       sync.Mutex
 	failures []error
@@ -34,7 +34,7 @@ func (n *noTest) Errorf(format string, args ...any) {
 	n.failures = append(n.failures, fmt.Errorf(format, args...))
 }
 
-// Fatalf is Errorf: its caller must return by itself.
+// Fatalf is the same as Errorf. It returns, so callers must return after it.
 func (n *noTest) Fatalf(format string, args ...any) { n.Errorf(format, args...) }
 
 // err returns the failures.
@@ -44,7 +44,7 @@ func (n *noTest) err() error {
 	return errors.Join(n.failures...)
 }
 
-// mustHaveTB ends a test that passes no testing.TB: there is nobody else to tell.
+// mustHaveTB panics if tb is nil, because without it there is no test that could fail.
 func mustHaveTB(tb TB, call string) {
 	if tb == nil {
 		panic("curatortest: " + call + ": tb is nil")

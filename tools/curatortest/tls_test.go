@@ -29,16 +29,16 @@ func connectTLS(t *testing.T, address string, settings *tls.Config) (*rawclient.
 	return rawclient.Connect(conn, jute.ConnectRequest{TimeOut: 10000})
 }
 
-// past is when a certificate that is no longer good expired.
+// past is when an expired certificate expired.
 var past = time.Now().Add(-time.Hour)
 
-// TestTLS has clients connect with every kind of certificate, where none is asked for and
-// where one is required.
+// TestTLS connects clients with each kind of certificate, to a server that asks for none and to a
+// server that requires one.
 func TestTLS(t *testing.T) {
 	for _, s := range []struct {
 		name    string
 		auth    tls.ClientAuthType
-		refusal string // of a client without a good certificate
+		refusal string // the error of a client without a valid certificate
 	}{
 		{"NoClientCert", tls.NoClientCert, ""},
 		{"RequireAndVerifyClientCert", tls.RequireAndVerifyClientCert, "remote error: tls: "},
@@ -49,7 +49,7 @@ func TestTLS(t *testing.T) {
 			wrongName.ServerName = "zk9.example.org"
 			for name, c := range map[string]struct {
 				settings *tls.Config
-				want     string // in the error, if there is one
+				want     string // a part of the error, "" for none
 			}{
 				"no certificate":       {real.TLSConfig(), s.refusal},
 				"a certificate":        {real.TLSConfigWith(curatortest.Certificate{Subject: pkix.Name{CommonName: "orders"}}), ""},
@@ -107,7 +107,7 @@ func TestTLSServerCertificate(t *testing.T) {
 	wantSilence(t, client, "/", real.Member(0).Partition(curatortest.Both))
 }
 
-// recorder is a test that goes on after a failure, and keeps it.
+// recorder is a test that continues after a failure, and keeps the failure.
 type recorder struct {
 	*testing.T
 	failures []string

@@ -9,7 +9,7 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// TestVirtualClient has a client keep its session for two hours, and then lose it.
+// TestVirtualClient checks that a client keeps its session for two hours, and then loses it.
 func TestVirtualClient(t *testing.T) {
 	start := time.Now()
 	synctest.Test(t, func(t *testing.T) {

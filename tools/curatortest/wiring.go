@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// wiring is the network between the members of an ensemble: a member that connects to another one
-// does so through a proxy of that pair's own, for each of the two ports that a member has
-// for the others.
+// wiring is the network between the members of an ensemble. A member has two ports for the other
+// members. For each pair of members, and for each of the two ports, there is a proxy through which
+// one member connects to the other.
 type wiring struct {
 	ports []peerPorts
 	wires map[pair]wire
@@ -24,7 +24,7 @@ type peerPorts struct{ quorum, election int }
 // pair is a member that connects and the one that it connects to.
 type pair struct{ from, to int }
 
-// wire leads from one member to another.
+// wire has the proxies from one member to another.
 type wire struct{ quorum, election *proxy }
 
 // proxyWay is a direction of a proxy.
@@ -34,7 +34,7 @@ type proxyWay struct {
 	port      port
 }
 
-// port is what a server listens on.
+// port is the kind of a server's port.
 type port int
 
 const (
@@ -43,11 +43,11 @@ const (
 	electionPort
 )
 
-// leaderPatience is how long a follower waits for a leader that does not listen yet, about
-// as long as it tries without a proxy between them.
+// leaderPatience is how long a proxy waits for a leader that does not listen yet. Without a proxy a
+// follower retries for about that long.
 const leaderPatience = 5 * time.Second
 
-// newWiring connects the members that listen on ports, each with each.
+// newWiring returns proxies from each member to each other one. ports are the members' ports.
 func newWiring(ports []peerPorts) (*wiring, error) {
 	w := &wiring{ports: ports, wires: map[pair]wire{}}
 	for from := range ports {
@@ -82,8 +82,8 @@ func newWiring(ports []peerPorts) (*wiring, error) {
 // local returns the address of a port of this machine.
 func local(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// settings are the lines of a member's configuration that name the members: itself as it
-// listens, the others as it reaches them.
+// settings returns the lines of a member's configuration that name the members: itself with the ports
+// on which it listens, the others with the addresses of the proxies to them.
 func (w *wiring) settings(member int) string {
 	var lines strings.Builder
 	for i, ports := range w.ports {
@@ -95,8 +95,8 @@ func (w *wiring) settings(member int) string {
 	return lines.String()
 }
 
-// ways returns the parts of the network that carry what one member sends to another one. Either
-// of the two may have opened the connection.
+// ways returns the ways of all messages from one member to another. Either of the two may have opened
+// the connection.
 func (w *wiring) ways(from, to int) []proxyWay {
 	there, back := w.wires[pair{from, to}], w.wires[pair{to, from}]
 	return []proxyWay{
@@ -107,7 +107,7 @@ func (w *wiring) ways(from, to int) []proxyWay {
 	}
 }
 
-// close ends every connection.
+// close closes all proxies.
 func (w *wiring) close() {
 	for _, wire := range w.wires {
 		wire.quorum.close()
@@ -115,22 +115,22 @@ func (w *wiring) close() {
 	}
 }
 
-// maxAddress bounds the address in a member's announcement.
+// maxAddress bounds the length of the address in a member's first message.
 const maxAddress = 1 << 12
 
-// readdress reads what a member says first on a connection to another one's port for
-// elections, and returns it with the address changed at which it wants to be called back.
-// A member with a lower number is always called back, so that two of them have one
-// connection only: without the change they would meet behind the proxies.
+// readdress reads the first message of a member on a connection to another member's election port. It
+// returns the message with another address of the sender. If the sender has the lower number, the
+// other member closes the connection and connects to that address instead, so that the two have only
+// one connection. Without the change that connection would bypass the proxies.
 func readdress(r io.Reader, address string) ([]byte, error) {
 	message := make([]byte, 8, 64)
 	if _, err := io.ReadFull(r, message); err != nil {
 		return nil, err
 	}
 	if int64(binary.BigEndian.Uint64(message)) >= 0 {
-		return message, nil // from before 3.5: its number, and no address
+		return message, nil // the form before 3.5: the number, without an address
 	}
-	var rest [12]byte // its number, and the length of its address
+	var rest [12]byte // the number, and the length of the address
 	if _, err := io.ReadFull(r, rest[:]); err != nil {
 		return nil, err
 	}

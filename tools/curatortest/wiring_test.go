@@ -18,8 +18,8 @@ func follower(e *curatortest.Ensemble) *curatortest.Member {
 	return e.Member(1)
 }
 
-// eventually waits until ok, or fails the test with what was waited for. It is suite.Eventually, without
-// the packages that are compiled once more for a test of this one which imports the suite.
+// eventually waits until ok returns true, or fails the test. It is like suite.Eventually, which this
+// package does not import, because all packages between them would be compiled again for its tests.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for begin := time.Now(); !ok(); {
@@ -31,8 +31,8 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// TestIsolateFollower shows what a client meets at a follower that has lost its leader:
-// answers, from the past, until the follower notices. When it is back, it has caught up.
+// TestIsolateFollower isolates a follower. It answers its clients with old data until it notices that
+// it has lost its leader. Afterwards it catches up.
 func TestIsolateFollower(t *testing.T) {
 	ensemble := curatortest.RealEnsemble(t, 3, curatortest.WithTickTime(200*time.Millisecond))
 	lost := follower(ensemble)
@@ -59,14 +59,14 @@ func TestIsolateFollower(t *testing.T) {
 	})
 }
 
-// TestIsolateLeader has the others of an ensemble of five elect a new leader, and the old
-// one follow it when it is back.
+// TestIsolateLeader isolates the leader of an ensemble of five. The others elect a new leader, and the
+// old one follows it afterwards.
 func TestIsolateLeader(t *testing.T) {
 	ensemble := curatortest.RealEnsemble(t, 5, curatortest.WithTickTime(200*time.Millisecond))
 	old := ensemble.Leader()
 	c := connectTCP(t, old.ConnectString())
 	heal := old.Isolate()
-	ended(t, c) // it stops serving: it leads nobody
+	ended(t, c) // the old leader stops serving, because it has no followers
 	next := ensemble.Leader()
 	if next == old {
 		t.Fatal("a server alone leads")
@@ -98,7 +98,7 @@ func TestIsolateNobody(t *testing.T) {
 	}()
 	<-done
 	if strings.HasPrefix(tb.how, "skip") {
-		curatortest.Real(t) // there is none: it skips this test, too
+		curatortest.Real(t) // there is no ZooKeeper, so this skips the test
 	}
 	if !strings.HasPrefix(tb.how, "fatal: ") {
 		t.Errorf("how the test ended: %q", tb.how)

@@ -15,7 +15,7 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// startNodes are what the servers of eachZooKeeper start with.
+// startNodes are the nodes that the servers of eachZooKeeper start with.
 var startNodes = map[string]string{"/config/db": "host=a", "/config": "v1", "/jobs/a/b": ""}
 
 // eachZooKeeper runs a test on an embedded server, in virtual time and over TCP, and on a real
@@ -31,7 +31,7 @@ func eachZooKeeper(t *testing.T, test func(t *testing.T, zk curatortest.ZooKeepe
 	t.Run("real", func(t *testing.T) { test(t, curatortest.Real(t, options()...)) })
 }
 
-// TestZooKeeper goes through what embedded and real servers have in common, with one client.
+// TestZooKeeper tests the methods of interface ZooKeeper with one client.
 func TestZooKeeper(t *testing.T) {
 	eachZooKeeper(t, func(t *testing.T, zk curatortest.ZooKeeper) {
 		client := zk.Client(t, framework.WithSessionTimeout(10*time.Second))
@@ -65,11 +65,11 @@ func TestZooKeeper(t *testing.T) {
 		if exists, err := client.CheckExists().ForPath(t.Context(), "/e"); err != nil || exists {
 			t.Errorf("the session's node: %t, %v", exists, err)
 		}
-		zk.ExpireSession(session) // it is over
+		zk.ExpireSession(session) // has no effect: the session has ended
 	})
 }
 
-// user is a client that goes through faults.
+// user is a client of a server with faults.
 type user struct {
 	t      *testing.T
 	zk     curatortest.ZooKeeper
@@ -96,7 +96,7 @@ func (u *user) session() int64 {
 	return u.client.SessionID()
 }
 
-// during looks whether requests are answered during a fault, and after it.
+// during checks whether requests are answered during a fault, and that they are answered after it.
 func (u *user) during(fault string, begin func() (end func()), answered bool) {
 	u.t.Helper()
 	end := begin()
@@ -112,7 +112,7 @@ func (u *user) during(fault string, begin func() (end func()), answered bool) {
 	u.wants("/p", "data")
 }
 
-// TestMemberOf follows a client from one server to the next, and ends its session there.
+// TestMemberOf moves a client from one server to the next, and ends its session there.
 func TestMemberOf(t *testing.T) {
 	ensemble := curatortest.RealEnsemble(t, 3, curatortest.WithNodes(map[string]string{"/a": ""}))
 	client := ensemble.Client(t)
@@ -144,7 +144,7 @@ func TestMemberOf(t *testing.T) {
 	}
 }
 
-// TestWrongArguments gives each call what it refuses: the text names it.
+// TestWrongArguments passes invalid arguments. The error must name them.
 func TestWrongArguments(t *testing.T) {
 	failing := func(t *testing.T, want string, call func(s *curatortest.Server)) {
 		t.Helper()
@@ -174,17 +174,17 @@ func TestWrongArguments(t *testing.T) {
 	failing(t, "Partition: the direction is Direction(3)", func(s *curatortest.Server) { s.Partition(3)() })
 	failing(t, "PartitionSession: the direction is Direction(-1)", func(s *curatortest.Server) { s.PartitionSession(1, -1)() })
 	for want, option := range map[string]curatortest.Option{
-		`WithNodes: "a" does not begin`:    curatortest.WithNodes(map[string]string{"a": ""}),
-		`WithNodes: "/" does not begin`:    curatortest.WithNodes(map[string]string{"/": ""}),
-		"WithNodes: /zookeeper/x is":       curatortest.WithNodes(map[string]string{"/zookeeper/x": ""}),
-		`WithNodes: "/a/" is no path`:      curatortest.WithNodes(map[string]string{"/a/": ""}),
-		`WithNodes: "/a/.." is no path`:    curatortest.WithNodes(map[string]string{"/a/..": ""}),
-		"WithNodes: /a has 1048576 bytes":  curatortest.WithNodes(map[string]string{"/a": strings.Repeat("x", 1<<20)}),
-		"WithSettings: an embedded server": curatortest.WithSettings(map[string]string{"snapCount": "10"}),
-		"WithSettings: clientPort is set":  curatortest.WithSettings(map[string]string{"clientPort": "1"}),
-		"WithSettings: server.1 is set":    curatortest.WithSettings(map[string]string{"server.1": "x"}),
-		`WithSettings: "a=b" is no name`:   curatortest.WithSettings(map[string]string{"a=b": "1"}),
-		"WithSettings: the value of x has": curatortest.WithSettings(map[string]string{"x": "1\ndataDir=/"}),
+		`WithNodes: "a" does not begin`:           curatortest.WithNodes(map[string]string{"a": ""}),
+		`WithNodes: "/" does not begin`:           curatortest.WithNodes(map[string]string{"/": ""}),
+		"WithNodes: /zookeeper/x is":              curatortest.WithNodes(map[string]string{"/zookeeper/x": ""}),
+		`WithNodes: "/a/" is not a valid path`:    curatortest.WithNodes(map[string]string{"/a/": ""}),
+		`WithNodes: "/a/.." is not a valid path`:  curatortest.WithNodes(map[string]string{"/a/..": ""}),
+		"WithNodes: /a has 1048576 bytes":         curatortest.WithNodes(map[string]string{"/a": strings.Repeat("x", 1<<20)}),
+		"WithSettings: an embedded server":        curatortest.WithSettings(map[string]string{"snapCount": "10"}),
+		"WithSettings: clientPort is set":         curatortest.WithSettings(map[string]string{"clientPort": "1"}),
+		"WithSettings: server.1 is set":           curatortest.WithSettings(map[string]string{"server.1": "x"}),
+		`WithSettings: "a=b" is not a valid name`: curatortest.WithSettings(map[string]string{"a=b": "1"}),
+		"WithSettings: the value of x has":        curatortest.WithSettings(map[string]string{"x": "1\ndataDir=/"}),
 	} {
 		if _, err := curatortest.New(option); !errors.Is(err, curatortest.ErrInvalidOption) || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("error %v, want %q", err, want)
@@ -208,7 +208,7 @@ func TestWrongArguments(t *testing.T) {
 	}
 }
 
-// TestWrongArgumentsOfEnsembles is TestWrongArguments for what only real servers have.
+// TestWrongArgumentsOfEnsembles is TestWrongArguments for methods that only real servers have.
 func TestWrongArgumentsOfEnsembles(t *testing.T) {
 	if _, err := curatortest.NewReal(1, curatortest.WithNodes(map[string]string{"/a/..": ""})); err == nil || !strings.Contains(err.Error(), `"/a/.."`) {
 		if !errors.Is(err, curatortest.ErrNotInstalled) {

@@ -1,6 +1,6 @@
 // Curatorvet finds mistakes in programs that use Curator for Go, which the compiler and other
-// tools do not find: a lease that is not kept, a builder that sends nothing, work under a lock
-// that does not learn of the lock's loss, and others. Package checks lists them.
+// tools do not find: for example a lease that is not kept, a builder that sends nothing, or work under
+// a lock that does not notice the loss of the lock. Package checks lists them.
 //
 //	go install github.com/go-curator/curator/tools/curatorvet@latest
 //	go vet -vettool=$(which curatorvet) ./...
@@ -38,8 +38,8 @@ func main() {
 	os.Exit(goVet(args))
 }
 
-// calledByGoVet reports whether the arguments are those that go vet calls its tools with: a
-// question about the tool, or a file that describes one package.
+// calledByGoVet reports whether the arguments are those of go vet's calls of its tools: a question
+// about the tool, or the name of a file that describes a package.
 func calledByGoVet(args []string) bool {
 	return slices.ContainsFunc(args, func(arg string) bool {
 		return arg == "-flags" || strings.HasPrefix(arg, "-V") || strings.HasSuffix(arg, ".cfg")

@@ -11,7 +11,7 @@ import (
 	"github.com/go-curator/curator/tools/curatorvet/checks"
 )
 
-// TestVet builds the tool and runs it over the cases, as go vet's tool and by itself.
+// TestVet builds the tool and runs it over the cases, as a tool of go vet and directly.
 func TestVet(t *testing.T) {
 	tool := filepath.Join(t.TempDir(), "curatorvet.exe")
 	if out, err := run(t, ".", "go", "build", "-o", tool, "."); err != nil {
@@ -29,7 +29,7 @@ func TestVet(t *testing.T) {
 		"one check":      {[]string{tool, "-deferredrelease", "./droppedlease"}, 0, ""},
 		"no package":     {[]string{tool, "./none"}, 1, "none"},
 		"help":           {[]string{tool, "help"}, 0, "cacheddecision"},
-		"help of one":    {[]string{tool, "help", "leadershipnil"}, 0, "may be asked of a nil lease"},
+		"help of one":    {[]string{tool, "help", "leadershipnil"}, 0, "be called on a nil lease"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := run(t, filepath.Join("checks", "testdata"), tt.command...)
@@ -44,7 +44,7 @@ func TestVet(t *testing.T) {
 	}
 }
 
-// run runs a command in a directory, and returns what it prints.
+// run runs a command in a directory, and returns its output.
 func run(t *testing.T, dir string, args ...string) (string, error) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), args[0], args[1:]...)
@@ -53,7 +53,7 @@ func run(t *testing.T, dir string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// TestDocumented sees that every check is on the page and in the package comments.
+// TestDocumented checks that every check is on the page and in the package comments.
 func TestDocumented(t *testing.T) {
 	page := text(t, filepath.Join("..", "..", "docs", "curatorvet.md"))
 	comment := text(t, filepath.Join("checks", "doc.go"))

@@ -17,7 +17,7 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// policy is when a client gives its leases up.
+// policy is an error policy: it decides when a client gives up its leases.
 type policy struct {
 	name  string
 	state state.ErrorPolicy
@@ -33,14 +33,14 @@ func choosePolicies(names string) ([]policy, error) {
 		case "standard":
 			chosen = append(chosen, policy{name, state.StandardErrorPolicy()})
 		default:
-			return nil, fmt.Errorf("-policies: there is no %q", name)
+			return nil, fmt.Errorf("-policies: there is no policy %q", name)
 		}
 	}
 	return chosen, nil
 }
 
-// newClient starts a client of the given servers and waits for its session. A timeout that is
-// not granted is an error, because the pair would not be what it is taken for.
+// newClient starts a client of the given servers and waits for its session. It is an error if the
+// servers grant another timeout, because the results of the pair would be in the wrong row.
 func newClient(ctx context.Context, r rule, servers []*curatortest.Member, timeout time.Duration, opts ...framework.Option) (*framework.Client, error) {
 	var addresses []string
 	for _, m := range servers {
@@ -61,7 +61,7 @@ func newClient(ctx context.Context, r rule, servers []*curatortest.Member, timeo
 		err = client.BlockUntilConnected(ctx)
 	}
 	if granted := client.SessionTimeout(); err == nil && granted != timeout {
-		err = fmt.Errorf("a session of %v, and %v was asked for", granted, timeout)
+		err = fmt.Errorf("the servers grant a session timeout of %v, not %v", granted, timeout)
 	}
 	if err != nil {
 		closeClient(ctx, client)
@@ -70,18 +70,18 @@ func newClient(ctx context.Context, r rule, servers []*curatortest.Member, timeo
 	return client, nil
 }
 
-// closeTimeout bounds how long the end of a client may take.
+// closeTimeout bounds the Close of a client.
 const closeTimeout = 10 * time.Second
 
-// closeClient ends a client, also if ctx has ended. That its session could not be closed is no
-// failure: after the faults of this program many are over.
+// closeClient closes a client, also if ctx has ended. It is no failure if the session cannot be
+// closed: after the faults of this program many sessions have expired.
 func closeClient(ctx context.Context, client *framework.Client) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
 	_ = client.Close(ctx)
 }
 
-// pingWatch tells of the answers to the pings of a client.
+// pingWatch receives a value for each answer to a ping of a client.
 type pingWatch chan struct{}
 
 // dial connects as net.Dialer does. It fits framework.WithDialer.
@@ -95,20 +95,20 @@ func (w pingWatch) dial(ctx context.Context, network, address string) (net.Conn,
 
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// onlyTo has dial refuse all servers but one, until release is called.
+// onlyTo returns a dial function that connects only to one server until release is called.
 func onlyTo(server string, dial dialFunc) (restricted dialFunc, release func()) {
 	var released atomic.Bool
 	restricted = func(ctx context.Context, network, address string) (net.Conn, error) {
 		if !released.Load() && address != server {
-			return nil, fmt.Errorf("not to %s yet", address)
+			return nil, fmt.Errorf("connections to %s are not permitted yet", address)
 		}
 		return dial(ctx, network, address)
 	}
 	return restricted, func() { released.Store(true) }
 }
 
-// await waits for the answer to a ping that comes from now on. It is an error if none comes for a
-// time in which several should.
+// await waits for the next answer to a ping. It is an error if there is none within patience, in which
+// there should be several.
 func (w pingWatch) await(ctx context.Context, patience time.Duration) error {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
@@ -122,14 +122,14 @@ func (w pingWatch) await(ctx context.Context, patience time.Duration) error {
 	}
 }
 
-// pingConn is a connection that tells when the answer to a ping has been read.
+// pingConn is a connection that reports each answer to a ping that is read from it.
 type pingConn struct {
 	net.Conn
 	watch pingWatch
 }
 
-// Read reads from the connection. A ping whose answer does not come first in what is read goes
-// unseen: the next one will do.
+// Read reads from the connection. It sees the answer to a ping only at the beginning of the data that
+// it reads. If it misses one, it sees a later one.
 func (c pingConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if n >= 8 && int32(binary.BigEndian.Uint32(b[4:8])) == jute.XidPing {

@@ -8,23 +8,23 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// fault breaks something. What it does not heal itself it leaves to the field.
+// fault makes a fault. Parts that it does not heal itself are healed by field.heal.
 type fault func(ctx context.Context, f *field) error
 
-// cutOff has nothing pass between the faulty server and the others.
+// cutOff silences the network between the faulty server and the other servers.
 func cutOff(_ context.Context, f *field) error {
 	f.until(f.faulty.Peers().Silence())
 	return nil
 }
 
-// cutOffOneWay has the others not hear the faulty server, which goes on hearing them.
+// cutOffOneWay silences the network from the faulty server to the others. The other direction works.
 func cutOffOneWay(_ context.Context, f *field) error {
 	f.until(f.faulty.To().Silence())
 	return nil
 }
 
-// unplug has nothing pass between the faulty server and anybody, as soon as it has answered a
-// ping.
+// unplug silences the network between the faulty server and all others, clients included, as soon as
+// the server has answered a ping.
 func unplug(ctx context.Context, f *field) error {
 	if err := f.pinged(ctx); err != nil {
 		return err
@@ -33,16 +33,16 @@ func unplug(ctx context.Context, f *field) error {
 	return nil
 }
 
-// depose has the others lose their connections to the leader at once, and elect another one.
-// The leader hears nothing of it, or of them.
+// depose resets the connections of the other servers to the leader, so that they elect another one at
+// once. The leader does not notice, and receives nothing from them.
 func depose(_ context.Context, f *field) error {
 	f.until(f.faulty.To().Silence())
 	f.until(f.faulty.From().Reset())
 	return nil
 }
 
-// thenSilent adds to a fault that some time later, before the faulty server has noticed or
-// just after, nothing passes between it and its clients.
+// thenSilent returns a fault that makes first, and some time later silences the network between the
+// faulty server and its clients: before the server has noticed the first fault, or just after that.
 func thenSilent(first fault) fault {
 	return func(ctx context.Context, f *field) error {
 		if err := first(ctx, f); err != nil {
@@ -56,8 +56,8 @@ func thenSilent(first fault) fault {
 	}
 }
 
-// thenReconnect adds to a fault that some time later the clients of the faulty server lose
-// their connections to it, and make new ones.
+// thenReconnect returns a fault that makes first, and some time later closes the connections of the
+// faulty server's clients, which then reconnect.
 func thenReconnect(first fault) fault {
 	return func(ctx context.Context, f *field) error {
 		if err := first(ctx, f); err != nil {
@@ -71,7 +71,7 @@ func thenReconnect(first fault) fault {
 	}
 }
 
-// afterStop has the leader stopped for a while before another fault.
+// afterStop returns a fault that first stops the leader's process for a while.
 func afterStop(next fault) fault {
 	return func(ctx context.Context, f *field) error {
 		resume := f.leader.Pause()
@@ -87,7 +87,8 @@ func afterStop(next fault) fault {
 	}
 }
 
-// whenLagging has the faulty server hear the leader late, before another fault and during it.
+// whenLagging returns a fault that delays the messages of the leader to the faulty server, before
+// another fault and during it.
 func whenLagging(next fault) fault {
 	return func(ctx context.Context, f *field) error {
 		f.until(f.faulty.From(f.leader).Delay(f.ticks(0.1, 1)))
@@ -98,7 +99,7 @@ func whenLagging(next fault) fault {
 	}
 }
 
-// restartLeader ends the leader's process and starts it again.
+// restartLeader kills the leader's process and starts it again.
 func restartLeader(ctx context.Context, f *field) error {
 	f.leader.Kill()
 	err := f.pause(ctx, 0, 2)
@@ -106,10 +107,10 @@ func restartLeader(ctx context.Context, f *field) error {
 	return err
 }
 
-// passing has one fault by chance that is over before a session of the round can have ended, and
-// before a server gives another one up.
+// passing makes a random fault. It ends before a session of the round can expire, and before a server
+// gives up another one.
 func passing(ctx context.Context, f *field) error {
-	const most = 0.26 // of a timeout
+	const most = 0.26 // the longest fault, as a share of the session timeout
 	longest := min(time.Duration(most*float64(f.timeout)), syncLimit*f.tick*2/3)
 	faults := []func() (heal func()){
 		f.faulty.Peers().Silence,

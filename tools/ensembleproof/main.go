@@ -1,8 +1,9 @@
-// Ensembleproof shows what a client may believe of its session on an ensemble:
+// Ensembleproof tests, on real ensembles with faults, that no two clients believe at the same time
+// that they hold the same lock:
 //
 //	make ensemble-proof
 //	go run ./tools/ensembleproof -scenarios A,C -timeouts 10s -rounds 1
-//	go run ./tools/ensembleproof -rule answers    # the rule that is wrong: it must show overlaps
+//	go run ./tools/ensembleproof -rule answers    # a rule that is wrong: the result must have overlaps
 //
 // It starts real ensembles of three servers and breaks the network between them, or between
 // them and their clients, in many ways. Under each fault there are pairs of clients: X holds an
@@ -60,7 +61,7 @@ func main() {
 	}
 }
 
-// run does what the arguments say. Tables go to stdout, progress to stderr.
+// run runs the command with args. Tables are written to stdout, progress to stderr.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o, err := parse(args, stderr)
 	if err != nil {

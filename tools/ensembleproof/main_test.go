@@ -67,14 +67,14 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestRun has a fault pass under two pairs, which costs no lease by any rule.
+// TestRun makes a fault with two pairs. The fault ends so early that no lease may be lost.
 func TestRun(t *testing.T) {
 	var out, progress bytes.Buffer
-	// By this seed the fault is short: a slow machine has half a timeout to spare.
+	// With this seed the fault is short, so that even a slow machine has half a timeout left.
 	args := strings.Fields("-scenarios L -policies session -timeouts 20s -pairs 2 -rounds 1 -seed 48")
 	err := run(t.Context(), args, &out, &progress)
 	if errors.Is(err, curatortest.ErrNotInstalled) {
-		curatortest.Real(t) // which decides what that is
+		curatortest.Real(t) // fails or skips the test
 	}
 	if err != nil {
 		t.Errorf("run: %v", err)

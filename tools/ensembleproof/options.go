@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// options are what the flags set.
+// options are the values of the flags.
 type options struct {
 	scenarios []scenario
 	policies  []policy
@@ -22,7 +22,7 @@ type options struct {
 	rule      rule
 }
 
-// parse reads the arguments. Its output is what flag writes.
+// parse parses the arguments. The help and errors of package flag are written to output.
 func parse(args []string, output io.Writer) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("ensembleproof", flag.ContinueOnError)
@@ -31,15 +31,15 @@ func parse(args []string, output io.Writer) (options, error) {
 		_, _ = fmt.Fprintf(output, "usage: ensembleproof [flags]\n\nThe scenarios are\n\n%s\n", describe(scenarios()))
 		flags.PrintDefaults()
 	}
-	names := flags.String("scenarios", "", "the scenarios with these `names`, separated by commas; all if there are none")
+	names := flags.String("scenarios", "", "run only the scenarios with these `names`, separated by commas (default all)")
 	policies := flags.String("policies", "session,standard", "the error policies of the holders, separated by commas")
 	timeouts := flags.String("timeouts", "10s,20s,40s", "the nominal session `timeouts` of the holders, separated by commas")
-	flags.IntVar(&o.pairs, "pairs", 6, "the pairs of each policy and timeout under one fault")
-	flags.IntVar(&o.rounds, "rounds", 3, "how often each fault is made")
-	flags.IntVar(&o.scale, "scale", 4, "how much shorter than nominal time is")
-	flags.IntVar(&o.ensembles, "ensembles", 1, "how many ensembles have rounds at the same time")
-	flags.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()), "what the chances come from; the clock if it is not set")
-	rule := flags.String("rule", string(beatRule), "the rule of the clients, beat or answers")
+	flags.IntVar(&o.pairs, "pairs", 6, "the number of pairs for each policy and timeout in a round")
+	flags.IntVar(&o.rounds, "rounds", 3, "the number of rounds for each fault")
+	flags.IntVar(&o.scale, "scale", 4, "divide all nominal times by this number")
+	flags.IntVar(&o.ensembles, "ensembles", 1, "the number of ensembles that run rounds at the same time")
+	flags.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()), "the seed of the random numbers, by default the time")
+	rule := flags.String("rule", string(beatRule), "how clients prove their sessions: beat, or answers, which is wrong")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -51,7 +51,7 @@ func parse(args []string, output io.Writer) (options, error) {
 		value int
 	}{{"-pairs", o.pairs}, {"-rounds", o.rounds}, {"-scale", o.scale}, {"-ensembles", o.ensembles}} {
 		if count.value < 1 {
-			return o, fmt.Errorf("%s %d: less than 1", count.name, count.value)
+			return o, fmt.Errorf("%s must be at least 1, not %d", count.name, count.value)
 		}
 	}
 	var err error
@@ -68,7 +68,7 @@ func parse(args []string, output io.Writer) (options, error) {
 	return o, err
 }
 
-// parseTimeouts reads nominal timeouts, which servers must grant.
+// parseTimeouts parses nominal timeouts. It is an error if servers would not grant one of them.
 func parseTimeouts(list string) ([]time.Duration, error) {
 	var timeouts []time.Duration
 	for text := range strings.SplitSeq(list, ",") {
@@ -77,15 +77,15 @@ func parseTimeouts(list string) ([]time.Duration, error) {
 			return nil, fmt.Errorf("-timeouts: %w", err)
 		}
 		if d < 2*nominalTick || d > longest*nominalTick {
-			return nil, fmt.Errorf("-timeouts: %v: servers grant %v to %v", d, 2*nominalTick, longest*nominalTick)
+			return nil, fmt.Errorf("-timeouts: servers do not grant %v, but %v to %v", d, 2*nominalTick, longest*nominalTick)
 		}
 		timeouts = append(timeouts, d)
 	}
 	return timeouts, nil
 }
 
-// plan returns all rounds, those of one scale next to each other. The first round of every
-// scenario comes before the second one of any, so that an early end has seen all.
+// plan returns all rounds. Rounds of one scale are next to each other. The first round of each scenario
+// comes before the second round of any, so that a run that ends early has had all scenarios.
 func (o options) plan() []*round {
 	var scaled, full []*round
 	for range o.rounds {

@@ -20,17 +20,17 @@ type pair struct {
 	rule    rule
 	moves   bool // X may go to another server
 	policy  policy
-	timeout time.Duration // of X's session, as it is
+	timeout time.Duration // X's session timeout, scaled
 	path    string        // of the lock
-	pings   pingWatch     // of X
+	pings   pingWatch     // the pings of X
 
 	x, y    *framework.Client
 	held    *locks.Lease // X's
 	next    *locks.Lease // Y's
-	retries int          // how often Y's Acquire failed, and was tried again
+	retries int          // how often Y's Acquire failed and was called again
 }
 
-// hold starts X and has it take the lock.
+// hold starts X, which acquires the lock.
 func (p *pair) hold(ctx context.Context, at places) error {
 	dial, release := p.pings.dial, func() {}
 	if at.first != nil {
@@ -47,13 +47,13 @@ func (p *pair) hold(ctx context.Context, at places) error {
 		return err
 	}
 	if p.held, err = mutex.Acquire(ctx); err != nil {
-		return fmt.Errorf("take %s: %w", p.path, err)
+		return fmt.Errorf("acquire %s: %w", p.path, err)
 	}
 	return nil
 }
 
-// join starts Y. Its own session is long, because a lock that comes late to it would prove
-// nothing.
+// join starts Y. Its session timeout is long, because if Y lost its own session it would get the lock
+// late, and the pair would prove nothing.
 func (p *pair) join(ctx context.Context, servers []*curatortest.Member, timeout time.Duration) (*locks.InterProcessMutex, error) {
 	var err error
 	p.y, err = newClient(ctx, p.rule, servers, timeout, framework.WithErrorPolicy(state.SessionErrorPolicy()))
@@ -63,7 +63,7 @@ func (p *pair) join(ctx context.Context, servers []*curatortest.Member, timeout 
 	return locks.NewInterProcessMutex(p.y, p.path)
 }
 
-// awaitQueued waits until both are in the queue of the lock.
+// awaitQueued waits until both clients are in the queue of the lock.
 func awaitQueued(ctx context.Context, mutex *locks.InterProcessMutex) error {
 	for {
 		nodes, err := mutex.ParticipantNodes(ctx)
@@ -76,21 +76,21 @@ func awaitQueued(ctx context.Context, mutex *locks.InterProcessMutex) error {
 	}
 }
 
-// watchHolder notes when the context of X's lease ends, and returns then, or when ctx ends. An X
-// that may move to another server gives the lock back then: its session lives on, and with it the
-// node, so that Y would wait for ever.
+// watchHolder records when the context of X's lease ends. It returns then, or when ctx ends. If X may
+// move to another server, it then releases the lock: its session and its node still exist, and Y would
+// wait forever.
 func (p *pair) watchHolder(ctx context.Context, now func() time.Duration) {
 	select {
 	case <-p.held.Context().Done():
 		p.Ended = now()
 		if p.moves {
-			_ = release(ctx, p.held) // close repeats it, and returns its error
+			_ = release(ctx, p.held) // close releases again, and returns the error
 		}
 	case <-ctx.Done():
 	}
 }
 
-// watchWaiter has Y acquire the lock, notes when it has it, and returns then, or when ctx ends.
+// watchWaiter lets Y acquire the lock, and records when it has it. It returns then, or when ctx ends.
 func (p *pair) watchWaiter(ctx context.Context, mutex *locks.InterProcessMutex, now func() time.Duration) {
 	for ctx.Err() == nil {
 		lease, err := mutex.Acquire(ctx)
@@ -99,14 +99,14 @@ func (p *pair) watchWaiter(ctx context.Context, mutex *locks.InterProcessMutex, 
 			p.Acquired, p.next = acquired, lease
 			return
 		}
-		if ctx.Err() == nil { // its session was lost, or a server was away for too long
+		if ctx.Err() == nil { // Y has lost its session, or a server did not answer for too long
 			p.retries++
-			_ = wait.For(ctx, 20*time.Millisecond) // Acquire looks at ctx
+			_ = wait.For(ctx, 20*time.Millisecond) // Acquire returns when ctx has ended
 		}
 	}
 }
 
-// close gives the lock back and ends both clients.
+// close releases the lock and closes both clients.
 func (p *pair) close(ctx context.Context) error {
 	var errs []error
 	for _, side := range []struct {
@@ -124,7 +124,7 @@ func (p *pair) close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// release gives a lease back. Most were lost, and the server may answer late.
+// release releases a lease. It is no failure if the lease was lost, or if the server answers late.
 func release(ctx context.Context, lease *locks.Lease) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()

@@ -6,14 +6,14 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// places says which servers have which part in a round.
+// places has the servers by their roles in a round.
 type places struct {
 	leader, faulty   *curatortest.Member
 	holders, waiters []*curatortest.Member
-	first            *curatortest.Member // of the holders', the one that they begin with; nil for any
+	first            *curatortest.Member // the server that the holders connect to first; nil for any
 }
 
-// place gives the servers their parts.
+// place chooses the roles of the servers.
 func (s scenario) place(on *servers, random *rand.Rand) places {
 	at := s.placeHolders(on, random)
 	if s.moves {

@@ -19,7 +19,7 @@ type proof struct {
 	options  options
 	rounds   []*round
 	progress io.Writer
-	origin   time.Time // of all instants
+	origin   time.Time // the origin of all instants
 
 	mu      sync.Mutex
 	reports []report
@@ -29,10 +29,11 @@ func newProof(o options, progress io.Writer) *proof {
 	return &proof{options: o, rounds: o.plan(), progress: progress, origin: time.Now()}
 }
 
-// now returns the instant, by the monotonic clock.
+// now returns the time since the origin, by the monotonic clock.
 func (p *proof) now() time.Duration { return time.Since(p.origin) }
 
-// run has the ensembles take the rounds in turns. It stops at the first error.
+// run runs the rounds on the ensembles, each round on the first ensemble that is free. It stops at the
+// first error.
 func (p *proof) run(ctx context.Context) error {
 	todo := make(chan *round, len(p.rounds))
 	for _, r := range p.rounds {
@@ -44,7 +45,7 @@ func (p *proof) run(ctx context.Context) error {
 	})
 }
 
-// work takes rounds until there are none left, each with an ensemble of the right tick.
+// work runs rounds until none is left, each on an ensemble with the round's tick.
 func (p *proof) work(ctx context.Context, todo <-chan *round) (err error) {
 	var s *servers
 	defer func() {
@@ -76,16 +77,16 @@ func (p *proof) work(ctx context.Context, todo <-chan *round) (err error) {
 	return nil
 }
 
-// add notes what came of a round, and tells of it.
+// add adds the report of a round, and prints a line about it.
 func (p *proof) add(rep report) {
 	total := verdict.Total(verdict.Sum(rep.pairs))
-	line := fmt.Sprintf("round %d of %d, %s: %d pairs, %d overlaps, %d kept, %d ended early, %d retries; %v late; %v\n",
+	line := fmt.Sprintf("round %d of %d, %s: %d pairs, %d overlaps, %d kept, %d ended before the fault, %d retries; late by %v at most; took %v\n",
 		rep.round.number, len(p.rounds), rep.round.scenario.name, total.Pairs, total.Overlaps, total.Kept, total.Early, rep.retries,
 		rep.lateness.Round(100*time.Microsecond), rep.took.Round(100*time.Millisecond))
 	p.mu.Lock()
 	p.reports = append(p.reports, rep)
 	p.mu.Unlock()
-	_, _ = io.WriteString(p.progress, line) // the table is what counts
+	_, _ = io.WriteString(p.progress, line) // the results are in the table
 }
 
 // rows returns the rows of the table, in the order of the options.
@@ -113,7 +114,7 @@ func (p *proof) policyIndex(r verdict.Row) int {
 	return slices.IndexFunc(p.options.policies, func(q policy) bool { return q.name == r.Policy })
 }
 
-// scaleOf returns by how much shorter than nominal time was in the rounds of a row.
+// scaleOf returns the number by which nominal times were divided in the rounds of a row.
 func (p *proof) scaleOf(r verdict.Row) int {
 	if p.options.scenarios[p.scenarioIndex(r)].fullScale {
 		return 1
@@ -121,7 +122,7 @@ func (p *proof) scaleOf(r verdict.Row) int {
 	return p.options.scale
 }
 
-// markdown returns what this run has found.
+// markdown returns the results of the run.
 func (p *proof) markdown() string {
 	var b strings.Builder
 	rows := p.rows()
@@ -134,37 +135,37 @@ func (p *proof) markdown() string {
 		lateness = max(lateness, rep.lateness)
 		retries += rep.retries
 	}
-	fmt.Fprintf(&b, "\nThe rule is %s. %d of %d rounds in %v, time scaled by %d, seed %d.\n", p.options.rule,
+	fmt.Fprintf(&b, "\nThe rule is %s. %d of %d rounds took %v; nominal times were divided by %d; the seed was %d.\n", p.options.rule,
 		len(p.reports), len(p.rounds), p.now().Round(time.Second), p.options.scale, p.options.seed)
 	if total := verdict.Total(rows); total.Doubtful > 0 {
-		fmt.Fprintf(&b, "Of the overlaps, %d were no longer than their own error.\n", total.Doubtful)
+		fmt.Fprintf(&b, "Of the overlaps, %d were not longer than their own error.\n", total.Doubtful)
 	}
-	fmt.Fprintf(&b, "A goroutine of this process woke up late by %v at most, in real time. Acquire was tried again %d times.\n",
+	fmt.Fprintf(&b, "A goroutine of this process woke up late by at most %v of real time. Acquire was retried %d times.\n",
 		lateness.Round(100*time.Microsecond), retries)
 	return b.String()
 }
 
-// verdict returns what is wrong with what was found.
+// verdict returns an error if the results are not as they must be.
 func (p *proof) verdict() error {
 	rows := p.rows()
 	total := verdict.Total(rows)
 	if p.options.rule == answersRule {
 		if total.Overlaps == total.Doubtful {
-			return errors.New("no overlap was seen, although the rule is wrong: too few pairs, or a harness that is blind")
+			return errors.New("no overlap was found, although the rule is wrong: there are too few pairs, or this program does not detect overlaps")
 		}
 		return nil
 	}
 	var errs []error
 	if total.Overlaps > 0 {
-		errs = append(errs, fmt.Errorf("%d pairs believed at once, %d of them for no longer than the error of the figure", total.Overlaps, total.Doubtful))
+		errs = append(errs, fmt.Errorf("in %d pairs both clients believed at the same time that they held the lock, in %d of them not for longer than the error of measurement", total.Overlaps, total.Doubtful))
 	}
 	for _, r := range rows {
 		passes := p.options.scenarios[p.scenarioIndex(r)].passes
 		if !passes && r.Silent() {
-			errs = append(errs, fmt.Errorf("%s, %s, T = %v: no lock that was lost was granted to anybody while it was watched, which shows nothing", r.Scenario, r.Policy, r.Timeout))
+			errs = append(errs, fmt.Errorf("%s, %s, T = %v: after the losses no waiter got a lock while it was watched, so these pairs show nothing", r.Scenario, r.Policy, r.Timeout))
 		}
 		if passes && r.Policy == "session" && r.Kept+r.Overlaps < r.Pairs {
-			errs = append(errs, fmt.Errorf("%s, T = %v: %d leases were lost, although the fault passed in time", r.Scenario, r.Timeout, r.Pairs-r.Kept-r.Overlaps))
+			errs = append(errs, fmt.Errorf("%s, T = %v: %d leases were lost, although the fault was healed in time", r.Scenario, r.Timeout, r.Pairs-r.Kept-r.Overlaps))
 		}
 	}
 	return errors.Join(errs...)

@@ -7,11 +7,11 @@ import (
 	"github.com/go-curator/curator/tools/ensembleproof/internal/verdict"
 )
 
-// round is one fault, under which there are many pairs.
+// round is one fault with many pairs.
 type round struct {
 	number   int
 	scenario scenario
-	scale    int // by which time is shorter than nominal
+	scale    int // the number by which nominal times are divided
 	rule     rule
 	policies []policy
 	timeouts []time.Duration // nominal
@@ -19,12 +19,12 @@ type round struct {
 	seed     uint64
 }
 
-// nominalTick is ZooKeeper's default.
+// nominalTick is ZooKeeper's default tick time.
 const nominalTick = 2 * time.Second
 
 func (r *round) tick() time.Duration { return nominalTick / time.Duration(r.scale) }
 
-// timeout returns the shortest and the longest timeout, as they are.
+// timeout returns the shortest and the longest timeout, scaled.
 func (r *round) timeout() (shortest, longest time.Duration) {
 	for _, t := range r.timeouts {
 		t /= time.Duration(r.scale)
@@ -36,16 +36,16 @@ func (r *round) timeout() (shortest, longest time.Duration) {
 	return shortest, longest
 }
 
-// report is what came of a round.
+// report is the result of a round.
 type report struct {
 	round    *round
 	pairs    []verdict.Pair
-	retries  int           // of the waiters
-	lateness time.Duration // of this process, at most
+	retries  int           // how often waiters called Acquire again
+	lateness time.Duration // the longest stall of this process
 	took     time.Duration
 }
 
-// newPairs returns pairs for every policy and timeout, none of which is started.
+// newPairs returns the pairs for all policies and timeouts. They are not started.
 func (r *round) newPairs() []*pair {
 	var pairs []*pair
 	for _, policy := range r.policies {

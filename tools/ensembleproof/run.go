@@ -11,7 +11,7 @@ import (
 	"github.com/go-curator/curator/recipes/locks"
 )
 
-// run runs a round on servers that are whole, and leaves them whole. Its instants are now's.
+// run runs a round on a working ensemble, and leaves the ensemble working. now returns its instants.
 func (r *round) run(ctx context.Context, s *servers, now func() time.Duration) (rep report, err error) {
 	start := now()
 	random := rand.New(rand.NewPCG(r.seed, uint64(r.number)))
@@ -44,8 +44,8 @@ func (r *round) run(ctx context.Context, s *servers, now func() time.Duration) (
 	return rep, nil
 }
 
-// start starts all clients, the holders at different phases of their pings, and returns the
-// waiters' mutexes.
+// start starts all clients, and returns the waiters' mutexes. The holders start at different times, so
+// that they do not all ping at the same time.
 func (r *round) start(ctx context.Context, pairs []*pair, at places, random *rand.Rand) ([]*locks.InterProcessMutex, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("the pairs have not started after %v", startTimeout))
 	defer cancel()

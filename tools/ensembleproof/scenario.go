@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// scenario is a kind of fault, and where the holders of the locks are connected meanwhile.
+// scenario is a kind of fault, and the servers that the holders of the locks are connected to.
 type scenario struct {
 	name    string
 	what    string
 	holders place
 	fault   fault
 
-	ticks     []int // the timeouts of the holders' sessions, if they are not those that were asked for
-	apart     bool  // each timeout has rounds of its own
-	fullScale bool  // time is not scaled
-	passes    bool  // the fault is over when it returns, and no lease is to be lost by it
-	moves     bool  // holders know all servers, and may go to another one
+	ticks     []int // the session timeouts of the holders in ticks; nil for those of -timeouts
+	apart     bool  // each timeout has its own rounds
+	fullScale bool  // times are not scaled
+	passes    bool  // the fault is healed when it returns, and no lease may be lost by it
+	moves     bool  // holders know all servers, and may move to another one
 }
 
-// place is where holders are connected.
+// place is the server that holders are connected to.
 type place int
 
 const (
@@ -30,20 +30,20 @@ const (
 	everywhere
 )
 
-// manyTicks are timeouts from the shortest that a server grants to the longest.
+// manyTicks are timeouts in ticks, from the shortest that a server grants to the longest.
 var manyTicks = []int{2, 3, 4, 5, 7, 10, 14, 20}
 
-// scenarios are all that there are.
+// scenarios returns all scenarios.
 func scenarios() []scenario {
 	return []scenario{
 		{name: "A", what: "a follower cut off from the others, the holder still on it", holders: onFollower, fault: cutOff},
 		{name: "A1", what: "as A, but the follower still hears the others", holders: onFollower, fault: cutOffOneWay},
-		{name: "B", what: "a follower silent to all right after it answered a ping", holders: onFollower, fault: unplug},
-		{name: "C", what: "as A, then silent to the holder, too", holders: onFollower, fault: thenSilent(cutOff)},
-		{name: "D", what: "a leader deposed without knowing it, the holder on it", holders: onLeader, fault: depose},
-		{name: "D1", what: "a leader cut off from the others, none of which is told", holders: onLeader, fault: cutOff},
+		{name: "B", what: "a follower cut off from all servers and clients, right after it has answered a ping", holders: onFollower, fault: unplug},
+		{name: "C", what: "as A, then cut off from the holder, too", holders: onFollower, fault: thenSilent(cutOff)},
+		{name: "D", what: "a leader that is deposed and does not notice, the holder on it", holders: onLeader, fault: depose},
+		{name: "D1", what: "a leader cut off from the others, which do not notice at once", holders: onLeader, fault: cutOff},
 		{name: "D2", what: "as D, and the holder reconnects to the deposed leader", holders: onLeader, fault: thenReconnect(depose)},
-		{name: "E", what: "as D, then silent to the holder", holders: onLeader, fault: thenSilent(depose)},
+		{name: "E", what: "as D, then cut off from the holder", holders: onLeader, fault: thenSilent(depose)},
 		{name: "F", what: "the leader stopped for 0.3 to 2 ticks, then A", holders: onFollower, fault: afterStop(cutOff)},
 		{name: "G", what: "a follower that lags by up to a tick, then A", holders: onFollower, fault: whenLagging(cutOff)},
 		{name: "HA", what: "A with timeouts from 2 to 20 ticks", holders: onFollower, fault: cutOff, ticks: manyTicks},
@@ -56,7 +56,7 @@ func scenarios() []scenario {
 	}
 }
 
-// describe returns what the scenarios are, a line for each.
+// describe returns a line for each scenario.
 func describe(list []scenario) string {
 	var lines strings.Builder
 	for _, s := range list {
@@ -75,14 +75,14 @@ func chooseScenarios(names string) ([]scenario, error) {
 	for name := range strings.SplitSeq(names, ",") {
 		i := slices.IndexFunc(all, func(s scenario) bool { return s.name == strings.TrimSpace(name) })
 		if i < 0 {
-			return nil, fmt.Errorf("-scenarios: there is no %q", name)
+			return nil, fmt.Errorf("-scenarios: there is no scenario %q", name)
 		}
 		chosen = append(chosen, all[i])
 	}
 	return chosen, nil
 }
 
-// timeouts returns the timeouts of a scenario's sessions, in nominal time.
+// timeouts returns the session timeouts of a scenario's holders, in nominal time.
 func (s scenario) timeouts(asked []time.Duration, nominalTick time.Duration) []time.Duration {
 	if len(s.ticks) == 0 {
 		return asked

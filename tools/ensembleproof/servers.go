@@ -12,13 +12,13 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// servers is an ensemble of three, which many rounds have one after the other.
+// servers is an ensemble of three servers. Many rounds use it, one after the other.
 type servers struct {
 	*curatortest.Ensemble
 	tick time.Duration
 }
 
-// longest is the longest timeout that servers grant, in ticks.
+// longest is the longest session timeout that servers grant, in ticks.
 const longest = 20
 
 func startServers(tick time.Duration) (*servers, error) {
@@ -30,10 +30,11 @@ func startServers(tick time.Duration) (*servers, error) {
 	return &servers{ensemble, tick}, nil
 }
 
-// settleTimeout bounds how long an ensemble may take to be whole again.
+// settleTimeout bounds the time until an ensemble works again after a round.
 const settleTimeout = 2 * time.Minute
 
-// settle waits until there is one leader, the others follow it, and each has a write done.
+// settle waits until there is one leader, the others follow it, and a write through each server
+// succeeds.
 func (s *servers) settle(ctx context.Context, r rule) error {
 	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
@@ -44,7 +45,7 @@ func (s *servers) settle(ctx context.Context, r rule) error {
 		err := wait.For(ctx, 50*time.Millisecond)
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
-			return fmt.Errorf("the ensemble is not whole after %v:%s", settleTimeout, s.describe())
+			return fmt.Errorf("the ensemble does not work again after %v:%s", settleTimeout, s.describe())
 		case err != nil:
 			return context.Cause(ctx)
 		}
@@ -60,7 +61,7 @@ func (s *servers) describe() string {
 	return b.String()
 }
 
-// whole tells whether there is one leader and the others follow.
+// whole reports whether there is one leader and the others follow it.
 func (s *servers) whole() bool {
 	leaders := 0
 	for _, m := range s.Members() {
@@ -75,7 +76,7 @@ func (s *servers) whole() bool {
 	return leaders == 1
 }
 
-// writable tells whether a write through each server is done in a short time.
+// writable reports whether a write through each server succeeds within a short time.
 func (s *servers) writable(ctx context.Context, r rule) bool {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

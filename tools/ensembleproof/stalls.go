@@ -8,18 +8,18 @@ import (
 // stall is a time in which a goroutine that was due did not run.
 type stall struct{ from, to time.Duration }
 
-// stalls are those of a round, the first one first.
+// stalls are the stalls of a round in the order of time.
 type stalls []stall
 
 const (
-	// interval is how often a goroutine is due that measures stalls.
+	// interval is the period of the goroutine that measures stalls.
 	interval = time.Millisecond
-	// grace is how long after a stall other goroutines may still wait for a processor.
+	// grace is how long other goroutines may still wait for a processor after a stall.
 	grace = 10 * time.Millisecond
 )
 
-// measureStalls begins to measure how late a goroutine of this process wakes up. The function
-// that it returns ends that. Its instants are now's.
+// measureStalls starts a goroutine that measures how late it wakes up. end stops it and returns the
+// stalls. now returns the instants.
 func measureStalls(now func() time.Duration) (end func() stalls) {
 	var measured stalls
 	done := make(chan struct{})
@@ -57,8 +57,8 @@ func (s stalls) worst() time.Duration {
 	return worst
 }
 
-// at returns how late an instant may have been noted: the length of the stalls in which it falls,
-// or just after which. That of an instant that never came is 0.
+// at returns how late an instant may have been recorded: the length of the stalls during which, or
+// shortly after which, it was recorded. For an instant of 0, which means never, it is 0.
 func (s stalls) at(instant time.Duration) time.Duration {
 	late := 2 * interval // shorter stalls are not kept
 	for _, stall := range s {

@@ -7,12 +7,12 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-// rule is what a client takes for a proof that its session lives.
+// rule is how a client proves that its session still exists.
 type rule string
 
 const (
-	beatRule    rule = "beat"    // two requests in a row that its leader has answered
-	answersRule rule = "answers" // any answer, also that of a server that has lost its leader
+	beatRule    rule = "beat"    // by two requests, one after the other, that the leader has answered
+	answersRule rule = "answers" // by any answer, also of a server that has lost its leader; this is wrong
 )
 
 func parseRule(name string) (rule, error) {
@@ -20,11 +20,11 @@ func parseRule(name string) (rule, error) {
 	case beatRule, answersRule:
 		return r, nil
 	default:
-		return "", fmt.Errorf("-rule %q: neither %s nor %s", name, beatRule, answersRule)
+		return "", fmt.Errorf("-rule must be %[2]s or %[3]s, not %[1]q", name, beatRule, answersRule)
 	}
 }
 
-// startContext returns the context with which a client is started so that it goes by a rule.
+// startContext returns the context for the Start of a client that uses a rule.
 func startContext(ctx context.Context, r rule) context.Context {
 	if r == answersRule {
 		return zkconn.TrustAnswers(ctx)

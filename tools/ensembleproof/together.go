@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// together calls do for each of the items at the same time, and waits for all of them. It
-// returns the first error. Then ctx ends for the others.
+// together calls do for all items at the same time, and waits for all calls. It returns the first
+// error, after which the ctx of the other calls ends.
 func together[T any](ctx context.Context, items []T, do func(ctx context.Context, i int, item T) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -10,11 +10,12 @@ import (
 	"github.com/go-curator/curator/recipes/locks"
 )
 
-// startTimeout bounds how long all pairs of a round may take to start, and then to queue.
+// startTimeout bounds the start of all pairs of a round, and then the time until all waiters are
+// queued.
 const startTimeout = time.Minute
 
-// watch has the waiters wait, then the fault begin at a moment by chance, and watches the pairs
-// until both clients of each have decided, or as long as that can take.
+// watch lets the waiters wait, makes the fault at a random moment, and watches the pairs until both
+// clients of each have an outcome, but not for longer than that can take.
 func (r *round) watch(ctx context.Context, pairs []*pair, mutexes []*locks.InterProcessMutex, f *field, now func() time.Duration, rep *report) error {
 	watching, stop := context.WithCancel(ctx)
 	var undecided sync.WaitGroup
@@ -56,7 +57,7 @@ func (r *round) watch(ctx context.Context, pairs []*pair, mutexes []*locks.Inter
 	return err
 }
 
-// rest waits until all are in their queues, and for a while by chance.
+// rest waits until all waiters are queued, and then for a random time.
 func (r *round) rest(ctx context.Context, mutexes []*locks.InterProcessMutex, f *field) error {
 	queueing, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("the waiters do not wait after %v", startTimeout))
 	defer cancel()
@@ -66,16 +67,16 @@ func (r *round) rest(ctx context.Context, mutexes []*locks.InterProcessMutex, f 
 	if err != nil {
 		return err
 	}
-	// A client that was just granted a lock may have proved less than later on, and its session
-	// has pinged less often than one that is at rest.
+	// A client that has just been granted a lock may have proved its session less recently than it
+	// does later, and has pinged less often than an idle client.
 	_, longest := r.timeout()
 	least := longest * 35 / 100
 	return wait.For(ctx, f.between(least, least+max(longest/3, r.tick())))
 }
 
-// patience is how long pairs are watched after the fault was made: as long as a session and a
-// server's mistake about it can last, and an election takes; or, if the fault is over, until a
-// lease that it cost would have ended.
+// patience returns how long pairs are watched after the fault. It is the time that a session and a
+// server's error about it can last, and that an election takes. For a fault that is healed it is the
+// time until a lost lease would have ended.
 func (r *round) patience() time.Duration {
 	_, longest := r.timeout()
 	if r.scenario.passes {

@@ -1,6 +1,6 @@
-// Command explore explores the model of the recipes' algorithms and prints the results, as the
-// tables of docs/lock-model.md. It ends with status 1 if a correct algorithm has a violation,
-// or if a mistake is not found.
+// Command explore explores the model of the recipes' algorithms and prints the results in the form of
+// the tables of docs/lock-model.md. It exits with 1 if a correct algorithm has a violation, or if the
+// exploration does not find the violation of an algorithm with a mistake.
 //
 //	go run ./tools/explore -only mistakes -trace
 //	go run ./tools/explore -run 'latch' -time 5m
@@ -32,7 +32,7 @@ func main() {
 	}
 }
 
-// options are what the command line says.
+// options are the values of the flags.
 type options struct {
 	filter  *regexp.Regexp
 	only    string
@@ -45,13 +45,13 @@ type options struct {
 
 func parse(args []string) (o options, err error) {
 	flags := flag.NewFlagSet("explore", flag.ContinueOnError)
-	filter := flags.String("run", "", "explore configurations whose names match this expression")
-	tier := flags.String("tier", "table", "race, test or table: how much to explore")
-	flags.StringVar(&o.only, "only", "", "families or mistakes; everything without it")
-	flags.IntVar(&o.limits.States, "states", 12_000_000, "end a configuration after this many states; 0 for no limit")
-	flags.DurationVar(&o.limits.Time, "time", 10*time.Minute, "end a configuration after this time; 0 for no limit")
-	flags.IntVar(&o.workers, "workers", 1, "how many configurations to explore at once; each may take gigabytes of memory")
-	memory := flags.Int64("memory", 4096, "MiB of memory at which to collect garbage more often")
+	filter := flags.String("run", "", "explore only configurations whose names match this regular expression")
+	tier := flags.String("tier", "table", "how much to explore: race, test or table, of which race is the least")
+	flags.StringVar(&o.only, "only", "", "explore only families or only mistakes (default both)")
+	flags.IntVar(&o.limits.States, "states", 12_000_000, "stop a configuration after this number of states; 0 is no limit")
+	flags.DurationVar(&o.limits.Time, "time", 10*time.Minute, "stop a configuration after this time; 0 is no limit")
+	flags.IntVar(&o.workers, "workers", 1, "the number of configurations to explore at the same time; each may take gigabytes of memory")
+	memory := flags.Int64("memory", 4096, "collect garbage more often from this number of MiB on")
 	flags.BoolVar(&o.trace, "trace", false, "print the shortest trace of each violation")
 	flags.BoolVar(&o.list, "list", false, "print the names only")
 	if err := flags.Parse(args); err != nil {
@@ -63,13 +63,13 @@ func parse(args []string) (o options, err error) {
 	tiers := map[string]model.Tier{"race": model.Race, "test": model.Test, "table": model.Table}
 	var known bool
 	if o.tier, known = tiers[*tier]; !known {
-		return o, fmt.Errorf("-tier: %q is none of race, test, table", *tier)
+		return o, fmt.Errorf("-tier must be race, test or table, not %q", *tier)
 	}
 	if o.only != "" && o.only != "families" && o.only != "mistakes" {
-		return o, fmt.Errorf("-only: %q is none of families, mistakes", o.only)
+		return o, fmt.Errorf("-only must be families or mistakes, not %q", o.only)
 	}
 	if o.workers < 1 {
-		return o, fmt.Errorf("-workers: %d is less than 1", o.workers)
+		return o, fmt.Errorf("-workers must be at least 1, not %d", o.workers)
 	}
 	debug.SetMemoryLimit(*memory << 20)
 	debug.SetGCPercent(40)
@@ -92,7 +92,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return errors.Join(append(wrong, p.err, ctx.Err())...)
 }
 
-// printer prints until there is an error, and keeps it.
+// printer prints until a write fails, and keeps the error.
 type printer struct {
 	out io.Writer
 	err error
@@ -104,8 +104,7 @@ func (p *printer) printf(format string, args ...any) {
 	}
 }
 
-// explore explores the configurations that the filter lets through, and returns their results in
-// order.
+// explore explores the configurations that match the filter, and returns their results.
 func (o options) explore(ctx context.Context, configs []*model.Config) map[*model.Config]model.Result {
 	results := map[*model.Config]model.Result{}
 	var mu sync.Mutex
@@ -128,7 +127,7 @@ func (o options) explore(ctx context.Context, configs []*model.Config) map[*mode
 	return results
 }
 
-// families prints one line for each family, and returns what is wrong.
+// families prints a line for each family, and returns the violations.
 func (o options) families(ctx context.Context, out *printer) (wrong []error) {
 	var all, left int
 	out.printf("| contenders | faults, explored to the end | states | time | given up at the limit, nothing found (states) |\n" +
@@ -169,7 +168,7 @@ func (o options) families(ctx context.Context, out *printer) (wrong []error) {
 	return wrong
 }
 
-// mistakes prints what each mistake breaks, and returns those that were not found.
+// mistakes prints what each mistake breaks, and returns an error for each that was not found.
 func (o options) mistakes(ctx context.Context, out *printer) (wrong []error) {
 	out.printf("| mistake | | breaks | states | steps |\n| --- | --- | --- | --- | --- |\n")
 	configs := model.Mistakes(o.tier)
@@ -194,7 +193,7 @@ func (o options) mistakes(ctx context.Context, out *printer) (wrong []error) {
 	return wrong
 }
 
-// tell prints the trace of a violation, if that is wanted.
+// tell prints the trace of a violation if -trace is set.
 func (o options) tell(out *printer, r model.Result) {
 	if !o.trace || r.Violation == "" {
 		return

@@ -10,7 +10,7 @@ import (
 	"github.com/go-curator/curator/tools/jutegen/spec"
 )
 
-// The records in the tree are what the specification says.
+// The records in the repository are those of the specification.
 func TestNoDrift(t *testing.T) {
 	want, err := Generate(spec.Records)
 	if err != nil {

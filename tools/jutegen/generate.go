@@ -13,8 +13,8 @@ import (
 // Output is the name of the generated file.
 const Output = "records_gen.go"
 
-// scalars are the types that are no records: their Go type, the suffix of their append
-// function and of their decoder's method, and the fewest bytes they take on the wire.
+// scalars are the types that are not records, with their Go type, the suffix of their append function
+// and of their decoder's method, and their smallest size on the wire in bytes.
 var scalars = map[string]struct {
 	goType, suffix string
 	size           int
@@ -48,11 +48,11 @@ func Generate(records []spec.Record) ([]byte, error) {
 }
 
 type generator struct {
-	sizes map[string]int // the fewest bytes of each record seen so far
+	sizes map[string]int // the smallest size in bytes of each record so far
 }
 
-// add checks a record and learns its smallest size, from which the decoder knows how
-// many elements a frame can hold at most.
+// add checks a record and computes its smallest size. From that size the decoder knows the maximum
+// number of elements in a frame.
 func (g generator) add(r spec.Record) error {
 	if r.Name == "" || r.Doc == "" {
 		return fmt.Errorf("record %q: name and documentation are required", r.Name)

@@ -18,9 +18,9 @@ import (
 
 const ours = "github.com/go-curator/curator"
 
-// use is a part of the repository that has dependencies of its own.
+// use is a part of the repository whose dependencies are listed.
 type use struct {
-	name     string // as the page calls it
+	name     string // the name on the page
 	dir      string
 	patterns []string
 	tests    bool
@@ -29,13 +29,13 @@ type use struct {
 // library has the packages that become part of users' programs.
 var library = []string{"./framework/...", "./recipes/...", "./retry/...", "./state/...", "./tracing/..."}
 
-// Parts that others get.
+// Names of the parts that users get.
 const (
 	libraryName = "the library"
 	commandName = "`curator`"
 )
 
-// uses returns the parts: the library, the command, the rest with all tests, and every module below.
+// uses returns the parts: the library, the command, the rest with all tests, and each nested module.
 func uses(root string) ([]use, error) {
 	all := []use{
 		{libraryName, ".", library, false},
@@ -63,8 +63,8 @@ type dependency struct {
 	usedBy    []string
 }
 
-// collect returns the modules that the parts are built of, by path. A module of the library is not
-// said to be one of other parts, too, nor one of the command to be one of tests.
+// collect returns the modules that the parts are built from, ordered by path. A module of the library
+// is not listed for other parts, and a module of the command not for tests.
 func collect(ctx context.Context, root string) ([]dependency, error) {
 	parts, err := uses(root)
 	if err != nil {
@@ -96,7 +96,7 @@ func collect(ctx context.Context, root string) ([]dependency, error) {
 	return all, nil
 }
 
-// modulesOf returns the folders, by path, of the modules whose packages a part is built of.
+// modulesOf returns the directories of the modules that a part is built from, by the modules' paths.
 func modulesOf(ctx context.Context, root string, part use) (map[string]string, error) {
 	modules := map[string]string{}
 	for _, system := range []string{"linux", "darwin", "windows"} {
@@ -118,7 +118,7 @@ func modulesOf(ctx context.Context, root string, part use) (map[string]string, e
 	return modules, nil
 }
 
-// add adds the modules that go list has told of, but for our own.
+// add adds the modules in the output of go list, except those of this repository.
 func add(modules map[string]string, out []byte) error {
 	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p struct {

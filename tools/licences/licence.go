@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// licence is one that modules may have, and sentences that its text has.
+// licence is a permitted licence, with sentences by which its text is recognized.
 type licence struct {
 	name       string
 	says       []string
-	notShipped bool // only parts that are neither library nor command may have it
+	notShipped bool // modules of the library and of the command must not have it
 }
 
-// allowed has the licences that go together with Apache-2.0, in the order in which they are looked
-// for: a text that has the sentences of several is the first one.
+// allowed has the licences that are compatible with Apache-2.0. They are tried in this order: a text
+// with the sentences of several licences is the first of them.
 var allowed = []licence{
 	{name: "Apache-2.0", says: []string{"Apache License", "Version 2.0, January 2004"}},
 	{name: "BSD-3-Clause", says: []string{"Redistribution and use in source and binary forms", "endorse or promote products derived from"}},
@@ -28,10 +28,10 @@ var allowed = []licence{
 	{name: "FTL, at choice GPL-2.0", says: []string{"your choice of exactly one of the following two licenses", "The FreeType License"}, notShipped: true},
 }
 
-// shipped has the parts that others get.
+// shipped has the parts that users get.
 var shipped = []string{libraryName, commandName}
 
-// classify returns the licence that a text is.
+// classify returns the licence with the given text.
 func classify(text string) (licence, bool) {
 	text = strings.Join(strings.Fields(text), " ")
 	for _, l := range allowed {
@@ -70,10 +70,10 @@ func licenceOf(d dependency) (string, error) {
 		}
 		l, ok := classify(string(text))
 		if !ok {
-			return "", fmt.Errorf("%s: %s is no licence that is known here: read it, and add it to allowed or do without the module", d.path, entry.Name())
+			return "", fmt.Errorf("%s: %s is not a known licence: read it, and add it to the variable allowed, or remove the module", d.path, entry.Name())
 		}
 		if l.notShipped && slices.ContainsFunc(d.usedBy, func(part string) bool { return slices.Contains(shipped, part) }) {
-			return "", fmt.Errorf("%s has the licence %s, which must not get into the library or the command", d.path, l.name)
+			return "", fmt.Errorf("%s has the licence %s, which is not permitted in the library and the command", d.path, l.name)
 		}
 		found = append(found, l.name)
 	}
@@ -89,9 +89,10 @@ func write(used []dependency) (string, error) {
 	var b strings.Builder
 	b.WriteString(`# Licences
 
-The modules that this one and those below it are built of, and their licences. Programs that use
-the library get those of the library only. Modules of one part are not named again for the parts
-behind it. ` + "`make licences`" + ` writes this page, and ` + "`make check`" + ` compares it.
+The dependencies of this module and of the nested modules, and their licences. Programs that use
+the library get only the dependencies of the library. Dependencies of the library are not listed
+again for other parts, and those of the command not for tests. ` + "`make licences`" + ` writes this page, and
+` + "`make check`" + ` checks that it is up to date.
 
 | module | licence | used by |
 | --- | --- | --- |

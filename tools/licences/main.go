@@ -2,11 +2,11 @@
 // licences, as the table of docs/licences.md.
 //
 //	go run ./tools/licences docs/licences.md          # writes the file
-//	go run ./tools/licences -check docs/licences.md   # fails if it would be another
+//	go run ./tools/licences -check docs/licences.md   # fails if the file is not up to date
 //
 // It reads the licence files in Go's module cache, and recognizes licences by sentences in
-// them. It fails for a module without a licence file, and for an unknown licence, which
-// somebody then has to read. It downloads missing modules.
+// them. It fails for a module without a licence file, and for an unknown licence, which a person
+// must then read. It downloads missing modules.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 )
 
 func main() {
-	check := flag.Bool("check", false, "compare the file with what it should be, and do not write it")
+	check := flag.Bool("check", false, "check that the file is up to date, and do not write it")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "usage: licences [-check] FILE")
@@ -51,7 +51,7 @@ func run(ctx context.Context, file string, check bool) error {
 		return err
 	}
 	if string(current) != page {
-		return errors.New(file + " is not current: run make licences, and look at what has changed")
+		return errors.New(file + " is not up to date: run make licences, and check the changes")
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func TestLicenceOf(t *testing.T) {
 	if got, err := licenceOf(dependency{path: "example.com/cc", dir: dir, usedBy: []string{"`tools/bench/compare`"}}); got != "CC-BY-4.0, MIT" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := licenceOf(dependency{path: "example.com/cc", dir: dir, usedBy: []string{libraryName}}); err == nil || !strings.Contains(err.Error(), "must not") {
+	if _, err := licenceOf(dependency{path: "example.com/cc", dir: dir, usedBy: []string{libraryName}}); err == nil || !strings.Contains(err.Error(), "is not permitted in the library") {
 		t.Errorf("in the library: %v", err)
 	}
 	write("COPYING", "all rights reserved")
@@ -56,7 +56,7 @@ func TestLicenceOf(t *testing.T) {
 	}
 }
 
-// TestUses sees that the modules below this one are found.
+// TestUses checks that the nested modules are found.
 func TestUses(t *testing.T) {
 	parts, err := uses(filepath.Join("..", ".."))
 	if err != nil {

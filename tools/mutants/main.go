@@ -1,5 +1,5 @@
 // Command mutants breaks the recipes' algorithms one by one, runs the tests that must notice,
-// and prints the test that has caught each mutant. It ends with status 1 if one was not caught.
+// and prints the tests that have caught each mutant. It exits with 1 if a mutant was not caught.
 //
 //	go run ./tools/mutants -run downgrade
 package main
@@ -32,9 +32,9 @@ func main() {
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
-	names := flags.String("run", "", "only mutants whose names match this expression")
-	write := flags.String("write", "", "write the table into this file, between its lines "+begin+" and "+end)
-	workers := flags.Int("workers", 1, "how many mutants to test at once")
+	names := flags.String("run", "", "test only mutants whose names match this regular expression")
+	write := flags.String("write", "", "write the table into this file, between the lines "+begin+" and "+end)
+	workers := flags.Int("workers", 1, "the number of mutants to test at the same time")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ const (
 	end   = "<!-- end of mutants -->"
 )
 
-// replace puts the table into a page.
+// replace replaces the table in a page.
 func replace(file, table string) error {
 	page, err := os.ReadFile(file)
 	if err != nil {
@@ -90,7 +90,7 @@ func replace(file, table string) error {
 	return os.WriteFile(file, []byte(before+begin+"\n"+table+end+"\n"+after), 0o644)
 }
 
-// caught names the first tests that failed, and how many there were besides.
+// caught returns the names of the first tests that failed, and the number of the others.
 func caught(m mutants.Mutant, o mutants.Outcome) string {
 	const most = 2
 	if len(o.CaughtBy) == 0 {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// bill is the part of CycloneDX that is needed here.
+// bill has the fields of CycloneDX that this program writes.
 type bill struct {
 	Format       string       `json:"bomFormat"`
 	Spec         string       `json:"specVersion"`
@@ -41,8 +41,8 @@ type dependency struct {
 	DependsOn []string `json:"dependsOn"`
 }
 
-// billOf returns the bill of a binary. Which of the modules needs which other one is not in the
-// binary: all are said to be needed by the program.
+// billOf returns the bill of a binary. The binary does not contain which module needs which other
+// one, so all modules are dependencies of the program itself.
 func billOf(info *debug.BuildInfo) bill {
 	program := newComponent("application", &info.Main)
 	for _, setting := range info.Settings {
@@ -72,7 +72,7 @@ func billOf(info *debug.BuildInfo) bill {
 
 func newComponent(kind string, module *debug.Module) component {
 	purl, version := "pkg:golang/"+module.Path, module.Version
-	if version == "(devel)" { // built without a version control system
+	if version == "(devel)" { // it was not built from a repository
 		version = ""
 	}
 	if version != "" {
@@ -80,7 +80,7 @@ func newComponent(kind string, module *debug.Module) component {
 	}
 	c := component{Type: kind, Ref: purl, Name: module.Path, Version: version, PURL: purl}
 	if module.Sum != "" {
-		c.Properties = append(c.Properties, property{"go:sum", module.Sum}) // as in go.sum
+		c.Properties = append(c.Properties, property{"go:sum", module.Sum}) // in the form of go.sum
 	}
 	return c
 }

@@ -80,7 +80,7 @@ func TestBill(t *testing.T) {
 	}
 }
 
-// TestBinary reads a binary, that of this test.
+// TestBinary reads the binary of this test.
 func TestBinary(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

@@ -17,11 +17,11 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// opening is how many clients connect, or close, at the same time.
+// opening is the number of clients that connect, or close, at the same time.
 const opening = 50
 
-// measureHolders measures clients with one timeout and one way to prove a session, first idle and
-// then holding a lock each.
+// measureHolders measures clients with the same timeout and the same way to prove a session, first
+// idle, and then with a lock each.
 func measureHolders(ctx context.Context, o options, e *curatortest.Ensemble, timeout time.Duration, proof string, out io.Writer) (err error) {
 	clients := make([]*framework.Client, o.clients)
 	defer func() { err = errors.Join(err, closeAll(ctx, clients)) }()
@@ -45,7 +45,7 @@ func measureHolders(ctx context.Context, o options, e *curatortest.Ensemble, tim
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("take the locks: %w", err)
+		return fmt.Errorf("acquire the locks: %w", err)
 	}
 	if err := observe(ctx, e, timeout, window, out, fmt.Sprintf("| %v | %s | holding ", timeout, proof)); err != nil {
 		return err
@@ -58,7 +58,7 @@ func measureHolders(ctx context.Context, o options, e *curatortest.Ensemble, tim
 	return nil
 }
 
-// each calls fn for every number below n, some at the same time.
+// each calls fn for all numbers below n, a limited number of them at the same time.
 func each(ctx context.Context, n int, fn func(ctx context.Context, i int) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(opening)
@@ -84,7 +84,7 @@ func open(ctx context.Context, e *curatortest.Ensemble, timeout time.Duration, p
 		return client, err
 	}
 	if granted := client.SessionTimeout(); granted != timeout {
-		return client, fmt.Errorf("the servers grant %v, not %v", granted, timeout)
+		return client, fmt.Errorf("the servers grant a session timeout of %v, not %v", granted, timeout)
 	}
 	return client, nil
 }
@@ -99,12 +99,12 @@ func hold(ctx context.Context, client *framework.Client, i int) (*locks.Lease, e
 
 func closeAll(ctx context.Context, clients []*framework.Client) error {
 	return each(context.WithoutCancel(ctx), len(clients), func(ctx context.Context, i int) error {
-		return clients[i].Close(ctx) // nothing if it was not opened
+		return clients[i].Close(ctx) // does nothing if the client is nil
 	})
 }
 
-// observe waits until what has happened before shows no more, measures for a window, and writes
-// the rest of a row.
+// observe waits until earlier requests do not affect the measurement any more, measures for the time
+// window, and writes the rest of a row.
 func observe(ctx context.Context, e *curatortest.Ensemble, settle, window time.Duration, out io.Writer, row string) error {
 	if err := wait.For(ctx, settle); err != nil {
 		return err

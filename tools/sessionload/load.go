@@ -17,16 +17,16 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// load is what was measured. Figures are for each second, processor time in milliseconds.
+// load is the result of a measurement. Numbers are per second, and processor times in milliseconds.
 type load struct {
 	packets    float64
 	servers    float64
 	clients    float64
-	most       int     // packets in one sample
-	unevenness float64 // most, in times the mean
+	most       int     // the most packets in one sample
+	unevenness float64 // the ratio of most to the mean
 }
 
-// sample is how often the servers are asked how many packets they have received.
+// sample is the time between two requests for the number of received packets.
 const sample = 100 * time.Millisecond
 
 func measure(ctx context.Context, e *curatortest.Ensemble, window time.Duration) (load, error) {
@@ -71,7 +71,8 @@ func measure(ctx context.Context, e *curatortest.Ensemble, window time.Duration)
 
 var receivedLine = regexp.MustCompile(`(?m)^Received: (\d+)`)
 
-// received returns how many packets the servers have received. To ask them counts as none.
+// received returns the number of packets that the servers have received. The request itself is not
+// counted.
 func received(ctx context.Context, e *curatortest.Ensemble) (n int, err error) {
 	for _, m := range e.Members() {
 		answer, err := ask(ctx, m.ConnectString(), "srvr")
@@ -80,7 +81,7 @@ func received(ctx context.Context, e *curatortest.Ensemble) (n int, err error) {
 		}
 		match := receivedLine.FindSubmatch(answer)
 		if match == nil {
-			return 0, fmt.Errorf("server %s says nothing of what it has received: %q", m.ConnectString(), answer)
+			return 0, fmt.Errorf("server %s does not report the packets that it has received: %q", m.ConnectString(), answer)
 		}
 		packets, err := strconv.Atoi(string(match[1]))
 		if err != nil {
@@ -91,7 +92,7 @@ func received(ctx context.Context, e *curatortest.Ensemble) (n int, err error) {
 	return n, nil
 }
 
-// ask sends a server one of the words of four letters.
+// ask sends a server a four-letter command, and returns the answer.
 func ask(ctx context.Context, address, word string) (answer []byte, err error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -120,7 +121,7 @@ func processorTimes() (p processors, err error) {
 	for _, process := range processes {
 		stat, err := os.ReadFile(process)
 		if err != nil {
-			continue // it has ended meanwhile
+			continue // the process has ended meanwhile
 		}
 		used, parent, err := parseStat(stat)
 		switch {
@@ -133,14 +134,14 @@ func processorTimes() (p processors, err error) {
 		}
 	}
 	if p.own == 0 {
-		return p, errors.New("there is no /proc as Linux has it")
+		return p, errors.New("there is no /proc in the form of Linux")
 	}
 	return p, nil
 }
 
 // parseStat reads a process's /proc/PID/stat.
 func parseStat(stat []byte) (used time.Duration, parent string, err error) {
-	// The name in parentheses may have anything in it. Behind it are state, parent, ...
+	// The name in parentheses may contain any characters. It is followed by the state, the parent, ...
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if len(fields) < 13 {
 		return 0, "", fmt.Errorf("%q is too short", stat)

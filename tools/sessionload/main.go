@@ -42,7 +42,7 @@ func main() {
 const tableHead = "| timeout | proof | clients | packets/s | servers' CPU ms/s | this process's CPU ms/s | most packets in 100 ms | times the mean |\n" +
 	"| --- | --- | --- | --- | --- | --- | --- | --- |\n"
 
-// run measures what the arguments ask for. The table goes to stdout.
+// run runs the command with args. The table is written to stdout.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
 	o, err := parse(args, stderr)
 	if err != nil {

@@ -18,7 +18,7 @@ func TestFlagsAreChecked(t *testing.T) {
 	}
 }
 
-// All of it, small.
+// TestLoad runs the whole command with few clients.
 func TestLoad(t *testing.T) {
 	suite.Real(t) // fails or skips the test where there is no server
 	var out strings.Builder

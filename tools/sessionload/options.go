@@ -13,18 +13,18 @@ type options struct {
 	servers  int
 	timeouts []time.Duration
 	proofs   []string
-	window   time.Duration // zero is two timeouts
+	window   time.Duration // zero is two session timeouts
 }
 
 func parse(args []string, output io.Writer) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("sessionload", flag.ContinueOnError)
 	flags.SetOutput(output)
-	flags.IntVar(&o.clients, "clients", 1000, "how many clients there are")
-	flags.IntVar(&o.servers, "servers", 1, "how many servers the ensemble has")
-	flags.DurationVar(&o.window, "window", 0, "how long is measured; two session timeouts if it is not set")
+	flags.IntVar(&o.clients, "clients", 1000, "the number of clients")
+	flags.IntVar(&o.servers, "servers", 1, "the number of servers of the ensemble")
+	flags.DurationVar(&o.window, "window", 0, "how long to measure (default two session timeouts)")
 	timeouts := flags.String("timeouts", "10s,40s", "the session `timeouts`, separated by commas; servers grant 4s to 40s")
-	proofs := flags.String("proofs", "check,sync", "the `ways` to prove a session, separated by commas")
+	proofs := flags.String("proofs", "check,sync", "the `ways` to prove a session, check or sync, separated by commas")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -32,11 +32,11 @@ func parse(args []string, output io.Writer) (options, error) {
 	case flags.NArg() > 0:
 		return o, fmt.Errorf("unknown argument %q", flags.Arg(0))
 	case o.clients < 1:
-		return o, fmt.Errorf("-clients %d: less than 1", o.clients)
+		return o, fmt.Errorf("-clients must be at least 1, not %d", o.clients)
 	case o.servers < 1:
-		return o, fmt.Errorf("-servers %d: less than 1", o.servers)
+		return o, fmt.Errorf("-servers must be at least 1, not %d", o.servers)
 	case o.window < 0:
-		return o, fmt.Errorf("-window %v: less than 0", o.window)
+		return o, fmt.Errorf("-window must not be below 0: %v", o.window)
 	}
 	for text := range strings.SplitSeq(*timeouts, ",") {
 		d, err := time.ParseDuration(strings.TrimSpace(text))
@@ -47,7 +47,7 @@ func parse(args []string, output io.Writer) (options, error) {
 	}
 	for proof := range strings.SplitSeq(*proofs, ",") {
 		if proof = strings.TrimSpace(proof); proof != "check" && proof != "sync" {
-			return o, fmt.Errorf("-proofs: there is no %q", proof)
+			return o, fmt.Errorf("-proofs: %q is neither check nor sync", proof)
 		}
 		o.proofs = append(o.proofs, proof)
 	}

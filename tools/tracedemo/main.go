@@ -1,8 +1,8 @@
-// Tracedemo shows the spans of two programs that want the same lock, without a collector:
+// Tracedemo shows the spans of two programs that acquire the same lock. It needs no collector:
 //
 //	go run ./tools/tracedemo                          # as text
-//	go run ./tools/tracedemo -otlp trace.json         # as OTLP/JSON, for what imports that
-//	go run ./tools/tracedemo -svg lock-trace.svg      # as the picture of docs/observability.md
+//	go run ./tools/tracedemo -otlp trace.json         # as OTLP/JSON, for programs that import it
+//	go run ./tools/tracedemo -svg lock-trace.svg      # as the picture in docs/observability.md
 //
 // Both have their own session at an embedded server, and their own tracer provider, like two
 // processes. Only the data of the lock's nodes connects their traces.
@@ -68,10 +68,11 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	return nil
 }
 
-// work is how long each of the programs needs the lock.
+// work is how long each program holds the lock.
 const work = 12 * time.Millisecond
 
-// record has billing hold the lock when orders-api wants it, and returns the spans of both.
+// record runs both programs, and returns their spans. The program billing holds the lock when
+// orders-api tries to acquire it.
 func record(ctx context.Context) (spans []sdktrace.ReadOnlySpan, err error) {
 	server, err := curatortest.New()
 	if err != nil {
@@ -103,7 +104,7 @@ func record(ctx context.Context) (spans []sdktrace.ReadOnlySpan, err error) {
 	return exporter.GetSpans().Snapshots(), err
 }
 
-// program is one of the two.
+// program is one of the two programs.
 type program struct {
 	client *framework.Client
 	mutex  *locks.InterProcessMutex
@@ -132,14 +133,14 @@ func start(ctx context.Context, name, connectString string, exporter sdktrace.Sp
 	return &program{client, mutex, provider.Tracer("tracedemo")}, nil
 }
 
-// request does something under the lock, as a span.
+// request makes a span in which it acquires the lock, works, and releases the lock.
 func (p *program) request(ctx context.Context, name string, locked func()) error {
 	ctx, span := p.tracer.Start(ctx, name)
 	defer span.End()
 	return locks.Do(ctx, p.mutex, func(ctx context.Context, _ *locks.Lease) error {
 		locked()
 		_, err := p.client.CheckExists().ForPath(ctx, "/orders")
-		_ = wait.For(ctx, work) // that somebody ended it sooner shows in the spans
+		_ = wait.For(ctx, work) // if ctx ends first, the spans show it
 		return err
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestOutputs runs the program once and reads all that it can write.
+// TestOutputs runs the program once, and checks all its outputs.
 func TestOutputs(t *testing.T) {
 	otlp, svg := filepath.Join(t.TempDir(), "trace.json"), filepath.Join(t.TempDir(), "trace.svg")
 	if err := run(t.Context(), []string{"-otlp", otlp, "-svg", svg}, io.Discard); err != nil {

@@ -53,7 +53,7 @@ func otlpSpan(span sdktrace.ReadOnlySpan) object {
 	return o
 }
 
-// nano is a number of 64 bits as JSON has it.
+// nano returns a number of 64 bits in the form of OTLP/JSON, a string.
 func nano(n int64) string { return strconv.FormatInt(n, 10) }
 
 func keyValues(attrs []attribute.KeyValue) []object {

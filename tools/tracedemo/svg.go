@@ -18,7 +18,7 @@ const (
 	top, bottom        = 34, 30
 )
 
-// colours are those of the bars by service, chosen to be read on white and on black.
+// colours are the colours of the bars by service. They are visible on white and on black.
 var colours = map[string]string{"billing": "#2f6fb3", "orders-api": "#b3632f"}
 
 // picture draws spans along a common axis of time.
@@ -64,7 +64,7 @@ func draw(spans []sdktrace.ReadOnlySpan) string {
 
 func (p *picture) x(t time.Time) float64 { return left + float64(t.Sub(p.start))*p.scale }
 
-// axis has a line for every five milliseconds.
+// axis draws a line for every five milliseconds.
 func (p *picture) axis(end time.Time) {
 	for t := time.Duration(0); t <= end.Sub(p.start); t += 5 * time.Millisecond {
 		x := p.x(p.start.Add(t))
@@ -93,7 +93,7 @@ func (p *picture) bar(i int, r row) {
 	}
 }
 
-// link draws the arrow from a span to what it links to.
+// link draws an arrow from a span to the span that it links to.
 func (p *picture) link(i int, r row, l sdktrace.Link) {
 	to, ok := p.at[l.SpanContext.SpanID()]
 	if !ok {

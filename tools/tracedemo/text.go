@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// row is a span in the order in which people read traces: below its parent.
+// row is a span in the order of the output: a span is below its parent.
 type row struct {
 	sdktrace.ReadOnlySpan
 	depth   int
@@ -36,7 +36,7 @@ func rows(spans []sdktrace.ReadOnlySpan) (ordered []row) {
 	return ordered
 }
 
-// text renders spans as an indented list.
+// text returns spans as an indented list.
 func text(spans []sdktrace.ReadOnlySpan) string {
 	var b strings.Builder
 	all := rows(spans)

@@ -1,4 +1,4 @@
-// Package sample has a name of every sort.
+// Package sample has an exported name of each kind.
 package sample
 
 import (
@@ -41,13 +41,13 @@ func (*base) Promoted(ctx context.Context, names ...string) (n int, err error) {
 // Swap is a method of the pointer.
 func (p *Pair[K, V]) Swap(other *Pair[K, V]) { p.hidden = hidden }
 
-// Open may be implemented by everybody.
+// Open can be implemented by every package.
 type Open interface {
 	io.Closer
 	Do(ctx context.Context, fn func(k Kind) error) error
 }
 
-// Closed may be implemented here only.
+// Closed can be implemented only by this package.
 type Closed interface{ apply() }
 
 // Number is a constraint.

@@ -1,12 +1,12 @@
-// Compare is the benchmark of tools/bench with more to compare with: the locks of kazoo, the client
-// for Python, etcd's concurrency package, and tables of PostgreSQL. It has the same flags, and -plots.
+// Compare is the benchmark of tools/bench with more peers: the locks of kazoo, the client for Python,
+// etcd's concurrency package, and tables of PostgreSQL. It has the same flags, and -plots.
 //
 //	go -C tools/bench/compare run . -json $PWD/results.json -plots $PWD/plots
 //
-// It is a module of its own, so that the dependencies of these peers and of the plots are not those
-// of the library. The peers in Go and the plots are programs of their own, so that the process that
-// measures the clients in Go is the same as without them. They are built when they are needed, from
-// the module of the working directory, which has to be this one.
+// It is a separate module, so that the library does not get the dependencies of these peers and of the
+// plots. The peers in Go and the plots are separate programs, so that the process that measures the
+// clients in Go is the same as without them. They are built when they are needed, from the module of
+// the working directory, which must be this one.
 package main
 
 import (

@@ -12,8 +12,8 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// TestCommand compares on real servers, from the flags to the figures and the plots. A peer that is
-// not installed has a row among the absent ones.
+// TestCommand runs the whole command on real servers, from the flags to the results and the plots. A
+// peer that is not installed is in the table of absent peers.
 func TestCommand(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -11,7 +11,7 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/results"
 )
 
-// drawPlots has the program in plot draw the figures into a directory.
+// drawPlots runs the program in directory plot, which draws the results into a directory.
 func drawPlots(ctx context.Context, figures *results.File, directory string) (err error) {
 	dir, err := os.MkdirTemp("", "bench-plots-")
 	if err != nil {

@@ -21,8 +21,8 @@ const (
 	installGo    = "see go.dev/dl"
 )
 
-// pythons are where kazoo is looked for: the Python in PATH may be another one than that of
-// the system, which its packages are for.
+// pythons are the Pythons in which kazoo is searched. The Python in PATH may not be that of the system,
+// for which the system's packages are installed.
 var pythons = []string{"python3", "/usr/bin/python3"}
 
 // kazoo is the program of the peer for kazoo. The address is a connect string.
@@ -36,7 +36,7 @@ func kazoo(ctx context.Context, dir, address string) (*exec.Cmd, error) {
 		if err := os.WriteFile(source, kazooSource, 0o600); err != nil {
 			return nil, err
 		}
-		return exec.CommandContext(context.WithoutCancel(ctx), python, source, address), nil // it outlives its start
+		return exec.CommandContext(context.WithoutCancel(ctx), python, source, address), nil // ctx bounds only the start
 	}
 	return nil, absent
 }
@@ -52,8 +52,8 @@ func sqlInsert(ctx context.Context, dir, address string) (*exec.Cmd, error) {
 	return build(ctx, dir, "sql", "insert", address)
 }
 
-// sqlUpdate is the program of the peer for a table of PostgreSQL of which a lock's holder has a row
-// selected for update. The address is a host and a port.
+// sqlUpdate is the program of the peer for a table of PostgreSQL. A lock's holder selects a row of the
+// table for update. The address is a host and a port.
 func sqlUpdate(ctx context.Context, dir, address string) (*exec.Cmd, error) {
 	return build(ctx, dir, "sql", "update", address)
 }
@@ -76,5 +76,5 @@ func build(ctx context.Context, dir, name string, args ...string) (*exec.Cmd, er
 	if _, err := installed.Output(exec.CommandContext(ctx, compiler, "build", "-buildvcs=false", "-o", program, source)); err != nil {
 		return nil, err
 	}
-	return exec.CommandContext(context.WithoutCancel(ctx), program, args...), nil // it outlives its start
+	return exec.CommandContext(context.WithoutCancel(ctx), program, args...), nil // ctx bounds only the start
 }

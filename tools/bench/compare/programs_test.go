@@ -17,7 +17,7 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/protocol/protocoltest"
 )
 
-// TestMain lets the tests build programs without a download.
+// TestMain makes the tests build programs without downloads.
 func TestMain(m *testing.M) {
 	if err := os.Setenv("GOPROXY", "off"); err != nil {
 		panic(err)
@@ -54,7 +54,7 @@ func TestSQLUpdate(t *testing.T) {
 	}})
 }
 
-// onService tests a peer in Go, if its service is there, and the modules that it imports.
+// onService tests a peer in Go, if its service and the modules that it imports are installed.
 func onService(t *testing.T, start func(context.Context) (*service.Server, error), program bench.Program, want protocoltest.Peer) {
 	t.Helper()
 	t.Parallel()
@@ -75,7 +75,7 @@ func onService(t *testing.T, start func(context.Context) (*service.Server, error
 	}
 }
 
-// offline builds a program, or returns nil if that takes a download.
+// offline builds a program. It returns nil if that needs a download.
 func offline(t *testing.T, program bench.Program, address string) *exec.Cmd {
 	t.Helper()
 	cmd, err := program(t.Context(), t.TempDir(), address)
@@ -87,7 +87,7 @@ func offline(t *testing.T, program bench.Program, address string) *exec.Cmd {
 	return cmd
 }
 
-// What is missing is named, whatever this machine has.
+// The error for a program that is not installed names the program.
 func TestAbsent(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := etcd(t.Context(), t.TempDir(), "127.0.0.1:1")
@@ -96,7 +96,7 @@ func TestAbsent(t *testing.T) {
 	}
 }
 
-// Modules that are neither there nor to be had are absent, too.
+// Modules that can be neither found nor downloaded are absent, too.
 func TestAbsentModules(t *testing.T) {
 	t.Setenv("GOMODCACHE", t.TempDir())
 	for _, program := range []bench.Program{etcd, sqlInsert} {
@@ -109,7 +109,7 @@ func TestAbsentModules(t *testing.T) {
 
 // A peer that cannot reach its service says so, and ends.
 func TestNoService(t *testing.T) {
-	cmd := offline(t, sqlUpdate, "127.0.0.1:1") // nobody listens there
+	cmd := offline(t, sqlUpdate, "127.0.0.1:1") // nothing listens there
 	if cmd == nil {
 		return
 	}

@@ -1,60 +1,61 @@
 package spec
 
-// Absence is why something of Java is not here.
+// Absence is the reason for which a method of Java has no counterpart.
 type Absence string
 
 // The reasons.
 const (
-	// Present things are here.
+	// Present methods have a counterpart.
 	Present Absence = ""
-	// Deprecated things are so in Java, too.
+	// Deprecated methods are deprecated in Java.
 	Deprecated Absence = "deprecated"
-	// Threads has what is there for threads and executors.
+	// Threads has methods about threads and executors.
 	Threads Absence = "threads"
-	// Needless things are said by the language, or by another method.
+	// Needless methods are replaced by the language, or by another method.
 	Needless Absence = "needless"
-	// Internal things are public in Java for Curator's own packages.
+	// Internal methods are public in Java only for Curator's own packages.
 	Internal Absence = "internal"
-	// Unsupported things cannot be done.
+	// Unsupported methods cannot be provided.
 	Unsupported Absence = "unsupported"
 )
 
-// Absences has the reasons with what they mean, in the order in which they are explained.
+// Absences has the reasons with their meanings, in the order of the page.
 var Absences = []struct {
 	Absence
 	Meaning string
 }{
 	{Deprecated, "it is deprecated in Java; the remark says what to use"},
-	{Threads, "it is about threads, executors or thread factories; a context ends what waits, and listeners, watchers and work in the background have goroutines of their own"},
+	{Threads, "it is about threads, executors or thread factories; here a context ends a wait, and listeners, watchers and background work have their own goroutines"},
 	{Needless, "the language, or another method, does it"},
-	{Internal, "it is public in Java for Curator's own packages"},
+	{Internal, "it is public in Java only for Curator's own packages"},
 	{Unsupported, "it cannot be done"},
 }
 
-// Parity says what stands for one method of Java, or for several.
+// Parity is a row of the table: one or more methods of Java, and their counterpart.
 type Parity struct {
-	// Java has Type.method, with its parameters where methods of one name differ. "*" for
-	// a type is every builder; Type.* stands for what the type has besides. Several are
-	// separated by semicolons, and of the second on the type is left out if it is the same.
+	// Java has the form Type.method, with the parameters if methods of the same name differ. "*"
+	// as the type stands for every builder, and Type.* for all methods of the type that no other row
+	// names. Several methods are separated by semicolons; a type that is the same as before is left
+	// out.
 	Java string
-	// Ours has the identifiers that stand for it, separated by commas: those of other
-	// packages than framework with the package's name. It is empty if it is absent.
+	// Ours has the identifiers of the counterpart, separated by commas. They have the name of the
+	// package unless that is framework. Ours is empty if Absent has a reason.
 	Ours   string
 	Absent Absence
 	Remark string
 }
 
-// Section is a part of the table.
+// Section is a section of the table.
 type Section struct {
 	Title string
-	// Op is the operation whose entry, steps and terminal stand ahead of Rows; "" for none.
+	// Op is the operation whose entry, steps and terminal are rows before Rows; "" for none.
 	Op string
-	// Tx says that it is the operation's part in transactions.
+	// Tx says that the section is about the operation in transactions.
 	Tx   bool
 	Rows []Parity
 }
 
-// Newer has the Java names that came after Curator 5.4.
+// Newer has the names of Java that are newer than Curator 5.4.
 var Newer = []string{
 	"enableCompression", "zookeeperCompatibility", "compressionEnabled", "getZookeeperCompatibility",
 	"uncompressed", "undecompressed", "CuratorClosedException",

@@ -1,6 +1,6 @@
 package spec
 
-// chains are the operations.
+// chains has the sections of the operations.
 var chains = []Section{
 	{Title: "Steps of every builder", Rows: []Parity{
 		{"*.inBackground()", "CreateBuilder.InBackground", "", "with a nil function: the outcome goes to `CuratorListenable`; every builder has it"},
@@ -57,7 +57,7 @@ var chains = []Section{
 	}},
 }
 
-// rest are the values, the contracts and the other packages.
+// rest has the sections of the values, the contracts and the other packages.
 var rest = []Section{
 	{Title: "Transactions: operations and results", Rows: []Parity{
 		{"CuratorOp.get; getTypeAndPath; ExtractingCuratorOp.*", "", Internal, "`Op` shows nothing of itself"},

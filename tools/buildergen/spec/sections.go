@@ -2,8 +2,8 @@ package spec
 
 import "slices"
 
-// Sections is the table.
+// Sections has all sections of the table.
 var Sections = slices.Concat([]Section{factory, client}, chains, rest, curatorClient, Recipes, async, curatorTest)
 
-// Recipes is the part of the table about the recipes. Each package has a file of its own.
+// Recipes has the sections about the recipes. The sections of each package are in a separate file.
 var Recipes = slices.Concat(locks, cache, leader, nodes, queue, sharedValues, discovery, modeled)

@@ -11,7 +11,7 @@ package spec
 //
 //	func (p createParams) do(ctx context.Context, c *Client, path string) (string, error)
 //
-// with Args behind path and Result before error. The generator refuses an Op, Arg or Mod
+// with Args after path and Result before error. The generator refuses an Op, Arg or Mod
 // without Doc.
 type Op struct {
 	Name     string // Go name: the Client method and the builder's prefix
@@ -20,8 +20,8 @@ type Op struct {
 	Doc      string // completes "<Name>Builder ..."
 	Terminal string // ForPath when empty; ForEnsemble, ForOperations
 	NoPath   bool   // the terminal takes no path
-	Args     []Arg  // what the terminal takes after the path
-	Result   string // what the terminal returns besides error; "" for none
+	Args     []Arg  // the parameters of the terminal after the path
+	Result   string // the type of the terminal's result before error; "" for none
 	Returns  string // completes "ForPath ..."
 	Entry    string // receiver type of the method that starts the chain; Client when empty
 	Start    []Arg  // arguments of that method
@@ -35,16 +35,16 @@ type Arg struct{ Name, Type, Doc string }
 // Mod is one optional step; it sets one field of the parameters.
 type Mod struct {
 	Name  string // Go method
-	Java  string // the Java method, "" when ours alone
-	Field string // field of the parameters; a typed one gets a companion that says it was given,
-	//           so that WithVersion(0) is not "no version" and WithData(nil) not "default data"
+	Java  string // the Java method, "" if Java has none
+	Field string // field of the parameters; a field with a type gets a second field that says it was
+	//           given, so that WithVersion(0) is not "no version" and WithData(nil) not "default data"
 	Param string // name of the argument in the documentation; Field when empty
 	Type  string // "" makes the step a flag
 	Doc   string // completes "<Name> ..."
 	Tx    bool   // the step also exists inside a transaction
 }
 
-// as returns the step where another Java method stands for it.
+// as returns the step with another Java method as its counterpart.
 func (m Mod) as(java string) Mod {
 	m.Java = java
 	return m

@@ -5,7 +5,7 @@ import (
 	"golang.org/x/tools/go/analysis/passes/inspect"
 )
 
-// All returns the checks, in the order of the package comment. They are made anew by each call.
+// All returns the checks, in the order of the package comment. Each call creates new analyzers.
 func All() []*analysis.Analyzer {
 	all := []*analysis.Analyzer{
 		{Name: "outercontext", Doc: outerContextDoc, Run: outerContext},

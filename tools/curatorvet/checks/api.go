@@ -25,8 +25,8 @@ func inTest(pass *analysis.Pass, n ast.Node) bool {
 	return strings.HasSuffix(pass.Fset.Position(n.Pos()).Filename, "_test.go")
 }
 
-// called returns the function or method that a call is to, and of a generic one its declaration.
-// It returns nil for conversions, built-in functions and function values.
+// called returns the function or method that is called; for a generic function it is the declared
+// one, without type arguments. It returns nil for conversions, built-in functions and function values.
 func called(info *types.Info, call *ast.CallExpr) *types.Func {
 	fn, _ := typeutil.Callee(info, call).(*types.Func)
 	if fn == nil {
@@ -35,8 +35,8 @@ func called(info *types.Info, call *ast.CallExpr) *types.Func {
 	return fn.Origin()
 }
 
-// api returns the name of a function of the library as the tables of this package have it:
-// "recipes/locks.Do", "recipes/locks.Lease.Release". It returns "" for any other function.
+// api returns the name of a function of the library in the form of this package's tables, such as
+// "recipes/locks.Do" or "recipes/locks.Lease.Release". It returns "" for other functions.
 func api(fn *types.Func) string {
 	if fn == nil || fn.Pkg() == nil {
 		return ""
@@ -52,7 +52,7 @@ func api(fn *types.Func) string {
 	return path + "." + fn.Name()
 }
 
-// std returns the name of a function or method of the standard library, as api does.
+// std returns the name of a function or method of the standard library, in the same form as api.
 func std(fn *types.Func) string {
 	if fn == nil || fn.Pkg() == nil {
 		return ""
@@ -64,7 +64,8 @@ func std(fn *types.Func) string {
 	return fn.Pkg().Path() + "." + fn.Name()
 }
 
-// named returns the import path and the name of a type, or of what a pointer points to.
+// named returns the import path and the name of a type. For a pointer it is the type that it points
+// to.
 func named(t types.Type) (path, name string) {
 	t = types.Unalias(t)
 	if pointer, ok := t.(*types.Pointer); ok {
@@ -84,9 +85,9 @@ func isNamed(t types.Type, path, name string) bool {
 	return p == path && n == name
 }
 
-// isStandard reports whether a function is of the standard library, or of the language: no
-// other import path begins with a word without a dot, but for modules that cannot be imported
-// from elsewhere.
+// isStandard reports whether a function is of the standard library or of the language: the first part
+// of its import path has no dot. Other import paths without a dot are only those of modules that
+// other modules cannot import.
 func isStandard(fn *types.Func) bool {
 	if fn.Pkg() == nil {
 		return true
@@ -101,7 +102,7 @@ func isContext(t types.Type) bool { return isNamed(t, "context", "Context") }
 
 func isLease(t types.Type) bool { return isNamed(t, module+"/recipes/locks", "Lease") }
 
-// variable returns the variable that an expression names, or nil.
+// variable returns the variable that an expression is, or nil.
 func variable(info *types.Info, e ast.Expr) *types.Var {
 	if id, ok := ast.Unparen(e).(*ast.Ident); ok {
 		v, _ := info.ObjectOf(id).(*types.Var)
@@ -110,7 +111,8 @@ func variable(info *types.Info, e ast.Expr) *types.Var {
 	return nil
 }
 
-// root returns the variable that a chain of selectors and calls begins with: x for x.f.g().h.
+// root returns the variable at the beginning of a chain of selectors and calls, such as x of
+// x.f.g().h.
 func root(info *types.Info, e ast.Expr) *types.Var {
 	for {
 		switch x := ast.Unparen(e).(type) {

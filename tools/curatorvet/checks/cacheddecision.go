@@ -10,15 +10,15 @@ import (
 
 const cachedDecisionDoc = `find writes without a version that are decided on a cached value
 
-What a cache, a shared.Value or a GroupMember returns is behind the server. A write of the same
-node that relies on it can overwrite what the program has not seen, under a lock, too: the cache
-may not have the writes of the holder before. The server has to compare: WithVersion refuses the
-write if the node has changed, and Lease.Guard if the lock is lost.`
+The result of a cache, a shared.Value or a GroupMember may be older than the data on the server. A
+write to the same node that relies on it can overwrite data that the program has not seen. That is
+so under a lock, too: the cache may not yet have the writes of the previous holder. The server must
+compare: WithVersion refuses the write if the node has changed, and Lease.Guard if the lock is lost.`
 
-// write is a function that replaces or deletes whatever is there. A create is none, because the
-// server refuses it if the node is there.
+// write is a function that replaces or deletes a node, whatever its data is. A create is not one,
+// because the server refuses it if the node exists.
 type write struct {
-	path    int // which argument is the path of the node; byReceiver if none is
+	path    int // the index of the argument that is the node's path; byReceiver if there is none
 	instead string
 }
 
@@ -36,7 +36,7 @@ var writes = map[string]write{
 	"recipes/shared.Count.Set":                {byReceiver, "use TrySet or Update"},
 }
 
-// checkOps has the operations that make a transaction depend on what is there.
+// checkOps has the operations that make a transaction fail if a node is not as expected.
 var checkOps = map[string]bool{
 	"framework.TransactionOp.Check":            true,
 	"recipes/modeled.ModeledFramework.CheckOp": true,
@@ -58,8 +58,8 @@ func cachedDecision(pass *analysis.Pass) (any, error) {
 	return nil, nil
 }
 
-// wasRead reports whether the node of a write is one that the function around it has read from a
-// cache: its path is that of the read, or came out of the cache.
+// wasRead reports whether the function around a write has read the same node from a cache: the write
+// has the path of the read, or a path from the cache.
 func (k *cached) wasRead(c inspector.Cursor, w write) bool {
 	call := c.Node().(*ast.CallExpr)
 	node := call.Fun
@@ -85,7 +85,7 @@ func (k *cached) wasRead(c inspector.Cursor, w write) bool {
 	return found
 }
 
-// inContent reports whether what is written was made of a cached value.
+// inContent reports whether the data of a write was made from a cached value.
 func (k *cached) inContent(call *ast.CallExpr, w write) bool {
 	for i, arg := range call.Args {
 		if i != w.path && k.isCached(arg) {
@@ -95,8 +95,8 @@ func (k *cached) inContent(call *ast.CallExpr, w write) bool {
 	return false
 }
 
-// decided reports whether a branch on a cached value decides that a statement is run: one around
-// it, or one before it that leaves.
+// decided reports whether a branch on a cached value decides that a statement is executed: a branch
+// around the statement, or one before it that jumps out of the block.
 func (k *cached) decided(c inspector.Cursor) bool {
 	for outer := range c.Enclosing() {
 		switch outer.Node().(type) {
@@ -140,7 +140,7 @@ func leavesBlock(list []ast.Stmt) bool {
 	return jumps || leavesFunction(list)
 }
 
-// checked reports whether the function around a write makes a Check for a transaction.
+// checked reports whether the function around a write has a Check for a transaction.
 func (k *cached) checked(c inspector.Cursor) bool {
 	for fn := range c.Enclosing((*ast.FuncDecl)(nil), (*ast.FuncLit)(nil)) {
 		for inner := range fn.Preorder((*ast.CallExpr)(nil)) {

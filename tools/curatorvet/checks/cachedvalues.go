@@ -8,14 +8,14 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 )
 
-// Functions that take no path: of one node, which the receiver is, or of many nodes.
+// Indexes of functions without a path argument: the receiver is one node, or has many nodes.
 const (
 	byReceiver = -1
 	noPath     = -2
 )
 
-// cachedValue has the functions that return what was true a while ago, and which argument is the
-// path of the node: byReceiver if the receiver is one node, noPath if it has many.
+// cachedValue has the functions that return cached values, with the index of the argument that is the
+// node's path: byReceiver if the receiver is one node, noPath if it has many.
 var cachedValue = map[string]int{
 	"recipes/cache.CuratorCache.Get":                     0,
 	"recipes/cache.CuratorCache.All":                     noPath,
@@ -38,14 +38,14 @@ var cachedValue = map[string]int{
 	"recipes/shared.Count.VersionedValue":                byReceiver,
 }
 
-// read is a node, by the text of its path or of its variable, that a function has read from a
-// cache.
+// read is a node that a function has read from a cache. It is known by the text of its path or of its
+// variable.
 type read struct {
 	fn   ast.Node
 	text string
 }
 
-// cached knows which variables of a package have cached values.
+// cached has the variables of a package that have cached values.
 type cached struct {
 	pass  *analysis.Pass
 	set   values
@@ -53,7 +53,7 @@ type cached struct {
 	reads map[read]bool
 }
 
-// findCached finds the variables that have their values of caches, or of such variables.
+// findCached finds the variables whose values come from caches, or from other such variables.
 func findCached(pass *analysis.Pass) *cached {
 	k := &cached{pass: pass, set: assignments(pass), vars: map[*types.Var]bool{}, reads: map[read]bool{}}
 	for grown := true; grown; {
@@ -81,8 +81,9 @@ func findCached(pass *analysis.Pass) *cached {
 	return k
 }
 
-// isCached reports whether an expression has a cached value in it. What functions other than
-// those of the standard library make of one is not known, but for methods of a cached value.
+// isCached reports whether an expression contains a cached value. The result of a function with a
+// cached argument is a cached value only if the function is of the standard library, or a method of
+// the cached value.
 func (k *cached) isCached(e ast.Expr) (found bool) {
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -107,7 +108,7 @@ func (k *cached) isCached(e ast.Expr) (found bool) {
 	return found
 }
 
-// text returns the constant that an expression is, or else its source.
+// text returns the value of a constant expression, or the source of another expression.
 func (k *cached) text(e ast.Expr) string {
 	if value := k.pass.TypesInfo.Types[e].Value; value != nil {
 		return value.ExactString()
@@ -115,8 +116,8 @@ func (k *cached) text(e ast.Expr) string {
 	return types.ExprString(e)
 }
 
-// hasVersion reports whether the chain that ends with e, or a value of the variable that it begins
-// with, has WithVersion. A builder that comes from elsewhere may have one.
+// hasVersion reports whether the chain that ends with e, or a value of the variable at its beginning,
+// has WithVersion. For a builder whose origin is not known it returns true.
 func (k *cached) hasVersion(e ast.Expr, seen map[*types.Var]bool) bool {
 	for {
 		switch x := ast.Unparen(e).(type) {
@@ -127,7 +128,7 @@ func (k *cached) hasVersion(e ast.Expr, seen map[*types.Var]bool) bool {
 			e = x.Fun
 		case *ast.SelectorExpr:
 			if isFrameworkBuilder(k.pass.TypesInfo.TypeOf(x)) {
-				return true // a field
+				return true // a field: its value is not known
 			}
 			e = x.X
 		case *ast.Ident:
@@ -136,7 +137,7 @@ func (k *cached) hasVersion(e ast.Expr, seen map[*types.Var]bool) bool {
 				return false
 			}
 			if len(k.set[v]) == 0 {
-				return isFrameworkBuilder(v.Type()) // a parameter
+				return isFrameworkBuilder(v.Type()) // a parameter: its value is not known
 			}
 			return k.anyHasVersion(v, seen)
 		default:
@@ -164,7 +165,7 @@ func isFrameworkBuilder(t types.Type) bool {
 	return path == module+"/framework" && isBuilder("framework."+name)
 }
 
-// outermost returns the declaration around a node.
+// outermost returns the outermost declaration around a node.
 func outermost(c inspector.Cursor) ast.Node {
 	for fn := range c.Enclosing((*ast.FuncDecl)(nil)) {
 		return fn.Node()

@@ -13,7 +13,7 @@ import (
 	"github.com/go-curator/curator/tools/curatorvet/checks"
 )
 
-// cases is the module of the cases, which uses the library beside it.
+// cases returns the directory of the module with the cases. It uses the library of this repository.
 func cases(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs("testdata")
@@ -23,7 +23,7 @@ func cases(t *testing.T) string {
 	return dir
 }
 
-// goCommand runs go in the module of the cases, and returns what it prints.
+// goCommand runs go in the module of the cases, and returns its output.
 func goCommand(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "go", args...)
@@ -32,8 +32,8 @@ func goCommand(t *testing.T, args ...string) (string, error) {
 	return string(out), err
 }
 
-// TestCases runs all checks over all cases: the ones of a check must raise nothing in the others.
-// The packages are loaded once, which takes most of the time.
+// TestCases runs all checks over all cases: a check must not report anything in the cases of another
+// check. The packages are loaded only once, because that takes most of the time.
 func TestCases(t *testing.T) {
 	// analysistest downloads nothing.
 	if out, err := goCommand(t, "list", "-deps", "./..."); err != nil {
@@ -54,7 +54,7 @@ func TestCases(t *testing.T) {
 	analysistest.Run(t, cases(t), all, "./...")
 }
 
-// TestAllHaveCases sees that a new check comes with cases, good and bad.
+// TestAllHaveCases checks that each check has good and bad cases.
 func TestAllHaveCases(t *testing.T) {
 	for _, check := range checks.All() {
 		for _, file := range []string{"good.go", "bad.go"} {

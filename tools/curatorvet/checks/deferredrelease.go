@@ -9,8 +9,8 @@ import (
 
 const deferredReleaseDoc = `find defer lease.Release in a loop
 
-What a loop defers runs when the function returns, and not at the end of a round. All the leases
-are held until then, and a loop that acquires one lock again and again waits for itself.`
+A deferred call in a loop runs when the function returns, not at the end of an iteration. Until then
+all leases are held, and a loop that acquires the same lock in each iteration waits for itself.`
 
 func deferredRelease(pass *analysis.Pass) (any, error) {
 	for c := range inspectorOf(pass).Root().Preorder((*ast.DeferStmt)(nil)) {
@@ -18,8 +18,8 @@ func deferredRelease(pass *analysis.Pass) (any, error) {
 		if inTest(pass, statement) || !releases(pass, statement.Call) || !repeated(c) {
 			continue
 		}
-		pass.Reportf(statement.Pos(), "the release is deferred in a loop, so that the leases of all rounds are held until the function returns: "+
-			"use locks.Do, or make the body of the loop a function; several locks at once are an InterProcessMultiLock or AcquireN")
+		pass.Reportf(statement.Pos(), "the release is deferred in a loop, so that the leases of all iterations are held until the function returns: "+
+			"use locks.Do, or make the body of the loop a function; for several locks at once use an InterProcessMultiLock or AcquireN")
 	}
 	return nil, nil
 }
@@ -35,7 +35,7 @@ func releases(pass *analysis.Pass, call *ast.CallExpr) (found bool) {
 	return found
 }
 
-// repeated reports whether a statement is in the body of a loop that may come to it again.
+// repeated reports whether a statement is in the body of a loop and may be executed more than once.
 func repeated(c inspector.Cursor) bool {
 	for outer := range c.Parent().Enclosing() {
 		switch n := outer.Node().(type) {
@@ -45,7 +45,7 @@ func repeated(c inspector.Cursor) bool {
 			return true
 		case *ast.BlockStmt:
 			if leaves(n.List) {
-				return false // the function, or the loop, so that there is no other round
+				return false // leaves the function or the loop, so there is no other iteration
 			}
 		case *ast.CaseClause:
 			if leavesFunction(n.Body) {
@@ -60,7 +60,7 @@ func repeated(c inspector.Cursor) bool {
 	return false
 }
 
-// leaves reports whether statements end with return, or with break of the loop around them.
+// leaves reports whether statements end with return, or with a break out of the loop around them.
 func leaves(list []ast.Stmt) bool {
 	if leavesFunction(list) {
 		return true

@@ -9,11 +9,11 @@ import (
 
 const droppedLeaseDoc = `find leases that are dropped where they are acquired
 
-A lease that nobody has cannot be released: the lock stays held until the client is closed. That
-is so for "_, err := mutex.Acquire(ctx)", and for a call whose results are not used.`
+A lease that is not kept cannot be released, and the lock stays held until the client is closed.
+The check finds "_, err := mutex.Acquire(ctx)", and calls whose results are not used.`
 
-// acquire has the methods that return a lease which is the caller's to release. They are looked
-// for by name, because programs may have locks of their own.
+// acquire has the methods that return a lease that the caller must release. They are found by name,
+// because programs may have their own types of locks.
 var acquire = map[string]bool{"Acquire": true, "TryAcquire": true, "AcquireN": true, "Downgrade": true}
 
 func droppedLease(pass *analysis.Pass) (any, error) {
@@ -24,13 +24,13 @@ func droppedLease(pass *analysis.Pass) (any, error) {
 	for c := range inspectorOf(pass).Root().Preorder(nodes...) {
 		if call := dropped(c.Node()); call != nil && returnsLease(pass.TypesInfo, call) && !inTest(pass, call) {
 			pass.Reportf(call.Pos(), "the lease that %s returns is dropped, and the lock stays held until the client is closed: "+
-				"keep the lease and release it, or use locks.Do; locks.Inspect looks who holds a lock", types.ExprString(call.Fun))
+				"keep the lease and release it, or use locks.Do; locks.Inspect shows who holds a lock", types.ExprString(call.Fun))
 		}
 	}
 	return nil, nil
 }
 
-// dropped returns the call of a statement that does not keep the call's first result.
+// dropped returns the call in a statement that does not keep the call's first result, or nil.
 func dropped(n ast.Node) *ast.CallExpr {
 	var e ast.Expr
 	switch n := n.(type) {

@@ -15,8 +15,8 @@ type line struct {
 	number int
 }
 
-// withoutIgnored returns run without the findings that a directive silences. A directive that
-// names the check and has no reason is a finding itself.
+// withoutIgnored returns run without the findings that a directive silences. A directive without a
+// reason is a finding itself.
 func withoutIgnored(name string, run func(pass *analysis.Pass) (any, error)) func(pass *analysis.Pass) (any, error) {
 	return func(pass *analysis.Pass) (any, error) {
 		ignored := ignoredLines(pass, name)
@@ -30,7 +30,8 @@ func withoutIgnored(name string, run func(pass *analysis.Pass) (any, error)) fun
 	}
 }
 
-// ignoredLines returns the lines for which a directive names the check: its own and the next.
+// ignoredLines returns the lines in which directives silence a check: the line of the directive and
+// the next one.
 func ignoredLines(pass *analysis.Pass, name string) map[line]bool {
 	lines := map[line]bool{}
 	for _, file := range pass.Files {
@@ -41,7 +42,7 @@ func ignoredLines(pass *analysis.Pass, name string) map[line]bool {
 				switch {
 				case !found || len(words) == 0 || words[0] != name:
 				case len(words) == 1:
-					pass.Reportf(comment.Pos(), "a directive that silences %s needs a reason behind the name", name)
+					pass.Reportf(comment.Pos(), "a directive that silences %s needs a reason after the name", name)
 				default:
 					at := lineOf(pass, comment.Pos())
 					lines[at] = true

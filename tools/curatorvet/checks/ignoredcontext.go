@@ -10,9 +10,9 @@ import (
 
 const ignoredContextDoc = `find functions of locks.Do that ignore their context
 
-The context that locks.Do, locks.TryDo and LeaderSelector.Run give to their function ends when the
-lock is lost. Work that is given neither this context nor the lease goes on, while somebody else
-has the lock. A function without anything that could wait or fail is not reported.`
+The context that locks.Do, locks.TryDo and LeaderSelector.Run pass to their function ends when the
+lock is lost. Work that uses neither this context nor the lease continues while somebody else holds
+the lock. A function that does nothing that could wait or fail is not reported.`
 
 func ignoredContext(pass *analysis.Pass) (any, error) {
 	for _, w := range worksOf(pass) {
@@ -20,7 +20,7 @@ func ignoredContext(pass *analysis.Pass) (any, error) {
 			continue
 		}
 		if instead := interruptible(pass.TypesInfo, w); instead != "" {
-			pass.Reportf(w.typ.Params.Pos(), "the function of %s ignores its context, and goes on when the lock is lost: %s", w.caller, instead)
+			pass.Reportf(w.typ.Params.Pos(), "the function of %s ignores its context, and continues after the lock is lost: %s", w.caller, instead)
 		}
 	}
 	return nil, nil
@@ -39,7 +39,7 @@ func uses(info *types.Info, body *ast.BlockStmt, v *types.Var) (used bool) {
 	return used
 }
 
-// looksAtLease reports whether a work uses its lease for more than its token and its path.
+// looksAtLease reports whether a work uses more of its lease than the token and the path.
 func looksAtLease(info *types.Info, w work) bool {
 	if w.lease == nil {
 		return false
@@ -65,8 +65,8 @@ func looksAtLease(info *types.Info, w work) bool {
 	return all > plain
 }
 
-// interruptible returns what the first thing in a work that takes long, or may fail, should do
-// with the context, and "" if there is nothing.
+// interruptible returns how the first statement of a work that may take long or fail should use the
+// context, "" if there is no such statement.
 func interruptible(info *types.Info, w work) (instead string) {
 	name := "ctx"
 	if w.ctx != nil {
@@ -80,7 +80,7 @@ func interruptible(info *types.Info, w work) (instead string) {
 			}
 		case *ast.ForStmt:
 			if n.Cond == nil && instead == "" {
-				instead = fmt.Sprintf("look at %s.Err() in the loop", name)
+				instead = fmt.Sprintf("check %s.Err() in the loop", name)
 			}
 		}
 		return instead == ""
@@ -88,7 +88,7 @@ func interruptible(info *types.Info, w work) (instead string) {
 	return instead
 }
 
-// withContext returns what a call should do with the context, "" for nothing.
+// withContext returns how a call should use the context, "" if it need not.
 func withContext(info *types.Info, w work, call *ast.CallExpr, name string) string {
 	fn := called(info, call)
 	text := types.ExprString(call.Fun)
@@ -101,16 +101,16 @@ func withContext(info *types.Info, w work, call *ast.CallExpr, name string) stri
 		}
 	}
 	if fn == nil || takesContext(fn.Signature()) {
-		return "" // of a context from outside outercontext tells
+		return "" // outercontext reports a context from outside
 	}
 	if std(fn) == "time.Sleep" {
-		return fmt.Sprintf("wait for a timer and %s.Done() in place of time.Sleep", name)
+		return fmt.Sprintf("wait for a timer and %s.Done() instead of time.Sleep", name)
 	}
 	if other := sibling(fn); other != "" {
-		return fmt.Sprintf("call %s in place of %s", other, fn.Name())
+		return fmt.Sprintf("call %s instead of %s", other, fn.Name())
 	}
 	if mayTakeLong(fn) && !uses(info, w.body, w.lease) {
-		return fmt.Sprintf("give %s a context to take", text)
+		return fmt.Sprintf("give %s a parameter for a context, and pass one", text)
 	}
 	return ""
 }
@@ -120,8 +120,8 @@ func takesContext(signature *types.Signature) bool {
 	return signature.Params().Len() > 0 && isContext(signature.Params().At(0).Type())
 }
 
-// otherwise has functions of the standard library whose counterparts with a context have other
-// names than sibling looks for.
+// otherwise has functions of the standard library whose counterparts with a context have names that
+// sibling does not find.
 var otherwise = map[string]string{
 	"net.Dial":                 "net.Dialer.DialContext",
 	"net.DialTimeout":          "net.Dialer.DialContext",
@@ -135,14 +135,14 @@ var otherwise = map[string]string{
 	"net/http.Client.PostForm": "http.NewRequestWithContext and Client.Do",
 }
 
-// sibling returns the function or method that does what fn does and takes a context, "" if there
-// is none: ExecContext for Exec, CommandContext for Command.
+// sibling returns the counterpart of a function or method that takes a context, such as ExecContext
+// for Exec and CommandContext for Command, "" if there is none.
 func sibling(fn *types.Func) string {
 	if other := otherwise[std(fn)]; other != "" {
 		return other
 	}
 	if fn.Pkg() == nil || fn.Pkg().Path() == "log/slog" || fn.Pkg().Path() == "os/signal" {
-		return "" // with a context they do something else
+		return "" // their counterparts with a context do something else
 	}
 	for _, name := range []string{fn.Name() + "Context", fn.Name() + "WithContext"} {
 		var o types.Object
@@ -158,8 +158,8 @@ func sibling(fn *types.Func) string {
 	return ""
 }
 
-// mayTakeLong reports whether a function that takes no context is one of the program's own, or of
-// a third party, and can fail, which most often means that it talks to something.
+// mayTakeLong reports whether a function without a context parameter may take long: it is not of the
+// standard library, and returns an error, which usually means that it uses the network or a disk.
 func mayTakeLong(fn *types.Func) bool {
 	if isStandard(fn) || api(fn) != "" {
 		return false

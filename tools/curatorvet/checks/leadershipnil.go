@@ -9,13 +9,13 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 )
 
-const leadershipNilDoc = `find Leadership() that is compared with nil, where Err is not asked
+const leadershipNilDoc = `find Leadership() that is compared with nil, where Err is not called
 
-Leadership returns the lease of the present term. A lease that has ended may not be replaced yet,
-so one that is not nil does not mean that this process leads. Leadership().Err() == nil does, and
-it may be asked of a nil lease.`
+Leadership returns the lease of the present term. It may also return a lease that has ended, so a
+lease that is not nil does not mean that this process leads. Leadership().Err() == nil does. Err can
+be called on a nil lease.`
 
-// looksAtBelief has the methods of a lease that tell of its end.
+// looksAtBelief has the methods of a lease that show whether it has ended.
 var looksAtBelief = map[string]bool{
 	"recipes/locks.Lease.Err":     true,
 	"recipes/locks.Lease.Context": true,
@@ -44,7 +44,8 @@ func leadershipNil(pass *analysis.Pass) (any, error) {
 	return nil, nil
 }
 
-// comparedWithNil returns the other side of a comparison with nil, else nil.
+// comparedWithNil returns the other side of a comparison with nil. It returns nil for other
+// expressions.
 func comparedWithNil(info *types.Info, e *ast.BinaryExpr) ast.Expr {
 	switch {
 	case e.Op != token.EQL && e.Op != token.NEQ:
@@ -57,8 +58,8 @@ func comparedWithNil(info *types.Info, e *ast.BinaryExpr) ast.Expr {
 	return nil
 }
 
-// leadershipCall returns the call of Leadership that an expression is, or that the variable it
-// names has its value of.
+// leadershipCall returns the call of Leadership that is the expression, or whose result is the value
+// of the variable in the expression.
 func leadershipCall(info *types.Info, set values, e ast.Expr) *ast.CallExpr {
 	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok {
 		switch api(called(info, call)) {
@@ -75,7 +76,7 @@ func leadershipCall(info *types.Info, set values, e ast.Expr) *ast.CallExpr {
 	return nil
 }
 
-// believed reports whether the function around a comparison asks the lease for its end.
+// believed reports whether the function around a comparison also checks whether the lease has ended.
 func believed(pass *analysis.Pass, c inspector.Cursor, lease *types.Var) bool {
 	for fn := range c.Enclosing((*ast.FuncDecl)(nil), (*ast.FuncLit)(nil)) {
 		for inner := range fn.Preorder((*ast.CallExpr)(nil)) {

@@ -10,11 +10,11 @@ import (
 
 const outerContextDoc = `find contexts from outside in the function of locks.Do
 
-The context that locks.Do, locks.TryDo and LeaderSelector.Run give to their function ends when
-the lease does, and an Acquire with it re-enters. A context from outside of the function goes
-on when the lock is lost, and an Acquire of the same lock with it waits for its own caller.`
+The context that locks.Do, locks.TryDo and LeaderSelector.Run pass to their function ends with the
+lease, and an Acquire with it re-enters the lock. A context from outside of the function does not
+end when the lock is lost, and an Acquire of the same lock with it waits for its own caller.`
 
-// takesAnyContext has the calls for which a context from outside does no harm.
+// takesAnyContext has the calls to which a context from outside may be passed.
 var takesAnyContext = map[string]bool{
 	"recipes/locks.Lease.Bind":    true,
 	"recipes/locks.Lease.Release": true,
@@ -32,11 +32,11 @@ func outerContext(pass *analysis.Pass) (any, error) {
 	for _, w := range works {
 		literal, ok := w.fn.(*ast.FuncLit)
 		if !ok || inTest(pass, literal) {
-			continue // a function that is declared sees no context but its own
+			continue // a declared function has only its own context
 		}
 		ast.Inspect(literal.Body, func(n ast.Node) bool {
 			if fns[n] {
-				return false // looked at by itself
+				return false // this work is checked by itself
 			}
 			if call, ok := n.(*ast.CallExpr); ok {
 				reportOuterContexts(pass, w, set, call)
@@ -66,8 +66,8 @@ func reportOuterContexts(pass *analysis.Pass, w work, set values, call *ast.Call
 	}
 }
 
-// isOuter reports whether a context is a variable or a field from outside of a function, or what
-// a method Context of such a variable returns, as that of an http.Request.
+// isOuter reports whether a context is a variable or a field from outside of a function, or the result
+// of the method Context of such a variable, for example of an http.Request.
 func isOuter(info *types.Info, set values, e ast.Expr, fn ast.Node) bool {
 	var from *types.Var
 	switch x := ast.Unparen(e).(type) {
@@ -89,14 +89,14 @@ func isOuter(info *types.Info, set values, e ast.Expr, fn ast.Node) bool {
 	for _, value := range set[from] {
 		detached, _ := value.(*ast.CallExpr)
 		if within(value, fn) || detached != nil && std(called(info, detached)) == "context.WithoutCancel" {
-			return false // set by the function itself, or meant to go on
+			return false // set by the function itself, or meant to outlive the lease
 		}
 	}
 	return true
 }
 
-// isOfTesting reports whether a type is one of package testing. A test's context lasts as long as
-// the test, which may want to see what happens after the loss of a lock.
+// isOfTesting reports whether a type is one of package testing. The context of a test lasts as long as
+// the test, which may check what happens after the loss of a lock.
 func isOfTesting(t types.Type) bool {
 	path, _ := named(t)
 	return path == "testing"

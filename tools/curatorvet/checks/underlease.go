@@ -7,8 +7,8 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// runUnderLease has the functions that call their last argument under a lease, as messages name
-// them.
+// runUnderLease has the functions that call their last argument under a lease, with their names in
+// messages.
 var runUnderLease = map[string]string{
 	"recipes/locks.Do":                  "locks.Do",
 	"recipes/locks.TryDo":               "locks.TryDo",
@@ -17,14 +17,14 @@ var runUnderLease = map[string]string{
 
 // work is a function that is called under a lease.
 type work struct {
-	caller     string   // as messages name it
+	caller     string   // the caller's name in messages
 	fn         ast.Node // *ast.FuncLit or *ast.FuncDecl
 	typ        *ast.FuncType
 	body       *ast.BlockStmt
 	ctx, lease *types.Var // nil if the parameter has no name
 }
 
-// worksOf returns the functions of the package that are called under leases, each once.
+// worksOf returns the functions of the package that are called under leases, without duplicates.
 func worksOf(pass *analysis.Pass) []work {
 	var works []work
 	seen := map[ast.Node]bool{}
@@ -53,8 +53,8 @@ func worksOf(pass *analysis.Pass) []work {
 	return works
 }
 
-// declaration returns the declaration of the function or method that an expression names, if it
-// is in this package.
+// declaration returns the declaration of the function or method in an expression, nil if it is not in
+// this package.
 func declaration(pass *analysis.Pass, e ast.Expr) *ast.FuncDecl {
 	if selector, ok := e.(*ast.SelectorExpr); ok {
 		e = selector.Sel

@@ -11,8 +11,8 @@ import (
 const unfinishedBuilderDoc = `find operations without their terminal
 
 A chain such as client.Create().WithData(data) describes an operation. Nothing is sent before its
-terminal, ForPath or InBackground. A step returns a copy, so that a step whose result is dropped
-changes nothing. An operation of a transaction does nothing before it is committed.`
+terminal, ForPath or InBackground. A step returns a copy, so a step whose result is dropped has no
+effect. An operation of a transaction is not executed before the transaction is committed.`
 
 func unfinishedBuilder(pass *analysis.Pass) (any, error) {
 	nodes := []ast.Node{(*ast.AssignStmt)(nil), (*ast.ExprStmt)(nil), (*ast.GoStmt)(nil), (*ast.DeferStmt)(nil)}
@@ -28,7 +28,7 @@ func unfinishedBuilder(pass *analysis.Pass) (any, error) {
 	return nil, nil
 }
 
-// unfinished returns what is wrong with a call whose result is dropped, "" for nothing.
+// unfinished returns what is wrong with a call whose result is dropped, "" if nothing is.
 func unfinished(info *types.Info, call *ast.CallExpr) string {
 	path, name := named(info.TypeOf(call))
 	if !ast.IsExported(name) {
@@ -36,15 +36,15 @@ func unfinished(info *types.Info, call *ast.CallExpr) string {
 	}
 	switch in := strings.TrimPrefix(path, module+"/") + "." + name; {
 	case in == "framework.Op":
-		return "the operation is made and not committed: give it to Transaction().ForOperations, Batch().ForOperations or Lease.Guard"
+		return "the operation is not committed: pass it to Transaction().ForOperations, Batch().ForOperations or Lease.Guard"
 	case in == "framework.TransactionOp", isBuilder(in) && strings.HasSuffix(in, "Op"):
-		return "the operation is not made: end the chain with ForPath, and give the result to Transaction().ForOperations or Lease.Guard"
+		return "the operation is not complete: end the chain with ForPath, and pass the result to Transaction().ForOperations or Lease.Guard"
 	case !isBuilder(in):
 		return ""
 	case isVariableStep(info, call):
-		return types.ExprString(call.Fun) + " returns a copy, which is dropped: assign it, or go on to the terminal of the chain"
+		return types.ExprString(call.Fun) + " returns a copy, which is dropped: assign it, or end the chain with its terminal"
 	default:
-		return "nothing is done before the terminal of the chain: end it with " + terminals(info.TypeOf(call))
+		return "the chain has no terminal, so nothing is sent: end it with " + terminals(info.TypeOf(call))
 	}
 }
 
@@ -54,7 +54,7 @@ func isBuilder(name string) bool {
 		strings.HasPrefix(name, "framework.") && (strings.HasSuffix(name, "Builder") || strings.HasSuffix(name, "Op"))
 }
 
-// isVariableStep reports whether a call is a step of a builder that a variable has.
+// isVariableStep reports whether a call is a step of a builder in a variable.
 func isVariableStep(info *types.Info, call *ast.CallExpr) bool {
 	selector, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
 	if !ok {
@@ -67,7 +67,7 @@ func isVariableStep(info *types.Info, call *ast.CallExpr) bool {
 	return false
 }
 
-// terminals names the methods of a builder that are no steps.
+// terminals returns the names of the methods of a builder that are not steps.
 func terminals(builder types.Type) string {
 	var names []string
 	for method := range types.NewMethodSet(builder).Methods() {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// values has for each variable the expressions whose value it gets: the right side of every
-// assignment, the call that returns it among others, the expression that a loop ranges over.
+// values has for each variable the expressions of its values: the right side of each assignment, a
+// call with several results, or the expression that a loop ranges over.
 type values map[*types.Var][]ast.Expr
 
 // assignments returns the values of the package's variables.
@@ -32,7 +32,7 @@ func assignments(pass *analysis.Pass) values {
 	return set
 }
 
-// add notes an assignment. One value for several variables belongs to all of them.
+// add adds an assignment. A single expression for several variables is a value of all of them.
 func (set values) add(info *types.Info, left, right []ast.Expr) {
 	for i, e := range left {
 		if e == nil || len(right) == 0 {

@@ -1,10 +1,10 @@
 package spec
 
-// path is the field most requests begin with.
+// path is the first field of most requests.
 var path = Field{Name: "Path", Type: "string"}
 
-// Records holds every record, in the order in which they are generated; a record stands
-// behind those it contains.
+// Records has all records in the order of the generated code. A record is after the records that it
+// contains.
 var Records = []Record{
 	{
 		Name: "ID", Doc: "is an identity: who, by which scheme of authentication.",

@@ -11,8 +11,8 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/protocol"
 )
 
-// hold acquires a lock with a session that ends with this process, by and by. Its lease lasts
-// for whole seconds.
+// hold acquires a lock with a session that expires after this process has ended. The TTL of its lease
+// is in whole seconds.
 func (p *peer) hold(ctx context.Context, r protocol.Request) (protocol.Result, error) {
 	clients, err := p.take(ctx, 1)
 	if err != nil {
@@ -28,7 +28,7 @@ func (p *peer) hold(ctx context.Context, r protocol.Request) (protocol.Result, e
 	return protocol.Result{Operations: 1}, err
 }
 
-// queued returns when there is somebody beside the holder.
+// queued returns when somebody waits behind the holder.
 func (p *peer) queued(ctx context.Context, r protocol.Request) (protocol.Result, error) {
 	clients, err := p.take(ctx, 1)
 	if err != nil {

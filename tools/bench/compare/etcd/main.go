@@ -55,11 +55,11 @@ func run() (err error) {
 	})
 }
 
-// peer has the clients, which stay connected.
+// peer keeps the clients, which stay connected between requests.
 type peer struct {
 	address string
 	clients []*client
-	holders []*concurrency.Session // of what is held until the end
+	holders []*concurrency.Session // of locks that are held until this process ends
 }
 
 // client is a connection with a session.
@@ -68,7 +68,7 @@ type client struct {
 	session *concurrency.Session
 }
 
-// take returns n clients, and connects those that are missing.
+// take returns n clients. It connects more if there are fewer.
 func (p *peer) take(ctx context.Context, n int) ([]*client, error) {
 	for len(p.clients) < n {
 		c, err := clientv3.New(clientv3.Config{
@@ -100,7 +100,7 @@ func (p *peer) close() error {
 	return errors.Join(errs...)
 }
 
-// repeat has each client repeat the operation that op makes for it.
+// repeat lets each client repeat the operation that op returns for it.
 func (p *peer) repeat(ctx context.Context, r protocol.Request, op func(i int, c *client) load.Op) (protocol.Result, error) {
 	clients, err := p.take(ctx, r.ClientCount())
 	if err != nil {
@@ -136,8 +136,8 @@ func (p *peer) floor(ctx context.Context, r protocol.Request) (protocol.Result, 
 	})
 }
 
-// drain gives each waiter a session of its own, on the connection of its client: the mutex
-// takes two waiters of one session for the same one, and lets both in.
+// drain gives each waiter its own session, on the connection of its client. For the mutex two waiters
+// of one session are the same contender, so both would get the lock.
 func (p *peer) drain(ctx context.Context, r protocol.Request) (result protocol.Result, err error) {
 	if r.WarmupMS > 0 {
 		warmup := r
@@ -162,7 +162,7 @@ func (p *peer) drain(ctx context.Context, r protocol.Request) (result protocol.R
 	return load.Drain(ctx, mutex(clients[0].session, r.Path), waiters, clients[0].queue(r.Path))
 }
 
-// queue tells how many hold a lock or wait for it.
+// queue returns a function that counts the holder and the waiters of a lock.
 func (c *client) queue(path string) func(context.Context) (int, error) {
 	return func(ctx context.Context) (int, error) {
 		answer, err := c.Get(ctx, path+"/", clientv3.WithPrefix(), clientv3.WithCountOnly())
@@ -173,7 +173,7 @@ func (c *client) queue(path string) func(context.Context) (int, error) {
 	}
 }
 
-// mutex makes a lock of a session's own.
+// mutex returns a lock for a session.
 func mutex(s *concurrency.Session, path string) load.Acquire {
 	m := concurrency.NewMutex(s, path)
 	return func(ctx context.Context) (load.Op, error) { return m.Unlock, m.Lock(ctx) }

@@ -10,7 +10,7 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/protocol"
 )
 
-// tryFree asks for a lock with TryLock.
+// tryFree acquires a free lock with TryLock.
 func (p *peer) tryFree(ctx context.Context, r protocol.Request) (protocol.Result, error) {
 	return p.repeat(ctx, r, func(_ int, c *client) load.Op { return try(c.session, r.Path).Op(true) })
 }
@@ -23,7 +23,7 @@ func (p *peer) tryBusy(ctx context.Context, r protocol.Request) (protocol.Result
 	return load.RepeatBusy(ctx, r.Warmup(), r.Duration(), mutex(clients[1].session, r.Path), try(clients[0].session, r.Path))
 }
 
-// try makes a lock that is asked for without waiting.
+// try returns a lock that is acquired without waiting.
 func try(s *concurrency.Session, path string) load.Try {
 	m := concurrency.NewMutex(s, path)
 	return func(ctx context.Context) (load.Op, error) {

@@ -13,15 +13,15 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/results"
 )
 
-// line is a peer's.
+// line is the line of a peer.
 type line struct {
 	peer   string
-	about  string // what else the legend says
+	about  string // is added to the peer's name in the legend
 	dashed bool
 	points plotter.XYs
 }
 
-// lines returns the lines of the peers that have a point.
+// lines returns the lines of the peers that have at least one point.
 func (c chart) lines(f *results.File) []line {
 	var lines []line
 	for _, peer := range c.peers(f) {
@@ -38,7 +38,7 @@ func (c chart) lines(f *results.File) []line {
 	return lines
 }
 
-// peers returns who has done one of the workloads, ours first.
+// peers returns the peers that have run one of the workloads, ours first.
 func (c chart) peers(f *results.File) []string {
 	var peers []string
 	for _, p := range c.points {
@@ -60,15 +60,15 @@ func (c chart) peers(f *results.File) []string {
 	return peers
 }
 
-// axes are what a plot has beside its lines.
+// axes has the titles and axes of a plot.
 type axes struct {
 	title string
 	x, y  string
 	ticks plot.ConstantTicks // of x
-	rises bool               // lines leave room for the legend on the left, not on the right
+	rises bool               // there is room for the legend on the left, not on the right
 }
 
-// save draws lines, if there are any. Both axes are logarithmic: what counts are ratios.
+// save draws lines, if there are any. Both axes are logarithmic, because ratios matter.
 func (a axes) save(lines []line, file string) error {
 	if len(lines) == 0 {
 		return nil
@@ -79,7 +79,7 @@ func (a axes) save(lines []line, file string) error {
 	p.X.Tick.Marker, p.Y.Tick.Marker = a.ticks, plot.TickerFunc(decades)
 	p.Legend.Top, p.Legend.Left = true, a.rises
 	p.Add(plotter.NewGrid())
-	var peers []string // each has a colour
+	var peers []string // each peer has its own colour
 	for _, l := range lines {
 		if !slices.Contains(peers, l.peer) {
 			peers = append(peers, l.peer)
@@ -106,7 +106,7 @@ func (a axes) save(lines []line, file string) error {
 	return p.Save(20*vg.Centimeter, 12*vg.Centimeter, file)
 }
 
-// decades has ticks at 1, 2 and 5 times the powers of 10.
+// decades returns ticks at 1, 2 and 5 times the powers of 10.
 func decades(low, high float64) []plot.Tick {
 	var ticks []plot.Tick
 	for power := math.Pow(10, math.Floor(math.Log10(low))); power <= high; power *= 10 {
@@ -119,7 +119,7 @@ func decades(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// ticks are at the points.
+// ticks returns a tick at each point.
 func ticks(points []point) plot.ConstantTicks {
 	var ticks plot.ConstantTicks
 	for _, p := range points {

@@ -11,16 +11,16 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/results"
 )
 
-// Whose operations are drawn by distance, and which. The others are in the tables.
+// The peers and the workloads that are drawn by distance. The others are only in the tables.
 var (
 	travellers = []string{results.Ours, "zk.Lock", "java"}
 	journeys   = []string{"contend-8", "solo"}
 )
 
-// here is where results without a distance are drawn, in ms: 0 is nowhere on the axis.
+// here is the position of results without a distance, in ms. A logarithmic axis has no 0.
 const here = 0.1
 
-// position is where results are drawn.
+// position returns the position of results on the axis.
 func position(f *results.File) float64 {
 	if f.Setting.Distance == 0 {
 		return here
@@ -28,7 +28,7 @@ func position(f *results.File) float64 {
 	return float64(f.Setting.Distance) / float64(time.Millisecond)
 }
 
-// distances are the axes for results from several distances.
+// distances returns the axes for results from several distances.
 func distances(files []*results.File) axes {
 	a := axes{title: "Operation by distance", x: "ms to the servers, each way", y: "ms for each operation", rises: true}
 	for _, f := range files {
@@ -41,7 +41,7 @@ func distances(files []*results.File) axes {
 	return a
 }
 
-// distanceLines returns the lines of those who were measured at several distances.
+// distanceLines returns the lines of the peers that were measured at several distances.
 func distanceLines(files []*results.File) []line {
 	var lines []line
 	for i, workload := range journeys {

@@ -1,10 +1,10 @@
-// Plot draws what the benchmark has found out: how fast a lock is by the number of its
-// contenders, how long a hand-over takes by the length of the queue, how long a cache takes to load by its
-// size, and, of several results, how long an operation takes by the distance of the servers.
+// Plot draws the results of the benchmark: the rate of a lock by the number of its contenders, the time
+// of a hand-over by the length of the queue, the time to load a cache by its size, and, from several
+// results, the time of an operation by the distance of the servers.
 //
 //	go run . directory results.json distance-1ms.json distance-10ms.json
 //
-// It is a module of its own, so that what it draws with is nothing to users of the locks.
+// It is in a separate module, so that users of the library do not get its dependencies.
 package main
 
 import (
@@ -27,16 +27,16 @@ func main() {
 	}
 }
 
-// chart is a plot of what peers did at some workloads.
+// chart is a plot of the peers' results for some workloads.
 type chart struct {
 	file    string
 	axes    axes
 	points  []point
 	figure  func(measure.Run) (value float64, ok bool)
-	without []string // peers that are no locks
+	without []string // peers that are left out, because they are not locks
 }
 
-// point is a workload, and where it lies.
+// point is a workload, and its position on the x axis.
 type point struct {
 	workload string
 	x        float64
@@ -75,13 +75,13 @@ var charts = []chart{
 	},
 }
 
-// millisEach is how long an operation takes.
+// millisEach returns the time of an operation in ms.
 func millisEach(r measure.Run) (float64, bool) {
 	return r.Each(float64(r.Elapsed)) / 1e6, r.Operations > 0
 }
 
-// draw reads results and draws the charts for which they have points: those of workloads from
-// the first file, that of distances from all.
+// draw reads results and draws the charts for which they have points: the charts of workloads from the
+// first file, and that of distances from all files.
 func draw(directory string, paths []string) error {
 	var files []*results.File
 	for _, path := range paths {

@@ -17,7 +17,7 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/results"
 )
 
-// write writes results: a floor, Java with a point, and ours with two, one of which was
+// write writes results: a floor, Java with one point, and ours with two points, one of which was
 // measured twice.
 func write(t *testing.T) string {
 	t.Helper()
@@ -84,7 +84,8 @@ func equal(a, b line) bool {
 	return a.peer == b.peer && a.about == b.about && a.dashed == b.dashed && slices.Equal(a.points, b.points)
 }
 
-// TestDistance draws two results, the further one first, of which one has nothing of Java.
+// TestDistance draws two results, the one with the greater distance first. One of them has no results
+// of Java.
 func TestDistance(t *testing.T) {
 	near, err := results.Read(write(t))
 	if err != nil {

@@ -13,22 +13,22 @@ import (
 	"github.com/go-curator/curator/tools/bench/compare/internal/load"
 )
 
-// kind is a kind of locks.
+// kind is a kind of lock.
 type kind interface {
-	// lock makes a client's lock of a name, without waiting or with.
+	// lock returns the lock with a name for a client: with waiting, and without.
 	lock(ctx context.Context, c *pgx.Conn, name string) (load.Acquire, load.Try, error)
 }
 
 var kinds = map[string]kind{"insert": insertLocks{}, "update": updateLocks{}}
 
-// pollPause is the pause before another try to insert. It is what a program would choose
-// that is in a hurry: a longer one makes for longer waits, and less load.
+// pollPause is the pause between two attempts to insert. It is short, because a longer pause makes the
+// waits longer. It also makes the load lower.
 const pollPause = 10 * time.Millisecond
 
-// errNotHeld says that the row of a held lock was not there.
+// errNotHeld is returned when the row of a held lock does not exist.
 var errNotHeld = errors.New("the lock was not held any more")
 
-// insertLocks take one statement to acquire and one to release, each committed.
+// insertLocks needs one statement to acquire a lock and one to release it. Each is a transaction.
 type insertLocks struct{}
 
 func (insertLocks) lock(_ context.Context, c *pgx.Conn, name string) (load.Acquire, load.Try, error) {
@@ -65,7 +65,7 @@ func (insertLocks) lock(_ context.Context, c *pgx.Conn, name string) (load.Acqui
 	return acquire, try, nil
 }
 
-// updateLocks are transactions as long as the lock is held. Its row is there before.
+// updateLocks keeps a transaction open while a lock is held. The row of the lock exists before.
 type updateLocks struct{}
 
 func (updateLocks) lock(ctx context.Context, c *pgx.Conn, name string) (load.Acquire, load.Try, error) {
@@ -82,10 +82,10 @@ func (updateLocks) lock(ctx context.Context, c *pgx.Conn, name string) (load.Acq
 	return rowLock(c, name, "for update"), try, nil
 }
 
-// lockNotAvailable is PostgreSQL's code for a row that somebody else has selected.
+// lockNotAvailable is PostgreSQL's error code for a row that another transaction has locked.
 const lockNotAvailable = "55P03"
 
-// addRow inserts the row that stands for a lock.
+// addRow inserts the row of a lock.
 func addRow(ctx context.Context, c *pgx.Conn, name string) error {
 	if _, err := c.Exec(ctx, "insert into update_locks (name) values ($1) on conflict do nothing", name); err != nil {
 		return fmt.Errorf("insert the row of %s: %w", name, err)
@@ -93,12 +93,12 @@ func addRow(ctx context.Context, c *pgx.Conn, name string) error {
 	return nil
 }
 
-// rowLock selects a row in one of the ways that lock it.
+// rowLock returns a lock that selects a row, in a way that locks the row.
 func rowLock(c *pgx.Conn, name, way string) load.Acquire {
 	return func(ctx context.Context) (load.Op, error) { return selected(ctx, c, name, way) }
 }
 
-// selected begins a transaction that has selected the row of a lock. Its end releases the
+// selected begins a transaction and selects the row of a lock. The end of the transaction releases the
 // row.
 func selected(ctx context.Context, c *pgx.Conn, name, way string) (load.Op, error) {
 	tx, err := c.Begin(ctx)

@@ -13,13 +13,13 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/protocol"
 )
 
-// TestReaderPassesWriter has a reader come while a writer waits for another one: PostgreSQL
-// lets it in, as docs/benchmarks says.
+// TestReaderPassesWriter lets a second reader come while a writer waits for the first one. PostgreSQL
+// grants the lock to the reader, as docs/benchmarks says.
 func TestReaderPassesWriter(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var wg sync.WaitGroup
-	t.Cleanup(wg.Wait) // after the connections have been closed
+	t.Cleanup(wg.Wait) // runs after the connections were closed
 	p := start(ctx, t)
 	if p == nil {
 		return
@@ -53,7 +53,7 @@ func TestReaderPassesWriter(t *testing.T) {
 	wg.Wait()
 }
 
-// start returns a peer with a server of its own, nil where there is no PostgreSQL.
+// start returns a peer with its own server, nil if PostgreSQL is not installed.
 func start(ctx context.Context, t *testing.T) *peer {
 	t.Helper()
 	server, err := service.PostgreSQL(ctx)
@@ -75,7 +75,7 @@ func start(ctx context.Context, t *testing.T) *peer {
 	return p
 }
 
-// reads has a client select the row in a way.
+// reads makes a client select the row in one of the ways that lock it.
 func (p *peer) reads(ctx context.Context, t *testing.T, client int, way string) load.Op {
 	t.Helper()
 	release, err := selected(ctx, p.clients[client], "row", way)

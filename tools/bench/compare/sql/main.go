@@ -1,11 +1,11 @@
 // Sql is the benchmark's peer for locks in a table of PostgreSQL. Its arguments are the kind
 // of lock and the address of the server:
 //
-//   - insert: who inserts the row with the lock's name has the lock, and deletes the row to
-//     release it; who does not, tries again after a pause. Nobody queues, so that a lock can
-//     pass somebody by for long, and who dies leaves the row behind.
-//   - update: who has the row selected for update in a transaction has the lock, until the
-//     transaction ends. The server has the queue; a holder occupies a connection.
+//   - insert: the client that inserts the row with the lock's name holds the lock. It deletes the
+//     row to release it. Other clients try again after a pause. There is no queue, so a client may
+//     wait for very long. The row remains if the holder dies.
+//   - update: the client that selects the row for update in a transaction holds the lock until the
+//     transaction ends. The server has the queue. A holder occupies a connection.
 //
 // It runs the workloads of the protocol in tools/bench/internal/protocol.
 package main
@@ -22,7 +22,7 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/protocol"
 )
 
-// closeTimeout is how long the connections may take to be closed, all together.
+// closeTimeout bounds the time to close all connections.
 const closeTimeout = 5 * time.Second
 
 func main() {
@@ -45,15 +45,15 @@ func run() (err error) {
 	return protocol.Serve(ctx, os.Stdin, os.Stdout, p.workloads(os.Args[1]))
 }
 
-// peer has the clients, which stay connected.
+// peer keeps the clients, which stay connected between requests.
 type peer struct {
 	address string
 	kind    kind
 	clients []*pgx.Conn
 }
 
-// workloads are those that a kind of lock has. A row that was inserted stays when who did it
-// dies, and nobody shares it.
+// workloads returns the workloads of a kind of lock. An inserted row remains when its client dies, and
+// cannot be shared, so that kind does not have all workloads.
 func (p *peer) workloads(kind string) map[string]protocol.Workload {
 	all := map[string]protocol.Workload{
 		protocol.Solo:    p.contend,
@@ -69,7 +69,7 @@ func (p *peer) workloads(kind string) map[string]protocol.Workload {
 	return all
 }
 
-// take returns n clients, and connects those that are missing.
+// take returns n clients. It connects more if there are fewer.
 func (p *peer) take(ctx context.Context, n int) ([]*pgx.Conn, error) {
 	for len(p.clients) < n {
 		c, err := pgx.Connect(ctx, "postgres://postgres@"+p.address+"/postgres?sslmode=disable")
@@ -81,13 +81,13 @@ func (p *peer) take(ctx context.Context, n int) ([]*pgx.Conn, error) {
 	return p.clients[:n], nil
 }
 
-// createTables makes one table for each kind. Another peer may have done so before.
+// createTables creates a table for each kind, unless another peer has done so.
 func (p *peer) createTables(ctx context.Context) error {
 	clients, err := p.take(ctx, 1)
 	if err != nil {
 		return err
 	}
-	// Two peers that create the same table at once can collide in the catalogue.
+	// Without the lock, one of two peers that create the same table at the same time can fail.
 	_, err = clients[0].Exec(ctx, `
 		begin;
 		select pg_advisory_xact_lock(1);

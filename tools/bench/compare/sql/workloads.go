@@ -11,7 +11,7 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/protocol"
 )
 
-// repeat has each client repeat the operation that is made for it.
+// repeat lets each client repeat the operation that op returns for it.
 func (p *peer) repeat(ctx context.Context, r protocol.Request, op func(i int, c *pgx.Conn) (load.Op, error)) (protocol.Result, error) {
 	clients, err := p.take(ctx, r.ClientCount())
 	if err != nil {
@@ -28,7 +28,7 @@ func (p *peer) repeat(ctx context.Context, r protocol.Request, op func(i int, c 
 	return load.Repeat(ctx, r.Warmup(), r.Duration(), ops...)
 }
 
-// locked is repeat for the lock whose name is given for each client.
+// locked is repeat for locks. name returns the name of the lock of each client.
 func (p *peer) locked(ctx context.Context, r protocol.Request, name func(i int) string) (protocol.Result, error) {
 	return p.repeat(ctx, r, func(i int, c *pgx.Conn) (load.Op, error) {
 		acquire, _, err := p.kind.lock(ctx, c, name(i))
@@ -73,7 +73,7 @@ func (p *peer) readers(ctx context.Context, r protocol.Request) (protocol.Result
 	return p.mix(ctx, r)
 }
 
-// mix has a row shared by those who read, and locked by those who write.
+// mix lets readers share a row, and writers lock it.
 func (p *peer) mix(ctx context.Context, r protocol.Request) (protocol.Result, error) {
 	return p.repeat(ctx, r, func(_ int, c *pgx.Conn) (load.Op, error) {
 		read, write := rowLock(c, r.Path, "for share").Op(), rowLock(c, r.Path, "for update").Op()
@@ -86,8 +86,8 @@ func (p *peer) mix(ctx context.Context, r protocol.Request) (protocol.Result, er
 	})
 }
 
-// hold acquires a lock. It goes with the connection, at once when this process dies: there
-// is no session that could go on, and no timeout.
+// hold acquires a lock. The lock is released when the connection ends, at once when this process dies:
+// there is no session that could survive, and no timeout.
 func (p *peer) hold(ctx context.Context, r protocol.Request) (protocol.Result, error) {
 	acquire, err := p.first(ctx, r.Path)
 	if err != nil {
@@ -97,7 +97,7 @@ func (p *peer) hold(ctx context.Context, r protocol.Request) (protocol.Result, e
 	return protocol.Result{Operations: 1}, err
 }
 
-// queued asks who waits for the connection that holds the lock.
+// queued returns when another connection waits for the one that holds the lock.
 func (p *peer) queued(ctx context.Context, _ protocol.Request) (protocol.Result, error) {
 	clients, err := p.take(ctx, 1)
 	if err != nil {

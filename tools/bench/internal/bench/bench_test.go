@@ -13,7 +13,7 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// short has the workloads small enough for a test, by the same code.
+// short returns the workloads with small numbers, so that a test can run them.
 func short() []workload {
 	var all []workload
 	for _, w := range workloads() {
@@ -26,8 +26,8 @@ func short() []workload {
 	return all
 }
 
-// TestWorkloads runs every workload with the peers of this process on the embedded server,
-// and checks of the figures what does not depend on the machine.
+// TestWorkloads runs all workloads with the peers of this process on the embedded server, and checks
+// the results that do not depend on the machine.
 func TestWorkloads(t *testing.T) {
 	kinds, err := choosePeers(nil, "floor,floor-list,floor-pair,floor-watch,raw,curator,curator-v2,zk.Lock", false)
 	if err != nil {
@@ -53,7 +53,7 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
-// wantPeers tells who has a workload.
+// wantPeers returns the peers that have a workload.
 func wantPeers(workload string) string {
 	switch kind, _, _ := strings.Cut(workload, "-"); kind {
 	case "floor":
@@ -73,11 +73,11 @@ func wantPeers(workload string) string {
 	}
 }
 
-// requests are those of an operation, where that does not depend on who comes when. Pings
-// add a few.
+// requests are the numbers of requests of an operation, for workloads in which they do not depend on
+// the order of events. Pings add a few.
 var requests = map[string]map[string]float64{
 	"floor":    {"floor": 2, "floor-list": 3, "floor-pair": 3},
-	"drain-10": {"floor-watch": 1, "zk.Lock": 2}, // those that follow the release of the gate
+	"drain-10": {"floor-watch": 1, "zk.Lock": 2}, // the requests after the release of the gate
 	"solo":     {"floor": 2, "floor-list": 3, "floor-pair": 3, "zk.Lock": 3, results.Ours: 3},
 }
 
@@ -87,7 +87,7 @@ func checkRun(t *testing.T, w results.Workload, peer string, run measure.Run) {
 		t.Errorf("%s, %s: %+v", w.Name, peer, run)
 		return
 	}
-	if slices.Contains([]string{"reentry", "cache-get-10k", "discovery-choose"}, w.Name) { // they ask nobody
+	if slices.Contains([]string{"reentry", "cache-get-10k", "discovery-choose"}, w.Name) { // they send no requests
 		if run.Each(float64(run.Wire.Requests)) > 0.5 {
 			t.Errorf("%s: %d requests for %d operations", w.Name, run.Wire.Requests, run.Operations)
 		}
@@ -112,9 +112,9 @@ func checkRun(t *testing.T, w results.Workload, peer string, run measure.Run) {
 	}
 }
 
-// TestCrash kills holders. The next one must not come in before the session ends.
+// TestCrash kills holders. The next contender must not get the lock before the session expires.
 func TestCrash(t *testing.T) {
-	// The longest session that this server grants is 20 ticks.
+	// The longest session timeout that this server grants is 20 ticks.
 	address := curatortest.Start(t, curatortest.WithTickTime(100*time.Millisecond)).ConnectString()
 	for _, name := range []string{results.Ours, "zk.Lock"} {
 		kinds, err := choosePeers(nil, name, false)
@@ -129,7 +129,7 @@ func TestCrash(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The last thing that the server has heard of the session may be a third of it ago.
+		// The last request of the session may be a third of the timeout ago.
 		if run.Operations != 1 || run.Elapsed < time.Second || run.Latency.P50 != run.Elapsed {
 			t.Errorf("%s: %+v", name, run)
 		}
@@ -139,7 +139,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestUnknownHolder starts a holder for a peer that is not in this process.
+// TestUnknownHolder starts a holder for a peer that does not run in this process.
 func TestUnknownHolder(t *testing.T) {
 	if err := hold(t.Context(), "java", "127.0.0.1:0", "/a"); err == nil {
 		t.Error("a holder that is none")
@@ -150,7 +150,7 @@ func TestUnknownHolder(t *testing.T) {
 	}
 }
 
-// TestReal measures on a real server, from the flags to the report.
+// TestReal runs the whole command on a real server, from the flags to the report.
 func TestReal(t *testing.T) {
 	server, err := ownAddress(curatortest.Real(t).ConnectString())
 	if err != nil {

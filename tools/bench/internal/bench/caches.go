@@ -22,13 +22,13 @@ import (
 )
 
 const (
-	nodesAtOnce   = 1000 // that are created in one transaction
-	cacheParents  = 100  // below which the nodes of a cache are
-	followedNodes = 100  // that are written while a cache follows them
-	writesAtOnce  = 64   // that wait for an answer
+	nodesAtOnce   = 1000 // nodes that are created in one transaction
+	cacheParents  = 100  // parents of the nodes of a cache
+	followedNodes = 100  // nodes that are written while a cache follows them
+	writesAtOnce  = 64   // writes that wait for an answer at the same time
 )
 
-// curatorClient returns the client of a session, which must be ours.
+// curatorClient returns the client of a session. It is for our own peers only.
 func (l *local) curatorClient(ctx context.Context, i int) (*framework.Client, error) {
 	if l.name != results.Ours {
 		return nil, errUnsupported
@@ -40,7 +40,7 @@ func (l *local) curatorClient(ctx context.Context, i int) (*framework.Client, er
 	return sessions[i].(*curatorSession).client, nil
 }
 
-// plant creates n nodes below path, unless they are there: most are leaves.
+// plant creates n nodes below path, unless they exist. Most are leaves.
 func plant(ctx context.Context, client *framework.Client, path string, n int) error {
 	if there, err := client.CheckExists().ForPath(ctx, path); err != nil || there {
 		return err
@@ -65,7 +65,7 @@ func plant(ctx context.Context, client *framework.Client, path string, n int) er
 	return nil
 }
 
-// plantedCache returns a cache, not started, of as many nodes as there are waiters.
+// plantedCache returns a cache of w.waiters nodes that is not started.
 func plantedCache(ctx context.Context, l *local, w workload, path string) (*cache.CuratorCache, error) {
 	client, err := l.curatorClient(ctx, 0)
 	if err == nil {
@@ -77,7 +77,7 @@ func plantedCache(ctx context.Context, l *local, w workload, path string) (*cach
 	return cache.NewCuratorCache(client, path)
 }
 
-// cacheLoad starts a cache of as many nodes as there are waiters. That is an operation.
+// cacheLoad starts a cache of w.waiters nodes. An operation is the start.
 func cacheLoad(ctx context.Context, l *local, w workload, path string, _ timing) (measure.Run, error) {
 	all, err := plantedCache(ctx, l, w, path)
 	if err != nil {
@@ -94,9 +94,9 @@ func cacheLoad(ctx context.Context, l *local, w workload, path string, _ timing)
 	return run, errors.Join(err, all.Close(ctx))
 }
 
-// cacheFollow has one client write at the highest rate that the server takes while a cache of another
-// client follows. An operation is a write. The latencies are those of the changes that a listener is told
-// of, which may be several writes each: the time since the write began.
+// cacheFollow lets one client write at the highest rate that the server accepts, while a cache of
+// another client follows. An operation is a write. The latencies are the times from the beginning of a
+// write until a listener gets the change. A change may be several writes.
 func cacheFollow(ctx context.Context, l *local, _ workload, path string, t timing) (measure.Run, error) {
 	client, err := l.curatorClient(ctx, 0)
 	if err != nil {
@@ -138,8 +138,8 @@ func cacheFollow(ctx context.Context, l *local, _ workload, path string, t timin
 	return run, errors.Join(err, followed.Close(ctx))
 }
 
-// writeAll has goroutines write the time since begin to nodes, one after the other, for a while. It returns
-// how many writes there were, and the zxid of the last.
+// writeAll starts goroutines that write the time since begin to nodes, one node after the other, for
+// the time d. It returns the number of writes, and the zxid of the last one.
 func writeAll(ctx context.Context, client *framework.Client, path string, begin time.Time, d time.Duration) (n int, zxid int64, err error) {
 	var next, last atomic.Int64
 	writers, ctx := errgroup.WithContext(ctx)
@@ -161,8 +161,8 @@ func writeAll(ctx context.Context, client *framework.Client, path string, begin 
 	return int(next.Load()), last.Load(), err
 }
 
-// cacheReload cuts the connection of a cache with as many nodes as there are waiters. An operation is the
-// comparison that follows, and its latency the time from the cut until it is over.
+// cacheReload cuts the connection of a cache with w.waiters nodes. An operation is the comparison with
+// the server that follows, and its latency the time from the cut to its end.
 func cacheReload(ctx context.Context, l *local, w workload, path string, _ timing) (_ measure.Run, err error) {
 	if l.name != results.Ours {
 		return measure.Run{}, errUnsupported
@@ -199,7 +199,7 @@ func cacheReload(ctx context.Context, l *local, w workload, path string, _ timin
 	})
 }
 
-// cacheGet reads nodes from a cache with as many of them as there are waiters. An operation is a read.
+// cacheGet reads nodes from a cache with w.waiters nodes. An operation is a read.
 func cacheGet(ctx context.Context, l *local, w workload, path string, t timing) (measure.Run, error) {
 	all, err := plantedCache(ctx, l, w, path)
 	if err == nil {
@@ -227,7 +227,7 @@ func cacheGet(ctx context.Context, l *local, w workload, path string, t timing) 
 	return run, errors.Join(err, all.Close(ctx))
 }
 
-// awaitStale waits until a cache is stale, or is not.
+// awaitStale waits until a cache is stale, or with want false until it is not.
 func awaitStale(ctx context.Context, c *cache.CuratorCache, want bool) error {
 	ticker := time.NewTicker(100 * time.Microsecond)
 	defer ticker.Stop()
@@ -243,7 +243,7 @@ func awaitStale(ctx context.Context, c *cache.CuratorCache, want bool) error {
 	}
 }
 
-// cuttable is a network on which the last connection can be closed.
+// cuttable dials connections, and can close the last one.
 type cuttable struct {
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
 
@@ -251,7 +251,7 @@ type cuttable struct {
 	conn net.Conn
 }
 
-// DialContext is for framework.WithDialer.
+// DialContext connects to a server. It is for framework.WithDialer.
 func (c *cuttable) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := c.dial(ctx, network, address)
 	c.mu.Lock()

@@ -1,10 +1,10 @@
-// Package bench is the command of the benchmark: it measures the locks and the other recipes of this
-// module beside others that do the same.
+// Package bench is the command of the benchmark. It measures the locks and the other recipes of this
+// module, and compares them with other implementations.
 //
 // It starts a real ZooKeeper, lets the peers take turns, and prints a table for each workload. The
-// peers of this package are those of this process and Java Curator. A program that imports the
-// package can add peers of its own: tools/bench/compare does so. docs/benchmarks has the results, and
-// how to read them.
+// peers of this package run in this process, but for Java Curator. A program that imports the package
+// can add its own peers, as tools/bench/compare does. docs/benchmarks has the results, and explains
+// them.
 package bench
 
 import (
@@ -25,9 +25,9 @@ import (
 // Command is the command of the benchmark. The zero value has the peers of this package and draws no
 // plots.
 type Command struct {
-	Peers []PeerKind // come after those of this package
+	Peers []PeerKind // further peers, after those of this package
 
-	// Draw draws the figures, as SVG, into a directory. Without it there is no flag -plots.
+	// Draw draws the results, as SVG, into a directory. If it is nil, there is no flag -plots.
 	Draw func(ctx context.Context, figures *results.File, directory string) error
 }
 
@@ -55,8 +55,8 @@ type options struct {
 	heap      string
 }
 
-// Main runs the command with the arguments of this process, and ends the process. An interrupt ends
-// the command early; it reports its results so far.
+// Main runs the command with the arguments of this process, and ends the process. After an interrupt
+// the command reports its results so far and ends.
 func (c Command) Main() {
 	if len(os.Args) == 5 && os.Args[1] == holdCommand {
 		exit(hold(context.Background(), os.Args[2], os.Args[3], os.Args[4]))
@@ -67,8 +67,9 @@ func (c Command) Main() {
 	exit(err)
 }
 
-// Run runs the command with arguments that are without the program's name. When ctx ends first, it reports its results so far and returns an error that
-// matches ctx.Err(). Run also returns an error after a report if a turn has failed.
+// Run runs the command with arguments, without the program's name. When ctx ends first, it reports its
+// results so far and returns an error that matches ctx.Err(). If a turn has failed, Run returns an
+// error after the report.
 func (c Command) Run(ctx context.Context, args []string) error {
 	o := options{Command: c}
 	if err := o.parse(args); errors.Is(err, flag.ErrHelp) {
@@ -86,26 +87,26 @@ func (c Command) Run(ctx context.Context, args []string) error {
 // parse sets the options from the arguments.
 func (o *options) parse(args []string) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	flags.BoolVar(&o.quick, "quick", false, "the few workloads and peers that matter most, in under 5 minutes")
-	flags.StringVar(&o.match, "run", "", "the workloads whose name this regular expression matches")
-	flags.StringVar(&o.peers, "peers", "", "the peers with these names, separated by commas")
-	flags.IntVar(&o.rounds, "rounds", 0, "how many turns everybody has at each workload (5)")
-	flags.DurationVar(&o.warmUp, "warm-up", 0, "how long a turn goes on before it counts (1s; 300ms if quick)")
-	flags.DurationVar(&o.duration, "duration", 0, "how long a turn counts (3s; 1s if quick)")
-	flags.IntVar(&o.servers, "ensemble", 1, "how many ZooKeeper servers")
-	flags.StringVar(&o.connect, "connect", "", "measure with these servers, which run already: host:port, separated by commas")
-	flags.BoolVar(&o.unsynced, "no-force-sync", false, "servers answer before their log is on the disk, so that the processor is what counts")
-	flags.DurationVar(&o.distance, "distance", 0, "how long everything takes that is sent, in each direction; without -run, for the workloads where that matters")
-	flags.BoolVar(&o.relayed, "relay", false, "count what foreign peers send, by a relay before each of them that costs them some time")
-	flags.StringVar(&o.json, "json", "", "write all figures to this file")
-	flags.StringVar(&o.markdown, "markdown", "", "write the tables to this file, too")
+	flags.BoolVar(&o.quick, "quick", false, "run only the most important workloads and peers, in less than 5 minutes")
+	flags.StringVar(&o.match, "run", "", "run only workloads whose names match this regular expression")
+	flags.StringVar(&o.peers, "peers", "", "measure only the peers with these names, separated by commas")
+	flags.IntVar(&o.rounds, "rounds", 0, "the number of turns of each peer for each workload (default 5)")
+	flags.DurationVar(&o.warmUp, "warm-up", 0, "how long a turn runs before operations are counted (default 1s, 300ms with -quick)")
+	flags.DurationVar(&o.duration, "duration", 0, "how long operations are counted in a turn (default 3s, 1s with -quick)")
+	flags.IntVar(&o.servers, "ensemble", 1, "the number of ZooKeeper servers")
+	flags.StringVar(&o.connect, "connect", "", "measure with these running servers: host:port, separated by commas")
+	flags.BoolVar(&o.unsynced, "no-force-sync", false, "let servers answer before their log is on the disk, so that the processor is measured, not the disk")
+	flags.DurationVar(&o.distance, "distance", 0, "delay all messages by this time, in each direction; without -run, run only workloads that depend on it")
+	flags.BoolVar(&o.relayed, "relay", false, "count the messages of peers in other processes, by a relay that makes them slower")
+	flags.StringVar(&o.json, "json", "", "write all results to this file, as JSON")
+	flags.StringVar(&o.markdown, "markdown", "", "write the tables also to this file")
 	if o.Draw != nil {
-		flags.StringVar(&o.plots, "plots", "", "draw the figures, as SVG, into this directory")
+		flags.StringVar(&o.plots, "plots", "", "draw the results, as SVG, into this directory")
 	}
-	flags.StringVar(&o.recorded, "check", "", "compare the ratios with those in this file")
-	flags.Float64Var(&o.tolerance, "tolerance", 0.25, "how much smaller than recorded a ratio may be")
+	flags.StringVar(&o.recorded, "check", "", "compare the ratios with those of the results in this file")
+	flags.Float64Var(&o.tolerance, "tolerance", 0.25, "the share by which a ratio may be smaller than the recorded one")
 	flags.StringVar(&o.profile, "cpuprofile", "", "write a CPU profile of this process to this file")
-	flags.StringVar(&o.heap, "memprofile", "", "write a heap profile of this process, while 10,000 wait for our locks, to this file")
+	flags.StringVar(&o.heap, "memprofile", "", "write a heap profile of this process to this file, taken while 10,000 goroutines wait for our locks")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// setDefaults sets what no flag did.
+// setDefaults sets the options that no flag has set.
 func (o *options) setDefaults() {
 	rounds, warmUp, duration := 5, time.Second, 3*time.Second
 	if o.quick {
@@ -139,7 +140,7 @@ func (o *options) setDefaults() {
 	}
 }
 
-// run starts servers, measures, and reports also what it has when it is interrupted.
+// run starts servers, measures, and reports. When it is interrupted, it reports the results so far.
 func (o *options) run(ctx context.Context, start func(n int) (addresses []string, stop func() error, err error)) (err error) {
 	workloads, err := o.choose()
 	if err != nil {
@@ -155,7 +156,7 @@ func (o *options) run(ctx context.Context, start func(n int) (addresses []string
 			return err
 		}
 	}
-	setting := o.setting(ctx) // before there are servers, which have work to do when they start
+	setting := o.setting(ctx) // before the servers start, because their start uses the processor
 	servers, stop, err := start(o.servers)
 	if err != nil {
 		return err
@@ -168,7 +169,7 @@ func (o *options) run(ctx context.Context, start func(n int) (addresses []string
 	return errors.Join(err, o.report(ctx, file, recorded))
 }
 
-// measure runs the workloads. The file has what was measured before an error.
+// measure runs the workloads. After an error, file has the results until then.
 func (o *options) measure(ctx context.Context, servers []string, setting results.Setting, workloads []workload, kinds []PeerKind) (file *results.File, err error) {
 	s, end, err := newServices(servers, o.distance, o.relayed)
 	if err != nil {
@@ -195,7 +196,7 @@ func (o *options) measure(ctx context.Context, servers []string, setting results
 	return b.file, b.run(ctx, workloads, kinds)
 }
 
-// startProfile starts the CPU profile that was asked for.
+// startProfile starts the CPU profile if -cpuprofile is set.
 func (o *options) startProfile() (stop func() error, err error) {
 	if o.profile == "" {
 		return func() error { return nil }, nil
@@ -213,10 +214,11 @@ func (o *options) startProfile() (stop func() error, err error) {
 	}, nil
 }
 
-// lookAround is for how long it is measured what else the machine does.
+// lookAround is how long the processor use of other programs is measured.
 const lookAround = 500 * time.Millisecond
 
-// setting says how the figures come about. What the machine does then it does for others.
+// setting returns the setting of the run. It is called while this process is idle, so that the
+// processor use is that of other programs.
 func (o *options) setting(ctx context.Context) results.Setting {
 	s := results.Setting{
 		Date: time.Now(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(),
@@ -229,7 +231,7 @@ func (o *options) setting(ctx context.Context) results.Setting {
 	return s
 }
 
-// report writes what was asked for.
+// report writes the outputs that the flags ask for.
 func (o *options) report(ctx context.Context, file, recorded *results.File) error {
 	errs := []error{file.Markdown(os.Stdout)}
 	if o.json != "" {
@@ -246,7 +248,7 @@ func (o *options) report(ctx context.Context, file, recorded *results.File) erro
 		errs = append(errs, o.Draw(context.WithoutCancel(ctx), file, o.plots))
 	}
 	if recorded != nil {
-		fmt.Println("\nHow many times as fast as others, beside what is recorded:")
+		fmt.Println("\nHow many times as fast as other peers, compared with the record:")
 		errs = append(errs, file.Check(recorded, o.tolerance, os.Stdout))
 	}
 	return errors.Join(errs...)

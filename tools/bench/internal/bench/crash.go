@@ -16,12 +16,12 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/wire"
 )
 
-// crashTimeout is the session of the holder that is killed: two ticks of the server, the
-// least that it grants.
+// crashTimeout is the session timeout of the holder that is killed: two ticks of the server, the
+// shortest that it grants.
 const crashTimeout = 2 * tickTime
 
-// holdCommand is the argument by which this program is a holder that waits for its end. The
-// peer's name, the address and the path follow.
+// holdCommand is the argument that makes this program a holder that waits until it is killed. The
+// peer's name, the address and the path follow it.
 const holdCommand = "hold-until-killed"
 
 // crash kills processes that hold a lock, one after the other.
@@ -29,8 +29,8 @@ func crash(ctx context.Context, l *local, w workload, path string, _ timing) (me
 	return crashes(w.waiters, path, func(path string) (time.Duration, error) { return l.crashOnce(ctx, path) })
 }
 
-// crashes has n holders killed, each at a path of its own. once kills one, and tells how long
-// it took until the next one had the lock.
+// crashes kills n holders, each at its own path. once kills one holder, and returns the time until the
+// next contender had the lock.
 func crashes(n int, path string, once func(path string) (time.Duration, error)) (measure.Run, error) {
 	var run measure.Run
 	var latencies []time.Duration
@@ -73,7 +73,7 @@ func startHolder(peer, address, path string) (*process.Process, error) {
 	cmd := exec.Command(program, holdCommand, peer, address, path)
 	var says strings.Builder
 	cmd.Stderr = &says
-	if _, err := cmd.StdinPipe(); err != nil { // its end is the holder's, wherever that is not killed with this process
+	if _, err := cmd.StdinPipe(); err != nil { // the holder ends with its input, on systems where it is not killed with this process
 		return nil, err
 	}
 	out, w, err := os.Pipe()
@@ -83,7 +83,7 @@ func startHolder(peer, address, path string) (*process.Process, error) {
 	defer func() { _ = out.Close() }()
 	cmd.Stdout = w
 	holder, err := process.Start(cmd)
-	_ = w.Close() // the holder has it
+	_ = w.Close() // the holder has its own descriptor
 	if err != nil {
 		return nil, err
 	}
@@ -115,5 +115,5 @@ func hold(ctx context.Context, peer, address, path string) error {
 		_, err = io.Copy(io.Discard, os.Stdin)
 		return errors.Join(err, s.close())
 	}
-	return fmt.Errorf("no peer in this process is called %q", peer)
+	return fmt.Errorf("there is no peer %q in this process", peer)
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/measure"
 )
 
-// timing is how long a turn lasts.
+// timing has the durations of a turn.
 type timing struct{ warmUp, duration time.Duration }
 
-// onOnePath has all clients use one lock.
+// onOnePath returns a workload in which all clients use one lock.
 func onOnePath(kind lockKind) localRun {
 	return func(ctx context.Context, l *local, w workload, path string, t timing) (measure.Run, error) {
 		locks, err := l.locks(ctx, w.clients, w.clients, kind, w.leases, func(int) string { return path })
@@ -25,7 +25,7 @@ func onOnePath(kind lockKind) localRun {
 	}
 }
 
-// inOneSession has all clients be goroutines of one.
+// inOneSession returns a workload in which all clients are goroutines of one session.
 func inOneSession(kind lockKind) localRun {
 	return func(ctx context.Context, l *local, w workload, path string, t timing) (measure.Run, error) {
 		locks, err := l.locks(ctx, 1, w.clients, kind, w.leases, func(int) string { return path })
@@ -36,7 +36,7 @@ func inOneSession(kind lockKind) localRun {
 	}
 }
 
-// onPathsOfTheirOwn has every client use another lock.
+// onPathsOfTheirOwn lets each client use its own lock.
 func onPathsOfTheirOwn(ctx context.Context, l *local, w workload, path string, t timing) (measure.Run, error) {
 	at := func(i int) string { return fmt.Sprintf("%s/%d", path, i) }
 	locks, err := l.locks(ctx, w.clients, w.clients, uncontended, 0, at)
@@ -46,7 +46,7 @@ func onPathsOfTheirOwn(ctx context.Context, l *local, w workload, path string, t
 	return l.cycles(ctx, locks, t)
 }
 
-// readsAndWrites has the clients read, and now and then write.
+// readsAndWrites lets the clients acquire the read lock, and sometimes the write lock.
 func readsAndWrites(ctx context.Context, l *local, w workload, path string, t timing) (measure.Run, error) {
 	at := func(int) string { return path }
 	readers, err := l.locks(ctx, w.clients, w.clients, readLock, 0, at)
@@ -64,10 +64,10 @@ func readsAndWrites(ctx context.Context, l *local, w workload, path string, t ti
 	return l.cycles(ctx, locks, t)
 }
 
-// mixed is two locks that are acquired by turns, at random.
+// mixed is two locks, of which each Acquire acquires a random one.
 type mixed struct {
 	reader, writer lock
-	writes         int // of 100
+	writes         int // percentage of writes
 }
 
 func (m mixed) Acquire(ctx context.Context) (lease, error) {
@@ -77,8 +77,8 @@ func (m mixed) Acquire(ctx context.Context) (lease, error) {
 	return m.reader.Acquire(ctx)
 }
 
-// cycles measures how the locks are acquired and released, each by a goroutine of its own.
-// An operation is both together.
+// cycles measures the acquisition and release of locks, each by its own goroutine. An operation is an
+// acquisition and a release.
 func (l *local) cycles(ctx context.Context, locks []lock, t timing) (measure.Run, error) {
 	if _, err := cycle(ctx, locks, t.warmUp, measure.NewRecorders(len(locks))); err != nil {
 		return measure.Run{}, err
@@ -90,7 +90,7 @@ func (l *local) cycles(ctx context.Context, locks []lock, t timing) (measure.Run
 	})
 }
 
-// cycle acquires and releases until the time is over or ctx ends.
+// cycle acquires and releases locks until the time is over or ctx ends.
 func cycle(ctx context.Context, locks []lock, duration time.Duration, recorders []*measure.Recorder) (operations int, err error) {
 	counts, errs := make([]int, len(locks)), make([]error, len(locks))
 	ctx, cancel := context.WithCancel(ctx)
@@ -101,7 +101,7 @@ func cycle(ctx context.Context, locks []lock, duration time.Duration, recorders 
 		wg.Go(func() {
 			for begin := time.Now(); begin.Before(end); {
 				if errs[i] = once(ctx, lock); errs[i] != nil {
-					cancel() // the others have nobody to wait for
+					cancel() // ends the others
 					return
 				}
 				now := time.Now()

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	choicesAtOnce    = 1_000 // that are one operation
-	chosenFrom       = 10    // instances
+	choicesAtOnce    = 1_000 // choices that are one operation
+	chosenFrom       = 10    // instances of the service
 	shortTimeout     = 4 * time.Second
 	registersAtATime = 32
 )
@@ -55,8 +55,8 @@ func withRegistry(ctx context.Context, client *framework.Client, path string, n 
 	return fn(r)
 }
 
-// discoveryRegister has one client register an instance and unregister it, again and again. An
-// operation is both.
+// discoveryRegister lets one client register and unregister an instance repeatedly. An operation is
+// both.
 func discoveryRegister(ctx context.Context, l *local, _ workload, path string, t timing) (measure.Run, error) {
 	client, err := l.curatorClient(ctx, 0)
 	if err != nil {
@@ -73,7 +73,7 @@ func discoveryRegister(ctx context.Context, l *local, _ workload, path string, t
 	})
 }
 
-// discoveryChoose has one client choose from a few instances, many times. That is an operation.
+// discoveryChoose lets one client choose from a few instances. An operation is choicesAtOnce choices.
 func discoveryChoose(ctx context.Context, l *local, _ workload, path string, t timing) (measure.Run, error) {
 	client, err := l.curatorClient(ctx, 0)
 	if err != nil {
@@ -99,7 +99,7 @@ func discoveryChoose(ctx context.Context, l *local, _ workload, path string, t t
 	})
 }
 
-// discoveryQuery has one client query as many instances as there are waiters. That is an operation.
+// discoveryQuery lets one client query w.waiters instances. An operation is a query.
 func discoveryQuery(ctx context.Context, l *local, w workload, path string, t timing) (measure.Run, error) {
 	client, err := l.curatorClient(ctx, 0)
 	if err != nil {
@@ -116,9 +116,9 @@ func discoveryQuery(ctx context.Context, l *local, w workload, path string, t ti
 	})
 }
 
-// discoveryAgain cuts a client off that has registered as many instances as there are waiters, until
-// its session is over, and lets it in again. The operations are the instances, and the time is that
-// from then on until all are registered again.
+// discoveryAgain cuts off a client that has registered w.waiters instances until its session has
+// expired, and lets it connect again. The operations are the instances, and the time is that from then
+// until all are registered again.
 func discoveryAgain(ctx context.Context, l *local, w workload, path string, _ timing) (_ measure.Run, err error) {
 	if l.name != results.Ours {
 		return measure.Run{}, errUnsupported
@@ -158,7 +158,7 @@ func startClient(ctx context.Context, address string, opts ...framework.Option) 
 	return client, client.Start(ctx)
 }
 
-// awaitChildren waits until a node has n children, or is missing if n is 0.
+// awaitChildren waits until a node has n children. With 0 it also returns if the node does not exist.
 func awaitChildren(ctx context.Context, client *framework.Client, path string, n int) error {
 	ticker := time.NewTicker(2 * time.Millisecond)
 	defer ticker.Stop()
@@ -179,18 +179,18 @@ func awaitChildren(ctx context.Context, client *framework.Client, path string, n
 	}
 }
 
-// gated is a network that can be shut.
+// gated dials connections, and can refuse to.
 type gated struct {
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 	mu     sync.Mutex
 	closed bool
-	conn   net.Conn // the last one
+	conn   net.Conn // the last connection
 }
 
 var errShut = errors.New("the network is shut")
 
-// DialContext is for framework.WithDialer.
+// DialContext connects to a server. It is for framework.WithDialer.
 func (g *gated) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	g.mu.Lock()
 	closed := g.closed

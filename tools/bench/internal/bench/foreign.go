@@ -13,13 +13,13 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/protocol"
 )
 
-// foreign is a peer in a process of its own.
+// foreign is a peer in another process.
 type foreign struct {
 	name    string
-	command *exec.Cmd // which has started peer
+	command *exec.Cmd // the command that has started peer
 	peer    *protocol.Peer
-	relays  relays  // before its service; nil if there are none
-	service Service // nil if that is not the peer's own
+	relays  relays  // the relays to its service; may be nil
+	service Service // the peer's own service; nil if it uses a shared one
 }
 
 // Program makes a peer's program ready to be started, and returns its command. It can keep files in
@@ -84,8 +84,8 @@ func startForeign(ctx context.Context, s *services, name string, program Program
 	return f, f.compile(ctx, s.warmUp)
 }
 
-// compile keeps the process busy until it has compiled what it runs most, as a JVM does by
-// and by: it is to be compared as it is after some time of work.
+// compile runs a workload until a JVM has compiled the code that it runs most. Peers are compared in
+// the state that they have after some time of work.
 func (f *foreign) compile(ctx context.Context, d time.Duration) error {
 	if d == 0 {
 		return nil
@@ -94,7 +94,7 @@ func (f *foreign) compile(ctx context.Context, d time.Duration) error {
 	return err
 }
 
-// run has the process do a workload.
+// run runs a workload in the process.
 func (f *foreign) run(ctx context.Context, w workload, path string, t timing) (measure.Run, error) {
 	switch w.kind {
 	case "":
@@ -109,9 +109,9 @@ func (f *foreign) run(ctx context.Context, w workload, path string, t timing) (m
 		Workload: w.kind, Clients: w.clients, Waiters: w.waiters, Leases: w.leases, Writes: w.writes, Path: path,
 		WarmupMS: t.warmUp.Milliseconds(), DurationMS: t.duration.Milliseconds(),
 	}
-	counts := f.relays != nil && w.kind != protocol.Drain && w.kind != protocol.LeaderSuccession // whose relay cannot tell the queueing from the rest
+	counts := f.relays != nil && w.kind != protocol.Drain && w.kind != protocol.LeaderSuccession // a relay cannot separate their queueing from the rest
 	if counts {
-		// The warm-up is a request of its own, so that it is not counted.
+		// The warm-up is a separate request, so that its messages are not counted.
 		warmUp := request
 		warmUp.WarmupMS, warmUp.DurationMS, request.WarmupMS = 0, request.WarmupMS, 0
 		if _, err := f.ask(ctx, warmUp); err != nil {
@@ -127,7 +127,7 @@ func (f *foreign) run(ctx context.Context, w workload, path string, t timing) (m
 	return run, err
 }
 
-// ask sends a request and takes the answer.
+// ask sends a request and returns the result.
 func (f *foreign) ask(ctx context.Context, request protocol.Request) (measure.Run, error) {
 	result, err := f.peer.Run(ctx, request)
 	if err != nil {
@@ -142,7 +142,8 @@ func (f *foreign) ask(ctx context.Context, request protocol.Request) (measure.Ru
 	return run, nil
 }
 
-// supported returns the error of a peer, which says for itself that it has no such workload.
+// supported returns errUnsupported for the error of a peer that does not have a workload, and other
+// errors unchanged.
 func supported(err error) error {
 	if errors.Is(err, protocol.ErrUnsupported) {
 		return errUnsupported
@@ -150,7 +151,7 @@ func supported(err error) error {
 	return err
 }
 
-// close ends the process and what is its own.
+// close ends the process, its relays and its own service.
 func (f *foreign) close() error {
 	var errs []error
 	if f.peer != nil {

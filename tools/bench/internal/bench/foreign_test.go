@@ -15,7 +15,7 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/results"
 )
 
-// TestForeign speaks with a peer in another process, directly and with a relay between.
+// TestForeign runs workloads on a peer in another process, directly and through a relay.
 func TestForeign(t *testing.T) {
 	for name, relayed := range map[string]bool{"direct": false, "relayed": true} {
 		t.Run(name, func(t *testing.T) {
@@ -42,7 +42,7 @@ func testForeign(t *testing.T, p peer, relayed bool) {
 	}
 	warmUp := 7 * time.Microsecond
 	if relayed {
-		warmUp = 0 // was a request of its own
+		warmUp = 0 // it was a separate request
 	}
 	if run.Operations != 9 || run.Elapsed != warmUp || run.Latency != (measure.Latency{P50: 3, P99: 4, P999: 4}) {
 		t.Errorf("the answer to what was asked: %+v", run)
@@ -63,7 +63,7 @@ func testForeign(t *testing.T, p peer, relayed bool) {
 	}
 }
 
-// TestForeignCrash kills processes of a peer that hold a lock, while another one waits.
+// TestForeignCrash kills processes of a peer that hold a lock, while another process waits.
 func TestForeignCrash(t *testing.T) {
 	s := &services{servers: []string{"127.0.0.1:0"}, dir: t.TempDir()}
 	p, err := OnZooKeeper("scripted", false, thisProgram).start(t.Context(), s)
@@ -87,12 +87,12 @@ func TestForeignCrash(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := p.close(); err != nil { // it was not killed with the others
+	if err := p.close(); err != nil { // the process of p was not killed
 		t.Error(err)
 	}
 }
 
-// TestForeignAbsent starts a peer whose service is not there.
+// TestForeignAbsent starts a peer whose service is not installed.
 func TestForeignAbsent(t *testing.T) {
 	missing := errors.New("not installed")
 	kind := OnService("scripted", func(context.Context) (Service, error) { return nil, missing }, thisProgram)

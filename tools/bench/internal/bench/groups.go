@@ -12,8 +12,8 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/measure"
 )
 
-// groupJoin has n members that share as many sessions join a group at once, until each knows all of
-// them. An operation is a member, and its latency the time until it knows all.
+// groupJoin lets n members, which share the sessions, join a group at the same time. An operation is a
+// member, and its latency the time until it knows all members.
 func (l *local) groupJoin(ctx context.Context, sessions, n int, path string) (_ measure.Run, err error) {
 	members, err := l.members(ctx, sessions, n, path)
 	if err != nil {
@@ -47,7 +47,7 @@ func (l *local) groupJoin(ctx context.Context, sessions, n int, path string) (_ 
 	})
 }
 
-// members returns n members of a group, which share the sessions; these must be ours.
+// members returns n members of a group, which share the sessions. It is for our own peers only.
 func (l *local) members(ctx context.Context, clients, n int, path string) ([]*nodes.GroupMember, error) {
 	sessions, err := l.connect(ctx, clients)
 	if err != nil {

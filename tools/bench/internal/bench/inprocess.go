@@ -8,7 +8,7 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/results"
 )
 
-// reentry acquires a lock again that is held.
+// reentry re-enters a lock that is held.
 func reentry(ctx context.Context, l *local, _ workload, path string, t timing) (measure.Run, error) {
 	return underHolder(ctx, l, path, func(held lease, again, _ lock) (measure.Run, error) {
 		outer, ok := held.(reentrant)
@@ -19,15 +19,15 @@ func reentry(ctx context.Context, l *local, _ workload, path string, t timing) (
 	})
 }
 
-// within is a lock that is acquired with a context of its own.
+// within is a lock that is acquired with a fixed context.
 type within struct {
 	lock
-	ctx context.Context //nolint:containedctx // what the lock is measured with
+	ctx context.Context //nolint:containedctx // the context is what is measured
 }
 
 func (w within) Acquire(context.Context) (lease, error) { return w.lock.Acquire(w.ctx) }
 
-// tryFree asks without waiting for a lock that is free.
+// tryFree acquires a free lock without waiting.
 func tryFree(ctx context.Context, l *local, _ workload, path string, t timing) (measure.Run, error) {
 	locks, err := l.locks(ctx, 1, 1, mutex, 0, func(int) string { return path })
 	if err != nil {
@@ -40,7 +40,7 @@ func tryFree(ctx context.Context, l *local, _ workload, path string, t timing) (
 	return l.cycles(ctx, []lock{tried{asked, true}}, t)
 }
 
-// tryBusy asks without waiting for a lock that somebody else holds.
+// tryBusy tries without waiting to acquire a lock that somebody else holds.
 func tryBusy(ctx context.Context, l *local, _ workload, path string, t timing) (measure.Run, error) {
 	return underHolder(ctx, l, path, func(_ lease, _, other lock) (measure.Run, error) {
 		asked, ok := other.(tryLocker)
@@ -51,7 +51,7 @@ func tryBusy(ctx context.Context, l *local, _ workload, path string, t timing) (
 	})
 }
 
-// tried is a lock that is asked for without waiting, and is free or not.
+// tried is a lock that is acquired without waiting. It must always be free, or never.
 type tried struct {
 	tryLocker
 	free bool
@@ -63,20 +63,20 @@ func (t tried) Acquire(ctx context.Context) (lease, error) {
 	case err != nil:
 		return nil, err
 	case (held != nil) != t.free:
-		return nil, errors.New("the lock is not as free as it should be")
+		return nil, errors.New("the lock is free although it should not be, or the other way round")
 	case held == nil:
 		return nothing{}, nil
 	}
 	return held, nil
 }
 
-// nothing is what was not acquired.
+// nothing is the lease of a lock that was not free.
 type nothing struct{}
 
 func (nothing) Release(context.Context) error { return nil }
 
-// underHolder calls do while a lock is held: again is of the holder's session, other of
-// another one.
+// underHolder calls do while a lock is held. again is the lock in the holder's session, and other in
+// another session.
 func underHolder(ctx context.Context, l *local, path string, do func(held lease, again, other lock) (measure.Run, error)) (measure.Run, error) {
 	locks, err := l.locks(ctx, 2, 3, mutex, 0, func(int) string { return path })
 	if err != nil {
@@ -90,19 +90,19 @@ func underHolder(ctx context.Context, l *local, path string, do func(held lease,
 	return run, errors.Join(err, held.Release(ctx))
 }
 
-// reader is a session that reads a node again and again.
+// reader is a session that reads a node repeatedly.
 type reader interface {
-	// read returns a lock whose Acquire reads the node at path, which is there.
+	// read returns a lock whose Acquire reads the node at path, which must exist.
 	read(path string) lock
 }
 
-// burster is a session that reads a node many times in one write: what the server can do.
+// burster is a session that sends many reads of a node in one write. It shows the limit of the server.
 type burster interface {
 	// burst returns a lock whose Acquire reads the node at path n times, in one write.
 	burst(path string, n int) lock
 }
 
-// throughput has goroutines of one client read one node. An operation is one read.
+// throughput lets goroutines of one client read one node. An operation is one read.
 func throughput(ctx context.Context, l *local, w workload, _ string, t timing) (measure.Run, error) {
 	sessions, err := l.connect(ctx, 1)
 	if err != nil {
@@ -116,7 +116,7 @@ func throughput(ctx context.Context, l *local, w workload, _ string, t timing) (
 		return run, err
 	case reader:
 		if l.name != "floor" && l.name != results.Ours {
-			break // the same client again
+			break // the sessions are all of the same client
 		}
 		locks := make([]lock, w.waiters)
 		for i := range locks {
@@ -127,7 +127,7 @@ func throughput(ctx context.Context, l *local, w workload, _ string, t timing) (
 	return measure.Run{}, errUnsupported
 }
 
-// reads is a lock whose Acquire reads.
+// reads is a lock whose Acquire only reads.
 type reads func(ctx context.Context) error
 
 func (r reads) Acquire(ctx context.Context) (lease, error) { return nothing{}, r(ctx) }

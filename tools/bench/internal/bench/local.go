@@ -11,31 +11,31 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/wire"
 )
 
-// openFunc opens a session. The counter counts what it sends and receives.
+// openFunc opens a session. The counter counts the bytes and requests on its connections.
 type openFunc func(ctx context.Context, address string, timeout time.Duration, counter *wire.Counter) (session, error)
 
-// sessionTimeout is what the sessions ask for that are not meant to end.
+// sessionTimeout is the timeout of sessions that should not expire.
 const sessionTimeout = 40 * time.Second
 
-// local is a peer in this process: ours, and the clients in Go that it is compared with.
+// local is a peer in this process: ours, or another client in Go.
 type local struct {
 	name        string
 	address     string
-	heapProfile string // where to write one while many wait; "" for nowhere
+	heapProfile string // the file for a heap profile while many goroutines wait; "" for none
 	open        openFunc
 	counter     wire.Counter
 
 	mu       sync.Mutex
-	sessions []session // stay open between workloads
+	sessions []session // they stay open between workloads
 }
 
-// run does a workload. If that does not end in time the sessions are closed under it: some
-// clients wait for a lock whatever the context says.
+// run runs a workload. When ctx ends first, run closes the sessions, because some clients wait for a
+// lock without a context.
 func (l *local) run(ctx context.Context, w workload, path string, t timing) (measure.Run, error) {
 	if w.local == nil {
 		return measure.Run{}, errUnsupported
 	}
-	defer context.AfterFunc(ctx, func() { _ = l.close() })() // the run fails anyway
+	defer context.AfterFunc(ctx, func() { _ = l.close() })() // run returns an error anyway
 	return w.local(ctx, l, w, path, t)
 }
 
@@ -52,7 +52,7 @@ func (l *local) close() error {
 	return errors.Join(errs...)
 }
 
-// connect returns n sessions. It is called by one goroutine at a time.
+// connect returns n sessions. It must be called by only one goroutine at a time.
 func (l *local) connect(ctx context.Context, n int) ([]session, error) {
 	for {
 		l.mu.Lock()
@@ -71,8 +71,7 @@ func (l *local) connect(ctx context.Context, n int) ([]session, error) {
 	}
 }
 
-// locks returns a lock for each of n users, who share the sessions evenly; at says where
-// each of them has it.
+// locks returns n locks, which share the sessions evenly. at returns the path of each lock.
 func (l *local) locks(ctx context.Context, sessions, n int, kind lockKind, leases int, at func(i int) string) ([]lock, error) {
 	opened, err := l.connect(ctx, sessions)
 	if err != nil {
@@ -87,8 +86,7 @@ func (l *local) locks(ctx context.Context, sessions, n int, kind lockKind, lease
 	return all, nil
 }
 
-// measured calls do, which returns how many operations it did and how long each took, and
-// returns what they cost.
+// measured calls do, and returns its operations and latencies together with their cost.
 func (l *local) measured(do func() (operations int, latencies []time.Duration, err error)) (measure.Run, error) {
 	wireBefore, costBefore, start := l.counter.Total(), measure.Spent(), time.Now()
 	operations, latencies, err := do()

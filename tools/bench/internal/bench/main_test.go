@@ -16,11 +16,11 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/protocol"
 )
 
-// beForeign has this program be a foreign peer.
+// beForeign is the environment variable that makes this program a foreign peer.
 const beForeign = "BENCH_BE_FOREIGN"
 
-// TestMain is the benchmark itself when it is started as a holder, and a peer when it is
-// started as one.
+// TestMain runs the benchmark's command if this process was started as a holder, and a peer if it was
+// started as a peer.
 func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) == 5 && os.Args[1] == holdCommand:
@@ -31,8 +31,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// serveForeign answers with what it was asked: operations tell the duration, latencies the
-// clients. It has no readers, and fails at semaphores.
+// serveForeign answers with values of the request: the operations are the duration, and the latencies
+// the clients. It does not have the workload readers, and fails for semaphores.
 func serveForeign() error {
 	tell := func(_ context.Context, r protocol.Request) (protocol.Result, error) {
 		return protocol.Result{
@@ -55,7 +55,7 @@ func serveForeign() error {
 	})
 }
 
-// listening is a lock: who holds it listens, and writes where into a file at its path.
+// listening is a lock. Its holder listens on a port, and writes the address into a file at its path.
 type listening struct {
 	listener net.Listener
 	waits    net.Conn
@@ -68,14 +68,14 @@ func (l *listening) hold(_ context.Context, r protocol.Request) (_ protocol.Resu
 	return protocol.Result{}, os.WriteFile(r.Path, []byte(l.listener.Addr().String()), 0o600)
 }
 
-// queued keeps the connection of who waits until this process ends.
+// queued keeps the connection of the waiter open until this process ends.
 func (l *listening) queued(context.Context, protocol.Request) (_ protocol.Result, err error) {
 	l.waits, err = l.listener.Accept()
 	return protocol.Result{}, err
 }
 
-// waitForEnd waits until the connection ends to who holds the lock. There are paths where it
-// has the lock at once, or says that it had it long ago.
+// waitForEnd waits until the connection to the lock's holder ends. For some paths it gets the lock at
+// once, or reports that it had it long ago.
 func waitForEnd(_ context.Context, r protocol.Request) (protocol.Result, error) {
 	address, err := os.ReadFile(r.Path)
 	if err != nil {
@@ -95,7 +95,7 @@ func waitForEnd(_ context.Context, r protocol.Request) (protocol.Result, error) 
 	if strings.Contains(r.Path, "long-ago") {
 		return protocol.Result{ElapsedNS: int64(time.Hour)}, nil
 	}
-	return protocol.Result{}, nil // its end can be a reset, too
+	return protocol.Result{}, nil // the connection may also end with a reset
 }
 
 // thisProgram is a program for startForeign.

@@ -14,15 +14,15 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/results"
 )
 
-// waitersEach is how many of the waiters whose memory is measured wait for the same lock:
-// the queue of 10,000 for one lock would be measured by what everybody lists.
+// waitersEach is the number of waiters for the same lock when their memory is measured. With a single
+// queue of 10,000, the lists of its nodes would dominate the result.
 const waitersEach = 100
 
-// acquirers is how many goroutines acquire many locks.
+// acquirers is the number of goroutines that acquire many locks.
 const acquirers = 64
 
-// waitMemory has many goroutines of one session wait, and measures what each takes of this
-// process's memory. An operation is to have come to wait.
+// waitMemory lets many goroutines of one session wait, and measures the memory of this process for
+// each of them. An operation is the beginning of a wait.
 func waitMemory(ctx context.Context, l *local, w workload, path string, _ timing) (measure.Run, error) {
 	q, err := l.queue(ctx, mutex, 1, max(1, w.waiters/waitersEach), w.waiters, path)
 	if err != nil {
@@ -40,7 +40,7 @@ func waitMemory(ctx context.Context, l *local, w workload, path string, _ timing
 	return run, errors.Join(err, l.writeHeapProfile(), q.dissolve(ctx))
 }
 
-// writeHeapProfile writes the profile that was asked for.
+// writeHeapProfile writes a heap profile if -memprofile is set.
 func (l *local) writeHeapProfile() error {
 	if l.heapProfile == "" {
 		return nil
@@ -52,8 +52,8 @@ func (l *local) writeHeapProfile() error {
 	return errors.Join(pprof.WriteHeapProfile(f), f.Close())
 }
 
-// holdMany has one session hold many locks, and measures what each takes of this process's
-// memory. An operation is to acquire one, which makes its parent node, too.
+// holdMany lets one session hold many locks, and measures the memory of this process for each of them.
+// An operation is the acquisition of a lock, which also creates the lock's parent node.
 func holdMany(ctx context.Context, l *local, w workload, path string, _ timing) (measure.Run, error) {
 	at := func(i int) string { return fmt.Sprintf("%s/%d", path, i) }
 	locks, err := l.locks(ctx, 1, w.waiters, mutex, 0, at)
@@ -81,8 +81,7 @@ func holdMany(ctx context.Context, l *local, w workload, path string, _ timing) 
 	}))
 }
 
-// divided calls do for 0 to n-1, by as many goroutines as there are acquirers. Each of them
-// ends with its first error.
+// divided calls do for 0 to n-1 on acquirers goroutines. Each goroutine ends at its first error.
 func divided(n int, do func(i int) error) error {
 	errs := make([]error, acquirers)
 	var wg sync.WaitGroup
@@ -97,8 +96,8 @@ func divided(n int, do func(i int) error) error {
 	return errors.Join(errs...)
 }
 
-// latchMemory starts many leader latches of one session, most of which wait, and measures what
-// each takes of this process's memory. An operation is a Start.
+// latchMemory starts many leader latches of one session, most of which wait, and measures the memory
+// of this process for each of them. An operation is a Start.
 func latchMemory(ctx context.Context, l *local, w workload, path string, _ timing) (measure.Run, error) {
 	if l.name != results.Ours {
 		return measure.Run{}, errUnsupported
@@ -132,7 +131,7 @@ func latchMemory(ctx context.Context, l *local, w workload, path string, _ timin
 	}))
 }
 
-// settled returns when the peer sends nothing any more.
+// settled returns when the peer sends no more requests.
 func (l *local) settled(ctx context.Context) error {
 	ticker := time.NewTicker(quiet)
 	defer ticker.Stop()

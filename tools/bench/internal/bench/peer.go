@@ -13,9 +13,10 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/results"
 )
 
-// peer is what is measured.
+// peer is an implementation that is measured.
 type peer interface {
-	// run does a workload at a path of its own; errUnsupported if it has none such.
+	// run runs a workload at a path that nothing else uses. It returns errUnsupported if the peer does
+	// not have the workload.
 	run(ctx context.Context, w workload, path string, t timing) (measure.Run, error)
 	close() error
 }
@@ -23,7 +24,7 @@ type peer interface {
 // PeerKind is a peer that can be started.
 type PeerKind struct {
 	name  string
-	quick bool // part of a quick run
+	quick bool // whether it is part of a quick run
 
 	open  openFunc // of a peer in this process
 	start func(ctx context.Context, s *services) (peer, error)
@@ -55,8 +56,8 @@ func inProcess(name string, quick bool, open openFunc) PeerKind {
 	}}
 }
 
-// choosePeers returns the peers of this package, and more, that are named, or else all, or those of a
-// quick run.
+// choosePeers returns the named peers of this package and of more. Without names it returns all, or
+// those of a quick run.
 func choosePeers(more []PeerKind, named string, quick bool) ([]PeerKind, error) {
 	all := slices.Concat(peerKinds(), more)
 	if named == "" {
@@ -69,32 +70,32 @@ func choosePeers(more []PeerKind, named string, quick bool) ([]PeerKind, error) 
 	for name := range strings.SplitSeq(named, ",") {
 		i := slices.IndexFunc(all, func(k PeerKind) bool { return k.name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("no peer is called %q", name)
+			return nil, fmt.Errorf("there is no peer %q", name)
 		}
 		chosen = append(chosen, all[i])
 	}
 	return chosen, nil
 }
 
-// services are what the peers connect to.
+// services are the services that the peers connect to, and settings of the peers.
 type services struct {
 	zooKeeper string        // the connect string for peers in this process
 	servers   []string      // ZooKeeper's own addresses
-	distance  time.Duration // of all of them
-	relayed   bool          // also without a distance
-	warmUp    time.Duration // of a server or a peer that has just been started
-	dir       string        // for what peers need; removed at the end
+	distance  time.Duration // the delay to all services
+	relayed   bool          // foreign peers have relays also without a distance
+	warmUp    time.Duration // the warm-up after the start of a server or a peer
+	dir       string        // the directory for files of peers; removed at the end
 
-	heapProfile string // where ours writes one; "" for nowhere
+	heapProfile string // the file for a heap profile of our peer; "" for none
 }
 
-// newServices returns the services around ZooKeeper servers, and what ends them.
+// newServices returns services with the given ZooKeeper servers, and a function that ends them.
 func newServices(servers []string, distance time.Duration, relayed bool) (s *services, end func(), err error) {
 	s = &services{servers: servers, distance: distance, relayed: relayed, zooKeeper: strings.Join(servers, ",")}
 	if s.dir, err = os.MkdirTemp("", "bench-"); err != nil {
 		return nil, nil, err
 	}
-	end = func() { _ = os.RemoveAll(s.dir) } // a temporary folder that stays harms nobody
+	end = func() { _ = os.RemoveAll(s.dir) } // a temporary directory may remain
 	if distance > 0 {
 		far, err := newRelays(servers, distance)
 		if err != nil {

@@ -14,12 +14,11 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/wire"
 )
 
-// drainClients is how many sessions the waiters of a queue share.
+// drainClients is the number of sessions that the waiters of a queue share.
 const drainClients = 8
 
-// drain has waiters queue behind a holder, and measures how the lock goes from hand to hand
-// when that lets go. An operation is a hand-over, and its latency the time from one grant
-// to the next.
+// drain lets waiters queue behind a holder, and measures the hand-overs after the holder has released
+// the lock. An operation is a hand-over, and its latency the time from one grant to the next.
 func drain(ctx context.Context, l *local, w workload, path string, _ timing) (measure.Run, error) {
 	return dissolved(ctx, l, mutex, w, path)
 }
@@ -47,21 +46,21 @@ func dissolved(ctx context.Context, l *local, kind lockKind, w workload, path st
 	return run, err
 }
 
-// queue is one or more locks that are held, and those who wait for them.
+// queue is one or more locks that are held, and their waiters.
 type queue struct {
 	peer    *local
 	paths   []string
-	gates   []lock // one for each path
+	gates   []lock // a lock for each path
 	held    []lease
-	waiters []lock // waiter i waits at path i modulo their number
+	waiters []lock // waiter i waits at path i modulo the number of paths
 
 	wg      sync.WaitGroup
-	begin   time.Time   // of the dissolution
-	granted []time.Time // when each of the waiters had the lock
-	errs    []error     // of each of the waiters
+	begin   time.Time   // when the gates were released
+	granted []time.Time // when each waiter got the lock
+	errs    []error     // the error of each waiter
 }
 
-// queue prepares locks at as many paths below path, and waiters for them.
+// queue prepares locks at a number of paths below path, and waiters for them.
 func (l *local) queue(ctx context.Context, kind lockKind, sessions, paths, waiters int, path string) (*queue, error) {
 	q := &queue{peer: l, granted: make([]time.Time, waiters), errs: make([]error, waiters)}
 	for i := range paths {
@@ -76,7 +75,7 @@ func (l *local) queue(ctx context.Context, kind lockKind, sessions, paths, waite
 	return q, err
 }
 
-// close acquires the locks that the others wait for.
+// close acquires the locks, so that the others wait for them.
 func (q *queue) close(ctx context.Context) error {
 	for _, gate := range q.gates {
 		held, err := gate.Acquire(ctx)
@@ -88,7 +87,7 @@ func (q *queue) close(ctx context.Context) error {
 	return nil
 }
 
-// form closes the gates and returns when all wait.
+// form acquires the locks, starts the waiters, and returns when all wait.
 func (q *queue) form(ctx context.Context) error {
 	if err := q.close(ctx); err != nil {
 		return err
@@ -97,7 +96,7 @@ func (q *queue) form(ctx context.Context) error {
 	return q.settled(ctx)
 }
 
-// wait starts the waiters. Each releases as soon as it has acquired.
+// wait starts the waiters. Each releases its lock as soon as it has acquired it.
 func (q *queue) wait(ctx context.Context) {
 	for i, waiter := range q.waiters {
 		q.wg.Go(func() {
@@ -111,7 +110,7 @@ func (q *queue) wait(ctx context.Context) {
 	}
 }
 
-// settled returns when all nodes are there and the peer sends nothing any more.
+// settled returns when all nodes exist and the peer sends no more requests.
 func (q *queue) settled(ctx context.Context) error {
 	conn, err := dialDriver(ctx, q.peer.address, sessionTimeout, new(wire.Counter))
 	if err != nil {
@@ -139,10 +138,10 @@ func (q *queue) settled(ctx context.Context) error {
 	}
 }
 
-// quiet is for how long nothing is sent when nothing more is to come, a ping apart.
+// quiet is the time without requests, but for a ping, after which no more are expected.
 const quiet = 200 * time.Millisecond
 
-// countChildren returns how many children the nodes have together.
+// countChildren returns the total number of children of the nodes.
 func countChildren(conn *zk.Conn, paths []string) (n int, err error) {
 	for _, path := range paths {
 		_, stat, err := conn.Exists(path)
@@ -154,7 +153,7 @@ func countChildren(conn *zk.Conn, paths []string) (n int, err error) {
 	return n, nil
 }
 
-// dissolve releases what is held and returns when everybody has had the lock.
+// dissolve releases the locks that are held, and returns when all waiters have had a lock.
 func (q *queue) dissolve(ctx context.Context) error {
 	q.begin = time.Now()
 	var errs []error
@@ -165,7 +164,7 @@ func (q *queue) dissolve(ctx context.Context) error {
 	return errors.Join(append(errs, q.errs...)...)
 }
 
-// gaps returns the times from one grant to the next, the first from the gates' release.
+// gaps returns the times between two grants. The first is the time from the release of the gates.
 func (q *queue) gaps() []time.Duration {
 	ordered := append([]time.Time{q.begin}, q.granted...)
 	slices.SortFunc(ordered, time.Time.Compare)

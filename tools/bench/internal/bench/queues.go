@@ -12,10 +12,10 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/measure"
 )
 
-// backlog is how many items a queue has when its consumer begins.
+// backlog is the number of items of a queue when its consumer starts.
 const backlog = 500
 
-// queuePut has one client put items, one after the other.
+// queuePut lets one client put items, one after the other.
 func queuePut(ctx context.Context, l *local, _ workload, path string, t timing) (measure.Run, error) {
 	q, err := l.itemQueue(ctx, path, false)
 	if err != nil {
@@ -25,8 +25,8 @@ func queuePut(ctx context.Context, l *local, _ workload, path string, t timing) 
 	return l.cycles(ctx, []lock{put}, t)
 }
 
-// queueConsume has one client consume a backlog, one item at a time; with leases it has a lock path.
-// An operation is an item, and its latency the time since the one before.
+// queueConsume lets one client consume a backlog, one item at a time. With leases the queue has a lock
+// path. An operation is an item, and its latency the time since the previous item.
 func queueConsume(ctx context.Context, l *local, w workload, path string, _ timing) (measure.Run, error) {
 	q, err := l.itemQueue(ctx, path, w.leases > 0)
 	if err != nil {
@@ -60,7 +60,7 @@ func queueConsume(ctx context.Context, l *local, w workload, path string, _ timi
 	})
 }
 
-// itemQueue returns a queue of the first session, which must be ours.
+// itemQueue returns a queue of the first session. It is for our own peers only.
 func (l *local) itemQueue(ctx context.Context, path string, locked bool) (*recipe.DistributedQueue[string], error) {
 	sessions, err := l.connect(ctx, 1)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/results"
 )
 
-// patience is how much longer than it should a turn may take.
+// patience is how much longer than planned a turn may take.
 const patience = 3 * time.Minute
 
 // bench runs workloads with peers.
@@ -21,20 +21,20 @@ type bench struct {
 	rounds   int
 	progress io.Writer
 
-	started map[string]peer // nil for those that cannot be started
-	failed  int             // turns
+	started map[string]peer // nil for peers that cannot be started
+	failed  int             // the number of failed turns
 	file    *results.File
 }
 
-// run has the peers do the workloads by turns. What goes wrong with one of them is noted,
-// and the others go on.
+// run runs the workloads with the peers in turns. If a turn of a peer fails, that is recorded, and the
+// other peers continue.
 func (b *bench) run(ctx context.Context, workloads []workload, kinds []PeerKind) error {
 	for _, w := range workloads {
 		b.file.Workloads = append(b.file.Workloads, results.Workload{Name: w.name, About: w.about, Clients: w.clients, Waiters: w.waiters})
-		without := map[string]bool{} // who does not have this workload, or has failed at it
+		without := map[string]bool{} // the peers that do not have this workload, or have failed
 		for round := range b.rounds {
 			for i := range kinds {
-				kind := kinds[(i+round)%len(kinds)] // so that nobody always follows the same one
+				kind := kinds[(i+round)%len(kinds)] // so that no peer always follows the same one
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}
@@ -45,12 +45,13 @@ func (b *bench) run(ctx context.Context, workloads []workload, kinds []PeerKind)
 		}
 	}
 	if b.failed > 0 {
-		return fmt.Errorf("%d turns have failed; see Absent", b.failed)
+		return fmt.Errorf("%d turns have failed: see the section Absent of the report", b.failed)
 	}
 	return ctx.Err()
 }
 
-// turn has a peer do a workload once. It is false if there will be no other turn.
+// turn runs a workload once with a peer. It returns false if the peer has no more turns of the
+// workload.
 func (b *bench) turn(ctx context.Context, w workload, kind PeerKind, round int) bool {
 	p := b.peer(ctx, kind)
 	if p == nil {
@@ -62,7 +63,7 @@ func (b *bench) turn(ctx context.Context, w workload, kind PeerKind, round int) 
 	switch {
 	case errors.Is(err, errUnsupported):
 		return false
-	case err != nil && ctx.Err() != nil: // the benchmark was interrupted, the peer is not to blame
+	case err != nil && ctx.Err() != nil: // the benchmark was interrupted; the peer has not failed
 		return false
 	case err != nil:
 		b.failed++
@@ -74,11 +75,11 @@ func (b *bench) turn(ctx context.Context, w workload, kind PeerKind, round int) 
 	return true
 }
 
-// maxRepeats bounds how often a short workload is done in a turn.
+// maxRepeats bounds how often a short workload is run in a turn.
 const maxRepeats = 10
 
-// repeat does a workload, again if it is a short one, until what was measured lasts as long
-// as a turn. The percentiles are then those of the middle one.
+// repeat runs a workload. A short workload is run repeatedly until the measured time is as long as a
+// turn. The percentiles are then the medians of the runs.
 func (b *bench) repeat(ctx context.Context, p peer, w workload, path string) (measure.Run, error) {
 	if !w.repeat {
 		return p.run(ctx, w, path, b.timing)
@@ -90,14 +91,14 @@ func (b *bench) repeat(ctx context.Context, p peer, w workload, path string) (me
 		if err != nil {
 			return measure.Run{}, err
 		}
-		t.warmUp = 0 // once is enough
+		t.warmUp = 0 // only the first run needs one
 		spent += run.Elapsed
 		runs = append(runs, run)
 	}
 	return measure.Sum(runs), nil
 }
 
-// peer returns a peer, which is started by its first turn; nil if it cannot be.
+// peer returns a peer. It starts the peer at its first turn, and returns nil if that fails.
 func (b *bench) peer(ctx context.Context, kind PeerKind) peer {
 	p, tried := b.started[kind.name]
 	if tried {
@@ -117,7 +118,7 @@ func (b *bench) peer(ctx context.Context, kind PeerKind) peer {
 	return p
 }
 
-// absent notes that there will be no figures.
+// absent records why there are no results.
 func (b *bench) absent(peer, workload, reason string) {
 	b.file.Absent = append(b.file.Absent, results.Absent{Peer: peer, Workload: workload, Reason: reason})
 	_, _ = fmt.Fprintf(b.progress, "absent: %s %s: %s\n", peer, workload, reason)

@@ -14,7 +14,7 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/results"
 )
 
-// scripted is a peer that notes its turns.
+// scripted is a peer that records its turns.
 type scripted struct {
 	name  string
 	turns *[]string
@@ -28,7 +28,7 @@ func (s scripted) run(_ context.Context, w workload, path string, t timing) (mea
 
 func (s scripted) close() error { return fmt.Errorf("closed %s", s.name) }
 
-// kind has the peer start, or not.
+// kind returns the peer as a PeerKind. err is the error of its start.
 func (s scripted) kind(err error) PeerKind {
 	return PeerKind{name: s.name, start: func(context.Context, *services) (peer, error) { return s, err }}
 }
@@ -44,8 +44,8 @@ func fine(workload, string) (measure.Run, error) {
 	return measure.Run{Operations: 1, Elapsed: 6 * time.Second}, nil
 }
 
-// TestTurns runs four peers, of which one cannot be started, one has nothing for a workload
-// and one fails in its second turn.
+// TestTurns runs four peers. One cannot be started, one does not have the workload, and one fails in
+// its second turn.
 func TestTurns(t *testing.T) {
 	var turns []string
 	calls := 0
@@ -71,7 +71,7 @@ func TestTurns(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	want := []string{
-		"a /bench/one/a/0 1s", "b /bench/one/b/0 1s", "c /bench/one/c/0 1s", // b has nothing
+		"a /bench/one/a/0 1s", "b /bench/one/b/0 1s", "c /bench/one/c/0 1s", // b does not have the workload
 		"c /bench/one/c/1 1s", "a /bench/one/a/1 1s", // c fails
 		"a /bench/one/a/2 1s",
 		"a /bench/two/a/0/0 1s", "a /bench/two/a/0/1 0s", "b /bench/two/b/0/0 1s", "b /bench/two/b/0/1 0s", "c /bench/two/c/0/0 1s", "c /bench/two/c/0/1 0s",
@@ -99,7 +99,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestInterruptedTurn ends a benchmark during a start and during a turn: nobody is blamed.
+// TestInterruptedTurn interrupts a benchmark during a start and during a turn. No peer counts as
+// failed.
 func TestInterruptedTurn(t *testing.T) {
 	for name, during := range map[string]func(interrupt func()) PeerKind{
 		"turn": func(interrupt func()) PeerKind {
@@ -126,7 +127,7 @@ func TestInterruptedTurn(t *testing.T) {
 	}
 }
 
-// TestInterrupt ends a benchmark between two turns: what it has found out is there.
+// TestInterrupt interrupts a benchmark between two turns. The results so far are kept.
 func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var turns []string
@@ -143,7 +144,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestRepeatEnds does a workload that takes no time at all.
+// TestRepeatEnds repeats a workload that takes no time.
 func TestRepeatEnds(t *testing.T) {
 	var turns []string
 	p := scripted{"a", &turns, func(workload, string) (measure.Run, error) { return measure.Run{Operations: 1}, nil }}
@@ -223,7 +224,7 @@ func TestFlags(t *testing.T) {
 	for name, tt := range map[string]struct {
 		command Command
 		args    string
-		want    options // its rounds, times and plots
+		want    options // only its rounds, times and plots are checked
 		fails   bool
 	}{
 		"none":                {want: options{rounds: 5, warmUp: time.Second, duration: 3 * time.Second}},

@@ -16,10 +16,10 @@ import (
 // curatorSession is a client of Curator for Go.
 type curatorSession struct {
 	client *framework.Client
-	v2     bool // its semaphores are those that Java shares
+	v2     bool // its semaphores have Java's layout
 }
 
-// openCurator returns a session with the settings that a client has by default.
+// openCurator returns a session of a client with the default settings.
 func openCurator(ctx context.Context, address string, timeout time.Duration, counter *wire.Counter) (session, error) {
 	policy := retry.BoundedExponentialBackoff(50*time.Millisecond, time.Second, 10)
 	client, err := framework.NewClient(address, policy, framework.WithDialer(counter.DialContext),
@@ -37,7 +37,7 @@ func openCurator(ctx context.Context, address string, timeout time.Duration, cou
 	return s, nil
 }
 
-// openCuratorV2 is openCurator for the semaphore that Java shares.
+// openCuratorV2 is openCurator for the semaphore with Java's layout.
 func openCuratorV2(ctx context.Context, address string, timeout time.Duration, counter *wire.Counter) (session, error) {
 	s, err := openCurator(ctx, address, timeout, counter)
 	if err == nil {
@@ -84,7 +84,7 @@ func (s *curatorSession) close() error {
 // curatorLock is any of our locks.
 type curatorLock struct{ locks.InterProcessLock }
 
-// asLock takes what a constructor of package locks returns.
+// asLock converts the result of a constructor of package locks.
 func asLock[L locks.InterProcessLock](l L, err error) (lock, error) {
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func asLock[L locks.InterProcessLock](l L, err error) (lock, error) {
 func (l curatorLock) Acquire(ctx context.Context) (lease, error) {
 	held, err := l.InterProcessLock.Acquire(ctx)
 	if err != nil {
-		return nil, err // and no lease that is nil inside
+		return nil, err // not an interface with a nil pointer
 	}
 	return held, nil
 }
@@ -111,8 +111,8 @@ func (l curatorLock) tryAcquire(ctx context.Context) (lease, error) {
 	return held, nil
 }
 
-// latchLock is an election, as a lock: a latch is made and started by Acquire, which returns when
-// it leads, and is closed by Release.
+// latchLock is an election as a lock. Acquire creates and starts a latch, and returns when it leads.
+// Release closes the latch.
 type latchLock struct {
 	client *framework.Client
 	path   string

@@ -14,14 +14,14 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/wire"
 )
 
-// driverSession is a connection of go-zookeeper/zk, with one sort of locks.
+// driverSession is a connection of go-zookeeper/zk, with one type of lock.
 type driverSession struct {
 	conn  *zk.Conn
-	kinds []lockKind // for which it has them
+	kinds []lockKind // the kinds that it supports
 	make  func(conn *zk.Conn, path string) lock
 }
 
-// openDriver returns what opens sessions with such locks.
+// openDriver returns a function that opens sessions with the given locks.
 func openDriver(mutex func(conn *zk.Conn, path string) lock, kinds ...lockKind) openFunc {
 	return func(ctx context.Context, address string, timeout time.Duration, counter *wire.Counter) (session, error) {
 		conn, err := dialDriver(ctx, address, timeout, counter)
@@ -32,7 +32,7 @@ func openDriver(mutex func(conn *zk.Conn, path string) lock, kinds ...lockKind) 
 	}
 }
 
-// silent is a logger.
+// silent is a logger that logs nothing.
 type silent struct{}
 
 func (silent) Printf(string, ...any) {}
@@ -73,7 +73,7 @@ func (s *driverSession) close() error {
 	return nil
 }
 
-// driverLock is zk.Lock. It knows no contexts.
+// driverLock is zk.Lock. It has no contexts.
 type driverLock struct{ *zk.Lock }
 
 func newDriverLock(conn *zk.Conn, path string) lock {
@@ -83,12 +83,11 @@ func newDriverLock(conn *zk.Conn, path string) lock {
 func (l driverLock) Acquire(context.Context) (lease, error) { return l, l.Lock.Lock() }
 func (l driverLock) Release(context.Context) error          { return l.Unlock() }
 
-// floor creates a node and deletes it, which is the least that a lock on ZooKeeper takes.
-// It excludes nobody.
+// floor creates a node and deletes it: the minimum cost of a lock on ZooKeeper. It excludes nobody.
 type floor struct {
 	conn *zk.Conn
 	path string
-	list bool // look at the node's siblings between
+	list bool // list the node's siblings between the two requests
 	node string
 }
 
@@ -119,9 +118,9 @@ func (f *floor) Acquire(context.Context) (lease, error) {
 
 func (f *floor) Release(context.Context) error { return f.conn.Delete(f.node, -1) }
 
-// floorWatch queues, and is let in when the node right ahead has gone, without another look:
-// the least that a hand-over takes, a write and an event. It excludes others only as long as
-// nobody leaves the queue but by a release.
+// floorWatch queues, and gets the lock when the node before its own is deleted, without listing the
+// queue again: the minimum cost of a hand-over, a write and an event. It excludes others only as long
+// as contenders leave the queue only by a release.
 type floorWatch struct{ floor }
 
 func newFloorWatch(conn *zk.Conn, path string) lock {
@@ -158,7 +157,7 @@ func (f *floorWatch) Acquire(ctx context.Context) (lease, error) {
 	}
 }
 
-// createParents creates a node and those above it.
+// createParents creates a node and its parents.
 func createParents(conn *zk.Conn, node string) error {
 	if parent := path.Dir(node); parent != "/" {
 		if err := createParents(conn, parent); err != nil {

@@ -14,12 +14,12 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/wire"
 )
 
-// pairSession is a session of the layer below our client. Its lock is the least that a queue
-// takes: a node is created and its siblings are listed, in one write, and the node is deleted.
+// pairSession is a session of internal/zkconn, the layer below our client. Its lock is the minimum
+// cost of a queue: it creates a node and lists its siblings in one write, and then deletes the node.
 // It excludes nobody.
 type pairSession struct{ conn *zkconn.Conn }
 
-// openPair opens such a session.
+// openPair opens a pairSession.
 func openPair(ctx context.Context, address string, timeout time.Duration, counter *wire.Counter) (session, error) {
 	conn, err := zkconn.Open(ctx, zkconn.Config{
 		Servers: strings.Split(address, ","), SessionTimeout: timeout, ConnectionTimeout: timeout, LossPercent: 100, MaxRequest: 1 << 20, MaxReply: 16 << 20,
@@ -78,7 +78,7 @@ func (p *pair) Acquire(ctx context.Context) (lease, error) {
 			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("%s cannot be made", p.path)
+	return nil, fmt.Errorf("%s cannot be created", p.path)
 }
 
 func (p *pair) createParents(ctx context.Context) error {

@@ -16,13 +16,13 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/wire"
 )
 
-// rawSession is a connection without a client: it writes many requests at once, and reads their
-// answers. Between its turns it sends pings, or its session would end.
+// rawSession is a connection without a client. It writes many requests at once, and reads their
+// answers. Between its turns it sends pings, so that its session does not expire.
 type rawSession struct {
 	conn net.Conn
 	stop func() // ends the pings
 
-	mu  sync.Mutex // of one exchange
+	mu  sync.Mutex // held during an exchange
 	in  *bufio.Reader
 	out []byte
 	xid int32
@@ -30,7 +30,7 @@ type rawSession struct {
 
 const pingXid = -2
 
-// openRaw opens such a session with the first of the servers.
+// openRaw opens a rawSession with the first of the servers.
 func openRaw(ctx context.Context, address string, timeout time.Duration, counter *wire.Counter) (session, error) {
 	first, _, _ := strings.Cut(address, ",")
 	conn, err := counter.DialContext(ctx, "tcp", first)
@@ -53,7 +53,8 @@ func openRaw(ctx context.Context, address string, timeout time.Duration, counter
 	return s, nil
 }
 
-// keepAlive sends pings until life ends or the connection does, which the next turn will notice.
+// keepAlive sends pings until life or the connection ends. The next turn notices the end of the
+// connection.
 func (s *rawSession) keepAlive(life context.Context, interval time.Duration) {
 	every := time.NewTicker(interval)
 	defer every.Stop()
@@ -77,13 +78,13 @@ func (s *rawSession) request(header jute.RequestHeader) error {
 	return s.exchange(1)
 }
 
-// frame adds a frame to what is written next.
+// frame adds a frame to the output buffer.
 func (s *rawSession) frame(body []byte) {
 	s.out = binary.BigEndian.AppendUint32(s.out, uint32(len(body)))
 	s.out = append(s.out, body...)
 }
 
-// exchange writes what there is, and reads n answers.
+// exchange writes the output buffer, and reads n answers.
 func (s *rawSession) exchange(n int) error {
 	_, err := s.conn.Write(s.out)
 	s.out = s.out[:0]

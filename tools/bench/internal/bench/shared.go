@@ -12,7 +12,7 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/measure"
 )
 
-// ours returns n sessions of this module, and errUnsupported for those of another peer.
+// ours returns n sessions of our own peers, and errUnsupported for other peers.
 func (l *local) ours(ctx context.Context, n int) ([]*curatorSession, error) {
 	sessions, err := l.connect(ctx, n)
 	if err != nil {
@@ -29,7 +29,7 @@ func (l *local) ours(ctx context.Context, n int) ([]*curatorSession, error) {
 	return all, nil
 }
 
-// increments has clients add one to a number, again and again. Java's has the same policy.
+// increments lets clients increment a number repeatedly. The peer for Java has the same retry policy.
 func (l *local) increments(ctx context.Context, clients int, path string, t timing) (measure.Run, error) {
 	sessions, err := l.ours(ctx, clients)
 	if err != nil {
@@ -50,9 +50,9 @@ func (l *local) increments(ctx context.Context, clients int, path string, t timi
 	return l.cycles(ctx, locks, t)
 }
 
-// rounds has clients go through a double barrier together, again and again. An operation is an
-// Enter and a Leave of one of them. Every round has a path of its own, because Java's members
-// wait for ever in the second round at one path.
+// rounds lets clients enter and leave a double barrier together repeatedly. An operation is an Enter
+// and a Leave of one client. Each round has its own path, because Java's members wait forever in a
+// second round at the same path.
 func (l *local) rounds(ctx context.Context, clients int, path string, t timing) (measure.Run, error) {
 	sessions, err := l.ours(ctx, clients)
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *curatorSession) round(ctx context.Context, path string, members int) er
 	return b.Leave(ctx)
 }
 
-// referee decides for all members alike whether there is another round.
+// referee decides for all members whether there is another round.
 type referee struct {
 	mu     sync.Mutex
 	end    time.Time

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// workloads are all of them, in the order of the report.
+// workloads returns all workloads, in the order of the report.
 func workloads() []workload { return append(lockWorkloads(), recipeWorkloads()...) }
 
-// choose returns the workloads whose names match an expression. Without one these are all,
-// those of a quick run, or with a distance those where round trips show.
+// choose returns the workloads whose names match -run. Without -run it returns all, those of a quick
+// run, or with a distance those in which round trips matter.
 func (o *options) choose() ([]workload, error) {
 	match, err := regexp.Compile(o.match)
 	if err != nil {

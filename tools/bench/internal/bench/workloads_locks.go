@@ -6,7 +6,7 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/protocol"
 )
 
-// lockWorkloads are those of the locks, and of the client that they stand on.
+// lockWorkloads returns the workloads of the locks, and of the client that they use.
 func lockWorkloads() []workload {
 	all := []workload{
 		{name: "floor", kind: protocol.Floor, clients: 1, quick: true, distant: true, local: onOnePath(bare), about: "one client creates a node and deletes it: each peer's own floor"},

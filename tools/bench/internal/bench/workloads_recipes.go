@@ -8,7 +8,7 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/protocol"
 )
 
-// recipeWorkloads are those of the other recipes.
+// recipeWorkloads returns the workloads of the other recipes.
 func recipeWorkloads() []workload {
 	all := []workload{
 		{name: "leader-join", kind: protocol.LeaderJoin, clients: 1, local: onOnePath(latch), about: "one client starts a leader latch, waits until it leads, and closes it"},

@@ -14,15 +14,15 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// tickTime and containerCheck are ZooKeeper's defaults. The tests' own are shorter.
+// tickTime and containerCheck are ZooKeeper's defaults. Those of package curatortest are shorter.
 const (
 	tickTime       = 2 * time.Second
 	containerCheck = time.Minute
 )
 
-// startZooKeeper returns what starts servers that run as in production, and returns their
-// addresses: their own, without the proxies that curatortest has before them. Unsynced servers
-// answer before their log is on the disk.
+// startZooKeeper returns a function that starts servers with production settings. It returns the
+// addresses of the servers themselves, without curatortest's proxies. Unsynced servers answer before
+// their log is on the disk.
 func startZooKeeper(unsynced bool) func(n int) (addresses []string, stop func() error, err error) {
 	opts := []curatortest.Option{
 		curatortest.WithProductionSettings(),
@@ -47,14 +47,14 @@ func startZooKeeper(unsynced bool) func(n int) (addresses []string, stop func() 
 	}
 }
 
-// runningServers is startZooKeeper for servers that run already: those of connect, whatever n is.
+// runningServers is startZooKeeper for the running servers in connect. It ignores n.
 func runningServers(connect string) func(n int) (addresses []string, stop func() error, err error) {
 	return func(int) (addresses []string, stop func() error, err error) {
 		return strings.Split(connect, ","), func() error { return nil }, nil
 	}
 }
 
-// ownAddress asks a server where it listens itself.
+// ownAddress asks a server for its own address, without the proxy.
 func ownAddress(proxy string) (string, error) {
 	answer, err := fourLetterWord(proxy, "conf")
 	if err != nil {
@@ -65,7 +65,7 @@ func ownAddress(proxy string) (string, error) {
 			return net.JoinHostPort("127.0.0.1", port), nil
 		}
 	}
-	return "", fmt.Errorf("the server does not say where it listens: %q", answer)
+	return "", fmt.Errorf("the server does not report its address: %q", answer)
 }
 
 // serverVersion asks a server for its version.
@@ -77,12 +77,12 @@ func serverVersion(address string) (string, error) {
 	_, rest, _ := strings.Cut(answer, "Zookeeper version: ")
 	version, _, ok := strings.Cut(rest, "-")
 	if !ok {
-		return "", fmt.Errorf("the server does not say its version: %q", answer)
+		return "", fmt.Errorf("the server does not report its version: %q", answer)
 	}
 	return version, nil
 }
 
-// fourLetterWord asks a server one of ZooKeeper's administrative questions.
+// fourLetterWord sends a server a four-letter command, and returns the answer.
 func fourLetterWord(address, word string) (string, error) {
 	conn, err := net.DialTimeout("tcp", address, time.Second)
 	if err != nil {
@@ -99,7 +99,7 @@ func fourLetterWord(address, word string) (string, error) {
 	return string(answer), err
 }
 
-// warmServer keeps the servers busy until their JVMs have compiled what they run most.
+// warmServer sends requests to the servers until their JVMs have compiled the code that they run most.
 func warmServer(ctx context.Context, address string, d time.Duration) error {
 	l := &local{address: address, open: openDriver(newFloorList, bare)}
 	locks, err := l.locks(ctx, 8, 8, bare, 0, func(i int) string { return fmt.Sprintf("/bench/server-warm-up/%d", i) })
@@ -109,7 +109,7 @@ func warmServer(ctx context.Context, address string, d time.Duration) error {
 	return errors.Join(err, l.close())
 }
 
-// relays stand before the servers, for one peer.
+// relays are the relays from one peer to the servers.
 type relays []*wire.Relay
 
 // newRelays returns a relay for each address.
@@ -126,7 +126,7 @@ func newRelays(addresses []string, delay time.Duration) (relays, error) {
 	return all, nil
 }
 
-// address is what clients connect to.
+// address returns the connect string of the relays.
 func (r relays) address() string {
 	var addresses []string
 	for _, relay := range r {
@@ -135,7 +135,7 @@ func (r relays) address() string {
 	return strings.Join(addresses, ",")
 }
 
-// total is what has gone through all of them.
+// total returns the sum of what all relays have counted.
 func (r relays) total() (sum measure.Wire) {
 	for _, relay := range r {
 		sum = sum.Add(relay.Total())

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// AbsentError says that this machine has not got what a peer or its service needs.
+// AbsentError is returned when something that a peer or its service needs is not installed.
 type AbsentError struct {
 	Name    string // what is missing
 	Install string // how to get it
-	Err     error  // why it is thought to be missing
+	Err     error  // the error that shows that it is missing
 }
 
 // Error names what is missing.
@@ -24,8 +24,8 @@ func (e *AbsentError) Error() string {
 // Unwrap returns the reason.
 func (e *AbsentError) Unwrap() error { return e.Err }
 
-// Program returns the path of a program: that in the first of the directories that has it,
-// else the one in PATH. The error is an [*AbsentError], with the text on how to install it.
+// Program returns the path of a program in the first of the directories that has it, or otherwise in
+// PATH. The error is an [*AbsentError]; install says how to install the program.
 func Program(name, install string, directories ...string) (string, error) {
 	for _, dir := range directories {
 		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
@@ -39,7 +39,7 @@ func Program(name, install string, directories ...string) (string, error) {
 	return path, nil
 }
 
-// Output runs a command and returns its standard output. An error has its standard error.
+// Output runs a command and returns its standard output. An error contains its standard error.
 func Output(cmd *exec.Cmd) (string, error) {
 	var stderr strings.Builder
 	cmd.Stderr = &stderr

@@ -12,7 +12,7 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/installed"
 )
 
-// program makes a program and returns its directory.
+// program creates a program and returns its directory.
 func program(t *testing.T, name string) string {
 	t.Helper()
 	dir := t.TempDir()

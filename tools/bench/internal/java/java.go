@@ -18,14 +18,14 @@ var sources embed.FS
 const install = "Debian, Ubuntu: apt-get install default-jdk-headless libcurator-client-java " +
 	"libcurator-framework-java libcurator-recipes-java libcurator-discovery-java"
 
-// jars are Curator's recipes and its service discovery, whose own class paths in Debian's packages
-// name the jars that they need, and a logger.
+// jars are the jars of Curator's recipes and service discovery, and a logger. In Debian's packages the
+// manifests of the first two name the jars that they need.
 var jars = []string{"/usr/share/java/curator-recipes.jar", "/usr/share/java/curator-x-discovery.jar", "/usr/share/java/slf4j-simple.jar"}
 
-// flags let the JVM compile all that it can, as that of a program in production does.
+// flags of the JVM. Its compilers have their default settings, as in production.
 var flags = []string{"-Xshare:auto", "-Xmx512m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"}
 
-// Program compiles the peer into dir, which has to be there until the peer has ended, and returns its
+// Program compiles the peer into dir, which must exist until the peer has ended, and returns its
 // command. The address is a connect string. The error is an [*installed.AbsentError] if a part of
 // Java or Java Curator is missing.
 func Program(ctx context.Context, dir, address string) (*exec.Cmd, error) {
@@ -50,10 +50,10 @@ func Program(ctx context.Context, dir, address string) (*exec.Cmd, error) {
 		return nil, err
 	}
 	args := append(append([]string{}, flags...), "-cp", dir+string(os.PathListSeparator)+classPath, "BenchPeer", address)
-	return exec.CommandContext(context.WithoutCancel(ctx), java, args...), nil // it outlives its start
+	return exec.CommandContext(context.WithoutCancel(ctx), java, args...), nil // ctx bounds only the start
 }
 
-// tool returns a tool of JAVA_HOME, or the one in PATH.
+// tool returns the path of a tool in JAVA_HOME, or otherwise in PATH.
 func tool(name string) (string, error) {
 	var directories []string
 	if home := os.Getenv("JAVA_HOME"); home != "" {

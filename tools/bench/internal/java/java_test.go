@@ -23,7 +23,7 @@ func TestPeer(t *testing.T) {
 	}}.CheckOnZooKeeper(t, java.Program)
 }
 
-// What is missing is named, whatever this machine has.
+// The error for a part that is not installed names it.
 func TestAbsent(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	t.Setenv("JAVA_HOME", "")

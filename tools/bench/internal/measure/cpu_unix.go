@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// cpuTime returns the processor time of this process; 0 if the system does not tell.
+// cpuTime returns the processor time of this process, 0 if it is not known.
 func cpuTime() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

@@ -1,2 +1,3 @@
-// Package measure has the figures of a benchmark's run and what is computed from them.
+// Package measure has the measurements of a benchmark's run, and computes percentiles, sums and rates
+// from them.
 package measure

@@ -61,8 +61,8 @@ func TestSpreadOf(t *testing.T) {
 	}
 }
 
-// TestRecorder fills a recorder beyond its room: what it keeps must be a choice of all that
-// it saw, not the first or the last ones.
+// TestRecorder adds more latencies than a recorder keeps. It must keep a random choice of all, not the
+// first or the last ones.
 func TestRecorder(t *testing.T) {
 	const rounds = 4
 	recorders := measure.NewRecorders(2)
@@ -79,7 +79,7 @@ func TestRecorder(t *testing.T) {
 	if len(slices.Compact(slices.Clone(kept))) != len(kept) {
 		t.Error("samples that were added once are there twice")
 	}
-	// The middle of 200,000 is kept to well within 1 in 100, or the choice is not even.
+	// If the choice is uniform, the median of 200,000 latencies is off by less than 1 %.
 	middle, want := float64(kept[len(kept)/2]), float64(measure.MaxSamples/2*rounds)/2
 	if middle < want*0.97 || middle > want*1.03 {
 		t.Errorf("the median is %.0f, want about %.0f", middle, want)
@@ -126,7 +126,7 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// TestDifferences takes figures apart that were added.
+// TestDifferences subtracts values that were added before.
 func TestDifferences(t *testing.T) {
 	w := measure.Wire{Requests: 1, Sent: 20, Received: 300}
 	if got := w.Add(w).Sub(w); got != w || w.Bytes() != 320 {
@@ -140,7 +140,7 @@ func TestDifferences(t *testing.T) {
 
 var sink [][]byte
 
-// TestProcess measures what is known: 1,000 allocations of 10 KiB, which stay.
+// TestProcess measures a known cost: 1,000 allocations of 10 KiB that stay in memory.
 func TestProcess(t *testing.T) {
 	const n, size = 1000, 10 << 10
 	live, spent := measure.Live(), measure.Spent()
@@ -161,7 +161,7 @@ func TestProcess(t *testing.T) {
 	testStacks(t)
 }
 
-// testStacks measures goroutines that have stacks of 16 KiB and more.
+// testStacks measures goroutines with stacks of at least 16 KiB.
 func testStacks(t *testing.T) {
 	const n, size = 100, 16 << 10
 	live := measure.Live()

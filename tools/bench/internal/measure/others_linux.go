@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Others measures for a time how much of the machine's processors others than this process
-// use: 0 is nothing, 1 is all. ok is false where the system does not tell, or if ctx ends.
+// Others measures for the time d which share of the machine's processors other processes use, from 0
+// to 1. ok is false if the share is not known, or if ctx ends.
 func Others(ctx context.Context, d time.Duration) (share float64, ok bool) {
 	before, ok := readTicks()
 	if !ok {
@@ -27,13 +27,14 @@ func Others(ctx context.Context, d time.Duration) (share float64, ok bool) {
 	return after.others(before, cpuTime()-own)
 }
 
-// tick is the unit of /proc/stat.
+// tick is the unit of times in /proc/stat.
 const tick = time.Second / 100
 
-// ticks is the time of all processors together, since the start of the system.
+// ticks is the total time of all processors since the start of the system.
 type ticks struct{ busy, idle int64 }
 
-// others returns the share of others since before, in which time this process took own.
+// others returns the share of other processes since before. own is the processor time of this process
+// since then.
 func (t ticks) others(before ticks, own time.Duration) (share float64, ok bool) {
 	busy, idle := t.busy-before.busy, t.idle-before.idle
 	if busy < 0 || idle < 0 || busy+idle == 0 {
@@ -42,7 +43,7 @@ func (t ticks) others(before ticks, own time.Duration) (share float64, ok bool) 
 	return max(0, float64(busy)-own.Seconds()/tick.Seconds()) / float64(busy+idle), true
 }
 
-// readTicks asks the kernel.
+// readTicks reads /proc/stat.
 func readTicks() (ticks, bool) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -51,8 +52,8 @@ func readTicks() (ticks, bool) {
 	return parseTicks(string(text))
 }
 
-// parseTicks reads the first line. What it says of guests is in the time of users already;
-// what was stolen somebody else had.
+// parseTicks parses the first line of /proc/stat. The time of guests is included in that of users.
+// Stolen time was used by other virtual machines, so it counts as busy.
 func parseTicks(stat string) (ticks, bool) {
 	var user, nice, system, idle, ioWait, irq, softIRQ, stolen int64
 	if _, err := fmt.Sscanf(stat, "cpu %d %d %d %d %d %d %d %d", &user, &nice, &system, &idle, &ioWait, &irq, &softIRQ, &stolen); err != nil {

@@ -39,7 +39,7 @@ func TestOthersShare(t *testing.T) {
 	}
 }
 
-// TestOthers measures this machine, whatever it does.
+// TestOthers measures this machine under any load.
 func TestOthers(t *testing.T) {
 	if share, ok := Others(t.Context(), 100*time.Millisecond); !ok || share < 0 || share > 1 {
 		t.Errorf("%v, %t", share, ok)

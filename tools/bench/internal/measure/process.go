@@ -2,16 +2,16 @@ package measure
 
 import "runtime"
 
-// Spent returns what this process has spent until now.
+// Spent returns the cost of this process until now.
 func Spent() Cost {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return Cost{int64(m.Mallocs), int64(m.TotalAlloc), cpuTime()}
 }
 
-// Live returns what this process has in memory. It collects garbage first, four times: what has
-// a finalizer or a cleanup goes with the second time, and a stack that was needed once becomes
-// half as large each time.
+// Live returns the live memory of this process. It first collects garbage four times: objects with a
+// finalizer or a cleanup are freed by the second collection, and each collection halves a stack that
+// is larger than needed.
 func Live() Memory {
 	for range 4 {
 		runtime.GC()

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// MaxSamples is how many latencies of a run are kept, as a rule all.
+// MaxSamples is the maximum number of latencies of a run that are kept. Usually all are kept.
 const MaxSamples = 100_000
 
-// Recorder keeps latencies: all of them while there is room, then a random choice. It is
-// used by one goroutine, and allocates nothing after it was made.
+// Recorder keeps latencies: all of them while there is room, then a random choice. It is for one
+// goroutine, and Add allocates nothing.
 type Recorder struct {
 	samples []time.Duration
 	seen    int
@@ -24,7 +24,7 @@ func NewRecorders(n int) []*Recorder {
 	return recorders
 }
 
-// Add notes a latency.
+// Add records a latency.
 func (r *Recorder) Add(d time.Duration) {
 	r.seen++
 	if len(r.samples) < cap(r.samples) {
@@ -34,7 +34,7 @@ func (r *Recorder) Add(d time.Duration) {
 	}
 }
 
-// Merge returns what the recorders have kept.
+// Merge returns the latencies that the recorders have kept.
 func Merge(recorders []*Recorder) []time.Duration {
 	var all []time.Duration
 	for _, r := range recorders {

@@ -6,36 +6,36 @@ import (
 	"time"
 )
 
-// Run is what one peer did of one workload in one turn.
+// Run is the result of one peer for one workload in one turn.
 type Run struct {
 	Operations int           `json:"operations"`
 	Elapsed    time.Duration `json:"elapsed_ns"`
 	Latency    Latency       `json:"latency"`
-	Wire       *Wire         `json:"wire,omitempty"`   // nil if nobody counted
-	Cost       *Cost         `json:"cost,omitempty"`   // nil for a process that is not ours
-	Memory     *Memory       `json:"memory,omitempty"` // of each that is held or waits; nil if that is not asked
+	Wire       *Wire         `json:"wire,omitempty"`   // nil if it was not counted
+	Cost       *Cost         `json:"cost,omitempty"`   // nil for a peer in another process
+	Memory     *Memory       `json:"memory,omitempty"` // for each lock that is held or waiter; nil if it was not measured
 }
 
-// Latency says how long operations took, one by one.
+// Latency has percentiles of the times of single operations.
 type Latency struct {
 	P50  time.Duration `json:"p50_ns"`
 	P99  time.Duration `json:"p99_ns"`
 	P999 time.Duration `json:"p999_ns"`
 }
 
-// Wire is what went over the network.
+// Wire is the traffic on the network.
 type Wire struct {
-	Requests int64 `json:"requests"` // 0 for a protocol that is not ZooKeeper's
+	Requests int64 `json:"requests"` // 0 for protocols other than ZooKeeper's
 	Sent     int64 `json:"sent_bytes"`
 	Received int64 `json:"received_bytes"`
 }
 
-// Sub returns what went over the network since before.
+// Sub returns the traffic since before.
 func (w Wire) Sub(before Wire) Wire {
 	return Wire{w.Requests - before.Requests, w.Sent - before.Sent, w.Received - before.Received}
 }
 
-// Add returns the sum of two.
+// Add returns the sum of w and other.
 func (w Wire) Add(other Wire) Wire {
 	return Wire{w.Requests + other.Requests, w.Sent + other.Sent, w.Received + other.Received}
 }
@@ -43,20 +43,20 @@ func (w Wire) Add(other Wire) Wire {
 // Bytes returns the bytes of both directions.
 func (w Wire) Bytes() int64 { return w.Sent + w.Received }
 
-// Cost is what the process spent.
+// Cost is the processor time and the allocations of the process.
 type Cost struct {
 	Allocations    int64         `json:"allocations"`
 	AllocatedBytes int64         `json:"allocated_bytes"`
 	CPU            time.Duration `json:"cpu_ns"`
 }
 
-// Memory is what the process has in memory.
+// Memory is the memory of the process.
 type Memory struct {
-	Heap   float64 `json:"heap_bytes"` // what is live of it
+	Heap   float64 `json:"heap_bytes"` // live objects
 	Stacks float64 `json:"stack_bytes"`
 }
 
-// Each returns how much there is more than before, for each of n.
+// Each returns the growth of the memory since before, divided by n.
 func (m Memory) Each(before Memory, n int) *Memory {
 	return &Memory{(m.Heap - before.Heap) / float64(n), (m.Stacks - before.Stacks) / float64(n)}
 }
@@ -64,12 +64,12 @@ func (m Memory) Each(before Memory, n int) *Memory {
 // Total returns the sum.
 func (m Memory) Total() float64 { return m.Heap + m.Stacks }
 
-// Sub returns what was spent since before.
+// Sub returns the cost since before.
 func (c Cost) Sub(before Cost) Cost {
 	return Cost{c.Allocations - before.Allocations, c.AllocatedBytes - before.AllocatedBytes, c.CPU - before.CPU}
 }
 
-// Add returns the sum of two.
+// Add returns the sum of c and other.
 func (c Cost) Add(other Cost) Cost {
 	return Cost{c.Allocations + other.Allocations, c.AllocatedBytes + other.AllocatedBytes, c.CPU + other.CPU}
 }
@@ -82,7 +82,7 @@ func (r Run) Rate() float64 {
 	return float64(r.Operations) / r.Elapsed.Seconds()
 }
 
-// Each returns n for each operation.
+// Each returns n divided by the number of operations.
 func (r Run) Each(n float64) float64 {
 	if r.Operations == 0 {
 		return 0
@@ -96,10 +96,10 @@ func Summarize(latencies []time.Duration) Latency {
 	return Latency{percentile(latencies, 0.5), percentile(latencies, 0.99), percentile(latencies, 0.999)}
 }
 
-// rounding is more than what the product of a share and a number is wrong by.
+// rounding is greater than the rounding error of a share multiplied by a number.
 const rounding = 1e-6
 
-// percentile returns the smallest of sorted that a share of them does not exceed.
+// percentile returns the smallest element of sorted that a share of the elements does not exceed.
 func percentile(sorted []time.Duration, share float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0
@@ -108,8 +108,8 @@ func percentile(sorted []time.Duration, share float64) time.Duration {
 	return sorted[max(rank, 1)-1]
 }
 
-// Sum returns several runs as one. Their percentiles cannot be added: it has the middle
-// ones. Memory is not summed up.
+// Sum returns the sum of several runs. Percentiles cannot be added, so it has their medians. It has no
+// Memory.
 func Sum(runs []Run) Run {
 	var sum Run
 	var p50, p99, p999 []float64
@@ -133,7 +133,7 @@ func Sum(runs []Run) Run {
 	return sum
 }
 
-// valueOf returns what p points to, or the zero value.
+// valueOf returns *p, or the zero value if p is nil.
 func valueOf[T any](p *T) (v T) {
 	if p != nil {
 		v = *p

@@ -2,10 +2,10 @@ package measure
 
 import "slices"
 
-// Spread is how the figures of several rounds lie.
+// Spread is the median and the range of the values of several rounds.
 type Spread struct{ Median, Min, Max float64 }
 
-// SpreadOf returns the spread of figures, all zero if there are none.
+// SpreadOf returns the spread of values. All its fields are zero if there are none.
 func SpreadOf(figures []float64) Spread {
 	if len(figures) == 0 {
 		return Spread{}

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Outlive has p wait for a lock that another process of the same program holds, kills that
-// one, and returns how long it took until p had the lock. The command may have been started
-// before; timeout is that of the holder's session.
+// Outlive lets p wait for a lock that another process of the same program holds, kills that process,
+// and returns the time until p had the lock. cmd may have been started before. timeout is the session
+// timeout of the holder.
 func (p *Peer) Outlive(ctx context.Context, cmd *exec.Cmd, path string, timeout time.Duration) (time.Duration, error) {
 	another := exec.Command(cmd.Path, cmd.Args[1:]...)
 	another.Env, another.Dir = cmd.Env, cmd.Dir
@@ -29,7 +29,7 @@ func (p *Peer) Outlive(ctx context.Context, cmd *exec.Cmd, path string, timeout 
 	var granted time.Time
 	var waitErr error
 	wg.Go(func() {
-		defer answered() // so that nobody looks for it in the queue any more
+		defer answered() // ends the wait for the waiter in the queue
 		var result Result
 		result, waitErr = p.Run(ctx, Request{Workload: Wait, Path: path})
 		granted = time.Now().Add(-time.Duration(result.ElapsedNS))
@@ -40,7 +40,7 @@ func (p *Peer) Outlive(ctx context.Context, cmd *exec.Cmd, path string, timeout 
 	wg.Wait()
 	switch {
 	case waitErr != nil:
-		return 0, fmt.Errorf("the one that waits: %w", waitErr)
+		return 0, fmt.Errorf("the waiter: %w", waitErr)
 	case granted.Before(killed):
 		return 0, errors.New("the lock was granted while it was held")
 	case err != nil:

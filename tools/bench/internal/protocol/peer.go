@@ -15,27 +15,27 @@ import (
 	"github.com/go-curator/curator/internal/process"
 )
 
-// endTimeout is how long a peer may take to end after its input.
+// endTimeout bounds the time until a peer ends after the end of its input.
 const endTimeout = 20 * time.Second
 
-// Peer is a running peer. It answers one request after the other: Run must not be called
-// while it runs.
+// Peer is a running peer. It answers one request after the other: Run must not be called while
+// another Run has not returned.
 type Peer struct {
 	process *process.Process
 	in      io.WriteCloser
 	out     *io.PipeReader
 	log     *tail
-	lines   chan string // its output, closed with it
+	lines   chan string // the lines of its output; closed at the end of the output
 	reading sync.WaitGroup
 
 	deafOnce sync.Once
-	deaf     chan struct{} // closed when no answer is wanted any more
+	deaf     chan struct{} // closed when the output is discarded from now on
 
 	closed sync.Once
-	err    error // of Close
+	err    error // the result of Close
 }
 
-// Start starts a peer and waits until it is ready. If ctx ends before, the peer is killed.
+// Start starts a peer and waits until it is ready. If ctx ends first, the peer is killed.
 func Start(ctx context.Context, cmd *exec.Cmd) (*Peer, error) {
 	out, output := io.Pipe()
 	p := &Peer{out: out, log: &tail{}, lines: make(chan string), deaf: make(chan struct{})}
@@ -48,24 +48,24 @@ func Start(ctx context.Context, cmd *exec.Cmd) (*Peer, error) {
 		return nil, fmt.Errorf("start a peer: %w", err)
 	}
 	p.reading.Go(func() {
-		<-p.process.Ended() // only then all of its output has been copied
-		_ = output.Close()  // an error says that nobody reads it
+		<-p.process.Ended() // by then all of its output was copied
+		_ = output.Close()  // its error is always nil
 	})
 	p.reading.Go(p.read)
 	line, err := p.next(ctx)
 	if err == nil && line != Ready {
-		err = fmt.Errorf("the peer says %q before it is ready", line)
+		err = fmt.Errorf("the peer has printed %q before it was ready", line)
 	}
 	if err != nil {
 		p.kill()
-		_ = p.Close() // what it says is in the error, or that it was killed, which it was
+		_ = p.Close() // err has the cause already
 		return nil, fmt.Errorf("%v: %w", cmd.Args, err)
 	}
 	return p, nil
 }
 
-// Run has the peer run a workload. It returns [ErrUnsupported] if the peer does not have it.
-// When ctx ends first, the peer is killed, and good for nothing more.
+// Run runs a workload on the peer. It returns [ErrUnsupported] if the peer does not have the workload.
+// When ctx ends first, the peer is killed and cannot be used any more.
 func (p *Peer) Run(ctx context.Context, r Request) (Result, error) {
 	line, err := json.Marshal(r)
 	if err != nil {
@@ -80,24 +80,24 @@ func (p *Peer) Run(ctx context.Context, r Request) (Result, error) {
 	}
 	var result Result
 	if err := json.Unmarshal([]byte(answer), &result); err != nil {
-		return Result{}, fmt.Errorf("the peer answers %.100q: %w", answer, err)
+		return Result{}, fmt.Errorf("the peer has answered %.100q: %w", answer, err)
 	}
 	return result, result.Err()
 }
 
-// Close lets the peer end, and waits for it. Its error says that the peer had to be killed,
-// or how it failed. It can be called more than once.
+// Close ends the input of the peer, and waits until the peer has ended. It returns an error if the
+// peer had to be killed or has failed. It can be called more than once.
 func (p *Peer) Close() error {
 	p.closed.Do(func() {
 		p.ignore()
-		_ = p.in.Close() // an error says that it has ended
+		_ = p.in.Close() // it fails if the peer has ended
 		byItself := p.process.WaitOrKill(endTimeout)
 		_ = p.out.Close()
 		p.reading.Wait()
 		err := p.process.Wait()
 		switch {
 		case !byItself:
-			p.err = p.ended(errors.New("the peer did not end with its input"))
+			p.err = p.ended(errors.New("the peer did not end after the end of its input"))
 		case err != nil:
 			p.err = p.ended(err)
 		}
@@ -105,27 +105,26 @@ func (p *Peer) Close() error {
 	return p.err
 }
 
-// Kill kills the peer, whatever it does, and waits until it has ended. Close has nothing left
-// to do then.
+// Kill kills the peer, and waits until it has ended. A later Close does nothing.
 func (p *Peer) Kill() {
 	p.closed.Do(func() {
 		p.kill()
-		_ = p.in.Close() // an error says that it has ended
+		_ = p.in.Close() // it fails if the peer has ended
 		_ = p.out.Close()
 		p.reading.Wait()
 	})
 }
 
-// ignore lets the output go to nowhere, so that nothing waits to be heard.
+// ignore discards the output from now on, so that the peer does not block when it writes.
 func (p *Peer) ignore() { p.deafOnce.Do(func() { close(p.deaf) }) }
 
-// kill ends the peer.
+// kill kills the peer.
 func (p *Peer) kill() {
 	p.ignore()
 	p.process.Kill()
 }
 
-// read hands on the lines of the output.
+// read sends the lines of the output to p.lines.
 func (p *Peer) read() {
 	defer close(p.lines)
 	for out := bufio.NewReader(p.out); ; {
@@ -136,7 +135,7 @@ func (p *Peer) read() {
 		select {
 		case p.lines <- strings.TrimSuffix(line, "\n"):
 		case <-p.deaf:
-			_, _ = io.Copy(io.Discard, p.out) // an error says that it is closed
+			_, _ = io.Copy(io.Discard, p.out) // it fails when p.out is closed
 			return
 		}
 	}
@@ -156,15 +155,15 @@ func (p *Peer) next(ctx context.Context) (string, error) {
 	}
 }
 
-// ended is the error for a peer that is there no more, with what it has said.
+// ended returns the error for a peer that has ended, with the end of its standard error.
 func (p *Peer) ended(err error) error {
 	return fmt.Errorf("the peer has ended: %w\n%s", err, p.log)
 }
 
-// maxLog is how much of a peer's standard error is kept, in bytes.
+// maxLog is the number of bytes of a peer's standard error that are kept.
 const maxLog = 4 << 10
 
-// tail keeps the end of what is written to it.
+// tail keeps the last bytes that are written to it.
 type tail struct {
 	mu   sync.Mutex
 	text []byte

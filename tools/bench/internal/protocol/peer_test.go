@@ -17,7 +17,7 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/protocol"
 )
 
-// asked names the environment variable that makes the test's own program a peer.
+// asked is the environment variable that makes the test's own program a peer.
 const asked = "PROTOCOL_TEST_PEER"
 
 func TestMain(m *testing.M) {
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// peer is a peer of a kind.
+// peer runs a peer of a kind, and returns its exit code.
 func peer(kind string) int {
 	switch kind {
 	case "rude":
@@ -46,12 +46,12 @@ func peer(kind string) int {
 		case "babbles":
 			fmt.Println("well...")
 		case "hangs":
-			select {}
+			<-time.After(time.Hour) // select {} would end the program: it has no other goroutines
 		case "cannot stop":
 			for {
 				fmt.Print(strings.Repeat("{}\n", 1<<20))
 			}
-		case "long": // more than a line that a scanner takes
+		case "long": // a line that is too long for a bufio.Scanner
 			fmt.Println(`{"operations":7,"latencies_ns":[1` + strings.Repeat(",1234567", 100_000) + `]}`)
 		default:
 			fmt.Println(`{"operations":7,"error":"` + kind + `"}`)
@@ -106,7 +106,7 @@ func TestPeerHasAnError(t *testing.T) {
 func TestPeerFails(t *testing.T) {
 	for kind, want := range map[string]string{
 		"dies":    "the peer has ended: exit status 1\n",
-		"babbles": `the peer answers "well..."`,
+		"babbles": `the peer has answered "well..."`,
 	} {
 		t.Run(kind, func(t *testing.T) {
 			_, err := start(t, kind).Run(t.Context(), protocol.Request{})
@@ -122,7 +122,7 @@ func TestPeerFails(t *testing.T) {
 
 func TestPeerIsNotReady(t *testing.T) {
 	for kind, want := range map[string]string{
-		"rude":         `"hello" before it is ready`,
+		"rude":         `"hello" before it was ready`,
 		"dies at once": "no server",
 	} {
 		t.Run(kind, func(t *testing.T) {
@@ -158,7 +158,7 @@ func TestContextEndsPeerThatCannotStop(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for { // an answer may come, too
+	for { // the first request may still be answered
 		if _, err := p.Run(ctx, protocol.Request{}); err != nil {
 			if !errors.Is(err, context.Canceled) {
 				t.Error(err)
@@ -168,7 +168,7 @@ func TestContextEndsPeerThatCannotStop(t *testing.T) {
 	}
 }
 
-// TestKill kills a peer while it works, which its request is told of, and its end is not.
+// TestKill kills a peer during a request. The request fails, and Close returns no error.
 func TestKill(t *testing.T) {
 	p := start(t, "hangs")
 	var wg sync.WaitGroup

@@ -1,10 +1,9 @@
-// Package protocol is how the benchmark speaks with the programs that use other locks than
-// ours, each in a process of its own, the peers.
+// Package protocol is the protocol between the benchmark and its peers, the programs that use other
+// locks than ours. Each peer is a process.
 //
-// A peer is given the address of its service as its last argument. It prints "ready", then
-// answers each line of its standard input, a [Request], with one line, a [Result], and ends
-// with its input. Between requests it is idle, so that peers can take turns; its clients
-// stay connected.
+// The last argument of a peer is the address of its service. The peer prints "ready". It then answers
+// each line of its standard input, a [Request], with one line, a [Result], and ends at the end of its
+// input. Between requests it is idle, so that peers can take turns; its clients stay connected.
 package protocol
 
 import (
@@ -17,54 +16,54 @@ import (
 	"time"
 )
 
-// The workloads. Each client has a connection, and a session, of its own. An operation is
-// one acquisition with the release that follows at once, without a pause in between.
+// The workloads. Each client has its own connection and session. An operation is an acquisition and
+// the release, without a pause between them.
 const (
 	Solo      = "solo"      // one client on one lock
 	Contend   = "contend"   // clients on one lock
-	Drain     = "drain"     // waiters, spread over the clients, are let in one after the other
+	Drain     = "drain"     // waiters, distributed over the clients, get the lock one after the other
 	Spread    = "spread"    // clients, each on a lock of its own
 	Semaphore = "semaphore" // clients share leases
 	Readers   = "readers"   // clients share a read lock
 	Mix       = "mix"       // clients share a read-write lock, some acquisitions are a writer's
-	Reentry   = "reentry"   // one client acquires again what it holds
-	TryFree   = "try-free"  // one client asks without waiting for a lock that is free
-	TryBusy   = "try-busy"  // one client asks without waiting for a lock that another one holds
-	Floor     = "floor"     // clients, each creates and deletes an entry of its own
+	Reentry   = "reentry"   // one client acquires a lock again that it holds
+	TryFree   = "try-free"  // one client acquires a free lock without waiting
+	TryBusy   = "try-busy"  // one client tries without waiting to acquire a lock that another client holds
+	Floor     = "floor"     // each client creates and deletes its own entry
 
-	Atomic  = "atomic"  // clients add one to a number, each addition an operation
-	Barrier = "barrier" // clients enter and leave a double barrier together, in rounds with paths of their own
+	Atomic  = "atomic"  // clients increment a number; an operation is an increment
+	Barrier = "barrier" // clients enter and leave a double barrier together, in rounds with separate paths
 
-	QueuePut     = "queue-put"     // one client puts items, each an operation
-	QueueConsume = "queue-consume" // one client consumes as many items as there are waiters, with a lock path if there are leases
+	QueuePut     = "queue-put"     // one client puts items; an operation is an item
+	QueueConsume = "queue-consume" // one client consumes Waiters items; with Leases the queue has a lock path
 )
 
 // The workloads of elections.
 const (
 	LeaderJoin       = "leader-join"       // one client starts a latch, waits until it leads, and closes it
-	LeaderSuccession = "leader-succession" // as drain, with latches, which are closed as soon as they lead
-	Group            = "group"             // as many members as there are waiters join a group, until each knows all
+	LeaderSuccession = "leader-succession" // as drain, with latches that are closed as soon as they lead
+	Group            = "group"             // Waiters members join a group, until each knows all of them
 )
 
 // The workloads of caches.
 const (
-	CacheLoad   = "cache-load"   // one client starts a cache of as many nodes as there are waiters
+	CacheLoad   = "cache-load"   // one client starts a cache of Waiters nodes
 	CacheFollow = "cache-follow" // one client writes as fast as it can while a cache of another follows
 )
 
 // The workloads of service discovery.
 const (
 	DiscoveryRegister = "discovery-register" // one client registers an instance and unregisters it
-	DiscoveryChoose   = "discovery-choose"   // one client chooses an instance of ten 1,000 times, which is one operation
-	DiscoveryQuery    = "discovery-query"    // one client queries as many instances as there are waiters
+	DiscoveryChoose   = "discovery-choose"   // one client chooses one of ten instances; 1,000 choices are one operation
+	DiscoveryQuery    = "discovery-query"    // one client queries Waiters instances
 )
 
-// What a crash is made of. It takes two peers: one that holds the lock, and is then killed,
-// and one that waits for it.
+// The requests of a crash. It needs two peers: one that holds the lock and is then killed, and one
+// that waits for the lock.
 const (
-	Hold   = "hold"   // acquire, with a session that ends Timeout after the peer; keep it until the peer ends
-	Queued = "queued" // return when somebody waits for what this peer holds
-	Wait   = "wait"   // wait for the lock, and release it; ElapsedNS is how long ago it was granted
+	Hold   = "hold"   // acquire a lock, with a session that expires Timeout after the peer's end; hold it until then
+	Queued = "queued" // return when somebody waits for the lock that this peer holds
+	Wait   = "wait"   // wait for the lock, and release it; ElapsedNS is the time since it was granted
 )
 
 // Ready is the first line of a peer.
@@ -77,25 +76,26 @@ var ErrUnsupported = errors.New("unsupported workload")
 type Request struct {
 	Workload   string `json:"workload"`
 	Clients    int    `json:"clients"` // 1 if it is not positive
-	Waiters    int    `json:"waiters"` // for drain
-	Leases     int    `json:"leases"`  // for semaphore
-	Writes     int    `json:"writes"`  // for mix: how many of 100 acquisitions are a writer's, at random
-	Path       string `json:"path"`    // below which nobody else does anything
+	Waiters    int    `json:"waiters"` // for drain, and for the workloads that name it
+	Leases     int    `json:"leases"`  // for semaphore, and for queue-consume
+	Writes     int    `json:"writes"`  // for mix: the percentage of acquisitions by writers, at random
+	Path       string `json:"path"`    // nothing else uses nodes below this path
 	WarmupMS   int64  `json:"warmup_ms"`
 	DurationMS int64  `json:"duration_ms"`
 	TimeoutMS  int64  `json:"timeout_ms"` // for hold
 }
 
-// Warmup is how long the workload runs before anything is counted.
+// Warmup returns how long the workload runs before operations are counted.
 func (r Request) Warmup() time.Duration { return time.Duration(r.WarmupMS) * time.Millisecond }
 
-// Duration is how long operations are counted. Drain takes as long as it takes.
+// Duration returns how long operations are counted. Drain has no fixed duration.
 func (r Request) Duration() time.Duration { return time.Duration(r.DurationMS) * time.Millisecond }
 
-// Timeout is how long after its end a holder's session ends, as near as the service allows.
+// Timeout returns how long after its process a holder's session ends, as exactly as the service
+// permits.
 func (r Request) Timeout() time.Duration { return time.Duration(r.TimeoutMS) * time.Millisecond }
 
-// ClientCount is how many clients the workload has.
+// ClientCount returns the number of clients of the workload.
 func (r Request) ClientCount() int {
 	if r.Workload == Solo {
 		return 1
@@ -103,15 +103,15 @@ func (r Request) ClientCount() int {
 	return max(1, r.Clients)
 }
 
-// MaxLatencies is how many samples a result has at most.
+// MaxLatencies is the maximum number of latencies in a result.
 const MaxLatencies = 100_000
 
-// Result is what came of a request.
+// Result is the result of a request.
 //
-// The operations are those that ended in the time that counts, which is ElapsedNS, and the
-// latencies are how long each took, the wait included. For drain the operations are the
-// hand-overs, ElapsedNS is from the release of the gate to the last release, and the
-// latencies are the times between one grant and the next, the first from the gate's release.
+// The operations are those that ended in the time that is counted, which is ElapsedNS. The latencies
+// are the durations of the operations, with their waits. For drain the operations are the hand-overs,
+// ElapsedNS is the time from the release of the gate to the last release, and the latencies are the
+// times between two grants, the first of them since the release of the gate.
 type Result struct {
 	Operations  int64   `json:"operations"`
 	ElapsedNS   int64   `json:"elapsed_ns"`
@@ -119,7 +119,7 @@ type Result struct {
 	Error       string  `json:"error"`
 }
 
-// Err returns what the peer says went wrong.
+// Err returns the error that the peer has reported.
 func (r Result) Err() error {
 	switch r.Error {
 	case "":
@@ -130,8 +130,8 @@ func (r Result) Err() error {
 	return errors.New(r.Error)
 }
 
-// Sample makes the latencies of a result of those of all operations. Of too many it takes
-// one in so many, evenly.
+// Sample returns the latencies for a result. If there are more than MaxLatencies, it takes every n-th
+// of them.
 func Sample(latencies []int64) []int64 {
 	if len(latencies) <= MaxLatencies {
 		return latencies
@@ -143,10 +143,10 @@ func Sample(latencies []int64) []int64 {
 	return sample
 }
 
-// Workload runs a request. Its error becomes that of the result.
+// Workload runs a request. Its error becomes the error of the result.
 type Workload func(ctx context.Context, r Request) (Result, error)
 
-// Serve is the peer's side, for peers in Go: it answers requests until the input or ctx
+// Serve is the peer's side of the protocol, for peers in Go. It answers requests until the input or ctx
 // ends.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, workloads map[string]Workload) error {
 	if _, err := fmt.Fprintln(out, Ready); err != nil {

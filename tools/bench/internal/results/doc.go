@@ -1,3 +1,3 @@
-// Package results has what a benchmark has found out: how it is written down, shown and
-// compared.
+// Package results has the results of a benchmark. It reads and writes them, makes tables of them, and
+// compares them.
 package results

@@ -1,4 +1,4 @@
 package results
 
-// Significant is for tests.
+// Significant is the unexported function significant.
 var Significant = significant

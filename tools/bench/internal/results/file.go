@@ -10,7 +10,7 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/measure"
 )
 
-// File is a whole benchmark.
+// File has all results of a run of the benchmark.
 type File struct {
 	Setting   Setting    `json:"setting"`
 	Workloads []Workload `json:"workloads"` // in the order of the report
@@ -18,25 +18,25 @@ type File struct {
 	Turns     []Turn     `json:"turns"`
 }
 
-// Setting is where and how the benchmark was run.
+// Setting describes where and how the benchmark was run.
 type Setting struct {
 	Date     time.Time     `json:"date"`
 	Go       string        `json:"go"`
 	System   string        `json:"system"`
 	CPUs     int           `json:"cpus"`
-	Others   *float64      `json:"others,omitempty"`   // their share of the CPUs before the start; nil if unknown
-	Server   string        `json:"server"`             // its version
-	Servers  int           `json:"servers"`            // 1, or those of an ensemble
+	Others   *float64      `json:"others,omitempty"`   // the share of the CPUs that other programs used before the start; nil if unknown
+	Server   string        `json:"server"`             // the version of the servers
+	Servers  int           `json:"servers"`            // the number of servers
 	Unsynced bool          `json:"unsynced,omitempty"` // the servers answer before their log is on the disk
-	Running  bool          `json:"running,omitempty"`  // the servers ran before: nothing is known of them but the version that they tell
+	Running  bool          `json:"running,omitempty"`  // the servers ran before, so only their version is known
 	Distance time.Duration `json:"distance_ns"`
-	Relayed  bool          `json:"relayed"` // foreign peers, too, so that what they send is counted
+	Relayed  bool          `json:"relayed"` // foreign peers had relays, so that their messages were counted
 	Rounds   int           `json:"rounds"`
 	WarmUp   time.Duration `json:"warm_up_ns"`
 	Duration time.Duration `json:"duration_ns"`
 }
 
-// Workload is what peers were measured at.
+// Workload has the turns of all peers for one workload.
 type Workload struct {
 	Name    string `json:"name"`
 	About   string `json:"about"`
@@ -44,14 +44,14 @@ type Workload struct {
 	Waiters int    `json:"waiters,omitempty"`
 }
 
-// Absent is a peer that was not measured, or not at everything.
+// Absent is a peer that was not measured, or not for all workloads.
 type Absent struct {
 	Peer     string `json:"peer"`
-	Workload string `json:"workload,omitempty"` // empty for all
+	Workload string `json:"workload,omitempty"` // empty for all workloads
 	Reason   string `json:"reason"`
 }
 
-// Turn is what a peer did in one round of a workload.
+// Turn is the result of a peer in one round of a workload.
 type Turn struct {
 	Workload string      `json:"workload"`
 	Peer     string      `json:"peer"`
@@ -72,7 +72,7 @@ func Read(path string) (*File, error) {
 	return &f, nil
 }
 
-// Write writes the figures as JSON.
+// Write writes the results as JSON.
 func (f *File) Write(path string) error {
 	text, err := json.MarshalIndent(f, "", " ")
 	if err != nil {
@@ -81,7 +81,7 @@ func (f *File) Write(path string) error {
 	return os.WriteFile(path, append(text, '\n'), 0o644)
 }
 
-// Peers returns who has done a workload, in the order of their turns.
+// Peers returns the peers that have run a workload, in the order of their turns.
 func (f *File) Peers(workload string) []string {
 	var peers []string
 	for _, t := range f.Turns {
@@ -92,7 +92,7 @@ func (f *File) Peers(workload string) []string {
 	return peers
 }
 
-// Runs returns what a peer did of a workload, by round.
+// Runs returns the results of a peer for a workload, by round.
 func (f *File) Runs(workload, peer string) map[int]measure.Run {
 	runs := map[int]measure.Run{}
 	for _, t := range f.Turns {
@@ -103,8 +103,8 @@ func (f *File) Runs(workload, peer string) map[int]measure.Run {
 	return runs
 }
 
-// Spread returns how a figure of a peer lies over the rounds of a workload; ok is false if
-// it has none.
+// Spread returns the spread of a peer's values over the rounds of a workload. ok is false if there are
+// none.
 func (f *File) Spread(workload, peer string, figure func(measure.Run) (value float64, ok bool)) (s measure.Spread, ok bool) {
 	var values []float64
 	for _, run := range f.Runs(workload, peer) {

@@ -11,8 +11,8 @@ import (
 // Ours is the peer that the others are compared with.
 const Ours = "curator"
 
-// Ratio returns how many times as fast as a peer ours is at a workload: the median of what
-// each round says, because rounds differ more than the turns of one. ok is false if they
+// Ratio returns how many times as fast as another peer ours is for a workload. It is the median of the
+// ratios of the rounds, because rounds differ more than the turns of one round. ok is false if the two
 // have no round in common.
 func (f *File) Ratio(workload, peer string) (ratio float64, ok bool) {
 	ours := f.Runs(workload, Ours)
@@ -25,11 +25,11 @@ func (f *File) Ratio(workload, peer string) (ratio float64, ok bool) {
 	return measure.SpreadOf(ratios).Median, len(ratios) > 0
 }
 
-// ErrSlower is matched by Check's error if a ratio has fallen.
-var ErrSlower = errors.New("slower than recorded, beside others")
+// ErrSlower is returned by Check if a ratio is too small.
+var ErrSlower = errors.New("slower than recorded, compared with other peers")
 
-// Check compares the ratios of f with recorded ones and writes what it finds. Ours may fall
-// behind by the tolerance, a share of what is recorded.
+// Check compares the ratios of f with recorded ones, and writes a line for each. A ratio may be smaller
+// than the recorded one by the tolerance, a share of the recorded one.
 func (f *File) Check(recorded *File, tolerance float64, out io.Writer) error {
 	compared, slower := 0, 0
 	for _, w := range recorded.Workloads {
@@ -40,7 +40,7 @@ func (f *File) Check(recorded *File, tolerance float64, out io.Writer) error {
 			}
 			is, ok := f.Ratio(w.Name, peer)
 			if !ok {
-				if _, err := fmt.Fprintf(out, "%-12s %-14s was %s, not measured now\n", w.Name, peer, significant(was)); err != nil {
+				if _, err := fmt.Fprintf(out, "%-12s %-14s recorded %s, not measured now\n", w.Name, peer, significant(was)); err != nil {
 					return err
 				}
 				continue
@@ -54,14 +54,14 @@ func (f *File) Check(recorded *File, tolerance float64, out io.Writer) error {
 			case is*(1-tolerance) > was:
 				verdict = "faster"
 			}
-			if _, err := fmt.Fprintf(out, "%-12s %-14s was %s, is %s: %s\n", w.Name, peer, significant(was), significant(is), verdict); err != nil {
+			if _, err := fmt.Fprintf(out, "%-12s %-14s recorded %s, now %s: %s\n", w.Name, peer, significant(was), significant(is), verdict); err != nil {
 				return err
 			}
 		}
 	}
 	switch {
 	case compared == 0:
-		return errors.New("nothing that is recorded was measured")
+		return errors.New("no recorded ratio was measured")
 	case slower > 0:
 		return fmt.Errorf("%w: %d of %d ratios", ErrSlower, slower, compared)
 	}

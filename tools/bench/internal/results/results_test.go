@@ -15,7 +15,7 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/results"
 )
 
-// turn is a turn with so many operations in a second.
+// turn returns a turn with the given number of operations in a second.
 func turn(workload, peer string, round, operations int) results.Turn {
 	return results.Turn{Workload: workload, Peer: peer, Round: round, Run: measure.Run{
 		Operations: operations, Elapsed: time.Second,
@@ -23,7 +23,7 @@ func turn(workload, peer string, round, operations int) results.Turn {
 	}}
 }
 
-// sample is a benchmark with two workloads and three peers.
+// sample returns results with two workloads and three peers.
 func sample() *results.File {
 	f := &results.File{
 		Setting: results.Setting{
@@ -69,11 +69,11 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// TestBusyMachine has the table say that it must not be relied on.
+// TestBusyMachine checks that the report of a busy machine says that it is provisional.
 func TestBusyMachine(t *testing.T) {
 	for want, others := range map[string]*float64{
-		"of which others used 45 % before the start.\nAll that is sent takes 1ms, in each direction.\n\n**The machine had other work to do: these figures are provisional.**\n": new(0.45),
-		"of which others used an unknown part before the start.\nAll that": nil,
+		"of which others used 45 % before the start.\nEach message is delayed by 1ms, in each direction.\n\n**Other programs used the machine: these results are provisional.**\n": new(0.45),
+		"of which others used an unknown part before the start.\nEach message":                                                                                                     nil,
 	} {
 		f := sample()
 		f.Setting.Others = others
@@ -142,12 +142,12 @@ func TestCheck(t *testing.T) {
 		fails  bool
 		says   string
 	}{
-		"the same":                 {with(2000, 1000), false, false, "was 2.00, is 2.00: as recorded"},
+		"the same":                 {with(2000, 1000), false, false, "recorded 2.00, now 2.00: as recorded"},
 		"both slower":              {with(200, 100), false, false, "as recorded"},
-		"within the tolerance":     {with(1600, 1000), false, false, "is 1.60: as recorded"},
-		"slower":                   {with(1400, 1000), true, true, "is 1.40: SLOWER"},
-		"faster":                   {with(4000, 1000), false, false, "is 4.00: faster"},
-		"the other is not there":   {with(2000, 0), false, true, "was 2.00, not measured now"},
+		"within the tolerance":     {with(1600, 1000), false, false, "now 1.60: as recorded"},
+		"slower":                   {with(1400, 1000), true, true, "now 1.40: SLOWER"},
+		"faster":                   {with(4000, 1000), false, false, "now 4.00: faster"},
+		"the other is not there":   {with(2000, 0), false, true, "recorded 2.00, not measured now"},
 		"nothing was measured now": {&results.File{}, false, true, "not measured now"},
 	} {
 		t.Run(name, func(t *testing.T) {

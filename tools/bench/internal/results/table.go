@@ -11,7 +11,7 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/measure"
 )
 
-// column is a figure of a table. Tables have those that somebody has a value for.
+// column is a column of a table. A table has the columns for which at least one peer has a value.
 type column struct {
 	title  string
 	show   func(measure.Spread) string
@@ -74,7 +74,7 @@ func kibi(s measure.Spread) string     { return fmt.Sprintf("%.1f", s.Median/102
 func oneDigit(s measure.Spread) string { return fmt.Sprintf("%.1f", s.Median) }
 func whole(s measure.Spread) string    { return fmt.Sprintf("%.0f", s.Median) }
 
-// significant shows a number with two or three digits that count.
+// significant returns a number as text with two or three significant digits.
 func significant(x float64) string {
 	switch {
 	case x >= 100:
@@ -86,7 +86,7 @@ func significant(x float64) string {
 	return strings.TrimRight(strings.TrimRight(strconv.FormatFloat(x, 'f', places, 64), "0"), ".")
 }
 
-// Markdown writes the tables: one for each workload, with a row for each peer.
+// Markdown writes a table for each workload, with a row for each peer.
 func (f *File) Markdown(out io.Writer) error {
 	var b strings.Builder
 	f.heading(&b)
@@ -110,10 +110,10 @@ func (f *File) Markdown(out io.Writer) error {
 	return err
 }
 
-// quiet is how much of a machine's CPUs others may have when it is called quiet.
+// quiet is the share of the CPUs up to which other programs do not make the results provisional.
 const quiet = 0.1
 
-// share shows what is known of one.
+// share returns a share as text.
 func share(s *float64) string {
 	if s == nil {
 		return "an unknown part"
@@ -121,7 +121,7 @@ func share(s *float64) string {
 	return fmt.Sprintf("%.0f %%", 100**s)
 }
 
-// servers says which servers were measured with.
+// servers describes the servers.
 func (s *Setting) servers() string {
 	if s.Running {
 		return "A server that ran before, with the version " + s.Server
@@ -137,19 +137,19 @@ func (s *Setting) servers() string {
 	return fmt.Sprintf("ZooKeeper %s, %s on the same machine, %s", s.Server, servers, disk)
 }
 
-// heading says where the figures come from and how they are to be read.
+// heading writes where the results come from, and how to read them.
 func (f *File) heading(b *strings.Builder) {
 	s := f.Setting
 	fmt.Fprintf(b, "# Locks, side by side\n\n%s. %s; %s, %s with %d CPUs, of which others used %s before the start.\n",
 		s.Date.UTC().Format(time.DateOnly), s.servers(), s.Go, s.System, s.CPUs, share(s.Others))
 	if s.Distance > 0 {
-		fmt.Fprintf(b, "All that is sent takes %v, in each direction.\n", s.Distance)
+		fmt.Fprintf(b, "Each message is delayed by %v, in each direction.\n", s.Distance)
 	}
 	if s.Others != nil && *s.Others > quiet {
-		b.WriteString("\n**The machine had other work to do: these figures are provisional.**\n")
+		b.WriteString("\n**Other programs used the machine: these results are provisional.**\n")
 	}
-	fmt.Fprintf(b, "\nThe peers took turns, %d rounds of %v after a warm-up of %v. Figures are the medians of the rounds and for each operation; "+
-		"an operation is to acquire and release, unless the workload says otherwise. What counts is not a figure but its ratio to another one of the same table.\n",
+	fmt.Fprintf(b, "\nThe peers took turns, %d rounds of %v after a warm-up of %v. Values are medians of the rounds, and per operation; "+
+		"an operation is an acquisition and a release, unless the workload says otherwise. Compare values only with others of the same table.\n",
 		s.Rounds, s.Duration, s.WarmUp)
 }
 

@@ -9,12 +9,11 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/measure"
 )
 
-// Counter counts what goes over the connections that it dials: bytes, and the requests of
-// ZooKeeper's protocol, pings and the opening of the session included. The zero value is
-// ready for use.
+// Counter counts the bytes and the requests of ZooKeeper's protocol on the connections that it dials,
+// including pings and connect requests. The zero value is ready for use.
 type Counter struct{ requests, sent, received atomic.Int64 }
 
-// Total returns what was counted until now.
+// Total returns the counts until now.
 func (c *Counter) Total() measure.Wire {
 	return measure.Wire{Requests: c.requests.Load(), Sent: c.sent.Load(), Received: c.received.Load()}
 }
@@ -28,8 +27,8 @@ func (c *Counter) DialContext(ctx context.Context, network, address string) (net
 	return &counted{Conn: conn, counter: c}, nil
 }
 
-// counted is a connection whose traffic is counted. Its Write is called by one goroutine at
-// a time: requests that are written in pieces could not be told from each other otherwise.
+// counted is a connection whose traffic is counted. Its Write must be called by only one goroutine at
+// a time, because parts of different requests could not be separated otherwise.
 type counted struct {
 	net.Conn
 	counter  *Counter
@@ -43,20 +42,20 @@ func (c *counted) Read(b []byte) (int, error) {
 }
 
 func (c *counted) Write(b []byte) (int, error) {
-	// It is counted first: who has the answer already finds all of the request in the sum.
+	// It is counted before it is sent, so that it is counted when its answer arrives.
 	c.counter.sent.Add(int64(len(b)))
 	c.counter.requests.Add(c.requests.pass(b))
 	return c.Conn.Write(b)
 }
 
-// frames finds the beginnings of frames in a stream: each has its length ahead of it.
+// frames finds the beginnings of frames in a stream. The length of each frame is before it.
 type frames struct {
 	header [4]byte
-	have   int // of the header
-	left   int // of the frame
+	have   int // the bytes of the header that were seen
+	left   int // the bytes of the frame that are left
 }
 
-// pass returns how many frames begin in the next part of the stream.
+// pass returns the number of frames that begin in the next part of the stream.
 func (f *frames) pass(b []byte) (begun int64) {
 	for len(b) > 0 {
 		if f.left > 0 {

@@ -1,2 +1,2 @@
-// Package wire counts what goes over connections to a server, and makes them longer.
+// Package wire counts the traffic on connections to a server, and can delay it.
 package wire

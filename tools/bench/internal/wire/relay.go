@@ -10,8 +10,8 @@ import (
 	"github.com/go-curator/curator/internal/zkserver/netfault"
 )
 
-// Relay stands before a server: it counts what goes through, and delays it. It serves any
-// protocol, and processes that count nothing themselves.
+// Relay passes connections on to a server, and counts and delays their traffic. It works with every
+// protocol, and for clients in other processes.
 type Relay struct {
 	Counter
 
@@ -23,8 +23,8 @@ type Relay struct {
 	wg       sync.WaitGroup
 }
 
-// NewRelay listens on a free port of the loopback device and passes connections on to
-// target; everything takes delay, in each direction.
+// NewRelay returns a relay that listens on a free port of the loopback interface and passes connections
+// on to target. It delays all data by delay, in each direction.
 func NewRelay(target string, delay time.Duration) (*Relay, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -36,13 +36,13 @@ func NewRelay(target string, delay time.Duration) (*Relay, error) {
 	return r, nil
 }
 
-// Address is where clients connect.
+// Address returns the address that clients connect to.
 func (r *Relay) Address() string { return r.listener.Addr().String() }
 
-// Close ends every connection and joins every goroutine.
+// Close closes all connections and joins all goroutines.
 func (r *Relay) Close() {
 	r.stop()
-	r.listener.Close() // accept ends, whatever this does
+	r.listener.Close() // accept ends even if this fails
 	r.wg.Wait()
 }
 
@@ -56,7 +56,7 @@ func (r *Relay) accept() {
 	}
 }
 
-// connect passes on what client and server send until one of them ends, or the relay.
+// connect passes data on in both directions until the client, the server or the relay ends.
 func (r *Relay) connect(client net.Conn) {
 	defer client.Close()
 	server, err := r.DialContext(r.ctx, "tcp", r.target)
@@ -74,7 +74,7 @@ func (r *Relay) connect(client net.Conn) {
 	wg.Wait()
 }
 
-// pass copies what src sends to dst, and then src's end.
+// pass copies the data of src to dst, and then closes dst at the end of src.
 func (r *Relay) pass(dst, src net.Conn) {
 	defer dst.Close()
 	source := io.Reader(src)
@@ -85,5 +85,5 @@ func (r *Relay) pass(dst, src net.Conn) {
 		r.wg.Go(func() { line.Fill(src) })
 		source = line
 	}
-	_, _ = io.Copy(dst, struct{ io.Reader }{source}) // its error is the end of a connection
+	_, _ = io.Copy(dst, struct{ io.Reader }{source}) // it fails when a connection ends
 }

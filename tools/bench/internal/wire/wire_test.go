@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// stream returns frames with bodies of these lengths.
+// stream returns frames with bodies of the given lengths.
 func stream(lengths ...int) []byte {
 	var b []byte
 	for _, n := range lengths {
@@ -25,7 +25,7 @@ func stream(lengths ...int) []byte {
 	return b
 }
 
-// TestFrames gives the same stream in pieces of every size.
+// TestFrames passes the same stream in pieces of every size.
 func TestFrames(t *testing.T) {
 	b := stream(5, 0, 1, 300, 7)
 	for size := 1; size <= len(b); size++ {
@@ -68,7 +68,7 @@ func echo(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// exchange sends b to a server that echoes, and waits until it is back.
+// exchange sends b to an echo server, and waits for the answer.
 func exchange(t *testing.T, dial func(ctx context.Context, network, address string) (net.Conn, error), address string, b []byte) {
 	t.Helper()
 	conn, err := dial(t.Context(), "tcp", address)
@@ -127,8 +127,7 @@ func TestRelay(t *testing.T) {
 	}
 }
 
-// TestRelayEnds closes relays with connections that are in use, and one whose server does
-// not listen.
+// TestRelayEnds closes a relay with connections in use, and one whose server does not listen.
 func TestRelayEnds(t *testing.T) {
 	r, err := NewRelay(echo(t), time.Millisecond)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package act has an operator's actions on locks and nodes: to take a lock away, to ask for it,
-// to delete a node, to set its data. Each function gets the czxid or the version of the node,
-// and refuses another node. The functions are safe for concurrent use, and return an error when
-// ctx ends; the action may then have been done.
+// Package act has an operator's actions on locks and nodes: take a lock away, ask its holder to
+// release it, delete a node, set its data. The caller passes the czxid of the node, and the action
+// is refused if the path has another node. The functions are safe for concurrent use. They return
+// an error when ctx ends; the action may then have been done.
 package act
 
 import (
@@ -13,10 +13,11 @@ import (
 	"github.com/go-curator/curator/recipes/locks"
 )
 
-// ErrAnother is returned when the node that was meant is gone, or another one has its path.
+// ErrAnother is returned when the node was deleted, or its path now has another node.
 var ErrAnother = errors.New("the node is not the same any more")
 
-// find returns the Stat of the node at path that was created by the transaction czxid.
+// find returns the Stat of the node at path. The error matches ErrAnother if the node does not have
+// the czxid.
 func find(ctx context.Context, client *framework.Client, path string, czxid int64) (framework.Stat, error) {
 	var stat framework.Stat
 	exists, err := client.CheckExists().StoringStatIn(&stat).ForPath(ctx, path)
@@ -29,9 +30,9 @@ func find(ctx context.Context, client *framework.Client, path string, czxid int6
 	return stat, nil
 }
 
-// Break takes a lock away, by deleting the node of its holder, whose token is czxid. The holder is
-// not stopped: it finds out when it hears of the deletion. ErrAnother if the holder has released
-// the lock.
+// Break takes a lock away, by deleting the node of its holder; czxid is the holder's token. The
+// holder is not stopped: it notices the loss when it receives the event of the deletion. The error
+// matches ErrAnother if the holder has released the lock.
 func Break(ctx context.Context, client *framework.Client, node string, czxid int64) error {
 	stat, err := find(ctx, client, node, czxid)
 	if err != nil {
@@ -40,9 +41,9 @@ func Break(ctx context.Context, client *framework.Client, node string, czxid int
 	return gone(client.Delete().WithVersion(stat.Version).ForPath(ctx, node), node)
 }
 
-// Revoke asks the holder with the token czxid for its lock, as Curator's Revoker does. A holder
-// that was not made revocable takes no notice. The request replaces what the node says of its
-// owner. ErrAnother if the holder has released the lock.
+// Revoke asks the holder with the token czxid to release the lock, as Curator's Revoker does. A
+// holder that was not made revocable ignores the request. The request replaces the owner's name in
+// the node. The error matches ErrAnother if the holder has released the lock.
 func Revoke(ctx context.Context, client *framework.Client, node string, czxid int64) error {
 	if _, err := find(ctx, client, node, czxid); err != nil {
 		return err
@@ -50,8 +51,8 @@ func Revoke(ctx context.Context, client *framework.Client, node string, czxid in
 	return gone(locks.AttemptRevoke(ctx, client, node), node)
 }
 
-// Delete deletes a node that has no children. Errors: ErrAnother if another transaction than czxid
-// has created it, framework.ErrBadVersion if it is at another version, framework.ErrNotEmpty.
+// Delete deletes a node without children. Errors: ErrAnother if the node does not have the czxid,
+// framework.ErrBadVersion if it does not have the version, framework.ErrNotEmpty if it has children.
 func Delete(ctx context.Context, client *framework.Client, path string, czxid int64, version int32) error {
 	if _, err := find(ctx, client, path, czxid); err != nil {
 		return err
@@ -59,8 +60,8 @@ func Delete(ctx context.Context, client *framework.Client, path string, czxid in
 	return gone(client.Delete().WithVersion(version).ForPath(ctx, path), path)
 }
 
-// Set replaces the data of a node. Errors: ErrAnother if another transaction than czxid has created
-// it, framework.ErrBadVersion if it is at another version, framework.ErrTooLarge.
+// Set replaces the data of a node. Errors: ErrAnother if the node does not have the czxid,
+// framework.ErrBadVersion if it does not have the version, framework.ErrTooLarge.
 func Set(ctx context.Context, client *framework.Client, path string, czxid int64, version int32, data []byte) error {
 	if _, err := find(ctx, client, path, czxid); err != nil {
 		return err
@@ -69,7 +70,7 @@ func Set(ctx context.Context, client *framework.Client, path string, czxid int64
 	return gone(err, path)
 }
 
-// gone makes ErrAnother of the error for a node that has gone meanwhile.
+// gone returns an ErrAnother if err says that the node does not exist, otherwise err.
 func gone(err error, path string) error {
 	if errors.Is(err, framework.ErrNoNode) {
 		return fmt.Errorf("%s: %w", path, ErrAnother)

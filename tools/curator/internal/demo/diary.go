@@ -7,31 +7,31 @@ import (
 	"time"
 )
 
-// Kind says what has happened.
+// Kind is the kind of an Event.
 type Kind int
 
-// The kinds of events.
+// The kinds of events. But for Ended they are events of one worker.
 const (
-	Took    Kind = iota + 1 // a worker has got what it waited for
-	Lost                    // it knows that it has lost it
-	Killed                  // its process has ended without a word
-	Frozen                  // its process was stopped
-	Thawed                  // its process goes on
-	Refused                 // the resource has refused its token
-	Hired                   // its process was started again
-	Ended                   // the story has ended
+	Took    Kind = iota + 1 // the worker has acquired its lock, or was elected
+	Lost                    // the worker has noticed that it has lost its lock
+	Killed                  // the worker's process was killed
+	Frozen                  // the worker's process was stopped
+	Thawed                  // the worker's process was continued
+	Refused                 // the resource has refused the worker's token
+	Hired                   // the worker's process was started again
+	Ended                   // the end of Play
 )
 
-// Event is something that has happened in a Fleet.
+// Event is an event of a Fleet.
 type Event struct {
 	At     time.Duration // since Start
 	Kind   Kind
 	Worker string
-	Path   string // of what it holds or waits for
+	Path   string // of the lock or the election
 	Token  int64  // of Took and Refused
-	Higher int64  // of Refused: the token that the resource has seen
-	Grants int    // of Ended: how often it was taken
-	Falls  int    // of Ended: how often the token was not higher than the one before
+	Higher int64  // of Refused: the highest token that the resource has seen
+	Grants int    // of Ended: how often the lock was acquired
+	Falls  int    // of Ended: how often the token was not higher than the previous one
 }
 
 // String returns the event as a sentence.
@@ -46,38 +46,38 @@ func (e Event) String() string {
 	case Frozen:
 		return fmt.Sprintf("%s is frozen, and its session still holds %s", e.Worker, e.Path)
 	case Thawed:
-		return fmt.Sprintf("%s goes on, and still believes that it holds %s", e.Worker, e.Path)
+		return fmt.Sprintf("%s continues, and still believes that it holds %s", e.Worker, e.Path)
 	case Refused:
-		return fmt.Sprintf("%s writes with token %d: refused, %d was there", e.Worker, e.Token, e.Higher)
+		return fmt.Sprintf("%s writes with token %d: refused, token %d was seen", e.Worker, e.Token, e.Higher)
 	case Hired:
 		return fmt.Sprintf("%s is started again", e.Worker)
 	case Ended:
 		if e.Falls > 0 {
-			return fmt.Sprintf("the end: the token of %s did not rise %d times", e.Path, e.Falls)
+			return fmt.Sprintf("the end: %d times the token of %s was not higher than the previous one", e.Falls, e.Path)
 		}
-		return fmt.Sprintf("the end: %s was taken %d times, each time with a higher token", e.Path, e.Grants)
+		return fmt.Sprintf("the end: %s was acquired %d times, each time with a higher token", e.Path, e.Grants)
 	}
 	return fmt.Sprintf("%s: event %d", e.Worker, e.Kind)
 }
 
-// maxDiary is how many events are kept.
+// maxDiary is the number of events that a diary keeps.
 const maxDiary = 256
 
-// diary has the last events.
+// diary keeps the last events.
 type diary struct {
 	mu      sync.Mutex
 	begun   time.Time
 	events  []Event
-	dropped int // events before those
+	dropped int // number of older events, which are not kept
 	grants  map[string]grants
 	changed chan struct{} // closed at the next event
 }
 
-// grants are those of a lock.
+// grants counts the events Took of one lock.
 type grants struct {
 	last  Event
 	count int
-	falls int // of the token
+	falls int // how often the token was not higher than the previous one
 }
 
 func (d *diary) grantsOf(path string) grants {
@@ -92,7 +92,7 @@ func (d *diary) begin() {
 	d.begun = time.Now()
 }
 
-// add writes an event down, with its time.
+// add sets the time of an event, and adds it.
 func (d *diary) add(e Event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -13,15 +13,15 @@ import (
 	"github.com/go-curator/curator/retry"
 )
 
-// Options of a Fleet. The zero value is a fleet on a server of its own, at a free port of the
-// loopback interface.
+// Options of a Fleet. With the zero value Start also starts a server, at a free port of the loopback
+// interface.
 type Options struct {
-	// Connect is the address of a server that runs already; "" has Start start one.
+	// Connect is the address of a running server. If it is "", Start starts a server.
 	Connect string
-	// Dial connects to the server; nil is a TCP connection.
+	// Dial connects to the server. The default is a TCP connection.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Unit is what the times of the fleet are multiples of; 0 is a second. A session lasts for
-	// three units, and Play for about twenty.
+	// Unit is the unit of the fleet's times. The default is a second. The session timeout is three
+	// units, and Play takes about twenty.
 	Unit time.Duration
 }
 
@@ -29,9 +29,9 @@ type Options struct {
 type Fleet struct {
 	unit    time.Duration
 	dial    func(ctx context.Context, network, address string) (net.Conn, error)
-	server  *zkserver.Server // nil if another one runs already
+	server  *zkserver.Server // nil if Options.Connect was set
 	connect string
-	client  *framework.Client // of Client
+	client  *framework.Client // the result of Client
 	running sync.WaitGroup    // the server and the workers
 
 	diary diary
@@ -44,7 +44,7 @@ type Fleet struct {
 	closed bool
 }
 
-// New returns a fleet that is to be started. It does no I/O.
+// New returns a fleet that is not started. It does no I/O.
 func New(o Options) *Fleet {
 	f := &Fleet{connect: o.Connect, dial: o.Dial, unit: o.Unit, workers: crew()}
 	if f.unit <= 0 {
@@ -58,17 +58,17 @@ func New(o Options) *Fleet {
 	return f
 }
 
-// units returns the time of n units.
+// units returns n units as a duration.
 func (f *Fleet) units(n float64) time.Duration { return time.Duration(n * float64(f.unit)) }
 
 // ConnectString returns the server's address. It is "" before Start.
 func (f *Fleet) ConnectString() string { return f.connect }
 
-// Client returns a client that is none of the workers, to look at their locks with. It is nil
-// before Start, and closed by Close.
+// Client returns a client that reads the locks of the workers, and is not one of the workers'
+// clients. It is nil before Start. Close closes it.
 func (f *Fleet) Client() *framework.Client { return f.client }
 
-// newClient returns a client with the fleet's times.
+// newClient returns a client whose times are in the fleet's unit.
 func (f *Fleet) newClient(label string, dial func(ctx context.Context, network, address string) (net.Conn, error)) (*framework.Client, error) {
 	return framework.NewClient(f.connect, retry.Forever(f.units(0.1)),
 		framework.WithSessionTimeout(f.units(3)),
@@ -85,12 +85,12 @@ func (f *Fleet) connectClient(ctx context.Context, client *framework.Client) err
 	return client.BlockUntilConnected(ctx)
 }
 
-// closeClient ends a session if that is possible within a unit.
+// closeClient closes a client. It is no error if that takes longer than a unit.
 func (f *Fleet) closeClient(ctx context.Context, client *framework.Client) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.units(1))
 	defer cancel()
 	if err := client.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return nil // its session expires
+	return nil // the session expires
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/go-curator/curator/internal/zkserver/netfault"
 )
 
-// errKilled is what the connections of a killed worker fail with.
+// errKilled is the error of Dial after the worker was killed.
 var errKilled = errors.New("the worker was killed")
 
-// link is a worker's way to the server.
+// link makes a worker's connections to the server. It can freeze and close them.
 type link struct {
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
-	gate netfault.Gate // shut while the worker is frozen
-	gone chan struct{} // closed when it is killed
+	gate netfault.Gate // is shut while the worker is frozen
+	gone chan struct{} // is closed when the worker is killed
 
 	mu    sync.Mutex
 	conns map[net.Conn]struct{}
@@ -47,7 +47,7 @@ func (l *link) Dial(ctx context.Context, network, address string) (net.Conn, err
 	return c, nil
 }
 
-// kill closes the connections and permits no others.
+// kill closes the connections, and makes Dial fail.
 func (l *link) kill() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,7 +57,7 @@ func (l *link) kill() {
 	l.cut = true
 	close(l.gone)
 	for conn := range l.conns {
-		_ = conn.Close() // nothing is to be saved
+		_ = conn.Close() // data that is lost does not matter
 	}
 }
 
@@ -69,7 +69,7 @@ type linkConn struct {
 	closed chan struct{}
 }
 
-// Read reads what has arrived, when the worker is not frozen.
+// Read reads, and returns when the worker is not frozen.
 func (c *linkConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if !c.link.gate.Pass(c.closed) {
@@ -78,7 +78,7 @@ func (c *linkConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write writes when the worker is not frozen.
+// Write waits until the worker is not frozen, and writes.
 func (c *linkConn) Write(b []byte) (int, error) {
 	if !c.link.gate.Pass(c.closed) {
 		return 0, net.ErrClosed

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Events returns what has happened from event number from on, the first one is number 0, and the
-// number of the next event. The last 256 are kept.
+// Events returns the events from number from on, and the number of the next event. The first event
+// has the number 0. Only the last 256 events are kept.
 func (f *Fleet) Events(from int) (events []Event, next int) {
 	f.diary.mu.Lock()
 	defer f.diary.mu.Unlock()
@@ -15,14 +15,15 @@ func (f *Fleet) Events(from int) (events []Event, next int) {
 	return slices.Clone(f.diary.events[first:]), next
 }
 
-// Changed returns a channel that is closed at the next event. Get it before you look.
+// Changed returns a channel that is closed at the next event. Call it before Events, so that no event
+// is missed.
 func (f *Fleet) Changed() <-chan struct{} {
 	f.diary.mu.Lock()
 	defer f.diary.mu.Unlock()
 	return f.diary.changed
 }
 
-// Elapsed returns the time since Start, 0 before it.
+// Elapsed returns the time since Start, 0 before Start.
 func (f *Fleet) Elapsed() time.Duration {
 	f.diary.mu.Lock()
 	defer f.diary.mu.Unlock()

@@ -16,12 +16,12 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the picture anew, of a story that is played now")
 
-const description = "Three queues of workers: for a mutex, a read-write lock and an election, each with who has it, its token, and who waits. " +
-	"Below, what has happened: the leader was killed, and another one leads; a worker that held the mutex was frozen, lost it to another one with a higher token, and its late write was refused."
+const description = "Three queues of workers, for a mutex, a read-write lock and an election, each with the holder, its token, and the waiters. " +
+	"Below them the last events: the leader was killed, and another worker leads; a worker that held the mutex was frozen and lost the mutex to another worker with a higher token, and its late write was refused."
 
-// TestPicture compares docs/images/demo.svg with the scene in testdata. Which tokens and times there
-// are differs from one play to the next, so go test -rewrite plays the story in virtual time, and
-// writes both.
+// TestPicture compares docs/images/demo.svg with the picture of the scene in testdata. The tokens and
+// times differ from one run of the story to the next. So only with -rewrite the test plays the story,
+// in virtual time, and writes both files.
 func TestPicture(t *testing.T) {
 	const picture, recorded, columns, rows = "../../../../docs/images/demo.svg", "testdata/scene.json", 88, 29
 	if *rewrite {
@@ -52,8 +52,8 @@ func TestPicture(t *testing.T) {
 	}
 }
 
-// record plays the story until the late write was refused, and returns what there is to see a
-// little later, without what is of this machine.
+// record plays the story until the late write was refused, and returns the scene a little later. It
+// replaces values that depend on this machine.
 func record(t *testing.T) (s scene) {
 	synctest.Test(t, func(t *testing.T) {
 		fleet := start(t)
@@ -76,7 +76,7 @@ func record(t *testing.T) (s scene) {
 		cancel()
 		<-ended
 	})
-	s.Connect = "127.0.0.1:40183" // as it might be
+	s.Connect = "127.0.0.1:40183" // any port
 	for _, queue := range s.Queues {
 		for _, list := range [][]lockview.Contender{queue.Holders, queue.Waiters} {
 			for i, c := range list {

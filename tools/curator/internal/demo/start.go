@@ -10,9 +10,9 @@ import (
 	"github.com/go-curator/curator/internal/zkserver"
 )
 
-// Start starts the server, if none was named, and the workers. It returns when the fleet can be
-// looked at. ctx bounds that, and nothing after it. When Start fails nothing is left, and the
-// fleet cannot be started again.
+// Start starts the server, unless Options.Connect names one, and the workers. It returns when Client
+// is connected. ctx bounds only Start. When Start fails, everything that it has started has ended,
+// and the fleet cannot be started again.
 func (f *Fleet) Start(ctx context.Context) error {
 	if f.connect == "" {
 		if err := f.serve(); err != nil {
@@ -45,15 +45,15 @@ func (f *Fleet) serve() error {
 	}
 	f.connect = listener.Addr().String()
 	f.server = zkserver.New(zkserver.Config{TickTime: f.tick()})
-	f.running.Go(func() { _ = f.server.Serve(listener) }) // it returns when the server is closed
+	f.running.Go(func() { _ = f.server.Serve(listener) }) // its error says that the server was closed
 	return nil
 }
 
-// tick is the server's unit of session time.
+// tick returns the tick time of the server.
 func (f *Fleet) tick() time.Duration { return f.units(0.25) }
 
-// Close ends the workers and the server, and joins everything that was started. The sessions of
-// workers are ended as far as that can be done until ctx ends, or within a unit.
+// Close ends the workers and the server, and joins all goroutines. It closes the workers' sessions,
+// but waits for that only until ctx ends, and at most a unit.
 func (f *Fleet) Close(ctx context.Context) error {
 	f.mu.Lock()
 	f.closed = true
@@ -72,13 +72,14 @@ func (f *Fleet) Close(ctx context.Context) error {
 	}
 	if f.server != nil {
 		f.await(ctx, ended)
-		_ = f.server.Close() // it has no error to tell
+		_ = f.server.Close() // its error is always nil
 	}
 	f.running.Wait()
 	return err
 }
 
-// await waits for the workers, whose last requests need the server, for a short time.
+// await waits until the workers have ended, because their last requests need the server, but at most
+// a unit.
 func (f *Fleet) await(ctx context.Context, ended []<-chan struct{}) {
 	timer := time.NewTimer(f.units(1))
 	defer timer.Stop()

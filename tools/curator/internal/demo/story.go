@@ -7,14 +7,14 @@ import (
 	"github.com/go-curator/curator/internal/wait"
 )
 
-// Holder returns the worker that has got the lock or the leadership at path last, and its token;
-// "" if nobody has.
+// Holder returns the worker that was the last to get the lock or the leadership at path, and its
+// token. It returns "" if no worker has got it yet.
 func (f *Fleet) Holder(path string) (worker string, token int64) {
 	last := f.diary.grantsOf(path).last
 	return last.Worker, last.Token
 }
 
-// worker returns the worker of a name. The caller holds the lock.
+// worker returns the worker with a name. The caller holds f.mu.
 func (f *Fleet) worker(name string) (*worker, error) {
 	for _, w := range f.workers {
 		if w.name == name {
@@ -24,8 +24,8 @@ func (f *Fleet) worker(name string) (*worker, error) {
 	return nil, fmt.Errorf("there is no worker %q", name)
 }
 
-// Kill ends a worker's process without a word, as kill -9 does. What it holds is free when its
-// session has expired. One that was killed already stays as it is.
+// Kill ends a worker's process without closing its session, as kill -9 does. Its lock becomes free
+// when the session expires. Kill does nothing if the worker was killed already.
 func (f *Fleet) Kill(name string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -41,8 +41,8 @@ func (f *Fleet) Kill(name string) error {
 	return nil
 }
 
-// Freeze stops a worker's process, as kill -STOP does, until Thaw. One that does not run stays as
-// it is.
+// Freeze stops a worker's process, as kill -STOP does, until Thaw. It does nothing if the process
+// does not run.
 func (f *Fleet) Freeze(name string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -55,7 +55,7 @@ func (f *Fleet) Freeze(name string) error {
 	return nil
 }
 
-// Thaw lets a frozen worker go on. One that is not frozen stays as it is.
+// Thaw continues a frozen worker. It does nothing if the worker is not frozen.
 func (f *Fleet) Thaw(name string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -81,13 +81,13 @@ func (f *Fleet) Hire(name string) error {
 	<-ended
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if w.killed && f.hire(w) { // nobody else has done so meanwhile
+	if w.killed && f.hire(w) { // another call may have hired the worker meanwhile
 		f.diary.add(Event{Kind: Hired, Worker: name, Path: w.job.path})
 	}
 	return nil
 }
 
-// State is what has become of a worker's process.
+// State is the state of a worker's process.
 type State int
 
 // The states of workers.
@@ -97,7 +97,7 @@ const (
 	StateKilled
 )
 
-// States returns the state of each worker by its name.
+// States returns the states of the workers by their names.
 func (f *Fleet) States() map[string]State {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -115,10 +115,10 @@ func (f *Fleet) States() map[string]State {
 	return states
 }
 
-// Play plays the story once, in about twenty units: the leader is killed, and another worker
-// leads when its session has expired; a worker that holds a lock is frozen, loses it, goes on,
-// and has its write refused. At the end all workers run again. It returns ctx's error if that
-// ends first.
+// Play plays the story once, in about twenty units. First the leader is killed, and another worker
+// leads when the leader's session has expired. Then a worker that holds the mutex is frozen, loses
+// the mutex, continues, and has its write refused. At the end all workers run again. If ctx ends
+// first, Play returns its error.
 func (f *Fleet) Play(ctx context.Context) error {
 	if err := wait.For(ctx, f.units(4.3)); err != nil {
 		return err
@@ -162,7 +162,7 @@ func (f *Fleet) Play(ctx context.Context) error {
 	return err
 }
 
-// awaitHolder waits until a worker has got the lock at path, and returns it.
+// awaitHolder waits until a worker has got the lock at path, and returns that worker.
 func (f *Fleet) awaitHolder(ctx context.Context, path string) (string, error) {
 	for {
 		changed := f.Changed()
@@ -177,7 +177,7 @@ func (f *Fleet) awaitHolder(ctx context.Context, path string) (string, error) {
 	}
 }
 
-// awaitNext waits until another worker gets the lock at path than the one that has it now.
+// awaitNext waits for the next time that a worker gets the lock at path, and returns that worker.
 func (f *Fleet) awaitNext(ctx context.Context, path string) (string, error) {
 	_, before := f.Holder(path)
 	for {

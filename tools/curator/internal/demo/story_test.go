@@ -25,8 +25,8 @@ func start(t *testing.T) *Fleet {
 	return fleet
 }
 
-// TestStory plays the story and checks what it claims: after each fault another worker goes on,
-// no token falls, and the late write is refused.
+// TestStory plays the story, and checks that after each fault another worker gets the lock, that all
+// tokens rise, and that the late write is refused.
 func TestStory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fleet := start(t)
@@ -36,7 +36,7 @@ func TestStory(t *testing.T) {
 		events, _ := fleet.Events(0)
 		var killed, frozen, refused, ended Event
 		highest := map[string]int64{}
-		heir := map[string]string{} // who has taken a path after the fault there
+		heir := map[string]string{} // the next holder after the fault, by path
 		for _, e := range events {
 			switch e.Kind {
 			case Killed:

@@ -10,10 +10,10 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/screen"
 )
 
-// nameWidth is how many columns the name of a worker takes.
+// nameWidth is the width of a worker's name in columns.
 const nameWidth = 13
 
-// scene is what there is to see at one moment.
+// scene is everything that the screen shows at one moment.
 type scene struct {
 	Connect string
 	Elapsed time.Duration
@@ -22,8 +22,8 @@ type scene struct {
 	States  map[string]State
 }
 
-// View returns the queues as they are on the server now, and below them the last events, as many
-// as there is room for in so many rows. It asks the server. ctx bounds that.
+// View reads the queues from the server, and returns a screen with the queues and, below them, as many
+// of the last events as fit into the given number of rows. ctx bounds the requests.
 func (f *Fleet) View(ctx context.Context, rows int) ([]screen.Line, error) {
 	now, err := f.look(ctx)
 	if err != nil {
@@ -32,7 +32,7 @@ func (f *Fleet) View(ctx context.Context, rows int) ([]screen.Line, error) {
 	return now.lines(rows), nil
 }
 
-// look returns the present scene.
+// look reads the present scene.
 func (f *Fleet) look(ctx context.Context) (scene, error) {
 	queues, err := lockview.Below(ctx, f.client, "/")
 	if err != nil {
@@ -42,7 +42,7 @@ func (f *Fleet) look(ctx context.Context) (scene, error) {
 	return scene{f.connect, f.Elapsed(), queues, events, f.States()}, nil
 }
 
-// lines draws the scene in so many rows.
+// lines returns the scene as lines of a screen with the given number of rows.
 func (s scene) lines(rows int) []screen.Line {
 	lines := []screen.Line{
 		screen.Text(screen.Strong, "curator demo").And(screen.Faint, "  a ZooKeeper server inside this process, at "+s.Connect),
@@ -56,21 +56,22 @@ func (s scene) lines(rows int) []screen.Line {
 		lines = append(lines, s.queueLines(queue)...)
 		lines = append(lines, nil)
 	}
-	// Readers and the writer come and go too often to be listed.
-	told := slices.DeleteFunc(slices.Clone(s.Events), func(e Event) bool { return e.Path == CatalogPath && e.Kind == Took })
+	// The grants of the read-write lock are too frequent to be listed.
+	listed := slices.DeleteFunc(slices.Clone(s.Events), func(e Event) bool { return e.Path == CatalogPath && e.Kind == Took })
 	room := max(rows-len(lines), 3)
-	for _, e := range told[max(len(told)-room, 0):] {
+	for _, e := range listed[max(len(listed)-room, 0):] {
 		lines = append(lines, e.Line())
 	}
 	return lines
 }
 
-// kinds are the words for the kinds of locks.
+// kinds are the names of the locks' kinds, by path.
 var kinds = map[string]string{
 	OrdersPath: "a mutex", CatalogPath: "a read-write lock", SchedulerPath: "an election",
 }
 
-// roomOf is how many workers there are at a path: the lines below it do not move.
+// roomOf is the number of workers of each path. Each path has as many lines, so that the lines below
+// do not move.
 var roomOf = map[string]int{OrdersPath: 3, CatalogPath: 3, SchedulerPath: 3}
 
 func (s scene) queueLines(queue lockview.Lock) []screen.Line {
@@ -80,7 +81,7 @@ func (s scene) queueLines(queue lockview.Lock) []screen.Line {
 		if i := slices.IndexFunc(s.Events, func(e Event) bool { return e.Kind == Took && e.Token == c.Token }); i >= 0 {
 			since = fmt.Sprintf(" for %.1f s", (s.Elapsed - s.Events[i].At).Seconds())
 		}
-		verb := "has it"
+		verb := "holds it"
 		if queue.Path == SchedulerPath {
 			verb = "leads"
 		}
@@ -95,26 +96,26 @@ func (s scene) queueLines(queue lockview.Lock) []screen.Line {
 	return lines
 }
 
-// nameOf returns the worker's name.
+// nameOf returns the name of a contender's worker.
 func nameOf(c lockview.Contender) string {
 	if c.Label != "" {
 		return c.Label
 	}
-	return c.Owner // that of an election is its id
+	return c.Owner // in an election it is the participant's id
 }
 
 func contender(name, mark string, style screen.Style, text string, state State) screen.Line {
 	line := screen.Text(style, "  "+mark+" "+screen.Pad(name, nameWidth)).And(screen.Plain, text)
 	switch state {
 	case StateKilled:
-		return line.And(screen.Bad, "   killed: its session is left")
+		return line.And(screen.Bad, "   killed, its session remains")
 	case StateFrozen:
 		return line.And(screen.Bad, "   frozen")
 	}
 	return line
 }
 
-// Line returns the event with its time, as a line of a screen.
+// Line returns the event and its time as a line of a screen.
 func (e Event) Line() screen.Line {
 	style := screen.Plain
 	switch e.Kind {

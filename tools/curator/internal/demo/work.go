@@ -9,8 +9,7 @@ import (
 	"github.com/go-curator/curator/recipes/locks"
 )
 
-// hire starts a process for a worker, unless the fleet is closed. The caller holds the fleet's
-// lock.
+// hire starts a process for a worker, unless the fleet is closed. The caller holds f.mu.
 func (f *Fleet) hire(w *worker) bool {
 	if f.closed {
 		return false
@@ -26,13 +25,13 @@ func (f *Fleet) hire(w *worker) bool {
 	return true
 }
 
-// work is a process of a worker, until ctx ends.
+// work runs a process of a worker until ctx ends.
 func (f *Fleet) work(ctx context.Context, w *worker, link *link) {
 	client, err := f.newClient(w.name, link.Dial)
 	if err != nil {
-		return // Start has made a client of the same kind
+		return // impossible: Start has created a client with the same options
 	}
-	defer f.closeClient(ctx, client) //nolint:errcheck // an error says that its session expires by itself
+	defer f.closeClient(ctx, client) //nolint:errcheck // after an error the session expires
 	if wait.For(ctx, f.units(w.job.begin)) != nil || f.connectClient(ctx, client) != nil {
 		return
 	}
@@ -43,7 +42,7 @@ func (f *Fleet) work(ctx context.Context, w *worker, link *link) {
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.units(0.5))
 		defer cancel()
-		_ = t.close(ctx) // its node goes with the session
+		_ = t.close(ctx) // its node is deleted at the end of the session
 	}()
 	for ctx.Err() == nil {
 		lease, err := t.acquire(ctx)
@@ -56,11 +55,12 @@ func (f *Fleet) work(ctx context.Context, w *worker, link *link) {
 	}
 }
 
-// hold is one time that a worker has what it has waited for.
+// hold is one hold of a worker: it works for some time under the lease, writes to the store, and
+// releases the lease.
 func (f *Fleet) hold(ctx context.Context, w *worker, link *link, lease *locks.Lease) {
 	token := lease.Token()
 	if !w.job.reads {
-		f.store.write(w.job.path, token) // a resource must know a token before its holder is late
+		f.store.write(w.job.path, token) // the store must have seen this token before a late write with a lower one
 	}
 	f.diary.add(Event{Kind: Took, Worker: w.name, Path: w.job.path, Token: token})
 	var done <-chan time.Time
@@ -75,7 +75,7 @@ func (f *Fleet) hold(ctx context.Context, w *worker, link *link, lease *locks.Le
 	case <-ctx.Done():
 	}
 	if !link.gate.Pass(link.gone) || ctx.Err() != nil {
-		return // it was killed, or is to end
+		return // the worker was killed, or the fleet is closed
 	}
 	if !w.job.reads {
 		if highest := f.store.write(w.job.path, token); highest > token {

@@ -8,44 +8,44 @@ import (
 	"github.com/go-curator/curator/recipes/locks"
 )
 
-// Paths of what the workers share.
+// Paths of the locks and the election that the workers share.
 const (
 	OrdersPath    = "/locks/orders"      // a mutex
 	CatalogPath   = "/locks/catalog"     // a read-write lock
 	SchedulerPath = "/leaders/scheduler" // an election
 )
 
-// worker is one of the fleet's processes, but in this one.
+// worker is one worker of the fleet. A goroutine stands for its process.
 type worker struct {
 	name string
 	job  job
 
-	// Those of the present process; the fleet's lock guards them.
+	// The fields of the present process, guarded by Fleet.mu.
 	link   *link
 	cancel context.CancelFunc
 	ended  chan struct{}
-	ice    func() // thaws it; nil while it is not frozen
+	ice    func() // thaws the worker; nil while it is not frozen
 	killed bool
 }
 
-// job is what a worker does. Times are units.
+// job describes the work of a worker. Times are in units.
 type job struct {
 	path  string
 	take  func(ctx context.Context, w *worker, client *framework.Client) (taker, error)
-	begin float64 // before the first time
-	hold  float64 // 0 is for as long as it is not lost
-	rest  float64
-	reads bool // it shares what it holds, and writes nothing
+	begin float64 // the pause before the first hold
+	hold  float64 // the length of a hold; 0 is until the loss
+	rest  float64 // the pause between two holds
+	reads bool    // the worker holds the read lock, and writes nothing
 }
 
-// taker waits for what a worker works under.
+// taker acquires the lock, or the leadership, that a worker works under.
 type taker struct {
 	acquire func(ctx context.Context) (*locks.Lease, error)
 	close   func(ctx context.Context) error
 }
 
-// crew returns the workers of the demonstration. They begin at different times, so that their
-// order is the same each time.
+// crew returns the workers of the demonstration. They begin at different times, so that they are in
+// the same order in each run.
 func crew() []*worker {
 	orders := func(name string, begin float64) *worker {
 		return &worker{name: name, job: job{OrdersPath, takeMutex, begin, 1.8073, 0.2939, false}}
@@ -83,7 +83,7 @@ func takeWrite(_ context.Context, w *worker, client *framework.Client) (taker, e
 	return plain(lock.WriteLock()), nil
 }
 
-// plain takes a lock, which needs no end of its own.
+// plain returns a taker of a lock, which needs no Close.
 func plain(lock locks.InterProcessLock) taker {
 	return taker{lock.Acquire, func(context.Context) error { return nil }}
 }
@@ -99,7 +99,7 @@ func takeLeadership(ctx context.Context, w *worker, client *framework.Client) (t
 	return taker{latch.Await, latch.Close}, nil
 }
 
-// thaw lets a frozen process go on. The caller holds the fleet's lock.
+// thaw continues a frozen process. The caller holds Fleet.mu.
 func (w *worker) thaw() {
 	if w.ice != nil {
 		w.ice()

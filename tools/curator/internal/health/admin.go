@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// askAdmin asks the HTTP server that ZooKeeper has for administrators, its AdminServer.
+// askAdmin asks the AdminServer of a ZooKeeper server, by HTTP.
 func askAdmin(ctx context.Context, server string, port int) (Server, error) {
 	host, _, err := net.SplitHostPort(server)
 	if err != nil {
@@ -23,7 +23,7 @@ func askAdmin(ctx context.Context, server string, port int) (Server, error) {
 	if err != nil {
 		return Server{}, err
 	}
-	transport := &http.Transport{DisableKeepAlives: true} // no proxy: it is a server of the ensemble
+	transport := &http.Transport{DisableKeepAlives: true} // without a proxy, because it is a server of the ensemble
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := client.Do(request)
@@ -38,7 +38,7 @@ func askAdmin(ctx context.Context, server string, port int) (Server, error) {
 	return parseAdmin(text)
 }
 
-// parseAdmin reads the answer to /commands/srvr.
+// parseAdmin parses the answer to /commands/srvr.
 func parseAdmin(text []byte) (Server, error) {
 	var answer struct {
 		Version   string `json:"version"`
@@ -55,15 +55,15 @@ func parseAdmin(text []byte) (Server, error) {
 		} `json:"server_stats"`
 	}
 	if err := json.Unmarshal(text, &answer); err != nil {
-		return Server{}, fmt.Errorf("it is no AdminServer of ZooKeeper: %w", err)
+		return Server{}, fmt.Errorf("this is not an AdminServer of ZooKeeper: %w", err)
 	}
 	switch {
 	case strings.Contains(answer.Error, notServing):
 		return Server{}, errNotServing
 	case answer.Error != "":
-		return Server{}, fmt.Errorf("the AdminServer says %q", answer.Error)
+		return Server{}, fmt.Errorf("the AdminServer answers with the error %q", answer.Error)
 	case answer.Stats == nil || answer.Stats.State == "":
-		return Server{}, errors.New("it is no AdminServer of ZooKeeper")
+		return Server{}, errors.New("this is not an AdminServer of ZooKeeper")
 	}
 	s := answer.Stats
 	version, _, _ := strings.Cut(answer.Version, "-")

@@ -32,8 +32,8 @@ func TestAdmin(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"error":"This ZooKeeper instance is not currently serving requests"}`: "has no quorum",
 		`{"error":"authentication required"}`:                                   "authentication required",
-		`<html>`:                                                                "no AdminServer",
-		`{"status":"green"}`:                                                    "no AdminServer",
+		`<html>`:                                                                "not an AdminServer",
+		`{"status":"green"}`:                                                    "not an AdminServer",
 	} {
 		if _, err := parseAdmin([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
@@ -41,7 +41,7 @@ func TestAdmin(t *testing.T) {
 	}
 }
 
-// TestEither asks a server whose port for clients does not answer as it should.
+// TestEither asks servers whose port for clients does not answer, or with an error.
 func TestEither(t *testing.T) {
 	admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/commands/srvr" {
@@ -60,9 +60,9 @@ func TestEither(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		says string // on the port for clients
+		says string // the answer on the port for clients
 		port int
-		want string // the mode or a part of the error
+		want string // the mode, or a part of the error
 	}{
 		"it answers":           {answer, port, "follower"},
 		"srvr is forbidden":    {"srvr is not executed because it is not in the whitelist.", port, "follower"},
@@ -76,7 +76,7 @@ func TestEither(t *testing.T) {
 				defer far.Close()
 				far.Read(make([]byte, 4))
 				if c.says == "" {
-					far.Read(make([]byte, 1)) // until it is closed
+					far.Read(make([]byte, 1)) // returns when the connection is closed
 				}
 				far.Write([]byte(c.says))
 			}()

@@ -8,18 +8,19 @@ import (
 	"sync"
 )
 
-// Figures are what a server counts and tells by ZooKeeper's command mntr, which servers refuse
-// unless their configuration permits it. A figure that is not told is -1. With an Error all are.
+// Figures are counters of a server from ZooKeeper's command mntr. Servers refuse the command unless
+// their configuration permits it. A counter that is not in the answer is -1. If there is an Error,
+// all are.
 type Figures struct {
 	Sessions   int    `json:"sessions"`
 	Watches    int    `json:"watches"`
 	Ephemerals int    `json:"ephemerals"`
-	Followers  int    `json:"followers"` // of a leader, those that are up to date
+	Followers  int    `json:"followers"` // of a leader: followers that are up to date
 	Error      string `json:"error,omitempty"`
 }
 
-// AskFigures asks all servers at the same time, until ctx ends, which is an Error of those that
-// have not answered. The result has the order of servers.
+// AskFigures asks all servers at the same time. When ctx ends, servers that have not answered have
+// an Error. The result has the order of servers.
 func AskFigures(ctx context.Context, dial Dial, servers []string) []Figures {
 	answers := make([]Figures, len(servers))
 	var wg sync.WaitGroup
@@ -41,7 +42,7 @@ func AskFigures(ctx context.Context, dial Dial, servers []string) []Figures {
 
 func noFigures() Figures { return Figures{Sessions: -1, Watches: -1, Ephemerals: -1, Followers: -1} }
 
-// parseFigures reads the answer to mntr.
+// parseFigures parses the answer to mntr.
 func parseFigures(text string) (Figures, error) {
 	f := noFigures()
 	if strings.Contains(text, "whitelist") {

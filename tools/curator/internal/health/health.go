@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Ask asks all servers at the same time, until ctx ends, which is an Error of those that have
-// not answered. adminPort is the port of their AdminServers, 0 for none. The result has the order
-// of servers.
+// Ask asks all servers at the same time. When ctx ends, servers that have not answered have an
+// Error. adminPort is the port of their AdminServers; with 0 no AdminServer is asked. The result has
+// the order of servers.
 func Ask(ctx context.Context, dial Dial, servers []string, adminPort int) []Server {
 	answers := make([]Server, len(servers))
 	var wg sync.WaitGroup
@@ -31,11 +31,11 @@ func Ask(ctx context.Context, dial Dial, servers []string, adminPort int) []Serv
 	return answers
 }
 
-// patience is how long a server has the time for itself before its AdminServer is asked, too.
+// patience is how long Ask waits for a server's answer before it asks the AdminServer, too.
 const patience = 500 * time.Millisecond
 
-// askEither asks the AdminServer, too, if the server does not say what it thinks, or not soon. An
-// error is that of the port for clients.
+// askEither asks a server on its port for clients. If that fails or takes longer than patience, it
+// asks the AdminServer, too. If both fail, the error is that of the port for clients.
 func askEither(ctx context.Context, dial Dial, server string, adminPort int) (Server, error) {
 	if adminPort == 0 {
 		return ask(ctx, dial, server)
@@ -76,7 +76,7 @@ func askEither(ctx context.Context, dial Dial, server string, adminPort int) (Se
 	return said.server, said.err
 }
 
-// reply is what a port has answered.
+// reply is the answer of a port.
 type reply struct {
 	server Server
 	err    error
@@ -84,10 +84,11 @@ type reply struct {
 
 func replyOf(s Server, err error) reply { return reply{s, err} }
 
-// definite tells whether there is no need to ask elsewhere.
+// definite reports whether the other port need not be asked.
 func (r reply) definite() bool { return r.err == nil || errors.Is(r.err, errNotServing) }
 
-// Healthy reports whether all servers serve, with one leader or one server that is alone.
+// Healthy reports whether all servers serve requests, and either one of them is the leader or there
+// is only one, a standalone server.
 func Healthy(servers []Server) bool {
 	leaders := 0
 	for _, s := range servers {

@@ -31,7 +31,7 @@ func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
 		"srvr is not executed because it is not in the whitelist.":    "4lw.commands.whitelist",
 		"This ZooKeeper instance is not currently serving requests\n": "has no quorum",
-		"HTTP/1.1 400 Bad Request\r\nServer: x\r\n\r\n":               "no ZooKeeper server",
+		"HTTP/1.1 400 Bad Request\r\nServer: x\r\n\r\n":               "not a ZooKeeper server",
 		"": "without an answer",
 	} {
 		if _, err := parse(text); err == nil || !strings.Contains(err.Error(), want) {

@@ -2,7 +2,8 @@ package health
 
 import "errors"
 
-// Server is what a server says. With an Error the rest is zero.
+// Server is the state of a server, as the server reports it. If there is an Error, the other fields
+// are zero, but for Server.
 type Server struct {
 	Server      string  `json:"server"` // host:port
 	Mode        string  `json:"mode"`   // "leader", "follower", "observer", "standalone", "read-only"
@@ -12,15 +13,15 @@ type Server struct {
 	LatencyAvg  float64 `json:"latencyAvgMs"`
 	LatencyMax  float64 `json:"latencyMaxMs"`
 	Connections int     `json:"connections"`
-	Outstanding int     `json:"outstanding"` // requests that wait
+	Outstanding int     `json:"outstanding"` // queued requests
 	Nodes       int     `json:"nodes"`
 	Error       string  `json:"error,omitempty"`
 }
 
-// maxAnswer bounds what is read of something that is no ZooKeeper.
+// maxAnswer bounds how much of an answer is read, because the server may not be ZooKeeper.
 const maxAnswer = 64 << 10
 
-// notServing is in the answers of a server without a quorum.
+// notServing is a part of the answers of a server without a quorum.
 const notServing = "not currently serving"
 
 var errNotServing = errors.New("the server runs, but does not serve requests: it has no quorum")

@@ -21,7 +21,7 @@ func ask(ctx context.Context, dial Dial, server string) (Server, error) {
 	return parse(text)
 }
 
-// command sends a command of four letters and returns the answer.
+// command sends a four-letter command and returns the answer.
 func command(ctx context.Context, dial Dial, server, word string) (string, error) {
 	conn, err := dial(ctx, server)
 	if err != nil {
@@ -42,7 +42,7 @@ func command(ctx context.Context, dial Dial, server, word string) (string, error
 	return string(text), nil
 }
 
-// parse reads the answer to srvr.
+// parse parses the answer to srvr.
 func parse(text string) (Server, error) {
 	s := Server{}
 	for line := range strings.Lines(text) {
@@ -52,7 +52,7 @@ func parse(text string) (Server, error) {
 			s.Version, _, _ = strings.Cut(value, "-")
 			s.Version, _, _ = strings.Cut(s.Version, ",")
 		case "Latency min/avg/max":
-			// A server of another version may write it another way: then it stays 0.
+			// If a server of another version writes this in another form, the latencies stay 0.
 			_, _ = fmt.Sscanf(value, "%f/%f/%f", &s.LatencyMin, &s.LatencyAvg, &s.LatencyMax)
 		case "Connections":
 			s.Connections, _ = strconv.Atoi(value)
@@ -77,5 +77,5 @@ func parse(text string) (Server, error) {
 		return s, errors.New("the server closed the connection without an answer")
 	}
 	line, _, _ := strings.Cut(text, "\n")
-	return s, fmt.Errorf("it is no ZooKeeper server, it answers %q", line[:min(len(line), 40)])
+	return s, fmt.Errorf("this is not a ZooKeeper server: it answers %q", line[:min(len(line), 40)])
 }

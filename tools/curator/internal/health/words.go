@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Bounds beyond which a figure is told.
+// Bounds above which a value is a problem.
 const (
 	slowLatency     = 100 // ms, on average
 	manyOutstanding = 100
 	farBehind       = 10_000 // transactions
 )
 
-// Problems says in words what is not as it should be, nothing if all is well.
+// Problems returns a sentence for each problem of the servers, none if all is well.
 func Problems(servers []Server) []string {
 	problems := []string{}
 	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	leaders, up, versions := 0, 0, map[string]bool{}
 	for _, s := range servers {
 		if s.Error != "" {
-			say("%s does not serve: %s.", s.Server, s.Error)
+			say("%s does not serve requests: %s.", s.Server, s.Error)
 			continue
 		}
 		up++
@@ -32,22 +32,22 @@ func Problems(servers []Server) []string {
 			say("%s has lost its quorum, and serves reads only.", s.Server)
 		}
 		if s.Mode == "standalone" && len(servers) > 1 {
-			say("%s is alone: it is not part of an ensemble with the others.", s.Server)
+			say("%s is a standalone server: it is not in an ensemble with the others.", s.Server)
 		}
 		if s.LatencyAvg > slowLatency {
 			say("%s is slow: requests have taken %.0f ms on average.", s.Server, s.LatencyAvg)
 		}
 		if s.Outstanding > manyOutstanding {
-			say("%s has %d requests that wait.", s.Server, s.Outstanding)
+			say("%s has %d queued requests.", s.Server, s.Outstanding)
 		}
 	}
 	switch {
 	case up == 0:
-		say("No server serves.")
+		say("No server serves requests.")
 	case leaders == 0:
 		say("None of these servers is the leader. If the ensemble has others, name all of them.")
 	case leaders > 1:
-		say("There is more than one leader: these are servers of different ensembles.")
+		say("There is more than one leader: the servers are of different ensembles.")
 	}
 	if len(versions) > 1 {
 		say("The servers run different versions of ZooKeeper.")
@@ -55,8 +55,8 @@ func Problems(servers []Server) []string {
 	return append(problems, behind(servers)...)
 }
 
-// behind names the followers that are far behind their leader. A zxid is an epoch and a counter,
-// 32 bits each.
+// behind returns a problem for each follower that is far behind the leader. A zxid has an epoch and a
+// counter, 32 bits each.
 func behind(servers []Server) (problems []string) {
 	var leader uint64
 	for _, s := range servers {
@@ -79,6 +79,6 @@ func behind(servers []Server) (problems []string) {
 }
 
 func zxid(text string) uint64 {
-	n, _ := strconv.ParseUint(strings.TrimPrefix(text, "0x"), 16, 64) // 0 says nothing
+	n, _ := strconv.ParseUint(strings.TrimPrefix(text, "0x"), 16, 64) // 0 if it cannot be parsed
 	return n
 }

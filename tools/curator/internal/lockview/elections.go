@@ -8,7 +8,7 @@ import (
 	"github.com/go-curator/curator/framework"
 )
 
-// Election is an election that somebody leads or stands for.
+// Election is an election with a leader or candidates.
 type Election struct {
 	Path       string      `json:"path"`
 	Kind       string      `json:"kind"` // "latch", "selector", or "" with an error
@@ -17,19 +17,19 @@ type Election struct {
 	Error      string      `json:"error,omitempty"`
 }
 
-// Candidate is who leads or stands for election.
+// Candidate is a participant of an election: the leader, or one that waits.
 type Candidate struct {
-	ID      string    `json:"id"` // what it calls itself
+	ID      string    `json:"id"` // the id that the participant has chosen
 	Node    string    `json:"node"`
 	Session string    `json:"session"` // hexadecimal, as in ZooKeeper's logs
 	Token   int64     `json:"token"`   // the fencing token
 	Since   time.Time `json:"since"`   // when its node was created, by the server's clock
 }
 
-// Elections returns the elections at path and below it, by path. The nodes of a LeaderSelector are
-// those of a mutex; what they say differs: a selector's say an id, a lock's an address or who made
-// them. The mutex at path itself is taken for an election whatever its nodes say. Errors are those
-// of Below.
+// Elections returns the elections at path and below it, ordered by path. The nodes of a LeaderSelector
+// have the same names as those of a mutex, but their data differs: a selector's has an id, a mutex's
+// an address or an owner. A mutex at path itself is an election, whatever its data is. The errors are
+// those of Below.
 func Elections(ctx context.Context, client *framework.Client, path string) ([]Election, error) {
 	list, err := Below(ctx, client, path)
 	if err != nil {
@@ -62,7 +62,7 @@ func candidate(c Contender) *Candidate {
 	return &Candidate{ID: c.Owner, Node: c.Node, Session: c.Session, Token: c.Token, Since: c.Since}
 }
 
-// hasIDs tells whether the nodes of a mutex say what those of an election do.
+// hasIDs reports whether the data of a mutex's nodes is that of an election's nodes.
 func hasIDs(lock Lock) bool {
 	for _, list := range [][]Contender{lock.Holders, lock.Waiters} {
 		for _, c := range list {

@@ -1,6 +1,6 @@
-// Package lockview finds the locks below a path, and says who holds them and who waits, in
-// a form whose JSON is stable. It only reads. A view is no snapshot: nodes are read one by
-// one. Its functions are safe for concurrent use, and end with an error when ctx ends.
+// Package lockview finds the locks below a path, with their holders and waiters. The JSON of its types
+// is stable. It only reads. A result is not a snapshot: nodes are read one after the other. Its
+// functions are safe for concurrent use, and return an error when ctx ends.
 package lockview
 
 import (
@@ -24,7 +24,7 @@ type Lock struct {
 	Error   string      `json:"error,omitempty"`
 }
 
-// Contender is a holder or a waiter. What is not known of it is "" or 0.
+// Contender is a holder or a waiter. Fields that are not known are "" or 0.
 type Contender struct {
 	Node    string    `json:"node"`
 	Owner   string    `json:"owner"` // label, host and pid as text, or the data of Java's node
@@ -34,12 +34,12 @@ type Contender struct {
 	Session string    `json:"session"` // hexadecimal, as in ZooKeeper's logs
 	Token   int64     `json:"token"`   // the fencing token
 	Since   time.Time `json:"since"`   // when its node was created, by the server's clock
-	// RevocationRequested tells that somebody has asked for the lock. The request has replaced
-	// what the node said of its owner.
+	// RevocationRequested says that somebody has asked the owner to release the lock. The request
+	// has replaced the owner's name in the node.
 	RevocationRequested bool `json:"revocationRequested"`
 }
 
-// revokeRequest is the data that Curator writes to ask for a lock.
+// revokeRequest is the data that Curator's Revoker writes to a holder's node.
 const revokeRequest = "__REVOKE__"
 
 // Of returns the lock at path, nil if nobody holds it or waits for it.
@@ -52,7 +52,7 @@ func Of(ctx context.Context, client *framework.Client, path string) (*Lock, erro
 }
 
 func contenders(list []locks.Contender) []Contender {
-	found := make([]Contender, 0, len(list)) // an empty list in JSON, not null
+	found := make([]Contender, 0, len(list)) // not nil, so that it is not null in JSON
 	for _, c := range list {
 		owner := telemetry.ParseOwner([]byte(c.Data))
 		found = append(found, Contender{
@@ -64,9 +64,9 @@ func contenders(list []locks.Contender) []Contender {
 	return found
 }
 
-// Below returns the locks at path and below it, by path. A node that cannot be listed, or
-// whose children are those of different kinds of locks, is a Lock with an Error. If the node
-// at path does not exist the error matches framework.ErrNoNode.
+// Below returns the locks at path and below it, ordered by path. A node that cannot be listed, or that
+// has children of different kinds of locks, is a Lock with an Error. If the node at path does not
+// exist, the error matches framework.ErrNoNode.
 func Below(ctx context.Context, client *framework.Client, path string) ([]Lock, error) {
 	f := &finder{client: client, found: []Lock{}}
 	if _, err := client.GetChildren().ForPath(ctx, path); errors.Is(err, framework.ErrNoNode) {
@@ -81,12 +81,12 @@ type finder struct {
 	found  []Lock
 }
 
-// find looks at a node, and below it if it is no lock.
+// find adds the lock at path, or if there is none the locks below path.
 func (f *finder) find(ctx context.Context, path string) error {
 	names, err := f.client.GetChildren().ForPath(ctx, path)
 	switch {
 	case errors.Is(err, framework.ErrNoNode):
-		return nil // it has gone meanwhile
+		return nil // it was deleted meanwhile
 	case errors.Is(err, framework.ErrNoAuth):
 		f.fail(path, err)
 		return nil
@@ -95,7 +95,7 @@ func (f *finder) find(ctx context.Context, path string) error {
 	case len(names) == 0:
 		return nil
 	}
-	if path != "/" { // which is no lock
+	if path != "/" { // the root cannot be a lock
 		done, err := f.inspect(ctx, path, names)
 		if done || err != nil {
 			return err
@@ -110,7 +110,7 @@ func (f *finder) find(ctx context.Context, path string) error {
 	return nil
 }
 
-// inspect adds the lock at path, and tells whether there is no need to look below it.
+// inspect adds the lock at path. done reports that there are no locks below path.
 func (f *finder) inspect(ctx context.Context, path string, names []string) (done bool, err error) {
 	lock, err := Of(ctx, f.client, path)
 	switch {
@@ -120,7 +120,7 @@ func (f *finder) inspect(ctx context.Context, path string, names []string) (done
 	case err != nil || lock == nil:
 		return false, err
 	case lock.Kind == semaphore && !slices.Contains(names, "leases"):
-		return false, nil // a folder that somebody has called locks
+		return false, nil // a node that is only named locks, and is not that of a semaphore
 	case len(lock.Holders)+len(lock.Waiters) == 0:
 		return lock.Kind == semaphore, nil
 	}
@@ -128,7 +128,7 @@ func (f *finder) inspect(ctx context.Context, path string, names []string) (done
 	return true, nil
 }
 
-// semaphore is the kind of a lock that has folders below it.
+// semaphore is the kind of lock whose contenders are in nodes below it.
 const semaphore = "semaphore-v2"
 
 func (f *finder) fail(path string, err error) {

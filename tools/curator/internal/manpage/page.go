@@ -17,7 +17,7 @@ func Name(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath
 func Page(cmd *cobra.Command, version string) string {
 	w := &writer{}
 	w.line(`.TH "%s" "1" "" "Curator %s" "Curator"`, strings.ToUpper(Name(cmd)), version)
-	w.line(".nh\n.ad l") // names are not to be broken
+	w.line(".nh\n.ad l") // no hyphenation, which would break names
 	w.heading("NAME")
 	w.line(`%s \- %s`, escape(Name(cmd)), escape(lower(cmd.Short)))
 	w.heading("SYNOPSIS")
@@ -48,8 +48,8 @@ func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.Builder, form
 
 func (w *writer) heading(text string) { w.line(".SH %s", text) }
 
-// prose writes the text of a help: paragraphs, and blocks of indented lines, which stay as they
-// are. A paragraph of one short line in front of a block, without a full stop, is a heading.
+// prose writes a help text: paragraphs, and blocks of indented lines, which are not filled. A short
+// line before a block is a heading if it does not end in punctuation.
 func (w *writer) prose(text string) {
 	for i, paragraph := range strings.Split(strings.TrimSpace(text), "\n\n") {
 		lines := strings.Split(paragraph, "\n")
@@ -76,7 +76,7 @@ func (w *writer) prose(text string) {
 	}
 }
 
-// isHeading tells whether the first line is the heading of the indented ones below it.
+// isHeading reports whether the first line is the heading of the indented lines after it.
 func isHeading(lines []string) bool {
 	const longest = 40
 	return len(lines) > 1 && strings.HasPrefix(lines[1], " ") && len(lines[0]) < longest &&
@@ -84,7 +84,7 @@ func isHeading(lines []string) bool {
 		strings.Count(lines[0], " ") < 3
 }
 
-// literal writes lines as they are.
+// literal writes lines that are not filled.
 func (w *writer) literal(lines []string) {
 	w.line(".PP\n.nf")
 	for _, line := range lines {
@@ -141,7 +141,7 @@ func (w *writer) seeAlso(cmd *cobra.Command) {
 	w.line("%s", strings.Join(pages, ", "))
 }
 
-// arguments returns what stands behind the command's name in its usage.
+// arguments returns the part of the command's usage after its name.
 func arguments(cmd *cobra.Command) string {
 	_, rest, _ := strings.Cut(cmd.Use, " ")
 	if cmd.HasAvailableLocalFlags() && !strings.Contains(rest, "[flags]") {
@@ -150,7 +150,7 @@ func arguments(cmd *cobra.Command) string {
 	return rest
 }
 
-// escape keeps text from being taken for a request or an escape of roff.
+// escape escapes text so that roff finds no requests or escape sequences in it.
 func escape(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "`", `\(ga`, "'", `\(aq`, "^", `\(ha`, "~", `\(ti`).Replace(text)
 	if strings.HasPrefix(text, ".") {
@@ -159,7 +159,7 @@ func escape(text string) string {
 	return text
 }
 
-// lower begins a text with a small letter.
+// lower returns a text with its first letter in lower case.
 func lower(text string) string {
 	if text == "" {
 		return ""

@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// The names of items are those of package queue: queue-NUMBER; queue-SXXXXXXXXNUMBER with a
-// priority, where S is 0 for one below zero; queue-|TIME|NUMBER with a time; queue-|ID|NUMBER with
-// an id; and qn-NUMBER of a SimpleDistributedQueue.
+// Items have the names that package queue gives them: queue-NUMBER; queue-SXXXXXXXXNUMBER with a
+// priority, where S is 0 if the priority is negative; queue-|TIME|NUMBER with a time;
+// queue-|ID|NUMBER with an id; and qn-NUMBER in a SimpleDistributedQueue.
 const (
 	itemPrefix    = "queue-"
 	simplePrefix  = "qn-"
 	numberWidth   = 10
 	priorityWidth = 9
-	// timeWidth is the width of a time, in hexadecimal milliseconds, from 2004 to 2527. An id
-	// of that form is taken for a time.
+	// timeWidth is the number of hexadecimal digits of a time in milliseconds, from 2004 to 2527.
+	// An id of this form is read as a time.
 	timeWidth = 11
 )
 
-// isItem tells whether a name is that of an item.
+// isItem reports whether a name is that of an item.
 func isItem(name string) bool {
 	rest, ok := strings.CutPrefix(name, itemPrefix)
 	if !ok {
@@ -28,7 +28,7 @@ func isItem(name string) bool {
 	return ok && len(rest) >= numberWidth && number(name) != ""
 }
 
-// number returns the number that the server has given to an item, as it is in its name, or "".
+// number returns the sequence number in the name of an item, as text, or "".
 func number(name string) string {
 	if len(name) < numberWidth {
 		return ""
@@ -40,14 +40,14 @@ func number(name string) string {
 	return digits
 }
 
-// mark returns what is between the bars of a name.
+// mark returns the text between the bars in a name.
 func mark(name string) (text string, ok bool) {
 	_, rest, first := strings.Cut(name, "|")
 	text, _, second := strings.Cut(rest, "|")
 	return text, first && second
 }
 
-// due returns when an item with a time is due.
+// due returns the time in the name of an item, when the item is due.
 func due(name string) (time.Time, bool) {
 	text, ok := mark(name)
 	if !ok || len(text) != timeWidth || strings.Trim(text, "0123456789ABCDEF") != "" {
@@ -67,7 +67,7 @@ func priority(name string) (int32, bool) {
 	return int32(uint32(n)), err == nil
 }
 
-// kindOf returns the kind of the queue that an item is of.
+// kindOf returns the kind of queue that has items with such a name.
 func kindOf(name string) string {
 	if strings.HasPrefix(name, simplePrefix) {
 		return "simple"

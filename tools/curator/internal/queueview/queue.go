@@ -11,13 +11,13 @@ type Queue struct {
 	Path       string     `json:"path"`
 	Kind       string     `json:"kind"` // "plain", "priority", "delay", "id", "simple" or "mixed"; "" with an error
 	Length     int        `json:"length"`
-	Oldest     *Item      `json:"oldest,omitempty"`     // by its number
+	Oldest     *Item      `json:"oldest,omitempty"`     // the item with the lowest number
 	Delayed    int        `json:"delayed"`              // items that are not due yet
-	NextDue    *time.Time `json:"nextDue,omitempty"`    // of those
+	NextDue    *time.Time `json:"nextDue,omitempty"`    // when the first of these is due
 	Priorities []Priority `json:"priorities,omitempty"` // the most urgent first
 	InWork     int        `json:"inWork"`               // items that consumers have locked
-	LockPath   string     `json:"lockPath,omitempty"`   // where they do; "" if it is not known
-	Consumers  []Consumer `json:"consumers"`            // that have items in work
+	LockPath   string     `json:"lockPath,omitempty"`   // the node with their lock nodes; "" if it is not known
+	Consumers  []Consumer `json:"consumers"`            // those that have locked items
 	Error      string     `json:"error,omitempty"`
 }
 
@@ -28,19 +28,19 @@ type Item struct {
 	Bytes   int32     `json:"bytes"`
 }
 
-// Priority is how many items of a priority there are.
+// Priority is the number of items of a priority.
 type Priority struct {
 	Priority int32 `json:"priority"`
 	Length   int   `json:"length"`
 }
 
-// Consumer is a session that works on items.
+// Consumer is a session that has locked items.
 type Consumer struct {
 	Session string `json:"session"` // hexadecimal, as in ZooKeeper's logs
 	Items   int    `json:"items"`
 }
 
-// classify takes from the names of the items what they tell.
+// classify sets the fields that the names of the items determine.
 func (q *Queue) classify(items []string, now time.Time) {
 	priorities := map[int32]int{}
 	for _, name := range items {

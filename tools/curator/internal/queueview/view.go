@@ -1,6 +1,6 @@
-// Package queueview finds the queues below a path, and says how many items they have, in a form
-// whose JSON is stable. It only reads. A view is no snapshot: nodes are read one by one. Its
-// functions are safe for concurrent use, and end with an error when ctx ends.
+// Package queueview finds the queues below a path, and counts their items. The JSON of its types is
+// stable. It only reads. A result is not a snapshot: nodes are read one after the other. Its
+// functions are safe for concurrent use, and return an error when ctx ends.
 package queueview
 
 import (
@@ -15,13 +15,13 @@ import (
 	"github.com/go-curator/curator/framework"
 )
 
-// Below returns the queues at path and below it that have items, by path. A node that cannot be
-// listed is a Queue with an Error. If the node at path does not exist the error matches
+// Below returns the queues with items at path and below it, ordered by path. A node that cannot be
+// listed is a Queue with an Error. If the node at path does not exist, the error matches
 // framework.ErrNoNode.
 //
-// Consumers leave no trace but the nodes with which they lock items. Those are found if they are
-// at path or below it, too: a folder belongs to the queue with items of the same names. If there
-// are several such queues it belongs to none.
+// Consumers are known only by the nodes with which they lock items. These are found if they are at
+// path or below it, too. A lock node has the name of its item, so their parent belongs to the queue
+// with items of these names; if there are several such queues, it belongs to none.
 func Below(ctx context.Context, client *framework.Client, path string, now time.Time) ([]Queue, error) {
 	f := &finder{client: client, now: now, locks: map[string][]string{}, items: map[string][]string{}}
 	if _, err := client.GetChildren().ForPath(ctx, path); errors.Is(err, framework.ErrNoNode) {
@@ -45,16 +45,16 @@ type finder struct {
 	client *framework.Client
 	now    time.Time
 	found  []Queue
-	items  map[string][]string // names by the path of the queue
-	locks  map[string][]string // names by the path of a folder of lock nodes
+	items  map[string][]string // names of items, by the path of the queue
+	locks  map[string][]string // names of lock nodes, by the path of their parent
 }
 
-// find looks at a node, and below it.
+// find adds the queues and lock nodes at path and below it.
 func (f *finder) find(ctx context.Context, path string) error {
 	names, err := f.client.GetChildren().ForPath(ctx, path)
 	switch {
 	case errors.Is(err, framework.ErrNoNode):
-		return nil // it has gone meanwhile
+		return nil // it was deleted meanwhile
 	case errors.Is(err, framework.ErrNoAuth):
 		f.found = append(f.found, Queue{Path: path, Consumers: []Consumer{}, Error: err.Error()})
 		return nil
@@ -83,7 +83,7 @@ func (f *finder) find(ctx context.Context, path string) error {
 	return nil
 }
 
-// add adds the queue at path, or the folder of lock nodes that it is.
+// add adds the queue at path, or its lock nodes if its children are lock nodes of items.
 func (f *finder) add(ctx context.Context, path string, items []string) error {
 	q := Queue{Path: path, Length: len(items), Consumers: []Consumer{}}
 	slices.SortFunc(items, func(a, b string) int { return strings.Compare(number(a), number(b)) })
@@ -94,7 +94,7 @@ func (f *finder) add(ctx context.Context, path string, items []string) error {
 			return err
 		}
 		if !exists {
-			continue // it was taken meanwhile
+			continue // a consumer has taken the item meanwhile
 		}
 		if stat.EphemeralOwner != 0 {
 			f.locks[path] = items
@@ -116,7 +116,7 @@ func (f *finder) addConsumers(ctx context.Context, lockPath string, locked []str
 		q := &f.found[i]
 		if slices.ContainsFunc(locked, func(name string) bool { return slices.Contains(f.items[q.Path], name) }) {
 			if owner != nil {
-				return nil // it is not known whose they are
+				return nil // another queue has items of these names, too
 			}
 			owner = q
 		}

@@ -13,20 +13,21 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
 )
 
-// Style is how a piece of a line looks. No meaning is carried by the colour alone.
+// Style is how a part of a line looks. The text must be clear without the style, because not every
+// terminal has colours.
 type Style int
 
 // The styles.
 const (
 	Plain  Style = iota
 	Strong       // a heading
-	Faint        // what matters less
-	Good         // somebody has what he wants
+	Faint        // less important text
+	Good         // a success
 	Bad          // something is wrong
 	Note         // something has changed
 )
 
-// Span is a piece of a line.
+// Span is a part of a line.
 type Span struct {
 	Text  string
 	Style Style
@@ -38,7 +39,7 @@ type Line []Span
 // Text returns a line in one style.
 func Text(style Style, text string) Line { return Line{{text, style}} }
 
-// And returns the line with another piece behind it.
+// And returns the line with another part at its end.
 func (l Line) And(style Style, text string) Line { return append(slices.Clip(l), Span{text, style}) }
 
 // String returns the text of the line, without its styles.
@@ -50,7 +51,7 @@ func (l Line) String() string {
 	return b.String()
 }
 
-// fit returns the line in at most as many columns, with all text made safe.
+// fit returns the line cut to a number of columns, with characters that are not printable escaped.
 func (l Line) fit(columns int) Line {
 	var fitted Line
 	for _, s := range l {
@@ -61,7 +62,7 @@ func (l Line) fit(columns int) Line {
 	return fitted
 }
 
-// cut returns the beginning of a text that fits into columns, and how many of them it takes.
+// cut returns the beginning of a text that fits into columns, and its width in columns.
 func cut(text string, columns int) (fits string, used int) {
 	for i, r := range text {
 		w := width(r)
@@ -73,7 +74,7 @@ func cut(text string, columns int) (fits string, used int) {
 	return text, used
 }
 
-// Width returns how many columns a text takes when it is drawn.
+// Width returns the number of columns of a text on the screen.
 func Width(text string) int {
 	n := 0
 	for _, r := range terminaltext.Line(text) {
@@ -82,15 +83,15 @@ func Width(text string) int {
 	return n
 }
 
-// wide has the blocks whose characters take two columns, of the East Asian scripts and of
-// pictograms, in the order of their numbers.
+// wide has the ranges of characters that take two columns, of East Asian scripts and of pictograms,
+// in ascending order.
 var wide = [][2]rune{
 	{0x1100, 0x115f}, {0x2e80, 0x303e}, {0x3041, 0x33ff}, {0x3400, 0x4dbf}, {0x4e00, 0x9fff}, {0xa000, 0xa4cf},
 	{0xac00, 0xd7a3}, {0xf900, 0xfaff}, {0xfe30, 0xfe6f}, {0xff00, 0xff60}, {0xffe0, 0xffe6}, {0x1f300, 0x1f64f},
 	{0x1f900, 0x1f9ff}, {0x20000, 0x3fffd},
 }
 
-// width returns how many columns a printable character takes.
+// width returns the number of columns of a printable character.
 func width(r rune) int {
 	if r < 0x300 {
 		return 1
@@ -106,7 +107,7 @@ func width(r rune) int {
 	return 1
 }
 
-// Pad returns a text that takes so many columns, cut or with spaces behind it.
+// Pad returns a text of exactly the given number of columns, cut or with spaces at its end.
 func Pad(text string, columns int) string {
 	text, used := cut(terminaltext.Line(text), columns)
 	return text + strings.Repeat(" ", max(columns-used, 0))

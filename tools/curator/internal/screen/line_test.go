@@ -25,7 +25,7 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// TestSVG reads a picture as XML, and looks for the texts.
+// TestSVG parses a picture as XML, and checks its texts.
 func TestSVG(t *testing.T) {
 	lines := []Line{Text(Strong, "a <b> & c").And(Bad, "   far  off\x1b[2J"), nil, Text(Faint, strings.Repeat("x", 50))}
 	picture := SVG(lines, 40, "t", `d "e"`)

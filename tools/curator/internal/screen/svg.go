@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Measures of the picture, in its units.
+// Lengths in the picture, in its units.
 const (
 	cellWidth  = 8.4
 	lineHeight = 19
@@ -15,14 +15,13 @@ const (
 	titleBar   = 30
 )
 
-// inks are the colours of the styles, on the dark ground of the picture. Each has a contrast to
-// it of at least 4.5.
+// inks are the colours of the styles. Their contrast to the dark background is at least 4.5.
 var inks = map[Style]string{
 	Plain: "#d8dee9", Strong: "#ffffff", Faint: "#93a1b5", Good: "#8fd694", Bad: "#ff8a80", Note: "#f2cc60",
 }
 
-// SVG returns the lines as a picture of a terminal of so many columns. description is for those
-// who cannot see it.
+// SVG returns the lines as a picture of a terminal with the given number of columns. description is
+// for users who cannot see the picture.
 func SVG(lines []Line, columns int, title, description string) string {
 	width := float64(columns)*cellWidth + 2*margin
 	height := titleBar + len(lines)*lineHeight + 2*margin
@@ -39,7 +38,7 @@ func SVG(lines []Line, columns int, title, description string) string {
 		column := 0
 		for _, s := range line.fit(columns) {
 			for _, p := range pieces(s.Text) {
-				// The width is said, too, because fonts differ.
+				// textLength sets the width, because fonts differ.
 				fmt.Fprintf(&b, `<text x="%.1f" y="%d" fill="%s"%s textLength="%.1f">%s</text>`+"\n", margin+float64(column+p.column)*cellWidth, y,
 					inks[s.Style], weight(s.Style), float64(Width(p.text))*cellWidth, html.EscapeString(p.text))
 			}
@@ -50,7 +49,7 @@ func SVG(lines []Line, columns int, title, description string) string {
 	return b.String()
 }
 
-// piece is a part of a text without several spaces in line, which a picture shows as one.
+// piece is a part of a text without consecutive spaces, which SVG would show as one space.
 type piece struct {
 	column int
 	text   string

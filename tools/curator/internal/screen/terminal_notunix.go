@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Terminal is a terminal that is drawn on. There is none on this system.
+// Terminal does nothing: drawing is not supported on this system.
 type Terminal struct{}
 
 // Open returns ErrNoTerminal.
 func Open(_, _ *os.File, _ Options) (*Terminal, error) { return nil, ErrNoTerminal }
 
-// Size returns the size that a terminal would have.
+// Size returns 80 columns and 24 rows.
 func (*Terminal) Size() (columns, rows int) { return 80, 24 }
 
 // Draw returns ErrNoTerminal.

@@ -20,22 +20,23 @@ type Terminal struct {
 	in, out *os.File
 	stop    func()
 	codes   map[Style]string
-	saved   *unix.Termios // of in; nil if in is no terminal
+	saved   *unix.Termios // the former settings of in; nil if in is not a terminal
 	signals chan os.Signal
 	keys    chan byte
 	reader  sync.WaitGroup
 	quit    func()
 }
 
-// enter shows a second, empty page of the terminal, without a cursor and without line breaks at
-// its edge; leave shows the first page again, as it was.
+// enter switches to the alternate screen, hides the cursor and turns automatic line breaks off. leave
+// reverses this.
 const (
 	enter = "\x1b[?1049h\x1b[?25l\x1b[?7l"
 	leave = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 )
 
-// Open prepares the terminal out to be drawn on, and in to be read key by key, if it is a
-// terminal, too. Close must be called, however the program ends. Errors: ErrNoTerminal.
+// Open prepares the terminal out for drawing. If in is a terminal, too, Open prepares it for reading
+// single keys. The caller must call Close before the program ends, whatever the reason. Errors:
+// ErrNoTerminal if out is not a terminal.
 func Open(in, out *os.File, o Options) (*Terminal, error) {
 	if _, err := unix.IoctlGetWinsize(int(out.Fd()), unix.TIOCGWINSZ); err != nil {
 		return nil, ErrNoTerminal
@@ -44,7 +45,9 @@ func Open(in, out *os.File, o Options) (*Terminal, error) {
 	if o.Colourless {
 		t.codes = colourless
 	}
-	t.saved, _ = unix.IoctlGetTermios(int(in.Fd()), getTermios) // nil: there are no keys
+	if saved, err := unix.IoctlGetTermios(int(in.Fd()), getTermios); err == nil { // otherwise no keys are read
+		t.saved = saved
+	}
 	signal.Notify(t.signals, unix.SIGWINCH, unix.SIGTSTP, unix.SIGCONT)
 	if err := t.take(); err != nil {
 		signal.Stop(t.signals)
@@ -58,7 +61,7 @@ func Open(in, out *os.File, o Options) (*Terminal, error) {
 func (t *Terminal) take() error {
 	if t.saved != nil {
 		raw := *t.saved
-		raw.Lflag &^= unix.ECHO | unix.ICANON // signals stay
+		raw.Lflag &^= unix.ECHO | unix.ICANON // Ctrl-C and Ctrl-Z still send signals
 		raw.Cc[unix.VMIN], raw.Cc[unix.VTIME] = 1, 0
 		if err := unix.IoctlSetTermios(int(t.in.Fd()), setTermios, &raw); err != nil {
 			return fmt.Errorf("prepare the terminal: %w", err)
@@ -68,7 +71,7 @@ func (t *Terminal) take() error {
 	return err
 }
 
-// give makes the terminal what it was.
+// give restores the terminal.
 func (t *Terminal) give() error {
 	_, err := t.out.WriteString(leave)
 	if t.saved != nil {
@@ -79,9 +82,12 @@ func (t *Terminal) give() error {
 
 // startReader reads keys until Close.
 func (t *Terminal) startReader() {
+	t.quit = func() {}
+	if t.saved == nil {
+		return
+	}
 	read, write, err := os.Pipe()
-	if t.saved == nil || err != nil {
-		t.quit = func() {}
+	if err != nil {
 		return
 	}
 	t.quit = func() { _ = write.Close() }
@@ -101,25 +107,25 @@ func (t *Terminal) startReader() {
 			b := make([]byte, 16)
 			n, err := unix.Read(int(t.in.Fd()), b)
 			if n == 0 || err != nil && !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.EAGAIN) {
-				return // the terminal is gone
+				return // the terminal is gone, or in was closed
 			}
 			b = b[:max(n, 0)]
 			if key, known := keys[string(b)]; known {
 				b = []byte{key}
 			} else if len(b) > 1 && b[0] == 0x1b {
-				continue // another key that sends several bytes
+				continue // an unknown key that sends several bytes
 			}
 			for _, key := range b {
 				select {
 				case t.keys <- key:
-				default: // nobody wants so many
+				default: // the user types faster than keys are handled
 				}
 			}
 		}
 	})
 }
 
-// Size returns how many columns and rows the terminal has.
+// Size returns the number of columns and rows of the terminal.
 func (t *Terminal) Size() (columns, rows int) {
 	size, err := unix.IoctlGetWinsize(int(t.out.Fd()), unix.TIOCGWINSZ)
 	if err != nil || size.Col == 0 || size.Row == 0 {
@@ -128,8 +134,8 @@ func (t *Terminal) Size() (columns, rows int) {
 	return int(size.Col), int(size.Row)
 }
 
-// Draw shows the lines, cut to the size of the terminal. Lines that find no room are left out
-// from the end.
+// Draw shows the lines, cut to the size of the terminal. If there are too many lines, the last ones
+// are left out.
 func (t *Terminal) Draw(lines []Line) error {
 	columns, rows := t.Size()
 	lines = lines[:min(len(lines), rows)]
@@ -147,7 +153,7 @@ func (t *Terminal) Draw(lines []Line) error {
 				b.WriteString("\x1b[0m")
 			}
 		}
-		if left > 0 { // behind a full line it would take the last character away
+		if left > 0 { // after a full line this would delete the last character
 			b.WriteString("\x1b[K")
 		}
 	}
@@ -158,9 +164,9 @@ func (t *Terminal) Draw(lines []Line) error {
 	return err
 }
 
-// Wait returns when there is a reason to draw again: changed can be received from, after has
-// passed, or the terminal has another size or comes back. It returns the key that was hit, 0 for
-// another reason, and ctx's error when that ends.
+// Wait returns when there is a reason to draw again: a key was hit, changed is ready, the time after
+// has passed, the size of the terminal has changed, or the process was continued after a stop. It
+// returns the key, 0 for other reasons. When ctx ends it returns its error.
 func (t *Terminal) Wait(ctx context.Context, changed <-chan struct{}, after time.Duration) (key byte, err error) {
 	timer := time.NewTimer(after)
 	defer timer.Stop()
@@ -185,7 +191,7 @@ func (t *Terminal) Wait(ctx context.Context, changed <-chan struct{}, after time
 	}
 }
 
-// Close makes the terminal what it was.
+// Close restores the terminal.
 func (t *Terminal) Close() error {
 	signal.Stop(t.signals)
 	t.quit()

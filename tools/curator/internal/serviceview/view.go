@@ -1,6 +1,6 @@
-// Package serviceview shows the registry of services of package discovery, in a form whose JSON is
-// stable. It only reads. A view is no snapshot: nodes are read one by one. Its functions are safe
-// for concurrent use, and end with an error when ctx ends.
+// Package serviceview reads the services that package discovery has registered. The JSON of its types
+// is stable. It only reads. A result is not a snapshot: nodes are not read at the same time. Its
+// functions are safe for concurrent use, and return an error when ctx ends.
 package serviceview
 
 import (
@@ -23,11 +23,12 @@ import (
 type Service struct {
 	Name      string     `json:"name"`
 	Path      string     `json:"path"`
-	Instances []Instance `json:"instances"` // by the names of their nodes
+	Instances []Instance `json:"instances"` // ordered by the names of their nodes
 	Error     string     `json:"error,omitempty"`
 }
 
-// Instance is an instance of a service. With an Error only its Node is known.
+// Instance is an instance of a service. If there is an Error, only Node and, if it is known,
+// Session are set.
 type Instance struct {
 	ID         string          `json:"id"`
 	Node       string          `json:"node"`
@@ -36,18 +37,19 @@ type Instance struct {
 	SSLPort    int             `json:"sslPort"` // 0 for none
 	Type       string          `json:"type"`    // Java's name, such as DYNAMIC
 	Enabled    bool            `json:"enabled"`
-	Registered time.Time       `json:"registered"` // by the clock of who registered it
+	Registered time.Time       `json:"registered"` // by the clock of the process that registered it
 	URI        string          `json:"uri,omitempty"`
 	Payload    json.RawMessage `json:"payload,omitempty"`
-	Session    string          `json:"session"` // hexadecimal, as in ZooKeeper's logs; 0x0 for one that stays
+	Session    string          `json:"session"` // hexadecimal, as in ZooKeeper's logs; 0x0 for a persistent node
 	Error      string          `json:"error,omitempty"`
 }
 
-// maxReads bounds how many nodes are read at a time.
+// maxReads is the maximum number of nodes that are read at the same time.
 const maxReads = 16
 
-// Of returns the services of the registry at base, by name. What cannot be read or decoded has an
-// Error. If the node at base does not exist the error matches framework.ErrNoNode.
+// Of returns the services below the base path, ordered by name. A service that cannot be read, and
+// an instance that cannot be read or decoded, has an Error. If the node at base does not exist, the
+// error matches framework.ErrNoNode.
 func Of(ctx context.Context, client *framework.Client, base string) ([]Service, error) {
 	names, err := client.GetChildren().ForPath(ctx, base)
 	if err != nil {
@@ -69,7 +71,7 @@ type reader struct {
 	codec  codec.Codec[discovery.ServiceInstance[json.RawMessage]]
 }
 
-// service reads a service, which has no name if it has gone meanwhile.
+// service reads a service. The result has no name if the service was deleted meanwhile.
 func (r reader) service(ctx context.Context, name, path string) (Service, error) {
 	s := Service{Name: name, Path: path, Instances: []Instance{}}
 	nodes, err := r.client.GetChildren().ForPath(ctx, path)
@@ -99,7 +101,7 @@ func (r reader) service(ctx context.Context, name, path string) (Service, error)
 	return s, nil
 }
 
-// instance reads an instance, which has no node if it has gone meanwhile.
+// instance reads an instance. The result has no node if the instance was deleted meanwhile.
 func (r reader) instance(ctx context.Context, path string) (Instance, error) {
 	var stat framework.Stat
 	data, err := r.client.GetData().StoringStatIn(&stat).ForPath(ctx, path)
@@ -114,7 +116,7 @@ func (r reader) instance(ctx context.Context, path string) (Instance, error) {
 	session := fmt.Sprintf("0x%x", uint64(stat.EphemeralOwner))
 	i, err := r.codec.Decode(data)
 	if err != nil {
-		return Instance{Node: path, Session: session, Error: err.Error()}, nil //nolint:nilerr // it is shown
+		return Instance{Node: path, Session: session, Error: err.Error()}, nil //nolint:nilerr // the error is shown
 	}
 	shown := Instance{
 		ID: i.ID, Node: path, Address: i.Address, Port: i.Port, SSLPort: i.SSLPort, Type: i.Type.String(), Enabled: !i.Disabled,

@@ -8,9 +8,8 @@ import (
 	"github.com/go-curator/curator/framework"
 )
 
-// ParseACL reads an ACL: open, creator, or entries scheme:id:perms with commas between
-// them, as ZooKeeper's shell has them. An id may have colons and commas, as those of the
-// scheme x509 do.
+// ParseACL parses an ACL: open, creator, or entries scheme:id:perms separated by commas, as in
+// ZooKeeper's shell. An id may contain colons and commas, as those of the scheme x509 do.
 func ParseACL(text string) ([]framework.ACL, error) {
 	switch text {
 	case "":
@@ -25,19 +24,19 @@ func ParseACL(text string) ([]framework.ACL, error) {
 	for part := range strings.SplitSeq(text, ",") {
 		entry += part
 		acl, ok := parseEntry(entry)
-		if !ok { // a comma of the id
+		if !ok { // the comma is part of the id
 			entry += ","
 			continue
 		}
 		list, entry = append(list, acl), ""
 	}
 	if entry != "" {
-		return nil, fmt.Errorf("%q is not scheme:id:perms, with perms of the letters cdrwa, such as world:anyone:r", strings.TrimSuffix(entry, ","))
+		return nil, fmt.Errorf("%q is not scheme:id:perms with perms from the letters cdrwa, such as world:anyone:r", strings.TrimSuffix(entry, ","))
 	}
 	return list, nil
 }
 
-// permissions has the letters of ZooKeeper's shell.
+// permissions are the letters that ZooKeeper's shell has for permissions.
 var permissions = map[rune]framework.Perm{
 	'c': framework.PermCreate, 'd': framework.PermDelete, 'r': framework.PermRead,
 	'w': framework.PermWrite, 'a': framework.PermAdmin,

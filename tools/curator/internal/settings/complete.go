@@ -8,17 +8,22 @@ import (
 	"github.com/go-curator/curator/framework"
 )
 
-// Complete fills in the values that flags have not given, from the section of the
-// configuration file if --ensemble names one, and from the environment. getenv returns the
-// value of a variable, and whether it is set.
+// Complete sets the values that no flag has set, from the section of the configuration file that
+// --ensemble names, from the environment, and to their defaults. getenv returns the value of an
+// environment variable, and whether it is set.
 func (s *Settings) Complete(getenv func(name string) (value string, ok bool)) error {
 	if s.set.Changed("connect") && s.Connect == "" {
-		return errors.New("--connect is empty: it names the ensemble, as host:port,host:port")
+		return errors.New("--connect is empty: it must name the ensemble, as host:port,host:port")
 	}
-	var auth string // of the section
+	for _, name := range notEmpty {
+		if s.set.Changed(name) && s.set.Lookup(name).Value.String() == "" {
+			return fmt.Errorf("--%s is empty", name)
+		}
+	}
+	var auth string // the credentials of the section
 	if s.set.Changed("ensemble") {
 		if s.set.Changed("connect") {
-			return errors.New("--connect and --ensemble exclude each other: both name the ensemble")
+			return errors.New("--connect and --ensemble cannot be used together: both name the ensemble")
 		}
 		var err error
 		if auth, err = s.useSection(getenv); err != nil {
@@ -26,7 +31,7 @@ func (s *Settings) Complete(getenv func(name string) (value string, ok bool)) er
 		}
 	} else if connect, ok := getenv(EnvConnect); ok && s.Connect == "" {
 		if connect == "" {
-			return fmt.Errorf("%s is set, but empty: it names the ensemble, as host:port,host:port", EnvConnect)
+			return fmt.Errorf("%s is set, but empty: it must name the ensemble, as host:port,host:port", EnvConnect)
 		}
 		s.Connect = connect
 	}
@@ -40,7 +45,11 @@ func (s *Settings) Complete(getenv func(name string) (value string, ok bool)) er
 	return nil
 }
 
-// Options returns the options of the client. It reads the files of TLS.
+// notEmpty are the flags whose empty value is refused. Otherwise an empty variable of a script would
+// turn TLS off, give nodes an open ACL, or move paths out of the namespace.
+var notEmpty = []string{"namespace", "tls-ca", "tls-cert", "tls-key", "tls-server-name", "acl"}
+
+// Options returns the options of the client. It reads the files of the TLS flags.
 func (s *Settings) Options() ([]framework.Option, error) {
 	opts := []framework.Option{framework.WithSessionTimeout(s.sessionTimeout)}
 	if s.Namespace != "" {
@@ -71,8 +80,8 @@ func (s *Settings) Options() ([]framework.Option, error) {
 	return opts, nil
 }
 
-// sameACL gives every node the same ACL.
+// sameACL is an ACL provider that returns the same ACL for every node.
 type sameACL []framework.ACL
 
-// ACLForPath returns the ACL.
+// ACLForPath returns a copy of the ACL.
 func (a sameACL) ACLForPath(string) []framework.ACL { return slices.Clone(a) }

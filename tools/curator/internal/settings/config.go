@@ -9,20 +9,21 @@ import (
 	"strings"
 )
 
-// entry is one line of a section.
+// entry is a line of a section.
 type entry struct {
 	key, value string
 	line       int
 }
 
-// fileSettings are files; in a section they are beside the configuration file.
+// fileSettings are the settings with names of files, which in a section are relative to the directory
+// of the configuration file.
 var fileSettings = []string{"auth-file", "tls-ca", "tls-cert", "tls-key"}
 
-// useSection sets the flags that were not given to what the section has. It returns the
-// credentials that the section has itself.
+// useSection sets the flags that were not given to the values of the section. It returns the
+// credentials that are in the section.
 func (s *Settings) useSection(getenv func(name string) (string, bool)) (auth string, err error) {
 	if s.ensemble == "" {
-		return "", errors.New("--ensemble is empty: it names a section of the configuration file")
+		return "", errors.New("--ensemble is empty: it must name a section of the configuration file")
 	}
 	path, err := configPath(getenv)
 	if err != nil {
@@ -33,7 +34,7 @@ func (s *Settings) useSection(getenv func(name string) (string, bool)) (auth str
 		return "", fmt.Errorf("--ensemble %s: %w", s.ensemble, err)
 	}
 	sections, err := parseConfig(string(content))
-	if err != nil { // which must not have a value in it
+	if err != nil { // it contains no values, which may be secret
 		return "", fmt.Errorf("%s, %w", path, err)
 	}
 	section, found := sections[s.ensemble]
@@ -57,17 +58,17 @@ func (s *Settings) useSection(getenv func(name string) (string, bool)) (auth str
 		}
 	}
 	if s.Connect == "" {
-		return "", fmt.Errorf("%s: the section [%s] has no connect", path, s.ensemble)
+		return "", fmt.Errorf("%s: the section [%s] has no key connect", path, s.ensemble)
 	}
 	return auth, nil
 }
 
-// setFlag sets the flag that a line is about, unless it was given.
+// setFlag sets the flag of an entry, unless it was given on the command line.
 func (s *Settings) setFlag(e entry) error {
 	flag := s.set.Lookup(e.key)
 	switch {
 	case flag == nil || e.key == "ensemble":
-		return fmt.Errorf("there is no setting %q", e.key)
+		return fmt.Errorf("unknown key %q", e.key)
 	case flag.Changed:
 		return nil
 	case e.value == "":
@@ -79,13 +80,13 @@ func (s *Settings) setFlag(e entry) error {
 	return nil
 }
 
-// configPath returns where the configuration file is.
+// configPath returns the path of the configuration file.
 func configPath(getenv func(name string) (string, bool)) (string, error) {
 	if path, _ := getenv(EnvConfig); path != "" {
 		return path, nil
 	}
 	dir, _ := getenv("XDG_CONFIG_HOME")
-	if !filepath.IsAbs(dir) { // so says the specification
+	if !filepath.IsAbs(dir) { // the XDG specification says to ignore a relative path
 		home, _ := getenv("HOME")
 		if home == "" {
 			return "", fmt.Errorf("--ensemble: no configuration file: none of %s, XDG_CONFIG_HOME and HOME is set", EnvConfig)
@@ -95,8 +96,8 @@ func configPath(getenv func(name string) (string, bool)) (string, error) {
 	return filepath.Join(dir, "curator", "config"), nil
 }
 
-// parseConfig reads sections: [name], and below it lines key = value. A line with # at its
-// beginning is a comment.
+// parseConfig parses sections: a line [name], and after it lines key = value. A line that begins
+// with # is a comment.
 func parseConfig(text string) (map[string][]entry, error) {
 	sections := map[string][]entry{}
 	name, number := "", 0
@@ -107,16 +108,16 @@ func parseConfig(text string) (map[string][]entry, error) {
 		case line == "" || line[0] == '#':
 		case line[0] == '[':
 			if name = strings.TrimSpace(strings.Trim(line, "[]")); name == "" || !strings.HasSuffix(line, "]") {
-				return nil, fmt.Errorf("line %d: a section is [NAME]", number)
+				return nil, fmt.Errorf("line %d: a section must begin with [NAME]", number)
 			}
 			if _, twice := sections[name]; twice {
 				return nil, fmt.Errorf("line %d: there is a section [%s] already", number, name)
 			}
 			sections[name] = nil
 		case !isEntry:
-			return nil, fmt.Errorf("line %d: it is neither [NAME] nor key = value", number)
+			return nil, fmt.Errorf("line %d: the line is neither [NAME] nor key = value", number)
 		case name == "":
-			return nil, fmt.Errorf("line %d: it stands ahead of the first [NAME]", number)
+			return nil, fmt.Errorf("line %d: the line is before the first [NAME]", number)
 		default:
 			sections[name] = append(sections[name], entry{strings.TrimSpace(key), strings.TrimSpace(value), number})
 		}
@@ -124,7 +125,7 @@ func parseConfig(text string) (map[string][]entry, error) {
 	return sections, nil
 }
 
-// hasSecrets reports whether a section has credentials itself.
+// hasSecrets reports whether a section contains credentials.
 func hasSecrets(sections map[string][]entry) bool {
 	for _, section := range sections {
 		if slices.ContainsFunc(section, func(e entry) bool { return e.key == "auth" }) {

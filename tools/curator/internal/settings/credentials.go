@@ -8,13 +8,13 @@ import (
 	"github.com/go-curator/curator/framework"
 )
 
-// readCredentials takes the credentials of --auth-file, else of the section, else of the
-// environment.
+// readCredentials takes the credentials from the first source that has any: the file of
+// --auth-file, the section, and the environment.
 func (s *Settings) readCredentials(section string, getenv func(name string) (string, bool)) error {
 	var source, text string
 	switch env, ok := getenv(EnvAuth); {
 	case s.set.Changed("auth-file") && s.authFile == "":
-		return errors.New("--auth-file is empty: it names a file")
+		return errors.New("--auth-file is empty: it must name a file")
 	case s.authFile != "":
 		content, err := ReadSecret("--auth-file", s.authFile)
 		if err != nil {
@@ -24,7 +24,7 @@ func (s *Settings) readCredentials(section string, getenv func(name string) (str
 	case section != "":
 		source, text = "auth of the section "+s.ensemble, section
 	case ok && env == "":
-		return fmt.Errorf("%s is set, but empty: it is digest:user:password", EnvAuth)
+		return fmt.Errorf("%s is set, but empty: it must be digest:user:password", EnvAuth)
 	case ok:
 		source, text = EnvAuth, env
 	default:
@@ -38,7 +38,7 @@ func (s *Settings) readCredentials(section string, getenv func(name string) (str
 			continue
 		}
 		c, err := parseCredential(line)
-		if err != nil { // which must not have the line in it
+		if err != nil { // it does not contain the line, which may be secret
 			return fmt.Errorf("%s, line %d: %w", source, number, err)
 		}
 		s.credentials = append(s.credentials, c)
@@ -60,7 +60,7 @@ func parseCredential(line string) (credential, error) {
 	return credential{scheme, secret}, nil
 }
 
-// authentication returns the options for the credentials.
+// authentication returns the client's options for the credentials.
 func (s *Settings) authentication() (opts []framework.Option, err error) {
 	mechanisms := 0
 	for _, c := range s.credentials {
@@ -77,7 +77,7 @@ func (s *Settings) authentication() (opts []framework.Option, err error) {
 		opts = append(opts, framework.WithSASL(start))
 	}
 	if s.sasl && mechanisms != 1 {
-		return nil, fmt.Errorf("--sasl needs one credential digest:user:password, of --auth-file or %s, and there are %d", EnvAuth, mechanisms)
+		return nil, fmt.Errorf("--sasl needs exactly one credential digest:user:password, in --auth-file or %s, not %d", EnvAuth, mechanisms)
 	}
 	return opts, nil
 }

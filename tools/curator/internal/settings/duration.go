@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Duration is the value of a flag that takes a duration, in bounds: what nobody means is
-// refused. Zero is good if Least is zero.
+// Duration is the value of a flag with a duration from Least to Most. Zero is valid if Least is
+// zero; any other value below a millisecond is refused as a mistake.
 type Duration struct {
 	Value       *time.Duration
 	Least, Most time.Duration
@@ -22,7 +22,7 @@ func (d Duration) String() string {
 	return d.Value.String()
 }
 
-// Type returns what the help calls the value.
+// Type returns the name of the value in the help.
 func (d Duration) Type() string { return "D" }
 
 // Set parses the value.
@@ -30,11 +30,11 @@ func (d Duration) Set(text string) error {
 	v, err := time.ParseDuration(text)
 	switch {
 	case err != nil && text != "" && strings.Trim(text, "0123456789.") == "":
-		return fmt.Errorf("it needs a unit: %ss or %[1]sms", text)
+		return fmt.Errorf("it needs a unit, such as %ss or %[1]sms", text)
 	case err != nil:
 		return errors.New("it is not a duration such as 500ms, 10s or 1h30m")
 	case v < 0:
-		return errors.New("it is negative")
+		return errors.New("it must not be negative")
 	case v == 0 && d.Least > 0:
 		return errors.New("it must be more than zero")
 	case v < d.Least:

@@ -11,11 +11,11 @@ import (
 	"runtime"
 )
 
-// errPublic is returned for a file with secrets that others may read.
-var errPublic = errors.New("others than its owner may read it or write to it: chmod 600")
+// errPublic is returned for a file with secrets that other users may read or write.
+var errPublic = errors.New("users other than its owner may read or write it: run chmod 600")
 
-// ReadSecret reads a file that has secrets, and that nobody but its owner may read. what names it
-// in errors.
+// ReadSecret reads a file with secrets. It is an error if users other than the file's owner may read
+// or write it. what is the name of the file's setting, for errors.
 func ReadSecret(what, path string) ([]byte, error) {
 	content, public, err := readFile(what, path)
 	if err == nil && public {
@@ -27,7 +27,7 @@ func ReadSecret(what, path string) ([]byte, error) {
 	return content, nil
 }
 
-// readFile reads a file, and tells whether others than its owner may read it or write to it.
+// readFile reads a file. public reports whether users other than its owner may read or write it.
 func readFile(what, path string) (content []byte, public bool, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -41,7 +41,7 @@ func readFile(what, path string) (content []byte, public bool, err error) {
 	if info.IsDir() {
 		return nil, false, fmt.Errorf("cannot read %s %s: it is a directory", what, path)
 	}
-	// A pipe, as of <(command), belongs to this process alone.
+	// The permissions of a pipe, such as that of <(command), do not matter: it is no lasting copy.
 	public = runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0
 	content, err = io.ReadAll(file)
 	if err != nil {
@@ -57,7 +57,7 @@ func cannotRead(what, path string, err error) error {
 	return fmt.Errorf("cannot read %s %s: %w", what, path, err)
 }
 
-// TLSConfig reads the files of the flags. It returns nil if there is no TLS.
+// TLSConfig reads the files of the TLS flags. It returns nil if TLS is not used.
 func (s *Settings) TLSConfig() (*tls.Config, error) {
 	if !s.TLS {
 		return nil, nil
@@ -77,7 +77,7 @@ func (s *Settings) TLSConfig() (*tls.Config, error) {
 	case s.cert == "" && s.key == "":
 		return config, nil
 	case s.cert == "" || s.key == "":
-		return nil, errors.New("--tls-cert and --tls-key go together")
+		return nil, errors.New("--tls-cert and --tls-key must be given together")
 	}
 	pair, err := KeyPair("--tls-cert", s.cert, "--tls-key", s.key)
 	if err != nil {
@@ -87,7 +87,8 @@ func (s *Settings) TLSConfig() (*tls.Config, error) {
 	return config, nil
 }
 
-// KeyPair reads a certificate and its key, from files that the flags whose names are given name.
+// KeyPair reads a certificate and its private key from files. certFlag and keyFlag are the names of
+// their flags, for errors.
 func KeyPair(certFlag, certFile, keyFlag, keyFile string) (tls.Certificate, error) {
 	cert, _, err := readFile(certFlag, certFile)
 	if err != nil {

@@ -9,30 +9,30 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Variables of the environment.
+// Environment variables.
 const (
 	EnvConnect = "CURATOR_CONNECT"
 	EnvAuth    = "CURATOR_AUTH"
 	EnvConfig  = "CURATOR_CONFIG"
 )
 
-// DefaultConnect is the ensemble if nothing names one.
+// DefaultConnect is the connect string if nothing else gives one.
 const DefaultConnect = "127.0.0.1:2181"
 
 const (
 	// defaultSessionTimeout is long enough for an ensemble with ZooKeeper's default
 	// syncLimit: see framework.WithSessionTimeout.
 	defaultSessionTimeout = 30 * time.Second
-	minSession            = 10 * time.Millisecond // the least that the client takes
+	minSession            = 10 * time.Millisecond // the minimum of the client
 	maxSession            = 24 * time.Hour
 )
 
-// Settings are the flags that every command with an ensemble has.
+// Settings are the flags of every command that connects to an ensemble.
 type Settings struct {
 	Connect   string
 	Namespace string
 	ReadOnly  bool
-	TLS       bool // also if only another flag of TLS is given
+	TLS       bool // set by --tls, and by Complete if another TLS flag is given
 
 	ensemble       string
 	authFile       string
@@ -52,18 +52,18 @@ func New() *Settings {
 	set := s.set
 	set.SortFlags = false
 	set.StringVar(&s.Connect, "connect", "", "the ensemble, `HOSTS` as host:port,...[/chroot] (default $"+EnvConnect+", else "+DefaultConnect+")")
-	set.StringVar(&s.ensemble, "ensemble", "", "the section `NAME` of the configuration file")
-	set.StringVar(&s.Namespace, "namespace", "", "put every path below `NAME`, as Curator's namespace")
-	set.StringVar(&s.authFile, "auth-file", "", "credentials, a line digest:user:password each, in `FILE` (default $"+EnvAuth+")")
-	set.BoolVar(&s.sasl, "sasl", false, "authenticate by SASL, with the credentials of digest")
+	set.StringVar(&s.ensemble, "ensemble", "", "use the section `NAME` of the configuration file")
+	set.StringVar(&s.Namespace, "namespace", "", "put every path below `NAME`, as Curator's namespace does")
+	set.StringVar(&s.authFile, "auth-file", "", "read credentials from `FILE`, a line digest:user:password for each (default $"+EnvAuth+")")
+	set.BoolVar(&s.sasl, "sasl", false, "authenticate by SASL, with the digest credential")
 	set.BoolVar(&s.TLS, "tls", false, "use TLS; each of the next four flags implies it")
-	set.StringVar(&s.ca, "tls-ca", "", "the `FILE` of the authorities that servers are verified by (default the system's)")
-	set.StringVar(&s.cert, "tls-cert", "", "the `FILE` of the client's certificate")
-	set.StringVar(&s.key, "tls-key", "", "the `FILE` of the certificate's key")
-	set.StringVar(&s.serverName, "tls-server-name", "", "the `NAME` that the servers' certificates have")
-	set.StringVar(&s.acl, "acl", "", "the `ACL` of nodes that are created: open, creator, or scheme:id:perms,...")
-	set.Var(Duration{&s.sessionTimeout, minSession, maxSession}, "session-timeout", "how long ephemeral nodes stay after this process died or lost the network, `D`")
-	set.BoolVar(&s.ReadOnly, "read-only", false, "read from a server that has lost its quorum, too")
+	set.StringVar(&s.ca, "tls-ca", "", "verify servers with the certificate authorities in `FILE` (default the system's)")
+	set.StringVar(&s.cert, "tls-cert", "", "the `FILE` with the client's certificate")
+	set.StringVar(&s.key, "tls-key", "", "the `FILE` with the private key of the certificate")
+	set.StringVar(&s.serverName, "tls-server-name", "", "the `NAME` in the servers' certificates")
+	set.StringVar(&s.acl, "acl", "", "create nodes with this `ACL`: open, creator, or scheme:id:perms,...")
+	set.Var(Duration{&s.sessionTimeout, minSession, maxSession}, "session-timeout", "delete ephemeral nodes `D` after this process dies or loses the network")
+	set.BoolVar(&s.ReadOnly, "read-only", false, "do not write, and read also from a server that has lost its quorum")
 	return s
 }
 
@@ -80,5 +80,5 @@ func (s *Settings) Given() (names []string) {
 	return names
 }
 
-// credential is one of those that the client presents. It is not to be formatted.
+// credential is one that the client sends to servers. It must not be formatted, because it is secret.
 type credential struct{ scheme, secret string }

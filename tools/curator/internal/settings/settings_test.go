@@ -28,8 +28,8 @@ namespace = shop
 sasl = true
 `
 
-// complete parses args with the configuration file and the environment given. Words in
-// args that begin with @ are files below dir.
+// complete parses args with a configuration file and an environment. Words in args that begin with @
+// are names of files in dir.
 func complete(t *testing.T, dir, config string, mode os.FileMode, env map[string]string, args ...string) (*Settings, error) {
 	t.Helper()
 	path := filepath.Join(dir, "curator", "config")
@@ -109,7 +109,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// No error has a secret in it.
+// No error contains a secret.
 func TestMistakesOfFiles(t *testing.T) {
 	const secret = "swordfish"
 	dir := t.TempDir()
@@ -126,17 +126,17 @@ func TestMistakesOfFiles(t *testing.T) {
 		"public credentials":     {"", 0o600, []string{"--auth-file", "@public"}, "chmod 600"},
 		"no credentials":         {"", 0o600, []string{"--auth-file", "@empty"}, "has no credentials"},
 		"not credentials":        {"", 0o600, []string{"--auth-file", "@bad"}, "line 2: it is not scheme:credential"},
-		"public configuration":   {"[p]\nconnect=zk1\n[q]\nauth = digest:ops:" + secret, 0o644, []string{"--ensemble=p"}, "has credentials: others than its owner"},
+		"public configuration":   {"[p]\nconnect=zk1\n[q]\nauth = digest:ops:" + secret, 0o644, []string{"--ensemble=p"}, "has credentials: users other than its owner"},
 		"no such section":        {config, 0o600, []string{"--ensemble=test"}, "has no section [test]; it has: dev, prod"},
-		"an unknown setting":     {"[p]\nconnect=zk1\npassword=" + secret, 0o600, []string{"--ensemble=p"}, `line 3: there is no setting "password"`},
+		"an unknown setting":     {"[p]\nconnect=zk1\npassword=" + secret, 0o600, []string{"--ensemble=p"}, `line 3: unknown key "password"`},
 		"a bad value":            {"[p]\nconnect=zk1\nsession-timeout=5", 0o600, []string{"--ensemble=p"}, "line 3: session-timeout: it needs a unit"},
 		"an empty value":         {"[p]\nconnect=\n", 0o600, []string{"--ensemble=p"}, "line 2: connect is empty"},
-		"no ensemble":            {"[p]\nacl = open\n", 0o600, []string{"--ensemble=p"}, "the section [p] has no connect"},
-		"a section of a section": {"[p]\nconnect=zk1\nensemble=q", 0o600, []string{"--ensemble=p"}, `there is no setting "ensemble"`},
-		"no section":             {"connect=zk1\n[p]", 0o600, []string{"--ensemble=p"}, "line 1: it stands ahead of the first [NAME]"},
+		"no ensemble":            {"[p]\nacl = open\n", 0o600, []string{"--ensemble=p"}, "the section [p] has no key connect"},
+		"a section of a section": {"[p]\nconnect=zk1\nensemble=q", 0o600, []string{"--ensemble=p"}, `unknown key "ensemble"`},
+		"no section":             {"connect=zk1\n[p]", 0o600, []string{"--ensemble=p"}, "line 1: the line is before the first [NAME]"},
 		"a section twice":        {"[p]\n[p]", 0o600, []string{"--ensemble=p"}, "line 2: there is a section [p] already"},
-		"no key":                 {"[p]\n" + secret, 0o600, []string{"--ensemble=p"}, "line 2: it is neither"},
-		"an unfinished section":  {"[p", 0o600, []string{"--ensemble=p"}, "line 1: a section is [NAME]"},
+		"no key":                 {"[p]\n" + secret, 0o600, []string{"--ensemble=p"}, "line 2: the line is neither"},
+		"an unfinished section":  {"[p", 0o600, []string{"--ensemble=p"}, "line 1: a section must begin with [NAME]"},
 		"a public key":           {"", 0o600, []string{"--tls-cert=/dev/null", "--tls-key", "@key"}, "chmod 600"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf16"
 )
 
-// JSON returns a value as JSON on several lines. Each character that is not printable is
-// escaped, also those that JSON itself would permit.
+// JSON returns a value as JSON on several lines. Characters that are not printable are escaped, even
+// where JSON does not require it.
 func JSON(value any) ([]byte, error) { return encode(value, "  ") }
 
 // JSONLine is JSON on one line.

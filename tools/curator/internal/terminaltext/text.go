@@ -1,6 +1,6 @@
 // Package terminaltext makes text from a server safe to write to a terminal. Names, data and
-// texts of other programs may have control characters, which must not reach the terminal.
-// Everything here is safe for concurrent use.
+// texts of other programs may contain control characters, which must not reach the terminal.
+// All functions are safe for concurrent use.
 package terminaltext
 
 import (
@@ -10,9 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Line returns a text on one line: each character that is not printable is written as Go
-// writes it, such as \n, \x1b or \u202e, and so is a byte that is not UTF-8. A backslash
-// stays as it is.
+// Line returns a text on one line. Characters that are not printable and bytes that are not UTF-8 are
+// escaped as in Go, such as \n, \x1b or \u202e. A backslash is not escaped.
 func Line(text string) string {
 	if strings.IndexFunc(text, unsafe) < 0 && utf8.ValidString(text) {
 		return text
@@ -33,7 +32,7 @@ func Line(text string) string {
 	return b.String()
 }
 
-// Block is Line for a text of several lines: line feeds and tabs stay.
+// Block is Line for a text of several lines: it does not escape line feeds and tabs.
 func Block(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -46,8 +45,8 @@ func Block(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// unsafe reports whether a character is not printable. U+FFFD is printable, but may stand
-// for a byte that is not UTF-8, which Line looks at itself.
+// unsafe reports whether a character is not printable. U+FFFD is printable, but range also returns it
+// for a byte that is not UTF-8; Line handles that itself.
 func unsafe(r rune) bool { return !unicode.IsPrint(r) }
 
 func escape(r rune) string {

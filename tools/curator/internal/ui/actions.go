@@ -15,10 +15,10 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
 )
 
-// maxAction is how long a request for an action may be: data of ZooKeeper's maximum as base64.
+// maxAction bounds a request for an action. It is enough for ZooKeeper's maximum of data in base64.
 const maxAction = 2 << 20
 
-// actions does what operators ask for.
+// actions does the actions that operators request.
 type actions struct {
 	tree    *tree
 	logins  *logins
@@ -26,20 +26,20 @@ type actions struct {
 	log     func(format string, args ...any)
 }
 
-// action is a request.
+// action is a request for an action.
 type action struct {
 	Action  string `json:"action"` // "revoke", "break", "delete" or "set"
 	Path    string `json:"path"`   // of the node
-	Token   string `json:"token"`  // its czxid, decimal
+	Token   string `json:"token"`  // the node's czxid, decimal
 	Version int32  `json:"version"`
 	Data    string `json:"data"` // base64
-	Who     string `json:"who"`  // the name that the operator gives
+	Who     string `json:"who"`  // the operator's name, as the operator has entered it
 }
 
-// serve does what is asked for and logs it.
+// serve does an action and logs it.
 func (a *actions) serve(w http.ResponseWriter, r *http.Request) error {
 	if !a.allowed {
-		return refuse(http.StatusForbidden, "This page only looks: curator ui was started without --allow-actions.")
+		return refuse(http.StatusForbidden, "This page has no actions: curator ui was started without --allow-actions.")
 	}
 	var wanted action
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxAction)).Decode(&wanted); err != nil {
@@ -53,7 +53,7 @@ func (a *actions) serve(w http.ResponseWriter, r *http.Request) error {
 	}
 	czxid, err := strconv.ParseInt(wanted.Token, 10, 64)
 	if err != nil || czxid <= 0 {
-		return refuse(http.StatusBadRequest, "The request does not say which node is meant.")
+		return refuse(http.StatusBadRequest, "The request has no valid token of a node.")
 	}
 	if _, err := a.tree.inside(wanted.Path); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (a *actions) serve(w http.ResponseWriter, r *http.Request) error {
 		result = "failed: " + terminaltext.Line(err.Error())
 	}
 	browser, _ := a.logins.of(r)
-	a.log("%s of %s, token %s, asked for by %q in browser %d at %s: %s",
+	a.log("%s of %s, token %s, requested by %q in browser %d at %s: %s",
 		wanted.Action, terminaltext.Line(wanted.Path), strconv.FormatInt(czxid, 10), wanted.Who, browser.number, r.RemoteAddr, result)
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (a *actions) do(ctx context.Context, wanted action, czxid int64) error {
 		return act.Break(ctx, client, path, czxid)
 	case "delete":
 		if path == "/" || path == "/zookeeper" || strings.HasPrefix(path, "/zookeeper/") {
-			return refuse(http.StatusForbidden, "%s is not deleted here.", path)
+			return refuse(http.StatusForbidden, "%s cannot be deleted on this page.", path)
 		}
 		return act.Delete(ctx, client, path, czxid, wanted.Version)
 	default: // set

@@ -10,23 +10,23 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/ui"
 )
 
-// What each action does, when it is refused, and that it is logged.
+// Each action is done or refused, and is logged.
 func TestActions(t *testing.T) {
 	e := newEnv(t, func(cfg *ui.Config) { cfg.Actions = true })
 	e.login()
 	data := base64.StdEncoding.EncodeToString([]byte("new"))
 	for name, tt := range map[string]struct {
 		action  string
-		path    string // of a node that is created with data "old"; %s is its path in the others
+		path    string // of a node that the test creates with the data "old"
 		version int
-		token   int64 // added to that of the node
+		token   int64 // is added to the node's token
 		extra   string
 		want    int
-		text    string // in the answer
-		after   string // the data after it; "-" if the node is gone
+		text    string // a part of the answer
+		after   string // the data after the action; "-" if the node is deleted
 	}{
 		"break":                    {action: "break", path: "/a/lock-", want: 200, after: "-"},
-		"break another one":        {action: "break", path: "/b/lock-", token: 1, want: 409, text: "not the same any more", after: "old"},
+		"break another one":        {action: "break", path: "/b/lock-", token: 1, want: 409, text: "the node was deleted, or is another one now", after: "old"},
 		"revoke":                   {action: "revoke", path: "/c/lock-", want: 200, after: "__REVOKE__"},
 		"revoke another one":       {action: "revoke", path: "/d/lock-", token: -1, want: 409, after: "old"},
 		"delete":                   {action: "delete", path: "/e", want: 200, after: "-"},
@@ -62,7 +62,7 @@ func TestActions(t *testing.T) {
 			if string(after) != tt.after {
 				t.Errorf("afterwards it is %q", after)
 			}
-			line := fmt.Sprintf("%s of %s, token %d, asked for by \"ann\" in browser 1 at 127.0.0.1:", tt.action, path, stat.Czxid+tt.token)
+			line := fmt.Sprintf("%s of %s, token %d, requested by \"ann\" in browser 1 at 127.0.0.1:", tt.action, path, stat.Czxid+tt.token)
 			if tt.want != 400 && !strings.Contains(e.logged(), line) {
 				t.Errorf("not logged: %s", line)
 			}

@@ -34,7 +34,7 @@ const patience = 10 * time.Second
 type env struct {
 	t       *testing.T
 	server  *curatortest.Server
-	client  *framework.Client // another one than the page's
+	client  *framework.Client // not the page's client
 	address string            // host:port
 	cookie  string
 	stop    func()
@@ -43,7 +43,7 @@ type env struct {
 	log []string
 }
 
-// newEnv starts the page, with what change sets.
+// newEnv starts a server and the page. change modifies the configuration of the page.
 func newEnv(t *testing.T, change func(cfg *ui.Config)) *env {
 	t.Helper()
 	e := &env{t: t, server: curatortest.Start(t, curatortest.WithTickTime(200*time.Millisecond))}
@@ -91,7 +91,7 @@ func (e *env) note(format string, args ...any) {
 	e.log = append(e.log, fmt.Sprintf(format, args...))
 }
 
-// logged returns what was logged.
+// logged returns the log of the page's server.
 func (e *env) logged() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -109,7 +109,7 @@ func (e *env) login() {
 	e.cookie = c.Name + "=" + c.Value
 }
 
-// response is what a request was answered with.
+// response is the response to a request.
 type response struct {
 	status  int
 	header  http.Header
@@ -117,7 +117,8 @@ type response struct {
 	cookies []*http.Cookie
 }
 
-// send makes a request as the page would. Headers of change replace its own, "" takes one out.
+// send makes a request as the page would. The headers in change replace the page's headers; "" removes
+// one.
 func (e *env) send(method, path, body string, change map[string]string) response {
 	e.t.Helper()
 	request, err := http.NewRequestWithContext(e.t.Context(), method, "http://"+e.address+path, strings.NewReader(body))
@@ -148,7 +149,7 @@ func (e *env) send(method, path, body string, change map[string]string) response
 	return response{answer.StatusCode, answer.Header, string(text), answer.Cookies()}
 }
 
-// get decodes the answer to a question.
+// get makes a GET request, and decodes the answer.
 func get[T any](e *env, path string) (value T) {
 	e.t.Helper()
 	r := e.send("GET", path, "", nil)
@@ -178,7 +179,7 @@ type stream struct {
 	closed func()
 }
 
-// frame is a part of what events have.
+// frame has some fields of an event's data.
 type frame struct {
 	name     string
 	Number   int
@@ -249,7 +250,7 @@ func (s *stream) next() (f frame, err error) {
 	}
 }
 
-// until returns the first event that is as wanted.
+// until returns the first event for which wanted is true.
 func (s *stream) until(wanted func(f frame) bool) frame {
 	s.e.t.Helper()
 	for {
@@ -263,7 +264,7 @@ func (s *stream) until(wanted func(f frame) bool) frame {
 	}
 }
 
-// recipeAt waits for a recipe as wanted.
+// recipeAt waits for an event with a recipe at path for which wanted is true.
 func (s *stream) recipeAt(path string, wanted func(r recipe) bool) (found recipe) {
 	s.e.t.Helper()
 	s.until(func(f frame) bool {

@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// policy is the page's content security policy: its own files and nothing else, no code in the
-// page, and no way to make HTML of a text.
+// policy is the content security policy of the page. It permits only the page's own files, no inline
+// code, and no conversion of text to HTML.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// guard refuses requests that are not made by the page or for it.
+// guard refuses requests that do not come from the page, or from a user who opens it.
 type guard struct {
 	next   http.Handler
 	scheme string            // "http" or "https"
-	hosts  []string          // host:port that are ours
-	cert   *x509.Certificate // names of hosts that are ours; nil without TLS
+	hosts  []string          // the valid values of the Host header
+	cert   *x509.Certificate // its host names are valid, too; nil without TLS
 }
 
-// ServeHTTP passes on what is permitted.
+// ServeHTTP sets the security headers, and passes on the requests that are permitted.
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", policy)
@@ -42,11 +42,11 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r)
 }
 
-// check returns why a request is refused, or nil.
+// check returns an error if a request must be refused.
 func (g *guard) check(r *http.Request) error {
 	if !g.isOurs(r.Host) {
-		// A name that somebody else has pointed at this address would let their page read this one.
-		return refuse(http.StatusMisdirectedRequest, "This server is not %q.", r.Host)
+		// Another site could let its host name resolve to this address, and then read this page.
+		return refuse(http.StatusMisdirectedRequest, "The host name of this server is not %q.", r.Host)
 	}
 	if origin := r.Header.Get("Origin"); origin != "" && origin != g.scheme+"://"+r.Host {
 		return refuse(http.StatusForbidden, "Another site made this request.")
@@ -62,8 +62,8 @@ func (g *guard) check(r *http.Request) error {
 	return checkFetch(r)
 }
 
-// checkFetch refuses what other sites fetch, by the headers that browsers add. A link to the page
-// may be on any site: the page has nothing in it.
+// checkFetch refuses requests of other sites, by the headers that browsers add. Other sites may have a
+// link to the page, because the page itself contains no data.
 func checkFetch(r *http.Request) error {
 	switch site := r.Header.Get("Sec-Fetch-Site"); {
 	case site == "", site == "same-origin":
@@ -90,7 +90,7 @@ func (g *guard) isOurs(host string) bool {
 	return name != "" && g.cert.VerifyHostname(name) == nil
 }
 
-// hostsOf returns the values of the Host header for a server at an address.
+// hostsOf returns the valid values of the Host header for a server at an address.
 func hostsOf(address, scheme string) []string {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -99,7 +99,7 @@ func hostsOf(address, scheme string) []string {
 	names := []string{host}
 	switch ip := net.ParseIP(host); {
 	case ip.IsUnspecified():
-		names = nil // nobody is called so
+		names = nil // no browser can connect to this address
 	case ip.IsLoopback():
 		names = append(names, "localhost", "127.0.0.1", "::1")
 	}

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// limited closes connections beyond a number as soon as they are accepted: who has one too many
-// finds out, and waits for nothing.
+// limited limits the number of open connections. It closes further connections as soon as it has
+// accepted them, so that their clients do not wait.
 type limited struct {
 	net.Listener
 	most int
@@ -15,7 +15,7 @@ type limited struct {
 	open int
 }
 
-// Accept returns the next connection that is not one too many.
+// Accept returns the next connection within the limit.
 func (l *limited) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
@@ -45,7 +45,7 @@ func (l *limited) drop() {
 	l.open--
 }
 
-// counted is a connection that counts until it is closed.
+// counted is a connection that is counted until it is closed.
 type counted struct {
 	net.Conn
 	listener *limited

@@ -15,9 +15,9 @@ import (
 const (
 	loginLife   = 12 * time.Hour
 	maxLogins   = 1000
-	maxFailures = 10 // of one address in failureSpan
+	maxFailures = 10 // wrong secrets from one address in failureSpan
 	failureSpan = time.Minute
-	maxLogin    = 4 << 10 // bytes of a request
+	maxLogin    = 4 << 10 // the maximum size of a request in bytes
 )
 
 // NewSecret returns a secret that cannot be guessed.
@@ -27,20 +27,20 @@ func NewSecret() string {
 	return base64.RawURLEncoding.EncodeToString(bytes[:])
 }
 
-// login is a browser that has shown the secret.
+// login is a browser that has sent the secret.
 type login struct {
 	number  int
 	expires time.Time
 }
 
-// logins are all of them.
+// logins are the browsers that are signed in.
 type logins struct {
-	secret [sha256.Size]byte // its hash, so that all comparisons are of the same length
-	cookie string            // its name: browsers do not keep those of other ports apart
+	secret [sha256.Size]byte // the hash of the secret, so that all comparisons have the same length
+	cookie string            // the cookie's name, with the port, because browsers share cookies between ports
 	secure bool
 
 	mu       sync.Mutex
-	list     map[[sha256.Size]byte]login // by the hash of the cookie
+	list     map[[sha256.Size]byte]login // by the hash of the cookie's value
 	number   int
 	failures map[string]*failures // by address
 }
@@ -85,7 +85,7 @@ func (l *logins) enter(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// leave makes a cookie worthless.
+// leave makes a cookie invalid.
 func (l *logins) leave(w http.ResponseWriter, r *http.Request) error {
 	if cookie, err := r.Cookie(l.cookie); err == nil {
 		l.mu.Lock()
@@ -98,12 +98,12 @@ func (l *logins) leave(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (l *logins) newCookie(value string, maxAge int) *http.Cookie {
-	return &http.Cookie{ //nolint:gosec // without TLS the page is on loopback, and Secure would keep the cookie from it
+	return &http.Cookie{ //nolint:gosec // without TLS the page is on loopback, and browsers would not send a Secure cookie
 		Name: l.cookie, Value: value, Path: "/", MaxAge: maxAge, HttpOnly: true, Secure: l.secure, SameSite: http.SameSiteStrictMode,
 	}
 }
 
-// add takes a cookie's value in.
+// add adds a login with a cookie's value. It returns false if there are too many logins.
 func (l *logins) add(value string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -132,7 +132,7 @@ func (l *logins) of(r *http.Request) (login, bool) {
 	return found, ok && time.Now().Before(found.expires)
 }
 
-// needed lets in who is signed in.
+// needed passes on the requests of browsers that are signed in.
 func (l *logins) needed(next http.Handler) http.Handler {
 	return handler(func(w http.ResponseWriter, r *http.Request) error {
 		if _, ok := l.of(r); !ok {
@@ -143,7 +143,7 @@ func (l *logins) needed(next http.Handler) http.Handler {
 	})
 }
 
-// barred reports whether an address has given too many wrong secrets.
+// barred reports whether an address has sent too many wrong secrets.
 func (l *logins) barred(address string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -18,18 +18,18 @@ import (
 
 const (
 	readTimeout = 3 * time.Second
-	headSize    = 64 << 10 // of data that is not asked for as a whole
-	maxChildren = 200      // in one answer
+	headSize    = 64 << 10 // the length of the first part of data
+	maxChildren = 200      // the maximum number of children in one answer
 )
 
-// tree answers questions about nodes. It reads below root only.
+// tree answers requests for nodes. It reads only root and the nodes below it.
 type tree struct {
 	client   *framework.Client
 	follower *follow.Follower
 	root     string
 }
 
-// nodeStat is a node's Stat. What does not fit a JavaScript number is text.
+// nodeStat is the Stat of a node. Numbers that JavaScript cannot represent are text.
 type nodeStat struct {
 	Czxid       string `json:"czxid"`
 	Mzxid       string `json:"mzxid"`
@@ -57,32 +57,32 @@ type aclEntry struct {
 	Perms  string `json:"perms"`
 }
 
-// nodeAnswer is what there is to know of a node. What cannot be read is missing, and Problem says
+// nodeAnswer has everything about a node. If a part cannot be read it is missing, and Problem says
 // why.
 type nodeAnswer struct {
 	Path     string      `json:"path"`
 	Stat     *nodeStat   `json:"stat"`
-	Data     *string     `json:"data"` // base64, the first part of it unless all was asked for
+	Data     *string     `json:"data"` // base64; only the first part unless the request has all
 	JSON     string      `json:"json,omitempty"`
 	ACL      []aclEntry  `json:"acl"`
 	Children []childNode `json:"children"`
-	Total    int         `json:"total"` // children that match
+	Total    int         `json:"total"` // the number of children that match
 	From     int         `json:"from"`
 	Problem  string      `json:"problem,omitempty"`
 }
 
-// inside returns the path that is asked for, if it is below the root.
+// inside returns path if it is the root or below it, otherwise an error.
 func (t *tree) inside(path string) (string, error) {
-	if !strings.HasPrefix(path, "/") { // the client refuses other mistakes
+	if !strings.HasPrefix(path, "/") { // framework.Client refuses other invalid paths
 		return "", refuse(http.StatusBadRequest, "%q is not a path.", path)
 	}
 	if t.root != "/" && path != t.root && !strings.HasPrefix(path, t.root+"/") {
-		return "", refuse(http.StatusForbidden, "The page shows what is at %s and below it.", t.root)
+		return "", refuse(http.StatusForbidden, "The page shows only %s and the nodes below it.", t.root)
 	}
 	return path, nil
 }
 
-// node answers with a node.
+// node answers a request for a node.
 func (t *tree) node(w http.ResponseWriter, r *http.Request) error {
 	path, err := t.inside(r.FormValue("path"))
 	if err != nil {
@@ -118,7 +118,7 @@ func (t *tree) read(ctx context.Context, a *nodeAnswer, all bool) error {
 			return err
 		}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, framework.ErrConnectionLoss), errors.Is(err, framework.ErrSessionExpired):
-		a.Problem = "The ensemble does not answer: the children are as they were."
+		a.Problem = "The ensemble does not answer. The children may not be up to date."
 		return nil
 	default:
 		return err
@@ -127,7 +127,7 @@ func (t *tree) read(ctx context.Context, a *nodeAnswer, all bool) error {
 	acl, err := t.client.GetACL().ForPath(ctx, a.Path)
 	if err != nil {
 		a.Problem = strings.TrimSpace(a.Problem + " The ACL cannot be read: " + err.Error())
-		return nil //nolint:nilerr // it is shown
+		return nil //nolint:nilerr // the error is shown
 	}
 	for _, entry := range acl {
 		a.ACL = append(a.ACL, aclEntry{entry.Scheme, publicID(entry), entry.Perms.String()})
@@ -135,8 +135,8 @@ func (t *tree) read(ctx context.Context, a *nodeAnswer, all bool) error {
 	return nil
 }
 
-// publicID returns the id of an ACL's entry without the hash of a password, from which weak ones
-// can be found.
+// publicID returns the id of an ACL's entry without the hash of a password. With the hash a weak
+// password could be found.
 func publicID(acl framework.ACL) string {
 	if user, _, found := strings.Cut(acl.ID, ":"); found && acl.Scheme == "digest" {
 		return user + ":…"
@@ -155,7 +155,7 @@ func (a *nodeAnswer) setData(data []byte, all bool) {
 		return
 	}
 	var pretty bytes.Buffer
-	if json.Indent(&pretty, data, "", "  ") == nil { // else it is no JSON
+	if json.Indent(&pretty, data, "", "  ") == nil { // it fails if data is not JSON
 		a.JSON = pretty.String()
 	}
 }
@@ -169,7 +169,7 @@ func newNodeStat(s framework.Stat) *nodeStat {
 	}
 }
 
-// list adds the children whose names have a text in them, from a.From on.
+// list adds the children whose names contain a text, from number a.From on.
 func (t *tree) list(a *nodeAnswer, find string) {
 	for name, child := range t.follower.Children(a.Path) {
 		if find != "" && !strings.Contains(strings.ToLower(name), find) {

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	maxPart  = 1000 // contenders in one answer
+	maxPart  = 1000 // the maximum number of contenders in one answer
 	maxFound = 100
 )
 
-// reader answers questions about what is followed.
+// reader answers requests with the data of a Follower.
 type reader struct{ follower *follow.Follower }
 
-// recipe answers with a recipe and a part of its holders and waiters.
+// recipe answers a request for a recipe with a part of its holders and waiters.
 func (q reader) recipe(w http.ResponseWriter, r *http.Request) error {
 	from, err := number(r, "from", 0)
 	if err != nil {
@@ -35,7 +35,7 @@ func (q reader) recipe(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// session answers with the nodes of a session.
+// session answers a request for the nodes of a session.
 func (q reader) session(w http.ResponseWriter, r *http.Request) error {
 	text := r.FormValue("id")
 	id, err := strconv.ParseUint(strings.TrimPrefix(text, "0x"), 16, 64)
@@ -51,11 +51,11 @@ func (q reader) session(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// search answers with the paths that have a text in them.
+// search answers a request for the paths that contain a text.
 func (q reader) search(w http.ResponseWriter, r *http.Request) error {
 	text := r.FormValue("text")
 	if text == "" || len(text) > 1000 {
-		return refuse(http.StatusBadRequest, "Search for a part of a path.")
+		return refuse(http.StatusBadRequest, "Give a part of a path, of 1000 characters at most.")
 	}
 	paths, more := q.follower.Search(text, maxFound)
 	reply(w, http.StatusOK, struct {
@@ -65,7 +65,7 @@ func (q reader) search(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// number returns a parameter that is a number from 0 on.
+// number returns a parameter that is a number of 0 or more, or otherwise if it is missing.
 func number(r *http.Request, name string, otherwise int) (int, error) {
 	text := r.FormValue(name)
 	if text == "" {
@@ -73,7 +73,7 @@ func number(r *http.Request, name string, otherwise int) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return 0, refuse(http.StatusBadRequest, "%s is not a number.", name)
+		return 0, refuse(http.StatusBadRequest, "%s is not a number of 0 or more.", name)
 	}
 	return n, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/act"
 )
 
-// refusal is an error with the status that it is answered with.
+// refusal is an error with the HTTP status of the response.
 type refusal struct {
 	status int
 	text   string
@@ -32,7 +32,7 @@ func reply(w http.ResponseWriter, status int, v any) {
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the browser has gone
+	_, _ = w.Write(body) // it fails if the browser has gone
 }
 
 // fail answers with an error.
@@ -43,9 +43,9 @@ func fail(w http.ResponseWriter, err error) {
 	case errors.As(err, &known):
 		status = known.status
 	case errors.Is(err, act.ErrAnother):
-		status, text = http.StatusConflict, "Nothing was done: the node is not the same any more. Look again."
+		status, text = http.StatusConflict, "Nothing was done: the node was deleted, or is another one now. Look again."
 	case errors.Is(err, framework.ErrBadVersion):
-		status, text = http.StatusConflict, "Nothing was done: the node has changed meanwhile. Look again."
+		status, text = http.StatusConflict, "Nothing was done: the node has changed meanwhile. Look at it again."
 	case errors.Is(err, framework.ErrNotEmpty):
 		status, text = http.StatusConflict, "Nothing was done: the node has children."
 	case errors.Is(err, framework.ErrNoNode):
@@ -62,7 +62,7 @@ func fail(w http.ResponseWriter, err error) {
 	reply(w, status, map[string]string{"error": text})
 }
 
-// handler answers a request, or returns why it does not.
+// handler answers a request, or returns an error, with which ServeHTTP answers.
 type handler func(w http.ResponseWriter, r *http.Request) error
 
 // ServeHTTP answers a request.

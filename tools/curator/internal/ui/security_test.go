@@ -11,14 +11,14 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/ui"
 )
 
-// attempt is a request and the status that it is answered with. change is for send.
+// attempt is a request, and the status of its response. change is the argument of send.
 type attempt struct {
 	method, path, body string
 	change             map[string]string
 	want               int
 }
 
-// attempts are requests to the page at an address, of a browser with a cookie.
+// attempts returns requests to the page at an address, from a browser with a cookie.
 func attempts(address, cookie string) map[string]attempt {
 	_, port, _ := net.SplitHostPort(address)
 	name, _, _ := strings.Cut(cookie, "=")
@@ -73,7 +73,7 @@ func attempts(address, cookie string) map[string]attempt {
 	}
 }
 
-// Who may make which request.
+// TestRequests checks which requests are permitted.
 func TestRequests(t *testing.T) {
 	e := newEnv(t, nil)
 	e.login()
@@ -106,7 +106,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// The cookie that the secret is exchanged for.
+// TestCookie checks the cookie that a browser gets for the secret.
 func TestCookie(t *testing.T) {
 	e := newEnv(t, nil)
 	e.login()
@@ -122,7 +122,7 @@ func TestCookie(t *testing.T) {
 	}
 }
 
-// Who guesses is slowed down.
+// After too many wrong secrets an address must wait.
 func TestGuesses(t *testing.T) {
 	e := newEnv(t, nil)
 	var last int
@@ -137,7 +137,7 @@ func TestGuesses(t *testing.T) {
 	}
 }
 
-// A root is a bound: nodes outside of it are not shown.
+// Nodes that are not below the root are not shown.
 func TestRoot(t *testing.T) {
 	e := newEnv(t, func(cfg *ui.Config) { cfg.Root = "/app"; cfg.Actions = true })
 	e.login()
@@ -155,8 +155,7 @@ func TestRoot(t *testing.T) {
 	}
 }
 
-// Neither what the page's own connection is authenticated with nor the hashes of others' passwords
-// are shown.
+// Neither the credentials of the page's own connection nor the hashes of passwords in ACLs are shown.
 func TestCredentials(t *testing.T) {
 	const password = "swordfish"
 	e := newEnv(t, nil)

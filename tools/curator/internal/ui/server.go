@@ -20,30 +20,30 @@ import (
 const (
 	maxConnections = 256
 	maxHeader      = 16 << 10
-	maxRequests    = 16 // that are answered at once, without streams
+	maxRequests    = 16 // the maximum number of concurrent requests, without streams
 	headerTimeout  = 5 * time.Second
 	requestTimeout = 30 * time.Second
 	idleTimeout    = 2 * time.Minute
 	closeTimeout   = time.Second
 )
 
-// Config says what a Server shows, and to whom.
+// Config is the configuration of a Server.
 type Config struct {
 	follow.Config
-	Secret string           // who knows it may look, and act if Actions is set
-	TLS    *tls.Certificate // nil for none: then the listener must be on loopback
+	Secret string           // everybody who knows it may see the data, and act if Actions is set
+	TLS    *tls.Certificate // if it is nil, there is no TLS, and the listener must be on loopback
 	Log    func(format string, args ...any)
 }
 
-// Server is a page. It is safe for concurrent use.
+// Server serves the page. It is safe for concurrent use.
 type Server struct {
 	cfg      Config
 	follower *follow.Follower
 	leaf     *x509.Certificate
 }
 
-// New returns a server. It does no I/O. An empty secret, or a certificate that cannot be read, is
-// an error.
+// New returns a server. It does no I/O. It is an error if the secret is empty or the certificate
+// cannot be parsed.
 func New(cfg Config) (*Server, error) {
 	if cfg.Secret == "" {
 		return nil, errors.New("the secret is empty")
@@ -66,8 +66,8 @@ func (s *Server) scheme() string {
 	return "http"
 }
 
-// Serve serves at listener, which it closes, until ctx ends, and returns nil then. It returns when
-// everything that it has started has ended.
+// Serve serves the page until ctx ends, and then returns nil. It closes listener, and joins all its
+// goroutines.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -89,11 +89,11 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	var wg sync.WaitGroup
 	wg.Go(func() { s.follower.Run(ctx) })
 	wg.Go(func() {
-		<-ctx.Done() // which ends the streams
+		<-ctx.Done() // the end of ctx also ends the streams
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
 		if err := server.Shutdown(ctx); err != nil {
-			_ = server.Close() // a browser does not read
+			_ = server.Close() // some browser does not read
 		}
 	})
 	err := server.Serve(listener)
@@ -105,8 +105,8 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	return err
 }
 
-// errorLog passes on what package http reports, but for the handshakes that failed: everybody who
-// can connect can make those.
+// errorLog logs what package http reports, but not failed TLS handshakes, because everybody who can
+// connect could fill the log with them.
 type errorLog func(format string, args ...any)
 
 // Write logs a line.
@@ -117,14 +117,14 @@ func (l errorLog) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// handler returns what answers requests at an address.
+// handler returns the handler of all requests for a server at an address.
 func (s *Server) handler(address string) http.Handler {
 	_, port, _ := net.SplitHostPort(address)
 	logins := newLogins(s.cfg.Secret, port, s.cfg.TLS != nil)
 	tree := &tree{client: s.cfg.Client, follower: s.follower, root: s.cfg.Root}
 	acts := &actions{tree: tree, logins: logins, allowed: s.cfg.Actions, log: s.cfg.Log}
 	reads := reader{s.follower}
-	// Those who are not signed in have room of their own, so that they cannot take that of others.
+	// Browsers that are not signed in have a limit of their own, so that they cannot block the others.
 	room, outside := make(chan struct{}, maxRequests), make(chan struct{}, maxRequests)
 
 	mux := http.NewServeMux()
@@ -142,8 +142,8 @@ func (s *Server) handler(address string) http.Handler {
 	return &guard{next: mux, scheme: s.scheme(), hosts: hostsOf(address, s.scheme()), cert: s.leaf}
 }
 
-// bounded answers a number of requests at once, and lets the others wait. Each must be done in
-// time.
+// bounded limits the number of concurrent requests to the size of room. Further requests wait. Each
+// request has a time limit.
 func bounded(room chan struct{}, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {

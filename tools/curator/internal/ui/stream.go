@@ -10,21 +10,21 @@ import (
 
 const (
 	maxStreams  = 100
-	alivePeriod = 2 * time.Second  // between signs of life
-	slowest     = 10 * time.Second // for one frame, before the browser is given up
+	alivePeriod = 2 * time.Second  // the time after which an event alive is sent if there is no other
+	slowest     = 10 * time.Second // the time for writing a frame, after which the stream is closed
 )
 
 // streams are the open streams of events.
 type streams struct {
 	follower *follow.Follower
-	room     chan struct{} // has an element for each stream
+	room     chan struct{} // has an element for each open stream
 }
 
 func newStreams(f *follow.Follower) *streams {
 	return &streams{f, make(chan struct{}, maxStreams)}
 }
 
-// serve sends what there is, and then what changes, until the browser or the server goes.
+// serve sends the whole state and then the changes, until the browser or the server closes the stream.
 func (s *streams) serve(w http.ResponseWriter, r *http.Request) error {
 	select {
 	case s.room <- struct{}{}:
@@ -40,7 +40,7 @@ func (s *streams) serve(w http.ResponseWriter, r *http.Request) error {
 	for {
 		frame, ok, err := sub.Next(ctx, alivePeriod)
 		if err != nil {
-			return nil // nobody is there to be told
+			return nil // the browser has gone, or the server ends
 		}
 		if err := control.SetWriteDeadline(time.Now().Add(slowest)); err != nil {
 			return nil
@@ -50,7 +50,7 @@ func (s *streams) serve(w http.ResponseWriter, r *http.Request) error {
 				return nil
 			}
 		}
-		if !ok || frame.Name == "state" { // a state may have been made some time ago
+		if !ok || frame.Name == "state" { // the state, with its time, may be some time old
 			if _, err := fmt.Fprintf(w, "event: alive\ndata: {\"now\":%d}\n\n", time.Now().UnixMilli()); err != nil {
 				return nil
 			}

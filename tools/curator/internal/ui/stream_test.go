@@ -17,7 +17,7 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/lockview"
 )
 
-// A lock is taken, waited for, handed over and released, and the page is told.
+// The stream reports that a lock is acquired, waited for, handed over and released.
 func TestHandOver(t *testing.T) {
 	e := newEnv(t, nil)
 	e.login()
@@ -72,7 +72,7 @@ func TestHandOver(t *testing.T) {
 	s.recipeAt("/locks/orders", func(r recipe) bool { return r.Holding == 0 })
 }
 
-// A whole state is sent first, and to who comes later.
+// The first event of each stream is a whole state, also for a stream that is opened later.
 func TestStates(t *testing.T) {
 	e := newEnv(t, nil)
 	e.login()
@@ -91,7 +91,8 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// While the ensemble is away the page says since when what it shows is old, and goes on.
+// While the ensemble does not answer, the stream says since when the data is old. Afterwards it
+// reports changes again.
 func TestOutage(t *testing.T) {
 	e := newEnv(t, nil)
 	e.login()
@@ -118,7 +119,8 @@ func TestOutage(t *testing.T) {
 	s.recipeAt("/g", func(r recipe) bool { return r.Holding == 1 })
 }
 
-// A node of the greatest size, names that are hostile, many children.
+// TestOddNodes checks a node with the maximum of data, names with control characters, and many
+// children.
 func TestOddNodes(t *testing.T) {
 	e := newEnv(t, nil)
 	e.login()
@@ -160,7 +162,7 @@ func TestOddNodes(t *testing.T) {
 	}
 }
 
-// Fifty browsers, some of which do not read; then the server ends, in time.
+// With fifty browsers, some of which do not read, the server still ends in time.
 func TestManyBrowsers(t *testing.T) {
 	e := newEnv(t, nil)
 	e.login()
@@ -225,7 +227,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// Who holds and who waits is what curator locks says, whatever comes together in a queue.
+// The page shows the same holders and waiters as curator locks, for random queues.
 func TestAsCuratorLocks(t *testing.T) {
 	e := newEnv(t, nil)
 	e.login()
@@ -237,7 +239,7 @@ func TestAsCuratorLocks(t *testing.T) {
 		for range 1 + random.IntN(6) {
 			name := fmt.Sprintf("%s/_c_%08x-%s", path, random.Uint32(), kinds[random.IntN(len(kinds))])
 			made := e.create(name, "10.0.0.1\nowner=a", framework.EphemeralSequential)
-			if at := strings.Index(made, "__WRIT__"); at > 0 && random.IntN(2) == 0 { // one that was downgraded
+			if at := strings.Index(made, "__WRIT__"); at > 0 && random.IntN(2) == 0 { // the reader of a downgraded writer
 				e.create(fmt.Sprintf("%s/_c_%08x-__READ__%s", path, random.Uint32(), made[at+8:]), "10.0.0.1", framework.Ephemeral)
 			}
 		}

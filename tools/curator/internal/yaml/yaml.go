@@ -13,9 +13,9 @@ import (
 	"unicode"
 )
 
-// FromJSON returns a JSON document as a YAML document with the same values, names in the same
-// order. A string that YAML could take for something else is in double quotes, and characters that
-// are not printable are escaped. text is what encoding/json has written.
+// FromJSON returns a JSON document as a YAML document with the same values and the same order of
+// names. A string that YAML could read as another type is in double quotes, and characters that are
+// not printable are escaped. text must be output of encoding/json.
 func FromJSON(text []byte) ([]byte, error) {
 	w := &writer{decoder: json.NewDecoder(bytes.NewReader(text))}
 	w.decoder.UseNumber()
@@ -38,8 +38,9 @@ type writer struct {
 	out     bytes.Buffer
 }
 
-// value writes the value that begins with token, and a line feed. The line has begun already.
-// inList tells that it stands behind the dash of a list, where a block goes on in the same line.
+// value writes the value that begins with token, and a line feed. The beginning of the line was
+// written before. inList says that it is the dash of a list item, after which an object or a list
+// starts on the same line.
 func (w *writer) value(token json.Token, indent int, inList bool) error {
 	delim, block := token.(json.Delim)
 	if !block {
@@ -62,7 +63,7 @@ func (w *writer) value(token json.Token, indent int, inList bool) error {
 			return err
 		}
 	}
-	_, err := w.decoder.Token() // the end of the block
+	_, err := w.decoder.Token() // the closing bracket
 	return err
 }
 
@@ -97,11 +98,11 @@ func scalar(token json.Token) string {
 	}
 }
 
-// plain matches strings that are strings in YAML without quotes, but for the words that are
-// something else. It matches fewer than there are.
+// plain matches strings that need no quotes in YAML, but also the words that are no strings there.
+// Other strings would need no quotes either, but have them.
 var plain = regexp.MustCompile(`^[A-Za-z_/][A-Za-z0-9_/.+@()-]*([ ,]*[A-Za-z0-9_/.+@()-])*$`)
 
-// words are what YAML 1.1 or 1.2 takes for a bool or nothing.
+// words are the words that YAML 1.1 or 1.2 reads as a bool or null.
 var words = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
 
 func quoted(text string) string {

@@ -70,7 +70,7 @@ k:
 	}
 }
 
-// FuzzStrings has strings as values and as names.
+// FuzzStrings writes strings as values and as names.
 func FuzzStrings(f *testing.F) {
 	for _, text := range []string{"", "a", "no", "a: b", "\x1b", "\U0001f600", "\u2028", "- a", "a #b"} {
 		f.Add(text)

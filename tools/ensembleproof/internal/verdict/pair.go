@@ -1,7 +1,7 @@
 // Package verdict decides for pairs of clients of the same lock whether both believed that they
-// held it at the same time. It has only the arithmetic, and starts nothing.
+// held it at the same time. It only computes, and starts nothing.
 //
-// Its functions may be called from several goroutines as long as none changes a value that
+// Its functions may be called from several goroutines as long as no goroutine changes a value that
 // another one uses.
 package verdict
 
@@ -11,40 +11,42 @@ import "time"
 type Case struct {
 	Scenario string
 	Policy   string
-	Timeout  time.Duration // of the holder's session
+	Timeout  time.Duration // the session timeout of the holder
 }
 
-// Pair is what was seen of one pair: X, which held a lock when the fault began, and Y, which
-// waited for it. The instants are distances from one origin, by one monotonic clock. Zero is
+// Pair has the measurements of one pair: X, which held a lock when the fault began, and Y, which
+// waited for it. The instants are durations since the same origin, by one monotonic clock. Zero means
 // never.
 type Pair struct {
 	Case
-	Fault    time.Duration // when it began
+	Fault    time.Duration // when the fault began
 	Ended    time.Duration // when the context of X's lease ended
 	Acquired time.Duration // when Y's Acquire returned
-	Watched  time.Duration // until when the two were watched; later instants do not count
-	Error    time.Duration // by how much the distance of Ended and Acquired may be wrong, at most
+	Watched  time.Duration // when watching ended; later instants do not count
+	Error    time.Duration // the maximum error of the time between Ended and Acquired
 }
 
-// Outcome is what became of a pair.
+// Outcome is the outcome of a pair.
 type Outcome int
 
 // The outcomes.
 const (
-	// Handed is that X had stopped believing when Y began to, or at the same instant.
+	// Handed means that X stopped believing that it holds the lock before Y began to, or at the
+	// same instant.
 	Handed Outcome = iota
-	// Overlapped is that Y began to believe before X had stopped.
+	// Overlapped means that Y began to believe before X had stopped.
 	Overlapped
-	// Kept is that X never stopped, and Y did not begin.
+	// Kept means that X never stopped, and Y never began.
 	Kept
-	// Lost is that X stopped, and Y did not begin while they were watched.
+	// Lost means that X stopped, and Y did not begin while they were watched.
 	Lost
-	// Early is that X stopped before the fault began, so that the pair shows nothing of it.
+	// Early means that X stopped before the fault began, so that the pair shows nothing about the
+	// fault.
 	Early
 )
 
-// Judge returns what became of a pair, and for how long: how long both believed, at least, if
-// that is what they did, or how long nobody did between the two.
+// Judge returns the outcome of a pair. For Overlapped the duration is how long both believed at least,
+// and for Handed how long neither believed in between.
 func (p Pair) Judge() (Outcome, time.Duration) {
 	ended, acquired := p.Ended, p.Acquired
 	if ended > p.Watched {

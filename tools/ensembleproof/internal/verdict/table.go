@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// Row is the sum of the pairs of a Case. Durations are those that were measured.
+// Row is the sum of the pairs of a Case. Durations are as measured, not in nominal time.
 type Row struct {
 	Case
-	Pairs    int // without those that ended early
+	Pairs    int // without those whose outcome is Early
 	Overlaps int
-	Doubtful int           // overlaps that are no longer than what is wrong with the instants
-	Worst    time.Duration // of the overlaps
+	Doubtful int           // overlaps that are not longer than their error
+	Worst    time.Duration // the longest overlap
 	Handed   int
-	Slack    time.Duration // the least of the pairs that were handed on; nothing if there are none
+	Slack    time.Duration // the shortest time between the two of a pair with the outcome Handed; 0 if there is none
 	Kept     int
 	Early    int
-	Error    time.Duration // the largest of a pair
+	Error    time.Duration // the largest error of a pair
 }
 
-// Sum returns a row for each case, in the order in which the cases come first.
+// Sum returns a row for each case, in the order in which the cases first occur.
 func Sum(pairs []Pair) []Row {
 	var rows []Row
 	for _, p := range pairs {
@@ -61,11 +61,11 @@ func (r *Row) add(p Pair) {
 	}
 }
 
-// Silent tells whether the row shows nothing: leases ended, and no lock was granted to Y.
+// Silent reports whether the row shows nothing: leases ended, but no lock was granted to Y.
 func (r Row) Silent() bool { return r.Handed == 0 && r.Overlaps == 0 && r.Kept < r.Pairs }
 
-// Total returns the counts of rows together. It has no durations, because rows can differ in
-// their scale.
+// Total returns the sum of the counts of rows. It has no durations, because rows can have different
+// scales.
 func Total(rows []Row) Row {
 	var total Row
 	for _, r := range rows {
@@ -78,8 +78,8 @@ func Total(rows []Row) Row {
 	return total
 }
 
-// Table returns rows, and their total, as a table in Markdown. Every duration is in nominal
-// seconds: one that was measured is multiplied with scale, as Case.Timeout has been already.
+// Table returns rows, and their total, as a table in Markdown. All durations are in nominal seconds:
+// measured durations are multiplied by scale. Case.Timeout is nominal already.
 func Table(rows []Row, scale func(Row) int) string {
 	var b strings.Builder
 	b.WriteString("| fault | policy | T | pairs | overlaps | worst overlap | least slack | error | leases kept | ended before the fault |\n")

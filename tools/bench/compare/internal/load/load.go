@@ -1,7 +1,7 @@
 // Package load runs the workloads of package protocol on locks of Go programs.
 //
-// All that it starts has ended when it returns. If an operation fails, the others are
-// cancelled, and its error is returned; a context that ends is such an error, too.
+// Functions join all their goroutines. If an operation fails, the others are cancelled, and its error
+// is returned. The end of a context is also such an error.
 package load
 
 import (
@@ -18,10 +18,10 @@ import (
 // Op is one operation of one client.
 type Op func(ctx context.Context) error
 
-// Acquire waits for a lock, and returns what releases it.
+// Acquire waits for a lock, and returns a function that releases it.
 type Acquire func(ctx context.Context) (release Op, err error)
 
-// Op returns the operation that acquires and releases. It releases although ctx has ended.
+// Op returns the operation that acquires and releases. It releases also after the end of ctx.
 func (a Acquire) Op() Op {
 	return func(ctx context.Context) error {
 		release, err := a(ctx)
@@ -32,7 +32,7 @@ func (a Acquire) Op() Op {
 	}
 }
 
-// Repeat has each operation repeated by a goroutine of its own, and counts after warmup.
+// Repeat repeats each operation on its own goroutine, and counts the operations after warmup.
 func Repeat(ctx context.Context, warmup, duration time.Duration, ops ...Op) (protocol.Result, error) {
 	begin := time.Now().Add(warmup)
 	end := begin.Add(duration)
@@ -61,11 +61,11 @@ func Repeat(ctx context.Context, warmup, duration time.Duration, ops ...Op) (pro
 	}, nil
 }
 
-// queuePause is the pause between looks at the length of a queue.
+// queuePause is the pause between two requests for the length of a queue.
 const queuePause = 10 * time.Millisecond
 
-// Drain acquires the gate, has the waiters queue behind it, and releases it. queued tells
-// how many wait or hold, the gate included.
+// Drain acquires the lock with gate, lets the waiters queue behind it, and releases it. queued returns
+// the number of contenders, the holder included.
 func Drain(ctx context.Context, gate Acquire, waiters []Acquire, queued func(context.Context) (int, error)) (protocol.Result, error) {
 	release, err := gate(ctx)
 	if err != nil {
@@ -113,7 +113,7 @@ func AwaitQueue(ctx context.Context, length int, queued func(context.Context) (i
 	for {
 		n, err := queued(ctx)
 		if err != nil {
-			return fmt.Errorf("look at the queue: %w", err)
+			return fmt.Errorf("count the queue: %w", err)
 		}
 		if n == length {
 			return nil
@@ -126,8 +126,8 @@ func AwaitQueue(ctx context.Context, length int, queued func(context.Context) (i
 	}
 }
 
-// together runs fn n times at once, waits for all, and returns the first error, which has
-// ended the context of the others.
+// together calls fn n times at the same time, and waits for all calls. It returns the first error,
+// after which the context of the other calls ends.
 func together(ctx context.Context, n int, fn func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -20,7 +20,7 @@ const ms = time.Millisecond
 // pass lets virtual time pass.
 func pass(d time.Duration) { <-time.After(d) }
 
-// takes returns an operation that takes its time, and counts.
+// takes returns an operation that takes the time d, and increments count.
 func takes(d time.Duration, count *int) load.Op {
 	return func(context.Context) error {
 		pass(d)
@@ -36,8 +36,9 @@ func TestRepeatCountsAfterTheWarmup(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Of the quick one's ends, every 30 ms, 33 are at 120 to 1080; three are before, one is
-		// after. The slow one's are at 400, 800 and 1200, the last after the end.
+		// The quick operation ends every 30 ms: three times before the time that counts, 33 times in
+		// it, from 120 to 1080 ms, and once after it. The slow one ends at 400, 800 and 1200 ms, of
+		// which the last is after that time.
 		want := slices.Concat(slices.Repeat([]int64{int64(30 * ms)}, 33), slices.Repeat([]int64{int64(400 * ms)}, 2))
 		if result.Operations != 35 || result.ElapsedNS != int64(time.Second) || !slices.Equal(result.LatenciesNS, want) {
 			t.Errorf("%+v", result)
@@ -61,11 +62,11 @@ func TestRepeatFails(t *testing.T) {
 	})
 }
 
-// queue is a lock that takes its time to hand over, and counts who waits.
+// queue is a lock whose hand-over takes some time, and which counts the waiters.
 type queue struct {
 	turn    chan struct{}
 	waiting int
-	mu      chan struct{} // not a mutex: time passes in a bubble while somebody waits for it
+	mu      chan struct{} // not a sync.Mutex, because the time of a bubble stands still while a goroutine waits for one
 }
 
 func newQueue() *queue { return &queue{turn: make(chan struct{}, 1), mu: make(chan struct{}, 1)} }
@@ -98,14 +99,14 @@ func TestDrain(t *testing.T) {
 		looks := 0
 		result, err := load.Drain(t.Context(), q.acquire(0), waiters, func(context.Context) (int, error) {
 			if looks++; looks <= 3 {
-				return looks, nil // not all of them are there
+				return looks, nil // not all waiters are queued yet
 			}
 			return q.count(0), nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The gate takes 1 ms to be released, each hand-over 9, each release 1.
+		// The release of the gate takes 1 ms, each hand-over 9 ms, and each release 1 ms.
 		if result.Operations != 20 || result.ElapsedNS != int64(201*ms) ||
 			!slices.Equal(result.LatenciesNS, slices.Repeat([]int64{int64(10 * ms)}, 20)) {
 			t.Errorf("%+v", result)
@@ -134,7 +135,7 @@ func TestDrainFails(t *testing.T) {
 		queued       func(context.Context) (int, error)
 	}{
 		"the gate": {fails, works, short},
-		"a waiter": {works, fails, short}, // the gate is released all the same
+		"a waiter": {works, fails, short}, // the gate is released nevertheless
 		"the look": {works, waits, func(context.Context) (int, error) { return 0, broken }},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/protocol"
 )
 
-// Wait acquires a lock and releases it. The result says how long ago it was granted.
+// Wait acquires a lock and releases it. The result has the time since the lock was granted.
 func Wait(ctx context.Context, acquire Acquire) (protocol.Result, error) {
 	release, err := acquire(ctx)
 	if err != nil {
@@ -22,11 +22,11 @@ func Wait(ctx context.Context, acquire Acquire) (protocol.Result, error) {
 // ErrBusy is returned by a Try when the lock is not free.
 var ErrBusy = errors.New("the lock is not free")
 
-// Try asks for a lock without waiting, and returns what releases it.
+// Try tries to acquire a lock without waiting, and returns a function that releases it.
 type Try func(ctx context.Context) (release Op, err error)
 
-// Op returns the operation that asks, and releases what it got. The lock has to be free each
-// time, or never.
+// Op returns the operation that tries, and releases the lock if it got it. With free the lock must be
+// free each time, otherwise never.
 func (t Try) Op(free bool) Op {
 	return func(ctx context.Context) error {
 		release, err := t(ctx)
@@ -42,7 +42,7 @@ func (t Try) Op(free bool) Op {
 	}
 }
 
-// RepeatBusy is Repeat for somebody who asks for a lock that a holder has.
+// RepeatBusy is Repeat for a Try of a lock that somebody else holds.
 func RepeatBusy(ctx context.Context, warmup, duration time.Duration, holder Acquire, try Try) (protocol.Result, error) {
 	release, err := holder(ctx)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/installed"
 )
 
-// Etcd starts a server of etcd, alone, and waits until it serves.
+// Etcd starts a single etcd server, and waits until it serves.
 func Etcd(ctx context.Context) (*Server, error) {
 	program, err := installed.Program("etcd", "Debian, Ubuntu: apt-get install etcd-server")
 	if err != nil {
@@ -33,13 +33,13 @@ func Etcd(ctx context.Context) (*Server, error) {
 	}.start(ctx)
 }
 
-// etcdServes asks the server whether it is healthy: that there is a leader, which it asks.
+// etcdServes asks the server for its health. The server then asks its leader.
 func etcdServes(ctx context.Context, port int) (err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address(port)+"/health", nil)
 	if err != nil {
 		return err
 	}
-	request.Close = true // nothing is to stay behind
+	request.Close = true // no idle connection may be left
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return err

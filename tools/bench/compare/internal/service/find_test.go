@@ -53,7 +53,7 @@ func TestFindPostgreSQL(t *testing.T) {
 
 func TestAbsentPostgreSQL(t *testing.T) {
 	root := t.TempDir()
-	install(t, root, "16/bin", "initdb") // and nothing else
+	install(t, root, "16/bin", "initdb") // without the other programs
 	for pattern, want := range map[string]string{"nowhere": "initdb", "*/bin": "postgres"} {
 		t.Setenv("PATH", root)
 		_, err := findPostgreSQL(filepath.Join(root, pattern))

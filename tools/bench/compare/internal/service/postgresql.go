@@ -20,12 +20,12 @@ const (
 	debianPrograms    = "/usr/lib/postgresql/*/bin"
 )
 
-// maxConnections is more than any workload has clients.
+// maxConnections is higher than the number of clients of any workload.
 const maxConnections = 300
 
-// PostgreSQL starts a server of PostgreSQL and waits until it serves. It has a superuser
-// called postgres, whom it lets in from this machine without a password. It does not run as
-// root: for root it runs as the system's user postgres.
+// PostgreSQL starts a PostgreSQL server and waits until it serves. The server has a superuser
+// postgres, who needs no password on this machine. The server refuses to run as root, so if this
+// process does, the server runs as the system's user postgres.
 func PostgreSQL(ctx context.Context) (*Server, error) {
 	programs, err := findPostgreSQL(debianPrograms)
 	if err != nil {
@@ -54,8 +54,8 @@ func PostgreSQL(ctx context.Context) (*Server, error) {
 			cmd := exec.CommandContext(ctx, programs.postgres, "-D", filepath.Join(dir, "data"),
 				"-p", strconv.Itoa(ports[0]), "-c", "listen_addresses=127.0.0.1",
 				"-c", "unix_socket_directories=", "-c", "max_connections="+strconv.Itoa(maxConnections),
-				// A client that has connected and says nothing would keep a server that is to end
-				// for a minute.
+				// By default a client that has connected and sends nothing would delay the end of
+				// the server by a minute.
 				"-c", "authentication_timeout=2s")
 			server.run(cmd)
 			return cmd
@@ -63,15 +63,15 @@ func PostgreSQL(ctx context.Context) (*Server, error) {
 		serves: func(ctx context.Context, port int) error {
 			return exec.CommandContext(ctx, programs.isReady, "--quiet", "--host=127.0.0.1", "--port="+strconv.Itoa(port)).Run()
 		},
-		stop: syscall.SIGINT, // SIGTERM would wait for the clients
+		stop: syscall.SIGINT, // after SIGTERM the server would wait for its clients
 	}.start(ctx)
 }
 
 // postgreSQL has the programs of one version.
 type postgreSQL struct{ initdb, postgres, isReady string }
 
-// findPostgreSQL looks in the directories that match a pattern, the highest version first,
-// then in PATH.
+// findPostgreSQL searches the directories that match a pattern, the highest version first, and then
+// PATH.
 func findPostgreSQL(pattern string) (postgreSQL, error) {
 	dirs, err := filepath.Glob(pattern)
 	if err != nil {
@@ -82,7 +82,7 @@ func findPostgreSQL(pattern string) (postgreSQL, error) {
 	if err != nil {
 		return postgreSQL{}, err
 	}
-	if initdb, err = filepath.EvalSymlinks(initdb); err != nil { // PATH may have links to some of them only
+	if initdb, err = filepath.EvalSymlinks(initdb); err != nil { // PATH may have links to only some of the programs
 		return postgreSQL{}, err
 	}
 	postgres, err := installed.Program("postgres", installPostgreSQL, filepath.Dir(initdb))
@@ -90,7 +90,7 @@ func findPostgreSQL(pattern string) (postgreSQL, error) {
 	return postgreSQL{initdb, postgres, isReady}, errors.Join(err, isReadyErr)
 }
 
-// version is that of the directory above the programs, 0 if it is none.
+// version returns the version in the name of the directory above the programs, 0 if it has none.
 func version(dir string) int {
 	major, _, _ := strings.Cut(filepath.Base(filepath.Dir(dir)), ".")
 	n, err := strconv.Atoi(major)

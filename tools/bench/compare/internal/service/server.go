@@ -1,9 +1,9 @@
 // Package service starts the services that the benchmark's peers use, each in a temporary
-// directory and on a free port of the loopback interface, with the settings that it has by
-// itself: what is acknowledged is on the disk.
+// directory and on a free port of the loopback interface. They have their default settings, so
+// acknowledged writes are on the disk.
 //
-// Who starts a server stops it, with Close; on Linux it ends with this process at the
-// latest. A service that this machine does not have is an [installed.AbsentError].
+// The caller must stop each server with Close. On Linux a server ends with this process at the latest.
+// If a service is not installed, the error is an [installed.AbsentError].
 package service
 
 import (
@@ -21,8 +21,8 @@ import (
 	"github.com/go-curator/curator/internal/process"
 )
 
-// startTimeout is how long a server may take until it serves, stopTimeout until it has
-// ended after it was asked to.
+// startTimeout bounds the time until a server serves, and stopTimeout the time until it has ended
+// after it was asked to.
 const (
 	startTimeout = 60 * time.Second
 	stopTimeout  = 20 * time.Second
@@ -37,10 +37,10 @@ type Server struct {
 	process *process.Process
 	stop    os.Signal
 	closed  sync.Once
-	err     error // of Close
+	err     error // the result of Close
 }
 
-// Address is where it serves: a host and a port.
+// Address returns the server's address, as host:port.
 func (s *Server) Address() string { return s.address }
 
 // Close stops the server and removes its data. It can be called more than once.
@@ -52,15 +52,15 @@ func (s *Server) Close() error {
 	return s.err
 }
 
-// plan is how to start a service.
+// plan describes how to start a service.
 type plan struct {
-	ports int // how many it needs; it serves on the first
-	// prepare makes what has to be in dir, which is empty; nil if nothing has to.
+	ports int // the number of ports that it needs; it serves on the first
+	// prepare creates the files that the service needs in the empty directory dir; it may be nil.
 	prepare func(ctx context.Context, dir string) error
 	command func(ctx context.Context, dir string, ports []int) *exec.Cmd
 	// serves returns nil when the server at the port serves.
 	serves func(ctx context.Context, port int) error
-	stop   os.Signal // asks it to end, although clients are connected
+	stop   os.Signal // asks the service to end even if clients are connected
 }
 
 // start starts a service and waits until it serves.
@@ -92,10 +92,10 @@ func (p plan) start(ctx context.Context) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := p.command(context.WithoutCancel(ctx), dir, ports.Numbers()) // it outlives its start
+	cmd := p.command(context.WithoutCancel(ctx), dir, ports.Numbers()) // ctx bounds only the start
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
 	running, err := process.Start(cmd)
-	closeErr := log.Close() // the process has it
+	closeErr := log.Close() // the process has its own descriptor
 	if err != nil {
 		return nil, errors.Join(err, closeErr)
 	}
@@ -128,5 +128,5 @@ func (p plan) await(ctx context.Context, running *process.Process, port int) err
 	}
 }
 
-// address is that of a port of this machine.
+// address returns the loopback address with a port.
 func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

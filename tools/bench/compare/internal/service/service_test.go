@@ -20,14 +20,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var services = map[string]struct {
 	start   func(context.Context) (*service.Server, error)
-	program string // has to be there
-	debian  string // where else it may be
+	program string // the program that must be installed
+	debian  string // a directory outside of PATH in which it may be
 }{
 	"etcd":       {service.Etcd, "etcd", "/nowhere"},
 	"postgresql": {service.PostgreSQL, "initdb", "/usr/lib/postgresql/*/bin"},
 }
 
-// isInstalled tells whether this machine has a program.
+// isInstalled reports whether a program is installed.
 func isInstalled(t *testing.T, program, debian string) bool {
 	t.Helper()
 	_, err := exec.LookPath(program)
@@ -38,8 +38,8 @@ func isInstalled(t *testing.T, program, debian string) bool {
 	return err == nil || len(found) > 0
 }
 
-// A service that is there serves until it is closed, and leaves nothing; one that is not is
-// named.
+// An installed service serves until it is closed, and leaves no files. For a service that is not
+// installed the error names it.
 func TestServices(t *testing.T) {
 	for name, tt := range services {
 		t.Run(name, func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestServices(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer client.Close() // the server must end although somebody is connected
+			defer client.Close() // the server must end although a client is connected
 			started := time.Now()
 			for range 2 {
 				if err := s.Close(); err != nil {
@@ -79,10 +79,10 @@ func TestServices(t *testing.T) {
 	}
 }
 
-// reachable returns a temporary directory that another user can reach, too.
+// reachable returns a temporary directory that other users can access.
 func reachable(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "service-") //nolint:usetesting // another user cannot reach what is in t.TempDir
+	dir, err := os.MkdirTemp("", "service-") //nolint:usetesting // other users cannot access t.TempDir
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ package service
 
 import "os/exec"
 
-// account stands for this process's own: other systems have no root.
+// account is always the account of this process: this system has no root.
 type account struct{}
 
 func unprivileged(string) (account, error) { return account{}, nil }

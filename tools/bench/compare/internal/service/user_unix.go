@@ -12,11 +12,11 @@ import (
 	"github.com/go-curator/curator/tools/bench/internal/installed"
 )
 
-// account is whom a program is to run as.
-type account struct{ credential *syscall.Credential } // nil: as this process
+// account is the user that a program runs as.
+type account struct{ credential *syscall.Credential } // nil: the user of this process
 
-// unprivileged returns the account of the user of that name for root, and no other one for
-// anybody else.
+// unprivileged returns the account of a named user if this process runs as root, otherwise that of
+// this process.
 func unprivileged(name string) (account, error) {
 	if os.Geteuid() != 0 {
 		return account{}, nil
@@ -36,7 +36,7 @@ func unprivileged(name string) (account, error) {
 	return account{&syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
 }
 
-// own gives a directory to the account.
+// own makes the account the owner of a directory.
 func (a account) own(dir string) error {
 	if a.credential == nil {
 		return nil
@@ -44,7 +44,7 @@ func (a account) own(dir string) error {
 	return os.Chown(dir, int(a.credential.Uid), int(a.credential.Gid))
 }
 
-// run has a command run as the account.
+// run makes a command run as the account.
 func (a account) run(cmd *exec.Cmd) {
 	if a.credential != nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: a.credential}

@@ -1,4 +1,4 @@
-// Package protocoltest checks that a program is a peer as package protocol describes it.
+// Package protocoltest checks that a program is a valid peer of package protocol.
 package protocoltest
 
 import (
@@ -22,23 +22,23 @@ type TB interface {
 	TempDir() string
 }
 
-// patience is how long a peer may take for all workloads on a slow machine.
+// patience bounds the time for all workloads, also on a slow machine.
 const patience = 2 * time.Minute
 
-// holderTimeout is how long the session of a holder lasts that is killed.
+// holderTimeout is the session timeout of a holder that is killed.
 const holderTimeout = 4 * time.Second
 
-// Peer is what a program is expected to be.
+// Peer has the expected properties of a program.
 type Peer struct {
-	Workloads []string // all that it has
+	Workloads []string // all workloads that it has
 
 	// Sessionless says that a lock is free as soon as the holder's process has ended, because there
-	// is no session that has to time out.
+	// is no session that must expire first.
 	Sessionless bool
 }
 
-// CheckOnZooKeeper is Check for a program that uses ZooKeeper, which starts a server. If a part of
-// the program is not installed, the test fails where CI is true, and else says so.
+// CheckOnZooKeeper is Check for a program that uses ZooKeeper. It starts a server. If a part of the
+// program is not installed, the test fails with CI=true, and otherwise logs that.
 func (p Peer) CheckOnZooKeeper(t TB, program func(ctx context.Context, dir, address string) (*exec.Cmd, error)) {
 	t.Helper()
 	cmd, err := program(t.Context(), t.TempDir(), curatortest.Real(t).ConnectString())
@@ -53,7 +53,7 @@ func (p Peer) CheckOnZooKeeper(t TB, program func(ctx context.Context, dir, addr
 	}
 }
 
-// Check starts a program and has it run every workload.
+// Check starts a program and runs every workload.
 func (p Peer) Check(t TB, cmd *exec.Cmd) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -89,8 +89,8 @@ func (p Peer) Check(t TB, cmd *exec.Cmd) {
 	}
 }
 
-// short returns requests that take no longer than they must, one for every workload of locks, and
-// some for the other recipes.
+// short returns requests that take as little time as possible: one for each workload of locks, and some
+// for the other recipes.
 func short() []protocol.Request {
 	return []protocol.Request{
 		{Workload: protocol.Solo},
@@ -115,8 +115,8 @@ func short() []protocol.Request {
 	}
 }
 
-// runOne runs a request, and again for twice as long while no operation has ended in the time: how
-// many do, in how long, is for the benchmark to say.
+// runOne runs a request. While no operation has ended in its time, it runs the request again for twice
+// as long, because it does not measure the speed.
 func runOne(ctx context.Context, peer *protocol.Peer, r *protocol.Request) (protocol.Result, error) {
 	for r.WarmupMS, r.DurationMS = 20, 100; ; r.DurationMS *= 2 {
 		result, err := peer.Run(ctx, *r)
@@ -126,9 +126,9 @@ func runOne(ctx context.Context, peer *protocol.Peer, r *protocol.Request) (prot
 	}
 }
 
-// possible returns an error if the result cannot be one of the request.
+// possible returns an error if the result is impossible for the request.
 func possible(r protocol.Request, result protocol.Result) error {
-	if r.Workload == protocol.CacheLoad || r.Workload == protocol.CacheFollow { // whose latencies are other things
+	if r.Workload == protocol.CacheLoad || r.Workload == protocol.CacheFollow { // their latencies are not those of the operations
 		if result.Operations == 0 || len(result.LatenciesNS) == 0 || result.ElapsedNS <= 0 {
 			return fmt.Errorf("%+v", result)
 		}
@@ -150,24 +150,25 @@ func possible(r protocol.Request, result protocol.Result) error {
 		}
 		return nil
 	}
-	// A client does one operation after the other. The first one that counts may have begun before.
+	// A client does one operation after the other. The first one that is counted may have begun during
+	// the warm-up.
 	if limit := int64(r.ClientCount()) * int64(r.Warmup()+r.Duration()); result.ElapsedNS != int64(r.Duration()) || sum > limit {
 		return fmt.Errorf("latencies of %d in %d ns", sum, result.ElapsedNS)
 	}
 	return nil
 }
 
-// checkCrash has a holder killed.
+// checkCrash kills a holder, and checks when the next contender gets the lock.
 func (p Peer) checkCrash(ctx context.Context, t TB, peer *protocol.Peer, cmd *exec.Cmd) {
 	t.Helper()
-	// The service may have heard of the holder last a third of the timeout ago; the sessions of the
-	// other workloads would last 30 s.
+	// The last request of the holder may be a third of the timeout ago. The session timeout of the
+	// other workloads is 30 s.
 	earliest, latest := holderTimeout/2, 5*holderTimeout
 	if p.Sessionless {
 		earliest, latest = 0, holderTimeout/2
 	}
 	took, err := peer.Outlive(ctx, cmd, "/bench/crash", holderTimeout)
-	t.Logf("the next one had the lock after %v", took)
+	t.Logf("the next contender had the lock after %v", took)
 	if err != nil || took < earliest || took > latest {
 		t.Errorf("after the holder's end it took %v, %v", took, err)
 	}

@@ -18,10 +18,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience bounds every wait for the page. A busy machine is not a failure.
+// patience bounds every wait for the page. It is long because the machine may be busy.
 const patience = 40 * time.Second
 
-// chromium is the browser that all tests share. It is started by the first that needs it.
+// chromium is the browser that all tests share. The first test that needs it starts it.
 var chromium struct {
 	once sync.Once
 	ctx  context.Context
@@ -30,7 +30,7 @@ var chromium struct {
 }
 
 func TestMain(m *testing.M) {
-	// The tests wait most of the time. A number on the command line takes the place of this one.
+	// The tests wait most of the time. A number on the command line overrides this one.
 	if err := flag.Set("test.parallel", "4"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// findChromium returns the browser's path, "" if there is none.
+// findChromium returns the path of the browser, "" if it is not installed.
 func findChromium() string {
 	for _, name := range []string{os.Getenv("CHROMIUM"), "chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); name != "" && err == nil {
@@ -65,7 +65,7 @@ func startChromium(path string) {
 	for _, flag := range []string{
 		"disable-quic", "disable-background-networking", "disable-component-update", "disable-sync", "disable-extensions",
 		"disable-dev-shm-usage", "hide-scrollbars", "mute-audio",
-		// Hidden pages give their stream back: tests say themselves when a page is hidden.
+		// A hidden page closes its stream, so only the tests themselves may hide a page.
 		"disable-renderer-backgrounding", "disable-backgrounding-occluded-windows",
 	} {
 		opts = append(opts, chromedp.Flag(flag, true))
@@ -83,8 +83,8 @@ func startChromium(path string) {
 	chromium.err = chromedp.Do(ctx)
 }
 
-// missing ends a test for want of a program: with a failure where CI=true, and elsewhere as one that
-// was skipped.
+// missing ends a test because a program is missing. With CI=true the test fails, otherwise it is
+// skipped.
 func missing(t *testing.T, what string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
@@ -93,7 +93,7 @@ func missing(t *testing.T, what string) {
 	t.Skip("there is no " + what)
 }
 
-// tab is a page of its own.
+// tab is a tab of the browser.
 type tab struct {
 	t      *testing.T
 	ctx    context.Context
@@ -101,7 +101,7 @@ type tab struct {
 	errors []string
 }
 
-// newTab opens an empty page of a size. At the end of the test it must have had no error.
+// newTab opens an empty page of a size. The test fails if the page has an error until its end.
 func newTab(t *testing.T, width, height int64) *tab {
 	t.Helper()
 	path := findChromium()
@@ -115,7 +115,7 @@ func newTab(t *testing.T, width, height int64) *tab {
 	ctx, cancel := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
 	b := &tab{t: t, ctx: ctx}
-	if err := chromedp.Do(ctx); err != nil { // the first call of a context must not have a deadline
+	if err := chromedp.Do(ctx); err != nil { // the context of the first call must not have a deadline
 		t.Fatal(err)
 	}
 	b.run(chromedp.EmulateViewport(width, height))
@@ -132,7 +132,7 @@ func newTab(t *testing.T, width, height int64) *tab {
 	return b
 }
 
-// onEvent notes errors.
+// onEvent records errors of the page.
 func (b *tab) onEvent(event any) {
 	if e, ok := event.(*runtime.EventExceptionThrown); ok {
 		b.mu.Lock()
@@ -145,7 +145,7 @@ func (b *tab) onEvent(event any) {
 	}
 }
 
-// run does something in the page.
+// run runs actions in the page.
 func (b *tab) run(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -155,7 +155,7 @@ func (b *tab) run(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// text returns what the page shows.
+// text returns the text that the page shows.
 func (b *tab) text() string {
 	ctx, cancel := context.WithTimeout(b.ctx, time.Second)
 	defer cancel()
@@ -178,7 +178,7 @@ func eval[T any](b *tab, expression string) T {
 	return value
 }
 
-// until waits until an expression is true: the page is looked at with every frame that it draws.
+// until waits until an expression is true. It is evaluated with every frame that the page draws.
 func (b *tab) until(expression string) {
 	b.t.Helper()
 	eval[bool](b, "new Promise((done) => { const look = () => { if ("+expression+") done(true); else requestAnimationFrame(look); }; look(); })")
@@ -201,7 +201,7 @@ func (b *tab) scheme(name string) {
 	})
 }
 
-// picture writes what the page shows to a file of the directory that CURATOR_UI_PICTURES names.
+// picture writes a picture of the page into the directory that CURATOR_UI_PICTURES names.
 func (b *tab) picture(name string) {
 	b.t.Helper()
 	dir := os.Getenv("CURATOR_UI_PICTURES")
@@ -225,7 +225,7 @@ func (b *tab) goTo(address string) {
 	b.run(chromedp.Navigate(address))
 }
 
-// show opens a view of the page that is open.
+// show opens a view of the page, which must be open.
 func (b *tab) show(view string) {
 	b.t.Helper()
 	b.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = '#/' + %q", view)))

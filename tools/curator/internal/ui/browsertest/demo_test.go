@@ -14,8 +14,8 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/ui/follow"
 )
 
-// The fleet of curator demo, on the page. With CURATOR_UI_PICTURES it takes the pictures of
-// docs/ui.md, at the demonstration's own pace.
+// The page shows the fleet of curator demo. With CURATOR_UI_PICTURES the test takes the pictures of
+// docs/ui.md, at the normal speed of the demonstration.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	unit, handOvers := 300*time.Millisecond, 3

@@ -22,13 +22,13 @@ type fleet struct {
 	clients map[string]*framework.Client
 	address string // of the page, without the secret
 	secret  string
-	stop    func() // the page's server
+	stop    func() // stops the page's server
 
 	mu  sync.Mutex
 	log []string
 }
 
-// newFleet starts a server and the page. Some things are set by change.
+// newFleet starts a server and the page. change modifies the configuration of the page.
 func newFleet(t *testing.T, change func(cfg *ui.Config)) *fleet {
 	t.Helper()
 	f := &fleet{t: t, server: curatortest.Start(t, curatortest.WithTickTime(200*time.Millisecond)), clients: map[string]*framework.Client{}, secret: ui.NewSecret()}
@@ -80,7 +80,7 @@ func (f *fleet) note(format string, args ...any) {
 	f.log = append(f.log, fmt.Sprintf(format, args...))
 }
 
-// client returns the client with a name, which is the label of its locks.
+// client returns the client with a name. The name is the label of its locks.
 func (f *fleet) client(name string) *framework.Client {
 	if f.clients[name] == nil {
 		f.clients[name] = f.server.Client(f.t, framework.WithOwnerLabel(name), framework.WithSessionTimeout(4*time.Second))
@@ -88,7 +88,8 @@ func (f *fleet) client(name string) *framework.Client {
 	return f.clients[name]
 }
 
-// contender creates a node of a recipe, as its client does. Path has no number yet.
+// contender creates a node of a recipe, as a client of the recipe does. The server adds a number to
+// path.
 func (f *fleet) contender(owner, path string) string {
 	f.t.Helper()
 	data := fmt.Sprintf("10.0.0.%d\nowner=%s\nhost=web-%d\npid=%d", len(owner), owner, len(owner), 1000+37*len(owner))
@@ -146,7 +147,7 @@ func (f *fleet) fill() {
 	f.create("web", "/config/app", `{"limit": 20, "serial": 9007199254740993, "hosts": ["zk1", "zk2"]}`, framework.Persistent)
 }
 
-// open opens the page in a browser, signed in, at a view such as recipes.
+// open opens a view of the page, such as recipes, in a browser that is signed in.
 func (f *fleet) open(width, height int64, view string) *tab {
 	f.t.Helper()
 	b := newTab(f.t, width, height)

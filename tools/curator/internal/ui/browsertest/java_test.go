@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// jars are Curator's recipes, whose own class path in Debian's package names what they need, and a
-// logger.
+// jars are the jar of Curator's recipes and a logger. In Debian's package, the manifest of the first
+// names the jars that it needs.
 var jars = []string{"/usr/share/java/curator-recipes.jar", "/usr/share/java/slf4j-simple.jar"}
 
 // holder is a program of Java Curator that takes a mutex.
@@ -41,7 +41,7 @@ func newHolder(t *testing.T, connect, path string) *holder {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	late := time.AfterFunc(2*patience, func() { _ = cmd.Process.Kill() }) // it has ended by itself
+	late := time.AfterFunc(2*patience, func() { _ = cmd.Process.Kill() }) // it fails if the process has ended
 	t.Cleanup(func() {
 		h.in.Close()
 		if err := cmd.Wait(); err != nil && !t.Failed() {
@@ -52,7 +52,7 @@ func newHolder(t *testing.T, connect, path string) *holder {
 	return h
 }
 
-// until waits until the program says something.
+// until waits until the program prints a word.
 func (h *holder) until(word string) {
 	h.t.Helper()
 	for h.lines.Scan() {
@@ -63,7 +63,7 @@ func (h *holder) until(word string) {
 	h.t.Fatalf("the Java program has not said %q", word)
 }
 
-// release lets the program release its mutex.
+// release makes the program release its mutex.
 func (h *holder) release() {
 	h.t.Helper()
 	if _, err := io.WriteString(h.in, "\n"); err != nil {

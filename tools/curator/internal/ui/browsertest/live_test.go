@@ -14,7 +14,7 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/ui"
 )
 
-// acquire takes a mutex.
+// acquire acquires a mutex.
 func (f *fleet) acquire(owner, path string) *locks.Lease {
 	f.t.Helper()
 	mutex, err := locks.NewInterProcessMutex(f.client(owner), path)
@@ -35,7 +35,7 @@ func (f *fleet) release(lease *locks.Lease) {
 	}
 }
 
-// A lock goes from a Go client to a Java client and back, while somebody looks.
+// The page shows how a lock passes from a Go client to a Java client and back.
 func TestLive(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, nil)
@@ -69,7 +69,8 @@ func TestLive(t *testing.T) {
 	b.until(`document.querySelectorAll('svg rect.hold').length === 2`)
 }
 
-// Names and data that are markup, or that would change how the rest is read, are text.
+// Names and data with markup, or with characters that change the direction of text, are shown as
+// text.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, nil)
@@ -97,7 +98,7 @@ func TestHostile(t *testing.T) {
 	if title := eval[string](b, `document.title`); strings.HasPrefix(title, "owned") {
 		t.Errorf("the title is %q", title)
 	}
-	// Nothing can be made code of, whatever a mistake in the page would try.
+	// The content security policy prevents that text becomes code, even after a mistake in the page.
 	for _, attempt := range []string{
 		`(() => { const s = document.createElement('div'); try { s.innerHTML = '<b>x</b>'; } catch { return true; } return s.children.length === 0; })()`,
 		`new Promise((done) => { const e = document.createElement('img'); e.onerror = () => done(true); e.onload = () => done(false); e.src = 'data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=='; })`,
@@ -109,7 +110,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// press types keys, one after the other.
+// press presses keys, one after the other.
 func (b *tab) press(keys ...string) {
 	b.t.Helper()
 	for _, key := range keys {
@@ -117,7 +118,7 @@ func (b *tab) press(keys ...string) {
 	}
 }
 
-// focused returns the text or the label of what has the focus.
+// focused returns the text or the label of the element that has the focus.
 func (b *tab) focused() string {
 	return eval[string](b, `(document.activeElement.getAttribute('aria-label') || document.activeElement.textContent || document.activeElement.id).trim()`)
 }
@@ -140,7 +141,7 @@ func TestKeyboard(t *testing.T) {
 	if outline := eval[string](b, `getComputedStyle(document.activeElement).outlineStyle`); outline != "solid" {
 		t.Errorf("the focus shows as %q", outline)
 	}
-	// A key of the protocol types its character even if the page has taken it.
+	// A key press by the browser's protocol types its character even if the page has handled it.
 	eval[bool](b, `document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '/', bubbles: true }))`)
 	b.until(`document.activeElement.id === 'filter'`)
 	b.press("invoices")
@@ -182,13 +183,13 @@ func (f *fleet) logged() []string {
 	return append([]string{}, f.log...)
 }
 
-// click clicks on the first button with a text.
+// click clicks the first button with a text.
 func (b *tab) click(text string) {
 	b.t.Helper()
 	b.until(fmt.Sprintf(`(() => { const e = [...document.querySelectorAll('button')].find((e) => e.textContent === %q); if (e) e.click(); return Boolean(e); })()`, text))
 }
 
-// Actions are confirmed, refused if the node is not the same any more, and not there by default.
+// Actions are confirmed, refused if the node has changed, and absent by default.
 func TestActions(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, func(cfg *ui.Config) { cfg.Actions = true })
@@ -202,17 +203,17 @@ func TestActions(t *testing.T) {
 	b.untilText("token " + eval[string](b, `document.querySelector('table[aria-label="Holders"] td:nth-child(3)').textContent`))
 	b.click("Take it away")
 	b.untilText("Give your name, which is logged")
-	f.remove(first) // the holder releases it, while somebody reads the dialog
+	f.remove(first) // the holder releases the lock while the dialog is open
 	b.run(chromedp.SendKeys(chromedp.CSS("#who"), "ann"))
 	b.click("Take it away")
-	b.untilText("the node is not the same any more")
+	b.untilText("the node was deleted, or is another one now")
 	b.click("Cancel")
 	b.untilText("Held by billing")
 	b.click("Ask for it…")
 	b.run(chromedp.SendKeys(chromedp.CSS("#who"), "ann"))
 	b.click("Ask")
 	b.untilText("asked to give it up")
-	b.untilText("Held by billing") // the request has replaced its name, which is still known
+	b.untilText("Held by billing") // the request has replaced the name in the node, but the page knows it
 	b.show("tree?path=/config/app")
 	b.click("Set data…")
 	b.run(chromedp.SetValue(chromedp.CSS("#new-data"), "new ü"))
@@ -233,8 +234,8 @@ func TestActions(t *testing.T) {
 	}
 }
 
-// The ensemble goes away, the page's server goes away, the browser sleeps: the page says so and
-// goes on.
+// When the ensemble or the page's server does not answer, or the browser was asleep, the page says so,
+// and continues afterwards.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	var cfg ui.Config
@@ -254,7 +255,7 @@ func TestFaults(t *testing.T) {
 	f.create("web", "/groups/later/one", "", framework.Ephemeral)
 	b.untilText("/groups/later")
 
-	// Hidden, it gives its stream back.
+	// A hidden page closes its stream.
 	hide := func(hidden bool) {
 		eval[bool](b, fmt.Sprintf(`(() => { Object.defineProperty(document, 'hidden', { value: %v, configurable: true }); document.dispatchEvent(new Event('visibilitychange')); return true; })()`, hidden))
 	}

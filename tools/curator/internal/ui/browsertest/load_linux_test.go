@@ -31,15 +31,15 @@ var (
 	loadTool  = flag.String("curator", "", "the binary of curator to measure in TestLoad; without it the page is served by the test")
 )
 
-// queueLength is how many contenders each lock has.
+// queueLength is the number of contenders of each lock.
 const queueLength = 100
 
-// load is a number of locks that change hands.
+// load has locks that pass from holder to holder.
 type load struct {
 	t      *testing.T
 	client *framework.Client
 	queues [][]string // the contenders of each lock, in order
-	next   int        // the queue that changes hands next
+	next   int        // the queue of the next hand-over
 	done   int
 }
 
@@ -92,7 +92,7 @@ func (l *load) run(ctx context.Context, rate int) {
 	}
 }
 
-// start runs a command of the binary that is measured, and returns the first line it prints.
+// start starts a command of the measured binary, and returns the first line that it prints.
 func start(t *testing.T, args ...string) (line string, pid int) {
 	t.Helper()
 	cmd := exec.Command(*loadTool, args...)
@@ -108,7 +108,7 @@ func start(t *testing.T, args ...string) (line string, pid int) {
 		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Error(err)
 		}
-		_ = cmd.Wait() // by the signal
+		_ = cmd.Wait() // its error names the signal
 	})
 	line, err = bufio.NewReader(out).ReadString('\n')
 	if err != nil {
@@ -117,7 +117,7 @@ func start(t *testing.T, args ...string) (line string, pid int) {
 	return strings.TrimSpace(line), cmd.Process.Pid
 }
 
-// figures returns the processor time and the resident memory of a process.
+// figures returns the processor time of a process, and its resident memory.
 func figures(t *testing.T, pid int) (cpu time.Duration, megabytes int) {
 	t.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -136,7 +136,7 @@ func figures(t *testing.T, pid int) (cpu time.Duration, megabytes int) {
 	return time.Duration(number(11)+number(12)) * time.Second / hertz, number(21) * page >> 20
 }
 
-// pageFigures returns how long the page's tasks took, and its heap.
+// pageFigures returns the processor time of the page's tasks, and the size of its heap.
 func (b *tab) pageFigures() (busy time.Duration, megabytes int) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -161,8 +161,8 @@ func (b *tab) pageFigures() (busy time.Duration, megabytes int) {
 	return busy, megabytes
 }
 
-// Locks with many contenders change hands, and somebody looks: how soon a change is on the screen,
-// and with -curator what it costs. The figures are in the log, with -v.
+// TestLoad measures how soon a hand-over is on the screen, while locks with many contenders pass from
+// holder to holder, and with -curator the cost of that. With -v the results are in the log.
 func TestLoad(t *testing.T) {
 	var f *fleet
 	var b *tab

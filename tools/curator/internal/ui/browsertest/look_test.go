@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// views are all of them, each with a text that it has of the fleet.
+// views returns all views, each with a text that it shows of the fleet.
 func (f *fleet) views() map[string]string {
 	return map[string]string{
 		"recipes":                         "Counters",
@@ -41,7 +41,7 @@ func (f *fleet) views() map[string]string {
 	}
 }
 
-// contrasts finds the texts with less contrast than 4.5 to what they stand on.
+// contrasts finds the texts whose contrast to their background is below 4.5.
 const contrasts = `(() => {
   const rgb = (c) => (c.match(/[\d.]+/g) || []).map(Number);
   const light = (c) => { const [r, g, b] = c.map((v) => { v /= 255; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
@@ -66,8 +66,8 @@ const contrasts = `(() => {
   return bad;
 })()`
 
-// Each view, light and dark, wide and narrow: what it shows, its contrast, that nothing is cut off
-// at the side, and what a screen reader gets of it.
+// TestViews checks each view, light and dark, wide and narrow: its text, its contrast, that nothing is
+// cut off at the side, and its accessible names.
 func TestViews(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, nil)
@@ -76,7 +76,7 @@ func TestViews(t *testing.T) {
 		b := f.open(width, height, "recipes")
 		b.until(`document.querySelectorAll('main section').length === 8`)
 		b.show("recipe?path=/limits/transcode")
-		b.untilText("2 leases of 2 held") // the maximum is inferred when somebody has waited
+		b.untilText("2 leases of 2 held") // the maximum is inferred after somebody has waited
 		for view, text := range f.views() {
 			b.show(view)
 			b.untilText(text)
@@ -96,7 +96,7 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// spoken is what a screen reader gets of an element.
+// spoken is the role and the name of an element for a screen reader.
 type spoken struct{ role, name string }
 
 // accessible returns the page's accessibility tree.
@@ -112,7 +112,7 @@ func (b *tab) accessible() (all []spoken) {
 	}
 	text := func(v *accessibility.Value) (s string) {
 		if v != nil && json.Unmarshal(v.Value, &s) != nil {
-			return "" // it is no text
+			return "" // it is not text
 		}
 		return s
 	}
@@ -124,7 +124,7 @@ func (b *tab) accessible() (all []spoken) {
 	return all
 }
 
-// checkNames wants a name for whatever can be used, and the landmarks of a page.
+// checkNames checks that all controls have names, and that the page has its landmarks.
 func (b *tab) checkNames(view string) {
 	b.t.Helper()
 	all := b.accessible()
@@ -145,12 +145,12 @@ func (b *tab) checkNames(view string) {
 	}
 }
 
-// What a screen reader gets of a lock.
+// TestSpoken checks the roles and names that a screen reader gets for a lock.
 func TestSpoken(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, nil)
 	f.fill()
-	b := f.open(390, 844, "recipe?path=/locks/orders") // where tables are not displayed as such
+	b := f.open(390, 844, "recipe?path=/locks/orders") // so narrow that tables are not displayed as tables
 	b.untilText("3 wait.")
 	all := b.accessible()
 	for _, want := range []spoken{
@@ -166,7 +166,7 @@ func TestSpoken(t *testing.T) {
 	}
 }
 
-// Printed, it is dark on white, without what can only be used on a screen.
+// A printed page is dark on white, and has no controls.
 func TestPrinted(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, nil)

@@ -49,7 +49,7 @@ func virtual(t *testing.T, fn func(t *testing.T, s *curatortest.Server, f *Follo
 	})
 }
 
-// told is a part of what frames have.
+// told has some fields of a frame.
 type told struct {
 	Number  int
 	Loaded  bool
@@ -86,8 +86,8 @@ func create(t *testing.T, client *framework.Client, path string) string {
 	return made
 }
 
-// A subscriber that is slow gets everything in place of the frames that it has missed; no hand-over
-// is told twice or left out.
+// A slow subscriber gets a whole state instead of the frames that it has missed. No hand-over is
+// missing or reported twice.
 func TestSlowSubscriber(t *testing.T) {
 	virtual(t, func(t *testing.T, _ *curatortest.Server, f *Follower, client *framework.Client) {
 		slow, quick := f.Subscribe(), f.Subscribe()
@@ -126,7 +126,7 @@ func TestSlowSubscriber(t *testing.T) {
 	})
 }
 
-// What is shown is old while there is no connection, and when the session is lost.
+// The status says that the data is old while there is no connection, and after a loss of the session.
 func TestStale(t *testing.T) {
 	virtual(t, func(t *testing.T, s *curatortest.Server, f *Follower, client *framework.Client) {
 		sub := f.Subscribe()
@@ -150,7 +150,7 @@ func TestStale(t *testing.T) {
 			t.Errorf("old after %v, because: %s", since, got.Why)
 		}
 		got = until("the session was not lost", func(f told) bool { return f.Why != "The ensemble does not answer." })
-		if got.Why != "The session was lost; a new one begins when the ensemble answers." {
+		if got.Why != "The session was lost. A new one begins when the ensemble answers." {
 			t.Error(got.Why)
 		}
 		heal()
@@ -163,7 +163,7 @@ func TestStale(t *testing.T) {
 	})
 }
 
-// A tree that may not be read is told, and read when it may.
+// The status says that a tree may not be read. The tree is read as soon as that is permitted.
 func TestNotPermitted(t *testing.T) {
 	virtual(t, func(t *testing.T, s *curatortest.Server, _ *Follower, _ *framework.Client) {
 		owner := s.Client(t, framework.WithAuthorization("digest", []byte("a:b")))
@@ -198,8 +198,8 @@ func TestNotPermitted(t *testing.T) {
 	})
 }
 
-// Memory does not grow with time. The flags make it an hour, or more nodes; the figures are in the
-// log, with -v.
+// Memory does not grow with time. Flags set a longer time or more nodes. With -v the results are in
+// the log.
 func TestMemory(t *testing.T) {
 	virtual(t, func(t *testing.T, _ *curatortest.Server, f *Follower, client *framework.Client) {
 		const queues = 10

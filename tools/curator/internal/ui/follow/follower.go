@@ -14,37 +14,37 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/ui/model"
 )
 
-// Config says what is followed.
+// Config is the configuration of a Follower.
 type Config struct {
-	Client  *framework.Client // that is started
-	Root    string
-	Servers []string // host:port; none if they are not to be asked
-	Dial    health.Dial
-	// AdminPort is the port of their AdminServers, 0 for none.
+	Client  *framework.Client // must be started
+	Root    string            // the path of the node whose tree is followed
+	Servers []string          // host:port of servers that are asked for their state; may be empty
+	Dial    health.Dial       // connects to Servers
+	// AdminPort is the port of the servers' AdminServers. If it is 0, none is asked.
 	AdminPort int
-	Actions   bool // whether the page offers them
+	Actions   bool // whether the page offers actions
 }
 
 // Follower follows the recipes below a node.
 type Follower struct {
 	cfg    Config
 	frames frames
-	dirty  chan struct{} // has room for one
+	dirty  chan struct{} // has a buffer of one
 
 	mu       sync.Mutex
 	model    *model.Model
 	cache    *cache.CuratorCache // nil until the tree is read
 	view     *cache.Typed[model.Facts]
-	why      string // why nothing can be shown, or it is old
-	gap      bool   // there was no connection since the last look that was complete
+	why      string // why nothing can be shown, or what is shown is old
+	gap      bool   // the connection was lost, and not all later changes are known yet
 	since    time.Time
-	told     int // the last hold that was in a frame
+	told     int // the number of the last hold in a frame
 	ensemble *Ensemble
 	asked    bool // ensemble is new
 	last     Status
 }
 
-// New returns a Follower, which Run makes follow.
+// New returns a Follower. It follows nothing until Run is called.
 func New(cfg Config) *Follower {
 	return &Follower{
 		cfg: cfg, frames: frames{next: make(chan struct{}), number: 1}, dirty: make(chan struct{}, 1),
@@ -52,18 +52,18 @@ func New(cfg Config) *Follower {
 	}
 }
 
-// onState takes note of what the connection does.
+// onState handles a change of the connection state.
 func (f *Follower) onState(now state.ConnectionState) {
 	f.mu.Lock()
 	switch now {
 	case state.Suspended:
 		f.gap, f.why = true, "The ensemble does not answer."
 	case state.Lost:
-		f.gap, f.why = true, "The session was lost; a new one begins when the ensemble answers."
+		f.gap, f.why = true, "The session was lost. A new one begins when the ensemble answers."
 	case state.ReadOnly:
-		f.why = "The server has no quorum: it shows what it knew when it lost it."
+		f.why = "The server has no quorum. Its data is as it was when it lost the quorum."
 	default:
-		f.why = "What has changed meanwhile is being read."
+		f.why = "The changes since then are being read."
 	}
 	f.mu.Unlock()
 	f.wake()
@@ -77,7 +77,7 @@ func (f *Follower) wake() {
 	}
 }
 
-// apply takes changes over.
+// apply applies changes of the tree to the model.
 func (f *Follower) apply(events []cache.TypedEvent[model.Facts]) {
 	changes := make([]model.Change, len(events))
 	for i, e := range events {
@@ -89,7 +89,7 @@ func (f *Follower) apply(events []cache.TypedEvent[model.Facts]) {
 	}
 	f.mu.Lock()
 	f.model.Apply(time.Now(), !f.gap, changes)
-	if _, stale := f.cache.Stale(); !stale { // this was all that had changed meanwhile
+	if _, stale := f.cache.Stale(); !stale { // these were all changes since the connection was lost
 		f.gap = false
 	}
 	f.mu.Unlock()
@@ -103,7 +103,7 @@ func nodeOf(n cache.Node[model.Facts]) *model.Node {
 	}
 }
 
-// frame publishes what has changed, if anything has.
+// frame publishes the changes since the last frame, if there are any.
 func (f *Follower) frame() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -129,7 +129,7 @@ func (f *Follower) frame() {
 	})
 }
 
-// status tells how up to date everything is.
+// status returns the status, which says how up to date the data is.
 func (f *Follower) status(now time.Time) Status {
 	s := Status{
 		Now: now.UnixMilli(), Loaded: f.cache != nil, Nodes: f.model.Len(), Sessions: f.model.Sessions(),
@@ -148,13 +148,13 @@ func (f *Follower) status(now time.Time) Status {
 		f.since = time.Time{}
 	case f.gap && f.since.IsZero():
 		f.since = now
-	case f.gap && now.Sub(f.since) > time.Second: // the look after it was complete
+	case f.gap && now.Sub(f.since) > time.Second: // nothing has changed during the gap
 		f.gap, f.since = false, time.Time{}
 	}
 	return s
 }
 
-// state returns everything as a frame.
+// state returns a frame with the whole state.
 func (f *Follower) state() Frame {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -168,7 +168,7 @@ func (f *Follower) state() Frame {
 	})
 }
 
-// encode returns v as JSON. What is encoded here has no type that cannot be.
+// encode returns v as JSON. The types of a Follower can always be encoded.
 func encode(v any) []byte {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -177,27 +177,28 @@ func encode(v any) []byte {
 	return body
 }
 
-// Subscribe returns a subscription, which must be closed.
+// Subscribe returns a subscription. The caller must close it.
 func (f *Follower) Subscribe() *Subscription {
 	return &Subscription{frames: &f.frames, state: f.state, done: f.frames.count()}
 }
 
-// Recipe returns the recipe at a path with count holders and waiters from the from-th on.
+// Recipe returns the recipe at a path, with at most count holders and count waiters, from number from
+// on.
 func (f *Follower) Recipe(path string, from, count int) (model.Recipe, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.model.Recipe(path, from, count)
 }
 
-// Session returns the nodes that a session owns, as many as are told, and how many there are.
+// Session returns the nodes that a session owns, a thousand at most, and their total number.
 func (f *Follower) Session(id int64) ([]model.Owned, int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.model.Session(id)
 }
 
-// Search returns the paths that have a text in them, and whether there are more than limit. Letters
-// match in both cases.
+// Search returns at most limit paths that contain a text, in upper or lower case, and whether there
+// are more.
 func (f *Follower) Search(text string, limit int) (paths []string, more bool) {
 	text = strings.ToLower(text)
 	paths = []string{}
@@ -213,14 +214,15 @@ func (f *Follower) Search(text string, limit int) (paths []string, more bool) {
 	return paths, false
 }
 
-// nodes returns what was read, which is empty at first.
+// nodes returns the nodes that were read, nil until then. Methods of a nil *cache.Typed return no
+// nodes.
 func (f *Follower) nodes() *cache.Typed[model.Facts] {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.view
 }
 
-// Children iterates over the names and nodes of the children of path, by name.
+// Children iterates over the children of path, with their names, ordered by name.
 func (f *Follower) Children(path string) iter.Seq2[string, cache.Node[model.Facts]] {
 	return f.nodes().Children(path)
 }

@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// Frame is what a subscriber is sent.
+// Frame is a message to subscribers.
 type Frame struct {
-	Name   string // "state" for everything, "change" for what has changed
+	Name   string // "state" for a whole state, "change" for the changes since the previous frame
 	Number int
-	Body   []byte // JSON, which must not be changed
+	Body   []byte // JSON; it must not be modified
 }
 
-// kept is how many frames a subscriber may be behind.
+// kept is the number of frames that are kept for slow subscribers.
 const kept = 32
 
-// frames are the last changes that were told.
+// frames are the last frames of changes.
 type frames struct {
 	mu     sync.Mutex
-	list   []Frame // consecutive
-	number int     // of the last one
+	list   []Frame // with consecutive numbers
+	number int     // of the last frame
 	next   chan struct{}
 	subs   int
-	whole  Frame // the last state that was made
+	whole  Frame // the last whole state
 }
 
-// publish adds a frame of which the body is made for its number.
+// publish adds a frame of changes. body returns its body for its number.
 func (f *frames) publish(body func(number int) []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -39,14 +39,14 @@ func (f *frames) publish(body func(number int) []byte) {
 	f.next = make(chan struct{})
 }
 
-// subscribers returns how many there are.
+// subscribers returns the number of subscribers.
 func (f *frames) subscribers() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.subs
 }
 
-// count adds a subscriber until the function that it returns is called.
+// count counts a subscriber until done is called.
 func (f *frames) count() (done func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -58,8 +58,8 @@ func (f *frames) count() (done func()) {
 	}
 }
 
-// after returns the frame behind a number. Without one, wait is closed when there is one; too far
-// behind, whole is true.
+// after returns the frame after a number. If there is none yet, wait is closed when there is one. If
+// that frame is not kept any more, whole is true.
 func (f *frames) after(number int) (frame Frame, whole bool, wait <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -72,7 +72,8 @@ func (f *frames) after(number int) (frame Frame, whole bool, wait <-chan struct{
 	return Frame{}, true, nil
 }
 
-// state returns a whole state, made by body unless there is one of the last frame's number.
+// state returns a whole state with the number of the last frame. It calls body unless it has that
+// state already.
 func (f *frames) state(body func(number int) []byte) Frame {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -82,16 +83,16 @@ func (f *frames) state(body func(number int) []byte) Frame {
 	return f.whole
 }
 
-// Subscription is what one subscriber has got so far. It is for one goroutine.
+// Subscription returns frames to one subscriber. It is for one goroutine at a time.
 type Subscription struct {
 	frames *frames
-	state  func() Frame // everything
-	number int          // of the last frame; 0 for none
+	state  func() Frame // returns the whole state
+	number int          // of the last frame that was returned; 0 for none
 	done   func()
 }
 
-// Next returns the next frame, a whole state at first. With ok false there was none for patience.
-// When ctx ends it returns ctx's error.
+// Next returns the next frame. The first frame is a whole state. ok is false if there was no frame for
+// the time patience. When ctx ends, Next returns its error.
 func (s *Subscription) Next(ctx context.Context, patience time.Duration) (frame Frame, ok bool, err error) {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()

@@ -17,16 +17,16 @@ import (
 
 // Times of a Follower.
 const (
-	maxLag       = 50 * time.Millisecond  // of the cache, while changes come in without a pause
-	frameGap     = 150 * time.Millisecond // between two frames
-	tick         = 500 * time.Millisecond // between looks at what changes by time alone
-	askGap       = 2 * time.Second        // between questions to the servers
+	maxLag       = 50 * time.Millisecond  // the maximum lag of the cache during continuous changes
+	frameGap     = 150 * time.Millisecond // the minimum time between two frames
+	tick         = 500 * time.Millisecond // the maximum time between two checks for changes, because some come with time
+	askGap       = 2 * time.Second        // the pause between two requests for the servers' state
 	askTimeout   = 1500 * time.Millisecond
-	restartPause = 2 * time.Second // after the tree could not be read
+	restartPause = 2 * time.Second // the pause after the tree could not be read
 	closeTimeout = 2 * time.Second
 )
 
-// Run follows until ctx ends, and returns when all that it has started has ended.
+// Run follows the tree until ctx ends. It joins all its goroutines.
 func (f *Follower) Run(ctx context.Context) {
 	stop := f.cfg.Client.ConnectionStateListenable().Add(func(_ context.Context, now state.ConnectionState) { f.onState(now) })
 	defer stop()
@@ -37,7 +37,7 @@ func (f *Follower) Run(ctx context.Context) {
 	wg.Wait()
 }
 
-// publish makes a frame when something has changed.
+// publish publishes a frame after each change.
 func (f *Follower) publish(ctx context.Context) {
 	timer := time.NewTicker(tick)
 	defer timer.Stop()
@@ -55,7 +55,7 @@ func (f *Follower) publish(ctx context.Context) {
 	}
 }
 
-// follow reads the tree, and again after an error.
+// follow reads the tree and follows it, and starts again after an error.
 func (f *Follower) follow(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := f.read(ctx); err != nil {
@@ -68,7 +68,7 @@ func (f *Follower) follow(ctx context.Context) {
 	}
 }
 
-// explain says in words why the tree cannot be read.
+// explain returns a sentence that says why the tree cannot be read.
 func explain(root string, err error) string {
 	switch {
 	case errors.Is(err, framework.ErrNoAuth):
@@ -92,7 +92,7 @@ func (f *Follower) read(ctx context.Context) error {
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
-		_ = tree.Close(ctx) // there are no listeners, of which its error would tell
+		_ = tree.Close(ctx) // it fails only if listeners have not returned, and there are none
 	}()
 	if err := tree.Start(ctx); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (f *Follower) read(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// ask asks the servers how they are, while somebody wants to know.
+// ask asks the servers for their state, at first once, and then while there are subscribers.
 func (f *Follower) ask(ctx context.Context) {
 	for ctx.Err() == nil {
 		if len(f.cfg.Servers) > 0 && (f.frames.subscribers() > 0 || f.knows() == nil) {

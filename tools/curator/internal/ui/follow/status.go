@@ -7,25 +7,25 @@ import (
 	"github.com/go-curator/curator/tools/curator/internal/ui/model"
 )
 
-// Status is in every frame. Times are ms since 1970 by this machine's clock.
+// Status is a part of every frame. Times are in ms since 1970, by this machine's clock.
 type Status struct {
 	Number int   `json:"number"`
 	Now    int64 `json:"now"`
-	// Loaded tells whether the tree was read; until then there is nothing to show.
+	// Loaded says whether the tree was read. Until then there is nothing to show.
 	Loaded   bool `json:"loaded"`
 	Nodes    int  `json:"nodes"`
-	Sessions int  `json:"sessions"` // that own nodes
-	// Stale is since when what is shown is old, 0 if it is up to date, and Why the reason.
+	Sessions int  `json:"sessions"` // sessions that own nodes
+	// Stale is the time since which the data is not up to date, 0 if it is. Why is the reason.
 	Stale int64  `json:"stale"`
 	Why   string `json:"why,omitempty"`
 	// Server, Session and Timeout are those of the page's own connection.
 	Server  string `json:"server"`
 	Session string `json:"session"`
 	Timeout int64  `json:"timeout"`
-	Skew    int64  `json:"skew"` // how far this clock is ahead of the servers', in ms
+	Skew    int64  `json:"skew"` // how far this machine's clock is ahead of the servers' clocks, in ms
 }
 
-// State is everything.
+// State is the whole state.
 type State struct {
 	Status
 	Root     string         `json:"root"`
@@ -35,7 +35,8 @@ type State struct {
 	Ensemble *Ensemble      `json:"ensemble"`
 }
 
-// Changes is what has changed since the frame before. Ensemble is nil if it was not asked again.
+// Changes are the changes since the previous frame. Ensemble is nil if the servers were not asked
+// since then.
 type Changes struct {
 	Status
 	model.Delta
@@ -43,7 +44,7 @@ type Changes struct {
 	Ensemble *Ensemble
 }
 
-// MarshalJSON writes the names that State has.
+// MarshalJSON uses the same names as State.
 func (c Changes) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Status
@@ -54,7 +55,7 @@ func (c Changes) MarshalJSON() ([]byte, error) {
 	}{c.Status, c.Recipes, c.Gone, c.History, c.Ensemble})
 }
 
-// Ensemble is what the servers have told of themselves.
+// Ensemble is the servers' state, as they report it.
 type Ensemble struct {
 	Asked    int64            `json:"asked"`
 	Healthy  bool             `json:"healthy"`

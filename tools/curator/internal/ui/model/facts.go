@@ -13,28 +13,28 @@ import (
 )
 
 const (
-	maxFacts = 64 << 10 // data that is longer says nothing to recipes
-	maxLine  = 120      // of what is kept of the first line
+	maxFacts = 64 << 10 // longer data is not that of a recipe
+	maxLine  = 120      // the maximum length of the part of the first line that is kept
 )
 
-// revokeRequest is the data that Curator writes to ask for a lock.
+// revokeRequest is the data that Curator's Revoker writes to a holder's node.
 const revokeRequest = "__REVOKE__"
 
-// Facts are what the data of a node says. They are kept in place of the data, which may be long.
-// What the data does not say is zero.
+// Facts are the facts that the data of a node contains. They are kept instead of the data, which may
+// be long. Facts that are not in the data are zero.
 type Facts struct {
 	Name    string // "orders-api on web-7, pid 4242", or the first line of the data
 	Label   string
 	Host    string
 	PID     int
-	ID      bool // Name is an id that somebody gave, not an address or a program
-	Asked   bool // somebody has asked for the lock, which has replaced the data
+	ID      bool // Name is a participant's id, not an address or an owner
+	Asked   bool // the holder was asked to release the lock; the request has replaced the data
 	Service *Service
 	Number  *int64 // of a counter
 	Bits    int    // of Number
 }
 
-// Service is an instance of a service, as Curator's discovery writes it.
+// Service is an instance of a service, in the JSON of Curator's x-discovery.
 type Service struct {
 	Name       string `json:"name"`
 	ID         string `json:"id"`
@@ -46,7 +46,7 @@ type Service struct {
 	Registered int64  `json:"registered,omitempty"` // ms since 1970
 }
 
-// Read returns the facts of a node's data.
+// Read returns the facts in the data of a node.
 func Read(data []byte) Facts {
 	f := Facts{}
 	if len(data) == 0 || len(data) > maxFacts {
@@ -69,7 +69,8 @@ func Read(data []byte) Facts {
 	return f
 }
 
-// isID reports whether data is one line that is no address: Java's default is an address.
+// isID reports whether data is a participant's id: one line that is not an address. Java's default
+// data is an address.
 func isID(data []byte) bool {
 	text := strings.TrimSpace(string(data))
 	if text == "" || !utf8.ValidString(text) || strings.ContainsAny(text, "\n\r") {
@@ -79,7 +80,7 @@ func isID(data []byte) bool {
 	return err != nil
 }
 
-// short cuts a text at a character.
+// short cuts a text that is longer than maxLine bytes, between two characters.
 func short(text string) string {
 	if len(text) <= maxLine {
 		return text
@@ -87,7 +88,7 @@ func short(text string) string {
 	return strings.ToValidUTF8(text[:maxLine], "") + "…"
 }
 
-// readService returns the instance that data is, or nil.
+// readService returns the instance of a service in data, nil if there is none.
 func readService(data []byte) *Service {
 	if data[0] != '{' || !bytes.Contains(data, []byte(`"serviceType"`)) {
 		return nil
@@ -115,8 +116,8 @@ func readService(data []byte) *Service {
 	return found
 }
 
-// readNumber returns the number that a counter's data is, or nil for other data. Four or eight
-// letters are taken for text.
+// readNumber returns the number in the data of a counter and its bits, nil for other data. Four or
+// eight printable characters are not a number, but text.
 func readNumber(data []byte) (*int64, int) {
 	var n int64
 	switch len(data) {

@@ -5,31 +5,32 @@ import (
 	"time"
 )
 
-// recipe is what is kept of a recipe from one change to the next.
+// recipe is the state of a recipe that is kept between changes.
 type recipe struct {
 	path    string
 	kind    Kind
 	problem string
-	holds   []*Hold // of those who hold it now
+	holds   []*Hold // of the present holders
 	grants  int
 	granted int64
 	until   int64 // when the last hold ended
 	most    int
 	max     int
-	// Somebody waits for a lease, and so many hold one, since then.
+	// While somebody waits for a lease: the number of leases that are held, since fullSince.
 	full      int
 	fullSince time.Time
 }
 
-// moment is when a change is seen, and how: seen is false for what was there at the first look,
-// or after a time without connection. skew is added to the times of the server.
+// moment is the time at which a change was seen. seen is false if the change may have happened
+// earlier: for the first contents of the tree, and after a loss of the connection. skew is added to
+// the server's times.
 type moment struct {
 	now  time.Time
 	seen bool
 	skew time.Duration
 }
 
-// ms returns the time of a server as ms since 1970 by our clock.
+// ms returns a time of the server as ms since 1970 by this machine's clock.
 func (m moment) ms(t time.Time) int64 { return t.Add(m.skew).UnixMilli() }
 
 // begin returns the hold of a node that has got the lock.
@@ -38,22 +39,22 @@ func (r *recipe) begin(n *Node, c class, m moment, fresh bool) *Hold {
 		Path: r.path, Kind: r.kind, Name: n.Facts.Name, Session: SessionName(n.Session), Token: tokenOf(n),
 		Role: roleOf(c), Since: m.ms(n.Created), From: m.now.UnixMilli(), Exact: m.seen,
 	}
-	if fresh || !m.seen { // it has not waited as far as we know
+	if fresh || !m.seen { // it is not known that it has waited
 		h.From = min(h.From, h.Since)
 	}
 	h.Since = min(h.Since, h.From)
 	return h
 }
 
-// settle compares those who hold with those who held, and returns the holds that have ended. fresh
-// reports whether a node was created in this step.
+// settle replaces the former holders by the present ones, and returns the holds that have ended.
+// fresh reports whether a node was created in this step.
 func (r *recipe) settle(holders []*child, m moment, fresh func(n *Node) bool) (ended []*Hold) {
 	var kept, begun []*Hold
 	for _, c := range holders {
 		token := tokenOf(c.node)
 		i := slices.IndexFunc(r.holds, func(h *Hold) bool { return h.Token == token })
 		if i >= 0 {
-			if name := c.node.Facts.Name; name != "" { // a request for the lock replaces it
+			if name := c.node.Facts.Name; name != "" { // it is "" if a revocation request has replaced it
 				r.holds[i].Name = name
 			}
 			kept = append(kept, r.holds[i])
@@ -72,7 +73,7 @@ func (r *recipe) settle(holders []*child, m moment, fresh func(n *Node) bool) (e
 		ended = append(ended, h)
 		r.until = max(r.until, h.Until)
 	}
-	if r.kind == Lock || r.kind == Election { // one holds after the other, whatever the clocks say
+	if r.kind == Lock || r.kind == Election { // holds do not overlap, although the clocks differ
 		for _, h := range begun {
 			h.From = max(h.From, r.until)
 		}
@@ -86,11 +87,11 @@ func (r *recipe) settle(holders []*child, m moment, fresh func(n *Node) bool) (e
 	return ended
 }
 
-// confirmAfter is how long a lease must have waited before the others are taken for the most that
-// are permitted: each acquisition looks for a moment as if it waited.
+// confirmAfter is how long a lease must wait until observe concludes that the others are the maximum.
+// Every lease seems to wait for a moment, also one that is granted at once.
 const confirmAfter = 500 * time.Millisecond
 
-// observe infers the maximum of a semaphore. It reports whether it has to be looked at again.
+// observe infers the maximum of a semaphore. It reports whether it must be called again later.
 func (r *recipe) observe(waits bool, now time.Time) (again bool) {
 	if len(r.holds) > r.max {
 		r.max = 0
@@ -109,7 +110,7 @@ func (r *recipe) observe(waits bool, now time.Time) (again bool) {
 	return true
 }
 
-// hold returns the hold of a node, or nil.
+// hold returns the present hold with a token, or nil.
 func (r *recipe) hold(token string) *Hold {
 	for _, h := range r.holds {
 		if h.Token == token {

@@ -9,7 +9,7 @@ import (
 // index has the nodes by path, by parent and by session.
 type index struct {
 	nodes    map[string]*Node
-	dirs     map[string]*dir // of nodes with children
+	dirs     map[string]*dir // the nodes with children
 	sessions map[int64]map[string]*Node
 }
 
@@ -18,9 +18,9 @@ type dir struct {
 	path     string
 	children map[string]*child
 	counts   [classes]int
-	ids      int // how many of the lock nodes carry an id
-	// line has the children that recipes are made of, in order, and some that have gone. The last
-	// loose of them are not in order yet.
+	ids      int // the number of lock nodes whose data is an id
+	// line has the children that belong to recipes, in order, and some that were deleted. The last
+	// loose children are not in order yet. gone is the number of deleted ones.
 	line  []*child
 	loose int
 	gone  int
@@ -39,7 +39,7 @@ func newIndex() *index {
 	return &index{nodes: map[string]*Node{}, dirs: map[string]*dir{}, sessions: map[int64]map[string]*Node{}}
 }
 
-// put adds a node, or takes it for the one that has its path.
+// put adds a node. It replaces a node with the same path.
 func (x *index) put(n *Node) {
 	if old := x.nodes[n.Path]; old != nil {
 		x.remove(old)
@@ -65,7 +65,7 @@ func (x *index) put(n *Node) {
 	d.add(name, n)
 }
 
-// remove takes a node out.
+// remove removes a node.
 func (x *index) remove(n *Node) {
 	delete(x.nodes, n.Path)
 	if owned := x.sessions[n.Session]; owned != nil {
@@ -119,17 +119,17 @@ func compareChildren(a, b *child) int {
 	return cmp.Or(strings.Compare(a.order, b.order), strings.Compare(a.name, b.name))
 }
 
-// fewLoose is up to how many children are put into order one by one.
+// fewLoose is the maximum number of children that sorted inserts one by one.
 const fewLoose = 32
 
-// sorted returns the line in order, still with some that have gone.
+// sorted returns line in order. It may still contain deleted children.
 func (d *dir) sorted() []*child {
 	if d == nil {
 		return nil
 	}
 	if d.gone > 16 && d.gone > len(d.line)/4 {
 		d.line = slices.DeleteFunc(d.line, func(c *child) bool { return c.gone })
-		d.gone, d.loose = 0, len(d.line) // what is loose may have gone: look at all of it
+		d.gone, d.loose = 0, len(d.line) // some of the loose children were removed, so check all
 		if slices.IsSortedFunc(d.line, compareChildren) {
 			d.loose = 0
 		}
@@ -148,7 +148,7 @@ func (d *dir) sorted() []*child {
 	return d.line
 }
 
-// live counts those of a class that have not gone.
+// live returns the number of children of some classes that were not deleted.
 func (d *dir) live(list ...class) (n int) {
 	if d == nil {
 		return 0
@@ -159,7 +159,7 @@ func (d *dir) live(list ...class) (n int) {
 	return n
 }
 
-// each calls fn for those of some classes, in order, until it returns false.
+// each calls fn for the children of some classes, in order, until fn returns false.
 func (d *dir) each(fn func(c *child) bool, list ...class) {
 	for _, c := range d.sorted() {
 		if !c.gone && slices.Contains(list, c.class) && !fn(c) {

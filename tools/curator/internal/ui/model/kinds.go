@@ -2,8 +2,8 @@ package model
 
 import "slices"
 
-// kindOf returns the kind of recipe that the node at path is, and why it is unclear. before is
-// what it was: a lock that nobody has any more is still a lock.
+// kindOf returns the kind of recipe at path, and for Unclear the reason. before is the former kind: a
+// lock without contenders is still a lock.
 func (x *index) kindOf(path string, before Kind) (kind Kind, problem string) {
 	node, d := x.nodes[path], x.dirs[path]
 	switch {
@@ -31,16 +31,16 @@ func (x *index) kindOf(path string, before Kind) (kind Kind, problem string) {
 	add(Claims, claimNode)
 	switch {
 	case d.live(kazooNode) > 0:
-		return Unclear, "There are nodes of a lock of kazoo, which Curator's locks do not respect."
+		return Unclear, "It has nodes of a lock of kazoo. Curator's locks ignore these, so the two do not exclude each other."
 	case len(found) > 1:
-		return Unclear, "There are nodes of recipes of different kinds, which do not exclude each other."
+		return Unclear, "It has nodes of different kinds of recipes, which do not exclude each other."
 	case len(found) == 1:
 		return found[0], ""
 	}
 	return membersKind(d, before), ""
 }
 
-// membersKind returns the kind of a node whose children are no contenders and no items.
+// membersKind returns the kind of a node whose children are neither contenders nor items.
 func membersKind(d *dir, before Kind) Kind {
 	uuids, members := d.live(uuidNode), d.live(memberNode)
 	switch {
@@ -73,7 +73,7 @@ func leafKind(node *Node, before Kind) Kind {
 	return None
 }
 
-// isFree reports whether a recipe of a kind is still one when it has no children.
+// isFree reports whether a recipe of a kind remains one when it has no children.
 func isFree(kind Kind) bool {
 	return slices.Contains([]Kind{Lock, ReadWrite, Semaphore, Election, Queue, Claims, DoubleBarrier, Group, Services}, kind)
 }
@@ -89,7 +89,7 @@ func (x *index) isPartOfSemaphore(path string) bool {
 	return (name == leasesName || name == locksName) && x.isSemaphore(parent)
 }
 
-// isSemaphore reports whether the node at path is a semaphore in Java's layout, and not a folder
+// isSemaphore reports whether the node at path is a semaphore in Java's layout, and not another node
 // with children of these names.
 func (x *index) isSemaphore(path string) bool {
 	d := x.dirs[path]
@@ -106,7 +106,7 @@ func (x *index) isSemaphore(path string) bool {
 	return d.children[locksName] != nil
 }
 
-// holders returns those who hold the lock at path.
+// holders returns the nodes of the holders of the lock at path.
 func (x *index) holders(path string, kind Kind) (found []*child) {
 	d := x.dirs[path]
 	first := func(list ...class) {
@@ -131,8 +131,8 @@ func (x *index) holders(path string, kind Kind) (found []*child) {
 	return found
 }
 
-// readWriteHolders returns the writer that is first, or the readers ahead of all writers. A reader
-// with the number of a writer was downgraded from it.
+// readWriteHolders returns the writer that is first, or the readers before the first writer. A reader
+// with the same number as a writer was downgraded from it.
 func readWriteHolders(d *dir) (found []*child) {
 	writer := ""
 	d.each(func(c *child) bool {
@@ -153,8 +153,8 @@ func readWriteHolders(d *dir) (found []*child) {
 	return found
 }
 
-// waitingLease returns the lease that waits until there are few enough, or nil. Its owner is first
-// in the queue in front of the leases.
+// waitingLease returns the lease that waits until another is returned, or nil. Its owner is the holder
+// of the semaphore's lock: the first node below locks.
 func (x *index) waitingLease(path string) (last *child) {
 	var first *child
 	x.dirs[join(path, locksName)].each(func(c *child) bool { first = c; return false }, lockNode)
@@ -183,7 +183,7 @@ func (x *index) queueOf(path string, kind Kind) (*dir, []class) {
 	return nil, nil
 }
 
-// parts returns the classes of the children that a recipe without waiters has.
+// parts returns the classes of children that a recipe without waiters consists of.
 func parts(kind Kind) []class {
 	switch kind {
 	case Queue:

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// historyLength is how many holds that have ended are kept.
+// historyLength is the number of ended holds that History returns at most.
 const historyLength = 100
 
-// Model is the recipes of a tree.
+// Model has the recipes of a tree.
 type Model struct {
 	index   *index
 	recipes map[string]*recipe
-	history []Hold // that have ended, the oldest first
-	holds   int    // how many have ended
+	history []Hold // ended holds, the oldest first
+	holds   int    // the number of ended holds
 	changed map[string]bool
 	waiting map[string]bool // semaphores whose maximum may be inferred soon
-	skew    time.Duration   // what is to be added to the server's clock
+	skew    time.Duration   // how far this machine's clock is ahead of the server's
 	skewed  bool            // skew was measured
 }
 
@@ -27,14 +27,15 @@ func New() *Model {
 	return &Model{index: newIndex(), recipes: map[string]*recipe{}, changed: map[string]bool{}, waiting: map[string]bool{}}
 }
 
-// step is what is needed while changes are applied.
+// step is the state of one Apply.
 type step struct {
 	moment
-	fresh map[*Node]bool // created in this step
+	fresh map[*Node]bool // nodes that were created in this step
 }
 
-// Apply takes over changes that were seen at a time. live is false for the first look, and for what
-// has changed while there was no connection: then it is not known since when somebody holds.
+// Apply applies changes that were seen at the time now. live is false for the first contents of the
+// tree, and for changes during a loss of the connection: the model then does not know since when
+// somebody holds a lock.
 func (m *Model) Apply(now time.Time, live bool, changes []Change) {
 	s := &step{fresh: map[*Node]bool{}}
 	var deleted []*Node
@@ -50,7 +51,7 @@ func (m *Model) Apply(now time.Time, live bool, changes []Change) {
 			if live {
 				m.measure(now, c.Node)
 			}
-		} else if c.Node.Facts.Asked { // the request has replaced what the node said
+		} else if c.Node.Facts.Asked { // the request has replaced the data of the node
 			n := *c.Node
 			n.Facts = old.Facts
 			n.Facts.Asked = true
@@ -66,8 +67,8 @@ func (m *Model) Apply(now time.Time, live bool, changes []Change) {
 	}
 }
 
-// mark notes which recipes a node may belong to: itself, its parent, or for a semaphore its
-// parent's parent.
+// mark adds the paths of the recipes that a node may belong to: its own, its parent's, and for a
+// semaphore that of its parent's parent.
 func mark(touched map[string]bool, path string) {
 	for range 3 {
 		touched[path] = true
@@ -77,8 +78,8 @@ func mark(touched map[string]bool, path string) {
 	}
 }
 
-// delete takes nodes out, those of a queue in their order, so that each of several that held a
-// lock shortly after each other is seen to have held it.
+// delete removes nodes, those of one queue in their order. So when several contenders held a lock one
+// after the other and are all gone, each of them gets its hold in the history.
 func (m *Model) delete(s *step, nodes []*Node, touched map[string]bool) {
 	type leaving struct {
 		node          *Node
@@ -95,7 +96,7 @@ func (m *Model) delete(s *step, nodes []*Node, touched map[string]bool) {
 	})
 	for _, l := range list {
 		if now := m.index.nodes[l.node.Path]; now == nil || now.Czxid != l.node.Czxid {
-			continue // another one has its place
+			continue // the path has another node now
 		}
 		m.index.remove(l.node)
 		mark(touched, l.node.Path)
@@ -105,9 +106,9 @@ func (m *Model) delete(s *step, nodes []*Node, touched map[string]bool) {
 	}
 }
 
-// moment returns when and how something is seen.
+// moment returns the moment of changes that were seen at the time now.
 func (m *Model) moment(now time.Time, live bool) moment {
-	const trifle = 2 * time.Second // the way of a change to us takes its time as well
+	const trifle = 2 * time.Second // the measured skew contains the delay of the change on its way
 	skew := m.skew
 	if skew.Abs() < trifle {
 		skew = 0
@@ -115,17 +116,18 @@ func (m *Model) moment(now time.Time, live bool) moment {
 	return moment{now, live, skew}
 }
 
-// measure compares the server's clock with ours, by a node that was just created.
+// measure measures the skew with a node that was just created.
 func (m *Model) measure(now time.Time, n *Node) {
 	if d := now.Sub(n.Created); !m.skewed || d < m.skew {
 		m.skew, m.skewed = d, true
 	}
 }
 
-// Skew returns how far our clock is ahead of the server's, 0 if that is a trifle or not known.
+// Skew returns how far this machine's clock is ahead of the server's, 0 if that is below two seconds
+// or not known.
 func (m *Model) Skew() time.Duration { return m.moment(time.Time{}, true).skew }
 
-// refresh finds out what there is at a path.
+// refresh updates the recipe at a path.
 func (m *Model) refresh(s *step, path string) {
 	r := m.recipes[path]
 	before := None
@@ -179,7 +181,7 @@ func (m *Model) end(list []*Hold) {
 	}
 }
 
-// Tick looks at what becomes certain by the time that passes.
+// Tick updates the values that are inferred when time passes: the maximums of semaphores.
 func (m *Model) Tick(now time.Time) {
 	for path := range m.waiting {
 		if r := m.recipes[path]; r != nil && r.kind == Semaphore {
@@ -190,13 +192,13 @@ func (m *Model) Tick(now time.Time) {
 	}
 }
 
-// Delta is what has changed.
+// Delta has the changes of recipes.
 type Delta struct {
-	Recipes []Recipe // that are new or have changed, by path
-	Gone    []string
+	Recipes []Recipe // new and changed recipes, ordered by path
+	Gone    []string // paths of recipes that exist no more
 }
 
-// Take returns what has changed since it was called last.
+// Take returns the changes since its last call.
 func (m *Model) Take() Delta {
 	d := Delta{Recipes: []Recipe{}, Gone: []string{}}
 	for _, path := range slices.Sorted(maps.Keys(m.changed)) {
@@ -214,7 +216,7 @@ func (m *Model) show(r *recipe) Recipe {
 	return m.index.show(r, m.moment(time.Time{}, true), 0, Summary)
 }
 
-// Recipes returns all recipes by path.
+// Recipes returns all recipes, ordered by path.
 func (m *Model) Recipes() []Recipe {
 	all := make([]Recipe, 0, len(m.recipes))
 	for _, path := range slices.Sorted(maps.Keys(m.recipes)) {
@@ -223,7 +225,8 @@ func (m *Model) Recipes() []Recipe {
 	return all
 }
 
-// Recipe returns the recipe at a path with count holders and waiters from the from-th on.
+// Recipe returns the recipe at a path, with at most count holders and count waiters, from number from
+// on.
 func (m *Model) Recipe(path string, from, count int) (Recipe, bool) {
 	r := m.recipes[path]
 	if r == nil {
@@ -232,14 +235,14 @@ func (m *Model) Recipe(path string, from, count int) (Recipe, bool) {
 	return m.index.show(r, m.moment(time.Time{}, true), from, count), true
 }
 
-// History returns the last holds that have ended, behind the one with a number; the oldest first.
+// History returns the last ended holds with numbers above after, the oldest first.
 func (m *Model) History(after int) []Hold {
 	list := m.history[max(0, len(m.history)-historyLength):]
 	i, _ := slices.BinarySearchFunc(list, after+1, func(h Hold, n int) int { return cmp.Compare(h.Number, n) })
-	return append([]Hold{}, list[i:]...) // an empty list in JSON, not null
+	return append([]Hold{}, list[i:]...) // not nil, so that it is not null in JSON
 }
 
-// Node returns a node.
+// Node returns the node at a path, and whether there is one.
 func (m *Model) Node(path string) (*Node, bool) {
 	n := m.index.nodes[path]
 	return n, n != nil

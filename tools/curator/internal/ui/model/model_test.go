@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// tree makes changes for a Model. Time passes by a second with each step, and zxids rise.
+// tree makes changes for a Model. Each step is a second later, and zxids rise.
 type tree struct {
 	t     *testing.T
 	model *Model
@@ -26,8 +26,8 @@ func newTree(t *testing.T) *tree {
 	return &tree{t: t, model: New(), nodes: map[string]*Node{}, now: time.UnixMilli(1_800_000_000_000)}
 }
 
-// node makes a node of a line: its path, @ and a number for the session that owns it, and = with
-// its data behind.
+// node parses a line: the path of a node, @ and the number of the session that owns it, and = and its
+// data.
 func (tr *tree) node(line string) *Node {
 	rest, data, _ := strings.Cut(line, " =")
 	path, owner, _ := strings.Cut(rest, " @")
@@ -47,7 +47,7 @@ func (tr *tree) node(line string) *Node {
 	return n
 }
 
-// withParents returns a line behind those of the parents that are missing.
+// withParents returns a line, after lines for the parents that do not exist.
 func (tr *tree) withParents(line string) (lines []string) {
 	path, _, _ := strings.Cut(line, " ")
 	for parent, _ := split(path); parent != "" && tr.nodes[parent] == nil; parent, _ = split(parent) {
@@ -57,7 +57,8 @@ func (tr *tree) withParents(line string) (lines []string) {
 	return append(lines, line)
 }
 
-// step applies changes that are seen at once: lines of node, and paths behind - that are deleted.
+// step applies changes that are seen at the same time: lines for node, and - and the path of a node
+// that is deleted.
 func (tr *tree) step(live bool, lines ...string) {
 	tr.now = tr.now.Add(time.Second)
 	var changes []Change
@@ -74,7 +75,7 @@ func (tr *tree) step(live bool, lines ...string) {
 	tr.model.Apply(tr.now, live, changes)
 }
 
-// seen writes the recipes, one a line.
+// seen returns the recipes as text, each on a line.
 func (tr *tree) seen() string {
 	var b strings.Builder
 	for _, r := range tr.model.Recipes() {
@@ -125,7 +126,7 @@ func number(n int64, size int) string {
 
 const instance = `{"name":"web","id":"i1","address":"10.0.0.7","port":80,"sslPort":null,"payload":null,"registrationTimeUTC":1325129459728,"serviceType":"DYNAMIC","uriSpec":null}`
 
-// What is found for the nodes of each recipe, and for those that are none.
+// TestRecipes checks which recipes are found for the nodes of each recipe, and for other nodes.
 func TestRecipes(t *testing.T) {
 	uuid := "53345f98-9423-4e0c-a7b5-9f819e3ec2e1"
 	for name, tt := range map[string]struct {
@@ -165,7 +166,7 @@ func TestRecipes(t *testing.T) {
 			for _, backwards := range []bool{false, true} {
 				tr := newTree(t)
 				lines := slices.Clone(tt.nodes)
-				if backwards && !strings.Contains(name, "full") { // where the order of creation counts
+				if backwards && !strings.Contains(name, "full") { // the order of creation matters there
 					slices.Reverse(lines)
 				}
 				tr.step(false, lines...)
@@ -177,7 +178,7 @@ func TestRecipes(t *testing.T) {
 	}
 }
 
-// A lock that changes hands: what is in the history.
+// TestHistory checks the history of a lock that passes from holder to holder.
 func TestHistory(t *testing.T) {
 	tr := newTree(t)
 	begin := tr.now
@@ -216,7 +217,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// A free lock is one still, until its node is gone; Take tells of each change once.
+// A free lock is still a lock until its node is deleted. Take returns each change once.
 func TestTake(t *testing.T) {
 	tr := newTree(t)
 	take := func(recipes, gone int) {
@@ -246,7 +247,7 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// The maximum of a semaphore shows when somebody waits for longer than a moment.
+// The maximum of a semaphore is inferred when somebody waits for longer than confirmAfter.
 func TestMaximum(t *testing.T) {
 	tr := newTree(t)
 	tr.step(false, "/s/leases", "/s/locks")
@@ -270,7 +271,7 @@ func TestMaximum(t *testing.T) {
 	}
 }
 
-// What a session owns.
+// TestSession checks the nodes that a session owns.
 func TestSession(t *testing.T) {
 	tr := newTree(t)
 	tr.step(false, "/l/a-lock-0000000001 @1 =10.0.0.1\nowner=a", "/l/b-lock-0000000002 @2 =10.0.0.1\nowner=b", "/l/c-lock-0000000003 @1",
@@ -289,7 +290,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// A clock of the servers that is wrong does not make ages wrong.
+// Ages are right although the clock of the servers is wrong.
 func TestSkew(t *testing.T) {
 	tr := newTree(t)
 	n := tr.node("/l/a-lock-0000000001 @1")
@@ -300,7 +301,7 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// Ten thousand waiters, and hand-overs.
+// BenchmarkHandOver hands over a lock with ten thousand waiters.
 func BenchmarkHandOver(b *testing.B) {
 	m := New()
 	var changes []Change

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// class is what the name of a node, and whether it is ephemeral, say of it.
+// class is the class of a node. It follows from the node's name, and from whether it is ephemeral or
+// describes a service.
 type class int8
 
 const (
@@ -16,14 +17,14 @@ const (
 	writeNode
 	latchNode
 	leaseNode
-	kazooNode  // of a lock of another library, which does not respect Curator's
-	itemNode   // of a queue
-	simpleItem // of a SimpleDistributedQueue
-	claimNode  // of an item that a consumer works on
-	uuidNode   // ephemeral, a bare UUID
+	kazooNode  // a contender of a lock of kazoo, which ignores Curator's contenders
+	itemNode   // an item of a queue
+	simpleItem // an item of a SimpleDistributedQueue
+	claimNode  // the lock node of an item that a consumer works on
+	uuidNode   // ephemeral, its name is only a UUID
 	readyNode
 	instanceNode
-	memberNode // ephemeral, none of the others
+	memberNode // ephemeral, of none of the other classes
 	classes
 )
 
@@ -32,7 +33,7 @@ const (
 	writeMark = "__WRIT__"
 )
 
-// classify returns the class of a node, and the text that it is ordered by among its class.
+// classify returns the class of a node, and the text by which nodes of a class are ordered.
 func classify(name string, n *Node) (class, string) {
 	for _, mark := range []struct {
 		text  string
@@ -66,15 +67,14 @@ func classify(name string, n *Node) (class, string) {
 	return other, ""
 }
 
-// sequence returns the number behind the last mark in a name, as text, if it is one that a server
-// has added; otherwise "".
+// sequence returns the sequence number after the last mark in a name, as text, "" if there is none.
 func sequence(name, mark string) string {
 	i := strings.LastIndex(name, mark)
 	if i < 0 {
 		return ""
 	}
 	number := name[i+len(mark):]
-	digits := strings.TrimPrefix(number, "-") // a server that has wrapped around
+	digits := strings.TrimPrefix(number, "-") // sequence numbers are negative after an overflow
 	if len(digits) != 10 || strings.Trim(digits, "0123456789") != "" {
 		return ""
 	}
@@ -86,8 +86,8 @@ func endsInNumber(name string) bool {
 	return len(name) >= width && strings.Trim(name[len(name)-width:], "0123456789") == ""
 }
 
-// itemOrder returns what the items of a queue are ordered by: when they are due, else the name
-// without an id.
+// itemOrder returns the text by which the items of a queue are ordered: the time at which they are
+// due, otherwise the name without an id.
 func itemOrder(name string) string {
 	if due := dueOf(name); due > 0 {
 		return fmt.Sprintf("%016x%s", due, name)
@@ -99,7 +99,7 @@ func itemOrder(name string) string {
 	return name
 }
 
-// leastDue is the year 2001: smaller numbers between bars are ids.
+// leastDue is in the year 2001. Smaller numbers between bars are ids.
 const leastDue = 1_000_000_000_000
 
 // dueOf returns when an item of a delay queue is due, in ms since 1970, or 0.
@@ -115,7 +115,7 @@ func dueOf(name string) int64 {
 	return ms
 }
 
-// queueVariant names the kind of queue that an item is of.
+// queueVariant returns the name of the kind of queue that an item belongs to.
 func queueVariant(name string) string {
 	const plain, prioritized = len("queue-") + 10, len("queue-") + 9 + 10
 	switch {
@@ -143,7 +143,7 @@ func isUUID(name string) bool {
 	return true
 }
 
-// isBarrier reports whether a path is named as a barrier.
+// isBarrier reports whether the name of a node, or that of its parent, says that it is a barrier.
 func isBarrier(path string) bool {
 	parts := strings.Split(strings.ToLower(path), "/")
 	if len(parts) < 2 {

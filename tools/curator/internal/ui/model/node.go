@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// Node is a node of the tree. It must not be changed.
+// Node is a node of the tree. It must not be modified.
 type Node struct {
 	Path     string
 	Czxid    int64
 	Created  time.Time // by the server's clock
 	Modified time.Time
-	Session  int64 // of its owner, 0 if it is not ephemeral
+	Session  int64 // the session that owns it, 0 if it is not ephemeral
 	Version  int32
-	Size     int32 // of its data
+	Size     int32 // the length of its data
 	Facts    Facts
 }
 
-// Change is a node that was created or has changed, or one that was deleted. A node that was
-// deleted and created again is two changes.
+// Change is the creation, the change or the deletion of a node. A node that was deleted and created
+// again has two changes.
 type Change struct {
-	Node    *Node // of a deleted one, as it was
+	Node    *Node // after a deletion, the former node
 	Deleted bool
 }
 
@@ -41,7 +41,7 @@ func split(path string) (parent, name string) {
 // join returns the path of a child.
 func join(path, name string) string { return strings.TrimSuffix(path, "/") + "/" + name }
 
-// SessionName writes the id of a session as ZooKeeper's logs do, "" for none.
+// SessionName returns the id of a session in the form of ZooKeeper's logs, "" for 0.
 func SessionName(id int64) string {
 	if id == 0 {
 		return ""

@@ -1,10 +1,10 @@
 package model
 
-// Kind is what a recipe is. The values are part of the page's JSON.
+// Kind is the kind of a recipe. The values are part of the page's JSON.
 type Kind string
 
-// The kinds of recipes. Unclear is a node whose children are those of several kinds, or of a kind
-// that Curator does not have.
+// The kinds of recipes. Unclear is a node with children of several kinds, or of a kind that Curator
+// does not have.
 const (
 	None          Kind = ""
 	Lock          Kind = "lock"
@@ -21,26 +21,26 @@ const (
 	Unclear       Kind = "unclear"
 )
 
-// Recipe is one recipe as it is now. Times are ms since 1970 by the clock of the one who looks.
+// Recipe is the present state of a recipe. Times are in ms since 1970, by this machine's clock.
 type Recipe struct {
 	Path    string      `json:"path"`
 	Kind    Kind        `json:"kind"`
-	Variant string      `json:"variant,omitempty"` // of a queue or a counter
-	Holders []Contender `json:"holders"`           // or members, instances, items: the first of them
-	Waiters []Contender `json:"waiters"`           // in order, the first of them
-	Holding int         `json:"holding"`           // how many there are
-	Waiting int         `json:"waiting"`
-	// Max is how many can hold a semaphore, as far as it was seen; 0 if it was not. Most is the
-	// most that were seen.
+	Variant string      `json:"variant,omitempty"` // the kind of queue, or the bits of a counter
+	Holders []Contender `json:"holders"`           // a part of the holders, members, instances or items
+	Waiters []Contender `json:"waiters"`           // a part of the waiters, in order
+	Holding int         `json:"holding"`           // the number of all holders, members, instances or items
+	Waiting int         `json:"waiting"`           // the number of all waiters
+	// Max is the number of a semaphore's leases, if it could be inferred, otherwise 0. Most is the
+	// greatest number of holders that was seen.
 	Max  int `json:"max,omitempty"`
 	Most int `json:"most,omitempty"`
 	// Value is the number of a counter.
 	Value string `json:"value,omitempty"`
-	// Open tells whether those at a barrier may pass.
+	// Open says whether a double barrier is open.
 	Open bool `json:"open,omitempty"`
-	// Since is when a barrier was closed, a counter was set, or the oldest item was added.
+	// Since is when a barrier was set, a counter was changed, or the first item was added.
 	Since int64 `json:"since,omitempty"`
-	// Grants is how often somebody was seen to get it, and Granted when last.
+	// Grants is the number of grants that were seen, and Granted the time of the last one.
 	Grants  int    `json:"grants"`
 	Granted int64  `json:"granted,omitempty"`
 	Problem string `json:"problem,omitempty"`
@@ -50,7 +50,7 @@ type Recipe struct {
 // item.
 type Contender struct {
 	Node    string `json:"node"`
-	Name    string `json:"name"` // "" if it is not known
+	Name    string `json:"name"` // "" if not known
 	Label   string `json:"label,omitempty"`
 	Host    string `json:"host,omitempty"`
 	PID     int    `json:"pid,omitempty"`
@@ -58,29 +58,29 @@ type Contender struct {
 	Token   string `json:"token"`   // the fencing token, decimal: it does not fit a JavaScript number
 	Role    string `json:"role,omitempty"`
 	Since   int64  `json:"since"` // when its node was created
-	// Held is since when it holds, 0 for a waiter. Exact is false if it held it when it was first
-	// seen: then it may have been waiting until then.
+	// Held is since when it holds the lock, 0 for a waiter. Exact is false if it was a holder when
+	// it was first seen: it may then have got the lock later than Held.
 	Held    int64    `json:"held,omitempty"`
 	Exact   bool     `json:"exact,omitempty"`
-	Asked   bool     `json:"asked,omitempty"` // somebody has asked for the lock
-	Due     int64    `json:"due,omitempty"`   // of an item
+	Asked   bool     `json:"asked,omitempty"` // it was asked to release the lock
+	Due     int64    `json:"due,omitempty"`   // when an item is due
 	Service *Service `json:"service,omitempty"`
 }
 
-// Hold is a time that somebody held a lock.
+// Hold is one hold of a lock, from its grant to its end.
 type Hold struct {
-	Number  int    `json:"number"` // counts from 1
+	Number  int    `json:"number"` // of ended holds, from 1 on
 	Path    string `json:"path"`
 	Kind    Kind   `json:"kind"`
 	Name    string `json:"name"`
 	Session string `json:"session"`
 	Token   string `json:"token"`
 	Role    string `json:"role,omitempty"`
-	Since   int64  `json:"since"` // when it began to wait
-	From    int64  `json:"from"`  // when it got it
-	Exact   bool   `json:"exact"` // From was seen
+	Since   int64  `json:"since"` // when the holder began to wait
+	From    int64  `json:"from"`  // when the holder got the lock
+	Exact   bool   `json:"exact"` // the grant was seen
 	Until   int64  `json:"until"`
-	// Next is who got it then, "" if nobody was there. NextToken is "" then.
+	// Next is the name of the next holder. Next and NextToken are "" if nobody waited.
 	Next      string `json:"next"`
 	NextToken string `json:"nextToken"`
 }

@@ -7,22 +7,23 @@ import (
 	"strings"
 )
 
-// Owned is a node that ends with its session.
+// Owned is an ephemeral node of a session.
 type Owned struct {
 	Node   string `json:"node"`
-	Recipe string `json:"recipe,omitempty"` // the path of what it is a part of
+	Recipe string `json:"recipe,omitempty"` // the path of the recipe that it belongs to
 	Kind   Kind   `json:"kind"`
-	Holds  bool   `json:"holds"`           // a lock or an election
-	Place  int    `json:"place,omitempty"` // in the queue, 1 is the first waiter
-	Next   string `json:"next,omitempty"`  // who gets it then, if somebody is known to wait
+	Holds  bool   `json:"holds"`           // it holds a lock or the leadership
+	Place  int    `json:"place,omitempty"` // its place in the queue, 1 for the first waiter
+	Next   string `json:"next,omitempty"`  // the name of the next holder, if somebody waits
 	Token  string `json:"token"`
 	Since  int64  `json:"since"`
 }
 
-// maxOwned is how many nodes of a session are told.
+// maxOwned is the maximum number of nodes that Session returns.
 const maxOwned = 1000
 
-// Session returns the nodes that a session owns by path, a thousand at most, and how many there are.
+// Session returns the nodes that a session owns, ordered by path, a thousand at most, and their total
+// number.
 func (m *Model) Session(id int64) (owned []Owned, total int) {
 	nodes := m.index.sessions[id]
 	owned = []Owned{}
@@ -39,10 +40,10 @@ func (m *Model) Session(id int64) (owned []Owned, total int) {
 // Sessions returns the number of sessions that own nodes.
 func (m *Model) Sessions() int { return len(m.index.sessions) }
 
-// places finds contenders in their queues.
+// places finds the places of contenders in their queues.
 type places struct {
 	m    *Model
-	seen map[string]map[string]int // by the path of the recipe, then by node
+	seen map[string]map[string]int // places by the path of the recipe, and then by that of the node
 }
 
 func (p places) of(n *Node) Owned {
@@ -65,7 +66,7 @@ func (p places) of(n *Node) Owned {
 	return o
 }
 
-// queue returns the places of those who wait.
+// queue returns the places of the waiters by the paths of their nodes.
 func (p places) queue(r *recipe) map[string]int {
 	if found := p.seen[r.path]; found != nil {
 		return found
@@ -82,7 +83,7 @@ func (p places) queue(r *recipe) map[string]int {
 	return found
 }
 
-// next returns the name of the first one who waits, or the node's.
+// next returns the name of the first waiter, or if that is not known its node's name.
 func (p places) next(r *recipe) (name string) {
 	d, classes := p.m.index.queueOf(r.path, r.kind)
 	d.each(func(c *child) bool {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Summary is how many holders and waiters a Recipe has that is not asked for more.
+// Summary is the maximum number of holders, and of waiters, of a Recipe in Recipes and Take.
 const Summary = 20
 
-// show returns a recipe with a part of its holders and waiters, beginning with the from-th.
+// show returns a recipe with at most count holders and count waiters, from number from on.
 func (x *index) show(r *recipe, m moment, from, count int) Recipe {
 	shown := Recipe{
 		Path: r.path, Kind: r.kind, Holders: []Contender{}, Waiters: []Contender{}, Problem: r.problem,
@@ -42,7 +42,7 @@ func (x *index) show(r *recipe, m moment, from, count int) Recipe {
 	return shown
 }
 
-// showLeaf describes a recipe that is a node alone.
+// showLeaf fills in a recipe that is a single node.
 func (x *index) showLeaf(shown *Recipe, m moment) {
 	n := x.nodes[shown.Path]
 	if n == nil {
@@ -69,7 +69,7 @@ func (x *index) showItems(shown *Recipe, d *dir, m moment) {
 	}, itemNode, simpleItem)
 }
 
-// showQueue describes a recipe that some hold and others wait for.
+// showQueue fills in a recipe with holders and waiters.
 func (x *index) showQueue(shown *Recipe, r *recipe, m moment, from, count int) {
 	d, classes := x.queueOf(r.path, r.kind)
 	waiting := d.live(classes...)
@@ -90,7 +90,7 @@ func (x *index) showQueue(shown *Recipe, r *recipe, m moment, from, count int) {
 		held.Since = min(held.Since, held.Held)
 		shown.Holders = append(shown.Holders, held)
 	}
-	if r.kind != Semaphore { // whose holders have nodes of their own
+	if r.kind != Semaphore { // the holders of a semaphore are not among the nodes of its queue
 		waiting -= shown.Holding
 	}
 	shown.Waiting = max(waiting, 0)
@@ -107,7 +107,7 @@ func (x *index) showQueue(shown *Recipe, r *recipe, m moment, from, count int) {
 	}, classes...)
 }
 
-// contender describes a child.
+// contender returns a child as a Contender.
 func contender(c *child, m moment) Contender {
 	f := c.node.Facts
 	shown := Contender{

@@ -1,4 +1,4 @@
-// Package cacheddecision has writes that rely on what a cache had.
+// Package cacheddecision has writes that rely on cached values.
 package cacheddecision
 
 import (

@@ -19,7 +19,7 @@ func conditional(ctx context.Context, client *framework.Client, orders *cache.Cu
 	return nil
 }
 
-// The server compares the version, and whether the lock is held.
+// The server compares the version, and checks whether the lock is held.
 func guarded(ctx context.Context, client *framework.Client, lease *locks.Lease, orders *cache.CuratorCache, data []byte) error {
 	node, ok := orders.Get("/orders/1")
 	if !ok {
@@ -29,7 +29,7 @@ func guarded(ctx context.Context, client *framework.Client, lease *locks.Lease, 
 	return err
 }
 
-// The decision is about one node, and the writes are of another.
+// The decision is about one node, and the writes are to another one.
 func checked(ctx context.Context, client *framework.Client, lease *locks.Lease, jobs *cache.CuratorCache) error {
 	for path, node := range jobs.All() {
 		if string(node.Data) != "done" {
@@ -46,7 +46,7 @@ func checked(ctx context.Context, client *framework.Client, lease *locks.Lease, 
 	return nil
 }
 
-// A create is refused if the node is there.
+// A create is refused if the node exists.
 func create(ctx context.Context, client *framework.Client, jobs *cache.CuratorCache) error {
 	if _, ok := jobs.Get("/jobs/1"); !ok {
 		_, err := client.Create().ForPath(ctx, "/jobs/1")
@@ -55,7 +55,7 @@ func create(ctx context.Context, client *framework.Client, jobs *cache.CuratorCa
 	return nil
 }
 
-// A switch of the configuration is as good a little later.
+// For a switch in the configuration it does not matter that its cached value may be old.
 func configured(ctx context.Context, client *framework.Client, config *cache.CuratorCache, status []byte) error {
 	if node, ok := config.Get("/config/report"); !ok || string(node.Data) != "yes" {
 		return nil
@@ -64,7 +64,7 @@ func configured(ctx context.Context, client *framework.Client, config *cache.Cur
 	return err
 }
 
-// What the server has is read from the server.
+// The decision is on a value that was read from the server.
 func read(ctx context.Context, client *framework.Client, data []byte) error {
 	old, err := client.GetData().ForPath(ctx, "/orders/1")
 	if err != nil || string(old) != "new" {
@@ -74,7 +74,7 @@ func read(ctx context.Context, client *framework.Client, data []byte) error {
 	return err
 }
 
-// The step was made before, on a copy.
+// The builder in the variable has a version already.
 func kept(ctx context.Context, client *framework.Client, orders *cache.CuratorCache) error {
 	node, ok := orders.Get("/orders/1")
 	remove := client.Delete().WithVersion(node.Stat.Version)
@@ -84,7 +84,7 @@ func kept(ctx context.Context, client *framework.Client, orders *cache.CuratorCa
 	return nil
 }
 
-// Who made the builder knows whether it has a version.
+// The builder is a parameter, so it is not known whether it has a version.
 func given(ctx context.Context, remove framework.DeleteBuilder, orders *cache.CuratorCache) error {
 	if _, ok := orders.Get("/orders/1"); ok {
 		return remove.ForPath(ctx, "/orders/1")
@@ -92,7 +92,7 @@ func given(ctx context.Context, remove framework.DeleteBuilder, orders *cache.Cu
 	return nil
 }
 
-// What a function of the program has made of a cached value is not known.
+// The result of the program's own function is not treated as a cached value.
 func examined(ctx context.Context, client *framework.Client, orders *cache.CuratorCache) error {
 	node, _ := orders.Get("/orders/1")
 	if err := examine(node); err != nil {

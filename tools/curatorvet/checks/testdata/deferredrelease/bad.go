@@ -1,4 +1,4 @@
-// Package deferredrelease has leases that are released much later than it looks.
+// Package deferredrelease has leases that are released later than the code suggests.
 package deferredrelease
 
 import (
@@ -14,7 +14,7 @@ func each(ctx context.Context, mutex *locks.InterProcessMutex, orders []string) 
 		if err != nil {
 			return err
 		}
-		defer lease.Release(ctx) // want `the release is deferred in a loop, so that the leases of all rounds are held until the function returns: use locks.Do, or make the body of the loop a function; several locks at once are an InterProcessMultiLock or AcquireN`
+		defer lease.Release(ctx) // want `the release is deferred in a loop, so that the leases of all iterations are held until the function returns: use locks.Do, or make the body of the loop a function; for several locks at once use an InterProcessMultiLock or AcquireN`
 		store(lease.Bind(ctx), order)
 	}
 	return nil

@@ -50,7 +50,7 @@ func byDo(ctx context.Context, mutex *locks.InterProcessMutex, orders []string) 
 	return nil
 }
 
-// The loop is left in the round that has the lease.
+// The iteration that acquires the lease leaves the loop.
 func untilAcquired(ctx context.Context, mutex *locks.InterProcessMutex) error {
 	for {
 		lease, err := mutex.TryAcquire(ctx)
@@ -66,7 +66,7 @@ func untilAcquired(ctx context.Context, mutex *locks.InterProcessMutex) error {
 	}
 }
 
-// One deferred function releases them all.
+// One deferred function releases all leases.
 func several(ctx context.Context, mutexes []*locks.InterProcessMutex) (err error) {
 	var leases []*locks.Lease
 	defer func() {

@@ -8,7 +8,7 @@ import (
 )
 
 func blank(ctx context.Context, mutex *locks.InterProcessMutex) error {
-	if _, err := mutex.Acquire(ctx); err != nil { // want `the lease that mutex.Acquire returns is dropped, and the lock stays held until the client is closed: keep the lease and release it, or use locks.Do; locks.Inspect looks who holds a lock`
+	if _, err := mutex.Acquire(ctx); err != nil { // want `the lease that mutex.Acquire returns is dropped, and the lock stays held until the client is closed: keep the lease and release it, or use locks.Do; locks.Inspect shows who holds a lock`
 		return err
 	}
 	return work(ctx)

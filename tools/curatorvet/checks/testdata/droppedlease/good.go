@@ -36,7 +36,7 @@ func untilLeader(ctx context.Context, latch *leader.LeaderLatch) error {
 	return err
 }
 
-// limiter has a method of this name that has nothing to do with locks.
+// limiter has a method with the same name that does not acquire a lock.
 type limiter struct{}
 
 func (limiter) Acquire(context.Context) (int, error) { return 0, nil }

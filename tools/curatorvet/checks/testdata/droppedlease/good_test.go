@@ -7,7 +7,7 @@ import (
 	"github.com/go-curator/curator/recipes/locks"
 )
 
-// Test files are left alone: a test that expects a refusal has no lease to keep.
+// Test files are not checked: a test that expects an error gets no lease.
 func TestRefused(t *testing.T) {
 	var none *locks.InterProcessMutex
 	if _, err := none.TryAcquire(t.Context()); errors.Is(err, locks.ErrNotAcquired) {

@@ -27,7 +27,7 @@ func short(ctx context.Context, mutex *locks.InterProcessMutex) (n int, _ error)
 	})
 }
 
-// The lease tells of its end as well as the context does.
+// The function checks the lease, which shows the loss as the context does.
 func (s *service) byLease(ctx context.Context, mutex *locks.InterProcessMutex) error {
 	return locks.Do(ctx, mutex, func(_ context.Context, lease *locks.Lease) error {
 		return s.store(lease.Context(), lease.Token())
@@ -43,7 +43,7 @@ func (s *service) polled(ctx context.Context, selector *leader.LeaderSelector) e
 	})
 }
 
-// The function below may look at the lease.
+// The function that gets the lease may check it.
 func handedOn(ctx context.Context, mutex *locks.InterProcessMutex) error {
 	return locks.Do(ctx, mutex, func(_ context.Context, lease *locks.Lease) error {
 		return work(lease)
@@ -52,7 +52,7 @@ func handedOn(ctx context.Context, mutex *locks.InterProcessMutex) error {
 
 func work(lease *locks.Lease) error { return lease.Err() }
 
-// A token that the other side checks makes up for a call that cannot be stopped.
+// The call cannot be stopped, but the other side checks the token.
 func fenced(ctx context.Context, mutex *locks.InterProcessMutex) error {
 	return locks.Do(ctx, mutex, func(_ context.Context, lease *locks.Lease) error {
 		return storeFenced(lease.Token())

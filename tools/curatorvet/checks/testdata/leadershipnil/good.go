@@ -16,7 +16,7 @@ func both(ctx context.Context, latch *leader.LeaderLatch) error {
 	return nil
 }
 
-// A context that ends with the lease has ended if the lease has.
+// The context ends with the lease.
 func bound(ctx context.Context, latch *leader.LeaderLatch) error {
 	lease := latch.Leadership()
 	if lease == nil {
@@ -25,5 +25,5 @@ func bound(ctx context.Context, latch *leader.LeaderLatch) error {
 	return purge(lease.Bind(ctx), lease.Token())
 }
 
-// The leases of others are nil for other reasons.
+// The lease is not that of an election.
 func acquired(lease *locks.Lease) bool { return lease != nil }

@@ -17,7 +17,7 @@ func (s *service) shadowed(ctx context.Context, mutex *locks.InterProcessMutex) 
 	})
 }
 
-// Whether the caller has given up may be asked of the caller's context.
+// The caller's context may be used to check whether the caller has given up.
 func (s *service) asked(ctx context.Context, mutex *locks.InterProcessMutex) error {
 	return locks.Do(ctx, mutex, func(held context.Context, lease *locks.Lease) error {
 		err := s.store(held, lease.Token())
@@ -28,7 +28,7 @@ func (s *service) asked(ctx context.Context, mutex *locks.InterProcessMutex) err
 	})
 }
 
-// Bind makes a context that ends with the lease.
+// Bind returns a context that ends with the lease.
 func (s *service) bound(ctx context.Context, mutex *locks.InterProcessMutex) error {
 	return locks.Do(ctx, mutex, func(_ context.Context, lease *locks.Lease) error {
 		return s.store(lease.Bind(ctx), lease.Token())
@@ -46,7 +46,7 @@ func (s *service) released(ctx context.Context, mutex, other *locks.InterProcess
 	})
 }
 
-// What is to be cleaned up after the loss has a context of its own.
+// The cleanup after a loss has its own context.
 func (s *service) detached(ctx context.Context, mutex *locks.InterProcessMutex) error {
 	cleanUp := context.WithoutCancel(ctx)
 	return locks.Do(ctx, mutex, func(ctx context.Context, lease *locks.Lease) error {

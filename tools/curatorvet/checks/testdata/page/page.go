@@ -1,4 +1,4 @@
-// Package page has what docs/curatorvet.md shows, with what the checks find in it.
+// Package page has the code of docs/curatorvet.md, with the findings of the checks.
 package page
 
 import (
@@ -35,7 +35,7 @@ func inner(ctx context.Context, mutex *locks.InterProcessMutex) error {
 }
 
 func ignored(ctx context.Context, mutex *locks.InterProcessMutex, db *sql.DB, query string) error {
-	// want +1 `call ExecContext in place of Exec`
+	// want +1 `call ExecContext instead of Exec`
 	return locks.Do(ctx, mutex, func(context.Context, *locks.Lease) error {
 		_, err := db.Exec(query)
 		return err
@@ -67,9 +67,9 @@ func kept(ctx context.Context, mutex *locks.InterProcessMutex) (err error) {
 }
 
 func unfinished(client *framework.Client, create framework.CreateBuilder, data []byte) {
-	// want +3 `nothing is done before the terminal`
+	// want +3 `the chain has no terminal, so nothing is sent`
 	// want +3 `create.WithMode returns a copy`
-	// want +3 `the operation is made and not committed`
+	// want +3 `the operation is not committed`
 	client.Create().CreatingParentsIfNeeded().WithData(data)
 	create.WithMode(framework.Ephemeral)
 	client.TransactionOp().Delete().ForPath("/orders/1")

@@ -9,7 +9,7 @@ import (
 )
 
 func noTerminal(client *framework.Client, data []byte) {
-	client.Create().CreatingParentsIfNeeded().WithData(data) // want `nothing is done before the terminal of the chain: end it with ForPath or InBackground`
+	client.Create().CreatingParentsIfNeeded().WithData(data) // want `the chain has no terminal, so nothing is sent: end it with ForPath or InBackground`
 	_ = client.Delete().Guaranteed()                         // want `end it with ForPath or InBackground`
 	defer client.Sync()                                      // want `end it with ForPath or InBackground`
 	client.Transaction()                                     // want `end it with ForOperations or InBackground`
@@ -18,15 +18,15 @@ func noTerminal(client *framework.Client, data []byte) {
 
 func stepDropped(ctx context.Context, client *framework.Client) error {
 	create := client.Create()
-	create.WithMode(framework.Ephemeral) // want `create.WithMode returns a copy, which is dropped: assign it, or go on to the terminal of the chain`
+	create.WithMode(framework.Ephemeral) // want `create.WithMode returns a copy, which is dropped: assign it, or end the chain with its terminal`
 	_, err := create.ForPath(ctx, "/worker")
 	return err
 }
 
 func noCommit(client *framework.Client, data []byte) {
-	client.TransactionOp().SetData().ForPath("/orders/1", data) // want `the operation is made and not committed: give it to Transaction\(\).ForOperations, Batch\(\).ForOperations or Lease.Guard`
-	client.TransactionOp().Delete()                             // want `the operation is not made: end the chain with ForPath`
-	client.TransactionOp()                                      // want `the operation is not made`
+	client.TransactionOp().SetData().ForPath("/orders/1", data) // want `the operation is not committed: pass it to Transaction\(\).ForOperations, Batch\(\).ForOperations or Lease.Guard`
+	client.TransactionOp().Delete()                             // want `the operation is not complete: end the chain with ForPath`
+	client.TransactionOp()                                      // want `the operation is not complete`
 }
 
 func noBuild(ctx context.Context, c *cache.CuratorCache) {

@@ -16,7 +16,7 @@ func finished(ctx context.Context, client *framework.Client, data []byte) error 
 		client.Sync().InBackground(ctx, "/orders", nil))
 }
 
-// The beginning of a chain may be kept and used by several.
+// The beginning of a chain may be kept and used more than once.
 func shared(ctx context.Context, client *framework.Client) error {
 	create := client.Create().WithMode(framework.Ephemeral)
 	create = create.CreatingParentsIfNeeded()
