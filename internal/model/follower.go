@@ -161,6 +161,24 @@ func (f *follower) grantsAsNoted() bool {
 	return true
 }
 
+// believesAsNoted reports whether those believe in their leases who will note that they do: between its
+// grant and such a note a lease cannot be lost.
+func (f *follower) believesAsNoted() bool {
+	for c := range f.clients {
+		if f.at.begun[c] == 0 {
+			continue
+		}
+		a := f.acquisitions[c][f.at.begun[c]-1]
+		if !f.passed(a.granted) || a.held == never || f.passed(a.held) {
+			continue
+		}
+		if f.at.started[c] != f.at.begun[c] || f.client[c].phase != phaseHeld {
+			return false
+		}
+	}
+	return true
+}
+
 // describe says where the longest path ends.
 func (f *follower) describe() string {
 	var b strings.Builder

@@ -157,7 +157,7 @@ func (r *replayer) branch(saved []byte, oddity int, do func() bool) bool {
 		return false
 	}
 	r.tidy()
-	if r.judge(); r.violation != "" || r.length > maxLog-maxRoom || !r.grantsAsNoted() {
+	if r.judge(); r.violation != "" || r.length > maxLog-maxRoom || !r.grantsAsNoted() || !r.believesAsNoted() {
 		return false
 	}
 	r.push(oddity)

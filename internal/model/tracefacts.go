@@ -51,6 +51,7 @@ func (t *Trace) notesBefore() []int {
 // acquisition is what the notes say of one call of Acquire. Without a note its index is never.
 type acquisition struct {
 	granted, refused, releasing, ended int
+	held                               int // the last note that the lease was believed
 }
 
 // never is behind all notes.
@@ -62,7 +63,7 @@ func (t *Trace) acquisitions() (all [][]acquisition, of []int) {
 	for i, n := range t.Notes {
 		mine := &all[n.Client]
 		if n.Kind == Begun {
-			*mine = append(*mine, acquisition{never, never, never, never})
+			*mine = append(*mine, acquisition{never, never, never, never, never})
 		}
 		of[i] = len(*mine) - 1
 		if of[i] < 0 {
@@ -72,6 +73,8 @@ func (t *Trace) acquisitions() (all [][]acquisition, of []int) {
 		switch n.Kind {
 		case Granted:
 			last.granted = i
+		case Held:
+			last.held = i
 		case Refused:
 			last.refused, last.ended = i, i
 		case Releasing:
