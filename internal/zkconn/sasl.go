@@ -13,9 +13,9 @@ import (
 var errTokenRefused = &Error{code: jute.CodeAuthFailed, text: "refused by the server", driver: ErrAuthFailed}
 
 // maxSASLRefusals is how many connections in a row are refused before the client gives up. A server
-// may refuse a client that is right: before ZOOKEEPER-4839 all connections of a server share the name
-// of the user whose DIGEST-MD5 answer is checked, so one that logs in at the same moment as another
-// user may be checked against the other one's password.
+// may refuse a client that is right: ZooKeeper 3.8 keeps the name of the user whose DIGEST-MD5 answer
+// it checks in one field for all connections (see ZOOKEEPER-4839). So of two users who log in at the
+// same moment, one may be checked against the password of the other one.
 const maxSASLRefusals = 3
 
 // authenticate proves to the server of m who the client is, before anything else is sent on the
