@@ -68,14 +68,14 @@ func (l *logins) enter(w http.ResponseWriter, r *http.Request) error {
 		return refuse(http.StatusBadRequest, "The request cannot be read.")
 	}
 	address, now := addressOf(r), time.Now()
-	if l.barred(address, now) {
+	if !l.mayTry(address, now) {
 		return refuse(http.StatusTooManyRequests, "There were too many wrong secrets. Wait for a minute.")
 	}
 	given := sha256.Sum256([]byte(request.Secret))
 	if subtle.ConstantTimeCompare(given[:], l.secret[:]) != 1 {
-		l.failed(address, now)
 		return refuse(http.StatusUnauthorized, "This is not the secret.")
 	}
+	l.wasRight(address)
 	value := NewSecret()
 	if !l.add(value, now) {
 		return refuse(http.StatusServiceUnavailable, "Too many browsers are signed in.")
@@ -143,15 +143,9 @@ func (l *logins) needed(next http.Handler) http.Handler {
 	})
 }
 
-// barred reports whether an address has sent too many wrong secrets.
-func (l *logins) barred(address string, now time.Time) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	f := l.failures[address]
-	return f != nil && f.count >= maxFailures && now.Sub(f.since) < failureSpan
-}
-
-func (l *logins) failed(address string, now time.Time) {
+// mayTry counts a try as a failure until wasRight. It returns false if an address has sent too many
+// wrong secrets.
+func (l *logins) mayTry(address string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f := l.failures[address]
@@ -162,7 +156,19 @@ func (l *logins) failed(address string, now time.Time) {
 		f = &failures{since: now}
 		l.failures[address] = f
 	}
+	if f.count >= maxFailures {
+		return false
+	}
 	f.count++
+	return true
+}
+
+func (l *logins) wasRight(address string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if f := l.failures[address]; f != nil {
+		f.count--
+	}
 }
 
 // addressOf returns the address of the browser, without its port.

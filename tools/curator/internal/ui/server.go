@@ -82,6 +82,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		Handler:           s.handler(address),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: headerTimeout,
+		WriteTimeout:      requestTimeout, // streams have their own
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          log.New(errorLog(s.cfg.Log), "", 0),
