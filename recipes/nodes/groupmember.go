@@ -154,8 +154,8 @@ func (m *GroupMember) with(known map[string][]byte) map[string][]byte {
 	}
 	all := cloned(known)
 	_, there := all[m.id]
-	switch in := m.life.Started() == nil; {
-	case !in:
+	switch closed := errors.Is(m.life.Started(), framework.ErrClosed); { // Start may not have returned yet
+	case closed:
 		delete(all, m.id)
 	case !there:
 		all[m.id] = m.node.Data()
@@ -188,7 +188,8 @@ func (m *GroupMember) Updates(ctx context.Context) iter.Seq[map[string][]byte] {
 			if over || ctx.Err() != nil || errors.Is(m.life.Started(), framework.ErrClosed) {
 				return
 			}
-			if all := m.with(known); m.joined.Load() && (last == nil || !maps.EqualFunc(last, all, bytes.Equal)) {
+			joined := m.joined.Load() // if it is, the members are with this one
+			if all := m.with(known); joined && (last == nil || !maps.EqualFunc(last, all, bytes.Equal)) {
 				last = cloned(all) // the loop's body may change all
 				if !yield(all) {
 					return

@@ -38,8 +38,8 @@ func TestUpdates(t *testing.T) {
 		for n := range int32(10) {
 			e.set(10 + n)
 			e.until(10 + int(n))
+			synctest.Wait() // the body has what it is about to see
 		}
-		synctest.Wait()
 		if first, second := <-values, <-values; first != 10 || second != 19 {
 			t.Errorf("%d and %d follow, want 10, which the body was about to see, and 19", first, second)
 		}

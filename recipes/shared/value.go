@@ -189,7 +189,7 @@ func (v *Value[T]) Updates(ctx context.Context) iter.Seq[VersionedValue[T]] {
 			case <-closed:
 				return
 			}
-			if ctx.Err() != nil || v.life.Started() != nil {
+			if ctx.Err() != nil || errors.Is(v.life.Started(), framework.ErrClosed) { // Start may not have returned yet
 				return // select chooses at random
 			}
 			now := v.latest.Load()
