@@ -2,20 +2,13 @@ package barriers_test
 
 import (
 	"context"
-	"log/slog"
 	"testing"
 	"time"
 
-	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/barriers"
 )
-
-// panics is a user's retry policy.
-type panics struct{}
-
-func (panics) Next(int, time.Duration, error) (time.Duration, bool) { panic("boom") }
 
 // After a panic in the retry policy the member is out: it is not counted, and nobody waits for it.
 func TestPanic(t *testing.T) {
@@ -47,14 +40,7 @@ func TestPanic(t *testing.T) {
 					call = p.Leave
 				}
 				p.network.On(tt.op, suite.CutAfter, nil)
-				func() {
-					defer func() {
-						if r := recover(); r != "boom" {
-							e.t.Errorf("the panic has become %v", r)
-						}
-					}()
-					e.t.Errorf("the call has returned: %v", call(e.t.Context()))
-				}()
+				suite.WantPanic(e.t, func() { e.t.Errorf("the call has returned: %v", call(e.t.Context())) })
 				if !tt.leave {
 					e.wantNothing(p)
 				}
@@ -67,16 +53,7 @@ func TestPanic(t *testing.T) {
 func (e *env) panicking() *party {
 	e.t.Helper()
 	_, network := e.b.Client(e.t)
-	client, err := framework.NewClient(e.b.ConnectString(), panics{},
-		framework.WithDialer(network.Dial), framework.WithoutEnsembleTracker(), framework.WithSessionTimeout(suite.SessionTimeout),
-		framework.WithLogger(slog.New(slog.DiscardHandler)))
-	e.must(err)
-	e.must(client.Start(e.t.Context()))
-	e.t.Cleanup(func() {
-		if err := client.Close(context.WithoutCancel(e.t.Context())); err != nil {
-			e.t.Error(err)
-		}
-	})
+	client := e.b.PanickingClient(e.t, network)
 	e.must(client.BlockUntilConnected(e.t.Context()))
 	barrier, err := barriers.NewDistributedDoubleBarrier(client, e.path, 2)
 	e.must(err)

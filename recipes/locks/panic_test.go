@@ -1,12 +1,9 @@
 package locks_test
 
 import (
-	"context"
-	"log/slog"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"go.opentelemetry.io/otel/codes"
 
@@ -15,11 +12,6 @@ import (
 	"github.com/go-curator/curator/tracing"
 )
 
-// panics is a user's retry policy.
-type panics struct{}
-
-func (panics) Next(int, time.Duration, error) (time.Duration, bool) { panic("boom") }
-
 // A panic of the user's, here of the retry policy, goes on, and the acquire has ended by then:
 // its span, its count, and what it had made.
 func TestPanicWhileAcquiring(t *testing.T) {
@@ -27,31 +19,14 @@ func TestPanicWhileAcquiring(t *testing.T) {
 	eachKind(t, kinds, func(t *testing.T, f *fixture) {
 		f.prepare()
 		spans, metrics := suite.NewSpans(), suite.NewMetrics()
-		client, err := framework.NewClient(f.b.ConnectString(), panics{},
-			framework.WithDialer(f.network.Dial), framework.WithoutEnsembleTracker(), framework.WithSessionTimeout(suite.SessionTimeout),
+		client := f.b.PanickingClient(t, f.network,
 			sessionPolicy, // the first lock of several outlives the connection
-			framework.WithLogger(slog.New(slog.DiscardHandler)), framework.WithTracing(spans.Option(), metrics.Option()))
-		if err == nil {
-			err = client.Start(t.Context())
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() {
-			if err := client.Close(context.Background()); err != nil {
-				t.Error(err)
-			}
-		}()
+			framework.WithTracing(spans.Option(), metrics.Option()))
 		hit := f.onCreate(suite.CutBefore, nil)
-		func() {
-			defer func() {
-				if p := recover(); p != "boom" {
-					t.Errorf("the panic has become %v", p)
-				}
-			}()
+		suite.WantPanic(t, func() {
 			_, err := f.kind.lock(f.env, client).Acquire(t.Context())
 			t.Errorf("Acquire has returned: %v", err)
-		}()
+		})
 		<-hit
 		f.untilNone()
 		wantEnded(t, spans, metrics)

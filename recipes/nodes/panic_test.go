@@ -1,21 +1,13 @@
 package nodes_test
 
 import (
-	"context"
-	"log/slog"
 	"testing"
-	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/nodes"
 )
-
-// panics is a user's retry policy.
-type panics struct{}
-
-func (panics) Next(int, time.Duration, error) (time.Duration, bool) { panic("boom") }
 
 // A Start that panics, here in the retry policy, leaves nothing, and may be called again.
 func TestPanicInStart(t *testing.T) {
@@ -33,24 +25,12 @@ func TestPanicInStart(t *testing.T) {
 				e := newEnv(t, b)
 				_, err := e.operator.Create().CreatingParentsIfNeeded().ForPath(t.Context(), e.dir)
 				e.operate(err)
-				client, err := framework.NewClient(b.ConnectString(), panics{},
-					framework.WithDialer(e.network.Dial), framework.WithoutEnsembleTracker(), framework.WithSessionTimeout(suite.SessionTimeout),
-					framework.WithLogger(slog.New(slog.DiscardHandler)))
-				e.operate(err)
-				e.operate(client.Start(t.Context()))
-				defer func() { e.operate(client.Close(context.WithoutCancel(t.Context()))) }()
+				client := b.PanickingClient(t, e.network)
 				e.connected(client)
 				c, err := tt.make(client, e.dir)
 				e.operate(err)
 				e.network.On(tt.op, suite.CutAfter, nil)
-				func() {
-					defer func() {
-						if r := recover(); r != "boom" {
-							t.Errorf("the panic has become %v", r)
-						}
-					}()
-					t.Errorf("Start returned %v", c.Start(t.Context()))
-				}()
+				suite.WantPanic(t, func() { t.Errorf("Start returned %v", c.Start(t.Context())) })
 				e.connected(client)
 				e.untilNone()
 				suite.Eventually(t, "no watch", func() bool { return e.watches(client) == 0 })
