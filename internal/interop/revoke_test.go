@@ -99,10 +99,9 @@ func TestJavaRevokes(t *testing.T) {
 			e.notYet(waiting)
 			revoker.do("revoke", node)
 			e.wait(waiting)
-			for _, want := range []*locks.Lease{holder, waiter} {
-				if got := e.told(told); got != want {
-					t.Errorf("told of the lease on %q, want that on %q", got.Path(), want.Path())
-				}
+			// The waiter is let in, and told, maybe before the holder's Release has returned.
+			if first, second := e.told(told), e.told(told); first == second || first != holder && second != holder || first != waiter && second != waiter {
+				t.Errorf("told of the leases on %q and %q, want those on %q and %q", first.Path(), second.Path(), holder.Path(), waiter.Path())
 			}
 			e.wantNodes()
 
