@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
@@ -135,7 +136,7 @@ func (s *javaSemaphore) attempt(a *acquisition, n int) (parts []*Lease, err erro
 	for len(holds) < n {
 		spec := s.leases.spec(a)
 		spec.Rules = leaseRules{rules: s.leases.rules, s: s, n: n, taken: holds}
-		spec.Guard, spec.Changed = mutex.node, s.onChange
+		spec.Guard, spec.Changed = mutex.node, s.changes(len(holds) > 0)
 		h, err := s.contend(a, s.leases, spec)
 		if err != nil {
 			return nil, err
@@ -157,8 +158,17 @@ func (s *javaSemaphore) contend(a *acquisition, l *queueLock, spec *lockqueue.Sp
 	return h, err
 }
 
-func (s *javaSemaphore) onChange(wake func()) (stop func()) {
-	return s.count.CountListenable().Add(func(context.Context, int) { wake() })
+// changes returns what wakes a waiter when the maximum changes, or, with leases that it has taken
+// already, when one may be lost: a waiter that has a connection again may have looked before the loss.
+func (s *javaSemaphore) changes(taken bool) func(wake func()) (stop func()) {
+	return func(wake func()) (stop func()) {
+		unlisten := s.count.CountListenable().Add(func(context.Context, int) { wake() })
+		if !taken {
+			return unlisten
+		}
+		forget := s.base.api.OnLoss("", func(recipeapi.Loss) { wake() })
+		return func() { forget(); unlisten() }
+	}
 }
 
 // leaseRules let a lease in while there are at most as many as the maximum.

@@ -83,12 +83,13 @@ func (e *leasedEnv) until(gates, leases int) {
 }
 
 // await is wait for the semaphore of client, and returns when that has seen that it must
-// wait: it has looked at the mutex, at the leases with its own, and at them once more.
+// wait: it has looked at the mutex, at the leases with its own, and at them once more, with a watch.
 func (e *leasedEnv) await(ctx context.Context) *acquisition {
 	e.t.Helper()
 	looks := e.network.Requests(jute.OpGetChildren2) + 3
 	a := e.wait(ctx, e.semaphore)
 	suite.Eventually(e.t, "the last look", func() bool { return e.network.Requests(jute.OpGetChildren2) >= looks })
+	suite.Answered(e.t, e.client)
 	return a
 }
 
