@@ -49,8 +49,8 @@ type SASLMechanism interface {
 // WithSASL authenticates the client by SASL, on every connection, before other requests are
 // sent. If the authentication is refused on three connections in a row, the client stops all
 // attempts, and every operation returns [ErrAuthFailed]: some releases of ZooKeeper refuse a right
-// password when two users log in at the same moment. If the connection is lost meanwhile, or there is no answer
-// in the time of the handshake, the client tries again.
+// password when two users log in at the same moment. If the connection is lost meanwhile, or there
+// is no answer in the time of the handshake, the client tries again.
 //
 // SASL only authenticates the client. Later messages are neither encrypted nor signed, so use
 // it with [WithTLS]. It can be combined with [WithAuthorization].
