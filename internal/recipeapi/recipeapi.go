@@ -5,11 +5,15 @@ package recipeapi
 
 import (
 	"context"
+	"errors"
 
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/zkconn"
 )
+
+// ErrPanicked is the error of a call that did not return: a function of the user has panicked.
+var ErrPanicked = errors.New("a panic in code of the user")
 
 // Client is a *framework.Client as the recipes see it.
 type Client interface {

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/recipes/internal/watchset"
 	"github.com/go-curator/curator/tracing"
 )
@@ -87,7 +88,7 @@ func (b *DistributedDoubleBarrier) Enter(ctx context.Context) (err error) {
 	returned := false
 	defer func() {
 		if !returned { // a retry policy of the user panics
-			err = errPanicked
+			err = recipeapi.ErrPanicked
 			e.abandon(ctx)
 		}
 		b.place.giveBack(e.set)
@@ -130,7 +131,7 @@ func (b *DistributedDoubleBarrier) Leave(ctx context.Context) (err error) {
 	returned := false
 	defer func() {
 		if !returned { // a retry policy of the user panics
-			err = errPanicked
+			err = recipeapi.ErrPanicked
 			d.abandon(ctx)
 		}
 		b.place.giveBack(d.set, d.own)

@@ -22,11 +22,7 @@ var (
 	ErrEntered = errors.New("barrier entered already, or not at all")
 )
 
-var (
-	errNilContext = fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
-	// errPanicked is the error of the span of a call that did not return.
-	errPanicked = errors.New("a panic in code of the user")
-)
+var errNilContext = fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
 
 // waitError is the error of a call that has failed. The effect of the call is known, whatever it
 // has sent. So framework.MaybeApplied is false for it.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
 )
 
@@ -38,7 +39,7 @@ func (c *CuratorCache) Start(ctx context.Context) error {
 func (c *CuratorCache) load(ctx context.Context) (err error) {
 	c.fix(true)
 	ctx, end := c.telemetry.Load(ctx)
-	err = errPanicked // as long as nothing else is known
+	err = recipeapi.ErrPanicked // as long as nothing else is known
 	defer func() {
 		if err != nil {
 			c.unload()
@@ -54,9 +55,6 @@ func (c *CuratorCache) load(ctx context.Context) (err error) {
 	c.wake.Store(&wake)
 	return nil
 }
-
-// errPanicked is the error of a load that did not return.
-var errPanicked = errors.New("a panic in code of the user")
 
 // unload undoes a load that failed. If a decoder has panicked, views have a part of its nodes.
 func (c *CuratorCache) unload() {

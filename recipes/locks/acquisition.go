@@ -13,12 +13,8 @@ import (
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
-var (
-	// errMaxWait is the cause of a wait's end by WithMaxWait.
-	errMaxWait = errors.New("WithMaxWait has passed")
-	// errPanicked is the error of a span whose acquisition did not return.
-	errPanicked = errors.New("a panic in code of the user")
-)
+// errMaxWait is the cause of a wait's end by WithMaxWait.
+var errMaxWait = errors.New("WithMaxWait has passed")
 
 // acquisition is one call of Acquire or TryAcquire.
 type acquisition struct {
@@ -85,7 +81,7 @@ func (a *acquisition) close() {
 		a.slow.Stop()
 	}
 	if !a.ended {
-		a.span.Failed(telemetry.Failure{Err: errPanicked})
+		a.span.Failed(telemetry.Failure{Err: recipeapi.ErrPanicked})
 	}
 }
 

@@ -2,12 +2,12 @@ package lifecycle
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/recipeapi"
 )
 
 // closeWait bounds the clean-up of a Close whose context has ended.
@@ -54,7 +54,7 @@ func (l *Lifecycle) Start(ctx context.Context, begin func(ctx context.Context) e
 	returned, working := false, false
 	defer func() {
 		if !returned {
-			_ = l.settle(errPanicked)
+			_ = l.settle(recipeapi.ErrPanicked)
 		}
 		if !working {
 			close(idle)
@@ -198,9 +198,6 @@ func CleanUp(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 	return context.WithTimeout(context.WithoutCancel(ctx), closeWait)
 }
-
-// errPanicked is the error of a begin that did not return.
-var errPanicked = errors.New("a panic in code of the user")
 
 func errNilContext() error {
 	return fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
