@@ -9,20 +9,27 @@ import (
 	"github.com/go-curator/curator/state"
 )
 
+// openAsleep opens a connection on a machine that has slept for asleep, and returns its session.
+func (t *fixture) openAsleep(asleep *atomic.Int64) (session int64) {
+	t.Helper()
+	t.open(func(c *zkconn.Config) {
+		c.Asleep = func() time.Duration { return time.Duration(asleep.Load()) }
+	})
+	session, err := t.conn.Connected(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.took()
+	return session
+}
+
 // TestSleepingMachine has the machine sleep, for less and for more than the session lives:
 // the deadline passes by the servers' time, and it is known as soon as somebody asks.
 func TestSleepingMachine(t *testing.T) {
 	virtual(t, func(t *fixture) {
 		var asleep atomic.Int64
 		asleep.Store(int64(time.Hour)) // it has slept before
-		t.open(func(c *zkconn.Config) {
-			c.Asleep = func() time.Duration { return time.Duration(asleep.Load()) }
-		})
-		session, err := t.conn.Connected(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.took()
+		session := t.openAsleep(&asleep)
 		sleep := func(d time.Duration) { asleep.Add(int64(d)) }
 
 		sleep(timeout * 7 / 8)
@@ -59,14 +66,7 @@ func TestSleepingMachine(t *testing.T) {
 func TestClockSetBack(t *testing.T) {
 	virtual(t, func(t *fixture) {
 		var asleep atomic.Int64
-		t.open(func(c *zkconn.Config) {
-			c.Asleep = func() time.Duration { return time.Duration(asleep.Load()) }
-		})
-		session, err := t.conn.Connected(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.took()
+		session := t.openAsleep(&asleep)
 		before, _ := t.conn.Deadline(session)
 		asleep.Store(-int64(time.Hour))
 		if deadline, ok := t.conn.Deadline(session); !ok || !deadline.Equal(before) {

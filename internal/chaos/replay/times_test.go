@@ -10,8 +10,8 @@ import (
 	"github.com/go-curator/curator/internal/chaos/txnlog"
 )
 
-// Whoever leads, and however the clocks are stepped: a transaction that is logged with its leader's wall
-// clock gets the right time. Nobody commits anything while a leader is elected.
+// A transaction is logged with the time of its leader's wall clock, and gets the right time, whichever
+// server leads and however the clocks are stepped. Nothing is committed during an election.
 func TestRightTimes(t *testing.T) {
 	const servers, ahead = 3, int64(1_700_000_000_000_000_123) // of the wall clock, before that of the history
 	millisecond := int64(time.Millisecond)
