@@ -32,7 +32,7 @@ setup: ## install what the tests need, where that is known how; else say what it
 .PHONY: test
 test: setup ## run all tests, those against real ZooKeeper servers included
 	$(GO) vet ./...
-	race=$$(GO="$(GO)" .ci/race.sh) && GORACE="atexit_sleep_ms=0 $$GORACE" $(GO) test $$race -vet=off -timeout 20m $(TESTFLAGS) \
+	race=$$(GO="$(GO)" .ci/race.sh) && GORACE="atexit_sleep_ms=0 $$GORACE" $(GO) test $$race -vet=off -timeout 10m $(TESTFLAGS) \
 		$$($(GO) list ./... | grep -v '/internal/lint$$')
 	$(GO) test -vet=off $(TESTFLAGS) ./internal/lint
 	$(NESTED) vet ./...

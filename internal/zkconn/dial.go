@@ -3,6 +3,7 @@ package zkconn
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"time"
 
@@ -53,7 +54,7 @@ func (c *Conn) dialTarget(ctx context.Context, network string, a *attempt) (net.
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.handshakeTimeout())
 	defer cancel()
-	raw, err := c.cfg.Dial(ctx, network, a.target.address)
+	raw, err := callUser("WithDialer", func() (net.Conn, error) { return c.cfg.Dial(ctx, network, a.target.address) })
 	if err != nil {
 		return nil, err
 	}
@@ -69,13 +70,28 @@ func (c *Conn) dialTarget(ctx context.Context, network string, a *attempt) (net.
 	if c.cfg.Secure == nil {
 		return raw, nil
 	}
-	secure, err := c.cfg.Secure(ctx, raw, a.target.server)
+	secure, err := callUser("the TLS configuration", func() (net.Conn, error) { return c.cfg.Secure(ctx, raw, a.target.server) })
 	if err != nil {
 		_ = raw.Close()
 		return nil, tlsError(err)
 	}
 	return secure, nil
 }
+
+// callUser calls a function of the user's, or one that calls it, on a goroutine of its own: the function may
+// end that, as t.FailNow does, and the driver's would be missing.
+func callUser[T any](name string, fn func() (T, error)) (result T, err error) {
+	returned := make(chan struct{})
+	err = fmt.Errorf("%s: %w", name, errGoexit)
+	go func() {
+		defer close(returned)
+		result, err = fn()
+	}()
+	<-returned
+	return result, err
+}
+
+var errGoexit = errors.New("the function has ended its goroutine, by runtime.Goexit or t.FailNow")
 
 // dialError is the error of an attempt with ctx: if that was ended, the reason.
 func dialError(ctx context.Context, err error) error {

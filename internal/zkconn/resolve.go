@@ -51,7 +51,7 @@ var errNoAddress = errors.New("the name has no address")
 
 // lookUp returns the addresses of one server. Addresses that come with an error are used, too.
 func lookUp(ctx context.Context, resolve resolveFunc, server, host, port string) (targets []target) {
-	addresses, err := resolve(ctx, host)
+	addresses, err := callUser("WithResolver", func() ([]netip.Addr, error) { return resolve(ctx, host) })
 	for _, a := range addresses {
 		ip := a.Unmap().String()
 		targets = append(targets, target{server: server, address: net.JoinHostPort(ip, port), ip: ip})

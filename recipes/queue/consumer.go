@@ -36,22 +36,22 @@ func (q *core) consume(ctx context.Context, p prepare) error {
 }
 
 // run watches the queue and hands out its items.
-func (c *consumer) run(ctx context.Context) error {
+func (c *consumer) run(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(c.q.cfg.concurrency)
-	err := c.watch(ctx, c.q.full, c.list.onItem, func(ctx context.Context) error {
+	defer func() { // also if the user's retry policy panics
+		cancel() // the functions that run end when no more items can be handed out
+		if failed := group.Wait(); failed != nil {
+			err = failed
+		}
+	}()
+	return c.watch(ctx, c.q.full, c.list.onItem, func(ctx context.Context) error {
 		if c.q.locks == "" {
 			return c.handOut(ctx, group)
 		}
 		return c.watch(ctx, c.q.locks, c.list.onLock, func(ctx context.Context) error { return c.handOut(ctx, group) })
 	})
-	cancel() // the functions that run end when no more items can be handed out
-	if failed := group.Wait(); failed != nil {
-		return failed
-	}
-	return err
 }
 
 // watch calls fn while everything at and below a path is watched.

@@ -18,9 +18,9 @@ const healthTimeout = 5 * time.Second
 
 const healthHelp = `Asks each server of the connect string for its state, with ZooKeeper's command
 srvr on the port for clients. If a server does not answer that, the command asks
-its AdminServer, on the port of --admin-port. It needs no session and no
-credentials. LATENCY is the least, the average and the greatest since the
-server's start, in ms.
+its AdminServer, on the port of --admin-port, by HTTP or with --admin-https by
+HTTPS. It needs no session and no credentials. LATENCY is the least, the
+average and the greatest since the server's start, in ms.
 
 Exits with 0 if all servers serve requests and either one of them is the leader
 or there is only one, a standalone server; otherwise with 1. So the result is
@@ -31,21 +31,39 @@ server, mode, version, zxid, latencyMinMs, latencyAvgMs, latencyMaxMs,
 connections, outstanding and nodes; or an error.`
 
 func (p *program) healthCommand() *cobra.Command {
-	adminPort := defaultAdminPort
+	var admin adminFlags
 	return p.commandOf(request{
 		use: "health", short: "Check the servers of the ensemble", help: healthHelp, prints: true,
-		flags: func(cmd *cobra.Command) {
-			cmd.Flags().Uint16Var(&adminPort, "admin-port", adminPort, "the port `N` of the AdminServers; 0 asks none")
-		},
+		flags: admin.add,
 	}, func(ctx context.Context, format string, _ []string) error {
-		return p.showHealth(ctx, format, int(adminPort))
+		return p.showHealth(ctx, format, &admin)
 	})
 }
 
-// defaultAdminPort is ZooKeeper's default port of the AdminServer.
-const defaultAdminPort uint16 = 8080
+// adminFlags are the flags about AdminServers.
+type adminFlags struct {
+	port  uint16
+	https bool
+}
 
-func (p *program) showHealth(ctx context.Context, format string, adminPort int) error {
+func (f *adminFlags) add(cmd *cobra.Command) {
+	const byDefault = 8080 // ZooKeeper's
+	cmd.Flags().Uint16Var(&f.port, "admin-port", byDefault, "the port `N` of the AdminServers; 0 asks none")
+	cmd.Flags().BoolVar(&f.https, "admin-https", false, "ask the AdminServers by HTTPS, with the settings of --tls")
+}
+
+// admin returns how AdminServers are asked by a client with these TLS settings, or nil for none.
+func (f *adminFlags) admin(encryption *tls.Config) (health.Admin, error) {
+	if !f.https {
+		return health.Admin{Port: int(f.port), Dial: dialTo(nil)}, nil
+	}
+	if encryption == nil {
+		return health.Admin{}, usage("--admin-https needs --tls")
+	}
+	return health.Admin{Port: int(f.port), Dial: dialTo(encryption)}, nil
+}
+
+func (p *program) showHealth(ctx context.Context, format string, flags *adminFlags) error {
 	if err := p.settings.Complete(p.lookupEnv); err != nil {
 		return usage("%v", err)
 	}
@@ -57,13 +75,17 @@ func (p *program) showHealth(ctx context.Context, format string, adminPort int) 
 	if err != nil {
 		return usage("%v", err)
 	}
+	admin, err := flags.admin(encryption)
+	if err != nil {
+		return err
+	}
 	s.signals = listenSignals()
 	defer s.signals.stop()
 	var servers []health.Server
 	interrupted, _ := s.signals.until(ctx, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 		defer cancel()
-		servers = health.Ask(ctx, dialTo(encryption), s.ensemble.servers, adminPort)
+		servers = health.Ask(ctx, dialTo(encryption), s.ensemble.servers, admin)
 		return nil
 	})
 	if interrupted != nil {

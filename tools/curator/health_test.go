@@ -3,7 +3,10 @@
 package main
 
 import (
-	"net/http"
+	"crypto/x509"
+	"net"
+	"net/http/httptest"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -28,20 +31,56 @@ func TestHealth(t *testing.T) {
 	})
 }
 
-// TestHealthByAdminServer asks a server whose port for clients does not answer.
+// TestHealthByAdminServer asks servers whose port for clients does not answer.
 func TestHealthByAdminServer(t *testing.T) {
 	t.Parallel() // it waits
-	server := curatortest.Real(t, curatortest.WithTickTime(tick), curatortest.WithAdminServer())
-	port := strconv.Itoa(server.Member(0).AdminPort())
-	suite.Eventually(t, "the AdminServer, which takes its time at first", func() bool {
-		answer, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Get("http://127.0.0.1:" + port + "/commands/ruok")
-		if err == nil {
-			answer.Body.Close()
-		}
-		return err == nil
-	})
-	code, stdout, stderr := runHere(t, nil, "health", "--connect", talker(t, ""), "--admin-port", port, "-o", "json")
-	if code != 0 || !strings.Contains(stdout, `"mode": "standalone"`) || !strings.Contains(stdout, `"version": "3.`) || !strings.Contains(stdout, `"zxid": "0x`) {
-		t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout, stderr)
+	certified := httptest.NewTLSServer(nil)
+	certified.Close() // only its certificate is of use
+	pair := certified.TLS.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
 	}
+	certificate := pemFile(t, "certificate.pem", "CERTIFICATE", pair.Certificate...)
+	store := writeFile(t, "store.pem", string(readAll(t, pemFile(t, "key.pem", "PRIVATE KEY", key)))+string(readAll(t, certificate)), 0o600)
+	silent := talker(t, "")
+	for name, c := range map[string]struct {
+		flags   []string
+		options []curatortest.Option
+	}{
+		"http": {nil, nil},
+		"https": {[]string{"--admin-https", "--tls", "--tls-ca", certificate}, []curatortest.Option{curatortest.WithSettings(map[string]string{
+			"admin.forceHttps": "true", "ssl.quorum.keyStore.location": store, "ssl.quorum.trustStore.location": certificate,
+		})}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := curatortest.Real(t, append(c.options, curatortest.WithTickTime(tick), curatortest.WithAdminServer())...)
+			address := net.JoinHostPort("127.0.0.1", strconv.Itoa(server.Member(0).AdminPort()))
+			suite.Eventually(t, "the AdminServer, which takes its time at first", func() bool {
+				conn, err := net.Dial("tcp", address)
+				if err == nil {
+					conn.Close()
+				}
+				return err == nil
+			})
+			args := append([]string{"health", "--connect", silent, "--admin-port", strconv.Itoa(server.Member(0).AdminPort()), "-o", "json"}, c.flags...)
+			code, stdout, stderr := runHere(t, nil, args...)
+			if code != 0 || !strings.Contains(stdout, `"mode": "standalone"`) || !strings.Contains(stdout, `"version": "3.`) || !strings.Contains(stdout, `"zxid": "0x`) {
+				t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout, stderr)
+			}
+		})
+	}
+	if code, _, stderr := runHere(t, nil, "health", "--connect", silent, "--admin-https"); code != 64 || !strings.Contains(stderr, "--admin-https needs --tls") {
+		t.Errorf("exit code %d, stderr %q", code, stderr)
+	}
+}
+
+func readAll(t *testing.T, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
 }

@@ -49,11 +49,11 @@ type uiFlags struct {
 	secretFile string
 	cert, key  string
 	actions    bool
-	adminPort  uint16
+	admin      adminFlags
 }
 
 func (p *program) uiCommand() *cobra.Command {
-	f := &uiFlags{adminPort: defaultAdminPort}
+	f := &uiFlags{}
 	return p.commandOf(request{
 		use: "ui [PATH]", short: "Serve a page that shows locks and other recipes", help: uiHelp, most: 1,
 		example: "  curator ui --connect zk1,zk2,zk3 /locks\n" +
@@ -63,7 +63,7 @@ func (p *program) uiCommand() *cobra.Command {
 			cmd.Flags().StringVar(&f.secretFile, "secret-file", "", "the `FILE` with the secret (default a new secret)")
 			cmd.Flags().StringVar(&f.cert, "listen-cert", "", "serve by TLS, with the certificate in `FILE`")
 			cmd.Flags().StringVar(&f.key, "listen-key", "", "the `FILE` with the private key of the certificate")
-			cmd.Flags().Uint16Var(&f.adminPort, "admin-port", f.adminPort, "the port `N` of the AdminServers; 0 asks none")
+			f.admin.add(cmd)
 			cmd.Flags().BoolVar(&f.actions, "allow-actions", false, "let the page take locks away, delete nodes and set data")
 		},
 		check: func([]string) error { return checkListen(f.listen) },
@@ -90,6 +90,10 @@ func (p *program) showPage(ctx context.Context, f *uiFlags, args []string) error
 	if err != nil {
 		return usage("%v", err)
 	}
+	admin, err := f.admin.admin(encryption)
+	if err != nil {
+		return err
+	}
 	s, err := p.newSession(nil, framework.WithMaxReply(maxReply))
 	if err != nil {
 		return err
@@ -109,7 +113,7 @@ func (p *program) showPage(ctx context.Context, f *uiFlags, args []string) error
 			return err
 		}
 		cfg.Config = follow.Config{
-			Client: s.client, Root: root, Servers: s.ensemble.servers, Dial: dialTo(encryption), AdminPort: int(f.adminPort), Actions: f.actions,
+			Client: s.client, Root: root, Servers: s.ensemble.servers, Dial: dialTo(encryption), Admin: admin, Actions: f.actions,
 		}
 		return p.servePage(ctx, cfg, listener, f.secretFile == "")
 	})

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/internal/zkserver/netfault"
 )
 
@@ -46,11 +47,18 @@ func (r *Relay) Close() {
 	r.wg.Wait()
 }
 
+// acceptPause is the time until the next try to accept a connection.
+const acceptPause = 10 * time.Millisecond
+
 func (r *Relay) accept() {
 	for {
 		client, err := r.listener.Accept()
-		if err != nil {
-			return // the listener is closed: nothing else makes a local one fail for long
+		switch {
+		case r.ctx.Err() != nil && err != nil:
+			return // the listener is closed
+		case err != nil:
+			_ = wait.For(r.ctx, acceptPause) // the process has too many open files, say
+			continue
 		}
 		r.wg.Go(func() { r.connect(client) })
 	}

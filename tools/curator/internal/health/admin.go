@@ -12,18 +12,27 @@ import (
 	"strings"
 )
 
-// askAdmin asks the AdminServer of a ZooKeeper server, by HTTP.
-func askAdmin(ctx context.Context, server string, port int) (Server, error) {
+// Admin is how AdminServers are asked.
+type Admin struct {
+	Port int  // 0 to ask none
+	Dial Dial // connects to them: with TLS it is HTTPS
+}
+
+// ask asks the AdminServer of a ZooKeeper server.
+func (a Admin) ask(ctx context.Context, server string) (Server, error) {
 	host, _, err := net.SplitHostPort(server)
 	if err != nil {
 		return Server{}, err
 	}
-	address := net.JoinHostPort(host, strconv.Itoa(port))
+	address := net.JoinHostPort(host, strconv.Itoa(a.Port))
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/commands/srvr", nil)
 	if err != nil {
 		return Server{}, err
 	}
-	transport := &http.Transport{DisableKeepAlives: true} // without a proxy, because it is a server of the ensemble
+	transport := &http.Transport{ // without a proxy, because it is a server of the ensemble
+		DisableKeepAlives: true,
+		DialContext:       func(ctx context.Context, _, address string) (net.Conn, error) { return a.Dial(ctx, address) },
+	}
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := client.Do(request)

@@ -2,10 +2,12 @@ package health
 
 import (
 	"context"
+	"crypto/tls"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -43,32 +45,38 @@ func TestAdmin(t *testing.T) {
 
 // TestEither asks servers whose port for clients does not answer, or with an error.
 func TestEither(t *testing.T) {
-	admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/commands/srvr" {
 			http.NotFound(w, r)
 			return
 		}
 		w.Write([]byte(adminAnswer))
-	}))
-	defer admin.Close()
-	_, text, err := net.SplitHostPort(admin.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	port, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	})
+	byHTTP, byHTTPS := httptest.NewServer(handler), httptest.NewTLSServer(handler)
+	defer byHTTP.Close()
+	defer byHTTPS.Close()
+	byHTTPS.Config.ErrorLog = log.New(io.Discard, "", 0) // somebody speaks HTTP to it
+	port := func(s *httptest.Server) int { return s.Listener.Addr().(*net.TCPAddr).Port }
+	plain := Admin{port(byHTTP), func(ctx context.Context, address string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "tcp", address)
+	}}
+	encrypted := Admin{port(byHTTPS), func(ctx context.Context, address string) (net.Conn, error) {
+		roots := byHTTPS.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
+		return (&tls.Dialer{Config: &tls.Config{RootCAs: roots}}).DialContext(ctx, "tcp", address)
+	}}
+	const forbidden = "srvr is not executed because it is not in the whitelist."
 	for name, c := range map[string]struct {
-		says string // the answer on the port for clients
-		port int
-		want string // the mode, or a part of the error
+		says  string // the answer on the port for clients
+		admin Admin
+		want  string // the mode, or a part of the error
 	}{
-		"it answers":           {answer, port, "follower"},
-		"srvr is forbidden":    {"srvr is not executed because it is not in the whitelist.", port, "follower"},
-		"nor is there another": {"srvr is not executed because it is not in the whitelist.", 0, "4lw.commands.whitelist"},
-		"it says nothing":      {"", port, "follower"},
-		"no quorum":            {"This ZooKeeper instance is not currently serving requests\n", port, "has no quorum"},
+		"it answers":           {answer, plain, "follower"},
+		"srvr is forbidden":    {forbidden, plain, "follower"},
+		"by HTTPS":             {forbidden, encrypted, "follower"},
+		"by HTTP, not HTTPS":   {forbidden, Admin{encrypted.Port, plain.Dial}, "4lw.commands.whitelist"},
+		"nor is there another": {forbidden, Admin{}, "4lw.commands.whitelist"},
+		"it says nothing":      {"", plain, "follower"},
+		"no quorum":            {"This ZooKeeper instance is not currently serving requests\n", plain, "has no quorum"},
 	} {
 		dial := func(context.Context, string) (net.Conn, error) {
 			near, far := net.Pipe()
@@ -84,7 +92,7 @@ func TestEither(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		if got := Ask(ctx, dial, []string{"127.0.0.1:2181"}, c.port)[0]; got.Mode != c.want && !strings.Contains(got.Error, c.want) {
+		if got := Ask(ctx, dial, []string{"127.0.0.1:2181"}, c.admin)[0]; got.Mode != c.want && !strings.Contains(got.Error, c.want) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

@@ -12,14 +12,13 @@ import (
 )
 
 // Ask asks all servers at the same time. When ctx ends, servers that have not answered have an
-// Error. adminPort is the port of their AdminServers; with 0 no AdminServer is asked. The result has
-// the order of servers.
-func Ask(ctx context.Context, dial Dial, servers []string, adminPort int) []Server {
+// Error. The result has the order of servers.
+func Ask(ctx context.Context, dial Dial, servers []string, admin Admin) []Server {
 	answers := make([]Server, len(servers))
 	var wg sync.WaitGroup
 	for i, server := range servers {
 		wg.Go(func() {
-			s, err := askEither(ctx, dial, server, adminPort)
+			s, err := askEither(ctx, dial, server, admin)
 			if err != nil {
 				s = Server{Error: err.Error()}
 			}
@@ -36,15 +35,15 @@ const patience = 500 * time.Millisecond
 
 // askEither asks a server on its port for clients. If that fails or takes longer than patience, it
 // asks the AdminServer, too. If both fail, the error is that of the port for clients.
-func askEither(ctx context.Context, dial Dial, server string, adminPort int) (Server, error) {
-	if adminPort == 0 {
+func askEither(ctx context.Context, dial Dial, server string, admin Admin) (Server, error) {
+	if admin.Port == 0 {
 		return ask(ctx, dial, server)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var asking sync.WaitGroup
 	defer asking.Wait()
 	defer cancel()
-	word, admin := make(chan reply, 1), make(chan reply, 1)
+	word, other := make(chan reply, 1), make(chan reply, 1)
 	asking.Go(func() { word <- replyOf(ask(ctx, dial, server)) })
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
@@ -58,7 +57,7 @@ func askEither(ctx context.Context, dial Dial, server string, adminPort int) (Se
 	if wordSaid && said.definite() {
 		return said.server, said.err
 	}
-	asking.Go(func() { admin <- replyOf(askAdmin(ctx, server, adminPort)) })
+	asking.Go(func() { other <- replyOf(admin.ask(ctx, server)) })
 	for !wordSaid || !adminSaid {
 		select {
 		case said = <-word:
@@ -66,7 +65,7 @@ func askEither(ctx context.Context, dial Dial, server string, adminPort int) (Se
 			if said.definite() {
 				return said.server, said.err
 			}
-		case r := <-admin:
+		case r := <-other:
 			adminSaid = true
 			if r.definite() {
 				return r.server, r.err

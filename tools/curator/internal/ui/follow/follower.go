@@ -20,9 +20,8 @@ type Config struct {
 	Root    string            // the path of the node whose tree is followed
 	Servers []string          // host:port of servers that are asked for their state; may be empty
 	Dial    health.Dial       // connects to Servers
-	// AdminPort is the port of the servers' AdminServers. If it is 0, none is asked.
-	AdminPort int
-	Actions   bool // whether the page offers actions
+	Admin   health.Admin      // of Servers
+	Actions bool              // whether the page offers actions
 }
 
 // Follower follows the recipes below a node.

@@ -128,7 +128,7 @@ func (f *Follower) askOnce(ctx context.Context) {
 	var figures []health.Figures
 	var wg sync.WaitGroup
 	wg.Go(func() { figures = health.AskFigures(ctx, f.cfg.Dial, f.cfg.Servers) })
-	servers := health.Ask(ctx, f.cfg.Dial, f.cfg.Servers, f.cfg.AdminPort)
+	servers := health.Ask(ctx, f.cfg.Dial, f.cfg.Servers, f.cfg.Admin)
 	wg.Wait()
 	f.mu.Lock()
 	f.ensemble = &Ensemble{
