@@ -39,10 +39,13 @@ func TestShort(t *testing.T) {
 	if os.Getenv("CI") == "true" && len(report.Absent) > 0 {
 		t.Errorf("not installed: %v", report.Absent)
 	}
-	for _, name := range []string{"mutex", "read-write", "semaphore", "multi", "handover", "lock-delay", "latch", "selector"} {
+	for _, name := range []string{"mutex", "read-write", "downgrades", "semaphore", "lease", "multi", "handover", "lock-delay", "latch", "selector"} {
 		if report.Holds[name] == 0 {
 			t.Errorf("no hold of %s was checked", name)
 		}
+	}
+	if len(report.Replayed) != 3 {
+		t.Errorf("%d locks were compared with the model, want 3", len(report.Replayed))
 	}
 	if report.Effects == 0 || report.Rounds == 0 || report.Counted == 0 || report.Waits == 0 || report.Snapshots == 0 || report.Writes == 0 || report.Faults() < 20 {
 		t.Errorf("too little has happened: %v", report)

@@ -10,7 +10,8 @@
 // nodes and goroutines that are left. docs/robustness.md says what is run and what was found.
 //
 // The parts: history, the events and their clock; worker, the processes in Go; fleet, which runs
-// all processes; nemesis, which attacks; store, a resource that checks fencing tokens; wallclock, which
-// steps the wall clocks of processes; check, which judges; txnlog, which reads what the servers have committed; replay, which looks for the run among
-// the paths of internal/model. This package puts them together.
+// all processes; nemesis, which attacks; store, a resource that checks fencing tokens; wallclock,
+// which steps the wall clocks of processes; check, which judges; txnlog, which reads what the servers
+// have committed; replay, which looks for the run among the paths of internal/model. This package
+// puts them together.
 package chaos

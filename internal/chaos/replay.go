@@ -17,40 +17,57 @@ import (
 // replayTime bounds the search for a path of the model, with a fifth of the time of the run.
 const replayTime = 2 * time.Minute
 
-// Replay says whether a run with this log of all events is a path of the model.
-func Replay(ctx context.Context, log string) (replay.Result, error) {
+// Replay says of each lock that the model knows whether a run with this log of all events is a path of it.
+func Replay(ctx context.Context, log string) ([]replay.Result, error) {
 	file, err := os.Open(log)
 	if err != nil {
-		return replay.Result{}, err
+		return nil, err
 	}
 	var events []history.Event
 	err = history.Read(file, func(e history.Event) { events = append(events, e) })
 	if err := errors.Join(err, file.Close()); err != nil {
-		return replay.Result{}, err
+		return nil, err
 	}
-	return replayMutex(ctx, events)
+	return replayLocks(ctx, events)
 }
 
-func replayMutex(ctx context.Context, events []history.Event) (replay.Result, error) {
+// replayLocks looks for the locks of a run that the model knows, those that nobody has used left out.
+func replayLocks(ctx context.Context, events []history.Event) (found []replay.Result, err error) {
 	limit := replayTime
 	if n := len(events); n > 0 {
 		limit += events[n-1].Time(events[0].At) / 5
 	}
-	return replay.Mutex(ctx, events, worker.Mutex, root+"/"+worker.Mutex, model.Limits{Time: limit})
+	for _, lock := range []replay.Lock{
+		{Workload: worker.Mutex, Path: root + "/" + worker.Mutex},
+		{Workload: worker.Lease, Path: root + "/" + worker.Lease, Kind: model.Semaphore, Leases: worker.Leases},
+		{Workload: worker.Downgrades, Path: root + "/" + worker.Downgrades, Kind: model.ReadWrite},
+	} {
+		if !slices.ContainsFunc(events, func(e history.Event) bool { return e.Kind == history.Begin && e.Workload == lock.Workload }) {
+			continue
+		}
+		result, err := replay.Find(ctx, events, lock, model.Limits{Time: limit})
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, result)
+	}
+	return found, nil
 }
 
 // replay looks for the run among the paths of the model. One that is none is a violation.
 func (r *Report) replay(ctx context.Context) error {
-	if !slices.Contains(r.Config.Workloads, worker.Mutex) {
+	if r.Config.Workers > model.MaxClients {
 		return nil
 	}
-	found, err := replayMutex(ctx, r.run.Events)
+	found, err := replayLocks(ctx, r.run.Events)
 	if err != nil {
 		return err
 	}
-	r.Replayed = append(r.Replayed, found)
-	if !found.Complete {
-		r.Violations = append(r.Violations, check.Violation{Rule: "model", Lock: found.Lock, Text: found.String()})
+	r.Replayed = found
+	for _, f := range found {
+		if !f.Complete {
+			r.Violations = append(r.Violations, check.Violation{Rule: "model", Lock: f.Lock, Text: f.String()})
+		}
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/go-curator/curator/internal/chaos/check"
 	"github.com/go-curator/curator/internal/chaos/nemesis"
 	"github.com/go-curator/curator/internal/chaos/replay"
+	"github.com/go-curator/curator/internal/model"
 )
 
 // Report is what came of a run.
@@ -21,6 +22,8 @@ type Report struct {
 	Absent []string       // what this machine does not have: java, kazoo, what steps clocks
 	// Misdated is how many transactions the servers have logged by a wall clock that was stepped.
 	Misdated int
+	// Dropped is how many transactions most servers had logged, and the ensemble has dropped.
+	Dropped int
 	// Settled is how long it took after the faults until everybody was served.
 	Settled time.Duration
 	Took    time.Duration
@@ -68,6 +71,9 @@ func (r Report) String() string {
 	if r.Made[nemesis.WallClock] > 0 {
 		fmt.Fprintf(&b, "%d transactions have the time of a wall clock that was stepped\n", r.Misdated)
 	}
+	if r.Dropped > 0 {
+		fmt.Fprintf(&b, "%d transactions that most servers had logged were dropped when the leader changed\n", r.Dropped)
+	}
 	fmt.Fprintf(&b, "everybody was served %v after the faults\n", r.Settled.Round(100*time.Millisecond))
 	for _, name := range r.Absent {
 		fmt.Fprintf(&b, "%s is not installed, and took no part\n", name)
@@ -76,6 +82,9 @@ func (r Report) String() string {
 		if replayed.Complete {
 			b.WriteString(replayed.String())
 		}
+	}
+	if r.Config.Workers > model.MaxClients {
+		fmt.Fprintf(&b, "the run was not compared with the model, which has room for %d workers\n", model.MaxClients)
 	}
 	apart := map[string]int{}
 	for _, v := range r.Apart {

@@ -47,7 +47,7 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	}
 	report = newReport(c, judged, check.All(judged))
 	report.Made, report.Missed, report.Absent = made, missed, r.absent
-	report.Settled, report.Misdated, report.Log = settled, r.misdated, r.recorder.file.Name()
+	report.Settled, report.Misdated, report.Dropped, report.Log = settled, r.misdated, r.dropped, r.recorder.file.Name()
 	if err := report.replay(context.WithoutCancel(ctx)); err != nil {
 		return report, err
 	}
@@ -170,10 +170,11 @@ func (r *run) noteCommitted() error {
 	for _, m := range r.servers.Members() {
 		dirs = append(dirs, m.DataDir())
 	}
-	txns, err := txnlog.Committed(dirs)
+	txns, dropped, err := txnlog.Committed(dirs)
 	if err != nil {
 		return err
 	}
+	r.dropped = len(dropped)
 	offset := time.Now().UnixNano() - history.Now()
 	right := replay.RightTimes(txns, r.recorder.all(), offset)
 	for i, t := range right {

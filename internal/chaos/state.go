@@ -37,6 +37,7 @@ type run struct {
 	library  *wallclock.Library
 	clocks   []nemesis.Clock
 	misdated int
+	dropped  int
 }
 
 // progress says how the run goes.

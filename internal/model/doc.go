@@ -39,7 +39,7 @@
 // reachable state was seen, or at a limit, and says which.
 //
 // Replay (replay.go, follower*.go, trace*.go) goes the other way: it is given what servers and clients
-// have noted of a real mutex, and looks for a path of the model that shows it.
+// have noted of a real lock, and looks for a path of the model that shows it.
 //
 // What the verdict does not cover: more contenders and more faults than those of the Config, time
 // other than its order, the ACLs, and the code.

@@ -30,7 +30,7 @@ type follower struct {
 // newFollower returns a follower at the beginning of a trace.
 func newFollower(t *Trace) follower {
 	const unlimited = 1 << 30
-	cfg := &Config{Contenders: times(t.Clients, goMutex), leases: 1, rounds: unlimited, retries: unlimited}
+	cfg := &Config{Contenders: times(t.Clients, t.Lock.contender(false)), leases: max(1, t.Leases), rounds: unlimited, retries: unlimited}
 	f := follower{world: newWorld(cfg), facts: newFacts(t), trace: t}
 	first := f.first()
 	if len(t.Changes) > 0 && t.Changes[0].Kind == QueueMade {
@@ -59,6 +59,16 @@ func (f *follower) restore(s *State, saved []byte) {
 	copy(bytesOf(&f.at), saved)
 	f.State = s
 	f.decode(saved[placeSize:])
+	for c := range f.clients {
+		f.contend(c)
+	}
+}
+
+// contend has a client do what it does in its acquisition.
+func (f *follower) contend(c uint8) {
+	if a := f.current(c); a != nil {
+		f.cfg.Contenders[c] = f.trace.Lock.contender(a.reads)
+	}
 }
 
 // passed reports whether a note was read.
@@ -161,6 +171,20 @@ func (f *follower) grantsAsNoted() bool {
 	return true
 }
 
+// believes reports whether a client believes in its lease. While it is downgraded it has two.
+func (f *follower) believes(c uint8) bool {
+	if a := f.current(c); a != nil && f.passed(a.downgraded) {
+		return f.readsStill(c)
+	}
+	return f.client[c].phase == phaseHeld || f.readsStill(c)
+}
+
+// readsStill reports whether a writer that was downgraded has the read lock.
+func (f *follower) readsStill(c uint8) bool {
+	cl := &f.client[c]
+	return cl.reader != none && cl.held.has(cl.reader) && cl.flags&readerLeaves == 0 && cl.phase >= phaseHeld && cl.phase <= phaseDelete
+}
+
 // believesAsNoted reports whether those believe in their leases who will note that they do: between its
 // grant and such a note a lease cannot be lost.
 func (f *follower) believesAsNoted() bool {
@@ -172,7 +196,7 @@ func (f *follower) believesAsNoted() bool {
 		if !f.passed(a.granted) || a.held == never || f.passed(a.held) {
 			continue
 		}
-		if f.at.started[c] != f.at.begun[c] || f.client[c].phase != phaseHeld {
+		if f.at.started[c] != f.at.begun[c] || !f.believes(c) {
 			return false
 		}
 	}
@@ -198,7 +222,7 @@ func (f *follower) describe() string {
 		for _, q := range ss.pipe[:ss.requests] {
 			fmt.Fprintf(&b, " %v,", q)
 		}
-		fmt.Fprintf(&b, " late %d\n", ss.late)
+		fmt.Fprintf(&b, " late %v of epoch %d, orphans %d\n", ss.lateWrites[:ss.late], ss.lateEpoch, f.at.orphans[c])
 	}
 	return b.String()
 }

@@ -16,6 +16,9 @@ func (f *follower) step(st step) bool {
 	switch st.kind {
 	case stepStart:
 		f.at.started[st.a] = f.at.begun[st.a]
+		f.contend(st.a)
+	case stepDisconnect:
+		f.forgetOlder(st.a)
 	case stepCommit:
 		epoch = f.session[st.a].pipe[st.b].epoch
 	case stepLate:
@@ -39,7 +42,8 @@ func (f *follower) step(st step) bool {
 		if want.Kind == Created {
 			to = f.grantedTo[want.Node]
 		}
-		ok = want.Kind == Created && uint8(want.Epoch) == epoch && (to < 0 || to+1 == int(f.at.started[st.a]))
+		ok = want.Kind == Created && uint8(want.Epoch) == epoch && (to < 0 || to+1 == int(f.at.started[st.a])) &&
+			f.node[t.a].kind == f.trace.Lock.contender(want.Reads).kind()
 	case changeDelete:
 		ok = want.Kind == Deleted && f.find(alive, want.Node) == t.a
 	case changeRelease:
@@ -66,7 +70,7 @@ func (f *follower) changeFromOutside() bool {
 	case Created:
 		if ok = f.at.orphans[want.Client] > 0 && f.grantedTo[want.Node] < 0; ok {
 			f.at.orphans[want.Client]--
-			t = transaction{changeCreate, f.createOrphan(uint8(want.Client), uint8(want.Epoch)), 0}
+			t = transaction{changeCreate, f.createOrphan(uint8(want.Client), uint8(want.Epoch), want.Reads), 0}
 		}
 	case Taken:
 		t = transaction{changeDelete, n, 0}
@@ -76,7 +80,7 @@ func (f *follower) changeFromOutside() bool {
 		if want.Kind == Released {
 			t.change = changeRelease
 		}
-		ok = n != none && f.client[want.Client].own != n
+		ok = n != none && f.client[want.Client].own != n && f.client[want.Client].reader != n
 	case SessionEnded:
 		t = transaction{changeClose, uint8(want.Client), uint8(want.Epoch)}
 	case QueueMade:
@@ -96,9 +100,9 @@ func (f *follower) changeFromOutside() bool {
 }
 
 // createOrphan creates the node of an acquisition that has failed.
-func (f *follower) createOrphan(c, epoch uint8) uint8 {
+func (f *follower) createOrphan(c, epoch uint8, reads bool) uint8 {
 	f.seq++
-	return f.create(node{owner: c, session: c, epoch: epoch, seq: f.seq - 1})
+	return f.create(node{kind: f.trace.Lock.contender(reads).kind(), owner: c, session: c, epoch: epoch, seq: f.seq - 1})
 }
 
 // readNote reads the next note, if it agrees with the state.
@@ -121,7 +125,9 @@ func (f *follower) readNote() bool {
 	case Granted:
 		ok = mine && cl.phase == phaseHeld && f.isNode(cl.own, n.Node)
 	case Held:
-		ok = mine && cl.phase == phaseHeld
+		ok = mine && f.believes(c)
+	case Downgraded:
+		ok = mine && f.readsStill(c) && f.isNode(cl.reader, n.Node)
 	case ReleasedWell:
 		ok = !mine || cl.phase == phaseIdle
 	case Refused:
@@ -130,7 +136,7 @@ func (f *follower) readNote() bool {
 		}
 	case Parted:
 		if f.session[c].connected != 0 {
-			f.disconnect(c)
+			f.part(c)
 		}
 	case Connected:
 		for f.isAhead(n.Epoch, c) {
@@ -166,7 +172,9 @@ func (f *follower) leaves(c uint8) bool {
 		return false
 	}
 	switch {
-	case cl.phase == phaseDelete:
+	case cl.flags&downgraded != 0 && cl.flags&downAnswered == 0:
+		return false
+	case cl.phase == phaseDelete || cl.phase == phaseDeleteRead:
 		f.unsend(c, opDelete, opRelease)
 	case cl.flags&cancelled != 0 && (cl.phase == phaseCreate || cl.phase == phaseSearch):
 		f.at.orphans[c] += f.unsend(c, opCreate, opList, opMakeDir)
@@ -191,6 +199,25 @@ func (f *follower) unsend(c uint8, ops ...operation) (creations uint8) {
 	left = slices.DeleteFunc(ss.lateWrites[:ss.late], taken)
 	ss.late = uint8(len(left))
 	return creations
+}
+
+// part breaks the connection of a client.
+func (f *follower) part(c uint8) {
+	f.forgetOlder(c)
+	f.disconnect(c)
+}
+
+// forgetOlder makes room for the late writes of the present session: a state has no room for those of two.
+// What is created by those of an older one comes from outside.
+func (f *follower) forgetOlder(c uint8) {
+	ss := &f.session[c]
+	if ss.late == 0 || ss.lateEpoch == ss.epoch {
+		return
+	}
+	for _, q := range ss.lateWrites[:ss.late] {
+		f.at.orphans[c] += b2i(q.op == opCreate)
+	}
+	ss.forgetLate()
 }
 
 // forget makes a client one that has not begun.
@@ -221,6 +248,7 @@ func (f *follower) isBeingKilled(c uint8) bool {
 func (f *follower) die(c uint8) {
 	f.forget(c)
 	f.at.started[c] = f.at.begun[c]
+	f.contend(c)
 	f.renew(c)
 }
 
@@ -247,7 +275,7 @@ func (f *follower) isAhead(epoch int, c uint8) bool {
 func (f *follower) renew(c uint8) {
 	ss := &f.session[c]
 	if ss.connected != 0 {
-		f.disconnect(c)
+		f.part(c)
 	}
 	if ss.closed == 0 {
 		ss.abandoned = ss.epoch + 1

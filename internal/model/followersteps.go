@@ -19,9 +19,9 @@ func (f *follower) allows(st step) bool {
 	case stepStart:
 		return f.mayStart(st.a)
 	case stepUser:
-		return move(st.b) == moveRelease && f.mayRelease(st.a)
+		return move(st.b) == moveRelease && f.mayRelease(st.a) || move(st.b) == moveReleaseRead && f.mayReleaseRead(st.a)
 	case stepWish:
-		return move(st.b) == moveCancel && f.mayGiveUp(st.a)
+		return move(st.b) == moveCancel && f.mayGiveUp(st.a) || move(st.b) == moveDowngrade && f.mayDowngrade(st.a)
 	case stepDisconnect:
 		return f.near(st.a, Parted, partedNear) || f.holdsBack(st.a)
 	case stepDeadline:
@@ -44,10 +44,24 @@ func (f *follower) mayStart(c uint8) bool {
 }
 
 // mayRelease reports whether a client that holds the lock in the model may release it. One whose
-// Acquire fails may have been granted the lock, and has given it back.
+// Acquire fails may have been granted the lock, and has given it back. A writer that was downgraded releases
+// the write lock at once.
 func (f *follower) mayRelease(c uint8) bool {
 	a := f.current(c)
-	return a != nil && (f.passed(a.releasing) || a.refused != never || f.at.begun[c] > f.at.started[c])
+	return a != nil && (f.passed(a.releasing) || a.refused != never || f.at.begun[c] > f.at.started[c] || f.client[c].flags&downAnswered != 0)
+}
+
+// mayDowngrade reports whether a writer is downgraded.
+func (f *follower) mayDowngrade(c uint8) bool {
+	a := f.current(c)
+	return a != nil && f.passed(a.downgrading)
+}
+
+// mayReleaseRead reports whether a writer that was downgraded may release the read lock. One whose Downgrade
+// fails gives it back.
+func (f *follower) mayReleaseRead(c uint8) bool {
+	a := f.current(c)
+	return a != nil && (f.passed(a.releasing) || a.downgraded == never || f.at.begun[c] > f.at.started[c])
 }
 
 // mayGiveUp reports whether the client's Acquire fails.
@@ -79,8 +93,10 @@ func (f *follower) holdsBack(c uint8) bool {
 // oddity returns how unlikely a step is that is allowed; 0 for one that mostly happens.
 func (f *follower) oddity(st step) int {
 	switch st.kind {
-	case stepWish, stepDeadline:
+	case stepDeadline:
 		return 1
+	case stepWish:
+		return int(b2i(move(st.b) == moveCancel))
 	case stepStart:
 		if f.at.started[st.a] == f.at.begun[st.a] && f.current(st.a).granted == never {
 			return 1
@@ -109,7 +125,7 @@ func (f *follower) notesItself() bool {
 	}
 	n := f.trace.Notes[f.at.note]
 	switch n.Kind {
-	case Granted, Held, Lost, Releasing, ReleasedWell, ReleasedBadly:
+	case Granted, Held, Lost, Releasing, ReleasedWell, ReleasedBadly, Downgrading, Downgraded, NotDowngraded:
 		return true
 	case Begun, Refused:
 		return f.at.begun[n.Client] == f.at.started[n.Client]

@@ -8,7 +8,7 @@ const maxRoom = 4
 
 // tidy makes states equal that differ in nothing that matters any more, and keeps them small.
 func (f *follower) tidy() {
-	f.left = some(disconnects, 1, expiries, 1, cancels, 1)
+	f.left = some(disconnects, 1, expiries, 1, cancels, 1, downgrades, 1)
 	for c := range f.clients {
 		cl, ss := &f.client[c], &f.session[c]
 		cl.tries, cl.round = 0, 0
@@ -29,7 +29,7 @@ func (f *follower) tidy() {
 func (f *follower) sleep(c uint8) {
 	ss := &f.session[c]
 	if ss.connected != 0 && ss.closed != 0 {
-		f.disconnect(c)
+		f.part(c)
 	}
 	ss.data, ss.marker, ss.lostData, ss.lostMarker = 0, 0, 0, 0
 	ss.applied, ss.seen, ss.expired = f.length, f.length, 0

@@ -21,7 +21,7 @@ type Replayed struct {
 	Took   time.Duration
 }
 
-// Replay looks for a path of the model of the mutex on which the servers commit what the trace says, in
+// Replay looks for a path of the model of the lock on which the servers commit what the trace says, in
 // that order, and the clients note what it says: whose belief is noted holds the lock, and a lease whose
 // release has succeeded is over. What the trace does not say may have happened at any moment: requests,
 // replies and events on their way, servers that lag, reads. A connection breaks, and a local deadline

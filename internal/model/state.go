@@ -14,6 +14,9 @@ const (
 	maxLate     = 4  // writes of a broken connection
 )
 
+// MaxClients is how many clients a Trace may have.
+const MaxClients = maxClients
+
 // none stands for no node.
 const none = 0xff
 

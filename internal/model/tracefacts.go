@@ -24,7 +24,7 @@ func newFacts(t *Trace) *facts {
 	f.notesBefore = t.notesBefore()
 	f.grantedTo = slices.Repeat([]int{-1}, f.created[len(t.Changes)])
 	for i, n := range t.Notes {
-		if n.Kind == Granted {
+		if n.Kind == Granted || n.Kind == Downgraded {
 			f.grantedTo[n.Node] = f.of[i]
 		}
 	}
@@ -51,7 +51,9 @@ func (t *Trace) notesBefore() []int {
 // acquisition is what the notes say of one call of Acquire. Without a note its index is never.
 type acquisition struct {
 	granted, refused, releasing, ended int
+	downgrading, downgraded            int
 	held                               int // the last note that the lease was believed
+	reads                              bool
 }
 
 // never is behind all notes.
@@ -63,7 +65,7 @@ func (t *Trace) acquisitions() (all [][]acquisition, of []int) {
 	for i, n := range t.Notes {
 		mine := &all[n.Client]
 		if n.Kind == Begun {
-			*mine = append(*mine, acquisition{never, never, never, never, never})
+			*mine = append(*mine, acquisition{never, never, never, never, never, never, never, n.Reads})
 		}
 		of[i] = len(*mine) - 1
 		if of[i] < 0 {
@@ -81,6 +83,10 @@ func (t *Trace) acquisitions() (all [][]acquisition, of []int) {
 			last.releasing = i
 		case ReleasedWell, ReleasedBadly:
 			last.ended = i
+		case Downgrading:
+			last.downgrading = i
+		case Downgraded:
+			last.downgraded = i
 		}
 	}
 	return all, of
@@ -129,14 +135,16 @@ const (
 )
 
 // waits returns what is known of each node: who releases with the marker has waited, and who releases
-// well and without it has not, unless the connection broke during the release (rules 5 and 6).
+// well and without it has not, unless the connection broke during the release (rules 5 and 6). A reader
+// and a semaphore have no marker.
 func (t *Trace) waits() []wait {
 	var all []wait
+	var marks []bool // of each node: its release has a marker, if it has waited
 	ends := map[int]ChangeKind{}
 	for _, c := range t.Changes {
 		switch c.Kind {
 		case Created:
-			all = append(all, mayHaveWaited)
+			all, marks = append(all, mayHaveWaited), append(marks, t.Lock.contender(c.Reads).marks(&client{flags: waited}))
 		case Deleted, Released, Taken:
 			ends[c.Node] = c.Kind
 			if c.Kind == Released {
@@ -155,7 +163,7 @@ func (t *Trace) waits() []wait {
 		case n.Kind == Held:
 		case n.Kind == Releasing:
 			releasing[n.Client] = true
-		case n.Kind == ReleasedWell && *node >= 0 && ends[*node] == Deleted:
+		case n.Kind == ReleasedWell && *node >= 0 && ends[*node] == Deleted && marks[*node]:
 			all[*node] = hasNotWaited
 		case (n.Kind == Parted || n.Kind == Connected) && !releasing[n.Client]: // the release is sent later
 		default:

@@ -99,11 +99,17 @@ func replay(ctx context.Context, log string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if _, err := io.WriteString(out, found.String()); err != nil {
-		return err
+	if len(found) == 0 {
+		return errors.New("in this log nobody uses a lock that the model knows")
 	}
-	if !found.Complete {
-		return errors.New("the run is not a path of the model")
+	var none error
+	for _, f := range found {
+		if _, err := io.WriteString(out, f.String()); err != nil {
+			return err
+		}
+		if !f.Complete {
+			none = errors.New("the run is not a path of the model")
+		}
 	}
-	return nil
+	return none
 }

@@ -9,21 +9,27 @@ import (
 	"github.com/go-curator/curator/internal/model"
 )
 
-// Result says whether what happened to a mutex is a path of the model.
+// Result says whether what happened to a lock is a path of the model.
 type Result struct {
 	model.Replayed
 	Lock                 string
 	AllChanges, AllNotes int // of the trace
 }
 
-// Mutex looks for a path of the model that shows what the events say of a workload that uses a mutex
-// with this path. See TraceOf and model.Replay.
-func Mutex(ctx context.Context, events []history.Event, workload, lock string, limits model.Limits) (Result, error) {
-	t, err := TraceOf(events, workload, lock)
+// Lock is a lock that a workload uses.
+type Lock struct {
+	Workload, Path string
+	Kind           model.LockKind
+	Leases         int // of a semaphore
+}
+
+// Find looks for a path of the model that shows what the events say of a lock. See TraceOf and model.Replay.
+func Find(ctx context.Context, events []history.Event, lock Lock, limits model.Limits) (Result, error) {
+	t, err := TraceOf(events, lock)
 	if err != nil {
 		return Result{}, err
 	}
-	r := Result{Lock: lock, AllChanges: len(t.Changes), AllNotes: len(t.Notes)}
+	r := Result{Lock: lock.Path, AllChanges: len(t.Changes), AllNotes: len(t.Notes)}
 	r.Replayed, err = model.Replay(ctx, t, limits)
 	return r, err
 }

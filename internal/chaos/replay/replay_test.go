@@ -36,7 +36,7 @@ func recorded(t *testing.T) (events []history.Event) {
 
 func look(t *testing.T, events []history.Event) replay.Result {
 	t.Helper()
-	r, err := replay.Mutex(t.Context(), events, "mutex", lock, model.Limits{States: 8_000})
+	r, err := replay.Find(t.Context(), events, replay.Lock{Workload: "mutex", Path: lock}, model.Limits{States: 8_000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestTraceOfRefuses(t *testing.T) {
 			{At: 2, Process: "go-0.1", Kind: history.Grant, Workload: "mutex", Op: 1, Node: lock + "/a", Session: 7},
 		},
 	} {
-		if trace, err := replay.TraceOf(events, "mutex", lock); err == nil {
+		if trace, err := replay.TraceOf(events, replay.Lock{Workload: "mutex", Path: lock}); err == nil {
 			t.Errorf("%s: no error, and %v", name, trace)
 		}
 	}

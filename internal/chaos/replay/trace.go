@@ -10,9 +10,9 @@ import (
 	"github.com/go-curator/curator/internal/model"
 )
 
-// TraceOf returns what events say of a workload that uses a mutex with this path, until the workers are
-// asked to end. The workers must have one goroutine each for it.
-func TraceOf(events []history.Event, workload, lock string) (*model.Trace, error) {
+// TraceOf returns what events say of a lock, until the workers are asked to end. The workers must have one
+// goroutine each for it, and an acquisition one node.
+func TraceOf(events []history.Event, lock Lock) (*model.Trace, error) {
 	events = slices.Clone(events)
 	slices.SortStableFunc(events, func(a, b history.Event) int { return cmp.Compare(a.At, b.At) })
 	for i, e := range events {
@@ -21,7 +21,7 @@ func TraceOf(events []history.Event, workload, lock string) (*model.Trace, error
 			break
 		}
 	}
-	b := &builder{workload: workload, lock: lock, clients: map[string]int{}, sessions: map[int64]owner{}, nodes: map[string]int{}}
+	b := &builder{lock: lock, clients: map[string]int{}, sessions: map[int64]owner{}, nodes: map[string]int{}, downs: map[string]*downgrade{}}
 	b.findClients(events)
 	b.findSessions(events)
 	for _, e := range inOrderOfServers(events) {
@@ -34,7 +34,7 @@ func TraceOf(events []history.Event, workload, lock string) (*model.Trace, error
 			return nil, err
 		}
 	}
-	b.trace.Clients = len(b.clients)
+	b.trace.Lock, b.trace.Leases, b.trace.Clients = lock.Kind, lock.Leases, len(b.clients)
 	return &b.trace, nil
 }
 
@@ -43,12 +43,13 @@ type owner struct{ client, epoch int }
 
 // builder makes a trace.
 type builder struct {
-	workload, lock string
-	clients        map[string]int // by the name of the worker
-	sessions       map[int64]owner
-	nodes          map[string]int
-	owners         []owner // of the nodes
-	trace          model.Trace
+	lock     Lock
+	clients  map[string]int // by the name of the worker
+	sessions map[int64]owner
+	nodes    map[string]int
+	owners   []owner               // of the nodes
+	downs    map[string]*downgrade // of each process
+	trace    model.Trace
 }
 
 // client returns the client of a process.
@@ -60,7 +61,7 @@ func (b *builder) client(process string) (int, bool) {
 
 func (b *builder) findClients(events []history.Event) {
 	for _, e := range events {
-		if name, _, _ := strings.Cut(e.Process, "."); e.Kind == history.Begin && e.Workload == b.workload {
+		if name, _, _ := strings.Cut(e.Process, "."); e.Kind == history.Begin && e.Workload == b.lock.Workload {
 			if _, known := b.clients[name]; !known {
 				b.clients[name] = len(b.clients)
 			}
@@ -116,18 +117,19 @@ func (b *builder) change(e history.Event) error {
 	by, ours := b.sessions[e.Session]
 	c := model.Change{At: e.At, Client: by.client, Epoch: by.epoch}
 	node, known := b.nodes[e.Node]
-	parent, _, _ := strings.Cut(strings.TrimPrefix(e.Node, b.lock), "/")
+	parent, _, _ := strings.Cut(strings.TrimPrefix(e.Node, b.lock.Path), "/")
 	switch {
 	case e.Kind == history.Over && ours:
 		c.Kind = model.SessionEnded
-	case e.Kind == history.Over || parent != "" || !strings.HasPrefix(e.Node, b.lock):
+	case e.Kind == history.Over || parent != "" || !strings.HasPrefix(e.Node, b.lock.Path):
 		return nil
-	case e.Kind == history.Created && e.Node == b.lock:
+	case e.Kind == history.Created && e.Node == b.lock.Path:
 		c.Kind = model.QueueMade
-	case e.Node == b.lock:
+	case e.Node == b.lock.Path:
 		c.Kind = model.QueueRemoved
 	case e.Kind == history.Created && ours:
 		c.Kind, c.Node = model.Created, len(b.owners)
+		c.Reads = strings.Contains(e.Node, "__READ__")
 		b.nodes[e.Node] = c.Node
 		b.owners = append(b.owners, by)
 	case e.Kind == history.Created:
@@ -159,11 +161,17 @@ var noteKinds = map[history.Kind]model.NoteKind{
 func (b *builder) note(e history.Event) error {
 	c, ok := b.client(e.Process)
 	kind, said := noteKinds[e.Kind]
-	if !ok || !said || e.Workload != b.workload && e.Workload != "" {
+	if !ok || !said || e.Workload != b.lock.Workload && e.Workload != "" {
+		return nil
+	}
+	kind, said = b.ofDowngrade(e, kind)
+	if !said {
 		return nil
 	}
 	n := model.Note{At: e.At, Kind: kind, Client: c}
 	switch e.Kind {
+	case history.Begin:
+		n.Reads = e.Mode == history.Shared
 	case history.Grant:
 		node, known := b.nodes[e.Node]
 		if !known {
@@ -179,4 +187,38 @@ func (b *builder) note(e history.Event) error {
 	}
 	b.trace.Notes = append(b.trace.Notes, n)
 	return nil
+}
+
+// downgrade is what a process has noted of a writer that is being released.
+type downgrade struct {
+	write int64 // the operation of the writer
+	read  int64 // that of its downgrade; 0 without one
+	done  bool  // it has succeeded
+}
+
+// ofDowngrade returns the kind of the note for an event that may be one of a downgrade: a process that
+// begins as a reader while it releases as a writer. It reports whether the event is to be noted.
+func (b *builder) ofDowngrade(e history.Event, kind model.NoteKind) (model.NoteKind, bool) {
+	d := b.downs[e.Process]
+	switch {
+	case e.Kind == history.Release:
+		b.downs[e.Process] = &downgrade{write: e.Op}
+	case d == nil:
+	case e.Kind == history.Begin:
+		d.read = e.Op
+		return model.Downgrading, true
+	case e.Op == d.read && e.Kind == history.Refused:
+		d.read = 0
+		return model.NotDowngraded, true
+	case e.Op == d.read && !d.done && e.Kind == history.Lost:
+		d.done = true
+		return model.NotDowngraded, true
+	case e.Op == d.read && e.Kind == history.Grant:
+		d.done = true
+		return model.Downgraded, true
+	case e.Op == d.write && e.Kind == history.Released:
+		delete(b.downs, e.Process)
+		return kind, !d.done // the release of the reader follows
+	}
+	return kind, true
 }

@@ -21,24 +21,24 @@ const (
 // Committed returns what the servers with these data folders have committed, in the order of the
 // zxids. A transaction counts if more than half of the servers have logged it: a server that was cut
 // off may keep some that were never committed, in the files from before it took a snapshot of
-// another server.
-func Committed(dataDirs []string) ([]Txn, error) {
+// another server. Those that were dropped all the same are returned apart.
+func Committed(dataDirs []string) (committed, dropped []Txn, err error) {
 	logged := map[int64]int{}
 	byZxid := map[int64]Txn{}
 	for _, dir := range dataDirs {
 		files, err := filepath.Glob(filepath.Join(dir, "version-2", "log.*"))
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		own := map[int64]bool{}
 		for _, file := range files {
 			content, err := os.ReadFile(file)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			txns, err := parse(content)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", file, err)
+				return nil, nil, fmt.Errorf("%s: %w", file, err)
 			}
 			for _, t := range txns {
 				byZxid[t.Zxid] = t
@@ -56,7 +56,8 @@ func Committed(dataDirs []string) ([]Txn, error) {
 		}
 	}
 	slices.SortFunc(all, func(a, b Txn) int { return cmp.Compare(a.Zxid, b.Zxid) })
-	return all, nil
+	committed, dropped = splitDropped(all)
+	return committed, dropped, nil
 }
 
 // parse returns the transactions of one file. It ends at the first entry that is not whole: the rest

@@ -21,6 +21,7 @@ type Change struct {
 	Op        jute.Op
 	Path      string
 	Ephemeral bool
+	Cversion  int32 // of a creation: how many there were below the parent, with this one
 }
 
 // decode reads a transaction: its header, and behind it what its type says.
@@ -61,9 +62,12 @@ func changes(d *jute.Decoder, op jute.Op) []Change {
 	case jute.OpCreate, jute.OpCreate2:
 		c := created(d)
 		c.Ephemeral = d.Bool()
+		c.Cversion = d.Int32()
 		return []Change{c}
 	case jute.OpCreateContainer, jute.OpCreateTTL:
-		return []Change{created(d)}
+		c := created(d)
+		c.Cversion = d.Int32()
+		return []Change{c}
 	case jute.OpDelete, jute.OpDeleteContainer:
 		return []Change{{Op: jute.OpDelete, Path: d.String()}}
 	case jute.OpSetData:

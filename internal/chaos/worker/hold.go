@@ -79,7 +79,7 @@ func (w *worker) try(ctx context.Context, random *rand.Rand, a attempt) {
 // grant acquires a lease, and notes what comes of it. It returns nil without one.
 func (w *worker) grant(ctx context.Context, patience time.Duration, a attempt) *hold {
 	h := &hold{attempt: &a, w: w, op: w.ops.Add(1)}
-	w.note(history.Event{Kind: history.Begin, Workload: a.workload, Op: h.op, Lock: a.paths[0], Value: int64(patience)})
+	w.note(history.Event{Kind: history.Begin, Workload: a.workload, Op: h.op, Lock: a.paths[0], Mode: a.mode, Value: int64(patience)})
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	lease, err := a.acquire(ctx)

@@ -5,6 +5,8 @@ const (
 	Mutex      = "mutex"
 	ReadWrite  = "read-write"
 	Semaphore  = "semaphore"
+	Downgrades = "downgrades"
+	Lease      = "lease"
 	Multi      = "multi"
 	Handover   = "handover"
 	LockDelay  = "lock-delay"

@@ -18,7 +18,7 @@ type readWriter struct {
 	write  attempt
 }
 
-// runReadWrite returns a workload of readers and writers. Writers become readers in the one that
+// runReadWrite returns a workload of readers and writers. Writers become readers in those that
 // Java does not share: Java 5.4.0 lets others in then.
 func runReadWrite(workload string) func(ctx context.Context, w *worker, random *rand.Rand) error {
 	return func(ctx context.Context, w *worker, random *rand.Rand) error {
@@ -40,7 +40,7 @@ func runReadWrite(workload string) func(ctx context.Context, w *worker, random *
 			switch n := random.IntN(10); {
 			case n < 5:
 				w.try(ctx, random, r.read)
-			case n < 8 || workload != ReadWrite:
+			case n < 8 || workload == JavaRW:
 				w.try(ctx, random, r.write)
 			default:
 				r.downgrade(ctx)
@@ -90,22 +90,24 @@ func (r *readWriter) grantAfterLoss(ctx context.Context, patience time.Duration,
 	return r.grant(ctx, patience, a)
 }
 
-// runSemaphore takes one lease, or all of them.
-func runSemaphore(ctx context.Context, w *worker, random *rand.Rand) error {
-	path := w.Root + "/" + Semaphore
-	semaphore, err := locks.NewInterProcessSemaphore(w.client, path, Leases)
-	if err != nil {
-		return err
-	}
-	return w.repeat(ctx, random, func() attempt {
-		a := attempt{workload: Semaphore, paths: []string{path}, mode: history.Shared, max: Leases}
-		if random.IntN(4) == 0 {
-			a.acquire = func(ctx context.Context) (*locks.Lease, error) { return semaphore.AcquireN(ctx, Leases) }
-		} else {
-			a.acquire = either(random, semaphore)
+// runSemaphore returns a workload that takes one lease, and in Semaphore sometimes all of them.
+func runSemaphore(workload string) func(ctx context.Context, w *worker, random *rand.Rand) error {
+	return func(ctx context.Context, w *worker, random *rand.Rand) error {
+		path := w.Root + "/" + workload
+		semaphore, err := locks.NewInterProcessSemaphore(w.client, path, Leases)
+		if err != nil {
+			return err
 		}
-		return a
-	})
+		return w.repeat(ctx, random, func() attempt {
+			a := attempt{workload: workload, paths: []string{path}, mode: history.Shared, max: Leases}
+			if workload == Semaphore && random.IntN(4) == 0 {
+				a.acquire = func(ctx context.Context) (*locks.Lease, error) { return semaphore.AcquireN(ctx, Leases) }
+			} else {
+				a.acquire = either(random, semaphore)
+			}
+			return a
+		})
+	}
 }
 
 // runJavaLeases takes one lease of a semaphore that Java shares.

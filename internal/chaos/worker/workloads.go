@@ -17,7 +17,9 @@ func workloads() []workload {
 	return []workload{
 		{Mutex, 1, runMutex},
 		{ReadWrite, 2, runReadWrite(ReadWrite)},
-		{Semaphore, 1, runSemaphore},
+		{Downgrades, 1, runReadWrite(Downgrades)},
+		{Semaphore, 1, runSemaphore(Semaphore)},
+		{Lease, 1, runSemaphore(Lease)},
 		{Multi, 1, runMulti},
 		{Handover, 3, runHandover},
 		{LockDelay, 1, runLockDelay},
