@@ -48,7 +48,7 @@ func (f *follower) progress() int {
 
 // atEnd reports whether the whole trace was followed.
 func (f *follower) atEnd() bool {
-	return int(f.at.change) == len(f.trace.Changes) && int(f.at.note) == len(f.trace.Notes)
+	return int(f.at.change) >= len(f.trace.Changes)-f.trace.Last && int(f.at.note) == len(f.trace.Notes)
 }
 
 // save returns the present state and place.

@@ -7,6 +7,7 @@ type Trace struct {
 	Leases  int      // of a Semaphore
 	Clients int      // each uses the lock once at a time
 	Changes []Change // in the order of the servers' log
+	Last    int      // how many of the last changes may come behind all notes: their times are not exact
 	Notes   []Note   // in the order of their times
 }
 

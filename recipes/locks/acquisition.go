@@ -176,6 +176,8 @@ func (a *acquisition) explain(err error) error {
 	switch {
 	case a.waitCtx.Err() == nil, errors.Is(err, ErrKindMismatch):
 		return err
+	case a.writer != nil && a.ctx.Err() == nil && errors.Is(context.Cause(a.waitCtx), ErrNotHeld):
+		return context.Cause(a.waitCtx) // the writer's lease has ended
 	case maxWait && busy:
 		return a.notAcquired(fmt.Errorf("WithMaxWait(%v) has passed", a.lock.cfg.maxWait))
 	case maxWait:

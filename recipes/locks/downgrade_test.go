@@ -191,6 +191,28 @@ func TestDowngradeCancelled(t *testing.T) {
 	})
 }
 
+// Nothing reaches the server: the downgrade ends with the write lease, and does not go on in the next session.
+func TestDowngradeEndsWithTheWriteLease(t *testing.T) {
+	t.Parallel() // most of it is waiting
+	onDowngrade(t, func(t *testing.T, w *writing) {
+		heal := w.network.Isolate()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err := w.rw.Downgrade(ctx, w.write)
+		creates := w.network.Requests(jute.OpCreate2)
+		heal()
+		suite.WantErr(t, err, locks.ErrLockLost)
+		suite.WantErr(t, w.write.Release(t.Context()), locks.ErrLockLost)
+		w.release(w.granted(w.writer))
+		w.writer = w.queue(t.Context(), w.otherRW().WriteLock(), 2) // behind the reader, who is in
+		if n := w.network.Requests(jute.OpCreate2) - creates; n != 0 {
+			t.Errorf("%d creates were sent after the loss", n)
+		}
+		w.release(w.granted(w.reader))
+		w.reader = w.queue(t.Context(), w.otherRW().ReadLock(), 2)
+	})
+}
+
 func TestDowngradeClosed(t *testing.T) {
 	t.Parallel() // most of it is waiting
 	onDowngrade(t, func(t *testing.T, w *writing) {

@@ -78,7 +78,7 @@ func (l *InterProcessReadWriteLock) WriteLock() *WriteLock {
 // Downgrade turns a write lease of this lock into a read lease, and lets no writer in between.
 // It acquires the read lock at the writer's place in the queue, releases write, and waits for
 // this release at most for WithReleaseTimeout. The read lease has the writer's token. On an
-// error write is still held, unless it was lost. Work must go on with the read lease's context;
+// error write is still held, unless it was lost, which ends Downgrade. Work must go on with the read lease's context;
 // the write lease's context has ended. ctx bounds the acquisition of the read lock.
 //
 // Java: acquiring the read lock while holding the write lock.
@@ -100,7 +100,8 @@ func (l *InterProcessReadWriteLock) Downgrade(ctx context.Context, write *Lease)
 	return read, nil
 }
 
-// takePlaceOf acquires a read lease that takes the place of a write lease in the queue.
+// takePlaceOf acquires a read lease that takes the place of a write lease in the queue. It fails when the
+// write lease ends: in another session there is no place to take.
 func (l *queueLock) takePlaceOf(ctx context.Context, write *Lease) (*Lease, error) {
 	a, err := l.begin(ctx, true)
 	if err != nil {
@@ -111,6 +112,10 @@ func (l *queueLock) takePlaceOf(ctx context.Context, write *Lease) (*Lease, erro
 		return a.end(nil, err)
 	}
 	a.writer = write.hold
+	waitCtx, cancel := context.WithCancelCause(a.waitCtx)
+	defer cancel(nil)
+	defer write.hold.bind(write.node, cancel)()
+	a.waitCtx = waitCtx
 	return a.end(l.contend(a))
 }
 

@@ -38,7 +38,7 @@ func Find(ctx context.Context, events []history.Event, lock Lock, limits model.L
 func (r Result) String() string {
 	var b strings.Builder
 	if r.Complete {
-		fmt.Fprintf(&b, "%s: %d transactions and %d notes of clients are a path of the model", r.Lock, r.AllChanges, r.AllNotes)
+		fmt.Fprintf(&b, "%s: %d transactions and %d notes of clients are a path of the model", r.Lock, r.Changes, r.Notes)
 	} else {
 		fmt.Fprintf(&b, "%s: no path of the model was found behind transaction %d of %d and note %d of %d",
 			r.Lock, r.Changes, r.AllChanges, r.Notes, r.AllNotes)

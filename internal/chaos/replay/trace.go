@@ -3,23 +3,29 @@ package replay
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-curator/curator/internal/chaos/history"
 	"github.com/go-curator/curator/internal/model"
 )
+
+// inexact is how much earlier the time of a transaction may be than what has led to it: a leader notes
+// milliseconds, by a clock that may have been stepped.
+const inexact = int64(time.Second)
 
 // TraceOf returns what events say of a lock, until the workers are asked to end. The workers must have one
 // goroutine each for it, and an acquisition one node.
 func TraceOf(events []history.Event, lock Lock) (*model.Trace, error) {
 	events = slices.Clone(events)
 	slices.SortStableFunc(events, func(a, b history.Event) int { return cmp.Compare(a.At, b.At) })
-	for i, e := range events {
-		if e.Kind == history.Last {
-			events = events[:i]
-			break
-		}
+	end := slices.IndexFunc(events, func(e history.Event) bool { return e.Kind == history.Last })
+	last := int64(math.MaxInt64)
+	if end >= 0 {
+		last = events[end].At - inexact
+		events = events[:end]
 	}
 	b := &builder{lock: lock, clients: map[string]int{}, sessions: map[int64]owner{}, nodes: map[string]int{}, downs: map[string]*downgrade{}}
 	b.findClients(events)
@@ -33,6 +39,12 @@ func TraceOf(events []history.Event, lock Lock) (*model.Trace, error) {
 		if err := b.note(e); err != nil {
 			return nil, err
 		}
+	}
+	for _, c := range slices.Backward(b.trace.Changes) {
+		if c.At < last {
+			break
+		}
+		b.trace.Last++
 	}
 	b.trace.Lock, b.trace.Leases, b.trace.Clients = lock.Kind, lock.Leases, len(b.clients)
 	return &b.trace, nil

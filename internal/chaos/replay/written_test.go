@@ -154,6 +154,13 @@ func TestWritten(t *testing.T) {
 			a over - 2
 			a grant 3
 			a held`, true},
+		"a deletion a moment before what has led to it, at the end": {mutex, `
+			a begin x
+			a created 1
+			a grant 1
+			a deleted 1
+			a last
+			a release`, true},
 		"a downgrade": {readWrite, downgraded + `
 			a deleted __WRIT__1
 			a.1 released
