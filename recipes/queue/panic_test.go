@@ -27,7 +27,7 @@ func TestConsumePanics(t *testing.T) {
 			err := q.Consume(f.t.Context(), func(ctx context.Context, m message) error {
 				close(begun)
 				<-ctx.Done()
-				time.Sleep(time.Second)
+				<-time.After(time.Second)
 				ended = true
 				return nil
 			})

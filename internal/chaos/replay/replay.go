@@ -16,13 +16,6 @@ type Result struct {
 	AllChanges, AllNotes int // of the trace
 }
 
-// Lock is a lock that a workload uses.
-type Lock struct {
-	Workload, Path string
-	Kind           model.LockKind
-	Leases         int // of a semaphore
-}
-
 // Find looks for a path of the model that shows what the events say of a lock. See TraceOf and model.Replay.
 func Find(ctx context.Context, events []history.Event, lock Lock, limits model.Limits) (Result, error) {
 	t, err := TraceOf(events, lock)

@@ -12,6 +12,13 @@ import (
 	"github.com/go-curator/curator/internal/model"
 )
 
+// Lock is a lock that a workload uses.
+type Lock struct {
+	Workload, Path string
+	Kind           model.LockKind
+	Leases         int // of a semaphore
+}
+
 // inexact is how much earlier the time of a transaction may be than what has led to it: a leader notes
 // milliseconds, by a clock that may have been stepped.
 const inexact = int64(time.Second)

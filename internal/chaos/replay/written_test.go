@@ -64,84 +64,15 @@ func written(t *testing.T, workload string, lines string) (events []history.Even
 	return events
 }
 
-var (
-	mutex     = replay.Lock{Workload: "mutex", Path: "/lock"}
-	semaphore = replay.Lock{Workload: "lease", Path: "/lock", Kind: model.Semaphore, Leases: 2}
-	readWrite = replay.Lock{Workload: "downgrades", Path: "/lock", Kind: model.ReadWrite}
-)
+// story is a history in words, and whether it is a path of the model.
+type story struct {
+	lines string
+	path  bool
+}
 
-// TestWritten looks at short histories, some of which are no path of the model.
-func TestWritten(t *testing.T) {
-	const (
-		twoLeases = `
-			a begin s
-			a created 1
-			a grant 1
-			b begin s
-			b created 2
-			b grant 2
-			c begin s
-			c created 3
-		`
-		downgraded = `
-			a begin x
-			a created __WRIT__1
-			a grant __WRIT__1
-			b begin x
-			b created __WRIT__2
-			a release
-			a begin s
-			a created __READ__1
-			a grant __READ__1
-		`
-	)
-	for name, c := range map[string]struct {
-		lock  replay.Lock
-		lines string
-		path  bool
-	}{
-		"the third lease waits": {semaphore, twoLeases + `
-			b release
-			b deleted 2
-			c grant 3`, true},
-		"three of two leases": {semaphore, twoLeases + `
-			c grant 3
-			b release
-			b deleted 2`, false},
-		"a lease with a marker": {semaphore, twoLeases + `
-			b release
-			b marked 2
-			c grant 3`, false},
-		"readers share": {readWrite, `
-			a begin s
-			a created __READ__1
-			b begin s
-			b created __READ__2
-			b grant __READ__2
-			a grant __READ__1
-			b held
-			a held`, true},
-		"a writer among readers": {readWrite, `
-			a begin s
-			a created __READ__1
-			a grant __READ__1
-			b begin x
-			b created __WRIT__2
-			b grant __WRIT__2
-			b held
-			a held`, false},
-		"a reader overtakes a writer": {readWrite, `
-			a begin s
-			a created __READ__1
-			a grant __READ__1
-			b begin x
-			b created __WRIT__2
-			c begin s
-			c created __READ__3
-			c grant __READ__3
-			c held
-			a held`, false},
-		"creations of two processes that were killed": {mutex, `
+func mutexStories() map[string]story {
+	return map[string]story{
+		"creations of two processes that were killed": {`
 			a begin x
 			a killing
 			a ended
@@ -154,14 +85,86 @@ func TestWritten(t *testing.T) {
 			a over - 2
 			a grant 3
 			a held`, true},
-		"a deletion a moment before what has led to it, at the end": {mutex, `
+		"a deletion a moment before what has led to it, at the end": {`
 			a begin x
 			a created 1
 			a grant 1
 			a deleted 1
 			a last
 			a release`, true},
-		"a downgrade": {readWrite, downgraded + `
+	}
+}
+
+func semaphoreStories() map[string]story {
+	const twoLeases = `
+			a begin s
+			a created 1
+			a grant 1
+			b begin s
+			b created 2
+			b grant 2
+			c begin s
+			c created 3
+		`
+	return map[string]story{
+		"the third lease waits": {twoLeases + `
+			b release
+			b deleted 2
+			c grant 3`, true},
+		"three of two leases": {twoLeases + `
+			c grant 3
+			b release
+			b deleted 2`, false},
+		"a lease with a marker": {twoLeases + `
+			b release
+			b marked 2
+			c grant 3`, false},
+	}
+}
+
+func readWriteStories() map[string]story {
+	const downgraded = `
+			a begin x
+			a created __WRIT__1
+			a grant __WRIT__1
+			b begin x
+			b created __WRIT__2
+			a release
+			a begin s
+			a created __READ__1
+			a grant __READ__1
+		`
+	return map[string]story{
+		"readers share": {`
+			a begin s
+			a created __READ__1
+			b begin s
+			b created __READ__2
+			b grant __READ__2
+			a grant __READ__1
+			b held
+			a held`, true},
+		"a writer among readers": {`
+			a begin s
+			a created __READ__1
+			a grant __READ__1
+			b begin x
+			b created __WRIT__2
+			b grant __WRIT__2
+			b held
+			a held`, false},
+		"a reader overtakes a writer": {`
+			a begin s
+			a created __READ__1
+			a grant __READ__1
+			b begin x
+			b created __WRIT__2
+			c begin s
+			c created __READ__3
+			c grant __READ__3
+			c held
+			a held`, false},
+		"a downgrade": {downgraded + `
 			a deleted __WRIT__1
 			a.1 released
 			a held
@@ -169,16 +172,16 @@ func TestWritten(t *testing.T) {
 			a deleted __READ__1
 			a released
 			b grant __WRIT__2`, true},
-		"a downgraded writer lets another one in": {readWrite, downgraded + `
+		"a downgraded writer lets another one in": {downgraded + `
 			a deleted __WRIT__1
 			a.1 released
 			b grant __WRIT__2
 			a held`, false},
-		"a downgraded writer with a marker": {readWrite, downgraded + `
+		"a downgraded writer with a marker": {downgraded + `
 			a marked __WRIT__1
 			a.1 released
 			a held`, false},
-		"a reader in place of a writer that was gone": {readWrite, `
+		"a reader in place of a writer that was gone": {`
 			a begin x
 			a created __WRIT__1
 			a grant __WRIT__1
@@ -192,15 +195,29 @@ func TestWritten(t *testing.T) {
 			a grant __READ__1
 			a held
 			b held`, false},
+	}
+}
+
+// TestWritten looks at short histories, some of which are no path of the model.
+func TestWritten(t *testing.T) {
+	for _, c := range []struct {
+		lock    replay.Lock
+		stories map[string]story
+	}{
+		{replay.Lock{Workload: "mutex", Path: "/lock"}, mutexStories()},
+		{replay.Lock{Workload: "lease", Path: "/lock", Kind: model.Semaphore, Leases: 2}, semaphoreStories()},
+		{replay.Lock{Workload: "downgrades", Path: "/lock", Kind: model.ReadWrite}, readWriteStories()},
 	} {
-		t.Run(name, func(t *testing.T) {
-			r, err := replay.Find(t.Context(), written(t, c.lock.Workload, c.lines), c.lock, model.Limits{States: 20_000})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if r.Complete != c.path {
-				t.Error(r)
-			}
-		})
+		for name, s := range c.stories {
+			t.Run(name, func(t *testing.T) {
+				r, err := replay.Find(t.Context(), written(t, c.lock.Workload, s.lines), c.lock, model.Limits{States: 20_000})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Complete != s.path {
+					t.Error(r)
+				}
+			})
+		}
 	}
 }
