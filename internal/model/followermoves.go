@@ -129,7 +129,7 @@ func (f *follower) readNote() bool {
 	case Downgraded:
 		ok = mine && f.readsStill(c) && f.isNode(cl.reader, n.Node)
 	case ReleasedWell:
-		ok = !mine || cl.phase == phaseIdle
+		ok = !mine || cl.phase == phaseIdle || cl.own == none && f.tidiesUp(c)
 	case Refused:
 		if mine {
 			f.giveUp(c)
@@ -150,6 +150,13 @@ func (f *follower) readNote() bool {
 	}
 	f.at.note++
 	return ok
+}
+
+// tidiesUp reports whether a client has only the node left of a downgrade that has failed. Release does not
+// wait for the end of that.
+func (f *follower) tidiesUp(c uint8) bool {
+	a := f.current(c)
+	return a.downgrading != never && a.downgraded == never
 }
 
 // giveUp ends an acquisition that fails, if it has not given up yet.

@@ -172,6 +172,18 @@ func readWriteStories() map[string]story {
 			a deleted __READ__1
 			a released
 			b grant __WRIT__2`, true},
+		"a downgrade that fails, and leaves its node for a moment": {`
+			a begin x
+			a created __WRIT__1
+			a grant __WRIT__1
+			a release
+			a begin s
+			a created __READ__1
+			a refused
+			a.1 release
+			a deleted __WRIT__1
+			a.1 released
+			a deleted __READ__1`, true},
 		"a downgraded writer lets another one in": {downgraded + `
 			a deleted __WRIT__1
 			a.1 released
