@@ -179,10 +179,8 @@ func (f *follower) leaves(c uint8) bool {
 		return false
 	}
 	switch {
-	case cl.flags&downgraded != 0 && cl.flags&downAnswered == 0:
-		return false
 	case cl.phase == phaseDelete || cl.phase == phaseDeleteRead:
-		f.unsend(c, opDelete, opRelease)
+		f.at.orphans[c] += f.unsend(c, opDelete, opRelease, opDowngrade, opList)
 	case cl.flags&cancelled != 0 && (cl.phase == phaseCreate || cl.phase == phaseSearch):
 		f.at.orphans[c] += f.unsend(c, opCreate, opList, opMakeDir)
 	default:
@@ -198,7 +196,7 @@ func (f *follower) unsend(c uint8, ops ...operation) (creations uint8) {
 	ss := &f.session[c]
 	taken := func(q request) bool {
 		is := slices.Contains(ops, q.op)
-		creations += b2i(is && q.op == opCreate && q.position == 0)
+		creations += b2i(is && creates(q) && q.position == 0)
 		return is
 	}
 	left := slices.DeleteFunc(ss.pipe[:ss.requests], taken)
@@ -207,6 +205,8 @@ func (f *follower) unsend(c uint8, ops ...operation) (creations uint8) {
 	ss.late = uint8(len(left))
 	return creations
 }
+
+func creates(q request) bool { return q.op == opCreate || q.op == opDowngrade }
 
 // part breaks the connection of a client.
 func (f *follower) part(c uint8) {
@@ -222,7 +222,7 @@ func (f *follower) forgetOlder(c uint8) {
 		return
 	}
 	for _, q := range ss.lateWrites[:ss.late] {
-		f.at.orphans[c] += b2i(q.op == opCreate)
+		f.at.orphans[c] += b2i(creates(q))
 	}
 	ss.forgetLate()
 }
