@@ -152,12 +152,15 @@ func (f *follower) isNode(n uint8, node int) bool {
 func (f *follower) grantsAsNoted() bool {
 	for c := range f.clients {
 		cl, a := &f.client[c], f.current(c)
-		if a == nil || a.granted == never || cl.own == none {
+		if a == nil || a.granted == never {
 			continue
 		}
 		node := f.trace.Notes[a.granted].Node
-		is := f.isNode(cl.own, node)
+		is := cl.own != none && f.isNode(cl.own, node)
 		switch {
+		case !is && f.hasLeft(c, node):
+			return false
+		case cl.own == none:
 		case cl.phase == phaseHeld && !is:
 			if f.aliveEnd.has(cl.own) {
 				return false
@@ -169,6 +172,21 @@ func (f *follower) grantsAsNoted() bool {
 		}
 	}
 	return true
+}
+
+// hasLeft reports whether a client has begun anew behind a node that was created.
+func (f *follower) hasLeft(c uint8, node int) bool {
+	cl := &f.client[c]
+	if f.created[f.at.change] <= node || f.passed(f.current(c).granted) {
+		return false
+	}
+	return cl.own != none || cl.phase == phaseIdle || cl.phase == phaseCreate && !f.isCreated(c)
+}
+
+// isCreated reports whether a client has a node that it has not heard of.
+func (f *follower) isCreated(c uint8) bool {
+	ss := &f.session[c]
+	return slices.ContainsFunc(ss.pipe[:ss.requests], func(q request) bool { return q.op == opCreate && q.position != 0 })
 }
 
 // believes reports whether a client believes in its lease. While it is downgraded it has two.
