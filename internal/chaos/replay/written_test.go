@@ -123,17 +123,6 @@ func semaphoreStories() map[string]story {
 }
 
 func readWriteStories() map[string]story {
-	const downgraded = `
-			a begin x
-			a created __WRIT__1
-			a grant __WRIT__1
-			b begin x
-			b created __WRIT__2
-			a release
-			a begin s
-			a created __READ__1
-			a grant __READ__1
-		`
 	return map[string]story{
 		"readers share": {`
 			a begin s
@@ -164,6 +153,22 @@ func readWriteStories() map[string]story {
 			c grant __READ__3
 			c held
 			a held`, false},
+	}
+}
+
+func downgradeStories() map[string]story {
+	const downgraded = `
+			a begin x
+			a created __WRIT__1
+			a grant __WRIT__1
+			b begin x
+			b created __WRIT__2
+			a release
+			a begin s
+			a created __READ__1
+			a grant __READ__1
+		`
+	return map[string]story{
 		"a downgrade": {downgraded + `
 			a deleted __WRIT__1
 			a.1 released
@@ -219,6 +224,7 @@ func TestWritten(t *testing.T) {
 		{replay.Lock{Workload: "mutex", Path: "/lock"}, mutexStories()},
 		{replay.Lock{Workload: "lease", Path: "/lock", Kind: model.Semaphore, Leases: 2}, semaphoreStories()},
 		{replay.Lock{Workload: "downgrades", Path: "/lock", Kind: model.ReadWrite}, readWriteStories()},
+		{replay.Lock{Workload: "downgrades", Path: "/lock", Kind: model.ReadWrite}, downgradeStories()},
 	} {
 		for name, s := range c.stories {
 			t.Run(name, func(t *testing.T) {
