@@ -174,7 +174,7 @@ func (f *follower) grantsAsNoted() bool {
 	return true
 }
 
-// hasLeft reports whether a client has begun anew behind a node that was created.
+// hasLeft reports whether a client has given up the node that its Acquire will return, and has begun anew.
 func (f *follower) hasLeft(c uint8, node int) bool {
 	cl := &f.client[c]
 	if f.created[f.at.change] <= node || f.passed(f.current(c).granted) {

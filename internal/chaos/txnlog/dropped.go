@@ -1,15 +1,14 @@
 package txnlog
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/go-curator/curator/internal/jute"
 )
 
-// splitDropped takes out transactions that a later epoch knows nothing of: ZooKeeper 3.8.0 can drop what
-// two of three servers have logged, when its leader is cut off at that moment. No client was told of it.
-// A transaction was dropped, and with it the rest of its epoch, if one of a later epoch contradicts it.
+// splitDropped takes out transactions that the servers have dropped: ZooKeeper 3.8.0 can do so with what
+// two of three servers have logged, if its leader is cut off at that moment. A transaction was dropped, and
+// with it the rest of its epoch, if one of a later epoch contradicts it.
 func splitDropped(all []Txn) (committed, dropped []Txn) {
 	for {
 		from := contradicted(all)
@@ -32,10 +31,10 @@ func epoch(zxid int64) int64 { return zxid >> 32 }
 
 // tree is what transactions have left.
 type tree struct {
-	nodes    map[string]Txn  // that exist, with the transaction that has created each
-	gone     map[string]Txn  // the last transaction that has deleted each of the others
-	newest   map[string]last // child of each node, also if it is gone
-	ofClient map[int64][]string
+	nodes     map[string]Txn     // that exist, with the transaction that has created each
+	gone      map[string]Txn     // the last transaction that has deleted each of the others
+	newest    map[string]last    // child of each node, also if it is gone
+	ofSession map[int64][]string // ephemeral nodes, also those that are gone
 }
 
 // last is the last creation of a child.
@@ -46,7 +45,7 @@ type last struct {
 
 // contradicted returns the zxid of a transaction that one of a later epoch contradicts, or 0.
 func contradicted(all []Txn) int64 {
-	w := &tree{nodes: map[string]Txn{}, gone: map[string]Txn{}, newest: map[string]last{}, ofClient: map[int64][]string{}}
+	w := &tree{nodes: map[string]Txn{}, gone: map[string]Txn{}, newest: map[string]last{}, ofSession: map[int64][]string{}}
 	for _, t := range all {
 		for _, c := range t.Changes {
 			var before Txn
@@ -61,12 +60,12 @@ func contradicted(all []Txn) int64 {
 			}
 		}
 		if t.Ends {
-			for _, path := range w.ofClient[t.Session] {
+			for _, path := range w.ofSession[t.Session] {
 				if made, there := w.nodes[path]; there && made.Session == t.Session {
 					w.remove(t, path)
 				}
 			}
-			delete(w.ofClient, t.Session)
+			delete(w.ofSession, t.Session)
 		}
 	}
 	return 0
@@ -85,8 +84,8 @@ func (w *tree) create(t Txn, c Change) (before Txn) {
 	w.newest[parent] = last{c.Cversion, t}
 	w.nodes[c.Path] = t
 	delete(w.gone, c.Path)
-	if c.Ephemeral && !slices.Contains(w.ofClient[t.Session], c.Path) {
-		w.ofClient[t.Session] = append(w.ofClient[t.Session], c.Path)
+	if c.Ephemeral {
+		w.ofSession[t.Session] = append(w.ofSession[t.Session], c.Path)
 	}
 	return before
 }
