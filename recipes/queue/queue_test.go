@@ -392,6 +392,7 @@ func TestQ12LongPartition(t *testing.T) {
 		c := f.consume(f.queue(client).Consume, nil)
 		f.put("a")
 		c.want("a")
+		f.drained() // or "a" is handed over again
 		heal := network.Isolate()
 		f.put("b")
 		if f.b.Virtual {
