@@ -135,10 +135,7 @@ func (c *candidate) leave(ctx context.Context) error {
 	released := c.terms.present.Load().Release(ctx)
 	c.terms.end(ctx, !c.silent)
 	err := c.contender.Leave(ctx)
-	switch {
-	case errors.Is(released, locks.ErrLockLost), err == nil:
-		return released
-	case errors.Is(released, locks.ErrReleasePending):
+	if err == nil || errors.Is(released, locks.ErrReleasePending) {
 		return released
 	}
 	return c.explain(fmt.Errorf("%w: %w", locks.ErrReleasePending, err))

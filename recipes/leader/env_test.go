@@ -189,13 +189,27 @@ func (e *env) untilNodes(n int) {
 	suite.Eventually(e.t, fmt.Sprintf("%d nodes", n), func() bool { return len(e.nodes()) == n })
 }
 
-// remove deletes nodes as an operator does.
+// remove deletes nodes as an operator does, each with its children at once: a latch would make another child
+// in between.
 func (e *env) remove(paths ...string) {
 	e.t.Helper()
 	for _, path := range paths {
-		if err := e.observer.Delete().DeletingChildrenIfNeeded().ForPath(e.t.Context(), path); err != nil {
-			e.t.Fatal(err)
-		}
+		suite.Eventually(e.t, "the deletion of "+path, func() bool {
+			names, err := e.observer.GetChildren().ForPath(e.t.Context(), path)
+			if err != nil {
+				e.t.Fatal(err)
+			}
+			var ops []framework.Op
+			for _, name := range names {
+				ops = append(ops, e.observer.TransactionOp().Delete().ForPath(path+"/"+name))
+			}
+			ops = append(ops, e.observer.TransactionOp().Delete().ForPath(path))
+			_, err = e.observer.Transaction().ForOperations(e.t.Context(), ops...)
+			if err != nil && !errors.Is(err, framework.ErrNoNode) && !errors.Is(err, framework.ErrNotEmpty) { // those of another moment
+				e.t.Fatal(err)
+			}
+			return err == nil
+		})
 	}
 }
 

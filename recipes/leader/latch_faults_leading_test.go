@@ -48,6 +48,7 @@ var leadingCells = map[string]func(c *latchCell){
 	"ctx ends": func(c *latchCell) {
 		c.m.close()
 		c.step(c.rival)
+		c.rival.leads() // it stands again, ahead of m
 		c.m = c.member("m")
 		ctx, cancel := context.WithCancel(c.t.Context())
 		suite.WantErr(c.t, c.m.Start(ctx), nil)
