@@ -25,13 +25,18 @@ type follower struct {
 	*facts
 	at    place
 	trace *Trace
+
+	writer, reader Contender // what a client does in an acquisition
 }
 
 // newFollower returns a follower at the beginning of a trace.
 func newFollower(t *Trace) follower {
 	const unlimited = 1 << 30
 	cfg := &Config{Contenders: times(t.Clients, t.Lock.contender(false)), leases: max(1, t.Leases), rounds: unlimited, retries: unlimited}
-	f := follower{world: newWorld(cfg), facts: newFacts(t), trace: t}
+	f := follower{
+		world: newWorld(cfg), facts: newFacts(t), trace: t,
+		writer: t.Lock.contender(false), reader: t.Lock.contender(true),
+	}
 	first := f.first()
 	if len(t.Changes) > 0 && t.Changes[0].Kind == QueueMade {
 		first.dir, first.dirEnd = 0, 0
@@ -66,8 +71,12 @@ func (f *follower) restore(s *State, saved []byte) {
 
 // contend has a client do what it does in its acquisition.
 func (f *follower) contend(c uint8) {
-	if a := f.current(c); a != nil {
-		f.cfg.Contenders[c] = f.trace.Lock.contender(a.reads)
+	switch a := f.current(c); {
+	case a == nil:
+	case a.reads:
+		f.cfg.Contenders[c] = f.reader
+	default:
+		f.cfg.Contenders[c] = f.writer
 	}
 }
 

@@ -155,13 +155,16 @@ func (c *latchCell) closeWith(ctx context.Context) {
 // closeClient closes the client of m, and then m.
 func (c *latchCell) closeClient() {
 	c.t.Helper()
+	nodes := c.nodes()
 	if err := c.m.client.Close(c.soon()); err != nil && !errors.Is(err, framework.ErrConnectionLoss) && !errors.Is(err, context.DeadlineExceeded) {
 		c.t.Error(err)
 	}
 	_, err := c.m.Await(c.t.Context())
 	suite.WantErr(c.t, err, framework.ErrClosed)
-	if err := c.m.Close(c.t.Context()); err != nil { // nil if the node was removed before the client was closed
+	if err := c.m.Close(c.t.Context()); err != nil {
 		suite.WantErr(c.t, err, framework.ErrClosed)
+	} else if left := c.nodes(); len(left) >= len(nodes) {
+		c.t.Errorf("Close has confirmed that the node is removed; the nodes were %q, and are %q", nodes, left)
 	}
 	c.closed = true
 }

@@ -78,8 +78,9 @@ func (l *InterProcessReadWriteLock) WriteLock() *WriteLock {
 // Downgrade turns a write lease of this lock into a read lease, and lets no writer in between.
 // It acquires the read lock at the writer's place in the queue, releases write, and waits for
 // this release at most for WithReleaseTimeout. The read lease has the writer's token. On an
-// error write is still held, unless it was lost, which ends Downgrade. Work must go on with the read lease's context;
-// the write lease's context has ended. ctx bounds the acquisition of the read lock.
+// error write is still held, unless it was lost, which ends Downgrade. Work must go on with the
+// read lease's context; the write lease's context has ended. ctx bounds the acquisition of the
+// read lock.
 //
 // Java: acquiring the read lock while holding the write lock.
 func (l *InterProcessReadWriteLock) Downgrade(ctx context.Context, write *Lease) (*Lease, error) {
