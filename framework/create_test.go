@@ -255,6 +255,17 @@ func testDeleteChildren(t bench) {
 	if t.want(err, framework.ErrNoNode); errors.Is(err, framework.ErrNotEmpty) {
 		t.Fatal(err)
 	}
+	// Somebody else deletes the node, as the server does with an empty container, before and after the
+	// connection is lost.
+	for _, fate := range []suite.Fate{suite.Late, suite.CutBefore} {
+		t.create(t.path)
+		t.create(t.path + "/a")
+		other, _ := t.b.Client(t.T)
+		t.network.On(jute.OpGetChildren2, fate, func() {
+			t.ok(other.Delete().DeletingChildrenIfNeeded().ForPath(t.Context(), t.path))
+		})
+		t.ok(t.c.Delete().DeletingChildrenIfNeeded().ForPath(t.Context(), t.path))
+	}
 }
 
 // The server removes a container above the node while the others are made: they are made

@@ -29,13 +29,14 @@ func (p deleteParams) do(ctx context.Context, c *Client, path string) error {
 	if err != nil {
 		return &OpError{Op: "delete", Path: path, Err: err}
 	}
-	doubt := false // an earlier try may have deleted the node
+	missingOK := p.quietly
 	err = c.run(ctx, operation{name: "delete", path: path, repeat: true}, func(ctx context.Context, conn *zkconn.Conn) error {
-		err := p.attempt(ctx, conn, full)
-		if errors.Is(err, ErrNoNode) && (doubt || p.quietly) {
+		existed, err := p.attempt(ctx, conn, full)
+		missingOK = missingOK || existed
+		if errors.Is(err, ErrNoNode) && missingOK {
 			return nil
 		}
-		doubt = doubt || MaybeApplied(err)
+		missingOK = missingOK || MaybeApplied(err) // the next try may find that this one has deleted the node
 		return err
 	})
 	if err != nil && p.guaranteed && mayBeCured(err) {
@@ -50,19 +51,18 @@ func mayBeCured(err error) bool {
 	return (ended || Retryable(err)) && !errors.Is(err, ErrClosed)
 }
 
-// attempt deletes the node, with its children if asked for.
-func (p *deleteParams) attempt(ctx context.Context, conn *zkconn.Conn, full string) error {
-	err := deleteNode(ctx, conn, 0, full, p.wanted())
-	if !p.children {
-		return err
-	}
-	for errors.Is(err, ErrNotEmpty) {
+// attempt deletes the node, with its children if asked for. It reports whether the node existed with
+// children: whoever deletes it then, such as the server an empty container, does what the caller wants.
+func (p *deleteParams) attempt(ctx context.Context, conn *zkconn.Conn, full string) (existed bool, err error) {
+	err = deleteNode(ctx, conn, 0, full, p.wanted())
+	for p.children && errors.Is(err, ErrNotEmpty) {
+		existed = true
 		if err := deleteChildren(ctx, conn, full); err != nil && !errors.Is(err, ErrNoNode) {
-			return err
+			return existed, err
 		}
 		err = deleteNode(ctx, conn, 0, full, p.wanted())
 	}
-	return err
+	return existed, err
 }
 
 func deleteNode(ctx context.Context, conn *zkconn.Conn, session int64, full string, version int32) error {

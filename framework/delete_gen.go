@@ -48,7 +48,8 @@ func (b DeleteBuilder) Guaranteed() DeleteBuilder {
 	return b
 }
 
-// DeletingChildrenIfNeeded removes the whole subtree. It is not atomic. A version given
+// DeletingChildrenIfNeeded removes the whole subtree. It is not atomic. Nodes of it that
+// others delete meanwhile, including the node itself, are no error. A version given
 // WithVersion is that of the node itself.
 //
 // Java: deletingChildrenIfNeeded.

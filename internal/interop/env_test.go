@@ -29,8 +29,22 @@ type env struct {
 func newEnv(t *testing.T) *env {
 	t.Helper()
 	b := suite.Real(t)
-	e := &env{t: t, b: b, path: b.Path("lock"), jvm: sharedJVM(t, b)}
+	e := newEnvAt(t, b)
+	e.jvm = sharedJVM(t, b)
 	e.showLog(e.jvm)
+	return e
+}
+
+// newReapingEnv returns an env, without a JVM, on a server that removes empty containers.
+func newReapingEnv(t *testing.T) *env {
+	t.Helper()
+	compiled(t)
+	return newEnvAt(t, suite.RealReaping(t))
+}
+
+func newEnvAt(t *testing.T, b *suite.Backend) *env {
+	t.Helper()
+	e := &env{t: t, b: b, path: b.Path("lock")}
 	e.observer, _ = b.Client(t, framework.WithSessionTimeout(longSession))
 	return e
 }

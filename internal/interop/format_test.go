@@ -32,10 +32,10 @@ type seen struct {
 func TestNodeFormat(t *testing.T) {
 	var nodes, locks, roots []seen // Java's, then Go's
 	for _, language := range "JG" {
-		e := newEnv(t) // with parents of its own
+		e := newReapingEnv(t) // with parents of its own
 		var c contender = e.newPlainGo()
 		if language == 'J' {
-			c = e.newJava(e.jvm)
+			c = e.newJava(e.ownJVM())
 		}
 		node := e.acquire(c)
 		if name := path.Base(node); !nodeName.MatchString(name) {

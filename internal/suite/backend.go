@@ -44,8 +44,13 @@ const (
 	reaping = "reaping"
 )
 
-// reapInterval is how often the servers of EachReaping look for empty containers.
-var reapInterval = curatortest.WithContainerCheckInterval(Tick)
+// How often servers look for empty containers: those of Each and Real practically never, because a
+// test that counts requests, or that gives the next one a fate, would fail by chance; those of
+// EachReaping at every tick.
+var (
+	noReaping   = curatortest.WithContainerCheckInterval(24 * time.Hour)
+	soonReaping = curatortest.WithContainerCheckInterval(Tick)
+)
 
 // Main is for TestMain: it runs the tests, calls the functions of cleanUp, stops the real
 // server if one was started, and fails if a goroutine is left.
@@ -79,15 +84,15 @@ const (
 func Each(t *testing.T, test func(t *testing.T, b *Backend)) { EachOf(t, Everywhere, test) }
 
 // EachOf runs test on some backends, as a subtest each. With go test -short it leaves out those that
-// take real time.
+// take real time. Nodes of mode Container stay when they are empty; see EachReaping.
 func EachOf(t *testing.T, on Backends, test func(t *testing.T, b *Backend)) {
-	each(t, on, plain, test)
+	each(t, on, plain, test, noReaping)
 }
 
 // EachReaping is EachOf on servers that remove containers shortly after their last child has
-// gone, and not a minute later.
+// gone.
 func EachReaping(t *testing.T, on Backends, test func(t *testing.T, b *Backend)) {
-	each(t, on, reaping, test, reapInterval)
+	each(t, on, reaping, test, soonReaping)
 }
 
 func each(t *testing.T, on Backends, server string, test func(t *testing.T, b *Backend), opts ...curatortest.Option) {
@@ -114,7 +119,7 @@ func each(t *testing.T, on Backends, server string, test func(t *testing.T, b *B
 // Virtual runs test on the embedded server in virtual time alone.
 func Virtual(t *testing.T, test func(t *testing.T, b *Backend)) {
 	t.Helper()
-	virtual(t, test, curatortest.WithTickTime(Tick))
+	virtual(t, test, curatortest.WithTickTime(Tick), noReaping)
 }
 
 func virtual(t *testing.T, test func(t *testing.T, b *Backend), opts ...curatortest.Option) {
@@ -130,7 +135,13 @@ func virtual(t *testing.T, test func(t *testing.T, b *Backend), opts ...curatort
 // Real returns the real server alone.
 func Real(t *testing.T) *Backend {
 	t.Helper()
-	return RealWith(t, plain, curatortest.WithTickTime(Tick))
+	return RealWith(t, plain, curatortest.WithTickTime(Tick), noReaping)
+}
+
+// RealReaping is Real on the server of EachReaping.
+func RealReaping(t *testing.T) *Backend {
+	t.Helper()
+	return RealWith(t, reaping, curatortest.WithTickTime(Tick), soonReaping)
 }
 
 // RealWith returns a real server that all tests of the process that give the same name share. The

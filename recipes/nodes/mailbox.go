@@ -94,9 +94,11 @@ func (m *mailbox) onEvent(watch *zkconn.Watch, e zkconn.WatchEvent) {
 		m.task = newSession
 	case zkconn.WatchClosed:
 		m.over = true
-	case zkconn.NodeDataChanged:
+	case zkconn.NodeDataChanged, zkconn.NodeCreated:
+		// NodeCreated tells of the keeper's own create, if something else in this client has a
+		// persistent watch on the path. If the node was missing the keeper has more to do anyway.
 		m.task = reread
-	default: // WatchReset, and NodeCreated for a watch on a node that was missing
+	default: // WatchReset
 		m.task = recheck
 	}
 	m.signal()

@@ -157,6 +157,34 @@ func TestRuleK3(t *testing.T) {
 		e.untilOwned(ours)
 		e.closed()
 	})
+	rule(t, "not behind the event of the create", suite.Everywhere, func(t *testing.T, e *env) {
+		e.start()
+		ignore := framework.NewWatcher(func(context.Context, framework.WatchedEvent) {})
+		e.operate(e.client.Watches().Add().WithMode(framework.PersistentWatch).ForPath(t.Context(), e.path, ignore))
+		e.network.On(jute.OpGetData, suite.Late, nil) // by which the keeper sees its new node
+		hit := e.network.On(jute.OpGetData, suite.Late, func() { e.overwrite(theirs) })
+		e.delete()
+		<-hit
+		e.operate(e.client.Watches().Remove().ForPath(t.Context(), e.path, ignore))
+		e.quiet()
+		e.until(theirs)
+		e.closed()
+	})
+	rule(t, "not behind the create", suite.Everywhere, func(t *testing.T, e *env) {
+		e.start()
+		hit := e.network.On(jute.OpGetData, suite.Late, func() {
+			suite.Eventually(t, "the create", func() bool { return len(e.names()) == 1 })
+			e.overwrite(theirs)
+		})
+		e.delete()
+		<-hit
+		e.until(theirs)
+		e.quiet()
+		e.until(theirs)
+		e.network.Cut()
+		e.untilOwned(ours)
+		e.closed()
+	})
 	rule(t, "by SetData", suite.Everywhere, func(t *testing.T, e *env) {
 		e.start()
 		e.overwrite(theirs)

@@ -175,13 +175,22 @@ func (k *keeper) whenThere(at step, c *change, node recipeapi.NodeRequest, seen 
 	case k.has(seen, node, want):
 		k.mail.written(want)
 		return settled, nil
-	case at == set && refused == nil: // somebody has written behind us: see K3
+	case k.behindUs(at, c, seen): // K3
 		k.mail.written(want)
 		return settled, nil
 	case repair:
 		return set, nil
 	}
 	return settled, nil
+}
+
+// behindUs reports whether the data that a read has shown was written by somebody else, and after
+// this step has written ours.
+func (k *keeper) behindUs(at step, c *change, seen sighting) bool {
+	if c == nil || c.refused() != nil {
+		return false
+	}
+	return at == set || seen.czxid == c.call.Zxid
 }
 
 // takesOver reports whether the node is replaced because it was there before, see WithTakeover.

@@ -54,7 +54,7 @@ var Ops = []Op{
 			version,
 			{Name: "Guaranteed", Java: "guaranteed", Field: "guaranteed",
 				Doc: "keeps trying in the background, until the node is confirmed gone or the client is closed, when the call fails in a way that a retry may cure. The call still returns that failure; see MaybeApplied."},
-			{Name: "DeletingChildrenIfNeeded", Java: "deletingChildrenIfNeeded", Field: "children", Doc: "removes the whole subtree. It is not atomic. A version given WithVersion is that of the node itself."},
+			{Name: "DeletingChildrenIfNeeded", Java: "deletingChildrenIfNeeded", Field: "children", Doc: "removes the whole subtree. It is not atomic. Nodes of it that others delete meanwhile, including the node itself, are no error. A version given WithVersion is that of the node itself."},
 			{Name: "Quietly", Java: "quietly, idempotent", Field: "quietly", Doc: "makes a missing node a success."},
 		},
 	},
