@@ -151,7 +151,36 @@ func caught(fn func() error) (err error) {
 	return fn()
 }
 
-// TestTTLPasses moves the server's clock, where TestSteps has to wait.
+// The server removes a node after its time, and leaves one that has more of it.
+func TestShortTTL(t *testing.T) {
+	suite.EachReaping(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
+		c, _ := b.Client(t)
+		create := c.Create().CreatingParentsIfNeeded()
+		long, err := create.WithMode(framework.PersistentWithTTL).WithTTL(time.Hour).ForPath(t.Context(), b.Path("long"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		exists := func(path string) bool {
+			there, err := c.CheckExists().ForPath(t.Context(), path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return there
+		}
+		for _, mode := range []framework.CreateMode{framework.PersistentWithTTL, framework.PersistentSequentialWithTTL} {
+			path, err := create.WithMode(mode).WithTTL(20*time.Millisecond).ForPath(t.Context(), b.Path("short"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			suite.Eventually(t, "the time to pass", func() bool { return !exists(path) })
+		}
+		if !exists(long) {
+			t.Error("the one with the longer time is gone")
+		}
+	})
+}
+
+// TestTTLPasses moves the server's clock, where TestShortTTL waits.
 func TestTTLPasses(t *testing.T) {
 	server := curatortest.Start(t)
 	c := server.Client(t)
