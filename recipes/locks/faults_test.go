@@ -31,6 +31,7 @@ import (
 //	path gone   CreatePathDeleted   WaitPathDeleted     HoldPathDeleted           ReleasePathDeleted
 //	asked       CreateAsked         WaitAsked           HoldAsked                 ReleaseAsked
 //	            CreateMultiAsked    WaitMultiAsked
+//	watched     CreateWatched...    WaitWatched...      HoldWatchedFromAbove
 
 func TestCreateCutBefore(t *testing.T) {
 	eachKind(t, creators, func(t *testing.T, f *fixture) {
