@@ -95,6 +95,7 @@ func TestSemaphoreV2WithPlainProtocol(t *testing.T) {
 // One lease of many is released: no more contenders than there are leases wake up for that, list
 // the queue, and one of them is let in.
 func TestSemaphoreHasNoHerd(t *testing.T) {
+	t.Parallel() // beside tests that wait in real time
 	const waiters = 20
 	for _, maxLeases := range []int{1, 2, 5, 20} {
 		t.Run(fmt.Sprint(maxLeases), func(t *testing.T) {

@@ -169,7 +169,6 @@ func TestReleaseExpired(t *testing.T) {
 }
 
 func TestReleasePending(t *testing.T) {
-	t.Parallel() // most of it is waiting
 	eachKind(t, holders, func(t *testing.T, f *fixture) {
 		lease := f.hold()
 		heal := f.network.Isolate()

@@ -25,6 +25,7 @@ type fixture struct {
 // returns, the others give up what they hold, the nextWaiter must get in, and nothing may be left at
 // the server.
 func eachKind(t *testing.T, kinds []kind, test func(t *testing.T, f *fixture), opts ...framework.Option) {
+	t.Parallel()
 	for _, k := range kinds {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel() // on a real server most of a test is waiting
@@ -36,6 +37,7 @@ func eachKind(t *testing.T, kinds []kind, test func(t *testing.T, f *fixture), o
 // eachKindIdly is eachKind for tests that do little but wait for a session to end. In real time
 // that takes long, and differs little from kind to kind.
 func eachKindIdly(t *testing.T, kinds []kind, test func(t *testing.T, f *fixture), opts ...framework.Option) {
+	t.Parallel()
 	for _, k := range kinds {
 		on := suite.InVirtualTime
 		if k.name == mutexKind.name {

@@ -21,6 +21,7 @@ type leasedFault struct {
 // TestLeasedFaults has a cell for every state of an acquisition and everything that may
 // happen to it then. After each nothing is left: no node, no watch, and all leases are free.
 func TestLeasedFaults(t *testing.T) {
+	t.Parallel() // most of it is waiting
 	for state, faults := range map[string][]leasedFault{
 		"acquiring": leasedAcquiring, "waiting": leasedWaiting, "holding": leasedHolding, "releasing": leasedReleasing,
 	} {

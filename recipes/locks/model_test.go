@@ -79,6 +79,7 @@ func TestRule2(t *testing.T) {
 // silent. Here that node is changed and deleted before the holder releases, and the events arrive
 // together.
 func TestRule3(t *testing.T) {
+	t.Parallel() // beside tests that wait in real time
 	for range 20 {
 		onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 			first, holder, waiter := enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t))

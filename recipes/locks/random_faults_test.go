@@ -42,6 +42,7 @@ func TestRandomViolence(t *testing.T) { contests(t, true) }
 const contestSeeds = 2
 
 func contests(t *testing.T, violent bool) {
+	t.Parallel() // beside tests that wait in real time
 	for _, c := range []struct {
 		name  string
 		locks []maker

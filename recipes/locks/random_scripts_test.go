@@ -242,6 +242,7 @@ func (sc *script) run(steps int) {
 // nodes, and are asked to let go: never one too many holds the lock, and nobody sleeps who
 // should not.
 func TestRandomScripts(t *testing.T) {
+	t.Parallel() // beside tests that wait in real time
 	newMutex := func(t *testing.T, n int) func(c *framework.Client, opts ...locks.Option) (string, locks.InterProcessLock) {
 		return func(c *framework.Client, opts ...locks.Option) (string, locks.InterProcessLock) {
 			var own []locks.SemaphoreOption
