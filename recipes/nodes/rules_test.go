@@ -165,9 +165,12 @@ func TestRuleK3(t *testing.T) {
 		hit := e.network.On(jute.OpGetData, suite.Late, func() { e.overwrite(theirs) })
 		e.delete()
 		<-hit
-		e.operate(e.client.Watches().Remove().ForPath(t.Context(), e.path, ignore))
-		e.quiet()
+		suite.Eventually(t, "the watches", func() bool { return e.watches(e.client) == 2 })
+		if e.b.Virtual {
+			elapse(suite.SessionTimeout)
+		}
 		e.until(theirs)
+		e.operate(e.client.Watches().Remove().ForPath(t.Context(), e.path, ignore)) // has the keeper look again
 		e.closed()
 	})
 	rule(t, "not behind the create", suite.Everywhere, func(t *testing.T, e *env) {
