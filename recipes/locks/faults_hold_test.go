@@ -127,14 +127,14 @@ func TestHoldClosed(t *testing.T) {
 	})
 }
 
-func TestHoldNodeDeleted(t *testing.T) {
-	eachKind(t, holders, func(t *testing.T, f *fixture) {
-		lease := f.hold()
-		f.deleteOurs(f.contended(f.wantOurs())...)
-		f.lost(lease, locks.LossNodeDeleted)
-		f.succeed()
-		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
-	})
+func TestHoldNodeDeleted(t *testing.T) { eachKind(t, holders, holdNodeDeleted) }
+
+func holdNodeDeleted(t *testing.T, f *fixture) {
+	lease := f.hold()
+	f.deleteOurs(f.contended(f.wantOurs())...)
+	f.lost(lease, locks.LossNodeDeleted)
+	f.succeed()
+	suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 }
 
 func TestReleaseCutBefore(t *testing.T) {

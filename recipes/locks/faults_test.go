@@ -282,12 +282,11 @@ func TestWaitClosed(t *testing.T) {
 	})
 }
 
-func TestWaitNodeDeleted(t *testing.T) {
-	eachKind(t, waiters, func(t *testing.T, f *fixture) {
-		a := f.wait(t.Context())
-		old := f.wantQueued()
-		old = f.contended(old)
-		f.deleteOurs(old[0])
-		f.getsIn(a, f.untilOthers(old))
-	})
+func TestWaitNodeDeleted(t *testing.T) { eachKind(t, waiters, waitNodeDeleted) }
+
+func waitNodeDeleted(t *testing.T, f *fixture) {
+	a := f.wait(t.Context())
+	old := f.contended(f.wantQueued())
+	f.deleteOurs(old[0])
+	f.getsIn(a, f.untilOthers(old))
 }

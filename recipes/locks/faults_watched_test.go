@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/suite"
-	"github.com/go-curator/curator/recipes/locks"
 )
 
 // The client has a persistent recursive watch, as of a cache, above the lock. So it gets the events
@@ -36,21 +34,6 @@ func TestCreateWatchedFromAbove(t *testing.T) {
 	})
 }
 
-func TestWaitWatchedFromAbove(t *testing.T) {
-	watchedFromAbove(t, waiters, func(t *testing.T, f *fixture) {
-		a := f.wait(t.Context())
-		old := f.contended(f.wantQueued())
-		f.deleteOurs(old[0])
-		f.getsIn(a, f.untilOthers(old))
-	})
-}
+func TestWaitWatchedFromAbove(t *testing.T) { watchedFromAbove(t, waiters, waitNodeDeleted) }
 
-func TestHoldWatchedFromAbove(t *testing.T) {
-	watchedFromAbove(t, holders, func(t *testing.T, f *fixture) {
-		lease := f.hold()
-		f.deleteOurs(f.contended(f.wantOurs())...)
-		f.lost(lease, locks.LossNodeDeleted)
-		f.succeed()
-		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
-	})
-}
+func TestHoldWatchedFromAbove(t *testing.T) { watchedFromAbove(t, holders, holdNodeDeleted) }
