@@ -51,8 +51,8 @@ func mayBeCured(err error) bool {
 	return (ended || Retryable(err)) && !errors.Is(err, ErrClosed)
 }
 
-// attempt deletes the node, with its children if asked for. It reports whether the node existed with
-// children: whoever deletes it then, such as the server an empty container, does what the caller wants.
+// attempt deletes the node, with its children if asked for. existed says that the node was there, with
+// children. If it is missing afterwards, others have deleted it: a server deletes empty containers.
 func (p *deleteParams) attempt(ctx context.Context, conn *zkconn.Conn, full string) (existed bool, err error) {
 	err = deleteNode(ctx, conn, 0, full, p.wanted())
 	for p.children && errors.Is(err, ErrNotEmpty) {

@@ -21,9 +21,9 @@ type fixture struct {
 	nextWaiter *acquisition   // waits while it is held; nil until there is one
 }
 
-// eachKind runs test for every kind of lock, on the backends that have something to add. When it
-// returns, the others give up what they hold, the nextWaiter must get in, and nothing may be left at
-// the server.
+// eachKind runs test for every kind of lock, in parallel with other tests, on the backends that have
+// something to add. When it returns, the others give up what they hold, the nextWaiter must get in, and
+// nothing may be left at the server.
 func eachKind(t *testing.T, kinds []kind, test func(t *testing.T, f *fixture), opts ...framework.Option) {
 	t.Parallel()
 	for _, k := range kinds {

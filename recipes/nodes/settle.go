@@ -184,8 +184,8 @@ func (k *keeper) whenThere(at step, c *change, node recipeapi.NodeRequest, seen 
 	return settled, nil
 }
 
-// behindUs reports whether the data that a read has shown was written by somebody else, and after
-// this step has written ours.
+// behindUs reports whether the read behind a change that was applied shows what others have written
+// since: the data are not those of the change.
 func (k *keeper) behindUs(at step, c *change, seen sighting) bool {
 	if c == nil || c.refused() != nil {
 		return false
