@@ -13,9 +13,13 @@ MODELFLAGS  ?=
 MUTANTSFLAGS ?=
 FUZZTIME    ?= 10s
 DURATION    ?= 10m
+RUNS        ?= 20
 SEED        ?= 0
 CHAOSFLAGS  ?=
 NESTED      := GO="$(GO)" .ci/nested.sh
+# Tests that search and parse, and have no goroutines of their own: the race detector would only make them
+# ten times as slow.
+PURE        := ./internal/lint ./internal/chaos/replay
 
 .DEFAULT_GOAL := help
 
@@ -27,17 +31,20 @@ help: ## list the targets
 setup: ## install what the tests need, where that is known how; else say what it is
 	@.ci/setup.sh
 
-# go vet has looked at the tests before, so go test need not. The race detector sleeps for a second at
-# the end of each process unless it is told not to. The rules of internal/lint have no goroutines.
+# go vet looks at the tests, too, so go test need not; with the same -race they share what they compile.
+# The race detector sleeps for a second at the end of each process unless it is told not to.
 .PHONY: test
 test: setup ## run all tests, those against real ZooKeeper servers included
-	$(GO) vet ./...
-	race=$$(GO="$(GO)" .ci/race.sh) && GORACE="atexit_sleep_ms=0 $$GORACE" $(GO) test $$race -vet=off -timeout 10m $(TESTFLAGS) \
-		$$($(GO) list ./... | grep -v '/internal/lint$$')
-	$(GO) test -vet=off $(TESTFLAGS) ./internal/lint
+	race=$$(GO="$(GO)" .ci/race.sh) && $(GO) vet $$race ./... && \
+		GORACE="atexit_sleep_ms=0 $$GORACE" $(GO) test $$race -vet=off -timeout 10m $(TESTFLAGS) \
+			$$($(GO) list ./... | grep -v $(PURE:./%=-e '/%$$'))
+	$(GO) test -vet=off $(TESTFLAGS) $(PURE)
 	$(NESTED) vet ./...
-	$(NESTED) build -o /dev/null ./...
 	$(NESTED) test -vet=off $(TESTFLAGS) ./...
+
+.PHONY: soak
+soak: setup ## make test RUNS times on this commit, half of them two at a time; goes on where it was interrupted
+	GO="$(GO)" RUNS="$(RUNS)" .ci/soak.sh
 
 # Without a Java the tests take it that no ZooKeeper server is installed. The packages that are left out
 # start processes and wait for them in real time.
@@ -147,7 +154,7 @@ ensemble-proof: ## break real ensembles in many ways, and see that no two client
 	$(GO) run ./tools/ensembleproof $(ENSEMBLEPROOFFLAGS)
 
 .PHONY: chaos
-chaos: ## attack the recipes on a real ensemble for DURATION, from SEED (0: a random one), and judge what they did
+chaos: ## attack the recipes on a real ensemble for DURATION, from SEED (0: a random one), and judge what they did; CHAOSFLAGS='-runs 10' makes more of them
 	$(GO) run ./tools/chaos -seed $(SEED) -duration $(DURATION) $(CHAOSFLAGS)
 
 .PHONY: ui-pictures

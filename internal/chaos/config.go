@@ -27,6 +27,8 @@ type Config struct {
 	// WithoutForeign leaves Java and kazoo out. Without it they take part if they are installed,
 	// in the workloads that share locks with them.
 	WithoutForeign bool
+	// WithoutModel does not compare the run with the model. That is a search, which may decide nothing.
+	WithoutModel bool
 	// Session is the session timeout of all, 4 s by default, in ten ticks of the servers.
 	Session time.Duration
 	// Pause is the mean pause of a worker between two operations, 60 ms by default.
@@ -43,7 +45,7 @@ type Config struct {
 	// machine, 45 s by default.
 	Slack time.Duration
 	// Log is the file for the history. The default is one in the folder for temporary files,
-	// which stays if there is a violation.
+	// which stays if Report.Keep.
 	Log string
 	// Progress is told how the run goes, a line now and then.
 	Progress io.Writer

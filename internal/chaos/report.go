@@ -29,7 +29,7 @@ type Report struct {
 	Took    time.Duration
 	// Replayed says of the locks that the model knows whether the run is a path of it.
 	Replayed []replay.Result
-	Log      string // the file with all events; it is removed if there is no violation and no Config.Log
+	Log      string // the file with all events; see Keep
 
 	run check.Run
 }
@@ -37,6 +37,20 @@ type Report struct {
 func newReport(c Config, judged check.Run, result check.Result) Report {
 	return Report{Result: result, Config: c, run: judged}
 }
+
+// Undecided is how many locks were compared with the model without a verdict.
+func (r Report) Undecided() (n int) {
+	for _, f := range r.Replayed {
+		if f.Verdict == model.Undecided {
+			n++
+		}
+	}
+	return n
+}
+
+// Keep reports whether somebody will want to see the log: there is a violation, or a lock on which the
+// model did not decide.
+func (r Report) Keep() bool { return r.Took == 0 || len(r.Violations) > 0 || r.Undecided() > 0 }
 
 // Faults is how many faults were made.
 func (r Report) Faults() int { return sum(r.Made) }
@@ -79,11 +93,11 @@ func (r Report) String() string {
 		fmt.Fprintf(&b, "%s is not installed, and took no part\n", name)
 	}
 	for _, replayed := range r.Replayed {
-		if replayed.Complete {
+		if replayed.Verdict != model.Refuted { // else it is a violation
 			b.WriteString(replayed.String())
 		}
 	}
-	if r.Config.Workers > model.MaxClients {
+	if !r.Config.WithoutModel && r.Config.Workers > model.MaxClients {
 		fmt.Fprintf(&b, "the run was not compared with the model, which has room for %d workers\n", model.MaxClients)
 	}
 	apart := map[string]int{}
@@ -106,7 +120,7 @@ func (r Report) String() string {
 			b.WriteString(check.Around(r.run.Events, v, 3*time.Second, 500*time.Millisecond))
 		}
 	}
-	if len(r.Violations) > 0 {
+	if r.Keep() {
 		fmt.Fprintf(&b, "\nall events: %s; again, as far as chance allows: make chaos SEED=%d DURATION=%v\n", r.Log, r.Config.Seed, r.Config.Duration)
 	}
 	return b.String()

@@ -155,7 +155,7 @@ func (r *run) close(report Report) []error {
 	if r.recorder != nil {
 		errs = append(errs, r.recorder.close())
 	}
-	if report.Took == 0 || len(report.Violations) > 0 { // somebody will want to know why
+	if report.Keep() {
 		return errs
 	}
 	if r.Log == "" {

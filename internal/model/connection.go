@@ -68,6 +68,8 @@ func (w *world) disconnect(si uint8) {
 			ss.lateWrites[ss.late] = r
 			ss.late++
 			ss.lateEpoch = ss.epoch
+		} else {
+			w.cuts |= cutLate
 		}
 	}
 	ss.pipe, ss.requests = [maxRequests]request{}, 0

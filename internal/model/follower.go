@@ -30,16 +30,23 @@ type follower struct {
 }
 
 // newFollower returns a follower at the beginning of a trace.
-func newFollower(t *Trace) follower {
+// Without unlikely waits a node that is deleted without the marker was not waited for.
+func newFollower(t *Trace, withoutUnlikelyWaits bool) follower {
 	const unlimited = 1 << 30
 	cfg := &Config{Contenders: times(t.Clients, t.Lock.contender(false)), leases: max(1, t.Leases), rounds: unlimited, retries: unlimited}
 	f := follower{
-		world: newWorld(cfg), facts: newFacts(t), trace: t,
+		world: newWorld(cfg), facts: newFacts(t, withoutUnlikelyWaits), trace: t,
 		writer: t.Lock.contender(false), reader: t.Lock.contender(true),
 	}
 	first := f.first()
-	if len(t.Changes) > 0 && t.Changes[0].Kind == QueueMade {
-		first.dir, first.dirEnd = 0, 0
+	for _, c := range t.Changes {
+		if c.Kind == SessionEnded {
+			continue // it says nothing about the lock's path
+		}
+		if c.Kind == QueueMade {
+			first.dir, first.dirEnd = 0, 0
+		}
+		break
 	}
 	f.State = &first
 	return f

@@ -1,12 +1,6 @@
 package model
 
-import (
-	"slices"
-	"time"
-)
-
-// commitLate is how long a transaction may take: the leader notes when it begins.
-const commitLate = int64(5 * time.Second)
+import "slices"
 
 // step takes a step of the model. A transaction that changes something must be the next one of the
 // trace.

@@ -44,13 +44,23 @@ func (f *follower) limitLag(c uint8) {
 	least := f.length - maxLag
 	switch next := f.nextHeard(c); {
 	case ss.connected == 0:
+		f.noteLag(ss.seen, least)
 		ss.seen = max(ss.seen, least)
 		ss.applied = max(ss.applied, ss.seen)
 	case ss.half == 0:
 		if next != 0 {
 			least = min(least, next-1)
 		}
+		f.noteLag(ss.applied, least)
 		ss.applied = max(ss.applied, least)
 		ss.seen = max(ss.seen, min(least, ss.applied))
+	}
+}
+
+// noteLag notes that a server that lags more is left out, if it is behind the least position that it may
+// be at.
+func (f *follower) noteLag(at, least uint8) {
+	if at < least {
+		f.cuts |= cutLag
 	}
 }

@@ -18,8 +18,10 @@ type facts struct {
 	notesBefore  []int           // how many notes there are before each transaction, or soon after its time
 }
 
-func newFacts(t *Trace) *facts {
-	f := &facts{connections: t.connections(), kills: t.kills(), existing: t.existing(), created: t.createdBefore(), waits: t.waits()}
+// newFacts returns what a trace says. Without unlikely waits, who deletes a node without the marker has not
+// waited for it.
+func newFacts(t *Trace, withoutUnlikelyWaits bool) *facts {
+	f := &facts{connections: t.connections(), kills: t.kills(), existing: t.existing(), created: t.createdBefore(), waits: t.waits(withoutUnlikelyWaits)}
 	f.acquisitions, f.of = t.acquisitions()
 	f.notesBefore = t.notesBefore()
 	f.grantedTo = slices.Repeat([]int{-1}, f.created[len(t.Changes)])
@@ -31,8 +33,12 @@ func newFacts(t *Trace) *facts {
 	return f
 }
 
-// soon is how late a transaction mostly is at most, in nanoseconds.
-const soon = int64(100 * time.Millisecond)
+const (
+	// soon is how late a transaction mostly is at most, in nanoseconds.
+	soon = int64(100 * time.Millisecond)
+	// commitLate is how late it is at most: the leader notes when it begins.
+	commitLate = int64(5 * time.Second)
+)
 
 // notesBefore returns how many notes there are until soon after each transaction, and in all.
 func (t *Trace) notesBefore() []int {
@@ -135,20 +141,24 @@ const (
 )
 
 // waits returns what is known of each node: who releases with the marker has waited, and who releases
-// well and without it has not, unless the connection broke during the release (rules 5 and 6). A reader
-// and a semaphore have no marker.
-func (t *Trace) waits() []wait {
+// without it has not, unless the connection broke during the release (rules 5 and 6). That it has not is
+// known if the release has succeeded, or if the node was gone long before the client's next note. Without
+// unlikely waits it is taken for granted. A reader and a semaphore have no marker.
+func (t *Trace) waits(withoutUnlikelyWaits bool) []wait {
 	var all []wait
 	var marks []bool // of each node: its release has a marker, if it has waited
-	ends := map[int]ChangeKind{}
+	ends := map[int]Change{}
 	for _, c := range t.Changes {
 		switch c.Kind {
 		case Created:
 			all, marks = append(all, mayHaveWaited), append(marks, t.Lock.contender(c.Reads).marks(&client{flags: waited}))
 		case Deleted, Released, Taken:
-			ends[c.Node] = c.Kind
-			if c.Kind == Released {
+			ends[c.Node] = c
+			switch {
+			case c.Kind == Released:
 				all[c.Node] = hasWaited
+			case withoutUnlikelyWaits && c.Kind == Deleted && marks[c.Node]:
+				all[c.Node] = hasNotWaited
 			}
 		}
 	}
@@ -156,14 +166,19 @@ func (t *Trace) waits() []wait {
 	for i := range granted {
 		granted[i] = -1
 	}
+	unmarked := func(node int) bool { return node >= 0 && ends[node].Kind == Deleted && marks[node] }
 	for _, n := range t.Notes {
-		switch node := &granted[n.Client]; {
+		node := &granted[n.Client]
+		if releasing[n.Client] && unmarked(*node) && ends[*node].At+commitLate < n.At {
+			all[*node] = hasNotWaited
+		}
+		switch {
 		case n.Kind == Granted:
 			*node, releasing[n.Client] = n.Node, false
 		case n.Kind == Held:
 		case n.Kind == Releasing:
 			releasing[n.Client] = true
-		case n.Kind == ReleasedWell && *node >= 0 && ends[*node] == Deleted && marks[*node]:
+		case n.Kind == ReleasedWell && unmarked(*node):
 			all[*node] = hasNotWaited
 		case (n.Kind == Parted || n.Kind == Connected) && !releasing[n.Client]: // the release is sent later
 		default:

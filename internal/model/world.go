@@ -95,6 +95,7 @@ type world struct {
 	alike     []uint8             // contenders that may change places
 	blank     State               // what decode begins with
 	violation string
+	cuts      cuts // what a replay has left out
 	tracing   bool
 	notes     []string
 }
@@ -160,6 +161,7 @@ func (w *world) violate(letter, text string) {
 
 // exceed ends the exploration: a State has no room for what happens.
 func (w *world) exceed(what string) {
+	w.cuts |= cutRoom
 	w.violation = "X: there are too many " + what + " for a state of the model"
 }
 

@@ -34,7 +34,7 @@ func TraceOf(events []history.Event, lock Lock) (*model.Trace, error) {
 		last = events[end].At - inexact
 		events = events[:end]
 	}
-	b := &builder{lock: lock, clients: map[string]int{}, sessions: map[int64]owner{}, nodes: map[string]int{}, downs: map[string]*downgrade{}}
+	b := newBuilder(lock)
 	b.findClients(events)
 	b.findSessions(events)
 	for _, e := range inOrderOfServers(events) {
@@ -69,6 +69,10 @@ type builder struct {
 	owners   []owner               // of the nodes
 	downs    map[string]*downgrade // of each process
 	trace    model.Trace
+}
+
+func newBuilder(lock Lock) *builder {
+	return &builder{lock: lock, clients: map[string]int{}, sessions: map[int64]owner{}, nodes: map[string]int{}, downs: map[string]*downgrade{}}
 }
 
 // client returns the client of a process.
@@ -131,17 +135,32 @@ func inOrderOfServers(events []history.Event) (committed []history.Event) {
 	return committed
 }
 
+// reads reports whether an event says something about the lock.
+func (b *builder) reads(e history.Event) bool {
+	switch e.Kind {
+	case history.Created, history.Deleted, history.Marked:
+		parent, _, _ := strings.Cut(strings.TrimPrefix(e.Node, b.lock.Path), "/")
+		return parent == "" && strings.HasPrefix(e.Node, b.lock.Path)
+	case history.Over:
+		_, ours := b.sessions[e.Session]
+		return ours
+	}
+	_, client := b.client(e.Process)
+	_, said := noteKinds[e.Kind]
+	return client && said && (e.Workload == b.lock.Workload || e.Workload == "")
+}
+
 // change adds a transaction.
 func (b *builder) change(e history.Event) error {
+	if !b.reads(e) {
+		return nil
+	}
 	by, ours := b.sessions[e.Session]
 	c := model.Change{At: e.At, Client: by.client, Epoch: by.epoch}
 	node, known := b.nodes[e.Node]
-	parent, _, _ := strings.Cut(strings.TrimPrefix(e.Node, b.lock.Path), "/")
 	switch {
-	case e.Kind == history.Over && ours:
+	case e.Kind == history.Over:
 		c.Kind = model.SessionEnded
-	case e.Kind == history.Over || parent != "" || !strings.HasPrefix(e.Node, b.lock.Path):
-		return nil
 	case e.Kind == history.Created && e.Node == b.lock.Path:
 		c.Kind = model.QueueMade
 	case e.Node == b.lock.Path:
@@ -178,11 +197,11 @@ var noteKinds = map[history.Kind]model.NoteKind{
 
 // note adds what a client has noted.
 func (b *builder) note(e history.Event) error {
-	c, ok := b.client(e.Process)
 	kind, said := noteKinds[e.Kind]
-	if !ok || !said || e.Workload != b.lock.Workload && e.Workload != "" {
+	if !said || !b.reads(e) {
 		return nil
 	}
+	c, _ := b.client(e.Process)
 	kind, said = b.ofDowngrade(e, kind)
 	if !said {
 		return nil
