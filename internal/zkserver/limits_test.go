@@ -34,11 +34,10 @@ func allocated(fn func()) int64 {
 	return int64(after.TotalAlloc - before.TotalAlloc)
 }
 
-// TestAnswersNobodyReads has a client ask for 100 MB and read nothing: others, whose
-// writes it watches, do not notice, and little of it is kept. When the client reads, the
-// answers come.
+// TestAnswersNobodyReads has a client ask for far more than is kept for it, and read nothing:
+// others, whose writes it watches, do not notice. When the client reads, the answers come.
 func TestAnswersNobodyReads(t *testing.T) {
-	const asked, size = 100, 1_000_000
+	const asked, size = 30, 1_000_000
 	inBubble(t, func(t *testing.T, s server) {
 		deaf, other := s.connect(20*tick), s.connect(20*tick)
 		do(t, other, jute.OpCreate, newNode("/large", strings.Repeat("x", size), 0))
@@ -49,7 +48,7 @@ func TestAnswersNobodyReads(t *testing.T) {
 			}
 		}
 		start := time.Now()
-		for range 100 {
+		for range asked {
 			do(t, other, jute.OpSetData, &jute.SetDataRequest{Path: "/large", Data: make([]byte, size), Version: -1})
 		}
 		if waited := time.Since(start); waited > 0 {
@@ -84,9 +83,9 @@ func TestEventsNobodyReads(t *testing.T) {
 		do(t, deaf, jute.OpAddWatch, &jute.AddWatchRequest{Path: "/", Mode: jute.ModePersistentRecursive})
 		before, start := heap(), time.Now()
 		most := int64(0)
-		for i := range 1000 { // 100 MB of events
+		for i := range 500 { // 50 MB of events
 			do(t, other, jute.OpSetData, &jute.SetDataRequest{Path: path, Version: -1})
-			if i%100 == 0 {
+			if i%50 == 0 {
 				most = max(most, heap()-before)
 			}
 		}
@@ -98,7 +97,7 @@ func TestEventsNobodyReads(t *testing.T) {
 			t.Error("the connection has not ended")
 		}
 		t.Logf("at most %.1f MB were kept, %.1f MB at the end", float64(most)/1e6, float64(heap()-before)/1e6)
-		if most > 48<<20 {
+		if most > 40<<20 {
 			t.Errorf("%d bytes were kept for a client that does not read", most)
 		}
 		if s.Sessions() != 2 {
@@ -287,9 +286,9 @@ func untilEnd(t *testing.T, why string, conn net.Conn) {
 	}
 }
 
-// TestTenThousandSessions has many clients at once, and all of them go at once.
-func TestTenThousandSessions(t *testing.T) {
-	const clients = 10_000
+// TestManySessions has many clients at once, and all of them go at once.
+func TestManySessions(t *testing.T) {
+	const clients = 2000
 	inBubble(t, func(t *testing.T, s server) {
 		observer := s.connect(20 * tick)
 		do(t, observer, jute.OpCreate, newNode("/all", "", 0))
