@@ -16,7 +16,8 @@ var secret = []byte("user:s3cret")
 
 // TestAddAuth adds credentials to clients, whatever happens to the connection meanwhile.
 func TestAddAuth(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	t.Parallel()
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		owner, _ := b.Client(t, framework.WithAuthorization("digest", secret))
 		path := b.Path("own")
 		if _, err := owner.Create().WithACL(framework.CreatorAllACL()...).CreatingParentsIfNeeded().ForPath(t.Context(), path); err != nil {
@@ -61,7 +62,7 @@ func TestAddAuth(t *testing.T) {
 
 // A credential that is refused is not kept, and the client works on.
 func TestAddAuthRefused(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		c, network := b.Client(t)
 		for range 2 {
 			err := c.AddAuth(t.Context(), "s3cret scheme", secret)
@@ -83,7 +84,7 @@ func TestAddAuthRefused(t *testing.T) {
 }
 
 func TestAddAuthRefusesArguments(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		c, network := b.Client(t)
 		for _, scheme := range []string{"", "\xff"} {
 			if err := c.AddAuth(t.Context(), scheme, secret); !errors.Is(err, framework.ErrInvalidOption) {

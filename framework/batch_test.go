@@ -11,8 +11,11 @@ import (
 	"github.com/go-curator/curator/internal/suite"
 )
 
-// many is more than travels in one write, or in two.
-const many = 10_000
+// many is more than travels in one write, or in two, of 512 operations each.
+const many = 2000
+
+// middle is an operation in the second write, with others before and behind it.
+const middle = 700
 
 // creates returns n sequential creates below a node, which is made.
 func creates(t *testing.T, c *framework.Client, path string, n int) []framework.Op {
@@ -30,7 +33,7 @@ func creates(t *testing.T, c *framework.Client, path string, n int) []framework.
 
 // A batch of any length is applied in order, and one that fails does not concern the others.
 func TestLongBatch(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		c, _ := b.Client(t)
 		path := b.Path("many")
 		ops := creates(t, c, path, many)
@@ -71,10 +74,10 @@ func TestLongBatch(t *testing.T) {
 
 // Large operations are not all held, and sent, at once.
 func TestBatchOfLargeOperations(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		c, _ := b.Client(t)
 		path := b.Path("large")
-		ops := creates(t, c, path, 12)
+		ops := creates(t, c, path, 4)
 		for i := range ops {
 			ops[i] = c.TransactionOp().Create().WithData(make([]byte, 1e6)).ForPath(fmt.Sprint(path, "/", i))
 		}
@@ -93,12 +96,11 @@ func TestBatchOfLargeOperations(t *testing.T) {
 // When the connection is lost in the middle, the results tell what became of which: what was
 // answered, what may have been applied, and what was not sent.
 func TestBatchCutInTheMiddle(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		c, network := b.Client(t)
 		path := b.Path("cut")
 		ops := creates(t, c, path, many)
-		const at = 6000 // in the second write
-		ops[at] = c.TransactionOp().SetData().ForPath(path, []byte("x"))
+		ops[middle] = c.TransactionOp().SetData().ForPath(path, []byte("x"))
 		hit := network.On(jute.OpSetData, suite.CutAfter, nil)
 		results, err := c.Batch().ForOperations(t.Context(), ops...)
 		if !errors.Is(err, framework.ErrConnectionLoss) || !framework.MaybeApplied(err) || len(results) != many {
@@ -120,7 +122,7 @@ func TestBatchCutInTheMiddle(t *testing.T) {
 				unsent++
 			}
 		}
-		if answered != at || doubtful == 0 || unsent == 0 || answered+doubtful+unsent != many {
+		if answered != middle || doubtful == 0 || unsent == 0 || answered+doubtful+unsent != many {
 			t.Fatalf("%d answered, %d doubtful, %d not sent", answered, doubtful, unsent)
 		}
 		// And so it is, once this client's new connection has ended what was on the old one.
@@ -139,11 +141,11 @@ func TestBatchCutInTheMiddle(t *testing.T) {
 
 // When the context ends in the middle it is the same.
 func TestBatchContextEnds(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		c, network := b.Client(t)
 		path := b.Path("ended")
 		ops := creates(t, c, path, many)
-		ops[6000] = c.TransactionOp().SetData().ForPath(path, []byte("x"))
+		ops[middle] = c.TransactionOp().SetData().ForPath(path, []byte("x"))
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var heal func()
@@ -157,7 +159,7 @@ func TestBatchContextEnds(t *testing.T) {
 			t.Fatalf("%d results, %v", len(results), err)
 		}
 		for i, r := range results {
-			write, cut := i/512, 6000/512 // of 512 operations each
+			write, cut := i/512, middle/512
 			known, doubtful, unsent := write < cut, write == cut, write > cut
 			if known != (r.Err == nil) || doubtful != framework.MaybeApplied(r.Err) || unsent && !errors.Is(r.Err, context.Canceled) {
 				t.Fatalf("result %d: %v", i, r.Err)
@@ -168,7 +170,7 @@ func TestBatchContextEnds(t *testing.T) {
 
 // A batch that could not be sent at all is sent again; one that was is not.
 func TestBatchIsNotRepeated(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		c, network := b.Client(t)
 		path := b.Path("once")
 		ops := creates(t, c, path, 3)

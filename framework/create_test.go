@@ -295,7 +295,7 @@ func TestCreateBelowReapedContainers(t *testing.T) {
 
 // An earlier try may have been applied, though the last was not even sent.
 func TestMaybeAppliedByAnEarlierTry(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		c, network := b.Client(t, framework.WithConnectionTimeout(20*time.Millisecond))
 		path := b.Path("node")
 		if _, err := c.Create().CreatingParentsIfNeeded().ForPath(t.Context(), path); err != nil {
@@ -316,7 +316,7 @@ func TestMaybeAppliedByAnEarlierTry(t *testing.T) {
 
 // A lost look at the parents is not a lost create.
 func TestParentsAreLookedForAgain(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		c, network := b.Client(t)
 		lookHit := network.On(jute.OpExists, suite.CutAfter, nil)
 		if _, err := c.Create().CreatingParentContainersIfNeeded().ForPath(t.Context(), b.Path("x/y/z")); err != nil {

@@ -32,7 +32,7 @@ func (p *aclAsked) ACLForPath(path string) []framework.ACL {
 // The provider chooses for every node that is made, parents and those of a namespace
 // included, unless the call does.
 func TestACLProvider(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		noWrite := []framework.ACL{{Perms: framework.PermAll &^ framework.PermWrite, Scheme: "world", ID: "anyone"}}
 		p := &aclAsked{acl: func(string) []framework.ACL { return noWrite }}
 		c, _ := b.Client(t, framework.WithACLProvider(p))
@@ -78,7 +78,7 @@ func (p *defaulting) DefaultACL() []framework.ACL { return p.byDefault }
 
 // The default is for the nodes that the provider has no ACL for, and for no others.
 func TestACLProviderDefault(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		const perms = framework.PermAll
 		own := []framework.ACL{{Perms: perms &^ framework.PermWrite, Scheme: "world", ID: "anyone"}}
 		p := &defaulting{byDefault: []framework.ACL{{Perms: perms &^ framework.PermAdmin, Scheme: "world", ID: "anyone"}}}
@@ -104,7 +104,7 @@ func TestACLProviderDefault(t *testing.T) {
 // A provider that has no ACL, or panics, has nothing sent and nothing held: the client works
 // on.
 func TestACLProviderFails(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		for name, wrong := range map[string]struct {
 			provider framework.ACLProvider
 			want     error

@@ -141,7 +141,7 @@ func TestEventsOfFailuresAndOthers(t *testing.T) {
 // What is given to an operation in the background is the caller's again when the call returns. Data of
 // an operation in a transaction is when that operation is complete.
 func TestBackgroundData(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		c, _ := b.Client(t)
 		path := "/" + strings.ReplaceAll(b.Path(""), "/", "")
 		done := make(chan error, 5)

@@ -93,7 +93,7 @@ func (l *late) exists(ctx context.Context) error {
 // The first failure says SUSPENDED, a second one says nothing more, and the first connection is
 // CONNECTED.
 func TestFirstConnectionIsLate(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		l := lateClient(t, b, 50*time.Millisecond)
 		if s := l.client.ConnectionState(); s != 0 {
 			t.Errorf("at first the state is %v", s)
@@ -120,7 +120,7 @@ func TestFirstConnectionIsLate(t *testing.T) {
 
 // A server that comes up while the first operation still waits is CONNECTED, and nothing else.
 func TestFirstConnectionIsAwaited(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		l := lateClient(t, b, 20*time.Second)
 		done := make(chan error, 1)
 		err := l.client.CheckExists().InBackground(t.Context(), l.path, func(_ context.Context, _ bool, err error) { done <- err })

@@ -13,7 +13,7 @@ import (
 // driver's search for a node whose create was not answered panics at siblings whose names
 // only begin as a protected one does.
 func TestA8ProtectedCreate(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		client, network := b.Client(t)
 		parent := b.Path("protected")
 		for _, name := range []string{"_c_", "_c_short", "_c_-lock-", "_c_0123456789abcdef0123456789abcdef", "_c_zzzzzzzz-zzzz-zzzz-zzzz-zzzzzzzzzzzz-lock-"} {

@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	loadTime    = flag.Duration("load", 3*time.Second, "how long TestLoad goes on")
+	loadTime    = flag.Duration("load", 2*time.Second, "how long TestLoad goes on")
 	loadWorkers = flag.Int("workers", 100, "how many goroutines TestLoad has")
 )
 
@@ -94,6 +94,8 @@ type loadWorker struct {
 	*load
 	path  string
 	heard atomic.Int64 // the zxid of the last change of path that the watcher was told
+
+	random *rand.Rand // chooses what is done; the server's timing is not chosen
 }
 
 // prepare makes the nodes, and the workers with their watches.
@@ -105,7 +107,7 @@ func (l *load) prepare() {
 		ops = append(ops, op.Create().ForPath(fmt.Sprintf("/load/shared-%d", i)))
 	}
 	for i := range l.workers {
-		w := &loadWorker{load: l, path: fmt.Sprintf("/load/own-%d", i)}
+		w := &loadWorker{load: l, path: fmt.Sprintf("/load/own-%d", i), random: rand.New(rand.NewPCG(1, uint64(i)))}
 		l.workers[i] = w
 		ops = append(ops, op.Create().ForPath(w.path))
 	}
@@ -152,7 +154,7 @@ func (l *load) wantWatchersTold() {
 
 // run does something at random until ctx ends. Calls are not bound by ctx: each ends by itself.
 func (w *loadWorker) run(ctx context.Context) {
-	random := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+	random := w.random
 	does := []func(ctx context.Context, shared string) error{
 		w.read, w.list, w.write, w.createAndDelete, w.batch, w.transaction, w.watch, w.impatient,
 	}
@@ -245,7 +247,7 @@ func (w *loadWorker) watch(ctx context.Context, _ string) error {
 
 // impatient gives a read little time, so that the calls end at any moment.
 func (w *loadWorker) impatient(ctx context.Context, shared string) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(rand.IntN(int(2*time.Millisecond))))
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(w.random.IntN(int(2*time.Millisecond))))
 	defer cancel()
 	_, err := w.client.CheckExists().ForPath(ctx, shared)
 	return err

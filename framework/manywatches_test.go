@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"net"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -22,10 +23,21 @@ var manyWatches = flag.Int("watches", 3000, "how many watches TestManyWatches ha
 // docs/scaling.md states for 100,000 ("make framework-watches").
 func TestManyWatches(t *testing.T) {
 	t.Parallel()
-	for _, persistent := range []bool{true, false} {
+	server := patient(t)
+	for _, persistent := range []bool{false, true} { // the nodes are made last
 		t.Run(fmt.Sprintf("persistent %v", persistent), func(t *testing.T) {
-			server := curatortest.Real(t)
-			client := server.Client(t, framework.WithSessionTimeout(20*time.Second), framework.WithoutEnsembleTracker())
+			conns := make(chan net.Conn, 10)
+			opts := []framework.Option{
+				framework.WithSessionTimeout(patience), framework.WithoutEnsembleTracker(),
+				framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+					conn, err := new(net.Dialer).DialContext(ctx, network, address)
+					if err == nil {
+						conns <- conn
+					}
+					return conn, err
+				}),
+			}
+			client := curatortest.NewClient(t, server.ConnectString(), opts...)
 			if err := client.BlockUntilConnected(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -37,11 +49,13 @@ func TestManyWatches(t *testing.T) {
 				(int64(heapInUse())-int64(heap))/int64(*manyWatches))
 
 			before := client.SessionID()
-			other := server.Client(t, framework.WithSessionTimeout(20*time.Second), framework.WithoutEnsembleTracker())
+			other := curatortest.NewClient(t, server.ConnectString(), opts...)
 			if err := other.BlockUntilConnected(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			server.Member(0).Clients(curatortest.Both).Reset()()
+			for len(conns) > 0 {
+				(<-conns).Close()
+			}
 			begun = time.Now()
 			var first, longest, reference time.Duration
 			var reads errgroup.Group

@@ -24,7 +24,7 @@ func done(r row) outcome { return outcome{state: r.after} }
 func takesPath(r row) bool { return !r.pathless }
 
 var faults = []fault{
-	{name: "none", want: done},
+	{name: "none", on: suite.Everywhere, want: done},
 	{
 		name: "invalid path", applies: takesPath, bare: true, unsent: true,
 		place: func(x *cell) { x.path = "relative" },
@@ -37,12 +37,12 @@ var faults = []fault{
 		want:  refused(framework.ErrTooLarge),
 	},
 	{
-		name: "missing", applies: takesPath,
+		name: "missing", on: suite.OnRealServer, applies: takesPath,
 		place: func(x *cell) { x.path += "none/x" },
 		want:  func(r row) outcome { return outcome{err: r.missing} },
 	},
 	{
-		name: "existing", applies: func(r row) bool { return r.builder == "Create" && !r.node },
+		name: "existing", on: suite.OnRealServer, applies: func(r row) bool { return r.builder == "Create" && !r.node },
 		place: func(x *cell) {
 			_, err := x.admin.Create().WithData([]byte("old")).ForPath(x.Context(), x.path)
 			x.ok(err)
@@ -58,12 +58,12 @@ var faults = []fault{
 		},
 	},
 	{
-		name: "wrong version", applies: func(r row) bool { return r.version != nil },
+		name: "wrong version", on: suite.OnRealServer, applies: func(r row) bool { return r.version != nil },
 		place: func(x *cell) { x.call = x.row.version },
 		want:  refused(framework.ErrBadVersion),
 	},
 	{
-		name: "not empty", applies: func(r row) bool { return r.builder == "Delete" },
+		name: "not empty", on: suite.OnRealServer, applies: func(r row) bool { return r.builder == "Delete" },
 		arm: func(x *cell) {
 			_, err := x.admin.Create().ForPath(x.Context(), x.path+"/child")
 			x.ok(err)
@@ -76,7 +76,7 @@ var faults = []fault{
 		},
 	},
 	{
-		name: "no permission", applies: takesPath, place: closeNode,
+		name: "no permission", on: suite.OnRealServer, applies: takesPath, place: closeNode,
 		want: func(r row) outcome { return outcome{err: r.noAuth} },
 	},
 	{
@@ -112,9 +112,9 @@ var faults = []fault{
 		want: func(r row) outcome { return outcome{err: errEnough, maybe: r.write} },
 	},
 	{name: "cut before", arm: func(x *cell) { x.network.On(x.row.op, suite.CutBefore, nil) }, want: lost(false)},
-	{name: "cut after", arm: func(x *cell) { x.network.On(x.row.op, suite.CutAfter, nil) }, want: lost(true)},
+	{name: "cut after", on: suite.OnRealServer, arm: func(x *cell) { x.network.On(x.row.op, suite.CutAfter, nil) }, want: lost(true)},
 	{
-		name: "session expires",
+		name: "session expires", on: suite.OnRealServer,
 		arm:  func(x *cell) { x.network.On(x.row.op, suite.CutBefore, func() { x.network.Expire(x.T) }) },
 		want: lost(false),
 	},

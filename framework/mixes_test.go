@@ -145,7 +145,7 @@ func addOthers(all map[string]func(ctx context.Context, path string) error, c *f
 // TestImpossibleMixes: chains whose steps do not go together are refused before anything is
 // sent, by an error that names the steps.
 func TestImpossibleMixes(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		c, network := b.Client(t)
 		for name, call := range mixes(c) {
 			err := call(t.Context(), b.Path("x"))

@@ -203,7 +203,7 @@ func TestNamespaceOutlivesItsCallersSpan(t *testing.T) {
 
 // Close ends the creation of a namespace, and nothing is left of it.
 func TestNamespaceEndsWithClient(t *testing.T) {
-	eachBench(t, func(t bench) {
+	benchOn(t, suite.InVirtualTime, func(t bench) {
 		heal := t.network.Isolate()
 		done := make(chan error, 1)
 		hit := t.network.On(jute.OpExists, suite.CutBefore, nil)
@@ -223,7 +223,7 @@ func TestNamespaceEndsWithClient(t *testing.T) {
 
 // The root of a namespace with protection would be a node beside the namespace.
 func TestProtectionStaysInTheNamespace(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		c, _ := b.Client(t)
 		view := c.UsingNamespace(strings.TrimPrefix(b.Path("ns"), "/"))
 		_, err := view.Create().WithProtection().WithMode(framework.Ephemeral).ForPath(t.Context(), "/")
@@ -239,7 +239,7 @@ func TestProtectionStaysInTheNamespace(t *testing.T) {
 
 // A parent that is missing below a namespace is not looked for over and over.
 func TestNoNodeBelowNamespace(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		c, network := b.Client(t)
 		view := c.UsingNamespace(strings.TrimPrefix(b.Path("ns"), "/"))
 		if _, err := view.Create().ForPath(t.Context(), "/a"); err != nil {

@@ -14,7 +14,7 @@ import (
 // A server counts the two halves of a character beyond U+FFFF, and refuses both: so it is refused
 // here, as what it is.
 func TestPathsBeyondTheFirstPlane(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		c, network := b.Client(t)
 		for _, name := range []string{"𐀀", "a😀", "􏿿/b", "￰", "￿", "", ""} {
 			for i, call := range []func() error{

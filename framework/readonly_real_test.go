@@ -19,7 +19,7 @@ type stateLog chan state.ConnectionState
 // await waits for a state, and returns those before it.
 func (l stateLog) await(t *testing.T, want state.ConnectionState) (before []state.ConnectionState) {
 	t.Helper()
-	timer := time.NewTimer(40 * time.Second)
+	timer := time.NewTimer(2 * time.Minute)
 	defer timer.Stop()
 	for {
 		select {
@@ -45,9 +45,9 @@ func listening(c *framework.Client) stateLog {
 func TestReadOnlyOfRealServers(t *testing.T) {
 	t.Parallel()
 	ensemble := curatortest.RealEnsemble(t, 3, curatortest.WithReadOnlyMode(),
-		curatortest.WithTickTime(500*time.Millisecond), curatortest.WithSessionTimeouts(time.Second, 30*time.Second))
+		curatortest.WithTickTime(500*time.Millisecond), curatortest.WithSessionTimeouts(time.Second, patience))
 	wantStaticEnsemble(t, ensemble)
-	lasting := ensemble.Client(t, framework.WithReadOnly(), framework.WithSessionTimeout(30*time.Second))
+	lasting := ensemble.Client(t, framework.WithReadOnly(), framework.WithSessionTimeout(patience))
 	ending := ensemble.Client(t, framework.WithReadOnly(), framework.WithSessionTimeout(2*time.Second))
 	unwilling := ensemble.Client(t)
 	clients, logs := []*framework.Client{lasting, ending}, []stateLog{listening(lasting), listening(ending)}
@@ -119,7 +119,7 @@ func persistentWatch(t *testing.T, c *framework.Client) (awaitChange func()) {
 		t.Helper()
 		select {
 		case <-changed:
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Error("the persistent watch was not told of the change")
 		}
 	}

@@ -97,7 +97,7 @@ func wantConfig(t *testing.T, c *framework.Client, err, want error, members int)
 	if !errors.Is(err, want) {
 		t.Fatalf("error %v, want %v", err, want)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := c.Sync().ForPath(ctx, "/"); err != nil {
 		t.Fatal(err)

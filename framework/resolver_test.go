@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/retry"
@@ -45,21 +44,13 @@ func TestResolver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var dialed atomic.Value
-			opts := append(slices.Clip(c.opts), framework.WithTLS(&tls.Config{RootCAs: trust}), framework.WithConnectionTimeout(2*time.Second),
-				framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
-					dialed.Store(address)
-					return secure(ctx, network, address)
-				}))
-			client, err := framework.NewClient(c.host+":2281", retry.None(), opts...)
-			if err != nil {
-				t.Fatal(err)
+			dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+				dialed.Store(address)
+				return secure(ctx, network, address)
 			}
-			wantFirstAnswer(t, client, c.want)
+			wantOutcome(t, exists, c.want, c.host+":2281", dial, append(slices.Clip(c.opts), framework.WithTLS(&tls.Config{RootCAs: trust}))...)
 			if got := dialed.Load(); got != c.dialed {
 				t.Errorf("it was dialed %v, want %s", got, c.dialed)
-			}
-			if err := client.Close(t.Context()); err != nil {
-				t.Error(err)
 			}
 		})
 	}

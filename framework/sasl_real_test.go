@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/suite"
@@ -104,13 +106,17 @@ func wantSASL(t *testing.T, err error, want string) {
 // authenticate again.
 func TestSASLACL(t *testing.T) {
 	t.Parallel()
-	server := curatortest.Real(t, curatortest.WithSASL(saslUsers))
+	server := curatortest.Real(t, curatortest.WithSASL(saslUsers), curatortest.WithSessionTimeouts(time.Second, patience))
 	client := func(opts ...framework.Option) *framework.Client {
-		return curatortest.NewClient(t, server.ConnectString(), append(opts, framework.WithoutEnsembleTracker())...)
+		opts = append(opts, framework.WithoutEnsembleTracker(), framework.WithSessionTimeout(patience))
+		return curatortest.NewClient(t, server.ConnectString(), opts...)
 	}
-	owner := client(framework.WithSASL(digestMD5(t, "orders", saslUsers["orders"])))
-	states := make(chan state.ConnectionState, 10)
-	defer owner.ConnectionStateListenable().Add(func(_ context.Context, s state.ConnectionState) { states <- s })()
+	login, logins := digestMD5(t, "orders", saslUsers["orders"]), atomic.Int32{}
+	owner := client(framework.WithSASL(func(ctx context.Context, server string) (framework.SASLMechanism, error) {
+		logins.Add(1)
+		return login(ctx, server)
+	}))
+	states := listening(owner)
 	others := map[string]*framework.Client{
 		"another user":      client(framework.WithSASL(digestMD5(t, "billing", saslUsers["billing"]))),
 		"nobody":            client(),
@@ -120,25 +126,33 @@ func TestSASLACL(t *testing.T) {
 		"/byname":  {{Perms: framework.PermAll, Scheme: "sasl", ID: "orders"}},
 		"/creator": framework.CreatorAllACL(),
 	}
+	wantForOwner := func(when, path string) {
+		t.Helper()
+		if _, err := owner.GetData().ForPath(t.Context(), path); err != nil {
+			t.Errorf("%s, %s: the owner: %v", when, path, err)
+		}
+		for name, other := range others {
+			if _, err := other.GetData().ForPath(t.Context(), path); !errors.Is(err, framework.ErrNoAuth) {
+				t.Errorf("%s, %s: %s: %v", when, path, name, err)
+			}
+		}
+	}
 	for path, acl := range acls {
 		if _, err := owner.Create().WithACL(acl...).ForPath(t.Context(), path); err != nil {
 			t.Fatal(err)
 		}
-		for name, other := range others {
-			if _, err := other.GetData().ForPath(t.Context(), path); !errors.Is(err, framework.ErrNoAuth) {
-				t.Errorf("%s with %s: %v", path, name, err)
-			}
-		}
+		wantForOwner("before a restart", path)
 	}
-	session := owner.SessionID()
+	session, before := owner.SessionID(), logins.Load()
 	server.Member(0).Restart()
 	for path := range acls {
-		if _, err := owner.GetData().ForPath(t.Context(), path); err != nil {
-			t.Errorf("%s after a restart: %v", path, err)
-		}
+		wantForOwner("after a restart", path)
 	}
-	if s := []state.ConnectionState{<-states, <-states, <-states}; s[2] != state.Reconnected || owner.SessionID() != session {
-		t.Errorf("states %v, session %x after %x", s, owner.SessionID(), session)
+	if logins.Load() == before {
+		t.Error("the owner has not authenticated again")
+	}
+	if told := states.await(t, state.Reconnected); slices.Contains(told, state.Lost) || owner.SessionID() != session {
+		t.Errorf("states %v before RECONNECTED, session %x after %x", told, owner.SessionID(), session)
 	}
 }
 

@@ -101,7 +101,7 @@ func TestEveryStep(t *testing.T) {
 func TestSteps(t *testing.T) {
 	for name, check := range steps {
 		t.Run(strings.ReplaceAll(name, "/", "."), func(t *testing.T) {
-			suite.Each(t, func(t *testing.T, b *suite.Backend) {
+			suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 				c, network := b.Client(t)
 				path := b.Path("node")
 				parent, _, _ := strings.Cut(path[1:], "/")

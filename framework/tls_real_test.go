@@ -5,13 +5,11 @@ import (
 	"crypto/tls"
 	"crypto/x509/pkix"
 	"errors"
-	"strings"
-	"sync"
+	"net"
 	"testing"
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
@@ -21,86 +19,47 @@ var orders = curatortest.Certificate{Subject: pkix.Name{
 }}
 
 // TestTLSOfRealServer has clients connect to ZooKeeper's own port for TLS, which wants client
-// certificates, and to servers whose certificates must not be accepted.
+// certificates, and clients that must not accept the server's.
 func TestTLSOfRealServer(t *testing.T) {
+	t.Parallel()
 	server := curatortest.Real(t, curatortest.WithTLS(curatortest.TLS{ClientAuth: tls.RequireAndVerifyClientCert}))
-	expired := curatortest.Real(t, curatortest.WithTLS(curatortest.TLS{
-		Server: curatortest.Certificate{NotAfter: time.Now().Add(-time.Hour)},
-	}))
-	elsewhere := curatortest.Real(t, curatortest.WithTLS(curatortest.TLS{
-		Server: curatortest.Certificate{Hosts: []string{"zk1.example.org", "127.0.0.2"}},
-	}))
-	named := elsewhere.TLSConfig()
-	named.ServerName = "zk1.example.org"
-	expiredClient := server.TLSConfigWith(curatortest.Certificate{NotAfter: time.Now().Add(-time.Hour)})
-	unknownClient := server.TLSConfigWith(curatortest.Certificate{UnknownAuthority: true})
-	var running sync.WaitGroup // t.Parallel would wait for one refusal after the other
+	settings := func(change func(s *tls.Config)) *tls.Config {
+		s := server.TLSConfigWith(orders)
+		change(s)
+		return s
+	}
+	_, others := certify(t, "zk1.example.org")
 	for name, c := range map[string]struct {
-		server   *curatortest.Ensemble
 		settings *tls.Config
 		want     string // in the error, if there is one
 	}{
-		"a client certificate":          {server, server.TLSConfigWith(orders), ""},
-		"no client certificate":         {server, server.TLSConfig(), "remote error: tls: "},
-		"an expired client certificate": {server, expiredClient, "remote error: tls: "},
-		"a client of an unknown CA":     {server, unknownClient, "remote error: tls: "},
-		"a name that is given":          {elsewhere, named, ""},
-		"a wrong name":                  {elsewhere, elsewhere.TLSConfig(), "certificate is valid for 127.0.0.2, not 127.0.0.1"},
-		"an expired certificate":        {expired, expired.TLSConfig(), "certificate has expired"},
-		"an unknown authority":          {server, expired.TLSConfig(), "certificate signed by unknown authority"},
+		"a client certificate":  {server.TLSConfigWith(orders), ""},
+		"no client certificate": {server.TLSConfig(), "remote error: tls: "},
+		"an expired client certificate": {
+			server.TLSConfigWith(curatortest.Certificate{NotAfter: time.Now().Add(-time.Hour)}), "remote error: tls: ",
+		},
+		"a client of an unknown CA": {server.TLSConfigWith(curatortest.Certificate{UnknownAuthority: true}), "remote error: tls: "},
+		"a name that is given":      {settings(func(s *tls.Config) { s.ServerName = "localhost" }), ""},
+		"a wrong name": {
+			settings(func(s *tls.Config) { s.ServerName = "zk1.example.org" }), "certificate is valid for localhost, not zk1.example.org",
+		},
+		"an expired certificate": {
+			settings(func(s *tls.Config) { s.Time = func() time.Time { return time.Now().AddDate(1, 0, 0) } }), "certificate has expired",
+		},
+		"an unknown authority": {settings(func(s *tls.Config) { s.RootCAs = others }), "certificate signed by unknown authority"},
 	} {
 		for what, do := range map[string]func(context.Context, *framework.Client) error{"request": exists, "BlockUntilConnected": blockUntilConnected} {
-			running.Go(func() {
-				t.Run(name+"/"+what, func(t *testing.T) {
-					err := withTLSClient(t, c.server.TLSConnectString(), c.settings, do)
-					if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-						t.Errorf("error %v, want %q", err, c.want)
-					}
-				})
+			t.Run(name+"/"+what, func(t *testing.T) {
+				wantOutcome(t, do, c.want, server.TLSConnectString(), new(net.Dialer).DialContext, framework.WithTLS(c.settings))
 			})
 		}
 	}
-	running.Wait()
-}
-
-// connectionTimeout is that of the clients of these tests.
-const connectionTimeout = 3 * time.Second
-
-// exists does a request, which waits for a connection as long as that timeout.
-func exists(ctx context.Context, c *framework.Client) error {
-	_, err := c.CheckExists().ForPath(ctx, "/")
-	return err
-}
-
-// blockUntilConnected waits as long as a request would.
-func blockUntilConnected(ctx context.Context, c *framework.Client) error {
-	ctx, cancel := context.WithTimeout(ctx, connectionTimeout)
-	defer cancel()
-	return c.BlockUntilConnected(ctx)
-}
-
-// withTLSClient returns the error of what is done with a new client.
-func withTLSClient(t *testing.T, address string, settings *tls.Config, do func(context.Context, *framework.Client) error) error {
-	t.Helper()
-	client, err := framework.NewClient(address, retry.None(), framework.WithTLS(settings),
-		framework.WithConnectionTimeout(connectionTimeout), framework.WithoutEnsembleTracker())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := client.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := client.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}()
-	return do(t.Context(), client)
 }
 
 // TestX509ACL keeps nodes for the clients with a certificate, by its name, and over a restart
 // of the server, to which it is presented again.
 func TestX509ACL(t *testing.T) {
+	t.Parallel()
 	server := curatortest.Real(t, curatortest.WithTLS(curatortest.TLS{ClientAuth: tls.VerifyClientCertIfGiven}))
 	client := func(settings *tls.Config) *framework.Client {
 		return curatortest.NewClient(t, server.TLSConnectString(), framework.WithTLS(settings), framework.WithoutEnsembleTracker())

@@ -23,7 +23,7 @@ import (
 )
 
 func TestOperationSpans(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		spans := suite.NewSpans()
 		client, network := b.Client(t, framework.WithTracing(spans.Option()))
 		ctx, span := spans.Tracer().Start(t.Context(), "test")

@@ -361,7 +361,7 @@ func wantOver(t *testing.T, client *framework.Client, log *lines) {
 // That an attempt to connect ran into its own time limit is not the end of the caller's
 // context, and passes.
 func TestConnectingTakesLong(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		c, network := b.Client(t, framework.WithConnectionTimeout(suite.SessionTimeout/2))
 		if err := c.BlockUntilConnected(t.Context()); err != nil {
 			t.Fatal(err)

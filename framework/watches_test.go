@@ -13,7 +13,12 @@ import (
 
 // eachBench runs a test as the checks of steps are run.
 func eachBench(t *testing.T, test func(t bench)) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	benchOn(t, suite.InVirtualTime|suite.OnRealServer, test)
+}
+
+// benchOn runs a test so on some backends.
+func benchOn(t *testing.T, on suite.Backends, test func(t bench)) {
+	suite.EachOf(t, on, func(t *testing.T, b *suite.Backend) {
 		c, network := b.Client(t)
 		if _, err := c.Create().CreatingParentsIfNeeded().ForPath(t.Context(), b.Path("x")); err != nil {
 			t.Fatal(err)

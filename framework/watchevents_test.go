@@ -78,7 +78,7 @@ func (t bench) read(w *framework.Watcher) {
 
 // A watcher that works until its context ends does not hold Close up.
 func TestCloseEndsWatchers(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		c, _ := b.Client(t)
 		in := make(chan struct{})
 		w := framework.NewWatcher(func(ctx context.Context, _ framework.WatchedEvent) {
@@ -100,7 +100,7 @@ func TestCloseEndsWatchers(t *testing.T) {
 }
 
 func TestZeroWatcher(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		c, _ := b.Client(t)
 		path := "/" + strings.ReplaceAll(b.Path(""), "/", "")
 		for _, w := range []*framework.Watcher{nil, {}, framework.NewWatcher(nil)} {
