@@ -177,8 +177,8 @@ func TestStates(t *testing.T) {
 		if second, _ := t.conn.Session(); second == first || second == 0 {
 			t.Fatalf("session %x after %x", second, first)
 		}
-		time.Sleep(2 * time.Hour)
-		check("two hours of nothing")
+		time.Sleep(10 * time.Minute)
+		check("ten minutes of nothing")
 	})
 }
 

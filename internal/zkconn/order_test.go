@@ -149,6 +149,7 @@ func TestOrderOfConnections(t *testing.T) {
 func TestRepliesAndEventsInOrder(t *testing.T) {
 	streaming(t, func(s *stream) {
 		writer := s.other()
+		random := rand.New(rand.NewPCG(1, 1))
 		ctx, stop := context.WithCancel(s.Context())
 		var writing sync.WaitGroup
 		writing.Go(func() {
@@ -156,15 +157,15 @@ func TestRepliesAndEventsInOrder(t *testing.T) {
 				set := setData("/a")
 				set.Req.(*jute.SetDataRequest).Data = binary.BigEndian.AppendUint64(nil, n)
 				_ = writer.Do(ctx, 0, set)
-				time.Sleep(rand.N(3 * time.Millisecond))
+				time.Sleep(time.Duration(n*7%30) * time.Millisecond / 10)
 			}
 		})
 		for range 300 {
-			for range rand.N(4) {
+			for range random.IntN(4) {
 				s.get("/a", nil)
 			}
-			time.Sleep(rand.N(5 * time.Millisecond))
-			if rand.N(20) == 0 {
+			time.Sleep(time.Duration(random.Int64N(int64(5 * time.Millisecond))))
+			if random.IntN(20) == 0 {
 				s.server.Disconnect()
 			}
 		}

@@ -242,6 +242,7 @@ func TestWatchesTogether(t *testing.T) {
 		f.connect(server.ConnectString(), new(net.Dialer).DialContext, func(c *zkconn.Config) {
 			c.SessionTimeout, c.ConnectionTimeout = 20*time.Second, 20*time.Second
 		})
+		fewerChecks(t, 30)
 		rapid.Check(t, func(r *rapid.T) { watchTogether(r, f) })
 	})
 }
