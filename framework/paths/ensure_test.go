@@ -25,7 +25,7 @@ func newEnsure(t *testing.T, c *framework.Client, path string) *paths.EnsureCont
 
 // As Java's TestEnsureContainers.
 func TestEnsureContainers(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		c, network := b.Client(t)
 		e := newEnsure(t, c, b.Path("two/three"))
 		ok(t, e.Ensure(t.Context()))
@@ -76,7 +76,7 @@ func TestEnsureContainersRefuses(t *testing.T) {
 
 // One makes the path for all that come at a time, and for those that come later.
 func TestEnsureContainersTogether(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		c, network := b.Client(t)
 		ok(t, newEnsure(t, c, b.Path("alone/x")).Ensure(t.Context()))
 		looks, made := network.Requests(jute.OpExists), network.Requests(jute.OpCreateContainer)

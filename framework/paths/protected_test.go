@@ -48,7 +48,7 @@ func TestProtectedWithoutID(t *testing.T) {
 
 // TestProtectedNode looks at the name of a node that was made.
 func TestProtectedNode(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		c, _ := b.Client(t)
 		path := b.Path("protected")
 		made, err := c.Create().CreatingParentsIfNeeded().WithProtection().WithMode(framework.Ephemeral).ForPath(t.Context(), path)

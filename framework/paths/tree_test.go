@@ -48,7 +48,7 @@ func wantNode(t *testing.T, c *framework.Client, node string, want bool) {
 var readOnly = []framework.ACL{{Perms: framework.PermRead, Scheme: "world", ID: "anyone"}}
 
 func TestMkdirs(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		c, network := b.Client(t)
 		node := b.Path("a/b/c")
 		ok(t, paths.Mkdirs(t.Context(), c, node))
@@ -87,7 +87,7 @@ func TestMkdirs(t *testing.T) {
 
 // As CURATOR-728: who may not create the node may still be told that it is there.
 func TestMkdirsOfWhatExists(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		c, _ := b.Client(t)
 		create(t, c, b.Path("bar/foo"))
 		_, err := c.SetACL().ForPath(t.Context(), b.Path("bar"), readOnly)
@@ -103,7 +103,7 @@ func TestMkdirsOfWhatExists(t *testing.T) {
 }
 
 func TestMkdirsInANamespace(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		c, _ := b.Client(t)
 		view := c.UsingNamespace(strings.TrimPrefix(b.Path("ns"), "/"))
 		ok(t, paths.Mkdirs(t.Context(), view, "/"))
@@ -120,7 +120,7 @@ func TestMkdirsInANamespace(t *testing.T) {
 
 // A reply that is lost is no reason to fail, and neither is somebody else who is faster.
 func TestMkdirsGoesOn(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		c, network := b.Client(t)
 		for i, fate := range []suite.Fate{suite.CutBefore, suite.CutAfter} {
 			hit := network.On(jute.OpCreate2, fate, nil)
@@ -204,7 +204,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestDeleteChildren(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		c, network := b.Client(t)
 		root := b.Path("tree")
 		ok(t, paths.DeleteChildren(t.Context(), c, root, false)) // there is nothing
@@ -229,7 +229,7 @@ func TestDeleteChildren(t *testing.T) {
 
 // Some delete, some create: nobody fails, and in the end all is gone.
 func TestDeleteChildrenConcurrently(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		c, _ := b.Client(t)
 		other, _ := b.Client(t)
 		root := b.Path("tree")
@@ -260,7 +260,7 @@ func TestDeleteChildrenConcurrently(t *testing.T) {
 }
 
 func TestSortedChildren(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		c, _ := b.Client(t)
 		root := b.Path("tree")
 		create(t, c, root+"/n-0000000010", root+"/n-0000000009", root+"/m", root+"/ö", root+"/A")

@@ -3,7 +3,10 @@ package jute_test
 import (
 	"encoding/hex"
 	"errors"
+	"flag"
+	"fmt"
 	"math"
+	"os"
 	"reflect"
 	"runtime"
 	"testing"
@@ -13,6 +16,18 @@ import (
 
 	"github.com/go-curator/curator/internal/jute"
 )
+
+// TestMain has random tests begin from one seed, unless another one is given.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if seed := flag.Lookup("rapid.seed").Value; seed.String() == "0" {
+		if err := seed.Set("11"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	os.Exit(m.Run())
+}
 
 // records has one of every kind of record.
 func records() []jute.Record {
