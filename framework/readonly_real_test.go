@@ -57,7 +57,6 @@ func TestReadOnlyOfRealServers(t *testing.T) {
 		if _, err := c.Create().WithMode(framework.Ephemeral).ForPath(t.Context(), []string{"/lasting", "/ending"}[i]); err != nil {
 			t.Fatal(err)
 		}
-		logs[i].await(t, state.Connected)
 		sessions[i] = c.SessionID()
 	}
 	if _, err := unwilling.Create().WithData([]byte("x")).ForPath(t.Context(), "/data"); err != nil {
