@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -180,62 +181,6 @@ func TestLifecycle(t *testing.T) {
 	})
 }
 
-// patience is the longest session timeout of the server patient: sessions outlive what happens to their
-// connections, however busy the machine is.
-const patience = 10 * time.Minute
-
-// patient returns a real server.
-func patient(t *testing.T) *suite.Backend {
-	t.Helper()
-	return suite.RealWith(t, "patient", curatortest.WithSessionTimeouts(time.Second, patience))
-}
-
-func TestConnectionStates(t *testing.T) {
-	t.Run("virtual", func(t *testing.T) {
-		suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-			c, network := b.Client(t)
-			next := testConnectionStates(t, c, network)
-			heal := network.Isolate()
-			next(state.Suspended, state.Lost)
-			heal()
-			next(state.Reconnected)
-		})
-	})
-	t.Run("real", func(t *testing.T) {
-		c, network := patient(t).Client(t, framework.WithSessionTimeout(patience))
-		testConnectionStates(t, c, network)
-	})
-}
-
-// testConnectionStates ends the connection and the session. It returns a function that wants the states
-// that come next.
-func testConnectionStates(t *testing.T, c *framework.Client, network *suite.Network) func(want ...state.ConnectionState) {
-	t.Helper()
-	states := make(chan state.ConnectionState, 16)
-	next := func(want ...state.ConnectionState) {
-		t.Helper()
-		for _, w := range want {
-			if s := <-states; s != w {
-				t.Fatalf("state %v, want %v", s, w)
-			}
-		}
-	}
-	if err := c.BlockUntilConnected(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	suite.Eventually(t, "the first state", func() bool { return c.ConnectionState() == state.Connected })
-	c.ConnectionStateListenable().Add(func(_ context.Context, s state.ConnectionState) {
-		if s != state.Connected { // it may be on its way still
-			states <- s
-		}
-	})
-	network.Cut()
-	next(state.Suspended, state.Reconnected)
-	network.Expire(t)
-	next(state.Suspended, state.Lost, state.Reconnected)
-	return next
-}
-
 // A read is tried again; how often is in the error.
 func TestRetry(t *testing.T) {
 	t.Parallel()
@@ -272,46 +217,49 @@ func TestRetry(t *testing.T) {
 	})
 }
 
-func TestRetriesGiveUp(t *testing.T) {
-	client, err := framework.NewClient("127.0.0.1:1", retry.NTimes(2, time.Millisecond),
-		framework.WithConnectionTimeout(20*time.Millisecond))
+// unreachableServer starts a client, in a bubble, whose dialer fails at once.
+func unreachableServer(t *testing.T, connect string, policy retry.Policy, why error) *framework.Client {
+	t.Helper()
+	client, err := framework.NewClient(connect, policy, framework.WithConnectionTimeout(20*time.Millisecond),
+		framework.WithDialer(func(context.Context, string, string) (net.Conn, error) { return nil, why }))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := client.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	defer client.Close(t.Context())
-	_, err = client.GetData().ForPath(t.Context(), "/")
-	text := fmt.Sprint(err)
-	if !errors.Is(err, framework.ErrConnectionLoss) || framework.MaybeApplied(err) ||
-		!strings.Contains(text, "getData /: connection lost") || !strings.Contains(text, "refused") || !strings.Contains(text, "(3 attempts)") {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-	defer cancel()
-	err = client.BlockUntilConnected(ctx)
-	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "refused") || strings.Contains(err.Error(), "\n") {
-		t.Fatal(err)
-	}
+	return client
+}
+
+func TestRetriesGiveUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := unreachableServer(t, "127.0.0.1:1", retry.NTimes(2, time.Millisecond), syscall.ECONNREFUSED)
+		defer client.Close(t.Context())
+		_, err := client.GetData().ForPath(t.Context(), "/")
+		text := fmt.Sprint(err)
+		if !errors.Is(err, framework.ErrConnectionLoss) || framework.MaybeApplied(err) ||
+			!strings.Contains(text, "getData /: connection lost") || !strings.Contains(text, "refused") || !strings.Contains(text, "(3 attempts)") {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		err = client.BlockUntilConnected(ctx)
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "refused") || strings.Contains(err.Error(), "\n") {
+			t.Fatal(err)
+		}
+	})
 }
 
 func TestUnknownHost(t *testing.T) {
-	lookup := &net.DNSError{Err: "no such host", Name: "nowhere.invalid", IsNotFound: true}
-	client, err := framework.NewClient("nowhere.invalid:2181", retry.None(),
-		framework.WithConnectionTimeout(20*time.Millisecond),
-		framework.WithDialer(func(context.Context, string, string) (net.Conn, error) { return nil, lookup }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := client.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close(t.Context())
-	_, err = client.GetData().ForPath(t.Context(), "/")
-	if !errors.Is(err, framework.ErrConnectionLoss) || !errors.Is(err, lookup) {
-		t.Fatal(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		lookup := &net.DNSError{Err: "no such host", Name: "nowhere.invalid", IsNotFound: true}
+		client := unreachableServer(t, "nowhere.invalid:2181", retry.None(), lookup)
+		defer client.Close(t.Context())
+		_, err := client.GetData().ForPath(t.Context(), "/")
+		if !errors.Is(err, framework.ErrConnectionLoss) || !errors.Is(err, lookup) {
+			t.Fatal(err)
+		}
+	})
 }
 
 func TestNamespaces(t *testing.T) {

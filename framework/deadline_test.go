@@ -188,7 +188,7 @@ func TestDialerWithTLS(t *testing.T) {
 			if err := client.Start(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			if _, err := client.CheckExists().ForPath(ctx, "/"); err != nil || dialed.Load() > c.most {
 				t.Errorf("error %v, with %d connections", err, dialed.Load())

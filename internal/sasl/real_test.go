@@ -38,7 +38,7 @@ func resume(t *testing.T, real *curatortest.Ensemble, session jute.ConnectRespon
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	c, err := rawclient.Connect(conn, jute.ConnectRequest{

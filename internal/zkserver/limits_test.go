@@ -133,7 +133,7 @@ func TestAnswerWithoutEnd(t *testing.T) {
 		if grown > 400<<20 {
 			t.Errorf("%d bytes allocated for one answer", grown)
 		}
-		untilEnd(t, "an answer without end", greedy.Conn)
+		untilEnd(t, "an answer without end", greedy.Conn, beforeHandshakeTimeout)
 		do(t, other, jute.OpPing, nil)
 	})
 }
@@ -231,7 +231,9 @@ func TestTruncatedFrames(t *testing.T) {
 // TestOutOfTurn sends requests before the handshake, and a second handshake, to an embedded
 // server and a real one: the connection ends and nothing is done.
 func TestOutOfTurn(t *testing.T) {
-	t.Run("Virtual", func(t *testing.T) { inBubble(t, func(t *testing.T, s server) { testOutOfTurn(t, s.dial) }) })
+	t.Run("Virtual", func(t *testing.T) {
+		inBubble(t, func(t *testing.T, s server) { testOutOfTurn(t, s.dial, beforeHandshakeTimeout) })
+	})
 	t.Run("Real", func(t *testing.T) {
 		address := curatortest.Real(t, curatortest.WithTickTime(tick)).ConnectString()
 		testOutOfTurn(t, func() net.Conn {
@@ -241,11 +243,15 @@ func TestOutOfTurn(t *testing.T) {
 			}
 			t.Cleanup(func() { conn.Close() })
 			return conn
-		})
+		}, patience)
 	})
 }
 
-func testOutOfTurn(t *testing.T, dial func() net.Conn) {
+// beforeHandshakeTimeout is a time after which an embedded server still waits for a handshake.
+const beforeHandshakeTimeout = 9 * time.Second
+
+// testOutOfTurn wants connections to end within a time.
+func testOutOfTurn(t *testing.T, dial func() net.Conn, within time.Duration) {
 	connect := func() *rawclient.Client {
 		c, err := rawclient.Connect(dial(), jute.ConnectRequest{TimeOut: 10000})
 		if err != nil {
@@ -263,22 +269,22 @@ func testOutOfTurn(t *testing.T, dial func() net.Conn) {
 		if _, err := request(early); err != nil {
 			t.Fatal(err)
 		}
-		untilEnd(t, name+" before the handshake", early.Conn)
+		untilEnd(t, name+" before the handshake", early.Conn, within)
 	}
 	twice := connect()
 	if err := twice.WriteFrame((&jute.ConnectRequest{TimeOut: 10000}).Append(nil)); err != nil {
 		t.Fatal(err)
 	}
-	untilEnd(t, "a second handshake", twice.Conn)
+	untilEnd(t, "a second handshake", twice.Conn, within)
 	if f, err := connect().Do(jute.OpExists, &jute.PathWatchRequest{Path: "/early"}); err != nil || f.Err != jute.CodeNoNode {
 		t.Errorf("what was asked for before the handshake: %v, code %d", err, f.Err)
 	}
 }
 
-// untilEnd fails unless the server closes the connection.
-func untilEnd(t *testing.T, why string, conn net.Conn) {
+// untilEnd fails unless the server closes the connection within a time.
+func untilEnd(t *testing.T, why string, conn net.Conn, within time.Duration) {
 	t.Helper()
-	if err := conn.SetReadDeadline(time.Now().Add(9 * time.Second)); err != nil {
+	if err := conn.SetReadDeadline(time.Now().Add(within)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {

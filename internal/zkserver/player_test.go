@@ -103,7 +103,7 @@ func (p *player) connect(req jute.ConnectRequest) (*rawclient.Client, error) {
 func (p *player) mustDial() net.Conn {
 	conn, err := p.dial()
 	p.must(err)
-	p.must(conn.SetDeadline(time.Now().Add(20 * time.Second)))
+	p.must(conn.SetDeadline(time.Now().Add(patience)))
 	return conn
 }
 

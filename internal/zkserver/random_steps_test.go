@@ -180,7 +180,7 @@ func (d *duel) drop(i int) {
 		p.must(p.clients[i].Conn.Close())
 		delete(p.clients, i)
 		server := d.arena.servers[k]
-		for end, alive := time.Now().Add(10*time.Second), true; alive; {
+		for end, alive := time.Now().Add(patience), true; alive; {
 			f, err := server.janitor.Do(jute.OpCheckWatches, &jute.WatchesRequest{Path: canary, Type: jute.WatcherChildren})
 			p.must(err)
 			if alive = f.Err != jute.CodeNoWatcher; alive && time.Now().After(end) {
