@@ -32,6 +32,9 @@ func TestConnectionStates(t *testing.T) {
 			next(state.Reconnected)
 		})
 	})
+	if testing.Short() { // as suite.Each
+		return
+	}
 	t.Run("real", func(t *testing.T) {
 		c, network := patient(t).Client(t, framework.WithSessionTimeout(patience))
 		testConnectionStates(t, c, network)
