@@ -154,20 +154,37 @@ func TestDowngradeExpired(t *testing.T) {
 }
 
 // Somebody deletes the writer's node just before the reader's is made: the next writer may
-// be in already.
+// be in already. Only the list of the queue tells of it: the writer's node is not watched yet.
 func TestDowngradeWithoutTheWriter(t *testing.T) {
 	onDowngrade(t, func(t *testing.T, w *writing) {
-		hit := w.network.On(jute.OpCreate2, suite.CutBefore, func() {
-			if err := w.observer.Delete().ForPath(context.Background(), w.write.Path()); err != nil {
-				t.Error(err)
-			}
-		})
-		_, err := w.rw.Downgrade(t.Context(), w.write)
-		<-hit
-		suite.WantErr(t, err, locks.ErrLockLost)
-		w.lost(w.write, locks.LossNodeDeleted)
-		suite.WantErr(t, w.write.Release(t.Context()), locks.ErrLockLost)
+		w.wantNoDowngrade(suite.Late)
+		if reads := w.network.Requests(jute.OpGetData); w.b.Virtual && reads > 0 {
+			t.Errorf("%d reads have watched the writer's node: they may have told of its end", reads)
+		}
 	})
+}
+
+// The same with a new connection, and with time for the writer's node to be watched.
+func TestDowngradeWithoutTheWriterCut(t *testing.T) {
+	onDowngrade(t, func(t *testing.T, w *writing) { w.wantNoDowngrade(suite.CutBefore) })
+}
+
+// wantNoDowngrade has the writer's node be deleted before the create of the reader's meets its fate.
+func (w *writing) wantNoDowngrade(fate suite.Fate) {
+	w.t.Helper()
+	hit := w.network.On(jute.OpCreate2, fate, func() { w.delete(w.write.Path()) })
+	_, err := w.rw.Downgrade(w.t.Context(), w.write)
+	<-hit
+	suite.WantErr(w.t, err, locks.ErrLockLost)
+	w.lost(w.write, locks.LossNodeDeleted)
+	suite.WantErr(w.t, w.write.Release(w.t.Context()), locks.ErrLockLost)
+}
+
+// delete is what an operator does.
+func (w *writing) delete(path string) {
+	if err := w.observer.Delete().ForPath(context.Background(), path); err != nil {
+		w.t.Error(err)
+	}
 }
 
 // The caller gives up: the write lease is held as before, and no reader's node is left.
