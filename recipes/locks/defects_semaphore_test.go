@@ -96,8 +96,8 @@ func TestSemaphoreV2WithPlainProtocol(t *testing.T) {
 // the queue, and one of them is let in.
 func TestSemaphoreHasNoHerd(t *testing.T) {
 	t.Parallel() // beside tests that wait in real time
-	const waiters = 20
-	for _, maxLeases := range []int{1, 2, 5, 20} {
+	const waiters = 12
+	for _, maxLeases := range []int{1, 2, 5, 10} {
 		t.Run(fmt.Sprint(maxLeases), func(t *testing.T) {
 			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 				var queue []*queued

@@ -1,6 +1,7 @@
 package locks_test
 
 import (
+	"flag"
 	"testing"
 
 	"github.com/go-curator/curator/internal/suite"
@@ -9,4 +10,12 @@ import (
 // connectString is that of the examples' server.
 var connectString string
 
-func TestMain(m *testing.M) { suite.MainWithServer(m, &connectString) }
+// TestMain has package rapid check the same cases in every run, unless the command line says otherwise.
+func TestMain(m *testing.M) {
+	for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": "30"} {
+		if err := flag.Set(name, value); err != nil {
+			panic(err)
+		}
+	}
+	suite.MainWithServer(m, &connectString)
+}

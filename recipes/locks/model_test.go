@@ -80,7 +80,7 @@ func TestRule2(t *testing.T) {
 // together.
 func TestRule3(t *testing.T) {
 	t.Parallel() // beside tests that wait in real time
-	for range 20 {
+	for range 5 {
 		onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 			first, holder, waiter := enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t))
 			first.release()

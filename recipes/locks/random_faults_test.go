@@ -3,6 +3,7 @@ package locks_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -39,7 +40,11 @@ func TestRandomFaults(t *testing.T) { contests(t, false) }
 // TestRandomViolence has nothing left in the end, nobody sleep for ever, and no odd errors.
 func TestRandomViolence(t *testing.T) { contests(t, true) }
 
-const contestSeeds = 2
+// In the default time each contest has more than 40 grants.
+var (
+	contestSeeds = flag.Uint64("contests", 1, "how many contests of each kind of lock there are")
+	contestTime  = flag.Duration("contest", 30*time.Second, "how long each lasts, in virtual time")
+)
 
 func contests(t *testing.T, violent bool) {
 	t.Parallel() // beside tests that wait in real time
@@ -60,10 +65,10 @@ func contests(t *testing.T, violent bool) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			for seed := range uint64(contestSeeds) {
+			for seed := range *contestSeeds {
 				onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 					run := &contest{
-						t: t, server: s, seed: seed, end: time.Now().Add(time.Minute),
+						t: t, server: s, seed: seed, end: time.Now().Add(*contestTime),
 						most: c.most, violent: violent, held: map[*locks.Lease]int{}, operator: s.Client(t),
 					}
 					e := &env{t: t, path: "/lock"}
@@ -195,7 +200,7 @@ func (c *contest) attack(id int64, random *rand.Rand) {
 // check wants the lock to be free, and nothing to be left of anybody.
 func (c *contest) check(lock locks.InterProcessLock) {
 	c.t.Logf("seed %d: %d grants", c.seed, c.granted)
-	if c.granted < 30 {
+	if c.granted < 15 {
 		c.t.Errorf("%d grants in all", c.granted)
 	}
 	ctx, cancel := context.WithTimeout(c.t.Context(), 10*time.Second)

@@ -17,7 +17,7 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-var scripts = flag.Int("scripts", 5, "how many random scripts of each kind of lock are run")
+var scripts = flag.Int("scripts", 2, "how many random scripts of each kind of lock are run")
 
 // actor is one acquisition in a random script.
 type actor struct {
