@@ -18,7 +18,7 @@ type acquirable interface{ IsAcquiredInThisProcess() bool }
 
 // A multi lock is acquired while the client holds all its locks, through whatever objects.
 func TestIsMultiAcquiredInThisProcess(t *testing.T) {
-	onMulti(t, func(t *testing.T, e *multiEnv) {
+	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *multiEnv) {
 		multi, same, other := e.multi(e.all(e.client)...), e.multi(e.all(e.client)...), e.multi(e.all(e.otherClient())...)
 		want := func(when string, want bool) {
 			t.Helper()
@@ -133,7 +133,7 @@ func TestNothingIsAcquired(t *testing.T) {
 
 // Locks of other packages can be values as well as pointers.
 func TestDoOfAWrappedLock(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		for _, lock := range []locks.InterProcessLock{wrapper{e.mutex}, &wrapper{e.mutex}, plain{e.mutex}} {
 			err := locks.Do(t.Context(), lock, func(ctx context.Context, lease *locks.Lease) error { return errors.Join(ctx.Err(), lease.Err()) })

@@ -40,7 +40,7 @@ type counted interface {
 func onSemaphores(t *testing.T, test func(e *env, semaphore func(n int) counted)) {
 	for name, open := range semaphores {
 		t.Run(name, func(t *testing.T) {
-			suite.Each(t, func(t *testing.T, b *suite.Backend) {
+			suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 				e := newEnv(t, b)
 				test(e, func(n int) counted { return open(e, n) })
 			})

@@ -33,7 +33,7 @@ func copied(lease *Lease) *Lease {
 // A copy is the same lease: whichever is released first, both have ended, the node goes once,
 // and an outer lease keeps it.
 func TestReleaseOfACopy(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		client, _ := b.Client(t)
 		mutex, err := NewInterProcessMutex(client, b.Path("lock"))
 		if err != nil {

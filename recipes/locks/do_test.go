@@ -15,7 +15,7 @@ import (
 func TestDoUnconfirmed(t *testing.T) {
 	failed := errors.New("failed")
 	short := locks.WithReleaseTimeout(50 * time.Millisecond)
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		for _, work := range []error{nil, failed} {
 			e := newEnv(t, b)
 			ctx, cancel := context.WithCancel(t.Context())

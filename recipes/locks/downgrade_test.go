@@ -19,8 +19,8 @@ type writing struct {
 	writer, reader *acquisition
 }
 
-func onDowngrade(t *testing.T, test func(t *testing.T, w *writing)) {
-	onRW(t, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
+func onDowngrade(t *testing.T, on suite.Backends, test func(t *testing.T, w *writing)) {
+	onRW(t, on, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
 		w := &writing{env: e, rw: rw, write: e.acquire(rw.WriteLock())}
 		w.writer = e.queue(t.Context(), e.otherRW().WriteLock(), 2)
 		w.reader = e.queue(t.Context(), e.otherRW().ReadLock(), 3)
@@ -50,7 +50,7 @@ func (w *writing) downgraded(read *locks.Lease) {
 
 // A downgrade lets no writer in between, also none that waits since before it.
 func TestDowngrade(t *testing.T) {
-	onDowngrade(t, func(t *testing.T, w *writing) {
+	onDowngrade(t, withRealServer, func(t *testing.T, w *writing) {
 		read, err := w.rw.Downgrade(t.Context(), w.write)
 		if err != nil {
 			t.Fatal(err)
@@ -68,7 +68,7 @@ func TestDowngrade(t *testing.T) {
 
 // A writer's context takes the read lock beside the write lock, and keeps it after.
 func TestDowngradeByContext(t *testing.T) {
-	onDowngrade(t, func(t *testing.T, w *writing) {
+	onDowngrade(t, withRealServer, func(t *testing.T, w *writing) {
 		read, err := w.rw.ReadLock().TryAcquire(w.write.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -88,7 +88,7 @@ func TestDowngradeByContext(t *testing.T) {
 
 // The reader may go first: then it was a read within a write.
 func TestReadWithinWrite(t *testing.T) {
-	onDowngrade(t, func(t *testing.T, w *writing) {
+	onDowngrade(t, suite.InVirtualTime, func(t *testing.T, w *writing) {
 		read := w.acquireFrom(w.write.Context(), w.rw.ReadLock())
 		w.release(read)
 		w.wantNodes(3)
@@ -102,7 +102,7 @@ func TestReadWithinWrite(t *testing.T) {
 
 // What nobody holds, or another kind or client does, cannot be downgraded.
 func TestDowngradeOfOtherLeases(t *testing.T) {
-	onDowngrade(t, func(t *testing.T, w *writing) {
+	onDowngrade(t, suite.InVirtualTime, func(t *testing.T, w *writing) {
 		other := w.otherRW()
 		read := w.acquireFrom(w.write.Context(), w.rw.ReadLock())
 		for _, lease := range []*locks.Lease{nil, new(locks.Lease), read} {
@@ -127,7 +127,7 @@ func TestDowngradeCut(t *testing.T) {
 	for name, op := range map[string]jute.Op{"create": jute.OpCreate2, "delete": jute.OpDelete} {
 		for when, fate := range map[string]suite.Fate{"before": suite.CutBefore, "after": suite.CutAfter} {
 			t.Run(name+" "+when, func(t *testing.T) {
-				onDowngrade(t, func(t *testing.T, w *writing) {
+				onDowngrade(t, withRealServer, func(t *testing.T, w *writing) {
 					hit := w.network.On(op, fate, nil)
 					read, err := w.rw.Downgrade(t.Context(), w.write)
 					<-hit
@@ -144,7 +144,7 @@ func TestDowngradeCut(t *testing.T) {
 
 // The session ends in the middle: the write lease is lost, and nobody reads.
 func TestDowngradeExpired(t *testing.T) {
-	onDowngrade(t, func(t *testing.T, w *writing) {
+	onDowngrade(t, withRealServer, func(t *testing.T, w *writing) {
 		hit := w.network.On(jute.OpCreate2, suite.CutAfter, func() { w.network.Expire(t) })
 		_, err := w.rw.Downgrade(t.Context(), w.write)
 		<-hit
@@ -156,7 +156,7 @@ func TestDowngradeExpired(t *testing.T) {
 // Somebody deletes the writer's node just before the reader's is made: the next writer may
 // be in already. Only the list of the queue tells of it: the writer's node is not watched yet.
 func TestDowngradeWithoutTheWriter(t *testing.T) {
-	onDowngrade(t, func(t *testing.T, w *writing) {
+	onDowngrade(t, withRealServer, func(t *testing.T, w *writing) {
 		w.wantNoDowngrade(suite.Late)
 		if reads := w.network.Requests(jute.OpGetData); w.b.Virtual && reads > 0 {
 			t.Errorf("%d reads have watched the writer's node: they may have told of its end", reads)
@@ -166,7 +166,7 @@ func TestDowngradeWithoutTheWriter(t *testing.T) {
 
 // The same with a new connection, and with time for the writer's node to be watched.
 func TestDowngradeWithoutTheWriterCut(t *testing.T) {
-	onDowngrade(t, func(t *testing.T, w *writing) { w.wantNoDowngrade(suite.CutBefore) })
+	onDowngrade(t, suite.InVirtualTime, func(t *testing.T, w *writing) { w.wantNoDowngrade(suite.CutBefore) })
 }
 
 // wantNoDowngrade has the writer's node be deleted before the create of the reader's meets its fate.
@@ -189,7 +189,7 @@ func (w *writing) delete(path string) {
 
 // The caller gives up: the write lease is held as before, and no reader's node is left.
 func TestDowngradeCancelled(t *testing.T) {
-	onDowngrade(t, func(t *testing.T, w *writing) {
+	onDowngrade(t, suite.InVirtualTime, func(t *testing.T, w *writing) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		hit := w.network.On(jute.OpCreate2, suite.CutAfter, cancel)
@@ -210,8 +210,7 @@ func TestDowngradeCancelled(t *testing.T) {
 
 // Nothing reaches the server: the downgrade ends with the write lease, and does not go on in the next session.
 func TestDowngradeEndsWithTheWriteLease(t *testing.T) {
-	t.Parallel() // most of it is waiting
-	onDowngrade(t, func(t *testing.T, w *writing) {
+	onDowngrade(t, suite.InVirtualTime, func(t *testing.T, w *writing) {
 		heal := w.network.Isolate()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -231,8 +230,7 @@ func TestDowngradeEndsWithTheWriteLease(t *testing.T) {
 }
 
 func TestDowngradeClosed(t *testing.T) {
-	t.Parallel() // most of it is waiting
-	onDowngrade(t, func(t *testing.T, w *writing) {
+	onDowngrade(t, suite.InVirtualTime, func(t *testing.T, w *writing) {
 		heal := w.network.Isolate()
 		defer heal()
 		done := make(chan error)

@@ -37,7 +37,7 @@ func (c changed) GetsTheLock(children []string, ours string, maxLeases int) lock
 
 // A driver may add to the node; the lock excludes as before.
 func TestDriver(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		var seen int
 		driver := changed{
@@ -65,7 +65,7 @@ func TestDriver(t *testing.T) {
 
 // A driver that neither lets in nor says what to wait for would hang: it is an error.
 func TestDriverThatKnowsNothing(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		driver := changed{gets: func([]string, string, int) locks.PredicateResults { return locks.PredicateResults{} }}
 		mutex := e.lock(e.client, locks.WithDriver(driver))
@@ -79,7 +79,7 @@ func TestDriverThatKnowsNothing(t *testing.T) {
 
 // A driver that watches what is not there looks again, as for a node that has just gone.
 func TestDriverThatWatchesWhatIsGone(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		looks := 0
 		driver := changed{gets: func(children []string, ours string, n int) locks.PredicateResults {
@@ -99,7 +99,7 @@ func TestDriverThatWatchesWhatIsGone(t *testing.T) {
 // Nodes that would not go with their session, or have no place in the queue, are refused
 // before they are made.
 func TestDriverMakesOtherNodes(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		creates := map[string]func(framework.CreateBuilder) framework.CreateBuilder{
 			"no builder":       func(framework.CreateBuilder) framework.CreateBuilder { return framework.CreateBuilder{} },

@@ -28,6 +28,11 @@ type env struct {
 	atEnd         []func() // ends what the test does not
 }
 
+// withRealServer is where a test runs whose claim includes what a server does. What is a matter of the
+// client alone is tested in virtual time alone. Over TCP the embedded server does what it does in virtual
+// time: two tests of the mutex show that, and the tests of its own.
+const withRealServer = suite.InVirtualTime | suite.OnRealServer
+
 var sessionPolicy = framework.WithErrorPolicy(state.SessionErrorPolicy())
 
 func newEnv(t *testing.T, b *suite.Backend, opts ...framework.Option) *env {

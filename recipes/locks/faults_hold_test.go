@@ -16,7 +16,7 @@ import (
 // The standard policy gives a lock up at the first broken connection. Nobody was let in,
 // which Release finds out.
 func TestHoldSuspended(t *testing.T) {
-	eachKind(t, holders, func(t *testing.T, f *fixture) {
+	eachKindVirtually(t, holders, func(t *testing.T, f *fixture) {
 		lease := f.hold()
 		bound := lease.Bind(t.Context())
 		f.network.Cut()
@@ -64,7 +64,7 @@ func TestHoldExpired(t *testing.T) {
 
 // Behind a partition the holder stops believing before the server lets the next one in.
 func TestHoldPartition(t *testing.T) {
-	eachKindIdly(t, holders, func(t *testing.T, f *fixture) {
+	eachKindVirtually(t, holders, func(t *testing.T, f *fixture) {
 		lease := f.hold()
 		heal := f.network.Isolate()
 		select {
@@ -96,7 +96,7 @@ func TestHoldDeadline(t *testing.T) {
 }
 
 func TestHoldOutlivesAcquire(t *testing.T) {
-	eachKind(t, holders, func(t *testing.T, f *fixture) {
+	eachKindVirtually(t, holders, func(t *testing.T, f *fixture) {
 		f.startHoldersBeside()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		lease, err := f.lock.Acquire(ctx)
@@ -115,7 +115,7 @@ func TestHoldOutlivesAcquire(t *testing.T) {
 }
 
 func TestHoldClosed(t *testing.T) {
-	eachKind(t, holders, func(t *testing.T, f *fixture) {
+	eachKindVirtually(t, holders, func(t *testing.T, f *fixture) {
 		lease := f.hold()
 		if err := f.client.Close(t.Context()); err != nil {
 			t.Fatal(err)
@@ -169,7 +169,7 @@ func TestReleaseExpired(t *testing.T) {
 }
 
 func TestReleasePending(t *testing.T) {
-	eachKind(t, holders, func(t *testing.T, f *fixture) {
+	eachKindVirtually(t, holders, func(t *testing.T, f *fixture) {
 		lease := f.hold()
 		heal := f.network.Isolate()
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -185,7 +185,7 @@ func TestReleasePending(t *testing.T) {
 }
 
 func TestReleaseEndedContext(t *testing.T) {
-	eachKind(t, holders, func(t *testing.T, f *fixture) {
+	eachKindVirtually(t, holders, func(t *testing.T, f *fixture) {
 		lease := f.hold()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -199,7 +199,7 @@ func TestReleaseEndedContext(t *testing.T) {
 
 // Close waits for a release that is on its way, or ends the session and the node with it.
 func TestReleaseClosed(t *testing.T) {
-	eachKind(t, holders, func(t *testing.T, f *fixture) {
+	eachKindVirtually(t, holders, func(t *testing.T, f *fixture) {
 		lease := f.hold()
 		released := make(chan error, 1)
 		hit := f.onDelete(suite.CutBefore, nil)

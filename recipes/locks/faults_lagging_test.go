@@ -19,7 +19,7 @@ var patient = framework.WithSessionTimeout(20 * suite.Tick)
 // The reply is lost, and the next server does not know the node yet: it is looked for behind a
 // sync.
 func TestCreateLagging(t *testing.T) {
-	eachKind(t, creators, func(t *testing.T, f *fixture) {
+	eachKindVirtually(t, creators, func(t *testing.T, f *fixture) {
 		f.startHoldersBeside()
 		f.prepare()
 		f.network.Lag()
@@ -29,7 +29,7 @@ func TestCreateLagging(t *testing.T) {
 
 // Those ahead let go while there is no connection, and the next server has not heard of it.
 func TestWaitLagging(t *testing.T) {
-	eachKind(t, waiters, func(t *testing.T, f *fixture) {
+	eachKindVirtually(t, waiters, func(t *testing.T, f *fixture) {
 		a := f.wait(t.Context())
 		f.network.Lag()
 		heal := f.network.Isolate()
@@ -43,7 +43,7 @@ func TestWaitLagging(t *testing.T) {
 
 // The node is deleted while there is no connection, and the next server has it still.
 func TestHoldLagging(t *testing.T) {
-	eachKind(t, holders, func(t *testing.T, f *fixture) {
+	eachKindVirtually(t, holders, func(t *testing.T, f *fixture) {
 		lease := f.hold()
 		suite.Eventually(t, "the watches on the nodes", func() bool { return f.network.Requests(jute.OpGetData) >= f.kind.leases })
 		f.network.Lag()

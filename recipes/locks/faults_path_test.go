@@ -20,8 +20,12 @@ import (
 
 // eachKindReaped is eachKind on servers that remove empty containers at once.
 func eachKindReaped(t *testing.T, kinds []kind, test func(t *testing.T, f *fixture)) {
+	t.Parallel()
 	for _, k := range kinds {
-		t.Run(k.name, func(t *testing.T) { suite.EachReaping(t, k.on(), k.with(test, nil)) })
+		t.Run(k.name, func(t *testing.T) {
+			t.Parallel() // on a real server most of a test is waiting
+			suite.EachReaping(t, k.on(), k.with(test, nil))
+		})
 	}
 }
 

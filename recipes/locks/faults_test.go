@@ -91,7 +91,7 @@ func TestCreateExpired(t *testing.T) {
 
 // The caller gives up while nobody knows whether the node was made: it is removed later.
 func TestCreatePartition(t *testing.T) {
-	eachKindIdly(t, creators, func(t *testing.T, f *fixture) {
+	eachKindVirtually(t, creators, func(t *testing.T, f *fixture) {
 		f.prepare()
 		f.startHoldersBeside()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -117,7 +117,7 @@ func TestCreatePartition(t *testing.T) {
 
 // The caller gives up in the middle of the create: its node is gone when Acquire returns.
 func TestCreateCancelled(t *testing.T) {
-	eachKind(t, creators, func(t *testing.T, f *fixture) {
+	eachKindVirtually(t, creators, func(t *testing.T, f *fixture) {
 		f.startHoldersBeside()
 		f.prepare()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -131,7 +131,7 @@ func TestCreateCancelled(t *testing.T) {
 }
 
 func TestCreateClosed(t *testing.T) {
-	eachKind(t, creators, func(t *testing.T, f *fixture) {
+	eachKindVirtually(t, creators, func(t *testing.T, f *fixture) {
 		f.startHoldersBeside()
 		heal := f.network.Isolate()
 		defer heal()
@@ -227,7 +227,7 @@ func (f *fixture) wantNext(others, old []string) {
 // Behind a partition the waiter's session ends, and nobody waits for its node. When the
 // partition heals it queues with another.
 func TestWaitPartition(t *testing.T) {
-	eachKindIdly(t, waiters, func(t *testing.T, f *fixture) {
+	eachKindVirtually(t, waiters, func(t *testing.T, f *fixture) {
 		a := f.wait(t.Context())
 		old := f.wantQueued()
 		heal := f.network.Isolate()
@@ -241,7 +241,7 @@ func TestWaitPartition(t *testing.T) {
 }
 
 func TestWaitCancelled(t *testing.T) {
-	eachKind(t, waiters, func(t *testing.T, f *fixture) {
+	eachKindVirtually(t, waiters, func(t *testing.T, f *fixture) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		a := f.wait(ctx)
 		f.follow()
@@ -256,7 +256,7 @@ func TestWaitCancelled(t *testing.T) {
 
 // Who gives up takes its watches back while what it watched is still there.
 func TestWaitCancelledWatches(t *testing.T) {
-	eachKind(t, waiters, func(t *testing.T, f *fixture) {
+	eachKindVirtually(t, waiters, func(t *testing.T, f *fixture) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		a := f.wait(ctx)
@@ -269,7 +269,7 @@ func TestWaitCancelledWatches(t *testing.T) {
 }
 
 func TestWaitClosed(t *testing.T) {
-	eachKind(t, waiters, func(t *testing.T, f *fixture) {
+	eachKindVirtually(t, waiters, func(t *testing.T, f *fixture) {
 		a := f.wait(t.Context())
 		f.follow()
 		if err := f.client.Close(t.Context()); err != nil {

@@ -13,7 +13,7 @@ import (
 
 // watchedFromAbove has test run beside the watch. A real server shows it for one kind of lock.
 func watchedFromAbove(t *testing.T, kinds []kind, test func(t *testing.T, f *fixture)) {
-	eachKindIdly(t, kinds, func(t *testing.T, f *fixture) {
+	eachKindVirtually(t, kinds, func(t *testing.T, f *fixture) {
 		ignore := framework.NewWatcher(func(context.Context, framework.WatchedEvent) {})
 		watches := f.client.Watches()
 		if err := watches.Add().WithMode(framework.PersistentRecursive).ForPath(t.Context(), f.path, ignore); err != nil {

@@ -17,7 +17,7 @@ import (
 // An Acquire that waits for the first connection is granted, although the client becomes SUSPENDED
 // meanwhile: another operation has failed for want of a connection.
 func TestAcquireWaitsForTheFirstConnection(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		var open atomic.Bool
 		client, _ := b.Client(t, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {

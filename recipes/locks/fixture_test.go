@@ -34,9 +34,10 @@ func eachKind(t *testing.T, kinds []kind, test func(t *testing.T, f *fixture), o
 	}
 }
 
-// eachKindIdly is eachKind for tests that do little but wait for a session to end. In real time
-// that takes long, and differs little from kind to kind.
-func eachKindIdly(t *testing.T, kinds []kind, test func(t *testing.T, f *fixture), opts ...framework.Option) {
+// eachKindVirtually is eachKind with a real server for one kind only: for tests that do little but wait
+// for a session to end, which takes long in real time, and for those that ask the same of the server
+// whatever the kind is.
+func eachKindVirtually(t *testing.T, kinds []kind, test func(t *testing.T, f *fixture), opts ...framework.Option) {
 	t.Parallel()
 	for _, k := range kinds {
 		on := suite.InVirtualTime
@@ -52,13 +53,10 @@ func eachKindIdly(t *testing.T, kinds []kind, test func(t *testing.T, f *fixture
 
 // on returns the backends that a kind is tested on.
 func (k kind) on() suite.Backends {
-	switch {
-	case k.name == mutexKind.name:
-		return suite.Everywhere
-	case k.local:
+	if k.local {
 		return suite.InVirtualTime
 	}
-	return suite.InVirtualTime | suite.OnRealServer
+	return withRealServer
 }
 
 // with returns the test of one kind on one backend.

@@ -59,8 +59,7 @@ func TestLocalHandoverInLine(t *testing.T) {
 // Without a connection nobody knows whether the lock is busy, neither who asks for it nor who
 // stands in the line behind.
 func TestLocalHandoverBlind(t *testing.T) {
-	t.Parallel() // most of it is waiting
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		mutex := e.lock(e.client, locks.WithLocalHandover(10))
 		limited := e.lock(e.client, locks.WithLocalHandover(10), locks.WithMaxWait(200*time.Millisecond))

@@ -282,7 +282,7 @@ func TestLocalHandoverPanics(t *testing.T) {
 
 // Many goroutines of a few clients: never two in, everybody's turn comes.
 func TestLocalHandoverExclusion(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		var inside atomic.Int32
 		var wg sync.WaitGroup

@@ -31,7 +31,7 @@ func (e *env) look(kind string, holders, waiters []string) *locks.Inspection {
 
 // Who holds a read-write lock, and who waits, is told by the rules of each side.
 func TestInspectReadWrite(t *testing.T) {
-	onRW(t, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
+	onRW(t, withRealServer, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
 		e.look("", nil, nil)
 		before := time.Now()
 		write := e.acquire(rw.WriteLock())
@@ -56,7 +56,7 @@ func TestInspectReadWrite(t *testing.T) {
 
 // A downgraded reader holds the lock beside the writer that it was, while that is there.
 func TestInspectDowngrade(t *testing.T) {
-	onRW(t, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
+	onRW(t, suite.InVirtualTime, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
 		for range 8 { // which of the two sorts before the other is chance
 			write := e.acquire(rw.WriteLock())
 			read := e.acquireFrom(write.Context(), rw.ReadLock())
@@ -96,7 +96,7 @@ func TestInspectSemaphoreV2(t *testing.T) {
 
 // What is no lock, or more than one, is told.
 func TestInspectOtherPaths(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		create := e.observer.Create().CreatingParentsIfNeeded()
 		for _, name := range []string{"/notes", "/x-lock-1"} {

@@ -87,7 +87,7 @@ var (
 	maxHoldKind       = kind{name: "mutex with a longest hold", lock: aLimitedMutex, nextWaiter: aLimitedMutex, ahead: []maker{aLimitedMutex}, local: true}
 	delayKind         = kind{name: "mutex with a delay", lock: aDelayedMutex, nextWaiter: aDelayedMutex, ahead: []maker{aDelayedMutex}, delay: true}
 	readKind          = kind{name: "read", lock: aReadLock, nextWaiter: aWriteLock, ahead: []maker{aWriteLock}, local: true}
-	writeKind         = kind{name: "write", lock: aWriteLock, nextWaiter: aWriteLock, ahead: []maker{aReadLock, aReadLock}}
+	writeKind         = kind{name: "write", lock: aWriteLock, nextWaiter: aWriteLock, ahead: []maker{aReadLock, aReadLock}, local: true}
 	plainReadKind     = kind{name: "read with the plain protocol", lock: aPlainReadLock, nextWaiter: aWriteLock, ahead: []maker{aWriteLock}, plain: true, local: true}
 	// behindWriter differs from writeKind in what it waits for.
 	behindWriter  = kind{name: "write behind write", lock: aWriteLock, nextWaiter: aReadLock, ahead: []maker{aWriteLock}, local: true}

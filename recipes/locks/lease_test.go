@@ -15,8 +15,7 @@ import (
 // The session ends, somebody else holds the lock, and then the answer to our delete, that
 // there is no such node, is lost: that is not our delete's doing.
 func TestReleaseAfterAnotherHolder(t *testing.T) {
-	t.Parallel() // most of it is waiting
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		lease := e.acquire(e.mutex)
 		next := e.queue(t.Context(), e.other(), 2)
@@ -35,7 +34,7 @@ func TestReleaseAfterAnotherHolder(t *testing.T) {
 
 // A context that was bound to a lease ends when Release is called, not some time later.
 func TestBoundContextEndsAtOnce(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		for range 20 {
 			lease := e.acquire(e.mutex)
@@ -61,7 +60,7 @@ func TestZeroLease(t *testing.T) {
 // A policy that takes every state for an error keeps nobody from the lock while there is
 // a connection.
 func TestOddErrorPolicy(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b, framework.WithErrorPolicy(everythingIsAnError{}))
 		e.network.Cut()
 		suite.Eventually(t, "a connection", func() bool { return e.client.ConnectionState() == state.Reconnected })
@@ -76,7 +75,7 @@ func (everythingIsAnError) IsErrorState(state.ConnectionState) bool { return tru
 // Whatever the order of the releases, the outermost lease's slot is taken until the last
 // of those below it goes, and free then.
 func TestReleaseOrders(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		for _, order := range [][]int{{1, 2, 3}, {1, 3, 2}, {2, 1, 3}, {2, 3, 1}, {3, 1, 2}, {3, 2, 1}} {
 			chain := []*locks.Lease{e.acquire(e.mutex)}
@@ -101,7 +100,7 @@ func TestReleaseOrders(t *testing.T) {
 
 // Close has begun and still waits for something: nobody is let in any more.
 func TestNoGrantDuringClose(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		first := e.acquire(e.mutex)
 		second := e.queue(t.Context(), e.mutex, 2)

@@ -88,7 +88,7 @@ func TestClientIsNotThere(t *testing.T) {
 			t.Errorf("not started: %s: %v", name, err)
 		}
 	}
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		client, _ := b.Client(t)
 		all := calls(t, client)
 		if err := client.Close(t.Context()); err != nil {
@@ -111,7 +111,7 @@ func TestClientIsNotThere(t *testing.T) {
 // A nil context is an error that says so, and leaves nothing behind; an ended one is what it
 // ended with.
 func TestContextIsNotThere(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		client, _ := b.Client(t)
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -131,7 +131,7 @@ func TestContextIsNotThere(t *testing.T) {
 
 // What a lease does without a context, or with one that has ended.
 func TestLeaseWithoutContext(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		lease := e.acquire(e.mutex)
 		if e.mutex.IsOwnedBy(noContext) {
@@ -156,7 +156,7 @@ func TestLeaseWithoutContext(t *testing.T) {
 // Every call of Release, in turn and at the same time, gets the same answer, and the node
 // goes once.
 func TestReleaseAgain(t *testing.T) {
-	eachKind(t, holders, func(t *testing.T, f *fixture) {
+	eachKindVirtually(t, holders, func(t *testing.T, f *fixture) {
 		lease := f.hold()
 		f.wantWaiting(f.nextWaiter)
 		var all sync.WaitGroup
@@ -187,7 +187,7 @@ func TestReleaseAgain(t *testing.T) {
 func TestContextOfAnotherLock(t *testing.T) {
 	for _, k := range creators {
 		t.Run(k.name, func(t *testing.T) {
-			suite.Each(t, func(t *testing.T, b *suite.Backend) {
+			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 				e := newEnv(t, b)
 				other := *e
 				other.path = b.Path("other")

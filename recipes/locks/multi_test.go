@@ -19,8 +19,10 @@ type multiEnv struct {
 	paths []string
 }
 
-func onMulti(t *testing.T, test func(t *testing.T, e *multiEnv), opts ...framework.Option) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+// onMulti runs test on some backends. To the server a multi lock is several mutexes, so most tests have
+// nothing to ask a real one.
+func onMulti(t *testing.T, on suite.Backends, test func(t *testing.T, e *multiEnv), opts ...framework.Option) {
+	suite.EachOf(t, on, func(t *testing.T, b *suite.Backend) {
 		e := &multiEnv{env: newEnv(t, b, opts...)}
 		e.paths = []string{e.path + "/a", e.path + "/b", e.path + "/c"}
 		test(t, e)
@@ -75,7 +77,7 @@ func (e *multiEnv) wantHeld(want ...int) {
 }
 
 func TestMulti(t *testing.T) {
-	onMulti(t, func(t *testing.T, e *multiEnv) {
+	onMulti(t, withRealServer, func(t *testing.T, e *multiEnv) {
 		multi := e.multi(e.all(e.client)...)
 		lease := e.acquire(multi)
 		e.wantHeld(0, 1, 2)
@@ -114,7 +116,7 @@ func TestMulti(t *testing.T) {
 
 // A lock in the middle that is not to be had leaves nothing held.
 func TestMultiAllOrNone(t *testing.T) {
-	onMulti(t, func(t *testing.T, e *multiEnv) {
+	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *multiEnv) {
 		busy := e.acquire(e.mutexAt(1, e.otherClient()))
 		multi := e.multi(e.all(e.client)...)
 		_, err := multi.TryAcquire(t.Context())
@@ -136,7 +138,7 @@ func TestMultiAllOrNone(t *testing.T) {
 // Two that take the same locks in opposite orders wait for each other, until one of them gives
 // up: then the other one goes on.
 func TestMultiInOppositeOrders(t *testing.T) {
-	onMulti(t, func(t *testing.T, e *multiEnv) {
+	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *multiEnv) {
 		mine := e.all(e.client)
 		theirs := e.all(e.otherClient())
 		slices.Reverse(theirs)
@@ -165,7 +167,7 @@ func TestMultiInOppositeOrders(t *testing.T) {
 // When one part is lost while the others are waited for, all are given back and waited for
 // again, behind those who came meanwhile.
 func TestMultiLosesAPartWhileWaiting(t *testing.T) {
-	onMulti(t, func(t *testing.T, e *multiEnv) {
+	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *multiEnv) {
 		busy := e.acquire(e.mutexAt(2, e.otherClient()))
 		a := e.start(t.Context(), e.multi(e.all(e.client)...))
 		e.untilWaiters(2, 1)
@@ -200,7 +202,7 @@ func TestMultiPartEndsWhileWaiting(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onMulti(t, func(t *testing.T, e *multiEnv) {
+			onMulti(t, suite.InVirtualTime, func(t *testing.T, e *multiEnv) {
 				busy := e.acquire(e.mutexAt(2, e.otherClient()))
 				first := e.mutexAt(0, e.client, c.opt)
 				a := e.start(t.Context(), e.multi(first, e.mutexAt(1, e.client), e.mutexAt(2, e.client)))
@@ -254,7 +256,7 @@ func (e *multiEnv) askAt(i int) {
 // The loss of one part ends the whole at once, with its cause; Release gives the others
 // back and tells.
 func TestMultiLosesAPart(t *testing.T) {
-	onMulti(t, func(t *testing.T, e *multiEnv) {
+	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *multiEnv) {
 		lease := e.acquire(e.multi(e.all(e.client)...))
 		bound := lease.Bind(t.Context())
 		e.deleteAt(1)
@@ -277,7 +279,7 @@ func TestMultiLosesAPart(t *testing.T) {
 // The same lock twice nests; a write lock and its read lock are a downgrade waiting to
 // happen; a read lock before its write lock is refused.
 func TestMultiSameLockTwice(t *testing.T) {
-	onMulti(t, func(t *testing.T, e *multiEnv) {
+	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *multiEnv) {
 		mutex := e.mutexAt(0, e.client)
 		lease := e.acquire(e.multi(mutex, e.mutexAt(1, e.client), mutex))
 		if parts := lease.Parts(); parts[0].Token() != parts[2].Token() {
@@ -306,7 +308,7 @@ func (o odd) TryAcquire(ctx context.Context) (*locks.Lease, error) { return o(ct
 
 // Whatever a foreign lock does, nothing stays held, and no lock after it is tried.
 func TestMultiOfOddLocks(t *testing.T) {
-	onMulti(t, func(t *testing.T, e *multiEnv) {
+	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *multiEnv) {
 		failed := errors.New("failed")
 		tried := false
 		last := odd(func(context.Context) (*locks.Lease, error) { tried = true; return nil, failed })
@@ -349,7 +351,7 @@ func TestMultiOfOddLocks(t *testing.T) {
 
 // Who gives a lease that is lost already gives no other the next time.
 func TestMultiOfALostLease(t *testing.T) {
-	onMulti(t, func(t *testing.T, e *multiEnv) {
+	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *multiEnv) {
 		lost := e.acquire(e.mutexAt(1, e.client))
 		e.deleteAt(1)
 		e.lost(lost, locks.LossNodeDeleted)
@@ -383,7 +385,7 @@ func (e *env) wantReleasedInReverse(paths []string) {
 
 // Parts are released in reverse, all of them, and every failure is told.
 func TestMultiRelease(t *testing.T) {
-	onMulti(t, func(t *testing.T, e *multiEnv) {
+	onMulti(t, withRealServer, func(t *testing.T, e *multiEnv) {
 		lease := e.acquire(e.multi(e.all(e.client)...))
 		var waiters []*acquisition
 		for i := range e.paths {
@@ -412,7 +414,7 @@ func TestMultiRelease(t *testing.T) {
 
 // The whole end with the session, and with a client that is closed.
 func TestMultiOfTwoClients(t *testing.T) {
-	onMulti(t, func(t *testing.T, e *multiEnv) {
+	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *multiEnv) {
 		lease := e.acquire(e.multi(e.mutexAt(0, e.client), e.mutexAt(1, e.otherClient())))
 		suite.WantErr(t, lease.Verify(t.Context()), framework.ErrInvalidOption) // part by part only
 		_, err := lease.Guard(t.Context())

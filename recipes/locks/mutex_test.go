@@ -41,7 +41,7 @@ func TestAcquireAndRelease(t *testing.T) {
 
 // The node is what Java Curator writes and reads: see its LockInternals.
 func TestNodeFormat(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		lease := e.acquire(e.lock(e.client, locks.WithNodeData([]byte("payload"))))
 		name := e.wantNodes(1)[0]
@@ -62,7 +62,7 @@ func TestNodeFormat(t *testing.T) {
 }
 
 func TestTryAcquire(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		lease, err := e.mutex.TryAcquire(t.Context())
 		if err != nil {
@@ -121,7 +121,7 @@ func TestExclusion(t *testing.T) {
 
 // Waiters are let in in the order in which they came.
 func TestFairness(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		first := e.acquire(e.mutex)
 		var waiters []*acquisition
@@ -145,7 +145,7 @@ func TestFairness(t *testing.T) {
 }
 
 func TestMaxWait(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		lease := e.acquire(e.mutex)
 		waiter := e.other(locks.WithMaxWait(50 * time.Millisecond))
@@ -161,8 +161,7 @@ func TestMaxWait(t *testing.T) {
 
 // A wait that never saw the queue is not ErrNotAcquired.
 func TestBlindWait(t *testing.T) {
-	t.Parallel() // most of it is waiting
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		heal := e.network.Isolate()
 		// The first request is on its way for ever; the context ends, too, but only during the clean-up.
@@ -191,7 +190,7 @@ func TestBlindWait(t *testing.T) {
 }
 
 func TestNamespace(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		view := e.client.UsingNamespace(strings.TrimPrefix(e.path, "/"))
 		mutex, err := locks.NewInterProcessMutex(view, "/inner")
@@ -221,7 +220,7 @@ func TestNamespace(t *testing.T) {
 }
 
 func TestOtherKindsAtThePath(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		create := e.observer.Create().CreatingParentsIfNeeded()
 		if _, err := create.ForPath(t.Context(), e.path+"/notes"); err != nil {

@@ -28,7 +28,7 @@ func wantHolder(t *testing.T, err, why error, holders []string) {
 
 // Who does not get a lock learns the node of a holder, without another request.
 func TestNotAcquiredNamesTheHolder(t *testing.T) {
-	eachKind(t, waiters, func(t *testing.T, f *fixture) {
+	eachKindVirtually(t, waiters, func(t *testing.T, f *fixture) {
 		ctx, cancel := context.WithCancel(t.Context())
 		waiter := f.wait(ctx)
 		cancel()
@@ -54,7 +54,7 @@ func TestNotAcquiredNamesTheHolder(t *testing.T) {
 
 // Of another goroutine of the same client it is known, too, and of a wait that was bounded.
 func TestNotAcquiredInOneClient(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		mutex := e.lock(e.client, locks.WithLocalHandover(3), locks.WithMaxWait(50*time.Millisecond))
 		lease := e.acquire(mutex)

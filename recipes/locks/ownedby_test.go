@@ -147,7 +147,7 @@ func (c *interruptedContext) Value(key any) any {
 // A lease that a context carries ends while another one is looked for: a holder of the other side
 // does not queue behind itself.
 func TestSideIsReleasedMeanwhile(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		rw := e.rw(e.client, locks.WithMaxWait(time.Second))
 		for look := 1; look <= 3; look++ {
@@ -182,7 +182,7 @@ func TestSideIsReleasedMeanwhile(t *testing.T) {
 // A write lease that is lost while a read lease is asked for with its context is the reason
 // for which there is none.
 func TestWriterIsLostMeanwhile(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		rw := e.rw(e.client)
 		for look := 1; look <= 2; look++ {

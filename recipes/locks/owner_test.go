@@ -25,7 +25,7 @@ func TestNodeData(t *testing.T) {
 	owner := func(label string) string {
 		return fmt.Sprintf("test\nowner=%s\nhost=%s\npid=%d", label, host, os.Getpid())
 	}
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		for _, c := range []struct {
 			name  string
 			spans tracing.Option
@@ -70,7 +70,7 @@ func TestInspectOwner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		spans := suite.NewSpans()
 		e := newEnv(t, b, framework.WithOwnerLabel("orders"), framework.WithTracing(spans.Option()))
 		look := func() locks.Contender {
@@ -128,7 +128,7 @@ func TestLinks(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			suite.Each(t, func(t *testing.T, b *suite.Backend) {
+			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 				e := &tracedEnv{spans: suite.NewSpans()}
 				e.env = newEnv(t, b, framework.WithTracing(e.spans.Option()))
 				ctx, span := e.spans.Tracer().Start(t.Context(), "the waiter's own, which is no holder's")

@@ -16,7 +16,7 @@ import (
 // its span, its count, and what it had made.
 func TestPanicWhileAcquiring(t *testing.T) {
 	kinds := []kind{mutexKind, readKind, twoKind, twoV2Kind, multiKinds[1]}
-	eachKind(t, kinds, func(t *testing.T, f *fixture) {
+	eachKindVirtually(t, kinds, func(t *testing.T, f *fixture) {
 		f.prepare()
 		spans, metrics := suite.NewSpans(), suite.NewMetrics()
 		client := f.b.PanickingClient(t, f.network,

@@ -25,7 +25,7 @@ func onParts(t *testing.T, test func(e *partsEnv)) {
 	const most = 3
 	for kind, dir := range map[string]string{"plain": "", "v2": "/leases"} {
 		t.Run(kind, func(t *testing.T) {
-			suite.Each(t, func(t *testing.T, b *suite.Backend) {
+			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 				e := &partsEnv{leasedEnv: &leasedEnv{env: newEnv(t, b, sessionPolicy), most: most}, dir: dir}
 				client, _ := b.Client(t)
 				e.mine, e.other = e.openKind(e.client), e.openKind(client)
@@ -206,7 +206,7 @@ func TestPartsReleasedAlone(t *testing.T) {
 // Under the standard policy a broken connection takes the parts: that is seen at once, and
 // not when the last one has come.
 func TestPartsSuspended(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := &leasedEnv{env: newEnv(t, b), most: 2}
 		e.semaphore = e.open(e.client)
 		one := e.acquire(e.another())

@@ -200,7 +200,7 @@ func TestListRefused(t *testing.T) {
 
 // The search after a lost reply looks behind a sync: the server may lag.
 func TestSyncBeforeTheSearch(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		e.release(e.acquire(e.mutex))
 		e.network.On(jute.OpCreate2, suite.CutAfter, nil)

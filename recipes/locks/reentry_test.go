@@ -16,7 +16,7 @@ import (
 
 // Re-entry talks to no server: three levels cost what one does.
 func TestReentry(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		outer := e.acquire(e.mutex)
 		creates := e.network.Requests(jute.OpCreate2)
@@ -50,7 +50,7 @@ func TestReentry(t *testing.T) {
 
 // Goroutines that were all handed the holder's context do not get in together.
 func TestSiblingsExcludeEachOther(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		outer := e.acquire(e.mutex)
 		var in, entered atomic.Int32
@@ -97,7 +97,7 @@ func (e *env) acquireWith(ctx context.Context) *locks.Lease {
 
 // An ended lease in a context carries nothing.
 func TestEndedLeaseCarriesNothing(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		lease := e.acquire(e.mutex)
 		if !e.mutex.IsOwnedBy(lease.Context()) || e.mutex.IsOwnedBy(t.Context()) || e.other().IsOwnedBy(lease.Context()) {
@@ -156,7 +156,7 @@ func TestWaitBelowALease(t *testing.T) {
 
 // Whether the client holds the mutex, through whatever object, does not depend on the context.
 func TestIsAcquiredInThisProcess(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		same, other := e.lock(e.client), e.other()
 		want := func(when string, want bool) {
@@ -183,7 +183,7 @@ func TestIsAcquiredInThisProcess(t *testing.T) {
 
 // A lease of another client is no re-entry: it would be another session's.
 func TestOtherClientsDoNotNest(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		lease := e.acquire(e.mutex)
 		_, err := e.other().TryAcquire(lease.Context())
@@ -194,7 +194,7 @@ func TestOtherClientsDoNotNest(t *testing.T) {
 
 // A loss ends every nested lease before Lose returns to its caller, which noticed it.
 func TestLossEndsNestedLeases(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		outer := e.acquire(e.mutex)
 		inner := e.acquireWith(outer.Context())
@@ -210,7 +210,7 @@ func TestLossEndsNestedLeases(t *testing.T) {
 }
 
 func TestDo(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		failed := errors.New("work failed")
 		err := locks.Do(t.Context(), e.mutex, func(ctx context.Context, lease *locks.Lease) error {
@@ -257,7 +257,7 @@ func TestDo(t *testing.T) {
 }
 
 func TestTryDo(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		lease := e.acquire(e.other())
 		err := locks.TryDo(t.Context(), e.mutex, func(context.Context, *locks.Lease) error {
@@ -279,7 +279,7 @@ func TestTryDo(t *testing.T) {
 
 // A sibling stays out while a grandchild is in, although the child was released.
 func TestGrandchildKeepsSiblingsOut(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		outer := e.acquire(e.mutex)
 		child := e.acquireWith(outer.Context())

@@ -25,7 +25,7 @@ var partKinds = []kind{twoKind, twoV2Kind, multiKinds[0]}
 // All requests are under way before the first of them is answered, and it is that answer that
 // never comes.
 func TestReleasePartsTogether(t *testing.T) {
-	eachKind(t, partKinds, func(t *testing.T, f *fixture) {
+	eachKindVirtually(t, partKinds, func(t *testing.T, f *fixture) {
 		lease := f.hold()
 		all := f.network.Requests(jute.OpDelete) + f.kind.leases
 		hit := f.network.On(jute.OpDelete, suite.CutAfter, func() {
@@ -39,7 +39,7 @@ func TestReleasePartsTogether(t *testing.T) {
 
 // The requests leave with the last part first.
 func TestReleasePartsInReverse(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		var parts []locks.InterProcessLock
 		var paths []string
@@ -128,10 +128,9 @@ func parted(t *testing.T, err error, n int) []error {
 // A client without a connection does not keep those of others from being released, whichever
 // comes first.
 func TestReleasePartsOfTwoClients(t *testing.T) {
-	t.Parallel() // most of it is waiting
 	for name, cut := range map[string]int{"the first is cut off": 0, "the second is cut off": 1} {
 		t.Run(name, func(t *testing.T) {
-			suite.Each(t, func(t *testing.T, b *suite.Backend) {
+			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 				e := newEnv(t, b)
 				clients := []*framework.Client{e.client, e.otherClient()}
 				if cut == 1 {

@@ -25,7 +25,7 @@ func (e *env) revoke(path string) {
 // TestRevoke asks a holder for the lock, who lets go, and then a waiter, who is told when it
 // is granted the lock.
 func TestRevoke(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		asked := make(chan error, 4)
 		polite := locks.WithRevocable(func(ctx context.Context, lease *locks.Lease) {
@@ -55,7 +55,7 @@ func TestRevoke(t *testing.T) {
 // TestRevokeWithoutFunction ends the lease's context; the lock stays held until the release,
 // which confirms that nobody was let in. Who is not revocable is not touched.
 func TestRevokeWithoutFunction(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		lease := e.acquire(e.lock(e.client, locks.WithRevocable(nil)))
 		if _, err := e.observer.SetData().ForPath(t.Context(), lease.Path(), []byte("hello")); err != nil {
@@ -80,7 +80,7 @@ func TestRevokeWithoutFunction(t *testing.T) {
 
 // TestRevokeNested asks for a lock of which the outermost lease was released before the others.
 func TestRevokeNested(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		asked := make(chan *locks.Lease, 1)
 		polite := locks.WithRevocable(func(_ context.Context, lease *locks.Lease) { asked <- lease })
@@ -110,8 +110,7 @@ func TestRevokeNested(t *testing.T) {
 
 // TestMaxHold has one holder release in time, one late and one never.
 func TestMaxHold(t *testing.T) {
-	t.Parallel() // most of it is waiting
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		const most = 200 * time.Millisecond
 		lock := e.lock(e.client, locks.WithMaxHold(most))
@@ -217,7 +216,7 @@ func TestMaxHoldClosed(t *testing.T) {
 
 // TestInspect looks at a mutex; for the other kinds see inspect_test.go.
 func TestInspect(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		look := func(kind string, holders, waiters int) *locks.Inspection {
 			t.Helper()

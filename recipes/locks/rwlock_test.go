@@ -17,9 +17,9 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// onRW runs test on every backend, with the lock on the client that has faults.
-func onRW(t *testing.T, test func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock), opts ...framework.Option) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+// onRW runs test on some backends, with the lock on the client that has faults.
+func onRW(t *testing.T, on suite.Backends, test func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock), opts ...framework.Option) {
+	suite.EachOf(t, on, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b, opts...)
 		test(t, e, e.rw(e.client))
 	})
@@ -44,7 +44,7 @@ func (e *env) waiting(all ...*acquisition) {
 
 // Readers are in together, a writer alone.
 func TestReadersShareWritersExclude(t *testing.T) {
-	onRW(t, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
+	onRW(t, withRealServer, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
 		var readers []*locks.Lease
 		for range 3 {
 			readers = append(readers, e.acquire(e.otherRW().ReadLock()))
@@ -73,7 +73,7 @@ func TestReadersShareWritersExclude(t *testing.T) {
 // Readers and writers stand in one line: a reader behind a writer waits, although only
 // readers are in.
 func TestReadersAndWritersQueue(t *testing.T) {
-	onRW(t, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
+	onRW(t, withRealServer, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
 		first := e.acquire(rw.ReadLock())
 		w1 := e.queue(t.Context(), e.otherRW().WriteLock(), 2)
 		r1 := e.queue(t.Context(), e.otherRW().ReadLock(), 3)
@@ -104,7 +104,7 @@ func TestReadersAndWritersQueue(t *testing.T) {
 // A reader waits for the nearest writer: one further ahead may go without its looking
 // again.
 func TestReaderWatchesTheNearestWriter(t *testing.T) {
-	onRW(t, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
+	onRW(t, suite.InVirtualTime, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
 		first := e.acquire(e.otherRW().WriteLock())
 		second := e.queue(t.Context(), e.otherRW().WriteLock(), 2)
 		reader := e.queue(t.Context(), rw.ReadLock(), 3)
@@ -123,7 +123,7 @@ func TestReaderWatchesTheNearestWriter(t *testing.T) {
 
 // When the nearest writer gives up, the reader waits for the next one ahead.
 func TestNearestWriterGivesUp(t *testing.T) {
-	onRW(t, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
+	onRW(t, suite.InVirtualTime, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
 		first := e.acquire(e.otherRW().WriteLock())
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -141,7 +141,7 @@ func TestNearestWriterGivesUp(t *testing.T) {
 
 // A reader cannot become a writer: it would wait for itself. It is told at once.
 func TestUpgradeIsRefused(t *testing.T) {
-	onRW(t, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
+	onRW(t, suite.InVirtualTime, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
 		read := e.acquire(rw.ReadLock())
 		creates := e.network.Requests(jute.OpCreate2)
 		for _, acquire := range []func(context.Context) (*locks.Lease, error){rw.WriteLock().Acquire, rw.WriteLock().TryAcquire, e.rw(e.client).WriteLock().Acquire} {
@@ -167,7 +167,7 @@ func TestUpgradeIsRefused(t *testing.T) {
 
 // Nested readers are shared, as all readers are; nested writers exclude each other.
 func TestNestedReadersAndWriters(t *testing.T) {
-	onRW(t, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
+	onRW(t, suite.InVirtualTime, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
 		read := e.acquire(rw.ReadLock())
 		a, b := e.acquireFrom(read.Context(), rw.ReadLock()), e.acquireFrom(read.Context(), rw.ReadLock())
 		if a.Token() != read.Token() || b.Token() != read.Token() || a.Path() != read.Path() {
@@ -201,7 +201,7 @@ func (e *env) acquireFrom(ctx context.Context, lock locks.InterProcessLock) *loc
 }
 
 func TestReadWriteOwnership(t *testing.T) {
-	onRW(t, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
+	onRW(t, suite.InVirtualTime, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
 		check := func(when string, read, write bool) {
 			t.Helper()
 			same, other := e.rw(e.client), e.otherRW()
@@ -247,7 +247,7 @@ func TestReadWriteParticipantsOfAnOddPath(t *testing.T) {
 
 // Each side lists its own nodes, in order; both find none where no lock was ever taken.
 func TestReadWriteParticipants(t *testing.T) {
-	onRW(t, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
+	onRW(t, suite.InVirtualTime, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
 		want := func(read, write []string) {
 			t.Helper()
 			for want, list := range map[*[]string]func(context.Context) ([]string, error){&read: rw.ReadLock().ParticipantNodes, &write: rw.WriteLock().ParticipantNodes} {
@@ -274,7 +274,7 @@ func TestReadWriteParticipants(t *testing.T) {
 // Clients read and write at random: never a reader beside a writer, nor two writers.
 func TestReadWriteExclusion(t *testing.T) {
 	const clients, rounds = 4, 15
-	onRW(t, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
+	onRW(t, withRealServer, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
 		var readers, writers, first atomic.Int32
 		var wg sync.WaitGroup
 		writer := e.acquire(rw.WriteLock()) // behind which all queue as readers
@@ -322,7 +322,7 @@ func TestReadWriteExclusion(t *testing.T) {
 
 // The data that was given is that of both sides' nodes, also after a downgrade.
 func TestReadWriteNodeData(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		data := []byte("mine")
 		rw := e.rw(e.client, locks.WithNodeData(data))

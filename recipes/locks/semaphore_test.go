@@ -20,7 +20,7 @@ func TestSemaphoreMaximum(t *testing.T) {
 	const clients, goroutines, rounds = 3, 2, 6
 	for name, n := range map[string]int32{"1": 1, "3": 3} {
 		t.Run(name, func(t *testing.T) {
-			suite.Each(t, func(t *testing.T, b *suite.Backend) {
+			suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 				e := newEnv(t, b)
 				var in, most atomic.Int32
 				full := make(chan struct{}) // closed when as many are in as can be
@@ -69,7 +69,7 @@ func TestSemaphoreAnyLeaseGoes(t *testing.T) {
 	const n = 3
 	for goes := range n {
 		t.Run([]string{"first", "second", "third"}[goes], func(t *testing.T) {
-			suite.Each(t, func(t *testing.T, b *suite.Backend) {
+			suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 				e := newEnv(t, b)
 				var leases []*locks.Lease
 				for range n {
@@ -103,7 +103,7 @@ func TestSemaphoreAnyLeaseGoes(t *testing.T) {
 
 // Waiters get in in the order in which they came, also when those ahead go in another.
 func TestSemaphoreOrder(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		semaphore := e.semaphore(e.client, 2)
 		leases := []*locks.Lease{e.acquire(semaphore), e.acquire(semaphore)}
@@ -125,7 +125,7 @@ func TestSemaphoreOrder(t *testing.T) {
 
 // Leases do not nest: the same context takes one after the other.
 func TestSemaphoreIsFlat(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		semaphore := e.semaphore(e.client, 2)
 		first := e.acquire(semaphore)
@@ -155,7 +155,7 @@ func TestSemaphoreIsFlat(t *testing.T) {
 
 // A semaphore of one excludes, without nesting.
 func TestSemaphoreOfOne(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		semaphore := e.semaphore(e.client, 1)
 		lease := e.acquire(semaphore)
@@ -170,7 +170,7 @@ func TestSemaphoreOfOne(t *testing.T) {
 
 // Kinds of locks that would not exclude each other do not share a path.
 func TestKindMismatch(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		other := e.rw(e.otherClient())
 		refused := func(lock locks.InterProcessLock, held int) {
@@ -216,7 +216,7 @@ func TestKindMismatch(t *testing.T) {
 // nodes are further down.
 func TestKindMismatchWhileWaiting(t *testing.T) {
 	plain := slices.DeleteFunc(slices.Clone(waiters), func(k kind) bool { return k.v2 })
-	eachKind(t, plain, func(t *testing.T, f *fixture) {
+	eachKindVirtually(t, plain, func(t *testing.T, f *fixture) {
 		a := f.wait(t.Context())
 		dir := f.kind.dirs()[f.kind.contended]
 		nodes := f.below(dir)

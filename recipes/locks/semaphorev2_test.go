@@ -16,7 +16,7 @@ import (
 )
 
 func onLeased(t *testing.T, most int, test func(e *leasedEnv)) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) { test(newLeasedEnv(t, b, most)) })
+	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) { test(newLeasedEnv(t, b, most)) })
 }
 
 // The nodes are where Java looks for them, and the mutex is not held by who has a lease.
@@ -79,7 +79,7 @@ func TestForeignChildren(t *testing.T) {
 
 // A path is that of one kind of lock.
 func TestSemaphoreV2KindMismatch(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := &leasedEnv{env: newEnv(t, b), most: 1}
 		rw, err := locks.NewInterProcessReadWriteLock(e.client, e.path)
 		if err != nil {

@@ -21,7 +21,7 @@ type tracedEnv struct {
 // traced runs a test on every backend and compares the spans that it has made.
 func traced(t *testing.T, test func(e *tracedEnv), want string, ignore ...string) {
 	t.Helper()
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := &tracedEnv{spans: suite.NewSpans()}
 		e.env = newEnv(t, b, framework.WithTracing(e.spans.Option()))
 		e.release(e.acquire(e.other())) // makes the parents

@@ -157,7 +157,7 @@ func nilContext() context.Context { return nil }
 
 // A lease of parts is held while every part is; one that nobody holds is refused.
 func TestProofOfParts(t *testing.T) {
-	onMulti(t, func(t *testing.T, e *multiEnv) {
+	onMulti(t, withRealServer, func(t *testing.T, e *multiEnv) {
 		lease := e.acquire(e.multi(e.mutexAt(0, e.client), e.multi(e.mutexAt(1, e.client), e.mutexAt(2, e.client))))
 		create := func(name string) framework.Op {
 			return e.client.TransactionOp().Create().ForPath(e.path + "/" + name)
@@ -192,7 +192,7 @@ func TestProofOfParts(t *testing.T) {
 
 // A view of the client may make the operations; another client's are refused.
 func TestGuardOtherClients(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		lease := e.acquire(e.mutex)
 		view := e.client.UsingNamespace("v" + number(e.path))
