@@ -37,7 +37,7 @@ func TestLaggingFollower(t *testing.T) {
 		h.step(r)
 	}
 	followers[0].From(leader).Quorum().Delay(100 * time.Millisecond)
-	w := follow(t.Context(), h, func(string) bool { return true })
+	w := follow(t.Context(), h, 50*time.Millisecond, func(string) bool { return true })
 	f.start()
 	for range 4 {
 		for range 60 {

@@ -2,6 +2,8 @@ package leader_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +15,7 @@ import (
 )
 
 func TestParticipants(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		latch, err := leader.NewLeaderLatch(e.observer, e.path)
 		if err != nil {
@@ -110,7 +112,7 @@ func TestDefaultID(t *testing.T) {
 				t.Fatal(err)
 			}
 			p, err := latch.Leader(t.Context())
-			if err != nil || !strings.Contains(p.ID, " on ") || !strings.Contains(p.ID, ", pid ") || !strings.HasPrefix(p.ID, "leader.test") {
+			if err != nil || !strings.Contains(p.ID, " on ") || !strings.Contains(p.ID, ", pid ") || !strings.HasPrefix(p.ID, filepath.Base(os.Args[0])+" ") {
 				t.Errorf("%s: %+v, %v", name, p, err)
 			}
 			if err := latch.Close(t.Context()); err != nil {
