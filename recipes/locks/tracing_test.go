@@ -18,7 +18,7 @@ type tracedEnv struct {
 	ctx   context.Context
 }
 
-// traced runs a test on every backend and compares the spans that it has made.
+// traced runs a test and compares the spans that it has made.
 func traced(t *testing.T, test func(e *tracedEnv), want string, ignore ...string) {
 	t.Helper()
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {

@@ -12,7 +12,7 @@ import (
 )
 
 // These are for tests of one behaviour in virtual time, with faults that the server makes. Tests on
-// every backend use env, those of every kind of lock use fixture.
+// several backends use env, those of every kind of lock use fixture.
 
 // onVirtual runs test in virtual time, in which everybody is asleep or done when
 // synctest.Wait returns.
