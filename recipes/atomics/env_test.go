@@ -47,7 +47,7 @@ func (e *env) newLong(client *framework.Client, policy retry.Policy, opts ...ato
 }
 
 func onServers(t *testing.T, test func(e *env)) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) { test(newEnv(t, b)) })
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) { test(newEnv(t, b)) })
 }
 
 func inVirtualTime(t *testing.T, test func(e *env)) {

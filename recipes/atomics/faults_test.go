@@ -96,7 +96,7 @@ func (c *atCall) wantOnce(maybe bool) {
 func TestLostRequest(t *testing.T) {
 	for name, fate := range map[string]suite.Fate{"before send": suite.CutBefore, "reply lost": suite.CutAfter} {
 		t.Run(name, func(t *testing.T) {
-			onCalls(t, suite.Everywhere, func(c *atCall) {
+			onCalls(t, suite.InVirtualTime|suite.OnRealServer, func(c *atCall) {
 				sent := c.network.Requests(c.op)
 				hit := c.network.On(c.op, fate, nil)
 				err := c.call(c.t.Context())
@@ -123,9 +123,9 @@ var faults = map[string]struct {
 	on    suite.Backends
 	fault func(c *atCall)
 }{
-	"suspended":  {suite.Everywhere, func(c *atCall) { c.network.Cut() }},
-	"in between": {suite.Everywhere, func(c *atCall) { c.network.On(c.op, suite.Late, c.network.Cut) }},
-	"lagging":    {suite.Everywhere, func(c *atCall) { c.network.Lag(); c.network.Cut() }},
+	"suspended":  {suite.InVirtualTime | suite.OnRealServer, func(c *atCall) { c.network.Cut() }},
+	"in between": {suite.InVirtualTime | suite.OnRealServer, func(c *atCall) { c.network.On(c.op, suite.Late, c.network.Cut) }},
+	"lagging":    {suite.InVirtualTime, func(c *atCall) { c.network.Lag(); c.network.Cut() }},
 	"lost":       {suite.InVirtualTime, func(c *atCall) { c.network.Expire(c.t) }},
 	"cut off": {suite.InVirtualTime, func(c *atCall) {
 		heal := c.network.Isolate()
@@ -152,7 +152,7 @@ func TestConnectionFaults(t *testing.T) {
 
 func TestOtherFaults(t *testing.T) {
 	t.Run("ctx ended", func(t *testing.T) {
-		onCalls(t, suite.Everywhere, func(c *atCall) {
+		onCalls(t, suite.InVirtualTime, func(c *atCall) {
 			ended, cancel := context.WithCancel(c.t.Context())
 			cancel()
 			c.wantErr(c.call(ended), context.Canceled, false)
@@ -172,7 +172,7 @@ func TestOtherFaults(t *testing.T) {
 		})
 	})
 	t.Run("client closed", func(t *testing.T) {
-		onCalls(t, suite.Everywhere, func(c *atCall) {
+		onCalls(t, suite.InVirtualTime, func(c *atCall) {
 			c.must(c.client.Close(c.t.Context()))
 			c.wantErr(c.call(c.t.Context()), framework.ErrClosed, false)
 		})

@@ -204,7 +204,7 @@ func (c *client) read(ctx context.Context) {
 
 // Histories of several clients with faults are those of a register.
 func TestHistories(t *testing.T) {
-	for seed := range uint64(8) {
+	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			inVirtualTime(t, func(e *env) {
 				e.write("first")

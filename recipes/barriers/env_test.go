@@ -27,7 +27,7 @@ func newEnv(t *testing.T, b *suite.Backend) *env {
 }
 
 func onServers(t *testing.T, test func(e *env)) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) { test(newEnv(t, b)) })
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) { test(newEnv(t, b)) })
 }
 
 func inVirtualTime(t *testing.T, test func(e *env)) {

@@ -135,8 +135,8 @@ func TestWaitsOutlive(t *testing.T) {
 		on    suite.Backends
 		fault func(p *party)
 	}{
-		"suspended": {suite.Everywhere, func(p *party) { p.network.Cut() }},
-		"lagging":   {suite.Everywhere, func(p *party) { p.network.Lag(); p.network.Cut() }},
+		"suspended": {suite.InVirtualTime | suite.OnRealServer, func(p *party) { p.network.Cut() }},
+		"lagging":   {suite.InVirtualTime, func(p *party) { p.network.Lag(); p.network.Cut() }},
 		"half a session": {suite.InVirtualTime, func(p *party) {
 			heal := p.network.Isolate()
 			time.AfterFunc(suite.SessionTimeout/4, heal)
@@ -158,7 +158,7 @@ func TestWaitsOutlive(t *testing.T) {
 // A wait ends with ctx, and leaves nothing, at once or, when the server cannot be reached, later.
 func TestWaitsEnd(t *testing.T) {
 	t.Run("with the client", func(t *testing.T) {
-		onWaits(t, suite.Everywhere, func(e *env, p *party, waiting *call, _ func()) {
+		onWaits(t, suite.InVirtualTime, func(e *env, p *party, waiting *call, _ func()) {
 			e.must(p.client.Close(e.t.Context()))
 			e.wantErr(waiting.ended(), framework.ErrClosed)
 			e.wantErr(p.Enter(e.t.Context()), framework.ErrClosed)

@@ -102,7 +102,7 @@ var kinds = map[string]struct {
 func TestKinds(t *testing.T) {
 	for name, c := range kinds {
 		t.Run(name, func(t *testing.T) {
-			suite.Each(t, func(t *testing.T, b *suite.Backend) {
+			suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 				f := newFixture(t, b)
 				f.make(c.make)
 				told := make(chan string, 100)

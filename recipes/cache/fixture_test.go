@@ -40,9 +40,9 @@ func newFixture(t *testing.T, b *suite.Backend, opts ...framework.Option) *fixtu
 	return f
 }
 
-// each runs test with a cache that is started, on every backend.
+// each runs test with a cache that is started, in virtual time and on a real server.
 func each(t *testing.T, test func(f *fixture)) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		f := newFixture(t, b)
 		f.write("a=1 a/b=2 a/b/c=3 d=4")
 		f.make(cache.NewCuratorCache)

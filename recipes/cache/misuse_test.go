@@ -125,7 +125,7 @@ func TestClientNotStarted(t *testing.T) {
 // come when they may be read and have changed, or after a reconnect. A root that may not be read is
 // an error of Start.
 func TestNoAuth(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		var log suite.Log
 		f := newFixture(t, b, framework.WithLogger(log.Warnings()))
 		f.write("a=1 a/b=2 a/b/c=3 d=4")
@@ -169,7 +169,7 @@ func TestNoAuth(t *testing.T) {
 
 // More children than a reply can carry are an error of Start that says so.
 func TestTooWide(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		f := newFixture(t, b, framework.WithMaxReply(1<<20))
 		f.write("a=1")
 		f.createMany("a/"+strings.Repeat("x", 1000), 1100, 200)
@@ -230,7 +230,7 @@ func TestStartGivesUp(t *testing.T) {
 func TestOldServer(t *testing.T) {
 	for name, c := range kinds {
 		t.Run(name, func(t *testing.T) {
-			suite.Each(t, func(t *testing.T, b *suite.Backend) {
+			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 				var log suite.Log
 				f := newFixture(t, b, framework.WithLogger(log.Warnings()))
 				f.network.Old()

@@ -61,7 +61,7 @@ func TestWithoutData(t *testing.T) {
 
 // Compressed data is decompressed, and a node with other data is left out until it has some.
 func TestCompressedData(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		var log suite.Log
 		f := newFixture(t, b, framework.WithLogger(log.Warnings()))
 		compressed := func(name, data string) {

@@ -10,7 +10,7 @@ import (
 	"github.com/go-curator/curator/recipes/cache"
 )
 
-var wide = flag.Int("wide", 15_000, "children of TestWide; 70,000 were tried")
+var wide = flag.Int("wide", 5_000, "children of TestWide; 70,000 were tried")
 
 // A node with very many children is loaded and followed. A node costs little memory besides its path
 // and data, and Get allocates nothing.

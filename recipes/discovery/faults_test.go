@@ -37,7 +37,7 @@ var cells = []struct {
 	test func(f *fixture)
 }{
 	{"RegisterCutBefore", suite.InVirtualTime, func(f *fixture) { f.registerAt(suite.CutBefore, nil) }},
-	{"RegisterCutAfter", suite.Everywhere, func(f *fixture) { f.registerAt(suite.CutAfter, nil) }},
+	{"RegisterCutAfter", some, func(f *fixture) { f.registerAt(suite.CutAfter, nil) }},
 	{"RegisterExpired", some, func(f *fixture) { f.registerAt(suite.CutAfter, func() { f.network.Expire(f.t) }) }},
 	{"RegisterLagging", suite.InVirtualTime, func(f *fixture) { f.registerAt(suite.CutAfter, f.network.Lag) }},
 	{"RegisterDeleted", suite.InVirtualTime, func(f *fixture) { f.registerAt(suite.CutAfter, f.deleteService) }},
@@ -48,7 +48,7 @@ var cells = []struct {
 		f.untilOwned("a", "x")
 		f.ended()
 	}},
-	{"RegisterEnds", suite.Everywhere, func(f *fixture) {
+	{"RegisterEnds", some, func(f *fixture) {
 		f.start()
 		ctx, cancel := context.WithCancel(f.t.Context())
 		hit := f.network.On(jute.OpCreate2, suite.CutAfter, cancel)
@@ -95,7 +95,7 @@ var cells = []struct {
 		}
 		f.ended()
 	}},
-	{"Expired", suite.Everywhere, func(f *fixture) {
+	{"Expired", some, func(f *fixture) {
 		f.registered()
 		f.expire()
 		f.untilOwned("a", "x")
@@ -110,13 +110,13 @@ var cells = []struct {
 		f.untilOwned("a", "x")
 		f.ended()
 	}},
-	{"Deleted", suite.Everywhere, func(f *fixture) {
+	{"Deleted", some, func(f *fixture) {
 		f.registered()
 		f.delete("a")
 		f.untilOwned("a", "x")
 		f.ended()
 	}},
-	{"ServiceDeleted", suite.Everywhere, func(f *fixture) {
+	{"ServiceDeleted", some, func(f *fixture) {
 		f.registered()
 		f.deleteService()
 		f.untilOwned("a", "x")
@@ -154,7 +154,7 @@ var cells = []struct {
 	}},
 
 	{"UpdateCutBefore", suite.InVirtualTime, func(f *fixture) { f.updateAt(suite.CutBefore, nil) }},
-	{"UpdateCutAfter", suite.Everywhere, func(f *fixture) { f.updateAt(suite.CutAfter, nil) }},
+	{"UpdateCutAfter", some, func(f *fixture) { f.updateAt(suite.CutAfter, nil) }},
 	{"UpdateExpired", some, func(f *fixture) { f.updateAt(suite.CutBefore, func() { f.network.Expire(f.t) }) }},
 	{"UpdateLagging", suite.InVirtualTime, func(f *fixture) { f.updateAt(suite.CutAfter, f.network.Lag) }},
 	{"UpdateDeleted", suite.InVirtualTime, func(f *fixture) { f.updateAt(suite.Late, f.deleteService) }},
@@ -213,7 +213,7 @@ var cells = []struct {
 	}},
 
 	{"UnregisterCutBefore", suite.InVirtualTime, func(f *fixture) { f.unregisterAt(suite.CutBefore, nil) }},
-	{"UnregisterCutAfter", suite.Everywhere, func(f *fixture) { f.unregisterAt(suite.CutAfter, nil) }},
+	{"UnregisterCutAfter", some, func(f *fixture) { f.unregisterAt(suite.CutAfter, nil) }},
 	{"UnregisterExpired", some, func(f *fixture) { f.unregisterAt(suite.CutBefore, func() { f.network.Expire(f.t) }) }},
 	{"UnregisterLagging", suite.InVirtualTime, func(f *fixture) { f.unregisterAt(suite.CutAfter, f.network.Lag) }},
 	{"UnregisterDeleted", suite.InVirtualTime, func(f *fixture) { f.unregisterAt(suite.Late, f.deleteService) }},

@@ -179,9 +179,9 @@ func (f *fixture) write(id, data string) {
 	f.must(err)
 }
 
-// each runs a test on every backend.
+// each runs a test in virtual time and on a real server.
 func each(t *testing.T, test func(f *fixture), opts ...discovery.Option) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) { test(newFixture(t, b, opts...)) })
+	suite.EachOf(t, some, func(t *testing.T, b *suite.Backend) { test(newFixture(t, b, opts...)) })
 }
 
 // virtual runs a test in virtual time.

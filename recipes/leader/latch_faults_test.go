@@ -41,8 +41,8 @@ func TestLatchFaults(t *testing.T) {
 			for fault, cell := range cells {
 				t.Run(fault, func(t *testing.T) {
 					on := suite.InVirtualTime
-					if everywhere[fault] {
-						on = suite.Everywhere
+					if onRealServer[fault] {
+						on = suite.InVirtualTime | suite.OnRealServer
 						t.Parallel()
 					}
 					suite.EachOf(t, on, func(t *testing.T, b *suite.Backend) {
@@ -58,8 +58,8 @@ func TestLatchFaults(t *testing.T) {
 	}
 }
 
-// everywhere has the faults whose cells run on the three backends.
-var everywhere = map[string]bool{"before send": true, "reply lost": true, "lagging": true, "node deleted": true, "parent deleted": true}
+// onRealServer has the faults whose cells run on a real server, too.
+var onRealServer = map[string]bool{"before send": true, "reply lost": true, "lagging": true, "node deleted": true, "parent deleted": true}
 
 // finish wants exactly one leader, succession, and nothing left.
 func (c *latchCell) finish() {

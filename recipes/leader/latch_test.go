@@ -35,7 +35,7 @@ import (
 //	LL18  Java                                             internal/interop, TestLeader*
 
 func TestLatchSuccession(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		n := 10
 		if !b.Virtual {
@@ -71,7 +71,7 @@ func TestLatchSuccession(t *testing.T) {
 }
 
 func TestLatchCloseInTheMiddle(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		first, middle, last := e.joined("first"), e.joined("middle"), e.joined("last")
 		lease := first.leads()
@@ -89,7 +89,7 @@ func TestLatchCloseInTheMiddle(t *testing.T) {
 
 // A latch that steps down stands again, at the end of the line.
 func TestLatchStepsDown(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		first, second := e.joined("first"), e.joined("second")
 		lease := first.leads()
@@ -116,7 +116,7 @@ func TestLatchStepsDown(t *testing.T) {
 }
 
 func TestLatchShortDisconnect(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		m, rival := e.joined("leader"), e.member("rival")
 		lease := m.leads()
@@ -138,7 +138,7 @@ func TestLatchShortDisconnect(t *testing.T) {
 }
 
 func TestLatchShortDisconnectSessionPolicy(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		m := e.joined("leader", sessionPolicy)
 		lease := m.leads()
@@ -159,7 +159,7 @@ func TestLatchShortDisconnectSessionPolicy(t *testing.T) {
 func TestLatchLongDisconnect(t *testing.T) {
 	for name, opts := range map[string][]any{"standard policy": nil, "session policy": {sessionPolicy}} {
 		t.Run(name, func(t *testing.T) {
-			suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
+			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 				e := newEnv(t, b)
 				m, rival := e.joined("leader", opts...), e.member("rival")
 				lease := m.leads()
@@ -185,7 +185,7 @@ func TestLatchLongDisconnect(t *testing.T) {
 }
 
 func TestLatchKilled(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		m, rival := e.joined("leader"), e.member("rival")
 		lease := m.leads()

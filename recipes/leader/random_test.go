@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	rounds = flag.Int("rounds", 100, "how many rounds of random faults TestRandomFaults has")
+	rounds = flag.Int("rounds", 50, "how many rounds of random faults TestRandomFaults has")
 	seed   = flag.Uint64("seed", 1, "what the faults of TestRandomFaults are drawn from")
 )
 

@@ -94,7 +94,7 @@ func TestSelectorFaults(t *testing.T) {
 			on := suite.InVirtualTime
 			switch name {
 			case "leading/suspended", "leading/node deleted", "leaving/reply lost":
-				on = suite.Everywhere
+				on = suite.InVirtualTime | suite.OnRealServer
 				t.Parallel()
 			}
 			suite.EachOf(t, on, func(t *testing.T, b *suite.Backend) {

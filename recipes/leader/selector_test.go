@@ -29,7 +29,7 @@ import (
 //	LS13  a mutex on the same path                           TestSelectorBesideMutex
 
 func TestSelectorRotates(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		first := e.selector("first").queued(0)
 		running := []*runner{first}
@@ -68,7 +68,7 @@ func TestSelectorRotates(t *testing.T) {
 }
 
 func TestSelectorInterrupt(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		first, second := e.selector("first").queued(0), e.selector("second")
 		term := first.leads()
@@ -139,7 +139,7 @@ func TestSelectorErrors(t *testing.T) {
 }
 
 func TestSelectorStops(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		leads, waits := e.selector("leads").queued(0), e.selector("waits")
 		term := leads.leads()
@@ -208,7 +208,7 @@ func TestSelectorPanics(t *testing.T) {
 
 // A mutex shares the election of a selector, and code below the leader re-enters it.
 func TestSelectorBesideMutex(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		r := e.selector("r").queued(0)
 		term := r.leads()

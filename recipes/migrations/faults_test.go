@@ -112,7 +112,7 @@ var cells = append(slices.Concat(requestCells("acquire", acquiring), requestCell
 	{name: "commit's reply lost, client closed", state: committing, fate: suite.CutAfter, fault: closeClient, want: framework.ErrClosed, maybe: true},
 }...)
 
-// cheap are the cells that run on all backends.
+// cheap are the cells that run on a real server, too.
 var cheap = map[string]bool{
 	"list's reply lost": true, "commit not sent": true, "commit's reply lost": true, "commit's reply and session lost": true,
 	"commit, lock deleted": true, "commit's reply lost, ctx ends": true,
@@ -122,7 +122,7 @@ func TestFaults(t *testing.T) {
 	for _, c := range cells {
 		on := suite.InVirtualTime
 		if cheap[c.name] {
-			on = suite.Everywhere
+			on = suite.InVirtualTime | suite.OnRealServer
 		}
 		t.Run(c.name, func(t *testing.T) {
 			suite.EachOf(t, on, func(t *testing.T, b *suite.Backend) { c.test(newFixture(t, b)) })

@@ -123,14 +123,14 @@ var cells = []cell{
 	{name: "read through, lagging server", call: readThrough, op: opGetData, fate: suite.CutAfter, fault: lag, item: "old"},
 }
 
-// cheap are the cells that run on all backends.
+// cheap are the cells that run on a real server, too.
 var cheap = map[string]bool{"set's reply lost": true, "delete's reply lost": true, "modify, another is faster": true}
 
 func TestFaults(t *testing.T) {
 	for _, c := range cells {
 		on := suite.InVirtualTime
 		if cheap[c.name] {
-			on = suite.Everywhere
+			on = suite.InVirtualTime | suite.OnRealServer
 		}
 		t.Run(c.name, func(t *testing.T) {
 			suite.EachOf(t, on, func(t *testing.T, b *suite.Backend) { c.test(newFixture(t, b)) })

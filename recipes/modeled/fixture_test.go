@@ -71,9 +71,9 @@ func (f *fixture) raw(path modeled.ZPath) string {
 	return string(data)
 }
 
-// each runs a test on every backend.
+// each runs a test in virtual time and on a real server.
 func each(t *testing.T, test func(f *fixture)) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) { test(newFixture(t, b)) })
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) { test(newFixture(t, b)) })
 }
 
 func virtual(t *testing.T, test func(f *fixture)) {

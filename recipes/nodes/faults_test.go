@@ -12,8 +12,8 @@ import (
 	"github.com/go-curator/curator/recipes/nodes"
 )
 
-// idle is where tests run that do little but wait for a second or two.
-const idle = suite.InVirtualTime | suite.OnRealServer
+// withRealServer is where a test runs whose claim includes what a server does.
+const withRealServer = suite.InVirtualTime | suite.OnRealServer
 
 // The states of a kept node, and what may happen in each. Every cell names its test, which runs
 // for an ephemeral node; TestOneNode has the other modes.
@@ -35,14 +35,14 @@ var cells = []struct {
 	on   suite.Backends
 	test func(t *testing.T, e *env)
 }{
-	{"StartCutBefore", suite.Everywhere, func(t *testing.T, e *env) {
+	{"StartCutBefore", withRealServer, func(t *testing.T, e *env) {
 		hit := e.network.On(jute.OpCreate2, suite.CutBefore, nil)
 		e.start()
 		<-hit
 		e.untilOwned(ours)
 		e.closed()
 	}},
-	{"StartCutAfter", suite.Everywhere, func(t *testing.T, e *env) {
+	{"StartCutAfter", withRealServer, func(t *testing.T, e *env) {
 		e.directory()
 		hit := e.network.On(jute.OpCreate2, suite.CutAfter, nil)
 		e.start()
@@ -58,7 +58,7 @@ var cells = []struct {
 		e.untilOwned(ours)
 		e.closed()
 	}},
-	{"StartExpired", suite.Everywhere, func(t *testing.T, e *env) {
+	{"StartExpired", withRealServer, func(t *testing.T, e *env) {
 		e.directory()
 		hit := e.network.On(jute.OpCreate2, suite.CutAfter, func() { e.network.Expire(t) })
 		e.start()
@@ -66,7 +66,7 @@ var cells = []struct {
 		e.untilOwned(ours)
 		e.closed()
 	}},
-	{"StartDeleted", suite.Everywhere, func(t *testing.T, e *env) { // between the create and the read that is lost
+	{"StartDeleted", withRealServer, func(t *testing.T, e *env) { // between the create and the read that is lost
 		e.directory()
 		hit := e.network.On(jute.OpCreate2, suite.CutAfter, func() { e.operate(e.operator.Delete().ForPath(t.Context(), e.path)) })
 		e.start()
@@ -74,7 +74,7 @@ var cells = []struct {
 		e.untilOwned(ours)
 		e.closed()
 	}},
-	{"StartNoParent", suite.Everywhere, func(t *testing.T, e *env) {
+	{"StartNoParent", withRealServer, func(t *testing.T, e *env) {
 		e.keep(framework.Ephemeral, nodes.WithoutParents())
 		suite.WantErr(t, e.node.Start(t.Context()), framework.ErrNoNode)
 		e.directory()
@@ -82,7 +82,7 @@ var cells = []struct {
 		e.untilOwned(ours)
 		e.closed()
 	}},
-	{"StartEnds", suite.Everywhere, func(t *testing.T, e *env) {
+	{"StartEnds", suite.InVirtualTime, func(t *testing.T, e *env) {
 		e.directory()
 		ctx, cancel := context.WithCancel(t.Context())
 		hit := e.network.On(jute.OpCreate2, suite.CutAfter, cancel)
@@ -96,7 +96,7 @@ var cells = []struct {
 		e.untilOwned(ours)
 		e.closed()
 	}},
-	{"StartClosed", idle, func(t *testing.T, e *env) {
+	{"StartClosed", withRealServer, func(t *testing.T, e *env) {
 		e.directory()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel() // of Close, which works although it has ended
@@ -113,13 +113,13 @@ var cells = []struct {
 		e.operate(<-closed)
 		e.untilNone()
 	}},
-	{"StartClientClosed", suite.Everywhere, func(t *testing.T, e *env) {
+	{"StartClientClosed", suite.InVirtualTime, func(t *testing.T, e *env) {
 		e.operate(e.client.Close(t.Context()))
 		suite.WantErr(t, e.node.Start(t.Context()), framework.ErrClosed)
 		e.wantNone()
 	}},
 
-	{"Reconnect", suite.Everywhere, func(t *testing.T, e *env) {
+	{"Reconnect", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		before := e.untilOwned(ours)
 		e.network.Cut()
@@ -129,7 +129,7 @@ var cells = []struct {
 		}
 		e.closed()
 	}},
-	{"Expired", suite.Everywhere, func(t *testing.T, e *env) {
+	{"Expired", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		before := e.client.SessionID()
 		e.network.Expire(t)
@@ -138,7 +138,7 @@ var cells = []struct {
 		e.creations(2)
 		e.closed()
 	}},
-	{"Lagging", suite.Everywhere, func(t *testing.T, e *env) {
+	{"Lagging", suite.InVirtualTime, func(t *testing.T, e *env) {
 		e.start()
 		e.operate(readOf(e))
 		e.network.Lag()
@@ -148,7 +148,7 @@ var cells = []struct {
 		e.untilOwned(ours)
 		e.closed()
 	}},
-	{"Deleted", suite.Everywhere, func(t *testing.T, e *env) {
+	{"Deleted", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		for range 3 {
 			e.delete()
@@ -157,13 +157,13 @@ var cells = []struct {
 		e.creations(4)
 		e.closed()
 	}},
-	{"ParentDeleted", suite.Everywhere, func(t *testing.T, e *env) {
+	{"ParentDeleted", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		e.deleteAll()
 		e.untilOwned(ours)
 		e.closed()
 	}},
-	{"StartContextEnds", suite.Everywhere, func(t *testing.T, e *env) {
+	{"StartContextEnds", suite.InVirtualTime, func(t *testing.T, e *env) {
 		ctx, cancel := context.WithCancel(t.Context())
 		e.operate(e.node.Start(ctx))
 		cancel()
@@ -171,21 +171,21 @@ var cells = []struct {
 		e.untilOwned(ours)
 		e.closed()
 	}},
-	{"Closed", suite.Everywhere, func(t *testing.T, e *env) {
+	{"Closed", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		e.closed()
 		suite.WantErr(t, e.node.Start(t.Context()), framework.ErrClosed)
 		suite.WantErr(t, e.node.SetData(t.Context(), nil), framework.ErrClosed)
 		e.wantNone()
 	}},
-	{"ClosedEnded", suite.Everywhere, func(t *testing.T, e *env) {
+	{"ClosedEnded", suite.InVirtualTime, func(t *testing.T, e *env) {
 		e.start()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		e.operate(e.node.Close(ctx))
 		e.wantNone()
 	}},
-	{"ClientClosed", suite.Everywhere, func(t *testing.T, e *env) {
+	{"ClientClosed", suite.InVirtualTime, func(t *testing.T, e *env) {
 		e.start()
 		e.operate(e.client.Close(t.Context()))
 		e.untilNone()
@@ -197,7 +197,7 @@ var cells = []struct {
 		e.close()
 	}},
 
-	{"SetCutBefore", suite.Everywhere, func(t *testing.T, e *env) {
+	{"SetCutBefore", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		hit := e.network.On(jute.OpSetData, suite.CutBefore, nil)
 		e.operate(e.node.SetData(t.Context(), []byte(changed)))
@@ -205,7 +205,7 @@ var cells = []struct {
 		e.untilOwned(changed)
 		e.closed()
 	}},
-	{"SetCutAfter", suite.Everywhere, func(t *testing.T, e *env) {
+	{"SetCutAfter", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		hit := e.network.On(jute.OpSetData, suite.CutAfter, nil)
 		e.operate(e.node.SetData(t.Context(), []byte(changed)))
@@ -213,7 +213,7 @@ var cells = []struct {
 		e.untilOwned(changed)
 		e.closed()
 	}},
-	{"SetSuspended", idle, func(t *testing.T, e *env) {
+	{"SetSuspended", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		heal := e.network.Isolate()
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -226,7 +226,7 @@ var cells = []struct {
 		e.untilOwned(changed)
 		e.closed()
 	}},
-	{"SetExpired", suite.Everywhere, func(t *testing.T, e *env) {
+	{"SetExpired", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		hit := e.network.On(jute.OpSetData, suite.CutBefore, func() { e.network.Expire(t) })
 		e.operate(e.node.SetData(t.Context(), []byte(changed)))
@@ -234,7 +234,7 @@ var cells = []struct {
 		e.untilOwned(changed)
 		e.closed()
 	}},
-	{"SetLagging", suite.Everywhere, func(t *testing.T, e *env) {
+	{"SetLagging", suite.InVirtualTime, func(t *testing.T, e *env) {
 		e.start()
 		e.network.Lag()
 		hit := e.network.On(jute.OpSetData, suite.CutAfter, nil)
@@ -243,7 +243,7 @@ var cells = []struct {
 		e.untilOwned(changed)
 		e.closed()
 	}},
-	{"SetDeleted", suite.Everywhere, func(t *testing.T, e *env) {
+	{"SetDeleted", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		hit := e.network.On(jute.OpSetData, suite.Late, e.delete)
 		e.operate(e.node.SetData(t.Context(), []byte(changed)))
@@ -251,7 +251,7 @@ var cells = []struct {
 		e.untilOwned(changed)
 		e.closed()
 	}},
-	{"SetParentDeleted", suite.Everywhere, func(t *testing.T, e *env) {
+	{"SetParentDeleted", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		hit := e.network.On(jute.OpSetData, suite.Late, e.deleteAll)
 		e.operate(e.node.SetData(t.Context(), []byte(changed)))
@@ -259,7 +259,7 @@ var cells = []struct {
 		e.untilOwned(changed)
 		e.closed()
 	}},
-	{"SetEnds", suite.Everywhere, func(t *testing.T, e *env) {
+	{"SetEnds", suite.InVirtualTime, func(t *testing.T, e *env) {
 		e.start()
 		ctx, cancel := context.WithCancel(t.Context())
 		hit := e.network.On(jute.OpSetData, suite.CutAfter, cancel)
@@ -270,7 +270,7 @@ var cells = []struct {
 		e.untilOwned(changed)
 		e.closed()
 	}},
-	{"SetClosed", idle, func(t *testing.T, e *env) {
+	{"SetClosed", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -289,7 +289,7 @@ var cells = []struct {
 		}
 		e.untilNone()
 	}},
-	{"SetClientClosed", suite.Everywhere, func(t *testing.T, e *env) {
+	{"SetClientClosed", suite.InVirtualTime, func(t *testing.T, e *env) {
 		e.start()
 		closed := make(chan error, 1)
 		hit := e.network.On(jute.OpSetData, suite.Late, func() {
@@ -303,19 +303,19 @@ var cells = []struct {
 		e.untilNone()
 	}},
 
-	{"CloseCutBefore", suite.Everywhere, func(t *testing.T, e *env) {
+	{"CloseCutBefore", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		hit := e.network.On(jute.OpDelete, suite.CutBefore, nil)
 		e.closed()
 		<-hit
 	}},
-	{"CloseCutAfter", suite.Everywhere, func(t *testing.T, e *env) {
+	{"CloseCutAfter", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		hit := e.network.On(jute.OpDelete, suite.CutAfter, nil)
 		e.closed()
 		<-hit
 	}},
-	{"CloseSuspended", idle, func(t *testing.T, e *env) {
+	{"CloseSuspended", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		heal := e.network.Isolate()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -330,32 +330,32 @@ var cells = []struct {
 		heal()
 		e.untilNone()
 	}},
-	{"CloseExpired", suite.Everywhere, func(t *testing.T, e *env) {
+	{"CloseExpired", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		hit := e.network.On(jute.OpDelete, suite.CutBefore, func() { e.network.Expire(t) })
 		e.closed()
 		<-hit
 	}},
-	{"CloseLagging", suite.Everywhere, func(t *testing.T, e *env) {
+	{"CloseLagging", suite.InVirtualTime, func(t *testing.T, e *env) {
 		e.start()
 		e.network.Lag()
 		hit := e.network.On(jute.OpDelete, suite.CutBefore, nil)
 		e.closed()
 		<-hit
 	}},
-	{"CloseDeleted", suite.Everywhere, func(t *testing.T, e *env) {
+	{"CloseDeleted", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		hit := e.network.On(jute.OpDelete, suite.Late, e.delete)
 		e.closed()
 		<-hit
 	}},
-	{"CloseParentDeleted", suite.Everywhere, func(t *testing.T, e *env) {
+	{"CloseParentDeleted", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		hit := e.network.On(jute.OpDelete, suite.Late, e.deleteAll)
 		e.closed()
 		<-hit
 	}},
-	{"ClosedTwice", suite.Everywhere, func(t *testing.T, e *env) {
+	{"ClosedTwice", suite.InVirtualTime, func(t *testing.T, e *env) {
 		e.start()
 		other := make(chan error)
 		go func() { other <- e.node.Close(context.WithoutCancel(t.Context())) }()
@@ -363,7 +363,7 @@ var cells = []struct {
 		e.operate(<-other)
 		e.wantNone()
 	}},
-	{"CloseAfterClient", suite.Everywhere, func(t *testing.T, e *env) {
+	{"CloseAfterClient", suite.InVirtualTime, func(t *testing.T, e *env) {
 		e.start()
 		e.operate(e.client.Close(t.Context()))
 		e.close()

@@ -64,7 +64,7 @@ func (g *group) until(m *nodes.GroupMember, want string) {
 // N5: everybody knows everybody, at once after Start, with their payloads, and hears of those who
 // leave.
 func TestGroup(t *testing.T) {
-	eachGroup(t, suite.Everywhere, func(t *testing.T, g *group) {
+	eachGroup(t, withRealServer, func(t *testing.T, g *group) {
 		a := g.joined(g.client, "a", "1")
 		if got := text(a.Members()); got != "a=1" {
 			t.Fatalf("the members are %q", got)
@@ -140,7 +140,7 @@ func TestGroupFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			eachGroup(t, suite.Everywhere, func(t *testing.T, g *group) {
+			eachGroup(t, withRealServer, func(t *testing.T, g *group) {
 				a, other := g.joined(g.client, "a", "1"), g.joined(g.operator, "b", "2")
 				g.until(a, "a=1 b=2")
 				ctx, cancel := context.WithCancel(t.Context())
@@ -227,7 +227,7 @@ func TestGroupUpdates(t *testing.T) {
 // A Start that fails leaves nothing, and may be called again; the context of Start is not the
 // member's life.
 func TestGroupStart(t *testing.T) {
-	eachGroup(t, suite.Everywhere, func(t *testing.T, g *group) {
+	eachGroup(t, withRealServer, func(t *testing.T, g *group) {
 		a := g.member(g.client, "a", "1")
 		for _, op := range []jute.Op{jute.OpAddWatch, jute.OpGetChildren2, jute.OpCreate2} {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -252,9 +252,10 @@ func TestGroupStart(t *testing.T) {
 
 // Many members join, and each knows all of them.
 func TestLargeGroup(t *testing.T) {
+	const n = 30
 	eachGroup(t, suite.InVirtualTime, func(t *testing.T, g *group) {
 		var all []*nodes.GroupMember
-		for i := range 60 {
+		for i := range n {
 			client := g.client
 			if i%2 == 1 {
 				client = g.operator
@@ -264,7 +265,7 @@ func TestLargeGroup(t *testing.T) {
 		elapse(time.Second)
 		want := all[0].Members()
 		for i, m := range all {
-			if got := m.Members(); len(got) != 60 || !maps.EqualFunc(got, want, bytes.Equal) {
+			if got := m.Members(); len(got) != n || !maps.EqualFunc(got, want, bytes.Equal) {
 				t.Fatalf("member %d knows %d members", i, len(got))
 			}
 		}
@@ -273,7 +274,7 @@ func TestLargeGroup(t *testing.T) {
 
 // Close works with an ended context and without a connection.
 func TestGroupClose(t *testing.T) {
-	eachGroup(t, idle, func(t *testing.T, g *group) {
+	eachGroup(t, withRealServer, func(t *testing.T, g *group) {
 		a := g.joined(g.client, "a", "1")
 		b := g.joined(g.operator, "b", "2")
 		ctx, cancel := context.WithCancel(t.Context())

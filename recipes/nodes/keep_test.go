@@ -102,7 +102,7 @@ func TestOneNode(t *testing.T) {
 		for _, fault := range faults {
 			t.Run(f.name+"/"+fault.name, func(t *testing.T) {
 				t.Parallel()
-				suite.EachOf(t, everywhereFor(f), func(t *testing.T, b *suite.Backend) {
+				suite.EachOf(t, backendsOf(f), func(t *testing.T, b *suite.Backend) {
 					e := newEnv(t, b)
 					// The directory is there, so that the create is the first request.
 					_, err := e.operator.Create().CreatingParentsIfNeeded().ForPath(t.Context(), e.dir)
@@ -123,10 +123,10 @@ func TestOneNode(t *testing.T) {
 	}
 }
 
-// everywhereFor returns where a family is tested: real time is dear.
-func everywhereFor(f family) suite.Backends {
+// backendsOf returns where a family is tested: real time is dear.
+func backendsOf(f family) suite.Backends {
 	if f.mode == framework.Ephemeral && f.opts == nil {
-		return suite.Everywhere
+		return withRealServer
 	}
 	return suite.InVirtualTime
 }

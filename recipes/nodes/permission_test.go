@@ -26,7 +26,7 @@ func (e *env) protect(path string, acl framework.ACL) {
 // Start returns what will not pass; a Start that has failed can be called again.
 func TestStartRefused(t *testing.T) {
 	t.Run("create", func(t *testing.T) {
-		suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 			e := newEnv(t, b)
 			e.directory()
 			e.protect(e.dir, readOnly)
@@ -43,7 +43,7 @@ func TestStartRefused(t *testing.T) {
 		})
 	})
 	t.Run("data of a node that exists", func(t *testing.T) {
-		suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 			e := newEnv(t, b)
 			e.occupy(e.operator, framework.Persistent)
 			e.protect(e.path, readOnly)
@@ -55,7 +55,7 @@ func TestStartRefused(t *testing.T) {
 		})
 	})
 	t.Run("node that exists is adopted", func(t *testing.T) {
-		suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 			e := newEnv(t, b)
 			e.occupy(e.operator, framework.Persistent)
 			e.protect(e.dir, readOnly)
@@ -71,7 +71,7 @@ func TestStartRefused(t *testing.T) {
 // A keeper that must not make its node again says so once, and again when it could, which it
 // tries after a reconnect, and after long pauses.
 func TestRefusedLater(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		e.directory()
 		e.keep(framework.Ephemeral)
@@ -114,7 +114,7 @@ func TestSetDataWhileRefused(t *testing.T) {
 
 // Without parents: a node that is lost with its parent is made again when the parent is there.
 func TestWithoutParents(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		e.directory()
 		e.keep(framework.Ephemeral, nodes.WithoutParents())
@@ -136,7 +136,7 @@ func TestWithoutParents(t *testing.T) {
 // The parents are containers; in a namespace the node is where the namespace is; compressed data
 // is compared as it is stored.
 func TestWhere(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b, framework.WithNamespace(b.Path("space")[1:]), framework.WithCompression())
 		var err error
 		e.keep(framework.EphemeralSequential, nodes.WithProtection())

@@ -27,7 +27,7 @@ func rule(t *testing.T, name string, on suite.Backends, test func(t *testing.T, 
 // K1: create, and a read with the watch, in one write. The read decides, and compares with what
 // is wanted now.
 func TestRuleK1(t *testing.T) {
-	rule(t, "one write", suite.Everywhere, func(t *testing.T, e *env) {
+	rule(t, "one write", withRealServer, func(t *testing.T, e *env) {
 		e.directory()
 		before := e.traffic()
 		e.start()
@@ -39,7 +39,7 @@ func TestRuleK1(t *testing.T) {
 		}
 		e.closed()
 	})
-	rule(t, "deleted between create and read", suite.Everywhere, func(t *testing.T, e *env) {
+	rule(t, "deleted between create and read", withRealServer, func(t *testing.T, e *env) {
 		e.directory()
 		hit := e.network.On(jute.OpGetData, suite.Late, func() {
 			suite.Eventually(t, "the node to delete", func() bool {
@@ -51,7 +51,7 @@ func TestRuleK1(t *testing.T) {
 		e.untilOwned(ours)
 		e.closed()
 	})
-	rule(t, "the data of now", suite.Everywhere, func(t *testing.T, e *env) {
+	rule(t, "the data of now", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		written := make(chan error, 1)
 		hit := e.network.On(jute.OpCreate2, suite.CutAfter, func() {
@@ -71,7 +71,7 @@ var early = framework.WithSimulatedSessionExpirationPercent(50)
 // K2: the node of this session is ours; that of an earlier session of this client is replaced in
 // one transaction; anybody else's is adopted, and never replaced.
 func TestRuleK2(t *testing.T) {
-	rule(t, "earlier session", idle, func(t *testing.T, e *env) {
+	rule(t, "earlier session", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		before := e.untilOwned(ours)
 		session := e.client.SessionID()
@@ -109,7 +109,7 @@ func TestRuleK2(t *testing.T) {
 		e.untilOwned(ours)
 		e.closed()
 	}, early)
-	rule(t, "this session", suite.Everywhere, func(t *testing.T, e *env) {
+	rule(t, "this session", withRealServer, func(t *testing.T, e *env) {
 		e.occupy(e.client, framework.Ephemeral)
 		before := e.traffic()
 		e.start()
@@ -123,7 +123,7 @@ func TestRuleK2(t *testing.T) {
 		e.creations(0)
 		e.closed()
 	})
-	rule(t, "another client", suite.Everywhere, func(t *testing.T, e *env) {
+	rule(t, "another client", withRealServer, func(t *testing.T, e *env) {
 		e.occupy(e.operator, framework.Ephemeral)
 		e.start()
 		if stat := e.until(ours); stat.EphemeralOwner != e.operator.SessionID() {
@@ -141,7 +141,7 @@ func TestRuleK2(t *testing.T) {
 // K3: the data of others are put right by the first look after Start, by that after a reconnect,
 // and by SetData, and never as an answer to the change.
 func TestRuleK3(t *testing.T) {
-	rule(t, "not at once", suite.Everywhere, func(t *testing.T, e *env) {
+	rule(t, "not at once", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		before := e.traffic()
 		e.overwrite(theirs)
@@ -157,7 +157,7 @@ func TestRuleK3(t *testing.T) {
 		e.untilOwned(ours)
 		e.closed()
 	})
-	rule(t, "not behind the event of the create", suite.Everywhere, func(t *testing.T, e *env) {
+	rule(t, "not behind the event of the create", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		ignore := framework.NewWatcher(func(context.Context, framework.WatchedEvent) {})
 		e.operate(e.client.Watches().Add().WithMode(framework.PersistentWatch).ForPath(t.Context(), e.path, ignore))
@@ -173,7 +173,7 @@ func TestRuleK3(t *testing.T) {
 		e.operate(e.client.Watches().Remove().ForPath(t.Context(), e.path, ignore)) // has the keeper look again
 		e.closed()
 	})
-	rule(t, "not behind the create", suite.Everywhere, func(t *testing.T, e *env) {
+	rule(t, "not behind the create", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		hit := e.network.On(jute.OpGetData, suite.Late, func() {
 			suite.Eventually(t, "the create", func() bool { return len(e.names()) == 1 })
@@ -188,14 +188,14 @@ func TestRuleK3(t *testing.T) {
 		e.untilOwned(ours)
 		e.closed()
 	})
-	rule(t, "by SetData", suite.Everywhere, func(t *testing.T, e *env) {
+	rule(t, "by SetData", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		e.overwrite(theirs)
 		e.operate(e.node.SetData(t.Context(), []byte(ours))) // the same as before
 		e.untilOwned(ours)
 		e.closed()
 	})
-	rule(t, "by Start", suite.Everywhere, func(t *testing.T, e *env) {
+	rule(t, "by Start", withRealServer, func(t *testing.T, e *env) {
 		e.occupy(e.operator, framework.Persistent)
 		e.start()
 		e.until(ours)
@@ -221,7 +221,7 @@ func TestRuleK3(t *testing.T) {
 
 // K4: every change of the data and every adoption ends with the watch set.
 func TestRuleK4(t *testing.T) {
-	rule(t, "after changes", suite.Everywhere, func(t *testing.T, e *env) {
+	rule(t, "after changes", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		for range 3 {
 			e.overwrite(theirs)
@@ -231,14 +231,14 @@ func TestRuleK4(t *testing.T) {
 		e.untilOwned(ours)
 		e.closed()
 	})
-	rule(t, "adopted", suite.Everywhere, func(t *testing.T, e *env) {
+	rule(t, "adopted", withRealServer, func(t *testing.T, e *env) {
 		e.occupy(e.operator, framework.Persistent)
 		e.start()
 		e.delete()
 		e.untilOwned(ours)
 		e.closed()
 	})
-	rule(t, "foreign session ends", suite.Everywhere, func(t *testing.T, e *env) { // N2
+	rule(t, "foreign session ends", withRealServer, func(t *testing.T, e *env) { // N2
 		other, network := e.b.Client(t)
 		e.connected(other)
 		e.occupy(other, framework.Ephemeral)
@@ -282,7 +282,7 @@ func TestRuleK5(t *testing.T) {
 		}
 		e.closed()
 	})
-	rule(t, "while cut off", suite.Everywhere, func(t *testing.T, e *env) {
+	rule(t, "while cut off", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		heal := e.network.Isolate()
 		e.delete()
@@ -295,7 +295,7 @@ func TestRuleK5(t *testing.T) {
 // K6: Close deletes what a create whose answer is lost may have made, and leaves the ephemeral
 // node of another client alone.
 func TestRuleK6(t *testing.T) {
-	rule(t, "behind a create", idle, func(t *testing.T, e *env) {
+	rule(t, "behind a create", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		closed := make(chan error, 1)
 		hit := e.network.On(jute.OpCreate2, suite.CutAfter, func() {
@@ -314,7 +314,7 @@ func TestRuleK6(t *testing.T) {
 		}
 		e.untilNone()
 	})
-	rule(t, "another client's", suite.Everywhere, func(t *testing.T, e *env) {
+	rule(t, "another client's", withRealServer, func(t *testing.T, e *env) {
 		e.occupy(e.operator, framework.Ephemeral)
 		e.start()
 		e.close()
@@ -323,7 +323,7 @@ func TestRuleK6(t *testing.T) {
 		}
 	})
 	t.Run("persistent", func(t *testing.T) {
-		suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 			e := newEnv(t, b)
 			e.directory()
 			e.keep(framework.Persistent)
@@ -348,7 +348,7 @@ func TestRuleK6(t *testing.T) {
 // K7: between a look and a write another keeper's node may stand there. There is a gap at most,
 // and no fight: in the end there is one node.
 func TestRuleK7(t *testing.T) {
-	rule(t, "Close does not take a later node", suite.Everywhere, func(t *testing.T, e *env) {
+	rule(t, "Close does not take a later node", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		hit := e.network.On(jute.OpDelete, suite.CutBefore, func() {
 			e.delete()

@@ -19,7 +19,7 @@ import (
 func TestSetData(t *testing.T) {
 	for _, f := range families {
 		t.Run(f.name, func(t *testing.T) {
-			suite.EachOf(t, everywhereFor(f), func(t *testing.T, b *suite.Backend) {
+			suite.EachOf(t, backendsOf(f), func(t *testing.T, b *suite.Backend) {
 				e := newEnv(t, b)
 				e.keep(f.mode, f.opts...)
 				e.operate(e.node.SetData(t.Context(), []byte(theirs)))
@@ -132,7 +132,7 @@ func TestSetDataMerged(t *testing.T) {
 func TestSetDataRefused(t *testing.T) {
 	large := make([]byte, 2<<20)
 	t.Run("too large", func(t *testing.T) {
-		suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 			e := newEnv(t, b)
 			e.keep(framework.Ephemeral)
 			e.start()
@@ -160,7 +160,7 @@ func TestSetDataRefused(t *testing.T) {
 		})
 	})
 	t.Run("no permission", func(t *testing.T) {
-		suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 			e := newEnv(t, b)
 			e.keep(framework.Ephemeral, nodes.WithACL(framework.ACL{Perms: framework.PermRead, Scheme: "world", ID: "anyone"}))
 			e.start()

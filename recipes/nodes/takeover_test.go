@@ -22,7 +22,7 @@ func TestTakeover(t *testing.T) {
 		"container, ephemeral": {framework.Container, framework.Ephemeral},
 	} {
 		t.Run(name, func(t *testing.T) {
-			suite.EachOf(t, idle, func(t *testing.T, b *suite.Backend) {
+			suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 				e := newEnv(t, b)
 				e.occupy(e.operator, c.there)
 				e.keep(c.wanted, nodes.WithTakeover())
@@ -99,7 +99,7 @@ func TestTakeoverRefused(t *testing.T) {
 
 // Leave leaves the node, and a Close behind it, too.
 func TestLeave(t *testing.T) {
-	suite.EachOf(t, idle, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		e.keep(framework.Persistent)
 		e.start()

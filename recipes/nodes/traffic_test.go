@@ -13,7 +13,7 @@ import (
 func TestTraffic(t *testing.T) {
 	for _, f := range families {
 		t.Run(f.name, func(t *testing.T) {
-			suite.EachOf(t, everywhereFor(f), func(t *testing.T, b *suite.Backend) {
+			suite.EachOf(t, backendsOf(f), func(t *testing.T, b *suite.Backend) {
 				e := newEnv(t, b)
 				e.keep(f.mode, f.opts...)
 				e.start()
@@ -43,7 +43,7 @@ func TestTraffic(t *testing.T) {
 
 // A new session takes one write and one read, as Start does.
 func TestTrafficOfNewSession(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		e.directory()
 		e.keep(framework.Ephemeral)

@@ -66,7 +66,7 @@ func TestTTL(t *testing.T) {
 		on  suite.Backends
 		end func(e *env)
 	}{
-		"closed":         {idle, func(e *env) { e.close() }},
+		"closed":         {withRealServer, func(e *env) { e.close() }},
 		"client closed":  {suite.InVirtualTime, func(e *env) { e.operate(e.client.Close(e.t.Context())) }},
 		"client cut off": {suite.InVirtualTime, func(e *env) { e.t.Cleanup(e.network.Isolate()) }},
 	} {
@@ -92,7 +92,7 @@ func TestTTL(t *testing.T) {
 // Node and child are made in one transaction, in one write with the read; from then on there is
 // one write for each touch. The child has the default data.
 func TestTTLTraffic(t *testing.T) {
-	suite.EachReaping(t, suite.Everywhere, func(t *testing.T, b *suite.Backend) {
+	suite.EachReaping(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newTTLEnv(t, b)
 		e.keepTTL(nodes.WithTouch("alive", 4))
 		before := e.traffic()
@@ -125,7 +125,7 @@ func TestTTLDeleted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			suite.EachReaping(t, idle, func(t *testing.T, b *suite.Backend) {
+			suite.EachReaping(t, suite.InVirtualTime, func(t *testing.T, b *suite.Backend) {
 				e := newTTLEnv(t, b)
 				e.keepTTL()
 				e.start()
@@ -145,7 +145,7 @@ func TestTTLDeleted(t *testing.T) {
 // A node that was there is adopted, given the data and kept; two keepers keep one node.
 func TestTTLAdopted(t *testing.T) {
 	t.Parallel()
-	suite.EachReaping(t, idle, func(t *testing.T, b *suite.Backend) {
+	suite.EachReaping(t, suite.InVirtualTime, func(t *testing.T, b *suite.Backend) {
 		e := newTTLEnv(t, b)
 		e.occupy(e.operator, framework.Container)
 		e.keepTTL()

@@ -167,7 +167,7 @@ var atMostOnceCells = []cell{
 	{name: "run, client closed", state: running, fault: closeClient, want: 1},
 }
 
-// cheap are the cells that run on all backends.
+// cheap are the cells that run on a real server, too.
 var cheap = map[string]bool{
 	"claim's reply lost": true, "settle's reply lost": true, "delete's reply lost": true, "list's reply lost": true,
 	"settle's reply and session lost": true, "settle, lock deleted": true, "run, queue deleted": true,
@@ -185,7 +185,7 @@ func testCells(t *testing.T, locked bool, cells []cell) {
 	for _, c := range cells {
 		on := suite.InVirtualTime
 		if cheap[c.name] {
-			on = suite.Everywhere
+			on = suite.InVirtualTime | suite.OnRealServer
 		}
 		t.Run(c.name, func(t *testing.T) {
 			suite.EachOf(t, on, func(t *testing.T, b *suite.Backend) { c.test(newFixture(t, b, locked)) })

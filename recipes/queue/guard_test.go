@@ -48,7 +48,7 @@ func (f *fixture) wantEffects(want int) {
 // Guard commits with the removal of the item. After that the lease is released, the context of the
 // function lives on, and its result does not matter.
 func TestGuard(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		f := newFixture(t, b, true)
 		f.makeEffects()
 		c := guarded(f, f.observer, func(ctx context.Context, m message) error {

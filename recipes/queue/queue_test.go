@@ -23,7 +23,7 @@ import (
 // Q1: one consumer gets the items in the order of their puts, those that were there before and
 // those that come later.
 func TestQ1Order(t *testing.T) {
-	both(t, suite.Everywhere, func(f *fixture) {
+	both(t, suite.InVirtualTime|suite.OnRealServer, func(f *fixture) {
 		f.put("a", "b")
 		client, _ := f.b.Client(f.t)
 		c := f.consume(f.queue(client).Consume, nil)

@@ -33,7 +33,7 @@ func wantData(t *testing.T, want string) func(data []byte, err error) {
 
 // The simple queue, from end to end; foreign nodes are passed over.
 func TestSimple(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		f := newFixture(t, b, false)
 		ctx, q := t.Context(), f.simple(f.observer)
 		for _, take := range []func(context.Context) ([]byte, error){q.Peek, q.Poll} {

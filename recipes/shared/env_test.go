@@ -67,7 +67,7 @@ func (e *env) newCount(opts ...shared.Option) *shared.Count {
 
 // onServers runs test with a reader, which leaves the creation of the node to the test.
 func onServers(t *testing.T, test func(e *env)) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) { test(newEnv(t, b, shared.WithoutCreate())) })
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) { test(newEnv(t, b, shared.WithoutCreate())) })
 }
 
 func (e *env) start() {

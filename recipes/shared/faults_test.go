@@ -152,7 +152,7 @@ func TestStartFaults(t *testing.T) {
 	for name, there := range map[string]bool{"reading": true, "creating": false} {
 		for _, fate := range []suite.Fate{suite.CutBefore, suite.CutAfter} {
 			t.Run(name, func(t *testing.T) {
-				suite.Each(t, func(t *testing.T, b *suite.Backend) {
+				suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 					e := newEnv(t, b)
 					op, want := jute.OpGetData, 1
 					if there {
@@ -171,7 +171,7 @@ func TestStartFaults(t *testing.T) {
 		}
 	}
 	t.Run("session lost", func(t *testing.T) {
-		suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 			e := newEnv(t, b)
 			e.network.Expire(t)
 			e.start()

@@ -102,7 +102,7 @@ func (w *warnings) Write(line []byte) (int, error) {
 
 // What is no count leaves the last one, and is heard of once in a row.
 func TestNotACount(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		var log warnings
 		e := newEnvOn(t, b, []framework.Option{framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))}, shared.WithoutCreate())
 		malformed := [][]byte{nil, {0, 0, 1}, {0, 0, 0, 0, 1}, []byte("no")}
@@ -156,7 +156,7 @@ func TestOutages(t *testing.T) {
 
 // A read that fails, with a client that tries nothing twice, is repeated after a pause.
 func TestFailedReads(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b, shared.WithoutCreate())
 		client, err := framework.NewClient(b.ConnectString(), retry.None(), framework.WithDialer(e.network.Dial),
 			framework.WithLogger(slog.New(slog.DiscardHandler)), framework.WithoutEnsembleTracker())

@@ -16,7 +16,7 @@ import (
 
 // Start creates the node with the seed, below containers, unless there is one.
 func TestSeed(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		e.start()
 		if n := e.onServer(); n != seed || e.count.Count() != seed {
@@ -38,7 +38,7 @@ func TestSeed(t *testing.T) {
 // V1: five clients that set the value one after the other end with the same one, and each sees
 // its own at once.
 func TestConvergence(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		path := b.Path("value")
 		var values []*shared.Value[string]
 		for range 5 {
@@ -83,7 +83,7 @@ func TestConvergence(t *testing.T) {
 
 // V2: a value is set only on the one that was given, which need not be the last one seen.
 func TestTrySet(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		e.start()
 		try := func(previous shared.VersionedValue[int], n int, want bool) shared.VersionedValue[int] {
@@ -161,7 +161,7 @@ func TestSetWithoutNode(t *testing.T) {
 
 // Several processes that add lose none.
 func TestUpdate(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		e.start()
 		const writers, rounds = 4, 10

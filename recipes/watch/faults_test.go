@@ -169,7 +169,7 @@ func TestFaults(t *testing.T) {
 	for name, test := range cells {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			suite.Each(t, func(t *testing.T, b *suite.Backend) {
+			suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 				test(t, newEnv(t, b, framework.PersistentRecursive))
 			})
 		})

@@ -167,7 +167,7 @@ func TestEvents(t *testing.T) {
 		framework.PersistentWatch:     {"created /watched", "children /watched", "data /watched", "children /watched"},
 	} {
 		t.Run(fmt.Sprint("mode ", int(mode)), func(t *testing.T) {
-			suite.Each(t, func(t *testing.T, b *suite.Backend) {
+			suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 				e := newEnv(t, b, mode)
 				e.start()
 				change := func() {
@@ -199,7 +199,7 @@ func TestEvents(t *testing.T) {
 
 // Start is one request, and a reconnect one for all watches of the client together.
 func TestRequests(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b, framework.PersistentRecursive)
 		e.start()
 		e.reconnect()
@@ -225,7 +225,7 @@ func (e *env) works() {
 
 // A view with a namespace tells paths without it.
 func TestNamespace(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b, framework.PersistentRecursive)
 		namespace := strings.TrimPrefix(e.path, "/")
 		e.watch(e.client.UsingNamespace(namespace), "/a", framework.PersistentRecursive)
@@ -239,7 +239,7 @@ func TestNamespace(t *testing.T) {
 // Two watchers of one path share the server's watch, and the one that is closed takes nothing
 // from the other.
 func TestShared(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b, framework.PersistentRecursive)
 		other := e.watcher
 		if err := other.Start(t.Context()); err != nil {
