@@ -21,6 +21,7 @@ const asked = "PROCESS_TEST_PROGRAM"
 func TestMain(m *testing.M) {
 	switch os.Getenv(asked) {
 	case "":
+		process.ResetSignals()
 		goleak.VerifyTestMain(m)
 	case "ends":
 		os.Exit(3)

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/process"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
@@ -53,8 +54,10 @@ var (
 )
 
 // Main is for TestMain: it runs the tests, calls the functions of cleanUp, stops the real
-// server if one was started, and fails if a goroutine is left.
+// server if one was started, and fails if a goroutine is left. Programs that tests start get the
+// signals that they are sent, even if the tests were started by nohup.
 func Main(m *testing.M, cleanUp ...func() error) {
+	process.ResetSignals()
 	code := m.Run()
 	for _, f := range append(cleanUp, realServers.close) {
 		if err := f(); err != nil {
