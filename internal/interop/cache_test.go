@@ -104,6 +104,7 @@ func (p *cachePair) events(n int) (ours, javas []string) {
 // A cache of each language beside each other, while a client of each writes: they have the same,
 // and are told of the same changes.
 func TestCacheBesideJava(t *testing.T) {
+	t.Parallel()
 	p := newCachePair(t)
 	tree := map[string]string{"": "0", "/a": "1", "/a/b": "2"}
 	for _, name := range []string{"", "/a", "/a/b"} {
@@ -180,6 +181,7 @@ func (p *cachePair) change(r *rand.Rand, tree map[string]string, i int) (events 
 // Our cache follows a writer in Java that does not wait for it, and its exact snapshots have all or
 // nothing of a transaction.
 func TestCacheFollowsJava(t *testing.T) {
+	t.Parallel()
 	p := newCachePair(t)
 	p.node("nodePut", "/a", "0")
 	p.start()

@@ -58,9 +58,11 @@ var compressors = []string{"curator", "jdk"}
 
 // Each reads what the other has compressed.
 func TestCompression(t *testing.T) {
+	t.Parallel()
 	random := make([]byte, 100_000)
+	source := rand.New(rand.NewPCG(1, 2))
 	for i := range random {
-		random[i] = byte(rand.Int())
+		random[i] = byte(source.Int())
 	}
 	provider := framework.GzipCompressionProvider()
 	var c compression
@@ -93,6 +95,7 @@ func TestCompression(t *testing.T) {
 
 // What is damaged, cut off or too long is refused by both, or gives the same to both.
 func TestCompressionOfDamaged(t *testing.T) {
+	t.Parallel()
 	provider := framework.GzipCompressionProvider()
 	hello, err := provider.Compress("/a", []byte("hello, hello, hello"))
 	if err != nil {

@@ -160,7 +160,18 @@ var peers atomic.Int64
 // newJava returns a contender with a client of its own in the JVM.
 func (e *env) newJava(j *jvm) *javaContender {
 	e.t.Helper()
-	c := &javaContender{e: e, jvm: j, name: fmt.Sprintf("peer-%d", peers.Add(1))}
+	return e.newJavaNamed(j, fmt.Sprintf("peer-%d", peers.Add(1)))
+}
+
+// newJavaAt is newJava in the shared JVM, for another server than the JVM's, or for a relay.
+func (e *env) newJavaAt(connectString string) *javaContender {
+	e.t.Helper()
+	return e.newJavaNamed(e.jvm, fmt.Sprintf("peer-%d@%s", peers.Add(1), connectString))
+}
+
+func (e *env) newJavaNamed(j *jvm, name string) *javaContender {
+	e.t.Helper()
+	c := &javaContender{e: e, jvm: j, name: name}
 	e.t.Cleanup(func() {
 		select {
 		case <-j.ended: // the test has killed it

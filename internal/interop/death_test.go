@@ -18,6 +18,7 @@ const handOverLimit = suite.SessionTimeout*3/2 + 2*suite.Tick
 
 // A Java process that is killed with the lock hands it to Go.
 func TestKilledJavaHolder(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	own := e.ownJVM()
 	e.acquire(e.newJava(own))
@@ -43,6 +44,7 @@ func TestKilledJavaHolder(t *testing.T) {
 // A Go client that nothing is heard of any more hands the lock to Java, and does not
 // believe in it any more by then.
 func TestIsolatedGoHolder(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	holder := e.newGo(framework.WithSessionTimeout(suite.SessionTimeout))
 	e.acquire(holder)

@@ -117,6 +117,7 @@ func (r *sharedRegistry) agree(c *discovery.ServiceCache[string], p *discovery.S
 // What one language registers, updates and unregisters the other sees, in queries, caches and
 // providers.
 func TestDiscovery(t *testing.T) {
+	t.Parallel()
 	r := newSharedRegistry(t)
 	ctx := t.Context()
 	c, err := r.registry.Cache("orders")
@@ -172,6 +173,7 @@ func TestDiscovery(t *testing.T) {
 // A process that registers under the id of one of the other language has the node. When it goes,
 // Go registers its own again.
 func TestDiscoveryTakeover(t *testing.T) {
+	t.Parallel()
 	r := newSharedRegistry(t)
 	r.register('J', "orders", "a", "java", discovery.Dynamic)
 	r.register('G', "orders", "a", "go", discovery.Dynamic)

@@ -99,6 +99,7 @@ func (d *driver) wantNoEvent(watch <-chan zk.Event) {
 }
 
 func TestDriverNodes(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(s *server) {
 		d := s.newDriver(longSession)
 		d.create(s.root, "root", 0)
@@ -144,6 +145,7 @@ func TestDriverNodes(t *testing.T) {
 }
 
 func TestDriverMulti(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(s *server) {
 		d := s.newDriver(longSession)
 		d.create(s.root, "root", 0)
@@ -180,6 +182,7 @@ func TestDriverMulti(t *testing.T) {
 }
 
 func TestDriverACL(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(s *server) {
 		owner, other := s.newDriver(longSession), s.newDriver(longSession)
 		if err := owner.AddAuth("digest", []byte("me:secret")); err != nil {

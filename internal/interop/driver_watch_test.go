@@ -13,6 +13,7 @@ import (
 
 // A watch of go-zookeeper's client hears of one change.
 func TestDriverWatches(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(s *server) {
 		d := s.newDriver(longSession)
 		d.create(s.root, "", 0)
@@ -50,6 +51,7 @@ func TestDriverWatches(t *testing.T) {
 // A session goes on after an outage, with its watches: those that have missed something
 // hear of it, the others are put back.
 func TestDriverOutage(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(s *server) {
 		d := s.newDriver(longSession)
 		d.create(s.root, "", 0)
@@ -105,6 +107,7 @@ func TestDriverOutage(t *testing.T) {
 
 // A client whose session has ended hears so, its watches too, and it gets another one.
 func TestDriverExpiry(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(s *server) {
 		d := s.newDriver(suite.SessionTimeout)
 		d.create(s.root, "", 0)
@@ -137,6 +140,7 @@ func TestDriverExpiry(t *testing.T) {
 
 // A read and a write under go-zookeeper's lock are one step.
 func TestDriverLock(t *testing.T) {
+	t.Parallel()
 	const clients, rounds = 4, 10
 	onServers(t, func(s *server) {
 		var wg sync.WaitGroup

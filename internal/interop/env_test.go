@@ -28,23 +28,20 @@ type env struct {
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	b := suite.Real(t)
-	e := newEnvAt(t, b)
-	e.jvm = sharedJVM(t, b)
-	e.showLog(e.jvm)
-	return e
+	return newEnvAt(t, suite.Real(t))
 }
 
-// newReapingEnv returns an env, without a JVM, on a server that removes empty containers.
+// newReapingEnv returns an env on a server that removes empty containers. Clients in the shared JVM must
+// be given the address of that server.
 func newReapingEnv(t *testing.T) *env {
 	t.Helper()
-	compiled(t)
 	return newEnvAt(t, suite.RealReaping(t))
 }
 
 func newEnvAt(t *testing.T, b *suite.Backend) *env {
 	t.Helper()
-	e := &env{t: t, b: b, path: b.Path("lock")}
+	e := &env{t: t, b: b, path: b.Path("lock"), jvm: sharedJVM(t)}
+	e.showLog(e.jvm)
 	e.observer, _ = b.Client(t, framework.WithSessionTimeout(longSession))
 	return e
 }

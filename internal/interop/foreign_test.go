@@ -36,15 +36,19 @@ type server struct {
 var roots atomic.Int64
 
 // onServers runs a test on the embedded server, and on a real one, which tells whether the
-// test asks for the right things.
+// test asks for the right things. Both run at the same time, and after onServers has returned.
 func onServers(t *testing.T, test func(s *server)) {
 	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
 		embedded := curatortest.Start(t, curatortest.WithTickTime(suite.Tick))
 		s := newServer(t, embedded.ConnectString())
 		s.embedded = embedded
 		test(s)
 	})
-	t.Run("real", func(t *testing.T) { test(newServer(t, suite.Real(t).ConnectString())) })
+	t.Run("real", func(t *testing.T) {
+		t.Parallel()
+		test(newServer(t, suite.Real(t).ConnectString()))
+	})
 }
 
 func newServer(t *testing.T, connectString string) *server {

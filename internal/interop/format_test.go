@@ -30,12 +30,13 @@ type seen struct {
 
 // Nodes and parents look alike, whichever language made them.
 func TestNodeFormat(t *testing.T) {
+	t.Parallel()
 	var nodes, locks, roots []seen // Java's, then Go's
 	for _, language := range "JG" {
 		e := newReapingEnv(t) // with parents of its own
 		var c contender = e.newPlainGo()
 		if language == 'J' {
-			c = e.newJava(e.ownJVM())
+			c = e.newJavaAt(e.b.ConnectString())
 		}
 		node := e.acquire(c)
 		if name := path.Base(node); !nodeName.MatchString(name) {

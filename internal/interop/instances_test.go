@@ -72,6 +72,7 @@ func (q *questions) ask(t *testing.T) {
 
 // Both languages read and write the same bytes, and make the same URIs.
 func TestInstances(t *testing.T) {
+	t.Parallel()
 	var q questions
 	var recorded strings.Builder
 	q.addVectors(&recorded)

@@ -26,6 +26,7 @@ var findKazoo = sync.OnceValues(func() (string, error) {
 
 // Kazoo, the client for Python.
 func TestKazoo(t *testing.T) {
+	t.Parallel()
 	python, err := findKazoo()
 	installed(t, err)
 	sources, err := findSources("kazoo_checks.py")

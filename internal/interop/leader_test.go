@@ -194,8 +194,10 @@ func (e *env) untilNoNodes() {
 
 // Latches of both languages are elected in the order of joining, and see each other's ids.
 func TestLeaderLatches(t *testing.T) {
+	t.Parallel()
 	for _, languages := range []string{"JG", "GJ", "JGJGJG", "GGJJ"} {
 		t.Run(languages, func(t *testing.T) {
+			t.Parallel()
 			e := newEnv(t)
 			all, ids := e.candidates("latch", languages)
 			for len(all) > 0 {
@@ -211,8 +213,10 @@ func TestLeaderLatches(t *testing.T) {
 
 // Selectors of both languages lead by turns, and see each other's ids.
 func TestLeaderSelectors(t *testing.T) {
+	t.Parallel()
 	for _, languages := range []string{"JG", "GJ", "JGJG"} {
 		t.Run(languages, func(t *testing.T) {
+			t.Parallel()
 			e := newEnv(t)
 			all, ids := e.candidates("selector", languages)
 			for range 2 * len(all) {
@@ -232,7 +236,9 @@ func TestLeaderSelectors(t *testing.T) {
 
 // A selector shares its path with a mutex of the other language.
 func TestLeaderSelectorBesideMutex(t *testing.T) {
+	t.Parallel()
 	t.Run("Java's mutex", func(t *testing.T) {
+		t.Parallel()
 		e := newEnv(t)
 		mutex := e.newJava(e.jvm)
 		e.acquire(mutex)
@@ -258,6 +264,7 @@ func TestLeaderSelectorBesideMutex(t *testing.T) {
 		e.wantNodes()
 	})
 	t.Run("Java's selector", func(t *testing.T) {
+		t.Parallel()
 		e := newEnv(t)
 		selector, mutex := e.javaCandidate(e.jvm, "selector", "J"), e.newGo()
 		e.wantLeader(nil, selector)
@@ -280,6 +287,7 @@ func TestLeaderSelectorBesideMutex(t *testing.T) {
 
 // A latch in Java whose process dies is succeeded when its session ends.
 func TestLeaderDies(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	java := e.javaCandidate(e.ownJVM(), "latch", "J")
 	e.wantLeader(nil, java)
@@ -293,6 +301,7 @@ func TestLeaderDies(t *testing.T) {
 // The nodes are deleted by an operator. A latch in Java does not notice, and goes on to report
 // that it leads (rule L12): the nodes say who does. A latch in Go stands again at the end.
 func TestLeaderRuleL12(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	java := e.javaCandidate(e.jvm, "latch", "J")
 	e.wantLeader(nil, java)
@@ -328,6 +337,7 @@ func TestLeaderRuleL12(t *testing.T) {
 
 // A latch refuses the path of Java's locks, and a lock that of Java's latch.
 func TestLeaderKindMismatch(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	mutex := e.newJava(e.jvm)
 	e.acquire(mutex)

@@ -1,9 +1,20 @@
 package interop_test
 
 import (
+	"flag"
+	"fmt"
+	"os"
 	"testing"
 
 	"github.com/go-curator/curator/internal/suite"
 )
 
-func TestMain(m *testing.M) { suite.Main(m, programs.end) }
+// TestMain lets more tests run at once than there are processors, unless the command line says
+// otherwise: most of the time they wait for a JVM, or for the end of a session.
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	suite.Main(m, programs.end)
+}

@@ -15,6 +15,7 @@ import (
 var hashesFile = filepath.Join("..", "..", "recipes", "migrations", "testdata", "hashes.txt")
 
 func TestMigrationHashes(t *testing.T) {
+	t.Parallel()
 	kept, err := os.ReadFile(hashesFile)
 	if err != nil {
 		t.Fatal(err)

@@ -30,6 +30,7 @@ var modelsFile = filepath.Join("..", "..", "recipes", "modeled", "testdata", "ja
 // Java reads the models that Go writes, and Go those that Java writes. The bytes differ: encoding/json
 // escapes other characters than Jackson, and writes 0 where Jackson writes 0.0.
 func TestModels(t *testing.T) {
+	t.Parallel()
 	limit := int64(1)<<53 + 1
 	models := []model{
 		{},

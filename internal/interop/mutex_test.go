@@ -12,12 +12,14 @@ import (
 // Holders and waiters of both languages form one queue, served in the order in which
 // their nodes were created. Each waiter watches the node ahead of its own and no other.
 func TestQueue(t *testing.T) {
+	t.Parallel()
 	for name, languages := range map[string]string{
 		"Java holds, Go waits": "JG",
 		"Go holds, Java waits": "GJ",
 		"six by turns":         "JGJGJG",
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			e := newEnv(t)
 			var queue []contender
 			var grants []*answer
@@ -55,6 +57,7 @@ func TestQueue(t *testing.T) {
 
 // Everyone sees the same queue, be it as the holder or while waiting.
 func TestParticipants(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	queue := []contender{e.newJava(e.jvm)}
 	e.acquire(queue[0])
@@ -86,6 +89,7 @@ func TestParticipants(t *testing.T) {
 
 // A read and a write under the lock are one step, in both languages.
 func TestExclusion(t *testing.T) {
+	t.Parallel()
 	const rounds = 25
 	e := newEnv(t)
 	counter := e.b.Path("counter")
@@ -113,11 +117,13 @@ func TestExclusion(t *testing.T) {
 // Who does not want to wait, or not for long, is told that the lock is busy, and leaves
 // nothing behind.
 func TestTry(t *testing.T) {
+	t.Parallel()
 	for name, languages := range map[string][2]rune{
 		"Java holds, Go tries": {'J', 'G'},
 		"Go holds, Java tries": {'G', 'J'},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			e := newEnv(t)
 			holder, other := e.newContender(languages[0]), e.newContender(languages[1])
 			node := e.acquire(holder)
@@ -143,8 +149,10 @@ func TestTry(t *testing.T) {
 
 // A waiter that gives up does not let in the one behind it, who waits for the holder then.
 func TestWaiterLeaves(t *testing.T) {
+	t.Parallel()
 	for _, languages := range []string{"JGJ", "GJG"} {
 		t.Run(strings.Join(strings.Split(languages, ""), " "), func(t *testing.T) {
+			t.Parallel()
 			e := newEnv(t)
 			var queue []contender
 			for _, language := range languages {

@@ -31,6 +31,7 @@ func membersText(members map[string][]byte) string {
 
 // A group has members of both languages, who all know all, their payloads, and who has left.
 func TestGroupOfBothLanguages(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	group := e.b.Path("group")
 	java := []*javaContender{e.newJava(e.jvm), e.newJava(e.jvm)}
@@ -97,12 +98,14 @@ var keptModes = []struct {
 // Kept nodes and their parents look alike, whichever language keeps them, also when they were
 // deleted and made again.
 func TestKeptNodeFormat(t *testing.T) {
+	t.Parallel()
 	for _, mode := range keptModes {
 		name := mode.java
 		if mode.protected {
 			name += " protected"
 		}
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			e := newEnv(t)
 			var made, parents []seen
 			for _, language := range "JG" {
@@ -176,17 +179,14 @@ func (e *env) keep(language rune, path, java string, mode framework.CreateMode, 
 // after a reconnect of its own, and then once at most. When the one that has the node goes, the
 // other makes it.
 func TestKeepersInPeace(t *testing.T) {
+	t.Parallel()
 	for _, first := range "JG" {
 		t.Run("first "+string(first), func(t *testing.T) {
+			t.Parallel()
 			e := newEnv(t)
 			path := e.b.Path("node")
 			relay := newRelay(t, e.b.ConnectString())
-			own, err := programs.startPeers(relay.address(), longSession)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(own.kill)
-			java := e.newJava(own)
+			java := e.newJavaAt(relay.address())
 			client := curatortest.NewClient(t, relay.address(), framework.WithSessionTimeout(longSession),
 				framework.WithoutEnsembleTracker(), framework.WithLogger(slog.New(slog.DiscardHandler)))
 			ours, err := nodes.NewPersistentNode(client, path, framework.Ephemeral, []byte("go"))

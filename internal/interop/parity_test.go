@@ -30,14 +30,18 @@ var recipePackages = []string{"atomic", "barriers", "cache", "leader", "locks", 
 // docs/parity.md has a row for each of the names in these files: they are all that the installed
 // Curator has. It is 5.4 that the table is about.
 func TestJavaNames(t *testing.T) {
+	t.Parallel()
 	t.Run("client", func(t *testing.T) {
+		t.Parallel()
 		javaNames(t, clientJar, "java-client.txt", func(file string) bool { return !strings.Contains(file, "shaded/") })
 	})
 	t.Run("framework", func(t *testing.T) { javaNames(t, frameworkJar, "java.txt", func(string) bool { return true }) })
 	t.Run("recipes", func(t *testing.T) {
+		t.Parallel()
 		javaNames(t, recipesJar, "java-recipes.txt", func(file string) bool { return slices.Contains(recipePackages, path.Base(path.Dir(file))) })
 	})
 	t.Run("discovery", func(t *testing.T) {
+		t.Parallel()
 		javaNames(t, discoveryJar, "java-discovery.txt", func(string) bool { return true })
 	})
 }
@@ -51,7 +55,7 @@ func javaNames(t *testing.T, jar, file string, wanted func(file string) bool) {
 	if _, err := os.Stat(jar); err != nil {
 		installed(t, fmt.Errorf("%w: %w", errNoJava, err))
 	}
-	args := append([]string{"-public", "-cp", classPath(jar)}, classesIn(t, jar, wanted)...)
+	args := slices.Concat(launcherFlags(), []string{"-public", "-cp", classPath(jar)}, classesIn(t, jar, wanted))
 	listing, err := exec.Command(javap, args...).Output()
 	if err != nil {
 		t.Fatal(err)

@@ -217,13 +217,17 @@ func (q *sharedQueue) drained() {
 func eachQueue(t *testing.T, test func(q *sharedQueue)) {
 	for kind := range queueKinds {
 		for _, locked := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, locks %v", kind, locked), func(t *testing.T) { test(newSharedQueue(t, kind, locked)) })
+			t.Run(fmt.Sprintf("%s, locks %v", kind, locked), func(t *testing.T) {
+				t.Parallel()
+				test(newSharedQueue(t, kind, locked))
+			})
 		}
 	}
 }
 
 // What one language puts the other consumes, in the same order, no matter which of them put which item.
 func TestQueuePairings(t *testing.T) {
+	t.Parallel()
 	eachQueue(t, func(q *sharedQueue) {
 		for _, consumer := range "JG" {
 			for i, producers := range []string{"JJJJ", "GGGG", "JGJG", "GJGJ"} {
@@ -264,8 +268,10 @@ func TestQueuePairings(t *testing.T) {
 
 // Both languages put the same names and the same bytes.
 func TestQueueNodes(t *testing.T) {
+	t.Parallel()
 	for kind, marks := range queueKinds {
 		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
 			q := newSharedQueue(t, kind, false)
 			for _, mark := range marks {
 				items := []string{"x", "", "yz"}
@@ -298,8 +304,10 @@ func TestQueueNodes(t *testing.T) {
 
 // Consumers of both languages at once get every item, and no item twice.
 func TestQueueMixedConsumers(t *testing.T) {
+	t.Parallel()
 	for _, locked := range []bool{false, true} {
 		t.Run(fmt.Sprint("locks ", locked), func(t *testing.T) {
+			t.Parallel()
 			q := newSharedQueue(t, "queue", locked)
 			takers := []*taker{q.taker('J', "", ""), q.taker('G', "", ""), q.taker('G', "", "")}
 			var want []string
@@ -327,8 +335,10 @@ func TestQueueMixedConsumers(t *testing.T) {
 // An item that Go has put back, and holds, is consumed by Java when Go's consumer ends. It has the
 // priority, the id or the time that it had.
 func TestQueuePutBackByGo(t *testing.T) {
+	t.Parallel()
 	for kind, marks := range queueKinds {
 		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
 			q := newSharedQueue(t, kind, true)
 			q.put('J', marks[1], "x")
 			before := q.names()[0]
@@ -352,8 +362,10 @@ func TestQueuePutBackByGo(t *testing.T) {
 // An item that Java has put back, and holds when its process is killed, is consumed by Go as soon
 // as the session is over.
 func TestQueuePutBackByJava(t *testing.T) {
+	t.Parallel()
 	for kind, want := range map[string]string{"id": "queue-|a_1|", "priority": "queue-"} {
 		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
 			q := newSharedQueue(t, kind, true)
 			q.put('G', queueKinds[kind][1], "x")
 			q.jvm = q.ownJVM()
@@ -380,6 +392,7 @@ func TestQueuePutBackByJava(t *testing.T) {
 // A Go consumer that is cut off loses its item to Java, whose consumer looks again with the next
 // put. Go's transaction is refused.
 func TestQueueIsolatedGoConsumer(t *testing.T) {
+	t.Parallel()
 	q := newSharedQueue(t, "queue", true)
 	client, network := q.b.Client(t, framework.WithSessionTimeout(suite.SessionTimeout))
 	cutOff := q.goTaker(client, "", "x")
@@ -406,8 +419,10 @@ func TestQueueIsolatedGoConsumer(t *testing.T) {
 
 // What one language has put the other removes by its id, but for what is being consumed.
 func TestQueueRemove(t *testing.T) {
+	t.Parallel()
 	for _, locked := range []bool{false, true} {
 		t.Run(fmt.Sprint("locks ", locked), func(t *testing.T) {
+			t.Parallel()
 			q := newSharedQueue(t, "id", locked)
 			remove := map[rune]func(id string) int{
 				'G': func(id string) int {
@@ -452,6 +467,7 @@ func TestQueueRemove(t *testing.T) {
 
 // The simple queue, in both directions.
 func TestSimpleQueue(t *testing.T) {
+	t.Parallel()
 	q := newSharedQueue(t, "queue", false)
 	simple, err := queue.NewSimpleDistributedQueue(q.observer, q.path)
 	if err != nil {

@@ -76,8 +76,10 @@ func (e *env) obtain(lock locks.InterProcessLock, lease **locks.Lease) *answer {
 // Java's Revoker asks a waiter in Go, who is told when it is granted the lock, and then the
 // holder, who lets go. Readers and writers wait behind a writer.
 func TestJavaRevokes(t *testing.T) {
+	t.Parallel()
 	for name, kind := range revocableLocks {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			e := newEnv(t)
 			revoker := e.newJava(e.jvm)
 			told := make(chan *locks.Lease, 4)
@@ -132,8 +134,10 @@ func (e *env) told(told <-chan *locks.Lease) *locks.Lease {
 // AttemptRevoke asks a holder in Java, and a waiter, who is told at once. Neither is told
 // before that, nor of the other's.
 func TestGoRevokes(t *testing.T) {
+	t.Parallel()
 	for name, kind := range revocableLocks {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			e := newEnv(t)
 			peers := []*javaContender{e.newJava(e.jvm), e.newJava(e.jvm)}
 			first := revocableLocks[writing]

@@ -162,8 +162,10 @@ func isIn(queue []*visitor, side string) bool {
 // Readers and writers of both languages form one line: readers that follow each other are
 // in together, a writer is alone, and nobody overtakes.
 func TestReadWriteQueue(t *testing.T) {
+	t.Parallel()
 	for _, line := range []string{"Gw Jr", "Jw Gr", "Gr Jw", "Jr Gw", "Gw Jw Gw", "Jr Gr Jw Gr Jr Gw Jw Gr"} {
 		t.Run(line, func(t *testing.T) {
+			t.Parallel()
 			e := newEnv(t)
 			var queue []*visitor
 			for who := range strings.FieldsSeq(line) {
@@ -192,8 +194,10 @@ func TestReadWriteQueue(t *testing.T) {
 // Who does not want to wait is told that the lock is busy, and leaves nothing behind; each
 // side lists the same nodes to both languages.
 func TestReadWriteTry(t *testing.T) {
+	t.Parallel()
 	for _, languages := range []string{"JG", "GJ"} {
 		t.Run(languages, func(t *testing.T) {
+			t.Parallel()
 			e := newEnv(t)
 			holder, other := e.readWriter(languages[0]), e.readWriter(languages[1])
 			for _, c := range []struct {
@@ -232,7 +236,9 @@ func TestReadWriteTry(t *testing.T) {
 // A writer that becomes a reader keeps writers of the other language out, also those that
 // waited before. Java Curator before 5.5 keeps out those that come later.
 func TestReadWriteDowngrade(t *testing.T) {
+	t.Parallel()
 	t.Run("Go", func(t *testing.T) {
+		t.Parallel()
 		e := newEnv(t)
 		holder := e.goReadWriter()
 		e.wait(holder.enter(writing))
@@ -258,6 +264,7 @@ func TestReadWriteDowngrade(t *testing.T) {
 		e.wantNodes()
 	})
 	t.Run("Java", func(t *testing.T) {
+		t.Parallel()
 		e := newEnv(t)
 		holder := e.readWriter('J')
 		e.wait(holder.enter(writing))
@@ -279,7 +286,9 @@ func TestReadWriteDowngrade(t *testing.T) {
 // A Java writer that is killed hands the lock to a reader in Go, and a Go reader that
 // nothing is heard of to a writer in Java.
 func TestReadWriteCrash(t *testing.T) {
+	t.Parallel()
 	t.Run("Java", func(t *testing.T) {
+		t.Parallel()
 		e := newEnv(t)
 		own := e.ownJVM()
 		e.visit(javaReadWriter{e.newJava(own)}, writing, false)
@@ -291,6 +300,7 @@ func TestReadWriteCrash(t *testing.T) {
 		e.wantNodes()
 	})
 	t.Run("Go", func(t *testing.T) {
+		t.Parallel()
 		e := newEnv(t)
 		holder := e.goReadWriter(framework.WithSessionTimeout(suite.SessionTimeout))
 		e.visit(holder, reading, false)

@@ -101,6 +101,7 @@ func (e *env) leases(waiting, leases int) {
 
 // Both languages count each other's leases, and wait for them.
 func TestSemaphore(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	s, waiter, java := e.goSemaphore(2), e.goSemaphore(2), e.newJava(e.jvm)
 	node := java.do("lease", e.path, 2)
@@ -133,6 +134,7 @@ func TestSemaphore(t *testing.T) {
 
 // However many want leases, there are never more than the maximum.
 func TestSemaphoreLimit(t *testing.T) {
+	t.Parallel()
 	const most, rounds = 2, 8
 	e := newEnv(t)
 	inside := e.b.Path("inside")
@@ -177,6 +179,7 @@ func (s *goSemaphore) work(inside string, rounds int) *answer {
 
 // The lease of a process that dies is free when its session ends.
 func TestSemaphoreHolderDies(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	s, java := e.goSemaphore(1), e.newJava(e.ownJVM())
 	java.do("lease", e.path, 1)
@@ -190,6 +193,7 @@ func TestSemaphoreHolderDies(t *testing.T) {
 
 // What Java's SharedCount writes is read, with its version, and is the maximum for both.
 func TestSharedCount(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	limit := e.b.Path("limit")
 	client, java, writer := e.longClient(), e.newJava(e.jvm), e.newJava(e.jvm)
@@ -239,6 +243,7 @@ func TestSharedCount(t *testing.T) {
 
 // The mutexes made of semaphores exclude each other, and hand over in both directions.
 func TestSemaphoreMutex(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	java := e.newJava(e.jvm)
 	mutex, err := locks.NewInterProcessSemaphoreMutex(e.longClient(), e.path)

@@ -38,6 +38,7 @@ func (e *env) goValue() *shared.Value[string] {
 
 // Both languages set and follow one value, compare and set it, and end with the same one.
 func TestSharedValue(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	java, other := e.newJava(e.jvm), e.newJava(e.jvm)
 	if seed := java.do("sharedGet", e.path); seed != "java" {
@@ -90,6 +91,7 @@ func TestSharedValue(t *testing.T) {
 
 // A maximum that Go sets is that of Java's semaphore.
 func TestSharedCountSetByGo(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	limit := e.b.Path("limit")
 	count, err := shared.NewCount(e.longClient(), limit, 1)
@@ -118,6 +120,7 @@ func (e *env) goLong() *atomics.DistributedAtomicLong {
 
 // Eight writers of both languages lose nothing, and each reads what the other has written.
 func TestAtomicLong(t *testing.T) {
+	t.Parallel()
 	const each = 100
 	e := newEnv(t)
 	var answers []*answer
@@ -180,6 +183,7 @@ func TestAtomicLong(t *testing.T) {
 
 // Each language waits at a barrier that the other one sets and removes.
 func TestBarrier(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	java := e.newJava(e.jvm)
 	barrier, err := barriers.NewDistributedBarrier(e.longClient(), e.path)
@@ -208,8 +212,10 @@ func TestBarrier(t *testing.T) {
 // slow members, so Enter has a deadline; and Java 5.4 may sleep through an event, so that only
 // what Go does is judged.
 func TestRuleB12(t *testing.T) {
+	t.Parallel()
 	for name, javaFirst := range map[string]bool{"Java first": true, "Java last": false} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			for range 5 {
 				e := newEnv(t)
 				java := e.newJava(e.jvm)

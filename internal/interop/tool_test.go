@@ -25,6 +25,7 @@ type tool struct {
 // onTool runs a test on the server of the command line tool, which must end as it is asked to.
 func onTool(t *testing.T, test func(s *server)) {
 	t.Run("curator server", func(t *testing.T) {
+		t.Parallel()
 		path := filepath.Join(t.TempDir(), "curator")
 		if out, err := exec.Command("go", "build", "-o", path, "../../tools/curator").CombinedOutput(); err != nil {
 			t.Fatalf("build: %v\n%s", err, out)

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -92,16 +93,25 @@ func (s *server) mask(line string) string {
 
 // ZooKeeper's command line client says the same on each server.
 func TestZkCli(t *testing.T) {
+	t.Parallel()
 	path, err := findZkCli()
 	installed(t, err)
+	var mu sync.Mutex
 	said := map[string]zkCliTranscript{}
-	play := func(s *server) { said[s.t.Name()] = s.zkCli(path) }
+	play := func(s *server) {
+		transcript := s.zkCli(path)
+		mu.Lock()
+		defer mu.Unlock()
+		said[s.t.Name()] = transcript
+	}
+	t.Cleanup(func() { // when all have run
+		want, ok := said[t.Name()+"/real"]
+		for name, got := range said {
+			if diff := cmp.Diff(want, got); ok && diff != "" {
+				t.Errorf("%s: what the real server says is -, what this one says is +:\n%s", name, diff)
+			}
+		}
+	})
 	onServers(t, play)
 	onTool(t, play)
-	want, ok := said[t.Name()+"/real"]
-	for name, got := range said {
-		if diff := cmp.Diff(want, got); ok && diff != "" {
-			t.Errorf("%s: what the real server says is -, what this one says is +:\n%s", name, diff)
-		}
-	}
 }

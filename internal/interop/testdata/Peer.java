@@ -45,13 +45,18 @@ public final class Peer {
     /** What can be asked while the owner waits. */
     private final ExecutorService aside = Executors.newSingleThreadExecutor();
 
-    /** The arguments are the connect string and the session timeout in milliseconds. */
+    /**
+     * The arguments are the connect string and the session timeout in milliseconds. A client whose
+     * name ends with "@" and another connect string uses that.
+     */
     public static void main(String[] args) throws IOException {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             String[] request = line.split(" ");
-            PEERS.computeIfAbsent(request[1], name -> new Peer(args[0], Integer.parseInt(args[1])))
-                    .take(request);
+            PEERS.computeIfAbsent(request[1], name -> {
+                int at = name.indexOf('@');
+                return new Peer(at < 0 ? args[0] : name.substring(at + 1), Integer.parseInt(args[1]));
+            }).take(request);
         }
         System.exit(0);
     }
