@@ -186,7 +186,7 @@ func TestCacheFollowsJava(t *testing.T) {
 	p.node("nodePut", "/a", "0")
 	p.start()
 	var last *answer
-	for i := range 500 {
+	for i := range 200 {
 		p.jvm.request(p.peer, "nodePut", p.path+"/a", i)
 		p.jvm.request(p.peer, "nodeReplace", p.path+"/a", i)
 		last = p.jvm.request(p.peer, "nodePut", fmt.Sprintf("%s/b%d", p.path, i%10), i)

@@ -31,6 +31,7 @@ func hasConnection(t *testing.T, m *curatortest.Member, c *rawclient.Client) boo
 
 // TestLinkToClients breaks each direction between a server and its clients.
 func TestLinkToClients(t *testing.T) {
+	t.Parallel()
 	server := curatortest.Real(t).Member(0)
 	for _, tt := range []struct {
 		direction                curatortest.Direction
@@ -118,9 +119,11 @@ func endsSoon(t *testing.T, c *rawclient.Client) {
 	}
 }
 
-// TestLinkBetweenServers breaks the links of one ensemble, each of which heals.
+// TestLinkBetweenServers breaks the links of one ensemble, and isolates its servers. All of that heals.
 func TestLinkBetweenServers(t *testing.T) {
-	const syncLimit = 10
+	t.Parallel()
+	const tick = 300 * time.Millisecond
+	const syncLimit = 20
 	const notices = syncLimit * tick / 2 // well before a server notices by the sync limit
 	ensemble := curatortest.RealEnsemble(t, 3, curatortest.WithTickTime(tick),
 		curatortest.WithSyncLimit(syncLimit), curatortest.WithInitLimit(20), curatortest.WithSessionTimeouts(tick, 100*tick))
@@ -163,6 +166,8 @@ func TestLinkBetweenServers(t *testing.T) {
 		awaitCaughtUp(t, f)
 	})
 	t.Run("Reset/From", func(t *testing.T) { testDeposed(t, ensemble, notices) })
+	t.Run("Isolate/Follower", func(t *testing.T) { testIsolateFollower(t, ensemble) })
+	t.Run("Isolate/Leader", func(t *testing.T) { testIsolateLeader(t, ensemble) })
 }
 
 // testSilence checks whether a follower gets changes from its leader while a link is silent. The link
@@ -233,6 +238,7 @@ func awaitCaughtUp(t *testing.T, m *curatortest.Member) {
 
 // TestLinkToNobody asks for links that do not exist.
 func TestLinkToNobody(t *testing.T) {
+	t.Parallel()
 	alone, err := curatortest.NewReal(1)
 	if errors.Is(err, curatortest.ErrNotInstalled) {
 		curatortest.Real(t) // it fails or skips the test

@@ -1,9 +1,11 @@
 package curatortest_test
 
 import (
+	"flag"
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -16,7 +18,13 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
+// TestMain lets more tests run at once than there are processors, unless the command line says
+// otherwise: most of the time they wait for servers.
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	goleak.VerifyTestMain(m)
 }

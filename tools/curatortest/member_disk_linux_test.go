@@ -11,6 +11,7 @@ import (
 // A server that cannot write to its disk answers no write request, and ends. When it is started again
 // with room on the disk, it serves its former data.
 func TestFillDisk(t *testing.T) {
+	t.Parallel()
 	e := curatortest.Real(t)
 	client := e.Client(t, framework.WithConnectionTimeout(time.Second))
 	if _, err := client.Create().ForPath(t.Context(), "/before"); err != nil {

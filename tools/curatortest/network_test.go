@@ -113,6 +113,7 @@ func TestPartitionSessionHeals(t *testing.T) {
 // TestLatency checks that a request and its answer take the latency each, and that pipelined requests
 // take it together.
 func TestLatency(t *testing.T) {
+	t.Parallel()
 	const latency, requests = 50 * time.Millisecond, 10
 	test := func(t *testing.T, conn net.Conn) time.Duration {
 		c := connect(t, conn)

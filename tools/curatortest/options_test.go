@@ -97,6 +97,7 @@ func TestOptionsThatMakeNoSense(t *testing.T) {
 
 // TestSessionTimeouts asks for a timeout below the lower bound, and for one above the upper bound.
 func TestSessionTimeouts(t *testing.T) {
+	t.Parallel()
 	const least, most = 3 * time.Second, 11 * time.Second
 	s := curatortest.Start(t, curatortest.WithSessionTimeouts(least, most))
 	real := curatortest.Real(t, curatortest.WithSessionTimeouts(least, most), curatortest.WithSyncLimit(5))

@@ -38,6 +38,7 @@ func handshake(t *testing.T, address string, req jute.ConnectRequest, content bo
 
 // TestReadOnlyMode takes the quorum from a server, and checks which clients the server serves then.
 func TestReadOnlyMode(t *testing.T) {
+	t.Parallel()
 	ensemble := curatortest.RealEnsemble(t, 3, curatortest.WithReadOnlyMode(), curatortest.WithTickTime(200*time.Millisecond))
 	before, readOnly, err := handshake(t, ensemble.Member(0).ConnectString(), jute.ConnectRequest{}, true)
 	if err != nil || readOnly {
@@ -65,14 +66,5 @@ func TestReadOnlyMode(t *testing.T) {
 		if f, err := c.Do(op, body); err != nil || f.Err != jute.CodeNotReadOnly {
 			t.Errorf("%s: %v, code %d", jute.OpName(op), err, f.Err)
 		}
-	}
-}
-
-// TestAwaitReadOnlyWithoutTheMode calls AwaitReadOnly without WithReadOnlyMode.
-func TestAwaitReadOnlyWithoutTheMode(t *testing.T) {
-	tb := &recorder{T: t}
-	curatortest.Real(tb).Member(0).AwaitReadOnly()
-	if len(tb.failures) != 1 {
-		t.Errorf("failures: %v", tb.failures)
 	}
 }

@@ -16,6 +16,7 @@ import (
 // TestServersEndWithTheirParent kills a program that has started a real server, which must then end,
 // too. The program is the test's own.
 func TestServersEndWithTheirParent(t *testing.T) {
+	t.Parallel()
 	const asked = "CURATORTEST_START_AND_WAIT"
 	if os.Getenv(asked) != "" {
 		fmt.Println(curatortest.Real(t).ConnectString())

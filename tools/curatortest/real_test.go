@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkserver/rawclient"
 	"github.com/go-curator/curator/tools/curatortest"
@@ -65,6 +66,7 @@ func answered(t *testing.T, c *rawclient.Client) bool {
 }
 
 func TestReal(t *testing.T) {
+	t.Parallel()
 	whole := t
 	real := curatortest.Real(t)
 	server := real.Member(0)
@@ -92,7 +94,7 @@ func TestReal(t *testing.T) {
 			t.Errorf("after the resume: %v", err)
 		}
 	})
-	for name, end := range map[string]func(){"Restart": func() {}, "Kill": server.Kill, "Stop": server.Stop} {
+	for name, end := range map[string]func(){"Restart": func() {}, "Kill": server.Kill} { // TestZooKeeper has the others
 		t.Run(name, func(t *testing.T) {
 			end()
 			server.Restart()
@@ -105,34 +107,66 @@ func TestReal(t *testing.T) {
 	}
 }
 
-// TestRealRestartsWhenPaused restarts a server whose process is suspended.
-func TestRealRestartsWhenPaused(t *testing.T) {
-	real := curatortest.Real(t)
-	resume := real.Member(0).Pause()
-	real.Member(0).Restart()
-	resume()
-	connectTCP(t, real.ConnectString())
+// TestRealEnsemble uses the methods of an ensemble, and of its members.
+func TestRealEnsemble(t *testing.T) {
+	t.Parallel()
+	ensemble := curatortest.RealEnsemble(t, 3, curatortest.WithNodes(map[string]string{"/a": ""}))
+	t.Run("Leader", func(t *testing.T) { testLeader(t, ensemble) })
+	t.Run("MemberOf", func(t *testing.T) { testMemberOf(t, ensemble) })
 }
 
-func TestRealEnsemble(t *testing.T) {
-	ensemble := curatortest.RealEnsemble(t, 3)
+// testLeader kills the leader. Another one follows, and the old one catches up.
+func testLeader(t *testing.T, ensemble *curatortest.Ensemble) {
+	t.Helper()
 	if n := len(strings.Split(ensemble.ConnectString(), ",")); n != 3 {
 		t.Fatalf("%d addresses", n)
 	}
 	leader := ensemble.Leader()
 	c := connectTCP(t, leader.ConnectString())
-	do(t, c, jute.OpCreate, create("/a", 0))
+	do(t, c, jute.OpCreate, create("/b", 0))
 	leader.Kill()
 	next := ensemble.Leader()
 	if next == leader {
 		t.Fatal("a dead server leads")
 	}
 	c = resume(t, c, dialTCP(t, next.ConnectString()))
-	do(t, c, jute.OpExists, read("/a"))
+	do(t, c, jute.OpExists, read("/b"))
 	leader.Restart()
 	c = resume(t, c, dialTCP(t, leader.ConnectString()))
-	do(t, c, jute.OpSync, &jute.PathRequest{Path: "/a"})
-	do(t, c, jute.OpExists, read("/a"))
+	do(t, c, jute.OpSync, &jute.PathRequest{Path: "/b"})
+	do(t, c, jute.OpExists, read("/b"))
+}
+
+// testMemberOf moves a client from one server to the next, and ends its session there.
+func testMemberOf(t *testing.T, ensemble *curatortest.Ensemble) {
+	t.Helper()
+	client := ensemble.Client(t)
+	if _, err := client.Create().WithMode(framework.Ephemeral).ForPath(t.Context(), "/a/e"); err != nil {
+		t.Fatal(err)
+	}
+	first := ensemble.MemberOf(client)
+	if first == nil {
+		t.Fatal("the client is nowhere")
+	}
+	first.Stop()
+	if exists, err := client.CheckExists().ForPath(t.Context(), "/a"); err != nil || !exists {
+		t.Fatalf("%t, %v", exists, err)
+	}
+	if second := ensemble.MemberOf(client); second == nil || second == first {
+		t.Errorf("the client is at %v, after %v", second, first)
+	}
+	ensemble.ExpireSession(client.SessionID())
+	if exists, err := client.CheckExists().ForPath(t.Context(), "/a/e"); err != nil || exists {
+		t.Errorf("the node of a session that was ended: %t, %v", exists, err)
+	}
+	first.Start()
+	first.Start()
+	if first.Mode() == "" {
+		t.Error("the first server does not serve")
+	}
+	if other := curatortest.Start(t).Client(t); ensemble.MemberOf(other) != nil {
+		t.Error("a client of another server is here")
+	}
 }
 
 // TestRealThatDoesNotStart starts a server from a release that has no server.

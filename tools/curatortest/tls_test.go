@@ -3,7 +3,6 @@ package curatortest_test
 import (
 	"crypto/tls"
 	"crypto/x509/pkix"
-	"fmt"
 	"net"
 	"slices"
 	"strings"
@@ -35,6 +34,7 @@ var past = time.Now().Add(-time.Hour)
 // TestTLS connects clients with each kind of certificate, to a server that asks for none and to a
 // server that requires one.
 func TestTLS(t *testing.T) {
+	t.Parallel()
 	for _, s := range []struct {
 		name    string
 		auth    tls.ClientAuthType
@@ -75,6 +75,7 @@ func TestTLS(t *testing.T) {
 // TestTLSServerCertificate starts a server with a certificate that its clients must refuse,
 // and breaks the network to its port for TLS.
 func TestTLSServerCertificate(t *testing.T) {
+	t.Parallel()
 	real := curatortest.Real(t, curatortest.WithTLS(curatortest.TLS{Server: curatortest.Certificate{
 		Subject: pkix.Name{CommonName: "zk1"}, Hosts: []string{"zk1.example.org"}, NotAfter: past, UnknownAuthority: true,
 	}}))
@@ -105,28 +106,4 @@ func TestTLSServerCertificate(t *testing.T) {
 	}
 
 	wantSilence(t, client, "/", real.Member(0).Partition(curatortest.Both))
-}
-
-// recorder is a test that continues after a failure, and keeps the failure.
-type recorder struct {
-	*testing.T
-	failures []string
-}
-
-func (r *recorder) Fatalf(text string, a ...any) {
-	r.failures = append(r.failures, fmt.Sprintf(text, a...))
-}
-
-// TestWithoutTLS asks a server for TLS that has none.
-func TestWithoutTLS(t *testing.T) {
-	tb := &recorder{T: t}
-	real := curatortest.Real(tb)
-	if address := real.TLSConnectString(); address != "" {
-		t.Errorf("the port for TLS: %q", address)
-	}
-	real.TLSConfig()
-	real.TLSConfigWith(curatortest.Certificate{})
-	if text := strings.Join(tb.failures, "; "); strings.Count(text, "without WithTLS") != 3 {
-		t.Errorf("failures: %s", text)
-	}
 }

@@ -1,7 +1,6 @@
 package curatortest_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -31,10 +30,9 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// TestIsolateFollower isolates a follower. It answers its clients with old data until it notices that
+// testIsolateFollower isolates a follower. It answers its clients with old data until it notices that
 // it has lost its leader. Afterwards it catches up.
-func TestIsolateFollower(t *testing.T) {
-	ensemble := curatortest.RealEnsemble(t, 3, curatortest.WithTickTime(200*time.Millisecond))
+func testIsolateFollower(t *testing.T, ensemble *curatortest.Ensemble) {
 	lost := follower(ensemble)
 	near, far := connectTCP(t, lost.ConnectString()), connectTCP(t, ensemble.Leader().ConnectString())
 	heal := lost.Isolate()
@@ -59,10 +57,9 @@ func TestIsolateFollower(t *testing.T) {
 	})
 }
 
-// TestIsolateLeader isolates the leader of an ensemble of five. The others elect a new leader, and the
+// testIsolateLeader isolates the leader. The others elect a new leader, and the
 // old one follows it afterwards.
-func TestIsolateLeader(t *testing.T) {
-	ensemble := curatortest.RealEnsemble(t, 5, curatortest.WithTickTime(200*time.Millisecond))
+func testIsolateLeader(t *testing.T, ensemble *curatortest.Ensemble) {
 	old := ensemble.Leader()
 	c := connectTCP(t, old.ConnectString())
 	heal := old.Isolate()
@@ -72,35 +69,18 @@ func TestIsolateLeader(t *testing.T) {
 		t.Fatal("a server alone leads")
 	}
 	far := connectTCP(t, next.ConnectString())
-	do(t, far, jute.OpCreate, create("/new", 0))
+	do(t, far, jute.OpCreate, create("/newer", 0))
 	heal()
 	eventually(t, "the old leader follows", func() bool {
 		c, err := rawclient.Connect(dialTCP(t, old.ConnectString()), jute.ConnectRequest{TimeOut: 4000})
 		if err != nil {
 			return false
 		}
-		do(t, c, jute.OpSync, &jute.PathRequest{Path: "/new"})
-		do(t, c, jute.OpExists, read("/new"))
+		do(t, c, jute.OpSync, &jute.PathRequest{Path: "/newer"})
+		do(t, c, jute.OpExists, read("/newer"))
 		return true
 	})
 	if ensemble.Leader() != next {
 		t.Error("another one leads")
-	}
-}
-
-func TestIsolateNobody(t *testing.T) {
-	tb := &stoppingTB{}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer tb.end()
-		curatortest.Real(tb).Member(0).Isolate()
-	}()
-	<-done
-	if strings.HasPrefix(tb.how, "skip") {
-		curatortest.Real(t) // there is no ZooKeeper, so this skips the test
-	}
-	if !strings.HasPrefix(tb.how, "fatal: ") {
-		t.Errorf("how the test ended: %q", tb.how)
 	}
 }

@@ -27,12 +27,19 @@ func eachZooKeeper(t *testing.T, test func(t *testing.T, zk curatortest.ZooKeepe
 	t.Run("virtual", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) { test(t, curatortest.Start(t, options(curatortest.Virtual())...)) })
 	})
-	t.Run("embedded", func(t *testing.T) { test(t, curatortest.Start(t, options()...)) })
-	t.Run("real", func(t *testing.T) { test(t, curatortest.Real(t, options()...)) })
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		test(t, curatortest.Start(t, options()...))
+	})
+	t.Run("real", func(t *testing.T) {
+		t.Parallel()
+		test(t, curatortest.Real(t, options()...))
+	})
 }
 
 // TestZooKeeper tests the methods of interface ZooKeeper with one client.
 func TestZooKeeper(t *testing.T) {
+	t.Parallel()
 	eachZooKeeper(t, func(t *testing.T, zk curatortest.ZooKeeper) {
 		client := zk.Client(t, framework.WithSessionTimeout(10*time.Second))
 		u := &user{t: t, zk: zk, client: client}
@@ -49,7 +56,7 @@ func TestZooKeeper(t *testing.T) {
 		u.during("Pause", zk.Pause, false)
 		u.during("Pause and Disconnect", func() func() { resume := zk.Pause(); zk.Disconnect(); return resume }, false)
 		u.during("Stop", func() func() { zk.Stop(); return zk.Start }, false)
-		u.during("Pause and Restart", func() func() { zk.Pause(); zk.Restart(); return func() {} }, true)
+		u.during("Pause and Restart", func() func() { resume := zk.Pause(); zk.Restart(); return resume }, true)
 		u.wants("/e", "data")
 		if again := u.session(); again != session {
 			t.Errorf("session %#x became %#x", session, again)
@@ -110,38 +117,6 @@ func (u *user) during(fault string, begin func() (end func()), answered bool) {
 	end()
 	end()
 	u.wants("/p", "data")
-}
-
-// TestMemberOf moves a client from one server to the next, and ends its session there.
-func TestMemberOf(t *testing.T) {
-	ensemble := curatortest.RealEnsemble(t, 3, curatortest.WithNodes(map[string]string{"/a": ""}))
-	client := ensemble.Client(t)
-	if _, err := client.Create().WithMode(framework.Ephemeral).ForPath(t.Context(), "/a/e"); err != nil {
-		t.Fatal(err)
-	}
-	first := ensemble.MemberOf(client)
-	if first == nil {
-		t.Fatal("the client is nowhere")
-	}
-	first.Stop()
-	if exists, err := client.CheckExists().ForPath(t.Context(), "/a"); err != nil || !exists {
-		t.Fatalf("%t, %v", exists, err)
-	}
-	if second := ensemble.MemberOf(client); second == nil || second == first {
-		t.Errorf("the client is at %v, after %v", second, first)
-	}
-	ensemble.ExpireSession(client.SessionID())
-	if exists, err := client.CheckExists().ForPath(t.Context(), "/a/e"); err != nil || exists {
-		t.Errorf("the node of a session that was ended: %t, %v", exists, err)
-	}
-	first.Start()
-	first.Start()
-	if first.Mode() == "" {
-		t.Error("the first server does not serve")
-	}
-	if other := curatortest.Start(t).Client(t); ensemble.MemberOf(other) != nil {
-		t.Error("a client of another server is here")
-	}
 }
 
 // TestWrongArguments passes invalid arguments. The error must name them.
@@ -208,8 +183,10 @@ func TestWrongArguments(t *testing.T) {
 	}
 }
 
-// TestWrongArgumentsOfEnsembles is TestWrongArguments for methods that only real servers have.
+// TestWrongArgumentsOfEnsembles is TestWrongArguments for methods that only real servers have. It also
+// calls those that servers without an ensemble, without TLS, or without the mode for reads do not have.
 func TestWrongArgumentsOfEnsembles(t *testing.T) {
+	t.Parallel()
 	if _, err := curatortest.NewReal(1, curatortest.WithNodes(map[string]string{"/a/..": ""})); err == nil || !strings.Contains(err.Error(), `"/a/.."`) {
 		if !errors.Is(err, curatortest.ErrNotInstalled) {
 			t.Errorf("WithNodes: %v", err)
@@ -221,18 +198,34 @@ func TestWrongArgumentsOfEnsembles(t *testing.T) {
 		t.Errorf("conf: %s", answer)
 	}
 	e.OnFailure(tb)
-	for want, call := range map[string]func(){
-		"Member(1): the servers":                   func() { e.Member(1) },
-		"Member(-1): the servers":                  func() { e.Member(-1) },
-		"MemberOf: client is nil":                  func() { e.MemberOf(nil) },
-		"Partition: the direction is Direction(4)": func() { e.Partition(4)() },
-		"Clients: the direction is Direction(4)":   func() { e.Member(0).Clients(4).Silence()() },
+	for _, tt := range []struct {
+		want string
+		call func()
+	}{
+		{"Member(1): the servers", func() { e.Member(1) }},
+		{"Member(-1): the servers", func() { e.Member(-1) }},
+		{"MemberOf: client is nil", func() { e.MemberOf(nil) }},
+		{"Partition: the direction is Direction(4)", func() { e.Partition(4)() }},
+		{"Clients: the direction is Direction(4)", func() { e.Member(0).Clients(4).Silence()() }},
+		{"without WithReadOnlyMode", func() { e.Member(0).AwaitReadOnly() }},
+		{"without WithTLS", func() { e.TLSConfig() }},
+		{"without WithTLS", func() { e.TLSConfigWith(curatortest.Certificate{}) }},
+		{"without WithTLS", func() {
+			if address := e.TLSConnectString(); address != "" {
+				t.Errorf("the port for TLS: %q", address)
+			}
+		}},
 	} {
 		tb.failures = nil
-		call()
-		if len(tb.failures) != 1 || !strings.Contains(tb.failures[0], want) {
-			t.Errorf("failures %q, want one with %q", tb.failures, want)
+		tt.call()
+		if len(tb.failures) != 1 || !strings.Contains(tb.failures[0], tt.want) {
+			t.Errorf("failures %q, want one with %q", tb.failures, tt.want)
 		}
+	}
+	tb.failures = nil
+	e.Member(0).Isolate()()
+	if len(tb.failures) == 0 || !strings.Contains(tb.failures[0], "there is only one server") {
+		t.Errorf("Isolate: failures %q", tb.failures)
 	}
 }
 
