@@ -2,8 +2,6 @@ package interop_test
 
 import (
 	"flag"
-	"fmt"
-	"os"
 	"testing"
 
 	"github.com/go-curator/curator/internal/suite"
@@ -13,8 +11,7 @@ import (
 // otherwise: most of the time they wait for a JVM, or for the end of a session.
 func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "4"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		panic(err)
 	}
 	suite.Main(m, programs.end)
 }

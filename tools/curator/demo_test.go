@@ -10,7 +10,7 @@ import (
 // TestDemo runs the demonstration without a terminal. Package demo tests its events, in virtual
 // time.
 func TestDemo(t *testing.T) {
-	t.Parallel() // it waits
+	t.Parallel()
 	p := start(t, "demo", "--speed", "5")
 	p.wantExit(0)
 	lines := p.lines()

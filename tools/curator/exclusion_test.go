@@ -23,11 +23,12 @@ func writeFile(t *testing.T, name, content string, mode os.FileMode) (path strin
 // Processes that take one lock repeatedly never hold it at the same time, and their tokens rise. Each
 // CMD writes at its beginning and at its end, so that every overlap is seen.
 func TestExclusion(t *testing.T) {
-	t.Run("embedded", func(t *testing.T) { testExclusion(t, newEmbeddedServer(t), 4, 10) })
-	t.Run("real", func(t *testing.T) { testExclusion(t, newRealServer(t), 4, 25) })
+	t.Parallel()
+	onServers(t, testExclusion)
 }
 
-func testExclusion(t *testing.T, s *server, processes, rounds int) {
+func testExclusion(t *testing.T, s *server) {
+	const processes, rounds = 4, 10
 	journal := writeFile(t, "journal", "", 0o600)
 	script := `echo "in $CURATOR_FENCING_TOKEN" >>"$1"; echo "out $CURATOR_FENCING_TOKEN" >>"$1"`
 	var wg sync.WaitGroup

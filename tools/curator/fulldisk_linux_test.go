@@ -10,6 +10,7 @@ import (
 
 // A full disk is an error, as it is for cat. The end of a pipe's reader has no message.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)

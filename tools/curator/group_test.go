@@ -38,6 +38,7 @@ func groupOf(t *testing.T, p *process) int {
 
 // Signals are passed on to the whole group.
 func TestSignals(t *testing.T) {
+	t.Parallel()
 	s := newEmbeddedServer(t)
 	for name, sig := range map[string]syscall.Signal{
 		"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "QUIT": syscall.SIGQUIT,
@@ -63,6 +64,7 @@ func TestSignals(t *testing.T) {
 // A signal that ends CMD also ends the processes that CMD has started, even one that ignores the
 // signal.
 func TestSignalThatKills(t *testing.T) {
+	t.Parallel()
 	s := newEmbeddedServer(t)
 	holder := s.holder("(trap '' TERM; while :; do sleep 0.01; done) & while :; do sleep 0.01; done", "--grace", "200ms")
 	group := groupOf(t, holder)
@@ -76,6 +78,7 @@ func TestSignalThatKills(t *testing.T) {
 
 // The lock is held until everything in the group has ended.
 func TestLeftBehind(t *testing.T) {
+	t.Parallel()
 	s := newEmbeddedServer(t)
 	holder := s.holder("exec 3<&0; cat <&3 & exit 5")
 	holder.untilErr("waiting with the lock held")
@@ -87,6 +90,7 @@ func TestLeftBehind(t *testing.T) {
 
 // The lock is released although a process that has left the group still runs.
 func TestLeftTheGroup(t *testing.T) {
+	t.Parallel()
 	s := newEmbeddedServer(t)
 	dir := t.TempDir()
 	holder := s.holder("cd " + dir + "; setsid sh -c 'echo $$ >pid; exec sleep 60' & while ! [ -s pid ]; do sleep 0.01; done; exit 5")
@@ -107,13 +111,14 @@ func TestLeftTheGroup(t *testing.T) {
 
 // A stopped CMD keeps the lock. When the lock is lost, it is ended although it is stopped.
 func TestStoppedCommand(t *testing.T) {
+	t.Parallel()
 	s := newEmbeddedServer(t)
-	holder := s.holder("sleep 60", "--session-timeout", "1s")
+	holder := s.holder("sleep 60", "--session-timeout", sessionTimeout.String())
 	group := groupOf(t, holder)
 	if err := syscall.Kill(-group, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	s.lock("--timeout", "1500ms", "--", "true").wantExit(75, "not acquired")
+	s.lock("--timeout", (2*sessionTimeout).String(), "--", "true").wantExit(75, "not acquired")
 	s.deleteNodes()
 	holder.wantExit(76, "lock lost")
 	s.wantFree()
@@ -122,6 +127,7 @@ func TestStoppedCommand(t *testing.T) {
 // The end of the group is noticed although the parent of curator does not wait for orphans, as the
 // first process of a container often does not.
 func TestNobodyReaps(t *testing.T) {
+	t.Parallel()
 	s := newEmbeddedServer(t)
 	holder := s.holder("sh -c 'sleep 0.1 & exec sleep 0.2' & exit 5")
 	holder.wantExit(5)
@@ -130,6 +136,7 @@ func TestNobodyReaps(t *testing.T) {
 
 // If curator was started with an ignored signal, CMD ignores it, too.
 func TestNohup(t *testing.T) {
+	t.Parallel()
 	s := newEmbeddedServer(t)
 	p := startCmd(t, exec.Command("sh", "-c", `trap '' HUP; exec "$0" lock --connect "$1" "$2" -- sh -c 'echo in; kill -HUP $$ $PPID; cat; exit 6'`,
 		tool, s.connect, s.path))

@@ -16,6 +16,7 @@ import (
 )
 
 func TestHealth(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s *server) {
 		if stdout, _ := s.ask(0, "health"); !strings.Contains(stdout, s.address+"  standalone  0x") {
 			t.Errorf("stdout %q", stdout)
@@ -33,7 +34,7 @@ func TestHealth(t *testing.T) {
 
 // TestHealthByAdminServer asks servers whose port for clients does not answer.
 func TestHealthByAdminServer(t *testing.T) {
-	t.Parallel() // it waits
+	t.Parallel()
 	certified := httptest.NewTLSServer(nil)
 	certified.Close() // only its certificate is of use
 	pair := certified.TLS.Certificates[0]

@@ -36,12 +36,13 @@ func (p *process) finish() {
 }
 
 func TestReadWriteLocks(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s *server) {
 		one, two := s.held("rlock"), s.held("rlock")
 		s.run("wlock", "--try", "--", "true").wantExit(75, "the write lock "+s.path+" is held by curator rlock -- sh on ")
 		writer := s.run("wlock", "--", "echo", "written")
 		s.untilNodes(3)
-		s.run("rlock", "--timeout", "200ms", "-E", "9", "--", "true").wantExit(9, "the read lock "+s.path+" was not acquired within 200ms")
+		s.run("rlock", "--timeout", "3s", "-E", "9", "--", "true").wantExit(9, "the read lock "+s.path+" was not acquired within 3s")
 		one.finish()
 		two.finish()
 		writer.wantExit(0)
@@ -54,6 +55,7 @@ func TestReadWriteLocks(t *testing.T) {
 }
 
 func TestSemaphore(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s *server) {
 		one, two := s.held("semaphore", "-n", "2"), s.held("semaphore", "-n", "2")
 		s.run("semaphore", "-n2", "--try", "--", "true").wantExit(75, "the semaphore "+s.path+" is held by curator semaphore -- sh on ")
@@ -71,6 +73,7 @@ func TestSemaphore(t *testing.T) {
 
 // curator elect takes part in the elections of package leader.
 func TestElect(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s *server) {
 		one := s.held("elect", "--id", "web-7")
 		two := s.run("elect", "--", "echo", "elected")
@@ -95,6 +98,7 @@ func TestElect(t *testing.T) {
 
 // The nodes have the ACL of --acl, and are in the namespace of --namespace.
 func TestACLAndNamespace(t *testing.T) {
+	t.Parallel()
 	s := newEmbeddedServer(t)
 	p := s.held("lock", "--namespace", "shop", "--acl", "world:anyone:cdr", "-v")
 	node := "/shop" + s.path
@@ -117,9 +121,10 @@ func TestACLAndNamespace(t *testing.T) {
 // When curator is killed, the processes that CMD has started are killed, too, even those that ignore
 // signals.
 func TestKilledWithGrandchildren(t *testing.T) {
+	t.Parallel()
 	s := newEmbeddedServer(t)
 	pidFile := t.TempDir() + "/pid"
-	holder := s.holder("(trap '' TERM HUP; echo started >"+pidFile+"; while :; do sleep 0.01; done) & while :; do sleep 0.01; done", "--session-timeout", "1s")
+	holder := s.holder("(trap '' TERM HUP; echo started >" + pidFile + "; while :; do sleep 0.01; done) & while :; do sleep 0.01; done")
 	suite.Eventually(t, "the grandchild", func() bool { _, err := os.Stat(pidFile); return err == nil })
 	group := groupOf(t, holder)
 	holder.signal(syscall.SIGKILL)
@@ -129,6 +134,7 @@ func TestKilledWithGrandchildren(t *testing.T) {
 
 // The guard has ended when the command has.
 func TestGuardEnds(t *testing.T) {
+	t.Parallel()
 	s := newEmbeddedServer(t)
 	holder := s.holder("cat")
 	out, err := exec.Command("ps", "-o", "pid=,args=", "--ppid", strconv.Itoa(holder.cmd.Process.Pid)).Output()
@@ -148,7 +154,7 @@ func TestGuardEnds(t *testing.T) {
 
 // Without a terminal a wait is logged after some seconds.
 func TestWaitIsLogged(t *testing.T) {
-	t.Parallel() // it waits
+	t.Parallel()
 	s := newEmbeddedServer(t)
 	holder := s.held("lock")
 	waiter := s.run("lock", "--timeout", "7s", "--", "true")

@@ -34,6 +34,7 @@ func (p *process) lines() []string {
 }
 
 func TestWatchEvents(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s *server) {
 		json := s.watch("watch", "-o", "json", "-n", "4", "/w")
 		table := s.watch("watch", "/w")
@@ -66,6 +67,7 @@ func TestWatchEvents(t *testing.T) {
 
 // curator locks --watch prints a document after each change, and only then.
 func TestLocksLive(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s *server) {
 		s.ask(1, "locks", "--watch", "/locks") // it does not exist
 		s.create("/locks/a", "")
@@ -107,6 +109,7 @@ func TestLocksLive(t *testing.T) {
 }
 
 func TestLeaders(t *testing.T) {
+	t.Parallel()
 	s := newEmbeddedServer(t)
 	latch, err := leader.NewLeaderLatch(s.client, "/elections/latch", leader.WithID("one\x1b[2J"))
 	if err != nil {
@@ -141,6 +144,7 @@ func TestLeaders(t *testing.T) {
 // TestQueues has a queue with an item that a consumer has locked, and a queue below nodes of other
 // recipes.
 func TestQueues(t *testing.T) {
+	t.Parallel()
 	s := newEmbeddedServer(t)
 	tasks, err := queue.NewDistributedQueue(s.client, "/queues/tasks", codec.String(), queue.WithLockPath("/queues/tasks-locks"))
 	if err != nil {

@@ -5,7 +5,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,6 +18,7 @@ import (
 )
 
 func TestRunsTheCommand(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s *server) {
 		p := s.lock("--", "sh", "-c", `cat; echo "$CURATOR_LOCK_PATH" "$CURATOR_FENCING_TOKEN"; echo err >&2; exit 42`)
 		fmt.Fprintln(p.stdin, "from stdin")
@@ -42,6 +45,7 @@ func TestRunsTheCommand(t *testing.T) {
 }
 
 func TestExitCodes(t *testing.T) {
+	t.Parallel()
 	s := newEmbeddedServer(t)
 	s.lock("--", "sh", "-c", "kill -KILL $$").wantExit(128 + 9)
 	s.lock("--", "sh", "-c", "kill -TERM $$").wantExit(128 + 15)
@@ -57,6 +61,7 @@ func TestExitCodes(t *testing.T) {
 
 // That a script has no interpreter shows only at its start, when the lock is held.
 func TestCommandThatDoesNotStart(t *testing.T) {
+	t.Parallel()
 	s := newEmbeddedServer(t)
 	for content, code := range map[string]int{"#!/no/such/interpreter\n": 127, "no script": 126} {
 		script := writeFile(t, "script", content, 0o700)
@@ -66,12 +71,13 @@ func TestCommandThatDoesNotStart(t *testing.T) {
 }
 
 func TestBusy(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s *server) {
 		holder := s.holder("cat")
 		s.lock("--try", "--", "echo", "in").wantExit(75, "is held by curator lock -- sh on ")
 		s.lock("--try", "-E", "0", "--", "echo", "in").wantExit(0, "is held by curator lock -- sh on ")
-		s.lock("--timeout", "200ms", "--", "echo", "in").wantExit(75, "not acquired within 200ms: it is held by curator lock -- sh on ")
-		s.lock("--timeout", "200ms", "-E9", "--", "echo", "in").wantExit(9, "not acquired within 200ms")
+		s.lock("--timeout", "3s", "--", "echo", "in").wantExit(75, "not acquired within 3s: it is held by curator lock -- sh on ")
+		s.lock("--timeout", "3s", "-E9", "--", "echo", "in").wantExit(9, "not acquired within 3s")
 		if n := len(s.nodes()); n != 1 {
 			t.Fatalf("%d contenders", n)
 		}
@@ -89,6 +95,7 @@ func TestBusy(t *testing.T) {
 
 // A signal during the wait ends the wait.
 func TestSignalWhileWaiting(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s *server) {
 		holder := s.holder("cat")
 		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
@@ -110,6 +117,7 @@ func TestSignalWhileWaiting(t *testing.T) {
 }
 
 func TestNested(t *testing.T) {
+	t.Parallel()
 	s := newEmbeddedServer(t)
 	curator := func(path string) []string { return []string{"--", tool, "lock", "--connect", s.connect, path} }
 	s.lock(append(curator(s.path), "--", "true")...).wantExit(64, "would wait for itself")
@@ -124,6 +132,7 @@ func TestNested(t *testing.T) {
 }
 
 func TestChroot(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s *server) {
 		args := []string{"lock", "--connect", s.connect + "/tests/app", "/lock", "--", "true"}
 		start(t, args...).wantExit(64, "the chroot "+s.chroot+"/tests/app of "+s.address+" does not exist")
@@ -139,6 +148,7 @@ func TestChroot(t *testing.T) {
 }
 
 func TestConnectFromTheEnvironment(t *testing.T) {
+	t.Parallel()
 	s := newEmbeddedServer(t)
 	cmd := exec.Command(tool, "lock", s.path, "--", "echo", "in")
 	cmd.Env = []string{"CURATOR_CONNECT=" + s.connect}
@@ -148,6 +158,7 @@ func TestConnectFromTheEnvironment(t *testing.T) {
 }
 
 func TestNotPermitted(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s *server) {
 		readOnly := []framework.ACL{{Perms: 1, Scheme: "world", ID: "anyone"}}
 		if _, err := s.client.Create().CreatingParentsIfNeeded().WithACL(readOnly...).ForPath(t.Context(), s.path); err != nil {
@@ -159,6 +170,7 @@ func TestNotPermitted(t *testing.T) {
 }
 
 func TestOtherKindOfLock(t *testing.T) {
+	t.Parallel()
 	s := newEmbeddedServer(t)
 	node := s.path + "/_c_x-__READ__0000000000"
 	if _, err := s.client.Create().CreatingParentsIfNeeded().ForPath(t.Context(), node); err != nil {
@@ -169,6 +181,7 @@ func TestOtherKindOfLock(t *testing.T) {
 
 // curator lock excludes programs that use the library.
 func TestSharedWithTheLibrary(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s *server) {
 		mutex, err := locks.NewInterProcessMutex(s.client, s.path)
 		if err != nil {
@@ -184,7 +197,7 @@ func TestSharedWithTheLibrary(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.lock("--try", "--", "echo", "in").wantExit(75, "is held by curator.test on ")
+		s.lock("--try", "--", "echo", "in").wantExit(75, "is held by "+filepath.Base(os.Args[0])+" on ")
 		if err := lease.Release(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,6 +48,7 @@ func (s *server) seen(path string) []lockview.Lock {
 }
 
 func TestLocks(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s *server) {
 		if stdout, _ := s.ask(0, "locks"); stdout != "PATH  KIND  PLACE  OWNER  FOR  TOKEN  SESSION\n" {
 			t.Errorf("stdout %q", stdout)
@@ -98,6 +100,7 @@ func TestLocks(t *testing.T) {
 }
 
 func TestRevoke(t *testing.T) {
+	t.Parallel()
 	s := newEmbeddedServer(t)
 	s.ask(1, "revoke", s.path)
 	mutex, err := locks.NewInterProcessMutex(s.client, s.path, locks.WithRevocable(nil))
@@ -108,7 +111,7 @@ func TestRevoke(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if stdout, _ := s.ask(0, "revoke", s.path); !strings.HasPrefix(stdout, "asked curator.test on ") {
+	if stdout, _ := s.ask(0, "revoke", s.path); !strings.HasPrefix(stdout, "asked "+filepath.Base(os.Args[0])+" on ") {
 		t.Errorf("stdout %q", stdout)
 	}
 	<-lease.Context().Done()
@@ -122,6 +125,7 @@ func TestRevoke(t *testing.T) {
 
 // A holder that has released the lock meanwhile does not keep the others from being asked.
 func TestRevokeAfterARelease(t *testing.T) {
+	t.Parallel()
 	s := newEmbeddedServer(t)
 	var holders []lockview.Contender
 	for _, path := range []string{"/lock/a", "/lock/b"} {
@@ -143,6 +147,7 @@ func TestRevokeAfterARelease(t *testing.T) {
 }
 
 func TestBreak(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s *server) {
 		s.ask(1, "break", "--yes", s.path)
 		holder := s.held("lock")

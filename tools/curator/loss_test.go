@@ -21,6 +21,7 @@ const sessionTimeout = 2 * time.Second
 // When a holder is killed, its CMD dies, and another process gets the lock within the session timeout
 // and two ticks.
 func TestKilledHolder(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s *server) {
 		holder := s.lock("--session-timeout", sessionTimeout.String(), "--", "sh", "-c", "echo $$; exec cat")
 		suite.Eventually(t, "the command", func() bool { return strings.HasSuffix(holder.out.String(), "\n") })
@@ -28,19 +29,17 @@ func TestKilledHolder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		waiter := s.lock("--session-timeout", sessionTimeout.String(), "--", "echo", "in")
+		// The next CMD says whether the holder's lives on. A zombie does not.
+		waiter := s.lock("--session-timeout", sessionTimeout.String(), "--", "sh", "-c",
+			`case $(ps -o stat= -p "$1") in ""|Z*) echo in;; *) echo "in beside $1";; esac`, "sh", strconv.Itoa(pid))
 		s.untilNodes(2)
 		killed := time.Now()
 		holder.signal(syscall.SIGKILL)
 		holder.wait()
-		suite.Eventually(t, "the end of the command", func() bool { return !alive(t, pid) })
-		if dead := time.Since(killed); dead > sessionTimeout/2 {
-			t.Errorf("the command lived on for %v", dead)
-		}
 		waiter.untilOut("in\n")
 		took := time.Since(killed)
 		t.Logf("handed over after %v", took)
-		if took > sessionTimeout+2*tick {
+		if took > sessionTimeout+2*tick+late {
 			t.Errorf("handed over after %v", took)
 		}
 		waiter.wantExit(0)
@@ -50,6 +49,7 @@ func TestKilledHolder(t *testing.T) {
 
 // A holder that is continued after a stop that was longer than its session timeout ends its CMD.
 func TestThawedHolder(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s *server) {
 		holder := s.lock("--session-timeout", sessionTimeout.String(), "--", "sh", "-c", "echo in; sleep 60; echo out")
 		holder.untilOut("in\n")
@@ -61,7 +61,7 @@ func TestThawedHolder(t *testing.T) {
 		thawed := time.Now()
 		holder.signal(syscall.SIGCONT)
 		holder.wantExit(76, "lock lost")
-		if took := time.Since(thawed); took > time.Second {
+		if took := time.Since(thawed); took > late {
 			t.Errorf("it took %v", took)
 		}
 		holder.untilOut("in\n")
@@ -71,6 +71,7 @@ func TestThawedHolder(t *testing.T) {
 
 // When the node is deleted, the whole process group gets SIGTERM.
 func TestDeletedNode(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s *server) {
 		dir := t.TempDir()
 		holder := s.holder(`cd ` + dir + `
@@ -91,13 +92,14 @@ func TestDeletedNode(t *testing.T) {
 
 // A CMD that ignores SIGTERM gets SIGKILL after --grace.
 func TestGrace(t *testing.T) {
+	t.Parallel()
 	s := newEmbeddedServer(t)
 	holder := s.holder("trap '' TERM; sh -c 'while :; do sleep 0.01; done' & while :; do sleep 0.01; done", "--grace", "300ms")
 	group := groupOf(t, holder)
 	s.deleteNodes()
 	lost := time.Now()
 	holder.wantExit(76, "SIGKILL in 300ms")
-	if took := time.Since(lost); took < 300*time.Millisecond || took > 2*time.Second {
+	if took := time.Since(lost); took < 300*time.Millisecond || took > late {
 		t.Errorf("it took %v", took)
 	}
 	if alive(t, -group) {
@@ -108,10 +110,11 @@ func TestGrace(t *testing.T) {
 // When the network fails, CMD has ended before another process can get the lock, however long --grace
 // is.
 func TestPartitionedHolder(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s *server) {
 		network := newNetwork(t, s.address)
 		journal := writeFile(t, "journal", "", 0o600)
-		script := `trap '' TERM; while :; do date +%s%N >>"$1"; done`
+		script := `trap '' TERM; while :; do date +%s%N >>"$1"; sleep 0.02; done`
 		holder := start(t, "lock", "--connect", network.address()+s.chroot, "--session-timeout", "4s", "--grace", "1m",
 			s.path, "--", "sh", "-c", script, "sh", journal)
 		s.untilNodes(1)
@@ -144,6 +147,7 @@ func TestPartitionedHolder(t *testing.T) {
 
 // A loss that only the release notices gives the exit code of a loss.
 func TestLostBeforeTheRelease(t *testing.T) {
+	t.Parallel()
 	e := curatortest.Start(t, curatortest.WithTickTime(tick))
 	s := serverAt(t, e.ConnectString(), "")
 	holder := s.holder("cat; exit 7")
@@ -157,6 +161,7 @@ func TestLostBeforeTheRelease(t *testing.T) {
 
 // A connection that breaks and comes back within the session is no loss.
 func TestReconnect(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s *server) {
 		network := newNetwork(t, s.address)
 		holder := start(t, "lock", "--connect", network.address()+s.chroot, s.path, "--", "sh", "-c", "echo in; cat; exit 7")
@@ -172,6 +177,7 @@ func TestReconnect(t *testing.T) {
 
 // CMD is ended after a loss although nobody reads stderr, and the pipe is full.
 func TestLossWithFullStderr(t *testing.T) {
+	t.Parallel()
 	s := newEmbeddedServer(t)
 	holder := newPiped(t, "lock", "--connect", s.connect, s.path, "--", "sleep", "60")
 	s.untilNodes(1)

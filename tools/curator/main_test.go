@@ -19,7 +19,12 @@ import (
 // tool is the path of the binary, which most tests run as a process.
 var tool string
 
+// TestMain lets more tests run at once than there are processors, unless the command line says
+// otherwise: most of the time they wait for processes.
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
 	flag.Parse()
 	dir, err := os.MkdirTemp("", "curator-")
 	if err == nil {

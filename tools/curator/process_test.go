@@ -24,6 +24,8 @@ import (
 const (
 	// patience bounds every wait of a test.
 	patience = 30 * time.Second
+	// late is how much longer than promised something may take on a busy machine.
+	late = 10 * time.Second
 	// tick is the tick time of the servers.
 	tick = 500 * time.Millisecond
 )
@@ -47,10 +49,17 @@ func serverAt(t *testing.T, address, chroot string) *server {
 // silent is the option of a client that logs nothing.
 var silent = framework.WithLogger(slog.New(slog.DiscardHandler))
 
-// onServers runs a test on the embedded server and on a real one.
+// onServers runs a test on the embedded server and on a real one, at the same time, and after onServers
+// has returned.
 func onServers(t *testing.T, test func(t *testing.T, s *server)) {
-	t.Run("embedded", func(t *testing.T) { test(t, newEmbeddedServer(t)) })
-	t.Run("real", func(t *testing.T) { test(t, newRealServer(t)) })
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		test(t, newEmbeddedServer(t))
+	})
+	t.Run("real", func(t *testing.T) {
+		t.Parallel()
+		test(t, newRealServer(t))
+	})
 }
 
 func newEmbeddedServer(t *testing.T) *server {

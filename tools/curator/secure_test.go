@@ -57,7 +57,7 @@ func tlsFlags(t *testing.T, server *curatortest.Ensemble) (authority, certificat
 // TestSecured connects to a server with TLS, SASL and ACLs, by flags, by the environment and by a
 // section of the configuration file.
 func TestSecured(t *testing.T) {
-	t.Parallel() // it waits
+	t.Parallel()
 	server := curatortest.Real(t, curatortest.WithTickTime(tick), curatortest.WithContainerCheckInterval(time.Hour),
 		curatortest.WithSASL(map[string]string{"ops": "swordfish"}),
 		curatortest.WithTLS(curatortest.TLS{ClientAuth: tls.RequireAndVerifyClientCert}))

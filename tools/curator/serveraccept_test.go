@@ -17,6 +17,7 @@ import (
 // serves the clients that it has, logs once that it cannot accept more, and accepts more when it
 // can.
 func TestServerWithTooManyConnections(t *testing.T) {
+	t.Parallel()
 	p := startCmd(t, exec.Command("sh", "-c", `ulimit -n 20 && exec "$0" server --listen 127.0.0.1:0`, tool))
 	suite.Eventually(t, "the server", func() bool { return strings.Contains(p.out.String(), "\n") })
 	address, _, _ := strings.Cut(p.out.String(), " ")

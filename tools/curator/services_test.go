@@ -12,6 +12,7 @@ import (
 )
 
 func TestServices(t *testing.T) {
+	t.Parallel()
 	s := newEmbeddedServer(t)
 	s.ask(1, "services", "/services")
 	s.ask(64, "services")

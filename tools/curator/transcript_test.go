@@ -188,6 +188,7 @@ func wantUnavailable(t *testing.T, within time.Duration, text, connect string, f
 }
 
 func TestUnavailable(t *testing.T) {
+	t.Parallel()
 	nobody, nobodyElse := freeAddress(t), freeAddress(t)
 	wantUnavailable(t, 5*time.Second, "nothing listens at "+nobody+"; name the ensemble with --connect HOSTS or CURATOR_CONNECT, or start a development server with --embedded", nobody)
 	if code, _, stderr := runHere(t, nil, "ls", "--connect", nobody); code != 69 || !strings.Contains(stderr, "or start a development server with curator server") {

@@ -86,6 +86,7 @@ func (b *browser) untilEvent(stream *http.Response, text string) {
 // The page is served at the printed address until a signal, which ends the command although browsers
 // are connected.
 func TestUI(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s *server) {
 		s.create("/locks/java/lock-0000000001", "10.1.2.3")
 		p := start(t, "ui", "--connect", s.connect, "--listen", "127.0.0.1:0", "--admin-port", "0", "/locks")
@@ -111,6 +112,7 @@ func TestUI(t *testing.T) {
 
 // curator demo --ui shows the demonstration on the page, with actions.
 func TestDemoUI(t *testing.T) {
+	t.Parallel()
 	p := start(t, "demo", "--ui", "--speed", "5")
 	suite.Eventually(t, "the address", func() bool { return strings.HasSuffix(p.out.String(), "\n") })
 	origin, secret, _ := strings.Cut(strings.TrimSpace(p.out.String()), "/#secret=")
@@ -126,6 +128,7 @@ func TestDemoUI(t *testing.T) {
 // With TLS the page may be served on an address that is not loopback. Its host names are those of the
 // certificate.
 func TestUIWithTLS(t *testing.T) {
+	t.Parallel()
 	s := newEmbeddedServer(t)
 	example := httptest.NewTLSServer(nil)
 	defer example.Close()
@@ -185,6 +188,7 @@ func sessionToken(s framework.Stat) string {
 
 // Mistakes in the flags are errors before the page is served.
 func TestUIRefuses(t *testing.T) {
+	t.Parallel()
 	s := newEmbeddedServer(t)
 	taken := talker(t, "")
 	for name, tt := range map[string]struct {
