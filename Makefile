@@ -14,6 +14,7 @@ MUTANTSFLAGS ?=
 FUZZTIME    ?= 10s
 DURATION    ?= 10m
 RUNS        ?= 20
+SOAKDIR     ?=
 SEED        ?= 0
 CHAOSFLAGS  ?=
 NESTED      := GO="$(GO)" .ci/nested.sh
@@ -44,7 +45,7 @@ test: setup ## run all tests, those against real ZooKeeper servers included
 
 .PHONY: soak
 soak: setup ## make test RUNS times on this commit, half of them two at a time; goes on where it was interrupted
-	GO="$(GO)" RUNS="$(RUNS)" .ci/soak.sh
+	GO="$(GO)" RUNS="$(RUNS)" SOAKDIR="$(SOAKDIR)" .ci/soak.sh
 
 # Without a Java the tests take it that no ZooKeeper server is installed. The packages that are left out
 # start processes and wait for them in real time.

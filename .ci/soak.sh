@@ -3,9 +3,9 @@
 # two alone, and two at the same time. The first run is under nohup, the second one ignores SIGHUP, SIGINT
 # and SIGQUIT, as what a script starts in the background may.
 #
-# Each run that has ended is a line of .soak/record.tsv, and its output is in .soak/COMMIT. Runs that the
-# record has are not made again, so it goes on where it was interrupted. It tests a clone, so that the
-# working tree can change meanwhile. It fails if a run of this commit has failed.
+# Each run that has ended is a line of record.tsv in SOAKDIR, and its output is in a folder beside it. Runs
+# that the record has are not made again, so it goes on where it was interrupted. It tests a clone, so that
+# the working tree can change meanwhile. It fails if a run of this commit has failed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -14,9 +14,10 @@ commit=$(git rev-parse HEAD)
 if [ -n "$(git status --porcelain)" ]; then
 	echo "NOTICE: there are changes that are not committed; the runs are of commit ${commit:0:12}" >&2
 fi
-record=$PWD/.soak/record.tsv
-logs=$PWD/.soak/${commit:0:12}
-tree=$PWD/.soak/tree
+soak=${SOAKDIR:-${XDG_CACHE_HOME:-$HOME/.cache}/curator-soak}
+record=$soak/record.tsv
+logs=$soak/${commit:0:12}
+tree=$soak/tree
 mkdir -p "$logs"
 if ! [ -e "$record" ]; then
 	printf 'commit\trun\thow\tbegan\tseconds\tprocessor seconds\tresult\tfailures\n' >"$record"
