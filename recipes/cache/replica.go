@@ -6,7 +6,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/zkconn"
-	"github.com/go-curator/curator/recipes/internal/mailbox"
+	"github.com/go-curator/curator/recipes/internal/inbox"
 	"github.com/go-curator/curator/recipes/internal/pathtree"
 )
 
@@ -32,7 +32,7 @@ type replica struct {
 	client *framework.Client
 	inside recipeapi.Client
 	conn   *zkconn.Conn
-	box    *mailbox.Box
+	box    *inbox.Inbox
 	paths  paths
 	output output
 

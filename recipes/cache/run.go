@@ -10,8 +10,8 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/recipes/internal/inbox"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
-	"github.com/go-curator/curator/recipes/internal/mailbox"
 )
 
 // maxCuts is how many connections may end in a first load before a single read was answered.
@@ -22,7 +22,7 @@ func (r *replica) begin(ctx context.Context) (err error) {
 	if r.conn, err = r.inside.Conn(); err != nil {
 		return &framework.OpError{Op: "addWatch", Path: r.paths.root, Err: err}
 	}
-	r.box, r.connected = mailbox.New(r.conn)
+	r.box, r.connected = inbox.New(r.conn)
 	begun := false
 	defer func() { // also when a function of the user panics
 		if !begun {
@@ -88,7 +88,7 @@ func (r *replica) reach(ctx context.Context) error {
 // run takes messages until one of them, or nothing to do any more, satisfies until, or ctx ends.
 // It returns the error of a first load.
 func (r *replica) run(ctx context.Context, until func() bool) error {
-	var messages []mailbox.Message
+	var messages []inbox.Message
 	for {
 		messages = r.box.Take(messages)
 		for i := range messages {
@@ -113,15 +113,15 @@ func (r *replica) run(ctx context.Context, until func() bool) error {
 }
 
 // take takes one message over.
-func (r *replica) take(m *mailbox.Message) (err error) {
+func (r *replica) take(m *inbox.Message) (err error) {
 	switch m.Kind {
-	case mailbox.Event:
+	case inbox.Event:
 		r.event(m.Event)
-	case mailbox.Reply:
+	case inbox.Reply:
 		err = r.reply(m)
-	case mailbox.Suspended, mailbox.Closed:
+	case inbox.Suspended, inbox.Closed:
 		r.suspended()
-	case mailbox.Connected:
+	case inbox.Connected:
 		r.restart()
 	}
 	if err == nil {
@@ -139,7 +139,7 @@ func ended(ctx context.Context) error {
 }
 
 // reply takes one reply over.
-func (r *replica) reply(m *mailbox.Message) error {
+func (r *replica) reply(m *inbox.Message) error {
 	if _, ok := m.Tag.(syncing); ok {
 		return nil // its zxid is that of no read
 	}

@@ -1,6 +1,7 @@
-package mailbox
+package inbox
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/go-curator/curator/internal/zkconn"
@@ -33,55 +34,94 @@ type Message struct {
 	Event zkconn.WatchEvent // of Event
 }
 
-// Box holds messages for one goroutine. Send, Take and Close are called by that goroutine alone;
+// Inbox holds messages for one goroutine. Send, Take and Close are called by that goroutine alone;
 // the watches and replies come on others.
-type Box struct {
+type Inbox struct {
 	conn     *zkconn.Conn
 	observer *zkconn.Observer
 	wake     chan struct{} // has room for one signal
 
-	mu       sync.Mutex
-	messages []Message
-	closed   bool
+	mu          sync.Mutex
+	messages    []Message
+	closed      bool
+	connected   bool      // as the messages say
+	connections int       // how many messages Connected there were
+	unsent      []Message // replies that are to stand behind the next Suspended
 }
 
-// New returns a box for messages of conn. connected reports whether there is a connection now:
+// New returns an inbox for messages of conn. connected reports whether there is a connection now:
 // if not, wait for the message Connected.
-func New(conn *zkconn.Conn) (b *Box, connected bool) {
-	b = &Box{conn: conn, wake: make(chan struct{}, 1)}
-	b.observer, connected = conn.Observe(b.observe)
-	return b, connected
+func New(conn *zkconn.Conn) (b *Inbox, connected bool) {
+	b = &Inbox{conn: conn, wake: make(chan struct{}, 1)}
+	b.mu.Lock() // no event before connected is set
+	defer b.mu.Unlock()
+	b.observer, b.connected = conn.Observe(b.observe)
+	return b, b.connected
 }
 
 // observe takes an event of the connection.
-func (b *Box) observe(e zkconn.EventType) {
+func (b *Inbox) observe(e zkconn.EventType) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	switch e {
 	case zkconn.WatchSuspended:
-		b.put(Message{Kind: Suspended})
+		b.connected = false
+		b.add(Message{Kind: Suspended})
+		b.addUnsent()
 	case zkconn.WatchReset:
-		b.put(Message{Kind: Connected})
+		b.connected = true
+		b.connections++
+		b.add(Message{Kind: Connected})
 	case zkconn.WatchClosed:
-		b.put(Message{Kind: Closed})
+		b.addUnsent()
+		b.add(Message{Kind: Closed})
 	}
 }
 
+// addUnsent adds the replies that have waited for Suspended. b.mu is held.
+func (b *Inbox) addUnsent() {
+	b.add(b.unsent...)
+	b.unsent = nil
+}
+
 // Send sends a request, whose reply becomes a message with the tag. It does not wait.
-func (b *Box) Send(call *zkconn.Call, tag any) {
+func (b *Inbox) Send(call *zkconn.Call, tag any) {
 	m := Message{Kind: Reply, Tag: tag, Call: call}
-	flight, queued := b.conn.Start(0, func(f *zkconn.Flight) {
-		_ = f.Result() // it is in the call, too
-		b.put(m)
-	}, call)
-	if !queued {
-		_ = flight.Result()
-		b.put(m)
+	for {
+		b.mu.Lock()
+		before := b.connections
+		b.mu.Unlock()
+		flight, queued := b.conn.Start(0, func(f *zkconn.Flight) {
+			_ = f.Result() // it is in the call, too
+			b.put(m)
+		}, call)
+		if queued || b.refused(m, flight.Result(), before) {
+			return
+		}
 	}
+}
+
+// refused takes a request that was not sent for its failed reply. It returns false if there is another
+// connection by now: Connected is told already, so that the request has to be sent on that one.
+func (b *Inbox) refused(m Message, err error, before int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	lost := errors.Is(err, zkconn.ErrConnectionLoss)
+	switch {
+	case lost && b.connections != before:
+		return false
+	case lost && b.connected: // the connection is dead, and the session layer is about to say so
+		b.unsent = append(b.unsent, m)
+	default:
+		b.add(m)
+	}
+	return true
 }
 
 // Subscription returns a persistent watch whose events become messages. The message Connected,
 // and not an event, says that it was restored. The caller subscribes it, and gives it back
 // before Close.
-func (b *Box) Subscription(path string, recursive bool) *zkconn.Subscription {
+func (b *Inbox) Subscription(path string, recursive bool) *zkconn.Subscription {
 	return zkconn.NewSubscription(path, recursive, func(e zkconn.WatchEvent) {
 		if e.Type < zkconn.WatchReset {
 			b.put(Message{Kind: Event, Event: e})
@@ -90,23 +130,28 @@ func (b *Box) Subscription(path string, recursive bool) *zkconn.Subscription {
 }
 
 // Watch returns a one-shot watch whose event becomes a message. It goes with a call.
-func (b *Box) Watch(path string, kind zkconn.WatchKind) *zkconn.Watch {
+func (b *Inbox) Watch(path string, kind zkconn.WatchKind) *zkconn.Watch {
 	return zkconn.NewWatch(path, kind, func(e zkconn.WatchEvent) { b.put(Message{Kind: Event, Event: e}) })
 }
 
 // put adds a message. It is called with locks of the session layer held.
-func (b *Box) put(m Message) {
+func (b *Inbox) put(m Message) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed {
+	b.add(m)
+}
+
+// add is put with b.mu held.
+func (b *Inbox) add(m ...Message) {
+	if b.closed || len(m) == 0 {
 		return
 	}
-	b.messages = append(b.messages, m)
+	b.messages = append(b.messages, m...)
 	b.Wake()
 }
 
 // Wake makes C receive a value, also without a message.
-func (b *Box) Wake() {
+func (b *Inbox) Wake() {
 	select {
 	case b.wake <- struct{}{}:
 	default:
@@ -114,11 +159,11 @@ func (b *Box) Wake() {
 }
 
 // C receives a value when there are messages, and after Wake.
-func (b *Box) C() <-chan struct{} { return b.wake }
+func (b *Inbox) C() <-chan struct{} { return b.wake }
 
 // Take returns all present messages. The caller may pass the slice of an earlier call, which it
 // no longer uses, to be used again.
-func (b *Box) Take(used []Message) []Message {
+func (b *Inbox) Take(used []Message) []Message {
 	clear(used)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -128,7 +173,7 @@ func (b *Box) Take(used []Message) []Message {
 }
 
 // Close drops present and later messages.
-func (b *Box) Close() {
+func (b *Inbox) Close() {
 	b.conn.Unobserve(b.observer)
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,4 +1,4 @@
-package mailbox_test
+package inbox_test
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/zkconn"
-	"github.com/go-curator/curator/recipes/internal/mailbox"
+	"github.com/go-curator/curator/recipes/internal/inbox"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
@@ -27,7 +27,7 @@ type fixture struct {
 	client *framework.Client
 	writer *framework.Client
 	conn   *zkconn.Conn
-	box    *mailbox.Box
+	box    *inbox.Inbox
 	sub    *zkconn.Subscription
 }
 
@@ -44,7 +44,7 @@ func virtual(t *testing.T, test func(f *fixture)) {
 		}
 		f.conn = conn
 		var connected bool
-		if f.box, connected = mailbox.New(conn); !connected {
+		if f.box, connected = inbox.New(conn); !connected {
 			t.Fatal("no connection")
 		}
 		f.sub = f.box.Subscription("/a", true)
@@ -75,15 +75,15 @@ func (f *fixture) set(data string) {
 func (f *fixture) took() (all []string) {
 	synctest.Wait()
 	for _, m := range f.box.Take(nil) {
-		text := map[mailbox.Kind]string{mailbox.Suspended: "suspended", mailbox.Connected: "connected", mailbox.Closed: "closed"}[m.Kind]
+		text := map[inbox.Kind]string{inbox.Suspended: "suspended", inbox.Connected: "connected", inbox.Closed: "closed"}[m.Kind]
 		switch m.Kind {
-		case mailbox.Reply:
+		case inbox.Reply:
 			if text = fmt.Sprintf("%s lost", m.Tag); m.Call.Err == nil {
 				text = fmt.Sprintf("%s %s", m.Tag, m.Call.Res.(*jute.GetDataResponse).Data)
 			} else if !errors.Is(m.Call.Err, framework.ErrConnectionLoss) && !errors.Is(m.Call.Err, framework.ErrClosed) {
 				text = m.Call.Err.Error()
 			}
-		case mailbox.Event:
+		case inbox.Event:
 			text = fmt.Sprintf("event %d", m.Event.Type)
 		}
 		all = append(all, text)
@@ -127,7 +127,7 @@ func TestOrder(t *testing.T) {
 		if n := len(messages); n != 3 {
 			t.Fatalf("%d messages", n)
 		}
-		for i, kind := range []mailbox.Kind{mailbox.Reply, mailbox.Event, mailbox.Reply} {
+		for i, kind := range []inbox.Kind{inbox.Reply, inbox.Event, inbox.Reply} {
 			if messages[i].Kind != kind {
 				t.Errorf("message %d is of kind %d", i, messages[i].Kind)
 			}
@@ -156,6 +156,54 @@ func TestConnections(t *testing.T) {
 		f.get("second", nil)
 		f.want("connected", "event 3", "second 1")
 	})
+}
+
+// slowly is a request during whose encoding something happens.
+type slowly struct {
+	jute.Record
+	happens func()
+}
+
+func (s *slowly) Append(b []byte) []byte {
+	if s.happens != nil {
+		s.happens()
+		s.happens = nil
+	}
+	return s.Record.Append(b)
+}
+
+// A request of a goroutine that has the connection and is slow finds it lost, once, twice or three times.
+// It is sent on the next one. TestRefused has the cases in which it fails.
+func TestLostMeanwhile(t *testing.T) {
+	for name, c := range map[string]struct {
+		happens func(f *fixture)
+		want    []string
+	}{
+		"one cut": {func(f *fixture) {
+			f.server.Disconnect()
+			time.Sleep(time.Minute)
+		}, []string{"suspended", "connected", "late 0"}},
+		"two cuts": {func(f *fixture) {
+			for range 2 {
+				f.server.Disconnect()
+				time.Sleep(time.Minute)
+			}
+		}, []string{"suspended", "connected", "suspended", "connected", "late 0"}},
+		"three cuts": {func(f *fixture) {
+			for range 3 {
+				f.server.Disconnect()
+				time.Sleep(time.Minute)
+			}
+		}, []string{"suspended", "connected", "suspended", "connected", "suspended", "connected", "late 0"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(f *fixture) {
+				req := &slowly{Record: &jute.PathWatchRequest{Path: "/a"}, happens: func() { c.happens(f) }}
+				f.box.Send(&zkconn.Call{Op: jute.OpGetData, Req: req, Res: &jute.GetDataResponse{}}, "late")
+				f.want(c.want...)
+			})
+		})
+	}
 }
 
 // The event of a one-shot watch comes behind the reply of the read that has set it.
