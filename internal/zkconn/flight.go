@@ -3,6 +3,7 @@ package zkconn
 import (
 	"context"
 	"errors"
+	"time"
 )
 
 // Flight is calls that were sent in one write, or that wait for a connection. See [Conn.Start].
@@ -143,6 +144,7 @@ func (f *Flight) queue(ctx context.Context) (err error) {
 
 // await waits for the answers to a batch that was queued on w.
 func (c *Conn) await(ctx context.Context, b *batch, w *muxConn) error {
+	late := false
 	select {
 	case <-b.done:
 	case <-ctx.Done():
@@ -150,15 +152,45 @@ func (c *Conn) await(ctx context.Context, b *batch, w *muxConn) error {
 			b.frames = nil // the queue may keep the rest for a while
 			return ctxError(ctx, false)
 		}
-		select {
-		case <-b.done: // both at once: an answer is worth more
-		default:
+		if late = true; !c.lingers(ctx, b) {
 			return ctxError(ctx, true)
 		}
 	}
 	lost := c.take(b, w)
 	b.observe(ctx, w)
+	if lost != nil && late {
+		return ctxError(ctx, true)
+	}
 	return lost
+}
+
+// lingering is the key of the time of Lingering.
+type lingering struct{}
+
+// Lingering returns a copy of ctx for requests whose answer decides what becomes of a user's data. When ctx
+// ends, a request that was not sent by then never is, as without it; but for the answer to one that was
+// sent Do waits for so much longer, and at most for the timeout of the session.
+func Lingering(ctx context.Context, longer time.Duration) context.Context {
+	return context.WithValue(ctx, lingering{}, longer)
+}
+
+// lingers reports whether the answers to a batch that was sent are there although ctx has ended, or come
+// as long after it as Lingering says.
+func (c *Conn) lingers(ctx context.Context, b *batch) bool {
+	longer, _ := ctx.Value(lingering{}).(time.Duration)
+	timer := time.NewTimer(min(longer, c.timeout()))
+	defer timer.Stop()
+	select {
+	case <-b.done: // an answer is worth more than the end of ctx
+		return true
+	default:
+	}
+	select {
+	case <-b.done:
+		return true
+	case <-timer.C:
+		return false
+	}
 }
 
 // take decodes the answers to a finished batch, which was queued on w.

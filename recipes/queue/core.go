@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/internal/zkconn"
 )
 
 // core is what all queues with consumers have in common. Its items are bytes.
@@ -84,10 +86,16 @@ func ensure(ctx context.Context, client *framework.Client, path string) error {
 	return err
 }
 
+// answerTime bounds the wait for the answer of a delete behind the end of a context.
+const answerTime = 5 * time.Second
+
 // deleteAlone deletes a node in a transaction of this one operation. Unlike
 // framework.DeleteBuilder it is not repeated after a lost reply, and so does not take a
-// deletion by somebody else for its own: if it returns nil, this call has deleted the node.
+// deletion by somebody else for its own: if it returns nil, this call has deleted the node. When ctx ends
+// while the answer is on its way, deleteAlone waits for it, up to answerTime or the session timeout: else
+// nobody would get an item that was taken.
 func deleteAlone(ctx context.Context, client *framework.Client, path string, version int32) error {
+	ctx = zkconn.Lingering(ctx, answerTime)
 	_, err := client.Transaction().ForOperations(ctx, client.TransactionOp().Delete().WithVersion(version).ForPath(path))
 	return err
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
@@ -191,4 +193,117 @@ func (h *history) poll(ctx context.Context, q *queue.SimpleDistributedQueue) {
 		_, err = fmt.Sscan(string(data), &value)
 	}
 	h.end(o, value, err != nil && !errors.Is(err, queue.ErrEmpty))
+}
+
+// When ctx ends while an item is being taken, Poll and Take wait for the answer, and lose no item that was
+// taken. If the answer does not come in the session timeout, the error is ctx's, and says that the item may
+// be gone.
+func TestEndsWhileTaking(t *testing.T) {
+	for name, take := range map[string]func(*queue.SimpleDistributedQueue, context.Context) ([]byte, error){
+		"Poll": (*queue.SimpleDistributedQueue).Poll, "Take": (*queue.SimpleDistributedQueue).Take,
+		"Take, after a wait": func(q *queue.SimpleDistributedQueue, ctx context.Context) ([]byte, error) {
+			time.AfterFunc(time.Second, func() { _ = q.Offer(context.Background(), []byte("x")) })
+			return q.Take(ctx)
+		},
+	} {
+		for _, answered := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, answered %t", name, answered), func(t *testing.T) {
+				suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+					f := newFixture(t, b, false)
+					client, network := b.Client(t)
+					q := f.simple(client)
+					if !strings.Contains(name, "wait") {
+						if err := q.Offer(t.Context(), []byte("x")); err != nil {
+							t.Fatal(err)
+						}
+					}
+					ctx, cancel := context.WithCancel(t.Context())
+					defer cancel()
+					var ended time.Time
+					network.On(jute.OpMulti, suite.Late, func() {
+						ended = time.Now()
+						cancel()
+						if answered {
+							time.Sleep(100 * time.Millisecond)
+						} else {
+							network.Isolate()
+						}
+					})
+					data, err := take(q, ctx)
+					took := time.Since(ended)
+					if answered {
+						wantData(t, "x")(data, err)
+					} else if data != nil || !errors.Is(err, context.Canceled) || !framework.MaybeApplied(err) {
+						t.Errorf("got %q, %v; want an error that is ctx's, and in doubt", data, err)
+					}
+					if took > suite.SessionTimeout {
+						t.Errorf("it took %v behind the end of ctx", took)
+					}
+				})
+			})
+		}
+	}
+}
+
+// Short waits on a healthy server lose nothing.
+func TestShortTakes(t *testing.T) {
+	const takers, each = 4, 250
+	suite.EachOf(t, suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
+		f := newFixture(t, b, false)
+		var taking sync.WaitGroup
+		taken := make(chan string, takers*each)
+		done := make(chan struct{})
+		for taker := range takers {
+			client, _ := b.Client(t, framework.WithSessionTimeout(2*suite.SessionTimeout)) // a busy machine is not a lost session
+			q := f.simple(client)
+			taking.Go(func() {
+				for i := range each {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+(i+taker)%10)*time.Millisecond)
+					data, err := q.Take(ctx)
+					cancel()
+					switch {
+					case err == nil:
+						taken <- string(data)
+					case framework.MaybeApplied(err) || !errors.Is(err, context.DeadlineExceeded):
+						t.Errorf("take %d of taker %d: %v", i, taker, err)
+					}
+				}
+			})
+		}
+		go func() {
+			taking.Wait()
+			close(done)
+		}()
+		q, offered := f.simple(f.observer), map[string]bool{}
+		for taking := true; taking; {
+			select {
+			case <-done:
+				taking = false
+			default:
+				data := fmt.Sprint(len(offered))
+				if err := q.Offer(t.Context(), []byte(data)); err != nil {
+					t.Fatal(err)
+				}
+				offered[data] = true
+			}
+		}
+		close(taken)
+		all := len(offered)
+		for data := range taken {
+			delete(offered, data)
+		}
+		for {
+			data, err := q.Poll(t.Context())
+			if errors.Is(err, queue.ErrEmpty) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			delete(offered, string(data))
+		}
+		if len(offered) > 0 {
+			t.Errorf("%d of %d items are lost: %v", len(offered), all, offered)
+		}
+	})
 }

@@ -75,9 +75,12 @@ func (q *SimpleDistributedQueue) Peek(ctx context.Context) ([]byte, error) {
 	return q.first(ctx, func(context.Context, string, framework.Stat) error { return nil })
 }
 
-// Poll takes the first item. If there is none it returns ErrEmpty without waiting. If the
-// deletion of an item is in doubt (framework.MaybeApplied) and was applied, no call returns the
-// item.
+// Poll takes the first item. If there is none it returns ErrEmpty without waiting.
+//
+// When ctx ends while the answer to the deletion of an item is on its way, Poll waits for it, at most
+// 5 s and at most the session timeout longer than ctx. If it comes, Poll returns the item, or what became of
+// it, although ctx has ended. If it does not come, or the connection is lost, the deletion is in doubt
+// (framework.MaybeApplied): if it was applied, no call returns the item.
 //
 // Java: poll, remove.
 func (q *SimpleDistributedQueue) Poll(ctx context.Context) ([]byte, error) {
@@ -87,8 +90,9 @@ func (q *SimpleDistributedQueue) Poll(ctx context.Context) ([]byte, error) {
 }
 
 // Take takes the first item, and waits for one until ctx ends. Then the error matches ctx's
-// error, and ErrEmpty if the client saw an empty queue. It needs servers of ZooKeeper 3.6 or
-// later. See Poll.
+// error, and ErrEmpty if the client saw an empty queue. An item that was being taken when ctx
+// ended is returned, or in doubt, as Poll says, and Take returns as much later. It needs servers of
+// ZooKeeper 3.6 or later.
 //
 // Java: take, poll(timeout, unit).
 func (q *SimpleDistributedQueue) Take(ctx context.Context) ([]byte, error) {
@@ -105,7 +109,7 @@ func (q *SimpleDistributedQueue) Take(ctx context.Context) ([]byte, error) {
 		data, err := q.Poll(ctx)
 		switch {
 		case errors.Is(err, ErrEmpty):
-		case ctx.Err() != nil && !framework.MaybeApplied(err):
+		case err != nil && ctx.Err() != nil && !framework.MaybeApplied(err):
 			return nil, q.failed(whileEmpty(ctx, ctx.Err()))
 		default:
 			return data, err
