@@ -346,6 +346,35 @@ func TestInBackground(t *testing.T) {
 	})
 }
 
+// A listener that closes the client, while somebody else does, does not wait for itself by the other's Close.
+func TestListenerCloses(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		client, network := b.Client(t)
+		told := make(chan struct{})
+		var once sync.Once
+		client.ConnectionStateListenable().Add(func(ctx context.Context, s state.ConnectionState) {
+			if s != state.Reconnected {
+				return
+			}
+			once.Do(func() {
+				close(told)
+				time.Sleep(time.Second)
+				if err := client.Close(context.WithoutCancel(ctx)); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+		if _, err := client.CheckExists().ForPath(t.Context(), "/"); err != nil {
+			t.Fatal(err)
+		}
+		network.Cut()
+		<-told
+		if err := client.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Close ends what is under way, and says what it could not finish.
 func TestCloseUnderWay(t *testing.T) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {

@@ -184,7 +184,8 @@ func (c *core) measure() {
 	stop()
 }
 
-// close ends the client, once; a second call waits for the first.
+// close ends the client, once; a second call waits for the first. Each waits for the listeners by itself:
+// a listener may have called one of them.
 func (c *core) close(ctx context.Context) error {
 	c.mu.Lock()
 	previous := c.current
@@ -193,28 +194,36 @@ func (c *core) close(ctx context.Context) error {
 	if previous == Stopped {
 		select {
 		case <-c.done:
-			return c.err
+			return errors.Join(c.err, c.closeListeners(ctx))
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
-	defer close(c.done)
-	ctx, cancel := bounded(ctx, c.cfg.maxCloseWait)
-	defer cancel()
 	if previous == Started {
 		c.err = c.shutDown(ctx)
+		c.err = errors.Join(c.err, c.closeServers(ctx))
 	}
-	ctx, cancel = bounded(ctx, c.cfg.maxCloseWait) // what is left takes no time, unless it is stuck
+	close(c.done)
+	return errors.Join(c.err, c.closeListeners(ctx))
+}
+
+func (c *core) closeServers(ctx context.Context) error {
+	ctx, cancel := bounded(ctx, c.cfg.maxCloseWait) // it takes no time, unless it is stuck
 	defer cancel()
-	if previous == Started {
-		c.err = errors.Join(c.err, c.servers.close(ctx))
-	}
-	c.err = errors.Join(c.err, c.states.Close(ctx), c.outcomes.Close(ctx), c.unhandled.Close(ctx))
-	return c.err
+	return c.servers.close(ctx)
+}
+
+// closeListeners waits for the listeners, but not for one that has called it.
+func (c *core) closeListeners(ctx context.Context) error {
+	ctx, cancel := bounded(ctx, c.cfg.maxCloseWait)
+	defer cancel()
+	return errors.Join(c.states.Close(ctx), c.outcomes.Close(ctx), c.unhandled.Close(ctx))
 }
 
 // shutDown ends a started client in the order in which things depend on each other.
 func (c *core) shutDown(ctx context.Context) error {
+	ctx, stop := bounded(ctx, c.cfg.maxCloseWait)
+	defer stop()
 	conn := c.conn.Load()
 	c.closing.Store(true)
 	c.mu.Lock()

@@ -211,6 +211,29 @@ func unrelated(t *testing.T) func(context.Context) (context.Context, context.Can
 	}
 }
 
+// Listeners that close their set at the same time, and somebody else who does, do not wait for each other.
+func TestListenersClose(t *testing.T) {
+	for _, listeners := range []int{1, 2, 3} {
+		bubble(t, func(t *testing.T, set *listen.Set[int]) {
+			for range listeners {
+				set.Listenable().Add(func(ctx context.Context, _ int) {
+					time.Sleep(time.Second)
+					if err := set.Close(context.WithoutCancel(ctx)); err != nil {
+						t.Error(err)
+					}
+					time.Sleep(time.Second)
+				})
+			}
+			set.Notify(1)
+			begin := time.Now()
+			mustClose(t, set)
+			if took := time.Since(begin); took != 2*time.Second {
+				t.Errorf("Close from outside took %v, and the listeners %v", took, 2*time.Second)
+			}
+		})
+	}
+}
+
 // A listener of one set that closes another is nothing special to the other.
 func TestCloseOfAnotherSet(t *testing.T) {
 	bubble(t, func(t *testing.T, set *listen.Set[int]) {

@@ -15,10 +15,11 @@ type Set[T any] struct {
 	mu        sync.Mutex
 	listeners []*listener[T] // in the order of their addition
 	running   int            // goroutines of listeners, also of removed ones
-	exited    chan struct{}  // closed when one of them ends; nil while nobody waits
+	exited    chan struct{}  // closed when one of them ends or calls Close; nil while nobody waits
 	ctx       context.Context
 	cancel    context.CancelFunc
 	closed    bool
+	closing   map[*listener[T]]int // those that are in a Close of the set, and in how many
 }
 
 // listener has what the set knows about one function; the set's mutex guards it.
@@ -59,9 +60,9 @@ func (s *Set[T]) Notify(event T) {
 // says how many listeners are still running. Close may be called again to wait for them.
 //
 // A listener that closes its own set should pass its own context, or one derived from it. Close
-// then does not wait for this listener. Close ends that context, so to wait for the other
-// listeners pass a context that is derived through [context.WithoutCancel] and has its own end.
-// With an unrelated context Close waits for its own caller until the context ends.
+// then does not wait for this listener, nor for others that are in a Close of this kind. Close ends that
+// context, so to wait for the other listeners pass a context that is derived through
+// [context.WithoutCancel]. With an unrelated context Close waits for its own caller until the context ends.
 func (s *Set[T]) Close(ctx context.Context) error {
 	self, _ := ctx.Value(callerKey[T]{s}).(*listener[T])
 
@@ -71,10 +72,13 @@ func (s *Set[T]) Close(ctx context.Context) error {
 	if s.cancel != nil {
 		s.cancel()
 	}
+	if self != nil && self.running {
+		defer s.enterClose(self)()
+	}
 	for {
 		others := s.running
-		if self != nil && self.running {
-			others--
+		if self != nil {
+			others -= len(s.closing)
 		}
 		if others == 0 {
 			return nil
@@ -86,6 +90,28 @@ func (s *Set[T]) Close(ctx context.Context) error {
 			return fmt.Errorf("listeners still running: %d: %w", others, context.Cause(ctx))
 		}
 		s.await(ctx)
+	}
+}
+
+// enterClose takes note of a listener that calls Close, and leave of its end. The mutex is held.
+func (s *Set[T]) enterClose(l *listener[T]) (leave func()) {
+	if s.closing == nil {
+		s.closing = map[*listener[T]]int{}
+	}
+	s.closing[l]++
+	s.changed()
+	return func() {
+		if s.closing[l]--; s.closing[l] == 0 {
+			delete(s.closing, l)
+		}
+	}
+}
+
+// changed wakes those who wait in await. The mutex is held.
+func (s *Set[T]) changed() {
+	if s.exited != nil {
+		close(s.exited)
+		s.exited = nil
 	}
 }
 
@@ -170,10 +196,7 @@ func (s *Set[T]) exit(l *listener[T]) {
 	defer s.mu.Unlock()
 	l.running = false
 	s.running--
-	if s.exited != nil {
-		close(s.exited)
-		s.exited = nil
-	}
+	s.changed()
 	if len(l.queue) > 0 { // also what was notified since next found the queue empty
 		s.wake(l)
 	}

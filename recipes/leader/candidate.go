@@ -8,7 +8,6 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
-	"github.com/go-curator/curator/recipes/internal/lifecycle"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 	"github.com/go-curator/curator/recipes/locks"
 )
@@ -132,6 +131,7 @@ func (c *candidate) stepDown(ctx context.Context) {
 
 // leave ends the candidacy: first the lease, then the node (rules L4 and L9).
 func (c *candidate) leave(ctx context.Context) error {
+	twinsOf(c.api).remove(c.twin())
 	released := c.terms.present.Load().Release(ctx)
 	c.terms.end(ctx, !c.silent)
 	err := c.contender.Leave(ctx)
@@ -139,15 +139,6 @@ func (c *candidate) leave(ctx context.Context) error {
 		return released
 	}
 	return c.explain(fmt.Errorf("%w: %w", locks.ErrReleasePending, err))
-}
-
-// close ends the candidacy and the listeners.
-func (c *candidate) close(ctx context.Context) error {
-	twinsOf(c.api).remove(c.twin())
-	left := c.leave(ctx)
-	ctx, cancel := lifecycle.CleanUp(ctx)
-	defer cancel()
-	return errors.Join(left, c.terms.listeners.Close(ctx))
 }
 
 // explain adds the path to an error.

@@ -2,6 +2,7 @@ package leader
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/go-curator/curator/framework"
@@ -70,7 +71,13 @@ func (l *LeaderLatch) Close(ctx context.Context) error {
 	if l == nil || l.candidate == nil {
 		return nil
 	}
-	return l.life.Close(ctx, l.candidate.close)
+	left := l.life.Close(ctx, l.candidate.leave)
+	if ctx == nil {
+		return left // which refuses it
+	}
+	ctx, cancel := lifecycle.CleanUp(ctx)
+	defer cancel()
+	return errors.Join(left, l.candidate.terms.listeners.Close(ctx))
 }
 
 // Await waits for leadership and returns the term's lease. Close releases the lease. Release of

@@ -298,6 +298,28 @@ func TestLatchClosedByListener(t *testing.T) {
 	})
 }
 
+// It may also do so while somebody else closes the latch.
+func TestLatchClosedByListenerAndOthers(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		m, told := e.member("m"), make(chan struct{})
+		m.LeadershipListenable().Add(func(ctx context.Context, c leader.Change) {
+			if c.Leading {
+				close(told)
+				pass(time.Second)
+				if err := m.Close(context.WithoutCancel(ctx)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		m.start()
+		<-told
+		if err := m.Close(context.WithoutCancel(t.Context())); err != nil || len(e.nodes()) > 0 {
+			t.Errorf("%v, nodes %q", err, e.nodes())
+		}
+	})
+}
+
 func TestLatchAwait(t *testing.T) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
