@@ -152,8 +152,12 @@ func (c *Conn) await(ctx context.Context, b *batch, w *muxConn) error {
 			b.frames = nil // the queue may keep the rest for a while
 			return ctxError(ctx, false)
 		}
-		if late = true; !c.lingers(ctx, b) {
-			return ctxError(ctx, true)
+		select {
+		case <-b.done: // both at once: an answer is worth more
+		default:
+			if late = true; !c.lingers(ctx, b) {
+				return ctxError(ctx, true)
+			}
 		}
 	}
 	lost := c.take(b, w)
@@ -174,17 +178,15 @@ func Lingering(ctx context.Context, longer time.Duration) context.Context {
 	return context.WithValue(ctx, lingering{}, longer)
 }
 
-// lingers reports whether the answers to a batch that was sent are there although ctx has ended, or come
-// as long after it as Lingering says.
+// lingers waits for the answers to a batch that was sent, behind the end of ctx for as long as Lingering
+// says, and reports whether they have come.
 func (c *Conn) lingers(ctx context.Context, b *batch) bool {
-	longer, _ := ctx.Value(lingering{}).(time.Duration)
+	longer, ok := ctx.Value(lingering{}).(time.Duration)
+	if !ok {
+		return false
+	}
 	timer := time.NewTimer(min(longer, c.timeout()))
 	defer timer.Stop()
-	select {
-	case <-b.done: // an answer is worth more than the end of ctx
-		return true
-	default:
-	}
 	select {
 	case <-b.done:
 		return true
