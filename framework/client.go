@@ -115,6 +115,20 @@ func (c *Client) State() ClientState {
 	return c.core.phase()
 }
 
+// Done returns a channel that is closed when Close begins to refuse new work. A view has its client's. For a
+// nil Client and the zero value the channel is closed. Operations that are under way then may go on until
+// Close returns.
+//
+// Java: getState with STOPPED, or CuratorListener with the event CLOSING.
+func (c *Client) Done() <-chan struct{} {
+	if c == nil || c.core == nil {
+		closed := make(chan struct{})
+		close(closed)
+		return closed
+	}
+	return c.core.closing
+}
+
 // ConnectionState returns the connection's current state. Before the first connection it is
 // zero or, after an operation has failed because there was no connection, state.Suspended.
 func (c *Client) ConnectionState() state.ConnectionState {

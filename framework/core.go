@@ -44,7 +44,7 @@ type core struct {
 
 	conn    atomic.Pointer[zkconn.Conn] // set by start
 	opened  chan struct{}               // closed when it is set
-	closing atomic.Bool
+	closing chan struct{}               // closed when Close begins to refuse work
 
 	mu        sync.Mutex
 	current   ClientState
@@ -58,7 +58,7 @@ func newCore(cfg config, servers []string, chroot string) *core {
 	c := &core{
 		cfg: cfg, telemetry: cfg.newTelemetry(chroot), chroot: chroot,
 		servers:    ensembleServers{configured: servers, provider: cfg.provider, disconnected: newSignal()},
-		protection: newProtection(), opened: make(chan struct{}), done: make(chan struct{}), unmeasure: func() {},
+		protection: newProtection(), opened: make(chan struct{}), closing: make(chan struct{}), done: make(chan struct{}), unmeasure: func() {},
 	}
 	c.tracker = tracker{wake: newSignal(), debug: c.debug}
 	c.breaker = newBreakerQueue(cfg.breaker, c.states.Notify)
@@ -199,6 +199,7 @@ func (c *core) close(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+	close(c.closing)
 	if previous == Started {
 		c.err = c.shutDown(ctx)
 		c.err = errors.Join(c.err, c.closeServers(ctx))
@@ -225,7 +226,6 @@ func (c *core) shutDown(ctx context.Context) error {
 	ctx, stop := bounded(ctx, c.cfg.maxCloseWait)
 	defer stop()
 	conn := c.conn.Load()
-	c.closing.Store(true)
 	c.mu.Lock()
 	unmeasure := c.unmeasure
 	c.mu.Unlock()
@@ -251,6 +251,16 @@ func (c *core) awaitServer(ctx context.Context, conn *zkconn.Conn) {
 	}
 }
 
+// isClosing reports whether Close refuses work.
+func (c *core) isClosing() bool {
+	select {
+	case <-c.closing:
+		return true
+	default:
+		return false
+	}
+}
+
 // acceptedBeforeClose marks the context of an operation that was accepted before Close began, and
 // is still given its time.
 type acceptedBeforeClose struct{}
@@ -264,7 +274,7 @@ func (c *core) connection(late bool) (*zkconn.Conn, error) {
 		return nil, ErrClosed
 	case conn == nil:
 		return nil, errClientNotStarted
-	case c.closing.Load() && !late:
+	case !late && c.isClosing():
 		return nil, ErrClosed
 	}
 	return conn, nil

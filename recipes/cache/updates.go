@@ -6,17 +6,19 @@ import (
 )
 
 // states yields the state of the cache once it is loaded and whenever it has changed, the newest
-// each time, until ctx ends or the cache is closed.
+// each time, until ctx ends or the cache or its client is closed.
 func (c *CuratorCache) states(ctx context.Context) iter.Seq[*state] {
 	return func(yield func(*state) bool) {
 		if c.current() == nil || ctx == nil {
 			return
 		}
-		done := c.life.Done()
+		done, closed := c.life.Done(), c.client.Done()
 		for {
 			now := c.state.Load()
 			select {
 			case <-done:
+				return
+			case <-closed:
 				return
 			case <-ctx.Done():
 				return
@@ -29,6 +31,8 @@ func (c *CuratorCache) states(ctx context.Context) iter.Seq[*state] {
 			case <-now.next:
 			case <-done:
 				return
+			case <-closed:
+				return
 			case <-ctx.Done():
 				return
 			}
@@ -37,7 +41,7 @@ func (c *CuratorCache) states(ctx context.Context) iter.Seq[*state] {
 }
 
 // Updates iterates over the contents: first over the present nodes, as an Update whose events
-// are all NodeCreated, then over changes, until ctx ends or the cache is closed. Before Start
+// are all NodeCreated, then over changes, until ctx ends or the cache or its client is closed. Before Start
 // has loaded the cache the first Update comes with the load.
 //
 // No change is missed between one Update and the next, and no Updates are queued. After a slow

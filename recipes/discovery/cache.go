@@ -20,12 +20,13 @@ import (
 //
 // Java: ServiceCache.
 type ServiceCache[T any] struct {
-	life  lifecycle.Lifecycle
-	name  string
-	parts *parts
-	nodes *cache.CuratorCache
-	typed *cache.Typed[ServiceInstance[T]]
-	list  atomic.Pointer[list[T]]
+	life   lifecycle.Lifecycle
+	client *framework.Client
+	name   string
+	parts  *parts
+	nodes  *cache.CuratorCache
+	typed  *cache.Typed[ServiceInstance[T]]
+	list   atomic.Pointer[list[T]]
 }
 
 var _ framework.Component = (*ServiceCache[any])(nil)
@@ -66,7 +67,7 @@ func (d *ServiceDiscovery[T]) cache(name string) (*ServiceCache[T], error) {
 	if d.places.cfg.name != "" {
 		opts = append(opts, cache.WithName(d.places.cfg.name))
 	}
-	c := &ServiceCache[T]{name: name, parts: d.parts}
+	c := &ServiceCache[T]{client: d.places.client, name: name, parts: d.parts}
 	c.list.Store(&list[T]{next: make(chan struct{})})
 	if c.nodes, err = cache.NewPathChildrenCache(d.places.client, path, opts...); err != nil {
 		return nil, err
@@ -178,7 +179,7 @@ func (c *ServiceCache[T]) Stale() (since time.Time, stale bool) {
 }
 
 // Updates iterates over the list: first the present list, then each changed list, until ctx
-// ends or Close. Before Start it waits for the load. After a slow loop body the latest list
+// ends, Close is called or the client is closed. Before Start it waits for the load. After a slow loop body the latest list
 // comes next, not every list. A slow loop delays no others. The caller owns the slices;
 // payloads are shared and must not be changed. Several loops may run at the same time.
 //
@@ -205,6 +206,8 @@ func (c *ServiceCache[T]) Updates(ctx context.Context) iter.Seq[[]ServiceInstanc
 			case <-now.next:
 			case <-ctx.Done():
 			case <-c.life.Done():
+			case <-c.client.Done():
+				return
 			}
 		}
 	}

@@ -170,7 +170,8 @@ func (v *Value[T]) VersionedValue() VersionedValue[T] {
 }
 
 // Updates iterates over the value: first over the last known value, then over newer values,
-// until ctx ends or Close. After a slow loop body the latest value comes next, not every value.
+// until ctx ends, Close is called or the client is closed. After a slow loop body the latest value comes
+// next, not every value.
 // Before Start, Updates waits for Start. With a nil ctx it ends immediately.
 //
 // Java: none.
@@ -187,6 +188,8 @@ func (v *Value[T]) Updates(ctx context.Context) iter.Seq[VersionedValue[T]] {
 			case <-ctx.Done():
 				return
 			case <-closed:
+				return
+			case <-v.client.Done():
 				return
 			}
 			if ctx.Err() != nil || errors.Is(v.life.Started(), framework.ErrClosed) { // Start may not have returned yet

@@ -1,0 +1,94 @@
+package blocking_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/locks"
+)
+
+func TestMain(m *testing.M) { suite.Main(m) }
+
+// soon is how long after the Close of its client a call may return.
+const soon = time.Minute
+
+// ends runs a call and returns its error, or errTooLong.
+func ends(c call, closing func()) error {
+	ended := make(chan error, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel() // lets go on what waits on
+	go func() { ended <- c(ctx) }()
+	time.Sleep(time.Second)
+	closing()
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(soon):
+		return errTooLong
+	}
+}
+
+// close closes the client in the background: it may wait for the server.
+func (f *fixture) close() {
+	var closing sync.WaitGroup
+	closing.Go(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(f.Context()), time.Second)
+		defer cancel()
+		_ = f.client.Close(ctx) // the server may not confirm the end of the session
+	})
+	f.Cleanup(closing.Wait)
+}
+
+// wantClosed wants ErrClosed, or of a lease that it was lost with its client.
+func (f *fixture) wantClosed(err error) {
+	f.Helper()
+	if !errors.Is(err, framework.ErrClosed) && !errors.Is(err, locks.ErrLockLost) {
+		f.Errorf("%v, want ErrClosed", err)
+	}
+}
+
+// eachRow runs a test for every call.
+func eachRow(t *testing.T, test func(f *fixture, r row, c call)) {
+	for name, r := range rows() {
+		t.Run(name, func(t *testing.T) {
+			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+				f := newFixture(t, b)
+				if c := r.prepare(f); c != nil {
+					test(f, r, c)
+				}
+			})
+		})
+	}
+}
+
+// A call that waits for a server ends when its client is closed.
+func TestClosedWithoutServer(t *testing.T) {
+	eachRow(t, func(f *fixture, _ row, c call) {
+		f.network.Isolate()
+		if err := ends(c, f.close); !errors.Is(err, framework.ErrConnectionLoss) { // with which a silent server ends a try
+			f.wantClosed(err)
+		}
+	})
+}
+
+// A call that waits for something else ends when its client is closed.
+func TestClosedWhileWaiting(t *testing.T) {
+	eachRow(t, func(f *fixture, r row, c call) {
+		if r.waits {
+			f.wantClosed(ends(c, f.close))
+		}
+	})
+}
+
+// A call of a client that is closed ends at once.
+func TestCalledBehindClose(t *testing.T) {
+	eachRow(t, func(f *fixture, _ row, c call) {
+		f.ok(f.client.Close(context.WithoutCancel(f.Context())))
+		f.wantClosed(ends(c, func() {}))
+	})
+}
