@@ -23,7 +23,7 @@ func ends(c call, closing func()) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel() // lets go on what waits on
 	go func() { ended <- c(ctx) }()
-	time.Sleep(time.Second)
+	<-time.After(time.Second)
 	closing()
 	select {
 	case err := <-ended:

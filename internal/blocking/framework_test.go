@@ -16,7 +16,7 @@ func frameworkRows() map[string]row {
 		}),
 		"framework: (*Client) BlockUntilConnected": asks(func(f *fixture) call {
 			return func(ctx context.Context) error {
-				time.Sleep(suite.SessionTimeout) // until the client has noticed that its server is silent
+				<-time.After(suite.SessionTimeout) // until the client has noticed that its server is silent
 				return f.client.BlockUntilConnected(ctx)
 			}
 		}),
