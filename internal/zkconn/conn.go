@@ -64,6 +64,7 @@ type Conn struct {
 	silence        atomic.Int64 // the time between two such requests that is too long
 	trustAnswers   bool         // see TrustAnswers
 	lastZxid       atomic.Int64
+	epoch          atomic.Int64 // see Epoch
 	closedByServer atomic.Bool // the server confirmed the end of the session
 	signal         chan struct{}
 	monitorDone    chan struct{}

@@ -89,6 +89,7 @@ func (c *Conn) prepare(m *muxConn, r *jute.ConnectRequest) {
 			c.refusals = refusals{}
 			c.push(Event{Kind: DataLost})
 			c.lastZxid.Store(0)
+			c.epoch.Add(1)
 		}
 	case m.forReads:
 		r.SessionID, r.Passwd = 0, make([]byte, 16)

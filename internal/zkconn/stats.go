@@ -39,3 +39,8 @@ func (m *muxConn) outstanding(now time.Duration) (n int, oldest time.Duration) {
 
 // LastZxid returns the highest zxid that was seen in a reply. The server in use has reached it.
 func (c *Conn) LastZxid() int64 { return c.lastZxid.Load() }
+
+// Epoch returns how often the servers have lost data that the client had seen (see DataLost). Zxids and
+// versions say what is newer only among answers of one epoch. An answer is of an epoch that was the present
+// one before the request and behind the answer.
+func (c *Conn) Epoch() int64 { return c.epoch.Load() }

@@ -82,9 +82,10 @@ func (v *Value[T]) follow(life context.Context) {
 func (v *Value[T]) read(ctx context.Context) (there bool, err error) {
 	for {
 		var stat framework.Stat
+		epoch := v.epoch()
 		data, err := v.view.GetData().Undecompressed().StoringStatIn(&stat).UsingWatcher(v.watcher).ForPath(ctx, v.path)
 		if err == nil {
-			return true, v.decode(data, stat)
+			return true, v.decode(data, stat, epoch)
 		}
 		if !errors.Is(err, framework.ErrNoNode) {
 			return false, err
@@ -97,15 +98,15 @@ func (v *Value[T]) read(ctx context.Context) (there bool, err error) {
 }
 
 // decode takes over what was read.
-func (v *Value[T]) decode(data []byte, stat framework.Stat) error {
-	if stat.Mzxid <= v.latest.Load().Zxid {
+func (v *Value[T]) decode(data []byte, stat framework.Stat, epoch int64) error {
+	if !v.latest.Load().isNewer(epoch, stat.Mzxid) {
 		return nil // it is known, or older than what is known
 	}
 	value, err := v.codec.Decode(data)
 	if err != nil {
 		return fmt.Errorf("%w: %w", codec.ErrDecode, err)
 	}
-	v.take(value, stat)
+	v.take(value, stat, epoch)
 	return nil
 }
 

@@ -286,3 +286,50 @@ func TestClientClosed(t *testing.T) {
 		}
 	})
 }
+
+// When the servers have lost their data, zxids and versions begin again at the bottom. The count follows what
+// there is then, also if the new zxids are lower than the old ones, and Set and Update work.
+func TestDataLost(t *testing.T) {
+	for name, act := range map[string]func(e *env){
+		"another client sets it": func(e *env) {
+			e.set(41)
+			e.until(41)
+		},
+		"Set": func(e *env) {
+			now, err := e.count.Set(e.t.Context(), 42)
+			if err != nil || now.Value != 42 || e.count.Count() != 42 || e.onServer() != 42 {
+				e.t.Errorf("%v, %v; the count is %d, on the server %d", now, err, e.count.Count(), e.onServer())
+			}
+		},
+		"Update": func(e *env) {
+			e.set(5) // it has the version of a value that is lost
+			now, err := e.count.Update(e.t.Context(), func(n int) (int, error) { return n + 1, nil })
+			if err != nil || now.Value != 6 || e.count.Count() != 6 {
+				e.t.Errorf("%v, %v; the count is %d", now, err, e.count.Count())
+			}
+		},
+		"Update without a node": func(e *env) {
+			now, err := e.count.Update(e.t.Context(), func(n int) (int, error) { return n + 1, nil })
+			if err != nil || now.Value != 21 || e.onServer() != 21 { // the last value stays without a node
+				e.t.Errorf("%v, %v; on the server there is %d", now, err, e.onServer())
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+				e := newEnv(t, b, shared.WithoutCreate())
+				for n := range 20 {
+					e.set(int32(n + 1))
+				}
+				e.delete()
+				e.set(20)
+				e.start()
+				e.until(20)
+				b.Server().RestartEmpty()
+				<-time.After(10 * suite.SessionTimeout)
+				e.untilConnected()
+				act(e)
+			})
+		})
+	}
+}

@@ -26,7 +26,7 @@ func TestOrder(t *testing.T) {
 	}{
 		{1, 0, 0, 1}, {2, 20, 5, 2}, {3, 19, 4, 2}, {4, 20, 5, 2}, {5, 30, 0, 5}, {6, 29, 9, 5},
 	} {
-		err := c.value.decode([]byte{0, 0, 0, step.data}, framework.Stat{Mzxid: step.zxid, Version: step.version})
+		err := c.value.decode([]byte{0, 0, 0, step.data}, framework.Stat{Mzxid: step.zxid, Version: step.version}, 0)
 		if err != nil || c.Count() != step.want {
 			t.Errorf("after %+v the count is %d, %v", step, c.Count(), err)
 		}

@@ -32,6 +32,7 @@ func (v *Value[T]) Set(ctx context.Context, value T) (VersionedValue[T], error) 
 		return VersionedValue[T]{}, err
 	}
 	for {
+		epoch := v.epoch()
 		stat, err := v.client.SetData().Uncompressed().ForPath(ctx, v.path, data)
 		if errors.Is(err, framework.ErrNoNode) {
 			stat, err = v.create(ctx, data)
@@ -42,7 +43,7 @@ func (v *Value[T]) Set(ctx context.Context, value T) (VersionedValue[T], error) 
 		if err != nil {
 			return VersionedValue[T]{}, err
 		}
-		return v.take(value, stat), nil
+		return v.take(value, stat, epoch), nil
 	}
 }
 
@@ -52,8 +53,8 @@ func (v *Value[T]) Set(ctx context.Context, value T) (VersionedValue[T], error) 
 // that there is no node: TrySet then creates it. If there is no node although previous has a
 // Zxid, now is the last known value with Zxid -1.
 //
-// A node that was deleted and created again may have the version of previous. TrySet cannot
-// distinguish the two nodes. A node with version -1, which it has after 2^32-1 writes, cannot
+// A node that was deleted and created again may have the version of previous, also one of servers that
+// have lost their data. TrySet cannot distinguish the two nodes. A node with version -1, which it has after 2^32-1 writes, cannot
 // be compared: framework.ErrBadVersion. When the reply is lost the value may be set: see
 // framework.MaybeApplied. Other errors are as of Set, and codec.ErrDecode if the server's data
 // cannot be decoded.
@@ -74,6 +75,7 @@ func (v *Value[T]) try(ctx context.Context, previous VersionedValue[T], value T)
 		return now, false, err
 	}
 	var stat framework.Stat
+	epoch := v.epoch()
 	switch {
 	case previous.Zxid == -1:
 		stat, err = v.create(ctx, data)
@@ -84,7 +86,7 @@ func (v *Value[T]) try(ctx context.Context, previous VersionedValue[T], value T)
 	}
 	switch {
 	case err == nil:
-		return v.take(value, stat), true, nil
+		return v.take(value, stat, epoch), true, nil
 	case refused(err):
 		return now, false, nil
 	}
@@ -116,12 +118,15 @@ func (v *Value[T]) Update(ctx context.Context, fn func(T) (T, error)) (Versioned
 	}
 	pauses := backoff.NewExponentialBackOff(backoff.WithInitialInterval(firstPause), backoff.WithMaxInterval(maxPause),
 		backoff.WithMaxElapsedTime(0))
-	now := v.VersionedValue()
+	latest := v.latest.Load()
+	now := latest.VersionedValue
 	for first := true; ; first = false {
 		if !first {
 			if err := v.pause(ctx, pauses.NextBackOff()); err != nil {
 				return VersionedValue[T]{}, err
 			}
+		}
+		if !first || latest.epoch != v.epoch() { // a version of lost data may be that of another value
 			var err error
 			if now, err = v.present(ctx); err != nil {
 				return VersionedValue[T]{}, err
@@ -187,6 +192,7 @@ func (v *Value[T]) setVersion(ctx context.Context, data []byte, version int32) (
 // present returns what the server has now. Without a node it is the last value seen.
 func (v *Value[T]) present(ctx context.Context) (VersionedValue[T], error) {
 	var stat framework.Stat
+	epoch := v.epoch()
 	data, err := v.client.GetData().Undecompressed().StoringStatIn(&stat).ForPath(ctx, v.path)
 	switch {
 	case errors.Is(err, framework.ErrNoNode):
@@ -198,9 +204,9 @@ func (v *Value[T]) present(ctx context.Context) (VersionedValue[T], error) {
 	if err != nil {
 		return VersionedValue[T]{}, fmt.Errorf("shared value %s: %w: %w", v.path, codec.ErrDecode, err)
 	}
-	now := v.take(value, stat)
-	if known := v.VersionedValue(); known.Zxid > now.Zxid {
-		return known, nil // a server that lags behind was read
+	now := v.take(value, stat, epoch)
+	if latest := v.latest.Load(); latest.epoch == epoch && latest.Zxid > now.Zxid {
+		return latest.VersionedValue, nil // a server that lags behind was read
 	}
 	return now, nil
 }

@@ -55,6 +55,7 @@ type Value[T any] struct {
 // known is what is known of the value at one moment.
 type known[T any] struct {
 	VersionedValue[T]
+	epoch    int64         // of the servers' data, see zkconn.Conn.Epoch
 	replaced chan struct{} // closed when there is a newer one
 }
 
@@ -216,17 +217,36 @@ func (v *Value[T]) Listenable() listen.Listenable[VersionedValue[T]] {
 	return v.changes.Listenable()
 }
 
+// epoch returns that of the servers' data. It is asked for ahead of a request.
+func (v *Value[T]) epoch() int64 {
+	conn, err := v.api.Conn()
+	if err != nil {
+		return 0 // there will be no answer
+	}
+	return conn.Epoch()
+}
+
+// isNewer reports whether a value of a zxid is newer than the known one.
+func (k *known[T]) isNewer(epoch, zxid int64) bool {
+	return epoch > k.epoch || epoch == k.epoch && zxid > k.Zxid
+}
+
 // take takes a value over, unless a newer one is known. A server that lags behind the last one
 // may serve the client's next session, and the reply to a read may come behind that to a write.
-func (v *Value[T]) take(value T, stat framework.Stat) VersionedValue[T] {
+// epoch is that of before the request. If it is over, the value is read again.
+func (v *Value[T]) take(value T, stat framework.Stat, epoch int64) VersionedValue[T] {
 	now := VersionedValue[T]{Value: value, Version: stat.Version, Zxid: stat.Mzxid}
+	if epoch != v.epoch() {
+		v.look()
+		return now
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	before := v.latest.Load()
-	if now.Zxid <= before.Zxid {
+	if !before.isNewer(epoch, now.Zxid) {
 		return now
 	}
-	v.latest.Store(&known[T]{VersionedValue: now, replaced: make(chan struct{})})
+	v.latest.Store(&known[T]{VersionedValue: now, epoch: epoch, replaced: make(chan struct{})})
 	close(before.replaced)
 	v.changes.Notify(now) // queues only; under mu, so that listeners hear the changes in order
 	if v.changed != nil {
