@@ -71,7 +71,8 @@ func (c *Client) Start(ctx context.Context) error {
 }
 
 // Close ends the client. New work is refused with ErrClosed, and leases end with
-// locks.LossClosed. Background operations and guaranteed deletes may finish until ctx ends.
+// locks.LossClosed. Background operations and guaranteed deletes may finish until ctx ends, or there has
+// been no connection for 5 s.
 // Then Close closes the session and joins every goroutine, except those of listeners and
 // watchers that do not return.
 //

@@ -221,11 +221,16 @@ func (c *core) closeListeners(ctx context.Context) error {
 	return errors.Join(c.states.Close(ctx), c.outcomes.Close(ctx), c.unhandled.Close(ctx))
 }
 
+// unreachable is how long Close waits without a connection.
+const unreachable = 5 * time.Second
+
 // shutDown ends a started client in the order in which things depend on each other.
 func (c *core) shutDown(ctx context.Context) error {
+	conn := c.conn.Load()
 	ctx, stop := bounded(ctx, c.cfg.maxCloseWait)
 	defer stop()
-	conn := c.conn.Load()
+	ctx, alone := conn.Reachable(ctx, unreachable)
+	defer alone()
 	c.mu.Lock()
 	unmeasure := c.unmeasure
 	c.mu.Unlock()

@@ -23,7 +23,9 @@ import (
 //
 // Close ends the work, removes the component's watches and kept nodes from the server, and
 // joins every goroutine. Close is idempotent and allowed before Start. It works with an ended
-// context, but then waits for a second at most, and a Client for the time of WithMaxCloseWait.
+// context, but then waits for a second at most, and a Client for the time of WithMaxCloseWait. It
+// does not wait for servers that do not come back: when the client has had no connection for 5 s,
+// the rest goes on in the background as far as it can, and the error says what is left.
 //
 // Java: the recipes' start and close.
 type Component interface {

@@ -51,11 +51,8 @@ func leaderRows() map[string]row {
 }
 
 func discoveryRows() map[string]row {
-	registry := func(f *fixture) *discovery.ServiceDiscovery[string] {
-		d, err := discovery.NewServiceDiscovery(f.client, f.path+"/services", discovery.JSON[string]())
-		return made(f, d, err)
-	}
-	instance := discovery.ServiceInstance[string]{Name: "service", ID: "id", Address: "127.0.0.1"}
+	instance := (*fixture)(nil).instance()
+	registry := (*fixture).registry
 	registered := func(f *fixture) *discovery.ServiceDiscovery[string] {
 		d := started(f, registry(f), nil)
 		f.must(d.Register(f.Context(), instance))
@@ -96,4 +93,13 @@ func discoveryRows() map[string]row {
 			return made(f, p, err).Start
 		}),
 	}
+}
+
+func (f *fixture) registry() *discovery.ServiceDiscovery[string] {
+	d, err := discovery.NewServiceDiscovery(f.client, f.path+"/services", discovery.JSON[string]())
+	return made(f, d, err)
+}
+
+func (*fixture) instance() discovery.ServiceInstance[string] {
+	return discovery.ServiceInstance[string]{Name: "service", ID: "id", Address: "127.0.0.1"}
 }

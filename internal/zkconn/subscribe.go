@@ -2,6 +2,8 @@ package zkconn
 
 import (
 	"context"
+	"sync"
+	"time"
 )
 
 // Subscribe sets a persistent watch. When it returns nil, the server has set it: the subscription gets
@@ -138,4 +140,36 @@ func (c *Conn) Unobserve(o *Observer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.observers, o)
+}
+
+// Reachable returns a copy of ctx for a clean-up: it also ends, with ErrConnectionLoss, when there has been
+// no connection for limit, now or later.
+func (c *Conn) Reachable(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	alone := time.AfterFunc(limit, func() {
+		cancel(&TransportError{Err: ErrConnectionLoss, Detail: c.lastError()})
+	})
+	var mu sync.Mutex
+	told := false
+	observer, connected := c.Observe(func(e EventType) {
+		mu.Lock()
+		defer mu.Unlock()
+		told = true
+		switch e {
+		case WatchSuspended:
+			alone.Reset(limit)
+		case WatchReset, WatchClosed: // without a client everything ends by itself
+			alone.Stop()
+		}
+	})
+	mu.Lock()
+	defer mu.Unlock()
+	if connected && !told { // else the connection may be gone already
+		alone.Stop()
+	}
+	return ctx, func() {
+		c.Unobserve(observer)
+		alone.Stop()
+		cancel(nil)
+	}
 }

@@ -186,7 +186,9 @@ func (r *replica) advance() {
 // the connection does, with which they go.
 func (r *replica) end(ctx context.Context) {
 	if r.sub != nil {
+		ctx, cancel := lifecycle.Reachable(ctx, r.inside)
 		_ = r.conn.Unsubscribe(ctx, r.sub)
+		cancel()
 	}
 	for _, w := range r.watches {
 		r.conn.Unwatch(w)

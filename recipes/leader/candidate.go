@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
+	"github.com/go-curator/curator/recipes/internal/lifecycle"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 	"github.com/go-curator/curator/recipes/locks"
 )
@@ -132,6 +133,8 @@ func (c *candidate) stepDown(ctx context.Context) {
 // leave ends the candidacy: first the lease, then the node (rules L4 and L9).
 func (c *candidate) leave(ctx context.Context) error {
 	twinsOf(c.api).remove(c.twin())
+	ctx, cancel := lifecycle.Reachable(ctx, c.api)
+	defer cancel()
 	released := c.terms.present.Load().Release(ctx)
 	c.terms.end(ctx, !c.silent)
 	err := c.contender.Leave(ctx)

@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/recipes/internal/lifecycle"
 	"github.com/go-curator/curator/tracing"
 )
 
 // Release ends the lease. The node is deleted with the last of the nested leases. The
 // delete is sent even if ctx has ended, and is repeated in the background until it is
 // confirmed or the session has ended. ctx bounds the wait for the confirmation. If ctx
-// has ended already, Release waits for at most WithReleaseTimeout.
+// has ended already, Release waits for at most WithReleaseTimeout. It also stops waiting when the client has
+// had no connection for 5 s.
 //
 // Release returns nil when the server confirmed that the node existed until now. Nobody else
 // was let in meanwhile, even if Context ended before. It returns an error that matches
@@ -105,14 +107,14 @@ func (l *Lease) outcome(ctx context.Context) error {
 	return l.hold.outcome(ctx, nil)
 }
 
-// cleanUp returns the context that bounds a release: ctx, or WithReleaseTimeout when ctx has
-// ended, and when the release is to be bounded in any case.
+// cleanUp returns the context that bounds a release: ctx, as long as the client has a connection, or
+// WithReleaseTimeout when ctx has ended, and when the release is to be bounded in any case.
 func (l *queueLock) cleanUp(ctx context.Context, bounded bool) (context.Context, context.CancelFunc) {
 	if ctx == nil {
 		ctx = neverHeld // Release with a nil context still releases
 	}
 	if !bounded && ctx.Err() == nil {
-		return context.WithCancel(ctx)
+		return lifecycle.Reachable(ctx, l.api)
 	}
 	return context.WithTimeout(context.WithoutCancel(ctx), l.cfg.releaseTimeout)
 }

@@ -116,6 +116,8 @@ func (m *GroupMember) Close(ctx context.Context) error {
 		return nil
 	}
 	return m.explain(m.life.Close(ctx, func(ctx context.Context) error {
+		ctx, cancel := lifecycle.Reachable(ctx, m.members.api) // for both together
+		defer cancel()
 		return errors.Join(m.node.Close(ctx), m.members.end(ctx))
 	}))
 }

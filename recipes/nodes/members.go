@@ -16,6 +16,7 @@ import (
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/recipes/internal/lifecycle"
 )
 
 // readsAtOnce is how many members are read at a time.
@@ -94,6 +95,8 @@ func (m *members) end(ctx context.Context) error {
 	if err != nil {
 		return nil //nolint:nilerr // the watch has gone with the connection
 	}
+	ctx, cancel := lifecycle.Reachable(ctx, m.api)
+	defer cancel()
 	if err := conn.Unsubscribe(ctx, m.sub); err != nil {
 		return fmt.Errorf("remove the watch of %s: %w", m.path, err)
 	}

@@ -132,7 +132,9 @@ func (n *PersistentNode) close(ctx context.Context, end func(ctx context.Context
 	}
 	ctx, cancel := lifecycle.CleanUp(ctx)
 	defer cancel()
-	return errors.Join(end(ctx), n.keeper.created.Close(ctx))
+	asking, stop := lifecycle.Reachable(ctx, n.keeper.api)
+	defer stop()
+	return errors.Join(end(asking), n.keeper.created.Close(ctx))
 }
 
 // SetData changes the wanted data of the node, and writes it. It returns nil when the node has

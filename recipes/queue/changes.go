@@ -41,6 +41,8 @@ func unsubscribe(ctx context.Context, api recipeapi.Client, sub *zkconn.Subscrip
 	}
 	ctx, cancel := lifecycle.CleanUp(ctx)
 	defer cancel()
+	ctx, stop := lifecycle.Reachable(ctx, api)
+	defer stop()
 	_ = conn.Unsubscribe(ctx, sub) // the watch goes with the connection at the latest
 }
 

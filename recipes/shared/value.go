@@ -150,8 +150,10 @@ func (v *Value[T]) Close(ctx context.Context) error {
 
 // end gives back what a Start that has failed may have set, too.
 func (v *Value[T]) end(ctx context.Context) error {
+	asking, cancel := lifecycle.Reachable(ctx, v.api)
+	defer cancel()
 	// A server that cannot be asked to forgets the watches with the connection.
-	_ = v.view.RemoveWatchers(ctx)
+	_ = v.view.RemoveWatchers(asking)
 	return v.changes.Close(ctx)
 }
 

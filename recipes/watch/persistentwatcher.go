@@ -98,6 +98,8 @@ func (w *PersistentWatcher) Close(ctx context.Context) error {
 		if err != nil {
 			return nil //nolint:nilerr // the watch has ended with the client
 		}
+		ctx, cancel := lifecycle.Reachable(ctx, w.api)
+		defer cancel()
 		return conn.Unsubscribe(ctx, w.sub)
 	})
 	return w.explain(errors.Join(err, w.events.Close(ctx))) // a failed Start may have called listeners

@@ -199,6 +199,19 @@ func CleanUp(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), closeWait)
 }
 
+// unreachable is how long a clean-up waits for a server without a connection.
+const unreachable = 5 * time.Second
+
+// Reachable returns a copy of ctx for the requests of a clean-up. It also ends when the client has had no
+// connection for 5 s: Close must not wait for servers that do not come back.
+func Reachable(ctx context.Context, client recipeapi.Client) (context.Context, context.CancelFunc) {
+	conn, err := client.Conn()
+	if err != nil {
+		return context.WithCancel(ctx) // requests fail at once
+	}
+	return conn.Reachable(ctx, unreachable)
+}
+
 func errNilContext() error {
 	return fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
 }
