@@ -66,20 +66,23 @@ func (s *selection) run(ctx context.Context, take func(ctx context.Context, leas
 		lease, err := s.mutex.Acquire(ctx)
 		switch {
 		case err == nil:
-			if p = (pauses{}); failing {
+			if failing {
 				failing = false
 				s.api.Log(func() { s.client.Logger().Info("leader selector stands for election again", "path", s.path) })
 			}
-			if again, err := s.lead(ctx, lease, take); !again || err != nil {
+			var again bool
+			if again, err = s.lead(ctx, lease, take); !again {
 				return err
 			}
-			continue
+			if err == nil {
+				p = pauses{}
+				continue
+			}
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // the selection ends with ctx, without an error
 		case !framework.Retryable(err):
 			return err
-		}
-		if !failing {
+		case !failing:
 			failing = true
 			s.warn("leader selector cannot stand for election; it will try again", err)
 		}
@@ -91,7 +94,9 @@ func (s *selection) run(ctx context.Context, take func(ctx context.Context, leas
 	}
 }
 
-// lead is one term. It reports whether the selector stands again.
+// lead is one term. It reports whether the selector stands again; if so, err is what it pauses for. An
+// operation of the leader's function may fail with a connection before the loss of the term is told, so
+// that error is the end of the term, and not of the selection.
 func (s *selection) lead(ctx context.Context, lease *locks.Lease, take func(ctx context.Context, lease *locks.Lease) error) (again bool, err error) {
 	defer func() { s.release(ctx, lease, again) }() // also when take panics
 	bound, cancel := context.WithCancelCause(lease.Bind(ctx))
@@ -110,6 +115,9 @@ func (s *selection) lead(ctx context.Context, lease *locks.Lease, take func(ctx 
 	switch {
 	case errors.Is(err, ErrStop):
 		return false, nil
+	case err != nil && why == nil && framework.Retryable(err):
+		s.warn("leader's function has lost its connection or session; the selector stands again", err)
+		return ctx.Err() == nil, err
 	case err != nil && why == nil:
 		return false, err
 	case err != nil:

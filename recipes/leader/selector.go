@@ -53,7 +53,9 @@ func NewLeaderSelector(client *framework.Client, path string, opts ...SelectorOp
 // When takeLeadership returns
 //   - nil, Run joins again;
 //   - ErrStop, Run returns nil;
-//   - an error, and ctx has not ended and the term was neither lost nor interrupted, Run steps
+//   - the error of a lost connection or session (framework.Retryable), Run logs it, and joins again
+//     after a pause. An operation may fail so before the loss of the leadership is known;
+//   - another error, and ctx has not ended and the term was neither lost nor interrupted, Run steps
 //     down and returns the error. takeLeadership must handle errors that should not end Run;
 //   - an error after ctx has ended or the term was lost or interrupted, Run logs it, and joins
 //     again, or returns nil if ctx has ended.

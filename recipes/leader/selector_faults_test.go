@@ -11,6 +11,7 @@ import (
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/leader"
 	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/state"
 )
 
 // selectorCell is a selector, r, that leads when a fault happens, and a rival behind it. The
@@ -216,4 +217,37 @@ func TestSelectorNeverGivesUp(t *testing.T) {
 		heal()
 		e.untilNodes(0)
 	})
+}
+
+// The error of an operation that fails with its connection does not end Run, whether the loss of the term is
+// told before it or later, with either policy. ErrClosed does.
+func TestSelectorKeepsStanding(t *testing.T) {
+	for name, policy := range map[string]state.ErrorPolicy{"standard": state.StandardErrorPolicy(), "session": state.SessionErrorPolicy()} {
+		t.Run(name, func(t *testing.T) {
+			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+				e := newEnv(t, b)
+				client, network := b.Client(t, framework.WithErrorPolicy(policy))
+				selector, err := leader.NewLeaderSelector(client, e.path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				terms, errs := make(chan struct{}, 10), []error{
+					&framework.OpError{Op: "setData", Err: framework.ErrConnectionLoss}, framework.ErrSessionExpired, nil, framework.ErrClosed,
+				}
+				ran := make(chan error, 1)
+				go func() {
+					ran <- selector.Run(t.Context(), func(context.Context, *locks.Lease) error {
+						terms <- struct{}{}
+						if len(terms) == 1 {
+							network.Cut()
+						}
+						return errs[len(terms)-1]
+					})
+				}()
+				if err := <-ran; !errors.Is(err, framework.ErrClosed) || len(terms) != len(errs) {
+					t.Errorf("Run ended after %d terms: %v", len(terms), err)
+				}
+			})
+		})
+	}
 }
