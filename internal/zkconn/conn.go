@@ -65,7 +65,7 @@ type Conn struct {
 	trustAnswers   bool         // see TrustAnswers
 	lastZxid       atomic.Int64
 	epoch          atomic.Int64 // see Epoch
-	closedByServer atomic.Bool // the server confirmed the end of the session
+	closedByServer atomic.Bool  // the server confirmed the end of the session
 	signal         chan struct{}
 	monitorDone    chan struct{}
 

@@ -72,3 +72,29 @@ func (p *pauses) awaitLong(ctx context.Context, client *framework.Client) error 
 func growing(first, last time.Duration) backoff.BackOff {
 	return backoff.NewExponentialBackOff(backoff.WithInitialInterval(first), backoff.WithMaxInterval(last), backoff.WithMaxElapsedTime(0))
 }
+
+const (
+	shortTerm    = 10 * time.Millisecond // a term in which nothing was done, as a rule
+	patientTerms = 100                   // how many of these in a row go on without a pause
+)
+
+// shortTerms counts short terms in a row. The zero value is ready to use.
+type shortTerms struct {
+	n      int
+	pauses backoff.BackOff
+}
+
+// next takes note of a term, and returns the pause behind it.
+func (s *shortTerms) next(took time.Duration) time.Duration {
+	if took >= shortTerm {
+		*s = shortTerms{}
+		return 0
+	}
+	if s.n++; s.n <= patientTerms {
+		return 0
+	}
+	if s.pauses == nil {
+		s.pauses = growing(firstShortPause, lastShortPause)
+	}
+	return s.pauses.NextBackOff()
+}

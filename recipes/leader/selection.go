@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/recipes/locks"
 )
 
@@ -61,6 +62,7 @@ func (s *selection) interruptTerm() {
 func (s *selection) run(ctx context.Context, take func(ctx context.Context, lease *locks.Lease) error) error {
 	s.api.Log(func() { s.terms.candidate.Standing(ctx) })
 	var p pauses
+	var hurry shortTerms
 	failing := false
 	for {
 		lease, err := s.mutex.Acquire(ctx)
@@ -70,12 +72,13 @@ func (s *selection) run(ctx context.Context, take func(ctx context.Context, leas
 				failing = false
 				s.api.Log(func() { s.client.Logger().Info("leader selector stands for election again", "path", s.path) })
 			}
-			var again bool
+			begun, again := time.Now(), false
 			if again, err = s.lead(ctx, lease, take); !again {
 				return err
 			}
 			if err == nil {
 				p = pauses{}
+				s.slowDown(ctx, &hurry, begun)
 				continue
 			}
 		case ctx.Err() != nil:
@@ -92,6 +95,18 @@ func (s *selection) run(ctx context.Context, take func(ctx context.Context, leas
 			return err
 		}
 	}
+}
+
+// slowDown pauses behind a term that was short, if many were: a function that returns at once would take
+// as many terms as the servers can give. Most often it is a listener of Java's without autoRequeue.
+func (s *selection) slowDown(ctx context.Context, hurry *shortTerms, begun time.Time) {
+	pause := hurry.next(time.Since(begun))
+	if hurry.n == patientTerms+1 {
+		s.api.Log(func() {
+			s.client.Logger().Warn("leader's function returns at once, term after term, which are slowed down; return ErrStop to leave the election", "path", s.path)
+		})
+	}
+	_ = wait.For(ctx, pause) // the next Acquire sees the end of ctx
 }
 
 // lead is one term. It reports whether the selector stands again; if so, err is what it pauses for. An

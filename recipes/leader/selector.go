@@ -51,7 +51,8 @@ func NewLeaderSelector(client *framework.Client, path string, opts ...SelectorOp
 // node still exists. Run releases the lease.
 //
 // When takeLeadership returns
-//   - nil, Run joins again;
+//   - nil, Run joins again, with pauses of up to a quarter of a second when many terms in a row were
+//     shorter than 10 ms;
 //   - ErrStop, Run returns nil;
 //   - the error of a lost connection or session (framework.Retryable), Run logs it, and joins again
 //     after a pause. An operation may fail so before the loss of the leadership is known;
@@ -69,7 +70,8 @@ func NewLeaderSelector(client *framework.Client, path string, opts ...SelectorOp
 // in takeLeadership Run steps down, and the panic continues.
 //
 // Java: start with autoRequeue, and LeaderSelectorListener.takeLeadership. Without
-// autoRequeue a term is one call that returns ErrStop, and requeue is the next call.
+// autoRequeue a term is one call that returns ErrStop, and requeue is the next call: a function that
+// returns nil stands again, as with autoRequeue.
 func (s *LeaderSelector) Run(ctx context.Context, takeLeadership func(ctx context.Context, lease *locks.Lease) error) error {
 	switch {
 	case s == nil || s.selection == nil:

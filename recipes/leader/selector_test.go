@@ -3,6 +3,7 @@ package leader_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -267,6 +268,30 @@ func TestSelectorManyTerms(t *testing.T) {
 		})
 		if err != nil || terms != 100 {
 			t.Errorf("%d terms, %v", terms, err)
+		}
+	})
+}
+
+// A function that always returns at once is slowed down, and the log says so once.
+func TestSelectorHurries(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		var log suite.Log
+		client, _ := b.Client(t, framework.WithLogger(log.Warnings()))
+		selector, err := leader.NewLeaderSelector(client, b.Path("leader"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		terms := 0
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := selector.Run(ctx, func(context.Context, *locks.Lease) error { terms++; return nil }); err != nil {
+			t.Error(err)
+		}
+		if terms < 200 || terms > 1000 {
+			t.Errorf("%d terms in a minute", terms)
+		}
+		if n := strings.Count(log.String(), "returns at once"); n != 1 {
+			t.Errorf("it was logged %d times:\n%s", n, log.String())
 		}
 	})
 }
