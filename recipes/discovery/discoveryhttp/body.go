@@ -53,6 +53,9 @@ func (b *bodies) repeatable() bool { return b.empty() || b.request.GetBody != ni
 // failed tells whether reading the body has failed.
 func (b *bodies) failed() bool { return b.held != nil && b.held.failed.Load() }
 
+// awaited tells whether somebody waits for more of the body.
+func (b *bodies) awaited() bool { return b.held != nil && b.held.reading.Load() > 0 }
+
 // release is called when there is no attempt after the last one.
 func (b *bodies) release() {
 	if b.held != nil {
@@ -63,8 +66,9 @@ func (b *bodies) release() {
 // heldBody is a body that can be read once. Close does not close it before it was read. So it can
 // be handed over to another attempt until somebody begins to read it.
 type heldBody struct {
-	body   io.ReadCloser
-	failed atomic.Bool // a Read of it has
+	body    io.ReadCloser
+	failed  atomic.Bool  // a Read of it has
+	reading atomic.Int32 // how many Reads of it have not returned
 
 	mu     sync.Mutex
 	state  bodyState
@@ -88,6 +92,8 @@ func (b *heldBody) Read(p []byte) (int, error) {
 	}
 	b.state = bodyInUse
 	b.mu.Unlock()
+	b.reading.Add(1)
+	defer b.reading.Add(-1)
 	n, err := b.body.Read(p)
 	if err != nil && err != io.EOF {
 		b.failed.Store(true)
