@@ -173,7 +173,7 @@ func (p *ServiceProvider[T]) Updates(ctx context.Context) iter.Seq[[]ServiceInst
 //
 // Java: noteError.
 func (p *ServiceProvider[T]) NoteError(instance ServiceInstance[T]) {
-	if p == nil || p.cache == nil || instance.Name != p.cache.name {
+	if p == nil || p.cache == nil || trimmed(instance.Name) != trimmed(p.cache.name) {
 		return
 	}
 	p.down.note(instance.endpoint(), time.Now())
