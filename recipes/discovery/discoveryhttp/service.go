@@ -42,7 +42,7 @@ func (c chosen[T]) choose(scheme string, not []string) (target, error) {
 	})
 	switch {
 	case errors.Is(err, discovery.ErrNoInstance):
-		return target{}, fmt.Errorf("%w with an address and a port for %s", err, scheme)
+		return target{}, fmt.Errorf("%w; one for %s needs an address and a port for that", err, scheme)
 	case err != nil:
 		return target{}, err // it names the service
 	}
