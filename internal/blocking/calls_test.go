@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"testing"
 	"time"
 
@@ -115,9 +116,7 @@ func rows() map[string]row {
 		frameworkRows(), builderRows(), lockRows(), leaderRows(), atomicRows(), barrierRows(), sharedRows(), queueRows(),
 		cacheRows(), modeledRows(), nodeRows(), discoveryRows(),
 	} {
-		for name, r := range part {
-			all[name] = r
-		}
+		maps.Copy(all, part)
 	}
 	return all
 }

@@ -88,6 +88,11 @@ func discoveryRows() map[string]row {
 			started(f, c, err)
 			return func(ctx context.Context) error { return all(c.Updates(ctx)) }
 		}),
+		"recipes/discovery: (*ServiceProvider) Updates": waits(func(f *fixture) call {
+			p, err := registered(f).Provider("service", discovery.ProviderConfig[string]{})
+			started(f, p, err)
+			return func(ctx context.Context) error { return all(p.Updates(ctx)) }
+		}),
 		"recipes/discovery: (*ServiceProvider) Start": asks(func(f *fixture) call {
 			p, err := registered(f).Provider("service", discovery.ProviderConfig[string]{})
 			return made(f, p, err).Start

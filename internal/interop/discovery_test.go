@@ -170,6 +170,27 @@ func TestDiscovery(t *testing.T) {
 	}
 }
 
+// Names of services may have slashes, as in Spring Cloud; each language finds what the other has
+// registered.
+func TestDiscoverySlashes(t *testing.T) {
+	t.Parallel()
+	r := newSharedRegistry(t)
+	const uri = "=http://10.0.0.7:8080,"
+	for _, service := range []string{"shop/orders", "/shop/bills"} {
+		r.register('J', service, "J", "x", discovery.Dynamic)
+		r.register('G', service, "G", "x", discovery.Dynamic)
+		want := "G" + uri + "x,DYNAMIC,true J" + uri + "x,DYNAMIC,true"
+		instances, err := r.registry.QueryForInstances(t.Context(), service)
+		r.must(err)
+		if java, ours := r.ask("Query", service), goText(instances); java != want || ours != want {
+			t.Errorf("%s: Java finds %s, Go %s", service, java, ours)
+		}
+		r.look(r.path + "/" + strings.TrimPrefix(service, "/") + "/G")
+	}
+	r.must(r.registry.Close(t.Context()))
+	r.ask("Close", "shop/orders")
+}
+
 // A process that registers under the id of one of the other language has the node. When it goes,
 // Go registers its own again.
 func TestDiscoveryTakeover(t *testing.T) {

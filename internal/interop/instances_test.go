@@ -78,6 +78,7 @@ func TestInstances(t *testing.T) {
 	q.addVectors(&recorded)
 	q.addInstances(t)
 	q.addURIs(t)
+	q.addSpring(t)
 	q.ask(t)
 	if *rewriteNames {
 		if err := os.WriteFile(instancesFile, []byte(recorded.String()), 0o644); err != nil {
@@ -157,6 +158,37 @@ func (q *questions) addInstances(t *testing.T) {
 				t.Errorf("Java reads %s and writes\n%s", c.data, answer)
 			}
 		}, "read", c.class, c.enabled, base64Of(c.data))
+	}
+}
+
+// springInstance is the payload of docs/spring.md.
+type springInstance struct {
+	ID       string            `json:"id"`
+	Name     string            `json:"name"`
+	Metadata map[string]string `json:"metadata"`
+}
+
+// addSpring has Java take from instances what Spring Cloud ZooKeeper's clients take from each
+// instance of a service, whether they call it or not.
+func (q *questions) addSpring(t *testing.T) {
+	uriSpec, err := discovery.ParseURISpec("{scheme}://{address}:{port}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	class := discovery.WithPayloadClass("org.springframework.cloud.zookeeper.discovery.ZookeeperInstance")
+	for port, want := range map[int]string{8080: "10.0.0.7 8080 http://10.0.0.7:8080 UP", 0: "! java.lang.NullPointerException"} {
+		data, err := discovery.JSON[springInstance](class).Encode(discovery.ServiceInstance[springInstance]{
+			Name: "orders", ID: "orders-1", Address: "10.0.0.7", Port: port, URISpec: uriSpec,
+			Payload: springInstance{ID: "orders-1", Name: "orders", Metadata: map[string]string{"instance_status": "UP"}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.add(func(answer string) {
+			if !strings.HasPrefix(answer, want) {
+				t.Errorf("Spring takes %q from %s, want %q", answer, data, want)
+			}
+		}, "spring", base64Of(string(data)))
 	}
 }
 

@@ -24,6 +24,7 @@ type ServiceCache[T any] struct {
 	client *framework.Client
 	name   string
 	parts  *parts
+	keep   time.Duration // for which what has left the list is remembered
 	nodes  *cache.CuratorCache
 	typed  *cache.Typed[ServiceInstance[T]]
 	list   atomic.Pointer[list[T]]
@@ -34,8 +35,10 @@ var _ framework.Component = (*ServiceCache[any])(nil)
 // list is a version of the instances. It is not changed.
 type list[T any] struct {
 	instances []ServiceInstance[T]
-	zxids     []int64 // of the last change of each
+	paths     []string // of their nodes
+	zxids     []int64  // of the last change of each
 	loaded    bool
+	gone      []gone[T]     // what has left the list lately, if that is remembered
 	next      chan struct{} // closed when there is another
 }
 
@@ -44,12 +47,16 @@ type list[T any] struct {
 // Close; framework.ErrNotStarted for a nil ServiceDiscovery.
 //
 // Java: serviceCacheBuilder.
-func (d *ServiceDiscovery[T]) Cache(name string) (*ServiceCache[T], error) {
+func (d *ServiceDiscovery[T]) Cache(name string) (*ServiceCache[T], error) { return d.open(name, 0) }
+
+// open returns a cache that remembers for a time what has left the list.
+func (d *ServiceDiscovery[T]) open(name string, keep time.Duration) (*ServiceCache[T], error) {
 	if d == nil || d.places == nil {
 		return nil, fmt.Errorf("discovery: %w", framework.ErrNotStarted)
 	}
 	c, err := d.cache(name)
 	if err == nil {
+		c.keep = keep
 		err = d.parts.add(c)
 	}
 	if err != nil {
@@ -122,6 +129,7 @@ func (c *ServiceCache[T]) show() {
 	now := &list[T]{loaded: true, next: make(chan struct{})}
 	for _, node := range c.typed.All() {
 		now.instances = append(now.instances, node.Value)
+		now.paths = append(now.paths, node.Path)
 		now.zxids = append(now.zxids, node.Stat.Mzxid)
 	}
 	// The first call after Start usually finds the list that Start has shown. Every change adds a
@@ -131,6 +139,9 @@ func (c *ServiceCache[T]) show() {
 		return // the last list stays, although Close unregisters instances
 	}
 	if !before.loaded || !slices.Equal(before.zxids, now.zxids) {
+		if c.keep > 0 {
+			now.gone = leave(before, now, c.keep)
+		}
 		c.list.Store(now)
 		close(before.next)
 	}
@@ -192,7 +203,7 @@ func (c *ServiceCache[T]) Updates(ctx context.Context) iter.Seq[[]ServiceInstanc
 		var last *list[T]
 		for {
 			now := c.list.Load()
-			if ctx.Err() != nil || errors.Is(c.life.Started(), framework.ErrClosed) {
+			if c.ended(ctx) {
 				return
 			}
 			if now.loaded && now != last {
@@ -202,13 +213,35 @@ func (c *ServiceCache[T]) Updates(ctx context.Context) iter.Seq[[]ServiceInstanc
 				}
 				continue
 			}
-			select {
-			case <-now.next:
-			case <-ctx.Done():
-			case <-c.life.Done():
-			case <-c.client.Done():
-				return
-			}
+			c.wait(ctx, now, nil, time.Time{})
 		}
+	}
+}
+
+// ended tells whether a loop over the updates ends.
+func (c *ServiceCache[T]) ended(ctx context.Context) bool {
+	select {
+	case <-c.client.Done():
+		return true
+	default:
+		return ctx.Err() != nil || errors.Is(c.life.Started(), framework.ErrClosed)
+	}
+}
+
+// wait waits for the list behind now, for other, until a time if that is not zero, or for the end.
+func (c *ServiceCache[T]) wait(ctx context.Context, now *list[T], other <-chan struct{}, until time.Time) {
+	var due <-chan time.Time
+	if !until.IsZero() {
+		timer := time.NewTimer(time.Until(until))
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-now.next:
+	case <-other:
+	case <-due:
+	case <-ctx.Done():
+	case <-c.life.Done():
+	case <-c.client.Done():
 	}
 }

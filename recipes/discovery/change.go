@@ -11,11 +11,11 @@ import (
 
 // register registers an instance, or replaces it.
 func (all *registrations[T]) register(ctx context.Context, want wanted[T]) error {
-	r, err := all.take(ctx, want.key(), true)
+	r, err := all.take(ctx, want.key, true)
 	if err != nil {
 		return err
 	}
-	defer all.give(want.key(), r)
+	defer all.give(want.key, r)
 	former := r.want.instance.Type
 	switch {
 	case !all.isLive():
@@ -34,7 +34,7 @@ func (all *registrations[T]) update(ctx context.Context, instance ServiceInstanc
 	if instance.ID == "" {
 		return fmt.Errorf("%w: the instance has no ID", framework.ErrInvalidOption)
 	}
-	k := key{instance.Name, instance.ID}
+	k := all.places.key(instance.Name, instance.ID)
 	r, err := all.take(ctx, k, false)
 	if err != nil {
 		return err

@@ -16,7 +16,9 @@
 //
 // A registered instance may be unreachable. An instance that has died stays registered until
 // its session ends. Lists are behind the server: see package cache. While the client is cut
-// off, a cache keeps its last list, because an old list is better than none.
+// off, a cache keeps its last list, because an old list is better than none. When it is the
+// servers of a service that are cut off, for longer than their sessions last, the list becomes
+// empty although they are well; see [ProviderConfig].EmptyProtection.
 //
 // An instance may also be missing for a moment. When the session ends, or somebody deletes the
 // node, the instance is missing until its node is created again. After the end of a session at

@@ -14,15 +14,23 @@ type downList struct {
 	version   atomic.Int64
 
 	mu     sync.Mutex
+	next   chan struct{}            // closed when version has changed
 	errors map[endpoint][]time.Time // the last ones, at most threshold of them
 }
 
 func newDownList(threshold int, span time.Duration) *downList {
-	return &downList{threshold: threshold, span: span, errors: map[endpoint][]time.Time{}}
+	return &downList{threshold: threshold, span: span, next: make(chan struct{}), errors: map[endpoint][]time.Time{}}
 }
 
 // changes counts the endpoints that went down. It does not count those that came back.
 func (d *downList) changes() int64 { return d.version.Load() }
+
+// changed returns a channel that is closed at the next change.
+func (d *downList) changed() <-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.next
+}
 
 // note counts an error.
 func (d *downList) note(e endpoint, now time.Time) {
@@ -39,6 +47,8 @@ func (d *downList) note(e endpoint, now time.Time) {
 	d.errors[e] = times
 	if len(times) == d.threshold {
 		d.version.Add(1)
+		close(d.next)
+		d.next = make(chan struct{})
 	}
 }
 

@@ -146,28 +146,6 @@ func ExampleServiceInstance_URI() {
 	// http://10.0.0.7:8080/v1
 }
 
-// The bytes are those that Spring Cloud ZooKeeper's applications read.
-func ExampleWithPayloadClass() {
-	type metadata struct {
-		ID       string            `json:"id"`
-		Name     string            `json:"name"`
-		Metadata map[string]string `json:"metadata"`
-	}
-	spring := discovery.JSON[metadata](discovery.WithPayloadClass("org.springframework.cloud.zookeeper.discovery.ZookeeperInstance"))
-	data, err := spring.Encode(discovery.ServiceInstance[metadata]{
-		Name: "orders", ID: "1", Payload: metadata{"orders-1", "orders", map[string]string{"zone": "north"}},
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%s\n", data)
-	instance, err := spring.Decode(data)
-	fmt.Println(instance.Payload.Metadata["zone"], err)
-	// Output:
-	// {"name":"orders","id":"1","address":null,"port":null,"sslPort":null,"payload":{"@class":"org.springframework.cloud.zookeeper.discovery.ZookeeperInstance","id":"orders-1","name":"orders","metadata":{"zone":"north"}},"registrationTimeUTC":0,"serviceType":"DYNAMIC","uriSpec":null}
-	// north <nil>
-}
-
 // A strategy of one's own prefers the instances of a zone.
 func ExampleStrategy() {
 	inZone := nearest{zone: "north", inner: discovery.RoundRobin[zone]()}

@@ -64,7 +64,11 @@ func (t ServiceType) mode() framework.CreateMode {
 //
 // Java: ServiceInstance.
 type ServiceInstance[T any] struct {
-	Name string // of the service; required
+	// Name is that of the service, and is required. It may have slashes: the node of "shop/orders"
+	// is below that of "shop", and QueryForNames lists "shop". A slash at the beginning or the end
+	// makes no difference. Do not use the name of a service as the beginning of another one's,
+	// because then a node is among the instances that is none.
+	Name string
 	// ID is unique in the service; for "" Register chooses a UUID. It is the name of the node;
 	// with DynamicSequential the node has a number after it.
 	ID string
@@ -78,7 +82,7 @@ type ServiceInstance[T any] struct {
 	Registered time.Time
 	Type       ServiceType
 	URISpec    URISpec // the zero value is none
-	// Disabled instances are registered but not offered by providers.
+	// Disabled instances are registered but not offered by providers. See WithWatchInstances.
 	Disabled bool
 }
 

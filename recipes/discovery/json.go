@@ -1,7 +1,6 @@
 package discovery
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
@@ -11,8 +10,12 @@ import (
 )
 
 // JSON returns the codec of Java's default serializer: UTF-8, compact, the same keys in the
-// same order, so an instance written by Java is written again with the same bytes. Unknown keys
-// are ignored and missing keys are zero. Data after the value is an error.
+// same order, so an instance written by Java is written again with the same bytes.
+//
+// Decode reads what Java reads. Unknown keys are ignored and missing keys are zero. Numbers, also
+// for enabled and for the service type, and booleans may be texts, and texts may be numbers or
+// booleans. Ports and times may have decimal places, which are dropped. A URISpec may be the text
+// of the template. An enabled of null is false. Unlike in Java, data after the value is an error.
 //
 // Payloads are typed in Java. Strings, bools, float64 and integers of up to 32 bits are plain
 // JSON, as are ints that fit in 32 bits. Larger integers, int64, float32, []byte and lists are
@@ -144,7 +147,8 @@ func (w *jsonWriter) uriSpec(spec URISpec) {
 	w.raw("]}")
 }
 
-// Decode reads what Java reads: keys in any order, each of which may be missing or null.
+// Decode reads what Java reads: keys in any order, each of which may be missing or null. See
+// reading.go.
 func (c jsonCodec[T]) Decode(data []byte) (i ServiceInstance[T], err error) {
 	if c.err != nil {
 		return i, c.err
@@ -160,11 +164,11 @@ func (i *ServiceInstance[T]) read(key, value []byte) (err error) {
 	var n int64
 	switch string(key) {
 	case "name":
-		i.Name, err = readText(value)
+		i.Name, err = readScalar(value)
 	case "id":
-		i.ID, err = readText(value)
+		i.ID, err = readScalar(value)
 	case "address":
-		i.Address, err = readText(value)
+		i.Address, err = readScalar(value)
 	case "port":
 		n, err = readInteger(value, 32)
 		i.Port = int(n)
@@ -182,30 +186,9 @@ func (i *ServiceInstance[T]) read(key, value []byte) (err error) {
 	case "uriSpec":
 		i.URISpec, err = readURISpec(value)
 	case "enabled":
-		enabled := true
-		err = json.Unmarshal(value, &enabled) // null leaves it as it is
+		var enabled bool
+		enabled, err = readBool(value)
 		i.Disabled = !enabled
 	}
 	return err
-}
-
-func readServiceType(raw []byte) (ServiceType, error) {
-	name, err := readText(raw)
-	if err != nil || name == "" {
-		return Dynamic, err
-	}
-	return parseServiceType(name)
-}
-
-func readURISpec(raw []byte) (URISpec, error) {
-	var spec struct {
-		Parts []uriPart `json:"parts"`
-	}
-	if isNull(raw) {
-		return URISpec{}, nil
-	}
-	if err := json.Unmarshal(raw, &spec); err != nil {
-		return URISpec{}, err
-	}
-	return URISpec{parts: append([]uriPart{}, spec.Parts...)}, nil
 }

@@ -2,6 +2,7 @@ package discovery_test
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -159,7 +160,24 @@ func TestDoubles(t *testing.T) {
 // Readers take what Java's takes, and what it does not.
 func TestDecode(t *testing.T) {
 	decode(t, `{}`, instance{})
-	decode(t, ` {"name": null, "address": null, "port": null, "payload": null, "uriSpec": null, "serviceType": null, "enabled": null} `, instance{})
+	decode(t, ` {"name": null, "address": null, "port": null, "payload": null, "uriSpec": null, "serviceType": null} `, instance{})
+	decode(t, `{"enabled":null}`, instance{Disabled: true})
+	for _, enabled := range []string{`false`, `"false"`, `" FALSE "`, `0`, `-0`, `""`} {
+		decode(t, `{"enabled":`+enabled+`}`, instance{Disabled: true})
+	}
+	for _, enabled := range []string{`true`, `"True"`, `1`, `-7`, `99999999999999999999`} {
+		decode(t, `{"enabled":`+enabled+`}`, instance{})
+	}
+	decode(t, `{"port":"8080","sslPort":8443.9,"registrationTimeUTC":"1"}`, instance{Port: 8080, SSLPort: 8443, Registered: time.UnixMilli(1).UTC()})
+	decode(t, `{"port":8.08e3,"sslPort":" +7 ","registrationTimeUTC":1e3}`, instance{Port: 8080, SSLPort: 7, Registered: time.UnixMilli(1000).UTC()})
+	decode(t, `{"port":"","sslPort":"null","registrationTimeUTC":" "}`, instance{})
+	decode(t, `{"registrationTimeUTC":9223372036854775807.5}`, instance{Registered: time.UnixMilli(math.MaxInt64).UTC()})
+	for number, kind := range map[string]discovery.ServiceType{`0`: discovery.Dynamic, `1`: discovery.Static, `" 2 "`: discovery.Permanent, `"3"`: discovery.DynamicSequential} {
+		decode(t, `{"serviceType":`+number+`}`, instance{Type: kind})
+	}
+	decode(t, `{"uriSpec":"{scheme}://{ address }"}`, instance{URISpec: parse(t, "{scheme}://{address}")})
+	decode(t, `{"uriSpec":{"other":{},"parts":[ {"value":5,"variable":0}, {"variable":"true","value":"a","other":[]} ]}}`, instance{URISpec: parse(t, "5{a}")})
+	decode(t, "\ufeff "+`{"name":5,"id":true,"address":1.50}`, instance{Name: "5", ID: "true", Address: "1.50"})
 	decode(t, `{"enabled":false,"unknown":[1,{"name":"x"}],"id":"a","Name":"x","name":"b"}`, instance{Name: "b", ID: "a", Disabled: true})
 	decode(t, `{"payload":{"a":1,"@class":"x"}}`, discovery.ServiceInstance[map[string]int]{Payload: map[string]int{"a": 1}})
 	decode(t, `{"payload":{"a":{"@class":"x"}}}`, discovery.ServiceInstance[map[string]any]{Payload: map[string]any{"a": map[string]any{"@class": "x"}}})
@@ -169,8 +187,11 @@ func TestDecode(t *testing.T) {
 	decode(t, `{"payload":123456789012345678901234567890}`, discovery.ServiceInstance[any]{Payload: json.Number("123456789012345678901234567890")})
 
 	for _, data := range []string{
-		``, ` `, `null`, `[]`, `"x"`, `{`, `{}x`, `{"name":5}`, `{"port":"1"}`, `{"port":5000000000}`, `{"sslPort":1.5}`,
-		`{"serviceType":"ODD"}`, `{"uriSpec":{"parts":{}}}`, `{"enabled":1}`, `{"registrationTimeUTC":"x"}`, `{"payload":5}`,
+		``, ` `, `null`, `[]`, `"x"`, `{`, `{}x`, "\ufeff\ufeff{}", `{"name":[]}`, `{"id":{}}`, `{"port":"x"}`, `{"port":"1.5"}`, `{"port":true}`,
+		`{"port":5000000000}`, `{"port":2147483647.9}`, `{"sslPort":[1]}`, `{"registrationTimeUTC":1e300}`, `{"registrationTimeUTC":"x"}`,
+		`{"serviceType":"ODD"}`, `{"serviceType":""}`, `{"serviceType":4}`, `{"serviceType":1.0}`, `{"serviceType":true}`, `{"serviceType":[0]}`,
+		`{"uriSpec":{"parts":{}}}`, `{"uriSpec":{"parts":null}}`, `{"uriSpec":{"parts":[null]}}`, `{"uriSpec":{"parts":["a"]}}`, `{"uriSpec":"{"}`, `{"uriSpec":5}`,
+		`{"uriSpec":{"parts":[{"value":[]}]}}`, `{"enabled":"x"}`, `{"enabled":"0"}`, `{"enabled":0.0}`, `{"enabled":[]}`, `{"payload":5}`,
 		`{"payload":["a","b","c"]}`, `{"payload":[5,"a"]}`, `{"payload":["java.lang.Long",5]}`, `{"payload":{}}`,
 	} {
 		if got, err := discovery.JSON[string]().Decode([]byte(data)); err == nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"unicode/utf8"
 )
 
@@ -17,9 +16,13 @@ const space = " \t\r\n"
 
 var errNoObject = errors.New("the data is not a JSON object")
 
+// byteOrderMark may stand before the JSON, as in Jackson. Editors on Windows write it.
+var byteOrderMark = []byte("\ufeff")
+
 // members calls fn for the members of a JSON object, in order. Unlike in encoding/json, keys that
 // differ in case are different.
 func members(data []byte, fn func(key, value []byte) error) error {
+	data = bytes.TrimPrefix(data, byteOrderMark)
 	rest := bytes.TrimLeft(data, space)
 	if len(rest) == 0 || rest[0] != '{' {
 		return errNoObject
@@ -28,6 +31,11 @@ func members(data []byte, fn func(key, value []byte) error) error {
 		var raw json.RawMessage
 		return json.Unmarshal(data, &raw) // says why
 	}
+	return validMembers(rest, fn)
+}
+
+// validMembers is members for valid JSON that begins with an object.
+func validMembers(rest []byte, fn func(key, value []byte) error) error {
 	for rest = rest[1:]; ; {
 		rest = bytes.TrimLeft(rest, space+",")
 		if rest[0] == '}' {
@@ -46,6 +54,21 @@ func members(data []byte, fn func(key, value []byte) error) error {
 		n = valueLength(rest)
 		if err := fn(key, rest[:n]); err != nil {
 			return fmt.Errorf("key %s: %w", key, err)
+		}
+		rest = rest[n:]
+	}
+}
+
+// validElements calls fn for the elements of an array that valid JSON begins with, in order.
+func validElements(rest []byte, fn func(value []byte) error) error {
+	for rest = rest[1:]; ; {
+		rest = bytes.TrimLeft(rest, space+",")
+		if rest[0] == ']' {
+			return nil
+		}
+		n := valueLength(rest)
+		if err := fn(rest[:n]); err != nil {
+			return err
 		}
 		rest = rest[n:]
 	}
@@ -92,16 +115,4 @@ func readText(raw []byte) (text string, err error) {
 	}
 	err = json.Unmarshal(raw, &text)
 	return text, err
-}
-
-// readInteger returns an integer of 32 or 64 bits, 0 for null.
-func readInteger(raw []byte, bits int) (int64, error) {
-	if isNull(raw) {
-		return 0, nil
-	}
-	n, err := strconv.ParseInt(string(raw), 10, bits)
-	if err != nil {
-		return 0, fmt.Errorf("%s is not an integer of %d bits", raw, bits)
-	}
-	return n, nil
 }

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"math"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/codec"
+	"github.com/go-curator/curator/framework/paths"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/discovery"
 )
@@ -49,7 +51,9 @@ func TestInstanceMisuse(t *testing.T) {
 			text   string
 		}{
 			{func(i *instance) { i.Name = "" }, framework.ErrInvalidOption, "Name"},
-			{func(i *instance) { i.Name = "a/b" }, framework.ErrInvalidPath, `"a/b"`},
+			{func(i *instance) { i.Name = "a//b" }, framework.ErrInvalidPath, `"a//b"`},
+			{func(i *instance) { i.Name = "a/../b" }, framework.ErrInvalidPath, `"a/../b"`},
+			{func(i *instance) { i.Name = "/" }, framework.ErrInvalidPath, `"/"`},
 			{func(i *instance) { i.Name = ".." }, framework.ErrInvalidPath, `".."`},
 			{func(i *instance) { i.ID = "a/b" }, framework.ErrInvalidPath, `"a/b"`},
 			{func(i *instance) { i.ID = "a\x00" }, framework.ErrInvalidPath, "U+0000"},
@@ -68,7 +72,9 @@ func TestInstanceMisuse(t *testing.T) {
 		}
 		f.until()
 		suite.WantErr(t, f.registry.Update(ctx, instance{Name: "orders"}), framework.ErrInvalidOption)
-		for _, name := range []string{"", "a/b", "."} {
+		_, err := f.registry.QueryForInstance(ctx, "orders", "a/b")
+		suite.WantErr(t, err, framework.ErrInvalidPath)
+		for _, name := range []string{"", "/", "//", "a//b", "."} {
 			_, err := f.registry.QueryForInstances(ctx, name)
 			suite.WantErr(t, err, framework.ErrInvalidPath)
 			_, err = f.registry.QueryForInstance(ctx, "orders", name)
@@ -77,9 +83,56 @@ func TestInstanceMisuse(t *testing.T) {
 			suite.WantErr(t, err, framework.ErrInvalidPath)
 			f.must(f.registry.Unregister(ctx, name, name)) // it is not registered
 		}
-		for _, config := range []discovery.ProviderConfig[string]{{ErrorThreshold: -1}, {DownTime: -1}} {
+		for _, config := range []discovery.ProviderConfig[string]{{ErrorThreshold: -1}, {DownTime: -1}, {EmptyProtection: -1}} {
 			_, err := f.registry.Provider("orders", config)
 			suite.WantErr(t, err, framework.ErrInvalidOption)
+		}
+		f.ended()
+	})
+}
+
+// The name of a service may have slashes, as in Java: its node is below others. A slash at the
+// beginning or the end makes no difference.
+func TestSlashes(t *testing.T) {
+	each(t, func(f *fixture) {
+		t, ctx := f.t, f.t.Context()
+		f.start()
+		for _, name := range []string{"shop/orders", "/shop/bills", "shop/bills/old/"} {
+			i := of("a", "x")
+			i.Name = name
+			f.register(i)
+			there, err := f.operator.CheckExists().ForPath(ctx, paths.Make(f.base, name, "a"))
+			f.must(err)
+			got, err := f.registry.QueryForInstances(ctx, strings.Trim(name, "/"))
+			f.must(err)
+			if !there || len(got) != 1 || got[0].Name != name {
+				t.Errorf("%s: %v, instances %v", name, there, got)
+			}
+			p, err := f.registry.Provider(strings.Trim(name, "/"), discovery.ProviderConfig[string]{ErrorThreshold: 1})
+			f.must(err)
+			f.must(p.Start(ctx))
+			chosen, err := p.Instance()
+			f.must(err)
+			p.NoteError(chosen)
+			if _, err := p.Instance(); !errors.Is(err, discovery.ErrNoInstance) {
+				t.Errorf("%s: its error is not noted: %v", name, err)
+			}
+		}
+		again := of("a", "y")
+		again.Name = "/shop/orders/"
+		f.must(f.registry.Update(ctx, again))
+		f.must(f.registry.Unregister(ctx, "/shop/orders", "a"))
+		left, err := f.registry.QueryForInstances(ctx, "shop/orders")
+		f.must(err)
+		if len(left) > 0 {
+			t.Errorf("unregistered by another form of the name: %v", left)
+		}
+		names, err := f.registry.QueryForNames(ctx)
+		f.must(err)
+		bills, err := f.registry.QueryForInstances(ctx, "shop/bills")
+		f.must(err)
+		if !slices.Equal(names, []string{"shop"}) || len(bills) != 1 {
+			t.Errorf("names %q, instances of bills %v", names, bills)
 		}
 		f.ended()
 	})

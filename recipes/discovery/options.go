@@ -42,6 +42,10 @@ func newConfig(opts []Option) (config, error) {
 // another instance, is ignored until then. It costs a watch and a read for each registered
 // instance. By default such changes are ignored.
 //
+// What an operator writes lasts until the next Update or Register of the instance by its owner,
+// which writes all of it: "enabled":false, too. An owner that calls Update from time to time, for
+// example with its load, should take Disabled from QueryForInstance.
+//
 // Java: watchInstances(true).
 func WithWatchInstances() Option {
 	return option(func(c *config) error {
@@ -52,8 +56,8 @@ func WithWatchInstances() Option {
 
 // WithPath sets the path of the node whose children are the instances of a service; the default
 // is basePath/name. path must be a pure function, and is called by several goroutines. Its
-// result for a name is checked when the name is used: framework.ErrInvalidPath. Names may have
-// slashes then. QueryForNames still lists the children of basePath.
+// result for a name is checked when the name is used: framework.ErrInvalidPath. QueryForNames
+// still lists the children of basePath.
 //
 // Java: DiscoveryPathConstructor.
 func WithPath(path func(name string) string) Option {

@@ -19,24 +19,26 @@ type places[T any] struct {
 	cfg    config
 }
 
-// service returns the path of the node whose children are the instances of a service.
+// service returns the path of the node whose children are the instances of a service. A name with
+// slashes is that of a node below others, as in Java; Spring Cloud has such names.
 func (p *places[T]) service(name string) (string, error) {
 	var path string
 	switch {
-	case name == "":
-		return "", fmt.Errorf("%w: the name of the service is empty", framework.ErrInvalidPath)
+	case trimmed(name) == "":
+		return "", fmt.Errorf("%w: the name of the service is %q", framework.ErrInvalidPath, name)
 	case p.cfg.path != nil:
 		path = p.cfg.path(name)
-	case strings.Contains(name, "/"):
-		return "", fmt.Errorf("%w: the name of the service %q has a slash", framework.ErrInvalidPath, name)
 	default:
-		path = strings.TrimSuffix(p.base, "/") + "/" + name
+		path = paths.Make(p.base, name)
 	}
 	if _, err := p.api.ServerPath(path); err != nil {
 		return "", fmt.Errorf("the service %q: %w", name, err)
 	}
 	return path, nil
 }
+
+// trimmed returns the name of a service without the slash that it may begin or end with.
+func trimmed(name string) string { return strings.TrimSuffix(strings.TrimPrefix(name, "/"), "/") }
 
 // instance returns the path of an instance's node.
 func (p *places[T]) instance(name, id string) (string, error) {

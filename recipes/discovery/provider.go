@@ -3,56 +3,14 @@ package discovery
 import (
 	"context"
 	"fmt"
+	"iter"
+	"math/rand/v2"
 	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-curator/curator/framework"
 )
-
-// ProviderConfig says how a provider chooses. The zero value is the default.
-//
-// Java: ServiceProviderBuilder, DownInstancePolicy.
-type ProviderConfig[T any] struct {
-	// Strategy chooses; nil is RoundRobin.
-	Strategy Strategy[T]
-	// Filter says which instances may be chosen; nil means all. Disabled instances are never
-	// chosen. It must be a pure function of the instance, and is called by the goroutines that
-	// call Instance, once for each instance after each change.
-	Filter func(ServiceInstance[T]) bool
-	// After ErrorThreshold errors within DownTime an instance is not chosen until the oldest of
-	// them is older than DownTime. The defaults are 2 and 30 s. Neither may be negative.
-	ErrorThreshold int
-	DownTime       time.Duration
-}
-
-const (
-	defaultErrorThreshold = 2
-	defaultDownTime       = 30 * time.Second
-)
-
-// check fills in the defaults, and returns what is wrong.
-func (c *ProviderConfig[T]) check() error {
-	switch {
-	case c.ErrorThreshold < 0:
-		return fmt.Errorf("%w: the ErrorThreshold is %d", framework.ErrInvalidOption, c.ErrorThreshold)
-	case c.DownTime < 0:
-		return fmt.Errorf("%w: the DownTime is %v", framework.ErrInvalidOption, c.DownTime)
-	}
-	if c.Strategy == nil {
-		c.Strategy = RoundRobin[T]()
-	}
-	if c.Filter == nil {
-		c.Filter = func(ServiceInstance[T]) bool { return true }
-	}
-	if c.ErrorThreshold == 0 {
-		c.ErrorThreshold = defaultErrorThreshold
-	}
-	if c.DownTime == 0 {
-		c.DownTime = defaultDownTime
-	}
-	return nil
-}
 
 // ServiceProvider chooses instances of a service. All methods may be called from several
 // goroutines. A nil ServiceProvider has no instances and cannot be started.
@@ -67,14 +25,6 @@ type ServiceProvider[T any] struct {
 
 var _ framework.Component = (*ServiceProvider[any])(nil)
 
-// choices are the instances that may be chosen. They are not changed.
-type choices[T any] struct {
-	of        *list[T]
-	downs     int64     // how often down had changed
-	until     time.Time // when an instance that is down comes back; zero for never
-	instances []ServiceInstance[T]
-}
-
 // Provider returns a provider, which chooses among a service's instances. Start it, and close
 // it when it is no longer needed. Keep one for each service, because each has its own
 // ServiceCache. Provider does no I/O. Errors: those of Cache; framework.ErrInvalidOption for a
@@ -85,7 +35,7 @@ func (d *ServiceDiscovery[T]) Provider(name string, config ProviderConfig[T]) (*
 	if err := config.check(); err != nil {
 		return nil, d.explain(fmt.Errorf("provider of %s: %w", name, err))
 	}
-	c, err := d.Cache(name)
+	c, err := d.open(name, config.EmptyProtection)
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +71,8 @@ func (p *ServiceProvider[T]) Close(ctx context.Context) error { return p.inner()
 func (p *ServiceProvider[T]) Stale() (since time.Time, stale bool) { return p.inner().Stale() }
 
 // Instance returns an instance to use now. It does not wait for the server, and sends nothing.
-// Do not keep the result, because the instance may end at any time. Errors: ErrNoInstance;
-// framework.ErrNotStarted before Start.
+// Do not keep the result, because the instance may end at any time. Errors: ErrNoInstance, also
+// if all instances are down; framework.ErrNotStarted before Start.
 //
 // Java: getInstance, which returns null.
 func (p *ServiceProvider[T]) Instance() (ServiceInstance[T], error) {
@@ -131,9 +81,45 @@ func (p *ServiceProvider[T]) Instance() (ServiceInstance[T], error) {
 		return ServiceInstance[T]{}, err
 	}
 	if len(now.instances) == 0 {
-		return ServiceInstance[T]{}, fmt.Errorf("%w %s", ErrNoInstance, p.cache.name)
+		return ServiceInstance[T]{}, now.none(p.cache.name)
 	}
 	return p.config.Strategy.Pick(now.instances), nil
+}
+
+// Choose is Instance for callers that try one instance after the other: it returns one for which
+// usable is true, and also one that is down, if there is no other. That is better than none: what
+// made all instances fail may be over, and only a try can show that. The Strategy chooses; if what
+// it has chosen is not usable, another one is chosen at random. usable is called by this
+// goroutine, at most once for each instance and once more; nil is true for all. Errors are those
+// of Instance.
+//
+// Java: none.
+func (p *ServiceProvider[T]) Choose(usable func(ServiceInstance[T]) bool) (ServiceInstance[T], error) {
+	now, err := p.present()
+	if err != nil {
+		return ServiceInstance[T]{}, err
+	}
+	if usable == nil {
+		usable = func(ServiceInstance[T]) bool { return true }
+	}
+	first, second := now.instances, now.down
+	if len(first) == 0 {
+		first, second = second, nil
+	}
+	if len(first) > 0 {
+		if instance := p.config.Strategy.Pick(first); usable(instance) {
+			return instance, nil
+		}
+	}
+	// The strategy does not know what is usable. A sticky one would choose the same again.
+	for _, from := range [...][]ServiceInstance[T]{first, second} {
+		for _, i := range rand.Perm(len(from)) {
+			if usable(from[i]) {
+				return from[i], nil
+			}
+		}
+	}
+	return ServiceInstance[T]{}, now.none(p.cache.name)
 }
 
 // Instances returns all instances that may be chosen now, in the order of the names of their
@@ -149,13 +135,45 @@ func (p *ServiceProvider[T]) Instances() []ServiceInstance[T] {
 	return slices.Clone(now.instances)
 }
 
+// Updates iterates over the instances that may be chosen, as Instances returns them: first the
+// present ones, then those after each change, until ctx ends or Close. A change is one of the list,
+// of what is down, or the end of EmptyProtection. Before Start it waits for the load. After a slow
+// loop body the latest instances come next, not every change; the same ones may come twice. The
+// caller owns the slices; payloads are shared and must not be changed. Several loops may run at the
+// same time.
+//
+// Java: none.
+func (p *ServiceProvider[T]) Updates(ctx context.Context) iter.Seq[[]ServiceInstance[T]] {
+	return func(yield func([]ServiceInstance[T]) bool) {
+		if p == nil || p.cache == nil || p.cache.nodes == nil || ctx == nil {
+			return
+		}
+		var last *choices[T]
+		for !p.cache.ended(ctx) {
+			of, downs := p.cache.list.Load(), p.down.changed()
+			var until time.Time
+			if now, err := p.present(); err == nil {
+				if now != last {
+					last = now
+					if !yield(slices.Clone(now.instances)) {
+						return
+					}
+					continue
+				}
+				until = now.until
+			}
+			p.cache.wait(ctx, of, downs, until)
+		}
+	}
+}
+
 // NoteError reports an error of an instance to the provider; see ProviderConfig. Id, address
 // and ports identify the instance: an instance with the same id at another address is a
 // different one. Errors of instances of another service are ignored.
 //
 // Java: noteError.
 func (p *ServiceProvider[T]) NoteError(instance ServiceInstance[T]) {
-	if p == nil || p.cache == nil || instance.Name != p.cache.name {
+	if p == nil || p.cache == nil || trimmed(instance.Name) != trimmed(p.cache.name) {
 		return
 	}
 	p.down.note(instance.endpoint(), time.Now())
@@ -173,25 +191,7 @@ func (p *ServiceProvider[T]) present() (*choices[T], error) {
 	if !of.loaded {
 		return nil, fmt.Errorf("service %s: %w", p.cache.name, framework.ErrNotStarted)
 	}
-	now := p.choose(of, downs)
+	now := choose(&p.config, p.down, of, downs)
 	p.choices.Store(now) // what was overtaken is seen by the next call
 	return now, nil
-}
-
-// choose selects the instances that may be chosen.
-func (p *ServiceProvider[T]) choose(of *list[T], downs int64) *choices[T] {
-	now := &choices[T]{of: of, downs: downs}
-	time := time.Now()
-	for _, instance := range of.instances {
-		if instance.Disabled || !p.config.Filter(instance) {
-			continue
-		}
-		back := p.down.until(instance.endpoint(), time)
-		if back.IsZero() {
-			now.instances = append(now.instances, instance)
-		} else if now.until.IsZero() || back.Before(now.until) {
-			now.until = back
-		}
-	}
-	return now
 }

@@ -52,6 +52,10 @@ func (d *ServiceDiscovery[T]) Register(ctx context.Context, instance ServiceInst
 // nodes.ErrPending, the instance is replaced later, unless it is replaced again. After any
 // other error nothing has changed.
 //
+// What others have written into the node is overwritten: if an operator has disabled the instance,
+// an Update by its owner with Disabled false enables it again. An owner can take what it does not
+// want to change from QueryForInstance.
+//
 // Errors in addition to those of Register: ErrNotRegistered; framework.ErrInvalidOption for an
 // instance without an ID, or of another Type, which only Register replaces. ctx bounds the wait
 // for the server; then the error also matches ctx's error.
@@ -84,7 +88,7 @@ func (d *ServiceDiscovery[T]) Unregister(ctx context.Context, name, id string) e
 	if err := d.usable(ctx); err != nil {
 		return err
 	}
-	if err := d.registrations.unregister(ctx, key{name, id}); err != nil {
+	if err := d.registrations.unregister(ctx, d.places.key(name, id)); err != nil {
 		return d.explain(fmt.Errorf("unregister %s of %s: %w", id, name, err))
 	}
 	return nil

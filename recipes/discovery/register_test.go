@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -350,4 +351,33 @@ func TestUnregisterAgain(t *testing.T) {
 		f.untilOwned("a", "y")
 		f.ended()
 	})
+}
+
+// An Update writes all of an instance, also over what an operator has written.
+func TestUpdateOverwritesTheOperator(t *testing.T) {
+	virtual(t, func(f *fixture) {
+		t, ctx := f.t, f.t.Context()
+		f.start()
+		i := f.register(of("a", "x"))
+		data, err := f.operator.GetData().ForPath(ctx, f.path("a"))
+		f.must(err)
+		f.write("a", strings.Replace(string(data), `"enabled":true`, `"enabled":false`, 1))
+		f.settled()
+		p := f.provider(discovery.ProviderConfig[string]{})
+		f.offers(p, "the operator has disabled it", "")
+		present, err := f.registry.QueryForInstance(ctx, "orders", "a")
+		f.must(err)
+		present.Payload = "y"
+		f.must(f.registry.Update(ctx, present))
+		f.settled()
+		f.offers(p, "the owner has kept that", "")
+		i.Payload = "z"
+		f.must(f.registry.Update(ctx, i))
+		f.settled()
+		f.offers(p, "the owner has written its own", "a")
+		if !present.Disabled {
+			t.Error("the query does not know what the operator has written")
+		}
+		f.ended()
+	}, discovery.WithWatchInstances())
 }

@@ -15,8 +15,8 @@ type URISpec struct{ parts []uriPart }
 
 // uriPart is a text, or the name of a variable.
 type uriPart struct {
-	Value    string `json:"value"`
-	Variable bool   `json:"variable"`
+	Value    string
+	Variable bool
 }
 
 // ParseURISpec parses a template. The variables of an instance are scheme, name, id, address,

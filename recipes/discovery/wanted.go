@@ -14,6 +14,7 @@ func (i *ServiceInstance[T]) endpointText() string { return fmt.Sprintf("%s of %
 // wanted is an instance that is to be registered.
 type wanted[T any] struct {
 	instance  ServiceInstance[T]
+	key       key
 	path      string // of the node, without the number of DynamicSequential
 	data      []byte
 	anonymous bool // nobody else knows the id
@@ -22,7 +23,13 @@ type wanted[T any] struct {
 // key is what an instance is known by.
 type key struct{ name, id string }
 
-func (w *wanted[T]) key() key { return key{w.instance.Name, w.instance.ID} }
+// key returns the key of an instance. Names of services that are the same node are the same.
+func (p *places[T]) key(name, id string) key {
+	if p.cfg.path == nil {
+		name = trimmed(name)
+	}
+	return key{name, id}
+}
 
 // wanted checks an instance, and encodes it.
 func (p *places[T]) wanted(instance ServiceInstance[T]) (wanted[T], error) {
@@ -37,7 +44,7 @@ func (p *places[T]) wanted(instance ServiceInstance[T]) (wanted[T], error) {
 	if err != nil {
 		return wanted[T]{}, fmt.Errorf("encode: %w", err)
 	}
-	return wanted[T]{instance: instance, path: path, data: data}, nil
+	return wanted[T]{instance: instance, key: p.key(instance.Name, instance.ID), path: path, data: data}, nil
 }
 
 // fill fills in what was left open.

@@ -72,11 +72,12 @@ func (s *selection) run(ctx context.Context, take func(ctx context.Context, leas
 				failing = false
 				s.api.Log(func() { s.client.Logger().Info("leader selector stands for election again", "path", s.path) })
 			}
-			begun, again := time.Now(), false
-			if again, err = s.lead(ctx, lease, take); !again {
-				return err
+			begun := time.Now()
+			again, why := s.lead(ctx, lease, take)
+			if !again {
+				return why
 			}
-			if err == nil {
+			if err = why; err == nil {
 				p = pauses{}
 				s.slowDown(ctx, &hurry, begun)
 				continue

@@ -9,8 +9,8 @@ import (
 
 // path returns the path, or what is wrong with the framework.
 func (m ModeledFramework[T]) path() (string, error) {
-	if m.spec.Codec == nil {
-		return "", errNoCodec
+	if err := m.spec.check(); err != nil {
+		return "", err
 	}
 	path, err := m.spec.Path.Path()
 	if err != nil {
@@ -52,8 +52,11 @@ func (m ModeledFramework[T]) plain(path string, stored []byte) ([]byte, error) {
 		return nil, nil
 	}
 	api := recipeapi.Of(m.client)
-	if m.spec.Compressed {
+	switch {
+	case m.spec.Compressed:
 		return api.Decompress(path, stored)
+	case m.spec.Uncompressed:
+		return stored, nil
 	}
 	full, err := api.ServerPath(path)
 	if err != nil {

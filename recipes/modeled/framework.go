@@ -91,8 +91,9 @@ func (m ModeledFramework[T]) WithVersion(version int32) ModeledFramework[T] {
 func (m ModeledFramework[T]) wanted() int32 { return m.version + anyVersion }
 
 // Set creates the node, or sets its data if it exists, and returns it with its actual path. For
-// a sequential or protected spec Set always creates a new node. For other specs Set may create
-// or set the node twice after a lost reply.
+// a sequential or protected spec Set always creates a new node, and for one with CreateOnly it does
+// not set data; see framework.MaybeApplied. For other specs Set may create or set the node twice
+// after a lost reply.
 //
 // Java: set.
 func (m ModeledFramework[T]) Set(ctx context.Context, model T) (ZNode[T], error) {
@@ -102,7 +103,10 @@ func (m ModeledFramework[T]) Set(ctx context.Context, model T) (ZNode[T], error)
 	}
 	node := ZNode[T]{Model: model}
 	b := m.client.Create().WithMode(m.spec.Mode).WithData(data).StoringStatIn(&node.Stat)
-	if !m.spec.WithoutParents {
+	switch {
+	case m.spec.PersistentParents:
+		b = b.CreatingParentsIfNeeded()
+	case !m.spec.WithoutParents:
 		b = b.CreatingParentContainersIfNeeded()
 	}
 	if m.spec.TTL != 0 {
@@ -111,13 +115,17 @@ func (m ModeledFramework[T]) Set(ctx context.Context, model T) (ZNode[T], error)
 	if len(m.spec.ACL) > 0 {
 		b = b.WithACL(m.spec.ACL...)
 	}
-	if m.spec.Compressed {
+	switch {
+	case m.spec.Compressed:
 		b = b.Compressed()
+	case m.spec.Uncompressed:
+		b = b.Uncompressed()
 	}
 	if m.spec.Protected {
 		b = b.WithProtection()
 	}
 	switch anew := m.spec.Protected || m.spec.sequential(); {
+	case m.spec.CreateOnly:
 	case m.wanted() != anyVersion:
 		b = b.OrSetDataVersion(m.wanted())
 	case !anew:
@@ -168,8 +176,11 @@ func (m ModeledFramework[T]) Update(ctx context.Context, model T) (ZNode[T], err
 		return ZNode[T]{}, err
 	}
 	b := m.client.SetData().WithVersion(m.wanted())
-	if m.spec.Compressed {
+	switch {
+	case m.spec.Compressed:
 		b = b.Compressed()
+	case m.spec.Uncompressed:
+		b = b.Uncompressed()
 	}
 	stat, err := b.ForPath(ctx, path, data)
 	if err != nil {
@@ -220,7 +231,8 @@ func (m ModeledFramework[T]) Modify(ctx context.Context, fn func(T) (T, error)) 
 }
 
 // Delete is a guaranteed delete of the node: see framework.DeleteBuilder.Guaranteed. It returns
-// framework.ErrNoNode if there is none.
+// framework.ErrNoNode if there is none, and framework.ErrNotEmpty if it has children, unless the
+// spec says otherwise.
 //
 // Java: delete.
 func (m ModeledFramework[T]) Delete(ctx context.Context) error {
@@ -228,7 +240,14 @@ func (m ModeledFramework[T]) Delete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return m.client.Delete().Guaranteed().WithVersion(m.wanted()).ForPath(ctx, path)
+	b := m.client.Delete().Guaranteed().WithVersion(m.wanted())
+	if m.spec.DeletingChildrenIfNeeded {
+		b = b.DeletingChildrenIfNeeded()
+	}
+	if m.spec.Quietly {
+		b = b.Quietly()
+	}
+	return b.ForPath(ctx, path)
 }
 
 // Exists reports whether the node exists.

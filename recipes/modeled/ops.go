@@ -25,8 +25,11 @@ func (m ModeledFramework[T]) CreateOp(model T) framework.Op {
 	if len(m.spec.ACL) > 0 {
 		b = b.WithACL(m.spec.ACL...)
 	}
-	if m.spec.Compressed {
+	switch {
+	case m.spec.Compressed:
 		b = b.Compressed()
+	case m.spec.Uncompressed:
+		b = b.Uncompressed()
 	}
 	return b.ForPath(path)
 }
@@ -40,13 +43,17 @@ func (m ModeledFramework[T]) UpdateOp(model T) framework.Op {
 		return m.refused("setData", err)
 	}
 	b := m.client.TransactionOp().SetData().WithVersion(m.wanted())
-	if m.spec.Compressed {
+	switch {
+	case m.spec.Compressed:
 		b = b.Compressed()
+	case m.spec.Uncompressed:
+		b = b.Uncompressed()
 	}
 	return b.ForPath(path, data)
 }
 
-// DeleteOp is CreateOp for Delete.
+// DeleteOp is CreateOp for Delete. It deletes one node, which must exist, whatever the spec says of
+// deletes.
 //
 // Java: deleteOp.
 func (m ModeledFramework[T]) DeleteOp() framework.Op {

@@ -26,13 +26,33 @@ type ModelSpec[T any] struct {
 	Mode  framework.CreateMode
 	TTL   time.Duration // for the modes with one
 	ACL   []framework.ACL
-	// Compressed passes the data through the client's compression provider.
-	Compressed bool
+	// Compressed passes the data through the client's compression provider. Uncompressed does
+	// not, also if the client compresses by default. Not both.
+	Compressed, Uncompressed bool
 	// Protected puts an id into the names of nodes; see framework.CreateBuilder.WithProtection.
 	// As with a sequential mode, every Set then creates a new node.
 	Protected bool
-	// WithoutParents does not create missing parents, which are containers.
-	WithoutParents bool
+	// WithoutParents does not create missing parents. PersistentParents creates them as persistent
+	// nodes; the default is containers, which the servers remove when they are empty. Not both.
+	WithoutParents, PersistentParents bool
+	// CreateOnly makes Set fail with framework.ErrNodeExists if the node exists.
+	CreateOnly bool
+	// DeletingChildrenIfNeeded makes Delete remove the whole subtree, and Quietly makes it succeed
+	// if there is no node; see framework.DeleteBuilder. DeleteOp does not heed them.
+	DeletingChildrenIfNeeded, Quietly bool
+}
+
+// check returns what is wrong with a spec.
+func (s *ModelSpec[T]) check() error {
+	switch {
+	case s.Codec == nil:
+		return errNoCodec
+	case s.Compressed && s.Uncompressed:
+		return fmt.Errorf("%w: the ModelSpec is Compressed and Uncompressed", framework.ErrInvalidOption)
+	case s.WithoutParents && s.PersistentParents:
+		return fmt.Errorf("%w: the ModelSpec has WithoutParents and PersistentParents", framework.ErrInvalidOption)
+	}
+	return nil
 }
 
 // Schema returns the schema of the spec's nodes: their mode, their ACL if the spec has one, and
@@ -41,8 +61,8 @@ type ModelSpec[T any] struct {
 //
 // Java: schema.
 func (s ModelSpec[T]) Schema() (*schema.Schema, error) {
-	if s.Codec == nil {
-		return nil, errNoCodec
+	if err := s.check(); err != nil {
+		return nil, err
 	}
 	expr, err := s.Path.SchemaPathPattern()
 	if err != nil {

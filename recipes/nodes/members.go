@@ -93,7 +93,7 @@ func (m *members) begin(ctx context.Context) error {
 func (m *members) end(ctx context.Context) error {
 	conn, err := m.api.Conn()
 	if err != nil {
-		return nil //nolint:nilerr // the watch has gone with the connection
+		return nil // the watch has gone with the connection
 	}
 	ctx, cancel := lifecycle.Reachable(ctx, m.api)
 	defer cancel()

@@ -96,7 +96,7 @@ func (w *PersistentWatcher) Close(ctx context.Context) error {
 	err := w.life.Close(ctx, func(ctx context.Context) error {
 		conn, err := w.api.Conn()
 		if err != nil {
-			return nil //nolint:nilerr // the watch has ended with the client
+			return nil // the watch has ended with the client
 		}
 		ctx, cancel := lifecycle.Reachable(ctx, w.api)
 		defer cancel()

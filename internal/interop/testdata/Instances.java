@@ -58,6 +58,12 @@ public final class Instances {
             case "read": // the class of payloads, whether there is the key enabled, what to read
                 JsonInstanceSerializer<Object> serializer = serializer(Class.forName(words[1]), words[2]);
                 return serializer.serialize(serializer.deserialize(Base64.getDecoder().decode(words[3])));
+            case "spring": // an instance; the answer is what Spring Cloud ZooKeeper takes from it
+                ServiceInstance<?> found = serializer(ZookeeperInstance.class, "false").deserialize(Base64.getDecoder().decode(words[1]));
+                Integer port = found.getSslPort() != null ? found.getSslPort() : found.getPort();
+                String status = ((ZookeeperInstance) found.getPayload()).getMetadata().get("instance_status");
+                return String.join(" ", found.getAddress(), String.valueOf(port.intValue()),
+                        java.net.URI.create(found.buildUriSpec()).toString(), status).getBytes(UTF_8);
             case "uri": // the template, an instance, and variables as key=value
                 ServiceInstance<Object> i = serializer(Object.class, "true").deserialize(Base64.getDecoder().decode(words[2]));
                 Map<String, Object> variables = new HashMap<>();

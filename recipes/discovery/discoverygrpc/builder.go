@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"google.golang.org/grpc/grpclog"
 	"google.golang.org/grpc/resolver"
@@ -15,10 +16,16 @@ import (
 // Scheme is the scheme of the targets.
 const Scheme = "curator"
 
-// Config says how instances become addresses. The zero value is the default. One goroutine for
-// each ClientConn calls the functions. They must return soon, and must not change the payload
-// of the instance. A panic in them is not recovered.
+// Config says which instances gRPC gets, and how they become addresses. The zero value is the
+// default. One goroutine for each ClientConn calls the functions. They must return soon, and must
+// not change the payload of the instance. A panic in them is not recovered.
 type Config[T any] struct {
+	// Filter says which instances gRPC gets; nil means all. Disabled instances, and those without
+	// an Address, are left out in any case. See discovery.ProviderConfig.
+	Filter func(discovery.ServiceInstance[T]) bool
+	// EmptyProtection has gRPC keep instances for this time after they have left the list, while
+	// there are no others. See discovery.ProviderConfig. 0 is off; it may not be negative.
+	EmptyProtection time.Duration
 	// Address returns the address of an instance. A result without Addr leaves the instance
 	// out. A nil function uses the instance's Address with its Port, or with its SSLPort if it
 	// has one and the ClientConn has credentials that are not those of package insecure.
@@ -45,15 +52,20 @@ type Builder[T any] struct {
 var _ resolver.Builder = (*Builder[int])(nil)
 
 // NewBuilder returns a builder of resolvers that look services up in d. It does no I/O. When d
-// is closed, resolvers report this to gRPC, and find no more instances. For a nil d it returns
-// framework.ErrInvalidOption.
+// is closed, resolvers report this to gRPC, and find no more instances. For a nil d, and for a
+// negative EmptyProtection, it returns framework.ErrInvalidOption.
 //
 // Java: none.
 func NewBuilder[T any](d *discovery.ServiceDiscovery[T], config Config[T]) (*Builder[T], error) {
 	if d == nil {
 		return nil, fmt.Errorf("%w: the service discovery is nil", framework.ErrInvalidOption)
 	}
-	open := func(name string) (instances[T], error) { return d.Cache(name) }
+	if config.EmptyProtection < 0 {
+		return nil, fmt.Errorf("%w: the EmptyProtection is %v", framework.ErrInvalidOption, config.EmptyProtection)
+	}
+	open := func(name string) (instances[T], error) {
+		return d.Provider(name, discovery.ProviderConfig[T]{Filter: config.Filter, EmptyProtection: config.EmptyProtection})
+	}
 	return newBuilder(open, config), nil
 }
 
@@ -66,7 +78,7 @@ func (b *Builder[T]) Scheme() string { return Scheme }
 
 // Build starts a resolver for a ClientConn; gRPC calls it. It does not wait for the server. For
 // a target without a service it returns framework.ErrInvalidOption, and for an invalid name the
-// error of discovery.ServiceDiscovery.Cache.
+// error of discovery.ServiceDiscovery.Provider.
 func (b *Builder[T]) Build(target resolver.Target, cc resolver.ClientConn, opts resolver.BuildOptions) (resolver.Resolver, error) {
 	if b.open == nil {
 		return nil, fmt.Errorf("%w: the builder was not made by NewBuilder", framework.ErrNotStarted)

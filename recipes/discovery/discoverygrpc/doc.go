@@ -17,8 +17,12 @@
 // pick_first, uses one instance for all calls of a ClientConn. The policy of [ServiceConfig]
 // uses all instances, by their weights.
 //
-// All ClientConns for one service share one discovery.ServiceCache, which is closed with the last
-// of them. A ClientConn that has been idle for half an hour closes its resolver, and makes
+// gRPC gets the enabled instances with an address that [Config].Filter accepts. It watches its
+// connections itself: there are no instances that are down for their errors, as in a
+// discovery.ServiceProvider.
+//
+// All ClientConns for one service share one discovery.ServiceProvider, which is closed with the
+// last of them. A ClientConn that has been idle for half an hour closes its resolver, and makes
 // another one for the next call.
 //
 // # Errors
@@ -32,7 +36,9 @@
 // # What is not guaranteed
 //
 // While ZooKeeper cannot be reached gRPC keeps the last list, as package discovery does. So an
-// instance of the list may have ended; gRPC then cannot connect to it.
+// instance of the list may have ended; gRPC then cannot connect to it. If it is the servers that
+// cannot reach ZooKeeper, their instances go with their sessions, and calls fail although the
+// servers are well, unless [Config] has an EmptyProtection.
 //
 // No call fails if instances end in order: unregister an instance, and end its server with
 // GracefulStop. When a server dies, its unanswered calls fail, unless gRPC knows that the

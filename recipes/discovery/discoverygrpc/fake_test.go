@@ -2,6 +2,7 @@ package discoverygrpc_test
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"net/url"
 	"slices"
@@ -16,7 +17,7 @@ import (
 
 type instance = discovery.ServiceInstance[string]
 
-// list is a service's instances.
+// list is a service's instances that may be chosen.
 type list struct {
 	start func(ctx context.Context) error // nil succeeds
 
@@ -47,6 +48,15 @@ func (l *list) Close(context.Context) error {
 	defer l.mu.Unlock()
 	l.closes++
 	return nil
+}
+
+func (l *list) Instance() (instance, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.now) == 0 {
+		return instance{}, fmt.Errorf("%w orders", discovery.ErrNoInstance)
+	}
+	return l.now[0], nil
 }
 
 func (l *list) set(all ...instance) {

@@ -76,12 +76,7 @@ func (r *serviceResolver[T]) load(ctx context.Context) error {
 // show hands the addresses of the instances to the ClientConn.
 func (r *serviceResolver[T]) show(list []discovery.ServiceInstance[T]) {
 	var state resolver.State
-	enabled := 0
 	for _, instance := range list {
-		if instance.Disabled {
-			continue
-		}
-		enabled++
 		if endpoint, ok := r.endpointOf(instance); ok {
 			state.Endpoints = append(state.Endpoints, endpoint)
 			state.Addresses = append(state.Addresses, endpoint.Addresses...) // for policies that know no endpoints
@@ -93,22 +88,22 @@ func (r *serviceResolver[T]) show(list []discovery.ServiceInstance[T]) {
 		_ = r.cc.UpdateState(state)
 		return
 	}
-	problem := r.noEndpoint(len(list), enabled)
+	problem := r.noEndpoint(len(list))
+	if problem == nil {
+		return // there are instances again: the next list comes by itself
+	}
 	if r.shown { // else a policy would fail calls for its own reason until it is told ours
 		_ = r.cc.UpdateState(withProblem(state, problem))
 	}
 	r.cc.ReportError(problem)
 }
 
-// noEndpoint says why a list has no endpoints.
-func (r *serviceResolver[T]) noEndpoint(all, enabled int) error {
-	err := fmt.Errorf("%w %s", discovery.ErrNoInstance, r.service.name)
-	switch {
-	case enabled > 0:
-		err = fmt.Errorf("%w: none of %d has an address and a port", err, enabled)
-	case all > 0:
-		err = fmt.Errorf("%w: all %d are disabled", err, all)
+// noEndpoint says why a list of n instances has no endpoints.
+func (r *serviceResolver[T]) noEndpoint(n int) error {
+	if n > 0 {
+		return fmt.Errorf("%w %s: none of %d has an address and a port", discovery.ErrNoInstance, r.service.name, n)
 	}
+	_, err := r.list.Instance() // it knows what is registered
 	return err
 }
 

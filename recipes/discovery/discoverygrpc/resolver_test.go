@@ -47,11 +47,10 @@ func TestUpdates(t *testing.T) {
 		}{
 			{nil, nil, 0, `no instance of the service orders`},
 			{[]instance{{Address: "a", Port: 1}, {Address: "2001:db8::1", Port: 2}}, []string{"a:1", "[2001:db8::1]:2"}, 1, ""},
-			{[]instance{{Address: "a", Port: 1, Disabled: true}, {Address: "b", Port: 1}}, []string{"b:1"}, 2, ""},
-			{[]instance{{Address: "a", Port: 1, Disabled: true}}, nil, 3, "all 1 are disabled"},
-			{[]instance{{Address: "a"}, {Port: 1}, {Address: "a", SSLPort: 1}, {Address: "a", Port: 1 << 16}, {Address: "a", Port: -1}}, nil, 4, "none of 5 has an address and a port"},
-			{[]instance{{Address: "a", Port: 1}}, []string{"a:1"}, 5, ""},
-			{[]instance{}, nil, 6, "no instance of the service"},
+			{[]instance{{Address: "b"}, {Address: "b", Port: 1}}, []string{"b:1"}, 2, ""},
+			{[]instance{{Address: "a"}, {Port: 1}, {Address: "a", SSLPort: 1}, {Address: "a", Port: 1 << 16}, {Address: "a", Port: -1}}, nil, 3, "none of 5 has an address and a port"},
+			{[]instance{{Address: "a", Port: 1}}, []string{"a:1"}, 4, ""},
+			{[]instance{}, nil, 5, "no instance of the service"},
 		} {
 			before := 0
 			if i > 0 {
@@ -252,6 +251,9 @@ func TestRegistryClosed(t *testing.T) {
 func TestMisuse(t *testing.T) {
 	if _, err := discoverygrpc.NewBuilder[string](nil, discoverygrpc.Config[string]{}); !errors.Is(err, framework.ErrInvalidOption) {
 		t.Errorf("nil registry: %v", err)
+	}
+	if _, err := discoverygrpc.NewBuilder(new(discovery.ServiceDiscovery[string]), discoverygrpc.Config[string]{EmptyProtection: -1}); !errors.Is(err, framework.ErrInvalidOption) {
+		t.Errorf("negative EmptyProtection: %v", err)
 	}
 	if _, err := new(discoverygrpc.Builder[string]).Build(target(t, "curator:///orders"), &conn{}, plain); !errors.Is(err, framework.ErrNotStarted) {
 		t.Errorf("zero value: %v", err)

@@ -8,10 +8,11 @@ import (
 	"github.com/go-curator/curator/recipes/discovery"
 )
 
-// instances is what is needed of a discovery.ServiceCache.
+// instances is what is needed of a discovery.ServiceProvider.
 type instances[T any] interface {
 	Start(ctx context.Context) error
 	Close(ctx context.Context) error
+	Instance() (discovery.ServiceInstance[T], error)
 	Updates(ctx context.Context) iter.Seq[[]discovery.ServiceInstance[T]]
 }
 

@@ -4,7 +4,6 @@ import (
 	"io"
 	"net/http"
 	"sync"
-	"sync/atomic"
 )
 
 // closeBody closes the body of a request that was not sent.
@@ -51,7 +50,22 @@ func (b *bodies) empty() bool { return b.request.Body == nil || b.request.Body =
 func (b *bodies) repeatable() bool { return b.empty() || b.request.GetBody != nil }
 
 // failed tells whether reading the body has failed.
-func (b *bodies) failed() bool { return b.held != nil && b.held.failed.Load() }
+func (b *bodies) failed() bool {
+	if b.held == nil {
+		return false
+	}
+	failed, _ := b.held.fate()
+	return failed
+}
+
+// awaited tells whether the last attempt waited for more of the body when it ended.
+func (b *bodies) awaited() bool {
+	if b.held == nil {
+		return false
+	}
+	_, awaited := b.held.fate()
+	return awaited
+}
 
 // release is called when there is no attempt after the last one.
 func (b *bodies) release() {
@@ -63,12 +77,14 @@ func (b *bodies) release() {
 // heldBody is a body that can be read once. Close does not close it before it was read. So it can
 // be handed over to another attempt until somebody begins to read it.
 type heldBody struct {
-	body   io.ReadCloser
-	failed atomic.Bool // a Read of it has
+	body io.ReadCloser
 
-	mu     sync.Mutex
-	state  bodyState
-	closed bool // Close was called, and waits for release
+	mu      sync.Mutex
+	state   bodyState
+	closed  bool // Close was called; of a body that is held it waits for release
+	failed  bool // a Read has, and not because of Close
+	reading int  // how many Reads have not returned
+	awaited bool // Close has ended a Read
 }
 
 type bodyState int
@@ -87,10 +103,14 @@ func (b *heldBody) Read(p []byte) (int, error) {
 		return 0, http.ErrBodyReadAfterClose
 	}
 	b.state = bodyInUse
+	b.reading++
 	b.mu.Unlock()
 	n, err := b.body.Read(p)
-	if err != nil && err != io.EOF {
-		b.failed.Store(true)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.reading--
+	if err != nil && err != io.EOF && !b.closed {
+		b.failed = true
 	}
 	return n, err
 }
@@ -98,13 +118,22 @@ func (b *heldBody) Read(p []byte) (int, error) {
 // Close closes the body if it was read, and else leaves that to release.
 func (b *heldBody) Close() error {
 	b.mu.Lock()
-	if b.state != bodyInUse {
-		b.closed = true
-		b.mu.Unlock()
+	b.closed = true
+	b.awaited = b.awaited || b.reading > 0
+	inUse := b.state == bodyInUse
+	b.mu.Unlock()
+	if !inUse {
 		return nil
 	}
-	b.mu.Unlock()
 	return b.body.Close()
+}
+
+// fate tells whether reading the body has failed, and whether a Read waits for more of it, or did
+// until Close.
+func (b *heldBody) fate() (failed, awaited bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.failed, b.awaited || b.reading > 0
 }
 
 // handOver returns the body for another attempt, unless somebody has begun to read it.

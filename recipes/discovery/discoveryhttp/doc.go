@@ -24,14 +24,21 @@
 // # Failures
 //
 // A request without a response counts as an error of the instance
-// (discovery.ServiceProvider.NoteError). There are three exceptions: its context has ended, so
-// the cause is unknown; its body could not be read; the base transport has not tried to
-// connect, because the request is invalid. An instance that accepts connections and never
-// answers therefore counts as failed only if the base transport has a timeout, such as
-// http.Transport.ResponseHeaderTimeout. A response is no error, whatever its status.
+// (discovery.ServiceProvider.NoteError). There are these exceptions:
+//
+//   - the caller has canceled it, so the cause is unknown;
+//   - its deadline has passed, which includes that of http.Client.Timeout, and the attempt had
+//     less than half of the request's time, or waited for the request's own body;
+//   - its body could not be read;
+//   - the base transport has not tried to connect, because the request is invalid.
+//
+// The time of a request is that from RoundTrip to the deadline. An instance that accepts
+// connections and never answers therefore counts as failed only if the requests have deadlines
+// or the base transport has a timeout, such as http.Transport.ResponseHeaderTimeout. A response
+// is no error, whatever its status.
 //
 // A request that failed by an error of the instance goes to another instance, as long as there
-// is one that has not got it:
+// is one that has not got it, and to ten instances at most:
 //
 //   - always, if it was never sent, because the connection or its TLS handshake failed, and its
 //     body was not read or can be had again by GetBody;
@@ -51,8 +58,14 @@
 // its unanswered requests fail unless they may be repeated. A request that is sent on an idle
 // connection before the death of the instance is noticed may fail, too.
 //
-// A request fails with [discovery.ErrNoInstance] if there is no instance, or if all instances
-// are down; it does not wait for one.
+// Instances that are down are asked behind all others. If all instances are down, the strategy of
+// the provider chooses among them: what made them fail may be over, and only a request can show
+// that. So an outage of all instances ends with its cause, and not when the DownTime has passed.
+// See [discovery.ServiceProvider.Choose].
+//
+// A request fails with [discovery.ErrNoInstance] if there is no instance that can be asked; it
+// does not wait for one. If the servers of a service may lose ZooKeeper all at the same time, see
+// discovery.ProviderConfig.EmptyProtection.
 //
 // The base transport must call the hooks of package httptrace, as http.Transport and its
 // wrappers do. With other transports only failures to dial count, and lead to another instance.

@@ -1,9 +1,15 @@
 package discoveryhttp
 
 import (
+	"context"
 	"errors"
 	"net/http"
+	"time"
 )
+
+// maxAttempts is how many instances a request is sent to. More would make a request of which every
+// attempt fails cost its caller, and the network, as much as there are instances.
+const maxAttempts = 10
 
 // maxRepeats is how often a request is repeated that may have been sent before. A request that
 // crashes its server must not crash all of them.
@@ -16,6 +22,7 @@ type exchange struct {
 	request *http.Request
 	bodies  bodies
 
+	begun   time.Time
 	tried   []string // hosts
 	repeats int      // of what may have been sent
 }
@@ -26,21 +33,25 @@ func (e *exchange) run() (*http.Response, error) {
 		closeBody(e.request)
 		return nil, err
 	}
-	e.bodies.request = e.request
+	e.begun, e.bodies.request = time.Now(), e.request
 	defer e.bodies.release()
 	body := e.bodies.first()
 	for {
-		a := newAttempt(e.request, instance.host, body)
+		began, a := time.Now(), newAttempt(e.request, instance.host, body)
 		response, failure := e.base.RoundTrip(a.request)
 		if failure == nil {
 			response.Request = e.request
 			return response, nil
 		}
-		if ended(e.request) || e.bodies.failed() || !a.byInstance(failure) {
+		over, late := ended(e.request)
+		if e.bodies.failed() || !a.byInstance(failure) || over && !(late && e.hadTime(began) && !e.bodies.awaited()) {
 			return nil, failure
 		}
 		instance.failed()
 		e.tried = append(e.tried, instance.host)
+		if over || len(e.tried) == maxAttempts {
+			return nil, failure
+		}
 		if !a.neverSent(failure) && !e.mayRepeat() {
 			return nil, failure
 		}
@@ -74,15 +85,29 @@ func harmless(request *http.Request) bool {
 	return false
 }
 
-// ended tells whether the caller does not wait any more.
-func ended(request *http.Request) bool {
+// hadTime tells whether an attempt that ran until the deadline of the request had at least half of
+// the request's time. Another attempt cannot be blamed: it may only have come late.
+func (e *exchange) hadTime(began time.Time) bool {
+	deadline, _ := e.request.Context().Deadline()
+	return deadline.After(began) && 2*deadline.Sub(began) >= deadline.Sub(e.begun)
+}
+
+// ended tells whether the caller does not wait any more, and whether that is for the deadline of the
+// request. The clock is asked, because the context may not have ended yet when its deadline has
+// passed: http.Client closes Cancel at its Timeout, and dialers have timers of their own.
+func ended(request *http.Request) (over, late bool) {
+	ctx := request.Context()
+	deadline, ok := ctx.Deadline()
+	if ok && !time.Now().Before(deadline) {
+		return true, !errors.Is(ctx.Err(), context.Canceled)
+	}
 	select {
-	case <-request.Context().Done():
-		return true
+	case <-ctx.Done():
+		return true, false
 	//lint:ignore SA1019 http.Client ends requests at its Timeout by both, and either may be the first
 	case <-request.Cancel:
-		return true
+		return true, false
 	default:
-		return false
+		return false, false
 	}
 }

@@ -3,6 +3,7 @@ package discoveryhttp_test
 import (
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -38,18 +39,22 @@ func newFleet(name string, addresses ...string) *fleet {
 	return f
 }
 
-func (f *fleet) Name() string                                   { return f.name }
-func (f *fleet) Instances() []discovery.ServiceInstance[string] { return f.all }
+func (f *fleet) Name() string { return f.name }
 
-func (f *fleet) Instance() (discovery.ServiceInstance[string], error) {
+func (f *fleet) Choose(usable func(discovery.ServiceInstance[string]) bool) (discovery.ServiceInstance[string], error) {
 	if f.err != nil {
 		return discovery.ServiceInstance[string]{}, f.err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	instance := f.all[f.next%len(f.all)]
-	f.next++
-	return instance, nil
+	for range f.all {
+		instance := f.all[f.next%len(f.all)]
+		f.next++
+		if usable(instance) {
+			return instance, nil
+		}
+	}
+	return discovery.ServiceInstance[string]{}, fmt.Errorf("%w %s", discovery.ErrNoInstance, f.name)
 }
 
 func (f *fleet) NoteError(instance discovery.ServiceInstance[string]) {

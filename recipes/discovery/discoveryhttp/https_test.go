@@ -1,6 +1,7 @@
 package discoveryhttp_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/discovery"
 )
 
@@ -56,8 +58,8 @@ func TestHandshake(t *testing.T) {
 	}
 }
 
-// An instance that never answers is not blamed for the end of the caller's patience, which is
-// told as such, but for missing a limit of the base transport.
+// An instance that never answers is blamed for missing the deadline of the request, of which the
+// caller is told as such, or a limit of the base transport, but not for a cancellation.
 func TestSilent(t *testing.T) {
 	release := make(chan struct{})
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -72,14 +74,25 @@ func TestSilent(t *testing.T) {
 	f := at(t, silent)
 	client := &http.Client{Transport: transportOf(t, &http.Transport{}, f), Timeout: 20 * time.Millisecond}
 	defer client.CloseIdleConnections()
-	for range 5 {
+	suite.Eventually(t, "an error of the instance", func() bool { // a slow machine may not even begin in that time
 		_, err := client.Get("http://orders/")
 		if failure := (net.Error)(nil); !errors.As(err, &failure) || !failure.Timeout() {
 			t.Errorf("error %v", err)
 		}
+		return len(f.notes()) > 0
+	})
+
+	f = at(t, silent)
+	client = &http.Client{Transport: transportOf(t, &http.Transport{}, f), Timeout: time.Hour}
+	defer client.CloseIdleConnections()
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://orders/", nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if notes := f.notes(); len(notes) != 0 {
-		t.Errorf("errors of %v are noted", notes)
+	if _, err := client.Do(request); !errors.Is(err, context.Canceled) || len(f.notes()) != 0 {
+		t.Errorf("canceled: %v, errors of %v are noted", err, f.notes())
 	}
 
 	f = at(t, silent, answering)

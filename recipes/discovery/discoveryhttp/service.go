@@ -1,8 +1,8 @@
 package discoveryhttp
 
 import (
+	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"net/netip"
 	"slices"
@@ -28,32 +28,25 @@ type target struct {
 // provider is what is needed of a discovery.ServiceProvider.
 type provider[T any] interface {
 	Name() string
-	Instance() (discovery.ServiceInstance[T], error)
-	Instances() []discovery.ServiceInstance[T]
+	Choose(usable func(discovery.ServiceInstance[T]) bool) (discovery.ServiceInstance[T], error)
 	NoteError(discovery.ServiceInstance[T])
 }
 
 type chosen[T any] struct{ provider[T] }
 
 func (c chosen[T]) choose(scheme string, not []string) (target, error) {
-	instance, err := c.Instance()
-	if err != nil {
+	var host string // of the last instance that was looked at
+	instance, err := c.Choose(func(instance discovery.ServiceInstance[T]) bool {
+		host = hostOf(instance, scheme)
+		return host != "" && !slices.Contains(not, host)
+	})
+	switch {
+	case errors.Is(err, discovery.ErrNoInstance):
+		return target{}, fmt.Errorf("%w; one for %s needs an address and a port for that", err, scheme)
+	case err != nil:
 		return target{}, err // it names the service
 	}
-	if host := hostOf(instance, scheme); host != "" && !slices.Contains(not, host) {
-		return c.target(instance, host), nil
-	}
-	// The strategy does not know what was tried. A sticky one would choose the same again.
-	var others []target
-	for _, instance := range c.Instances() {
-		if host := hostOf(instance, scheme); host != "" && !slices.Contains(not, host) {
-			others = append(others, c.target(instance, host))
-		}
-	}
-	if len(others) == 0 {
-		return target{}, fmt.Errorf("%w %s with an address and a port for %s", discovery.ErrNoInstance, c.Name(), scheme)
-	}
-	return others[rand.IntN(len(others))], nil
+	return c.target(instance, host), nil
 }
 
 func (c chosen[T]) target(instance discovery.ServiceInstance[T], host string) target {

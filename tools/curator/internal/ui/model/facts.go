@@ -3,13 +3,13 @@ package model
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"net/netip"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/recipes/discovery"
 )
 
 const (
@@ -90,28 +90,19 @@ func short(text string) string {
 
 // readService returns the instance of a service in data, nil if there is none.
 func readService(data []byte) *Service {
-	if data[0] != '{' || !bytes.Contains(data, []byte(`"serviceType"`)) {
+	if !bytes.Contains(data, []byte(`"serviceType"`)) {
 		return nil
 	}
-	var s struct {
-		Name, ID, Address   string
-		Port, SSLPort       *int
-		RegistrationTimeUTC int64
-		ServiceType         string
-		Enabled             *bool
-	}
-	if err := json.Unmarshal(data, &s); err != nil {
+	s, err := discovery.JSON[struct{}]().Decode(data) // with any payload
+	if err != nil {
 		return nil
 	}
 	found := &Service{
-		Name: short(s.Name), ID: short(s.ID), Address: short(s.Address), Type: short(s.ServiceType),
-		Disabled: s.Enabled != nil && !*s.Enabled, Registered: s.RegistrationTimeUTC,
+		Name: short(s.Name), ID: short(s.ID), Address: short(s.Address), Port: s.Port, SSLPort: s.SSLPort,
+		Type: s.Type.String(), Disabled: s.Disabled,
 	}
-	if s.Port != nil {
-		found.Port = *s.Port
-	}
-	if s.SSLPort != nil {
-		found.SSLPort = *s.SSLPort
+	if !s.Registered.IsZero() {
+		found.Registered = s.Registered.UnixMilli()
 	}
 	return found
 }

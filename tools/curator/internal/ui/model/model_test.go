@@ -156,6 +156,7 @@ func TestRecipes(t *testing.T) {
 		"a double barrier":          {[]string{"/b/" + uuid + " @1", "/b/ready"}, "double-barrier /b +" + uuid + " open\n"},
 		"a filling barrier":         {[]string{"/b/" + uuid + " @1"}, "double-barrier /b +" + uuid + "\n"},
 		"a group":                   {[]string{"/g/web-1 @1 =10.0.0.1", "/g/web-2 @2"}, "group /g +web-1 +web-2\n"},
+		"a service, by hand":        {[]string{`/d/web/i1 @1 ={"name":"web","id":"i1","port":"80","serviceType":1,"uriSpec":"{address}"}`}, "service /d/web +i1\n"},
 		"a service":                 {[]string{"/d/web/i1 @1 =" + instance}, "service /d/web +i1\n"},
 		"counters":                  {[]string{"/n/a =" + number(7, 4), "/n/b =" + number(-2, 8), "/n/text =abcd", "/n/odd =" + number(1, 8)[:7]}, "counter /n/a (32 bits) =7\ncounter /n/b (64 bits) =-2\n"},
 		"kinds mixed":               {[]string{"/l/a-lock-0000000001 @1", "/l/a-latch-0000000002 @1"}, "unclear /l\n"},
