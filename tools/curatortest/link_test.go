@@ -30,6 +30,17 @@ func hasConnection(t *testing.T, m *curatortest.Member, c *rawclient.Client) boo
 	return strings.Contains(string(connections), fmt.Sprintf("sid=0x%x,", c.Session.SessionID))
 }
 
+// dialAndResume resumes a session on a connection of its own.
+func dialAndResume(c *rawclient.Client, address string) error {
+	conn, err := net.Dial("tcp", address) // which may be reset before it is there
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_, err = tryResume(c, conn)
+	return err
+}
+
 // TestLinkToClients breaks each direction between a server and its clients.
 func TestLinkToClients(t *testing.T) {
 	t.Parallel()
@@ -56,12 +67,7 @@ func TestLinkToClients(t *testing.T) {
 			} else if !hasConnection(t, server, c) {
 				t.Error("the server's end has ended")
 			}
-			conn, err := net.Dial("tcp", server.ConnectString()) // which may be reset before it is there
-			if err == nil {
-				defer conn.Close()
-				_, err = tryResume(c, conn)
-			}
-			if err == nil || errors.Is(err, rawclient.ErrExpired) {
+			if err := dialAndResume(c, server.ConnectString()); err == nil || errors.Is(err, rawclient.ErrExpired) {
 				t.Errorf("a new connection: %v", err)
 			}
 			heal()
