@@ -22,9 +22,7 @@ func TestFillDisk(t *testing.T) {
 	if _, err := client.Create().ForPath(t.Context(), "/while"); err == nil {
 		t.Error("a write is answered, though the disk is full")
 	}
-	if mode := m.Mode(); mode != "" {
-		t.Errorf("the server goes on as %s", mode)
-	}
+	eventually(t, "the server ends", func() bool { return m.Mode() == "" })
 	free()
 	m.Restart()
 	if _, err := client.CheckExists().ForPath(t.Context(), "/before"); err != nil {

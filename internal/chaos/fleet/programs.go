@@ -98,7 +98,8 @@ func Java(ctx context.Context, dir string) (Program, error) {
 		return nil, err
 	}
 	classPath := strings.Join(append([]string{dir}, jars...), string(os.PathListSeparator))
-	compile := exec.CommandContext(ctx, javac, "-proc:none", "-cp", classPath, "-d", dir, filepath.Join(dir, "java", "ChaosWorker.java"))
+	// A compiler that starts fast is done in half the time.
+	compile := exec.CommandContext(ctx, javac, "-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC", "-proc:none", "-cp", classPath, "-d", dir, filepath.Join(dir, "java", "ChaosWorker.java"))
 	if out, err := compile.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("compile the worker in Java: %w\n%s", err, out)
 	}
