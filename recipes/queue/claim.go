@@ -37,6 +37,11 @@ const (
 // errClaimed is returned when another consumer of this client tries for the item.
 var errClaimed = errors.New("another consumer of this client tries for the item")
 
+// mayBeOurs reports whether the claim has made a lock node, or may have. c may be nil.
+func (c *claim) mayBeOurs() bool {
+	return c != nil && (c.doubt != 0 || c.outcome == claimTaken || c.outcome == claimItemGone)
+}
+
 // lockItem tries to lock an item. After an error, and after every outcome but claimTaken, nothing
 // of ours is left, or it is being removed.
 func (q *core) lockItem(ctx context.Context, name string) (c *claim, err error) {
@@ -53,6 +58,7 @@ func (q *core) lockItem(ctx context.Context, name string) (c *claim, err error) 
 	err = q.api.Retry(ctx, "create", q.lockPath(name), c.attempt)
 	if err == nil && c.outcome == claimTaken {
 		c.data, err = q.api.Data(c.item, c.data)
+		err = unreadable(err)
 	}
 	done = err == nil && c.outcome == claimTaken
 	return c, err
@@ -145,7 +151,7 @@ func (c *claim) take(read *zkconn.Call) error {
 	}
 	if read.Err != nil {
 		c.doubt = c.node.Session // the next try finds the lock node
-		return read.Err
+		return unreadable(&framework.OpError{Op: "getData", Path: c.q.api.ClientPath(c.item), Attempts: 1, Err: read.Err})
 	}
 	res := read.Res.(*jute.GetDataResponse)
 	c.outcome, c.data, c.stat = claimTaken, res.Data, res.Stat
