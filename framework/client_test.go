@@ -358,7 +358,7 @@ func TestListenerCloses(t *testing.T) {
 			}
 			once.Do(func() {
 				close(told)
-				time.Sleep(time.Second)
+				<-time.After(time.Second)
 				if err := client.Close(context.WithoutCancel(ctx)); err != nil {
 					t.Error(err)
 				}

@@ -43,3 +43,13 @@ func (u *refusedRequests) refusal(frame []byte) ([]byte, bool) {
 	binary.BigEndian.PutUint32(frame, uint32(len(frame)-4))
 	return frame, true
 }
+
+// needsQuorum tells whether a server without a quorum refuses what is asked for in a frame.
+func needsQuorum(frame []byte) bool {
+	switch jute.Op(binary.BigEndian.Uint32(frame[8:])) {
+	case jute.OpCreate, jute.OpCreate2, jute.OpCreateContainer, jute.OpCreateTTL, jute.OpDelete, jute.OpSetData,
+		jute.OpSetACL, jute.OpMulti, jute.OpCheck, jute.OpSync:
+		return true
+	}
+	return false
+}

@@ -3,6 +3,7 @@ package queue_test
 import (
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -30,6 +31,7 @@ func TestClaimLostAndSyncRefused(t *testing.T) {
 				f.put("item")
 				<-hit
 				time.Sleep(time.Hour)
+				synctest.Wait()
 				if got := c.items(); !slices.Equal(got, []string{"first", "item"}) {
 					t.Errorf("an hour later: got %q, locks %v", got, f.lockNodes())
 				}
@@ -62,6 +64,7 @@ func TestClaimLostAndReadOnly(t *testing.T) {
 				}
 				restore()
 				time.Sleep(time.Hour)
+				synctest.Wait()
 				if got := c.items(); !slices.Equal(got, []string{"first", "item"}) {
 					t.Errorf("an hour later: got %q, locks %v", got, f.lockNodes())
 				}

@@ -199,6 +199,7 @@ func TestFarFuture(t *testing.T) {
 		}
 		c := f.consume(q.Consume, nil)
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		c.want("now", "soon")
 	})
 }

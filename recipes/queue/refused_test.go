@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -45,6 +46,7 @@ func TestUnreadableItem(t *testing.T) {
 		c.want("y", "z")
 		if f.b.Virtual {
 			time.Sleep(10 * time.Minute)
+			synctest.Wait()
 		}
 		network.Cut()
 		if n := strings.Count(log.String(), "item="+first); n != 1 {
@@ -71,8 +73,10 @@ func TestUnreadableItemIsQuiet(t *testing.T) {
 		f.consume(f.queue(client).Consume, nil)
 		f.consume(f.queue(other).Consume, nil)
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		before := network.Requests(reading)
 		time.Sleep(10 * time.Minute)
+		synctest.Wait()
 		if n := network.Requests(reading) - before; n < 18 || n > 22 {
 			f.t.Errorf("%d reads in ten minutes, want one every 30 s", n)
 		}
@@ -91,6 +95,7 @@ func TestItemThatIsNotCompressed(t *testing.T) {
 		c := f.consume(f.queue(client).Consume, nil)
 		c.want("y")
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		if n := strings.Count(log.String(), "item="+first); n != 1 {
 			f.t.Errorf("the item is logged %d times:\n%s", n, log)
 		}
@@ -168,6 +173,7 @@ func TestPauseAfterFailure(t *testing.T) {
 					return nil
 				})
 				time.Sleep(10 * time.Minute)
+				synctest.Wait()
 				c.stop()
 				if len(calls) < 600 || len(calls) > 610 {
 					t.Errorf("%d calls in ten minutes", len(calls))
@@ -203,8 +209,10 @@ func TestPauseEndsWithSuccess(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		f.put("again", "good")
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		c.stop()
 		if n := len(calls); n < 11 || calls[8].Sub(calls[7]) != time.Second {
 			f.t.Fatalf("calls at %v", calls)

@@ -224,7 +224,7 @@ func TestEndsWhileTaking(t *testing.T) {
 						ended = time.Now()
 						cancel()
 						if answered {
-							time.Sleep(100 * time.Millisecond)
+							<-time.After(100 * time.Millisecond)
 						} else {
 							network.Isolate()
 						}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -105,6 +106,7 @@ func TestFirstValueIsNoChange(t *testing.T) {
 					t.Fatal(err)
 				}
 				time.Sleep(time.Minute)
+				synctest.Wait()
 				if _, err := count.Set(t.Context(), 9); err != nil {
 					t.Fatal(err)
 				}
