@@ -55,11 +55,12 @@ func (cr *createOp) useExisting(ctx context.Context, conn *zkconn.Conn) error {
 	return err
 }
 
-// hasData tells whether a node has this data.
+// hasData tells whether a node has this data. A server without a quorum is not asked: what it shows may be
+// older than a change of this client.
 func hasData(ctx context.Context, conn *zkconn.Conn, full string, data []byte) (jute.Stat, bool, error) {
 	var res jute.GetDataResponse
 	call := &zkconn.Call{Op: jute.OpGetData, Req: &jute.PathWatchRequest{Path: full}, Res: &res}
-	if err := conn.Do(ctx, 0, call); err != nil {
+	if err := conn.DoAtQuorum(ctx, call); err != nil {
 		return jute.Stat{}, false, err
 	}
 	return res.Stat, bytes.Equal(res.Data, data), call.Err

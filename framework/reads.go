@@ -41,7 +41,11 @@ func (r *reading) do(ctx context.Context, c *Client) (err error) {
 		r.watcher = c.core.watched
 	}
 	return c.run(ctx, operation{name: r.name, path: r.path, repeat: true, missing: r.op == jute.OpExists}, func(ctx context.Context, conn *zkconn.Conn) error {
-		return notApplied(r.attempt(ctx, c, conn))
+		err := r.attempt(ctx, c, conn)
+		if bound, ok := errors.AsType[*OpError](err); ok && bound.final {
+			return err // of doOnSession: the session is over
+		}
+		return notApplied(err)
 	})
 }
 
@@ -53,7 +57,7 @@ func (r *reading) attempt(ctx context.Context, c *Client, conn *zkconn.Conn) err
 		set = r.watcher.watch(c.watchScope(), r.full, r.kind, r.config)
 		call.Watch = set.watch
 	}
-	err := conn.Do(ctx, 0, call)
+	err := doOnSession(ctx, conn, r.name, call)
 	if err == nil {
 		err = call.Err
 	}

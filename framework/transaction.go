@@ -217,7 +217,7 @@ func (t *commit) send(ctx context.Context, conn *zkconn.Conn) error {
 	}
 	t.res = zkconn.MultiResponse{}
 	call := &zkconn.Call{Op: jute.OpMulti, Req: multi, Res: &t.res}
-	if err := doOnSession(ctx, conn, call); err != nil {
+	if err := doOnSession(ctx, conn, "multi", call); err != nil {
 		return err
 	}
 	if call.Err == nil && t.refused() {

@@ -125,7 +125,7 @@ func sessions() []Mutant {
 		},
 		{
 			Name: "no sync after a reconnect", Breaks: "rule 7",
-			Edits:   []Edit{{zkconnDir + "session.go", "first = append(first, syncCall())", "_ = first"}},
+			Edits:   []Edit{{zkconnDir + "session.go", "first = append(first, sync)", "_ = first"}},
 			Package: "recipes/locks", Tests: "^Test(Create|Wait|Hold)Lagging$/mutex/virtual",
 		},
 	}

@@ -77,8 +77,9 @@ type Client interface {
 	// Data returns the data of a node as framework.GetDataBuilder does, decompressed if the
 	// client compresses everything.
 	Data(full string, data []byte) ([]byte, error)
-	// OnSession returns a copy of ctx for transactions that are sent on this session or not at
-	// all. Then their error matches framework.ErrSessionExpired.
+	// OnSession returns a copy of ctx for transactions and reads that are sent on this session or
+	// not at all. Then their error matches framework.ErrSessionExpired. A server without a quorum
+	// gets none of them.
 	OnSession(ctx context.Context, session int64) context.Context
 	// OnLoss calls fn, on a goroutine that must not be blocked, when a session is lost or in doubt.
 	// node is the path of the lock's node that is held, or "". remove does not wait for a call that

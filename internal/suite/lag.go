@@ -3,17 +3,30 @@ package suite
 import (
 	"encoding/binary"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/go-curator/curator/internal/jute"
 )
 
-// Lag makes every new connection one to a server that is behind: until it has answered a sync, it
-// repeats the earlier answers to reads that this network has made before.
+// Lag makes every new connection one to a server that is behind: until it has answered a sync without an
+// error, it repeats the earlier answers to reads that this network has made before, and does not know
+// other nodes. Only lists that were not read before are up to date.
 func (n *Network) Lag() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.lagging = true
+}
+
+// FallBehind makes the server of the present connection one that is behind, as Lag says.
+func (n *Network) FallBehind() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for c := range n.conns {
+		c.reads.mu.Lock()
+		c.reads.behind = true
+		c.reads.mu.Unlock()
+	}
 }
 
 // reads are those of one connection that are not answered yet.
@@ -58,7 +71,7 @@ func (c *conn) answered(frame []byte) []byte {
 	case !ok:
 		return frame
 	case what == syncing:
-		r.behind = false
+		r.behind = r.behind && binary.BigEndian.Uint32(frame[16:]) != uint32(jute.CodeOK)
 		return frame
 	case !r.behind:
 		if binary.BigEndian.Uint32(frame[16:]) == uint32(jute.CodeOK) {
@@ -67,6 +80,13 @@ func (c *conn) answered(frame []byte) []byte {
 		return frame
 	}
 	before, ok := c.network.remembered(what)
+	if !ok && !strings.HasPrefix(what, jute.OpName(jute.OpGetChildren2)) { // this network has not seen the node
+		missing := slices.Clone(frame[:header])
+		binary.BigEndian.PutUint32(missing, header-4)
+		code := int32(jute.CodeNoNode)
+		binary.BigEndian.PutUint32(missing[16:], uint32(code))
+		return missing
+	}
 	if !ok {
 		return frame
 	}

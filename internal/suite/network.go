@@ -28,6 +28,7 @@ type Network struct {
 	last     string            // the address that was dialed last
 	lagging  bool              // see Lag
 	old      bool              // see Old
+	alone    bool              // see WithoutQuorum
 	answers  map[string][]byte // the last ones, by what was read
 }
 
@@ -190,7 +191,7 @@ func (n *Network) Dial(ctx context.Context, network, address string) (net.Conn, 
 	c := &conn{Conn: raw, network: n, cut: map[int32]*rule{}}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	c.reads.behind, c.old = n.lagging, n.old
+	c.reads.behind, c.old, c.alone = n.lagging || n.alone, n.old, n.alone
 	if n.conns == nil {
 		n.conns = map[*conn]struct{}{}
 	}
@@ -204,13 +205,14 @@ type conn struct {
 	network *Network
 
 	old   bool   // see Network.Old
+	alone bool   // see Network.WithoutQuorum
 	said  bool   // the connect request is through
 	open  bool   // so is its answer
 	part  []byte // of a frame that is being written
 	rest  []byte
 	reads reads
 
-	unknown unknownRequests
+	unknown refusedRequests
 
 	mu  sync.Mutex
 	cut map[int32]*rule // answers not to be delivered, by xid
@@ -232,6 +234,10 @@ func (c *conn) Write(p []byte) (int, error) {
 		hello := !c.said
 		if hello {
 			c.said = true
+			if c.alone && frame[len(frame)-1] == 0 { // it does not ask for reads alone
+				c.Conn.Close()
+				return 0, net.ErrClosed
+			}
 		} else if r := c.network.match(frame); r != nil {
 			switch r.fate {
 			case CutBefore:
@@ -248,9 +254,13 @@ func (c *conn) Write(p []byte) (int, error) {
 		if c.network.silentTo(c) {
 			continue
 		}
-		if !hello && c.old && unknown(frame) {
-			frame = c.unknown.refuse(frame)
-		} else if !hello {
+		switch {
+		case hello:
+		case c.old && unknown(frame):
+			frame = c.unknown.refuse(frame, jute.CodeUnimplemented)
+		case c.alone && needsQuorum(frame):
+			frame = c.unknown.refuse(frame, jute.CodeNotReadOnly)
+		default:
 			c.reads.ask(frame)
 		}
 		if _, err := c.Conn.Write(frame); err != nil {
@@ -310,7 +320,11 @@ func (c *conn) Read(p []byte) (int, error) {
 		}
 		if !c.open {
 			c.open = true
-			c.network.greeted(frame)
+			if c.alone {
+				frame[len(frame)-1] = 1
+			} else {
+				c.network.greeted(frame)
+			}
 		} else {
 			c.mu.Lock()
 			xid := int32(binary.BigEndian.Uint32(frame[4:]))
@@ -322,9 +336,9 @@ func (c *conn) Read(p []byte) (int, error) {
 				return 0, io.EOF
 			}
 			var refused bool
-			if frame, refused = c.unknown.refusal(frame); refused {
+			if frame, refused = c.unknown.refusal(frame); refused && c.old {
 				c.Conn.Close()
-			} else {
+			} else if !refused {
 				frame = c.answered(frame)
 			}
 		}

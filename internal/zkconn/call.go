@@ -20,6 +20,7 @@ type Call struct {
 
 	present, missing []*Watch // of SetWatches
 	added            *Auth    // of AddAuth
+	vital            bool     // a refusal ends the connection
 	answered         bool
 
 	Zxid    int64 // of the answer

@@ -178,8 +178,9 @@ func (p *patience) stop() {
 	}
 }
 
-// connected waits for a connection, of the given session if that is not zero.
-func (c *Conn) connected(ctx context.Context, session int64, p *patience) (*muxConn, error) {
+// connected waits for a connection: of the given session if that is not zero, and with quorum not for one
+// for reads alone.
+func (c *Conn) connected(ctx context.Context, session int64, quorum bool, p *patience) (*muxConn, error) {
 	for {
 		c.mu.Lock()
 		w, ready, err := c.mux, c.ready, c.refuse(session)
@@ -188,9 +189,9 @@ func (c *Conn) connected(ctx context.Context, session int64, p *patience) (*muxC
 			return nil, err
 		}
 		switch {
-		case w != nil && (session == 0 || !w.readOnly):
+		case w != nil && (session == 0 && !quorum || !w.readOnly):
 			return w, nil
-		case w != nil: // another connection will have the session
+		case w != nil: // another connection will have the session, or a quorum
 			ready = w.dead
 		}
 		select {
@@ -235,7 +236,7 @@ func (c *Conn) refuse(session int64) error {
 func (c *Conn) Connected(ctx context.Context) (session int64, err error) {
 	var p patience
 	defer p.stop()
-	w, err := c.connected(ctx, 0, &p)
+	w, err := c.connected(ctx, 0, false, &p)
 	if err != nil {
 		return 0, err
 	}

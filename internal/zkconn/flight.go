@@ -10,6 +10,7 @@ import (
 type Flight struct {
 	conn    *Conn
 	session int64
+	quorum  bool // not on a connection for reads alone
 	calls   []*Call
 	batch   *batch
 	mux     *muxConn // that the batch was queued on; nil before
@@ -25,6 +26,17 @@ type Flight struct {
 // returns at once; calls that were not sent by then never are.
 func (c *Conn) Do(ctx context.Context, session int64, calls ...*Call) error {
 	f := Flight{conn: c, session: session, calls: calls}
+	if ctx.Err() != nil {
+		return f.failed(ctxError(ctx, false))
+	}
+	return f.Wait(ctx)
+}
+
+// DoAtQuorum is Do on whatever session there is, but not on a connection for reads alone: for reads by
+// which the client learns what has become of its own writes. What a server without a quorum shows may
+// be older than they are.
+func (c *Conn) DoAtQuorum(ctx context.Context, calls ...*Call) error {
+	f := Flight{conn: c, quorum: true, calls: calls}
 	if ctx.Err() != nil {
 		return f.failed(ctxError(ctx, false))
 	}
@@ -122,7 +134,7 @@ func (f *Flight) queue(ctx context.Context) (err error) {
 	var p patience
 	defer p.stop()
 	for f.mux == nil {
-		w, err := f.conn.connected(ctx, f.session, &p)
+		w, err := f.conn.connected(ctx, f.session, f.quorum, &p)
 		if err != nil {
 			return err
 		}

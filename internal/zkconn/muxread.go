@@ -111,6 +111,8 @@ func (m *muxConn) dispatch(frame []byte, rest int) error {
 	case header.Err == jute.CodeOK:
 	case call.Op == jute.OpAuth && call.added == nil: // another connection may take them
 		return fmt.Errorf("credentials were not taken: %w", codeError(header.Err))
+	case call.vital:
+		return fmt.Errorf("the server did not sync: %w", codeError(header.Err))
 	case call.Op == jute.OpSetWatches2:
 		return fmt.Errorf("watches were not put back: %w", codeError(header.Err))
 	}

@@ -125,10 +125,13 @@ func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 	// behind refuses us. But events of servers before 3.9 have no zxid. After such an event, for
 	// example that a lock is ours, a server that is behind would show us an older state. So after a
 	// reconnect a sync is sent before all other requests. These need not wait for its answer, because
-	// servers answer a session in order.
+	// servers answer a session in order. Nobody looks at the answer, and everybody relies on it: so a
+	// refusal ends the connection.
 	first := c.credentials()
 	if c.connectedBefore && !w.readOnly {
-		first = append(first, syncCall())
+		sync := syncCall()
+		sync.vital = true
+		first = append(first, sync)
 	}
 	for _, calls := range [][]*Call{first, c.persistent.restoring(c.lastZxid.Load())} {
 		if err := c.queueFirst(w, calls); err != nil {

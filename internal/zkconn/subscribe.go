@@ -14,7 +14,7 @@ func (c *Conn) Subscribe(ctx context.Context, sub *Subscription) error {
 	var p patience
 	defer p.stop()
 	for {
-		w, err := c.connected(ctx, 0, &p)
+		w, err := c.connected(ctx, 0, false, &p)
 		if err != nil {
 			return err
 		}

@@ -55,7 +55,9 @@ func NewCachedAtomicNumber[T int32 | int64](number *DistributedAtomicNumber[T], 
 	return &CachedAtomicNumber[T]{number: number, size: size}, nil
 }
 
-// Next returns the next number; the first number of a block is the counter's value before. When
+// Next returns the next number; the first number of a block is the counter's value before, as the
+// preValue of Java's next: programs that have used Java's postValue, which is one more for each number,
+// must add one. The rest of Java's AtomicValue, its statistics and flags, has no counterpart. When
 // the block is used up, all callers wait for the same new block, each until its own ctx ends;
 // the block is still taken. When the reply for a block is lost, Next takes another block, as
 // often as the number's retry policy permits. Errors: ErrOverflow, ErrContended,

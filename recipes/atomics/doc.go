@@ -15,10 +15,12 @@
 //
 // A Get may be behind the changes of other clients.
 //
-// A change is conditional on the version of the node. A node that is deleted and created again
-// has its first version again, and a change that began before may then overwrite the value of
-// the new node. Do not delete a counter while it is in use. For the same reason a process
-// relies on a value that it has written for 10 s at most; then it reads the value again.
+// A change is conditional on the version of the node, not on the node itself. A node that is deleted
+// and created again has the versions of the old one again, and a change that began before may then
+// overwrite the value of the new node. The client sees that by the reply, and logs it; it cannot undo
+// it. Do not delete a counter while it is in use. For the same reason a process relies on a value that
+// it has written for 10 s at most, and never on one at a node's first version; else it reads the value
+// again.
 //
 // # Concurrency
 //

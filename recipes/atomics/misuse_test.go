@@ -108,7 +108,7 @@ func TestBytesAreNotKept(t *testing.T) {
 		if data, err := e.value.Get(e.t.Context()); string(data) != "cbc" || err != nil {
 			e.t.Errorf("%q, %v", data, err)
 		}
-		if n := e.network.Requests(jute.OpGetData); n != 1 {
+		if n := e.network.Requests(jute.OpGetData); n != 2 { // with that of Get
 			e.t.Errorf("%d reads: the value was not remembered", n)
 		}
 	})

@@ -3,10 +3,12 @@ package atomics_test
 import (
 	"errors"
 	"math"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/codec"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
@@ -173,5 +175,62 @@ func TestCreates(t *testing.T) {
 			return err == nil && !there
 		})
 		e.add(1, 1)
+	})
+}
+
+// A conflict that only a remembered value has met is no try: without a retry policy a change succeeds when
+// nobody else changes the number at the same time, and fails when somebody does.
+func TestRememberedValueIsNoTry(t *testing.T) {
+	inVirtualTime(t, func(e *env) {
+		n := e.newLong(e.client, retry.None())
+		for range 2 {
+			_, err := n.Increment(e.t.Context())
+			e.must(err)
+		}
+		change := func() { e.write("\x00\x00\x00\x00\x00\x00\x00\x07") }
+		change()
+		out, err := n.Increment(e.t.Context())
+		e.must(err)
+		if out.Pre != 7 || out.Post != 8 || out.Stats.OptimisticTries != 1 {
+			e.t.Errorf("%+v, want from 7 to 8 in one try", out)
+		}
+		e.must(n.ForceSet(e.t.Context(), 1))
+		e.network.On(jute.OpSetData, suite.Late, change)
+		e.network.On(jute.OpSetData, suite.Late, change)
+		_, err = n.Increment(e.t.Context())
+		e.wantErr(err, atomics.ErrContended, false)
+		e.wantOnServer(7)
+	})
+}
+
+// A number that is deleted and set up again while a process remembers it: at the first version nothing is
+// remembered, so that the new number counts. Later versions can be mistaken for the old node's, which is
+// logged, and then nothing is remembered either.
+func TestNumberSetUpAgain(t *testing.T) {
+	onServers(t, func(e *env) {
+		setUp := func(writes int) {
+			e.must(e.other.Delete().ForPath(e.t.Context(), e.path))
+			for range writes {
+				e.write("\x00\x00\x00\x00\x00\x00\x00\x64")
+			}
+		}
+		e.add(1, 1)
+		setUp(1)
+		e.add(1, 101)
+		log := &suite.Log{}
+		client, _ := e.b.Client(e.t, framework.WithLogger(log.Warnings()))
+		e.must(client.BlockUntilConnected(e.t.Context()))
+		e.number = e.newLong(client, often)
+		e.add(1, 102)
+		e.add(1, 103)
+		version := func() int { return strings.Count(log.String(), e.path) }
+		setUp(4)
+		e.add(1, 104) // of the old node's 103: a set names a version, and no node
+		suite.Eventually(e.t, "a warning", func() bool { return version() == 1 })
+		e.write("\x00\x00\x00\x00\x00\x00\x00\x64")
+		e.add(1, 101)
+		if version() != 1 {
+			e.t.Errorf("logged: %s", log)
+		}
 	})
 }

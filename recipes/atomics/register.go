@@ -14,8 +14,11 @@ import (
 )
 
 // rememberFor is how long a written value is assumed to be the present one, unless a change of
-// another client is noticed. It bounds the time in which a node that was deleted and created again
-// could be mistaken for the old one.
+// another client is noticed. A set names a version, and no node: if the node is deleted and created
+// again, a change can replace the new node's value, for as long as the old one's is remembered, and
+// while the change is on its way. Values at version 0, which a new node begins with, are not
+// remembered, so that the new node must have been written as often as the old one. The reply to such a
+// change has another czxid: see replaced.
 const rememberFor = 10 * time.Second
 
 // register is bytes in a node that are changed by compare and set. The zero register can do
@@ -36,6 +39,7 @@ type content struct {
 	there   bool
 	data    []byte
 	version int32
+	czxid   int64
 }
 
 // remembered is what was written last; until is zero for nothing.
@@ -82,22 +86,27 @@ func (r *register) read(ctx context.Context) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	return content{there: true, data: data, version: stat.Version}, nil
+	return content{there: true, data: data, version: stat.Version, czxid: stat.Czxid}, nil
+}
+
+// written is what the reply to a write says of the node.
+type written struct {
+	version     int32
+	zxid, czxid int64
 }
 
 // write replaces pre by data. The error is errConflict if the node is not as in pre.
 func (r *register) write(ctx context.Context, pre content, data []byte) error {
-	var version int32
-	var zxid int64
+	var now written
 	var err error
 	switch {
 	case !pre.there:
-		version, zxid, err = r.create(ctx, data)
+		now, err = r.create(ctx, data)
 	case pre.version == -1: // to the server it would be any version
 		return fmt.Errorf("atomic value %s: %w: the node was written too often", r.path, framework.ErrBadVersion)
 	default:
 		stat, failed := r.api.SetData(ctx, r.path, data, pre.version)
-		version, zxid, err = stat.Version, stat.Mzxid, failed
+		now, err = written{stat.Version, stat.Mzxid, stat.Czxid}, failed
 	}
 	if err != nil {
 		r.forget()
@@ -106,8 +115,21 @@ func (r *register) write(ctx context.Context, pre content, data []byte) error {
 		}
 		return err
 	}
-	r.remember(data, version, zxid)
+	if pre.there && now.czxid != pre.czxid {
+		r.replaced()
+		return nil
+	}
+	r.remember(data, now)
 	return nil
+}
+
+// replaced takes note that a change has replaced the value of another node than it was meant for.
+func (r *register) replaced() {
+	r.forget()
+	r.api.Log(func() {
+		r.client.Logger().Warn("atomic value: the node was deleted and created again while it was in use, and a change of the old value has replaced the new one",
+			"path", r.path)
+	})
 }
 
 // conflicts reports whether the server refused a write because the node is not as expected.
@@ -116,12 +138,14 @@ func conflicts(err error) bool {
 		errors.Is(err, framework.ErrNoNode)
 }
 
-func (r *register) create(ctx context.Context, data []byte) (version int32, zxid int64, err error) {
+func (r *register) create(ctx context.Context, data []byte) (written, error) {
 	var stat framework.Stat
-	_, err = r.client.Create().CreatingParentContainersIfNeeded().Uncompressed().WithData(data).
+	_, err := r.client.Create().CreatingParentContainersIfNeeded().Uncompressed().WithData(data).
 		StoringStatIn(&stat).ForPath(ctx, r.path)
-	return stat.Version, stat.Mzxid, err
+	return newWritten(stat), err
 }
+
+func newWritten(stat framework.Stat) written { return written{stat.Version, stat.Mzxid, stat.Czxid} }
 
 // compareAndSet replaces data that is expected.
 func (r *register) compareAndSet(ctx context.Context, expected func(data []byte) (bool, error), data []byte) (bool, error) {
@@ -149,9 +173,9 @@ func (r *register) forceSet(ctx context.Context, data []byte) error {
 	}
 	for {
 		stat, err := r.client.SetData().Uncompressed().ForPath(ctx, r.path, data)
-		version, zxid := stat.Version, stat.Mzxid
+		now := newWritten(stat)
 		if errors.Is(err, framework.ErrNoNode) {
-			version, zxid, err = r.create(ctx, data)
+			now, err = r.create(ctx, data)
 		}
 		if errors.Is(err, framework.ErrNodeExists) {
 			continue // another client has created it meanwhile
@@ -160,7 +184,7 @@ func (r *register) forceSet(ctx context.Context, data []byte) error {
 			r.forget()
 			return err
 		}
-		r.remember(data, version, zxid)
+		r.remember(data, now)
 		return nil
 	}
 }
@@ -170,22 +194,27 @@ func (r *register) initialize(ctx context.Context, data []byte) (created bool, e
 	if err := r.check(ctx); err != nil {
 		return false, err
 	}
-	version, zxid, err := r.create(ctx, data)
+	now, err := r.create(ctx, data)
 	if errors.Is(err, framework.ErrNodeExists) {
 		return false, nil
 	}
 	if err == nil {
-		r.remember(data, version, zxid)
+		r.remember(data, now)
 	}
 	return err == nil, err
 }
 
-// remember keeps what was written, unless a later write is kept already.
-func (r *register) remember(data []byte, version int32, zxid int64) {
+// remember keeps what was written, unless a later write is kept already, or the version is one that every
+// new node has.
+func (r *register) remember(data []byte, now written) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.last.until.IsZero() || zxid > r.last.zxid {
-		r.last = remembered{content{true, bytes.Clone(data), version}, zxid, time.Now().Add(rememberFor)}
+	switch {
+	case !r.last.until.IsZero() && now.zxid <= r.last.zxid:
+	case now.version == 0:
+		r.last = remembered{}
+	default:
+		r.last = remembered{content{true, bytes.Clone(data), now.version, now.czxid}, now.zxid, time.Now().Add(rememberFor)}
 	}
 }
 

@@ -38,15 +38,15 @@ func TestTelemetry(t *testing.T) {
 			curator.atomic.update path=/counter tries=1
 				getData client path=/counter
 				setData client path=/counter
-			curator.atomic.update name=orders path=/counter promoted_tries=2 tries=1
+			curator.atomic.update name=orders path=/counter promoted_tries=1 tries=1
+				setData client path=/counter status_code=-103 type=bad_version !Error
+				getData client path=/counter
 				setData client path=/counter status_code=-103 type=bad_version !Error
 				curator.lock.do kind=mutex path=/counter-lock
 					curator.lock.acquire#1 contenders_ahead=0 kind=mutex outcome=acquired path=/counter-lock reentrant=false token=* try=false @enqueued @granted
 						create client path=/counter-lock/lock-
 					curator.lock.release held_time=* kind=mutex outcome=released path=/counter-lock token=* link->#1
 						delete client path=/counter-lock/lock
-				getData client path=/counter
-				setData client path=/counter status_code=-103 type=bad_version !Error
 				getData client path=/counter
 				setData client path=/counter
 			curator.atomic.update name=orders path=/counter tries=1 type=_OTHER !Error

@@ -15,9 +15,9 @@ import (
 // update is one change on its way.
 type update struct {
 	*register
-	fn    func(pre []byte) ([]byte, error)
-	tries int
-	out   AtomicValue[[]byte]
+	fn  func(pre []byte) ([]byte, error)
+	met bool // a conflict
+	out AtomicValue[[]byte]
 }
 
 // update sets the data to what fn makes of it. fn may change what it is given.
@@ -68,24 +68,33 @@ func (u *update) repeat(ctx context.Context, policy retry.Policy, tries *int) (c
 	return false, nil
 }
 
-// try is one try. Its error is errConflict if the node is not as expected.
+// try is one try. Its error is errConflict if the node is not as expected. A conflict that only a
+// remembered value has met is no try: it may be long ago that others have changed the value.
 func (u *update) try(ctx context.Context) error {
-	u.tries++
-	pre, known := u.recall()
-	if !known || u.tries > 1 {
-		var err error
-		if pre, err = u.read(ctx); err != nil {
+	if pre, known := u.recall(); known && !u.met {
+		if err := u.change(ctx, pre); !errors.Is(err, errConflict) {
 			return err
 		}
 	}
+	pre, err := u.read(ctx)
+	if err != nil {
+		return err
+	}
+	return u.change(ctx, pre)
+}
+
+// change has the function make a new value of pre, and writes it.
+func (u *update) change(ctx context.Context, pre content) error {
 	post, err := u.fn(bytes.Clone(pre.data))
 	if err != nil {
 		return err
 	}
-	if err := u.write(ctx, pre, post); err != nil {
+	err = u.write(ctx, pre, post)
+	u.met = u.met || errors.Is(err, errConflict)
+	if err != nil {
 		return err
 	}
-	if u.tries > 1 {
+	if u.met {
 		u.forget() // others change the value, too
 	}
 	u.out.Pre, u.out.Post = pre.data, post

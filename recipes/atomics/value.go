@@ -50,9 +50,13 @@ func (v *DistributedAtomicValue) Get(ctx context.Context) ([]byte, error) {
 }
 
 // Update sets the value to the result of fn, and creates the node if there is none; fn gets nil
-// then. fn is called once for every try, and may change its argument. If fn returns an error,
+// then. fn is called once for every try, and once more if a value that was remembered is out of date.
+// It may change its argument. If fn returns an error,
 // Update returns it and has changed nothing. When a reply is lost the change may have been
 // made: see framework.MaybeApplied; Update does not repeat it.
+//
+// If the node is deleted and created again meanwhile, the change may replace the new node's value: see
+// the package's documentation.
 //
 // Errors: ErrContended; framework.ErrBadVersion for a node that was written 2^32-1 times; ctx's
 // error, together with ErrContended if it ended while others changed the value; or the server's.

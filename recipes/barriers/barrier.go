@@ -82,32 +82,35 @@ func (b *DistributedBarrier) Wait(ctx context.Context) (err error) {
 	return explain(ctx, b.place.path, err, seen)
 }
 
-// wait waits until the node is missing; seen reports whether it was there.
+// wait waits until the node is missing, or is another one than at first: then it was missing in between.
+// seen reports whether it was there.
 func (b *DistributedBarrier) wait(ctx context.Context) (seen bool, err error) {
 	watches := watchset.New()
 	defer b.place.giveBack(watches)
+	var first stat
 	for {
 		// A server that lags behind may show the barrier as it was before the call.
-		there, err := b.look(ctx, watches, !seen)
-		if err != nil || !there {
-			return seen, err
+		now, err := b.look(ctx, watches, first == nil)
+		if err != nil || now == nil || first != nil && now.Czxid != first.Czxid {
+			return first != nil, err
 		}
-		seen = true
+		first = now
 		select {
 		case <-watches.C():
 		case <-ctx.Done():
-			return seen, ctx.Err()
+			return true, ctx.Err()
 		}
 		for w := range watches.Backward() {
 			if w.Fired() == zkconn.WatchClosed {
-				return seen, framework.ErrClosed
+				return true, framework.ErrClosed
 			}
 		}
 	}
 }
 
-// look reports whether the node is there, and sets a watch.
-func (b *DistributedBarrier) look(ctx context.Context, watches *watchset.Set, sync bool) (there bool, err error) {
+// look returns the node, nil if there is none, and sets a watch. It asks a server with a quorum: another
+// one does not learn of changes.
+func (b *DistributedBarrier) look(ctx context.Context, watches *watchset.Set, sync bool) (now stat, err error) {
 	p := &b.place
 	err = p.api.Retry(ctx, "exists", p.path, func(ctx context.Context, conn *zkconn.Conn) error {
 		reads, idle := watches.ArmByReading([]watchset.Want{{Path: p.full, Kind: watchset.Exists}})
@@ -122,16 +125,18 @@ func (b *DistributedBarrier) look(ctx context.Context, watches *watchset.Set, sy
 		if sync {
 			calls = []*zkconn.Call{p.syncCall(), call}
 		}
-		err := conn.Do(ctx, 0, calls...)
+		err := conn.DoAtQuorum(ctx, calls...)
 		for _, r := range reads {
 			watches.Keep(r, err == nil && (call.Err == nil || errors.Is(call.Err, framework.ErrNoNode)))
 		}
 		if err != nil {
 			return err
 		}
-		s, err := statOf(call)
-		there = s != nil
+		if calls[0].Err != nil && sync {
+			return calls[0].Err
+		}
+		now, err = statOf(call)
 		return err
 	})
-	return there, err
+	return now, err
 }

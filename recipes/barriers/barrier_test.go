@@ -5,13 +5,17 @@ import (
 	"path"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/barriers"
 	"github.com/go-curator/curator/retry"
+	"github.com/go-curator/curator/state"
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 // gate is a single barrier on a client with faults.
@@ -111,6 +115,29 @@ func TestBarrierClosedAgain(t *testing.T) {
 		e.must(g.Remove(e.t.Context()))
 		waiting.ok()
 	})
+}
+
+// A barrier that is opened and closed again before the waiter looks was open: in one transaction, and
+// while the waiter is cut off.
+func TestBarrierOpenBetweenLooks(t *testing.T) {
+	for name, cutOff := range map[string]bool{"at once": false, "while cut off": true} {
+		t.Run(name, func(t *testing.T) {
+			onServers(t, func(e *env) {
+				g, waiting := e.closed()
+				heal := func() {}
+				if cutOff {
+					heal = g.network.Isolate()
+				}
+				op := e.operator.TransactionOp()
+				_, err := e.operator.Transaction().ForOperations(e.t.Context(), op.Delete().ForPath(e.path), op.Create().ForPath(e.path))
+				e.must(err)
+				heal()
+				suite.Eventually(e.t, "the end of the wait", func() bool { return len(waiting.done) == 1 })
+				waiting.ok()
+				g.wantNoWatch()
+			})
+		})
+	}
 }
 
 // The table of faults of the single barrier: a call that waits.
@@ -230,5 +257,38 @@ func TestWaitSyncs(t *testing.T) {
 		short, cancel := context.WithTimeout(e.t.Context(), time.Second)
 		defer cancel()
 		e.wantErr(g.Wait(short), barriers.ErrNotPassed)
+	})
+}
+
+// A server that is behind and refuses the sync of the wait does not let anybody through.
+func TestWaitSyncRefused(t *testing.T) {
+	inVirtualTime(t, func(e *env) {
+		g := e.gate()
+		e.must(e.gate().Set(e.t.Context()))
+		g.network.FallBehind()
+		e.b.Server().Inject(curatortest.Rule{Op: "sync", SessionID: g.client.SessionID(), Do: curatortest.Fail(zkconn.ErrThrottled)})
+		waiting := e.start(e.t.Context(), g.Wait)
+		g.untilWatching()
+		waiting.waits()
+		e.must(g.Remove(e.t.Context()))
+		waiting.ok()
+	})
+}
+
+// A server without a quorum, which shows the barrier as it was, lets nobody through either.
+func TestWaitReadOnly(t *testing.T) {
+	inVirtualTime(t, func(e *env) {
+		g := e.gate(framework.WithReadOnly())
+		e.must(e.gate().Set(e.t.Context()))
+		restore := g.network.WithoutQuorum()
+		suite.Eventually(e.t, "a connection for reads alone", func() bool { return g.client.ConnectionState() == state.ReadOnly })
+		waiting := e.start(e.t.Context(), g.Wait)
+		synctest.Wait()
+		waiting.waits()
+		restore()
+		g.untilWatching()
+		waiting.waits()
+		e.must(e.operator.Delete().ForPath(e.t.Context(), e.path))
+		waiting.ok()
 	})
 }

@@ -112,12 +112,12 @@ func (e *entry) tryCreate(ctx context.Context, conn *zkconn.Conn) error {
 	}
 }
 
-// resolve looks for the node that may have been created. The connection is another one by now:
-// the server refuses what may still arrive on the old one, and sync makes sure that this server
-// has seen what was applied before.
+// resolve looks for the node that may have been created, on its session. If the connection is another one
+// by now, servers refuse what may still arrive on the old one, and the session layer has sent a sync
+// ahead, so that this server has seen what was applied before.
 func (e *entry) resolve(ctx context.Context, conn *zkconn.Conn) (found bool, err error) {
 	calls, take := e.reads(conn, e.doubt)
-	err = take(conn.Do(ctx, e.doubtSession, append([]*zkconn.Call{e.syncCall()}, calls...)...))
+	err = take(conn.Do(ctx, e.doubtSession, calls...))
 	if errors.Is(err, framework.ErrSessionExpired) {
 		e.old, e.doubt = append(e.old, e.doubt), ""
 		return false, err
@@ -228,11 +228,13 @@ func (e *entry) look(ctx context.Context) (phase, error) {
 		if e.stale {
 			all = append([]*zkconn.Call{e.syncCall()}, calls...)
 		}
-		if err := take(conn.Do(ctx, e.session, all...)); err != nil {
-			return err
+		err := take(conn.Do(ctx, e.session, all...))
+		if err == nil && e.stale {
+			err = all[0].Err // without the sync, the look may be as old as the last one
 		}
-		var err error
-		own, err = statOf(calls[0])
+		if err == nil {
+			own, err = statOf(calls[0])
+		}
 		return err
 	})
 	switch {

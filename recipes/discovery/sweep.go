@@ -32,7 +32,9 @@ func (all *registrations[T]) sweep(want wanted[T]) {
 func (all *registrations[T]) sweepOnce(ctx context.Context, want wanted[T], session int64) error {
 	client := all.places.client
 	dir, id := paths.ParentAndNode(want.path)
-	names, err := client.GetChildren().ForPath(ctx, dir)
+	// A server without a quorum, which may not know the node yet, is not asked.
+	bound := all.places.api.OnSession(ctx, session)
+	names, err := client.GetChildren().ForPath(bound, dir)
 	if errors.Is(err, framework.ErrNoNode) {
 		return nil
 	}
@@ -46,7 +48,7 @@ func (all *registrations[T]) sweepOnce(ctx context.Context, want wanted[T], sess
 			continue
 		}
 		var stat framework.Stat
-		data, err := client.GetData().StoringStatIn(&stat).ForPath(ctx, path)
+		data, err := client.GetData().StoringStatIn(&stat).ForPath(bound, path)
 		switch {
 		case errors.Is(err, framework.ErrNoNode):
 			continue

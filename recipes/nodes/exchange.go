@@ -42,7 +42,9 @@ func (k *keeper) exchange(ctx context.Context, conn *zkconn.Conn, c *change) (si
 	return seen, err
 }
 
-// readAfter sends a change, if there is one, and a read of some kind behind it.
+// readAfter sends a change, if there is one, and a read of some kind behind it. What a server without a
+// quorum shows does not count, because it may be older than what this client has made: it is not asked,
+// or its refusal of the change is the answer.
 func (k *keeper) readAfter(ctx context.Context, conn *zkconn.Conn, c *change, kind watchset.Kind) (sighting, error) {
 	watch, former := k.mail.newWatch(k.full)
 	read := watchset.ReadCall(watchset.Want{Path: k.full, Kind: kind}, watch)
@@ -50,7 +52,12 @@ func (k *keeper) readAfter(ctx context.Context, conn *zkconn.Conn, c *change, ki
 	if c != nil {
 		calls = []*zkconn.Call{c.call, read}
 	}
-	err := conn.Do(ctx, 0, calls...)
+	var err error
+	if c == nil {
+		err = conn.DoAtQuorum(ctx, calls...)
+	} else if err = conn.Do(ctx, 0, calls...); err == nil && errors.Is(c.refused(), framework.ErrNotReadOnly) {
+		err = c.refused()
+	}
 	if c != nil && c.makes {
 		k.sessions.add(c.call.Session)
 		k.doubt = k.doubt || c.call.Err == nil || framework.MaybeApplied(c.call.Err)

@@ -259,6 +259,8 @@ func (k *keeper) failed(ctx context.Context, todo task, err error) (task, error)
 	case errors.Is(err, errUnsettled):
 		k.pause = k.failures.next()
 		return todo, nil
+	case errors.Is(err, errNoParent): // the data is not to blame
+		k.mail.keep(k.tried, fmt.Errorf("%w: %w", ErrPending, err))
 	case k.mail.refuse(k.tried, err): // the data was to blame, as a rule
 		return todo, nil
 	}

@@ -163,12 +163,12 @@ func (m *mailbox) written(w wanted) {
 	m.answer(w.version, nil)
 }
 
-// keep tells those who wait that the data is wanted, but that the node is another client's.
-func (m *mailbox) keep(w wanted) {
+// keep tells those who wait that the data is wanted, but cannot be written now. why matches ErrPending.
+func (m *mailbox) keep(w wanted, why error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.accepted = w.data
-	m.answer(w.version, errTakenOver)
+	m.answer(w.version, why)
 }
 
 // refuse ends the writes up to w with err, and returns to the data that was accepted last. It

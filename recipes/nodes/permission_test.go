@@ -1,6 +1,7 @@
 package nodes_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -129,6 +130,29 @@ func TestWithoutParents(t *testing.T) {
 		}
 		e.directory()
 		e.untilOwned(ours)
+		e.closed()
+	})
+}
+
+// Data that is set while the parent is missing is wanted, and not refused: the node gets it when it is made
+// again.
+func TestSetDataWithoutParents(t *testing.T) {
+	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		e.directory()
+		e.keep(framework.Ephemeral, nodes.WithoutParents())
+		e.start()
+		e.untilOwned(ours)
+		e.deleteAll()
+		e.logged("WARN the kept node cannot be kept now")
+		for _, data := range []string{theirs, changed} {
+			err := e.node.SetData(t.Context(), []byte(data))
+			if !errors.Is(err, nodes.ErrPending) || string(e.node.Data()) != data {
+				t.Fatalf("%v, and the wanted data is %q", err, e.node.Data())
+			}
+		}
+		e.directory()
+		e.untilOwned(changed)
 		e.closed()
 	})
 }

@@ -141,7 +141,7 @@ func (n *PersistentNode) close(ctx context.Context, end func(ctx context.Context
 // the data. ctx bounds the wait, and the client's retry policy does not. When ctx ends first,
 // the error matches ErrPending and ctx's error, and the node gets the data later, unless
 // SetData is called again. The error also matches ErrPending while another client has taken the
-// node over (WithTakeover). After any other error nothing has changed: framework.ErrTooLarge,
+// node over (WithTakeover), and while the parent is missing (WithoutParents). After any other error nothing has changed: framework.ErrTooLarge,
 // framework.ErrNoAuth, *schema.Violation; framework.ErrClosed after Close, and after the end of
 // the client.
 //

@@ -146,10 +146,11 @@ func (r *removal) try(ctx context.Context) (over bool, err error) {
 	return false, call.Err
 }
 
-// look reads the node as it is now, behind all that was sent before.
+// look reads the node as it is now, behind all that was sent before. A server without a quorum is not
+// asked: what it shows may be older.
 func (r *removal) look(ctx context.Context) (sighting, error) {
 	read := watchset.ReadCall(watchset.Want{Path: r.full, Kind: watchset.Exists}, nil)
-	if err := r.conn.Do(ctx, 0, read); err != nil {
+	if err := r.conn.DoAtQuorum(ctx, read); err != nil {
 		return sighting{}, err
 	}
 	if errors.Is(read.Err, framework.ErrNoNode) {

@@ -57,7 +57,7 @@ func (k *keeper) settle(ctx context.Context, first step, repair bool) error {
 func (k *keeper) take(ctx context.Context, conn *zkconn.Conn, at step, repair bool) (step, error) {
 	want := k.mail.want()
 	if at == set && k.takeover && k.sessions.foreign(k.known) {
-		k.mail.keep(want)
+		k.mail.keep(want, errTakenOver)
 		at = look
 	}
 	k.tried = want

@@ -37,6 +37,11 @@ const (
 // errClaimed is returned when another consumer of this client tries for the item.
 var errClaimed = errors.New("another consumer of this client tries for the item")
 
+// mayBeOurs reports whether the claim has made a lock node, or may have. c may be nil.
+func (c *claim) mayBeOurs() bool {
+	return c != nil && (c.doubt != 0 || c.outcome == claimTaken || c.outcome == claimItemGone)
+}
+
 // lockItem tries to lock an item. After an error, and after every outcome but claimTaken, nothing
 // of ours is left, or it is being removed.
 func (q *core) lockItem(ctx context.Context, name string) (c *claim, err error) {
@@ -53,6 +58,7 @@ func (q *core) lockItem(ctx context.Context, name string) (c *claim, err error) 
 	err = q.api.Retry(ctx, "create", q.lockPath(name), c.attempt)
 	if err == nil && c.outcome == claimTaken {
 		c.data, err = q.api.Data(c.item, c.data)
+		err = unreadable(err)
 	}
 	done = err == nil && c.outcome == claimTaken
 	return c, err
@@ -145,22 +151,27 @@ func (c *claim) take(read *zkconn.Call) error {
 	}
 	if read.Err != nil {
 		c.doubt = c.node.Session // the next try finds the lock node
-		return read.Err
+		return unreadable(&framework.OpError{Op: "getData", Path: c.q.api.ClientPath(c.item), Attempts: 1, Err: read.Err})
 	}
 	res := read.Res.(*jute.GetDataResponse)
 	c.outcome, c.data, c.stat = claimTaken, res.Data, res.Stat
 	return nil
 }
 
-// resolve looks for a lock node that an earlier try may have created. The connection is another
-// one by now, so that the server refuses what may still arrive on the old one. After a
-// reconnect the session layer sends a sync first, so that this server has seen what was
-// applied before.
+// resolve looks for a lock node that an earlier try may have created, on the session of that try: so no
+// server without a quorum is asked, whose state may be older. If the connection is another one by now,
+// servers refuse what may still arrive on the old one, and the session layer has sent a sync ahead, so
+// that this server has seen what was applied before.
 func (c *claim) resolve(ctx context.Context, conn *zkconn.Conn) error {
 	var found jute.StatResponse
 	exists := &zkconn.Call{Op: jute.OpExists, Req: &jute.PathWatchRequest{Path: c.lock}, Res: &found}
 	read := c.read()
-	if err := conn.Do(ctx, 0, exists, read); err != nil {
+	err := conn.Do(ctx, c.doubt, exists, read)
+	if errors.Is(err, framework.ErrSessionExpired) {
+		c.doubt, c.outcome = 0, 0 // the node goes with its session; until then the create is refused
+		return nil
+	}
+	if err != nil {
 		return notApplied(err)
 	}
 	switch {
@@ -169,8 +180,8 @@ func (c *claim) resolve(ctx context.Context, conn *zkconn.Conn) error {
 		return nil
 	case exists.Err != nil:
 		return exists.Err
-	case found.Stat.EphemeralOwner != exists.Session || c.doubt != exists.Session:
-		c.doubt, c.outcome = 0, claimLocked // by another consumer, or by a session of ours that is over
+	case found.Stat.EphemeralOwner != c.doubt:
+		c.doubt, c.outcome = 0, claimLocked // by another consumer
 		return nil
 	}
 	c.node = recipeapi.Created{

@@ -46,18 +46,18 @@ func (c *consumer) run(ctx context.Context) (err error) {
 			err = failed
 		}
 	}()
-	return c.watch(ctx, c.q.full, c.list.onItem, func(ctx context.Context) error {
+	return c.watch(ctx, c.q.path, c.q.full, c.list.onItem, func(ctx context.Context) error {
 		if c.q.locks == "" {
 			return c.handOut(ctx, group)
 		}
-		return c.watch(ctx, c.q.locks, c.list.onLock, func(ctx context.Context) error { return c.handOut(ctx, group) })
+		return c.watch(ctx, c.q.cfg.lockPath, c.q.locks, c.list.onLock, func(ctx context.Context) error { return c.handOut(ctx, group) })
 	})
 }
 
-// watch calls fn while everything at and below a path is watched.
-func (c *consumer) watch(ctx context.Context, full string, on func(zkconn.WatchEvent), fn func(ctx context.Context) error) error {
+// watch calls fn while everything at and below a path is watched. full is the server's name of it.
+func (c *consumer) watch(ctx context.Context, path, full string, on func(zkconn.WatchEvent), fn func(ctx context.Context) error) error {
 	sub := zkconn.NewSubscription(full, true, on)
-	if err := c.persist(ctx, "addWatch", func(ctx context.Context, conn *zkconn.Conn) error {
+	if err := c.persist(ctx, "addWatch", path, func(ctx context.Context, conn *zkconn.Conn) error {
 		return notApplied(conn.Subscribe(ctx, sub))
 	}); err != nil {
 		return err
@@ -66,13 +66,13 @@ func (c *consumer) watch(ctx context.Context, full string, on func(zkconn.WatchE
 	return fn(ctx)
 }
 
-// persist tries a request until it succeeds, ctx ends, or its error is final.
-func (c *consumer) persist(ctx context.Context, op string, fn func(ctx context.Context, conn *zkconn.Conn) error) error {
+// persist tries a request about a path until it succeeds, ctx ends, or its error is final.
+func (c *consumer) persist(ctx context.Context, op, path string, fn func(ctx context.Context, conn *zkconn.Conn) error) error {
 	for {
 		if err := c.ready(ctx); err != nil {
 			return err
 		}
-		err := c.q.api.Retry(ctx, op, c.q.path, fn)
+		err := c.q.api.Retry(ctx, op, path, fn)
 		if err == nil || ctx.Err() != nil || !framework.Retryable(err) {
 			c.report(err)
 			return err
@@ -164,7 +164,11 @@ func (c *consumer) start(ctx context.Context, group *errgroup.Group) {
 	<-chosen
 }
 
-// load reads the lists.
+// load reads the lists. Its error names the node whose list was refused.
 func (c *consumer) load(ctx context.Context) error {
-	return c.persist(ctx, "getChildren", c.list.read)
+	err := c.persist(ctx, "getChildren", c.q.path, c.list.read)
+	if refused, ok := errors.AsType[*listError](err); ok && !framework.Retryable(err) {
+		return &framework.OpError{Op: "getChildren", Path: c.q.api.ClientPath(refused.dir), Attempts: 1, Err: refused.err}
+	}
+	return err
 }

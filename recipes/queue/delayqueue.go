@@ -28,7 +28,8 @@ func NewDistributedDelayQueue[T any](client *framework.Client, path string, c co
 }
 
 // Put puts items into the queue that are due at a time, which is stored in whole milliseconds,
-// rounded up. Items with a past time are due immediately. See DistributedQueue.Put.
+// rounded up. Items with a past time are due immediately. A time that is too far away for 64 bits of
+// milliseconds counts as the last one that is not. See DistributedQueue.Put.
 //
 // Java: put, putMulti.
 func (d *DistributedDelayQueue[T]) Put(ctx context.Context, due time.Time, items ...T) error {

@@ -51,16 +51,23 @@ func (d *DistributedQueue[T]) Put(ctx context.Context, items ...T) error {
 //
 // With WithLockPath, the node is put back when fn returns an error: at the end of the queue,
 // with its priority, id or time. If ctx has ended by then, or the lease was lost, it keeps its
-// place. There is no pause before the item is consumed again. Without WithLockPath the item is
-// gone, and the error is logged. If the item was already deleted when ctx ended, fn is still
-// called, with the ended context. Items that cannot be decoded are removed, as in Java, and
-// logged.
+// place. Without WithLockPath the item is gone, and the error is logged. If the item was already
+// deleted when ctx ended, fn is still called, with the ended context. Items that cannot be decoded
+// are removed, as in Java, and logged.
+//
+// After an error of fn, and when the server refuses to remove an item or to put it back, this
+// consumer takes no item for 10 ms. The pause is doubled with each such failure in a row, up to 1 s,
+// and ends with an item that was consumed. Java makes no pause.
+//
+// An item that cannot be read, because the server refuses it or its data cannot be decompressed, is
+// skipped, and logged once. It is tried again after every reconnect, and every 30 s.
 //
 // A panic in fn is not recovered. The item becomes free when the session of the process ends.
 //
 // Consume returns nil after the end of ctx, when every fn has returned. A lost connection does
-// not end it. These errors end it: framework.ErrClosed, framework.ErrNoAuth,
-// framework.ErrAuthFailed, framework.ErrTooLarge for a queue whose list is too large,
+// not end it. These errors end it: framework.ErrClosed, framework.ErrNoAuth for a list, a watch, the
+// creation of a lock node or, without WithLockPath, the deletion of an item, framework.ErrAuthFailed,
+// framework.ErrTooLarge for a queue whose list is too large,
 // framework.ErrUnimplemented for a server before ZooKeeper 3.6, and framework.ErrInvalidOption
 // for a nil fn. Several goroutines may call Consume; each call is a separate consumer.
 //

@@ -29,6 +29,8 @@ type listing struct {
 	staleItems bool            // the items are to be listed
 	staleLocks bool            // the locks are to be listed
 	closed     bool            // the client is closed
+	failed     int             // functions and settlements that failed in a row
+	rest       time.Time       // nothing is tried before; zero for no limit
 }
 
 // item is one node of the queue.
@@ -38,6 +40,8 @@ type item struct {
 	busy     bool      // this consumer works on it
 	not      time.Time // the item is not tried before; zero for no limit
 	failures int       // how often in a row this consumer could not take it
+	claimed  bool      // the next end of its lock node is that of this consumer's
+	refused  bool      // it could not be read, which was logged
 }
 
 func newListing(s scheme, dir, locks string, skipForeign func(name string)) *listing {
@@ -61,6 +65,11 @@ func (l *listing) onItem(e zkconn.WatchEvent) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.onReset(e, &l.staleItems) {
+		for _, i := range l.items {
+			if i.refused {
+				i.not = time.Time{} // another connection may have other permissions
+			}
+		}
 		return
 	}
 	name, child := childName(l.dir, e.Path)
@@ -89,9 +98,19 @@ func (l *listing) onLock(e zkconn.WatchEvent) {
 	case e.Type == zkconn.NodeDeleted:
 		delete(l.locked, name)
 		if at, known := l.find(name); known {
-			l.items[at].not, l.items[at].failures = time.Time{}, 0
+			l.items[at].unlocked()
 		}
 	}
+}
+
+// unlocked takes the news that the item's lock node is gone. If it was another consumer's, the item is
+// tried at once. If it was our own, that says nothing new, nor does the end of any lock node about an item
+// that cannot be read.
+func (i *item) unlocked() {
+	if !i.claimed && !i.refused {
+		i.not, i.failures = time.Time{}, 0
+	}
+	i.claimed = false
 }
 
 // onReset takes the events that are about the watch. l.mu is held.
@@ -148,6 +167,9 @@ func (l *listing) setLocks(locks []string) {
 	clear(l.locked)
 	for _, name := range locks {
 		l.locked[name] = true
+	}
+	for _, i := range l.items {
+		i.claimed = i.claimed && l.locked[i.name]
 	}
 	l.staleLocks = false
 }
@@ -225,6 +247,9 @@ func (l *listing) look(now time.Time) (*item, time.Duration) {
 	if l.staleItems || l.staleLocks || l.closed {
 		return nil, -1
 	}
+	if left := l.rest.Sub(now); left > 0 {
+		return nil, left
+	}
 	nearest := time.Duration(-1)
 	later := func(d time.Duration) {
 		if nearest < 0 || d < nearest {
@@ -233,10 +258,10 @@ func (l *listing) look(now time.Time) (*item, time.Duration) {
 	}
 	for _, i := range l.items {
 		wait := i.not.Sub(now)
-		switch ms := i.key.due - now.UnixMilli(); {
+		switch at := now.UnixMilli(); {
 		case i.busy, l.locked[i.name]:
-		case ms > 0: // the items behind are due later
-			later(max(wait, untilDue(ms)))
+		case i.key.due > at: // the items behind are due later
+			later(max(wait, untilDue(i.key.due-at)))
 			return nil, nearest
 		case wait > 0:
 			later(wait)
@@ -251,7 +276,7 @@ func (l *listing) look(now time.Time) (*item, time.Duration) {
 const longestWait = time.Minute
 
 func untilDue(ms int64) time.Duration {
-	if ms > longestWait.Milliseconds() {
+	if ms < 0 || ms > longestWait.Milliseconds() { // it overflows for a clock that is before 1970
 		return longestWait
 	}
 	return time.Duration(ms) * time.Millisecond
@@ -282,6 +307,43 @@ func (l *listing) later(i *item, now time.Time, free int) {
 	if n := i.failures - free; n > 0 {
 		i.not = now.Add(min(longestPause, 5*time.Millisecond<<min(n, 10)))
 	}
+}
+
+// readAgain is the time until an item is tried again that could not be read.
+const readAgain = 30 * time.Second
+
+// unreadable ends the work on an item that could not be read, and reports whether that is new.
+func (l *listing) unreadable(i *item, now time.Time) (first bool) {
+	defer l.signal()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	first = !i.refused
+	i.busy, i.refused, i.not = false, true, now.Add(readAgain)
+	return first
+}
+
+// claimed takes note that this consumer has made the item's lock node, or may have. The end of an earlier
+// lock node was told before.
+func (l *listing) claimed(i *item) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i.claimed = true
+}
+
+// firstRest is the pause of the consumer after the first failure of a function or settlement in a row. It is
+// doubled with each, up to longestPause.
+const firstRest = 10 * time.Millisecond
+
+// settled takes note of how the work on an item that was handed over has ended.
+func (l *listing) settled(ok bool, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if ok {
+		l.failed, l.rest = 0, time.Time{}
+		return
+	}
+	l.rest = now.Add(min(longestPause, firstRest<<min(l.failed, 10)))
+	l.failed++
 }
 
 // again ends the work on an item that is still there.

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -55,6 +56,27 @@ func TestImpossibleTimes(t *testing.T) {
 			if i := l.next(time.Now()); i == nil {
 				t.Errorf("the time %q: an item that is due is not next", due)
 			}
+		}
+	}
+}
+
+// Times that do not fit into 64 bits of milliseconds are as far away as can be, or past.
+func TestTimesThatDoNotFit(t *testing.T) {
+	const far = 1 << 61
+	for name, c := range map[string]struct {
+		due  time.Time
+		past bool
+	}{
+		"far future":   {time.Unix(far, 999_999_999), false},
+		"last moment":  {time.UnixMilli(math.MaxInt64), false},
+		"behind it":    {time.UnixMilli(math.MaxInt64).Add(1), false},
+		"far past":     {time.Unix(-far, 0), true},
+		"first moment": {time.UnixMilli(math.MinInt64), true},
+		"before it":    {time.UnixMilli(math.MinInt64).Add(-1), true},
+		"no time":      {time.Time{}, true},
+	} {
+		if due := dueOf(delayName(c.due) + "0000000001"); (due == 0) != c.past || due < 0 || !c.past && due != math.MaxInt64 {
+			t.Errorf("%s: due at %d", name, due)
 		}
 	}
 }

@@ -13,6 +13,16 @@ import (
 // events that followed it may have been told before it. The lists are then read again.
 var errNotInOrder error = &zkconn.TransportError{Err: zkconn.ErrConnectionLoss, Detail: errors.New("the connection ended before the lists were read")}
 
+// listError says whose list a server has refused.
+type listError struct {
+	dir string // the server's path
+	err error
+}
+
+func (e *listError) Error() string { return e.err.Error() }
+
+func (e *listError) Unwrap() error { return e.err }
+
 // read reads the names of the items, and of the locks. The requests go out together, but each
 // answer is taken over by itself: an event that comes between the two is about a change that the
 // first list does not show.
@@ -36,8 +46,8 @@ func readList(ctx context.Context, conn *zkconn.Conn, dir string, set func(names
 	done := make(chan error, 1)
 	flight, queued := conn.Start(0, func(f *zkconn.Flight) {
 		err := f.Wait(ctx) // returns at once on the connection's goroutine
-		if err == nil {
-			err = call.Err
+		if err == nil && call.Err != nil {
+			err = &listError{dir, call.Err}
 		}
 		if err == nil || errors.Is(err, framework.ErrNoNode) {
 			set(res.Children)

@@ -3,6 +3,7 @@ package queue
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -62,11 +63,19 @@ func priorityPrefix(name string) string {
 }
 
 // delayName returns the beginning of the names of items that are due at a time. A fraction of a
-// millisecond is rounded up, because no item is handed out early.
+// millisecond is rounded up, because no item is handed out early. A time that is too far away for a name
+// becomes the last that a name can have, or the first.
 func delayName(due time.Time) string {
-	ms := due.UnixMilli()
-	if due.After(time.UnixMilli(ms)) {
-		ms++
+	var ms int64
+	switch {
+	case !due.Before(time.UnixMilli(math.MaxInt64)):
+		ms = math.MaxInt64
+	case due.Before(time.UnixMilli(math.MinInt64)):
+		ms = math.MinInt64
+	default:
+		if ms = due.UnixMilli(); due.After(time.UnixMilli(ms)) {
+			ms++
+		}
 	}
 	return itemPrefix + "|" + fmt.Sprintf("%08X", uint64(ms)) + "|"
 }

@@ -21,6 +21,12 @@ func (c *consumer) process(ctx context.Context, i *item) error {
 	if ctx.Err() != nil {
 		return nil //nolint:nilerr // the end of ctx ends Consume without an error
 	}
+	if refused, ok := errors.AsType[*unreadableError](err); ok {
+		if c.list.unreadable(i, time.Now()) {
+			c.q.warn("an item cannot be read and is skipped; it is tried again", "item", c.q.itemPath(i.name), "error", refused.err)
+		}
+		return nil
+	}
 	c.report(err)
 	for _, final := range []error{framework.ErrClosed, framework.ErrNoAuth, framework.ErrAuthFailed} {
 		if errors.Is(err, final) {
@@ -39,7 +45,7 @@ func (c *consumer) atMostOnce(ctx context.Context, i *item) error {
 	d := &delivery{q: c.q, name: i.name}
 	var err error
 	d.data, err = c.q.client.GetData().StoringStatIn(&d.stat).ForPath(ctx, d.path())
-	if err == nil {
+	if err = unreadable(err); err == nil {
 		if ctx.Err() != nil {
 			c.list.again(i)
 			return nil
@@ -67,6 +73,7 @@ func (c *consumer) atMostOnce(ctx context.Context, i *item) error {
 	c.list.gone(i)
 	ctx, span := c.q.api.Telemetry().Process(ctx, c.q.spans)
 	err = c.call(ctx, d)
+	c.list.settled(err == nil, time.Now())
 	outcome := tracing.OutcomeConsumed
 	if err != nil {
 		outcome = tracing.OutcomeError
@@ -79,6 +86,9 @@ func (c *consumer) atMostOnce(ctx context.Context, i *item) error {
 // atLeastOnce holds the item by a lock node while it is consumed.
 func (c *consumer) atLeastOnce(ctx context.Context, i *item) error {
 	claimed, err := c.q.lockItem(ctx, i.name)
+	if claimed.mayBeOurs() {
+		c.list.claimed(i)
+	}
 	switch {
 	case errors.Is(err, errClaimed):
 		c.list.later(i, time.Now(), 0)
@@ -111,6 +121,7 @@ func (c *consumer) atLeastOnce(ctx context.Context, i *item) error {
 		c.q.warn("a function failed, and its item was put back", "item", d.path(), "error", failed)
 	}
 	span.End(outcome, failed)
+	c.list.settled(failed == nil && outcome == tracing.OutcomeAlreadyGone || outcome == tracing.OutcomeConsumed, time.Now())
 	switch outcome {
 	case tracing.OutcomeConsumed, tracing.OutcomePutBack, tracing.OutcomeAlreadyGone:
 		c.list.gone(i)

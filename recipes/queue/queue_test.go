@@ -185,6 +185,25 @@ func (f *fixture) awaitItems(ok func(names []string) bool) {
 	suite.Eventually(f.t, "the nodes of the queue", func() bool { return ok(f.items()) })
 }
 
+// An item that is due in more milliseconds than a number has room for waits for ever.
+func TestFarFuture(t *testing.T) {
+	both(t, suite.InVirtualTime, func(f *fixture) {
+		q, err := queue.NewDistributedDelayQueue(f.observer, f.path, codec.String(), f.opts()...)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		for item, due := range map[string]time.Time{"never": time.Unix(1<<61, 0), "soon": time.Now().Add(time.Minute), "now": time.Unix(-1<<61, 0)} {
+			if err := q.Put(f.t.Context(), due, item); err != nil {
+				f.t.Fatal(err)
+			}
+		}
+		c := f.consume(q.Consume, nil)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		c.want("now", "soon")
+	})
+}
+
 // Q6: no item comes before its time, and a late item that is due earlier goes first.
 func TestQ6Delays(t *testing.T) {
 	both(t, suite.InVirtualTime, func(f *fixture) {

@@ -8,7 +8,9 @@ import (
 	"github.com/cenkalti/backoff/v4"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tracing"
 )
@@ -165,25 +167,36 @@ func (d *delivery) warnDeleted() {
 
 // itemGone reports whether the item is gone, if that can be found out.
 func (d *delivery) itemGone(ctx context.Context) (gone, known bool) {
-	there, _, known := d.exists(ctx, d.path())
+	there, _, known := d.exists(ctx, d.q.full)
 	return known && !there, known
 }
 
 // lockLeft reports whether the lock node of this consumer is still there, although the item is
 // gone: then somebody else has deleted the item, and no transaction of this consumer.
 func (d *delivery) lockLeft(ctx context.Context) bool {
-	there, owner, _ := d.exists(ctx, d.lockPath())
+	there, owner, _ := d.exists(ctx, d.q.locks)
 	return there && owner == d.node.Session()
 }
 
-// exists reports whether a node exists, and which session owns it, if that can be found out.
-func (d *delivery) exists(ctx context.Context, path string) (there bool, owner int64, known bool) {
+// exists reports whether the node with the item's name below dir exists, and which session owns it, if
+// that can be found out. A server without a quorum is not asked: it may not know of the transaction yet.
+func (d *delivery) exists(ctx context.Context, dir string) (there bool, owner int64, known bool) {
+	var stat jute.StatResponse
 	for {
-		var stat framework.Stat
-		there, err := d.q.client.CheckExists().StoringStatIn(&stat).ForPath(ctx, path)
+		err := d.q.api.Retry(ctx, "exists", d.q.api.ClientPath(dir+"/"+d.name), func(ctx context.Context, conn *zkconn.Conn) error {
+			call := &zkconn.Call{Op: jute.OpExists, Req: &jute.PathWatchRequest{Path: dir + "/" + d.name}, Res: &stat}
+			if err := conn.DoAtQuorum(ctx, call); err != nil {
+				return notApplied(err)
+			}
+			there = call.Err == nil
+			if errors.Is(call.Err, framework.ErrNoNode) {
+				return nil
+			}
+			return call.Err
+		})
 		switch {
 		case err == nil:
-			return there, stat.EphemeralOwner, true
+			return there, stat.Stat.EphemeralOwner, true
 		case !framework.Retryable(err):
 			return false, 0, false
 		}

@@ -109,8 +109,8 @@ func (c *Count) Updates(ctx context.Context) iter.Seq[VersionedValue[int]] {
 func (c *Count) Listenable() listen.Listenable[VersionedValue[int]] { return c.of().Listenable() }
 
 // CountListenable takes listeners for changes of the number. They get the new number; fast
-// changes may be merged. Count returns the new number already. To miss no change, add a
-// listener before Start, or call Count after Add.
+// changes may be merged. Count returns the new number already. The number that Start reads is no
+// change. To miss none, add a listener before Start, and call Count after Start, or call Count after Add.
 //
 // Java: addListener.
 func (c *Count) CountListenable() listen.Listenable[int] {

@@ -6,9 +6,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -55,7 +57,7 @@ func TestFollow(t *testing.T) {
 		suite.Eventually(e.t, "the listener to hear of all", func() bool {
 			e.mu.Lock()
 			defer e.mu.Unlock()
-			return len(e.told) == 5
+			return len(e.told) == 4
 		})
 		e.wantWatches(1)
 		e.close(e.t.Context())
@@ -65,6 +67,58 @@ func TestFollow(t *testing.T) {
 			e.t.Errorf("the count is %d after Close", n)
 		}
 	})
+}
+
+// The value that Start reads is no change: neither one that is there nor the seed. What comes after it is.
+func TestFirstValueIsNoChange(t *testing.T) {
+	for name, there := range map[string]bool{"there": true, "seed": false} {
+		t.Run(name, func(t *testing.T) {
+			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+				client, _ := b.Client(t)
+				count, err := shared.NewCount(client, b.Path("count"), 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if there {
+					other, err := shared.NewCount(client, b.Path("count"), 7)
+					if err == nil {
+						err = other.Start(t.Context())
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer other.Close(t.Context())
+				}
+				var mu sync.Mutex
+				var told []int
+				var values []int
+				count.CountListenable().Add(func(_ context.Context, n int) {
+					mu.Lock()
+					defer mu.Unlock()
+					told = append(told, n)
+				})
+				count.Listenable().Add(func(_ context.Context, v shared.VersionedValue[int]) {
+					mu.Lock()
+					defer mu.Unlock()
+					values = append(values, v.Value)
+				})
+				if err := count.Start(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				if _, err := count.Set(t.Context(), 9); err != nil {
+					t.Fatal(err)
+				}
+				if err := count.Close(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if want := []int{9}; !slices.Equal(told, want) || !slices.Equal(values, want) {
+					t.Errorf("told %v and %v, want %v", told, values, want)
+				}
+			})
+		})
+	}
 }
 
 // A node that comes later is followed; one that goes leaves its last count.

@@ -208,8 +208,8 @@ func (v *Value[T]) Updates(ctx context.Context) iter.Seq[VersionedValue[T]] {
 }
 
 // Listenable takes listeners for changes. They get the new value; fast changes may be merged.
-// Get returns this value, or a newer one, already. To miss no change, add a listener before
-// Start, or call Get after Add.
+// Get returns this value, or a newer one, already. The value that Start reads is no change. To
+// miss none, add a listener before Start, and call Get after Start, or call Get after Add.
 //
 // Java: getListenable.
 func (v *Value[T]) Listenable() listen.Listenable[VersionedValue[T]] {
@@ -250,6 +250,11 @@ func (v *Value[T]) take(value T, stat framework.Stat, epoch int64) VersionedValu
 	}
 	v.latest.Store(&known[T]{VersionedValue: now, epoch: epoch, replaced: make(chan struct{})})
 	close(before.replaced)
+	select {
+	case <-v.loaded:
+	default:
+		return now // what Start reads is no change
+	}
 	v.changes.Notify(now) // queues only; under mu, so that listeners hear the changes in order
 	if v.changed != nil {
 		v.changed(before.Value, value)

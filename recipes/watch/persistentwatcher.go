@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/listen"
+	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
@@ -22,7 +23,8 @@ import (
 type PersistentWatcher struct {
 	life   lifecycle.Lifecycle
 	api    recipeapi.Client // nil for the zero value
-	path   string
+	path   string           // as the client names it
+	full   string           // as the server names it
 	sub    *zkconn.Subscription
 	events listen.Set[framework.WatchedEvent]
 
@@ -50,7 +52,7 @@ func NewPersistentWatcher(client *framework.Client, path string, mode framework.
 	case mode != framework.PersistentRecursive && mode != framework.PersistentWatch:
 		return nil, fmt.Errorf("%w: there is no mode %d", framework.ErrInvalidOption, mode)
 	}
-	w := &PersistentWatcher{api: api, path: path, followers: map[*follower]struct{}{}, over: make(chan struct{})}
+	w := &PersistentWatcher{api: api, path: path, full: full, followers: map[*follower]struct{}{}, over: make(chan struct{})}
 	w.sub = zkconn.NewSubscription(full, mode == framework.PersistentRecursive, w.onEvent)
 	return w, nil
 }
@@ -77,8 +79,9 @@ func (w *PersistentWatcher) subscribe(ctx context.Context) error {
 }
 
 // Close removes the watch, ends Events, and joins the listeners, which first get the earlier
-// events. It waits until the server has removed the watch, or until ctx ends. With an ended ctx
-// it waits for a second at most. Its error says that listeners are still running, or that the
+// events: those of all changes that were made before Close was called, if there is a connection
+// and it lasts. So Close sends a sync, and waits for its answer. It then waits until the server has
+// removed the watch, or until ctx ends. With an ended ctx it waits for a second at most. Its error says that listeners are still running, or that the
 // server has not answered; the watch then ends with the connection, and there are no more
 // events. Close is idempotent, and allowed before Start.
 //
@@ -100,9 +103,24 @@ func (w *PersistentWatcher) Close(ctx context.Context) error {
 		}
 		ctx, cancel := lifecycle.Reachable(ctx, w.api)
 		defer cancel()
+		w.catchUp(ctx, conn)
 		return conn.Unsubscribe(ctx, w.sub)
 	})
 	return w.explain(errors.Join(err, w.events.Close(ctx))) // a failed Start may have called listeners
+}
+
+// catchUp waits until all changes up to now have been told: their events come ahead of the answer to a
+// sync. Without a connection none can come.
+func (w *PersistentWatcher) catchUp(ctx context.Context, conn *zkconn.Conn) {
+	told := make(chan struct{})
+	call := &zkconn.Call{Op: jute.OpSync, Req: &jute.PathRequest{Path: w.full}, Res: &jute.SyncResponse{}}
+	if _, queued := conn.Start(0, func(*zkconn.Flight) { close(told) }, call); !queued {
+		return
+	}
+	select {
+	case <-told:
+	case <-ctx.Done():
+	}
 }
 
 // Listenable takes listeners for the events, which have paths of the client.

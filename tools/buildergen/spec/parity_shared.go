@@ -47,7 +47,7 @@ var sharedValues = []Section{
 		{"PromotedToLock.builder; Builder.lockPath", "atomics.WithPromotedToLock", "", "any lock, and not a path"},
 		{"Builder.timeout", "locks.WithMaxWait", "", "an option of the lock"},
 		{"CachedAtomicLong.new; CachedAtomicInteger.new", "atomics.NewCachedAtomicNumber", "", ""},
-		{"CachedAtomicLong.next; CachedAtomicInteger.next", "atomics.CachedAtomicNumber.Next", "", "safe for concurrent use, which Java's is not"},
+		{"CachedAtomicLong.next; CachedAtomicInteger.next", "atomics.CachedAtomicNumber.Next", "", "it returns preValue; postValue is one more. Safe for concurrent use, which Java's is not"},
 		{"", "atomics.WithName", "", "Java has none"},
 	}},
 	{Title: "Recipes: barriers", Rows: []Parity{

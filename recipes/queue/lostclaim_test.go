@@ -1,0 +1,76 @@
+package queue_test
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/state"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// The reply to a claim is lost, and the server of the next connection is behind. It refuses the sync that
+// the session layer sends first, once or again and again.
+func TestClaimLostAndSyncRefused(t *testing.T) {
+	for name, times := range map[string]int{"once": 1, "three times": 3} {
+		t.Run(name, func(t *testing.T) {
+			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+				f := newFixture(t, b, true)
+				f.put("first")
+				client, network := b.Client(t)
+				c := f.consume(f.queue(client).Consume, nil)
+				time.Sleep(time.Minute)
+				network.Lag()
+				hit := network.On(jute.OpCreate2, suite.CutAfter, nil)
+				b.Server().Inject(curatortest.Rule{Op: "sync", SessionID: client.SessionID(), Times: times, Do: curatortest.Fail(zkconn.ErrThrottled)})
+				f.put("item")
+				<-hit
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				if got := c.items(); !slices.Equal(got, []string{"first", "item"}) {
+					t.Errorf("an hour later: got %q, locks %v", got, f.lockNodes())
+				}
+			})
+		})
+	}
+}
+
+// longSession is the longest session that the servers of suite grant.
+const longSession = 20 * suite.Tick
+
+// The reply to a claim is lost, and the server of the next connection has no quorum and is behind: it does
+// not show the lock node. Later there is a quorum again, in time or too late for the session.
+func TestClaimLostAndReadOnly(t *testing.T) {
+	for name, after := range map[string]time.Duration{"session lives": longSession / 8, "session over": 10 * longSession} {
+		t.Run(name, func(t *testing.T) {
+			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+				f := newFixture(t, b, true)
+				f.put("first") // with it the lock path is created
+				client, network := b.Client(t, framework.WithReadOnly(), framework.WithSessionTimeout(longSession))
+				c := f.consume(f.queue(client).Consume, nil)
+				time.Sleep(time.Minute)
+				var restore func()
+				hit := network.On(jute.OpCreate2, suite.CutAfter, func() { restore = network.WithoutQuorum() })
+				f.put("item")
+				<-hit
+				time.Sleep(after)
+				if now := client.ConnectionState(); now != state.ReadOnly {
+					t.Errorf("the connection is %v", now)
+				}
+				restore()
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				if got := c.items(); !slices.Equal(got, []string{"first", "item"}) {
+					t.Errorf("an hour later: got %q, locks %v", got, f.lockNodes())
+				}
+				c.stop()
+				f.nothingLeft()
+			})
+		})
+	}
+}
