@@ -57,7 +57,7 @@ quick: ## vet, build and run the rules and the tests in virtual time: without Ja
 		$$($(GO) list ./... | grep -v -e '/tools/bench/' -e '/tools/curator$$' -e '/tools/curatortest$$' -e '/internal/mutants$$' -e '/internal/interop$$')
 
 .PHONY: check
-check: format vet staticcheck curatorvet golangci generated modules licences-check workflows lint platforms ## run everything else that a change must pass
+check: format vet staticcheck curatorvet golangci generated modules licences-check workflows lint alerts platforms ## run everything else that a change must pass
 
 .PHONY: format
 format:
@@ -85,6 +85,10 @@ generated:
 .PHONY: lint
 lint:
 	$(GO) test -count=1 ./internal/lint
+
+.PHONY: alerts
+alerts: ## test the rules for Prometheus with promtool; fails without it if CI=true
+	$(GO) test -count=1 -run 'Alert|Dashboard' ./internal/telemetry
 
 .PHONY: modules
 modules:

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Installs what the tests need beside Go: a real ZooKeeper server, which the suites run
 # against, Java Curator with a compiler, for the tests that share locks with it, kazoo, for
-# those of the embedded server, Chromium, for those of the page of curator ui, and a C compiler,
-# for the race detector. On Debian and its descendants it uses apt-get; on
-# others it says what to install. It starts no service: the tests start their own servers.
+# those of the embedded server, Chromium, for those of the page of curator ui, promtool, for those
+# of the alerts, and a C compiler, for the race detector. On Debian and its descendants it uses
+# apt-get; on others it says what to install. It starts no service: the tests start their own
+# servers.
 set -euo pipefail
 
 has_commands() {
@@ -56,8 +57,9 @@ by_hand() {
 		      export ZOOKEEPER_HOME=/path/to/apache-zookeeper-3.8.x-bin
 		The tests with Java Curator and kazoo need Debian's packages of these.
 		Those of the page of curator ui need Chromium: chromium or google-chrome on PATH.
+		Those of the alerts need promtool of Prometheus, 2.42 or newer, on PATH.
 		The race detector needs a C compiler, cc or gcc.
-		Without a server these tests are skipped, unless CI=true, where they fail.
+		Without these programs the tests are skipped, unless CI=true, where they fail.
 	MESSAGE
 }
 
@@ -69,9 +71,23 @@ as_root() {
 	fi
 }
 
-install() {
+install_packages() {
 	as_root apt-get update -q &&
 		as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"
+}
+
+# install_promtool takes promtool from Debian's package of Prometheus. The package is not installed,
+# because it would start a server.
+install_promtool() {
+	local dir status=0
+	dir=$(mktemp -d)
+	cd "$dir"
+	as_root apt-get update -q && apt-get download -q prometheus &&
+		dpkg-deb --extract prometheus_*.deb . &&
+		as_root install -D -m 755 usr/bin/promtool /usr/local/bin/promtool || status=$?
+	cd - >/dev/null
+	rm -rf "$dir"
+	return "$status"
 }
 
 if ! [ -e /etc/debian_version ] || ! has_commands apt-get dpkg-query; then
@@ -82,14 +98,24 @@ if ! [ -e /etc/debian_version ] || ! has_commands apt-get dpkg-query; then
 fi
 
 mapfile -t packages < <(missing)
-if [ "${#packages[@]}" -eq 0 ]; then
+promtool=true
+has_commands promtool || promtool=false
+if [ "${#packages[@]}" -eq 0 ] && "$promtool"; then
 	exit
 fi
-echo "Installing for the tests: ${packages[*]}"
 if [ "$(id -u)" -ne 0 ] && ! has_commands sudo; then
-	echo "NOTICE: neither root nor sudo; run as root: apt-get install ${packages[*]}" >&2
-elif install "${packages[@]}"; then
-	exit
+	echo "NOTICE: neither root nor sudo; run this script as root, or install: ${packages[*]} promtool" >&2
+else
+	ok=true
+	if [ "${#packages[@]}" -gt 0 ]; then
+		echo "Installing for the tests: ${packages[*]}"
+		install_packages "${packages[@]}" || ok=false
+	fi
+	if ! "$promtool"; then
+		echo "Installing for the tests: promtool, into /usr/local/bin"
+		install_promtool || ok=false
+	fi
+	"$ok" && exit
 fi
 by_hand
 if [ "${CI:-}" = true ]; then

@@ -42,6 +42,7 @@ var exceptions = []exception{
 	{noSkip.name, "internal/suite/real.go", 1, "decides as curatortest.Real does, for the server that a package's tests share"},
 	{noSkip.name, "tools/curator/internal/ui/browsertest/browser_test.go", 1, "decides as curatortest.Real does, for Chromium, and Java Curator beside it, which no other package needs here"},
 	{noSkip.name, "internal/interop/program_test.go", 1, "decides as curatortest.Real does, for Java Curator, its compiler and kazoo, which no other test needs"},
+	{noSkip.name, "internal/telemetry/alerts_test.go", 1, "decides as curatortest.Real does, for promtool, which no other test needs"},
 }
 
 // except takes the exceptions out of what was found, and adds those that are not needed.

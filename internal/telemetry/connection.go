@@ -104,6 +104,7 @@ func (t *Telemetry) Attempted(server string, err error, took time.Duration) {
 	if t == nil {
 		return
 	}
+	t.zeroSession()
 	l := serverLabels(server, err)
 	t.attempts.Add(background, 1, t.options.of(l).add...)
 	if err == nil {
@@ -121,6 +122,7 @@ func (t *Telemetry) Disconnected(server string, err error) {
 // Proved records how long a request took that was to prove the session.
 func (t *Telemetry) Proved(server string, err error, took time.Duration) {
 	if t != nil {
+		t.zeroSession() // an SDK may have been installed since the connection was made
 		t.connection.proof.Record(background, took.Seconds(), t.options.of(serverLabels(server, err)).record...)
 	}
 }

@@ -2,8 +2,10 @@ package telemetry
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,27 +15,19 @@ import (
 // TestDashboard has the dashboard show every metric, under the names that OpenTelemetry's
 // exporter for Prometheus gives them, and no other. The alerts use no other, either.
 func TestDashboard(t *testing.T) {
-	alerts, err := os.ReadFile("../../docs/alerts/curator.rules.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var conditions []string
-	for _, m := range regexp.MustCompile(`(?m)^ +expr: (.*)$`).FindAllStringSubmatch(string(alerts), -1) {
-		conditions = append(conditions, m[1])
-	}
-	if len(conditions) < 10 {
-		t.Errorf("%d conditions of alerts", len(conditions))
-	}
-	metricsIn(t, conditions)
 	page, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range regexp.MustCompile(`alert: (\w+)`).FindAllStringSubmatch(string(alerts), -1) {
-		if !strings.Contains(string(page), m[1]) {
-			t.Errorf("docs/operations.md does not say what to do about %s", m[1])
+	var conditions []string
+	for _, r := range rules(t) {
+		conditions = append(conditions, r.Expr)
+		if !strings.Contains(string(page), r.Alert) {
+			t.Errorf("docs/operations.md does not say what to do about %s", r.Alert)
 		}
 	}
+	metricsIn(t, conditions)
+	valuesIn(t, conditions)
 
 	data, err := os.ReadFile("../../docs/dashboards/curator.json")
 	if err != nil {
@@ -52,6 +46,7 @@ func TestDashboard(t *testing.T) {
 		}
 	}
 	shown := metricsIn(t, drawn)
+	valuesIn(t, drawn)
 	for line := range strings.Lines(strings.TrimSpace(instrumentsGolden)) {
 		if name := strings.Fields(line)[0]; !shown[name] {
 			t.Errorf("no panel shows %s", name)
@@ -81,9 +76,10 @@ func metricsIn(t *testing.T, exprs []string) map[string]bool {
 		label[strings.ReplaceAll(string(kv.Key), ".", "_")] = true
 	}
 	text := regexp.MustCompile(`"[^"]*"`)
+	function := regexp.MustCompile(`\b(histogram_quantile|label_replace|last_over_time)\(`)
 	word := regexp.MustCompile(`[a-z]+(?:_[a-z]+)+`)
 	for _, expr := range exprs {
-		bare := text.ReplaceAllString(strings.ReplaceAll(expr, "histogram_quantile", ""), "")
+		bare := text.ReplaceAllString(function.ReplaceAllString(expr, ""), "")
 		for _, name := range word.FindAllString(bare, -1) {
 			metric := strings.TrimSuffix(strings.TrimSuffix(name, "_bucket"), "_count")
 			if known[name] != "" {
@@ -98,6 +94,26 @@ func metricsIn(t *testing.T, exprs []string) map[string]bool {
 		}
 	}
 	return shown
+}
+
+// valuesIn fails unless the values of labels in expressions are those that metrics have.
+func valuesIn(t *testing.T, exprs []string) {
+	t.Helper()
+	values := map[string][]string{
+		"zookeeper_connection_state": slices.Collect(maps.Values(states)),
+		"curator_lock_outcome":       {tracing.OutcomeAcquired},
+		"curator_queue_outcome":      {tracing.OutcomeInDoubt},
+		"db_system_name":             {system},
+		"error_type":                 {""},
+	}
+	matcher := regexp.MustCompile(`(\w+)!?="([^"]*)"`)
+	for _, expr := range exprs {
+		for _, m := range matcher.FindAllStringSubmatch(expr, -1) {
+			if !slices.Contains(values[m[1]], m[2]) {
+				t.Errorf("%s in %s is no value of the label", m[0], expr)
+			}
+		}
+	}
 }
 
 // prometheusName is the name of an instrument of the golden list there.

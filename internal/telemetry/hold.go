@@ -14,7 +14,11 @@ import (
 
 // Opened counts a lock that is held from now on. It reports whether it was counted.
 func (t *Telemetry) Opened(ctx context.Context, lock Lock) (counted bool) {
-	if t == nil || !t.held.Enabled(ctx) {
+	if t == nil {
+		return false
+	}
+	t.zeroLock(ctx, lock)
+	if !t.held.Enabled(ctx) {
 		return false
 	}
 	t.held.Add(ctx, 1, t.options.of(lock.labels()).add...)

@@ -152,11 +152,24 @@ var states = map[state.ConnectionState]string{
 	state.Lost: "lost", state.ReadOnly: "read_only",
 }
 
+// zeroSession adds 0 to the counters of the connection and the session.
+func (t *Telemetry) zeroSession() {
+	t.zeroes.add(background, t.transitions, zeroKey{of: tracing.MetricSessionTransitions}, func() {
+		for _, name := range states {
+			t.transitions.Add(background, 0, t.options.of(labels{state: name}).add...)
+		}
+		for _, cause := range []string{tracing.CauseServer, tracing.CauseLocalDeadline} {
+			t.expirations.Add(background, 0, t.options.of(labels{expirationCause: cause}).add...)
+		}
+	})
+}
+
 // Transition counts a change of the connection's state.
 func (t *Telemetry) Transition(s state.ConnectionState, session int64) {
 	if t == nil {
 		return
 	}
+	t.zeroSession()
 	t.transitions.Add(background, 1, t.options.of(labels{state: states[s]}).add...)
 	switch {
 	case s.IsConnected():
@@ -173,6 +186,7 @@ func (t *Telemetry) Expired(session int64, presumed bool) {
 	if t == nil {
 		return
 	}
+	t.zeroSession()
 	cause := tracing.CauseServer
 	if presumed {
 		cause = tracing.CauseLocalDeadline

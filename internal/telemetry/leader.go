@@ -28,7 +28,7 @@ func (t *Telemetry) Candidate(recipe, name, path string) Candidate {
 	return Candidate{t, name, t.spanAttributes(tracing.AttrLeaderName, name, tracing.AttrLeaderPath, path, attribute.String(tracing.AttrLeaderRecipe, recipe))}
 }
 
-// Standing makes the metric of the status show 0.
+// Standing makes the metric of the status show 0, and the counter of the transitions exist.
 func (c Candidate) Standing(ctx context.Context) { c.count(ctx, 0) }
 
 // count changes the status, and counts the change.
@@ -38,9 +38,7 @@ func (c Candidate) count(ctx context.Context, change int64) {
 	}
 	opts := c.t.options.of(labels{election: c.name}).add
 	c.t.leader.status.Add(ctx, change, opts...)
-	if change != 0 {
-		c.t.leader.transitions.Add(ctx, 1, opts...)
-	}
+	c.t.leader.transitions.Add(ctx, max(change, -change), opts...) // change is 0 or one term
 }
 
 // Term is the term of a leader. The zero Term is none.

@@ -32,6 +32,20 @@ func (t *Telemetry) Lock(kind, name, path string) Lock {
 
 func (l Lock) labels() labels { return labels{kind: l.kind, name: l.name} }
 
+// lossReasons are the reasons of losses as package locks has them.
+var lossReasons = []string{"suspended", "lease_deadline", "session_expired", "node_deleted", "revoked", "max_hold", "closed"}
+
+// zeroLock adds 0 to the counters of a lock.
+func (t *Telemetry) zeroLock(ctx context.Context, lock Lock) {
+	t.zeroes.add(ctx, t.losses, zeroKey{tracing.MetricLosses, lock.kind, lock.name}, func() {
+		l := lock.labels()
+		t.dropped.Add(ctx, 0, t.options.of(l).add...)
+		for _, l.reason = range lossReasons {
+			t.losses.Add(ctx, 0, t.options.of(l).add...)
+		}
+	})
+}
+
 // tries are the attributes of an acquire that does not wait, and of one that does.
 var tries = map[bool]trace.SpanStartOption{
 	true:  trace.WithAttributes(attribute.Bool(tracing.AttrLockTry, true)),
@@ -72,6 +86,7 @@ func (t *Telemetry) Acquire(ctx context.Context, lock Lock, try bool) (context.C
 	if t == nil || !t.enabled(ctx) {
 		return ctx, nil
 	}
+	t.zeroLock(ctx, lock)
 	a := &Acquisition{t: t, lock: lock, start: time.Now(), ahead: -1}
 	if t.tracing() {
 		ctx, a.span = t.tracer.Start(ctx, tracing.SpanLockAcquire, lock.attributes, tries[try])

@@ -28,6 +28,13 @@ func (t *Telemetry) Queue(kind, name, path string) Queue {
 	return Queue{name, t.spanAttributes(tracing.AttrQueueName, name, tracing.AttrQueuePath, path, attribute.String(tracing.AttrQueueKind, kind))}
 }
 
+// zeroQueue adds 0 to the counter of a queue.
+func (t *Telemetry) zeroQueue(ctx context.Context, q Queue) {
+	t.zeroes.add(ctx, t.queueRedelivered, zeroKey{of: tracing.MetricQueueRedelivered, name: q.name}, func() {
+		t.queueRedelivered.Add(ctx, 0, t.options.of(labels{queue: q.name}).add...)
+	})
+}
+
 // Put begins the span of a put of several items; end ends it.
 func (t *Telemetry) Put(ctx context.Context, q Queue, items int) (_ context.Context, end func(err error)) {
 	if t == nil || !t.tracing() {
@@ -64,6 +71,7 @@ func (t *Telemetry) Process(ctx context.Context, q Queue) (context.Context, *Pro
 	if t == nil || !t.tracing() && !t.queueDuration.Enabled(ctx) && !t.queueRedelivered.Enabled(ctx) {
 		return ctx, nil
 	}
+	t.zeroQueue(ctx, q)
 	p := &Processing{t: t, queue: q, start: time.Now()}
 	if t.tracing() {
 		ctx, p.span = t.tracer.Start(ctx, tracing.SpanQueueProcess, q.attributes)

@@ -128,7 +128,11 @@ func (p *program) ask(ctx context.Context, name, format string, a request, args 
 
 // document prints a value as JSON or YAML.
 func (a *answer) document(value any) error {
-	text, err := terminaltext.JSON(value)
+	write := terminaltext.JSON
+	if a.format == asYAML {
+		write = terminaltext.JSONLine
+	}
+	text, err := write(value)
 	if err == nil && a.format == asYAML {
 		text, err = yaml.FromJSON(text)
 	}

@@ -56,3 +56,24 @@ func TestServices(t *testing.T) {
 		}
 	}
 }
+
+// However deep the payload of an instance is, the output is not much longer than the payload. Indented at
+// each level, 48 kB would be 192 MB.
+func TestServicesWithADeepPayload(t *testing.T) {
+	t.Parallel()
+	s := newEmbeddedServer(t)
+	const depth = 2000
+	payload := strings.Repeat(`{"a":[1,`, depth) + "2" + strings.Repeat("]}", depth)
+	data := `{"name":"orders","id":"orders-1","address":"10.0.0.7","port":null,"sslPort":null,"payload":` + payload +
+		`,"registrationTimeUTC":1325129459728,"serviceType":"STATIC","uriSpec":null,"enabled":true}`
+	s.create("/services/orders/orders-1", data)
+	for _, format := range []string{"json", "yaml"} {
+		stdout, _ := s.ask(0, "services", "-o", format, "/services")
+		if len(stdout) > 4*len(data)+64<<10 {
+			t.Errorf("%s: %d bytes for %d bytes of data", format, len(stdout), len(data))
+		}
+		if strings.Count(stdout, "1") < depth {
+			t.Errorf("%s: the payload is not complete", format)
+		}
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
-	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -17,7 +16,8 @@ const (
 	maxLogins   = 1000
 	maxFailures = 10 // wrong secrets from one address in failureSpan
 	failureSpan = time.Minute
-	maxLogin    = 4 << 10 // the maximum size of a request in bytes
+	maxLogin    = 4 << 10         // the maximum size of a request in bytes
+	loginTime   = 5 * time.Second // the time for the rest of a request
 )
 
 // NewSecret returns a secret that cannot be guessed.
@@ -61,13 +61,17 @@ func newLogins(secret, port string, secure bool) *logins {
 	return l
 }
 
-// enter exchanges the secret for a cookie.
+// enter exchanges the secret for a cookie. The number of concurrent requests has no limit but that of
+// connections: a request costs little, and with a limit those that are sent slowly would keep others out.
 func (l *logins) enter(w http.ResponseWriter, r *http.Request) error {
 	var request struct{ Secret string }
+	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(loginTime)); err != nil {
+		return err
+	}
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxLogin)).Decode(&request); err != nil {
 		return refuse(http.StatusBadRequest, "The request cannot be read.")
 	}
-	address, now := addressOf(r), time.Now()
+	address, now := groupOf(r.RemoteAddr), time.Now()
 	if !l.mayTry(address, now) {
 		return refuse(http.StatusTooManyRequests, "There were too many wrong secrets. Wait for a minute.")
 	}
@@ -80,6 +84,7 @@ func (l *logins) enter(w http.ResponseWriter, r *http.Request) error {
 	if !l.add(value, now) {
 		return refuse(http.StatusServiceUnavailable, "Too many browsers are signed in.")
 	}
+	countSignedIn(r.Context())
 	http.SetCookie(w, l.newCookie(value, int(loginLife.Seconds())))
 	reply(w, http.StatusOK, struct{}{})
 	return nil
@@ -138,6 +143,7 @@ func (l *logins) needed(next http.Handler) http.Handler {
 		if _, ok := l.of(r); !ok {
 			return refuse(http.StatusUnauthorized, "Sign in with the secret that curator ui has printed.")
 		}
+		countSignedIn(r.Context())
 		next.ServeHTTP(w, r)
 		return nil
 	})
@@ -169,13 +175,4 @@ func (l *logins) wasRight(address string) {
 	if f := l.failures[address]; f != nil {
 		f.count--
 	}
-}
-
-// addressOf returns the address of the browser, without its port.
-func addressOf(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
 }

@@ -1,10 +1,8 @@
 package ui
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
@@ -63,7 +61,6 @@ type nodeAnswer struct {
 	Path     string      `json:"path"`
 	Stat     *nodeStat   `json:"stat"`
 	Data     *string     `json:"data"` // base64; only the first part unless the request has all
-	JSON     string      `json:"json,omitempty"`
 	ACL      []aclEntry  `json:"acl"`
 	Children []childNode `json:"children"`
 	Total    int         `json:"total"` // the number of children that match
@@ -150,14 +147,7 @@ func (a *nodeAnswer) setData(data []byte, all bool) {
 		head = head[:headSize]
 	}
 	text := base64.StdEncoding.EncodeToString(head)
-	a.Data = &text
-	if len(head) < len(data) || len(data) == 0 || !bytes.ContainsAny(data[:1], "{[") {
-		return
-	}
-	var pretty bytes.Buffer
-	if json.Indent(&pretty, data, "", "  ") == nil { // it fails if data is not JSON
-		a.JSON = pretty.String()
-	}
+	a.Data = &text // the page indents what is JSON
 }
 
 func newNodeStat(s framework.Stat) *nodeStat {

@@ -18,10 +18,11 @@ import (
 )
 
 const (
-	maxConnections = 256
 	maxHeader      = 16 << 10
-	maxRequests    = 16 // the maximum number of concurrent requests, without streams
+	maxRequests    = 16  // the maximum number of concurrent requests with a login, without streams
+	maxHTTP2       = 128 // the maximum number of concurrent requests of a connection; more than maxStreams
 	headerTimeout  = 5 * time.Second
+	receiveTimeout = 10 * time.Second // for a request with its body; requests with a login have more
 	requestTimeout = 30 * time.Second
 	idleTimeout    = 2 * time.Minute
 	closeTimeout   = time.Second
@@ -72,7 +73,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	address := listener.Addr().String()
-	listener = &limited{Listener: listener, most: maxConnections}
+	listener = &limited{Listener: listener}
 	if s.cfg.TLS != nil {
 		listener = tls.NewListener(listener, &tls.Config{
 			MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{*s.cfg.TLS}, NextProtos: []string{"h2", "http/1.1"},
@@ -81,10 +82,13 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
 		Handler:           s.handler(address),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ConnContext:       withConnection,
 		ReadHeaderTimeout: headerTimeout,
-		WriteTimeout:      requestTimeout, // streams have their own
+		ReadTimeout:       receiveTimeout, // streams have none, and their writes have their own
+		WriteTimeout:      requestTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxHTTP2},
 		ErrorLog:          log.New(errorLog(s.cfg.Log), "", 0),
 	}
 	var wg sync.WaitGroup
@@ -125,14 +129,12 @@ func (s *Server) handler(address string) http.Handler {
 	tree := &tree{client: s.cfg.Client, follower: s.follower, root: s.cfg.Root}
 	acts := &actions{tree: tree, logins: logins, allowed: s.cfg.Actions, log: s.cfg.Log}
 	reads := reader{s.follower}
-	// Browsers that are not signed in have a limit of their own, so that they cannot block the others.
-	room, outside := make(chan struct{}, maxRequests), make(chan struct{}, maxRequests)
+	room := make(chan struct{}, maxRequests)
 
 	mux := http.NewServeMux()
-	open := func(pattern string, h handler) { mux.Handle(pattern, bounded(outside, h)) }
 	closed := func(pattern string, h handler) { mux.Handle(pattern, logins.needed(bounded(room, h))) }
-	open("POST /api/login", logins.enter)
-	open("POST /api/logout", logins.leave)
+	mux.Handle("POST /api/login", handler(logins.enter))
+	mux.Handle("POST /api/logout", handler(logins.leave))
 	mux.Handle("GET /api/events", logins.needed(handler(newStreams(s.follower).serve)))
 	closed("GET /api/recipe", reads.recipe)
 	closed("GET /api/session", reads.session)
@@ -144,17 +146,30 @@ func (s *Server) handler(address string) http.Handler {
 }
 
 // bounded limits the number of concurrent requests to the size of room. Further requests wait. Each
-// request has a time limit.
+// request has a time limit, and so has the wait.
 func bounded(room chan struct{}, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		control := http.NewResponseController(w)
+		extend := func(limit time.Duration) error {
+			until := time.Now().Add(limit)
+			return errors.Join(control.SetReadDeadline(until), control.SetWriteDeadline(until))
+		}
+		if err := extend(2 * requestTimeout); err != nil { // while it waits the request must not be cancelled
+			fail(w, err)
+			return
+		}
+		wait := time.NewTimer(requestTimeout)
+		defer wait.Stop()
 		select {
 		case room <- struct{}{}:
 			defer func() { <-room }()
+		case <-wait.C:
+			fail(w, refuse(http.StatusServiceUnavailable, "There are too many requests."))
+			return
 		case <-r.Context().Done():
 			return
 		}
-		control, until := http.NewResponseController(w), time.Now().Add(requestTimeout)
-		if err := errors.Join(control.SetReadDeadline(until), control.SetWriteDeadline(until)); err != nil {
+		if err := extend(requestTimeout); err != nil {
 			fail(w, err)
 			return
 		}

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
@@ -24,7 +25,8 @@ func newStreams(f *follow.Follower) *streams {
 	return &streams{f, make(chan struct{}, maxStreams)}
 }
 
-// serve sends the whole state and then the changes, until the browser or the server closes the stream.
+// serve sends the whole state and then the changes, until the browser or the server closes the stream. A
+// stream has no time limit, but each of its writes has one.
 func (s *streams) serve(w http.ResponseWriter, r *http.Request) error {
 	select {
 	case s.room <- struct{}{}:
@@ -36,27 +38,37 @@ func (s *streams) serve(w http.ResponseWriter, r *http.Request) error {
 	defer sub.Close()
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	control := http.NewResponseController(w)
+	// The deadline of the server's ReadTimeout would cancel the request.
+	if err := control.SetReadDeadline(time.Time{}); err != nil {
+		return err
+	}
 	ctx := r.Context()
 	for {
 		frame, ok, err := sub.Next(ctx, alivePeriod)
 		if err != nil {
 			return nil // the browser has gone, or the server ends
 		}
-		if err := control.SetWriteDeadline(time.Now().Add(slowest)); err != nil {
-			return nil
-		}
-		if ok {
-			if _, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", frame.Name, frame.Body); err != nil {
-				return nil
-			}
-		}
-		if !ok || frame.Name == "state" { // the state, with its time, may be some time old
-			if _, err := fmt.Fprintf(w, "event: alive\ndata: {\"now\":%d}\n\n", time.Now().UnixMilli()); err != nil {
-				return nil
-			}
-		}
-		if err := control.Flush(); err != nil {
-			return nil
+		if err := send(w, control, frame, ok); err != nil {
+			return nil // the browser has gone, or does not read
 		}
 	}
+}
+
+// send writes a frame if there is one, and the time if there is none or it is a whole state. The deadline
+// is not cleared afterwards: it is longer than alivePeriod, so the next write replaces it before.
+func send(w io.Writer, control *http.ResponseController, frame follow.Frame, ok bool) error {
+	if err := control.SetWriteDeadline(time.Now().Add(slowest)); err != nil {
+		return err
+	}
+	if ok {
+		if _, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", frame.Name, frame.Body); err != nil {
+			return err
+		}
+	}
+	if !ok || frame.Name == "state" { // the state, with its time, may be some time old
+		if _, err := fmt.Fprintf(w, "event: alive\ndata: {\"now\":%d}\n\n", time.Now().UnixMilli()); err != nil {
+			return err
+		}
+	}
+	return control.Flush()
 }

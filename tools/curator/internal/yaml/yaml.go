@@ -11,16 +11,20 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/go-curator/curator/tools/curator/internal/jsontext"
 )
 
 // FromJSON returns a JSON document as a YAML document with the same values and the same order of
 // names. A string that YAML could read as another type is in double quotes, and characters that are
-// not printable are escaped. text must be output of encoding/json.
+// not printable are escaped. Objects and lists below the level that package jsontext permits are on one
+// line, in YAML's flow style. text must be output of encoding/json.
 func FromJSON(text []byte) ([]byte, error) {
 	w := &writer{decoder: json.NewDecoder(bytes.NewReader(text))}
 	w.decoder.UseNumber()
 	token, err := w.decoder.Token()
 	if err == nil {
+		w.levels = jsontext.Levels(text) // after Token, because text may not be JSON
 		err = w.value(token, 0, false)
 	}
 	if err != nil {
@@ -35,8 +39,12 @@ func FromJSON(text []byte) ([]byte, error) {
 // writer turns the tokens of a JSON document into YAML.
 type writer struct {
 	decoder *json.Decoder
+	levels  int // how many levels are in block style
 	out     bytes.Buffer
 }
+
+// perLevel is the number of spaces before a line, for each level.
+const perLevel = 2
 
 // value writes the value that begins with token, and a line feed. The beginning of the line was
 // written before. inList says that it is the dash of a list item, after which an object or a list
@@ -50,6 +58,11 @@ func (w *writer) value(token json.Token, indent int, inList bool) error {
 	if !w.decoder.More() {
 		w.out.WriteString(map[json.Delim]string{'{': "{}", '[': "[]"}[delim] + "\n")
 		_, err := w.decoder.Token()
+		return err
+	}
+	if indent/perLevel >= w.levels {
+		err := w.flow(delim)
+		w.out.WriteByte('\n')
 		return err
 	}
 	if indent > 0 && !inList {
@@ -75,16 +88,59 @@ func (w *writer) member(of json.Delim, indent int) error {
 	}
 	if of == '[' {
 		w.out.WriteString("- ")
-		return w.value(token, indent+2, true)
+		return w.value(token, indent+perLevel, true)
 	}
 	w.out.WriteString(scalar(token) + ":")
 	if token, err = w.decoder.Token(); err != nil {
 		return err
 	}
-	if _, block := token.(json.Delim); !block || !w.decoder.More() {
+	indent += perLevel
+	if _, block := token.(json.Delim); !block || !w.decoder.More() || indent/perLevel >= w.levels {
 		w.out.WriteByte(' ')
 	}
-	return w.value(token, indent+2, false)
+	return w.value(token, indent, false)
+}
+
+// flow writes the rest of an object or a list on one line, after its opening bracket was read. All
+// strings are in double quotes, because more characters have a meaning there. It has a loop instead of a
+// recursion, because it writes what is nested deeply.
+func (w *writer) flow(opened json.Delim) error {
+	w.out.WriteString(opened.String())
+	type level struct {
+		object  bool
+		written int // names and values
+	}
+	open := []level{{object: opened == '{'}}
+	for len(open) > 0 {
+		token, err := w.decoder.Token()
+		if err != nil {
+			return err
+		}
+		in := &open[len(open)-1]
+		delim, block := token.(json.Delim)
+		if block && (delim == '}' || delim == ']') {
+			w.out.WriteString(delim.String())
+			open = open[:len(open)-1]
+			continue
+		}
+		switch {
+		case in.object && in.written%2 == 1:
+			w.out.WriteString(": ")
+		case in.written > 0:
+			w.out.WriteString(", ")
+		}
+		in.written++
+		switch text, isString := token.(string); {
+		case block:
+			w.out.WriteString(delim.String())
+			open = append(open, level{object: delim == '{'})
+		case isString:
+			w.out.WriteString(inQuotes(text))
+		default:
+			w.out.WriteString(scalar(token))
+		}
+	}
+	return nil
 }
 
 func scalar(token json.Token) string {
@@ -109,6 +165,11 @@ func quoted(text string) string {
 	if plain.MatchString(text) && !slices.Contains(words, strings.ToLower(text)) {
 		return text
 	}
+	return inQuotes(text)
+}
+
+// inQuotes returns a string in double quotes.
+func inQuotes(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, r := range text {

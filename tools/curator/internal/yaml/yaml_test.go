@@ -3,6 +3,7 @@ package yaml
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -48,6 +49,26 @@ func TestSameAsJSON(t *testing.T) {
 	}
 }
 
+// What is nested deeply has the same values, and the text is not much longer.
+func TestDeep(t *testing.T) {
+	for name, text := range map[string]string{
+		"lists":                    strings.Repeat("[", 3000) + strings.Repeat("]", 3000),
+		"objects":                  strings.Repeat(`{"a":`, 3000) + "{}" + strings.Repeat("}", 3000),
+		"both":                     strings.Repeat(`{"a b: c":[1,"x, y",null,[],{},`, 1000) + `"no"` + strings.Repeat(`,true],"":"\u001b{","k":[{"m":-1.5,"n":"q"}]}`, 1000),
+		"a list, 99 deep":          strings.Repeat("[", 99) + "[1,2]" + strings.Repeat("]", 99),
+		"a list, 100 deep":         strings.Repeat("[", 100) + "[1,2]" + strings.Repeat("]", 100),
+		"an object, 100 deep":      strings.Repeat(`{"k":`, 100) + `{"a":1}` + strings.Repeat("}", 100),
+		"many numbers, 50 deep":    strings.Repeat("[", 50) + strings.Repeat("1,", 50_000) + "1" + strings.Repeat("]", 50),
+		"many objects, 50 deep":    strings.Repeat(`{"k":`, 50) + "[" + strings.Repeat(`{"a":1},`, 20_000) + "{}]" + strings.Repeat("}", 50),
+		"a long list that is flat": "[" + strings.Repeat(`{"a":{"b":1}},`, 5_000) + "null]",
+	} {
+		sameAsJSON(t, []byte(text))
+		if got, err := FromJSON([]byte(text)); err != nil || len(got) > max(64<<10, 4*len(text)) {
+			t.Errorf("%s: %d bytes of %d, %v", name, len(got), len(text), err)
+		}
+	}
+}
+
 func TestForm(t *testing.T) {
 	got, err := FromJSON([]byte(`{"locks":[{"path":"/a","holders":[{"token":7},{"token":8}],"waiters":[]},{"path":"/b c"}],"k":{"m":"0x1"}}`))
 	const want = `locks:
@@ -63,7 +84,7 @@ k:
 	if err != nil || string(got) != want {
 		t.Errorf("%v\n%s", err, got)
 	}
-	for _, text := range []string{"", "{", `{"a":1} {}`, "x"} {
+	for _, text := range []string{"", "{", `{"a":1} {}`, "x", "[]]]", "{}}"} {
 		if got, err := FromJSON([]byte(text)); err == nil {
 			t.Errorf("%q: %s", text, got)
 		}

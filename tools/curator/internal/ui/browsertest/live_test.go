@@ -275,3 +275,37 @@ func TestFaults(t *testing.T) {
 	b.click("Sign in")
 	b.untilText("Counters")
 }
+
+// JSON is indented unless it is nested deeply: then its lines would be much longer than it, and it is shown
+// as text.
+func TestJSON(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, nil)
+	b := f.open(1280, 900, "recipes")
+	nested := func(depth int) string { return strings.Repeat("[", depth) + strings.Repeat("]", depth) }
+	for name, tt := range map[string]struct {
+		data, text string // text is what is shown; "" if the data is not shown as JSON
+	}{
+		"object":    {`{"serial":9007199254740993,"a":[],"b":[{"c":"}\"\\"},-1.50e3]}`, "{\n  \"serial\": 9007199254740993,\n  \"a\": [],\n  \"b\": [\n    {\n      \"c\": \"}\\\"\\\\\"\n    },\n    -1.50e3\n  ]\n}"},
+		"spaces":    {"[\r\n 1 ,{ } ]\n", "[\n  1,\n  {}\n]"},
+		"no-json":   {`{"a":1,}`, ""},
+		"number":    {`12`, ""},
+		"deep":      {nested(101), ""},
+		"very-deep": {nested(30_000), ""},
+		"wide-deep": {strings.Repeat("[", 99) + strings.Repeat("1,", 20_000) + "1" + strings.Repeat("]", 99), ""},
+	} {
+		f.create("page", "/json/"+name, tt.data, framework.Persistent)
+		b.show("tree?path=/json/" + name)
+		b.until(fmt.Sprintf(`document.querySelector('h1').innerText === %q && document.querySelector('pre.data') !== null`, name))
+		want, pressed := tt.text, "JSON"
+		if want == "" {
+			want, pressed = tt.data, "Text"
+		}
+		if got := eval[string](b, `document.querySelector('pre.data').textContent`); got != want {
+			t.Errorf("%s: %d bytes: %.200q, want %.200q", name, len(got), got, want)
+		}
+		if got := eval[string](b, `document.querySelector('.choices [aria-pressed=true]').innerText`); got != pressed {
+			t.Errorf("%s: it is shown as %s, want %s", name, got, pressed)
+		}
+	}
+}

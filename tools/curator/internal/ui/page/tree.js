@@ -2,6 +2,7 @@
 
 import { h } from './dom.js';
 import { nodeButtons } from './act.js';
+import { indented } from './json.js';
 import { address, block, bytes, count, nodeLink, number, recipeLink, sessionLink, visible, when, word } from './text.js';
 import { resource, store } from './store.js';
 import { table } from './table.js';
@@ -91,7 +92,7 @@ function children(n, find, to) {
 
 let decoded = { data: null }; // the data that was decoded last
 
-// textOf decodes data; text is '' if it is none.
+// textOf decodes data; text is '' if it is none, and json is null unless it is JSON that can be indented.
 function textOf(n) {
   if (decoded.data === n.data) return decoded;
   const raw = Uint8Array.from(atob(n.data), (c) => c.charCodeAt(0));
@@ -104,7 +105,8 @@ function textOf(n) {
   } catch {
     isText = false;
   }
-  decoded = { data: n.data, raw, text: isText ? text : '', isText };
+  const whole = raw.length >= n.stat.dataLength;
+  decoded = { data: n.data, raw, text: isText ? text : '', isText, whole, json: isText && whole ? indented(text) : null };
   return decoded;
 }
 
@@ -113,16 +115,15 @@ const longest = 64 * 1024; // of what is shown of hexadecimal data
 function data(n, as, to) {
   const d = textOf(n);
   if (d.raw.length === 0) return h('p', { class: 'quiet' }, 'None.');
-  const ways = [d.isText && ['text', 'Text'], n.json && ['json', 'JSON'], ['hex', 'Hex']].filter(Boolean);
-  const way = ways.some(([id]) => id === as) ? as : n.json ? 'json' : ways[0][0];
-  const whole = d.raw.length >= n.stat.dataLength;
+  const ways = [d.isText && ['text', 'Text'], d.json !== null && ['json', 'JSON'], ['hex', 'Hex']].filter(Boolean);
+  const way = ways.some(([id]) => id === as) ? as : d.json !== null ? 'json' : ways[0][0];
   return [
     h('div', { class: 'choices', role: 'group', 'aria-label': 'How data is shown', key: 'ways' }, ways.map(([id, title]) => h('button', {
       key: id, 'aria-pressed': id === way ? 'true' : 'false', onclick: () => to({ as: id }, true),
     }, title))),
     h('pre', { key: way, class: 'data', tabindex: 0, 'aria-label': 'Data of the node', dir: 'ltr' },
-      way === 'hex' ? hex(d.raw.subarray(0, longest)) : block(way === 'json' ? n.json : d.text)),
-    !whole && h('p', { class: 'more', key: 'all' }, h('button', { onclick: () => to({ all: 1 }) }, 'Show all'),
+      way === 'hex' ? hex(d.raw.subarray(0, longest)) : block(way === 'json' ? d.json : d.text)),
+    !d.whole && h('p', { class: 'more', key: 'all' }, h('button', { onclick: () => to({ all: 1 }) }, 'Show all'),
       ' The first ' + bytes(d.raw.length) + ' of ' + bytes(n.stat.dataLength) + '.'),
     way === 'hex' && d.raw.length > longest && h('p', { class: 'quiet', key: 'long' }, 'The first ' + bytes(longest) + ' as hex.'),
   ];
