@@ -200,12 +200,17 @@ func (c *core) close(ctx context.Context) error {
 		}
 	}
 	close(c.closing)
-	if previous == Started {
+	c.end(ctx, previous == Started)
+	return errors.Join(c.err, c.closeListeners(ctx))
+}
+
+// end is what only the first close does.
+func (c *core) end(ctx context.Context, started bool) {
+	defer close(c.done) // also when a provider of the user panics
+	if started {
 		c.err = c.shutDown(ctx)
 		c.err = errors.Join(c.err, c.closeServers(ctx))
 	}
-	close(c.done)
-	return errors.Join(c.err, c.closeListeners(ctx))
 }
 
 func (c *core) closeServers(ctx context.Context) error {

@@ -144,7 +144,7 @@ func TestDoesNotRead(t *testing.T) {
 			time.Sleep(limit)
 			synctest.Wait()
 			_ = conn.SetReadDeadline(time.Now().Add(time.Minute)) // it fails because the server has closed the connection
-			if n, err := io.Copy(io.Discard, conn); n > 0 { // after the end nothing that was sent can be read
+			if n, err := io.Copy(io.Discard, conn); n > 0 {       // after the end nothing that was sent can be read
 				t.Errorf("%s: %d bytes, %v", path, n, err)
 			}
 		}
