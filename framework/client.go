@@ -168,6 +168,20 @@ func (c *Client) SessionTimeout() time.Duration {
 	return 0
 }
 
+// LastZxid returns the highest zxid that the client has seen in an answer of a server, zero before
+// the first; it begins anew when the servers have lost their data. An answer to a write has at least
+// the zxid of that write, so a program that has deleted a node, or made another change without a
+// Stat, can wait for that change with the Await of a cache. Other operations of the client may have
+// raised it meanwhile, also those on another goroutine.
+//
+// Java: none.
+func (c *Client) LastZxid() int64 {
+	if conn := c.conn(); conn != nil {
+		return conn.LastZxid()
+	}
+	return 0
+}
+
 // PendingRemovals returns the number of deletes in the background: guaranteed deletes, deletes
 // of released locks, and deletes of nodes that creates with a lost reply may have left. Close
 // waits for them until its context ends, and its error has the number that is left. If the

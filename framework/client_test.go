@@ -129,7 +129,7 @@ func TestClientWithoutLife(t *testing.T) {
 				t.Errorf("%s client: %s: %v", name, op, err)
 			}
 		}
-		if c.client.SessionID() != 0 || c.client.SessionTimeout() != 0 || c.client.ConnectionState() != 0 {
+		if c.client.SessionID() != 0 || c.client.SessionTimeout() != 0 || c.client.ConnectionState() != 0 || c.client.LastZxid() != 0 {
 			t.Errorf("%s client has a session", name)
 		}
 		c.client.ConnectionStateListenable().Add(func(context.Context, state.ConnectionState) {})()

@@ -141,6 +141,36 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// Exists tells a node without children from no node, also the one whose children a cache has.
+func TestExists(t *testing.T) {
+	for name, c := range kinds {
+		virtual(t, c.make, func(f *fixture) {
+			exists := func(name string, want bool) {
+				t.Helper()
+				if got := f.cache.Snapshot().Exists(f.path(name)); got != want {
+					t.Errorf("%q exists: %t, want %t", name, got, want)
+				}
+			}
+			exists("", false)
+			f.start()
+			exists("", true)
+			exists("a", name != "NodeCache")
+			exists("a/b", name == "CuratorCache")
+			exists("x", false)
+			f.write("-a -d")
+			settle()
+			exists("", true)
+			exists("a", false)
+			f.write("-")
+			settle()
+			exists("", false)
+			if new(cache.CuratorCache).Snapshot().Exists(f.root) {
+				t.Error("a node in no cache")
+			}
+		})
+	}
+}
+
 // Caches of the root of the server and of a namespace have the client's paths.
 func TestPaths(t *testing.T) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {

@@ -236,3 +236,25 @@ func TestMaxLag(t *testing.T) {
 		})
 	}
 }
+
+// LastZxid is what to wait for after a Delete, which returns no Stat.
+func TestAwaitDelete(t *testing.T) {
+	each(t, func(f *fixture) {
+		for _, name := range []string{"d", "a/b/c", "a/b", "a"} {
+			before := f.writer.LastZxid()
+			if err := f.writer.Delete().ForPath(f.Context(), f.path(name)); err != nil {
+				f.Fatal(err)
+			}
+			zxid := f.writer.LastZxid()
+			if zxid <= before {
+				f.Errorf("the zxid is %d after a delete, and %d before it", zxid, before)
+			}
+			if err := f.cache.Await(f.Context(), zxid); err != nil {
+				f.Fatal(err)
+			}
+			if _, ok := f.cache.Get(f.path(name)); ok {
+				f.Errorf("%s is still there", name)
+			}
+		}
+	})
+}

@@ -30,6 +30,7 @@ type request struct {
 	since  int64 // up to this zxid what the cache has of the node is right
 	weight int64 // how much of the window it takes; 0 while it is not sent
 	stage  stage
+	place  int // where it is among the oldest; -1 if it is not among them
 }
 
 // stage is how far a request is.
@@ -103,7 +104,7 @@ func (q *requests) make(path string, v verb, walk bool, since int64) (r *request
 		q.mark(r, walk)
 		return r, false
 	}
-	r = &request{path: path, verb: v, since: since}
+	r = &request{path: path, verb: v, since: since, place: -1}
 	q.all[r.key()] = r
 	if q.mark(r, walk); !walk {
 		heap.Push(&q.oldest, r)
@@ -139,8 +140,8 @@ func (q *requests) finish(r *request) {
 	if r.walk {
 		q.walking--
 	}
-	for len(q.oldest) > 0 && q.oldest[0].stage == done {
-		heap.Pop(&q.oldest)
+	if r.place >= 0 {
+		heap.Remove(&q.oldest, r.place)
 	}
 }
 
@@ -252,12 +253,20 @@ type bySince []*request
 
 func (h bySince) Len() int           { return len(h) }
 func (h bySince) Less(i, j int) bool { return h[i].since < h[j].since }
-func (h bySince) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *bySince) Push(r any)        { *h = append(*h, r.(*request)) }
+func (h bySince) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].place, h[j].place = i, j
+}
+
+func (h *bySince) Push(r any) {
+	r.(*request).place = len(*h)
+	*h = append(*h, r.(*request))
+}
+
 func (h *bySince) Pop() any {
 	last := len(*h) - 1
 	r := (*h)[last]
-	(*h)[last] = nil
+	(*h)[last], r.place = nil, -1
 	*h = (*h)[:last]
 	return r
 }

@@ -82,6 +82,15 @@ func (s Snapshot) Get(path string) (ChildData, bool) {
 	return childData(n), true
 }
 
+// Exists reports whether there was a node at path. It is also true for the node of
+// NewPathChildrenCache, which is not in the cache itself, so it tells a node without children from no
+// node.
+//
+// Java: none.
+func (s Snapshot) Exists(path string) bool {
+	return s.node(path) != nil || s.topless && s.root != nil && path == s.root.Path()
+}
+
 // Len returns the number of nodes.
 //
 // Java: size.
@@ -108,8 +117,8 @@ func (s Snapshot) All() iter.Seq2[string, ChildData] {
 }
 
 // Children iterates over the names and nodes of the children of path, in the order of
-// their names; there are none if it is not in the cache. The node of NewPathChildrenCache has
-// children although it is not in the cache itself.
+// their names; there are none if it is not in the cache, see Exists. The node of
+// NewPathChildrenCache has children although it is not in the cache itself.
 //
 // Java: getCurrentChildren.
 func (s Snapshot) Children(path string) iter.Seq2[string, ChildData] {

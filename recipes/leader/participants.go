@@ -16,7 +16,8 @@ import (
 //
 // Java: Participant.
 type Participant struct {
-	// ID is the participant's id, see WithID: the data of its node.
+	// ID is the participant's id, see WithID: the data of its node. It is "" if the client may not
+	// read the node, or not so much data; see framework.WithMaxReply.
 	ID string
 	// Leader says whether it is the first in the queue.
 	Leader bool
@@ -98,6 +99,12 @@ func (e *election) read(ctx context.Context, name string) (Participant, error) {
 	path := e.path + "/" + name
 	var stat framework.Stat
 	data, err := e.client.GetData().Undecompressed().StoringStatIn(&stat).ForPath(ctx, path)
+	if errors.Is(err, framework.ErrNoAuth) || errors.Is(err, framework.ErrTooLarge) {
+		var exists bool // to ask needs no permission
+		if exists, err = e.client.CheckExists().StoringStatIn(&stat).ForPath(ctx, path); !exists && err == nil {
+			err = framework.ErrNoNode
+		}
+	}
 	if err != nil {
 		return Participant{}, err
 	}

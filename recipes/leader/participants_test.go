@@ -121,3 +121,46 @@ func TestDefaultID(t *testing.T) {
 		}
 	})
 }
+
+// nodesOf gives the nodes of participants an ACL of their own.
+type nodesOf []framework.ACL
+
+func (a nodesOf) ACLForPath(path string) []framework.ACL {
+	if strings.Contains(path, "latch-") || strings.Contains(path, "lock-") {
+		return a
+	}
+	return framework.OpenACLUnsafe()
+}
+
+// A participant whose node may not be read is listed without its id, and the others are listed with
+// theirs.
+func TestUnreadableParticipants(t *testing.T) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		members := []*member{
+			e.joined("private", framework.WithAuthorization("digest", []byte("first:a")),
+				framework.WithACLProvider(nodesOf(framework.CreatorAllACL()))),
+			e.joined("plain"),
+		}
+		e.untilNodes(len(members))
+		all := e.participants()
+		if len(all) != len(members) {
+			t.Fatalf("%+v", all)
+		}
+		for i, want := range []string{"", "plain"} {
+			if p := all[i]; p.ID != want || p.Leader != (i == 0) || p.SessionID == 0 || p.Token == 0 || p.Since.IsZero() {
+				t.Errorf("participant %d is %+v", i, p)
+			}
+		}
+		latch, err := leader.NewLeaderLatch(e.observer, e.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, err := latch.Leader(t.Context()); err != nil || p != all[0] {
+			t.Errorf("the leader is %+v, %v", p, err)
+		}
+		for _, m := range members {
+			m.close()
+		}
+	})
+}
