@@ -11,7 +11,7 @@ import (
 
 const (
 	maxStrangers   = 256 // the maximum number of connections without a login
-	maxFromAddress = 32  // of them from one address
+	maxFromAddress = 64  // of them from one address
 	maxSignedIn    = 256 // the maximum number of connections with a login
 )
 

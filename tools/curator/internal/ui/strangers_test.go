@@ -55,11 +55,7 @@ func TestSilentConnections(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, p *page) {
 		var closed atomic.Int32
 		for i := range 300 {
-			conn, err := p.network.dial(another(i))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close()
+			conn := p.silent(another(i))
 			go func() {
 				_, _ = io.Copy(io.Discard, conn)
 				closed.Add(1)
@@ -91,17 +87,17 @@ func TestBehindAProxy(t *testing.T) {
 	const proxy = "10.0.0.1"
 	inVirtualTime(t, func(t *testing.T, p *page) {
 		var ended []<-chan struct{}
-		for range 60 {
+		for range 80 {
 			v := p.visitor(proxy)
 			v.signIn()
 			ended = append(ended, v.stream(func(int64) {}))
 		}
 		for range 256 {
-			p.begin(proxy, p.slowLogin())
+			p.silent(proxy)
 		}
 		synctest.Wait()
 		for i := range 300 {
-			p.begin(another(i), p.slowLogin())
+			p.silent(another(i))
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()

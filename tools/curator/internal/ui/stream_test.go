@@ -228,7 +228,7 @@ func TestLimits(t *testing.T) {
 		}
 		conns = append(conns, lines)
 	}
-	for i, lines := range conns[:300-32] {
+	for i, lines := range conns[:300-64] {
 		if _, err := io.Copy(io.Discard, lines); errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("connection %d of 300 is open", i)
 		}

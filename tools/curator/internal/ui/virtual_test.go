@@ -115,14 +115,21 @@ func inVirtualTime(t *testing.T, test func(t *testing.T, p *page)) {
 	}
 }
 
-// connect connects from an IP address, which includes the handshake of TLS.
-func (p *page) connect(from string) net.Conn {
+// silent connects from an IP address, and sends nothing.
+func (p *page) silent(from string) net.Conn {
 	p.t.Helper()
 	conn, err := p.network.dial(from)
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	p.t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+// connect connects from an IP address. The handshake of TLS is a part of the first request.
+func (p *page) connect(from string) net.Conn {
+	p.t.Helper()
+	conn := p.silent(from)
 	if p.tls == nil {
 		return conn
 	}
