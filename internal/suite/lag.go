@@ -83,7 +83,7 @@ func (c *conn) answered(frame []byte) []byte {
 	if !ok && !strings.HasPrefix(what, jute.OpName(jute.OpGetChildren2)) { // this network has not seen the node
 		missing := slices.Clone(frame[:header])
 		binary.BigEndian.PutUint32(missing, header-4)
-		code := int32(jute.CodeNoNode)
+		code := jute.CodeNoNode
 		binary.BigEndian.PutUint32(missing[16:], uint32(code))
 		return missing
 	}

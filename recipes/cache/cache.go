@@ -2,7 +2,6 @@ package cache
 
 import (
 	"iter"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
-	"github.com/go-curator/curator/recipes/internal/pathtree"
 )
 
 // CuratorCache is a copy of a part of the tree. All methods may be called from several
@@ -35,19 +33,7 @@ type CuratorCache struct {
 	asked     atomic.Int64              // the zxid that is waited for, see Await
 	wake      atomic.Pointer[func()]    // has the goroutine look at asked
 
-	mu    sync.Mutex
-	views []view // that are told of every version
-	fixed bool   // no view may be added
-}
-
-// view is told of every version of the contents, by one goroutine.
-type view interface {
-	// change gets one change. hidden says that the node does not belong to the contents.
-	change(c pathtree.Change[content], data []byte, hidden bool)
-	// show makes the changes since the last call visible.
-	show()
-	// reset forgets all changes. Nothing was shown yet.
-	reset()
+	audience
 }
 
 // state is a version of the contents.
@@ -137,6 +123,14 @@ func (c *CuratorCache) Children(path string) iter.Seq2[string, ChildData] {
 // then Initialized once, then changes. A listener that is added later gets only later changes.
 // The queue of a slow listener has no limit: see package listen. Prefer Updates if you do not
 // need listeners.
+//
+// Events come in the order of the changes, as far as the cache knows it: created nodes by their
+// czxid, changed ones by their mzxid, deleted ones by the zxid of the deletion, which only servers
+// since ZooKeeper 3.9 tell; before, a deletion comes behind the changes that were told before it.
+// Changes of one transaction come in the order of paths, deletions first. Parents are created before
+// their children, and deleted behind them. Deletions that no event has told, such as those during an
+// outage, come first. A node whose changes came together has one event, at its last change. A
+// Snapshot that is not Exact can have the later of two changes without the earlier.
 //
 // Java: listenable, getListenable.
 func (c *CuratorCache) Listenable() listen.Listenable[Event] {
