@@ -227,8 +227,9 @@ func TestListenersClose(t *testing.T) {
 			set.Notify(1)
 			begin := time.Now()
 			mustClose(t, set)
-			if took := time.Since(begin); took != 2*time.Second {
-				t.Errorf("Close from outside took %v, and the listeners %v", took, 2*time.Second)
+			// One that is through its Close is waited for by others until it returns.
+			if took := time.Since(begin); took < 2*time.Second || took > time.Duration(1+listeners)*time.Second {
+				t.Errorf("Close took %v, and each listener 2 s", took)
 			}
 		})
 	}
