@@ -254,3 +254,57 @@ func TestNoAuthIsTriedAgain(t *testing.T) {
 		}
 	})
 }
+
+// A node is left out after 30 s, too, however seldom it could be tried, such as during an outage.
+func TestUnreadableForLong(t *testing.T) {
+	virtual(t, cache.NewCuratorCache, func(f *fixture) {
+		f.start()
+		h := f.hear()
+		f.b.Server().Inject(curatortest.Rule{ // in every session
+			Op: "getData", Path: f.path("a"), Times: 1_000_000, Do: curatortest.Fail(zkconn.ErrOperationTimeout),
+		})
+		f.write("a=5")
+		settle() // it has failed once
+		before := f.network.Requests(jute.OpGetData)
+		heal := f.network.Isolate()
+		time.Sleep(40 * time.Second)
+		f.write("d=6")
+		heal()
+		suite.Eventually(t, "the rest is shown", func() bool { node, _ := f.cache.Get(f.path("d")); return string(node.Data) == "6" })
+		settle()
+		if told, want := h.take(), []string{"d=4>6", "unreadable a=1"}; !slices.Equal(told, want) {
+			t.Errorf("told %q, want %q", told, want)
+		}
+		if n := f.network.Requests(jute.OpGetData) - before; n > 3 {
+			t.Errorf("%d reads", n)
+		}
+	})
+}
+
+// While very many nodes wait to be read, the cache waits too: it does nothing until an answer comes.
+func TestVeryManyWait(t *testing.T) {
+	const nodes = 20_000
+	virtual(t, cache.NewCuratorCache, func(f *fixture) {
+		f.createMany("n", nodes, 2000)
+		f.start()
+		f.b.Server().Inject(curatortest.Rule{Op: "getData", SessionID: f.client.SessionID(), Do: curatortest.Delay(2 * time.Second)})
+		var ops []framework.Op
+		for node := range f.cache.All() {
+			if ops = append(ops, f.writer.TransactionOp().SetData().ForPath(node, []byte("9"))); len(ops) == 2000 {
+				if _, err := f.writer.Transaction().ForOperations(f.Context(), ops...); err != nil {
+					t.Fatal(err)
+				}
+				ops = nil
+			}
+		}
+		settle() // it would not return if the cache went on and on
+		if n := f.sent(func() { time.Sleep(time.Second) })["getData"]; n > 0 {
+			t.Errorf("%d reads while no answer came", n)
+		}
+		time.Sleep(2 * time.Second)
+		settle()
+		if node, _ := f.cache.Get(f.path("n000001")); string(node.Data) != "9" || !f.cache.Snapshot().Exact() {
+			t.Errorf("%q, exact %t", node.Data, f.cache.Snapshot().Exact())
+		}
+	})
+}
