@@ -89,7 +89,7 @@ func (s Snapshot) Get(path string) (ChildData, bool) {
 // NewPathChildrenCache, which is not in the cache itself, so it tells a node without children from no
 // node.
 //
-// Java: none.
+// Java: TreeCache.getCurrentChildren, which returns null for no node.
 func (s Snapshot) Exists(path string) bool {
 	return s.node(path) != nil || s.topless && s.root != nil && path == s.root.Path()
 }
