@@ -141,9 +141,10 @@ func (c *CuratorCache) Listenable() listen.Listenable[Event] {
 }
 
 // Stale reports whether the cache cannot follow the server at present, and since when, because
-// there is no connection or because a read is refused. While it is stale the contents do not
-// change. After a reconnect the cache is stale until it has been compared with the server. A
-// closed cache is stale; a cache that is not loaded yet is not.
+// there is no connection or because a read fails and is tried again, until the cache goes on
+// without the node: see NodeUnreadable. Without a connection the contents do not change. After a
+// reconnect the cache is stale until it has been compared with the server. A closed cache is stale;
+// a cache that is not loaded yet is not.
 //
 // Java: none; TreeCache has events such as CONNECTION_SUSPENDED.
 func (c *CuratorCache) Stale() (since time.Time, stale bool) {
