@@ -144,11 +144,12 @@ type ancestors []struct {
 // parent returns the moment of the parent of a node, if the parent is among those visited.
 func (a *ancestors) parent(path string) (at moment, ok bool) {
 	parent := parentOf(path)
-	for last := len(*a) - 1; last >= 0; last-- {
+	for len(*a) > 0 {
+		last := len(*a) - 1
 		if n := (*a)[last]; n.path == parent {
 			return n.at, true
 		}
-		*a = (*a)[:last]
+		*a = (*a)[:last] // the nodes below it were visited
 	}
 	return moment{}, false
 }
