@@ -13,7 +13,6 @@ func (r *replica) event(e zkconn.WatchEvent) {
 	if r.oneShot {
 		r.fired(path, e.Type)
 	}
-	r.events++
 	switch e.Type {
 	case zkconn.NodeCreated, zkconn.NodeDataChanged:
 		r.want(path, get)
@@ -22,7 +21,7 @@ func (r *replica) event(e zkconn.WatchEvent) {
 			r.want(path, list)
 		}
 	case zkconn.NodeDeleted:
-		r.deleted(path, e.Zxid)
+		r.deleted(path)
 	case zkconn.WatchReset:
 		if r.oneShot && r.connected { // somebody has taken the watch away
 			r.want(path, get)
@@ -46,9 +45,6 @@ func (r *replica) want(path string, v verb) {
 	if path != r.paths.root {
 		parent := parentOf(path)
 		if r.tree.Get(parent) == nil {
-			if r.requests.walking == 0 && !r.requests.idle() {
-				r.stream.ignored(path)
-			}
 			return
 		}
 		if _, descend := r.choose(parent); !descend {
@@ -58,21 +54,16 @@ func (r *replica) want(path string, v verb) {
 	if !r.wants(path) {
 		return
 	}
-	if r.postponed(path, v) {
-		return
-	}
 	r.touched()
-	r.requests.add(path, v, false, r.last).event = r.events
+	r.requests.add(path, v, false, r.last)
 }
 
 // deleted takes over that a node was deleted. A request that is in flight may show another node
 // that was created since, the event of which comes ahead of its reply.
-func (r *replica) deleted(path string, zxid int64) {
+func (r *replica) deleted(path string) {
 	r.requests.drop(path, get)
 	r.requests.drop(path, list)
-	if n := r.tree.Get(path); n != nil {
-		r.stream.deletedAt(path, n.Value.stat.Czxid, zxid, r.last)
-	}
+	delete(r.leftOut, path)
 	r.delete(path)
 	if r.oneShot && path == r.paths.root {
 		r.requests.add(path, get, false, r.last) // which looks, and waits for it
@@ -97,8 +88,8 @@ func (r *replica) restart() {
 	}
 	clear(r.watches)
 	r.requests.restart()
-	for path, u := range r.out {
-		r.readOut(path, u, true)
+	for path := range r.leftOut {
+		r.requests.add(path, get, true, r.last)
 	}
 	if nodes := slices.Collect(r.tree.Root().Every()); len(nodes) > 0 {
 		r.requests.addSource(&source{nodes: nodes, walk: true, since: r.last})

@@ -106,8 +106,6 @@ func (r *replica) run(ctx context.Context, until func() bool) error {
 			r.showOverdue()
 		case <-r.again.C:
 			r.requests.retry()
-		case <-r.retry.C:
-			r.retryOut()
 		case <-ctx.Done():
 			return ended(ctx)
 		}
@@ -166,9 +164,7 @@ func (r *replica) reply(m *inbox.Message) error {
 // advance sends what is to be sent.
 func (r *replica) advance() {
 	if !r.failSince.IsZero() && r.requests.failing == 0 {
-		if r.kept == 0 {
-			r.info("a cache can read its nodes again", "failed for", time.Since(r.failSince))
-		}
+		r.info("a cache can read its nodes again", "failed for", time.Since(r.failSince))
 		r.failSince, r.pause = time.Time{}, firstPause
 		r.updateStale()
 	}
@@ -180,7 +176,7 @@ func (r *replica) advance() {
 	if asked > r.conn.LastZxid() {
 		r.sync()
 	}
-	settled := r.requests.idle() && r.loaded && (r.changed || !r.shown.exact && r.exact())
+	settled := r.requests.idle() && r.loaded && (r.changed || !r.shown.exact && !r.oneShot)
 	if asked > r.last || settled && r.probes == 0 {
 		r.probe()
 	}
@@ -198,5 +194,6 @@ func (r *replica) end(ctx context.Context) {
 		r.conn.Unwatch(w)
 	}
 	r.box.Close()
-	r.stopTimers()
+	r.lag.Stop()
+	r.again.Stop()
 }
