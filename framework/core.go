@@ -226,15 +226,12 @@ func (c *core) closeListeners(ctx context.Context) error {
 	return errors.Join(c.states.Close(ctx), c.outcomes.Close(ctx), c.unhandled.Close(ctx))
 }
 
-// unreachable is how long Close waits without a connection.
-const unreachable = 5 * time.Second
-
 // shutDown ends a started client in the order in which things depend on each other.
 func (c *core) shutDown(ctx context.Context) error {
 	conn := c.conn.Load()
 	ctx, stop := bounded(ctx, c.cfg.maxCloseWait)
 	defer stop()
-	ctx, alone := conn.Reachable(ctx, unreachable)
+	ctx, alone := conn.Reachable(ctx)
 	defer alone()
 	c.mu.Lock()
 	unmeasure := c.unmeasure

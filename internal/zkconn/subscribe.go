@@ -142,11 +142,14 @@ func (c *Conn) Unobserve(o *Observer) {
 	delete(c.observers, o)
 }
 
+// unreachable is how long a clean-up waits without a connection.
+const unreachable = 5 * time.Second
+
 // Reachable returns a copy of ctx for a clean-up: it also ends, with ErrConnectionLoss, when there has been
-// no connection for limit, now or later.
-func (c *Conn) Reachable(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+// no connection for 5 s, now or later. A clean-up must not wait for servers that do not come back.
+func (c *Conn) Reachable(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	alone := time.AfterFunc(limit, func() {
+	alone := time.AfterFunc(unreachable, func() {
 		cancel(&TransportError{Err: ErrConnectionLoss, Detail: c.lastError()})
 	})
 	var mu sync.Mutex
@@ -157,7 +160,7 @@ func (c *Conn) Reachable(ctx context.Context, limit time.Duration) (context.Cont
 		told = true
 		switch e {
 		case WatchSuspended:
-			alone.Reset(limit)
+			alone.Reset(unreachable)
 		case WatchReset, WatchClosed: // without a client everything ends by itself
 			alone.Stop()
 		}

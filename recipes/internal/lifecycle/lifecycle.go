@@ -199,17 +199,13 @@ func CleanUp(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), closeWait)
 }
 
-// unreachable is how long a clean-up waits for a server without a connection.
-const unreachable = 5 * time.Second
-
-// Reachable returns a copy of ctx for the requests of a clean-up. It also ends when the client has had no
-// connection for 5 s: Close must not wait for servers that do not come back.
+// Reachable is zkconn.Conn.Reachable for the requests of a recipe's clean-up.
 func Reachable(ctx context.Context, client recipeapi.Client) (context.Context, context.CancelFunc) {
 	conn, err := client.Conn()
 	if err != nil {
 		return context.WithCancel(ctx) // requests fail at once
 	}
-	return conn.Reachable(ctx, unreachable)
+	return conn.Reachable(ctx)
 }
 
 func errNilContext() error {
