@@ -16,7 +16,7 @@ const (
 )
 
 // limited limits the number of open connections. Everybody can open connections without a login, so a
-// further one closes an older one of them instead of being refused: whoever keeps connections open keeps
+// further one closes an older one of them instead of being refused: who keeps connections open keeps
 // nobody out. Only these are counted by address, because all users may have the address of a proxy.
 type limited struct {
 	net.Listener
