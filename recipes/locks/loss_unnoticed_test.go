@@ -82,7 +82,8 @@ func testUnnoticedLoss(t *testing.T, lose func(*curatortest.Server, *framework.C
 	if err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(time.Minute) // the watch on the node is set
+	time.Sleep(time.Minute)
+	synctest.Wait() // the watch on the node is set
 	now.Store(true)
 	lose(server, client)
 	now.Store(false)
