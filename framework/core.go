@@ -61,6 +61,8 @@ func newCore(cfg config, servers []string, chroot string) *core {
 		protection: newProtection(), opened: make(chan struct{}), closing: make(chan struct{}), done: make(chan struct{}), unmeasure: func() {},
 	}
 	c.tracker = tracker{wake: newSignal(), debug: c.debug}
+	c.outcomes.Limit(listen.MaxEvents, newLostOutcomes)
+	c.unhandled.Limit(listen.MaxStates, newLostErrors)
 	c.breaker = newBreakerQueue(cfg.breaker, c.states.Notify)
 	c.watches = newWatchHub(&c.workers)
 	c.watched = NewWatcher(func(_ context.Context, e WatchedEvent) {

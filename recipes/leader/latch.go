@@ -39,6 +39,7 @@ func NewLeaderLatch(client *framework.Client, path string, opts ...LatchOption) 
 		return nil, err
 	}
 	c := &candidate{election: e, silent: cfg.silent, gone: make(chan struct{})}
+	c.terms.listeners.Limit(listen.MaxStates, newLostTerms)
 	c.terms.api, c.terms.candidate = e.api, e.api.Telemetry().Candidate(tracing.RecipeLatch, cfg.name, path)
 	return &LeaderLatch{candidate: c}, nil
 }
@@ -125,7 +126,8 @@ func (l *LeaderLatch) Leadership() *locks.Lease {
 
 // LeadershipListenable takes listeners for the latch's terms. They get the changes in order.
 // The end of a term is reported after the lease's context has ended. A listener that blocks
-// delays neither the latch nor the other listeners.
+// delays neither the latch nor the other listeners. Up to 1,024 changes wait for it. While that many
+// wait, terms that begin and end meanwhile are not reported to it.
 //
 // Java: addListener with a LeaderLatchListener.
 func (l *LeaderLatch) LeadershipListenable() listen.Listenable[Change] {

@@ -207,7 +207,8 @@ func (n *PersistentNode) ActualPath() string {
 
 // CreatedListenable takes listeners for creations of the node, including the first one. They
 // are called with its path, in order, on their own goroutines, and Close joins them. Adopting a
-// node is no creation.
+// node is no creation. Up to 1,024 creations wait for a slow listener; of those that come while that
+// many wait it gets the last.
 //
 // Java: getListenable, with a PersistentNodeListener.
 func (n *PersistentNode) CreatedListenable() listen.Listenable[string] {
