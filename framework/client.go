@@ -209,7 +209,7 @@ func (c *Client) Logger() *slog.Logger {
 	return c.core.cfg.logger
 }
 
-// ErrorPolicy returns the policy of WithErrorPolicy, for recipes.
+// ErrorPolicy returns what the policy of WithErrorPolicy has decided, for recipes. It never blocks.
 // Java: getConnectionStateErrorPolicy.
 func (c *Client) ErrorPolicy() state.ErrorPolicy {
 	if c == nil || c.core == nil {
