@@ -117,6 +117,8 @@ func (r recipeClient) Release(ctx context.Context, full string, session int64, w
 	return r.c.core.release(ctx, full, session, with)
 }
 
+func (r recipeClient) MaxRequest() int { return r.c.core.cfg.maxData }
+
 func (r recipeClient) Request(op any) (zkconn.MultiOp, error) {
 	o, _ := op.(Op)
 	return o.multi, checkOps(r.c, []Op{o})

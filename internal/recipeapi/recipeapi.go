@@ -68,6 +68,8 @@ type Client interface {
 	// lets it. The first request is queued before Release returns, if there is a connection: the
 	// requests of several calls leave in their order.
 	Release(ctx context.Context, full string, session int64, with Release) *PendingDelete
+	// MaxRequest is the largest request that the client sends, in bytes.
+	MaxRequest() int
 	// Request returns the request of op, a framework.Op of this client, as a transaction sends
 	// it.
 	Request(op any) (zkconn.MultiOp, error)
