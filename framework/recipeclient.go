@@ -143,6 +143,14 @@ func (r recipeClient) OnLoss(node string, fn func(recipeapi.Loss)) func() {
 	return r.c.core.losses.add(r.c.core.conn.Load(), node, fn)
 }
 
+func (r recipeClient) SessionEnd(ctx context.Context, session int64) zkconn.SessionEnd {
+	conn := r.c.core.conn.Load()
+	if conn == nil {
+		return zkconn.SessionMayLive
+	}
+	return conn.SessionEnd(ctx, session, r.c.core.isClosing())
+}
+
 func (r recipeClient) Held() []string { return r.c.core.losses.held() }
 
 func (r recipeClient) Log(fn func()) { r.c.core.report(fn) }

@@ -87,6 +87,10 @@ type Client interface {
 	// node is the path of the lock's node that is held, or "". remove does not wait for a call that
 	// is running.
 	OnLoss(node string, fn func(Loss)) (remove func())
+	// SessionEnd returns how a session of this client has ended, if that is certain. While the client is
+	// being closed it waits for the end of that, but not longer than ctx. It must not be called by what Close
+	// waits for: a function of Go.
+	SessionEnd(ctx context.Context, session int64) zkconn.SessionEnd
 	// Held returns the nodes of OnLoss, sorted: one for every lock that is held.
 	Held() []string
 	// Log runs fn, which ends in a user's code such as a log handler, behind what was

@@ -63,7 +63,8 @@ func (l *LeaderLatch) Start(ctx context.Context) error {
 
 // Close leaves the election: the lease of a term ends with locks.ErrReleased, and the node is
 // removed, if necessary in the background. It works with an ended ctx. Its error says that the
-// removal is not confirmed, as with locks.Lease.Release, or that listeners still run: after the
+// removal is not confirmed, as with locks.Lease.Release, or that listeners still run. If the client was
+// closed before, and has closed its session, the node is gone, and that is no error. After the
 // node was removed, Close waits for them until ctx ends. A listener that closes its own latch
 // should pass context.WithoutCancel of its context, because Close ends that context.
 //

@@ -96,7 +96,8 @@ func (n *PersistentNode) Start(ctx context.Context) error {
 //
 // Other errors: framework.ErrNotEmpty, if a persistent node has children, and
 // framework.ErrNoAuth; the node stays then. framework.ErrClosed, if the client was closed
-// before and the node is persistent, so it stays. Close is idempotent, and allowed before
+// before and the node is persistent, so it stays, or if the client could not close the session of an
+// ephemeral node, which stays until the session times out. Close is idempotent, and allowed before
 // Start.
 //
 // Java: close.
