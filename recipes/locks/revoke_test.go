@@ -210,7 +210,9 @@ func TestMaxHoldClosed(t *testing.T) {
 			t.Errorf("Close took %v", took)
 		}
 		time.Sleep(time.Minute)
-		suite.WantErr(t, holder.lease.Release(t.Context()), locks.ErrReleasePending, framework.ErrClosed)
+		if err := holder.lease.Release(t.Context()); !errors.Is(err, locks.ErrLockLost) || errors.Is(err, locks.ErrReleasePending) {
+			t.Errorf("Release: %v; the node has gone with the session, and others may have been let in", err)
+		}
 	})
 }
 
