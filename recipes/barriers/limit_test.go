@@ -17,10 +17,10 @@ import (
 func TestMemberLimit(t *testing.T) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
-		client, _ := b.Client(t, framework.WithMaxData(6144))
+		client, _ := b.Client(t, framework.WithMaxData(4096))
 		most := 0
 		var refused error
-		for n := 1; n < 6144; n++ {
+		for n := 1; n < 4096; n++ {
 			if _, refused = barriers.NewDistributedDoubleBarrier(client, e.path, n); refused != nil {
 				break
 			}
@@ -30,7 +30,7 @@ func TestMemberLimit(t *testing.T) {
 			t.Errorf("%d members are refused with %v", most+1, refused)
 		}
 		if refused == nil {
-			most = 100 // what a transaction of 6,144 bytes has no room for
+			most = 100 // what a transaction of 4,096 bytes has no room for
 		}
 		// A "ready" of a round whose members have died takes more room: it is deleted in the same transaction.
 		if _, err := e.operator.Create().CreatingParentsIfNeeded().ForPath(t.Context(), e.path+"/ready"); err != nil {
@@ -50,7 +50,7 @@ func TestMemberLimit(t *testing.T) {
 			}
 		}
 		if most < 40 {
-			t.Errorf("only %d members find room in 6,144 bytes", most)
+			t.Errorf("only %d members find room in 4,096 bytes", most)
 		}
 	})
 }

@@ -29,7 +29,7 @@ const markedVersion = 1
 // A barrier's data that is longer does not fit beside many members into a transaction, and a barrier
 // whose data is written again and again would never open. There "ready" is not marked, and stays.
 const (
-	maxKept    = 1024
+	maxKept    = 4096
 	maxRefused = 3
 )
 
@@ -56,16 +56,11 @@ func (e *entry) marks(ctx context.Context) ([]framework.Op, error) {
 	if version < 0 || len(data) > maxKept {
 		return nil, nil
 	}
-	return e.markOps(version, data), nil
-}
-
-// markOps returns the operations that mark a "ready", where the barrier's node has this version and data.
-func (p *place) markOps(version int32, data []byte) []framework.Op {
-	write := p.client.TransactionOp().SetData().Uncompressed()
+	write := e.client.TransactionOp().SetData().Uncompressed()
 	return []framework.Op{
-		write.WithVersion(0).ForPath(p.api.ClientPath(p.ready()), p.client.DefaultData()),
-		write.WithVersion(version).ForPath(p.path, data),
-	}
+		write.WithVersion(0).ForPath(e.api.ClientPath(e.ready()), e.client.DefaultData()),
+		write.WithVersion(version).ForPath(e.path, data),
+	}, nil
 }
 
 // markRefused reports whether a transaction was refused because of its marks: the barrier's node may

@@ -195,7 +195,7 @@ func TestRemovalLate(t *testing.T) {
 
 // The data of the barrier's node stay as they are.
 func TestBarrierKeepsData(t *testing.T) {
-	for _, size := range []int{0, 11, 1024, 1025} {
+	for _, size := range []int{0, 11, 4096, 4097} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			onServers(t, func(e *env) {
 				data := bytes.Repeat([]byte{0xfe}, size)
@@ -205,10 +205,10 @@ func TestBarrierKeepsData(t *testing.T) {
 				for range 2 {
 					lowest, highest := e.sorted()
 					e.dies(lowest, highest)
-					if size <= 1024 {
+					if size <= 4096 {
 						version++
 					}
-					if open := e.isOpen(); open != (size > 1024) {
+					if open := e.isOpen(); open != (size > 4096) {
 						e.t.Errorf("there is a ready: %v", open)
 					}
 					var stat framework.Stat

@@ -14,8 +14,7 @@ func (p *place) checkQuantity(memberQty int) error {
 	if memberQty <= 0 {
 		return fmt.Errorf("%w: memberQty is %d", framework.ErrInvalidOption, memberQty)
 	}
-	marks := p.markOps(0, make([]byte, maxKept))
-	rest, err := p.size(append(marks, p.deleteOp(p.ready()), p.createReady())...)
+	rest, err := p.size(p.deleteOp(p.ready()), p.createReady())
 	if err != nil {
 		return nil // Enter says so, too
 	}
