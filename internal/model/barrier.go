@@ -44,6 +44,11 @@ func (a barrierRules) lookAgain(w *world, c uint8) {
 
 func (a barrierRules) reply(w *world, c uint8, r request, alive nodeSet) {
 	cl := &w.client[c]
+	switch cl.phase {
+	case phaseSweepLook, phaseSweep, phaseEnterSweepLook, phaseEnterSweep:
+		a.sweepReply(w, c, r, alive)
+		return
+	}
 	if !isEntering(cl.phase) {
 		a.leaveReply(w, c, r, alive)
 		return
@@ -59,6 +64,7 @@ func (a barrierRules) reply(w *world, c uint8, r request, alive nodeSet) {
 		a.readySeen(w, c, r)
 	case opList:
 		if cl.own != none && (cl.phase == phaseCreate || cl.phase == phaseList) {
+			cl.reader = r.ready
 			a.judge(w, c, alive)
 		}
 	case opOpen:
@@ -123,7 +129,7 @@ func (a barrierRules) judge(w *world, c uint8, alive nodeSet) {
 	cl.flags |= looked
 	switch {
 	case members.len() >= w.cfg.barrier && members.has(cl.own):
-		r := request{op: opOpen, node: none, set: members}
+		r := request{op: opOpen, node: none, set: members, ready: cl.reader}
 		if cl.flags&deadReady != 0 {
 			r.node = cl.ready
 		}
@@ -132,10 +138,12 @@ func (a barrierRules) judge(w *world, c uint8, alive nodeSet) {
 		}
 		cl.phase = phaseOpen
 		w.send(c, r)
+	case cl.flags&deadReady != 0 && cl.flags&sweptOnce == 0 && w.node[cl.ready].seq == marked && a.wrong != leavesReady:
+		a.sweep(w, c)
 	case cl.flags&woken != 0:
 		a.look(w, c, cl.own)
 	default:
-		cl.phase = phaseWait
+		cl.phase, cl.reader = phaseWait, none
 	}
 }
 
@@ -184,7 +192,7 @@ func (a barrierRules) in(w *world, c uint8, why string) {
 	if cl.flags&(barrierOpen|deletedUnseen) == 0 { // see secondLook
 		w.violate("P1", "a member is in, and never was an open round there together with its node")
 	}
-	cl.phase, cl.flags = phaseHeld, 0
+	cl.phase, cl.flags, cl.reader = phaseHeld, 0, none
 }
 
 // withdrawn handles the delete of a member that gives up (rule B7).
@@ -250,6 +258,8 @@ func (a barrierRules) moves(s *State, c uint8, do func(move)) {
 		do(moveLeave)
 	case cl.phase == phaseWait && s.session[c].connected != 0:
 		do(moveGiveUp)
+	case cl.phase == phaseWaitOther && s.session[c].connected != 0:
+		do(moveHurry)
 	}
 }
 
@@ -259,8 +269,10 @@ func (a barrierRules) move(w *world, c uint8, m move) {
 	case m == moveGiveUp:
 		cl.phase = phaseGiveUpLook
 		w.ask(c, opReadReady, none)
+	case m == moveHurry:
+		a.hurry(w, c)
 	case cl.flags&memberLost != 0:
-		a.left(w, c, false)
+		a.lose(w, c)
 	default:
 		cl.phase = phaseLeave
 		w.ask(c, opReadReady, none)
@@ -315,6 +327,8 @@ func (a barrierRules) reconnected(w *world, c uint8) {
 		w.ask(c, opDelete, cl.own)
 	case phaseWaitOther, phaseLeaveList:
 		a.listOthers(w, c)
+	case phaseSweepLook, phaseSweep, phaseEnterSweepLook, phaseEnterSweep:
+		a.sweep(w, c)
 	}
 }
 
@@ -347,8 +361,10 @@ func (a barrierRules) sessionOver(w *world, c uint8) {
 		a.create(w, c)
 	case cl.phase == phaseHeld:
 		cl.flags |= memberLost
+	case cl.phase == phaseSweepLook || cl.phase == phaseSweep:
+		a.sweep(w, c)
 	case cl.own != none:
-		a.left(w, c, false)
+		a.lose(w, c)
 	case cl.phase == phaseLeave: // a guest, which has not seen whom to wait for
 		w.ask(c, opReadReady, none)
 		w.ask(c, opList, none)

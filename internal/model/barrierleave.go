@@ -5,10 +5,8 @@ func (a barrierRules) leaveReply(w *world, c uint8, r request, alive nodeSet) {
 	switch {
 	case r.op == opReadReady && cl.phase == phaseLeave:
 		a.round(w, c, r)
-	case r.op == opList && cl.phase == phaseLeave:
-		a.firstList(w, c, alive)
-	case r.op == opList && cl.phase == phaseLeaveList:
-		a.nextList(w, c, alive)
+	case r.op == opList && (cl.phase == phaseLeave || cl.phase == phaseLeaveList):
+		a.listed(w, c, alive)
 	case r.op == opWatch && cl.phase == phaseWatchOther && r.node == cl.ahead:
 		a.otherWatched(w, c, r)
 	case r.op == opDelete && cl.phase == phaseLeaveDelete:
@@ -20,6 +18,20 @@ func (a barrierRules) leaveReply(w *world, c uint8, r request, alive nodeSet) {
 	case r.op == opLast && cl.phase == phaseLast:
 		cl.phase = phaseLeaveDelete
 		w.ask(c, opDelete, cl.own)
+	}
+}
+
+// listed takes a list over.
+func (a barrierRules) listed(w *world, c uint8, alive nodeSet) {
+	cl := &w.client[c]
+	cl.flags &^= readyListed
+	if w.readyIn(alive) != none {
+		cl.flags |= readyListed
+	}
+	if cl.phase == phaseLeave {
+		a.firstList(w, c, alive)
+	} else {
+		a.nextList(w, c, alive)
 	}
 }
 
@@ -58,7 +70,7 @@ func (a barrierRules) nextList(w *world, c uint8, alive nodeSet) {
 func (a barrierRules) keep(w *world, c uint8, alive nodeSet) {
 	cl := &w.client[c]
 	if cl.own != none && !alive.has(cl.own) {
-		a.left(w, c, false)
+		a.lose(w, c)
 		return
 	}
 	cl.members &= alive
@@ -85,6 +97,8 @@ func (a barrierRules) wait(w *world, c uint8) {
 		cl.phase = phaseWatchOther
 		cl.flags &^= woken
 		w.ask(c, opWatch, cl.ahead)
+	case cl.own == none && cl.flags&readyListed != 0:
+		a.sweep(w, c)
 	case cl.own == none:
 		a.left(w, c, true)
 	case a.wrong == removesReadyFreely:
@@ -121,8 +135,8 @@ func (a barrierRules) otherWatched(w *world, c uint8, r request) {
 func (a barrierRules) afterDelete(w *world, c uint8) {
 	cl := &w.client[c]
 	switch {
-	case cl.members == 0:
-		a.left(w, c, true)
+	case cl.members == 0 || cl.flags&hurried != 0:
+		a.sweep(w, c)
 	case cl.flags&woken != 0:
 		a.listOthers(w, c)
 	default:
@@ -135,6 +149,25 @@ func (a barrierRules) listOthers(w *world, c uint8) {
 	w.ask(c, opList, none)
 }
 
+// hurry leaves without the others.
+func (a barrierRules) hurry(w *world, c uint8) {
+	cl := &w.client[c]
+	cl.flags |= hurried
+	if cl.own == none {
+		a.sweep(w, c)
+		return
+	}
+	cl.phase = phaseLeaveDelete
+	w.ask(c, opDelete, cl.own)
+}
+
+// lose ends the round for a member whose node is gone.
+func (a barrierRules) lose(w *world, c uint8) {
+	w.client[c].flags |= memberLost
+	w.client[c].own = none
+	a.sweep(w, c)
+}
+
 // left ends the round for a member, which may find that its own node was gone.
 func (a barrierRules) left(w *world, c uint8, ok bool) {
 	cl := &w.client[c]
@@ -145,10 +178,20 @@ func (a barrierRules) left(w *world, c uint8, ok bool) {
 			mine |= only(n)
 		}
 	}
-	if ok && cl.entered&w.aliveEnd&^mine != 0 {
-		w.violate("P2", "a member has left before another member of its round")
+	if ok && cl.flags&hurried == 0 {
+		w.judgeLeft(cl, mine)
 	}
 	a.next(w, c)
+}
+
+// judgeLeft looks at what a member leaves behind.
+func (w *world) judgeLeft(cl *client, mine nodeSet) {
+	if cl.entered&w.aliveEnd&^mine != 0 && !w.cfg.javaMay {
+		w.violate("P2", "a member has left before another member of its round")
+	}
+	if n := cl.ready; w.aliveEnd.has(n) && w.node[n].kind == ready && w.node[n].seq == marked {
+		w.violate("P5", "the round is over, and its ready is there still")
+	}
 }
 
 func (a barrierRules) leaveEvent(w *world, c uint8, e event, n uint8) {

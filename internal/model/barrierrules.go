@@ -22,6 +22,11 @@ const (
 	leavesAtOne                       // a member leaves when one other is left (Java)
 	waitsForAll                       // Leave waits for every node, those of the next round too
 	removesReadyFreely                // every member deletes "ready" at the end (Java)
+	opensUnmarked                     // no mistake: it may not write to the barrier's node
+	leavesReady                       // nobody but the last member and the next round deletes "ready"
+	sweepsFreely                      // a "ready" that is left of a round is deleted whatever has changed
+	sweepsByVersion                   // ... if the version of the barrier's node has not
+	sweepsByMark                      // ... if it is marked
 )
 
 // pending stands for the node that the create ahead of a request will make.

@@ -10,7 +10,7 @@ func (w *world) send(c uint8, r request) {
 		w.exceed("requests on one session")
 		return
 	}
-	r.slot, r.epoch, r.made, r.ready = w.slot[c], ss.epoch, none, none
+	r.slot, r.epoch, r.made = w.slot[c], ss.epoch, none
 	ss.pipe[ss.requests] = r
 	ss.requests++
 	if w.tracing {
@@ -19,7 +19,9 @@ func (w *world) send(c uint8, r request) {
 }
 
 // ask sends a request about a node, or about none.
-func (w *world) ask(c uint8, op operation, n uint8) { w.send(c, request{op: op, node: n}) }
+func (w *world) ask(c uint8, op operation, n uint8) {
+	w.send(c, request{op: op, node: n, ready: none})
+}
 
 // isOut reports whether a request about a node is under way on the session of a client.
 func (w *world) isOut(c uint8, op operation, n uint8) bool {

@@ -32,6 +32,8 @@
 //	P2  a member leaves before another member of its round
 //	P3  a member waits for ever
 //	P4  Enter fails although the member was counted
+//	P5  the "ready" of a round that is over stays, or that of another round is removed
+//	P6  a member in Java passes alone, when all others have left
 //	T   a token is lower than an earlier one
 //
 // A Config names contenders, faults, and the mistake, if any, that its algorithms make on purpose. A

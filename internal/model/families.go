@@ -78,7 +78,10 @@ var (
 	javaLatch    = latchRules{java: true}
 	javaHead     = latchRules{java: true, head: true}
 
-	goMember = barrierRules{}
+	goMember       = barrierRules{}
+	javaMember     = javaMemberRules{}
+	javaHeadMember = javaMemberRules{head: true}
+	unmarkedMember = barrierRules{wrong: opensUnmarked}
 )
 
 // times returns n contenders with one algorithm.
@@ -107,6 +110,12 @@ func both(fs ...func(*Config)) func(*Config) {
 		}
 	}
 }
+
+// beside: Java does not check whom it counts, leaves when one other is left, deletes "ready" under others, and may
+// sleep through an event.
+func beside(c *Config) { c.javaMay = true }
+
+func javaLast(c *Config) { c.javaMay, c.javaLast = true, true }
 
 func ofBarrier(needed, rounds int) func(*Config) {
 	return func(c *Config) { c.barrier, c.rounds = needed, rounds }
@@ -144,7 +153,7 @@ func raceFamilies() []family {
 		{name: "read-write, downgrades", contenders: []Contender{goDowngrader, goReader}, faults: lockFaults, only: []string{"calm", "revoke"}, with: downgrading},
 		{name: "semaphore, 2 leases", contenders: times(3, goSemaphore), faults: lockFaults, only: []string{"calm"}, with: twoLeases},
 		{name: "latch, one of each fault", contenders: times(2, goLatch), faults: latchFaults, only: []string{"calm", "step down", "write"}, halve: true},
-		{name: "double barrier, 2 of 2", contenders: times(2, goMember), faults: barrierFaults, only: []string{"calm", "disconnect", "kill", "give up"}, with: ofBarrier(2, 1)},
+		{name: "double barrier, 2 of 2", contenders: times(2, goMember), faults: barrierFaults, only: []string{"calm", "disconnect", "kill", "give up", "leave early"}, with: ofBarrier(2, 1)},
 	}
 }
 
@@ -166,6 +175,9 @@ func testFamilies() []family {
 		{name: "double barrier, 2 of 2, two rounds", contenders: times(2, goMember), faults: barrierFaults, with: ofBarrier(2, 2)},
 		{name: "double barrier, 2 of 2, all faults", contenders: times(2, goMember), faults: barrierFaults, with: ofBarrier(2, 1)},
 		{name: "double barrier, 2 of 3", contenders: times(3, goMember), faults: barrierFaults, only: []string{"calm"}, with: ofBarrier(2, 1)},
+		{name: "double barrier, one may not mark, 2 of 2, two rounds", contenders: []Contender{goMember, unmarkedMember}, faults: barrierFaults, only: []string{"calm", "kill", "leave early", "leave early, kill"}, with: ofBarrier(2, 2)},
+		{name: "double barrier beside Java 5.4.0, 2 of 2", contenders: []Contender{goMember, javaMember}, faults: barrierFaults, with: both(ofBarrier(2, 1), beside)},
+		{name: "double barrier, then Java 5.4.0, 2 of 2", contenders: []Contender{goMember, goMember, javaMember}, faults: barrierFaults, only: []string{"calm", "disconnect", "kill", "give up", "kill, disconnect", "leave early"}, with: both(ofBarrier(2, 1), javaLast)},
 	}
 }
 
@@ -210,6 +222,10 @@ func leaderTable() []family {
 		{name: "double barrier, 2 of 3, all faults", contenders: times(3, goMember), faults: barrierFaults, with: ofBarrier(2, 1)},
 		{name: "double barrier, 3 of 3", contenders: times(3, goMember), faults: barrierFaults, with: ofBarrier(3, 1)},
 		{name: "double barrier, 3 of 3, two rounds", contenders: times(3, goMember), faults: barrierFaults, only: []string{"calm", "kill"}, with: ofBarrier(3, 2)},
+		{name: "double barrier beside Java 5.4.0, 2 of 2, two rounds", contenders: []Contender{goMember, javaMember}, faults: barrierFaults, with: both(ofBarrier(2, 2), beside)},
+		{name: "double barrier beside Java's next version, 2 of 2, two rounds", contenders: []Contender{goMember, javaHeadMember}, faults: barrierFaults, with: both(ofBarrier(2, 2), beside)},
+		{name: "double barrier beside Java 5.4.0, 2 of 3", contenders: []Contender{goMember, goMember, javaMember}, faults: barrierFaults, only: []string{"calm", "kill", "leave early"}, with: both(ofBarrier(2, 1), beside)},
+		{name: "double barrier, then Java's next version, 2 of 2", contenders: []Contender{goMember, goMember, javaHeadMember}, faults: barrierFaults, only: []string{"calm", "disconnect", "expire", "kill", "give up", "kill, disconnect", "leave early"}, with: both(ofBarrier(2, 1), javaLast)},
 		{name: "double barrier, 2 of 3, two rounds", contenders: times(3, goMember), faults: barrierFaults, only: []string{"calm"}, with: ofBarrier(2, 2)},
 	}
 }

@@ -67,6 +67,10 @@ var barrierFaults = []faultSet{
 	{"kill, disconnect", some(kills, 1, disconnects, 1), nil},
 	{"give up, disconnect", some(giveUps, 1, disconnects, 1), nil},
 	{"two kills", some(kills, 2), nil},
+	{"leave early", some(hurries, 2), nil},
+	{"leave early, disconnect", some(hurries, 1, disconnects, 1), nil},
+	{"leave early, kill", some(hurries, 1, kills, 1), nil},
+	{"kill, expire", some(kills, 1, expiries, 1), nil},
 }
 
 // halved returns a budget with half of each fault, rounded up.

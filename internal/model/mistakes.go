@@ -151,13 +151,20 @@ func barrierMistakes() []*Config {
 	return []*Config{
 		mistake("barrier: own node not watched", "Enter does not watch its node", "P3", of(2, memberUnwatched), some(deletions, 1), ofBarrier(2, 1)),
 		mistake("barrier: opens unchecked", "the transaction that opens does not check the members (Java)", "P1", of(2, opensUnchecked), some(kills, 1), ofBarrier(2, 1)),
-		mistake("barrier: dead ready lets in", "a ready that is left of a round that died lets in", "P1", of(2, deadReadyLetsIn), some(kills, 1), ofBarrier(2, 2)),
+		mistake("barrier: dead ready lets in", "a ready that is left of a round that died lets in", "P1", of(3, deadReadyLetsIn), some(kills, 2), ofBarrier(2, 1)),
 		mistake("barrier: any event releases", "any event is taken for the release (Java 5.4.0)", "P1", of(2, anyEventReleases), some(expiries, 1), ofBarrier(2, 2)),
 		mistake("barrier: counts only", "a wake-up only counts the members", "P3", of(2, countsOnly), some(), ofBarrier(2, 1)),
 		mistake("barrier: looks without a watch", "the look after a wake-up sets no watch", "P3", of(2, looksUnwatched), some(disconnects, 1), ofBarrier(2, 1)),
 		mistake("barrier: guest in two steps", "who comes late looks, and then deletes its node", "P1", of(2, guestInTwoSteps), some(expiries, 1), ofBarrier(2, 2), large),
 		mistake("barrier: gives up blindly", "giving up deletes the node, and does not look again", "P4", of(2, givesUpBlindly), some(giveUps, 1), ofBarrier(2, 1)),
 		mistake("barrier: leaves at one", "a member leaves when one other is left (Java)", "P2", of(3, leavesAtOne), some(kills, 1), ofBarrier(3, 1), large),
+		mistake("barrier: a dead ready stays", "a ready that is left of a round is replaced by the next round only", "P5", of(2, leavesReady), some(kills, 1), ofBarrier(2, 1)),
+		mistake("barrier: a dead ready stays, Java", "the same; a member in Java comes, and takes the round for an open one", "P6",
+			append(of(2, leavesReady), javaMember), some(kills, 1), ofBarrier(2, 1), javaLast),
+		mistake("barrier: removes freely", "a dead ready is removed without a condition", "P5", of(2, sweepsFreely), some(hurries, 2), ofBarrier(2, 2)),
+		mistake("barrier: removes by the mark", "on the condition that ready is marked", "P5", of(2, sweepsByMark), some(hurries, 2), ofBarrier(2, 2)),
+		mistake("barrier: removes by the version", "on the condition that the barrier's node is as it was", "P5",
+			append(of(1, sweepsByVersion), javaMember), some(hurries, 1), ofBarrier(2, 2), beside),
 		mistake("barrier: waits for all", "Leave waits for every node, those of the next round too", "P3", of(2, waitsForAll), some(), ofBarrier(2, 2)),
 	}
 }

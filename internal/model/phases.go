@@ -2,35 +2,39 @@ package model
 
 // The phases of a contender.
 const (
-	phaseIdle        uint8 = iota
-	phaseCreate            // create and list are out
-	phaseSearch            // after a lost reply: sync and list are out
-	phaseList              // the list is out
-	phaseArm               // the watches are out
-	phaseWait              // the watches are set
-	phaseHeld              // granted; leading; in
-	phaseHeldRead          // the write lease was released, the downgraded read lease is held
-	phaseDelete            // the deletion of the node is out
-	phaseDeleteRead        // that of the reader's node
-	phaseCheck             // Java's latch looks who owns its node
-	phaseOpen              // a barrier: the transaction that opens it is out
-	phaseGuest             // the transaction of one who comes late is out
-	phaseGiveUpLook        // giving up: the look at "ready" is out
-	phaseGiveUp            // the delete is out, and the second look
-	phaseLeave             // leaving: the look at "ready" and the list are out
-	phaseLast              // the transaction of the last one is out
-	phaseWatchOther        // the watch on another member is out
-	phaseWaitOther         // waits for another member
-	phaseLeaveDelete       // the deletion of the own node is out
-	phaseLeaveList         // the list is out
+	phaseIdle           uint8 = iota
+	phaseCreate               // create and list are out
+	phaseSearch               // after a lost reply: sync and list are out
+	phaseList                 // the list is out
+	phaseArm                  // the watches are out
+	phaseWait                 // the watches are set
+	phaseHeld                 // granted; leading; in
+	phaseHeldRead             // the write lease was released, the downgraded read lease is held
+	phaseDelete               // the deletion of the node is out
+	phaseDeleteRead           // that of the reader's node
+	phaseCheck                // Java's latch looks who owns its node
+	phaseOpen                 // a barrier: the transaction that opens it is out
+	phaseGuest                // the transaction of one who comes late is out
+	phaseEnterSweepLook       // the look for a "ready" that is left is out
+	phaseEnterSweep           // its deletion is out
+	phaseGiveUpLook           // giving up: the look at "ready" is out
+	phaseGiveUp               // the delete is out, and the second look
+	phaseLeave                // leaving: the look at "ready" and the list are out
+	phaseLast                 // the transaction of the last one is out
+	phaseWatchOther           // the watch on another member is out
+	phaseWaitOther            // waits for another member
+	phaseLeaveDelete          // the deletion of the own node is out
+	phaseLeaveList            // the list is out
+	phaseSweepLook            // the own node is gone: the look for a "ready" that is left is out
+	phaseSweep                // its deletion is out
 	phaseDone
 	phaseDead // its process was killed
 )
 
 var phaseNames = []string{
 	"idle", "create", "search", "list", "arm", "wait", "held", "held (read)", "delete", "delete (read)", "check",
-	"open", "pass as a guest", "give up: look", "give up: delete", "leave: look", "leave: last", "leave: watch",
-	"leave: wait", "leave: delete", "leave: list", "done", "dead",
+	"open", "pass as a guest", "look at ready", "delete ready", "give up: look", "give up: delete", "leave: look", "leave: last", "leave: watch",
+	"leave: wait", "leave: delete", "leave: list", "leave: look at ready", "leave: delete ready", "done", "dead",
 }
 
 // isEntering reports whether a member of a barrier is in Enter.
@@ -61,6 +65,9 @@ const (
 	passing                           // the own node may be gone by the transaction of one who comes late
 	deadReady                         // the "ready" that was seen is older than all members
 	deletedUnseen                     // the own node is gone, and it is not known since when
+	sweptOnce                         // Enter has looked for a "ready" that is left
+	readyListed                       // "ready" was in the last list
+	hurried                           // the member leaves without waiting
 	barrierOpen                       // for the checks: the round was open while the member stood there
 	barrierCounted                    // for the checks: an opening has counted the member
 )

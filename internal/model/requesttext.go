@@ -3,7 +3,8 @@ package model
 var operationNames = map[operation]string{ //nolint:gosec // these are no credentials
 	opCreate: "create", opMakeDir: "create (directory)", opDelete: "delete", opRelease: "release with marker",
 	opDowngradeFresh: "create (reader)", opDowngrade: "create (reader in place of)", opSync: "sync", opOpen: "open the barrier",
-	opGuest: "pass as a guest", opLast: "delete own and ready", opList: "getChildren", opWatch: "getData with watch",
+	opGuest: "pass as a guest", opLast: "delete own and ready", opSweep: "delete ready, guarded", opJavaOpen: "create ready",
+	opJavaSweep: "delete ready", opList: "getChildren", opWatch: "getData with watch",
 	opWatchMarker: "watch on the marker", opWatchReady: "exists with watch (ready)", opReadReady: "exists (ready)",
 	opUnwatch: "removeWatches", opUnwatchMarker: "removeWatches (marker)", opSetWatches: "setWatches", opRead: "getData",
 }

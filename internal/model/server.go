@@ -54,8 +54,8 @@ func (w *world) prepare(si uint8, r *request) (transaction, uint8, result) {
 		}
 		w.seq = w.cfg.firstNumber
 		return transaction{change: changeMakeDir}, none, resultOK
-	case opOpen, opGuest, opLast:
-		return w.prepareBarrier(r)
+	case opOpen, opGuest, opLast, opSweep, opJavaOpen, opJavaSweep:
+		return w.prepareBarrier(si, r)
 	}
 	return nothing, none, resultOK
 }
@@ -82,28 +82,56 @@ func (w *world) prepareCreate(si uint8, r *request, n node) (transaction, uint8,
 	return transaction{changeCreate, made, 0}, made, resultOK
 }
 
-// prepareBarrier returns a transaction of a double barrier.
-func (w *world) prepareBarrier(r *request) (transaction, uint8, result) {
+// prepareBarrier returns a transaction of a double barrier. A delete names a path and no instance, so any
+// "ready" will do.
+func (w *world) prepareBarrier(si uint8, r *request) (transaction, uint8, result) {
 	refused := func() (transaction, uint8, result) { return transaction{}, none, resultRefused }
 	now := w.readyIn(w.aliveEnd)
-	switch r.op {
-	case opOpen:
-		// A delete names a path and no instance, so any "ready" will do.
-		if r.set&^w.aliveEnd != 0 || (r.node == none) != (now == none) {
+	switch {
+	case r.op == opOpen || r.op == opJavaOpen:
+		return w.prepareOpening(si, r, now)
+	case now == none:
+		return refused()
+	case r.op == opJavaSweep:
+		return transaction{changeLast, none, now}, none, resultOK
+	case r.op == opSweep:
+		wrong := w.mistakeOf(si, r)
+		if wrong != sweepsFreely && wrong != sweepsByMark && w.fenceAt(w.length) != r.ready ||
+			wrong != sweepsFreely && wrong != sweepsByVersion && w.node[now].seq != marked {
 			return refused()
 		}
-		made := w.create(node{kind: ready, owner: none, session: none})
-		return transaction{changeOpen, made, now}, made, resultOK
-	case opGuest:
-		if now == none || !w.aliveEnd.has(r.node) {
-			return refused()
-		}
+		w.judgeSweep(r.node, now)
+		return transaction{changeLast, none, now}, none, resultOK
+	case !w.aliveEnd.has(r.node):
+		return refused()
+	case r.op == opGuest:
 		return transaction{changeDelete, r.node, 0}, none, resultOK
 	}
-	if now == none || !w.aliveEnd.has(r.node) {
-		return refused()
-	}
 	return transaction{changeLast, r.node, now}, none, resultOK
+}
+
+// prepareOpening returns a transaction that creates "ready". Java's checks nothing else.
+func (w *world) prepareOpening(si uint8, r *request, now uint8) (transaction, uint8, result) {
+	opened := node{kind: ready, owner: none, session: none}
+	switch {
+	case r.op == opJavaOpen && now != none:
+		return transaction{}, none, resultExists
+	case r.op == opJavaOpen:
+	case r.set&^w.aliveEnd != 0 || (r.node == none) != (now == none) || w.fenceAt(w.length) != r.ready:
+		return transaction{}, none, resultRefused
+	case w.mistakeOf(si, r) != opensUnmarked:
+		opened.seq = marked
+	}
+	made := w.create(opened)
+	return transaction{changeOpen, made, now}, made, resultOK
+}
+
+// mistakeOf returns what the member of a barrier that has sent a request does wrong.
+func (w *world) mistakeOf(si uint8, r *request) barrierMistake {
+	if a, ok := w.algorithm(w.ofSession[si][r.slot]).(barrierRules); ok {
+		return a.wrong
+	}
+	return barrierRight
 }
 
 // deliver lets the server of a session go on to the next transaction that the client hears of. The
@@ -232,6 +260,8 @@ func (w *world) read(si, position uint8) {
 	case opWatchReady, opReadReady:
 		ss.ready |= b2i(r.op == opWatchReady)
 		r.ready = w.readyIn(alive)
+	case opList:
+		r.ready = w.fenceAt(position)
 	case opRead:
 		if r.result = resultNoNode; alive.has(r.node) {
 			r.result = resultOK

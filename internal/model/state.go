@@ -74,10 +74,13 @@ type node struct {
 	owner   uint8 // the client that created it
 	session uint8 // none for "ready"
 	epoch   uint8 // of the session
-	seq     uint8 // the number in its name; for a member of a barrier the round that it came for
+	seq     uint8 // the number in its name; the round that a member of a barrier came for; of "ready" marked, or 0
 	place   uint8 // 1 + the writer whose number it has, for a reader that was downgraded
 	first   uint8 // everFirst, void
 }
+
+// marked is the seq of a "ready" whose data were written in the transaction that created it. Java's are not.
+const marked = 1
 
 // What node.first says.
 const (
@@ -100,7 +103,7 @@ const (
 	changeMakeDir        // the directory of the queue
 	changeRemoveDir
 	changeOpen // creates "ready" a, and deletes "ready" b unless that is none
-	changeLast // deletes member a and "ready" b
+	changeLast // deletes member a, unless that is none, and "ready" b
 )
 
 // transaction is an entry of the log.
@@ -125,6 +128,9 @@ const (
 	opOpen           // check the members in set, delete "ready" node unless that is none, create "ready"
 	opGuest          // check "ready", delete node
 	opLast           // delete node and "ready"
+	opSweep          // delete a marked "ready", if the barrier's node has a version
+	opJavaOpen       // create "ready"
+	opJavaSweep      // delete "ready"
 	lastWrite
 	// Reads.
 	opList        // getChildren
@@ -161,7 +167,7 @@ type request struct {
 	position uint8 // of the transaction in the log, counted from 1; 0 before the commit
 	result   result
 	made     uint8 // the node that was created
-	ready    uint8 // the "ready" that a read has shown
+	ready    uint8 // the "ready" that a read has shown; the version of the barrier's node in a list, or that it must have
 }
 
 // session is a session and its one connection, as far as both ends of it go.
@@ -199,7 +205,7 @@ type client struct {
 	round    uint8 // of a barrier
 	own      uint8 // the client's node
 	ahead    uint8 // the node whose marker counts
-	reader   uint8 // the node of a lease that was downgraded
+	reader   uint8 // the node of a lease that was downgraded; of a barrier the version of its node in the last list
 	ready    uint8 // the "ready" that was seen
 	granted  uint8 // 1 + the position in the log at the grant
 	flags    uint16
@@ -229,6 +235,7 @@ const (
 	stepDowns
 	handOvers
 	giveUps // of an Enter
+	hurries // Leaves that do not wait for the others
 	kills
 	faults
 )
@@ -241,6 +248,7 @@ type State struct {
 	seq             uint8 // the next sequence number
 	nodes, length   uint8 // how many nodes and transactions there are
 	highest         uint8 // 1 + the highest token that was granted
+	fence           uint8 // the version of the barrier's node at the beginning of the log: see fenceAt
 	left            budget
 	node            [maxNodes]node
 	log             [maxLog]transaction

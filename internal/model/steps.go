@@ -39,7 +39,7 @@ func (w *world) steps(do func(step)) {
 		switch w.client[c].phase {
 		case phaseDead:
 		case phaseIdle:
-			if w.sessionOf(c).connected != 0 {
+			if w.sessionOf(c).connected != 0 && w.mayStart(c) {
 				do(step{stepStart, c, 0})
 			}
 		default:
@@ -69,6 +69,20 @@ func (w *world) steps(do func(step)) {
 	if w.left[reaps] > 0 && w.dirEnd != 0 && w.aliveEnd == 0 {
 		do(step{stepReap, 0, 0})
 	}
+}
+
+// mayStart reports whether a contender may begin. See Config.javaLast.
+func (w *world) mayStart(c uint8) bool {
+	if !w.cfg.javaLast || !w.algorithm(c).isJava() {
+		return true
+	}
+	for other := range w.clients {
+		over := w.finished(other) && (!w.isDead(other) || w.session[other].closed != 0)
+		if !w.algorithm(other).isJava() && !over {
+			return false
+		}
+	}
+	return true
 }
 
 // stepsOfSession are those of the servers and of the connection.

@@ -53,6 +53,18 @@ func (s *State) readyIn(alive nodeSet) uint8 {
 	return none
 }
 
+// fenceAt returns the version of a barrier's node after position transactions of the log. It is written only by
+// the transactions that create a "ready" and mark it, so the last one of these stands for it.
+func (s *State) fenceAt(position uint8) uint8 {
+	fence := s.fence
+	for i := range position {
+		if t := s.log[i]; t.change == changeOpen && s.node[t.a].seq == marked {
+			fence = t.a
+		}
+	}
+	return fence
+}
+
 // membersIn returns the members' nodes of a tree.
 func (s *State) membersIn(alive nodeSet) nodeSet {
 	if n := s.readyIn(alive); n != none {
@@ -231,9 +243,22 @@ func (w *world) judgeRound(t transaction) {
 	}
 }
 
+// judgeSweep judges the deletion of a "ready" by one who takes it for that of a round that is over.
+func (w *world) judgeSweep(meant, now uint8) {
+	switch {
+	case meant != now:
+		w.violate("P5", "the ready of another round is deleted")
+	case w.membersIn(w.aliveEnd)&(only(now)-1) != 0:
+		w.violate("P5", "a ready is deleted, and a member of its round is there")
+	}
+}
+
 // judgeOpening looks whether as many as are needed stand before the barrier. A member that was
 // counted by an opening which is replaced has come in by that one.
 func (w *world) judgeOpening(t transaction) {
+	if w.cfg.javaMay {
+		return // Java does not check the members
+	}
 	standing := 0
 	for n := range w.membersIn(w.aliveEnd).all() {
 		c := &w.client[w.node[n].owner]

@@ -54,11 +54,13 @@ const (
 	moveStepDown
 	moveLeave
 	moveGiveUp
+	moveHurry
 )
 
 var moveNames = []string{
 	"releases", "releases its read lease", "downgrades", "gives up", "hands its hold over to another goroutine",
 	"is closed", "steps down", "leaves", "gives up entering",
+	"does not wait for the others any more",
 }
 
 // fault returns what a move takes from the budget, or faults.
@@ -74,6 +76,8 @@ func (m move) fault() fault {
 		return stepDowns
 	case moveGiveUp:
 		return giveUps
+	case moveHurry:
+		return hurries
 	}
 	return faults
 }
@@ -139,7 +143,7 @@ func (w *world) sessionOf(c uint8) *session { return &w.session[w.cfg.sessionOf(
 
 // first returns the state in which nobody has begun.
 func (w *world) first() State {
-	s := State{dir: 1, dirEnd: 1, seq: w.cfg.firstNumber, left: w.cfg.Faults}
+	s := State{dir: 1, dirEnd: 1, seq: w.cfg.firstNumber, left: w.cfg.Faults, fence: none}
 	for i := range s.client {
 		s.client[i] = client{own: none, ahead: none, reader: none, ready: none}
 	}
@@ -205,7 +209,8 @@ type Config struct {
 	goodClocks bool // no session ends before the local deadline has passed
 	// loosely: two beliefs are not judged, because one side does not notice that its node is gone.
 	loosely       bool
-	javaMay       bool // two beliefs are judged among those that are not Java's
+	javaMay       bool // two beliefs are judged among those that are not Java's; of a barrier what Java breaks is not judged
+	javaLast      bool // Java's members of a barrier begin when the others have ended
 	noDeadline    bool // a mistake: grants are not compared with the deadline
 	noEventZxid   bool // events carry no zxid: servers before 3.9
 	noCatchUp     bool // a client does not sync after a reconnect

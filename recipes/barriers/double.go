@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/recipeapi"
@@ -20,6 +21,7 @@ import (
 type DistributedDoubleBarrier struct {
 	place     place
 	memberQty int
+	unmarked  atomic.Bool // the barrier's node may not be written to
 
 	mu       sync.Mutex
 	presence presence
@@ -84,7 +86,7 @@ func (b *DistributedDoubleBarrier) Enter(ctx context.Context) (err error) {
 	defer func() { b.settle(next, entered) }() // also when a retry policy of the user panics
 	ctx, span := b.place.api.Telemetry().BarrierWait(ctx, tracing.BarrierEnter, b.place.path)
 	defer func() { span.End(err) }()
-	e := &entry{place: &b.place, memberQty: b.memberQty, set: watchset.New()}
+	e := &entry{place: &b.place, memberQty: b.memberQty, unmarked: &b.unmarked, set: watchset.New()}
 	returned := false
 	defer func() {
 		if !returned { // a retry policy of the user panics

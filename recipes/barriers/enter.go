@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path"
 	"slices"
+	"sync/atomic"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
@@ -55,7 +56,12 @@ type entry struct {
 	dead    bool // view.ready is left of a round whose members have died
 	stale   bool // the last look was refuted: the server is behind
 	passing bool // our node may have been deleted by pass
-	seen    bool // the barrier was seen closed
+
+	unmarked *atomic.Bool // "ready" cannot be marked: see marks
+	refused  int          // how often open was refused
+	swept    int64        // the czxid of the dead "ready" that was removed, if that was possible
+
+	seen bool // the barrier was seen closed
 }
 
 // run goes on until the member is in. After an error nodes may be left: see giveUp.
@@ -213,8 +219,8 @@ func (e *entry) reads(conn *zkconn.Conn, own string) (calls []*zkconn.Call, take
 		if e.view.ready, err = statOf(calls[1]); err != nil {
 			return err
 		}
-		children, err := namesOf(calls[2])
-		e.view.names = members(children)
+		children, barrier, err := namesOf(calls[2])
+		e.view.names, e.view.barrier = members(children), barrier
 		return err
 	}
 }
@@ -278,6 +284,11 @@ func (e *entry) judge(ctx context.Context) (phase, error) {
 		return open, nil
 	}
 	e.seen = true
+	if e.dead && e.view.ready.Version == markedVersion && e.swept != e.view.ready.Czxid {
+		e.swept = e.view.ready.Czxid
+		e.sweep(ctx) // a member in Java would take it for an open round
+		return look, nil
+	}
 	if e.set.AnyFired() {
 		// An event that came before the answer may be of an earlier watch, which was set ahead of
 		// our node: by this Enter for a node that is gone, or by another member on this client. It
@@ -292,25 +303,10 @@ func (e *entry) name() string { return path.Base(e.node) }
 
 // others returns the stats of the other members' nodes, nil for those that have gone.
 func (e *entry) others(ctx context.Context) (stats []stat, err error) {
+	names := slices.DeleteFunc(slices.Clone(e.view.names), func(name string) bool { return name == e.name() })
 	err = e.retry(ctx, "exists", func(ctx context.Context, conn *zkconn.Conn) error {
-		stats = nil
-		var calls []*zkconn.Call
-		for _, name := range e.view.names {
-			if name != e.name() {
-				calls = append(calls, existsCall(e.child(name)))
-			}
-		}
-		if err := conn.Do(ctx, e.session, calls...); err != nil {
-			return err
-		}
-		for _, call := range calls {
-			s, err := statOf(call)
-			if err != nil {
-				return err
-			}
-			stats = append(stats, s)
-		}
-		return nil
+		stats, err = e.statsOf(ctx, conn, e.session, names)
+		return err
 	})
 	return stats, err
 }
@@ -327,11 +323,20 @@ func (e *entry) open(ctx context.Context) (phase, error) {
 	if e.dead {
 		ops = append(ops, e.deleteOp(e.ready()))
 	}
-	committed, _, err := e.commit(ctx, append(ops, e.createReady())...)
-	if committed {
+	marks, err := e.marks(ctx)
+	if err != nil {
+		return open, err
+	}
+	committed, _, err := e.commit(ctx, append(append(ops, e.createReady()), marks...)...)
+	switch {
+	case committed:
 		return done, nil
+	case markRefused(err):
+		e.unmarked.Store(true)
+		return open, nil
 	}
 	e.seen, e.stale = true, true
+	e.refused++
 	return look, err // also if the reply was lost: then "ready" is younger than our node
 }
 

@@ -19,6 +19,9 @@ type departure struct {
 	round  int64    // members of the round have nodes that are older; 0 if nobody is waited for
 	others []string // whom we wait for, sorted: members of the round in the first list whose nodes still exist
 	seen   bool     // others were seen
+
+	barrier stat // of the barrier's node, in the first list
+	remains bool // the last list had a "ready", and no round of a Go member had been opened since the first one
 }
 
 // run waits until the others have left. When it returns with an error our node may be there
@@ -73,12 +76,13 @@ func (d *departure) firstLook(ctx context.Context) error {
 		if ready, err = statOf(exists); err != nil {
 			return err
 		}
-		children, err = namesOf(list)
+		children, d.barrier, err = namesOf(list)
 		return err
 	})
 	if err != nil {
 		return d.lost(err)
 	}
+	d.note(children, d.barrier)
 	guest := d.node == ""
 	switch {
 	case ready != nil && (guest || ready.Czxid > d.czxid):
@@ -197,50 +201,80 @@ func (d *departure) sleep(ctx context.Context) error {
 // list lists the members again.
 func (d *departure) list(ctx context.Context) error {
 	var children []string
+	var barrier stat
 	err := d.retry(ctx, "getChildren", func(ctx context.Context, conn *zkconn.Conn) error {
 		list := d.listCall()
 		err := conn.Do(ctx, d.session, list)
 		if err == nil {
-			children, err = namesOf(list)
+			children, barrier, err = namesOf(list)
 		}
 		return err
 	})
 	if err != nil {
 		return d.lost(err)
 	}
+	d.note(children, barrier)
 	return d.keep(children)
 }
 
+// note keeps what a list says about "ready".
+func (d *departure) note(children []string, barrier stat) {
+	d.remains = slices.Contains(children, readyName) && barrier != nil && d.barrier != nil && barrier.Version == d.barrier.Version
+}
+
 // last deletes the node of the last member together with "ready" (rule B8). If the server refuses
-// that, last deletes only the node, and the next round replaces the dead "ready" (rule B10).
+// that, last deletes only the node. It removes a "ready" that is left then, or because the member
+// died that should have been the last one (rule B10).
 func (d *departure) last(ctx context.Context) error {
-	if d.node == "" {
-		return nil
+	if d.node != "" {
+		gone, err := d.deleteBoth(ctx)
+		if gone || err != nil {
+			return err
+		}
+		if err := d.delete(ctx); err != nil {
+			return err
+		}
 	}
+	if d.remains {
+		ctx, cancel := cleanUp(ctx)
+		defer cancel()
+		d.sweep(ctx)
+	}
+	return nil
+}
+
+// deleteBoth returns false without an error if the server refuses that.
+func (d *departure) deleteBoth(ctx context.Context) (gone bool, err error) {
 	for range 2 { // if there is no answer it may be sent again: our node is there at most once
 		done, lost, err := d.commit(ctx, d.deleteOp(d.node), d.deleteOp(d.ready()))
 		if done {
 			d.forget()
 		}
 		if done || err != nil {
-			return err
+			return done, err
 		}
 		if !lost {
 			break
 		}
 	}
-	return d.delete(ctx)
+	return false, nil
 }
 
-// finish deletes our node if it is there still, after an error.
+// finish deletes our node if it is there still, after an error. A member that does not wait for
+// the others, or that is lost, may be the last one of the round to go.
 func (d *departure) finish(ctx context.Context, err error) {
-	if d.node == "" || errors.Is(err, framework.ErrClosed) {
+	if errors.Is(err, framework.ErrClosed) {
 		return
 	}
+	ended := ctx.Err() != nil
 	ctx, cancel := cleanUp(ctx)
 	defer cancel()
-	if errors.Is(err, ErrMemberLost) || d.delete(ctx) != nil {
+	lost := errors.Is(err, ErrMemberLost)
+	if d.node != "" && (lost || d.delete(ctx) != nil) {
 		d.abandon(ctx)
+	}
+	if lost || ended {
+		d.sweep(ctx)
 	}
 }
 

@@ -126,14 +126,35 @@ func statOf(call *zkconn.Call) (stat, error) {
 	}
 }
 
-func namesOf(call *zkconn.Call) ([]string, error) {
+// namesOf also returns the stat of the node whose children are listed.
+func namesOf(call *zkconn.Call) (children []string, parent stat, err error) {
 	if errors.Is(call.Err, framework.ErrNoNode) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if call.Err != nil {
-		return nil, call.Err
+		return nil, nil, call.Err
 	}
-	return call.Res.(*jute.GetChildren2Response).Children, nil
+	res := call.Res.(*jute.GetChildren2Response)
+	return res.Children, &res.Stat, nil
+}
+
+// statsOf reads the stats of members' nodes, nil for those that have gone.
+func (p *place) statsOf(ctx context.Context, conn *zkconn.Conn, session int64, names []string) (stats []stat, err error) {
+	var calls []*zkconn.Call
+	for _, name := range names {
+		calls = append(calls, existsCall(p.child(name)))
+	}
+	if err := conn.Do(ctx, session, calls...); err != nil {
+		return nil, err
+	}
+	for _, call := range calls {
+		s, err := statOf(call)
+		if err != nil {
+			return nil, err
+		}
+		stats = append(stats, s)
+	}
+	return stats, nil
 }
 
 // retry calls fn, which may be repeated, under the client's retry policy. If the error of fn says
@@ -167,7 +188,8 @@ func (p *place) commit(ctx context.Context, ops ...framework.Op) (done, lost boo
 		return false, false, err
 	case framework.MaybeApplied(err), framework.Retryable(err):
 		return false, true, nil // another look waits for a connection
-	case errors.Is(err, framework.ErrNoNode), errors.Is(err, framework.ErrNodeExists), errors.Is(err, framework.ErrNotEmpty):
+	case errors.Is(err, framework.ErrNoNode), errors.Is(err, framework.ErrNodeExists), errors.Is(err, framework.ErrNotEmpty),
+		errors.Is(err, framework.ErrBadVersion):
 		return false, false, nil
 	}
 	return false, false, err

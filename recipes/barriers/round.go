@@ -4,8 +4,9 @@ import "slices"
 
 // view is one look at a double barrier.
 type view struct {
-	ready stat     // of the "ready" node; nil if there is none
-	names []string // of the members' nodes, sorted
+	ready   stat     // of the "ready" node; nil if there is none
+	names   []string // of the members' nodes, sorted
+	barrier stat     // of the barrier's own node, in the list; nil if there is none
 }
 
 // members returns the names of the members' nodes, sorted, among those of all children.

@@ -302,7 +302,7 @@ func TestRuleB8(t *testing.T) {
 		e.create("0-later")
 		e.delete("0-member")
 		leaving.ok()
-		if names := e.children(); !slices.Equal(names, []string{"0-late", "0-later", "ready", "zz-late"}) {
+		if names := e.children(); !slices.Equal(names, []string{"0-late", "0-later", "zz-late"}) {
 			e.t.Errorf("the barrier has %q", names)
 		}
 	})
@@ -349,28 +349,6 @@ func TestRuleB9(t *testing.T) {
 		if d := time.Since(begin); d > time.Second {
 			e.t.Errorf("it took %v", d)
 		}
-	})
-}
-
-// A "ready" whose last member has died stays, and the next round replaces it.
-func TestRuleB10(t *testing.T) {
-	onServers(t, func(e *env) {
-		lowest, highest := e.sorted()
-		b := highest.leave() // deletes its node, and waits
-		e.untilNodes(1)
-		lowest.network.Expire(e.t)
-		b.ok()
-		if !e.isOpen() {
-			e.t.Fatal("somebody has deleted ready")
-		}
-		e.wantErr(lowest.Leave(e.t.Context()), barriers.ErrMemberLost)
-		a := lowest.enter()
-		lowest.waiting()
-		a.waits()
-		e.must(highest.Enter(e.t.Context()))
-		a.ok()
-		apart(lowest, highest)
-		e.wantChildren(0)
 	})
 }
 

@@ -1,0 +1,53 @@
+package model
+
+// sweep looks for a "ready" that is left of a round whose members are gone, and removes it (rule B10). The list
+// comes first: the "ready" that is read behind it stays there as long as the barrier's node has the version of
+// the list, and a marked "ready" is there.
+func (a barrierRules) sweep(w *world, c uint8) {
+	cl := &w.client[c]
+	if a.wrong == leavesReady {
+		a.swept(w, c)
+		return
+	}
+	if isEntering(cl.phase) {
+		cl.phase = phaseEnterSweepLook
+	} else {
+		cl.phase = phaseSweepLook
+	}
+	w.ask(c, opList, none)
+	w.ask(c, opReadReady, none)
+}
+
+func (a barrierRules) sweepReply(w *world, c uint8, r request, alive nodeSet) {
+	cl := &w.client[c]
+	looking := cl.phase == phaseSweepLook || cl.phase == phaseEnterSweepLook
+	switch {
+	case r.op == opList && looking:
+		cl.reader, cl.members = r.ready, w.membersIn(alive)
+	case r.op == opReadReady && looking && r.ready != none && a.mayRemove(w, r.ready) && cl.members&alive&(only(r.ready)-1) == 0:
+		cl.phase++
+		cl.members = 0
+		w.send(c, request{op: opSweep, node: r.ready, ready: cl.reader})
+	case r.op == opReadReady && looking, r.op == opSweep && r.result == resultOK:
+		a.swept(w, c)
+	case r.op == opSweep:
+		w.ask(c, opSync, none)
+		a.sweep(w, c)
+	}
+}
+
+func (a barrierRules) mayRemove(w *world, n uint8) bool {
+	return w.node[n].seq == marked || a.wrong == sweepsFreely || a.wrong == sweepsByVersion
+}
+
+// swept goes on behind that.
+func (a barrierRules) swept(w *world, c uint8) {
+	cl := &w.client[c]
+	cl.reader, cl.members = none, 0
+	if isEntering(cl.phase) {
+		cl.flags |= sweptOnce
+		a.look(w, c, cl.own)
+		return
+	}
+	a.left(w, c, cl.flags&memberLost == 0)
+}

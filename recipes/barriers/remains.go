@@ -1,0 +1,113 @@
+package barriers
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// When the last member of a round dies, the round's "ready" stays. Go members know that it is dead
+// (rule B3), but a member in Java would take it for an open round, and pass alone. So it is removed
+// (rule B10). It must not be taken for that of the next round, and a delete names a path and no
+// instance: every "ready" of Java has version 0. Therefore a transaction that opens the barrier
+// marks: it writes the data of "ready", which is at version 1 then, and the data of the barrier's own
+// node, whose version rises, and whose data stays as it is. Who has read the barrier's version and
+// then, behind that, a marked "ready", deletes it on the condition that the barrier has that version
+// and "ready" version 1. Then it is the same: a younger one is not marked, or has raised the version.
+
+// markedVersion is the version of a "ready" that is marked.
+const markedVersion = 1
+
+// A barrier's data that is longer does not fit beside many members into a transaction, and a barrier
+// whose data is written again and again would never open. There "ready" is not marked, and stays.
+const (
+	maxKept    = 4096
+	maxRefused = 3
+)
+
+// marks returns the operations that mark the "ready" which is created in the same transaction, none
+// if that is not possible.
+func (e *entry) marks(ctx context.Context) ([]framework.Op, error) {
+	barrier := e.view.barrier
+	if barrier == nil || e.unmarked.Load() || e.refused >= maxRefused || barrier.DataLength > maxKept {
+		return nil, nil
+	}
+	data, version := []byte(nil), barrier.Version
+	if barrier.DataLength > 0 {
+		var read framework.Stat
+		var err error
+		data, err = e.client.GetData().Undecompressed().StoringStatIn(&read).ForPath(ctx, e.path)
+		if errors.Is(err, framework.ErrNoAuth) || errors.Is(err, framework.ErrNoNode) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		version = read.Version
+	}
+	if version < 0 || len(data) > maxKept {
+		return nil, nil
+	}
+	write := e.client.TransactionOp().SetData().Uncompressed()
+	return []framework.Op{
+		write.WithVersion(0).ForPath(e.api.ClientPath(e.ready()), e.client.DefaultData()),
+		write.WithVersion(version).ForPath(e.path, data),
+	}, nil
+}
+
+// markRefused reports whether a transaction was refused because of its marks: the barrier's node may
+// not be written to, or a schema refuses its data.
+func markRefused(err error) bool {
+	var op *framework.OpError
+	return errors.As(err, &op) && op.Op == "setData"
+}
+
+// sweepTries is how often sweep tries. Something else may have changed the barrier's data.
+const sweepTries = 3
+
+// sweep removes a "ready" that is marked and dead, if there is one (rule B10). It is no fault of the
+// caller's if that fails: then the next round replaces it.
+func (p *place) sweep(ctx context.Context) {
+	for try := range sweepTries {
+		version, dead, err := p.findDead(ctx, try > 0)
+		if err != nil || !dead {
+			return
+		}
+		remove := p.client.TransactionOp()
+		done, _, err := p.commit(ctx,
+			remove.Check().WithVersion(version).ForPath(p.path),
+			remove.Delete().WithVersion(markedVersion).ForPath(p.api.ClientPath(p.ready())))
+		if done || err != nil {
+			return
+		}
+	}
+}
+
+// findDead looks for a "ready" that is marked and dead, and returns the version that the barrier's
+// node had before. stale says that the last look was refuted: the server may be behind.
+func (p *place) findDead(ctx context.Context, stale bool) (version int32, dead bool, err error) {
+	err = p.retry(ctx, "exists", func(ctx context.Context, conn *zkconn.Conn) error {
+		list, exists := p.listCall(), existsCall(p.ready())
+		calls := []*zkconn.Call{list, exists} // the version comes first
+		if stale {
+			calls = append([]*zkconn.Call{p.syncCall()}, calls...)
+		}
+		if err := conn.Do(ctx, 0, calls...); err != nil {
+			return err
+		}
+		children, barrier, err := namesOf(list)
+		if err != nil || barrier == nil {
+			return err
+		}
+		v := view{names: members(children)}
+		if v.ready, err = statOf(exists); err != nil || v.ready == nil || v.ready.Version != markedVersion {
+			return err
+		}
+		nodes, err := p.statsOf(ctx, conn, 0, v.names)
+		version, dead = barrier.Version, err == nil && v.clear(nodes) == outside
+		return err
+	})
+	return version, dead && version >= 0, err
+}
