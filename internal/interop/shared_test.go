@@ -3,10 +3,12 @@ package interop_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/codec"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/atomics"
@@ -252,5 +254,59 @@ func TestRuleB12(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The first one of two members in Go is killed in a round. The other one removes "ready", so a member in Java
+// that comes next waits for another one.
+func TestRuleB10(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	java := e.newJava(e.jvm)
+	clients := []*framework.Client{e.longClient(), e.longClient()}
+	var members []*barriers.DistributedDoubleBarrier
+	var entering []*answer
+	first := ""
+	for i, client := range clients {
+		member, err := barriers.NewDistributedDoubleBarrier(client, e.path, 2)
+		e.must(err)
+		inGo := newAnswer()
+		go func() { inGo.give("", member.Enter(t.Context())) }()
+		members, entering = append(members, member), append(entering, inGo)
+		if i == 0 {
+			suite.Eventually(t, "the first member", func() bool { return len(e.children(e.path)) == 1 })
+			first = e.children(e.path)[0]
+		}
+	}
+	for _, a := range entering {
+		e.wait(a)
+	}
+	names := slices.DeleteFunc(e.children(e.path), func(name string) bool { return name == "ready" })
+	if first != slices.Min(names) { // "ready" sorts behind all UUIDs
+		slices.Reverse(clients)
+		slices.Reverse(members)
+	}
+	leaving := newAnswer()
+	go func() { leaving.give("", members[1].Leave(t.Context())) }()
+	suite.Eventually(t, "a member that waits", func() bool { return len(e.children(e.path)) == 2 })
+	e.must(clients[0].Close(t.Context())) // its session ends, and it has not left
+	e.wait(leaving)
+	if left := e.children(e.path); len(left) != 0 {
+		t.Fatalf("left over: %q", left)
+	}
+
+	inJava := java.jvm.request(java.name, "doubleEnter", e.path, 2)
+	suite.Eventually(t, "a member in Java that waits", func() bool {
+		return len(e.children(e.path)) == 1 && len(e.watchers(e.path+"/ready")) == 1
+	})
+	e.notYet(inJava)
+	e.must(members[1].Enter(t.Context()))
+	if in := e.wait(inJava); in != "true" {
+		t.Fatalf("Java's enter: %s", in)
+	}
+	outOfJava := java.jvm.request(java.name, "doubleLeave", e.path)
+	e.must(members[1].Leave(t.Context()))
+	if out := e.wait(outOfJava); out != "true" {
+		t.Fatalf("Java's leave: %s", out)
 	}
 }

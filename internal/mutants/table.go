@@ -177,5 +177,25 @@ func recipes() []Mutant {
 			Edits:   []Edit{{"recipes/barriers/leave.go", "return name == own || !slices.Contains(names, name)", "return name == own || !slices.Contains(names, name) || d.seen"}},
 			Package: "recipes/barriers", Tests: "^Test(RuleB8|Rounds|WaitsOutlive)$",
 		},
+		{
+			Name: "a dead ready stays", Breaks: "rule B10",
+			Edits:   []Edit{{"recipes/barriers/leave.go", "if d.remains {", "if d.remains && d.node != \"\" {"}},
+			Package: "recipes/barriers", Tests: "^TestRuleB10$",
+		},
+		{
+			Name: "a late removal takes the next round's ready", Breaks: "rule B10",
+			Edits:   []Edit{{"recipes/barriers/remains.go", "remove.Check().WithVersion(version)", "remove.Check().WithVersion(min(version, -1))"}},
+			Package: "recipes/barriers", Tests: "^TestRemovalLate$",
+		},
+		{
+			Name: "a late removal takes Java's ready", Breaks: "rule B10",
+			Edits:   []Edit{{"recipes/barriers/remains.go", "remove.Delete().WithVersion(markedVersion)", "remove.Delete()"}},
+			Package: "recipes/barriers", Tests: "^TestRemovalLate$",
+		},
+		{
+			Name: "a barrier's data are overwritten", Breaks: "rule B4",
+			Edits:   []Edit{{"recipes/barriers/remains.go", "if barrier.DataLength > 0 {", "if barrier.DataLength < 0 {"}},
+			Package: "recipes/barriers", Tests: "^TestBarrierKeepsData$",
+		},
 	}
 }
