@@ -125,8 +125,8 @@ func (r *run) items(ctx context.Context) (items []string, err error) {
 	return items, err
 }
 
-// deadRound is the node that a round of the double barrier may leave behind whose members died, or
-// left with ended contexts at the same time. The next round replaces it.
+// deadRound is the node that a round of the double barrier may leave behind whose members all died. The
+// next member that comes removes it.
 const deadRound = "ready"
 
 // leftover is something that is left.

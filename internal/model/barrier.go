@@ -44,13 +44,15 @@ func (a barrierRules) lookAgain(w *world, c uint8) {
 
 func (a barrierRules) reply(w *world, c uint8, r request, alive nodeSet) {
 	cl := &w.client[c]
-	switch cl.phase {
-	case phaseSweepLook, phaseSweep, phaseEnterSweepLook, phaseEnterSweep:
-		a.sweepReply(w, c, r, alive)
-		return
-	}
-	if !isEntering(cl.phase) {
+	switch {
+	case !isEntering(cl.phase):
 		a.leaveReply(w, c, r, alive)
+		return
+	case cl.phase == phaseEnterSweepLook || cl.phase == phaseEnterSweep:
+		if a.sweepReply(w, c, r, alive) {
+			cl.flags |= sweptOnce
+			a.look(w, c, cl.own)
+		}
 		return
 	}
 	switch r.op {
@@ -139,7 +141,7 @@ func (a barrierRules) judge(w *world, c uint8, alive nodeSet) {
 		cl.phase = phaseOpen
 		w.send(c, r)
 	case cl.flags&deadReady != 0 && cl.flags&sweptOnce == 0 && w.node[cl.ready].seq == marked && a.wrong != leavesReady:
-		a.sweep(w, c)
+		a.findDead(w, c)
 	case cl.flags&woken != 0:
 		a.look(w, c, cl.own)
 	default:
@@ -328,7 +330,7 @@ func (a barrierRules) reconnected(w *world, c uint8) {
 	case phaseWaitOther, phaseLeaveList:
 		a.listOthers(w, c)
 	case phaseSweepLook, phaseSweep, phaseEnterSweepLook, phaseEnterSweep:
-		a.sweep(w, c)
+		a.findDead(w, c)
 	}
 }
 
@@ -362,7 +364,7 @@ func (a barrierRules) sessionOver(w *world, c uint8) {
 	case cl.phase == phaseHeld:
 		cl.flags |= memberLost
 	case cl.phase == phaseSweepLook || cl.phase == phaseSweep:
-		a.sweep(w, c)
+		a.findDead(w, c)
 	case cl.own != none:
 		a.lose(w, c)
 	case cl.phase == phaseLeave: // a guest, which has not seen whom to wait for

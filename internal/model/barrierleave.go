@@ -3,6 +3,10 @@ package model
 func (a barrierRules) leaveReply(w *world, c uint8, r request, alive nodeSet) {
 	cl := &w.client[c]
 	switch {
+	case cl.phase == phaseSweepLook || cl.phase == phaseSweep:
+		if a.sweepReply(w, c, r, alive) {
+			a.left(w, c, cl.flags&memberLost == 0)
+		}
 	case r.op == opReadReady && cl.phase == phaseLeave:
 		a.round(w, c, r)
 	case r.op == opList && (cl.phase == phaseLeave || cl.phase == phaseLeaveList):
@@ -159,6 +163,15 @@ func (a barrierRules) hurry(w *world, c uint8) {
 	}
 	cl.phase = phaseLeaveDelete
 	w.ask(c, opDelete, cl.own)
+}
+
+// sweep removes a "ready" that the round has left behind, and ends the round for the member.
+func (a barrierRules) sweep(w *world, c uint8) {
+	if a.wrong == leavesReady {
+		a.left(w, c, w.client[c].flags&memberLost == 0)
+		return
+	}
+	a.findDead(w, c)
 }
 
 // lose ends the round for a member whose node is gone.

@@ -1,14 +1,10 @@
 package model
 
-// sweep looks for a "ready" that is left of a round whose members are gone, and removes it (rule B10). The list
-// comes first: the "ready" that is read behind it stays there as long as the barrier's node has the version of
-// the list, and a marked "ready" is there.
-func (a barrierRules) sweep(w *world, c uint8) {
+// findDead looks for a "ready" that is left of a round whose members are gone (rule B10). The list comes first:
+// the "ready" that is read behind it stays there as long as the barrier's node has the version of the list, and a
+// marked "ready" is there.
+func (a barrierRules) findDead(w *world, c uint8) {
 	cl := &w.client[c]
-	if a.wrong == leavesReady {
-		a.swept(w, c)
-		return
-	}
 	if isEntering(cl.phase) {
 		cl.phase = phaseEnterSweepLook
 	} else {
@@ -18,7 +14,8 @@ func (a barrierRules) sweep(w *world, c uint8) {
 	w.ask(c, opReadReady, none)
 }
 
-func (a barrierRules) sweepReply(w *world, c uint8, r request, alive nodeSet) {
+// sweepReply removes it, and reports whether there is nothing more to do.
+func (a barrierRules) sweepReply(w *world, c uint8, r request, alive nodeSet) (over bool) {
 	cl := &w.client[c]
 	looking := cl.phase == phaseSweepLook || cl.phase == phaseEnterSweepLook
 	switch {
@@ -29,25 +26,15 @@ func (a barrierRules) sweepReply(w *world, c uint8, r request, alive nodeSet) {
 		cl.members = 0
 		w.send(c, request{op: opSweep, node: r.ready, ready: cl.reader})
 	case r.op == opReadReady && looking, r.op == opSweep && r.result == resultOK:
-		a.swept(w, c)
-	case r.op == opSweep:
+		cl.reader, cl.members = none, 0
+		return true
+	case r.op == opSweep: // something has changed
 		w.ask(c, opSync, none)
-		a.sweep(w, c)
+		a.findDead(w, c)
 	}
+	return false
 }
 
 func (a barrierRules) mayRemove(w *world, n uint8) bool {
 	return w.node[n].seq == marked || a.wrong == sweepsFreely || a.wrong == sweepsByVersion
-}
-
-// swept goes on behind that.
-func (a barrierRules) swept(w *world, c uint8) {
-	cl := &w.client[c]
-	cl.reader, cl.members = none, 0
-	if isEntering(cl.phase) {
-		cl.flags |= sweptOnce
-		a.look(w, c, cl.own)
-		return
-	}
-	a.left(w, c, cl.flags&memberLost == 0)
 }

@@ -11,6 +11,13 @@
 //
 // A double barrier that is shared with members in Java needs a context with a deadline for
 // Enter: Java's members may remove the barrier's "ready" node before slow members have seen it.
+// And a member in Java that finds the "ready" of a round whose last member has died passes alone.
+// Members in Go remove it, when they leave that round or enter the next one; but not if all of the
+// round have died and no other one comes, if a member in Java has made it, or if they may not write
+// to the barrier's node.
+//
+// Each opening writes to the barrier's node. Its data stays, its version rises, and watches of
+// its data fire.
 //
 // # Concurrency
 //
@@ -26,6 +33,7 @@
 //	enter.go    the states of Enter; rules B1 to B6
 //	giveup.go   an Enter that fails; rule B7
 //	leave.go    the steps of Leave; rules B8 to B11
+//	remains.go  the "ready" of a round that has died; rules B4 and B10
 //	round.go    who is a member of a round; rule B3
 //	place.go    the barrier's nodes and the requests about them
 //
