@@ -66,7 +66,7 @@ func (a barrierRules) reply(w *world, c uint8, r request, alive nodeSet) {
 		a.readySeen(w, c, r)
 	case opList:
 		if cl.own != none && (cl.phase == phaseCreate || cl.phase == phaseList) {
-			cl.reader = r.ready
+			cl.tries = r.ready
 			a.judge(w, c, alive)
 		}
 	case opOpen:
@@ -131,7 +131,7 @@ func (a barrierRules) judge(w *world, c uint8, alive nodeSet) {
 	cl.flags |= looked
 	switch {
 	case members.len() >= w.cfg.barrier && members.has(cl.own):
-		r := request{op: opOpen, node: none, set: members, ready: cl.reader}
+		r := request{op: opOpen, node: none, set: members, ready: cl.tries}
 		if cl.flags&deadReady != 0 {
 			r.node = cl.ready
 		}
@@ -145,7 +145,7 @@ func (a barrierRules) judge(w *world, c uint8, alive nodeSet) {
 	case cl.flags&woken != 0:
 		a.look(w, c, cl.own)
 	default:
-		cl.phase, cl.reader = phaseWait, none
+		cl.phase, cl.tries = phaseWait, 0
 	}
 }
 
@@ -194,7 +194,7 @@ func (a barrierRules) in(w *world, c uint8, why string) {
 	if cl.flags&(barrierOpen|deletedUnseen) == 0 { // see secondLook
 		w.violate("P1", "a member is in, and never was an open round there together with its node")
 	}
-	cl.phase, cl.flags, cl.reader = phaseHeld, 0, none
+	cl.phase, cl.flags, cl.tries = phaseHeld, 0, 0
 }
 
 // withdrawn handles the delete of a member that gives up (rule B7).

@@ -2,7 +2,8 @@ package model
 
 // findDead looks for a "ready" that is left of a round whose members are gone (rule B10). The list comes first:
 // the "ready" that is read behind it stays there as long as the barrier's node has the version of the list, and a
-// marked "ready" is there.
+// marked "ready" is there; unless the barrier's node is made anew, which cannot be while the member's own node is
+// there.
 func (a barrierRules) findDead(w *world, c uint8) {
 	cl := &w.client[c]
 	if isEntering(cl.phase) {
@@ -20,13 +21,13 @@ func (a barrierRules) sweepReply(w *world, c uint8, r request, alive nodeSet) (o
 	looking := cl.phase == phaseSweepLook || cl.phase == phaseEnterSweepLook
 	switch {
 	case r.op == opList && looking:
-		cl.reader, cl.members = r.ready, w.membersIn(alive)
-	case r.op == opReadReady && looking && r.ready != none && a.mayRemove(w, r.ready) && cl.members&alive&(only(r.ready)-1) == 0:
+		cl.tries, cl.members = r.ready, w.membersIn(alive)
+	case r.op == opReadReady && looking && a.mayRemove(w, c, r.ready, alive):
 		cl.phase++
 		cl.members = 0
-		w.send(c, request{op: opSweep, node: r.ready, ready: cl.reader})
+		w.send(c, request{op: opSweep, node: cl.own, ready: cl.tries})
 	case r.op == opReadReady && looking, r.op == opSweep && r.result == resultOK:
-		cl.reader, cl.members = none, 0
+		cl.tries, cl.members = 0, 0
 		return true
 	case r.op == opSweep: // something has changed
 		w.ask(c, opSync, none)
@@ -35,6 +36,10 @@ func (a barrierRules) sweepReply(w *world, c uint8, r request, alive nodeSet) (o
 	return false
 }
 
-func (a barrierRules) mayRemove(w *world, n uint8) bool {
-	return w.node[n].seq == marked || a.wrong == sweepsFreely || a.wrong == sweepsByVersion
+// mayRemove reports whether a "ready" is marked and dead.
+func (a barrierRules) mayRemove(w *world, c, n uint8, alive nodeSet) bool {
+	if n == none || w.node[n].seq != marked && a.wrong != sweepsFreely && a.wrong != sweepsByVersion {
+		return false
+	}
+	return w.client[c].members&alive&(only(n)-1) == 0
 }

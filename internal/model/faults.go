@@ -71,6 +71,7 @@ var barrierFaults = []faultSet{
 	{"leave early, disconnect", some(hurries, 1, disconnects, 1), nil},
 	{"leave early, kill", some(hurries, 1, kills, 1), nil},
 	{"kill, expire", some(kills, 1, expiries, 1), nil},
+	{"kill, reap", some(kills, 1, reaps, 1), nil},
 }
 
 // halved returns a budget with half of each fault, rounded up.

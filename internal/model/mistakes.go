@@ -165,6 +165,8 @@ func barrierMistakes() []*Config {
 		mistake("barrier: removes by the mark", "on the condition that ready is marked", "P5", of(2, sweepsByMark), some(hurries, 2), ofBarrier(2, 2)),
 		mistake("barrier: removes by the version", "on the condition that the barrier's node is as it was", "P5",
 			append(of(1, sweepsByVersion), javaMember), some(hurries, 1), ofBarrier(2, 2), beside),
+		mistake("barrier: made anew", "the barrier's node is removed and made anew while a removal is under way", "P5",
+			of(2, barrierRight), some(hurries, 1, reaps, 1), ofBarrier(1, 2)),
 		mistake("barrier: waits for all", "Leave waits for every node, those of the next round too", "P3", of(2, waitsForAll), some(), ofBarrier(2, 2)),
 	}
 }

@@ -111,7 +111,7 @@ func (w *world) shorten() {
 	if drop == 0 {
 		return
 	}
-	w.fence = w.fenceAt(drop)
+	w.version = w.versionAt(drop)
 	for i := range drop {
 		w.alive, w.dir = w.apply(w.alive, w.dir, w.log[i])
 	}
@@ -142,7 +142,6 @@ func (w *world) references() nodeSet {
 			set |= only(n)
 		}
 	}
-	add(w.fence)
 	for c := range w.clients {
 		cl := &w.client[c]
 		add(cl.own)
@@ -157,12 +156,10 @@ func (w *world) references() nodeSet {
 		for i := range ss.requests {
 			add(ss.pipe[i].node)
 			add(ss.pipe[i].made)
-			add(ss.pipe[i].ready)
 			set |= ss.pipe[i].set
 		}
 		for i := range ss.late {
 			add(ss.lateWrites[i].node)
-			add(ss.lateWrites[i].ready)
 			set |= ss.lateWrites[i].set
 		}
 	}
@@ -202,7 +199,6 @@ func (w *world) renumber() {
 		*set = moved
 	}
 	w.moveNodes(keep, rank)
-	move(&w.fence)
 	for c := range w.clients {
 		cl := &w.client[c]
 		for _, n := range []*uint8{&cl.own, &cl.ahead, &cl.reader, &cl.ready} {
@@ -221,12 +217,10 @@ func (w *world) renumber() {
 			r := &ss.pipe[i]
 			move(&r.node)
 			move(&r.made)
-			move(&r.ready)
 			moveSet(&r.set)
 		}
 		for i := range ss.late {
 			move(&ss.lateWrites[i].node)
-			move(&ss.lateWrites[i].ready)
 			moveSet(&ss.lateWrites[i].set)
 		}
 	}

@@ -25,7 +25,7 @@ func (w *world) prepare(si uint8, r *request) (transaction, uint8, result) {
 	nothing := transaction{}
 	switch r.op {
 	case opCreate:
-		if w.dirEnd == 0 {
+		if w.dirEnd == 0 && w.cfg.barrier == 0 {
 			return nothing, none, resultNoDir
 		}
 		return w.prepareCreate(si, r, node{})
@@ -95,19 +95,29 @@ func (w *world) prepareBarrier(si uint8, r *request) (transaction, uint8, result
 	case r.op == opJavaSweep:
 		return transaction{changeLast, none, now}, none, resultOK
 	case r.op == opSweep:
-		wrong := w.mistakeOf(si, r)
-		if wrong != sweepsFreely && wrong != sweepsByMark && w.fenceAt(w.length) != r.ready ||
-			wrong != sweepsFreely && wrong != sweepsByVersion && w.node[now].seq != marked {
-			return refused()
-		}
-		w.judgeSweep(r.node, now)
-		return transaction{changeLast, none, now}, none, resultOK
+		return w.prepareSweep(si, r, now)
 	case !w.aliveEnd.has(r.node):
 		return refused()
 	case r.op == opGuest:
 		return transaction{changeDelete, r.node, 0}, none, resultOK
 	}
 	return transaction{changeLast, r.node, now}, none, resultOK
+}
+
+// prepareSweep returns a transaction that removes a "ready" that is dead.
+func (w *world) prepareSweep(si uint8, r *request, now uint8) (transaction, uint8, result) {
+	wrong := w.mistakeOf(si, r)
+	switch {
+	case wrong == sweepsFreely:
+	case wrong != sweepsByMark && w.versionAt(w.length) != r.ready,
+		wrong != sweepsByVersion && w.node[now].seq != marked,
+		r.node != none && !w.aliveEnd.has(r.node):
+		return transaction{}, none, resultRefused
+	}
+	if w.membersIn(w.aliveEnd)&(only(now)-1) != 0 {
+		w.violate("P5", "a ready is deleted, and a member of its round is there")
+	}
+	return transaction{changeLast, none, now}, none, resultOK
 }
 
 // prepareOpening returns a transaction that creates "ready". Java's checks nothing else.
@@ -117,7 +127,7 @@ func (w *world) prepareOpening(si uint8, r *request, now uint8) (transaction, ui
 	case r.op == opJavaOpen && now != none:
 		return transaction{}, none, resultExists
 	case r.op == opJavaOpen:
-	case r.set&^w.aliveEnd != 0 || (r.node == none) != (now == none) || w.fenceAt(w.length) != r.ready:
+	case r.set&^w.aliveEnd != 0 || (r.node == none) != (now == none) || w.versionAt(w.length) != r.ready:
 		return transaction{}, none, resultRefused
 	case w.mistakeOf(si, r) != opensUnmarked:
 		opened.seq = marked
@@ -261,7 +271,7 @@ func (w *world) read(si, position uint8) {
 		ss.ready |= b2i(r.op == opWatchReady)
 		r.ready = w.readyIn(alive)
 	case opList:
-		r.ready = w.fenceAt(position)
+		r.ready = w.versionAt(position)
 	case opRead:
 		if r.result = resultNoNode; alive.has(r.node) {
 			r.result = resultOK

@@ -128,7 +128,7 @@ const (
 	opOpen           // check the members in set, delete "ready" node unless that is none, create "ready"
 	opGuest          // check "ready", delete node
 	opLast           // delete node and "ready"
-	opSweep          // delete a marked "ready", if the barrier's node has a version
+	opSweep          // delete a marked "ready", if the barrier's node has a version and node is there, unless that is none
 	opJavaOpen       // create "ready"
 	opJavaSweep      // delete "ready"
 	lastWrite
@@ -201,11 +201,11 @@ type session struct {
 // client is what a contender knows. The fields are shared by the algorithms.
 type client struct {
 	phase    uint8
-	tries    uint8
+	tries    uint8 // of a barrier: the version of its node in the last list
 	round    uint8 // of a barrier
 	own      uint8 // the client's node
 	ahead    uint8 // the node whose marker counts
-	reader   uint8 // the node of a lease that was downgraded; of a barrier the version of its node in the last list
+	reader   uint8 // the node of a lease that was downgraded
 	ready    uint8 // the "ready" that was seen
 	granted  uint8 // 1 + the position in the log at the grant
 	flags    uint16
@@ -248,7 +248,7 @@ type State struct {
 	seq             uint8 // the next sequence number
 	nodes, length   uint8 // how many nodes and transactions there are
 	highest         uint8 // 1 + the highest token that was granted
-	fence           uint8 // the version of the barrier's node at the beginning of the log: see fenceAt
+	version         uint8 // that of the barrier's node at the beginning of the log: see versionAt
 	left            budget
 	node            [maxNodes]node
 	log             [maxLog]transaction

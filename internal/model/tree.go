@@ -5,6 +5,7 @@ func (s *State) apply(alive nodeSet, dir uint8, t transaction) (nodeSet, uint8) 
 	switch t.change {
 	case changeCreate:
 		alive |= only(t.a)
+		dir = 1 // a barrier's is made if it is missing
 	case changeDelete, changeRelease:
 		alive &^= only(t.a)
 	case changeClose:
@@ -53,16 +54,19 @@ func (s *State) readyIn(alive nodeSet) uint8 {
 	return none
 }
 
-// fenceAt returns the version of a barrier's node after position transactions of the log. It is written only by
-// the transactions that create a "ready" and mark it, so the last one of these stands for it.
-func (s *State) fenceAt(position uint8) uint8 {
-	fence := s.fence
+// versionAt returns the version of a barrier's node after position transactions of the log: the transactions that
+// create a "ready" and mark it raise it, and it begins again when the node is made anew.
+func (s *State) versionAt(position uint8) uint8 {
+	version := s.version
 	for i := range position {
-		if t := s.log[i]; t.change == changeOpen && s.node[t.a].seq == marked {
-			fence = t.a
+		switch t := s.log[i]; {
+		case t.change == changeOpen && s.node[t.a].seq == marked:
+			version++
+		case t.change == changeRemoveDir:
+			version = 0
 		}
 	}
-	return fence
+	return version
 }
 
 // membersIn returns the members' nodes of a tree.
@@ -240,16 +244,6 @@ func (w *world) judgeRound(t transaction) {
 				c.flags |= barrierCounted
 			}
 		}
-	}
-}
-
-// judgeSweep judges the deletion of a "ready" by one who takes it for that of a round that is over.
-func (w *world) judgeSweep(meant, now uint8) {
-	switch {
-	case meant != now:
-		w.violate("P5", "the ready of another round is deleted")
-	case w.membersIn(w.aliveEnd)&(only(now)-1) != 0:
-		w.violate("P5", "a ready is deleted, and a member of its round is there")
 	}
 }
 

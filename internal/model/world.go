@@ -143,7 +143,7 @@ func (w *world) sessionOf(c uint8) *session { return &w.session[w.cfg.sessionOf(
 
 // first returns the state in which nobody has begun.
 func (w *world) first() State {
-	s := State{dir: 1, dirEnd: 1, seq: w.cfg.firstNumber, left: w.cfg.Faults, fence: none}
+	s := State{dir: 1, dirEnd: 1, seq: w.cfg.firstNumber, left: w.cfg.Faults}
 	for i := range s.client {
 		s.client[i] = client{own: none, ahead: none, reader: none, ready: none}
 	}

@@ -184,12 +184,17 @@ func recipes() []Mutant {
 		},
 		{
 			Name: "a late removal takes the next round's ready", Breaks: "rule B10",
-			Edits:   []Edit{{"recipes/barriers/remains.go", "remove.Check().WithVersion(version)", "remove.Check().WithVersion(min(version, -1))"}},
+			Edits:   []Edit{{"recipes/barriers/remains.go", "op.Check().WithVersion(version)", "op.Check().WithVersion(min(version, -1))"}},
 			Package: "recipes/barriers", Tests: "^TestRemovalLate$",
 		},
 		{
 			Name: "a late removal takes Java's ready", Breaks: "rule B10",
-			Edits:   []Edit{{"recipes/barriers/remains.go", "remove.Delete().WithVersion(markedVersion)", "remove.Delete()"}},
+			Edits:   []Edit{{"recipes/barriers/remains.go", "op.Delete().WithVersion(markedVersion)", "op.Delete()"}},
+			Package: "recipes/barriers", Tests: "^TestRemovalLate$",
+		},
+		{
+			Name: "a late removal in a barrier that was made anew", Breaks: "rule B10",
+			Edits:   []Edit{{"recipes/barriers/remains.go", "if own != \"\" {", "if len(own) < 0 {"}},
 			Package: "recipes/barriers", Tests: "^TestRemovalLate$",
 		},
 		{

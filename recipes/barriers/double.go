@@ -113,8 +113,8 @@ func (b *DistributedDoubleBarrier) Enter(ctx context.Context) (err error) {
 
 // Leave waits until all members of the round leave. When Leave returns, with or without an
 // error, this member has left: its node is deleted, if necessary in the background. Leave works
-// with an ended ctx: it then leaves without waiting for the others. When ctx ends, and when a
-// member was lost, Leave goes on for up to a second, to leave no open barrier behind.
+// with an ended ctx: it then leaves without waiting for the others. When ctx ends, and when
+// this member was lost, Leave goes on for up to a second, to leave no open barrier behind.
 //
 // Errors: ErrNotPassed, ctx's error, ErrMemberLost, ErrEntered, framework.ErrClosed,
 // framework.ErrConnectionLoss when the client's retry policy gives up, or the server's.

@@ -286,7 +286,7 @@ func (e *entry) judge(ctx context.Context) (phase, error) {
 	e.seen = true
 	if e.dead && e.view.ready.Version == markedVersion && e.swept != e.view.ready.Czxid {
 		e.swept = e.view.ready.Czxid
-		e.sweep(ctx) // a member in Java would take it for an open round
+		e.sweep(ctx, e.node) // a member in Java would take it for an open round
 		return look, nil
 	}
 	if e.set.AnyFired() {

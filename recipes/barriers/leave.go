@@ -236,9 +236,7 @@ func (d *departure) last(ctx context.Context) error {
 		}
 	}
 	if d.remains {
-		ctx, cancel := cleanUp(ctx)
-		defer cancel()
-		d.sweep(ctx)
+		d.sweep(ctx, "")
 	}
 	return nil
 }
@@ -274,7 +272,7 @@ func (d *departure) finish(ctx context.Context, err error) {
 		d.abandon(ctx)
 	}
 	if lost || ended {
-		d.sweep(ctx)
+		d.sweep(ctx, "")
 	}
 }
 

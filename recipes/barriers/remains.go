@@ -3,6 +3,7 @@ package barriers
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/zkconn"
@@ -16,6 +17,11 @@ import (
 // node, whose version rises, and whose data stays as it is. Who has read the barrier's version and
 // then, behind that, a marked "ready", deletes it on the condition that the barrier has that version
 // and "ready" version 1. Then it is the same: a younger one is not marked, or has raised the version.
+//
+// The version begins again if the barrier's node is made anew, which cannot be while a member's own
+// node is there. For a member without a node one case is left: while its removal is under way,
+// somebody else removes "ready", the barrier's node is removed and made anew, by the servers if it is a
+// container, and the next round opens at the same version.
 
 // markedVersion is the version of a "ready" that is marked.
 const markedVersion = 1
@@ -67,28 +73,40 @@ func markRefused(err error) bool {
 // sweepTries is how often sweep tries. Something else may have changed the barrier's data.
 const sweepTries = 3
 
-// sweep removes a "ready" that is marked and dead, if there is one (rule B10). It is no fault of the
-// caller's if that fails: then the next round replaces it.
-func (p *place) sweep(ctx context.Context) {
+// sweep removes a "ready" that is marked and dead, if there is one (rule B10). own is the caller's
+// node, "" for none. If that fails, the next round replaces it.
+func (p *place) sweep(ctx context.Context, own string) {
 	for try := range sweepTries {
 		version, dead, err := p.findDead(ctx, try > 0)
 		if err != nil || !dead {
 			return
 		}
-		remove := p.client.TransactionOp()
-		done, _, err := p.commit(ctx,
-			remove.Check().WithVersion(version).ForPath(p.path),
-			remove.Delete().WithVersion(markedVersion).ForPath(p.api.ClientPath(p.ready())))
+		done, _, err := p.commit(ctx, p.removal(version, own)...)
 		if done || err != nil {
 			return
 		}
 	}
 }
 
+// removal returns the transaction that removes a marked "ready". version is that of the barrier's node,
+// which was read ahead of it.
+func (p *place) removal(version int32, own string) []framework.Op {
+	op := p.client.TransactionOp()
+	ops := []framework.Op{
+		op.Check().WithVersion(version).ForPath(p.path),
+		op.Delete().WithVersion(markedVersion).ForPath(p.api.ClientPath(p.ready())),
+	}
+	if own != "" {
+		ops = append(ops, p.checkOp(own))
+	}
+	return ops
+}
+
 // findDead looks for a "ready" that is marked and dead, and returns the version that the barrier's
 // node had before. stale says that the last look was refuted: the server may be behind.
 func (p *place) findDead(ctx context.Context, stale bool) (version int32, dead bool, err error) {
 	err = p.retry(ctx, "exists", func(ctx context.Context, conn *zkconn.Conn) error {
+		dead = false
 		list, exists := p.listCall(), existsCall(p.ready())
 		calls := []*zkconn.Call{list, exists} // the version comes first
 		if stale {
@@ -98,16 +116,22 @@ func (p *place) findDead(ctx context.Context, stale bool) (version int32, dead b
 			return err
 		}
 		children, barrier, err := namesOf(list)
-		if err != nil || barrier == nil {
+		if err != nil || barrier == nil || barrier.Version < 0 {
 			return err
 		}
 		v := view{names: members(children)}
 		if v.ready, err = statOf(exists); err != nil || v.ready == nil || v.ready.Version != markedVersion {
 			return err
 		}
-		nodes, err := p.statsOf(ctx, conn, 0, v.names)
-		version, dead = barrier.Version, err == nil && v.clear(nodes) == outside
-		return err
+		// Most nodes are those of members, if the round has not died.
+		for some := range slices.Chunk(v.names, 16) {
+			nodes, err := p.statsOf(ctx, conn, 0, some)
+			if err != nil || v.clear(nodes) != outside {
+				return err
+			}
+		}
+		version, dead = barrier.Version, true
+		return nil
 	})
-	return version, dead && version >= 0, err
+	return version, dead, err
 }

@@ -48,7 +48,7 @@ func TestRuleB10(t *testing.T) {
 		e.wantNothing(lowest, highest)
 	})
 	t.Run("all are lost", func(t *testing.T) {
-		onServers(t, func(e *env) {
+		inVirtualTime(t, func(e *env) {
 			first, second := e.together()
 			first.network.Expire(e.t)
 			second.network.Expire(e.t)
@@ -84,7 +84,7 @@ func TestRuleB10(t *testing.T) {
 		})
 	})
 	t.Run("nobody waits", func(t *testing.T) {
-		onServers(t, func(e *env) {
+		inVirtualTime(t, func(e *env) {
 			ended, cancel := context.WithCancel(e.t.Context())
 			cancel()
 			lowest, highest := e.sorted()
@@ -127,9 +127,11 @@ func TestRemovalLate(t *testing.T) {
 			e.untilNodes(1)
 			suite.Answered(e.t, highest.client)
 			var end func()
-			highest.network.On(jute.OpMulti, suite.Late, func() { end = next(e) })
+			hit := highest.network.On(jute.OpMulti, suite.Late, func() { end = next(e) })
 			lowest.network.Expire(e.t)
+			<-hit
 			leaving.ok()
+			suite.Answered(e.t, highest.client)
 			if !e.isOpen() {
 				e.t.Fatal("the ready of the next round was removed")
 			}
@@ -148,6 +150,31 @@ func TestRemovalLate(t *testing.T) {
 			e.delete("ready")
 			e.create("ready")
 			return func() { e.delete("ready") }
+		})
+	})
+	t.Run("of one who comes, in a barrier that is made anew", func(t *testing.T) {
+		onServers(t, func(e *env) {
+			first, second := e.together()
+			e.must(first.client.Close(e.t.Context()))
+			e.must(second.client.Close(e.t.Context()))
+			p := e.party(2)
+			var end func()
+			hit := p.network.On(jute.OpMulti, suite.Late, func() {
+				e.delete("ready")
+				e.delete(e.untilNodes(1)[0])
+				e.must(e.operator.Delete().ForPath(context.WithoutCancel(e.t.Context()), e.path))
+				first, second := e.together()
+				end = func() { apart(first, second) }
+			})
+			entering := p.enter()
+			<-hit
+			entering.ok() // as a guest
+			if !e.isOpen() {
+				e.t.Fatal("the ready of the next round was removed")
+			}
+			end()
+			e.must(p.Leave(e.t.Context()))
+			e.wantChildren(0)
 		})
 	})
 	t.Run("a member of the round is there", func(t *testing.T) {
