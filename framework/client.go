@@ -209,7 +209,7 @@ func (c *Client) Logger() *slog.Logger {
 	return c.core.cfg.logger
 }
 
-// ErrorPolicy returns the policy of WithErrorPolicy, for recipes.
+// ErrorPolicy returns what the policy of WithErrorPolicy has decided, for recipes. It never blocks.
 // Java: getConnectionStateErrorPolicy.
 func (c *Client) ErrorPolicy() state.ErrorPolicy {
 	if c == nil || c.core == nil {
@@ -243,7 +243,8 @@ func (c *Client) Namespace() string {
 
 // ConnectionStateListenable takes listeners for the connection's state. Every state is
 // delivered, in order, on the listener's own goroutine. Its context ends with the client. A
-// listener may block and may call the client, also Close, with the context that it gets.
+// listener may block and may call the client, also Close, with the context that it gets. The states
+// wait for it without limit: each takes a new connection or the loss of one, so they are few.
 //
 // The first connection is state.Connected (state.ReadOnly to a server without a quorum). If an
 // operation fails earlier because there is no connection, after its retries or at the deadline
@@ -259,7 +260,9 @@ func (c *Client) ConnectionStateListenable() listen.Listenable[state.ConnectionS
 }
 
 // CuratorListenable takes listeners for other events: outcomes of InBackground with a nil
-// function, events of Watched, and the closing of the client. Java: getCuratorListenable.
+// function, events of Watched, and the closing of the client. A listener that is blocked gets every
+// outcome in the end. When 65,536 events wait for it, it gets one WatchReset for each node whose
+// watches have fired since; see Watcher. Java: getCuratorListenable.
 func (c *Client) CuratorListenable() listen.Listenable[Event] {
 	if c == nil || c.core == nil {
 		return listen.Listenable[Event]{}
@@ -268,7 +271,8 @@ func (c *Client) CuratorListenable() listen.Listenable[Event] {
 }
 
 // UnhandledErrorListenable takes listeners for errors that no caller receives, such as the
-// error of a guaranteed delete that was given up.
+// error of a guaranteed delete that was given up. When 1,024 errors wait for a listener, it gets one
+// error for all that come until it has got those.
 //
 // Java: getUnhandledErrorListenable.
 func (c *Client) UnhandledErrorListenable() listen.Listenable[error] {

@@ -61,6 +61,8 @@ func newCore(cfg config, servers []string, chroot string) *core {
 		protection: newProtection(), opened: make(chan struct{}), closing: make(chan struct{}), done: make(chan struct{}), unmeasure: func() {},
 	}
 	c.tracker = tracker{wake: newSignal(), debug: c.debug}
+	c.outcomes.Limit(listen.MaxEvents, newLostOutcomes)
+	c.unhandled.Limit(listen.MaxStates, newLostErrors)
 	c.breaker = newBreakerQueue(cfg.breaker, c.states.Notify)
 	c.watches = newWatchHub(&c.workers)
 	c.watched = NewWatcher(func(_ context.Context, e WatchedEvent) {
@@ -184,6 +186,15 @@ func (c *core) measure() {
 	stop()
 }
 
+// stopMeasuring ends the metrics of the connection. An SDK may wait for a reader, and that for a function of
+// the user's: so Close does not wait for it longer than for other code of the user's.
+func (c *core) stopMeasuring() {
+	c.mu.Lock()
+	unmeasure := c.unmeasure
+	c.mu.Unlock()
+	c.users.Start(unmeasure)
+}
+
 // close ends the client, once; a second call waits for the first. Each waits for the listeners by itself:
 // a listener may have called one of them.
 func (c *core) close(ctx context.Context) error {
@@ -233,10 +244,7 @@ func (c *core) shutDown(ctx context.Context) error {
 	defer stop()
 	ctx, alone := conn.Reachable(ctx)
 	defer alone()
-	c.mu.Lock()
-	unmeasure := c.unmeasure
-	c.mu.Unlock()
-	unmeasure()
+	c.stopMeasuring()
 	c.outcomes.Notify(Event{Op: "closing", ctx: context.WithoutCancel(c.life)})
 	c.losses.fire(recipeapi.Loss{Kind: recipeapi.LossClosed})
 	left := c.finish(ctx)

@@ -1,6 +1,7 @@
 package framework
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sync"
@@ -13,17 +14,18 @@ import (
 type lossHooks struct {
 	mu    sync.Mutex
 	hooks map[*hook]struct{}
+	added int
 }
 
 // hook is one function. As long as there is a hook, the session counts as used.
 type hook struct {
 	node string // that is held, or ""
+	n    int    // its number among all that were added
 	fn   func(recipeapi.Loss)
 }
 
 // add calls fn at every loss until remove is called. conn may be nil.
 func (h *lossHooks) add(conn *zkconn.Conn, node string, fn func(recipeapi.Loss)) (remove func()) {
-	one := &hook{node, fn}
 	if conn != nil {
 		conn.Use()
 	}
@@ -32,6 +34,8 @@ func (h *lossHooks) add(conn *zkconn.Conn, node string, fn func(recipeapi.Loss))
 	if h.hooks == nil {
 		h.hooks = map[*hook]struct{}{}
 	}
+	h.added++
+	one := &hook{node, h.added, fn}
 	h.hooks[one] = struct{}{}
 	return func() {
 		h.mu.Lock()
@@ -57,11 +61,12 @@ func (h *lossHooks) held() (nodes []string) {
 	return nodes
 }
 
-// fire calls all hooks, on the caller's goroutine.
+// fire calls all hooks, on the caller's goroutine, in the order in which they were added.
 func (h *lossHooks) fire(l recipeapi.Loss) {
 	h.mu.Lock()
 	hooks := slices.Collect(maps.Keys(h.hooks))
 	h.mu.Unlock()
+	slices.SortFunc(hooks, func(a, b *hook) int { return cmp.Compare(a.n, b.n) })
 	for _, one := range hooks {
 		one.fn(l)
 	}

@@ -98,6 +98,7 @@ func newConfig(policy retry.Policy, opts []Option) (config, error) {
 			return cfg, fmt.Errorf("%w: %w", ErrInvalidOption, err)
 		}
 	}
+	cfg.errorPolicy = decide(cfg.errorPolicy)
 	return cfg, nil
 }
 
@@ -206,19 +207,6 @@ func WithoutContainerParents() Option {
 	})
 }
 
-// WithErrorPolicy sets the connection states in which recipes treat their work as failed. The
-// default is state.StandardErrorPolicy: locks are lost at Suspended.
-// Java: connectionStateErrorPolicy.
-func WithErrorPolicy(p state.ErrorPolicy) Option {
-	return option(func(c *config) error {
-		if p == nil {
-			return errors.New("WithErrorPolicy: the policy is nil")
-		}
-		c.errorPolicy = p
-		return nil
-	})
-}
-
 // WithSimulatedSessionExpirationPercent sets the part of the session timeout after which the
 // state becomes Lost if no server has answered: 1 to 100 percent. The default is 100.
 func WithSimulatedSessionExpirationPercent(percent int) Option {
@@ -253,6 +241,20 @@ func WithLossMargin(d time.Duration) Option {
 func WithSyncProof() Option {
 	return option(func(c *config) error {
 		c.syncProof = true
+		return nil
+	})
+}
+
+// WithErrorPolicy sets the connection states in which recipes treat their work as failed. The
+// default is state.StandardErrorPolicy: locks are lost at Suspended. NewClient asks the policy once for
+// each state, and nobody asks it later.
+// Java: connectionStateErrorPolicy.
+func WithErrorPolicy(p state.ErrorPolicy) Option {
+	return option(func(c *config) error {
+		if p == nil {
+			return errors.New("WithErrorPolicy: the policy is nil")
+		}
+		c.errorPolicy = p
 		return nil
 	})
 }

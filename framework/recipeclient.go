@@ -117,6 +117,8 @@ func (r recipeClient) Release(ctx context.Context, full string, session int64, w
 	return r.c.core.release(ctx, full, session, with)
 }
 
+func (r recipeClient) MaxRequest() int { return r.c.core.cfg.maxData }
+
 func (r recipeClient) Request(op any) (zkconn.MultiOp, error) {
 	o, _ := op.(Op)
 	return o.multi, checkOps(r.c, []Op{o})
@@ -139,6 +141,14 @@ func (r recipeClient) OnSession(ctx context.Context, session int64) context.Cont
 
 func (r recipeClient) OnLoss(node string, fn func(recipeapi.Loss)) func() {
 	return r.c.core.losses.add(r.c.core.conn.Load(), node, fn)
+}
+
+func (r recipeClient) SessionEnd(ctx context.Context, session int64) zkconn.SessionEnd {
+	conn := r.c.core.conn.Load()
+	if conn == nil {
+		return zkconn.SessionMayLive
+	}
+	return conn.SessionEnd(ctx, session, r.c.core.isClosing())
 }
 
 func (r recipeClient) Held() []string { return r.c.core.losses.held() }

@@ -20,8 +20,9 @@ const (
 	NodeDataChanged
 	// NodeChildrenChanged says that a child was created or deleted.
 	NodeChildrenChanged
-	// WatchReset comes after a reconnect, because changes may have been missed. Read the node
-	// again.
+	// WatchReset comes after a reconnect, because changes may have been missed, and when a function
+	// was so slow that events of this watch were dropped: see Watcher. Read the node again. Path is
+	// that of the watch, also if the watch is recursive.
 	WatchReset
 	// DataWatchRemoved says that the watch of CheckExists, GetData or GetConfig was removed, by
 	// Watches().Remove or RemoveWatchers. It gets no more events. The node has not changed.

@@ -79,7 +79,7 @@ func (w *workers) join(ctx context.Context, wait time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	if n := w.users.Wait(ctx); n > 0 {
-		return fmt.Errorf("%d functions of watchers, log handlers or in the background have not returned", n)
+		return fmt.Errorf("%d functions of watchers, log handlers, metrics or in the background have not returned", n)
 	}
 	return nil
 }

@@ -1,7 +1,7 @@
 package state
 
-// ErrorPolicy says in which states a recipe must treat its work as failed. It must be safe for
-// concurrent use and must not block.
+// ErrorPolicy says in which states a recipe must treat its work as failed. A client asks it once for
+// each state, when it is made.
 //
 // Java: ConnectionStateErrorPolicy.
 type ErrorPolicy interface {

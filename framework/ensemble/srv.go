@@ -200,12 +200,12 @@ func (p *SRVProvider) follow(ctx context.Context, l *life) {
 		}
 		answer, wrong, err := p.lookUp(ctx)
 		switch {
+		case err == nil:
+			p.take(l, answer, wrong)
 		case ctx.Err() != nil:
 			return
-		case err != nil:
-			p.keep(l, err)
 		default:
-			p.take(l, answer, wrong)
+			p.keep(l, err)
 		}
 		timer.Reset(p.cfg.interval)
 	}

@@ -4,8 +4,11 @@
 // added. Every listener gets every event that is notified while it is in the set, in one
 // order for all of them, one at a time.
 //
-// Events from before a listener was added are not replayed. The queue of a slow listener has no
-// limit: such a listener costs memory, but delays no others.
+// Events from before a listener was added are not replayed. A slow listener delays no others. Its
+// queue has a limit that its source sets, see [Set.Limit]. When the queue is full, the source merges
+// later events into fewer that say the same in the end, or into one that says to read again: the
+// source's documentation says what its listeners get. Without a limit a blocked listener costs memory
+// for each event; connection states have none, because they are few.
 //
 // Everything is safe for concurrent use. A listener is called on a goroutine that exists only
 // while it has events to deliver, so a set without events and a removed listener cost nothing.

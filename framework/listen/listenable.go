@@ -8,8 +8,9 @@ import "context"
 type Listenable[T any] struct{ set *Set[T] }
 
 // Add registers fn and returns a function that removes it. Events are delivered in order and
-// one at a time, on the listener's own goroutine. Earlier events are not replayed. fn's context
-// ends when the source is closed.
+// one at a time, on the listener's own goroutine. Earlier events are not replayed. If fn is so slow
+// that its queue is full, the source merges events; see [Set.Limit]. fn's context ends when the source
+// is closed.
 //
 // After remove returns no new call begins, and undelivered events are dropped. remove does not
 // wait for a running call, so fn may call it. It may be called more than once. Add(nil) does

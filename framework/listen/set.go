@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/go-curator/curator/internal/background"
 )
 
 // Set is the other side of a [Listenable], for authors of recipes. The zero value is
@@ -20,13 +22,15 @@ type Set[T any] struct {
 	cancel    context.CancelFunc
 	closed    bool
 	closing   map[*listener[T]]int // those that are in a Close of the set, and in how many
+	most      int                  // see Limit
+	backlog   func() Backlog[T]    // nil for no limit
 }
 
 // listener has what the set knows about one function; the set's mutex guards it.
 type listener[T any] struct {
 	fn      func(ctx context.Context, event T)
 	ctx     context.Context
-	queue   []T
+	queue   background.Bounded[T]
 	running bool
 }
 
@@ -40,6 +44,18 @@ func (s *Set[T]) Len() int {
 	return len(s.listeners)
 }
 
+// Limit bounds the queue of each listener, which has no limit without it. When most events wait for a
+// listener, later ones go to a Backlog, until the listener has got those that wait. It then gets what Take
+// of the Backlog returns, and later events come behind that. backlog makes a Backlog; it is called each time
+// that a queue is full. A source calls Limit before it has listeners.
+//
+// Java: none; there the queue of the executor decides.
+func (s *Set[T]) Limit(most int, backlog func() Backlog[T]) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.most, s.backlog = most, backlog
+}
+
 // Notify delivers event to every listener. It never blocks, and may be called from a
 // listener. Events of concurrent calls have the same order for all listeners. After Close it
 // does nothing.
@@ -50,7 +66,7 @@ func (s *Set[T]) Notify(event T) {
 		return
 	}
 	for _, l := range s.listeners {
-		l.queue = append(l.queue, event)
+		l.queue.Add(event)
 		s.wake(l)
 	}
 }
@@ -85,7 +101,7 @@ func (s *Set[T]) Close(ctx context.Context) error {
 		}
 		if ctx.Err() != nil {
 			for _, l := range s.listeners {
-				l.queue = nil
+				l.queue.Clear()
 			}
 			return fmt.Errorf("listeners still running: %d: %w", others, context.Cause(ctx))
 		}
@@ -139,16 +155,24 @@ func (s *Set[T]) add(fn func(ctx context.Context, event T)) (remove func()) {
 		// No caller's context would do: a listener outlives the call that added it.
 		s.ctx, s.cancel = context.WithCancel(context.Background())
 	}
-	l := &listener[T]{fn: fn}
+	l := &listener[T]{fn: fn, queue: s.queue()}
 	l.ctx = context.WithValue(s.ctx, callerKey[T]{s}, l)
 	s.listeners = append(s.listeners, l)
 	return func() { s.remove(l) }
 }
 
+// queue returns an empty queue for a listener.
+func (s *Set[T]) queue() background.Bounded[T] {
+	if s.backlog == nil {
+		return background.Bounded[T]{}
+	}
+	return background.NewBounded(s.most, func() background.Backlog[T] { return s.backlog() })
+}
+
 func (s *Set[T]) remove(l *listener[T]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l.queue = nil
+	l.queue.Clear()
 	if i := slices.Index(s.listeners, l); i >= 0 {
 		s.listeners = slices.Delete(s.listeners, i, i+1)
 	}
@@ -180,13 +204,7 @@ func (s *Set[T]) deliver(l *listener[T]) {
 func (s *Set[T]) next(l *listener[T]) (event T, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(l.queue) == 0 {
-		return event, false
-	}
-	event = l.queue[0]
-	clear(l.queue[:1]) // or the array would keep the event alive
-	l.queue = l.queue[1:]
-	return event, true
+	return l.queue.Next()
 }
 
 // exit is deferred, so that a listener that ends its goroutine, as t.FailNow does, is not
@@ -197,7 +215,7 @@ func (s *Set[T]) exit(l *listener[T]) {
 	l.running = false
 	s.running--
 	s.changed()
-	if len(l.queue) > 0 { // also what was notified since next found the queue empty
+	if !l.queue.Empty() { // also what was notified since next found the queue empty
 		s.wake(l)
 	}
 }

@@ -27,7 +27,7 @@ type rule struct {
 
 var rules = []rule{
 	importDirection, driverInOnePlace, telemetryAPIOnly, testCodeInTests,
-	noPanic, noBackground, noSleep, noSkip,
+	noPanic, noBackground, noSleep, noSkip, successFirst,
 	fileSize, functionSize,
 	exportedDocumented, packageDocumented, noTodo,
 	packageNames, noForeignNames, generatedFiles, enumsHaveNames,

@@ -68,6 +68,8 @@ type Client interface {
 	// lets it. The first request is queued before Release returns, if there is a connection: the
 	// requests of several calls leave in their order.
 	Release(ctx context.Context, full string, session int64, with Release) *PendingDelete
+	// MaxRequest is the largest request that the client sends, in bytes.
+	MaxRequest() int
 	// Request returns the request of op, a framework.Op of this client, as a transaction sends
 	// it.
 	Request(op any) (zkconn.MultiOp, error)
@@ -85,6 +87,10 @@ type Client interface {
 	// node is the path of the lock's node that is held, or "". remove does not wait for a call that
 	// is running.
 	OnLoss(node string, fn func(Loss)) (remove func())
+	// SessionEnd returns how a session of this client has ended, if that is certain. While the client is
+	// being closed it waits for the end of that, but not longer than ctx. It must not be called by what Close
+	// waits for: a function of Go.
+	SessionEnd(ctx context.Context, session int64) zkconn.SessionEnd
 	// Held returns the nodes of OnLoss, sorted: one for every lock that is held.
 	Held() []string
 	// Log runs fn, which ends in a user's code such as a log handler, behind what was

@@ -16,7 +16,8 @@ func (c *Conn) Close(ctx context.Context) error {
 	}
 	c.closed = true
 	w := c.mux
-	hadSession := c.session.id != 0 && !c.session.over
+	session := c.session.id
+	hadSession := session != 0 && !c.session.over
 	if w == nil && c.fatal == nil {
 		close(c.ready)
 	}
@@ -51,7 +52,10 @@ func (c *Conn) Close(ctx context.Context) error {
 	c.fireDetached(WatchClosed)
 	c.persistent.tell(WatchClosed)
 	c.observers.tell(WatchClosed)
-	if hadSession && !c.closedByServer.Load() {
+	switch {
+	case hadSession && c.closedByServer.Load():
+		c.ended.closed = session
+	case hadSession:
 		c.closeErr = &TransportError{Err: ErrConnectionLoss, Detail: errSessionLeft, Sent: true}
 	}
 	if !returned {
@@ -60,6 +64,21 @@ func (c *Conn) Close(ctx context.Context) error {
 	close(c.closeDone)
 	defer c.mu.Unlock()
 	return c.closeErr
+}
+
+// SessionEnd returns how a session has ended, if that is certain: then its ephemeral nodes are gone, or the
+// transaction is on its way that deletes them. If Close was called, or closing says that it will be, the answer
+// waits for the end of Close, but not longer than ctx.
+func (c *Conn) SessionEnd(ctx context.Context, session int64, closing bool) SessionEnd {
+	if closing || c.closing() {
+		select {
+		case <-c.closeDone:
+		case <-ctx.Done():
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ended.of(session)
 }
 
 func (c *Conn) failWires() {

@@ -94,6 +94,7 @@ type Conn struct {
 	closed          bool
 	closeDone       chan struct{}
 	closeErr        error
+	ended           ended
 }
 
 // session is what is known of the current session.

@@ -228,6 +228,9 @@ func (c *Conn) endSession(presumed bool) {
 		return
 	}
 	c.session.over = true
+	if !presumed {
+		c.ended.expire(c.session.id)
+	}
 	c.granted.Store(0)
 	c.tellBelief()
 	c.fireDetached(WatchSessionLost)

@@ -34,6 +34,7 @@
 //	giveup.go   an Enter that fails; rule B7
 //	leave.go    the steps of Leave; rules B8 to B11
 //	remains.go  the "ready" of a round that has died; rules B4 and B10
+//	size.go     the limit of the number of members
 //	round.go    who is a member of a round; rule B3
 //	place.go    the barrier's nodes and the requests about them
 //

@@ -92,6 +92,7 @@ func newCache(client *framework.Client, path string, s shape, opts []Option) (*C
 		return nil, err
 	}
 	c := &CuratorCache{client: client, inside: inside, cfg: cfg, paths: paths{path, full}}
+	c.listeners.Limit(listen.MaxEvents, newLostEvents)
 	c.telemetry = inside.Telemetry().Cache(cfg.name, path, observed{c})
 	c.state.Store(&state{Snapshot: Snapshot{topless: s == childrenOnly}, next: make(chan struct{})})
 	return c, nil
@@ -135,8 +136,9 @@ func (c *CuratorCache) Children(path string) iter.Seq2[string, ChildData] {
 
 // Listenable takes listeners. Each gets every change as an event: first the nodes of the load,
 // then Initialized once, then changes. A listener that is added later gets only later changes.
-// The queue of a slow listener has no limit: see package listen. Prefer Updates if you do not
-// need listeners.
+// Up to 65,536 events wait for a slow listener. While that many wait, later ones are merged as in
+// Updates: the listener then gets one event for a node that has changed often, and none for a node
+// that was created and deleted meanwhile. Prefer Updates if you do not need listeners.
 //
 // Java: listenable, getListenable.
 func (c *CuratorCache) Listenable() listen.Listenable[Event] {

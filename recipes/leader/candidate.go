@@ -138,10 +138,19 @@ func (c *candidate) leave(ctx context.Context) error {
 	released := c.terms.present.Load().Release(ctx)
 	c.terms.end(ctx, !c.silent)
 	err := c.contender.Leave(ctx)
-	if err == nil || errors.Is(released, locks.ErrReleasePending) {
-		return released
+	switch {
+	case err != nil && !errors.Is(released, locks.ErrReleasePending):
+		return c.explain(fmt.Errorf("%w: %w", locks.ErrReleasePending, err))
+	case err == nil && endedByClient(released):
+		return nil // the node has gone with the session
 	}
-	return c.explain(fmt.Errorf("%w: %w", locks.ErrReleasePending, err))
+	return released
+}
+
+// endedByClient reports whether the error of a release says that the client was closed before.
+func endedByClient(released error) bool {
+	loss, ok := errors.AsType[*locks.LossError](released)
+	return ok && loss.Reason == locks.LossClosed
 }
 
 // explain adds the path to an error.

@@ -39,6 +39,7 @@ func NewLeaderLatch(client *framework.Client, path string, opts ...LatchOption) 
 		return nil, err
 	}
 	c := &candidate{election: e, silent: cfg.silent, gone: make(chan struct{})}
+	c.terms.listeners.Limit(listen.MaxStates, newLostTerms)
 	c.terms.api, c.terms.candidate = e.api, e.api.Telemetry().Candidate(tracing.RecipeLatch, cfg.name, path)
 	return &LeaderLatch{candidate: c}, nil
 }
@@ -62,7 +63,8 @@ func (l *LeaderLatch) Start(ctx context.Context) error {
 
 // Close leaves the election: the lease of a term ends with locks.ErrReleased, and the node is
 // removed, if necessary in the background. It works with an ended ctx. Its error says that the
-// removal is not confirmed, as with locks.Lease.Release, or that listeners still run: after the
+// removal is not confirmed, as with locks.Lease.Release, or that listeners still run. If the client was
+// closed before, and has closed its session, the node is gone, and that is no error. After the
 // node was removed, Close waits for them until ctx ends. A listener that closes its own latch
 // should pass context.WithoutCancel of its context, because Close ends that context.
 //
@@ -125,7 +127,8 @@ func (l *LeaderLatch) Leadership() *locks.Lease {
 
 // LeadershipListenable takes listeners for the latch's terms. They get the changes in order.
 // The end of a term is reported after the lease's context has ended. A listener that blocks
-// delays neither the latch nor the other listeners.
+// delays neither the latch nor the other listeners. Up to 1,024 changes wait for it. While that many
+// wait, terms that begin and end meanwhile are not reported to it.
 //
 // Java: addListener with a LeaderLatchListener.
 func (l *LeaderLatch) LeadershipListenable() listen.Listenable[Change] {

@@ -90,9 +90,10 @@ func (s *selection) run(ctx context.Context, take func(ctx context.Context, leas
 			failing = true
 			s.warn("leader selector cannot stand for election; it will try again", err)
 		}
-		if err := p.await(ctx, s.client, err); ctx.Err() != nil {
-			return nil //nolint:nilerr // as above
-		} else if err != nil {
+		if err := p.await(ctx, s.client, err); err != nil {
+			if ctx.Err() != nil {
+				return nil //nolint:nilerr // as above
+			}
 			return err
 		}
 	}

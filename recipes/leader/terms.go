@@ -66,6 +66,23 @@ func (t *terms) end(ctx context.Context, tell bool) {
 	t.api.Log(func() { t.traced.End(ctx, now, loss) })
 }
 
+// lostTerms has what a listener gets instead of changes for which its queue has no room: the end of the term
+// that it knows, and the beginning of the present one. What lies between has begun and ended.
+type lostTerms struct{ changes []Change }
+
+func newLostTerms() listen.Backlog[Change] { return &lostTerms{} }
+
+func (l *lostTerms) Add(c Change) {
+	n := len(l.changes)
+	if n > 0 && !c.Leading && l.changes[n-1].Leading && l.changes[n-1].Lease == c.Lease {
+		l.changes = l.changes[:n-1]
+		return
+	}
+	l.changes = append(l.changes, c)
+}
+
+func (l *lostTerms) Take() []Change { return l.changes }
+
 // beginning returns a channel that is closed when the next term begins.
 func (t *terms) beginning() <-chan struct{} {
 	t.mu.Lock()

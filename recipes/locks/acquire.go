@@ -78,7 +78,7 @@ func (l *queueLock) handedOver(a *acquisition) (h *hold, err error) {
 	if node == nil {
 		return nil, err
 	}
-	defer func() { // also when an error policy of the user panics
+	defer func() {
 		if h == nil { // nobody takes the node
 			node.Delete(a.ctx, recipeapi.Release{})
 			lockqueue.AwaitRemovals(a.waitCtx, l.cfg.releaseTimeout, node.Deletion())

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/state"
@@ -17,25 +18,26 @@ import (
 // outage is how long no connection can be made; it is longer than any bound of a lock's.
 const outage = 10 * time.Minute
 
-// stopped is an error policy that keeps a client from noticing that time goes on, as if its
-// process had been stopped: the session layer waits for its answer. Nothing is an error state.
+// stopped keeps a client from noticing that time goes on, as if its process had been stopped: when the session
+// cannot be relied on any more, the session layer waits before it says so.
 type stopped struct {
-	stop chan struct{} // has room for one: the next answer is to be waited for
+	stop chan struct{} // has room for one: the next loss is not to be told
 	goOn chan struct{}
 }
 
-func newStopped() *stopped {
-	return &stopped{stop: make(chan struct{}, 1), goOn: make(chan struct{})}
-}
-
-// IsErrorState waits if the process is to be stopped.
-func (p *stopped) IsErrorState(state.ConnectionState) bool {
-	select {
-	case <-p.stop:
-		<-p.goOn
-	default:
-	}
-	return false
+// stoppable returns a client that can be stopped. Only the deadline ends what it holds.
+func stoppable(t *testing.T, s *curatortest.Server) (*framework.Client, *stopped) {
+	t.Helper()
+	client := s.Client(t, framework.WithErrorPolicy(state.SessionErrorPolicy()))
+	p := &stopped{stop: make(chan struct{}, 1), goOn: make(chan struct{})}
+	recipeapi.Of(client).OnLoss("", func(recipeapi.Loss) { // ahead of all others
+		select {
+		case <-p.stop:
+			<-p.goOn
+		default:
+		}
+	})
+	return client, p
 }
 
 // stopPast stops the client past the end of its session, at the server, too. The client notices
@@ -46,11 +48,11 @@ func (p *stopped) stopPast(t *testing.T, s *curatortest.Server, client *framewor
 	accept := s.Refuse()
 	p.stop <- struct{}{}
 	s.DisconnectSession(id)
+	time.Sleep(time.Minute)
 	synctest.Wait()
 	if len(p.stop) > 0 {
 		t.Fatal("the session layer was not stopped")
 	}
-	time.Sleep(time.Minute)
 	if s.Sessions() != sessions-1 {
 		t.Fatalf("%d sessions, want that of the stopped client to have ended", s.Sessions())
 	}
@@ -87,8 +89,7 @@ func TestReleaseAfterStop(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				policy := newStopped()
-				client := s.Client(t, framework.WithErrorPolicy(policy))
+				client, stopped := stoppable(t, s)
 				lock := virtualMutex(t, c.opts...)(client)
 				holder := take(t, lock)
 				next := make(chan *locks.Lease, 1)
@@ -97,7 +98,7 @@ func TestReleaseAfterStop(t *testing.T) {
 					synctest.Wait()
 				}
 				nextWaiter := enqueue(t, s, virtualMutex(t, c.nextWaiter...))
-				resume := policy.stopPast(t, s, client)
+				resume := stopped.stopPast(t, s, client)
 				if !nextWaiter.in() {
 					t.Fatal("the next waiter is not in after the end of the session")
 				}

@@ -21,7 +21,7 @@ type optionHolder struct {
 	t          *testing.T
 	s          *curatortest.Server
 	client     *framework.Client
-	policy     *stopped // of client
+	stopped    *stopped // of client
 	lease      *locks.Lease
 	path       string // of the node that the next waiter waits for
 	nextWaiter *queued
@@ -99,8 +99,8 @@ func eachOption(t *testing.T, before func(h *optionHolder), test func(h *optionH
 	for name, kind := range optionKinds {
 		t.Run(name, func(t *testing.T) {
 			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				policy := newStopped()
-				h := &optionHolder{t: t, s: s, policy: policy, client: s.Client(t, framework.WithErrorPolicy(policy))}
+				client, stopped := stoppable(t, s)
+				h := &optionHolder{t: t, s: s, stopped: stopped, client: client}
 				if err := h.client.BlockUntilConnected(t.Context()); err != nil {
 					t.Fatal(err)
 				}
@@ -185,7 +185,7 @@ func TestOptionsStopped(t *testing.T) {
 	for _, asked := range []bool{false, true} {
 		t.Run(map[bool]string{false: "released", true: "asked"}[asked], func(t *testing.T) {
 			eachOption(t, nil, func(h *optionHolder) {
-				resume := h.policy.stopPast(h.t, h.s, h.client)
+				resume := h.stopped.stopPast(h.t, h.s, h.client)
 				if !h.nextWaiter.in() {
 					h.t.Fatal("the next waiter is not in after the end of the session")
 				}

@@ -12,7 +12,6 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
-	"github.com/go-curator/curator/state"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
@@ -234,49 +233,6 @@ func TestLocalHandoverRevoked(t *testing.T) {
 		}
 		nextWaiter.release()
 		next.release()
-	})
-}
-
-// panickingPolicy is an error policy of a user's, for which nothing is an error until it panics.
-type panickingPolicy struct{ panics atomic.Bool }
-
-func (m *panickingPolicy) IsErrorState(state.ConnectionState) bool {
-	if m.panics.Load() {
-		panic("boom")
-	}
-	return false
-}
-
-// A panic of the user's when the lock is handed over leaves it to others.
-func TestLocalHandoverPanics(t *testing.T) {
-	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-		policy := new(panickingPolicy)
-		lock := virtualMutex(t, locks.WithLocalHandover(10))(s.Client(t, framework.WithErrorPolicy(policy)))
-		holder := take(t, lock)
-		done := make(chan any)
-		go func() {
-			defer func() { done <- recover() }()
-			_, err := lock.Acquire(t.Context())
-			t.Errorf("Acquire has returned: %v", err)
-		}()
-		synctest.Wait()
-		accept := s.Refuse()
-		s.Disconnect()
-		synctest.Wait()
-		policy.panics.Store(true)
-		giveBack(t, holder)
-		if p := <-done; p != "boom" {
-			t.Errorf("the panic has become %v", p)
-		}
-		policy.panics.Store(false)
-		accept()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		next, err := lock.Acquire(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		giveBack(t, next)
 	})
 }
 

@@ -9,8 +9,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
@@ -277,7 +279,7 @@ func (h *hold) releaseLocked() (with recipeapi.Release) {
 // error of Release. before is the reason for which the hold had ended already, or nil:
 //
 //	fate     confirmed   missing                          given up
-//	deleted  nil         before, else a LossError         ErrReleasePending
+//	deleted  nil         before, else a LossError         see givenUp
 //	evicted  before      before                           before
 //	kept     before
 //	passed   nil
@@ -293,7 +295,7 @@ func (h *hold) outcome(ctx context.Context, before error) error {
 	}
 	removal := h.node.Deletion()
 	if removal == nil {
-		return errReleaseClosed
+		return h.givenUp(ctx, before, framework.ErrClosed)
 	}
 	select {
 	case <-removal.Done:
@@ -310,11 +312,23 @@ func (h *hold) outcome(ctx context.Context, before error) error {
 	case removal.Outcome == recipeapi.RemovalConfirmed:
 		return nil
 	case removal.Outcome == recipeapi.RemovalGivenUp:
-		return fmt.Errorf("%w: %w", ErrReleasePending, removal.Err)
+		return h.givenUp(ctx, before, removal.Err)
 	case before != nil:
 		return before
 	}
 	return h.missing()
+}
+
+// givenUp returns the error for a node whose delete has no answer. A session that has ended for certain took the
+// node with it. If it lived until the client was closed, so did the node.
+func (h *hold) givenUp(ctx context.Context, before, why error) error {
+	switch end := h.lock.api.SessionEnd(ctx, h.node.Session()); {
+	case end == zkconn.SessionMayLive:
+		return fmt.Errorf("%w: %w", ErrReleasePending, why)
+	case end == zkconn.SessionExpired && before == nil:
+		return h.lossOf(LossSessionExpired)
+	}
+	return before
 }
 
 // missing returns the error for a node that was found missing.
@@ -323,6 +337,11 @@ func (h *hold) missing() error {
 	if h.node.Expired() {
 		reason = LossSessionExpired
 	}
+	return h.lossOf(reason)
+}
+
+// lossOf returns the error of a loss that the release has found.
+func (h *hold) lossOf(reason LossReason) error {
 	return &LossError{Reason: reason, Path: h.lock.path, Token: h.token, Held: time.Since(h.granted)}
 }
 

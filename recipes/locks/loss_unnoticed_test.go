@@ -3,6 +3,7 @@ package locks
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,10 +24,19 @@ type hooked struct {
 
 func (h hooked) OnLoss(_ string, fn func(recipeapi.Loss)) (remove func()) { return h.onLoss(fn) }
 
+// busy is a client whose background goroutines do not get to run, while that is set.
+type busy struct {
+	recipeapi.Client
+	now *atomic.Bool
+}
+
+func (b busy) Go(fn func(ctx context.Context)) bool { return b.now.Load() || b.Client.Go(fn) }
+
 const sessionTimeout = 4 * time.Second
 
-// A lease does not rely on the hook on the session: Err, Bind, a nested Acquire and
-// IsAcquiredInThisProcess look at the clock and at the session.
+// A lease relies neither on the hook on the session nor on the goroutine that tells of a deletion: Err,
+// Bind, a nested Acquire and IsAcquiredInThisProcess look at the clock, at the session and at what the
+// watch on the node has told.
 func TestLossesThatNobodyNoticed(t *testing.T) {
 	for name, c := range map[string]struct {
 		lose func(s *curatortest.Server, client *framework.Client)
@@ -43,6 +53,12 @@ func TestLossesThatNobodyNoticed(t *testing.T) {
 			synctest.Wait()
 			time.Sleep(time.Second)
 		}, LossSessionExpired},
+		"deleted": {func(_ *curatortest.Server, client *framework.Client) {
+			if err := client.Delete().DeletingChildrenIfNeeded().ForPath(context.Background(), "/lock"); err != nil {
+				t.Error(err)
+			}
+			synctest.Wait()
+		}, LossNodeDeleted},
 	} {
 		for _, asks := range []string{"Err", "Bind", "Acquire", "IsAcquiredInThisProcess"} {
 			t.Run(name+" "+asks, func(t *testing.T) {
@@ -60,12 +76,17 @@ func testUnnoticedLoss(t *testing.T, lose func(*curatortest.Server, *framework.C
 		t.Fatal(err)
 	}
 	api := mutex.queue.api
-	mutex.queue.api = hooked{api, func(func(recipeapi.Loss)) func() { return api.OnLoss("/lock", func(recipeapi.Loss) {}) }}
+	var now atomic.Bool
+	mutex.queue.api = hooked{busy{api, &now}, func(func(recipeapi.Loss)) func() { return api.OnLoss("/lock", func(recipeapi.Loss) {}) }}
 	lease, err := mutex.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+	time.Sleep(time.Minute)
+	synctest.Wait() // the watch on the node is set
+	now.Store(true)
 	lose(server, client)
+	now.Store(false)
 	if lease.ctx.Err() != nil {
 		t.Fatal("the hook on the session was called")
 	}

@@ -17,6 +17,10 @@ import (
 // has ended already, Release waits for at most WithReleaseTimeout. It also stops waiting when the client has
 // had no connection for 5 s.
 //
+// After the client's Close, Release returns ErrLockLost for a lease that Close has ended, because others may
+// have been let in since. ErrReleasePending then says that the client could not close its session, so that
+// the node may be there until the session times out.
+//
 // Release returns nil when the server confirmed that the node existed until now. Nobody else
 // was let in meanwhile, even if Context ended before. It returns an error that matches
 // ErrLockLost when the node was gone: others may have held the lock while this lease was relied

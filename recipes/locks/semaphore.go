@@ -144,7 +144,7 @@ func (l *queueLock) contendForAll(a *acquisition, n int) (*Lease, error) {
 // holdAll makes holds of all nodes, or of none.
 func (l *queueLock) holdAll(nodes []*ephemeral.Node, a *acquisition) ([]*hold, error) {
 	var holds []*hold
-	defer func() { // also when an error policy of the user panics
+	defer func() {
 		if len(holds) < len(nodes) {
 			for _, h := range holds {
 				h.abandon()

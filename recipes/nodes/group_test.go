@@ -32,7 +32,7 @@ func (g *group) member(client *framework.Client, id, payload string) *nodes.Grou
 	m, err := nodes.NewGroupMember(client, g.dir, id, []byte(payload))
 	g.operate(err)
 	g.t.Cleanup(func() {
-		if err := m.Close(context.WithoutCancel(g.t.Context())); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		if err := m.Close(context.WithoutCancel(g.t.Context())); err != nil && !errors.Is(err, framework.ErrClosed) && !errors.Is(err, context.DeadlineExceeded) {
 			g.t.Errorf("Close: %v", err)
 		}
 	})

@@ -52,6 +52,7 @@ func newKeeper(client *framework.Client, path string, mode framework.CreateMode,
 		config: cfg, client: client, api: recipeapi.Of(client), given: path, mode: mode, mail: newMailbox(data),
 		sessions: sessionsOf(recipeapi.Of(client)), deletions: newPace(firstPause, maxPause, calmTime), failures: newPace(firstRetryPause, maxRetryPause, 0),
 	}
+	k.created.Limit(listen.MaxStates, listen.Newest)
 	if k.takeover {
 		k.deletions = newPace(takeoverPause, maxPause, calmTime)
 	}

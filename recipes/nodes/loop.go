@@ -124,11 +124,11 @@ func (k *keeper) work(ctx context.Context) {
 		todo = next
 		err := k.do(ctx, todo)
 		switch {
-		case ctx.Err() != nil, errors.Is(err, framework.ErrClosed):
-			return
 		case err == nil:
 			k.recovered()
 			todo = rest
+		case ctx.Err() != nil, errors.Is(err, framework.ErrClosed):
+			return
 		default:
 			if todo, err = k.failed(ctx, todo, err); err != nil {
 				return

@@ -96,7 +96,8 @@ func (n *PersistentNode) Start(ctx context.Context) error {
 //
 // Other errors: framework.ErrNotEmpty, if a persistent node has children, and
 // framework.ErrNoAuth; the node stays then. framework.ErrClosed, if the client was closed
-// before and the node is persistent, so it stays. Close is idempotent, and allowed before
+// before and the node is persistent, so it stays, or if the client could not close the session of an
+// ephemeral node, which stays until the session times out. Close is idempotent, and allowed before
 // Start.
 //
 // Java: close.
@@ -207,7 +208,8 @@ func (n *PersistentNode) ActualPath() string {
 
 // CreatedListenable takes listeners for creations of the node, including the first one. They
 // are called with its path, in order, on their own goroutines, and Close joins them. Adopting a
-// node is no creation.
+// node is no creation. Up to 1,024 creations wait for a slow listener; of those that come while that
+// many wait it gets the last.
 //
 // Java: getListenable, with a PersistentNodeListener.
 func (n *PersistentNode) CreatedListenable() listen.Listenable[string] {

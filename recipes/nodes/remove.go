@@ -36,7 +36,7 @@ func (k *keeper) remove(ctx context.Context) error {
 	}
 	conn, err := k.api.Conn()
 	if err != nil {
-		return k.whenClosed(err)
+		return k.whenClosed(ctx, err)
 	}
 	r := &removal{conn: conn, full: k.full, sessions: k.sessions, known: k.known, doubt: k.doubt, done: make(chan struct{})}
 	r.sure = k.known.there && !k.doubt && k.mail.watched() && k.known.session == k.client.SessionID()
@@ -49,7 +49,7 @@ func (k *keeper) remove(ctx context.Context) error {
 		r.run(life, tel)
 	}) {
 		cancel()
-		return k.whenClosed(framework.ErrClosed)
+		return k.whenClosed(ctx, framework.ErrClosed)
 	}
 	k.removal = r
 	return k.awaitRemoval(ctx)
@@ -60,7 +60,7 @@ func (k *keeper) awaitRemoval(ctx context.Context) error {
 	select {
 	case <-k.removal.done:
 		if errors.Is(k.removal.err, framework.ErrClosed) {
-			return k.whenClosed(k.removal.err)
+			return k.whenClosed(ctx, k.removal.err)
 		}
 		return k.removal.err
 	case <-ctx.Done():
@@ -78,11 +78,20 @@ func (k *keeper) stopRemoval() {
 }
 
 // whenClosed returns what the end of the client means for the node.
-func (k *keeper) whenClosed(err error) error {
-	if k.ephemeral() {
-		return nil // the node goes with the session
+func (k *keeper) whenClosed(ctx context.Context, err error) error {
+	if !k.ephemeral() {
+		return fmt.Errorf("the node stays: %w", err)
 	}
-	return fmt.Errorf("the node stays: %w", err)
+	sessions := []int64{k.known.owner}
+	if k.doubt { // the node may be that of any create
+		sessions = k.sessions.all()
+	}
+	for _, session := range sessions {
+		if session != 0 && k.api.SessionEnd(ctx, session) == zkconn.SessionMayLive {
+			return fmt.Errorf("the node stays until its session has timed out: %w", err)
+		}
+	}
+	return nil // the node has gone with its session
 }
 
 // run deletes the node until the outcome is known, or the client ends.

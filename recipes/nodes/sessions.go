@@ -37,6 +37,13 @@ func (s *sessions) add(id int64) {
 	}
 }
 
+// all returns a copy.
+func (s *sessions) all() []int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.ids)
+}
+
 func (s *sessions) has(id int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

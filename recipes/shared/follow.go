@@ -64,7 +64,7 @@ func (v *Value[T]) follow(life context.Context) {
 		}
 		again.Stop()
 		_, err := v.read(life)
-		if life.Err() != nil || errors.Is(err, framework.ErrClosed) {
+		if err != nil && (life.Err() != nil || errors.Is(err, framework.ErrClosed)) {
 			return
 		}
 		if failing != (err != nil) {

@@ -94,6 +94,7 @@ func (v *Value[T]) init(client *framework.Client, path string, seed T, c codec.C
 	v.client, v.api, v.path, v.seed, v.codec, v.cfg = client, api, path, data, c, cfg
 	v.view = client.WatcherRemovingView()
 	v.wake, v.loaded = make(chan struct{}, 1), make(chan struct{})
+	v.changes.Limit(listen.MaxStates, listen.Newest)
 	v.watcher = framework.NewWatcher(func(context.Context, framework.WatchedEvent) { v.look() })
 	v.latest.Store(&known[T]{
 		VersionedValue: VersionedValue[T]{Value: seed, Version: -1, Zxid: -1},
@@ -207,7 +208,8 @@ func (v *Value[T]) Updates(ctx context.Context) iter.Seq[VersionedValue[T]] {
 	}
 }
 
-// Listenable takes listeners for changes. They get the new value; fast changes may be merged.
+// Listenable takes listeners for changes. They get the new value; fast changes may be merged. Up to
+// 1,024 values wait for a slow listener; of those that come while that many wait it gets the newest.
 // Get returns this value, or a newer one, already. The value that Start reads is no change. To
 // miss none, add a listener before Start, and call Get after Start, or call Get after Add.
 //

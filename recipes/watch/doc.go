@@ -4,8 +4,9 @@
 //
 // An event says that a node has changed, but does not have its new data: read the node. There
 // are no events for changes while the client was cut off. After every reconnect
-// framework.WatchReset says that there may have been changes. There are no events for the state
-// at Start: read it after Start to miss nothing. Programs that need the nodes, and not the
+// framework.WatchReset says that there may have been changes. A listener or a loop that is so slow
+// that 65,536 events wait for it loses later ones, and is told so by framework.WatchReset, too. There
+// are no events for the state at Start: read it after Start to miss nothing. Programs that need the nodes, and not the
 // events, should use a cache.
 //
 // # Concurrency, contexts and Close

@@ -4,6 +4,8 @@ import (
 	"sync"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/framework/listen"
+	"github.com/go-curator/curator/internal/background"
 )
 
 // follower has the events that one loop over Events has not seen yet.
@@ -11,23 +13,40 @@ type follower struct {
 	wake chan struct{} // has room for one signal
 
 	mu     sync.Mutex
-	events []framework.WatchedEvent
+	events background.Bounded[framework.WatchedEvent]
+}
+
+func (w *PersistentWatcher) newFollower() *follower {
+	backlog := func() background.Backlog[framework.WatchedEvent] { return w.newLostEvents() }
+	return &follower{wake: make(chan struct{}, 1), events: background.NewBounded(listen.MaxEvents, backlog)}
 }
 
 func (f *follower) add(e framework.WatchedEvent) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.events = append(f.events, e)
+	f.events.Add(e)
 	select {
 	case f.wake <- struct{}{}:
 	default:
 	}
 }
 
-func (f *follower) take() []framework.WatchedEvent {
+// next takes the first event.
+func (f *follower) next() (e framework.WatchedEvent, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	events := f.events
-	f.events = nil
-	return events
+	return f.events.Next()
+}
+
+// lostEvents are the events for which a queue has no room: they become one WatchReset.
+type lostEvents struct{ path string }
+
+func (w *PersistentWatcher) newLostEvents() listen.Backlog[framework.WatchedEvent] {
+	return lostEvents{w.path}
+}
+
+func (lostEvents) Add(framework.WatchedEvent) {}
+
+func (l lostEvents) Take() []framework.WatchedEvent {
+	return []framework.WatchedEvent{{Type: framework.WatchReset, Path: l.path}}
 }

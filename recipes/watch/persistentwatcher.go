@@ -53,6 +53,7 @@ func NewPersistentWatcher(client *framework.Client, path string, mode framework.
 		return nil, fmt.Errorf("%w: there is no mode %d", framework.ErrInvalidOption, mode)
 	}
 	w := &PersistentWatcher{api: api, path: path, full: full, followers: map[*follower]struct{}{}, over: make(chan struct{})}
+	w.events.Limit(listen.MaxEvents, w.newLostEvents)
 	w.sub = zkconn.NewSubscription(full, mode == framework.PersistentRecursive, w.onEvent)
 	return w, nil
 }
@@ -127,7 +128,10 @@ func (w *PersistentWatcher) catchUp(ctx context.Context, conn *zkconn.Conn) {
 // framework.WatchReset comes after every reconnect, because changes may have been missed. To
 // miss no event, add listeners before Start.
 //
-// Java: getListenable and getResetListenable.
+// Up to 65,536 events wait for a listener that is slow. When more come, they are dropped until it has
+// got those that wait; it then gets one framework.WatchReset, and later events behind that.
+//
+// Java: getListenable and getResetListenable; there the queue has no limit.
 func (w *PersistentWatcher) Listenable() listen.Listenable[framework.WatchedEvent] {
 	if w == nil {
 		return listen.Listenable[framework.WatchedEvent]{}
@@ -136,9 +140,10 @@ func (w *PersistentWatcher) Listenable() listen.Listenable[framework.WatchedEven
 }
 
 // Events iterates over the events after the beginning of the loop, until ctx ends, Close is
-// called or the client is closed. Events during the loop body are queued, without limit; events
-// that are still queued at the end are dropped. Several loops may run at the same time, each
-// with all events. A loop may begin before Start.
+// called or the client is closed. Events during the loop body are queued, up to the limit of
+// Listenable, with one framework.WatchReset for those that were dropped; events that are still queued at
+// the end are dropped. Several loops may run at the same time, each with all events. A loop may begin
+// before Start.
 //
 // Java: none.
 func (w *PersistentWatcher) Events(ctx context.Context) iter.Seq[framework.WatchedEvent] {
@@ -146,7 +151,7 @@ func (w *PersistentWatcher) Events(ctx context.Context) iter.Seq[framework.Watch
 		if w == nil || w.api == nil || ctx == nil {
 			return
 		}
-		f := &follower{wake: make(chan struct{}, 1)}
+		f := w.newFollower()
 		w.add(f)
 		defer w.remove(f)
 		for {
@@ -157,7 +162,7 @@ func (w *PersistentWatcher) Events(ctx context.Context) iter.Seq[framework.Watch
 			case <-w.over:
 				return
 			}
-			for _, e := range f.take() {
+			for e, ok := f.next(); ok; e, ok = f.next() {
 				if w.finished() || ctx.Err() != nil || !yield(e) {
 					return
 				}

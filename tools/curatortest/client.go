@@ -60,12 +60,11 @@ func NewClient(tb TB, connectString string, opts ...framework.Option) *framework
 		if held := recipeapi.Of(client).Held(); len(held) > 0 {
 			tb.Errorf("curatortest: the test ends with leases that were not released, of %s", strings.Join(held, ", "))
 		}
-		if client.State() == framework.Stopped {
-			return // the test has closed the client itself
-		}
+		byTest := client.State() == framework.Stopped
 		ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 		defer cancel()
-		switch err := client.Close(ctx); {
+		switch err := client.Close(ctx); { // it waits for a Close that the test has begun
+		case byTest: // the test has the error
 		case errors.Is(err, framework.ErrConnectionLoss):
 			tb.Logf("curatortest: close the client: %v", err)
 		case err != nil:

@@ -3,6 +3,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.concurrent.CountDownLatch;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.x.discovery.ServiceCache;
 import org.apache.curator.x.discovery.ServiceDiscovery;
@@ -21,8 +22,17 @@ final class Discoveries {
     private final Map<String, ServiceProvider<String>> providers = new HashMap<>();
     private final Map<String, ServiceInstance<String>> registered = new HashMap<>();
 
+    /** Is open when the listeners of the client's first connection have been called. */
+    private final CountDownLatch connected = new CountDownLatch(1);
+
+    /** The client is not started yet. */
     Discoveries(CuratorFramework client) {
         this.client = client;
+        client.getConnectionStateListenable().addListener((c, state) -> {
+            if (state.isConnected()) {
+                connected.countDown();
+            }
+        });
     }
 
     /** The arguments of most are the path of the registry and the name of a service. */
@@ -72,6 +82,7 @@ final class Discoveries {
     private ServiceDiscovery<String> registry(String base) throws Exception {
         ServiceDiscovery<String> registry = registries.get(base);
         if (registry == null) {
+            connected.await(); // a registry that is told of it makes all of its nodes anew
             registry = ServiceDiscoveryBuilder.builder(String.class)
                     .client(client)
                     .basePath(base)

@@ -68,6 +68,7 @@ public final class Peer {
                 .connectionTimeoutMs(sessionTimeout)
                 .retryPolicy(new ExponentialBackoffRetry(50, 10))
                 .build();
+        discoveries = new Discoveries(client);
         client.start();
         leases = new Leases(client);
         shared = new Shared(client);
@@ -76,7 +77,6 @@ public final class Peer {
         readWriteLocks = new ReadWriteLocks(client, asked);
         queues = new Queues(client);
         nodes = new Nodes(client);
-        discoveries = new Discoveries(client);
         owner = Executors.newSingleThreadExecutor(work -> ownerThread = new Thread(work));
     }
 

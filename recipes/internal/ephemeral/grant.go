@@ -22,7 +22,7 @@ func (n *Node) Hold(h Holder) (err error) {
 		return ErrGone
 	}
 	held := false
-	defer func() { // also when an error policy of the user panics
+	defer func() {
 		if !held {
 			n.Unhold(h)
 		}

@@ -22,7 +22,9 @@ func (n *Node) onLoss(l recipeapi.Loss) {
 	}
 }
 
-// Check checks the clock and the session, whether or not a loss was noticed before.
+// Check checks the clock, the session, and whether the watch has told that the node is gone. Other
+// goroutines tell the holder of a loss; Check does not wait for them. An event comes ahead of the replies
+// that show the same, so behind such a reply the hold is over.
 func (n *Node) Check() {
 	conn, err := n.cfg.Client.Conn()
 	if err != nil {
@@ -33,7 +35,16 @@ func (n *Node) Check() {
 		n.Lose(recipeapi.Loss{Kind: recipeapi.LossSession, Session: n.Session(), Err: framework.ErrSessionExpired})
 	case !time.Now().Before(deadline):
 		n.Lose(recipeapi.Loss{Kind: recipeapi.LossDeadline, Session: n.Session()})
+	case n.goneUntold():
+		n.loseDeleted()
 	}
+}
+
+// goneUntold reports whether the node is known to be gone, and its holder has not been told.
+func (n *Node) goneUntold() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.phase == gone && n.holder != nil
 }
 
 // Expired reports whether the session that owns the node is over.

@@ -21,7 +21,7 @@ func (c *Contender) Acquire(ctx context.Context, hold func(nodes []*ephemeral.No
 	if c.state == granted {
 		c.state = look
 	}
-	defer func() { // also when a retry policy or an error policy of the user panics
+	defer func() { // also when a retry policy of the user panics
 		if c.state != granted {
 			c.failed(ctx)
 		}

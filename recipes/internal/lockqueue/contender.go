@@ -100,7 +100,7 @@ type Contender struct {
 	owned []*ephemeral.Node   // the same nodes, once they were first
 	names []string            // the children as they were listed last; nil if they must be listed
 
-	leaving []*recipeapi.PendingDelete // deletes whose outcome may not be known, with Spec.Stays
+	leaving []leaving // deletes whose outcome may not be known, with Spec.Stays
 
 	behind     []string // paths of nodes of which one must go
 	behindAll  bool     // behind has all nodes that are ahead

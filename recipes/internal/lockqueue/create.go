@@ -40,7 +40,7 @@ func (c *Contender) createOne(ctx context.Context, path string, sequential bool)
 	}
 	if err != nil {
 		if c.spec.Stays && left != nil {
-			c.leaving = append(c.leaving, left)
+			c.leaving = append(c.leaving, leaving{left, 0})
 		}
 		AwaitRemovals(ctx, c.spec.CleanUp, left)
 	}

@@ -46,14 +46,14 @@ func (c *Contender) awaitProof(ctx context.Context) (phase, error) {
 	}
 	err = conn.AwaitProof(ctx, c.last().Session)
 	switch {
+	case err == nil:
+		return look, nil
 	case ctx.Err() != nil:
 		return restart, ContextError(ctx)
 	case errors.Is(err, framework.ErrSessionExpired):
 		return restart, nil
-	case err != nil:
-		return restart, err
 	}
-	return look, nil
+	return restart, err
 }
 
 // own takes charge of the nodes, unless it has done so before.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkconn"
 )
 
 // failed ends a Join or an Acquire that failed.
@@ -22,17 +23,25 @@ func (c *Contender) failed(ctx context.Context) {
 // giveUp gives back the watches and deletes the nodes. It waits for the deletion, with Spec.Stays
 // until ctx ends: at most one place of a recipe that stays is being deleted at a time.
 func (c *Contender) giveUp(ctx context.Context) {
-	removals := c.remove(ctx)
 	if c.spec.Stays {
-		c.leaving = append(c.leaving, removals...)
-		_ = c.awaitLeaving(ctx) // Leave says so again
+		_ = c.Leave(ctx) // Leave says so again
 		return
+	}
+	var removals []*recipeapi.PendingDelete
+	for _, l := range c.remove(ctx) {
+		removals = append(removals, l.removal)
 	}
 	AwaitRemovals(ctx, c.spec.CleanUp, removals...)
 }
 
+// leaving is a node that is being deleted.
+type leaving struct {
+	removal *recipeapi.PendingDelete // nil if the client was closed before
+	session int64                    // the node's; 0 if that is not known
+}
+
 // remove gives back the watches and has the nodes deleted in the background.
-func (c *Contender) remove(ctx context.Context) (removals []*recipeapi.PendingDelete) {
+func (c *Contender) remove(ctx context.Context) (all []leaving) {
 	c.endWait()
 	for i, node := range c.nodes {
 		var with recipeapi.Release
@@ -40,23 +49,23 @@ func (c *Contender) remove(ctx context.Context) (removals []*recipeapi.PendingDe
 			with = c.spec.GiveUp(node)
 		}
 		if i >= len(c.owned) {
-			removals = append(removals, c.spec.Client.Release(ctx, node.Path, node.Session, with))
+			all = append(all, leaving{c.spec.Client.Release(ctx, node.Path, node.Session, with), node.Session})
 			continue
 		}
 		c.owned[i].Delete(ctx, with)
-		removals = append(removals, c.owned[i].Deletion())
+		all = append(all, leaving{c.owned[i].Deletion(), node.Session})
 	}
 	c.Forget()
-	return removals
+	return all
 }
 
 // Leave gives up the place of a contender with Spec.Stays: it gives back the watches, deletes
 // the nodes in the background, and waits for the outcome until ctx ends. For released nodes it
 // only waits. The next Acquire creates other nodes.
 //
-// A nil error says that no node of this contender is left. Errors: framework.ErrClosed, ctx's
-// with its cause, and the server's refusal to delete a node. The nodes are then deleted with
-// their session at the latest.
+// A nil error says that no node of this contender is left, also because the client has closed their
+// session. Errors: framework.ErrClosed, ctx's with its cause, and the server's refusal to delete a node.
+// The nodes are then deleted with their session at the latest.
 func (c *Contender) Leave(ctx context.Context) error {
 	c.leaving = append(c.leaving, c.remove(ctx)...)
 	return c.awaitLeaving(ctx)
@@ -66,28 +75,37 @@ func (c *Contender) Leave(ctx context.Context) error {
 // those that have succeeded.
 func (c *Contender) awaitLeaving(ctx context.Context) (err error) {
 	left := c.leaving[:0]
-	for _, removal := range c.leaving {
-		if removal == nil {
-			err = framework.ErrClosed
-			continue
-		}
-		select {
-		case <-removal.Done:
-		default:
-			select {
-			case <-removal.Done:
-			case <-ctx.Done():
-				err = ContextError(ctx)
-				left = append(left, removal)
-				continue
-			}
-		}
-		if removal.Outcome == recipeapi.RemovalGivenUp {
-			err = removal.Err
-			left = append(left, removal) // Leave says so again
+	for _, l := range c.leaving {
+		if failed := c.awaitOne(ctx, l); failed != nil {
+			err = failed
+			left = append(left, l) // Leave says so again
 		}
 	}
 	clear(c.leaving[len(left):])
 	c.leaving = left
+	return err
+}
+
+// awaitOne waits until a node is gone, or returns why that is not known.
+func (c *Contender) awaitOne(ctx context.Context, l leaving) error {
+	err := framework.ErrClosed
+	if l.removal != nil {
+		select {
+		case <-l.removal.Done:
+		default:
+			select {
+			case <-l.removal.Done:
+			case <-ctx.Done():
+				return ContextError(ctx)
+			}
+		}
+		if l.removal.Outcome != recipeapi.RemovalGivenUp {
+			return nil
+		}
+		err = l.removal.Err
+	}
+	if c.spec.Client.SessionEnd(ctx, l.session) != zkconn.SessionMayLive {
+		return nil // the node has gone with it
+	}
 	return err
 }
