@@ -327,7 +327,11 @@ func (e *entry) open(ctx context.Context) (phase, error) {
 	if err != nil {
 		return open, err
 	}
-	committed, _, err := e.commit(ctx, append(append(ops, e.createReady()), marks...)...)
+	ops = append(ops, e.createReady())
+	if e.fits(append(slices.Clone(ops), marks...)) {
+		ops = append(ops, marks...)
+	}
+	committed, _, err := e.commit(ctx, ops...)
 	switch {
 	case committed:
 		return done, nil

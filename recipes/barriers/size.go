@@ -23,13 +23,22 @@ func (p *place) checkQuantity(memberQty int) error {
 		return nil
 	}
 	limit, end := p.api.MaxRequest(), p.sizeOfNone()
-	const xidAndType = 8
 	most := (limit - xidAndType - rest) / (check - end)
 	if memberQty <= most {
 		return nil
 	}
 	return fmt.Errorf("%w: memberQty is %d, and at most %d members find room in the transaction that opens a barrier at %s, whose limit is %d bytes: see framework.WithMaxData",
 		framework.ErrInvalidOption, memberQty, max(most, 0), p.path, limit)
+}
+
+// xidAndType is the size of what is ahead of a transaction in its request.
+const xidAndType = 8
+
+// fits reports whether a transaction is not too large. Beside so many members that they just find room
+// there is none for the marks.
+func (p *place) fits(ops []framework.Op) bool {
+	size, err := p.size(ops...)
+	return err == nil && size+xidAndType <= p.api.MaxRequest()
 }
 
 // size returns the size of a transaction of these operations, in bytes.
