@@ -19,8 +19,9 @@ import (
 // to work. But the server ends the connection: requests that wait for an answer fail with
 // ErrConnectionLoss, and under state.StandardErrorPolicy locks are lost. Digest accepts any
 // password, because it only makes an identity that ACLs may name. If a server refuses a
-// credential on a later connection that another server has accepted, all operations return
-// ErrAuthFailed.
+// credential on a later connection that another server has accepted, the client tries the other
+// servers. When all that can be reached have refused, operations return ErrAuthFailed, as with
+// WithAuthorization.
 //
 // Other errors: [ErrInvalidOption] for an empty scheme or one that is not UTF-8, [ErrTooLarge],
 // ctx's error, and errors that the retry policy does not repeat. After an error that is

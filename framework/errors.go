@@ -26,8 +26,8 @@ var (
 	ErrInvalidACL error = zkconn.ErrInvalidACL
 	// ErrNoAuth says that the node's ACL does not permit the operation.
 	ErrNoAuth error = zkconn.ErrNoAuth
-	// ErrAuthFailed says that the server rejected the client's credentials, or requires SASL.
-	// After that every operation fails, unless the credentials are those of AddAuth.
+	// ErrAuthFailed says that all servers that could be reached rejected the client's credentials, or
+	// require SASL. After that every operation fails. AddAuth returns it for its own credential alone.
 	ErrAuthFailed error = zkconn.ErrAuthFailed
 	// ErrNotReadOnly says that the client is connected to a server that has no quorum, which
 	// refuses writes and sync; see WithReadOnly. Java: KeeperException.NotReadOnlyException.

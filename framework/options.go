@@ -158,7 +158,9 @@ func WithNamespace(namespace string) Option {
 }
 
 // WithAuthorization adds credentials, which are sent on every connection before all other
-// requests: "digest", "user:password".
+// requests: "digest", "user:password". A server that refuses them ends the connection, and the client
+// tries the others. When each server that can be reached has refused, and there were three refusals at
+// least since a server served the client, every operation returns [ErrAuthFailed].
 func WithAuthorization(scheme string, auth []byte) Option {
 	return option(func(c *config) error {
 		if scheme == "" {

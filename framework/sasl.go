@@ -19,11 +19,13 @@ import (
 // there is no other authentication, and so no connection; Close waits for it until its own
 // context ends.
 //
-// An error that matches [ErrAuthFailed] ends all attempts: every operation returns it. Any
-// other error, for example that a ticket server cannot be reached, ends the connection, and the
-// client tries again; operations that wait meanwhile return it joined with ErrConnectionLoss. A
-// panic is handled like an error that matches ErrAuthFailed. Errors and panics are logged and
-// returned unchanged, so they must not contain secrets.
+// An error that matches [ErrAuthFailed] is a refusal if the server has answered a token before: the
+// mechanism does not accept this server, and the client tries the others, see [WithSASL]. Before
+// that it ends all attempts: every operation returns it. Any other error, for example that a
+// ticket server cannot be reached, ends the connection, and the client tries again; operations that
+// wait meanwhile return it joined with ErrConnectionLoss. A panic is handled like an error that
+// matches ErrAuthFailed. Errors and panics are logged and returned unchanged, so they must not
+// contain secrets.
 type SASL func(ctx context.Context, server string) (SASLMechanism, error)
 
 // SASLMechanism is the client's side of one SASL authentication. The rules for [SASL] also
@@ -47,10 +49,13 @@ type SASLMechanism interface {
 }
 
 // WithSASL authenticates the client by SASL, on every connection, before other requests are
-// sent. If the authentication is refused on three connections in a row, the client stops all
-// attempts, and every operation returns [ErrAuthFailed]: some releases of ZooKeeper refuse a right
-// password when two users log in at the same moment. If the connection is lost meanwhile, or there
-// is no answer in the time of the handshake, the client tries again.
+// sent. If the server or the mechanism refuses the other side, the connection ends, and the client tries
+// the other servers. When each server that can be reached has refused, and there were three
+// refusals at least since a server served the client, it stops all attempts, and every operation
+// returns [ErrAuthFailed] with the servers and their reasons. One refusal does not mean much, because
+// some releases of ZooKeeper refuse a right password when two users log in at the same moment. If the
+// connection is lost meanwhile, or there is no answer in the time of the handshake, the client
+// tries again.
 //
 // SASL only authenticates the client. Later messages are neither encrypted nor signed, so use
 // it with [WithTLS]. It can be combined with [WithAuthorization].
@@ -84,8 +89,8 @@ func WithSASL(start SASL) Option {
 // GODEBUG=fips140=only cannot use it. The returned function contains the password, but does not
 // show it when it is formatted or logged.
 //
-// If the server is not set up for SASL, or does not prove that it knows the password, operations
-// return [ErrAuthFailed], with that reason.
+// A server that is not set up for SASL, or does not prove that it knows the password, is refused, with
+// that reason.
 //
 // Java: a JAAS section Client with org.apache.zookeeper.server.auth.DigestLoginModule.
 func DigestMD5(user, password string) (SASL, error) {

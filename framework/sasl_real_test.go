@@ -53,8 +53,8 @@ func TestSASLOfRealServer(t *testing.T) {
 		{"offered, none", offered, "", "", "", 1},
 		{"required, right", required, "orders", saslUsers["orders"], "", 1},
 		{"required, wrong password", required, "orders", "wrong s3cret", "SASL DIGEST-MD5: refused by the server", 3},
-		{"required, none", required, "", "", "authenticate by SASL", 1},
-		{"without", without, "orders", saslUsers["orders"], "the server is not set up for SASL", 1},
+		{"required, none", required, "", "", "authenticate by SASL", 3},
+		{"without", without, "orders", saslUsers["orders"], "the server is not set up for SASL", 3},
 	} {
 		running.Go(func() {
 			t.Run(c.name, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestSASLOfRealServer(t *testing.T) {
 					t.Fatal(err)
 				}
 				for range 2 {
-					wantSASL(t, exists(t.Context(), client), c.want)
+					wantSASL(t, existsAtLast(t.Context(), client), c.want)
 				}
 				wantSASL(t, blockUntilConnected(t.Context(), client), c.want)
 				if n := dials.Load(); n < c.dials || n > 3 { // a server may refuse one who is right: see zkconn
@@ -88,6 +88,77 @@ func TestSASLOfRealServer(t *testing.T) {
 		})
 	}
 	running.Wait()
+}
+
+// existsAtLast asks until it has an answer, or the client has given up. A connection that a server has refused
+// ends as others do.
+func existsAtLast(ctx context.Context, client *framework.Client) error {
+	for {
+		if err := exists(ctx, client); !errors.Is(err, framework.ErrConnectionLoss) || framework.MaybeApplied(err) {
+			return err
+		}
+	}
+}
+
+// TestOneRealServerRefuses has clients connect to two servers, of which the first one refuses them.
+func TestOneRealServerRefuses(t *testing.T) {
+	t.Parallel()
+	offered := curatortest.Real(t, curatortest.WithSASL(saslUsers))
+	for name, c := range map[string]struct {
+		first interface{ ConnectString() string }
+		sasl  framework.SASL
+	}{
+		"without users":  {suite.Real(t), digestMD5(t, "orders", saslUsers["orders"])},
+		"wrong password": {offered, wrongFirst(t)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var mu sync.Mutex
+			servers := map[string]string{} // by what was dialed
+			dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+				mu.Lock()
+				if servers[address] == "" {
+					servers[address] = []string{c.first.ConnectString(), offered.ConnectString()}[len(servers)]
+				}
+				server := servers[address]
+				mu.Unlock()
+				return new(net.Dialer).DialContext(ctx, network, server)
+			}
+			client, err := framework.NewClient("one:2181,other:2181", retry.None(),
+				framework.WithoutEnsembleTracker(), framework.WithDialer(dial), framework.WithSASL(c.sasl))
+			if err == nil {
+				err = client.Start(t.Context())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := client.Close(context.Background()); err != nil {
+					t.Error(err)
+				}
+			}()
+			if err := existsAtLast(t.Context(), client); err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if len(servers) != 2 {
+				t.Errorf("dialed %v", servers)
+			}
+		})
+	}
+}
+
+// wrongFirst returns a mechanism that has the wrong password on its first connection.
+func wrongFirst(t *testing.T) framework.SASL {
+	t.Helper()
+	var logins atomic.Int32
+	wrong, right := digestMD5(t, "orders", "wrong s3cret"), digestMD5(t, "orders", saslUsers["orders"])
+	return func(ctx context.Context, server string) (framework.SASLMechanism, error) {
+		if logins.Add(1) == 1 {
+			return wrong(ctx, server)
+		}
+		return right(ctx, server)
+	}
 }
 
 // wantSASL wants ErrAuthFailed with that text, or for "" no error; and never a password.

@@ -3,6 +3,7 @@ package zkconn
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/go-curator/curator/internal/jute"
@@ -20,18 +21,17 @@ func (c *Conn) AddAuth(ctx context.Context, a Auth) error {
 	return call.Err
 }
 
-// credentialAnswered keeps a credential of AddAuth for later connections if it was accepted. If it
-// was not, that is for the caller of AddAuth alone.
-func (c *Conn) credentialAnswered(added *Auth, accepted bool) {
-	switch {
-	case added != nil && accepted:
-		c.keepAuth(*added)
-	case added == nil && !accepted:
-		c.credentialsRejected(nil)
+// credentialRefused is why a server ends a connection that has presented a credential.
+func credentialRefused(request jute.Record) error {
+	text := "it refuses a credential"
+	if p, ok := request.(*jute.AuthPacket); ok {
+		text = fmt.Sprintf("it refuses the credential of the scheme %q", p.Scheme)
 	}
+	return &Error{code: jute.CodeAuthFailed, text: text, driver: ErrAuthFailed}
 }
 
-func (c *Conn) keepAuth(a Auth) {
+// credentialAccepted keeps a credential of AddAuth for later connections.
+func (c *Conn) credentialAccepted(a Auth) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	same := func(b Auth) bool { return a.Scheme == b.Scheme && bytes.Equal(a.Auth, b.Auth) }

@@ -86,7 +86,7 @@ type Conn struct {
 	detached        []*muxConn // connections that have ended, and whose watches are still to be told
 	observers       observers
 	refusals        refusals
-	saslRefusals    int             // connections in a row whose SASL token a server has refused
+	rejections      rejections
 	lastErr         error           // why there is no connection
 	refusedBy       map[string]bool // servers whose last handshake failed, unless it asked for reads alone
 	fatal           error           // why there will be none

@@ -111,9 +111,10 @@ func (e *TransportError) Unwrap() []error {
 func (e *TransportError) MaybeApplied() bool { return e.Sent }
 
 // fromServer says why there is no connection to server. The end of an attempt's own context
-// is no context of the caller's: it must not be found by errors.Is.
+// is no context of the caller's, and what one server refuses another one may accept: neither must be found
+// by errors.Is.
 func fromServer(server string, err error) error {
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.Is(err, ErrAuthFailed) {
 		return fmt.Errorf("%s: %s", server, err.Error())
 	}
 	return fmt.Errorf("%s: %w", server, err)

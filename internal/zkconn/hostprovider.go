@@ -234,6 +234,23 @@ func (h *hostProvider) pause() (d time.Duration, stopped bool) {
 	return h.backoff.NextBackOff(), h.stopped
 }
 
+// goOn undoes connected for the newest attempt, whose connection was of no use: the round goes on with the
+// servers that were not tried.
+func (h *hostProvider) goOn(a *attempt) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if a != nil && a == h.current && len(h.targets) > 0 {
+		h.due = a.last
+	}
+}
+
+// known returns the addresses of all servers, nil while they are not known.
+func (h *hostProvider) known() []target {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Concat(h.targets, h.others)
+}
+
 // connected notes that a server has accepted a session: the next attempt begins a round.
 func (h *hostProvider) connected() {
 	h.mu.Lock()

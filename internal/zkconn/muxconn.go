@@ -24,7 +24,7 @@ const (
 	readBuffer = 16 << 10
 )
 
-// owner is told what happens on a muxConn. authenticate, established, died and sessionRefused
+// owner is told what happens on a muxConn. authenticate, established, served, refused, died and sessionRefused
 // are called without the lock of the muxConn; the others may be called with it.
 type owner interface {
 	// handshakeTimeout is how long a server has to answer the connect request.
@@ -48,11 +48,11 @@ type owner interface {
 	wrote(session int64, s stamp)
 	// sessionClosed is told that the server has closed the session, as it was asked to.
 	sessionClosed()
-	// credentialAnswered is told whether the server accepts a credential, and which one it is if
-	// it is new.
-	credentialAnswered(added *Auth, accepted bool)
-	// credentialsRejected is told why the server serves the client nothing.
-	credentialsRejected(why error)
+	// credentialAccepted is told that the server accepts a new credential.
+	credentialAccepted(added Auth)
+	// served is told that the server serves the client, and refused that it does not, and why.
+	served()
+	refused(m *muxConn, why error)
 	// died takes the connection out of use. Its watches are the owner's to fire.
 	died(m *muxConn, err error)
 }
@@ -77,6 +77,7 @@ type muxConn struct {
 	open         bool   // the handshake is over
 	connectReply bool   // and the driver has its answer
 	stubbed      bool   // stub is set
+	served       bool   // the server has answered a request that is not about credentials
 
 	forReads       bool // the server was asked for reads alone; written by the owner, under its lock
 	connectWritten bool // the connect request has passed; of the goroutine that writes, the driver's
@@ -297,7 +298,7 @@ func (m *muxConn) fail(err error) {
 	close(m.dead)
 	why := fromServer(m.place(), err)
 	for _, then := range m.requests.drain(
-		&TransportError{Err: ErrConnectionLoss, Detail: why, Sent: true},
+		&TransportError{Err: ErrConnectionLoss, Detail: why, Sent: !isRefusal(err)},
 		&TransportError{Err: ErrConnectionLoss, Detail: why}) {
 		if then != nil {
 			m.delivery.add(then)

@@ -85,6 +85,9 @@ func (m *muxConn) dispatch(frame []byte, rest int) error {
 		return err
 	}
 	body := frame[4+headerSize:]
+	if header.Err == jute.CodeSessionClosedRequireSASLAuth {
+		return m.refuse(ErrSASLRequired)
+	}
 	if rest > 0 {
 		if err := m.skip(header.Xid, rest); err != nil {
 			return err
@@ -100,16 +103,32 @@ func (m *muxConn) dispatch(frame []byte, rest int) error {
 	if last {
 		m.delivery.run()
 	}
-	switch call := p.call(); {
-	case header.Err == jute.CodeSessionClosedRequireSASLAuth:
-		m.owner.credentialsRejected(fromServer(m.place(), ErrSASLRequired))
-		return ErrSASLRequired
+	if p.op() != jute.OpAuth && !m.served {
+		m.served = true
+		m.owner.served()
+	}
+	return m.afterReply(header, p.call(), frame)
+}
+
+// refuse notes that the server serves the client nothing, and returns why.
+func (m *muxConn) refuse(why error) error {
+	m.owner.refused(m, why)
+	return refusalError{why}
+}
+
+// afterReply does what is to be done behind the answer to a call, which is nil for one of the driver's. It
+// returns an error if the answer ends the connection.
+func (m *muxConn) afterReply(header jute.ReplyHeader, call *Call, frame []byte) error {
+	switch {
 	case call == nil:
 		m.rest = frame
-	case call.Op == jute.OpAuth && (header.Err == jute.CodeOK || header.Err == jute.CodeAuthFailed):
-		m.owner.credentialAnswered(call.added, header.Err == jute.CodeOK)
+	case header.Err == jute.CodeOK && call.added != nil:
+		m.owner.credentialAccepted(*call.added)
 	case header.Err == jute.CodeOK:
-	case call.Op == jute.OpAuth && call.added == nil: // another connection may take them
+	case call.Op == jute.OpAuth && call.added != nil: // that is for the caller of AddAuth alone
+	case call.Op == jute.OpAuth && header.Err == jute.CodeAuthFailed:
+		return m.refuse(credentialRefused(call.Req))
+	case call.Op == jute.OpAuth: // another connection may take them
 		return fmt.Errorf("credentials were not taken: %w", codeError(header.Err))
 	case call.vital:
 		return fmt.Errorf("the server did not sync: %w", codeError(header.Err))

@@ -12,60 +12,51 @@ import (
 // errTokenRefused: a server has said that the client is not who it seems to be.
 var errTokenRefused = &Error{code: jute.CodeAuthFailed, text: "refused by the server", driver: ErrAuthFailed}
 
-// maxSASLRefusals is how many connections in a row are refused before the client gives up. A server
-// may refuse a client that is right: ZooKeeper 3.8 keeps the name of the user whose DIGEST-MD5 answer
-// it checks in one field for all connections (see ZOOKEEPER-4839). So of two users who log in at the
-// same moment, one may be checked against the password of the other one.
-const maxSASLRefusals = 3
-
 // authenticate proves to the server of m who the client is, before anything else is sent on the
-// connection. It has what is left of the handshake's time. An error that matches ErrAuthFailed
-// ends all attempts, see credentialsRejected, but for the first refusals by a server. Another error
-// ends this connection.
+// connection. It has what is left of the handshake's time. An error ends the connection. One that matches
+// ErrAuthFailed is a refusal if the server has said something before, and otherwise it ends all attempts.
 func (c *Conn) authenticate(m *muxConn) error {
+	c.reached(m)
 	if c.cfg.SASL == nil {
 		return nil
 	}
+	name, heard, err := c.converse(m)
+	if name != "" && err != nil {
+		err = fmt.Errorf("SASL %s: %w", name, err)
+	}
+	switch {
+	case err == nil, !errors.Is(err, ErrAuthFailed):
+		return err
+	case heard:
+		return m.refuse(err)
+	}
+	c.credentialsRejected(fmt.Errorf("%s: %w", m.place(), err))
+	return err
+}
+
+// converse hands the tokens of the mechanism and of the server to each other. It returns the mechanism's name,
+// and whether the server has answered a token.
+func (c *Conn) converse(m *muxConn) (name string, heard bool, err error) {
 	deadline := m.born.Add(c.handshakeTimeout())
 	ctx, cancel := context.WithDeadline(c.life, deadline)
 	defer cancel()
 	conversation, err := c.mechanisms.begin(ctx, c.cfg.SASL, m.server)
 	if err != nil {
-		return err
+		return "", false, err
 	}
 	s, err := conversation.next(ctx, m.dead) // it has its mechanism
-	name := s.name
+	name = s.name
 	var challenge []byte
 	for err == nil {
 		if s, err = conversation.hand(ctx, m.dead, challenge); err != nil || s.done && s.answer == nil {
 			break
 		}
-		if challenge, err = m.exchange(s.answer, c.cfg.MaxRequest, deadline); s.done {
+		challenge, err = m.exchange(s.answer, c.cfg.MaxRequest, deadline)
+		if heard = heard || err == nil || errors.Is(err, errTokenRefused); s.done {
 			break
 		}
 	}
-	if err == nil {
-		c.saslAnswered(true)
-		return nil
-	}
-	if name != "" {
-		err = fmt.Errorf("SASL %s: %w", name, err)
-	}
-	if errors.Is(err, ErrAuthFailed) && (!errors.Is(err, errTokenRefused) || c.saslAnswered(false)) {
-		c.credentialsRejected(fromServer(m.place(), err))
-	}
-	return err
-}
-
-// saslAnswered takes note of a server's verdict, and reports whether the client is to give up.
-func (c *Conn) saslAnswered(accepted bool) (giveUp bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.saslRefusals++
-	if accepted {
-		c.saslRefusals = 0
-	}
-	return c.saslRefusals >= maxSASLRefusals
+	return name, heard, err
 }
 
 // exchange sends the client's token and returns the server's. It is for the goroutine that reads,

@@ -10,44 +10,6 @@ import (
 	"github.com/go-curator/curator/state"
 )
 
-// Event is something that happened to the connection or its session.
-type Event struct {
-	Kind    EventKind
-	State   state.ConnectionState // of StateChanged
-	Session int64
-	Err     error         // of SessionEnded, and of what failed
-	Server  string        // of Attempted, Disconnected and Asked
-	Took    time.Duration // of Attempted that succeeded, and of Asked
-	Target  string        // of Attempted: Server, with the address if that was looked up
-	Round   bool          // of an attempt that failed: all servers have been tried in vain since the last connection
-	// Presumed: of SessionEnded, that no server has said so.
-	Presumed bool
-}
-
-// EventKind is the kind of an Event.
-type EventKind int
-
-// The kinds of events.
-const (
-	// StateChanged: the connection is in a new state.
-	StateChanged EventKind = iota + 1
-	// DeadlinePassed: no request was acknowledged for so long that the server may soon
-	// end the session. What depends on the session must be given up.
-	DeadlinePassed
-	// SessionEnded: the session is over, because a server has said so or because the client must
-	// presume it. It does not come back.
-	SessionEnded
-	// Attempted: a server was tried. Without Err the client is connected to it.
-	Attempted
-	// Disconnected: a connection has ended that was in use.
-	Disconnected
-	// Asked: a request that is to prove the session was answered, or failed with Err.
-	Asked
-	// DataLost: all servers have refused for so long that they must have lost data that this client
-	// has seen. The client starts from zxid 0.
-	DataLost
-)
-
 // refusals are handshakes in a row that servers have ended without an answer.
 type refusals struct {
 	n     int
@@ -198,11 +160,48 @@ func (c *Conn) queueFirst(w *muxConn, calls []*Call) error {
 	return err
 }
 
+// reached notes that a server has answered a connect request.
+func (c *Conn) reached(m *muxConn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.rejections.tried(m.place(), true)
+}
+
+// refused notes that a server serves the client nothing, and why.
+func (c *Conn) refused(m *muxConn, why error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.rejections.refused(m.place(), why)
+	if m.used {
+		c.hosts.goOn(m.attempt)
+	}
+	c.judge()
+}
+
+// served notes that a server serves the client.
+func (c *Conn) served() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.rejections = rejections{}
+}
+
+// judge gives up if no server accepts the client; c.mu is held.
+func (c *Conn) judge() {
+	if why := c.rejections.verdict(c.hosts.known()); why != nil {
+		c.giveUp(why)
+	}
+}
+
 // credentialsRejected ends all attempts to connect, because servers would reject the credentials
-// again. why is what is known beyond that, or nil.
+// again. why is what is known beyond that.
 func (c *Conn) credentialsRejected(why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.giveUp(why)
+}
+
+// giveUp is credentialsRejected with c.mu held.
+func (c *Conn) giveUp(why error) {
 	if c.fatal != nil || c.closed {
 		return
 	}
@@ -303,6 +302,10 @@ func (c *Conn) attemptFailed(a *attempt, err error) {
 	c.lastErr = fromServer(a.target.String(), err)
 	ours := errors.Is(err, errServerGone) || errors.Is(err, errSpoilt) // the server is not to blame
 	c.push(Event{Kind: Attempted, Server: a.target.server, Target: a.target.String(), Round: a.last && !ours, Err: err})
+	if !ours {
+		c.rejections.tried(a.target.String(), errors.Is(err, ErrSessionExpired)) // which is an answer
+		c.judge()
+	}
 }
 
 // detach takes w out of use, if it is in use; c.mu is held.
