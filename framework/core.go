@@ -45,6 +45,7 @@ type core struct {
 	conn    atomic.Pointer[zkconn.Conn] // set by start
 	opened  chan struct{}               // closed when it is set
 	closing chan struct{}               // closed when Close begins to refuse work
+	ending  sync.Once                   // the recipes are told of that
 
 	mu        sync.Mutex
 	current   ClientState
@@ -145,6 +146,7 @@ func (c *core) open(ctx context.Context, servers []string) error {
 		Resolve:           c.cfg.resolve(),
 		Logger:            c.cfg.logger,
 		OnEvent:           c.onEvent,
+		OnLoss:            c.onLoss,
 	})
 	if err != nil {
 		return err
@@ -211,6 +213,7 @@ func (c *core) close(ctx context.Context) error {
 		}
 	}
 	close(c.closing)
+	c.tellClosed()
 	c.end(ctx, previous == Started)
 	return errors.Join(c.err, c.closeListeners(ctx))
 }
@@ -246,7 +249,6 @@ func (c *core) shutDown(ctx context.Context) error {
 	defer alone()
 	c.stopMeasuring()
 	c.outcomes.Notify(Event{Op: "closing", ctx: context.WithoutCancel(c.life)})
-	c.losses.fire(recipeapi.Loss{Kind: recipeapi.LossClosed})
 	left := c.finish(ctx)
 	ctx, cancel := bounded(ctx, c.cfg.maxCloseWait) // the server is told all the same
 	defer cancel()
@@ -264,6 +266,12 @@ func (c *core) awaitServer(ctx context.Context, conn *zkconn.Conn) {
 		defer cancel()
 		_ = conn.Ready(ctx) // if not, Close says that the session is left
 	}
+}
+
+// tellClosed tells the recipes that the client is closed, once. When it returns they know: an operation must not
+// be refused while a lease is believed.
+func (c *core) tellClosed() {
+	c.ending.Do(func() { c.losses.fire(recipeapi.Loss{Kind: recipeapi.LossClosed}) })
 }
 
 // isClosing reports whether Close refuses work.
@@ -290,9 +298,24 @@ func (c *core) connection(late bool) (*zkconn.Conn, error) {
 	case conn == nil:
 		return nil, errClientNotStarted
 	case !late && c.isClosing():
+		c.tellClosed()
 		return nil, ErrClosed
 	}
 	return conn, nil
+}
+
+// onLoss tells the recipes what they can no longer rely on. It may be called on any goroutine.
+func (c *core) onLoss(e zkconn.Event) {
+	switch e.Kind {
+	case zkconn.StateChanged:
+		if e.Session != 0 && c.cfg.errorPolicy.IsErrorState(e.State) { // without a session nothing is held
+			c.losses.fire(recipeapi.Loss{Kind: recipeapi.LossSuspended, Session: e.Session})
+		}
+	case zkconn.DeadlinePassed:
+		c.losses.fire(recipeapi.Loss{Kind: recipeapi.LossDeadline, Session: e.Session})
+	case zkconn.SessionEnded:
+		c.losses.fire(recipeapi.Loss{Kind: recipeapi.LossSession, Session: e.Session, Err: e.Err})
+	}
 }
 
 // onEvent passes on what happened to the connection, on the session layer's goroutine. The first event
@@ -311,14 +334,8 @@ func (c *core) onEvent(e zkconn.Event) {
 			c.cfg.logger.Info("zookeeper connection", "state", e.State.String(), "session", sessionText(e.Session))
 			c.telemetry.Transition(e.State, e.Session)
 		})
-		if c.cfg.errorPolicy.IsErrorState(e.State) {
-			c.losses.fire(recipeapi.Loss{Kind: recipeapi.LossSuspended, Session: e.Session})
-		}
 		c.tell(e.State)
-	case zkconn.DeadlinePassed:
-		c.losses.fire(recipeapi.Loss{Kind: recipeapi.LossDeadline, Session: e.Session})
 	case zkconn.SessionEnded:
-		c.losses.fire(recipeapi.Loss{Kind: recipeapi.LossSession, Session: e.Session, Err: e.Err})
 		c.report(func() { c.telemetry.Expired(e.Session, e.Presumed) })
 	case zkconn.Attempted:
 		c.logAttempt(e)

@@ -83,9 +83,10 @@ type Client interface {
 	// not at all. Then their error matches framework.ErrSessionExpired. A server without a quorum
 	// gets none of them.
 	OnSession(ctx context.Context, session int64) context.Context
-	// OnLoss calls fn, on a goroutine that must not be blocked, when a session is lost or in doubt.
-	// node is the path of the lock's node that is held, or "". remove does not wait for a call that
-	// is running.
+	// OnLoss calls fn when a session is lost or in doubt, before a call of the client fails because of that.
+	// It may be called on any goroutine, and must neither block nor wait for a call. Those that were set
+	// earlier are called first. node is the path of the lock's node that is held, or "". remove does not
+	// wait for a call that is running.
 	OnLoss(node string, fn func(Loss)) (remove func())
 	// SessionEnd returns how a session of this client has ended, if that is certain. While the client is
 	// being closed it waits for the end of that, but not longer than ctx. It must not be called by what Close

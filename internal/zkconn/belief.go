@@ -57,6 +57,9 @@ func (c *Conn) Deadline(session int64) (deadline time.Time, ok bool) {
 func (c *Conn) AwaitProof(ctx context.Context, session int64) error {
 	for {
 		again, err := c.awaitsProof(session)
+		if err != nil {
+			c.losses.tell()
+		}
 		if again == nil {
 			return err
 		}

@@ -42,6 +42,11 @@ type Config struct {
 	Asleep func() time.Duration
 	// OnEvent is called for every event, in order and one at a time. It must not block.
 	OnEvent func(Event)
+	// OnLoss is called for every StateChanged, DeadlinePassed and SessionEnded, too, in order and one at a
+	// time: before OnEvent, and before a call ends because of it. It is for those who rely on the session. It
+	// may be called on any goroutine, also the driver's. It must not block, and must not wait for a call. It
+	// may be nil.
+	OnLoss func(Event)
 }
 
 // Conn is a connection to an ensemble: one session after the other, each over one
@@ -67,6 +72,7 @@ type Conn struct {
 	epoch          atomic.Int64 // see Epoch
 	closedByServer atomic.Bool  // the server confirmed the end of the session
 	signal         chan struct{}
+	losses         losses
 	monitorDone    chan struct{}
 
 	// clockMu is taken last. It guards what follows.
@@ -114,7 +120,8 @@ func Open(ctx context.Context, cfg Config) (*Conn, error) {
 	c := &Conn{
 		cfg: cfg, life: life, endLife: endLife,
 		drained: make(chan struct{}), signal: make(chan struct{}, 1), monitorDone: make(chan struct{}),
-		ready: make(chan struct{}), auth: slices.Clone(cfg.Auth), closeDone: make(chan struct{}),
+		losses: newLosses(cfg.OnLoss),
+		ready:  make(chan struct{}), auth: slices.Clone(cfg.Auth), closeDone: make(chan struct{}),
 	}
 	c.clock.start(cfg.Asleep)
 	c.trustAnswers = ctx.Value(answersProve{}) != nil
@@ -187,6 +194,7 @@ func (c *Conn) connected(ctx context.Context, session int64, quorum bool, p *pat
 		w, ready, err := c.mux, c.ready, c.refuse(session)
 		c.mu.Unlock()
 		if err != nil {
+			c.losses.tell()
 			return nil, err
 		}
 		switch {

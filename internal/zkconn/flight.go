@@ -85,6 +85,7 @@ func (f *Flight) Result() error {
 	if err == nil || errors.Is(err, errDead) {
 		err = &TransportError{Err: ErrConnectionLoss, Detail: f.conn.lastError()}
 	}
+	f.conn.losses.tell()
 	return f.failed(err)
 }
 
@@ -219,6 +220,7 @@ func (c *Conn) take(b *batch, w *muxConn) error {
 		}
 		if err := call.decode(b.replies[i]); err != nil {
 			w.fail(err)
+			<-w.dead // another goroutine may have ended it, and still tell of that
 			return &TransportError{Err: ErrConnectionLoss, Detail: err, Sent: true}
 		}
 	}

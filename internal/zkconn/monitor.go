@@ -19,6 +19,9 @@ func (c *Conn) monitor() {
 		c.events = nil
 		closed := c.closed && c.life.Err() != nil
 		c.mu.Unlock()
+		if len(events) > 0 {
+			c.losses.tell()
+		}
 		for _, e := range events {
 			c.cfg.OnEvent(e)
 		}
@@ -117,7 +120,7 @@ func (c *Conn) checkDeadline(now time.Duration) time.Duration {
 	c.clockMu.Lock()
 	defer c.clockMu.Unlock()
 	if c.sessionClock.passed(now) {
-		c.push(Event{Kind: DeadlinePassed, Session: c.session.id})
+		c.pushLoss(Event{Kind: DeadlinePassed, Session: c.session.id})
 	}
 	return time.Hour
 }

@@ -24,8 +24,8 @@ const (
 	readBuffer = 16 << 10
 )
 
-// owner is told what happens on a muxConn. authenticate, established, served, refused, died and sessionRefused
-// are called without the lock of the muxConn; the others may be called with it.
+// owner is told what happens on a muxConn. authenticate, established, served, refused, died, sessionRefused and
+// sessionExpired are called without the lock of the muxConn; the others may be called with it.
 type owner interface {
 	// handshakeTimeout is how long a server has to answer the connect request.
 	handshakeTimeout() time.Duration
@@ -39,8 +39,10 @@ type owner interface {
 	authenticate(m *muxConn) error
 	// established takes the connection into use. The connect request was sent at that time.
 	established(m *muxConn, r jute.ConnectResponse, sent time.Duration) error
-	// sessionRefused is told that the server does not know the session.
+	// sessionRefused is told that the server does not know the session that it was asked to resume, and
+	// sessionExpired that it has answered a request so.
 	sessionRefused()
+	sessionExpired(session int64)
 	// heard is told that a request was answered that was sent at that time, with its zxid.
 	heard(sent time.Duration, zxid int64)
 	// prove and wrote are told what answers say of the session.
@@ -53,7 +55,7 @@ type owner interface {
 	// served is told that the server serves the client, and refused that it does not, and why.
 	served()
 	refused(m *muxConn, why error)
-	// died takes the connection out of use. Its watches are the owner's to fire.
+	// died takes the connection out of use, before its calls end. Its watches are the owner's to fire.
 	died(m *muxConn, err error)
 }
 
@@ -240,6 +242,9 @@ func (m *muxConn) busy() bool {
 func (m *muxConn) collect(buf []byte) []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.err != nil {
+		return buf // those who rely on the connection are just told
+	}
 	now := m.requests.evidence.stamp(m.shared.clock.now(), m.shared.clock.awake())
 	return m.requests.collect(buf, now)
 }
@@ -287,14 +292,35 @@ func (m *muxConn) Close() error {
 	return nil
 }
 
-// fail ends the connection: what was sent is in doubt, what was not is free to be sent again.
+// fail ends the connection: what was sent is in doubt, what was not is free to be sent again. Those who rely
+// on the connection are told before the calls end.
 func (m *muxConn) fail(err error) {
-	m.mu.Lock()
-	if m.err != nil {
-		m.mu.Unlock()
+	if !m.stop(err) {
 		return
 	}
+	m.owner.died(m, err)
+	m.endCalls(err)
+	m.delivery.end()
+	// This ends reads and writes at once. The writer closes the connection, which for TLS
+	// may take seconds.
+	_ = m.raw.SetDeadline(time.Unix(1, 0))
+}
+
+// stop has the connection take and give nothing from now on. It reports whether it was in use.
+func (m *muxConn) stop(err error) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err != nil {
+		return false
+	}
 	m.err = err
+	return true
+}
+
+// endCalls ends all calls that wait, with an error for those that were sent and one for those that were not.
+func (m *muxConn) endCalls(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	close(m.dead)
 	why := fromServer(m.place(), err)
 	for _, then := range m.requests.drain(
@@ -304,12 +330,6 @@ func (m *muxConn) fail(err error) {
 			m.delivery.add(then)
 		}
 	}
-	m.mu.Unlock()
-	m.owner.died(m, err)
-	m.delivery.end()
-	// This ends reads and writes at once. The writer closes the connection, which for TLS
-	// may take seconds.
-	_ = m.raw.SetDeadline(time.Unix(1, 0))
 }
 
 // place names the server in messages, with its address if that was looked up.

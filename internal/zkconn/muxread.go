@@ -85,8 +85,11 @@ func (m *muxConn) dispatch(frame []byte, rest int) error {
 		return err
 	}
 	body := frame[4+headerSize:]
-	if header.Err == jute.CodeSessionClosedRequireSASLAuth {
+	switch header.Err {
+	case jute.CodeSessionClosedRequireSASLAuth:
 		return m.refuse(ErrSASLRequired)
+	case jute.CodeSessionExpired:
+		m.owner.sessionExpired(m.session) // before the caller gets the answer
 	}
 	if rest > 0 {
 		if err := m.skip(header.Xid, rest); err != nil {
@@ -120,6 +123,8 @@ func (m *muxConn) refuse(why error) error {
 // returns an error if the answer ends the connection.
 func (m *muxConn) afterReply(header jute.ReplyHeader, call *Call, frame []byte) error {
 	switch {
+	case header.Err == jute.CodeSessionExpired:
+		return ErrSessionExpired
 	case call == nil:
 		m.rest = frame
 	case header.Err == jute.CodeOK && call.added != nil:
@@ -191,6 +196,9 @@ func (m *muxConn) onEvent(header jute.ReplyHeader, body []byte) error {
 func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (p pending, last bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.err != nil {
+		return p, false, m.err // another goroutine has ended the connection: its calls end with that
+	}
 	if p, err = m.requests.answered(header.Xid, header.Err); err != nil {
 		return p, false, err
 	}

@@ -64,6 +64,7 @@ func (c *Conn) prepare(m *muxConn, r *jute.ConnectRequest) {
 
 // established takes a connection into use. Its handshake is complete.
 func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duration) error {
+	defer c.losses.tell()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -215,9 +216,20 @@ func (c *Conn) giveUp(why error) {
 
 // sessionRefused notes that the server does not know the session any more.
 func (c *Conn) sessionRefused() {
+	defer c.losses.tell()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.endSession(false)
+}
+
+// sessionExpired notes that a server has answered a request on a session that this is over.
+func (c *Conn) sessionExpired(session int64) {
+	defer c.losses.tell()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if session == c.session.id { // a server without a quorum has a session of its own
+		c.endSession(false)
+	}
 }
 
 // endSession declares the session over, because a server has said so or because that is presumed.
@@ -233,7 +245,7 @@ func (c *Conn) endSession(presumed bool) {
 	c.granted.Store(0)
 	c.tellBelief()
 	c.fireDetached(WatchSessionLost)
-	c.push(Event{Kind: SessionEnded, Session: c.session.id, Err: ErrSessionExpired, Presumed: presumed})
+	c.pushLoss(Event{Kind: SessionEnded, Session: c.session.id, Err: ErrSessionExpired, Presumed: presumed})
 	c.setState(state.Lost)
 }
 
@@ -241,7 +253,7 @@ func (c *Conn) endSession(presumed bool) {
 func (c *Conn) setState(s state.ConnectionState) {
 	if s != c.state && state.Legal(c.state, s) {
 		c.state = s
-		c.push(Event{Kind: StateChanged, State: s, Session: c.session.id})
+		c.pushLoss(Event{Kind: StateChanged, State: s, Session: c.session.id})
 	}
 }
 
@@ -255,14 +267,21 @@ func (c *Conn) SuspendUnconnected() {
 	}
 }
 
+// pushLoss is push for an event by which those who rely on the session are to give up; c.mu is held.
+func (c *Conn) pushLoss(e Event) {
+	c.losses.add(e)
+	c.push(e)
+}
+
 // push leaves an event for the monitor; c.mu is held.
 func (c *Conn) push(e Event) {
 	c.events = append(c.events, e)
 	c.wakeMonitor()
 }
 
-// died takes a connection out of use.
+// died takes a connection out of use. When it returns, those who rely on it know.
 func (c *Conn) died(w *muxConn, err error) {
+	defer c.losses.tell()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if w.hasWatches() {

@@ -1,0 +1,63 @@
+package leader_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/leader"
+	"github.com/go-curator/curator/recipes/locks"
+)
+
+// setDataCut has several changes of a node fail with their connection, and wants the lease ended whenever
+// one has. ctx is the lease's, or one that is bound to it.
+func setDataCut(ctx context.Context, t *testing.T, c *framework.Client, n *suite.Network, path string, lease *locks.Lease) {
+	t.Helper()
+	n.On(jute.OpSetData, suite.CutBefore, nil)
+	var calls sync.WaitGroup
+	for range 5 {
+		calls.Go(func() {
+			_, err := c.SetData().ForPath(context.WithoutCancel(ctx), path, []byte("x"))
+			if ended, told := ctx.Err(), lease.Err(); err != nil && (ended == nil || told == nil) {
+				t.Errorf("%v, and the term goes on: its context has ended with %v, the lease with %v", err, ended, told)
+			}
+		})
+	}
+	calls.Wait()
+}
+
+// When an operation fails with its connection, the term has ended by then.
+func TestTermEndsBeforeCallsFail(t *testing.T) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		path := b.Path("written")
+		if _, err := e.observer.Create().CreatingParentsIfNeeded().ForPath(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		m := e.joined("latch")
+		for range 10 {
+			lease := m.leads()
+			setDataCut(lease.Context(), t, m.client, m.network, path, lease)
+		}
+		m.close()
+		client, network := b.Client(t)
+		selector, err := leader.NewLeaderSelector(client, b.Path("selector"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		terms := 0
+		err = selector.Run(t.Context(), func(ctx context.Context, lease *locks.Lease) error {
+			if terms++; terms > 10 {
+				return leader.ErrStop
+			}
+			setDataCut(ctx, t, client, network, path, lease)
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
