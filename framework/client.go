@@ -131,7 +131,8 @@ func (c *Client) Done() <-chan struct{} {
 }
 
 // ConnectionState returns the connection's current state. Before the first connection it is
-// zero or, after an operation has failed because there was no connection, state.Suspended.
+// zero or, after an operation has failed because there was no connection, state.Suspended, and
+// a session timeout later state.Lost.
 func (c *Client) ConnectionState() state.ConnectionState {
 	if conn := c.conn(); conn != nil {
 		return conn.State()
@@ -248,8 +249,8 @@ func (c *Client) Namespace() string {
 //
 // The first connection is state.Connected (state.ReadOnly to a server without a quorum). If an
 // operation fails earlier because there is no connection, after its retries or at the deadline
-// of its context, state.Suspended comes first, once. state.Lost never comes first, because
-// there is no session yet.
+// of its context, state.Suspended comes first, once. If there is no connection for a session timeout
+// after that, state.Lost comes next, and no recipe loses anything.
 //
 // Java: getConnectionStateListenable.
 func (c *Client) ConnectionStateListenable() listen.Listenable[state.ConnectionState] {

@@ -34,13 +34,14 @@ type late struct {
 }
 
 // lateClient starts a client that waits so long for a connection, and does not retry.
-func lateClient(t *testing.T, b *suite.Backend, connectionTimeout time.Duration) *late {
+func lateClient(t *testing.T, b *suite.Backend, connectionTimeout time.Duration, opts ...framework.Option) *late {
 	t.Helper()
 	_, network := b.Client(t)
 	l := &late{T: t, path: b.Path("x"), network: network}
 	var err error
-	l.client, err = framework.NewClient(b.ConnectString(), retry.None(), framework.WithDialer(l.dialLate), framework.WithSessionTimeout(suite.SessionTimeout),
-		framework.WithConnectionTimeout(connectionTimeout), framework.WithoutEnsembleTracker())
+	opts = append([]framework.Option{framework.WithDialer(l.dialLate), framework.WithSessionTimeout(suite.SessionTimeout),
+		framework.WithConnectionTimeout(connectionTimeout), framework.WithoutEnsembleTracker()}, opts...)
+	l.client, err = framework.NewClient(b.ConnectString(), retry.None(), opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,15 +192,98 @@ func TestFailuresBeforeTheFirstConnection(t *testing.T) {
 				}
 				var want []state.ConnectionState
 				if tt.told {
-					want = append(want, state.Suspended)
+					want = append(want, state.Suspended, state.Lost)
 				}
-				// No session is presumed over where there was none.
 				time.Sleep(10 * suite.SessionTimeout)
 				l.want("10 session timeouts later", want...)
 				l.open.Store(true)
 				if err := l.client.BlockUntilConnected(t.Context()); err != nil {
 					t.Fatal(err)
 				}
+				l.want("connected", append(want, state.Connected)...)
+			})
+		})
+	}
+}
+
+// A client that is never connected becomes LOST one session timeout after SUSPENDED, stays so, and is
+// CONNECTED at last. Recipes are told of no loss, because nothing is held.
+func TestNeverConnected(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		l := lateClient(t, b, 50*time.Millisecond)
+		remove := recipeapi.Of(l.client).OnLoss("", func(loss recipeapi.Loss) {
+			if loss.Kind != recipeapi.LossClosed {
+				t.Errorf("a loss of kind %v was told", loss.Kind)
+			}
+		})
+		if err := wantLoss(l.exists(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		l.want("after a failure", state.Suspended)
+		suite.Eventually(t, "LOST", func() bool { return l.client.ConnectionState() == state.Lost })
+		if waited := time.Since(began); b.Virtual && (waited < suite.SessionTimeout || waited > suite.SessionTimeout*3/2) {
+			t.Errorf("LOST came %v after SUSPENDED", waited)
+		}
+		l.want("later", state.Suspended, state.Lost)
+		if b.Virtual {
+			time.Sleep(time.Hour)
+		}
+		if err := wantLoss(l.exists(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		if id, timeout := l.client.SessionID(), l.client.SessionTimeout(); id != 0 || timeout != 0 {
+			t.Errorf("session %x of %v", id, timeout)
+		}
+		l.open.Store(true)
+		if err := l.client.BlockUntilConnected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		told := []state.ConnectionState{state.Suspended, state.Lost, state.Connected}
+		l.want("connected", told...)
+		remove()
+		l.network.Cut()
+		l.want("cut", append(told, state.Suspended, state.Reconnected)...)
+	})
+}
+
+// When LOST comes, to the millisecond, and that it does not if a server comes before. Attempts to connect
+// are up to 2 s apart.
+func TestWhenLostComesBeforeTheFirstConnection(t *testing.T) {
+	for name, c := range map[string]struct {
+		percent int
+		open    time.Duration // after SUSPENDED
+		lost    bool
+	}{
+		"in time":              {100, 55 * time.Second, false},
+		"too late":             {100, time.Minute + time.Millisecond, true},
+		"in time of a part":    {50, 25 * time.Second, false},
+		"too late of a part":   {50, 30*time.Second + time.Millisecond, true},
+		"never before failure": {100, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+				l := lateClient(t, b, 50*time.Millisecond, framework.WithSessionTimeout(time.Minute),
+					framework.WithSimulatedSessionExpirationPercent(c.percent))
+				time.Sleep(time.Hour) // without an operation there is no state
+				l.want("before an operation")
+				var want []state.ConnectionState
+				if c.open > 0 {
+					if err := wantLoss(l.exists(t.Context())); err != nil {
+						t.Fatal(err)
+					}
+					want = append(want, state.Suspended)
+				}
+				time.Sleep(c.open)
+				if c.lost {
+					want = append(want, state.Lost)
+				}
+				l.want("before the server", want...)
+				l.open.Store(true)
+				if err := l.client.BlockUntilConnected(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(10 * suite.SessionTimeout)
 				l.want("connected", append(want, state.Connected)...)
 			})
 		})

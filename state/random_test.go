@@ -17,14 +17,11 @@ func follow(s state.ConnectionState, connected bool) (next []state.ConnectionSta
 			next = append(next, to)
 		}
 	}
-	if s != state.Suspended {
+	if s != state.Suspended && s != state.Lost {
 		return next
 	}
 	return slices.DeleteFunc(next, func(to state.ConnectionState) bool {
-		if connected {
-			return to == state.Connected
-		}
-		return to == state.Reconnected || to == state.Lost
+		return connected && to == state.Connected || !connected && to == state.Reconnected
 	})
 }
 
@@ -43,8 +40,8 @@ func TestLegalSequences(t *testing.T) {
 			switch {
 			case s == previous:
 				t.Fatalf("%v came twice", s)
-			case !connected && s != state.Suspended && s != state.Connected && s != state.ReadOnly:
-				t.Fatalf("%v before a connection", s)
+			case !connected && s == state.Reconnected, !connected && s == state.Lost && previous != state.Suspended:
+				t.Fatalf("%v before a connection, after %v", s, previous)
 			case connected && s == state.Connected:
 				t.Fatal("a second CONNECTED")
 			case s.IsConnected() && previous.IsConnected():

@@ -6,14 +6,15 @@
 //
 //	from                              to
 //	(no connection yet)               CONNECTED, READ_ONLY, SUSPENDED
-//	SUSPENDED before a connection     CONNECTED, READ_ONLY
+//	SUSPENDED before a connection     CONNECTED, READ_ONLY, LOST
+//	LOST before a connection          CONNECTED, READ_ONLY
 //	CONNECTED, RECONNECTED, READ_ONLY SUSPENDED, LOST
 //	SUSPENDED                         RECONNECTED, READ_ONLY, LOST
 //	LOST                              RECONNECTED, READ_ONLY
 //
 // SUSPENDED is the first state if an operation fails because the client has no connection yet.
-// There is no session then that could be LOST, so the next state is that of the first
-// connection.
+// LOST follows if there is no connection for a session timeout. There was no session then, and
+// nothing is lost. The first connection is CONNECTED all the same.
 //
 // A state says what the client knows. A server may end a session before the client reports
 // LOST. Where this matters, as for a lock, the recipe has its own deadline.
@@ -21,8 +22,7 @@
 // All types except [CircuitBreaker] are values, safe for concurrent use; nothing blocks. Name a
 // variable of these types s, not state, which would hide the package.
 //
-// The counterpart in Java is org.apache.curator.framework.state. There LOST, too, can come
-// before the first connection.
+// The counterpart in Java is org.apache.curator.framework.state.
 package state
 
 import (
@@ -47,7 +47,8 @@ const (
 	// Suspended and in a new one after Lost.
 	Reconnected
 	// Lost means that the session is over, or must be presumed over: its ephemeral nodes are
-	// deleted or will be.
+	// deleted or will be. Before the first connection it means that there has been none for a
+	// session timeout since Suspended.
 	Lost
 	// ReadOnly is a connection to a server that has no quorum; it serves reads only.
 	ReadOnly
@@ -74,8 +75,8 @@ func (s ConnectionState) IsConnected() bool {
 }
 
 // Legal reports whether a client's connection can go from one state to another in one step. It
-// does not know the states before these two: after [Suspended], [Connected] comes only if there
-// was no connection before, and [Reconnected] or [Lost] only if there was one.
+// does not know the states before these two: after [Suspended] and [Lost], [Connected] comes only if
+// there was no connection before, and [Reconnected] only if there was one.
 func Legal(from, to ConnectionState) bool {
 	switch from {
 	case 0:
@@ -85,7 +86,7 @@ func Legal(from, to ConnectionState) bool {
 	case Suspended:
 		return to == Connected || to == Reconnected || to == ReadOnly || to == Lost
 	case Lost:
-		return to == Reconnected || to == ReadOnly
+		return to == Connected || to == Reconnected || to == ReadOnly
 	}
 	return false
 }

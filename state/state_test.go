@@ -60,7 +60,7 @@ func TestLegal(t *testing.T) {
 		state.Reconnected: {state.Suspended, state.Lost},
 		state.ReadOnly:    {state.Suspended, state.Lost},
 		state.Suspended:   {state.Connected, state.Reconnected, state.ReadOnly, state.Lost},
-		state.Lost:        {state.Reconnected, state.ReadOnly},
+		state.Lost:        {state.Connected, state.Reconnected, state.ReadOnly},
 	}
 	for _, from := range append([]state.ConnectionState{-1, 6}, all...) {
 		for _, to := range append([]state.ConnectionState{-1, 6}, all...) {
@@ -80,7 +80,7 @@ func TestLegalKeepsItsPromises(t *testing.T) {
 		if state.Legal(from, 0) {
 			t.Errorf("%v can become no connection yet", from)
 		}
-		if from.IsConnected() && state.Legal(from, state.Connected) || state.Legal(state.Lost, state.Connected) {
+		if from.IsConnected() && state.Legal(from, state.Connected) {
 			t.Errorf("CONNECTED can follow %v", from)
 		}
 		for _, to := range all {

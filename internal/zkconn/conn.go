@@ -93,6 +93,7 @@ type Conn struct {
 	observers       observers
 	refusals        refusals
 	rejections      rejections
+	suspended       time.Duration   // when the state became Suspended, by clock
 	lastErr         error           // why there is no connection
 	refusedBy       map[string]bool // servers whose last handshake failed, unless it asked for reads alone
 	fatal           error           // why there will be none

@@ -44,20 +44,24 @@ func (c *Conn) wakeMonitor() {
 
 // pulse is how often the clock is looked at even if nothing is due, in case that the machine
 // has slept: timers do not count that.
-func (s *session) pulse() time.Duration { return min(s.timeout/20, time.Second) }
+func pulse(timeout time.Duration) time.Duration { return min(timeout/20, time.Second) }
 
 // checkClock reports the deadline, sends a ping or gives up the session when it is time, and returns
 // when to look again.
 func (c *Conn) checkClock() time.Duration {
 	c.mu.Lock()
-	if c.closed || c.session.id == 0 || c.session.over {
+	switch {
+	case c.closed:
 		c.mu.Unlock()
 		return time.Hour
+	case c.session.id == 0 || c.session.over:
+		defer c.mu.Unlock()
+		return c.checkUnconnected()
 	}
 	now := c.clock.now()
 	lost := time.Duration(c.lastAckedSend.Load()) + c.session.timeout*time.Duration(c.cfg.LossPercent)/100
 	if now < lost {
-		next := min(lost-now, c.session.pulse(), c.checkDeadline(now), c.ping(now))
+		next := min(lost-now, pulse(c.session.timeout), c.checkDeadline(now), c.ping(now))
 		c.mu.Unlock()
 		return next
 	}
@@ -80,6 +84,21 @@ func (c *Conn) checkClock() time.Duration {
 		w.fail(errPresumedOver)
 	}
 	return time.Hour
+}
+
+// checkUnconnected makes the state Lost when it has been Suspended for a session timeout and there is no
+// session that could be lost, and returns when to look again. c.mu is held.
+func (c *Conn) checkUnconnected() time.Duration {
+	if c.state != state.Suspended {
+		return time.Hour
+	}
+	timeout := c.timeout()
+	left := c.suspended + timeout*time.Duration(c.cfg.LossPercent)/100 - c.clock.now()
+	if left <= 0 {
+		c.setState(state.Lost)
+		return time.Hour
+	}
+	return min(left, pulse(timeout))
 }
 
 // ping sends a ping if no request was answered for a while, and returns when to look again. The

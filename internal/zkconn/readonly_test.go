@@ -341,3 +341,29 @@ func TestCloseReadOnly(t *testing.T) {
 		}
 	})
 }
+
+// The only connection was one for reads alone, and has ended: there is no session that could be lost, and the
+// state is Lost after a session timeout without a connection, as before the first one.
+func TestLostWithoutASession(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		s := newScriptedEnsemble(map[string]quorumMode{"a:1": readsOnly})
+		t.readOnly(s, "a:1")
+		if _, err := t.conn.Connected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.states(state.ReadOnly)
+		s.set("a:1", undecided)
+		time.Sleep(timeout - time.Millisecond)
+		t.states(state.Suspended)
+		time.Sleep(2 * time.Millisecond)
+		t.states(state.Lost)
+		time.Sleep(10 * timeout)
+		t.states()
+		s.set("a:1", readsOnly)
+		time.Sleep(timeout)
+		t.states(state.ReadOnly)
+		s.set("a:1", hasQuorum)
+		time.Sleep(timeout)
+		t.states(state.Suspended, state.Reconnected)
+	})
+}

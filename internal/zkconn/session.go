@@ -253,6 +253,9 @@ func (c *Conn) endSession(presumed bool) {
 func (c *Conn) setState(s state.ConnectionState) {
 	if s != c.state && state.Legal(c.state, s) {
 		c.state = s
+		if s == state.Suspended {
+			c.suspended = c.clock.now()
+		}
 		c.pushLoss(Event{Kind: StateChanged, State: s, Session: c.session.id})
 	}
 }

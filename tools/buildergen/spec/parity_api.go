@@ -110,7 +110,7 @@ var rest = []Section{
 		{"ConnectionState.CONNECTED", "state.Connected", "", ""},
 		{"ConnectionState.SUSPENDED", "state.Suspended", "", ""},
 		{"ConnectionState.RECONNECTED", "state.Reconnected", "", ""},
-		{"ConnectionState.LOST", "state.Lost", "", "never before the first connection: there is no session yet"},
+		{"ConnectionState.LOST", "state.Lost", "", "before the first connection, too: one session timeout after SUSPENDED; no recipe loses anything"},
 		{"ConnectionState.READ_ONLY", "state.ReadOnly", "", "with WithReadOnly"},
 		{"ConnectionState.isConnected", "state.ConnectionState.IsConnected", "", ""},
 		{"ConnectionStateListener.stateChanged", "Client.ConnectionStateListenable", "", "a function"},
