@@ -155,6 +155,10 @@ func (r recipeClient) Held() []string { return r.c.core.losses.held() }
 
 func (r recipeClient) Log(fn func()) { r.c.core.report(fn) }
 
+func (r recipeClient) Unhandled(what string, err error) {
+	r.c.core.unhandled.Notify(fmt.Errorf("%s: %w", what, err))
+}
+
 func (r recipeClient) Callback(fn func()) bool { return r.c.core.users.Start(fn) }
 
 func (r recipeClient) Telemetry() *telemetry.Telemetry { return r.c.core.telemetry }

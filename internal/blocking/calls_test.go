@@ -23,10 +23,9 @@ type fixture struct {
 	path          string // of a node that exists
 }
 
-func newFixture(t *testing.T, b *suite.Backend) *fixture {
+func newFixture(t *testing.T, b *suite.Backend, opts ...framework.Option) *fixture {
 	f := &fixture{T: t, b: b, path: b.Path("node")}
-	policy := framework.WithSessionTimeout(suite.SessionTimeout)
-	f.client, f.network = b.Client(t, policy)
+	f.client, f.network = b.Client(t, append(opts, framework.WithSessionTimeout(suite.SessionTimeout))...)
 	f.other, _ = b.Client(t)
 	f.must(f.other.Create().CreatingParentsIfNeeded().ForPath(f.Context(), f.path))
 	f.must(f.client.CheckExists().ForPath(f.Context(), f.path))

@@ -123,11 +123,15 @@ func TestCleanUp(t *testing.T) {
 			defer f.network.Cut()
 			return f.b.Server().Refuse()
 		},
+		"no quorum": func(f *fixture) (back func()) {
+			defer func() { <-time.After(time.Minute) }()
+			return f.network.WithoutQuorum()
+		},
 	} {
 		for name, make := range cleanUps() {
 			t.Run(server+"/"+name, func(t *testing.T) {
 				suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-					f := newFixture(t, b)
+					f := newFixture(t, b, framework.WithReadOnly())
 					c := make(f)
 					back := gone(f)
 					begin, ended := time.Now(), newResult()

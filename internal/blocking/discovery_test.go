@@ -52,7 +52,7 @@ func leaderRows() map[string]row {
 
 func discoveryRows() map[string]row {
 	instance := (*fixture)(nil).instance()
-	registry := (*fixture).registry
+	registry := func(f *fixture) *discovery.ServiceDiscovery[string] { return f.registry() }
 	registered := func(f *fixture) *discovery.ServiceDiscovery[string] {
 		d := started(f, registry(f), nil)
 		f.must(d.Register(f.Context(), instance))
@@ -100,8 +100,8 @@ func discoveryRows() map[string]row {
 	}
 }
 
-func (f *fixture) registry() *discovery.ServiceDiscovery[string] {
-	d, err := discovery.NewServiceDiscovery(f.client, f.path+"/services", discovery.JSON[string]())
+func (f *fixture) registry(opts ...discovery.Option) *discovery.ServiceDiscovery[string] {
+	d, err := discovery.NewServiceDiscovery(f.client, f.path+"/services", discovery.JSON[string](), opts...)
 	return made(f, d, err)
 }
 

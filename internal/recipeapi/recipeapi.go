@@ -97,6 +97,9 @@ type Client interface {
 	// Log runs fn, which ends in a user's code such as a log handler, behind what was
 	// reported before. It does not wait.
 	Log(fn func())
+	// Unhandled tells the listeners of framework.Client.UnhandledErrorListenable of an error that no
+	// caller receives.
+	Unhandled(what string, err error)
 	// Callback runs fn, which is a user's code, on a goroutine of its own, which Close waits
 	// for as for those of watchers.
 	Callback(fn func()) bool

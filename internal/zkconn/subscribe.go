@@ -145,8 +145,16 @@ func (c *Conn) Unobserve(o *Observer) {
 // unreachable is how long a clean-up waits without a connection.
 const unreachable = 5 * time.Second
 
+// servesReadsOnly reports whether the connection in use is to a server without a quorum.
+func (c *Conn) servesReadsOnly() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.mux != nil && c.mux.readOnly
+}
+
 // Reachable returns a copy of ctx for a clean-up: it also ends, with ErrConnectionLoss, when there has been
-// no connection for 5 s, now or later. A clean-up must not wait for servers that do not come back.
+// no connection for 5 s, now or later, or only one to a server without a quorum, which deletes nothing. A
+// clean-up must not wait for servers that do not come back.
 func (c *Conn) Reachable(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	alone := time.AfterFunc(unreachable, func() {
@@ -161,10 +169,15 @@ func (c *Conn) Reachable(ctx context.Context) (context.Context, context.CancelFu
 		switch e {
 		case WatchSuspended:
 			alone.Reset(unreachable)
-		case WatchReset, WatchClosed: // without a client everything ends by itself
+		case WatchReset:
+			if !c.mux.readOnly { // c.mu is held
+				alone.Stop()
+			}
+		case WatchClosed: // without a client everything ends by itself
 			alone.Stop()
 		}
 	})
+	connected = connected && !c.servesReadsOnly()
 	mu.Lock()
 	defer mu.Unlock()
 	if connected && !told { // else the connection may be gone already

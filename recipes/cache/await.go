@@ -65,7 +65,9 @@ func (c *CuratorCache) ask(zxid int64) {
 			break
 		}
 	}
-	(*c.wake.Load())()
+	if wake := c.wake.Load(); wake != nil { // else the cache is being loaded
+		(*wake)()
+	}
 }
 
 // takeAsked returns what was asked for since the last call.

@@ -93,6 +93,9 @@ func newCache(client *framework.Client, path string, s shape, opts []Option) (*C
 	}
 	c := &CuratorCache{client: client, inside: inside, cfg: cfg, paths: paths{path, full}}
 	c.listeners.Limit(listen.MaxEvents, newLostEvents)
+	if cfg.background {
+		c.life.InBackground(lifecycle.Background{Client: client, What: "cache of " + path, Prepare: c.prepare})
+	}
 	c.telemetry = inside.Telemetry().Cache(cfg.name, path, observed{c})
 	c.state.Store(&state{Snapshot: Snapshot{topless: s == childrenOnly}, next: make(chan struct{})})
 	return c, nil

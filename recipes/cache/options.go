@@ -35,6 +35,7 @@ type config struct {
 	dataless   bool
 	selector   func(path string) (accept, descend bool) // nil for none
 	maxLag     time.Duration
+	background bool // Start does not wait
 }
 
 func newConfig(s shape, opts []Option) (config, error) {
@@ -123,6 +124,30 @@ func WithMaxLag(d time.Duration) Option {
 			return fmt.Errorf("WithMaxLag(%v): less than zero", d)
 		}
 		c.maxLag = d
+		return nil
+	})
+}
+
+// WithStartInBackground has Start return nil when it has checked what it can check without a server,
+// so a program may start before its servers. Start then refuses a context that has ended, a client
+// that is not started (framework.ErrNotStarted) or is closed (framework.ErrClosed), and a second
+// Start. Its context does not matter any more when it has returned: the cache is loaded in the
+// background until that succeeds or Close is called.
+//
+// After the loss of the connection the next try follows the next connection. After an error that
+// another try may not change, such as framework.ErrNoAuth, it follows a pause, which grows from a
+// second to 30 s, or the next connection. The logger gets the first failure, the first such error,
+// and the end of the failures; UnhandledErrorListenable of the client gets the first such error.
+//
+// Until then the Snapshot is empty and not Exact, the cache is not Stale, and Await waits. When the
+// cache is loaded, Updates begins, and listeners get the nodes and Initialized.
+//
+// By default Start waits, and fails when the client's retry policy gives up.
+//
+// Java: start of all caches, which does not wait, and the event initialized.
+func WithStartInBackground() Option {
+	return option(func(c *config) error {
+		c.background = true
 		return nil
 	})
 }

@@ -14,8 +14,8 @@ import (
 var _ framework.Component = (*CuratorCache)(nil)
 
 // Start sets the watch and reads all nodes: when it returns nil the cache is loaded. ctx bounds
-// the load. See framework.Component. A program that must not wait can call Start on a
-// goroutine; the cache is empty meanwhile.
+// the load. See framework.Component. With WithStartInBackground it does not wait; the cache is
+// empty until it is loaded.
 //
 // A missing node is no error. Unreadable nodes below it are no error either. After an error
 // nothing was started. Errors: framework.ErrNoAuth if the node itself may not be read;
@@ -61,8 +61,14 @@ func (c *CuratorCache) unload() {
 	for _, view := range c.views { // nobody adds one
 		view.reset()
 	}
-	c.fix(false)
+	c.fix(c.cfg.background) // another try follows, whose views are these
 	c.stale.Store(nil)
+}
+
+// prepare is what a Start in the background does before it returns.
+func (c *CuratorCache) prepare(context.Context) error {
+	c.fix(true)
+	return nil
 }
 
 // fix sets whether views are refused from now on.
@@ -100,8 +106,10 @@ func (c *CuratorCache) Close(ctx context.Context) error {
 
 // end undoes what load has done. The goroutine has ended.
 func (c *CuratorCache) end(ctx context.Context) error {
-	c.unmeasure()
-	c.replica.end(ctx)
+	if c.replica != nil { // else a Start in the background has not succeeded
+		c.unmeasure()
+		c.replica.end(ctx)
+	}
 	if c.stale.Load() == nil {
 		c.setStale(time.Now())
 	}

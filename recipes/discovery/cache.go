@@ -75,6 +75,9 @@ func (d *ServiceDiscovery[T]) cache(name string) (*ServiceCache[T], error) {
 		opts = append(opts, cache.WithName(d.places.cfg.name))
 	}
 	c := &ServiceCache[T]{client: d.places.client, name: name, parts: d.parts}
+	if d.places.cfg.background {
+		c.life.InBackground(lifecycle.Background{Client: c.client, What: "cache of service " + name})
+	}
 	c.list.Store(&list[T]{next: make(chan struct{})})
 	if c.nodes, err = cache.NewPathChildrenCache(d.places.client, path, opts...); err != nil {
 		return nil, err
@@ -99,8 +102,9 @@ func (c *ServiceCache[T]) Name() string {
 	return c.name
 }
 
-// Start loads the list and begins to follow it. When it returns nil, the list is loaded. The
-// service need not exist. See framework.Component and cache.CuratorCache.Start.
+// Start loads the list and begins to follow it. When it returns nil, the list is loaded. Without a
+// connection it fails when the client's retry policy gives up. With WithStartInBackground it does
+// not wait. The service need not exist. See framework.Component and cache.CuratorCache.Start.
 //
 // Java: start, startImmediate.
 func (c *ServiceCache[T]) Start(ctx context.Context) error {
@@ -171,7 +175,7 @@ func (c *ServiceCache[T]) present() *list[T] {
 
 // Instances returns the instances, including disabled ones, in the order of the names of their
 // nodes, which are usually their ids. The caller owns the slice; payloads are shared and must
-// not be changed. It does not wait for the server. Before Start there are no instances.
+// not be changed. It does not wait for the server. Before the list is loaded there are no instances.
 //
 // Java: getInstances.
 func (c *ServiceCache[T]) Instances() []ServiceInstance[T] {
@@ -244,4 +248,17 @@ func (c *ServiceCache[T]) wait(ctx context.Context, now *list[T], other <-chan s
 	case <-c.life.Done():
 	case <-c.client.Done():
 	}
+}
+
+// notLoaded says why there is no list.
+func (c *ServiceCache[T]) notLoaded() error {
+	why := fmt.Errorf("service %s: %w", c.name, framework.ErrNotStarted)
+	if c.life.Started() != nil {
+		return why
+	}
+	why = fmt.Errorf("%w: the list is not loaded yet", why)
+	if failure := c.life.Failure(); failure != nil {
+		why = fmt.Errorf("%w: %w", why, failure)
+	}
+	return fmt.Errorf("%w %s: %w", ErrNoInstance, c.name, why)
 }

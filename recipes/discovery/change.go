@@ -19,6 +19,8 @@ func (all *registrations[T]) register(ctx context.Context, want wanted[T]) error
 	former := r.want.instance.Type
 	switch {
 	case !all.isLive():
+		// Another try follows one that fails, and must find what that has left.
+		want.anonymous = want.anonymous && !all.places.cfg.background
 		return all.set(func() { r.state, r.want = planned, want })
 	case r.state == kept && former.mode() == want.instance.Type.mode():
 		return all.write(ctx, r, want)
@@ -91,6 +93,10 @@ func (all *registrations[T]) unregister(ctx context.Context, k key) error {
 		return all.remove(ctx, r)
 	case doubtful:
 		return all.delete(ctx, r)
+	case planned:
+		if r.left { // it is not registered again, whatever becomes of that
+			return errors.Join(all.set(func() { r.state = doubtful }), all.delete(ctx, r))
+		}
 	}
 	return all.set(func() { r.state = absent })
 }

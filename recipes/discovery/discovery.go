@@ -45,13 +45,18 @@ func NewServiceDiscovery[T any](client *framework.Client, basePath string, seria
 		return nil, err
 	}
 	p := &places[T]{client: client, api: recipeapi.Of(client), base: basePath, codec: serializer, cfg: cfg}
-	return &ServiceDiscovery[T]{places: p, registrations: newRegistrations(p), parts: newParts()}, nil
+	d := &ServiceDiscovery[T]{places: p, registrations: newRegistrations(p), parts: newParts()}
+	if cfg.background {
+		d.life.InBackground(lifecycle.Background{Client: client, What: "service discovery " + basePath, Prepare: d.registrations.prepare})
+	}
+	return d, nil
 }
 
 // Start registers the instances of earlier Register calls, at most 16 at the same time, and
 // keeps them registered: after ends of sessions and deletions by others. When it fails, it
-// unregisters the instances that it has registered, and may be called again. Errors in addition
-// to those of framework.Component: those of Register.
+// unregisters the instances that it has registered, and may be called again. Without a connection
+// it fails when the client's retry policy gives up; with WithStartInBackground it does not wait.
+// Errors in addition to those of framework.Component: those of Register.
 //
 // Java: start, which logs failures.
 func (d *ServiceDiscovery[T]) Start(ctx context.Context) error {

@@ -16,14 +16,14 @@ func (all *registrations[T]) create(ctx context.Context, r *registration[T], wan
 	if err != nil {
 		return err
 	}
-	doubt := r.state == doubtful
+	doubt := r.mayBeThere()
 	if err := all.set(func() { r.state, r.want, r.node, r.pending = starting, want, node, false }); err != nil {
 		return err
 	}
 	if err := node.Start(ctx); err != nil { // also when end closes the node
 		return errors.Join(err, all.clearAway(ctx, r, doubt, err))
 	}
-	if err := all.set(func() { r.state = kept }); err != nil || !all.places.cfg.watch {
+	if err := all.set(func() { r.state, r.left = kept, false }); err != nil || !all.places.cfg.watch {
 		return err
 	}
 	if err := all.watch(ctx, r); err != nil {
@@ -38,7 +38,7 @@ func (all *registrations[T]) create(ctx context.Context, r *registration[T], wan
 // if it fits: it stops the removal, in the background, of what it may have left.
 func (all *registrations[T]) nodeFor(ctx context.Context, r *registration[T], want wanted[T]) (*nodes.PersistentNode, error) {
 	mode := want.instance.Type.mode()
-	if r.state == doubtful && r.node != nil && r.want.path == want.path && r.want.instance.Type.mode() == mode {
+	if r.mayBeThere() && r.node != nil && r.want.path == want.path && r.want.instance.Type.mode() == mode {
 		return r.node, r.node.SetData(ctx, want.data) // before Start it does not wait
 	}
 	opts := []nodes.Option{nodes.WithTakeover(), nodes.WithTurns(all.turns)}
@@ -58,7 +58,7 @@ func (all *registrations[T]) clearAway(ctx context.Context, r *registration[T], 
 	if framework.MaybeApplied(why) {
 		switch {
 		case r.want.instance.Type == DynamicSequential:
-			all.sweep(r.want)
+			r.swept = all.sweep(r.want)
 		case !r.want.anonymous:
 			next = doubtful // an ephemeral node is being removed, but another Register may stop that
 		case r.want.instance.Type != Dynamic:
@@ -97,15 +97,20 @@ func (all *registrations[T]) remove(ctx context.Context, r *registration[T]) err
 
 // delete deletes a node that may not exist.
 func (all *registrations[T]) delete(ctx context.Context, r *registration[T]) error {
-	err := all.places.client.Delete().Guaranteed().ForPath(ctx, r.want.path)
+	if err := all.deletePath(ctx, r.want.path); err != nil {
+		return err
+	}
+	return all.set(func() { r.state, r.node, r.left = absent, nil, false })
+}
+
+// deletePath deletes a node that may not exist, if necessary in the background.
+func (all *registrations[T]) deletePath(ctx context.Context, path string) error {
+	err := all.places.client.Delete().Guaranteed().ForPath(ctx, path)
 	if errors.Is(err, framework.ErrNoNode) {
 		err = nil
 	}
 	if err != nil && ctx.Err() != nil {
 		err = fmt.Errorf("%w: %w", nodes.ErrDeletePending, err)
 	}
-	if err != nil {
-		return err
-	}
-	return all.set(func() { r.state, r.node = absent, nil })
+	return err
 }

@@ -21,6 +21,8 @@ type config struct {
 	watch bool                     // the nodes of registered instances
 	path  func(name string) string // nil for basePath/name
 	name  string                   // in metrics; "" for none
+
+	background bool // nothing waits in Start
 }
 
 func newConfig(opts []Option) (config, error) {
@@ -80,5 +82,33 @@ func WithName(name string) Option {
 	return option(func(c *config) error {
 		c.name = name
 		return telemetry.CheckName("WithName", name)
+	})
+}
+
+// WithStartInBackground has Start of the ServiceDiscovery, and of its caches and providers, return nil
+// when it has checked what it can check without a server, so a program may start before its servers.
+// Start then refuses a context that has ended, a client that is not started (framework.ErrNotStarted)
+// or is closed (framework.ErrClosed), and a second Start. Its context does not matter any more when it
+// has returned. In the background, until that succeeds or Close is called, a ServiceDiscovery registers
+// the instances of earlier Register calls, and a cache or a provider loads its list.
+//
+// After the loss of the connection the next try follows the next connection. After an error that
+// another try may not change, such as framework.ErrNoAuth, it follows a pause, which grows from a
+// second to 30 s, or the next connection. The logger gets the first failure, the first such error,
+// and the end of the failures; UnhandledErrorListenable of the client gets the first such error. An
+// instance that cannot be registered does not keep others from being registered.
+//
+// Until then Update and Unregister change what will be registered, and Register registers its instance
+// itself: it waits, and its errors are those of Register. A cache has no instances, a provider
+// returns ErrNoInstance with the reason, and Updates has not begun.
+//
+// By default Start waits, and fails when the client's retry policy gives up.
+//
+// Java: ServiceDiscovery.start, which logs failures and does not try again before the next
+// connection, and ServiceCache.startImmediate.
+func WithStartInBackground() Option {
+	return option(func(c *config) error {
+		c.background = true
+		return nil
 	})
 }

@@ -72,7 +72,8 @@ func (p *ServiceProvider[T]) Stale() (since time.Time, stale bool) { return p.in
 
 // Instance returns an instance to use now. It does not wait for the server, and sends nothing.
 // Do not keep the result, because the instance may end at any time. Errors: ErrNoInstance, also
-// if all instances are down; framework.ErrNotStarted before Start.
+// if all instances are down; framework.ErrNotStarted before Start. While a Start in the background
+// has not loaded the list, the error matches both, and the error of the last try, if there was one.
 //
 // Java: getInstance, which returns null.
 func (p *ServiceProvider[T]) Instance() (ServiceInstance[T], error) {
@@ -189,7 +190,7 @@ func (p *ServiceProvider[T]) present() (*choices[T], error) {
 		return now, nil
 	}
 	if !of.loaded {
-		return nil, fmt.Errorf("service %s: %w", p.cache.name, framework.ErrNotStarted)
+		return nil, p.cache.notLoaded()
 	}
 	now := choose(&p.config, p.down, of, downs)
 	p.choices.Store(now) // what was overtaken is seen by the next call

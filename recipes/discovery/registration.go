@@ -28,6 +28,8 @@ type registration[T any] struct {
 	state   state
 	want    wanted[T]
 	pending bool                  // the node does not have the data yet
+	left    bool                  // planned again: a try that failed may have left the node
+	swept   <-chan struct{}       // closed when such a node, whose name is unknown, is removed; nil for none
 	node    *nodes.PersistentNode // nil for none; it was not closed by a successful Close
 	watch   *cache.CuratorCache   // of the node's data; nil without WithWatchInstances
 }
@@ -52,6 +54,24 @@ func (r *registration[T]) lock(ctx context.Context) error {
 }
 
 func (r *registration[T]) unlock() { <-r.turn }
+
+// mayBeThere reports whether a node may be there that is not kept.
+func (r *registration[T]) mayBeThere() bool { return r.state == doubtful || r.left }
+
+// awaitSweep waits until the node is removed that an earlier try may have left without a known name:
+// what removes it could take the next one for it.
+func (r *registration[T]) awaitSweep(ctx context.Context) error {
+	if r.swept == nil {
+		return nil
+	}
+	select {
+	case <-r.swept:
+		r.swept = nil
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
 
 // end closes the keeper of an instance. Only a Permanent instance stays.
 func (r *registration[T]) end(ctx context.Context) error {

@@ -16,17 +16,21 @@ import (
 const sweepPause = time.Second
 
 // sweep removes, in the background, the node that a sequential create may have made whose answer
-// was lost. Nobody knows its name. It goes with its session otherwise.
-func (all *registrations[T]) sweep(want wanted[T]) {
-	session := all.places.client.SessionID()
-	all.places.api.Go(func(ctx context.Context) {
+// was lost. Nobody knows its name. It goes with its session otherwise. done is closed when it is gone.
+func (all *registrations[T]) sweep(want wanted[T]) (done <-chan struct{}) {
+	session, gone := all.places.client.SessionID(), make(chan struct{})
+	if !all.places.api.Go(func(ctx context.Context) {
+		defer close(gone)
 		for all.places.client.SessionID() == session {
 			err := all.sweepOnce(ctx, want, session)
 			if err == nil || errors.Is(err, framework.ErrClosed) || wait.For(ctx, sweepPause) != nil {
 				return
 			}
 		}
-	})
+	}) {
+		close(gone)
+	}
+	return gone
 }
 
 func (all *registrations[T]) sweepOnce(ctx context.Context, want wanted[T], session int64) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
+	"github.com/go-curator/curator/recipes/internal/pauses"
 	"github.com/go-curator/curator/recipes/locks"
 )
 
@@ -34,8 +35,8 @@ type candidate struct {
 	silent    bool
 	terms     terms
 	contender *lockqueue.Contender // of the present Start
+	standing  bool                 // it has joined, and is counted as a twin
 	failing   bool                 // a failure was logged, and is not over
-	gone      chan struct{}        // closed when run has returned
 }
 
 func (c *candidate) spec() *lockqueue.Spec {
@@ -62,7 +63,7 @@ func (c *candidate) join(ctx context.Context) error {
 	if err := c.contender.Join(ctx); err != nil {
 		return c.explain(err)
 	}
-	joined = true
+	joined, c.standing = true, true
 	second := twinsOf(c.api).add(c.twin())
 	c.api.Log(func() {
 		c.terms.candidate.Standing(ctx)
@@ -77,7 +78,6 @@ func (c *candidate) twin() twin { return twin{c.full, c.id} }
 
 // run is the goroutine of the latch, until ctx ends or the client is closed.
 func (c *candidate) run(ctx context.Context) {
-	defer close(c.gone)
 	for {
 		lease, err := c.stand(ctx)
 		if err != nil {
@@ -99,7 +99,7 @@ func (c *candidate) run(ctx context.Context) {
 // stand waits until the candidate leads. It tries again after every error, except when ctx has
 // ended or the client is closed.
 func (c *candidate) stand(ctx context.Context) (lease *locks.Lease, err error) {
-	var p pauses
+	var p pauses.Pauses
 	for {
 		err = c.contender.Acquire(ctx, func(nodes []*ephemeral.Node) (err error) {
 			lease, err = locks.OnNode(ctx, c.client, c.path, lockqueue.KindLatch, nodes[0])
@@ -116,7 +116,7 @@ func (c *candidate) stand(ctx context.Context) (lease *locks.Lease, err error) {
 			c.failed(err)
 			_ = c.contender.Leave(ctx) // a node that cannot lead must not block the others
 		}
-		if err := p.await(ctx, c.client, err); err != nil && (ctx.Err() != nil || errors.Is(err, framework.ErrClosed)) {
+		if err := p.Await(ctx, c.client, err); err != nil && (ctx.Err() != nil || errors.Is(err, framework.ErrClosed)) {
 			return nil, err
 		}
 	}
@@ -132,7 +132,12 @@ func (c *candidate) stepDown(ctx context.Context) {
 
 // leave ends the candidacy: first the lease, then the node (rules L4 and L9).
 func (c *candidate) leave(ctx context.Context) error {
-	twinsOf(c.api).remove(c.twin())
+	if c.contender == nil { // of a Start in the background
+		return nil
+	}
+	if c.standing {
+		twinsOf(c.api).remove(c.twin())
+	}
 	ctx, cancel := lifecycle.Reachable(ctx, c.api)
 	defer cancel()
 	released := c.terms.present.Load().Release(ctx)

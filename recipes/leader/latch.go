@@ -38,22 +38,27 @@ func NewLeaderLatch(client *framework.Client, path string, opts ...LatchOption) 
 	if err != nil {
 		return nil, err
 	}
-	c := &candidate{election: e, silent: cfg.silent, gone: make(chan struct{})}
+	c := &candidate{election: e, silent: cfg.silent}
 	c.terms.listeners.Limit(listen.MaxStates, newLostTerms)
 	c.terms.api, c.terms.candidate = e.api, e.api.Telemetry().Candidate(tracing.RecipeLatch, cfg.name, path)
-	return &LeaderLatch{candidate: c}, nil
+	l := &LeaderLatch{candidate: c}
+	if cfg.background {
+		l.life.InBackground(lifecycle.Background{Client: client, What: "leader latch " + path})
+	}
+	return l, nil
 }
 
 // Start joins the election: it returns nil when the latch is in the queue, whether it leads or
 // not. The latch keeps its place until Close. If the session ends or somebody deletes the node,
-// it joins again at the end of the queue. See framework.Component.
+// it joins again at the end of the queue. See framework.Component. With WithStartInBackground Start
+// does not wait.
 //
 // ctx bounds the joining. If it ends first, a node that was created is deleted, if necessary in
 // the background. Errors in addition to ctx's and the server's: locks.ErrKindMismatch,
 // locks.ErrSequenceExhausted, framework.ErrAlreadyStarted, framework.ErrClosed. Later failures
 // are logged, and the latch tries again at each new connection and after pauses.
 //
-// Java: start, which does not wait.
+// Java: start, which does not wait: WithStartInBackground.
 func (l *LeaderLatch) Start(ctx context.Context) error {
 	if l == nil || l.candidate == nil {
 		return errNil
@@ -107,7 +112,7 @@ func (l *LeaderLatch) Await(ctx context.Context) (*locks.Lease, error) {
 		case <-ctx.Done():
 			return nil, l.candidate.explain(lockqueue.ContextError(ctx))
 		case <-l.life.Done():
-		case <-l.candidate.gone:
+		case <-l.candidate.client.Done():
 			return nil, l.candidate.explain(fmt.Errorf("%w: the latch or its client", framework.ErrClosed))
 		}
 	}

@@ -26,6 +26,8 @@ type config struct {
 	idGiven bool
 	name    string
 	silent  bool // Close tells the listeners nothing
+
+	background bool // Start does not wait
 }
 
 type anyOption func(*config) error
@@ -90,6 +92,30 @@ func WithCloseMode(mode CloseMode) LatchOption {
 			return errors.New("WithCloseMode: the mode is neither NotifyLeader nor Silent")
 		}
 		c.silent = mode == Silent
+		return nil
+	})
+}
+
+// WithStartInBackground has Start of a latch return nil when it has checked what it can check without
+// a server, so a program may start before its servers. Start then refuses a context that has ended, a
+// client that is not started (framework.ErrNotStarted) or is closed (framework.ErrClosed), and a
+// second Start. Its context does not matter any more when it has returned: the latch joins in the
+// background until that succeeds or Close is called.
+//
+// After the loss of the connection the next try follows the next connection. After an error that
+// another try may not change, such as framework.ErrNoAuth or locks.ErrKindMismatch, it follows a
+// pause, which grows from a second to 30 s, or the next connection. The logger gets the first
+// failure, the first such error, and the end of the failures; UnhandledErrorListenable of the client
+// gets the first such error.
+//
+// Until then the latch does not lead, and Await waits. Listeners are told when it leads.
+//
+// By default Start waits, and fails when the client's retry policy gives up.
+//
+// Java: LeaderLatch.start, which does not wait.
+func WithStartInBackground() LatchOption {
+	return latchOption(func(c *config) error {
+		c.background = true
 		return nil
 	})
 }

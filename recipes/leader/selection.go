@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/recipes/internal/pauses"
 	"github.com/go-curator/curator/recipes/locks"
 )
 
@@ -61,7 +62,7 @@ func (s *selection) interruptTerm() {
 // run stands for election until ctx ends, or until another try would change nothing.
 func (s *selection) run(ctx context.Context, take func(ctx context.Context, lease *locks.Lease) error) error {
 	s.api.Log(func() { s.terms.candidate.Standing(ctx) })
-	var p pauses
+	var p pauses.Pauses
 	var hurry shortTerms
 	failing := false
 	for {
@@ -78,7 +79,7 @@ func (s *selection) run(ctx context.Context, take func(ctx context.Context, leas
 				return why
 			}
 			if err = why; err == nil {
-				p = pauses{}
+				p = pauses.Pauses{}
 				s.slowDown(ctx, &hurry, begun)
 				continue
 			}
@@ -90,7 +91,7 @@ func (s *selection) run(ctx context.Context, take func(ctx context.Context, leas
 			failing = true
 			s.warn("leader selector cannot stand for election; it will try again", err)
 		}
-		if err := p.await(ctx, s.client, err); err != nil {
+		if err := p.Await(ctx, s.client, err); err != nil {
 			if ctx.Err() != nil {
 				return nil //nolint:nilerr // as above
 			}

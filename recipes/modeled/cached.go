@@ -31,17 +31,21 @@ var _ framework.Component = (*CachedModeledFramework[any])(nil)
 // Cached returns a framework that reads from memory: the nodes at the path and below, up to the
 // first parameter if it has some. Call its Start. Cached does no I/O. Nodes without data count
 // as parents, which have no model. Errors: framework.ErrInvalidPath, framework.ErrNotStarted
-// for a nil client, framework.ErrInvalidOption for a spec without a codec.
+// for a nil client, framework.ErrInvalidOption for a spec without a codec and a nil option.
 //
 // Java: cached.
-func (m ModeledFramework[T]) Cached() (*CachedModeledFramework[T], error) {
+func (m ModeledFramework[T]) Cached(opts ...CachedOption) (*CachedModeledFramework[T], error) {
+	cfg, err := newCachedConfig(opts)
+	if err != nil {
+		return nil, err
+	}
 	root, err := m.WithPath(m.spec.Path.fixed()).path()
 	if err != nil {
 		return nil, err
 	}
 	c := &CachedModeledFramework[T]{modeled: m}
 	// The spec's own compression is left to decode, because mere parents are not compressed.
-	if c.cache, err = cache.NewCuratorCache(m.client, root, cache.WithoutData()); err != nil {
+	if c.cache, err = cache.NewCuratorCache(m.client, root, cfg.cache...); err != nil {
 		return nil, err
 	}
 	c.typed, err = cache.NewTyped(c.cache, func(node cache.ChildData) (model T, err error) {
@@ -63,7 +67,8 @@ func (c *CachedModeledFramework[T]) inner() (*cache.CuratorCache, *cache.Typed[T
 }
 
 // Start loads the nodes and begins to follow them; see framework.Component and
-// cache.CuratorCache.Start. Before it returns, memory is empty.
+// cache.CuratorCache.Start. Before it returns, memory is empty. With WithStartInBackground it does not
+// wait.
 //
 // Java: start.
 func (c *CachedModeledFramework[T]) Start(ctx context.Context) error {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -211,11 +212,16 @@ func TestGroupUpdates(t *testing.T) {
 				a := g.joined(g.client, "a", "1")
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				time.AfterFunc(time.Minute, func() { end(g, cancel) })
+				var ending sync.WaitGroup
+				ending.Go(func() {
+					elapse(time.Minute)
+					end(g, cancel)
+				})
 				n := 0
 				for range a.Updates(ctx) {
 					n++
 				}
+				ending.Wait()
 				if n != 1 {
 					t.Errorf("%d updates", n)
 				}

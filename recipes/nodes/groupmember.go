@@ -37,7 +37,8 @@ var _ framework.Component = (*GroupMember)(nil)
 
 // NewGroupMember returns a member of the group at path. id is the name of its node, and must be
 // unique: two members with one id share a node. A nil payload is the client's default data, as
-// in Java. It does no I/O. It accepts the options WithName, WithACL and WithoutParents.
+// in Java. It does no I/O. It accepts the options WithName, WithACL, WithoutParents and
+// WithStartInBackground.
 //
 // Errors: framework.ErrInvalidPath for a path, or for an id that cannot be the name of a node;
 // framework.ErrInvalidOption; framework.ErrNotStarted for a nil client.
@@ -68,11 +69,15 @@ func NewGroupMember(client *framework.Client, path, id string, payload []byte, o
 	if err != nil {
 		return nil, fmt.Errorf("the id %q: %w", id, err)
 	}
-	return &GroupMember{id: id, node: node, members: newMembers(client, path, strings.TrimSuffix(full, "/"))}, nil
+	m := &GroupMember{id: id, node: node, members: newMembers(client, path, strings.TrimSuffix(full, "/"))}
+	if cfg.background { // then the node goes on by itself
+		m.life.InBackground(lifecycle.Background{Client: client, What: "group member " + paths.Make(path, id), Prepare: node.Start})
+	}
+	return m, nil
 }
 
 // Start joins the group. It returns nil when the member's node exists and the others are known.
-// ctx bounds only Start. For an existing node with this id see PersistentNode.Start.
+// ctx bounds only Start. With WithStartInBackground it does not wait. For an existing node with this id see PersistentNode.Start.
 //
 // Errors: those of PersistentNode.Start, and framework.ErrUnimplemented from servers before 3.6,
 // which have no persistent watches.
@@ -97,13 +102,28 @@ func (m *GroupMember) begin(ctx context.Context) (err error) {
 	if err := m.members.begin(ctx); err != nil {
 		return err
 	}
-	if err := m.node.Start(ctx); err != nil {
+	if err := m.join(ctx); err != nil {
 		return err
 	}
 	begun = true
 	m.joined.Store(true)
 	m.members.wakeWaiters()
 	return nil
+}
+
+// join creates the member's node, or waits until a Start in the background has created it.
+func (m *GroupMember) join(ctx context.Context) error {
+	if !m.node.keeper.background {
+		return m.node.Start(ctx)
+	}
+	select {
+	case <-m.node.keeper.there:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-m.members.client.Done():
+		return framework.ErrClosed
+	}
 }
 
 // Close leaves the group: it deletes the member's node as PersistentNode.Close does, removes the
@@ -138,7 +158,7 @@ func (m *GroupMember) SetPayload(ctx context.Context, payload []byte) error {
 
 // Members returns the ids and payloads of the known members; the caller owns the map and its
 // contents. This member is always among them from Start to Close, also while its node is
-// missing. Before Start the map is empty.
+// missing. Before Start the map is empty, and while a Start in the background has not succeeded.
 //
 // Java: getCurrentMembers.
 func (m *GroupMember) Members() map[string][]byte {
@@ -202,6 +222,8 @@ func (m *GroupMember) Updates(ctx context.Context) iter.Seq[map[string][]byte] {
 			case <-changed:
 			case <-ctx.Done():
 			case <-m.life.Done():
+			case <-m.members.client.Done():
+				return // without a watch nothing else tells of it
 			}
 		}
 	}

@@ -26,6 +26,7 @@ type keeper struct {
 	sessions *sessions
 	created  listen.Set[string]
 	path     atomic.Pointer[string] // the client's path of the node; nil before it is known
+	there    chan struct{}          // closed when Start, or its work in the background, has succeeded
 
 	// state
 	starting  bool          // Start has not returned yet
@@ -49,7 +50,7 @@ type keeper struct {
 
 func newKeeper(client *framework.Client, path string, mode framework.CreateMode, data []byte, cfg config) *keeper {
 	k := &keeper{
-		config: cfg, client: client, api: recipeapi.Of(client), given: path, mode: mode, mail: newMailbox(data),
+		config: cfg, client: client, api: recipeapi.Of(client), given: path, mode: mode, mail: newMailbox(data), there: make(chan struct{}),
 		sessions: sessionsOf(recipeapi.Of(client)), deletions: newPace(firstPause, maxPause, calmTime), failures: newPace(firstRetryPause, maxRetryPause, 0),
 	}
 	k.created.Limit(listen.MaxStates, listen.Newest)

@@ -16,6 +16,9 @@ import (
 
 // begin makes the node. When it fails, what it may have made is removed.
 func (k *keeper) begin(ctx context.Context) (err error) {
+	if k.background {
+		return k.beginAgain(ctx)
+	}
 	k.stopRemoval()
 	k.mail.begin()
 	k.starting = true
@@ -27,10 +30,31 @@ func (k *keeper) begin(ctx context.Context) (err error) {
 		}
 		cleanUp, cancel := lifecycle.CleanUp(ctx)
 		defer cancel()
-		err = errors.Join(err, k.abandon(cleanUp, errors.Is(context.Cause(ctx), framework.ErrClosed)))
+		asking, stop := lifecycle.Reachable(cleanUp, k.api)
+		defer stop()
+		err = errors.Join(err, k.abandon(asking, errors.Is(context.Cause(ctx), framework.ErrClosed)))
 	}()
-	err = k.first(ctx)
-	begun = err == nil
+	if err = k.first(ctx); err == nil {
+		begun = true
+		close(k.there)
+	}
+	return err
+}
+
+// beginAgain is one try of a Start in the background. What it may have made stays, for the next try
+// or for Close.
+func (k *keeper) beginAgain(ctx context.Context) error {
+	k.starting = true
+	err := k.first(ctx)
+	switch {
+	case err == nil:
+		k.starting = false
+		close(k.there)
+	case errors.Is(err, framework.ErrClosed):
+		k.mail.end(framework.ErrClosed)
+	case ctx.Err() == nil && !framework.Retryable(err):
+		k.answerWrites(err)
+	}
 	return err
 }
 
@@ -41,8 +65,10 @@ func (k *keeper) first(ctx context.Context) error {
 	}
 	at := create
 	if sequential(k.mode) {
-		if err := k.createSequential(ctx); err != nil {
-			return err
+		if k.full == "" { // else an earlier try has created it
+			if err := k.createSequential(ctx); err != nil {
+				return err
+			}
 		}
 		at = look
 	} else if err := k.setPath(k.given); err != nil {
@@ -65,6 +91,7 @@ func (k *keeper) first(ctx context.Context) error {
 // createSequential creates the node, whose name only the answer tells.
 func (k *keeper) createSequential(ctx context.Context) error {
 	want := k.mail.want()
+	k.tried = want
 	var stat framework.Stat
 	b := k.builder(want.data).WithMode(k.mode).StoringStatIn(&stat)
 	if k.protected {
@@ -259,9 +286,7 @@ func (k *keeper) failed(ctx context.Context, todo task, err error) (task, error)
 	case errors.Is(err, errUnsettled):
 		k.pause = k.failures.next()
 		return todo, nil
-	case errors.Is(err, errNoParent): // the data is not to blame
-		k.mail.keep(k.tried, fmt.Errorf("%w: %w", ErrPending, err))
-	case k.mail.refuse(k.tried, err): // the data was to blame, as a rule
+	case k.answerWrites(err):
 		return todo, nil
 	}
 	if !k.failing {
@@ -270,6 +295,16 @@ func (k *keeper) failed(ctx context.Context, todo task, err error) (task, error)
 	}
 	k.pause = k.failures.next()
 	return todo, k.watchFor(ctx, conn, err)
+}
+
+// answerWrites ends each SetData that waits, after an error that another try may not change. It reports
+// whether there was one to blame.
+func (k *keeper) answerWrites(err error) (blamed bool) {
+	if errors.Is(err, errNoParent) { // the data is not to blame
+		k.mail.keep(k.tried, fmt.Errorf("%w: %w", ErrPending, err))
+		return false
+	}
+	return k.mail.refuse(k.tried, err) // as a rule
 }
 
 // recovered takes note that the node is as it is wanted.
@@ -314,7 +349,16 @@ func (k *keeper) leave(context.Context) error {
 // end deletes the node.
 func (k *keeper) end(ctx context.Context) error {
 	k.mail.end(framework.ErrClosed) // see leave
-	err := k.remove(ctx)            // fires the watch, as a rule
+	var err error
+	if !k.othersOnly() {
+		err = k.remove(ctx) // fires the watch, as a rule
+	}
 	k.unwatch()
 	return err
+}
+
+// othersOnly reports whether a Start in the background has not succeeded, and the node, which is
+// persistent, was there before it.
+func (k *keeper) othersOnly() bool {
+	return k.starting && !k.ephemeral() && k.times == 0 && !k.doubt
 }

@@ -35,6 +35,7 @@ type config struct {
 	name           string // in metrics; "" for none
 	takeover       bool
 	turns          *turns.Turns // nil for none
+	background     bool         // Start does not wait
 }
 
 func newConfig(opts []Option) (config, error) {
@@ -129,6 +130,33 @@ func WithTakeover() Option {
 func WithTurns(t *turns.Turns) Option {
 	return option(func(c *config) error {
 		c.turns = t
+		return nil
+	})
+}
+
+// WithStartInBackground has Start return nil when it has checked what it can check without a server,
+// so a program may start before its servers. Start then refuses a context that has ended, a client
+// that is not started (framework.ErrNotStarted) or is closed (framework.ErrClosed), and a second
+// Start. Its context does not matter any more when it has returned: the node, or the member, is
+// started in the background until that succeeds or Close is called.
+//
+// After the loss of the connection the next try follows the next connection. After an error that
+// another try may not change, such as framework.ErrNoAuth, it follows a pause, which grows from a
+// second to 30 s, or the next connection. The logger gets the first failure, the first such error,
+// and the end of the failures; UnhandledErrorListenable of the client gets the first such error.
+//
+// Until then ActualPath is "", unless a name is known, and Members is empty. SetData waits, as it
+// does while the client is cut off. CreatedListenable is told of the creation of the node, and
+// GroupMember.Updates begins when the member has joined. A sequential node should have
+// WithProtection: without it, each try whose answer is lost may leave a node. Close returns as
+// always, and deletes what a try may have created.
+//
+// By default Start waits, and fails when the client's retry policy gives up.
+//
+// Java: start of PersistentNode and GroupMember, which does not wait.
+func WithStartInBackground() Option {
+	return option(func(c *config) error {
+		c.background = true
 		return nil
 	})
 }

@@ -58,11 +58,21 @@ func newNode(client *framework.Client, path string, mode framework.CreateMode, d
 	if path == "/" {
 		return nil, fmt.Errorf("%w: the root is always there", framework.ErrInvalidPath)
 	}
-	return &PersistentNode{keeper: newKeeper(client, path, mode, slices.Clone(data), cfg)}, nil
+	n := &PersistentNode{keeper: newKeeper(client, path, mode, slices.Clone(data), cfg)}
+	if cfg.background {
+		n.life.InBackground(lifecycle.Background{
+			Client: client, What: "kept node " + path,
+			Prepare: func(context.Context) error {
+				n.keeper.mail.begin()
+				return nil
+			},
+		})
+	}
+	return n, nil
 }
 
 // Start creates the node and begins to keep it. It returns nil when the node exists with the
-// data. ctx bounds only Start.
+// data. ctx bounds only Start. With WithStartInBackground it does not wait.
 //
 // An existing node is adopted, and its data is set. An ephemeral node of an earlier session of
 // this client is replaced. An ephemeral node of another client is adopted, with a warning to

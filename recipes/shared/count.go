@@ -111,8 +111,9 @@ func (c *Count) Listenable() listen.Listenable[VersionedValue[int]] { return c.o
 
 // CountListenable takes listeners for changes of the number. They get the new number; fast
 // changes may be merged. Count returns the new number already. The number that Start reads is no
-// change. To miss none, add a listener before Start, and call Count after Start, or call Count after Add.
-// For a slow listener see Value.Listenable; the newest number may be one that it has got already.
+// change, except with WithStartInBackground. To miss none, add a listener before Start, and call Count
+// after Start, or call Count after Add. For a slow listener see Value.Listenable; the newest number may be
+// one that it has got already.
 //
 // Java: addListener.
 func (c *Count) CountListenable() listen.Listenable[int] {

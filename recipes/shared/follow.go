@@ -35,9 +35,11 @@ func (v *Value[T]) begin(ctx context.Context) error {
 		}
 	}
 	if err != nil {
-		ctx, cancel := lifecycle.CleanUp(ctx)
-		defer cancel()
-		_ = v.view.RemoveWatchers(ctx) // as in end
+		if !v.cfg.background { // else another try uses it, or Close removes it
+			ctx, cancel := lifecycle.CleanUp(ctx)
+			defer cancel()
+			v.unwatch(ctx)
+		}
 		return err
 	}
 	close(v.loaded)

@@ -95,6 +95,9 @@ func (v *Value[T]) init(client *framework.Client, path string, seed T, c codec.C
 	v.view = client.WatcherRemovingView()
 	v.wake, v.loaded = make(chan struct{}, 1), make(chan struct{})
 	v.changes.Limit(listen.MaxStates, listen.Newest)
+	if cfg.background {
+		v.life.InBackground(lifecycle.Background{Client: client, What: "shared value " + path})
+	}
 	v.watcher = framework.NewWatcher(func(context.Context, framework.WatchedEvent) { v.look() })
 	v.latest.Store(&known[T]{
 		VersionedValue: VersionedValue[T]{Value: seed, Version: -1, Zxid: -1},
@@ -112,7 +115,7 @@ func (v *Value[T]) usable() error {
 }
 
 // Start reads the value, or creates the node with the seed, and begins to follow it. ctx bounds
-// only Start. When Start fails nothing was started, but the node may have been created. Errors:
+// only Start. With WithStartInBackground it does not wait. When Start fails nothing was started, but the node may have been created. Errors:
 // codec.ErrDecode, framework.ErrAlreadyStarted, framework.ErrClosed, framework.ErrNotStarted
 // for a nil value, ctx's error, or the server's. See framework.Component.
 //
@@ -151,11 +154,16 @@ func (v *Value[T]) Close(ctx context.Context) error {
 
 // end gives back what a Start that has failed may have set, too.
 func (v *Value[T]) end(ctx context.Context) error {
+	v.unwatch(ctx)
+	return v.changes.Close(ctx)
+}
+
+// unwatch removes the watches.
+func (v *Value[T]) unwatch(ctx context.Context) {
 	asking, cancel := lifecycle.Reachable(ctx, v.api)
 	defer cancel()
 	// A server that cannot be asked to forgets the watches with the connection.
 	_ = v.view.RemoveWatchers(asking)
-	return v.changes.Close(ctx)
 }
 
 // Get returns the last known value, which may be behind.
@@ -210,8 +218,9 @@ func (v *Value[T]) Updates(ctx context.Context) iter.Seq[VersionedValue[T]] {
 
 // Listenable takes listeners for changes. They get the new value; fast changes may be merged. Up to
 // 1,024 values wait for a slow listener; of those that come while that many wait it gets the newest.
-// Get returns this value, or a newer one, already. The value that Start reads is no change. To
-// miss none, add a listener before Start, and call Get after Start, or call Get after Add.
+// Get returns this value, or a newer one, already. The value that Start reads is no change, except
+// with WithStartInBackground. To miss none, add a listener before Start, and call Get after Start, or
+// call Get after Add.
 //
 // Java: getListenable.
 func (v *Value[T]) Listenable() listen.Listenable[VersionedValue[T]] {
@@ -252,14 +261,23 @@ func (v *Value[T]) take(value T, stat framework.Stat, epoch int64) VersionedValu
 	}
 	v.latest.Store(&known[T]{VersionedValue: now, epoch: epoch, replaced: make(chan struct{})})
 	close(before.replaced)
-	select {
-	case <-v.loaded:
-	default:
-		return now // what Start reads is no change
+	if !v.told() {
+		return now
 	}
 	v.changes.Notify(now) // queues only; under mu, so that listeners hear the changes in order
 	if v.changed != nil {
 		v.changed(before.Value, value)
 	}
 	return now
+}
+
+// told reports whether listeners are told of a new value: what Start reads is no change, unless nobody
+// waits for it.
+func (v *Value[T]) told() bool {
+	select {
+	case <-v.loaded:
+		return true
+	default:
+		return v.cfg.background
+	}
 }

@@ -12,14 +12,15 @@
 // # Concurrency, contexts and Close
 //
 // All methods may be called from several goroutines. Start returns when the server has the watch,
-// and Close removes it; see framework.Component. A context bounds the call that it is given to.
-// The watcher has no goroutines except those of its listeners, which Close joins. When the
+// or at once with WithStartInBackground, and Close removes it; see framework.Component. A context bounds the call that it is given to.
+// The watcher has no goroutines except those of its listeners, and that of a Start in the background,
+// which Close joins. When the
 // client is closed there are no more events; call Close also then.
 //
 // # Java
 //
 // The counterpart is PersistentWatcher. Differences: Start waits until the server has the
-// watch, and returns errors; after a reconnect the session layer restores the watch, in one
+// watch, and returns errors, without WithStartInBackground; after a reconnect the session layer restores the watch, in one
 // request with all others; there is one listener set, in which framework.WatchReset is an
 // event; the end of the client ends Events, and is no event.
 package watch

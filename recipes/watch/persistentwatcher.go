@@ -22,9 +22,11 @@ import (
 // Java: PersistentWatcher.
 type PersistentWatcher struct {
 	life   lifecycle.Lifecycle
+	client *framework.Client
 	api    recipeapi.Client // nil for the zero value
-	path   string           // as the client names it
-	full   string           // as the server names it
+	cfg    config
+	path   string // as the client names it
+	full   string // as the server names it
 	sub    *zkconn.Subscription
 	events listen.Set[framework.WatchedEvent]
 
@@ -39,28 +41,35 @@ var _ framework.Component = (*PersistentWatcher)(nil)
 // NewPersistentWatcher returns a watcher of the node at path, which need not exist, or with
 // framework.PersistentRecursive of the node and everything below it. It does no I/O.
 //
-// Errors: framework.ErrInvalidPath; framework.ErrInvalidOption for an unknown mode;
+// Errors: framework.ErrInvalidPath; framework.ErrInvalidOption for an unknown mode and a nil option;
 // framework.ErrNotStarted for a nil client.
 //
 // Java: PersistentWatcher.
-func NewPersistentWatcher(client *framework.Client, path string, mode framework.AddWatchMode) (*PersistentWatcher, error) {
+func NewPersistentWatcher(client *framework.Client, path string, mode framework.AddWatchMode, opts ...Option) (*PersistentWatcher, error) {
 	api := recipeapi.Of(client)
 	full, err := api.ServerPath(path)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := newConfig(opts)
 	switch {
 	case err != nil:
 		return nil, err
 	case mode != framework.PersistentRecursive && mode != framework.PersistentWatch:
 		return nil, fmt.Errorf("%w: there is no mode %d", framework.ErrInvalidOption, mode)
 	}
-	w := &PersistentWatcher{api: api, path: path, full: full, followers: map[*follower]struct{}{}, over: make(chan struct{})}
+	w := &PersistentWatcher{client: client, api: api, cfg: cfg, path: path, full: full, followers: map[*follower]struct{}{}, over: make(chan struct{})}
 	w.events.Limit(listen.MaxEvents, w.newLostEvents)
 	w.sub = zkconn.NewSubscription(full, mode == framework.PersistentRecursive, w.onEvent)
+	if cfg.background {
+		w.life.InBackground(lifecycle.Background{Client: client, What: "watch " + path})
+	}
 	return w, nil
 }
 
 // Start sets the watch. It returns nil when the server has it: from then on every change gives
-// an event, or framework.WatchReset after a reconnect. ctx bounds only Start. When Start fails
-// no watch is left, and it may be called again; listeners may have got events meanwhile.
+// an event, or framework.WatchReset after a reconnect. ctx bounds only Start. With
+// WithStartInBackground it does not wait. When Start fails no watch is left, and it may be called again; listeners may have got events meanwhile.
 //
 // Errors in addition to those of framework.Component: framework.ErrUnimplemented from servers
 // before 3.6; framework.ErrConnectionLoss, when the client's retry policy gives up.
@@ -74,9 +83,13 @@ func (w *PersistentWatcher) Start(ctx context.Context) error {
 }
 
 func (w *PersistentWatcher) subscribe(ctx context.Context) error {
-	return w.api.Retry(ctx, "addWatch", w.path, func(ctx context.Context, conn *zkconn.Conn) error {
+	err := w.api.Retry(ctx, "addWatch", w.path, func(ctx context.Context, conn *zkconn.Conn) error {
 		return conn.Subscribe(ctx, w.sub)
 	})
+	if err == nil && w.cfg.background { // nobody else tells that it is set
+		w.tell(framework.WatchedEvent{Type: framework.WatchReset, Path: w.path})
+	}
+	return err
 }
 
 // Close removes the watch, ends Events, and joins the listeners, which first get the earlier
@@ -161,6 +174,8 @@ func (w *PersistentWatcher) Events(ctx context.Context) iter.Seq[framework.Watch
 				return
 			case <-w.over:
 				return
+			case <-w.client.Done():
+				return // without a watch nothing else tells of it
 			}
 			for e, ok := f.next(); ok; e, ok = f.next() {
 				if w.finished() || ctx.Err() != nil || !yield(e) {
@@ -182,6 +197,11 @@ func (w *PersistentWatcher) onEvent(e zkconn.WatchEvent) {
 	case zkconn.NodeCreated, zkconn.NodeDeleted, zkconn.NodeDataChanged, zkconn.NodeChildrenChanged:
 		event.Type = framework.EventType(e.Type)
 	}
+	w.tell(event)
+}
+
+// tell hands an event to the listeners and the loops.
+func (w *PersistentWatcher) tell(event framework.WatchedEvent) {
 	w.events.Notify(event)
 	w.mu.Lock()
 	defer w.mu.Unlock()

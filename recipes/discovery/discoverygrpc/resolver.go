@@ -45,6 +45,9 @@ func (r *serviceResolver[T]) run(ctx context.Context) {
 	if err := r.load(ctx); err != nil {
 		return
 	}
+	if _, err := r.list.Instance(); errors.Is(err, framework.ErrNotStarted) { // it is loaded in the background
+		r.cc.ReportError(err)
+	}
 	for list := range r.list.Updates(ctx) {
 		r.show(list)
 	}

@@ -3,6 +3,8 @@ package discoverygrpc_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"iter"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -280,4 +282,49 @@ func TestMisuse(t *testing.T) {
 	if b.Scheme() != discoverygrpc.Scheme {
 		t.Errorf("scheme %s", b.Scheme())
 	}
+}
+
+// loading is a list that is loaded in the background.
+type loading struct {
+	*list
+	loaded chan struct{}
+}
+
+func (l loading) Instance() (instance, error) {
+	select {
+	case <-l.loaded:
+		return l.list.Instance()
+	default:
+		return instance{}, fmt.Errorf("%w orders: %w", discovery.ErrNoInstance, framework.ErrNotStarted)
+	}
+}
+
+func (l loading) Updates(ctx context.Context) iter.Seq[[]instance] {
+	return func(yield func([]instance) bool) {
+		select {
+		case <-l.loaded:
+			l.list.Updates(ctx)(yield)
+		case <-ctx.Done():
+		}
+	}
+}
+
+// While a list is loaded in the background, calls fail with the reason, and do not wait.
+func TestLoadedInBackground(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		orders := loading{newList(instance{Address: "a", Port: 1}), make(chan struct{})}
+		b := discoverygrpc.NewBuilderOf(func(string) (discoverygrpc.Instances[string], error) { return orders, nil }, discoverygrpc.Config[string]{})
+		cc := &conn{}
+		r := build(t, b, cc)
+		defer r.Close()
+		synctest.Wait()
+		if errs := cc.errors(); len(errs) != 1 || !errors.Is(errs[0], framework.ErrNotStarted) {
+			t.Errorf("reported %v", errs)
+		}
+		close(orders.loaded)
+		synctest.Wait()
+		if got, states := cc.addresses(); states != 1 || len(got) != 1 {
+			t.Errorf("%d states, addresses %q", states, got)
+		}
+	})
 }

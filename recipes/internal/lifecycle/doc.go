@@ -10,4 +10,7 @@
 //	func (c *Cache) Close(ctx context.Context) error {
 //		return c.life.Close(ctx, c.removeWatches)
 //	}
+//
+// For an option WithStartInBackground its constructor calls [Lifecycle.InBackground]. Then Start does
+// not wait, and the functions are the same.
 package lifecycle

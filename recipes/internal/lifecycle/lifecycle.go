@@ -33,17 +33,31 @@ type Lifecycle struct {
 	done  chan struct{}           // see Done
 	over  chan struct{}           // closed when the first Close has ended, with err set
 	err   error
+
+	background *background // nil for a Start that waits
 }
 
 // Start calls begin and, when begin returns nil, work on its own goroutine; work may be nil.
 // The context of begin ends with ctx or with Close. The context of work has the values of ctx
-// and ends with Close. Both must return soon after that.
+// and ends with Close. Both must return soon after that. After InBackground it does not wait for
+// begin, see there.
 //
 // When begin fails, its error is returned, and Start may be called again, also after a panic of
 // begin. Other errors:
 // framework.ErrAlreadyStarted, framework.ErrClosed, also when Close was called while begin ran,
 // and framework.ErrInvalidOption for a nil context.
 func (l *Lifecycle) Start(ctx context.Context, begin func(ctx context.Context) error, work func(ctx context.Context)) error {
+	if b := l.background; b != nil {
+		return l.start(ctx, b.check, func(life context.Context) {
+			if b.repeat(life, begin) && work != nil && life.Err() == nil {
+				work(life)
+			}
+		})
+	}
+	return l.start(ctx, begin, work)
+}
+
+func (l *Lifecycle) start(ctx context.Context, begin func(ctx context.Context) error, work func(ctx context.Context)) error {
 	if ctx == nil {
 		return errNilContext()
 	}
@@ -118,8 +132,8 @@ func (l *Lifecycle) settle(err error) error {
 }
 
 // Close ends the contexts of begin and work, and waits until they have returned. If begin has
-// succeeded, Close then calls end, with ctx, or with a context of one second if ctx has ended;
-// end may be nil. Later calls only wait for the first one and return its error.
+// succeeded, or Start in the background has, Close then calls end, with ctx, or with a context of one
+// second if ctx has ended; end may be nil. Later calls only wait for the first one and return its error.
 func (l *Lifecycle) Close(ctx context.Context, end func(ctx context.Context) error) error {
 	if ctx == nil {
 		return errNilContext()

@@ -1,4 +1,6 @@
-package leader
+// Package pauses has the pauses of recipes that try something again until it succeeds: to take a place
+// in an election, or to start in the background.
+package pauses
 
 import (
 	"context"
@@ -13,22 +15,22 @@ import (
 )
 
 // The pauses after a failure grow from the first to the last, and vary at random by a half.
-// They are short after a lost connection, because the candidate should join again soon. They
-// are long after an error answer that will not change without an operator.
+// They are short after a lost connection, because the next try should come soon. They are long
+// after an error answer that will not change without an operator.
 const (
-	firstShortPause = 10 * time.Millisecond
-	lastShortPause  = 250 * time.Millisecond
-	firstLongPause  = time.Second
-	lastLongPause   = 30 * time.Second
+	firstShort = 10 * time.Millisecond
+	lastShort  = 250 * time.Millisecond
+	firstLong  = time.Second
+	lastLong   = 30 * time.Second
 )
 
-// pauses are those of one candidate since it succeeded last. The zero value is ready to use.
-type pauses struct{ short, long backoff.BackOff }
+// Pauses are those since the last success. The zero value is ready to use. One goroutine uses them.
+type Pauses struct{ short, long backoff.BackOff }
 
-// await waits before the next try after err. After the loss of a connection it waits for another
+// Await waits before the next try after err. After the loss of a connection it waits for another
 // one, and then for a short pause. After other errors it waits for a long pause, or until the next
 // connection. It returns an error when ctx ends, or when the client is closed.
-func (p *pauses) await(ctx context.Context, client *framework.Client, err error) error {
+func (p *Pauses) Await(ctx context.Context, client *framework.Client, err error) error {
 	conn, closed := recipeapi.Of(client).Conn()
 	if closed != nil {
 		return closed
@@ -40,15 +42,15 @@ func (p *pauses) await(ctx context.Context, client *framework.Client, err error)
 		return err
 	}
 	if p.short == nil {
-		p.short = growing(firstShortPause, lastShortPause)
+		p.short = NewShort()
 	}
 	return wait.For(ctx, p.short.NextBackOff())
 }
 
 // awaitLong ends early at a new connection, and when the client is closed.
-func (p *pauses) awaitLong(ctx context.Context, client *framework.Client) error {
+func (p *Pauses) awaitLong(ctx context.Context, client *framework.Client) error {
 	if p.long == nil {
-		p.long = growing(firstLongPause, lastLongPause)
+		p.long = growing(firstLong, lastLong)
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.long.NextBackOff())
 	defer cancel()
@@ -69,32 +71,9 @@ func (p *pauses) awaitLong(ctx context.Context, client *framework.Client) error 
 	return nil
 }
 
+// NewShort returns short pauses, which go on without an end.
+func NewShort() backoff.BackOff { return growing(firstShort, lastShort) }
+
 func growing(first, last time.Duration) backoff.BackOff {
 	return backoff.NewExponentialBackOff(backoff.WithInitialInterval(first), backoff.WithMaxInterval(last), backoff.WithMaxElapsedTime(0))
-}
-
-const (
-	shortTerm    = 10 * time.Millisecond // a term in which nothing was done, as a rule
-	patientTerms = 100                   // how many of these in a row go on without a pause
-)
-
-// shortTerms counts short terms in a row. The zero value is ready to use.
-type shortTerms struct {
-	n      int
-	pauses backoff.BackOff
-}
-
-// next takes note of a term, and returns the pause behind it.
-func (s *shortTerms) next(took time.Duration) time.Duration {
-	if took >= shortTerm {
-		*s = shortTerms{}
-		return 0
-	}
-	if s.n++; s.n <= patientTerms {
-		return 0
-	}
-	if s.pauses == nil {
-		s.pauses = growing(firstShortPause, lastShortPause)
-	}
-	return s.pauses.NextBackOff()
 }
