@@ -272,8 +272,9 @@ func (c *Client) CuratorListenable() listen.Listenable[Event] {
 }
 
 // UnhandledErrorListenable takes listeners for errors that no caller receives, such as the
-// error of a guaranteed delete that was given up. When 1,024 errors wait for a listener, it gets one
-// error for all that come until it has got those.
+// error of a guaranteed delete that was given up, or of a recipe's Start in the background that
+// another try may not change. When 1,024 errors wait for a listener, it gets one error for all that
+// come until it has got those.
 //
 // Java: getUnhandledErrorListenable.
 func (c *Client) UnhandledErrorListenable() listen.Listenable[error] {

@@ -21,6 +21,12 @@ import (
 // second Start returns ErrAlreadyStarted, and a Start after Close returns ErrClosed.
 // Client.Start is the exception: it does not wait.
 //
+// With the option WithStartInBackground, which each package of recipes has for its components, Start
+// does not wait either. It returns nil when it has checked what it can check without a server, and the
+// component goes on trying until Close, also after errors that another try may not change. So a program
+// may start before its servers. See the option for how the component tells that it is there, and what
+// its methods return before.
+//
 // Close ends the work, removes the component's watches and kept nodes from the server, and
 // joins every goroutine. Close is idempotent and allowed before Start. It works with an ended
 // context, but then waits for a second at most, and a Client for the time of WithMaxCloseWait. It
@@ -48,7 +54,8 @@ const (
 //
 // A Start that fails because there is no connection (see Retryable) is repeated after a pause,
 // which grows from a quarter of a second to 10 s, until it succeeds or ctx ends. So a program
-// may start before its ensemble. Any other error ends Run: Run closes the started components,
+// may start before its ensemble. The Start of a component with WithStartInBackground does not wait,
+// so those behind it are started, too. Any other error ends Run: Run closes the started components,
 // and returns the error. Run returns nil if ctx ended and every Close succeeded. Close gets
 // ctx, which has ended then.
 //

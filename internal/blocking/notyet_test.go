@@ -238,9 +238,6 @@ func TestRegisterInBackground(t *testing.T) {
 
 // Components that are started ahead of ZooKeeper are there after it.
 func TestStartInBackgroundReal(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a server")
-	}
 	server := curatortest.Real(t)
 	f := &fixture{T: t, b: suite.Real(t), client: server.Client(t, soonGivesUp), other: server.Client(t)}
 	var all []*late

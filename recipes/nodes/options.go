@@ -11,8 +11,8 @@ import (
 	"github.com/go-curator/curator/recipes/internal/turns"
 )
 
-// Option is an option of NewPersistentNode and NewPersistentTTLNode, and WithName also of
-// NewGroupMember. A nil Option is refused with framework.ErrInvalidOption.
+// Option is an option of NewPersistentNode and NewPersistentTTLNode; see NewGroupMember for those that
+// it takes. A nil Option is refused with framework.ErrInvalidOption.
 type Option interface{ apply(*config) error }
 
 type option func(*config) error

@@ -31,7 +31,7 @@ var discovery = []Section{
 		{"ServiceDiscoveryBuilder.builder; client; basePath; serializer; build", "discovery.NewServiceDiscovery", "", ""},
 		{"ServiceDiscoveryBuilder.thisInstance", "discovery.ServiceDiscovery.Register", "", "before Start"},
 		{"ServiceDiscoveryBuilder.watchInstances", "discovery.WithWatchInstances", "", ""},
-		{"ServiceDiscovery.start", "discovery.ServiceDiscovery.Start", "", "waits until everything is registered, and returns what is wrong"},
+		{"ServiceDiscovery.start", "discovery.ServiceDiscovery.Start, discovery.WithStartInBackground", "", "waits until everything is registered, and returns what is wrong; with the option it returns at once"},
 		{"ServiceDiscovery.registerService", "discovery.ServiceDiscovery.Register", "", ""},
 		{"ServiceDiscovery.updateService", "discovery.ServiceDiscovery.Update", "", ""},
 		{"ServiceDiscovery.unregisterService", "discovery.ServiceDiscovery.Unregister", "", "by name and id; may be repeated to wait"},
@@ -43,7 +43,7 @@ var discovery = []Section{
 		{"ServiceCacheBuilder.executorService; threadFactory; ServiceProviderBuilder.executorService; threadFactory", "", Threads, ""},
 	}},
 	{Title: "Recipes: discovery, caches and providers", Rows: []Parity{
-		{"ServiceCache.start; startImmediate", "discovery.ServiceCache.Start", "", "waits for the list; a goroutine does not"},
+		{"ServiceCache.start; startImmediate", "discovery.ServiceCache.Start, discovery.WithStartInBackground", "", "waits for the list; with the option it does not"},
 		{"ServiceCache.getInstances", "discovery.ServiceCache.Instances", "", ""},
 		{"ServiceCacheListener.cacheChanged", "discovery.ServiceCache.Updates", "", ""},
 		{"ServiceProvider.start", "discovery.ServiceProvider.Start", "", ""},

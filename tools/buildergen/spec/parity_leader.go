@@ -6,7 +6,7 @@ var leader = []Section{
 		{"LeaderLatch.new(client, path)", "leader.NewLeaderLatch", "", "the default id is not empty: it names the program, the machine and the process"},
 		{"LeaderLatch.new(client, path, id)", "leader.WithID", "", ""},
 		{"LeaderLatch.new(client, path, id, closeMode)", "leader.WithCloseMode", "", ""},
-		{"LeaderLatch.start", "leader.LeaderLatch.Start", "", "it returns when the latch has its place, or why it has none; `framework.Run` waits for servers that come up later"},
+		{"LeaderLatch.start", "leader.LeaderLatch.Start, leader.WithStartInBackground", "", "it returns when the latch has its place, or why it has none; with the option at once"},
 		{"LeaderLatch.close()", "leader.LeaderLatch.Close", "", ""},
 		{"LeaderLatch.close(closeMode)", "leader.WithCloseMode", "", "an option of the constructor"},
 		{"CloseMode.SILENT", "leader.Silent", "", "Java's default"},

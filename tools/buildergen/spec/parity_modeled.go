@@ -60,7 +60,7 @@ var modeled = []Section{
 		{"ModeledFramework.checkExistsOp", "modeled.ModeledFramework.CheckOp", "", ""},
 		{"ModeledFramework.inTransaction", "TransactionBuilder.ForOperations", "", ""},
 		{"ModeledFramework.cached", "modeled.ModeledFramework.Cached", "", ""},
-		{"CachedModeledFramework.start", "modeled.CachedModeledFramework.Start", "", "it returns when the cache is loaded"},
+		{"CachedModeledFramework.start", "modeled.CachedModeledFramework.Start, modeled.WithStartInBackground", "", "it returns when the cache is loaded; with the option at once"},
 		{"CachedModeledFramework.close", "modeled.CachedModeledFramework.Close", "", ""},
 		{"CachedModeledFramework.read; readAsZNode", "modeled.CachedModeledFramework.Get", "", ""},
 		{"CachedModeledFramework.readThrough; readThroughAsZNode", "modeled.CachedModeledFramework.ReadThrough", "", ""},

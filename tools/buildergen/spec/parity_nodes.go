@@ -4,7 +4,7 @@ package spec
 var nodes = []Section{
 	{Title: "Recipes: nodes", Rows: []Parity{
 		{"PersistentNode.new", "nodes.NewPersistentNode", "", "useProtection is `nodes.WithProtection`, useParentCreation `nodes.WithoutParents`; a time to live is for `nodes.NewPersistentTTLNode`"},
-		{"PersistentNode.start", "nodes.PersistentNode.Start", "", "returns when the node is there, or what is wrong"},
+		{"PersistentNode.start", "nodes.PersistentNode.Start, nodes.WithStartInBackground", "", "returns when the node is there, or what is wrong; with the option at once"},
 		{"PersistentNode.waitForInitialCreate", "nodes.PersistentNode.Start", "", ""},
 		{"PersistentNode.close", "nodes.PersistentNode.Close", "", "leaves an ephemeral node of another client alone"},
 		{"PersistentNode.getListenable; PersistentNodeListener.nodeCreated", "nodes.PersistentNode.CreatedListenable", "", ""},
@@ -19,7 +19,7 @@ var nodes = []Section{
 		{"PersistentTtlNode.getData", "nodes.PersistentNode.Data", "", ""},
 		{"PersistentTtlNode.DEFAULT_CHILD_NODE_NAME; DEFAULT_TOUCH_SCHEDULE_FACTOR; DEFAULT_USE_PARENT_CREATION", "", Needless, "options have the same defaults"},
 		{"GroupMember.new", "nodes.NewGroupMember", "", "the payload may be nil"},
-		{"GroupMember.start", "nodes.GroupMember.Start", "", "returns when the node is there and the others are known"},
+		{"GroupMember.start", "nodes.GroupMember.Start, nodes.WithStartInBackground", "", "returns when the node is there and the others are known; with the option at once"},
 		{"GroupMember.setThisData", "nodes.GroupMember.SetPayload", "", ""},
 		{"GroupMember.close", "nodes.GroupMember.Close", "", ""},
 		{"GroupMember.getCurrentMembers", "nodes.GroupMember.Members", "", "`nodes.GroupMember.Updates` follows them"},
@@ -27,7 +27,7 @@ var nodes = []Section{
 	}},
 	{Title: "Recipes: watch", Rows: []Parity{
 		{"PersistentWatcher.new", "watch.NewPersistentWatcher", "", "a mode instead of recursive"},
-		{"PersistentWatcher.start", "watch.PersistentWatcher.Start", "", "returns when the server has the watch"},
+		{"PersistentWatcher.start", "watch.PersistentWatcher.Start, watch.WithStartInBackground", "", "returns when the server has the watch; with the option at once"},
 		{"PersistentWatcher.close", "watch.PersistentWatcher.Close", "", ""},
 		{"PersistentWatcher.getListenable", "watch.PersistentWatcher.Listenable", "", "or `watch.PersistentWatcher.Events`, a loop"},
 		{"PersistentWatcher.getResetListenable", "watch.PersistentWatcher.Listenable", "", "`WatchReset` is an event"},
