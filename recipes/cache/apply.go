@@ -82,7 +82,7 @@ func (r *replica) setData(req *request, res *jute.GetDataResponse) error {
 			return r.leaveOut(req, err)
 		}
 	}
-	delete(r.leftOut, req.path)
+	r.readable(req.path, get)
 	r.requests.finish(req)
 	if req.path != r.paths.root && r.tree.Get(parentOf(req.path)) == nil {
 		return nil // it is found when the parent is listed, if that comes to be known
@@ -96,7 +96,10 @@ func (r *replica) setData(req *request, res *jute.GetDataResponse) error {
 	fresh := known == nil
 	grown := !fresh && r.childrenChanged(known, &res.Stat)
 	if fresh || known.Value.stat.Mzxid != res.Stat.Mzxid {
+		r.stream.changedAt(req.path, req.event, res.Stat.Mzxid)
 		r.store(req.path, content{res.Stat, data}, accept)
+	} else if r.cfg.dataless {
+		r.keepFresh(req.path, data)
 	}
 	if descend && (r.oneShot && (fresh || req.walk) || fresh && res.Stat.NumChildren > 0 || req.walk && grown) {
 		r.requests.add(req.path, list, req.walk, req.since)
@@ -111,12 +114,7 @@ const smallData = 1 << 10
 // store puts a node into the tree.
 func (r *replica) store(path string, c content, accept bool) {
 	if r.cfg.dataless {
-		if r.output.keeps() {
-			if r.fresh == nil {
-				r.fresh = map[string][]byte{}
-			}
-			r.fresh[path] = c.data
-		}
+		r.keepFresh(path, c.data)
 		c.data = nil
 	}
 	switch {
@@ -130,6 +128,18 @@ func (r *replica) store(path string, c content, accept bool) {
 	r.tree.Put(path, c, accept)
 }
 
+// keepFresh keeps data for those who are told of changes.
+func (r *replica) keepFresh(path string, data []byte) {
+	if !r.output.heard() {
+		delete(r.fresh, path)
+		return
+	}
+	if r.fresh == nil {
+		r.fresh = map[string][]byte{}
+	}
+	r.fresh[path] = data
+}
+
 // compareStat compares a node with its Stat, and has read what has changed.
 func (r *replica) compareStat(req *request, stat *jute.Stat) {
 	known := r.tree.Get(req.path)
@@ -141,6 +151,7 @@ func (r *replica) compareStat(req *request, stat *jute.Stat) {
 		r.requests.add(req.path, get, req.walk, req.since)
 		return
 	}
+	r.readable(req.path, get) // it is what the cache has
 	if _, descend := r.choose(req.path); descend && r.childrenChanged(known, stat) {
 		r.requests.add(req.path, list, req.walk, req.since)
 	}
@@ -163,6 +174,7 @@ func (r *replica) setChildren(req *request, res *jute.GetChildren2Response) {
 		r.requests.add(req.path, get, req.walk, req.since)
 		return
 	}
+	r.readable(req.path, list)
 	names := res.Children
 	slices.Sort(names)
 	there := map[string]bool{}
@@ -188,7 +200,6 @@ func (r *replica) setChildren(req *request, res *jute.GetChildren2Response) {
 // missing takes over that there is no node.
 func (r *replica) missing(req *request) {
 	r.lost = nil
-	delete(r.leftOut, req.path)
 	r.requests.finish(req)
 	r.requests.drop(req.path, list)
 	r.delete(req.path)
@@ -197,27 +208,21 @@ func (r *replica) missing(req *request) {
 	}
 }
 
-// leaveOut takes over that a node may not be read, or not be understood.
-func (r *replica) leaveOut(req *request, err error) error {
-	r.requests.finish(req)
-	if !r.loaded && req.path == r.paths.root && errors.Is(err, framework.ErrNoAuth) {
-		return &framework.OpError{Op: jute.OpName(opOf(req.verb)), Path: req.path, Attempts: 1, Err: err}
-	}
-	if len(r.leftOut) == 0 {
-		r.warn("a cache leaves out nodes that it cannot read, and what is below them", "first", req.path, "error", err)
-	}
-	r.leftOut[req.path] = struct{}{}
-	r.delete(req.path)
-	return nil
-}
-
 // failed takes over that a read has failed for a reason that may pass.
 func (r *replica) failed(req *request, err error) error {
 	if !r.loaded {
 		return &framework.OpError{Op: jute.OpName(opOf(req.verb)), Path: req.path, Attempts: 1, Err: err}
 	}
+	now := time.Now()
+	if req.fails++; req.fails == 1 {
+		req.failed = now
+	}
+	if u := r.out[req.path]; u != nil && u.kept || req.fails >= maxFails || now.Sub(req.failed) >= maxFailing {
+		r.giveUp(req, err)
+		return nil
+	}
 	if r.failSince.IsZero() {
-		r.failSince = time.Now()
+		r.failSince = now
 		r.warn("a cache cannot read a node, and goes on trying", "node", req.path, "error", err)
 		r.updateStale()
 	}
@@ -226,16 +231,4 @@ func (r *replica) failed(req *request, err error) error {
 		r.pause = min(2*r.pause, maxPause)
 	}
 	return nil
-}
-
-// opOf returns the operation of a request.
-func opOf(v verb) jute.Op {
-	switch v {
-	case list:
-		return jute.OpGetChildren2
-	case check:
-		return jute.OpExists
-	default:
-		return jute.OpGetData
-	}
 }

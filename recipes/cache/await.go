@@ -13,7 +13,8 @@ const awaitPause = 200 * time.Millisecond
 
 // Await waits until the cache has every change up to zxid, such as the Mzxid of a Stat that a
 // write returned, or that another process has sent. After a write without a Stat, such as Delete,
-// framework.Client.LastZxid has a zxid to wait for. Errors: ctx's, framework.ErrClosed,
+// framework.Client.LastZxid has a zxid to wait for. It does not wait for changes of nodes that the
+// cache cannot read, see NodeUnreadable. Errors: ctx's, framework.ErrClosed,
 // framework.ErrNotStarted. Only zxids of one ensemble can be compared: Await waits until ctx
 // ends for a zxid that the servers do not reach.
 //

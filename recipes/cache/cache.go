@@ -2,7 +2,6 @@ package cache
 
 import (
 	"iter"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
-	"github.com/go-curator/curator/recipes/internal/pathtree"
 )
 
 // CuratorCache is a copy of a part of the tree. All methods may be called from several
@@ -35,19 +33,7 @@ type CuratorCache struct {
 	asked     atomic.Int64              // the zxid that is waited for, see Await
 	wake      atomic.Pointer[func()]    // has the goroutine look at asked
 
-	mu    sync.Mutex
-	views []view // that are told of every version
-	fixed bool   // no view may be added
-}
-
-// view is told of every version of the contents, by one goroutine.
-type view interface {
-	// change gets one change. hidden says that the node does not belong to the contents.
-	change(c pathtree.Change[content], data []byte, hidden bool)
-	// show makes the changes since the last call visible.
-	show()
-	// reset forgets all changes. Nothing was shown yet.
-	reset()
+	audience
 }
 
 // state is a version of the contents.
@@ -143,6 +129,14 @@ func (c *CuratorCache) Children(path string) iter.Seq2[string, ChildData] {
 // Updates: the listener then gets one event for a node that has changed often, and none for a node
 // that was created and deleted meanwhile. Prefer Updates if you do not need listeners.
 //
+// Events come in the order of the changes, as far as the cache knows it: created nodes by their
+// czxid, changed ones by their mzxid, deleted ones by the zxid of the deletion, which only servers
+// since ZooKeeper 3.9 tell; before, a deletion comes behind the changes that were told before it.
+// Changes of one transaction come in the order of paths, deletions first. Parents are created before
+// their children, and deleted behind them. Deletions that no event has told, such as those during an
+// outage, come first. A node whose changes came together has one event, at its last change. A
+// Snapshot that is not Exact can have the later of two changes without the earlier.
+//
 // Java: listenable, getListenable.
 func (c *CuratorCache) Listenable() listen.Listenable[Event] {
 	if c == nil {
@@ -152,9 +146,10 @@ func (c *CuratorCache) Listenable() listen.Listenable[Event] {
 }
 
 // Stale reports whether the cache cannot follow the server at present, and since when, because
-// there is no connection or because a read is refused. While it is stale the contents do not
-// change. After a reconnect the cache is stale until it has been compared with the server. A
-// closed cache is stale; a cache that is not loaded yet is not.
+// there is no connection or because a read fails and is tried again, until the cache goes on
+// without the node: see NodeUnreadable. Without a connection the contents do not change. After a
+// reconnect the cache is stale until it has been compared with the server. A closed cache is stale;
+// a cache that is not loaded yet is not.
 //
 // Java: none; TreeCache has events such as CONNECTION_SUSPENDED.
 func (c *CuratorCache) Stale() (since time.Time, stale bool) {

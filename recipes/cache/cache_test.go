@@ -274,7 +274,7 @@ func TestRecreated(t *testing.T) {
 		heal()
 		time.Sleep(time.Second)
 		settle()
-		if want := []string{"-a/b/c=3", "-a/b=2", "-a=1", "+a=1", "+a/b=2", "-d=4", "+d=4"}; !slices.Equal(told, want) {
+		if want := []string{"-a/b/c=3", "-a/b=2", "-a=1", "-d=4", "+d=4", "+a=1", "+a/b=2"}; !slices.Equal(told, want) {
 			t.Errorf("told %q, want %q", told, want)
 		}
 		told = nil

@@ -1,6 +1,10 @@
 package cache
 
 import (
+	"maps"
+	"slices"
+
+	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/recipes/internal/pathtree"
 )
 
@@ -22,6 +26,15 @@ const (
 	// Initialized says that all nodes of the first load were reported. Listeners get it once.
 	// Java: initialized, INITIALIZED.
 	Initialized
+	// NodeUnreadable says that reads of the node at Path go on failing, such as with
+	// framework.ErrTooLarge, five times or for 30 s. Old, which the cache has of it, stays in the
+	// cache and may be out of date; it is zero if the cache has nothing. What is wrong is in Err.
+	// The cache follows all other nodes, but no Snapshot is Exact until NodeReadable. It tries the
+	// node again after each change, and every 30 s. Java: none.
+	NodeUnreadable
+	// NodeReadable says that the node at Path can be read again, or does not exist any more. What
+	// it is now is in New, and in events of its own if it has changed. Java: none.
+	NodeReadable
 )
 
 // String returns Java's name, such as NODE_CREATED.
@@ -35,6 +48,10 @@ func (t EventType) String() string {
 		return "NODE_DELETED"
 	case Initialized:
 		return "INITIALIZED"
+	case NodeUnreadable:
+		return "NODE_UNREADABLE"
+	case NodeReadable:
+		return "NODE_READABLE"
 	default:
 		return "UNKNOWN"
 	}
@@ -48,6 +65,7 @@ type Event struct {
 	Path string    // "" for Initialized
 	Old  ChildData // zero for NodeCreated
 	New  ChildData // zero for NodeDeleted
+	Err  error     // why reads fail, of NodeUnreadable; nil else
 }
 
 // Update is a Snapshot and the changes since the previous Update.
@@ -55,7 +73,7 @@ type Event struct {
 // Java: none.
 type Update struct {
 	Snapshot Snapshot
-	Events   []Event // parents before children when created, behind them when deleted
+	Events   []Event // in the order of events, see CuratorCache.Listenable
 }
 
 // eventOf returns what is told of a change.
@@ -75,13 +93,41 @@ func (s Snapshot) hidden(c pathtree.Change[content], before Snapshot) bool {
 	return s.topless && (c.New != nil && c.New == s.root || c.Old != nil && c.Old == before.root)
 }
 
-// since returns what has changed since another snapshot of the same cache.
-func (s Snapshot) since(before Snapshot) (events []Event) {
-	pathtree.Diff(before.root, s.root, compare, func(c pathtree.Change[content]) bool {
-		if !s.hidden(c, before) {
-			events = append(events, eventOf(c))
+// ordered returns what has changed in the tree since another snapshot of the same cache. told has the
+// deletions that events have told since then.
+func (s Snapshot) ordered(before Snapshot, told deletions) []placed[content] {
+	return ordered(before.root, s.root, func(c *content) *jute.Stat { return &c.stat }, told)
+}
+
+// since returns what is told of the changes since another snapshot of the same cache.
+func (s Snapshot) since(before Snapshot, told deletions) []Event {
+	events := s.readableSince(before)
+	for _, c := range s.ordered(before, told) {
+		if !s.hidden(c.Change, before) {
+			events = append(events, eventOf(c.Change))
 		}
-		return true
-	})
+	}
+	return append(events, s.unreadableSince(before)...)
+}
+
+// readableSince returns the nodes that could not be read before and can be read now.
+func (s Snapshot) readableSince(before Snapshot) (events []Event) {
+	for _, path := range slices.Sorted(maps.Keys(before.unread)) {
+		if _, still := s.unread[path]; !still {
+			node, _ := s.Get(path)
+			events = append(events, Event{Type: NodeReadable, Path: path, New: node})
+		}
+	}
+	return events
+}
+
+// unreadableSince returns the nodes that could be read before and cannot be read now.
+func (s Snapshot) unreadableSince(before Snapshot) (events []Event) {
+	for _, path := range slices.Sorted(maps.Keys(s.unread)) {
+		if _, already := before.unread[path]; !already {
+			node, _ := s.Get(path)
+			events = append(events, Event{Type: NodeUnreadable, Path: path, Old: node, Err: s.unread[path]})
+		}
+	}
 	return events
 }

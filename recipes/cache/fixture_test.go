@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -164,6 +165,10 @@ func (f *fixture) record(e cache.Event) string {
 		return fmt.Sprintf("%s=%s>%s", name, e.Old.Data, e.New.Data)
 	case cache.NodeDeleted:
 		return fmt.Sprintf("-%s=%s", name, e.Old.Data)
+	case cache.NodeUnreadable:
+		return fmt.Sprintf("unreadable %s=%s", name, e.Old.Data)
+	case cache.NodeReadable:
+		return fmt.Sprintf("readable %s=%s", name, e.New.Data)
 	default:
 		return "!"
 	}
@@ -178,7 +183,7 @@ func contentsOf(s cache.Snapshot) contents { return maps.Collect(s.All()) }
 func (c contents) apply(e cache.Event) error {
 	before, there := c[e.Path]
 	switch {
-	case e.Type == cache.Initialized:
+	case e.Type == cache.Initialized, e.Type == cache.NodeUnreadable, e.Type == cache.NodeReadable:
 		return nil
 	case there != (e.Type != cache.NodeCreated), there && !same(before, e.Old):
 		return fmt.Errorf("%v of %s, which was there %t as %v", e, e.Path, there, before)
@@ -186,6 +191,24 @@ func (c contents) apply(e cache.Event) error {
 		delete(c, e.Path)
 	default:
 		c[e.Path] = e.New
+	}
+	return nil
+}
+
+// fits returns an error if an event comes at a wrong place: a node is created behind its parent, and
+// deleted behind its children.
+func (c contents) fits(e cache.Event, root string) error {
+	switch {
+	case e.Type == cache.NodeCreated && e.Path != root && path.Dir(e.Path) != root: // which may not be in the cache
+		if _, ok := c[path.Dir(e.Path)]; !ok {
+			return fmt.Errorf("%s is created without its parent", e.Path)
+		}
+	case e.Type == cache.NodeDeleted:
+		for other := range c {
+			if strings.HasPrefix(other, e.Path+"/") {
+				return fmt.Errorf("%s is deleted before %s", e.Path, other)
+			}
+		}
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ func (r *replica) event(e zkconn.WatchEvent) {
 	if r.oneShot {
 		r.fired(path, e.Type)
 	}
+	r.events++
 	switch e.Type {
 	case zkconn.NodeCreated, zkconn.NodeDataChanged:
 		r.want(path, get)
@@ -21,7 +22,7 @@ func (r *replica) event(e zkconn.WatchEvent) {
 			r.want(path, list)
 		}
 	case zkconn.NodeDeleted:
-		r.deleted(path)
+		r.deleted(path, e.Zxid)
 	case zkconn.WatchReset:
 		if r.oneShot && r.connected { // somebody has taken the watch away
 			r.want(path, get)
@@ -45,6 +46,9 @@ func (r *replica) want(path string, v verb) {
 	if path != r.paths.root {
 		parent := parentOf(path)
 		if r.tree.Get(parent) == nil {
+			if r.requests.walking == 0 && !r.requests.idle() {
+				r.stream.ignored(path)
+			}
 			return
 		}
 		if _, descend := r.choose(parent); !descend {
@@ -54,16 +58,21 @@ func (r *replica) want(path string, v verb) {
 	if !r.wants(path) {
 		return
 	}
+	if r.postponed(path, v) {
+		return
+	}
 	r.touched()
-	r.requests.add(path, v, false, r.last)
+	r.requests.add(path, v, false, r.last).event = r.events
 }
 
 // deleted takes over that a node was deleted. A request that is in flight may show another node
 // that was created since, the event of which comes ahead of its reply.
-func (r *replica) deleted(path string) {
+func (r *replica) deleted(path string, zxid int64) {
 	r.requests.drop(path, get)
 	r.requests.drop(path, list)
-	delete(r.leftOut, path)
+	if n := r.tree.Get(path); n != nil {
+		r.stream.deletedAt(path, n.Value.stat.Czxid, zxid, r.last)
+	}
 	r.delete(path)
 	if r.oneShot && path == r.paths.root {
 		r.requests.add(path, get, false, r.last) // which looks, and waits for it
@@ -88,8 +97,8 @@ func (r *replica) restart() {
 	}
 	clear(r.watches)
 	r.requests.restart()
-	for path := range r.leftOut {
-		r.requests.add(path, get, true, r.last)
+	for path, u := range r.out {
+		r.readOut(path, u, true)
 	}
 	if nodes := slices.Collect(r.tree.Root().Every()); len(nodes) > 0 {
 		r.requests.addSource(&source{nodes: nodes, walk: true, since: r.last})

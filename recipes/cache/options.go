@@ -85,8 +85,9 @@ func WithCompressedData() Option {
 }
 
 // WithoutData keeps no data in memory, only Stats. Changes are still noticed. The data is still
-// read: listeners get it in the New of an event, and Typed keeps the decoded values. Snapshots
-// and the events of Updates have no data.
+// read: listeners get it in the New of an event, and Typed keeps the decoded values. Data that was
+// read before there was a listener is read again for its events. Snapshots, the events of Updates,
+// and NodeReadable have no data.
 //
 // Java: CuratorCacheStorage.dataNotCached, TreeCache.Builder.setCacheData(false).
 func WithoutData() Option {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/cache"
 )
@@ -127,6 +128,63 @@ func TestRefused(t *testing.T) {
 		}
 		if _, err := cache.NewTyped[int](c, nil); !errors.Is(err, framework.ErrInvalidOption) {
 			t.Error(err)
+		}
+	})
+}
+
+// Without data, a listener that comes during the load gets its events with the data, also of nodes
+// that were read before.
+func TestWithoutDataLateListener(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		f := newFixture(t, b)
+		f.write("=0 a=1 a/b=2 a/b/c=3 d=4")
+		f.make(cache.NewCuratorCache, cache.WithoutData())
+		var told []string
+		listen := func() (remove func()) {
+			return f.cache.Listenable().Add(func(_ context.Context, e cache.Event) { told = append(told, f.record(e)) })
+		}
+		hit := f.network.On(jute.OpGetChildren2, suite.Late, func() { listen() }) // the root has been read
+		f.start()
+		<-hit
+		settle()
+		if want := []string{"+=0", "+a=1", "+a/b=2", "+a/b/c=3", "+d=4", "!"}; !slices.Equal(told, want) {
+			t.Errorf("told %q, want %q", told, want)
+		}
+		f.has("= a= a/b= a/b/c= d=")
+	})
+}
+
+// Without data, parents that appear with the first accepted node below them have their data in
+// events and in views, although they were read long before.
+func TestWithoutDataParents(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		f := newFixture(t, b)
+		f.write("=0 a=1 a/b=2")
+		for _, opts := range [][]cache.Option{{cache.WithoutData()}, nil} {
+			f.make(cache.NewCuratorCache, append(opts, cache.WithSelector(func(path string) (accept, descend bool) {
+				return strings.HasSuffix(path, "x"), true
+			}))...)
+			typed, err := cache.NewTyped(f.cache, number)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var told []string
+			f.cache.Listenable().Add(func(_ context.Context, e cache.Event) { told = append(told, f.record(e)) })
+			f.start()
+			f.write("a/b/x=3")
+			settle()
+			f.write("a/x=4")
+			settle()
+			if want := []string{"!", "+=0", "+a=1", "+a/b=2", "+a/b/x=3", "+a/x=4"}; !slices.Equal(told, want) {
+				t.Errorf("told %q, want %q", told, want)
+			}
+			for name, want := range map[string]int{"a": 1, "a/b": 2, "a/b/x": 3, "a/x": 4} {
+				if node, ok := typed.Get(f.path(name)); !ok || node.Value != want {
+					t.Errorf("%s is decoded as %+v, %t, want %d", name, node, ok, want)
+				}
+			}
+			f.close()
+			f.write("-a/b/x -a/x")
 		}
 	})
 }

@@ -57,7 +57,7 @@ func follow(ctx context.Context, h *history, pause time.Duration, wants func(pat
 	w := &follower{h: h, wants: wants, updates: contents{}, slow: contents{}, told: contents{}, typed: map[string]string{}, replay: h.replay()}
 	apply := func(to contents, events []cache.Event) {
 		for _, e := range events {
-			if err := to.apply(e); err != nil {
+			if err := errors.Join(to.fits(e, h.f.root), to.apply(e)); err != nil {
 				h.f.Error(err)
 			}
 		}

@@ -23,7 +23,7 @@ const (
 //
 //	known     the tree has what the last reply said, and no event has come since
 //	wanted    it may have changed, and there is a request for it
-//	left out  it may not be read, or the selector does not want it
+//	left out  it cannot be read (see unread), or the selector does not want it
 //
 // A reply that comes after the last event of a node shows all changes, however early its request
 // was sent.
@@ -31,33 +31,45 @@ type replica struct {
 	cfg    *config
 	client *framework.Client
 	inside recipeapi.Client
-	conn   *zkconn.Conn
-	box    *inbox.Inbox
 	paths  paths
 	output output
 
-	sub     *zkconn.Subscription       // nil with one-shot watches
-	watches map[watchKey]*zkconn.Watch // the one-shot watches that are set; nil with a persistent watch
-
+	link
 	tree     *pathtree.Tree[content]
-	fresh    map[string][]byte   // with WithoutData: the data that was read since the last version was shown
-	leftOut  map[string]struct{} // nodes that may not be read
+	fresh    map[string][]byte // with WithoutData: the data that was read since the last version was shown
 	requests requests
 	last     int64 // the zxid of the last reply
 	base     int64 // up to this zxid the children of all nodes in the tree are known; see restart
-	oneShot  bool  // the server has no persistent watches
+	stream
+	shows
+	failures
+	unreads
+}
 
+// link is a replica's way to the server.
+type link struct {
+	conn      *zkconn.Conn
+	box       *inbox.Inbox
+	sub       *zkconn.Subscription       // nil with one-shot watches
+	watches   map[watchKey]*zkconn.Watch // the one-shot watches that are set; nil with a persistent watch
+	oneShot   bool                       // the server has no persistent watches
 	connected bool
-	loaded    bool  // a version was shown
 	lost      error // why the last read got no answer; nil if it got one
 	replies   int   // how many there were
 	probes    int   // in flight
-	shown     version
+}
 
+// shows is what a replica has shown, and what it has to show.
+type shows struct {
+	loaded    bool // a version was shown
+	shown     version
 	changed   bool      // the tree is not what was shown
 	heldSince time.Time // when changes began to be held back; zero if there are none
 	lag       *time.Timer
+}
 
+// failures are what keeps a replica from following the server.
+type failures struct {
 	again     *time.Timer // for what has failed
 	pause     time.Duration
 	cutSince  time.Time // when the connection was lost; zero if the tree has been compared since
@@ -69,15 +81,18 @@ type output struct {
 	show  func(v version)
 	stale func(since time.Time) // zero when it is over
 	asked func() (zxid int64)   // returns the highest zxid that was asked for since the last call; 0 for none
-	keeps func() bool           // reports whether anybody uses fresh
+	heard func() bool           // reports whether anybody is told of changes, and so uses fresh
 }
 
 // version is the tree at one moment.
 type version struct {
-	root  *pathtree.Node[content]
-	zxid  int64
-	exact bool
-	fresh map[string][]byte
+	root   *pathtree.Node[content]
+	zxid   int64
+	exact  bool
+	fresh  map[string][]byte
+	told   deletions        // since the version before, by events
+	unread map[string]error // the nodes whose last known content it has, because they cannot be read
+	heard  bool             // somebody is told of its changes
 }
 
 type watchKey struct {
@@ -88,12 +103,19 @@ type watchKey struct {
 func newReplica(cfg *config, client *framework.Client, paths paths, out output) *replica {
 	r := &replica{
 		cfg: cfg, client: client, inside: recipeapi.Of(client), paths: paths, output: out,
-		tree: pathtree.New[content](paths.root), leftOut: map[string]struct{}{}, requests: newRequests(),
-		lag: time.NewTimer(time.Hour), again: time.NewTimer(time.Hour), pause: firstPause,
+		tree: pathtree.New[content](paths.root), requests: newRequests(),
+		shows:    shows{lag: time.NewTimer(time.Hour)},
+		failures: failures{again: time.NewTimer(time.Hour), pause: firstPause},
+		unreads:  unreads{out: map[string]*unread{}, retry: time.NewTimer(time.Hour)},
 	}
-	r.lag.Stop()
-	r.again.Stop()
+	r.stopTimers()
 	return r
+}
+
+func (r *replica) stopTimers() {
+	for _, t := range []*time.Timer{r.lag, r.again, r.retry} {
+		t.Stop()
+	}
 }
 
 // choose is config.choose.
@@ -117,17 +139,33 @@ func (r *replica) touched() {
 
 // delete takes a node out of the tree, with what is below it.
 func (r *replica) delete(path string) {
+	r.forget(path)
 	deleted := r.tree.Delete(path)
 	if deleted == nil {
 		return
 	}
 	r.changed = true
 	r.touched()
-	if r.watches == nil {
+	if r.watches == nil && len(r.out) == 0 {
 		return
 	}
 	for n := range deleted.Every() {
 		r.unwatch(n.Path())
+		r.forget(n.Path())
+	}
+}
+
+// forget takes note that a node is not left out any more.
+func (r *replica) forget(path string) {
+	u := r.out[path]
+	if u == nil {
+		return
+	}
+	delete(r.out, path)
+	if u.kept {
+		r.kept--
+		r.changed, r.dirty = true, true
+		r.touched()
 	}
 }
 
@@ -141,6 +179,9 @@ func (r *replica) unwatch(path string) {
 		}
 	}
 }
+
+// exact tells whether a version can be exact.
+func (r *replica) exact() bool { return !r.oneShot && r.kept == 0 }
 
 // updateStale tells since when the cache cannot follow the server.
 func (r *replica) updateStale() {

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"container/heap"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 
@@ -30,7 +31,10 @@ type request struct {
 	since  int64 // up to this zxid what the cache has of the node is right
 	weight int64 // how much of the window it takes; 0 while it is not sent
 	stage  stage
-	place  int // where it is among the oldest; -1 if it is not among them
+	place  int       // where it is among the oldest; -1 if it is not among them
+	event  int       // the last event of the node, see stream; 0 for none
+	fails  int       // how often it has failed
+	failed time.Time // when it failed first
 }
 
 // stage is how far a request is.
@@ -113,10 +117,12 @@ func (q *requests) make(path string, v verb, walk bool, since int64) (r *request
 }
 
 // add makes a request to be sent, unless there is one: its reply will show what this one would.
-func (q *requests) add(path string, v verb, walk bool, since int64) {
-	if r, fresh := q.make(path, v, walk, since); fresh {
+func (q *requests) add(path string, v verb, walk bool, since int64) *request {
+	r, fresh := q.make(path, v, walk, since)
+	if fresh {
 		q.ready = append(q.ready, r)
 	}
+	return r
 }
 
 // mark makes a request part of a load.

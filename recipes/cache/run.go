@@ -106,6 +106,8 @@ func (r *replica) run(ctx context.Context, until func() bool) error {
 			r.showOverdue()
 		case <-r.again.C:
 			r.requests.retry()
+		case <-r.retry.C:
+			r.retryOut()
 		case <-ctx.Done():
 			return ended(ctx)
 		}
@@ -164,7 +166,9 @@ func (r *replica) reply(m *inbox.Message) error {
 // advance sends what is to be sent.
 func (r *replica) advance() {
 	if !r.failSince.IsZero() && r.requests.failing == 0 {
-		r.info("a cache can read its nodes again", "failed for", time.Since(r.failSince))
+		if r.kept == 0 {
+			r.info("a cache can read its nodes again", "failed for", time.Since(r.failSince))
+		}
 		r.failSince, r.pause = time.Time{}, firstPause
 		r.updateStale()
 	}
@@ -176,7 +180,7 @@ func (r *replica) advance() {
 	if asked > r.conn.LastZxid() {
 		r.sync()
 	}
-	settled := r.requests.idle() && r.loaded && (r.changed || !r.shown.exact && !r.oneShot)
+	settled := r.requests.idle() && r.loaded && (r.changed || !r.shown.exact && r.exact())
 	if asked > r.last || settled && r.probes == 0 {
 		r.probe()
 	}
@@ -194,6 +198,5 @@ func (r *replica) end(ctx context.Context) {
 		r.conn.Unwatch(w)
 	}
 	r.box.Close()
-	r.lag.Stop()
-	r.again.Stop()
+	r.stopTimers()
 }

@@ -120,3 +120,15 @@ func (r *replica) probe() {
 func (r *replica) sync() {
 	r.box.Send(&zkconn.Call{Op: jute.OpSync, Req: &jute.PathRequest{Path: r.paths.full}, Res: &jute.SyncResponse{}}, syncing{})
 }
+
+// opOf returns the operation of a request.
+func opOf(v verb) jute.Op {
+	switch v {
+	case list:
+		return jute.OpGetChildren2
+	case check:
+		return jute.OpExists
+	default:
+		return jute.OpGetData
+	}
+}

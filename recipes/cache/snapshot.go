@@ -29,11 +29,13 @@ type content struct {
 }
 
 // compare tells how two versions of a node differ.
-func compare(from, to *content) pathtree.Difference {
+func compare(from, to *content) pathtree.Difference { return compareStats(&from.stat, &to.stat) }
+
+func compareStats(from, to *jute.Stat) pathtree.Difference {
 	switch {
-	case from.stat.Czxid != to.stat.Czxid:
+	case from.Czxid != to.Czxid:
 		return pathtree.Recreated
-	case from.stat.Mzxid != to.stat.Mzxid:
+	case from.Mzxid != to.Mzxid:
 		return pathtree.Changed
 	default:
 		return pathtree.Same
@@ -61,7 +63,8 @@ type Snapshot struct {
 	root    *pathtree.Node[content] // nil for none
 	zxid    int64
 	exact   bool
-	topless bool // the root does not belong to the contents, its children do
+	topless bool             // the root does not belong to the contents, its children do
+	unread  map[string]error // the nodes that cannot be read at present, see NodeUnreadable
 }
 
 // node returns the node at path, nil if there is none to be seen.
@@ -86,7 +89,7 @@ func (s Snapshot) Get(path string) (ChildData, bool) {
 // NewPathChildrenCache, which is not in the cache itself, so it tells a node without children from no
 // node.
 //
-// Java: none.
+// Java: TreeCache.getCurrentChildren, which returns null for no node.
 func (s Snapshot) Exists(path string) bool {
 	return s.node(path) != nil || s.topless && s.root != nil && path == s.root.Path()
 }
@@ -131,11 +134,13 @@ func (s Snapshot) Children(path string) iter.Seq2[string, ChildData] {
 	}
 }
 
-// Zxid returns a zxid up to which every change is in the snapshot. It rises from snapshot
-// to snapshot, unless the servers lose their data; it is zero before the cache is loaded.
+// Zxid returns a zxid up to which every change is in the snapshot, except those of nodes that cannot
+// be read, see NodeUnreadable. It rises from snapshot to snapshot, unless the servers lose their
+// data; it is zero before the cache is loaded.
 func (s Snapshot) Zxid() int64 { return s.zxid }
 
 // Exact reports whether the snapshot is the tree that the server had at Zxid, without any later
-// change. It is false after WithMaxLag has passed while changes come in without a pause, and
-// always with servers that have no persistent watches.
+// change. It is false after WithMaxLag has passed while changes come in without a pause, while reads
+// of a node fail, see NodeUnreadable, and always with servers that have no persistent watches. Nodes
+// that the client may not read do not count: they are not in the cache.
 func (s Snapshot) Exact() bool { return s.exact }

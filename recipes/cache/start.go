@@ -46,7 +46,7 @@ func (c *CuratorCache) load(ctx context.Context) (err error) {
 		}
 		end(c.Snapshot().Len(), err)
 	}()
-	r := newReplica(&c.cfg, c.client, c.paths, output{show: c.show, stale: c.setStale, asked: c.takeAsked, keeps: c.keeps})
+	r := newReplica(&c.cfg, c.client, c.paths, output{show: c.show, stale: c.setStale, asked: c.takeAsked, heard: c.heard})
 	if err = r.begin(ctx); err != nil {
 		return err
 	}

@@ -162,7 +162,8 @@ type TypedEvent[T any] struct {
 }
 
 // Updates is CuratorCache.Updates for the view: first the present nodes, then changes, all
-// changes of one Snapshot in one step. The first step may be empty.
+// changes of one Snapshot in one step, in the same order. The first step may be empty. There is no
+// event for NodeUnreadable.
 //
 // Java: CachedModeledFramework.listenable.
 func (t *Typed[T]) Updates(ctx context.Context) iter.Seq[[]TypedEvent[T]] {
@@ -172,9 +173,9 @@ func (t *Typed[T]) Updates(ctx context.Context) iter.Seq[[]TypedEvent[T]] {
 		}
 		var last *pathtree.Node[decoded[T]]
 		first := true
-		for range t.cache.states(ctx) {
-			now := t.contents()
-			events := changesOf(last, now)
+		var now *pathtree.Node[decoded[T]]
+		for _, told := range t.cache.states(ctx, func() { now = t.contents() }) {
+			events := changesOf(last, now, told)
 			last = now
 			if (first || len(events) > 0) && !yield(events) {
 				return
@@ -185,11 +186,8 @@ func (t *Typed[T]) Updates(ctx context.Context) iter.Seq[[]TypedEvent[T]] {
 }
 
 // changesOf returns what differs between two versions of a view.
-func changesOf[T any](from, to *pathtree.Node[decoded[T]]) (events []TypedEvent[T]) {
-	differs := func(from, to *decoded[T]) pathtree.Difference {
-		return compare(&content{stat: from.stat}, &content{stat: to.stat})
-	}
-	pathtree.Diff(from, to, differs, func(c pathtree.Change[decoded[T]]) bool {
+func changesOf[T any](from, to *pathtree.Node[decoded[T]], told deletions) (events []TypedEvent[T]) {
+	for _, c := range ordered(from, to, func(d *decoded[T]) *jute.Stat { return &d.stat }, told) {
 		before, was := nodeOf(c.Old)
 		after, is := nodeOf(c.New)
 		switch {
@@ -200,7 +198,6 @@ func changesOf[T any](from, to *pathtree.Node[decoded[T]]) (events []TypedEvent[
 		case is:
 			events = append(events, TypedEvent[T]{Type: NodeCreated, Path: after.Path, New: after})
 		}
-		return true
-	})
+	}
 	return events
 }

@@ -1,0 +1,228 @@
+package cache
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/recipes/internal/pathtree"
+)
+
+// moment is when a change was made, as far as the cache knows. The zero value is that of a deletion
+// which is only seen by the absence of the node: it comes first.
+type moment struct {
+	zxid  int64
+	phase phase
+	event int // of the phase behind: deletions come in the order of their events
+}
+
+// phase orders the changes with one zxid.
+type phase int8
+
+const (
+	deleting phase = iota // a node may be created again in the transaction that deletes it
+	changing
+	behind // a deletion whose zxid the server does not tell: it has come behind the change with that zxid
+)
+
+func (m moment) compare(other moment) int {
+	return cmp.Or(cmp.Compare(m.zxid, other.zxid), cmp.Compare(m.phase, other.phase), cmp.Compare(m.event, other.event))
+}
+
+func earliest(a, b moment) moment {
+	if b.compare(a) < 0 {
+		return b
+	}
+	return a
+}
+
+func latest(a, b moment) moment {
+	if b.compare(a) > 0 {
+		return b
+	}
+	return a
+}
+
+// deletion is the deletion of a node that an event has told.
+type deletion struct {
+	czxid int64 // of the node
+	at    moment
+}
+
+// deletions are by path.
+type deletions map[string]deletion
+
+// placed is a change with its moment.
+type placed[V any] struct {
+	pathtree.Change[V]
+	at moment
+}
+
+// ordered returns what differs between two versions in the order in which it was done, as far as that
+// is known from zxids and from the events of deletions. Parents are created before their children
+// and deleted behind them.
+func ordered[V any](from, to *pathtree.Node[V], stat func(*V) *jute.Stat, told deletions) []placed[V] {
+	var all []placed[V]
+	differs := func(a, b *V) pathtree.Difference { return compareStats(stat(a), stat(b)) }
+	deleted := false
+	var above ancestors
+	pathtree.Diff(from, to, differs, func(c pathtree.Change[V]) bool {
+		p := placed[V]{Change: c}
+		switch {
+		case c.New == nil:
+			deleted = true
+		case c.Old == nil:
+			p.at = moment{zxid: stat(&c.New.Value).Czxid, phase: changing}
+			if parent, ok := above.parent(c.New.Path()); ok {
+				p.at = latest(p.at, parent)
+			}
+			above.add(c.New.Path(), p.at)
+		default:
+			p.at = moment{zxid: stat(&c.New.Value).Mzxid, phase: changing}
+		}
+		all = append(all, p)
+		return true
+	})
+	if deleted {
+		placeDeletions(all, to, stat, told)
+	}
+	slices.SortStableFunc(all, func(a, b placed[V]) int { return a.at.compare(b.at) })
+	return all
+}
+
+// placeDeletions sets the moments of deletions.
+func placeDeletions[V any](all []placed[V], to *pathtree.Node[V], stat func(*V) *jute.Stat, told deletions) {
+	var above ancestors
+	unshown := map[string]bool{} // they exist, but led to a node that has gone
+	for i := len(all) - 1; i >= 0; i-- {
+		if all[i].New != nil {
+			continue
+		}
+		path, czxid := all[i].Old.Path(), stat(&all[i].Old.Value).Czxid
+		now := to.Find(path)
+		if now != nil && stat(&now.Value).Czxid == czxid {
+			unshown[path] = true
+			continue
+		}
+		var at moment
+		if d := told[path]; d.czxid == czxid {
+			at = d.at
+		}
+		if now != nil {
+			at = earliest(at, moment{zxid: stat(&now.Value).Czxid, phase: deleting})
+		}
+		if parent, ok := above.parent(path); ok {
+			at = earliest(at, parent)
+		}
+		above.add(path, at)
+		all[i].at = at
+	}
+	if len(unshown) == 0 {
+		return
+	}
+	children := map[string]moment{} // the last moment of a child
+	for i := range all {
+		if all[i].New != nil {
+			continue
+		}
+		path := all[i].Old.Path()
+		if unshown[path] {
+			all[i].at = children[path]
+		}
+		parent := parentOf(path)
+		children[parent] = latest(children[parent], all[i].at)
+	}
+}
+
+// ancestors are the nodes on the way to one, while nodes are visited that come before those below
+// them.
+type ancestors []struct {
+	path string
+	at   moment
+}
+
+// parent returns the moment of the parent of a node, if the parent is among those visited.
+func (a *ancestors) parent(path string) (at moment, ok bool) {
+	parent := parentOf(path)
+	for len(*a) > 0 {
+		last := len(*a) - 1
+		if n := (*a)[last]; n.path == parent {
+			return n.at, true
+		}
+		*a = (*a)[:last] // the nodes below it were visited
+	}
+	return moment{}, false
+}
+
+func (a *ancestors) add(path string, at moment) {
+	*a = append(*a, struct {
+		path string
+		at   moment
+	}{path, at})
+}
+
+// stream is what the events since the last version tell of the order of changes.
+type stream struct {
+	events  int            // how many there were of nodes
+	told    deletions      // since the last version
+	unknown []undated      // of these, in the order of their events
+	early   map[string]int // the last events of nodes whose parents were not known, by path
+}
+
+// undated is a deletion whose event has no zxid, as before ZooKeeper 3.9.
+type undated struct {
+	path  string
+	event int
+	zxid  int64 // of a change whose event has come before it
+}
+
+// ignored takes note of an event of a node whose parent is not known, but may be found by a read that
+// is under way.
+func (s *stream) ignored(path string) {
+	if s.early == nil {
+		s.early = map[string]int{}
+	}
+	s.early[path] = s.events
+}
+
+// deletedAt takes note of the deletion of a node that is in the tree. last is the zxid of the last reply.
+func (s *stream) deletedAt(path string, czxid, zxid, last int64) {
+	if _, again := s.told[path]; again {
+		return // the node that was shown is the one before
+	}
+	if s.told == nil {
+		s.told = deletions{}
+	}
+	if zxid > 0 {
+		s.told[path] = deletion{czxid, moment{zxid: zxid, phase: deleting}}
+		return
+	}
+	s.told[path] = deletion{czxid, moment{zxid: last, phase: behind, event: s.events}}
+	s.unknown = append(s.unknown, undated{path, s.events, last})
+}
+
+// changedAt takes note of a change with that zxid. event is the one that has told it, 0 for none that
+// the cache has acted on: deletions that were told later were made later.
+func (s *stream) changedAt(path string, event int, zxid int64) {
+	if event = max(event, s.early[path]); event == 0 {
+		return
+	}
+	i, _ := slices.BinarySearchFunc(s.unknown, event, func(u undated, event int) int { return cmp.Compare(u.event, event) })
+	if i < len(s.unknown) {
+		s.unknown[i].zxid = max(s.unknown[i].zxid, zxid)
+	}
+}
+
+// take returns the deletions since the last call.
+func (s *stream) take() deletions {
+	var zxid int64
+	for _, u := range s.unknown {
+		zxid = max(zxid, u.zxid)
+		d := s.told[u.path]
+		d.at.zxid = zxid
+		s.told[u.path] = d
+	}
+	told := s.told
+	s.told, s.unknown, s.early = nil, nil, nil
+	return told
+}
