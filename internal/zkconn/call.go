@@ -28,6 +28,9 @@ type Call struct {
 	Err     error // what the server answered, or nil
 }
 
+// Answered reports whether the server has answered, be it that it has refused.
+func (c *Call) Answered() bool { return c.answered }
+
 // decode notes what the server answered.
 func (c *Call) decode(r reply) error {
 	c.answered, c.Zxid, c.Err = true, r.zxid, codeError(r.code)

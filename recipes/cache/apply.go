@@ -28,14 +28,27 @@ func (r *replica) answered(req *request, call *zkconn.Call) error {
 	case errors.Is(err, framework.ErrNoNode):
 		r.missing(req)
 		return nil
-	case errors.Is(err, framework.ErrConnectionLoss), errors.Is(err, framework.ErrSessionExpired), errors.Is(err, framework.ErrClosed):
+	case withoutConnection(call):
 		r.lost = err // it is sent again on the next connection
 		return nil
 	case errors.Is(err, framework.ErrNoAuth):
 		return r.leaveOut(req, err)
 	default:
-		return r.failed(req, err)
+		return r.failed(req, err, call.Answered() || errors.Is(err, framework.ErrTooLarge))
 	}
+}
+
+// withoutConnection tells whether a request has failed for want of a connection or of a session, which says
+// nothing of its node. What the client itself refuses on a connection is no such failure: a request too
+// many, or one that is too large.
+func withoutConnection(call *zkconn.Call) bool {
+	switch {
+	case errors.Is(call.Err, framework.ErrConnectionLoss), errors.Is(call.Err, framework.ErrSessionExpired):
+		return true
+	case errors.Is(call.Err, zkconn.ErrThrottled), errors.Is(call.Err, framework.ErrTooLarge):
+		return false
+	}
+	return !call.Answered()
 }
 
 // notWatched forgets a one-shot watch that was not set.
@@ -208,18 +221,21 @@ func (r *replica) missing(req *request) {
 	}
 }
 
-// failed takes over that a read has failed for a reason that may pass.
-func (r *replica) failed(req *request, err error) error {
+// failed takes over that a read has failed for a reason that may pass. refused says that it was refused for
+// the node's sake: only that counts as a failure of the node.
+func (r *replica) failed(req *request, err error, refused bool) error {
 	if !r.loaded {
 		return &framework.OpError{Op: jute.OpName(opOf(req.verb)), Path: req.path, Attempts: 1, Err: err}
 	}
 	now := time.Now()
-	if req.fails++; req.fails == 1 {
-		req.failed = now
-	}
-	if u := r.out[req.path]; u != nil && u.kept || req.fails >= maxFails || now.Sub(req.failed) >= maxFailing {
-		r.giveUp(req, err)
-		return nil
+	if refused {
+		if req.fails++; req.failed.IsZero() {
+			req.failed = now
+		}
+		if u := r.out[req.path]; u != nil && u.kept || req.fails >= maxFails || now.Sub(req.failed) >= maxFailing {
+			r.giveUp(req, err)
+			return nil
+		}
 	}
 	if r.failSince.IsZero() {
 		r.failSince = now

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/cache"
 )
@@ -41,6 +42,26 @@ func TestCuts(t *testing.T) {
 				}
 				cancel()
 			}
+		}
+	})
+}
+
+// A connection that ends while a cache compares itself with the servers adds no reads to the next
+// comparison: else each cut makes the next one more probable, and a busy cache never ends.
+func TestCutsWhileComparing(t *testing.T) {
+	const nodes = 3000
+	virtual(t, cache.NewCuratorCache, func(f *fixture) {
+		f.createMany("n", nodes, 1000)
+		f.start()
+		sent := f.sent(func() {
+			f.network.Cut()
+			for range 5 {
+				<-f.network.On(jute.OpExists, suite.CutBefore, nil)
+			}
+			suite.Eventually(t, "the cache is compared", func() bool { _, stale := f.cache.Stale(); return !stale })
+		})
+		if n := sent["exists"]; n < nodes || n > nodes+1000 {
+			t.Errorf("%d nodes were looked at for %d", n, nodes)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"container/heap"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -33,8 +34,8 @@ type request struct {
 	stage  stage
 	place  int       // where it is among the oldest; -1 if it is not among them
 	event  int       // the last event of the node, see stream; 0 for none
-	fails  int       // how often it has failed
-	failed time.Time // when it failed first
+	fails  int       // how often a server has refused it
+	failed time.Time // when one did first on this connection
 }
 
 // stage is how far a request is.
@@ -63,6 +64,9 @@ type source struct {
 	walk   bool
 	since  int64
 }
+
+// compares tells whether the nodes are in the tree, and are to be compared with the server's.
+func (s *source) compares() bool { return s.parent == "" }
 
 // next returns the path of the next node, and false at the end.
 func (s *source) next() (path string, ok bool) {
@@ -209,15 +213,24 @@ func (q *requests) shift() {
 }
 
 // restart makes everything part of a load that is to be read, and what is not in flight ready.
-// Everything that was in flight has failed with its connection.
+// Everything that was in flight has failed with its connection, and the time without one is no time in which
+// a node could be read. The nodes that were still to be compared are forgotten, because the caller has the
+// whole tree compared anew: else each connection that ends early would add a comparison of the tree.
 func (q *requests) restart() {
 	q.ready, q.failed = nil, nil
 	for _, r := range q.all {
+		r.failed = time.Time{}
 		q.mark(r, true)
 		if r.weight == 0 {
 			q.ready = append(q.ready, r)
 		}
 	}
+	q.sources = slices.DeleteFunc(q.sources, func(s *source) bool {
+		if s.compares() && s.walk {
+			q.walking--
+		}
+		return s.compares()
+	})
 	for _, s := range q.sources {
 		if !s.walk {
 			s.walk = true

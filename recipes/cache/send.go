@@ -51,7 +51,7 @@ func (r *replica) nextRequest() *request {
 // be compared that is not known has been deleted since.
 func (r *replica) visit(path string, s *source) {
 	known := r.tree.Get(path) != nil
-	switch compares := s.parent == ""; {
+	switch compares := s.compares(); {
 	case !r.wants(path):
 	case r.requests.get(path, get) != nil:
 		r.requests.add(path, get, s.walk, s.since)
