@@ -234,3 +234,42 @@ func TestNumberSetUpAgain(t *testing.T) {
 		}
 	})
 }
+
+// What the servers had before they lost their data is not taken for what they have, and what is written
+// since is remembered although its zxids are lower.
+func TestNumberAfterDataLoss(t *testing.T) {
+	inVirtualTime(t, func(e *env) {
+		hundred := func(writes int) {
+			for range writes {
+				e.write("\x00\x00\x00\x00\x00\x00\x00\x64")
+			}
+		}
+		for range 20 {
+			hundred(1)
+		}
+		e.add(1, 101)
+		e.add(1, 102)
+		e.must(e.other.Delete().ForPath(e.t.Context(), e.path))
+		hundred(3)
+		e.add(1, 101)
+		e.add(1, 102) // remembered for ten seconds
+		begin, seen := time.Now(), e.client.LastZxid()
+		e.b.Server().RestartEmpty()
+		suite.Eventually(e.t, "the clients have noticed", func() bool {
+			_, err := e.other.CheckExists().ForPath(e.t.Context(), e.path)
+			return err == nil && e.client.LastZxid() > 0 && e.client.LastZxid() < seen
+		})
+		hundred(5) // it has the version of the value that was remembered
+		if took := time.Since(begin); took > 9*time.Second {
+			e.t.Fatalf("after %v nothing is remembered anyway", took)
+		}
+		e.add(1, 101)
+		before := e.network.Requests(jute.OpGetData)
+		for want := int64(102); want < 110; want++ {
+			e.add(1, want)
+		}
+		if n := e.network.Requests(jute.OpGetData) - before; n != 0 {
+			e.t.Errorf("%d reads of a number that nobody else changes", n)
+		}
+	})
+}

@@ -18,7 +18,8 @@ import (
 // again, a change can replace the new node's value, for as long as the old one's is remembered, and
 // while the change is on its way. Values at version 0, which a new node begins with, are not
 // remembered, so that the new node must have been written as often as the old one. The reply to such a
-// change has another czxid: see replaced.
+// change is of another node: see replaced. What the servers had before they lost their data is not
+// remembered.
 const rememberFor = 10 * time.Second
 
 // register is bytes in a node that are changed by compare and set. The zero register can do
@@ -39,13 +40,20 @@ type content struct {
 	there   bool
 	data    []byte
 	version int32
-	czxid   int64
+	node    identity
 }
+
+// identity tells the nodes of one path apart. The time is a part of it because servers that have lost their
+// data give the same zxids again.
+type identity struct{ czxid, ctime int64 }
+
+func identityOf(stat *framework.Stat) identity { return identity{stat.Czxid, stat.Ctime.UnixMilli()} }
 
 // remembered is what was written last; until is zero for nothing.
 type remembered struct {
 	content
 	zxid  int64
+	epoch int64 // of the servers' data, which the zxid is of
 	until time.Time
 }
 
@@ -86,19 +94,21 @@ func (r *register) read(ctx context.Context) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	return content{there: true, data: data, version: stat.Version, czxid: stat.Czxid}, nil
+	return content{there: true, data: data, version: stat.Version, node: identityOf(&stat)}, nil
 }
 
 // written is what the reply to a write says of the node.
 type written struct {
-	version     int32
-	zxid, czxid int64
+	version int32
+	zxid    int64
+	node    identity
 }
 
 // write replaces pre by data. The error is errConflict if the node is not as in pre.
 func (r *register) write(ctx context.Context, pre content, data []byte) error {
 	var now written
 	var err error
+	epoch := r.epoch()
 	switch {
 	case !pre.there:
 		now, err = r.create(ctx, data)
@@ -106,7 +116,7 @@ func (r *register) write(ctx context.Context, pre content, data []byte) error {
 		return fmt.Errorf("atomic value %s: %w: the node was written too often", r.path, framework.ErrBadVersion)
 	default:
 		stat, failed := r.api.SetData(ctx, r.path, data, pre.version)
-		now, err = written{stat.Version, stat.Mzxid, stat.Czxid}, failed
+		now, err = written{stat.Version, stat.Mzxid, identity{stat.Czxid, stat.Ctime}}, failed
 	}
 	if err != nil {
 		r.forget()
@@ -115,11 +125,11 @@ func (r *register) write(ctx context.Context, pre content, data []byte) error {
 		}
 		return err
 	}
-	if pre.there && now.czxid != pre.czxid {
+	if pre.there && now.node != pre.node {
 		r.replaced()
 		return nil
 	}
-	r.remember(data, now)
+	r.remember(data, now, epoch)
 	return nil
 }
 
@@ -145,7 +155,18 @@ func (r *register) create(ctx context.Context, data []byte) (written, error) {
 	return newWritten(stat), err
 }
 
-func newWritten(stat framework.Stat) written { return written{stat.Version, stat.Mzxid, stat.Czxid} }
+func newWritten(stat framework.Stat) written {
+	return written{stat.Version, stat.Mzxid, identityOf(&stat)}
+}
+
+// epoch returns that of the servers' data. It is asked for ahead of a request.
+func (r *register) epoch() int64 {
+	conn, err := r.api.Conn()
+	if err != nil {
+		return 0 // there will be no answer
+	}
+	return conn.Epoch()
+}
 
 // compareAndSet replaces data that is expected.
 func (r *register) compareAndSet(ctx context.Context, expected func(data []byte) (bool, error), data []byte) (bool, error) {
@@ -172,6 +193,7 @@ func (r *register) forceSet(ctx context.Context, data []byte) error {
 		return err
 	}
 	for {
+		epoch := r.epoch()
 		stat, err := r.client.SetData().Uncompressed().ForPath(ctx, r.path, data)
 		now := newWritten(stat)
 		if errors.Is(err, framework.ErrNoNode) {
@@ -184,7 +206,7 @@ func (r *register) forceSet(ctx context.Context, data []byte) error {
 			r.forget()
 			return err
 		}
-		r.remember(data, now)
+		r.remember(data, now, epoch)
 		return nil
 	}
 }
@@ -194,27 +216,29 @@ func (r *register) initialize(ctx context.Context, data []byte) (created bool, e
 	if err := r.check(ctx); err != nil {
 		return false, err
 	}
+	epoch := r.epoch()
 	now, err := r.create(ctx, data)
 	if errors.Is(err, framework.ErrNodeExists) {
 		return false, nil
 	}
 	if err == nil {
-		r.remember(data, now)
+		r.remember(data, now, epoch)
 	}
 	return err == nil, err
 }
 
 // remember keeps what was written, unless a later write is kept already, or the version is one that every
-// new node has.
-func (r *register) remember(data []byte, now written) {
+// new node has. epoch is that of before the request. What is kept of lost data is not later.
+func (r *register) remember(data []byte, now written, epoch int64) {
+	present := r.epoch()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case !r.last.until.IsZero() && now.zxid <= r.last.zxid:
-	case now.version == 0:
+	case r.last.epoch == epoch && !r.last.until.IsZero() && now.zxid <= r.last.zxid:
+	case now.version == 0, epoch != present:
 		r.last = remembered{}
 	default:
-		r.last = remembered{content{true, bytes.Clone(data), now.version, now.czxid}, now.zxid, time.Now().Add(rememberFor)}
+		r.last = remembered{content{true, bytes.Clone(data), now.version, now.node}, now.zxid, epoch, time.Now().Add(rememberFor)}
 	}
 }
 
@@ -225,11 +249,12 @@ func (r *register) forget() {
 	r.last = remembered{}
 }
 
-// recall returns what was written last, if that was not long ago.
+// recall returns what was written last, if that was not long ago, and the servers still have it.
 func (r *register) recall() (pre content, ok bool) {
+	epoch := r.epoch()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	pre = r.last.content
 	pre.data = bytes.Clone(pre.data) // the caller of Update gets it
-	return pre, time.Now().Before(r.last.until)
+	return pre, r.last.epoch == epoch && time.Now().Before(r.last.until)
 }
