@@ -56,6 +56,9 @@ func (all *registrations[T]) sweepOnce(ctx context.Context, want wanted[T], sess
 		switch {
 		case errors.Is(err, framework.ErrNoNode):
 			continue
+		case errors.Is(err, framework.ErrNoAuth), errors.Is(err, framework.ErrTooLarge):
+			all.unreadable(path, err)
+			continue
 		case err != nil:
 			return err
 		case stat.EphemeralOwner != session || !bytes.Equal(data, want.data):
@@ -66,6 +69,14 @@ func (all *registrations[T]) sweepOnce(ctx context.Context, want wanted[T], sess
 		}
 	}
 	return nil
+}
+
+// unreadable tells that a node is left alone because it cannot be read. Whether it is what is looked for
+// cannot be seen. If it is, it goes with its session.
+func (all *registrations[T]) unreadable(path string, err error) {
+	all.places.api.Log(func() {
+		all.places.client.Logger().Warn("discovery: a node cannot be read while one is looked for that a lost create may have left", "path", path, "error", err)
+	})
 }
 
 // keeps reports whether a node is one that is registered.
