@@ -102,13 +102,13 @@ func (r *replica) setData(req *request, res *jute.GetDataResponse) error {
 	}
 	accept, descend := r.choose(req.path)
 	known := r.tree.Get(req.path)
-	if known != nil && known.Value.stat.Czxid != res.Stat.Czxid {
+	if known != nil && compareStats(&known.Value.stat, &res.Stat) == pathtree.Recreated {
 		r.delete(req.path)
 		known = nil
 	}
 	fresh := known == nil
 	grown := !fresh && r.childrenChanged(known, &res.Stat)
-	if fresh || known.Value.stat.Mzxid != res.Stat.Mzxid {
+	if fresh || compareStats(&known.Value.stat, &res.Stat) != pathtree.Same {
 		r.stream.changedAt(req.path, req.event, res.Stat.Mzxid)
 		r.store(req.path, content{res.Stat, data}, accept)
 	} else if r.cfg.dataless {
@@ -160,7 +160,7 @@ func (r *replica) compareStat(req *request, stat *jute.Stat) {
 	switch {
 	case known == nil && req.path != r.paths.root:
 		return // deleted since
-	case known == nil, known.Value.stat.Czxid != stat.Czxid, known.Value.stat.Mzxid != stat.Mzxid:
+	case known == nil, compareStats(&known.Value.stat, stat) != pathtree.Same:
 		r.requests.add(req.path, get, req.walk, req.since)
 		return
 	}
@@ -183,7 +183,7 @@ func (r *replica) setChildren(req *request, res *jute.GetChildren2Response) {
 	if known == nil {
 		return
 	}
-	if known.Value.stat.Czxid != res.Stat.Czxid {
+	if compareStats(&known.Value.stat, &res.Stat) == pathtree.Recreated {
 		r.requests.add(req.path, get, req.walk, req.since)
 		return
 	}

@@ -15,8 +15,9 @@ const awaitPause = 200 * time.Millisecond
 // write returned, or that another process has sent. After a write without a Stat, such as Delete,
 // framework.Client.LastZxid has a zxid to wait for. It does not wait for changes of nodes that the
 // cache cannot read, see NodeUnreadable. Errors: ctx's, framework.ErrClosed,
-// framework.ErrNotStarted. Only zxids of one ensemble can be compared: Await waits until ctx
-// ends for a zxid that the servers do not reach.
+// framework.ErrNotStarted. Only zxids of one ensemble can be compared, and only as long as its
+// servers do not lose their data: when they have, Await waits for the new data, with a zxid from
+// before in most cases until ctx ends, as for each zxid that the servers do not reach.
 //
 // Java: none.
 func (c *CuratorCache) Await(ctx context.Context, zxid int64) error {
@@ -40,10 +41,11 @@ func (c *CuratorCache) await(ctx context.Context, zxid int64) error {
 	defer again.Stop()
 	for {
 		now := c.state.Load()
-		if now.Zxid() >= zxid {
+		conn, err := c.inside.Conn()
+		if now.Zxid() >= zxid && (err != nil || now.epoch == conn.Epoch()) {
 			return nil
 		}
-		if _, err := c.inside.Conn(); err != nil {
+		if err != nil {
 			return err
 		}
 		c.ask(zxid)

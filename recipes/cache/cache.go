@@ -39,6 +39,7 @@ type CuratorCache struct {
 // state is a version of the contents.
 type state struct {
 	Snapshot
+	epoch  int64 // of the servers' data, which the snapshot's zxid is of
 	loaded bool
 	next   chan struct{} // closed when there is another
 }

@@ -90,9 +90,12 @@ func (r *replica) suspended() {
 
 // restart begins to compare the tree with the server's: persistent watches have missed what has
 // happened since the former connection ended, and one-shot watches are gone.
-func (r *replica) restart() {
+func (r *replica) restart(epoch int64) {
 	r.connected, r.probes = true, 0
-	if r.requests.walking == 0 { // else the tree is compared with what it was before that
+	switch {
+	case epoch != r.epoch:
+		r.dataLost(epoch)
+	case r.requests.walking == 0: // else the tree is compared with what it was before that
 		r.base = r.last
 	}
 	clear(r.watches)
@@ -107,11 +110,18 @@ func (r *replica) restart() {
 	r.requests.add(r.paths.root, get, true, r.last)
 }
 
+// unknown is a base with which the children of every node are listed, also of one that never had any.
+const unknown = -1
+
+// dataLost takes over that the servers have lost data that was seen. Their zxids begin anew, and can be
+// compared with none from before. What was shown stays until all nodes are compared.
+func (r *replica) dataLost(epoch int64) {
+	r.epoch, r.base, r.last, r.shown.zxid = epoch, unknown, 0, 0
+	r.stream.take() // the deletions before
+}
+
 // replied takes note of the zxid of a reply.
 func (r *replica) replied(zxid int64) {
-	if zxid < r.last {
-		r.base = 0 // the servers have lost their data: nothing is known of the children of any node
-	}
-	r.last = zxid
+	r.last = max(r.last, zxid)
 	r.replies++
 }

@@ -24,7 +24,7 @@ func (c *CuratorCache) show(v version) {
 	before := c.state.Load()
 	now := &state{
 		Snapshot: Snapshot{root: v.root, zxid: v.zxid, exact: v.exact, topless: before.topless, unread: v.unread},
-		loaded:   true, next: make(chan struct{}),
+		epoch:    v.epoch, loaded: true, next: make(chan struct{}),
 	}
 	var events []Event
 	changed := 0
@@ -87,6 +87,9 @@ func (c *CuratorCache) publish(now *state, told deletions) {
 		view.show()
 	}
 	for l := range c.loops {
+		if now.epoch != c.state.Load().epoch {
+			l.told = nil // their zxids are of data that is lost
+		}
 		l.note(told)
 	}
 	c.state.Store(now)

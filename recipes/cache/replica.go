@@ -40,6 +40,7 @@ type replica struct {
 	requests requests
 	last     int64 // the zxid of the last reply
 	base     int64 // up to this zxid the children of all nodes in the tree are known; see restart
+	epoch    int64 // of the servers' data, which last and base are of
 	stream
 	shows
 	failures
@@ -87,6 +88,7 @@ type output struct {
 // version is the tree at one moment.
 type version struct {
 	root   *pathtree.Node[content]
+	epoch  int64 // of the servers' data, which zxid is of
 	zxid   int64
 	exact  bool
 	fresh  map[string][]byte

@@ -23,6 +23,7 @@ func (r *replica) begin(ctx context.Context) (err error) {
 		return &framework.OpError{Op: "addWatch", Path: r.paths.root, Err: err}
 	}
 	r.box, r.connected = inbox.New(r.conn)
+	r.epoch = r.conn.Epoch() // if it is that of a connection to come, nothing was read on the one before
 	begun := false
 	defer func() { // also when a function of the user panics
 		if !begun {
@@ -124,7 +125,7 @@ func (r *replica) take(m *inbox.Message) (err error) {
 	case inbox.Suspended, inbox.Closed:
 		r.suspended()
 	case inbox.Connected:
-		r.restart()
+		r.restart(m.Epoch)
 	}
 	if err == nil {
 		r.showOverdue()

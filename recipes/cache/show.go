@@ -50,7 +50,7 @@ func (r *replica) show(zxid int64, exact bool) {
 		r.updateStale()
 	}
 	r.shown = version{
-		root: r.tree.Publish(), zxid: zxid, exact: exact, fresh: r.fresh, told: r.stream.take(), unread: r.names(), heard: heard,
+		root: r.tree.Publish(), epoch: r.epoch, zxid: zxid, exact: exact, fresh: r.fresh, told: r.stream.take(), unread: r.names(), heard: heard,
 	}
 	r.changed, r.fresh, r.loaded = false, nil, true
 	r.heldSince = time.Time{}

@@ -31,11 +31,12 @@ type content struct {
 // compare tells how two versions of a node differ.
 func compare(from, to *content) pathtree.Difference { return compareStats(&from.stat, &to.stat) }
 
+// compareStats compares the times, too: servers that have lost their data give the same zxids again.
 func compareStats(from, to *jute.Stat) pathtree.Difference {
 	switch {
-	case from.Czxid != to.Czxid:
+	case from.Czxid != to.Czxid, from.Ctime != to.Ctime:
 		return pathtree.Recreated
-	case from.Mzxid != to.Mzxid:
+	case from.Mzxid != to.Mzxid, from.Mtime != to.Mtime:
 		return pathtree.Changed
 	default:
 		return pathtree.Same

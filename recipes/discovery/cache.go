@@ -35,12 +35,16 @@ var _ framework.Component = (*ServiceCache[any])(nil)
 // list is a version of the instances. It is not changed.
 type list[T any] struct {
 	instances []ServiceInstance[T]
-	paths     []string // of their nodes
-	zxids     []int64  // of the last change of each
+	paths     []string     // of their nodes
+	changes   []lastChange // the last one of each
 	loaded    bool
 	gone      []gone[T]     // what has left the list lately, if that is remembered
 	next      chan struct{} // closed when there is another
 }
+
+// lastChange is the last change of a node. The time is a part of it because servers that have lost their data
+// give the same zxids again.
+type lastChange struct{ zxid, time int64 }
 
 // Cache returns an updated list of a service's instances. Start it, and close it when it is no
 // longer needed. Cache does no I/O. Errors: framework.ErrInvalidPath; framework.ErrClosed after
@@ -134,15 +138,14 @@ func (c *ServiceCache[T]) show() {
 	for _, node := range c.typed.All() {
 		now.instances = append(now.instances, node.Value)
 		now.paths = append(now.paths, node.Path)
-		now.zxids = append(now.zxids, node.Stat.Mzxid)
+		now.changes = append(now.changes, lastChange{node.Stat.Mzxid, node.Stat.Mtime.UnixMilli()})
 	}
-	// The first call after Start usually finds the list that Start has shown. Every change adds a
-	// zxid, or takes one away.
+	// The first call after Start usually finds the list that Start has shown.
 	before := c.list.Load()
 	if c.parts.ended() && before.loaded {
 		return // the last list stays, although Close unregisters instances
 	}
-	if !before.loaded || !slices.Equal(before.zxids, now.zxids) {
+	if !before.loaded || !slices.Equal(before.changes, now.changes) || !slices.Equal(before.paths, now.paths) {
 		if c.keep > 0 {
 			now.gone = leave(before, now, c.keep)
 		}

@@ -215,3 +215,36 @@ func TestCacheFaults(t *testing.T) {
 		})
 	})
 }
+
+// When the servers have lost their data, other instances can have the same zxids by chance. The list is that
+// of now all the same.
+func TestCacheAfterDataLoss(t *testing.T) {
+	virtual(t, func(f *fixture) {
+		instances := func(payload string) (zxids []int64) {
+			for _, id := range []string{"a", "b"} {
+				var stat framework.Stat
+				data, err := discovery.JSON[string]().Encode(of(id, payload))
+				f.must(err)
+				_, err = f.operator.Create().CreatingParentsIfNeeded().WithData(data).StoringStatIn(&stat).ForPath(f.t.Context(), f.path(id))
+				f.must(err)
+				zxids = append(zxids, stat.Mzxid)
+			}
+			return zxids
+		}
+		before := instances("x")
+		c := f.cached()
+		f.shows(c, "a=x", "b=x")
+		heal := f.network.Isolate()
+		f.b.Server().RestartEmpty()
+		settle(10 * suite.SessionTimeout)
+		other, _ := f.b.Client(f.t) // its session has a zxid, as that of the client had
+		f.must(other.BlockUntilConnected(f.t.Context()))
+		f.must(f.operator.BlockUntilConnected(f.t.Context()))
+		if now := instances("y"); !slices.Equal(now, before) {
+			f.t.Fatalf("the zxids are %d, and were %d", now, before)
+		}
+		heal()
+		f.shows(c, "a=y", "b=y")
+		f.must(c.Close(f.t.Context()))
+	})
+}

@@ -32,6 +32,7 @@ type Message struct {
 	Tag   any               // that was given to Send, of Reply
 	Call  *zkconn.Call      // of Reply
 	Event zkconn.WatchEvent // of Event
+	Epoch int64             // of the servers' data, of Connected; see zkconn.Conn.Epoch
 }
 
 // Inbox holds messages for one goroutine. Send, Take and Close are called by that goroutine alone;
@@ -71,7 +72,7 @@ func (b *Inbox) observe(e zkconn.EventType) {
 	case zkconn.WatchReset:
 		b.connected = true
 		b.connections++
-		b.add(Message{Kind: Connected})
+		b.add(Message{Kind: Connected, Epoch: b.conn.Epoch()})
 	case zkconn.WatchClosed:
 		b.addUnsent()
 		b.add(Message{Kind: Closed})

@@ -1,0 +1,307 @@
+package cache_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/cache"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// stats returns what the server has of nodes.
+func (f *fixture) stats(names ...string) (all []framework.Stat) {
+	f.Helper()
+	for _, name := range names {
+		var stat framework.Stat
+		if _, err := f.writer.GetData().StoringStatIn(&stat).ForPath(f.Context(), f.path(name)); err != nil {
+			f.Fatal(err)
+		}
+		all = append(all, stat)
+	}
+	return all
+}
+
+// until writes beside the cache until the servers are at a zxid.
+func (f *fixture) until(zxid int64) {
+	f.Helper()
+	for now := int64(0); now < zxid; {
+		stat, err := f.writer.SetData().ForPath(f.Context(), f.other, nil)
+		if err != nil {
+			f.Fatal(err)
+		}
+		now = stat.Mzxid
+	}
+}
+
+// loseData restarts the servers without data while the cache is cut off, and writes the same nodes again
+// with other data, with the same zxids.
+func (f *fixture) loseData() {
+	f.Helper()
+	names := []string{"", "a", "a/b", "d"}
+	before := f.stats(names...)
+	heal := f.network.Isolate()
+	f.b.Server().RestartEmpty()
+	<-time.After(10 * suite.SessionTimeout)
+	other, _ := f.b.Client(f.T) // in place of the client that is cut off: its session has a zxid, too
+	for _, client := range []*framework.Client{f.writer, other} {
+		if err := client.BlockUntilConnected(f.Context()); err != nil {
+			f.Fatal(err)
+		}
+	}
+	if _, err := f.writer.Create().CreatingParentsIfNeeded().ForPath(f.Context(), f.other); err != nil {
+		f.Fatal(err)
+	}
+	f.until(before[0].Czxid - 1)
+	f.write("= a=7 a/b=8 a/c=9 d=4")
+	for i, now := range f.stats(names...) {
+		if now.Czxid != before[i].Czxid || now.Mzxid != before[i].Mzxid {
+			f.Fatalf("%q has the zxids %d and %d, and had %d and %d", names[i], now.Czxid, now.Mzxid, before[i].Czxid, before[i].Mzxid)
+		}
+	}
+	heal()
+}
+
+// When the servers have lost their data, other nodes can have the same zxids by chance. The cache does not
+// take them for what it has, whether the client notices the loss, or the servers have come to the zxid
+// that it has seen last.
+func TestDataLost(t *testing.T) {
+	for name, later := range map[string]string{
+		"noticed":     "a/b/c=1 a/b/c=2 a/b/c=3 a/b/c=4 a/b/c=5 a/b/c=6 a/b/c=7 a/b/c=8",
+		"not noticed": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, opts := range [][]cache.Option{nil, {cache.WithoutData()}} {
+				suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+					f := newFixture(t, b)
+					f.until(20) // there is room for sessions that are made again
+					f.write("= a=1 a/b=2 a/b/c=3 d=4")
+					f.write(later)
+					f.make(cache.NewCuratorCache, opts...)
+					f.start()
+					settle()
+					h := f.hear()
+					f.loseData()
+					<-time.After(10 * suite.SessionTimeout)
+					if err := f.client.BlockUntilConnected(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					settle()
+					if opts == nil {
+						f.has("= a=7 a/b=8 a/c=9 d=4")
+					}
+					var created []string
+					for _, what := range h.take() {
+						if what[0] == '+' {
+							created = append(created, what)
+						}
+					}
+					if want := []string{"+=", "+a=7", "+a/b=8", "+a/c=9", "+d=4"}; !slices.Equal(created, want) {
+						t.Errorf("told %q of what there is, want %q", created, want)
+					}
+					if s := f.cache.Snapshot(); !s.Exact() {
+						t.Error("not exact")
+					}
+					zxid := f.write("d=6 -a/c") // the zxids of events are those of now
+					if err := f.cache.Await(t.Context(), zxid); err != nil {
+						t.Fatal(err)
+					}
+					settle()
+					if s := f.cache.Snapshot(); s.Zxid() < zxid || s.Zxid() > zxid+1 || s.Len() != 4 {
+						t.Errorf("%d nodes at zxid %d, want those of %d", s.Len(), s.Zxid(), zxid)
+					}
+				})
+			}
+		})
+	}
+}
+
+// Await does not take what is shown from before the servers lost their data for what was written since.
+func TestAwaitAfterDataLost(t *testing.T) {
+	virtual(t, cache.NewCuratorCache, func(f *fixture) {
+		f.start()
+		for range 50 {
+			f.write("d=5")
+		}
+		settle()
+		f.b.Server().RestartEmpty()
+		<-time.After(10 * suite.SessionTimeout) // both clients have noticed
+		f.write("=")
+		settle()
+		f.has("=")
+		if zxid, last := f.cache.Snapshot().Zxid(), f.client.LastZxid(); zxid > last {
+			f.Errorf("the zxid is %d, and the servers have %d", zxid, last)
+		}
+		for range 50 {
+			f.write("=7")
+		}
+		settle()
+		heal := f.network.Isolate()
+		f.b.Server().RestartEmpty()
+		<-time.After(10 * suite.SessionTimeout)
+		zxid := f.write("=8")
+		var early error
+		hit := f.network.On(jute.OpExists, suite.Late, func() { // the cache begins to compare itself
+			ctx, cancel := context.WithTimeout(f.Context(), time.Second)
+			defer cancel()
+			early = f.cache.Await(ctx, zxid)
+		})
+		heal()
+		<-hit
+		if !errors.Is(early, context.DeadlineExceeded) {
+			f.Errorf("before the cache was compared, Await returned %v", early)
+		}
+		if err := f.cache.Await(f.Context(), zxid); err != nil {
+			f.Fatal(err)
+		}
+		f.has("=8")
+		if err := f.cache.Await(f.Context(), f.write("=9")); err != nil {
+			f.Fatal(err)
+		}
+		f.has("=9")
+	})
+}
+
+// twins are two servers with the same history. When a client is moved from one to the other, it is as if an
+// older snapshot had been restored.
+type twins struct {
+	*fixture
+	servers [2]*curatortest.Server
+	writers [2]*framework.Client
+	present atomic.Pointer[curatortest.Server]
+}
+
+func newTwins(t *testing.T) *twins {
+	w := &twins{fixture: &fixture{T: t, root: "/root"}}
+	for i := range w.servers {
+		w.servers[i] = curatortest.Start(t, curatortest.Virtual(), curatortest.WithTickTime(suite.Tick))
+	}
+	w.present.Store(w.servers[0])
+	for i, server := range w.servers {
+		w.writers[i] = server.Client(t)
+		if err := w.writers[i].BlockUntilConnected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.client = curatortest.NewClient(t, w.servers[0].ConnectString(), framework.WithSessionTimeout(suite.SessionTimeout),
+		framework.WithoutEnsembleTracker(), framework.WithDialer(w.dial))
+	other := w.servers[1].Client(t) // its session has a zxid, too
+	for _, client := range []*framework.Client{w.client, other} {
+		if err := client.BlockUntilConnected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w
+}
+
+func (w *twins) dial(ctx context.Context, network, address string) (conn net.Conn, err error) {
+	return w.present.Load().DialContext(ctx, network, address)
+}
+
+// writeTo writes to one of the servers.
+func (w *twins) writeTo(i int, changes string) {
+	w.Helper()
+	w.writer = w.writers[i]
+	w.write(changes)
+}
+
+// After a restart on an older snapshot the cache has what the servers have: nodes that are as they were cause
+// no events, and one that was changed twice in different ways, with the same zxid, is no exception.
+func TestRestoredSnapshot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTwins(t)
+		for i := range w.servers {
+			w.writeTo(i, "= a=1 a/b=2 a/b/c=3 d=4 x=5 x/y=6")
+		}
+		w.make(cache.NewCuratorCache)
+		w.start()
+		h := w.hear()
+		w.writeTo(0, "a/b=10 a/lost=11 -d -x e=12 a/b/c=13 a/b/c=14")
+		for range 30 {
+			w.writeTo(0, "e=13")
+		}
+		settle()
+		w.has("= a=1 a/b=10 a/b/c=14 a/lost=11 e=13")
+		h.take()
+		before := w.stats("a/b")[0]
+		w.present.Store(w.servers[1])
+		w.servers[0].Stop()
+		<-time.After(time.Second)
+		w.writeTo(1, "a/b=20 a/found=21")
+		if now := w.stats("a/b")[0]; now.Czxid != before.Czxid || now.Mzxid != before.Mzxid || now.Ctime != before.Ctime {
+			t.Fatalf("a/b is %+v, and was %+v", now, before)
+		}
+		suite.Eventually(t, "the cache is compared", func() bool { _, stale := w.cache.Stale(); return !stale })
+		settle()
+		w.has("= a=1 a/b=20 a/b/c=3 a/found=21 d=4 x=5 x/y=6")
+		told := h.take()
+		slices.Sort(told)
+		if want := []string{"+a/found=21", "+d=4", "+x/y=6", "+x=5", "-a/lost=11", "-e=13", "a/b/c=14>3", "a/b=10>20"}; !slices.Equal(told, want) {
+			t.Errorf("told %q, want %q", told, want)
+		}
+		if !w.cache.Snapshot().Exact() {
+			t.Error("not exact")
+		}
+	})
+}
+
+// On a real server, whose files are those of an earlier time, and then gone.
+func TestDataLostOnRealServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes real time")
+	}
+	server := curatortest.Real(t, curatortest.WithTickTime(suite.Tick))
+	f := &fixture{T: t, root: "/root"}
+	f.client = server.Client(t, framework.WithSessionTimeout(suite.SessionTimeout))
+	f.writer = server.Client(t, framework.WithSessionTimeout(suite.SessionTimeout))
+	f.write("= a=1 a/b=2 a/b/c=3 d=4")
+	member := server.Members()[0]
+	member.Stop()
+	saved := t.TempDir()
+	if err := os.CopyFS(saved, os.DirFS(member.DataDir())); err != nil {
+		t.Fatal(err)
+	}
+	member.Start()
+	f.make(cache.NewCuratorCache)
+	f.start()
+	f.write("a/b=10 -d e=12")
+	for range 30 {
+		f.write("e=13")
+	}
+	f.eventually("= a=1 a/b=10 a/b/c=3 e=13")
+
+	restore := func(from string) {
+		t.Helper()
+		member.Stop()
+		if err := os.RemoveAll(member.DataDir()); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.CopyFS(member.DataDir(), os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+		member.Start()
+	}
+	restore(saved)
+	f.eventually("= a=1 a/b=2 a/b/c=3 d=4")
+	zxid := f.write("d=20")
+	if err := f.cache.Await(t.Context(), zxid); err != nil {
+		t.Fatal(err)
+	}
+	f.has("= a=1 a/b=2 a/b/c=3 d=20")
+
+	restore(t.TempDir())
+	f.eventually("")
+	if err := f.cache.Await(t.Context(), f.write("= a=30")); err != nil {
+		t.Fatal(err)
+	}
+	f.has("= a=30")
+}
