@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/cache"
 )
 
@@ -62,6 +64,37 @@ func TestCutsWhileComparing(t *testing.T) {
 		})
 		if n := sent["exists"]; n < nodes || n > nodes+1000 {
 			t.Errorf("%d nodes were looked at for %d", n, nodes)
+		}
+	})
+}
+
+// When the client has as many requests waiting as it keeps, a cache waits before it asks again.
+func TestCrowdedClient(t *testing.T) {
+	virtual(t, cache.NewCuratorCache, func(f *fixture) {
+		f.start()
+		conn, err := recipeapi.Of(f.client).Conn()
+		if err != nil {
+			f.Fatal(err)
+		}
+		send := func() (queued bool) {
+			_, queued = conn.Start(0, nil, &zkconn.Call{Op: jute.OpSync, Req: &jute.PathRequest{Path: "/"}, Res: &jute.SyncResponse{}})
+			return queued
+		}
+		blocked, release := make(chan struct{}), make(chan struct{})
+		f.network.On(jute.OpSync, suite.Late, func() {
+			close(blocked)
+			<-release
+		})
+		send()
+		<-blocked // nothing is written now, but events come in
+		for send() {
+		}
+		f.write("-d")
+		settle() // it would not return if the cache asked again and again
+		close(release)
+		f.eventually("= a=1 a/b=2 a/b/c=3")
+		if !f.cache.Snapshot().Exact() {
+			f.Error("not exact")
 		}
 	})
 }

@@ -26,11 +26,12 @@ const (
 	// Initialized says that all nodes of the first load were reported. Listeners get it once.
 	// Java: initialized, INITIALIZED.
 	Initialized
-	// NodeUnreadable says that reads of the node at Path go on failing, such as with
-	// framework.ErrTooLarge, five times or for 30 s. Old, which the cache has of it, stays in the
-	// cache and may be out of date; it is zero if the cache has nothing. What is wrong is in Err.
-	// The cache follows all other nodes, but no Snapshot is Exact until NodeReadable. It tries the
-	// node again after each change, and every 30 s. Java: none.
+	// NodeUnreadable says that the server goes on refusing reads of the node at Path, such as with
+	// framework.ErrTooLarge, five times or for 30 s. Reads that are lost with a connection do not
+	// count. Old, which the cache has of it, stays in the cache and may be out of date; it is zero if
+	// the cache has nothing. What is wrong is in Err. The cache follows all other nodes, but no
+	// Snapshot is Exact until NodeReadable. It tries the node again after each change, and every
+	// 30 s. Java: none.
 	NodeUnreadable
 	// NodeReadable says that the node at Path can be read again, or does not exist any more. What
 	// it is now is in New, and in events of its own if it has changed. Java: none.

@@ -91,7 +91,7 @@ func (r *replica) suspended() {
 // restart begins to compare the tree with the server's: persistent watches have missed what has
 // happened since the former connection ended, and one-shot watches are gone.
 func (r *replica) restart(epoch int64) {
-	r.connected, r.probes = true, 0
+	r.connected, r.probes, r.unasked = true, 0, 0
 	switch {
 	case epoch != r.epoch:
 		r.dataLost(epoch)

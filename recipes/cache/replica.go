@@ -57,7 +57,8 @@ type link struct {
 	connected bool
 	lost      error // why the last read got no answer; nil if it got one
 	replies   int   // how many there were
-	probes    int   // in flight
+	probes    int   // in flight, and unasked
+	unasked   int   // probes that the client has refused, and that count until the end of a pause
 }
 
 // shows is what a replica has shown, and what it has to show.

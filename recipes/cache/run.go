@@ -107,6 +107,7 @@ func (r *replica) run(ctx context.Context, until func() bool) error {
 			r.showOverdue()
 		case <-r.again.C:
 			r.requests.retry()
+			r.probes, r.unasked = max(r.probes-r.unasked, 0), 0
 		case <-r.retry.C:
 			r.retryOut()
 		case <-ctx.Done():
@@ -156,12 +157,23 @@ func (r *replica) reply(m *inbox.Message) error {
 			return err
 		}
 	case probe:
-		r.probes = max(r.probes-1, 0)
+		r.probed(m.Call)
 	}
 	if answered {
 		r.showExact()
 	}
 	return nil
+}
+
+// probed takes over the end of a probe. When the client keeps no more requests, the next one waits: the refusal
+// comes at once, and another probe would be refused as fast.
+func (r *replica) probed(call *zkconn.Call) {
+	if call.Err != nil && !call.Answered() && !withoutConnection(call) {
+		r.unasked++
+		r.again.Reset(r.pause)
+		return
+	}
+	r.probes = max(r.probes-1, 0)
 }
 
 // advance sends what is to be sent.

@@ -2,8 +2,8 @@ package cache
 
 import "time"
 
-// A node whose reads fail is left out after maxFails of them, or after maxFailing: the nodes around
-// it must not wait for it. It is tried again after pauses that grow to outPause, and after an event,
+// A node whose reads the server refuses is left out after maxFails refusals, or after maxFailing: the
+// nodes around it must not wait for it. It is tried again after pauses that grow to outPause, and after an event,
 // but at most once in minOut.
 const (
 	maxFails   = 5
