@@ -37,6 +37,19 @@ func (m *muxConn) outstanding(now time.Duration) (n int, oldest time.Duration) {
 	return m.requests.len(), oldest
 }
 
+// Outstanding returns how many requests of all users wait to be written or answered, 0 without a connection.
+func (c *Conn) Outstanding() int {
+	c.mu.Lock()
+	m := c.mux
+	c.mu.Unlock()
+	if m == nil {
+		return 0
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.requests.len()
+}
+
 // LastZxid returns the highest zxid that was seen in a reply. The server in use has reached it.
 func (c *Conn) LastZxid() int64 { return c.lastZxid.Load() }
 

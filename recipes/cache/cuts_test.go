@@ -2,14 +2,19 @@ package cache_test
 
 import (
 	"context"
+	"net"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/cache"
+	"github.com/go-curator/curator/state"
 )
 
 // Many caches of one client go on after two and three cuts in a row: each has requests under way, and
@@ -93,8 +98,50 @@ func TestCrowdedClient(t *testing.T) {
 		settle() // it would not return if the cache asked again and again
 		close(release)
 		f.eventually("= a=1 a/b=2 a/b/c=3")
-		if !f.cache.Snapshot().Exact() {
-			f.Error("not exact")
+		suite.Eventually(f.T, "an exact snapshot", func() bool { return f.cache.Snapshot().Exact() })
+	})
+}
+
+// slowConn is a connection on which an answer of usual size takes half a millisecond.
+type slowConn struct{ net.Conn }
+
+func (c slowConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	<-time.After(time.Duration(n) * 500 * time.Microsecond / 88)
+	return n, err
+}
+
+// Many caches on a slow connection do not fill it so much that the client gives it up, because the answers
+// that prove the session come too late, and again when they compare themselves on the next connection.
+func TestManyCachesOnASlowConnection(t *testing.T) {
+	const caches, nodes = 30, 500
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		f := newFixture(t, b)
+		f.write("=")
+		f.createMany("", nodes, nodes)
+		f.client, _ = b.Client(t, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := b.Server().DialContext(ctx, network, address)
+			return slowConn{conn}, err
+		}))
+		var cuts atomic.Int32
+		f.client.ConnectionStateListenable().Add(func(_ context.Context, s state.ConnectionState) {
+			if s == state.Suspended {
+				cuts.Add(1)
+			}
+		})
+		var all []*cache.CuratorCache
+		for range caches {
+			f.make(cache.NewCuratorCache)
+			f.start()
+			all = append(all, f.cache)
+		}
+		b.Server().Disconnect()
+		suite.Eventually(t, "a cache is stale", func() bool { _, stale := all[0].Stale(); return stale })
+		suite.Eventually(t, "the caches are compared", func() bool {
+			return !slices.ContainsFunc(all, func(c *cache.CuratorCache) bool { _, stale := c.Stale(); return stale })
+		})
+		if n := cuts.Load(); n != 1 {
+			t.Errorf("the connection has ended %d times", n)
 		}
 	})
 }

@@ -14,6 +14,15 @@ import (
 // at the server, and in the memory of both.
 const window = 256
 
+// A server answers the requests of a connection one after the other, the client's pings among them. If many
+// caches of a client fill their windows, the answers come too late for a short session, and the client gives the
+// connection up. So there is a common limit: beyond crowd, of all that wait on the connection, a cache has
+// no more than share in flight.
+const (
+	crowd = 1024
+	share = 32
+)
+
 // verb is what a request asks of a node.
 type verb int8
 
@@ -89,6 +98,7 @@ type requests struct {
 	ready   []*request // to be sent, in this order
 	failed  []*request // to be sent again after a pause
 	failing int        // the requests that have failed, also those that are being tried again
+	flying  int        // the requests that are in flight
 	sources []*source  // behind the others, the last one first
 	walking int        // the requests and sources that are part of a load
 	oldest  bySince
@@ -166,6 +176,7 @@ func (q *requests) drop(path string, v verb) {
 func (q *requests) answered(r *request) {
 	q.window.Release(r.weight)
 	r.weight = 0
+	q.flying--
 }
 
 // addSource has nodes read.

@@ -10,11 +10,11 @@ type probe struct{}
 
 type syncing struct{}
 
-// pump sends what is to be read, as far as the window allows.
+// pump sends what is to be read, as far as the window and the other users of the connection allow.
 func (r *replica) pump() {
-	for r.connected {
+	for room := crowd - r.conn.Outstanding(); r.connected; room-- {
 		req := r.nextRequest()
-		if req == nil {
+		if req == nil || room <= 0 && r.requests.flying >= share {
 			return
 		}
 		weight := r.weigh(req)
@@ -23,6 +23,7 @@ func (r *replica) pump() {
 		}
 		r.requests.shift()
 		req.weight = weight
+		r.requests.flying++
 		r.box.Send(r.call(req), req)
 	}
 }
