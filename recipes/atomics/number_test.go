@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/codec"
+	"github.com/go-curator/curator/framework/paths"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/atomics"
@@ -271,5 +272,35 @@ func TestNumberAfterDataLoss(t *testing.T) {
 		if n := e.network.Requests(jute.OpGetData) - before; n != 0 {
 			e.t.Errorf("%d reads of a number that nobody else changes", n)
 		}
+	})
+}
+
+// So it is after a restart on an older snapshot.
+func TestNumberAfterRestoredSnapshot(t *testing.T) {
+	suite.Twins(t, func(t *testing.T, first, second *suite.Backend, restore func()) {
+		e, older := newEnv(t, first), newEnv(t, second)
+		const seven, hundred = "\x00\x00\x00\x00\x00\x00\x00\x07", "\x00\x00\x00\x00\x00\x00\x00\x64"
+		for _, twin := range []*env{e, older} {
+			twin.write(seven)
+			twin.write(seven)
+		}
+		parent, _ := paths.ParentAndNode(e.path)
+		for range 30 {
+			_, err := e.other.SetData().ForPath(t.Context(), parent, nil)
+			e.must(err)
+		}
+		e.add(1, 8)
+		e.add(1, 9) // remembered for ten seconds
+		begin, seen := time.Now(), e.client.LastZxid()
+		restore()
+		older.write(hundred)
+		older.write(hundred) // it has the version of the value that was remembered
+		suite.Eventually(t, "the client has noticed", func() bool {
+			return e.client.LastZxid() > 0 && e.client.LastZxid() < seen
+		})
+		if took := time.Since(begin); took > 9*time.Second {
+			t.Fatalf("after %v nothing is remembered anyway", took)
+		}
+		e.add(1, 101)
 	})
 }

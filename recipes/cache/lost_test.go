@@ -3,12 +3,9 @@ package cache_test
 import (
 	"context"
 	"errors"
-	"net"
 	"os"
 	"slices"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -171,84 +168,40 @@ func TestAwaitAfterDataLost(t *testing.T) {
 	})
 }
 
-// twins are two servers with the same history. When a client is moved from one to the other, it is as if an
-// older snapshot had been restored.
-type twins struct {
-	*fixture
-	servers [2]*curatortest.Server
-	writers [2]*framework.Client
-	present atomic.Pointer[curatortest.Server]
-}
-
-func newTwins(t *testing.T) *twins {
-	w := &twins{fixture: &fixture{T: t, root: "/root"}}
-	for i := range w.servers {
-		w.servers[i] = curatortest.Start(t, curatortest.Virtual(), curatortest.WithTickTime(suite.Tick))
-	}
-	w.present.Store(w.servers[0])
-	for i, server := range w.servers {
-		w.writers[i] = server.Client(t)
-		if err := w.writers[i].BlockUntilConnected(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	w.client = curatortest.NewClient(t, w.servers[0].ConnectString(), framework.WithSessionTimeout(suite.SessionTimeout),
-		framework.WithoutEnsembleTracker(), framework.WithDialer(w.dial))
-	other := w.servers[1].Client(t) // its session has a zxid, too
-	for _, client := range []*framework.Client{w.client, other} {
-		if err := client.BlockUntilConnected(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return w
-}
-
-func (w *twins) dial(ctx context.Context, network, address string) (conn net.Conn, err error) {
-	return w.present.Load().DialContext(ctx, network, address)
-}
-
-// writeTo writes to one of the servers.
-func (w *twins) writeTo(i int, changes string) {
-	w.Helper()
-	w.writer = w.writers[i]
-	w.write(changes)
-}
-
 // After a restart on an older snapshot the cache has what the servers have: nodes that are as they were cause
 // no events, and one that was changed twice in different ways, with the same zxid, is no exception.
 func TestRestoredSnapshot(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newTwins(t)
-		for i := range w.servers {
-			w.writeTo(i, "= a=1 a/b=2 a/b/c=3 d=4 x=5 x/y=6")
-		}
-		w.make(cache.NewCuratorCache)
-		w.start()
-		h := w.hear()
-		w.writeTo(0, "a/b=10 a/lost=11 -d -x e=12 a/b/c=13 a/b/c=14")
+	suite.Twins(t, func(t *testing.T, first, second *suite.Backend, restore func()) {
+		f, older := newFixture(t, first), newFixture(t, second)
+		settle() // all clients are connected
+		f.write("= a=1 a/b=2 a/b/c=3 d=4 x=5 x/y=6")
+		older.write("= a=1 a/b=2 a/b/c=3 d=4 x=5 x/y=6")
+		f.make(cache.NewCuratorCache)
+		f.start()
+		h := f.hear()
+		f.write("a/b=10 a/lost=11 -d -x e=12 a/b/c=13 a/b/c=14")
 		for range 30 {
-			w.writeTo(0, "e=13")
+			f.write("e=13")
 		}
 		settle()
-		w.has("= a=1 a/b=10 a/b/c=14 a/lost=11 e=13")
+		f.has("= a=1 a/b=10 a/b/c=14 a/lost=11 e=13")
 		h.take()
-		before := w.stats("a/b")[0]
-		w.present.Store(w.servers[1])
-		w.servers[0].Stop()
+		before := f.stats("a/b")[0]
+		restore()
 		<-time.After(time.Second)
-		w.writeTo(1, "a/b=20 a/found=21")
-		if now := w.stats("a/b")[0]; now.Czxid != before.Czxid || now.Mzxid != before.Mzxid || now.Ctime != before.Ctime {
+		older.write("a/b=20 a/found=21")
+		if now := older.stats("a/b")[0]; now.Czxid != before.Czxid || now.Mzxid != before.Mzxid || now.Ctime != before.Ctime {
 			t.Fatalf("a/b is %+v, and was %+v", now, before)
 		}
-		suite.Eventually(t, "the cache is compared", func() bool { _, stale := w.cache.Stale(); return !stale })
+		suite.Eventually(t, "the cache is compared", func() bool { _, stale := f.cache.Stale(); return !stale })
 		settle()
-		w.has("= a=1 a/b=20 a/b/c=3 a/found=21 d=4 x=5 x/y=6")
+		f.has("= a=1 a/b=20 a/b/c=3 a/found=21 d=4 x=5 x/y=6")
 		told := h.take()
 		slices.Sort(told)
 		if want := []string{"+a/found=21", "+d=4", "+x/y=6", "+x=5", "-a/lost=11", "-e=13", "a/b/c=14>3", "a/b=10>20"}; !slices.Equal(told, want) {
 			t.Errorf("told %q, want %q", told, want)
 		}
-		if !w.cache.Snapshot().Exact() {
+		if !f.cache.Snapshot().Exact() {
 			t.Error("not exact")
 		}
 	})

@@ -248,3 +248,36 @@ func TestCacheAfterDataLoss(t *testing.T) {
 		f.must(c.Close(f.t.Context()))
 	})
 }
+
+// After a restart on an older snapshot the list is that of the servers, also if an instance was changed with the
+// same zxid before and after it.
+func TestCacheAfterRestoredSnapshot(t *testing.T) {
+	suite.Twins(t, func(t *testing.T, first, second *suite.Backend, restore func()) {
+		f, older := newFixture(t, first), newFixture(t, second)
+		set := func(f *fixture, id, payload string) int64 {
+			var stat framework.Stat
+			data, err := discovery.JSON[string]().Encode(of(id, payload))
+			f.must(err)
+			_, err = f.operator.Create().OrSetData().CreatingParentsIfNeeded().WithData(data).StoringStatIn(&stat).ForPath(t.Context(), f.path(id))
+			f.must(err)
+			return stat.Mzxid
+		}
+		for _, twin := range []*fixture{f, older} {
+			set(twin, "a", "x")
+			set(twin, "b", "x")
+		}
+		c := f.cached()
+		before := set(f, "a", "y")
+		for range 30 {
+			set(f, "b", "y")
+		}
+		f.shows(c, "a=y", "b=y")
+		restore()
+		settle(time.Second)
+		if now := set(older, "a", "z"); now != before {
+			t.Fatalf("the zxid is %d, and was %d", now, before)
+		}
+		f.shows(c, "a=z", "b=x")
+		f.must(c.Close(t.Context()))
+	})
+}
