@@ -209,10 +209,11 @@ func TestRestoredSnapshot(t *testing.T) {
 
 // On a real server, whose files are those of an earlier time, and then gone.
 func TestDataLostOnRealServer(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes real time")
-	}
-	server := curatortest.Real(t, curatortest.WithTickTime(suite.Tick))
+	suite.EachOf(t, suite.OnRealServer, func(t *testing.T, _ *suite.Backend) { dataLostOnRealServer(t) })
+}
+
+func dataLostOnRealServer(t *testing.T) {
+	server := curatortest.Real(t, curatortest.WithTickTime(suite.Tick)) // of its own, which it may break
 	f := &fixture{T: t, root: "/root"}
 	f.client = server.Client(t, framework.WithSessionTimeout(suite.SessionTimeout))
 	f.writer = server.Client(t, framework.WithSessionTimeout(suite.SessionTimeout))

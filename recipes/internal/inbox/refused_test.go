@@ -34,7 +34,7 @@ func TestRefused(t *testing.T) {
 		"the inbox is at its third connection": {[]zkconn.EventType{suspended, connected, suspended, connected}, nil, []zkconn.EventType{suspended, connected}, lost, []Kind{suspend, connect, suspend, connect, suspend, reply, connect}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := &Inbox{wake: make(chan struct{}, 1), connected: true}
+			b := &Inbox{conn: &zkconn.Conn{}, wake: make(chan struct{}, 1), connected: true}
 			tell := func(events []zkconn.EventType) {
 				for _, e := range events {
 					b.observe(e)
