@@ -17,10 +17,11 @@ const window = 256
 // A server answers the requests of a connection one after the other, the client's pings among them. If many
 // caches of a client fill their windows, the answers come too late for a short session, and the client gives the
 // connection up. So there is a common limit: beyond crowd, of all that wait on the connection, a cache has
-// no more than share in flight.
+// no more than share in flight. The caches send at the same time, so each looks again after glance requests.
 const (
-	crowd = 1024
-	share = 32
+	crowd  = 1024
+	share  = 32
+	glance = 8
 )
 
 // verb is what a request asks of a node.

@@ -12,7 +12,10 @@ type syncing struct{}
 
 // pump sends what is to be read, as far as the window and the other users of the connection allow.
 func (r *replica) pump() {
-	for room := crowd - r.conn.Outstanding(); r.connected; room-- {
+	for room, sent := 0, 0; r.connected; room, sent = room-1, sent+1 {
+		if sent%glance == 0 { // the others send meanwhile
+			room = crowd - r.conn.Outstanding()
+		}
 		req := r.nextRequest()
 		if req == nil || room <= 0 && r.requests.flying >= share {
 			return
