@@ -127,7 +127,7 @@ func (c *Client) Done() <-chan struct{} {
 		close(closed)
 		return closed
 	}
-	return c.core.closing
+	return c.core.ended
 }
 
 // ConnectionState returns the connection's current state. Before the first connection it is

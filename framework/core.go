@@ -45,6 +45,7 @@ type core struct {
 	conn    atomic.Pointer[zkconn.Conn] // set by start
 	opened  chan struct{}               // closed when it is set
 	closing chan struct{}               // closed when Close begins to refuse work
+	ended   chan struct{}               // closed behind that, when what the recipes hold has ended
 	ending  sync.Once                   // the recipes are told of that
 
 	mu        sync.Mutex
@@ -59,7 +60,8 @@ func newCore(cfg config, servers []string, chroot string) *core {
 	c := &core{
 		cfg: cfg, telemetry: cfg.newTelemetry(chroot), chroot: chroot,
 		servers:    ensembleServers{configured: servers, provider: cfg.provider, disconnected: newSignal()},
-		protection: newProtection(), opened: make(chan struct{}), closing: make(chan struct{}), done: make(chan struct{}), unmeasure: func() {},
+		protection: newProtection(), unmeasure: func() {},
+		opened: make(chan struct{}), closing: make(chan struct{}), ended: make(chan struct{}), done: make(chan struct{}),
 	}
 	c.tracker = tracker{wake: newSignal(), debug: c.debug}
 	c.outcomes.Limit(listen.MaxEvents, newLostOutcomes)
@@ -214,6 +216,7 @@ func (c *core) close(ctx context.Context) error {
 	}
 	close(c.closing)
 	c.tellClosed()
+	close(c.ended)
 	c.end(ctx, previous == Started)
 	return errors.Join(c.err, c.closeListeners(ctx))
 }

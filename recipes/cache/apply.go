@@ -34,7 +34,8 @@ func (r *replica) answered(req *request, call *zkconn.Call) error {
 	case errors.Is(err, framework.ErrNoAuth):
 		return r.leaveOut(req, err)
 	default:
-		return r.failed(req, err, call.Answered() || errors.Is(err, framework.ErrTooLarge))
+		answered := call.Answered() && !framework.Retryable(err) // else the server is to blame
+		return r.failed(req, err, answered || errors.Is(err, framework.ErrTooLarge))
 	}
 }
 
@@ -181,6 +182,7 @@ func (r *replica) setChildren(req *request, res *jute.GetChildren2Response) {
 	r.requests.finish(req)
 	known := r.tree.Get(req.path)
 	if known == nil {
+		r.readable(req.path, list)
 		return
 	}
 	if compareStats(&known.Value.stat, &res.Stat) == pathtree.Recreated {

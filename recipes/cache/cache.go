@@ -150,7 +150,7 @@ func (c *CuratorCache) Listenable() listen.Listenable[Event] {
 // there is no connection or because a read fails and is tried again, until the cache goes on
 // without the node: see NodeUnreadable. Without a connection the contents do not change. After a
 // reconnect the cache is stale until it has been compared with the server. A closed cache is stale;
-// a cache that is not loaded yet is not.
+// a cache that is not loaded yet is not, as long as it has lost no connection.
 //
 // Java: none; TreeCache has events such as CONNECTION_SUSPENDED.
 func (c *CuratorCache) Stale() (since time.Time, stale bool) {

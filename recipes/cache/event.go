@@ -33,8 +33,9 @@ const (
 	// Snapshot is Exact until NodeReadable. It tries the node again after each change, and every
 	// 30 s. Java: none.
 	NodeUnreadable
-	// NodeReadable says that the node at Path can be read again, or does not exist any more. What
-	// it is now is in New, and in events of its own if it has changed. Java: none.
+	// NodeReadable says that the node at Path can be read again, does not exist any more, or may not
+	// be read, so that the cache leaves it out. What it is now is in New, and in events of its own if
+	// it has changed or gone. Java: none.
 	NodeReadable
 )
 

@@ -33,7 +33,7 @@ func (r *replica) giveUp(req *request, err error) {
 	err = &framework.OpError{Op: jute.OpName(opOf(req.verb)), Path: req.path, Attempts: req.fails, Err: err}
 	u := r.out[req.path]
 	if u == nil || !u.kept {
-		u = &unread{kept: true, pause: minOut}
+		u = &unread{kept: true, pause: minOut, get: u != nil && u.get}
 		r.out[req.path] = u
 		r.kept++
 		r.warn("a cache goes on without a node that it cannot read", "node", req.path, "error", err)
@@ -42,6 +42,9 @@ func (r *replica) giveUp(req *request, err error) {
 	}
 	u.err = err
 	u.set(req.verb, true)
+	if _, descend := r.choose(req.path); descend && req.walk && req.verb != list {
+		u.set(list, true) // what is read later compares no children
+	}
 	u.tried = time.Now()
 	u.pause = min(2*u.pause, outPause)
 	u.next = u.tried.Add(u.pause)

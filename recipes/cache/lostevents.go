@@ -9,7 +9,8 @@ import (
 
 // lostEvents has what a listener gets instead of events for which its queue has no room: what has become of
 // each node since, as Updates says it. There is at most one deletion and one creation or change for each node,
-// so its size is that of the cache, however many events there are.
+// and the last event of another kind, so its size is that of the cache and of the nodes that could not be read
+// meanwhile, however many events there are.
 //
 // A creation stays at its place, so that parents come before their children. A node that changes again, or is
 // deleted, comes where that has happened.

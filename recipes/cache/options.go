@@ -140,8 +140,8 @@ func WithMaxLag(d time.Duration) Option {
 // second to 30 s, or the next connection. The logger gets the first failure, the first such error,
 // and the end of the failures; UnhandledErrorListenable of the client gets the first such error.
 //
-// Until then the Snapshot is empty and not Exact, the cache is not Stale, and Await waits. When the
-// cache is loaded, Updates begins, and listeners get the nodes and Initialized.
+// Until then the Snapshot is empty and not Exact, and Await waits. The cache may be Stale if it has lost
+// a connection while it was being loaded. When the cache is loaded, Updates begins, and listeners get the nodes and Initialized.
 //
 // By default Start waits, and fails when the client's retry policy gives up.
 //

@@ -21,7 +21,12 @@ func (all *registrations[T]) register(ctx context.Context, want wanted[T]) error
 	case !all.isLive():
 		// Another try follows one that fails, and must find what that has left.
 		want.anonymous = want.anonymous && !all.places.cfg.background
-		return all.set(func() { r.state, r.want = planned, want })
+		return all.set(func() {
+			if former.mode() != want.instance.Type.mode() {
+				r.node = nil // of a Start that has failed
+			}
+			r.state, r.want = planned, want
+		})
 	case r.state == kept && former.mode() == want.instance.Type.mode():
 		return all.write(ctx, r, want)
 	case r.state == kept, r.state == leaving:

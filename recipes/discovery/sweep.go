@@ -22,8 +22,14 @@ func (all *registrations[T]) sweep(want wanted[T]) (done <-chan struct{}) {
 	if !all.places.api.Go(func(ctx context.Context) {
 		defer close(gone)
 		for all.places.client.SessionID() == session {
-			err := all.sweepOnce(ctx, want, session)
-			if err == nil || errors.Is(err, framework.ErrClosed) || wait.For(ctx, sweepPause) != nil {
+			switch err := all.sweepOnce(ctx, want, session); {
+			case err == nil, errors.Is(err, framework.ErrClosed):
+				return
+			case errors.Is(err, framework.ErrNoAuth), errors.Is(err, framework.ErrTooLarge):
+				all.unreadable(want.path, err)
+				return
+			}
+			if wait.For(ctx, sweepPause) != nil {
 				return
 			}
 		}
@@ -71,11 +77,11 @@ func (all *registrations[T]) sweepOnce(ctx context.Context, want wanted[T], sess
 	return nil
 }
 
-// unreadable tells that a node is left alone because it cannot be read. Whether it is what is looked for
+// unreadable tells that what is at a path is left alone because it cannot be read, or not be deleted. Whether it is what is looked for
 // cannot be seen. If it is, it goes with its session.
 func (all *registrations[T]) unreadable(path string, err error) {
 	all.places.api.Log(func() {
-		all.places.client.Logger().Warn("discovery: a node cannot be read while one is looked for that a lost create may have left", "path", path, "error", err)
+		all.places.client.Logger().Warn("discovery: a node is left alone while one is looked for that a lost create may have left", "path", path, "error", err)
 	})
 }
 

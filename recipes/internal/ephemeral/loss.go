@@ -35,16 +35,16 @@ func (n *Node) Check() {
 		n.Lose(recipeapi.Loss{Kind: recipeapi.LossSession, Session: n.Session(), Err: framework.ErrSessionExpired})
 	case !time.Now().Before(deadline):
 		n.Lose(recipeapi.Loss{Kind: recipeapi.LossDeadline, Session: n.Session()})
-	case n.goneUntold():
-		n.loseDeleted()
+	case n.isGone():
+		n.Lose(recipeapi.Loss{Kind: recipeapi.LossDeleted, Session: n.Session()}) // or waits for who is just telling it
 	}
 }
 
-// goneUntold reports whether the node is known to be gone, and its holder has not been told.
-func (n *Node) goneUntold() bool {
+// isGone reports whether the node is known to be gone. Its holder may not have been told yet.
+func (n *Node) isGone() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.phase == gone && n.holder != nil
+	return n.phase == gone
 }
 
 // Expired reports whether the session that owns the node is over.
