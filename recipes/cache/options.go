@@ -141,7 +141,8 @@ func WithMaxLag(d time.Duration) Option {
 // and the end of the failures; UnhandledErrorListenable of the client gets the first such error.
 //
 // Until then the Snapshot is empty and not Exact, and Await waits. The cache may be Stale if it has lost
-// a connection while it was being loaded. When the cache is loaded, Updates begins, and listeners get the nodes and Initialized.
+// a connection while it was being loaded. When it is loaded, Updates begins, and listeners get the nodes
+// and Initialized.
 //
 // By default Start waits, and fails when the client's retry policy gives up.
 //
