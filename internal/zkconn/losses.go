@@ -4,7 +4,7 @@ import "sync"
 
 // losses are the events by which those who rely on the session are to give up: StateChanged, DeadlinePassed and
 // SessionEnded. They are told before the calls end that fail because of them: a user's function that gets
-// ErrConnectionLoss must find its lock lost. So whoever is about to end a call with an error calls tell first.
+// ErrConnectionLoss must find its lock lost. So tell is called before a call ends with an error.
 type losses struct {
 	onLoss func(Event)   // nil: nobody is told
 	turn   chan struct{} // holds a token while somebody tells

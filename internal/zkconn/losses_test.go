@@ -137,10 +137,7 @@ func TestCallsEndBehindLosses(t *testing.T) {
 func TestNewCallsEndBehindLosses(t *testing.T) {
 	virtual(t, func(t *fixture) {
 		l := watched(t, isOver, t.open)
-		session, err := t.conn.Connected(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		session := t.connected()
 		time.Sleep(2 * time.Second)
 		t.server.ExpireSession(session)
 		var calls []*sync.WaitGroup
@@ -167,10 +164,7 @@ func TestNewCallsEndBehindLosses(t *testing.T) {
 func TestExpiredAnswer(t *testing.T) {
 	virtual(t, func(t *fixture) {
 		l := watched(t, isOver, t.open)
-		session, err := t.conn.Connected(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		session := t.connected()
 		time.Sleep(2 * time.Second)
 		t.server.Inject(curatortest.Rule{Op: "exists", Path: "/a", Do: curatortest.Fail(zkconn.ErrSessionExpired)})
 		call := exists("/a")

@@ -45,9 +45,8 @@ func (c *Conn) Outstanding() int {
 	if m == nil {
 		return 0
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.requests.len()
+	n, _ := m.outstanding(0)
+	return n
 }
 
 // LastZxid returns the highest zxid that was seen in a reply. The server in use has reached it.

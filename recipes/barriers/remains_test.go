@@ -27,7 +27,12 @@ func (e *env) dies(lowest, highest *party) {
 // wantAnotherRound fails unless two others come together and go.
 func (e *env) wantAnotherRound() {
 	e.t.Helper()
-	first, second := e.party(2), e.party(2)
+	e.wantRound(e.party(2), e.party(2))
+}
+
+// wantRound fails unless two members come together and go, and leave nothing.
+func (e *env) wantRound(first, second *party) {
+	e.t.Helper()
 	entering := first.enter()
 	first.waiting()
 	entering.waits()
@@ -118,7 +123,7 @@ func TestRemovalLost(t *testing.T) {
 	}
 }
 
-// A removal that comes late does not remove the "ready" of the next round, whoever has made that.
+// A removal that comes late does not remove the "ready" of the next round, be it of Go or of Java.
 func TestRemovalLate(t *testing.T) {
 	late := func(t *testing.T, next func(e *env) func()) {
 		onServers(t, func(e *env) {
@@ -266,13 +271,7 @@ func TestBarrierReadOnly(t *testing.T) {
 			e.t.Fatal("ready was removed, and nothing has marked it")
 		}
 		e.wantErr(lowest.Leave(e.t.Context()), barriers.ErrMemberLost)
-		a := lowest.enter()
-		lowest.waiting()
-		a.waits()
-		e.must(highest.Enter(e.t.Context()))
-		a.ok()
-		apart(lowest, highest)
-		e.wantChildren(0)
+		e.wantRound(lowest, highest)
 	})
 }
 

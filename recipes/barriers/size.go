@@ -22,7 +22,8 @@ func (p *place) checkQuantity(memberQty int) error {
 	if err != nil {
 		return nil //nolint:nilerr // as above
 	}
-	limit, end := p.api.MaxRequest(), p.sizeOfNone()
+	limit := p.api.MaxRequest()
+	end, _ := p.size() // of a transaction without operations
 	most := (limit - xidAndType - rest) / (check - end)
 	if memberQty <= most {
 		return nil
@@ -53,6 +54,3 @@ func (p *place) size(ops ...framework.Op) (int, error) {
 	}
 	return len(request.Append(nil)), nil
 }
-
-// sizeOfNone is the size of a transaction without operations.
-func (p *place) sizeOfNone() int { return len(new(zkconn.MultiRequest).Append(nil)) }

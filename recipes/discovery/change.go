@@ -22,7 +22,7 @@ func (all *registrations[T]) register(ctx context.Context, want wanted[T]) error
 		// Another try follows one that fails, and must find what that has left.
 		want.anonymous = want.anonymous && !all.places.cfg.background
 		return all.set(func() {
-			if former.mode() != want.instance.Type.mode() {
+			if !r.fits(want) {
 				r.node = nil // of a Start that has failed
 			}
 			r.state, r.want = planned, want

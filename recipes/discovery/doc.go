@@ -30,20 +30,19 @@
 //
 // # Concurrency, contexts and Close
 //
-// All methods may be called from several goroutines. Caches and providers have their own Start
-// and Close, for which [WithStartInBackground] counts, too; a ServiceDiscovery also closes the ones that it has made. A context bounds only
-// the call that it is given to.
+// All methods may be called from several goroutines. Caches and providers have their own Start and Close, for
+// which [WithStartInBackground] counts, too; a ServiceDiscovery also closes the ones that it has made. A
+// context bounds only the call that it is given to.
 //
 // Where type parameters make options impractical, there are structs whose zero values are the
 // defaults.
 //
 // # Java
 //
-// The counterpart is org.apache.curator.x.discovery. Differences: Start waits until everything
-// is registered, and returns errors, also when ZooKeeper is down and the client's retry policy gives
-// up; with [WithStartInBackground] it does not wait, as in Java; service and id identify an instance, so two services may
-// use the same id; an instance whose node was deleted is registered again; an Update or a second
-// Register writes the node instead of deleting it; a DYNAMIC_SEQUENTIAL instance keeps its number;
-// one instance that cannot be decoded does not fail a query. There are no executors, thread
-// factories and startImmediate.
+// The counterpart is org.apache.curator.x.discovery. Differences: Start waits until everything is registered,
+// and returns errors, also when ZooKeeper is down and the client's retry policy gives up; with
+// [WithStartInBackground] it does not wait, as in Java; service and id identify an instance, so two services
+// may use the same id; an instance whose node was deleted is registered again; an Update or a second Register
+// writes the node instead of deleting it; a DYNAMIC_SEQUENTIAL instance keeps its number; one instance that
+// cannot be decoded does not fail a query. There are no executors, thread factories and startImmediate.
 package discovery

@@ -37,15 +37,14 @@ func (all *registrations[T]) create(ctx context.Context, r *registration[T], wan
 // nodeFor returns the keeper of an instance's node. A keeper whose Start has failed is used again
 // if it fits: it stops the removal, in the background, of what it may have left.
 func (all *registrations[T]) nodeFor(ctx context.Context, r *registration[T], want wanted[T]) (*nodes.PersistentNode, error) {
-	mode := want.instance.Type.mode()
-	if r.mayBeThere() && r.node != nil && r.want.path == want.path && r.want.instance.Type.mode() == mode {
+	if r.mayBeThere() && r.node != nil && r.fits(want) {
 		return r.node, r.node.SetData(ctx, want.data) // before Start it does not wait
 	}
 	opts := []nodes.Option{nodes.WithTakeover(), nodes.WithTurns(all.turns)}
 	if name := all.places.cfg.name; name != "" {
 		opts = append(opts, nodes.WithName(name))
 	}
-	return nodes.NewPersistentNode(all.places.client, want.path, mode, want.data, opts...)
+	return nodes.NewPersistentNode(all.places.client, want.path, want.instance.Type.mode(), want.data, opts...)
 }
 
 // clearAway follows the failed Start of a keeper. It removes what may be left of it, unless

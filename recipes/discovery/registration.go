@@ -58,6 +58,11 @@ func (r *registration[T]) unlock() { <-r.turn }
 // mayBeThere reports whether a node may be there that is not kept.
 func (r *registration[T]) mayBeThere() bool { return r.state == doubtful || r.left }
 
+// fits reports whether the node of what is registered now can become that of want.
+func (r *registration[T]) fits(want wanted[T]) bool {
+	return r.want.path == want.path && r.want.instance.Type.mode() == want.instance.Type.mode()
+}
+
 // awaitSweep waits until the node is removed that an earlier try may have left without a known name:
 // what removes it could take the next one for it.
 func (r *registration[T]) awaitSweep(ctx context.Context) error {

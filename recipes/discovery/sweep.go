@@ -77,8 +77,8 @@ func (all *registrations[T]) sweepOnce(ctx context.Context, want wanted[T], sess
 	return nil
 }
 
-// unreadable tells that what is at a path is left alone because it cannot be read, or not be deleted. Whether it is what is looked for
-// cannot be seen. If it is, it goes with its session.
+// unreadable tells that what is at a path is left alone because it cannot be read, or not be deleted.
+// Whether it is what is looked for cannot be seen. If it is, it goes with its session.
 func (all *registrations[T]) unreadable(path string, err error) {
 	all.places.api.Log(func() {
 		all.places.client.Logger().Warn("discovery: a node is left alone while one is looked for that a lost create may have left", "path", path, "error", err)

@@ -76,8 +76,9 @@ func NewGroupMember(client *framework.Client, path, id string, payload []byte, o
 	return m, nil
 }
 
-// Start joins the group. It returns nil when the member's node exists and the others are known.
-// ctx bounds only Start. With WithStartInBackground it does not wait. For an existing node with this id see PersistentNode.Start.
+// Start joins the group. It returns nil when the member's node exists and the others are known. ctx bounds
+// only Start. With WithStartInBackground it does not wait. For an existing node with this id see
+// PersistentNode.Start.
 //
 // Errors: those of PersistentNode.Start, and framework.ErrUnimplemented from servers before 3.6,
 // which have no persistent watches.

@@ -114,10 +114,10 @@ func (v *Value[T]) usable() error {
 	return v.life.Started()
 }
 
-// Start reads the value, or creates the node with the seed, and begins to follow it. ctx bounds
-// only Start. With WithStartInBackground it does not wait. When Start fails nothing was started, but the node may have been created. Errors:
-// codec.ErrDecode, framework.ErrAlreadyStarted, framework.ErrClosed, framework.ErrNotStarted
-// for a nil value, ctx's error, or the server's. See framework.Component.
+// Start reads the value, or creates the node with the seed, and begins to follow it. ctx bounds only Start.
+// With WithStartInBackground it does not wait. When Start fails nothing was started, but the node may have
+// been created. Errors: codec.ErrDecode, framework.ErrAlreadyStarted, framework.ErrClosed,
+// framework.ErrNotStarted for a nil value, ctx's error, or the server's. See framework.Component.
 //
 // Java: start.
 func (v *Value[T]) Start(ctx context.Context) error {

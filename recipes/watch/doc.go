@@ -11,11 +11,10 @@
 //
 // # Concurrency, contexts and Close
 //
-// All methods may be called from several goroutines. Start returns when the server has the watch,
-// or at once with WithStartInBackground, and Close removes it; see framework.Component. A context bounds the call that it is given to.
-// The watcher has no goroutines except those of its listeners, and that of a Start in the background,
-// which Close joins. When the
-// client is closed there are no more events; call Close also then.
+// All methods may be called from several goroutines. Start returns when the server has the watch, or at once
+// with WithStartInBackground, and Close removes it; see framework.Component. A context bounds the call that
+// it is given to. The watcher has no goroutines except those of its listeners, and that of a Start in the
+// background, which Close joins. When the client is closed there are no more events; call Close also then.
 //
 // # Java
 //

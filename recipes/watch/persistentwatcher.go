@@ -67,9 +67,9 @@ func NewPersistentWatcher(client *framework.Client, path string, mode framework.
 	return w, nil
 }
 
-// Start sets the watch. It returns nil when the server has it: from then on every change gives
-// an event, or framework.WatchReset after a reconnect. ctx bounds only Start. With
-// WithStartInBackground it does not wait. When Start fails no watch is left, and it may be called again; listeners may have got events meanwhile.
+// Start sets the watch. It returns nil when the server has it: from then on every change gives an event, or
+// framework.WatchReset after a reconnect. ctx bounds only Start. With WithStartInBackground it does not wait.
+// When Start fails no watch is left, and it may be called again; listeners may have got events meanwhile.
 //
 // Errors in addition to those of framework.Component: framework.ErrUnimplemented from servers
 // before 3.6; framework.ErrConnectionLoss, when the client's retry policy gives up.

@@ -27,10 +27,10 @@
 //
 // # Errors
 //
-// Calls fail with codes.Unavailable, or wait if they are grpc.WaitForReady, when the service has
-// no instance that can be called, and when its list cannot be loaded, with or without
-// discovery.WithStartInBackground; loading is tried again until it succeeds. The message has the reason and the name of the service, except when a list
-// becomes empty under round_robin, which has its own message. If a target cannot be a service,
+// Calls fail with codes.Unavailable, or wait if they are grpc.WaitForReady, when the service has no instance
+// that can be called, and when its list cannot be loaded, with or without discovery.WithStartInBackground;
+// loading is tried again until it succeeds. The message has the reason and the name of the service, except
+// when a list becomes empty under round_robin, which has its own message. If a target cannot be a service,
 // calls fail.
 //
 // # What is not guaranteed

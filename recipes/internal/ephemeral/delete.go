@@ -51,7 +51,7 @@ func (n *Node) endDeleteBy(deleted bool) {
 	n.inDelete, n.missing = false, false
 	n.mu.Unlock()
 	if missing {
-		n.Lose(recipeapi.Loss{Kind: recipeapi.LossDeleted, Session: n.Session()})
+		n.loseGone()
 	}
 }
 
@@ -62,7 +62,7 @@ func (n *Node) loseDeleted() {
 	n.missing = n.missing || ours
 	n.mu.Unlock()
 	if !ours {
-		n.Lose(recipeapi.Loss{Kind: recipeapi.LossDeleted, Session: n.Session()})
+		n.loseGone()
 	}
 }
 

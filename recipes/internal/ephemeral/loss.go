@@ -22,9 +22,9 @@ func (n *Node) onLoss(l recipeapi.Loss) {
 	}
 }
 
-// Check checks the clock, the session, and whether the watch has told that the node is gone. Other
-// goroutines tell the holder of a loss; Check does not wait for them. An event comes ahead of the replies
-// that show the same, so behind such a reply the hold is over.
+// Check checks the clock, the session, and whether the watch has told that the node is gone. If another
+// goroutine is just telling the holder of a loss, Check waits for that. An event comes ahead of the
+// replies that show the same, so behind such a reply the hold is over.
 func (n *Node) Check() {
 	conn, err := n.cfg.Client.Conn()
 	if err != nil {
@@ -36,8 +36,13 @@ func (n *Node) Check() {
 	case !time.Now().Before(deadline):
 		n.Lose(recipeapi.Loss{Kind: recipeapi.LossDeadline, Session: n.Session()})
 	case n.isGone():
-		n.Lose(recipeapi.Loss{Kind: recipeapi.LossDeleted, Session: n.Session()}) // or waits for who is just telling it
+		n.loseGone()
 	}
+}
+
+// loseGone tells the holder that somebody else has deleted the node.
+func (n *Node) loseGone() {
+	n.Lose(recipeapi.Loss{Kind: recipeapi.LossDeleted, Session: n.Session()})
 }
 
 // isGone reports whether the node is known to be gone. Its holder may not have been told yet.

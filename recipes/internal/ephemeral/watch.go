@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/watchset"
@@ -154,9 +153,7 @@ func (n *Node) onEvent(e zkconn.WatchEvent) {
 	}
 	switch e.Type {
 	case zkconn.NodeDeleted:
-		n.cfg.Client.Go(func(context.Context) {
-			n.Lose(recipeapi.Loss{Kind: recipeapi.LossDeleted, Session: n.Session()})
-		})
+		n.cfg.Client.Go(func(context.Context) { n.loseGone() })
 	case zkconn.NodeDataChanged, zkconn.WatchReset:
 		n.cfg.Client.Go(n.readAndWatch)
 	}
