@@ -214,7 +214,7 @@ func (e *env) sorted() (lowest, highest *party) {
 	e.t.Helper()
 	first, second := e.party(2), e.party(2)
 	a := first.enter()
-	name := e.untilNodes(1)[0]
+	name := first.waiting() // or both see enough members, and both open the barrier
 	e.must(second.Enter(e.t.Context()))
 	a.ok()
 	if e.nodes()[0] == name {
