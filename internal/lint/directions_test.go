@@ -23,7 +23,7 @@ var pairCeilings = map[string]int{
 	"framework/schema":             2,
 	"internal/jute":                1,
 	"internal/suite":               2,
-	"internal/telemetry":           8,
+	"internal/telemetry":           3,
 	"internal/zkconn":              10,
 	"retry":                        2,
 	"tools/bench/internal/bench":   5,

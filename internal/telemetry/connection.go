@@ -8,44 +8,9 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/state"
 	"github.com/go-curator/curator/tracing"
 )
-
-// connectionInstruments are those of a connection and its session.
-type connectionInstruments struct {
-	leaseRemaining, leaseNearest metric.Float64ObservableGauge
-	watches                      metric.Int64ObservableUpDownCounter
-	outstanding                  metric.Int64ObservableUpDownCounter
-	oldest, ping                 metric.Float64ObservableGauge
-	io                           metric.Int64ObservableCounter
-	ends                         metric.Int64Counter
-	handshake, proof             metric.Float64Histogram
-}
-
-func newConnectionInstruments(m metric.Meter) connectionInstruments {
-	return connectionInstruments{
-		leaseRemaining: made(m.Float64ObservableGauge(tracing.MetricLeaseRemaining, metric.WithUnit("s"),
-			metric.WithDescription("Time until leases end unless the session is proved again; while it is in use."))),
-		leaseNearest: made(m.Float64ObservableGauge(tracing.MetricLeaseNearest, metric.WithUnit("s"),
-			metric.WithDescription("The least that this time was since it was collected last."))),
-		watches: made(m.Int64ObservableUpDownCounter(tracing.MetricWatches, metric.WithUnit("{watch}"),
-			metric.WithDescription("Watches that servers have for the client."))),
-		outstanding: made(m.Int64ObservableUpDownCounter(tracing.MetricOutstanding, metric.WithUnit("{request}"),
-			metric.WithDescription("Requests that wait to be written or answered."))),
-		oldest: made(m.Float64ObservableGauge(tracing.MetricOldestRequest, metric.WithUnit("s"),
-			metric.WithDescription("How long the oldest request waits for its answer."))),
-		ping: made(m.Float64ObservableGauge(tracing.MetricPingDuration, metric.WithUnit("s"),
-			metric.WithDescription("How long the last ping took."))),
-		io: made(m.Int64ObservableCounter(tracing.MetricIO, metric.WithUnit("By"),
-			metric.WithDescription("Bytes that were sent and received."))),
-		ends: made(m.Int64Counter(tracing.MetricDisconnects, metric.WithUnit("{connection}"),
-			metric.WithDescription("Connections that ended, and why."))),
-		handshake: made(m.Float64Histogram(tracing.MetricHandshakeDuration, metric.WithUnit("s"),
-			metric.WithDescription("From the connection to the session."), metric.WithExplicitBucketBoundaries(operationBounds...))),
-		proof: made(m.Float64Histogram(tracing.MetricProofDuration, metric.WithUnit("s"),
-			metric.WithDescription("How long the requests took that prove the session."), metric.WithExplicitBucketBoundaries(operationBounds...))),
-	}
-}
 
 // Connection is the part of a *zkconn.Conn that is observed.
 type Connection interface {
@@ -96,6 +61,62 @@ func (t *Telemetry) Follow(conn Connection) (stop func()) {
 		if err := registration.Unregister(); err != nil {
 			otel.Handle(err)
 		}
+	}
+}
+
+// states has the names of the connection's states in metrics.
+var states = map[state.ConnectionState]string{
+	state.Connected: "connected", state.Suspended: "suspended", state.Reconnected: "reconnected",
+	state.Lost: "lost", state.ReadOnly: "read_only",
+}
+
+// zeroSession adds 0 to the counters of the connection and the session.
+func (t *Telemetry) zeroSession() {
+	t.zeroes.add(background, t.transitions, zeroKey{of: tracing.MetricSessionTransitions}, func() {
+		for _, name := range states {
+			t.transitions.Add(background, 0, t.options.of(labels{state: name}).add...)
+		}
+		for _, cause := range []string{tracing.CauseServer, tracing.CauseLocalDeadline} {
+			t.expirations.Add(background, 0, t.options.of(labels{expirationCause: cause}).add...)
+		}
+	})
+}
+
+// Transition counts a change of the connection's state.
+func (t *Telemetry) Transition(s state.ConnectionState, session int64) {
+	if t == nil {
+		return
+	}
+	t.zeroSession()
+	t.transitions.Add(background, 1, t.options.of(labels{state: states[s]}).add...)
+	switch {
+	case s.IsConnected():
+		t.connected.Store(true)
+	case s == state.Suspended && t.connected.Load():
+		t.driver.event("Disconnected", session)
+	case s == state.Lost:
+		t.driver.event("Expired", session)
+	}
+}
+
+// Expired counts the end of a session. presumed says that no server has reported it.
+func (t *Telemetry) Expired(session int64, presumed bool) {
+	if t == nil {
+		return
+	}
+	t.zeroSession()
+	cause := tracing.CauseServer
+	if presumed {
+		cause = tracing.CauseLocalDeadline
+	}
+	t.expirations.Add(background, 1, t.options.of(labels{expirationCause: cause}).add...)
+	t.driver.event("session-expired", session)
+}
+
+// ServersChanged records that there is another list of servers.
+func (t *Telemetry) ServersChanged(session int64) {
+	if t != nil {
+		t.driver.event("connection-string-changed", session)
 	}
 }
 

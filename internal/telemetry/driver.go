@@ -1,10 +1,6 @@
 package telemetry
 
-import (
-	"time"
-
-	"github.com/go-curator/curator/tracing"
-)
+import "github.com/go-curator/curator/tracing"
 
 // driver is a user's TracerDriver. At least one of the fields is nil.
 type driver struct {
@@ -31,16 +27,12 @@ func (d driver) event(name string, session int64) {
 	}
 }
 
-func (d driver) operation(o *operation, elapsed time.Duration, err error) {
-	name := javaName(o.op)
+func (d driver) operation(o tracing.OperationTrace) {
 	switch {
 	case d.advanced != nil:
-		d.advanced.AddOperationTrace(tracing.OperationTrace{
-			Name: name, Path: o.path(), ReturnCode: returnCode(err), Elapsed: elapsed,
-			RequestBytes: o.answers.Sent, ResponseBytes: o.answers.Got, SessionID: o.answers.Session,
-		})
+		d.advanced.AddOperationTrace(o)
 	case d.plain != nil:
-		d.plain.AddTrace(name, elapsed)
+		d.plain.AddTrace(o.Name, o.Elapsed)
 	}
 }
 
@@ -54,12 +46,12 @@ var javaNames = map[string]string{
 	"addWatch": "AddWatchBuilderImpl", "removeWatches": "RemoteWatches", // as Java spells it
 }
 
-func javaName(op Op) string {
-	name, ok := javaNames[op.Name]
+func javaName(operation string, inBackground bool) string {
+	name, ok := javaNames[operation]
 	if !ok {
-		name = op.Name
+		name = operation
 	}
-	if op.Background {
+	if inBackground {
 		return name + "-Background"
 	}
 	return name + "-Foreground"

@@ -1,14 +1,19 @@
 package telemetry
 
 import (
+	"context"
+	"fmt"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
 
-	"github.com/go-curator/curator/state"
 	"github.com/go-curator/curator/tracing"
 )
 
@@ -44,9 +49,7 @@ var (
 	contenderBounds = []float64{1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000}
 )
 
-func newInstruments(provider metric.MeterProvider) *instruments {
-	m := provider.Meter(tracing.ScopeName,
-		metric.WithInstrumentationVersion(version), metric.WithSchemaURL(semconv.SchemaURL))
+func newInstruments(m metric.Meter) *instruments {
 	return &instruments{
 		options: optionCache{all: map[labels]options{}},
 		meter:   m,
@@ -146,58 +149,158 @@ func made[I any](instrument I, err error) I {
 	return instrument
 }
 
-// states has the names of the connection's states in metrics.
-var states = map[state.ConnectionState]string{
-	state.Connected: "connected", state.Suspended: "suspended", state.Reconnected: "reconnected",
-	state.Lost: "lost", state.ReadOnly: "read_only",
+// connectionInstruments are those of a connection and its session.
+type connectionInstruments struct {
+	leaseRemaining, leaseNearest metric.Float64ObservableGauge
+	watches                      metric.Int64ObservableUpDownCounter
+	outstanding                  metric.Int64ObservableUpDownCounter
+	oldest, ping                 metric.Float64ObservableGauge
+	io                           metric.Int64ObservableCounter
+	ends                         metric.Int64Counter
+	handshake, proof             metric.Float64Histogram
 }
 
-// zeroSession adds 0 to the counters of the connection and the session.
-func (t *Telemetry) zeroSession() {
-	t.zeroes.add(background, t.transitions, zeroKey{of: tracing.MetricSessionTransitions}, func() {
-		for _, name := range states {
-			t.transitions.Add(background, 0, t.options.of(labels{state: name}).add...)
-		}
-		for _, cause := range []string{tracing.CauseServer, tracing.CauseLocalDeadline} {
-			t.expirations.Add(background, 0, t.options.of(labels{expirationCause: cause}).add...)
-		}
-	})
+func newConnectionInstruments(m metric.Meter) connectionInstruments {
+	return connectionInstruments{
+		leaseRemaining: made(m.Float64ObservableGauge(tracing.MetricLeaseRemaining, metric.WithUnit("s"),
+			metric.WithDescription("Time until leases end unless the session is proved again; while it is in use."))),
+		leaseNearest: made(m.Float64ObservableGauge(tracing.MetricLeaseNearest, metric.WithUnit("s"),
+			metric.WithDescription("The least that this time was since it was collected last."))),
+		watches: made(m.Int64ObservableUpDownCounter(tracing.MetricWatches, metric.WithUnit("{watch}"),
+			metric.WithDescription("Watches that servers have for the client."))),
+		outstanding: made(m.Int64ObservableUpDownCounter(tracing.MetricOutstanding, metric.WithUnit("{request}"),
+			metric.WithDescription("Requests that wait to be written or answered."))),
+		oldest: made(m.Float64ObservableGauge(tracing.MetricOldestRequest, metric.WithUnit("s"),
+			metric.WithDescription("How long the oldest request waits for its answer."))),
+		ping: made(m.Float64ObservableGauge(tracing.MetricPingDuration, metric.WithUnit("s"),
+			metric.WithDescription("How long the last ping took."))),
+		io: made(m.Int64ObservableCounter(tracing.MetricIO, metric.WithUnit("By"),
+			metric.WithDescription("Bytes that were sent and received."))),
+		ends: made(m.Int64Counter(tracing.MetricDisconnects, metric.WithUnit("{connection}"),
+			metric.WithDescription("Connections that ended, and why."))),
+		handshake: made(m.Float64Histogram(tracing.MetricHandshakeDuration, metric.WithUnit("s"),
+			metric.WithDescription("From the connection to the session."), metric.WithExplicitBucketBoundaries(operationBounds...))),
+		proof: made(m.Float64Histogram(tracing.MetricProofDuration, metric.WithUnit("s"),
+			metric.WithDescription("How long the requests took that prove the session."), metric.WithExplicitBucketBoundaries(operationBounds...))),
+	}
 }
 
-// Transition counts a change of the connection's state.
-func (t *Telemetry) Transition(s state.ConnectionState, session int64) {
-	if t == nil {
+// labels are all attributes that metrics can have, so that no path, id, token or error text becomes
+// one. Empty ones are left out.
+type labels struct {
+	kind, name, outcome, end, reason    string
+	system, operation, server           string
+	errorType                           string
+	state, expirationCause, watchedType string
+	ioDirection                         string
+	atomicName                          string
+	queue, queueOutcome                 string
+	election                            string
+	nodeName                            string
+	cache                               string
+}
+
+func (l labels) attributes() []attribute.KeyValue {
+	var attrs []attribute.KeyValue
+	add := func(key attribute.Key, value string) {
+		if value != "" {
+			attrs = append(attrs, key.String(value))
+		}
+	}
+	add(tracing.AttrLockKind, l.kind)
+	add(tracing.AttrLockName, l.name)
+	add(tracing.AttrLockOutcome, l.outcome)
+	add(tracing.AttrLockEnd, l.end)
+	add(tracing.AttrLossReason, l.reason)
+	add(semconv.DBSystemNameKey, l.system)
+	add(semconv.DBOperationNameKey, l.operation)
+	add(semconv.ServerAddressKey, l.server)
+	add(semconv.ErrorTypeKey, l.errorType)
+	add(tracing.AttrState, l.state)
+	add(tracing.AttrExpirationCause, l.expirationCause)
+	add(tracing.AttrWatchType, l.watchedType)
+	add(semconv.NetworkIODirectionKey, l.ioDirection)
+	add(tracing.AttrAtomicName, l.atomicName)
+	add(tracing.AttrQueueName, l.queue)
+	add(tracing.AttrQueueOutcome, l.queueOutcome)
+	add(tracing.AttrLeaderName, l.election)
+	add(tracing.AttrNodeName, l.nodeName)
+	add(tracing.AttrCacheName, l.cache)
+	return attrs
+}
+
+// options are labels in the form that instruments take.
+type options struct {
+	add    []metric.AddOption
+	record []metric.RecordOption
+}
+
+// optionCache has the options of all labels that were used; there are few.
+type optionCache struct {
+	mu  sync.RWMutex
+	all map[labels]options
+}
+
+func (c *optionCache) of(l labels) options {
+	c.mu.RLock()
+	o, ok := c.all[l]
+	c.mu.RUnlock()
+	if ok {
+		return o
+	}
+	set := metric.WithAttributeSet(attribute.NewSet(l.attributes()...))
+	o = options{add: []metric.AddOption{set}, record: []metric.RecordOption{set}}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all[l] = o
+	return o
+}
+
+// maxName is the longest name in metrics, in bytes.
+const maxName = 128
+
+// CheckName returns an error unless the name, which a user has set with the named option, may
+// become an attribute of metrics.
+func CheckName(option, name string) error {
+	if name == "" || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return fmt.Errorf("%s(%q) is no text of one line and 1 to %d bytes", option, name, maxName)
+	}
+	return nil
+}
+
+// system is the db.system.name of operations.
+const system = "zookeeper"
+
+// zeroes knows which counters have a sample with 0. A counter that begins with 1 is one for which Prometheus
+// sees no increase.
+type zeroes struct {
+	mu   sync.RWMutex
+	done map[zeroKey]bool
+}
+
+// zeroKey is what counters belong to.
+type zeroKey struct {
+	of         string // a metric of it
+	kind, name string
+}
+
+// add calls zero once for each key, as soon as counter is enabled. A program may install its SDK later than
+// it makes the client, and until then zero would be lost.
+func (z *zeroes) add(ctx context.Context, counter metric.Int64Counter, key zeroKey, zero func()) {
+	if !counter.Enabled(ctx) {
 		return
 	}
-	t.zeroSession()
-	t.transitions.Add(background, 1, t.options.of(labels{state: states[s]}).add...)
-	switch {
-	case s.IsConnected():
-		t.connected.Store(true)
-	case s == state.Suspended && t.connected.Load():
-		t.driver.event("Disconnected", session)
-	case s == state.Lost:
-		t.driver.event("Expired", session)
-	}
-}
-
-// Expired counts the end of a session. presumed says that no server has reported it.
-func (t *Telemetry) Expired(session int64, presumed bool) {
-	if t == nil {
+	z.mu.RLock()
+	done := z.done[key]
+	z.mu.RUnlock()
+	if done {
 		return
 	}
-	t.zeroSession()
-	cause := tracing.CauseServer
-	if presumed {
-		cause = tracing.CauseLocalDeadline
+	zero() // twice does no harm
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if z.done == nil {
+		z.done = map[zeroKey]bool{}
 	}
-	t.expirations.Add(background, 1, t.options.of(labels{expirationCause: cause}).add...)
-	t.driver.event("session-expired", session)
-}
-
-// ServersChanged records that there is another list of servers.
-func (t *Telemetry) ServersChanged(session int64) {
-	if t != nil {
-		t.driver.event("connection-string-changed", session)
-	}
+	z.done[key] = true
 }

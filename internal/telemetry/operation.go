@@ -3,7 +3,6 @@ package telemetry
 import (
 	"context"
 	"errors"
-	"net"
 	"strconv"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/tracing"
 )
@@ -174,7 +174,10 @@ func (o *operation) end(tries int, err error) {
 			o.t.options.of(labels{system: system, operation: o.op.Name, server: host, errorType: kind}).record...)
 	}
 	if o.t.driver.enabled() {
-		o.t.driver.operation(o, elapsed, err)
+		o.t.driver.operation(tracing.OperationTrace{
+			Name: javaName(o.op.Name, o.op.Background), Path: o.path(), ReturnCode: returnCode(err), Elapsed: elapsed,
+			RequestBytes: o.answers.Sent, ResponseBytes: o.answers.Got, SessionID: o.answers.Session,
+		})
 	}
 	if o.span != nil {
 		o.endSpan(tries, server, kind, err, failed)
@@ -211,38 +214,39 @@ func (o *operation) endSpan(tries int, server, kind string, err, failed error) {
 
 var asClient = trace.WithSpanKind(trace.SpanKindClient)
 
-// serverName is a server as spans and metrics show it.
-type serverName struct {
-	server, host string
-	attributes   []attribute.KeyValue
+// answerCode returns the code that a server answered, 0 for success and for no answer.
+func answerCode(err error) int32 {
+	var unanswered *zkconn.TransportError
+	var answered *zkconn.Error
+	if errors.As(err, &unanswered) || !errors.As(err, &answered) {
+		return 0
+	}
+	return answered.Code()
 }
 
-// serverOf returns the name of a server. It keeps the last one, which is normally asked for again.
-func (t *Telemetry) serverOf(server string) *serverName {
-	if last := t.servers.Load(); last != nil && last.server == server {
-		return last
+// returnCode returns ZooKeeper's code for the outcome of an operation.
+func returnCode(err error) int32 {
+	var known *zkconn.Error
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &known) && known.Code() != 0:
+		return known.Code()
 	}
-	host, port := splitHostPort(server)
-	name := &serverName{server: server, host: host}
-	if host != "" {
-		name.attributes = append(name.attributes, semconv.ServerAddress(host))
-	}
-	if port != 0 {
-		name.attributes = append(name.attributes, semconv.ServerPort(port))
-	}
-	t.servers.Store(name)
-	return name
+	return jute.CodeSystemError
 }
 
-// splitHostPort returns the parts of host:port; the port is 0 if there is none.
-func splitHostPort(address string) (host string, port int) {
-	host, text, err := net.SplitHostPort(address)
-	if err != nil {
-		return address, 0
+// Watch begins the read that watches the node of a hold. The first one is part of the acquire. A later
+// one, which sets the watch again, has a trace of its own.
+func (a *Acquisition) Watch(ctx context.Context, conn *zkconn.Conn, full string, first bool) (context.Context, Operation) {
+	if a == nil {
+		return ctx, Operation{}
 	}
-	port, err = strconv.Atoi(text)
-	if err != nil {
-		return host, 0
+	op := Op{Name: "getData", Path: full, Full: true, Missing: true, Background: true}
+	if !first {
+		op.For = a
+	} else if a.span != nil {
+		ctx = trace.ContextWithSpan(ctx, a.span)
 	}
-	return host, port
+	return a.t.Operation(ctx, conn, op)
 }

@@ -1,19 +1,30 @@
+// Package telemetry makes the spans and metrics of the client and the recipes, with the options
+// of package tracing. Without an SDK its hooks cost very little: the hook of an operation
+// allocates nothing.
+//
+// A nil *Telemetry, and the values that it returns, do nothing.
 package telemetry
 
 import (
 	"context"
+	"errors"
+	"net"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/propagation"
 	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/tracing"
 )
 
@@ -57,7 +68,8 @@ func New(cfg Config) *Telemetry {
 	if meters == nil {
 		meters = otel.GetMeterProvider()
 	}
-	t.instruments = newInstruments(meters)
+	t.instruments = newInstruments(meters.Meter(tracing.ScopeName,
+		metric.WithInstrumentationVersion(version), metric.WithSchemaURL(semconv.SchemaURL)))
 	if !cfg.NoHolderLinks {
 		t.data = append(slices.Clone(cfg.Data), ownerFields(cfg.Label)...)
 	}
@@ -129,4 +141,110 @@ func (t *Telemetry) propagator() propagation.TextMapPropagator {
 		return global
 	}
 	return propagation.TraceContext{}
+}
+
+// serverName is a server as spans and metrics show it.
+type serverName struct {
+	server, host string
+	attributes   []attribute.KeyValue
+}
+
+// serverOf returns the name of a server. It keeps the last one, which is normally asked for again.
+func (t *Telemetry) serverOf(server string) *serverName {
+	if last := t.servers.Load(); last != nil && last.server == server {
+		return last
+	}
+	host, port := splitHostPort(server)
+	name := &serverName{server: server, host: host}
+	if host != "" {
+		name.attributes = append(name.attributes, semconv.ServerAddress(host))
+	}
+	if port != 0 {
+		name.attributes = append(name.attributes, semconv.ServerPort(port))
+	}
+	t.servers.Store(name)
+	return name
+}
+
+// splitHostPort returns the parts of host:port; the port is 0 if there is none.
+func splitHostPort(address string) (host string, port int) {
+	host, text, err := net.SplitHostPort(address)
+	if err != nil {
+		return address, 0
+	}
+	port, err = strconv.Atoi(text)
+	if err != nil {
+		return host, 0
+	}
+	return host, port
+}
+
+// The values of error.type: a closed set.
+const (
+	typeConnectionLoss = "connection_loss"
+	typeSessionExpired = "session_expired"
+	typeSessionMoved   = "session_moved"
+	typeNoAuth         = "no_auth"
+	typeAuthFailed     = "auth_failed"
+	typeNotFound       = "not_found"
+	typeExists         = "exists"
+	typeBadVersion     = "bad_version"
+	typeTooLarge       = "too_large"
+	typeTimeout        = "timeout"
+	typeCanceled       = "canceled"
+	typeClosed         = "closed"
+	typeLost           = "lost"
+	typeOther          = "_OTHER"
+)
+
+// errorTypes has the types of errors. The reasons for which an operation is given up come first, because
+// they are joined with the error of its last try.
+var errorTypes = []struct {
+	err  error
+	name string
+}{
+	{zkconn.ErrClosed, typeClosed},
+	{context.Canceled, typeCanceled},
+	{context.DeadlineExceeded, typeTimeout},
+	{zkconn.ErrConnectionLoss, typeConnectionLoss},
+	{zkconn.ErrSessionExpired, typeSessionExpired},
+	{zkconn.ErrSessionMoved, typeSessionMoved},
+	{zkconn.ErrNoAuth, typeNoAuth},
+	{zkconn.ErrAuthFailed, typeAuthFailed},
+	{zkconn.ErrNoNode, typeNotFound},
+	{zkconn.ErrNodeExists, typeExists},
+	{zkconn.ErrBadVersion, typeBadVersion},
+	{zkconn.ErrTooLarge, typeTooLarge},
+}
+
+// ErrorType returns the error.type of an error, "" for none.
+func ErrorType(err error) string {
+	if err == nil {
+		return ""
+	}
+	for _, t := range errorTypes {
+		if errors.Is(err, t.err) {
+			return t.name
+		}
+	}
+	return typeOther
+}
+
+// describe returns the text for a span's status. The text of an error may have paths, so with a path
+// formatter it is only the error's type.
+func (t *Telemetry) describe(err error, kind string) string {
+	if t.FormatPath != nil {
+		return kind
+	}
+	return err.Error()
+}
+
+// fail gives a span the error that it ended with, if that is not nil.
+func (t *Telemetry) fail(span trace.Span, err error) {
+	if err == nil {
+		return
+	}
+	kind := ErrorType(err)
+	span.SetAttributes(semconv.ErrorTypeKey.String(kind))
+	span.SetStatus(codes.Error, t.describe(err, kind))
 }

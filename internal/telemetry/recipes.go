@@ -1,0 +1,299 @@
+package telemetry
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/go-curator/curator/tracing"
+)
+
+// Cache is a cache as spans and metrics show it. A nil Cache has neither.
+type Cache struct {
+	t     *Telemetry
+	name  string
+	path  string
+	state CacheState
+}
+
+// Cache returns a cache with the user's name, without which it has no metrics, and its path, which
+// is for spans only.
+func (t *Telemetry) Cache(name, path string, state CacheState) *Cache {
+	if t == nil {
+		return nil
+	}
+	return &Cache{t, name, path, state}
+}
+
+// Load begins the span of a load, whose requests are made with the context that it returns.
+func (c *Cache) Load(ctx context.Context) (_ context.Context, end func(nodes int, err error)) {
+	if c == nil {
+		return ctx, func(int, error) {}
+	}
+	var attrs []attribute.KeyValue
+	if c.name != "" {
+		attrs = append(attrs, attribute.String(tracing.AttrCacheName, c.name))
+	}
+	if path := c.t.path(c.path); path != "" {
+		attrs = append(attrs, attribute.String(tracing.AttrCachePath, path))
+	}
+	ctx, span := c.t.tracer.Start(ctx, tracing.SpanCacheLoad, trace.WithAttributes(attrs...))
+	return ctx, func(nodes int, err error) {
+		if err == nil {
+			span.SetAttributes(attribute.Int(tracing.AttrCacheNodes, nodes))
+		} else {
+			kind := ErrorType(err)
+			span.SetAttributes(semconv.ErrorTypeKey.String(kind))
+			span.SetStatus(codes.Error, c.t.describe(err, kind))
+		}
+		span.End()
+	}
+}
+
+// Counts tells whether the cache has metrics.
+func (c *Cache) Counts() bool { return c != nil && c.name != "" }
+
+// Changed counts nodes that were created, changed or deleted.
+func (c *Cache) Changed(n int) {
+	if c.Counts() {
+		c.t.cache.events.Add(background, int64(n), c.t.options.of(labels{cache: c.name}).add...)
+	}
+}
+
+// Follow adds the cache to the metrics until stop is called.
+func (c *Cache) Follow() (stop func()) {
+	if !c.Counts() {
+		return func() {}
+	}
+	in := c.t.cache
+	in.observing.Lock()
+	defer in.observing.Unlock()
+	if in.add(c); in.stop == nil {
+		in.stop = in.observe(c.t.meter)
+	}
+	return func() {
+		in.observing.Lock()
+		defer in.observing.Unlock()
+		if in.remove(c) == 0 && in.stop != nil {
+			in.stop()
+			in.stop = nil
+		}
+	}
+}
+
+func (in *cacheInstruments) add(c *Cache) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.followed[c.state] = c.name
+}
+
+// remove returns how many caches are left.
+func (in *cacheInstruments) remove(c *Cache) int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	delete(in.followed, c.state)
+	return len(in.followed)
+}
+
+// observe registers the metrics of all caches that are followed. Caches of one name are added up.
+func (in *cacheInstruments) observe(m metric.Meter) (stop func()) {
+	registration, err := m.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		nodes, stale := in.figures()
+		for name := range nodes {
+			attrs := metric.WithAttributes(labels{cache: name}.attributes()...)
+			o.ObserveInt64(in.nodes, int64(nodes[name]), attrs)
+			o.ObserveFloat64(in.stale, stale[name].Seconds(), attrs)
+		}
+		return nil
+	}, in.nodes, in.stale)
+	if err != nil {
+		otel.Handle(err)
+		return func() {}
+	}
+	return func() {
+		if err := registration.Unregister(); err != nil {
+			otel.Handle(err)
+		}
+	}
+}
+
+// figures returns by name how many nodes there are, and how long the stalest cache has been stale.
+func (in *cacheInstruments) figures() (nodes map[string]int, stale map[string]time.Duration) {
+	nodes, stale = map[string]int{}, map[string]time.Duration{}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for state, name := range in.followed {
+		nodes[name] += state.Len()
+		if since, ok := state.Stale(); ok {
+			stale[name] = max(stale[name], time.Since(since))
+		}
+	}
+	return nodes, stale
+}
+
+// Queue is a queue as spans and metrics show it.
+type Queue struct {
+	name       string
+	attributes trace.SpanStartEventOption // of all its spans
+}
+
+// Queue returns a queue of a kind, with the user's name for it, "" for none, and its path,
+// which is for spans only.
+func (t *Telemetry) Queue(kind, name, path string) Queue {
+	if t == nil {
+		return Queue{}
+	}
+	return Queue{name, t.spanAttributes(tracing.AttrQueueName, name, tracing.AttrQueuePath, path, attribute.String(tracing.AttrQueueKind, kind))}
+}
+
+// zeroQueue adds 0 to the counter of a queue.
+func (t *Telemetry) zeroQueue(ctx context.Context, q Queue) {
+	t.zeroes.add(ctx, t.queueRedelivered, zeroKey{of: tracing.MetricQueueRedelivered, name: q.name}, func() {
+		t.queueRedelivered.Add(ctx, 0, t.options.of(labels{queue: q.name}).add...)
+	})
+}
+
+// Put begins the span of a put of several items; end ends it.
+func (t *Telemetry) Put(ctx context.Context, q Queue, items int) (_ context.Context, end func(err error)) {
+	if t == nil || !t.tracing() {
+		return ctx, func(error) {}
+	}
+	ctx, span := t.tracer.Start(ctx, tracing.SpanQueuePut, q.attributes, trace.WithAttributes(attribute.Int(tracing.AttrQueueItems, items)))
+	return ctx, func(err error) {
+		t.fail(span, err)
+		span.End()
+	}
+}
+
+// Processing is the work on a node of a queue. A nil Processing has neither span nor metric.
+type Processing struct {
+	t     *Telemetry
+	queue Queue
+	ctx   context.Context // of the span
+	span  trace.Span      // nil for none
+	start time.Time
+}
+
+// Process begins the work on a node, whose requests are made with the context that it returns.
+func (t *Telemetry) Process(ctx context.Context, q Queue) (context.Context, *Processing) {
+	if t == nil || !t.tracing() && !t.queueDuration.Enabled(ctx) && !t.queueRedelivered.Enabled(ctx) {
+		return ctx, nil
+	}
+	t.zeroQueue(ctx, q)
+	p := &Processing{t: t, queue: q, start: time.Now()}
+	if t.tracing() {
+		ctx, p.span = t.tracer.Start(ctx, tracing.SpanQueueProcess, q.attributes)
+	}
+	p.ctx = ctx
+	return ctx, p
+}
+
+// redelivered has the outcomes after which a node is handed out again.
+var redelivered = []string{tracing.OutcomePutBack, tracing.OutcomeGivenBack, tracing.OutcomeLost}
+
+// End ends the work with an outcome of package tracing, and with the error of the user's function.
+func (p *Processing) End(outcome string, err error) {
+	if p == nil {
+		return
+	}
+	t := p.t
+	l := labels{queue: p.queue.name}
+	if slices.Contains(redelivered, outcome) {
+		t.queueRedelivered.Add(p.ctx, 1, t.options.of(l).add...)
+	}
+	l.queueOutcome = outcome
+	t.queueDuration.Record(p.ctx, time.Since(p.start).Seconds(), t.options.of(l).record...)
+	if p.span != nil {
+		p.span.SetAttributes(attribute.String(tracing.AttrQueueOutcome, outcome))
+		t.fail(p.span, err)
+		p.span.End()
+	}
+}
+
+// BarrierWait is a wait at a barrier. The zero BarrierWait is one that nobody observes.
+type BarrierWait struct {
+	t    *Telemetry
+	span trace.Span
+}
+
+// BarrierWait begins a wait of a kind of package tracing at the barrier of a path. The requests of the
+// wait are made with the context that it returns.
+func (t *Telemetry) BarrierWait(ctx context.Context, kind, path string) (context.Context, BarrierWait) {
+	if t == nil || !t.tracing() {
+		return ctx, BarrierWait{}
+	}
+	attrs := []attribute.KeyValue{attribute.String(tracing.AttrBarrierKind, kind)}
+	if path = t.path(path); path != "" {
+		attrs = append(attrs, attribute.String(tracing.AttrBarrierPath, path))
+	}
+	ctx, span := t.tracer.Start(ctx, tracing.SpanBarrierWait, trace.WithAttributes(attrs...))
+	return ctx, BarrierWait{t, span}
+}
+
+// End ends the wait.
+func (w BarrierWait) End(err error) {
+	if w.span == nil {
+		return
+	}
+	if w.span.IsRecording() {
+		w.t.fail(w.span, err)
+	}
+	w.span.End()
+}
+
+// AtomicUpdate is a change of an atomic value. The zero AtomicUpdate is one that nobody observes.
+type AtomicUpdate struct {
+	t    *Telemetry
+	name string
+	ctx  context.Context
+	span trace.Span // nil for none
+}
+
+// AtomicUpdate begins a change of the value at a path, with the user's name for it, "" for none.
+// Its requests are made with the context that it returns.
+func (t *Telemetry) AtomicUpdate(ctx context.Context, name, path string) (context.Context, AtomicUpdate) {
+	if t == nil || !t.tracing() && !t.atomicTries.Enabled(ctx) {
+		return ctx, AtomicUpdate{}
+	}
+	u := AtomicUpdate{t: t, name: name}
+	if t.tracing() {
+		ctx, u.span = t.tracer.Start(ctx, tracing.SpanAtomicUpdate, t.spanAttributes(tracing.AttrAtomicName, name, tracing.AttrAtomicPath, path))
+	}
+	u.ctx = ctx
+	return ctx, u
+}
+
+// End ends the change, after optimistic tries without the lock and promoted ones with it.
+func (u AtomicUpdate) End(optimistic, promoted int, err error) {
+	if u.t == nil {
+		return
+	}
+	if u.t.atomicTries.Enabled(u.ctx) {
+		u.t.atomicTries.Record(u.ctx, int64(optimistic+promoted), u.t.options.of(labels{atomicName: u.name}).record...)
+	}
+	if u.span == nil {
+		return
+	}
+	if u.span.IsRecording() {
+		u.span.SetAttributes(attribute.Int(tracing.AttrAtomicTries, optimistic))
+		if promoted > 0 {
+			u.span.SetAttributes(attribute.Int(tracing.AttrAtomicPromotedTries, promoted))
+		}
+		u.t.fail(u.span, err)
+	}
+	u.span.End()
+}
+
+// Recreated counts that a kept node with a name was created again.
+func (t *Telemetry) Recreated(ctx context.Context, name string) {
+	if t != nil {
+		t.recreations.Add(ctx, 1, t.options.of(labels{nodeName: name}).add...)
+	}
+}
