@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/go-curator/curator/internal/zkconn"
@@ -33,7 +32,7 @@ func (t *Telemetry) Follow(conn Connection) (stop func()) {
 	sent := metric.WithAttributes(labels{ioDirection: "transmit"}.attributes()...)
 	received := metric.WithAttributes(labels{ioDirection: "receive"}.attributes()...)
 	in := &t.connection
-	registration, err := t.meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+	return observe(t.meter, func(_ context.Context, o metric.Observer) error {
 		id, _ := conn.Session()
 		stats := conn.Stats()
 		if deadline, ok := conn.Deadline(id); ok && conn.InUse() {
@@ -53,15 +52,6 @@ func (t *Telemetry) Follow(conn Connection) (stop func()) {
 		o.ObserveInt64(in.watches, int64(n.Persistent), persistent)
 		return nil
 	}, in.leaseRemaining, in.leaseNearest, in.watches, in.outstanding, in.oldest, in.ping, in.io)
-	if err != nil {
-		otel.Handle(err)
-		return func() {}
-	}
-	return func() {
-		if err := registration.Unregister(); err != nil {
-			otel.Handle(err)
-		}
-	}
 }
 
 // states has the names of the connection's states in metrics.

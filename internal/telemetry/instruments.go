@@ -141,6 +141,20 @@ type CacheState interface {
 	Stale() (since time.Time, stale bool)
 }
 
+// observe has fn observe the instruments until stop is called.
+func observe(m metric.Meter, fn metric.Callback, instruments ...metric.Observable) (stop func()) {
+	registration, err := m.RegisterCallback(fn, instruments...)
+	if err != nil {
+		otel.Handle(err)
+		return func() {}
+	}
+	return func() {
+		if err := registration.Unregister(); err != nil {
+			otel.Handle(err)
+		}
+	}
+}
+
 // made reports the error of an instrument, which can be used even then.
 func made[I any](instrument I, err error) I {
 	if err != nil {

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
-	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/go-curator/curator/tracing"
@@ -53,7 +51,7 @@ type Term struct {
 func (c Candidate) Elected(ctx context.Context, token int64, at time.Time) Term {
 	c.count(ctx, 1)
 	term := Term{candidate: c, token: token, at: at}
-	if c.t == nil || !c.t.tracing() {
+	if !c.t.tracing() {
 		return term
 	}
 	_, span := c.t.tracer.Start(ctx, tracing.SpanLeaderElected, c.attributes, trace.WithTimestamp(at),
@@ -68,7 +66,7 @@ func (c Candidate) Elected(ctx context.Context, token int64, at time.Time) Term 
 func (t Term) End(ctx context.Context, at time.Time, loss string) {
 	c := t.candidate
 	c.count(ctx, -1)
-	if c.t == nil || !c.t.tracing() {
+	if !c.t.tracing() {
 		return
 	}
 	opts := []trace.SpanStartOption{c.attributes, trace.WithTimestamp(at)}
@@ -86,6 +84,6 @@ func (t Term) End(ctx context.Context, at time.Time, loss string) {
 		return
 	}
 	span.SetAttributes(attribute.String(tracing.AttrLeaderEnd, tracing.EndLost),
-		attribute.String(tracing.AttrLossReason, loss), semconv.ErrorTypeKey.String(typeLost))
-	span.SetStatus(codes.Error, "leadership lost: "+loss)
+		attribute.String(tracing.AttrLossReason, loss))
+	fail(span, typeLost, "leadership lost: "+loss)
 }

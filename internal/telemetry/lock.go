@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
-	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/go-curator/curator/state"
@@ -253,8 +251,7 @@ func (a *Acquisition) end(outcome, kind string, err error) {
 			a.span.SetAttributes(attribute.Int(tracing.AttrLockContenders, a.ahead))
 		}
 		if kind != "" {
-			a.span.SetAttributes(semconv.ErrorTypeKey.String(kind))
-			a.span.SetStatus(codes.Error, t.describe(err, kind))
+			fail(a.span, kind, t.describe(err, kind))
 		}
 	}
 	if a.span != nil {
@@ -353,8 +350,7 @@ func (r Release) End(outcome string, held time.Duration) {
 			attribute.Float64(tracing.AttrLockHeldTime, held.Seconds()),
 			attribute.String(tracing.AttrLockOutcome, outcome))
 		if outcome == tracing.OutcomeAlreadyGone {
-			r.span.SetAttributes(semconv.ErrorTypeKey.String(typeLost))
-			r.span.SetStatus(codes.Error, "the lock was gone")
+			fail(r.span, typeLost, "the lock was gone")
 		}
 	}
 	r.span.End()
@@ -369,9 +365,8 @@ func (a *Acquisition) Lost(ctx context.Context, token int64, held time.Duration,
 	if span.IsRecording() {
 		span.SetAttributes(
 			attribute.Float64(tracing.AttrLockHeldTime, held.Seconds()),
-			attribute.String(tracing.AttrLossReason, reason),
-			semconv.ErrorTypeKey.String(typeLost))
-		span.SetStatus(codes.Error, "lock lost: "+reason)
+			attribute.String(tracing.AttrLossReason, reason))
+		fail(span, typeLost, "lock lost: "+reason)
 	}
 	span.End()
 }
@@ -379,16 +374,14 @@ func (a *Acquisition) Lost(ctx context.Context, token int64, held time.Duration,
 // Do begins the span around an acquire, the work under the lock, and the release; end ends it. busy
 // says that err means that others held a lock that was not to be waited for.
 func (t *Telemetry) Do(ctx context.Context, lock Lock) (_ context.Context, end func(err error, busy bool)) {
-	if t == nil || ctx == nil || !t.tracing() {
+	if ctx == nil || !t.tracing() {
 		return ctx, func(error, bool) {}
 	}
 	ctx, span := t.tracer.Start(ctx, tracing.SpanLockDo, lock.attributes)
 	return ctx, func(err error, busy bool) {
-		if err != nil && !busy {
-			kind := ErrorType(err)
-			span.SetAttributes(semconv.ErrorTypeKey.String(kind))
-			span.SetStatus(codes.Error, t.describe(err, kind))
+		if busy {
+			err = nil
 		}
-		span.End()
+		t.end(span, err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
 	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
 	"go.opentelemetry.io/otel/trace"
 
@@ -180,11 +179,11 @@ func (o *operation) end(tries int, err error) {
 		})
 	}
 	if o.span != nil {
-		o.endSpan(tries, server, kind, err, failed)
+		o.endSpan(tries, server, err, failed)
 	}
 }
 
-func (o *operation) endSpan(tries int, server, kind string, err, failed error) {
+func (o *operation) endSpan(tries int, server string, err, failed error) {
 	attrs := []attribute.KeyValue{attribute.Int(tracing.AttrRetryAttempt, tries)}
 	if server != o.server {
 		attrs = append(attrs, o.t.serverOf(server).attributes...)
@@ -204,12 +203,8 @@ func (o *operation) endSpan(tries int, server, kind string, err, failed error) {
 	if code := answerCode(err); code != 0 {
 		attrs = append(attrs, semconv.DBResponseStatusCode(strconv.Itoa(int(code))))
 	}
-	if failed != nil {
-		attrs = append(attrs, semconv.ErrorTypeKey.String(kind))
-		o.span.SetStatus(codes.Error, o.t.describe(failed, kind))
-	}
 	o.span.SetAttributes(attrs...)
-	o.span.End()
+	o.t.end(o.span, failed)
 }
 
 var asClient = trace.WithSpanKind(trace.SpanKindClient)

@@ -5,11 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
-	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/go-curator/curator/tracing"
@@ -34,26 +31,15 @@ func (t *Telemetry) Cache(name, path string, state CacheState) *Cache {
 
 // Load begins the span of a load, whose requests are made with the context that it returns.
 func (c *Cache) Load(ctx context.Context) (_ context.Context, end func(nodes int, err error)) {
-	if c == nil {
+	if c == nil || !c.t.tracing() {
 		return ctx, func(int, error) {}
 	}
-	var attrs []attribute.KeyValue
-	if c.name != "" {
-		attrs = append(attrs, attribute.String(tracing.AttrCacheName, c.name))
-	}
-	if path := c.t.path(c.path); path != "" {
-		attrs = append(attrs, attribute.String(tracing.AttrCachePath, path))
-	}
-	ctx, span := c.t.tracer.Start(ctx, tracing.SpanCacheLoad, trace.WithAttributes(attrs...))
+	ctx, span := c.t.tracer.Start(ctx, tracing.SpanCacheLoad, c.t.spanAttributes(tracing.AttrCacheName, c.name, tracing.AttrCachePath, c.path))
 	return ctx, func(nodes int, err error) {
 		if err == nil {
 			span.SetAttributes(attribute.Int(tracing.AttrCacheNodes, nodes))
-		} else {
-			kind := ErrorType(err)
-			span.SetAttributes(semconv.ErrorTypeKey.String(kind))
-			span.SetStatus(codes.Error, c.t.describe(err, kind))
 		}
-		span.End()
+		c.t.end(span, err)
 	}
 }
 
@@ -104,7 +90,7 @@ func (in *cacheInstruments) remove(c *Cache) int {
 
 // observe registers the metrics of all caches that are followed. Caches of one name are added up.
 func (in *cacheInstruments) observe(m metric.Meter) (stop func()) {
-	registration, err := m.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+	return observe(m, func(_ context.Context, o metric.Observer) error {
 		nodes, stale := in.figures()
 		for name := range nodes {
 			attrs := metric.WithAttributes(labels{cache: name}.attributes()...)
@@ -113,15 +99,6 @@ func (in *cacheInstruments) observe(m metric.Meter) (stop func()) {
 		}
 		return nil
 	}, in.nodes, in.stale)
-	if err != nil {
-		otel.Handle(err)
-		return func() {}
-	}
-	return func() {
-		if err := registration.Unregister(); err != nil {
-			otel.Handle(err)
-		}
-	}
 }
 
 // figures returns by name how many nodes there are, and how long the stalest cache has been stale.
@@ -162,14 +139,11 @@ func (t *Telemetry) zeroQueue(ctx context.Context, q Queue) {
 
 // Put begins the span of a put of several items; end ends it.
 func (t *Telemetry) Put(ctx context.Context, q Queue, items int) (_ context.Context, end func(err error)) {
-	if t == nil || !t.tracing() {
+	if !t.tracing() {
 		return ctx, func(error) {}
 	}
 	ctx, span := t.tracer.Start(ctx, tracing.SpanQueuePut, q.attributes, trace.WithAttributes(attribute.Int(tracing.AttrQueueItems, items)))
-	return ctx, func(err error) {
-		t.fail(span, err)
-		span.End()
-	}
+	return ctx, func(err error) { t.end(span, err) }
 }
 
 // Processing is the work on a node of a queue. A nil Processing has neither span nor metric.
@@ -212,9 +186,8 @@ func (p *Processing) End(outcome string, err error) {
 	t.queueDuration.Record(p.ctx, time.Since(p.start).Seconds(), t.options.of(l).record...)
 	if p.span != nil {
 		p.span.SetAttributes(attribute.String(tracing.AttrQueueOutcome, outcome))
-		t.fail(p.span, err)
-		p.span.End()
 	}
+	t.end(p.span, err)
 }
 
 // BarrierWait is a wait at a barrier. The zero BarrierWait is one that nobody observes.
@@ -226,27 +199,15 @@ type BarrierWait struct {
 // BarrierWait begins a wait of a kind of package tracing at the barrier of a path. The requests of the
 // wait are made with the context that it returns.
 func (t *Telemetry) BarrierWait(ctx context.Context, kind, path string) (context.Context, BarrierWait) {
-	if t == nil || !t.tracing() {
+	if !t.tracing() {
 		return ctx, BarrierWait{}
 	}
-	attrs := []attribute.KeyValue{attribute.String(tracing.AttrBarrierKind, kind)}
-	if path = t.path(path); path != "" {
-		attrs = append(attrs, attribute.String(tracing.AttrBarrierPath, path))
-	}
-	ctx, span := t.tracer.Start(ctx, tracing.SpanBarrierWait, trace.WithAttributes(attrs...))
+	ctx, span := t.tracer.Start(ctx, tracing.SpanBarrierWait, t.spanAttributes("", "", tracing.AttrBarrierPath, path, attribute.String(tracing.AttrBarrierKind, kind)))
 	return ctx, BarrierWait{t, span}
 }
 
 // End ends the wait.
-func (w BarrierWait) End(err error) {
-	if w.span == nil {
-		return
-	}
-	if w.span.IsRecording() {
-		w.t.fail(w.span, err)
-	}
-	w.span.End()
-}
+func (w BarrierWait) End(err error) { w.t.end(w.span, err) }
 
 // AtomicUpdate is a change of an atomic value. The zero AtomicUpdate is one that nobody observes.
 type AtomicUpdate struct {
@@ -278,17 +239,13 @@ func (u AtomicUpdate) End(optimistic, promoted int, err error) {
 	if u.t.atomicTries.Enabled(u.ctx) {
 		u.t.atomicTries.Record(u.ctx, int64(optimistic+promoted), u.t.options.of(labels{atomicName: u.name}).record...)
 	}
-	if u.span == nil {
-		return
-	}
-	if u.span.IsRecording() {
+	if u.span != nil && u.span.IsRecording() {
 		u.span.SetAttributes(attribute.Int(tracing.AttrAtomicTries, optimistic))
 		if promoted > 0 {
 			u.span.SetAttributes(attribute.Int(tracing.AttrAtomicPromotedTries, promoted))
 		}
-		u.t.fail(u.span, err)
 	}
-	u.span.End()
+	u.t.end(u.span, err)
 }
 
 // Recreated counts that a kept node with a name was created again.

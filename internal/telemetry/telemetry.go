@@ -101,7 +101,7 @@ func findNoProvider() trace.TracerProvider {
 
 // tracing tells whether spans can be recorded.
 func (t *Telemetry) tracing() bool {
-	return t.TracerProvider != nil || otel.GetTracerProvider() != noProvider
+	return t != nil && (t.TracerProvider != nil || otel.GetTracerProvider() != noProvider)
 }
 
 // path returns a path for an attribute, "" for none.
@@ -239,12 +239,20 @@ func (t *Telemetry) describe(err error, kind string) string {
 	return err.Error()
 }
 
-// fail gives a span the error that it ended with, if that is not nil.
-func (t *Telemetry) fail(span trace.Span, err error) {
-	if err == nil {
+// fail gives a span the error.type and the text of a failure.
+func fail(span trace.Span, kind, text string) {
+	span.SetAttributes(semconv.ErrorTypeKey.String(kind))
+	span.SetStatus(codes.Error, text)
+}
+
+// end ends a span, if there is one, with the error of its work, nil for none.
+func (t *Telemetry) end(span trace.Span, err error) {
+	if span == nil {
 		return
 	}
-	kind := ErrorType(err)
-	span.SetAttributes(semconv.ErrorTypeKey.String(kind))
-	span.SetStatus(codes.Error, t.describe(err, kind))
+	if err != nil && span.IsRecording() {
+		kind := ErrorType(err)
+		fail(span, kind, t.describe(err, kind))
+	}
+	span.End()
 }
