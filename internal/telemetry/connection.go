@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/metric"
+	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
 
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/state"
@@ -26,11 +27,11 @@ func (t *Telemetry) Follow(conn Connection) (stop func()) {
 		return func() {}
 	}
 	kinds := func(kind string) metric.ObserveOption {
-		return metric.WithAttributes(labels{watchedType: kind}.attributes()...)
+		return metric.WithAttributes(labels{}.with(tracing.AttrWatchType, kind).attributes()...)
 	}
 	data, children, persistent := kinds("data"), kinds("children"), kinds("persistent")
-	sent := metric.WithAttributes(labels{ioDirection: "transmit"}.attributes()...)
-	received := metric.WithAttributes(labels{ioDirection: "receive"}.attributes()...)
+	sent := metric.WithAttributes(semconv.NetworkIODirectionTransmit)
+	received := metric.WithAttributes(semconv.NetworkIODirectionReceive)
 	in := &t.connection
 	return observe(t.meter, func(_ context.Context, o metric.Observer) error {
 		id, _ := conn.Session()
@@ -62,12 +63,12 @@ var states = map[state.ConnectionState]string{
 
 // zeroSession adds 0 to the counters of the connection and the session.
 func (t *Telemetry) zeroSession() {
-	t.zeroes.add(background, t.transitions, zeroKey{of: tracing.MetricSessionTransitions}, func() {
+	t.zeroes.add(background, t.session.transitions, labels{}, func() {
 		for _, name := range states {
-			t.transitions.Add(background, 0, t.options.of(labels{state: name}).add...)
+			t.session.transitions.Add(background, 0, t.options.of(labels{}.with(tracing.AttrState, name)).add...)
 		}
 		for _, cause := range []string{tracing.CauseServer, tracing.CauseLocalDeadline} {
-			t.expirations.Add(background, 0, t.options.of(labels{expirationCause: cause}).add...)
+			t.session.expirations.Add(background, 0, t.options.of(labels{}.with(tracing.AttrExpirationCause, cause)).add...)
 		}
 	})
 }
@@ -78,7 +79,7 @@ func (t *Telemetry) Transition(s state.ConnectionState, session int64) {
 		return
 	}
 	t.zeroSession()
-	t.transitions.Add(background, 1, t.options.of(labels{state: states[s]}).add...)
+	t.session.transitions.Add(background, 1, t.options.of(labels{}.with(tracing.AttrState, states[s])).add...)
 	switch {
 	case s.IsConnected():
 		t.connected.Store(true)
@@ -99,7 +100,7 @@ func (t *Telemetry) Expired(session int64, presumed bool) {
 	if presumed {
 		cause = tracing.CauseLocalDeadline
 	}
-	t.expirations.Add(background, 1, t.options.of(labels{expirationCause: cause}).add...)
+	t.session.expirations.Add(background, 1, t.options.of(labels{}.with(tracing.AttrExpirationCause, cause)).add...)
 	t.driver.event("session-expired", session)
 }
 
@@ -117,7 +118,7 @@ func (t *Telemetry) Attempted(server string, err error, took time.Duration) {
 	}
 	t.zeroSession()
 	l := serverLabels(server, err)
-	t.attempts.Add(background, 1, t.options.of(l).add...)
+	t.session.attempts.Add(background, 1, t.options.of(l).add...)
 	if err == nil {
 		t.connection.handshake.Record(background, took.Seconds(), t.options.of(l).record...)
 	}

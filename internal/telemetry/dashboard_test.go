@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"go.opentelemetry.io/otel/attribute"
+	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
+
 	"github.com/go-curator/curator/tracing"
 )
 
@@ -68,12 +71,13 @@ func metricsIn(t *testing.T, exprs []string) map[string]bool {
 		known[prometheusName(strings.Fields(line))] = name
 	}
 	label := map[string]bool{"job": true, "instance": true, "le": true}
-	for _, kv := range (labels{
-		kind: "1", name: "1", outcome: "1", end: "1", reason: "1", system: "1", operation: "1", server: "1",
-		errorType: "1", state: "1", expirationCause: "1", watchedType: "1", ioDirection: "1",
-		queue: "1", queueOutcome: "1", election: "1", cache: "1", nodeName: "1",
-	}).attributes() {
-		label[strings.ReplaceAll(string(kv.Key), ".", "_")] = true
+	for _, key := range []attribute.Key{
+		tracing.AttrLockKind, tracing.AttrLockName, tracing.AttrLockOutcome, tracing.AttrLockEnd, tracing.AttrLossReason,
+		semconv.DBSystemNameKey, semconv.DBOperationNameKey, semconv.ServerAddressKey, semconv.ErrorTypeKey,
+		tracing.AttrState, tracing.AttrExpirationCause, tracing.AttrWatchType, semconv.NetworkIODirectionKey,
+		tracing.AttrQueueName, tracing.AttrQueueOutcome, tracing.AttrLeaderName, tracing.AttrCacheName, tracing.AttrNodeName,
+	} {
+		label[strings.ReplaceAll(string(key), ".", "_")] = true
 	}
 	text := regexp.MustCompile(`"[^"]*"`)
 	function := regexp.MustCompile(`\b(histogram_quantile|label_replace|last_over_time)\(`)

@@ -20,25 +20,19 @@ import (
 // instruments are the metrics of one client.
 type instruments struct {
 	options optionCache
+	zeroes  zeroes
 	meter   metric.Meter
 
 	operationDuration metric.Float64Histogram
-	acquireDuration   metric.Float64Histogram
-	holdDuration      metric.Float64Histogram
-	held, pending     metric.Int64UpDownCounter
-	losses, dropped   metric.Int64Counter
-	contenders        metric.Int64Histogram
-	sequenceRemaining metric.Int64Gauge
-	transitions       metric.Int64Counter
-	expirations       metric.Int64Counter
-	attempts, retries metric.Int64Counter
-	recreations       metric.Int64Counter
+	retries           metric.Int64Counter
 	connection        connectionInstruments
-	atomicTries       metric.Int64Histogram
-	queueDuration     metric.Float64Histogram
-	queueRedelivered  metric.Int64Counter
+	session           sessionInstruments
+	lock              lockInstruments
 	leader            leaderInstruments
+	queue             queueInstruments
 	cache             *cacheInstruments
+	atomicTries       metric.Int64Histogram
+	recreations       metric.Int64Counter
 }
 
 // The boundaries of the histograms. The first are those of the conventions for databases.
@@ -52,9 +46,86 @@ var (
 func newInstruments(m metric.Meter) *instruments {
 	return &instruments{
 		options: optionCache{all: map[labels]options{}},
+		zeroes:  zeroes{done: map[labels]bool{}},
 		meter:   m,
 		operationDuration: made(m.Float64Histogram(tracing.MetricOperationDuration, metric.WithUnit("s"),
 			metric.WithDescription("Duration of database client operations."), metric.WithExplicitBucketBoundaries(operationBounds...))),
+		retries: made(m.Int64Counter(tracing.MetricRetries, metric.WithUnit("{retry}"),
+			metric.WithDescription("Repeated tries of operations."))),
+		connection: newConnectionInstruments(m),
+		session:    newSessionInstruments(m),
+		lock:       newLockInstruments(m),
+		leader:     newLeaderInstruments(m),
+		queue:      newQueueInstruments(m),
+		cache:      newCacheInstruments(m),
+		atomicTries: made(m.Int64Histogram(tracing.MetricAtomicTries, metric.WithUnit("{try}"),
+			metric.WithDescription("Tries of a change of an atomic value."), metric.WithExplicitBucketBoundaries(contenderBounds...))),
+		recreations: made(m.Int64Counter(tracing.MetricNodeRecreations, metric.WithUnit("{creation}"),
+			metric.WithDescription("Creations of kept nodes after the first one."))),
+	}
+}
+
+// connectionInstruments are the metrics of a connection.
+type connectionInstruments struct {
+	leaseRemaining, leaseNearest metric.Float64ObservableGauge
+	watches                      metric.Int64ObservableUpDownCounter
+	outstanding                  metric.Int64ObservableUpDownCounter
+	oldest, ping                 metric.Float64ObservableGauge
+	io                           metric.Int64ObservableCounter
+	ends                         metric.Int64Counter
+	handshake, proof             metric.Float64Histogram
+}
+
+func newConnectionInstruments(m metric.Meter) connectionInstruments {
+	return connectionInstruments{
+		leaseRemaining: made(m.Float64ObservableGauge(tracing.MetricLeaseRemaining, metric.WithUnit("s"),
+			metric.WithDescription("Time until leases end unless the session is proved again; while it is in use."))),
+		leaseNearest: made(m.Float64ObservableGauge(tracing.MetricLeaseNearest, metric.WithUnit("s"),
+			metric.WithDescription("The least that this time was since it was collected last."))),
+		watches: made(m.Int64ObservableUpDownCounter(tracing.MetricWatches, metric.WithUnit("{watch}"),
+			metric.WithDescription("Watches that servers have for the client."))),
+		outstanding: made(m.Int64ObservableUpDownCounter(tracing.MetricOutstanding, metric.WithUnit("{request}"),
+			metric.WithDescription("Requests that wait to be written or answered."))),
+		oldest: made(m.Float64ObservableGauge(tracing.MetricOldestRequest, metric.WithUnit("s"),
+			metric.WithDescription("How long the oldest request waits for its answer."))),
+		ping: made(m.Float64ObservableGauge(tracing.MetricPingDuration, metric.WithUnit("s"),
+			metric.WithDescription("How long the last ping took."))),
+		io: made(m.Int64ObservableCounter(tracing.MetricIO, metric.WithUnit("By"),
+			metric.WithDescription("Bytes that were sent and received."))),
+		ends: made(m.Int64Counter(tracing.MetricDisconnects, metric.WithUnit("{connection}"),
+			metric.WithDescription("Connections that ended, and why."))),
+		handshake: made(m.Float64Histogram(tracing.MetricHandshakeDuration, metric.WithUnit("s"),
+			metric.WithDescription("From the connection to the session."), metric.WithExplicitBucketBoundaries(operationBounds...))),
+		proof: made(m.Float64Histogram(tracing.MetricProofDuration, metric.WithUnit("s"),
+			metric.WithDescription("How long the requests took that prove the session."), metric.WithExplicitBucketBoundaries(operationBounds...))),
+	}
+}
+
+// sessionInstruments are the metrics of sessions.
+type sessionInstruments struct{ attempts, transitions, expirations metric.Int64Counter }
+
+func newSessionInstruments(m metric.Meter) sessionInstruments {
+	return sessionInstruments{
+		attempts: made(m.Int64Counter(tracing.MetricConnectionAttempts, metric.WithUnit("{attempt}"),
+			metric.WithDescription("Attempts to connect to a server."))),
+		transitions: made(m.Int64Counter(tracing.MetricSessionTransitions, metric.WithUnit("{transition}"),
+			metric.WithDescription("Changes of the connection's state."))),
+		expirations: made(m.Int64Counter(tracing.MetricSessionExpirations, metric.WithUnit("{session}"),
+			metric.WithDescription("Sessions that ended without being closed."))),
+	}
+}
+
+// lockInstruments are the metrics of locks.
+type lockInstruments struct {
+	acquireDuration, holdDuration metric.Float64Histogram
+	held, pending                 metric.Int64UpDownCounter
+	losses, dropped               metric.Int64Counter
+	contenders                    metric.Int64Histogram
+	sequenceRemaining             metric.Int64Gauge
+}
+
+func newLockInstruments(m metric.Meter) lockInstruments {
+	return lockInstruments{
 		acquireDuration: made(m.Float64Histogram(tracing.MetricAcquireDuration, metric.WithUnit("s"),
 			metric.WithDescription("How long acquires took, granted or not."), metric.WithExplicitBucketBoundaries(acquireBounds...))),
 		holdDuration: made(m.Float64Histogram(tracing.MetricHoldDuration, metric.WithUnit("s"),
@@ -71,25 +142,6 @@ func newInstruments(m metric.Meter) *instruments {
 			metric.WithDescription("Contenders of a lock, the own one included, when one joins them."), metric.WithExplicitBucketBoundaries(contenderBounds...))),
 		sequenceRemaining: made(m.Int64Gauge(tracing.MetricSequenceRemaining, metric.WithUnit("{create}"),
 			metric.WithDescription("Numbers that are left for nodes of the lock."))),
-		transitions: made(m.Int64Counter(tracing.MetricSessionTransitions, metric.WithUnit("{transition}"),
-			metric.WithDescription("Changes of the connection's state."))),
-		expirations: made(m.Int64Counter(tracing.MetricSessionExpirations, metric.WithUnit("{session}"),
-			metric.WithDescription("Sessions that ended without being closed."))),
-		attempts: made(m.Int64Counter(tracing.MetricConnectionAttempts, metric.WithUnit("{attempt}"),
-			metric.WithDescription("Attempts to connect to a server."))),
-		retries: made(m.Int64Counter(tracing.MetricRetries, metric.WithUnit("{retry}"),
-			metric.WithDescription("Repeated tries of operations."))),
-		recreations: made(m.Int64Counter(tracing.MetricNodeRecreations, metric.WithUnit("{creation}"),
-			metric.WithDescription("Creations of kept nodes after the first one."))),
-		connection: newConnectionInstruments(m),
-		atomicTries: made(m.Int64Histogram(tracing.MetricAtomicTries, metric.WithUnit("{try}"),
-			metric.WithDescription("Tries of a change of an atomic value."), metric.WithExplicitBucketBoundaries(contenderBounds...))),
-		queueDuration: made(m.Float64Histogram(tracing.MetricQueueProcessDuration, metric.WithUnit("s"),
-			metric.WithDescription("How long nodes of a queue were worked on."), metric.WithExplicitBucketBoundaries(acquireBounds...))),
-		queueRedelivered: made(m.Int64Counter(tracing.MetricQueueRedelivered, metric.WithUnit("{node}"),
-			metric.WithDescription("Nodes of a queue that were handed out and are to be handed out again."))),
-		leader: newLeaderInstruments(m),
-		cache:  newCacheInstruments(m),
 	}
 }
 
@@ -105,6 +157,21 @@ func newLeaderInstruments(m metric.Meter) leaderInstruments {
 			metric.WithDescription("Whether this process leads: 1, else 0."))),
 		transitions: made(m.Int64Counter(tracing.MetricLeaderTransitions, metric.WithUnit("{transition}"),
 			metric.WithDescription("Beginnings and ends of terms of this process."))),
+	}
+}
+
+// queueInstruments are the metrics of queues.
+type queueInstruments struct {
+	duration    metric.Float64Histogram
+	redelivered metric.Int64Counter
+}
+
+func newQueueInstruments(m metric.Meter) queueInstruments {
+	return queueInstruments{
+		duration: made(m.Float64Histogram(tracing.MetricQueueProcessDuration, metric.WithUnit("s"),
+			metric.WithDescription("How long nodes of a queue were worked on."), metric.WithExplicitBucketBoundaries(acquireBounds...))),
+		redelivered: made(m.Int64Counter(tracing.MetricQueueRedelivered, metric.WithUnit("{node}"),
+			metric.WithDescription("Nodes of a queue that were handed out and are to be handed out again."))),
 	}
 }
 
@@ -163,55 +230,24 @@ func made[I any](instrument I, err error) I {
 	return instrument
 }
 
-// connectionInstruments are those of a connection and its session.
-type connectionInstruments struct {
-	leaseRemaining, leaseNearest metric.Float64ObservableGauge
-	watches                      metric.Int64ObservableUpDownCounter
-	outstanding                  metric.Int64ObservableUpDownCounter
-	oldest, ping                 metric.Float64ObservableGauge
-	io                           metric.Int64ObservableCounter
-	ends                         metric.Int64Counter
-	handshake, proof             metric.Float64Histogram
-}
-
-func newConnectionInstruments(m metric.Meter) connectionInstruments {
-	return connectionInstruments{
-		leaseRemaining: made(m.Float64ObservableGauge(tracing.MetricLeaseRemaining, metric.WithUnit("s"),
-			metric.WithDescription("Time until leases end unless the session is proved again; while it is in use."))),
-		leaseNearest: made(m.Float64ObservableGauge(tracing.MetricLeaseNearest, metric.WithUnit("s"),
-			metric.WithDescription("The least that this time was since it was collected last."))),
-		watches: made(m.Int64ObservableUpDownCounter(tracing.MetricWatches, metric.WithUnit("{watch}"),
-			metric.WithDescription("Watches that servers have for the client."))),
-		outstanding: made(m.Int64ObservableUpDownCounter(tracing.MetricOutstanding, metric.WithUnit("{request}"),
-			metric.WithDescription("Requests that wait to be written or answered."))),
-		oldest: made(m.Float64ObservableGauge(tracing.MetricOldestRequest, metric.WithUnit("s"),
-			metric.WithDescription("How long the oldest request waits for its answer."))),
-		ping: made(m.Float64ObservableGauge(tracing.MetricPingDuration, metric.WithUnit("s"),
-			metric.WithDescription("How long the last ping took."))),
-		io: made(m.Int64ObservableCounter(tracing.MetricIO, metric.WithUnit("By"),
-			metric.WithDescription("Bytes that were sent and received."))),
-		ends: made(m.Int64Counter(tracing.MetricDisconnects, metric.WithUnit("{connection}"),
-			metric.WithDescription("Connections that ended, and why."))),
-		handshake: made(m.Float64Histogram(tracing.MetricHandshakeDuration, metric.WithUnit("s"),
-			metric.WithDescription("From the connection to the session."), metric.WithExplicitBucketBoundaries(operationBounds...))),
-		proof: made(m.Float64Histogram(tracing.MetricProofDuration, metric.WithUnit("s"),
-			metric.WithDescription("How long the requests took that prove the session."), metric.WithExplicitBucketBoundaries(operationBounds...))),
-	}
-}
-
 // labels are all attributes that metrics can have, so that no path, id, token or error text becomes
 // one. Empty ones are left out.
 type labels struct {
-	kind, name, outcome, end, reason    string
-	system, operation, server           string
-	errorType                           string
-	state, expirationCause, watchedType string
-	ioDirection                         string
-	atomicName                          string
-	queue, queueOutcome                 string
-	election                            string
-	nodeName                            string
-	cache                               string
+	kind      string        // of a lock
+	nameKey   attribute.Key // whose name it is
+	name      string        // the user's
+	valueKey  attribute.Key // what the value says
+	value     string        // one of a closed set
+	system    string
+	operation string
+	server    string
+	errorType string
+}
+
+// with returns the labels with a value of a closed set.
+func (l labels) with(key attribute.Key, value string) labels {
+	l.valueKey, l.value = key, value
+	return l
 }
 
 func (l labels) attributes() []attribute.KeyValue {
@@ -222,24 +258,12 @@ func (l labels) attributes() []attribute.KeyValue {
 		}
 	}
 	add(tracing.AttrLockKind, l.kind)
-	add(tracing.AttrLockName, l.name)
-	add(tracing.AttrLockOutcome, l.outcome)
-	add(tracing.AttrLockEnd, l.end)
-	add(tracing.AttrLossReason, l.reason)
+	add(l.nameKey, l.name)
+	add(l.valueKey, l.value)
 	add(semconv.DBSystemNameKey, l.system)
 	add(semconv.DBOperationNameKey, l.operation)
 	add(semconv.ServerAddressKey, l.server)
 	add(semconv.ErrorTypeKey, l.errorType)
-	add(tracing.AttrState, l.state)
-	add(tracing.AttrExpirationCause, l.expirationCause)
-	add(tracing.AttrWatchType, l.watchedType)
-	add(semconv.NetworkIODirectionKey, l.ioDirection)
-	add(tracing.AttrAtomicName, l.atomicName)
-	add(tracing.AttrQueueName, l.queue)
-	add(tracing.AttrQueueOutcome, l.queueOutcome)
-	add(tracing.AttrLeaderName, l.election)
-	add(tracing.AttrNodeName, l.nodeName)
-	add(tracing.AttrCacheName, l.cache)
 	return attrs
 }
 
@@ -289,23 +313,17 @@ const system = "zookeeper"
 // sees no increase.
 type zeroes struct {
 	mu   sync.RWMutex
-	done map[zeroKey]bool
+	done map[labels]bool
 }
 
-// zeroKey is what counters belong to.
-type zeroKey struct {
-	of         string // a metric of it
-	kind, name string
-}
-
-// add calls zero once for each key, as soon as counter is enabled. A program may install its SDK later than
-// it makes the client, and until then zero would be lost.
-func (z *zeroes) add(ctx context.Context, counter metric.Int64Counter, key zeroKey, zero func()) {
+// add calls zero once for the labels of a lock or a queue, or none for the session, as soon as counter is
+// enabled. A program may install its SDK later than it makes the client, and until then zero would be lost.
+func (z *zeroes) add(ctx context.Context, counter metric.Int64Counter, l labels, zero func()) {
 	if !counter.Enabled(ctx) {
 		return
 	}
 	z.mu.RLock()
-	done := z.done[key]
+	done := z.done[l]
 	z.mu.RUnlock()
 	if done {
 		return
@@ -313,8 +331,5 @@ func (z *zeroes) add(ctx context.Context, counter metric.Int64Counter, key zeroK
 	zero() // twice does no harm
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	if z.done == nil {
-		z.done = map[zeroKey]bool{}
-	}
-	z.done[key] = true
+	z.done[l] = true
 }

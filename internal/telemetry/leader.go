@@ -34,7 +34,7 @@ func (c Candidate) count(ctx context.Context, change int64) {
 	if c.t == nil {
 		return
 	}
-	opts := c.t.options.of(labels{election: c.name}).add
+	opts := c.t.options.of(labels{nameKey: tracing.AttrLeaderName, name: c.name}).add
 	c.t.leader.status.Add(ctx, change, opts...)
 	c.t.leader.transitions.Add(ctx, max(change, -change), opts...) // change is 0 or one term
 }

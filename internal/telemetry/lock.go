@@ -27,18 +27,20 @@ func (t *Telemetry) Lock(kind, name, path string) Lock {
 	return Lock{kind, name, t.spanAttributes(tracing.AttrLockName, name, tracing.AttrLockPath, path, attribute.String(tracing.AttrLockKind, kind))}
 }
 
-func (l Lock) labels() labels { return labels{kind: l.kind, name: l.name} }
+func (l Lock) labels() labels {
+	return labels{kind: l.kind, nameKey: tracing.AttrLockName, name: l.name}
+}
 
 // lossReasons are the reasons of losses as package locks has them.
 var lossReasons = []string{"suspended", "lease_deadline", "session_expired", "node_deleted", "revoked", "max_hold", "closed"}
 
 // zeroLock adds 0 to the counters of a lock.
 func (t *Telemetry) zeroLock(ctx context.Context, lock Lock) {
-	t.zeroes.add(ctx, t.losses, zeroKey{tracing.MetricLosses, lock.kind, lock.name}, func() {
-		l := lock.labels()
-		t.dropped.Add(ctx, 0, t.options.of(l).add...)
-		for _, l.reason = range lossReasons {
-			t.losses.Add(ctx, 0, t.options.of(l).add...)
+	l := lock.labels()
+	t.zeroes.add(ctx, t.lock.losses, l, func() {
+		t.lock.dropped.Add(ctx, 0, t.options.of(l).add...)
+		for _, reason := range lossReasons {
+			t.lock.losses.Add(ctx, 0, t.options.of(l.with(tracing.AttrLossReason, reason)).add...)
 		}
 	})
 }
@@ -73,8 +75,8 @@ type stateChange struct {
 
 // enabled tells whether an acquire, or one of its operations, has a span or a metric.
 func (t *Telemetry) enabled(ctx context.Context) bool {
-	return t.tracing() || t.driver.enabled() || t.pending.Enabled(ctx) || t.acquireDuration.Enabled(ctx) ||
-		t.contenders.Enabled(ctx) || t.sequenceRemaining.Enabled(ctx) || t.operationDuration.Enabled(ctx)
+	return t.tracing() || t.driver.enabled() || t.lock.pending.Enabled(ctx) || t.lock.acquireDuration.Enabled(ctx) ||
+		t.lock.contenders.Enabled(ctx) || t.lock.sequenceRemaining.Enabled(ctx) || t.operationDuration.Enabled(ctx)
 }
 
 // Acquire begins an acquire, whose requests are made with the context that it returns. The Acquisition
@@ -89,8 +91,8 @@ func (t *Telemetry) Acquire(ctx context.Context, lock Lock, try bool) (context.C
 		ctx, a.span = t.tracer.Start(ctx, tracing.SpanLockAcquire, lock.attributes, tries[try])
 	}
 	a.ctx = ctx
-	if a.counted = t.pending.Enabled(ctx); a.counted {
-		t.pending.Add(ctx, 1, t.options.of(lock.labels()).add...)
+	if a.counted = t.lock.pending.Enabled(ctx); a.counted {
+		t.lock.pending.Add(ctx, 1, t.options.of(lock.labels()).add...)
 	}
 	return ctx, a
 }
@@ -105,11 +107,11 @@ func (a *Acquisition) Enqueued(ahead, contenders int, remaining int64) {
 		return
 	}
 	t := a.t
-	if t.contenders.Enabled(a.ctx) {
-		t.contenders.Record(a.ctx, int64(contenders), t.options.of(a.lock.labels()).record...)
+	if t.lock.contenders.Enabled(a.ctx) {
+		t.lock.contenders.Record(a.ctx, int64(contenders), t.options.of(a.lock.labels()).record...)
 	}
-	if t.sequenceRemaining.Enabled(a.ctx) {
-		t.sequenceRemaining.Record(a.ctx, remaining, t.options.of(labels{name: a.lock.name}).record...)
+	if t.lock.sequenceRemaining.Enabled(a.ctx) {
+		t.lock.sequenceRemaining.Record(a.ctx, remaining, t.options.of(labels{nameKey: tracing.AttrLockName, name: a.lock.name}).record...)
 	}
 	if !a.Recording() {
 		return
@@ -235,12 +237,12 @@ func (a *Acquisition) Failed(f Failure) {
 func (a *Acquisition) end(outcome, kind string, err error) {
 	t := a.t
 	if a.counted {
-		t.pending.Add(a.ctx, -1, t.options.of(a.lock.labels()).add...)
+		t.lock.pending.Add(a.ctx, -1, t.options.of(a.lock.labels()).add...)
 	}
-	if t.acquireDuration.Enabled(a.ctx) {
-		l := a.lock.labels()
-		l.outcome, l.errorType = outcome, kind
-		t.acquireDuration.Record(a.ctx, time.Since(a.start).Seconds(), t.options.of(l).record...)
+	if t.lock.acquireDuration.Enabled(a.ctx) {
+		l := a.lock.labels().with(tracing.AttrLockOutcome, outcome)
+		l.errorType = kind
+		t.lock.acquireDuration.Record(a.ctx, time.Since(a.start).Seconds(), t.options.of(l).record...)
 	}
 	if a.Recording() {
 		t.mu.Lock()
@@ -273,10 +275,10 @@ func (t *Telemetry) Opened(ctx context.Context, lock Lock) (counted bool) {
 		return false
 	}
 	t.zeroLock(ctx, lock)
-	if !t.held.Enabled(ctx) {
+	if !t.lock.held.Enabled(ctx) {
 		return false
 	}
-	t.held.Add(ctx, 1, t.options.of(lock.labels()).add...)
+	t.lock.held.Add(ctx, 1, t.options.of(lock.labels()).add...)
 	return true
 }
 
@@ -288,27 +290,23 @@ func (t *Telemetry) Closed(ctx context.Context, lock Lock, counted bool, held ti
 	}
 	l := lock.labels()
 	if counted {
-		t.held.Add(ctx, -1, t.options.of(l).add...)
+		t.lock.held.Add(ctx, -1, t.options.of(l).add...)
 	}
-	if !t.holdDuration.Enabled(ctx) && !t.losses.Enabled(ctx) {
+	if !t.lock.holdDuration.Enabled(ctx) && !t.lock.losses.Enabled(ctx) {
 		return
 	}
+	end := tracing.EndReleased
 	if loss != "" {
-		l.reason = loss
-		t.losses.Add(ctx, 1, t.options.of(l).add...)
-		l.reason = ""
+		end = tracing.EndLost
+		t.lock.losses.Add(ctx, 1, t.options.of(l.with(tracing.AttrLossReason, loss)).add...)
 	}
-	l.end = tracing.EndReleased
-	if loss != "" {
-		l.end = tracing.EndLost
-	}
-	t.holdDuration.Record(ctx, held.Seconds(), t.options.of(l).record...)
+	t.lock.holdDuration.Record(ctx, held.Seconds(), t.options.of(l.with(tracing.AttrLockEnd, end)).record...)
 }
 
 // Dropped counts a lease that nobody can release anymore.
 func (t *Telemetry) Dropped(lock Lock) {
 	if t != nil {
-		t.dropped.Add(background, 1, t.options.of(lock.labels()).add...)
+		t.lock.dropped.Add(background, 1, t.options.of(lock.labels()).add...)
 	}
 }
 

@@ -49,7 +49,7 @@ func (c *Cache) Counts() bool { return c != nil && c.name != "" }
 // Changed counts nodes that were created, changed or deleted.
 func (c *Cache) Changed(n int) {
 	if c.Counts() {
-		c.t.cache.events.Add(background, int64(n), c.t.options.of(labels{cache: c.name}).add...)
+		c.t.cache.events.Add(background, int64(n), c.t.options.of(labels{nameKey: tracing.AttrCacheName, name: c.name}).add...)
 	}
 }
 
@@ -93,7 +93,7 @@ func (in *cacheInstruments) observe(m metric.Meter) (stop func()) {
 	return observe(m, func(_ context.Context, o metric.Observer) error {
 		nodes, stale := in.figures()
 		for name := range nodes {
-			attrs := metric.WithAttributes(labels{cache: name}.attributes()...)
+			attrs := metric.WithAttributes(labels{nameKey: tracing.AttrCacheName, name: name}.attributes()...)
 			o.ObserveInt64(in.nodes, int64(nodes[name]), attrs)
 			o.ObserveFloat64(in.stale, stale[name].Seconds(), attrs)
 		}
@@ -130,11 +130,12 @@ func (t *Telemetry) Queue(kind, name, path string) Queue {
 	return Queue{name, t.spanAttributes(tracing.AttrQueueName, name, tracing.AttrQueuePath, path, attribute.String(tracing.AttrQueueKind, kind))}
 }
 
+func (q Queue) labels() labels { return labels{nameKey: tracing.AttrQueueName, name: q.name} }
+
 // zeroQueue adds 0 to the counter of a queue.
 func (t *Telemetry) zeroQueue(ctx context.Context, q Queue) {
-	t.zeroes.add(ctx, t.queueRedelivered, zeroKey{of: tracing.MetricQueueRedelivered, name: q.name}, func() {
-		t.queueRedelivered.Add(ctx, 0, t.options.of(labels{queue: q.name}).add...)
-	})
+	l := q.labels()
+	t.zeroes.add(ctx, t.queue.redelivered, l, func() { t.queue.redelivered.Add(ctx, 0, t.options.of(l).add...) })
 }
 
 // Put begins the span of a put of several items; end ends it.
@@ -157,7 +158,7 @@ type Processing struct {
 
 // Process begins the work on a node, whose requests are made with the context that it returns.
 func (t *Telemetry) Process(ctx context.Context, q Queue) (context.Context, *Processing) {
-	if t == nil || !t.tracing() && !t.queueDuration.Enabled(ctx) && !t.queueRedelivered.Enabled(ctx) {
+	if t == nil || !t.tracing() && !t.queue.duration.Enabled(ctx) && !t.queue.redelivered.Enabled(ctx) {
 		return ctx, nil
 	}
 	t.zeroQueue(ctx, q)
@@ -178,12 +179,11 @@ func (p *Processing) End(outcome string, err error) {
 		return
 	}
 	t := p.t
-	l := labels{queue: p.queue.name}
+	l := p.queue.labels()
 	if slices.Contains(redelivered, outcome) {
-		t.queueRedelivered.Add(p.ctx, 1, t.options.of(l).add...)
+		t.queue.redelivered.Add(p.ctx, 1, t.options.of(l).add...)
 	}
-	l.queueOutcome = outcome
-	t.queueDuration.Record(p.ctx, time.Since(p.start).Seconds(), t.options.of(l).record...)
+	t.queue.duration.Record(p.ctx, time.Since(p.start).Seconds(), t.options.of(l.with(tracing.AttrQueueOutcome, outcome)).record...)
 	if p.span != nil {
 		p.span.SetAttributes(attribute.String(tracing.AttrQueueOutcome, outcome))
 	}
@@ -237,7 +237,7 @@ func (u AtomicUpdate) End(optimistic, promoted int, err error) {
 		return
 	}
 	if u.t.atomicTries.Enabled(u.ctx) {
-		u.t.atomicTries.Record(u.ctx, int64(optimistic+promoted), u.t.options.of(labels{atomicName: u.name}).record...)
+		u.t.atomicTries.Record(u.ctx, int64(optimistic+promoted), u.t.options.of(labels{nameKey: tracing.AttrAtomicName, name: u.name}).record...)
 	}
 	if u.span != nil && u.span.IsRecording() {
 		u.span.SetAttributes(attribute.Int(tracing.AttrAtomicTries, optimistic))
@@ -251,6 +251,6 @@ func (u AtomicUpdate) End(optimistic, promoted int, err error) {
 // Recreated counts that a kept node with a name was created again.
 func (t *Telemetry) Recreated(ctx context.Context, name string) {
 	if t != nil {
-		t.recreations.Add(ctx, 1, t.options.of(labels{nodeName: name}).add...)
+		t.recreations.Add(ctx, 1, t.options.of(labels{nameKey: tracing.AttrNodeName, name: name}).add...)
 	}
 }

@@ -49,7 +49,6 @@ type Telemetry struct {
 	// connected says that there was a connection. Without it a user's driver gets no Disconnected.
 	connected atomic.Bool
 	*instruments
-	zeroes zeroes
 
 	mu      sync.Mutex
 	waiting map[*Acquisition]struct{} // whose spans get events of the connection
