@@ -1,0 +1,26 @@
+// Package layout has the names of the nodes of every recipe, their order, and what some of them contain,
+// as Java Curator 5 and this module have them. Everything that makes or reads such a name does so here:
+// the recipes, and the programs that list what others have made.
+//
+//	DIR/_c_UUID-lock-NUMBER           mutex, leader selector, InterProcessSemaphore   lock.go
+//	DIR/_c_UUID-latch-NUMBER          leader latch                                    lock.go
+//	DIR/_c_UUID-__READ__NUMBER        reader                                          lock.go
+//	DIR/_c_UUID-__WRIT__NUMBER        writer                                          lock.go
+//	DIR/leases/_c_UUID-lease-NUMBER   a lease of Java's semaphore                     semaphore.go
+//	DIR/locks/_c_UUID-lock-NUMBER     who takes the next lease                        semaphore.go
+//	DIR/queue-NUMBER                  item of a queue                                 queue.go
+//	DIR/queue-PPPPPPPPPNUMBER         item with a priority                            queue.go
+//	DIR/queue-|TIME|NUMBER            item with a time                                queue.go
+//	DIR/queue-|ID|NUMBER              item with an id                                 queue.go
+//	DIR/qn-NUMBER                     item of a SimpleDistributedQueue                queue.go
+//	LOCKS/queue-...                   lock node of an item, ephemeral                 queue.go
+//	DIR/UUID, DIR/ready               member of a double barrier; it is open          members.go
+//	DIR/ID                            member of a group, instance of a service        members.go
+//	HEX__lock__NUMBER                 contender of a lock of kazoo, which is foreign  classify.go
+//
+// NUMBER is the server's: see [Number]. UUID is that of protection: see [Protected].
+//
+// The functions do no I/O, change nothing, and are safe for concurrent use. They take any text for a
+// name: everybody can create nodes. Names are read as they are, so what two kinds of nodes share cannot
+// be told apart by a name alone, and the documentation of a function says what it takes it for.
+package layout

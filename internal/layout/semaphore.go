@@ -1,0 +1,54 @@
+package layout
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Owned is a node of a semaphore in Java's layout, and the session that owns it.
+type Owned struct {
+	Name           string
+	Session, Czxid int64
+}
+
+// SemaphoreV2 is who holds a semaphore in Java's layout, and who waits for it.
+//
+// Such a semaphore, an InterProcessSemaphoreV2 or InterProcessSemaphoreMutex, has two children. Below
+// "leases" is a node for each lease. Every child there counts, whatever its name is, and their order does
+// not matter. Below "locks" is a mutex. A client that takes a lease holds the mutex meanwhile: it creates
+// the lease's node, and waits until there are at most as many as the maximum. The maximum is a convention
+// of the users, and no node has it.
+type SemaphoreV2 struct {
+	Holders []Owned // nodes of leases
+	// Undecided is the node of a lease that is being taken. It is a holder soon, or waits until another
+	// lease is returned: only time tells. Its owner is the first of Waiters.
+	Undecided *Owned
+	Waiters   []Owned // nodes of the mutex, in order
+}
+
+// ReadSemaphoreV2 reads the children of "leases" and of "locks".
+func ReadSemaphoreV2(leases, locks []Owned) (s SemaphoreV2) {
+	s.Holders, s.Waiters = inOrder(leases, Tail), inOrder(locks, func(name string) string { return Number(name, LockMark) })
+	if n := len(s.Holders); n > 0 && len(s.Waiters) > 0 && IsUndecided(s.Holders[n-1], s.Waiters[0]) {
+		last := s.Holders[n-1]
+		s.Holders, s.Undecided = s.Holders[:n-1], &last
+	}
+	return s
+}
+
+// IsUndecided reports whether the last lease of a semaphore is being taken by the first contender of its
+// mutex. Only who holds the mutex creates a lease, so a lease of the same session that is younger than
+// the mutex's node is that contender's. Of several leases that a contender takes one by one, the others
+// are held already.
+func IsUndecided(last, first Owned) bool {
+	return last.Session == first.Session && last.Session != 0 && last.Czxid > first.Czxid
+}
+
+func inOrder(nodes []Owned, order func(name string) string) []Owned {
+	sorted := slices.DeleteFunc(slices.Clone(nodes), func(n Owned) bool { return order(n.Name) == "" })
+	slices.SortFunc(sorted, func(a, b Owned) int {
+		return cmp.Or(strings.Compare(order(a.Name), order(b.Name)), strings.Compare(a.Name, b.Name))
+	})
+	return sorted
+}
