@@ -1,12 +1,6 @@
 package paths
 
-import "strings"
-
-// A protected node's name begins with an id: see framework.CreateBuilder.WithProtection.
-const (
-	protectedMark = "_c_"
-	idLength      = len("00000000-0000-0000-0000-000000000000")
-)
+import "github.com/go-curator/curator/internal/layout"
 
 // IsProtected reports whether a node's name has the prefix of protection.
 //
@@ -20,11 +14,8 @@ func IsProtected(name string) bool {
 //
 // Java: ProtectedUtils.extractProtectedId.
 func ProtectedID(name string) (id string, ok bool) {
-	rest, ok := strings.CutPrefix(name, protectedMark)
-	if !ok || len(rest) <= idLength || rest[idLength] != '-' || !isUUID(rest[:idLength]) {
-		return "", false
-	}
-	return rest[:idLength], true
+	id, _ = layout.CutProtection(name)
+	return id, id != ""
 }
 
 // Unprotected returns a node's name without the prefix of protection. A name that is not
@@ -32,10 +23,8 @@ func ProtectedID(name string) (id string, ok bool) {
 //
 // Java: ProtectedUtils.normalize.
 func Unprotected(name string) string {
-	if !IsProtected(name) {
-		return name
-	}
-	return name[len(protectedMark)+idLength+1:]
+	_, rest := layout.CutProtection(name)
+	return rest
 }
 
 // UnprotectedPath is Unprotected for the last name of a path.
@@ -55,22 +44,5 @@ func Protected(name, id string) string {
 	if id == "" {
 		return name
 	}
-	return protectedMark + id + "-" + name
-}
-
-// isUUID tells whether s has the form of a UUID.
-func isUUID(s string) bool {
-	for i, c := range []byte(s) {
-		switch i {
-		case 8, 13, 18, 23:
-			if c != '-' {
-				return false
-			}
-		default:
-			if !strings.ContainsRune("0123456789abcdefABCDEF", rune(c)) {
-				return false
-			}
-		}
-	}
-	return true
+	return layout.Protected(name, id)
 }

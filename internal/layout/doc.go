@@ -20,7 +20,7 @@
 //
 // NUMBER is the server's: see [Number]. UUID is that of protection: see [Protected].
 //
-// The functions do no I/O, change nothing, and are safe for concurrent use. They take any text for a
+// The functions do no I/O, change nothing, and are safe for concurrent use. Only [NewUUID] is random. They take any text for a
 // name: everybody can create nodes. Names are read as they are, so what two kinds of nodes share cannot
 // be told apart by a name alone, and the documentation of a function says what it takes it for.
 package layout

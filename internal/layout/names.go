@@ -2,6 +2,7 @@ package layout
 
 import (
 	"cmp"
+	"crypto/rand"
 	"encoding/hex"
 	"slices"
 	"strconv"
@@ -104,7 +105,14 @@ func CutProtection(name string) (id, rest string) {
 
 const uuidLength = len("00000000-0000-0000-0000-000000000000")
 
-// UUID returns the text of a random UUID, in which 122 bits of random are used.
+// NewUUID returns the text of a random UUID.
+func NewUUID() string {
+	var random [16]byte
+	rand.Read(random[:]) // never fails
+	return UUID(random)
+}
+
+// UUID returns the text of a UUID that has 122 of the bits.
 func UUID(random [16]byte) string {
 	random[6] = random[6]&0x0f | 0x40
 	random[8] = random[8]&0x3f | 0x80

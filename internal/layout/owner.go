@@ -1,8 +1,6 @@
 package layout
 
 import (
-	"fmt"
-	"maps"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -27,9 +25,9 @@ const (
 	pidField   = "pid"
 )
 
-// maxField is the longest field of a propagator. A longer one would cost every waiter that reads the
+// MaxField is the longest field of a propagator. A longer one would cost every waiter that reads the
 // node.
-const maxField = 512
+const MaxField = 512
 
 // Owner is what the data of a lock node says about its owner.
 type Owner struct {
@@ -48,8 +46,13 @@ func (o Owner) Append(data []byte) []byte {
 	if o.PID != 0 {
 		data = appendField(data, pidField, strconv.Itoa(o.PID))
 	}
-	for _, key := range slices.Sorted(maps.Keys(o.Fields)) {
-		if value := o.Fields[key]; len(value) <= maxField {
+	keys := make([]string, 0, len(o.Fields))
+	for key := range o.Fields {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		if value := o.Fields[key]; len(value) <= MaxField {
 			data = appendField(data, key, value)
 		}
 	}
@@ -60,7 +63,8 @@ func appendField(data []byte, key, value string) []byte {
 	if !isField(key, value) {
 		return data
 	}
-	return fmt.Appendf(data, "\n%s=%s", key, value)
+	data = append(append(data, '\n'), key...)
+	return append(append(data, '='), value...)
 }
 
 // isField tells whether a field can be told from its neighbours.

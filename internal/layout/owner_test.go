@@ -42,7 +42,7 @@ func equal(a, b Owner) bool {
 
 // What a reader could not tell from its neighbours is left out, and so are long fields.
 func TestOwnerLeftOut(t *testing.T) {
-	o := Owner{Label: "a\nb", Host: "\xff", Fields: map[string]string{"": "x", "k=": "x", "empty": "", "long": strings.Repeat("x", maxField+1), "k": "v\r"}}
+	o := Owner{Label: "a\nb", Host: "\xff", Fields: map[string]string{"": "x", "k=": "x", "empty": "", "long": strings.Repeat("x", MaxField+1), "k": "v\r"}}
 	if got := string(o.Append(nil)); got != "" {
 		t.Errorf("got %q", got)
 	}
@@ -82,7 +82,7 @@ func FuzzOwner(f *testing.F) {
 		}
 		IsParticipantID(data)
 		for key, value := range o.Fields {
-			if len(value) > maxField {
+			if len(value) > MaxField {
 				delete(o.Fields, key)
 			}
 		}
@@ -90,4 +90,17 @@ func FuzzOwner(f *testing.F) {
 			t.Errorf("%q is read as %+v, and then as %+v", data, o, again)
 		}
 	})
+}
+
+// A lock's node has them when its acquire is traced, and each waiter reads them.
+func TestOwnerAllocations(t *testing.T) {
+	o := Owner{Address: "10.1.2.3", Label: "a", Host: "b", PID: 3, Fields: map[string]string{"traceparent": traceparent, "tracestate": "x=1"}}
+	data := o.Append([]byte(o.Address))
+	buffer := make([]byte, 0, 512)
+	if n := testing.AllocsPerRun(100, func() { o.Append(buffer) }); n > 1 {
+		t.Errorf("Append makes %v allocations, want at most 1", n)
+	}
+	if n := testing.AllocsPerRun(100, func() { ParseOwner(data) }); n > 4 {
+		t.Errorf("ParseOwner makes %v allocations, want at most 4", n)
+	}
 }

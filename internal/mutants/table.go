@@ -23,7 +23,7 @@ func locks() []Mutant {
 		},
 		{
 			Name: "marker from a waiter that gives up", Breaks: "rule 5",
-			Edits:   []Edit{{lockqueueDir + "leave.go", "if c.spec.GiveUp != nil {", "with.Marker = Marker(node.Path)\n\t\tif false {"}},
+			Edits:   []Edit{{lockqueueDir + "leave.go", "if c.spec.GiveUp != nil {", "with.Marker = node.Path + \".released\"\n\t\tif false {"}},
 			Package: "recipes/locks", Tests: "^TestRule[45]$",
 		},
 		{
@@ -69,7 +69,7 @@ func locks() []Mutant {
 		},
 		{
 			Name: "next behind a writer", Breaks: "rule 6",
-			Edits:   []Edit{{"recipes/locks/rwlock.go", "next: isReader,", "next: anyNode,"}},
+			Edits:   []Edit{{"recipes/locks/rwlock.go", "next: layout.IsReader,", "next: anyNode,"}},
 			Package: "recipes/locks", Tests: "^TestNextBehindADowngrade$",
 		},
 		{
@@ -189,7 +189,7 @@ func recipes() []Mutant {
 		},
 		{
 			Name: "a late removal takes Java's ready", Breaks: "rule B10",
-			Edits:   []Edit{{"recipes/barriers/remains.go", "op.Delete().WithVersion(markedVersion)", "op.Delete()"}},
+			Edits:   []Edit{{"recipes/barriers/remains.go", "op.Delete().WithVersion(layout.MarkedVersion)", "op.Delete()"}},
 			Package: "recipes/barriers", Tests: "^TestRemovalLate$",
 		},
 		{

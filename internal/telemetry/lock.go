@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/state"
 	"github.com/go-curator/curator/tracing"
 )
@@ -136,9 +137,9 @@ func (a *Acquisition) Waiting(mine bool, nodes ...[]byte) {
 		return
 	}
 	a.flush()
-	var owner Owner
+	var owner layout.Owner
 	for _, data := range nodes {
-		owner = ParseOwner(data)
+		owner = layout.ParseOwner(data)
 		to := a.t.link(a.ctx, owner)
 		if a.t.NoHolderLinks || !to.IsValid() || a.linked[to.SpanID()] || len(a.linked) == maxLinks {
 			continue
@@ -150,7 +151,7 @@ func (a *Acquisition) Waiting(mine bool, nodes ...[]byte) {
 		a.span.AddLink(trace.Link{SpanContext: to, Attributes: []attribute.KeyValue{attribute.String(tracing.AttrLink, tracing.LinkPredecessor)}})
 	}
 	attrs := []attribute.KeyValue{attribute.Bool(tracing.AttrPredecessorOwnSess, mine)}
-	if text := owner.String(); text != "" && len(text) <= maxField {
+	if text := owner.String(); text != "" && len(text) <= layout.MaxField {
 		attrs = append(attrs, attribute.String(tracing.AttrPredecessorOwner, text))
 	}
 	a.span.AddEvent(tracing.EventWaiting, trace.WithAttributes(attrs...))

@@ -70,7 +70,7 @@ func New(cfg Config) *Telemetry {
 	t.instruments = newInstruments(meters.Meter(tracing.ScopeName,
 		metric.WithInstrumentationVersion(version), metric.WithSchemaURL(semconv.SchemaURL)))
 	if !cfg.NoHolderLinks {
-		t.data = append(slices.Clone(cfg.Data), ownerFields(cfg.Label)...)
+		t.data = owner(cfg.Label).Append(slices.Clone(cfg.Data))
 	}
 	return t
 }

@@ -16,6 +16,7 @@ import (
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/state"
 	"github.com/go-curator/curator/tracing"
@@ -176,7 +177,7 @@ func FuzzParseOwner(f *testing.F) {
 	f.Add([]byte("\n=\n\n=="))
 	tel := New(Config{})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		o := ParseOwner(data)
+		o := layout.ParseOwner(data)
 		if text := o.String(); len(text) > len(data)+len(" on , pid -9223372036854775808") || strings.ContainsAny(text, "\x1b\n") {
 			t.Errorf("%q is of %q", data, text)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/watchset"
 )
@@ -149,7 +150,7 @@ const parentTries = 8
 
 // sendCreate creates a node and looks. It returns false if there is to be another try.
 func (e *entry) sendCreate(ctx context.Context, conn *zkconn.Conn) (made bool, err error) {
-	full, creation, err := e.api.CreateCall(e.client.Create().WithMode(framework.Ephemeral).Uncompressed(), below(e.path, newName()))
+	full, creation, err := e.api.CreateCall(e.client.Create().WithMode(framework.Ephemeral).Uncompressed(), below(e.path, layout.NewUUID()))
 	if err != nil {
 		return false, err
 	}
@@ -170,7 +171,7 @@ func (e *entry) sendCreate(ctx context.Context, conn *zkconn.Conn) (made bool, e
 		// This makes the parents of a path that is below the barrier's.
 		_ = take(nil)
 		for range parentTries {
-			_, err = e.client.CheckExists().CreatingParentContainersIfNeeded().ForPath(ctx, below(e.path, readyName))
+			_, err = e.client.CheckExists().CreatingParentContainersIfNeeded().ForPath(ctx, below(e.path, layout.ReadyName))
 			if !errors.Is(err, framework.ErrNoNode) {
 				break
 			}
@@ -220,7 +221,7 @@ func (e *entry) reads(conn *zkconn.Conn, own string) (calls []*zkconn.Call, take
 			return err
 		}
 		children, barrier, err := namesOf(calls[2])
-		e.view.names, e.view.barrier = members(children), barrier
+		e.view.names, e.view.barrier = layout.BarrierMembers(children), barrier
 		return err
 	}
 }
@@ -284,7 +285,7 @@ func (e *entry) judge(ctx context.Context) (phase, error) {
 		return open, nil
 	}
 	e.seen = true
-	if e.dead && e.view.ready.Version == markedVersion && e.swept != e.view.ready.Czxid {
+	if e.dead && e.view.ready.Version == layout.MarkedVersion && e.swept != e.view.ready.Czxid {
 		e.swept = e.view.ready.Czxid
 		e.sweep(ctx, e.node) // a member in Java would take it for an open round
 		return look, nil

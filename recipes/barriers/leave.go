@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/watchset"
 )
@@ -93,13 +94,13 @@ func (d *departure) firstLook(ctx context.Context) error {
 		// Somebody has deleted "ready". Those who were there before us are of the round for sure.
 		d.round = max(d.opened, d.czxid)
 	}
-	d.others = members(children)
+	d.others = layout.BarrierMembers(children)
 	return d.keep(children)
 }
 
 // keep drops the others whose nodes are gone. It adds nobody.
 func (d *departure) keep(children []string) error {
-	names := members(children)
+	names := layout.BarrierMembers(children)
 	own := path.Base(d.node)
 	if d.node != "" && !slices.Contains(names, own) {
 		d.node = ""
@@ -219,7 +220,7 @@ func (d *departure) list(ctx context.Context) error {
 
 // note keeps what a list says about "ready".
 func (d *departure) note(children []string, barrier stat) {
-	d.remains = slices.Contains(children, readyName) && barrier != nil && d.barrier != nil && barrier.Version == d.barrier.Version
+	d.remains = slices.Contains(children, layout.ReadyName) && barrier != nil && d.barrier != nil && barrier.Version == d.barrier.Version
 }
 
 // last deletes the node of the last member together with "ready" (rule B8). If the server refuses

@@ -2,20 +2,16 @@ package barriers
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/watchset"
 )
-
-// readyName is the name of the node that is there while a double barrier is open.
-const readyName = "ready"
 
 // place is where a barrier is.
 type place struct {
@@ -58,21 +54,8 @@ func below(path, name string) string {
 }
 
 // ready and child return the server's paths of nodes.
-func (p *place) ready() string            { return below(p.full, readyName) }
+func (p *place) ready() string            { return below(p.full, layout.ReadyName) }
 func (p *place) child(name string) string { return below(p.full, name) }
-
-// newName returns a fresh name for a member's node: a random UUID, as Java's.
-func newName() string {
-	var id [16]byte
-	rand.Read(id[:]) // never fails
-	id[6] = id[6]&0x0f | 0x40
-	id[8] = id[8]&0x3f | 0x80
-	name := hex.AppendEncode(nil, id[:4])
-	for _, part := range [][]byte{id[4:6], id[6:8], id[8:10], id[10:]} {
-		name = hex.AppendEncode(append(name, '-'), part)
-	}
-	return string(name)
-}
 
 // giveBack removes watches that are not needed any more.
 func (p *place) giveBack(set *watchset.Set, more ...*watchset.Watch) {

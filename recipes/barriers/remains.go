@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -22,9 +23,6 @@ import (
 // node is there. For a member without a node one case is left: while its removal is under way,
 // somebody else removes "ready", the barrier's node is removed and made anew, by the servers if it is a
 // container, and the next round opens at the same version.
-
-// markedVersion is the version of a "ready" that is marked.
-const markedVersion = 1
 
 // A barrier's data that is longer does not fit beside many members into a transaction, and a barrier
 // whose data is written again and again would never open. There "ready" is not marked, and stays.
@@ -94,7 +92,7 @@ func (p *place) removal(version int32, own string) []framework.Op {
 	op := p.client.TransactionOp()
 	ops := []framework.Op{
 		op.Check().WithVersion(version).ForPath(p.path),
-		op.Delete().WithVersion(markedVersion).ForPath(p.api.ClientPath(p.ready())),
+		op.Delete().WithVersion(layout.MarkedVersion).ForPath(p.api.ClientPath(p.ready())),
 	}
 	if own != "" {
 		ops = append(ops, p.checkOp(own))
@@ -119,8 +117,8 @@ func (p *place) findDead(ctx context.Context, stale bool) (version int32, dead b
 		if err != nil || barrier == nil || barrier.Version < 0 {
 			return err
 		}
-		v := view{names: members(children)}
-		if v.ready, err = statOf(exists); err != nil || v.ready == nil || v.ready.Version != markedVersion {
+		v := view{names: layout.BarrierMembers(children)}
+		if v.ready, err = statOf(exists); err != nil || v.ready == nil || v.ready.Version != layout.MarkedVersion {
 			return err
 		}
 		// Most nodes are those of members, if the round has not died.

@@ -1,19 +1,10 @@
 package barriers
 
-import "slices"
-
 // view is one look at a double barrier.
 type view struct {
 	ready   stat     // of the "ready" node; nil if there is none
 	names   []string // of the members' nodes, sorted
 	barrier stat     // of the barrier's own node, in the list; nil if there is none
-}
-
-// members returns the names of the members' nodes, sorted, among those of all children.
-func members(children []string) []string {
-	names := slices.DeleteFunc(slices.Clone(children), func(name string) bool { return name == readyName })
-	slices.Sort(names)
-	return names
 }
 
 // standing is what a look tells a member that enters (rule B3). The members of a round are those

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -18,7 +19,7 @@ func (p *place) checkQuantity(memberQty int) error {
 	if err != nil {
 		return nil //nolint:nilerr // Enter says so, too
 	}
-	check, err := p.size(p.checkOp(p.child(newName())))
+	check, err := p.size(p.checkOp(p.child(layout.NewUUID())))
 	if err != nil {
 		return nil //nolint:nilerr // as above
 	}

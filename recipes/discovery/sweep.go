@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/paths"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/wait"
 )
 
@@ -52,9 +52,8 @@ func (all *registrations[T]) sweepOnce(ctx context.Context, want wanted[T], sess
 		return err
 	}
 	for _, name := range names {
-		number, ok := strings.CutPrefix(name, id)
 		path := paths.Make(dir, name)
-		if !ok || paths.SequentialSuffix(number) != number || all.keeps(path) {
+		if !layout.IsNumbered(name, id) || all.keeps(path) {
 			continue
 		}
 		var stat framework.Stat

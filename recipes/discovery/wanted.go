@@ -1,11 +1,11 @@
 package discovery
 
 import (
-	"crypto/rand"
 	"fmt"
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/layout"
 )
 
 // endpointText names an instance in errors.
@@ -50,7 +50,7 @@ func (p *places[T]) wanted(instance ServiceInstance[T]) (wanted[T], error) {
 // fill fills in what was left open.
 func (p *places[T]) fill(instance *ServiceInstance[T]) error {
 	if instance.ID == "" {
-		instance.ID = newID()
+		instance.ID = layout.NewUUID()
 	}
 	if instance.Registered.IsZero() {
 		instance.Registered = time.Now()
@@ -64,12 +64,4 @@ func (p *places[T]) fill(instance *ServiceInstance[T]) error {
 		instance.Address = address
 	}
 	return nil
-}
-
-func newID() string {
-	var b [16]byte
-	rand.Read(b[:]) // never fails
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

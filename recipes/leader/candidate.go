@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
@@ -42,7 +43,7 @@ type candidate struct {
 func (c *candidate) spec() *lockqueue.Spec {
 	return &lockqueue.Spec{
 		Client: c.api, ErrorPolicy: c.client.ErrorPolicy(), Dir: c.path, FullDir: c.full,
-		Name: lockqueue.LatchName, Rules: c.rules, Stays: true, CleanUp: leaveWait, Unwatched: c.logUnwatched,
+		Name: layout.LatchMark, Rules: c.rules, Stays: true, CleanUp: leaveWait, Unwatched: c.logUnwatched,
 		Builder: c.client.Create().CreatingParentContainersIfNeeded().WithProtection().
 			WithMode(framework.EphemeralSequential).WithData([]byte(c.id)).Uncompressed(), // Java reads the data
 	}
@@ -102,7 +103,7 @@ func (c *candidate) stand(ctx context.Context) (lease *locks.Lease, err error) {
 	var p pauses.Pauses
 	for {
 		err = c.contender.Acquire(ctx, func(nodes []*ephemeral.Node) (err error) {
-			lease, err = locks.OnNode(ctx, c.client, c.path, lockqueue.KindLatch, nodes[0])
+			lease, err = locks.OnNode(ctx, c.client, c.path, layout.KindLatch, nodes[0])
 			return err
 		})
 		if err == nil {

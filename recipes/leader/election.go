@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 	"github.com/go-curator/curator/recipes/locks"
@@ -39,24 +40,24 @@ func newElection(client *framework.Client, path string, cfg config, r rules) (*e
 // rules are those of a queue whose first node leads. No event begins a term: a candidate that is
 // next lists the queue when the node ahead is gone (rule L3). Nobody marks a release.
 type rules struct {
-	kind     string // of package lockqueue
+	kind     string // of package layout
 	nodeName string
 }
 
 var _ lockqueue.Rules = rules{}
 
 var (
-	latchRules    = rules{lockqueue.KindLatch, lockqueue.LatchName}
-	selectorRules = rules{lockqueue.KindMutex, lockqueue.MutexName}
+	latchRules    = rules{layout.KindLatch, layout.LatchMark}
+	selectorRules = rules{layout.KindMutex, layout.LockMark}
 )
 
 // Order returns the server's number at the end of a participant's name.
-func (r rules) Order(name string) string { return lockqueue.Order(name, r.nodeName) }
+func (r rules) Order(name string) string { return layout.Number(name, r.nodeName) }
 
 // Check refuses the nodes of other kinds of queues.
 func (r rules) Check(names []string) error {
 	for _, name := range names {
-		if kind := lockqueue.KindOf(name); kind != "" && kind != r.kind {
+		if kind := layout.LockKind(name); kind != "" && kind != r.kind {
 			return fmt.Errorf("%w: %s (%s)", locks.ErrKindMismatch, kind, name)
 		}
 	}

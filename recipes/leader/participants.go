@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
@@ -92,7 +93,7 @@ func (e *election) line(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return lockqueue.Sort(names, e.rules.Order), nil
+	return layout.Sort(names, e.rules.Order), nil
 }
 
 func (e *election) read(ctx context.Context, name string) (Participant, error) {

@@ -1,7 +1,6 @@
 package locks
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,11 +9,11 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
-	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
 // fate says what becomes of the node of a hold. It is decided once.
@@ -82,7 +81,7 @@ func (h *hold) Lost(l recipeapi.Loss) {
 // Read looks for a request to revoke the lock in the node's data. Without a lease the hold keeps
 // the request for its first one.
 func (h *hold) Read(data []byte) {
-	if !h.lock.cfg.revocable || !bytes.Equal(data, revokeMessage) {
+	if !h.lock.cfg.revocable || string(data) != layout.RevokeRequest {
 		return
 	}
 	h.mu.Lock()
@@ -270,7 +269,7 @@ func (h *hold) releaseLocked() (with recipeapi.Release) {
 		with = h.record
 	}
 	if h.lock.marksRelease && h.fate != evicted && h.node.MayMark() {
-		with.Marker = lockqueue.Marker(h.node.Path())
+		with.Marker = layout.ReleaseMarker(h.node.Path())
 	}
 	return with
 }

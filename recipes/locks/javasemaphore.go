@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
@@ -42,14 +43,14 @@ func newJavaSemaphore(client *framework.Client, path string, count LeaseCount, o
 	mutex := cfg
 	mutex.nodeData, mutex.nodeDataGiven, mutex.plainData = nil, false, cfg.nodeDataGiven
 	mutex.maxHold = 0 // it is held for as long as somebody waits
-	if s.mutex, err = newQueueLock(client, path+"/locks", mutex, rules{
-		kind: semaphoreV2Kind, lockName: lockName, driver: StandardLockInternalsDriver{}, maxLeases: 1, flat: true,
+	if s.mutex, err = newQueueLock(client, path+"/"+layout.LocksDir, mutex, rules{
+		kind: semaphoreV2Kind, lockName: layout.LockMark, driver: StandardLockInternalsDriver{}, maxLeases: 1, flat: true,
 		marksRelease: true, marks: anyNode, next: anyNode,
 	}); err != nil {
 		return nil, err
 	}
-	if s.leases, err = newQueueLock(client, path+"/leases", cfg, rules{
-		kind: semaphoreV2Kind, lockName: leaseName, driver: leaseDriver{}, flat: true,
+	if s.leases, err = newQueueLock(client, path+"/"+layout.LeasesDir, cfg, rules{
+		kind: semaphoreV2Kind, lockName: layout.LeaseMark, driver: leaseDriver{}, flat: true,
 	}); err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func newJavaSemaphore(client *framework.Client, path string, count LeaseCount, o
 type leaseDriver struct{ StandardLockInternalsDriver }
 
 // FixForSorting returns the number at the end of the name, or the name.
-func (leaseDriver) FixForSorting(name, _ string) string { return name[max(0, len(name)-10):] }
+func (leaseDriver) FixForSorting(name, _ string) string { return layout.Tail(name) }
 
 func (s *javaSemaphore) one(ctx context.Context, wait bool) (*Lease, error) {
 	if s == nil {

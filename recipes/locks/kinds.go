@@ -3,39 +3,28 @@ package locks
 import (
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 	"github.com/go-curator/curator/tracing"
 )
 
 // Kinds of locks. A lease re-enters only a lock of its own kind.
 const (
-	mutexKind       = lockqueue.KindMutex
+	mutexKind       = layout.KindMutex
 	semaphoreKind   = "semaphore"
-	semaphoreV2Kind = lockqueue.KindSemaphoreV2
+	semaphoreV2Kind = layout.KindSemaphoreV2
 	readKind        = "read"
 	writeKind       = "write"
 
-	readWriteKind = lockqueue.KindReadWrite // the kind of the children of readers and writers
+	readWriteKind = layout.KindReadWrite // the kind of the children of readers and writers
 )
-
-// Curator's names of the nodes of a mutex, of readers and writers, and of a semaphore's leases.
-const (
-	lockName  = lockqueue.MutexName
-	leaseName = "lease-" // in Java's layout
-	readName  = lockqueue.ReadName
-	writeName = lockqueue.WriteName
-)
-
-// revokeMessage is the data that Curator writes into a node to ask its holder for the lock.
-var revokeMessage = []byte("__REVOKE__")
 
 // telemetryKinds has the names of the kinds in spans and metrics.
 var telemetryKinds = map[string]string{
 	mutexKind: tracing.KindMutex, readKind: tracing.KindRead, writeKind: tracing.KindWrite,
 	semaphoreKind: tracing.KindSemaphore, semaphoreV2Kind: tracing.KindSemaphore,
-	lockqueue.KindLatch: tracing.KindLatch,
+	layout.KindLatch: tracing.KindLatch,
 }
 
 // rules are the differences between kinds of locks.
@@ -44,7 +33,7 @@ type rules struct {
 	lockName  string
 	driver    LockInternalsDriver
 	maxLeases int
-	children  string // the result of lockqueue.KindOf for the lock's own children; others are refused; "" refuses none
+	children  string // the result of layout.LockKind for the lock's own children; others are refused; "" refuses none
 	shared    bool   // nested leases do not exclude each other
 	flat      bool   // leases do not nest
 	keepsLost bool   // the node of a lost hold is left to the recipe that made it
@@ -83,7 +72,7 @@ func (r rules) refuse(name string) error {
 	if r.children == "" {
 		return nil
 	}
-	switch kind := lockqueue.KindOf(name); kind {
+	switch kind := layout.LockKind(name); kind {
 	case "", r.children:
 		return nil
 	case mutexKind:
@@ -93,6 +82,4 @@ func (r rules) refuse(name string) error {
 	}
 }
 
-func isReader(name string) bool { return strings.Contains(name, readName) }
-func isWriter(name string) bool { return strings.Contains(name, writeName) }
-func anyNode(string) bool       { return true }
+func anyNode(string) bool { return true }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
@@ -221,7 +222,7 @@ func TestRevokedBeforeTheLease(t *testing.T) {
 			if listens {
 				fn = func(_ context.Context, lease *Lease) { told <- lease }
 			}
-			mutex, err := NewInterProcessMutex(client, "/lock", WithRevocable(fn), WithNodeData(revokeMessage))
+			mutex, err := NewInterProcessMutex(client, "/lock", WithRevocable(fn), WithNodeData([]byte(layout.RevokeRequest)))
 			if err != nil {
 				t.Fatal(err)
 			}

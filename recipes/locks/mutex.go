@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/telemetry"
 )
 
@@ -36,7 +37,7 @@ func NewInterProcessMutex(client *framework.Client, path string, opts ...MutexOp
 }
 
 func mutexRules(driver LockInternalsDriver) rules {
-	r := rules{kind: mutexKind, lockName: lockName, driver: driver, maxLeases: 1, children: mutexKind}
+	r := rules{kind: mutexKind, lockName: layout.LockMark, driver: driver, maxLeases: 1, children: mutexKind}
 	if driver == (StandardLockInternalsDriver{}) {
 		r.marksRelease, r.marks, r.next = true, anyNode, anyNode
 	}

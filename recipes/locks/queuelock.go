@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
@@ -82,7 +83,7 @@ func (l *queueLock) participants(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	queue := lockqueue.Sort(names, l.Order)
+	queue := layout.Sort(names, l.Order)
 	for i, name := range queue {
 		queue[i] = l.path + "/" + name
 	}

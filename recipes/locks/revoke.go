@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/layout"
 )
 
 // AttemptRevoke asks the holder or waiter at nodePath, one of ParticipantNodes, to release the
@@ -13,7 +14,7 @@ import (
 //
 // Java: Revoker.attemptRevoke.
 func AttemptRevoke(ctx context.Context, client *framework.Client, nodePath string) error {
-	_, err := client.SetData().Uncompressed().Idempotent().ForPath(ctx, nodePath, revokeMessage)
+	_, err := client.SetData().Uncompressed().Idempotent().ForPath(ctx, nodePath, []byte(layout.RevokeRequest))
 	return err
 }
 

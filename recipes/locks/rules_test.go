@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/recipes/internal/lockqueue"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/retry"
 )
 
@@ -129,7 +129,7 @@ func (d *directory) downgrade(r *rapid.T) {
 		r.Skip("nobody to downgrade")
 	}
 	writer := d.nodes[i]
-	reader := &member{name: "_c_other-" + readName + orderOf(writer.name), lock: d.kinds[0], writer: writer}
+	reader := &member{name: "_c_other-" + layout.ReadMark + layout.ReadWriteNumber(writer.name), lock: d.kinds[0], writer: writer}
 	writer.reader = reader
 	d.nodes = append(d.nodes, reader)
 	if !d.disorder && !d.look(r, reader).GetsTheLock {
@@ -290,7 +290,7 @@ func queueOf(l *queueLock, names []string) ([]string, error) {
 	if err := l.Check(names); err != nil {
 		return nil, err
 	}
-	return lockqueue.Sort(names, l.Order), nil
+	return layout.Sort(names, l.Order), nil
 }
 
 // order is what a contender sorts a name by.
@@ -298,7 +298,7 @@ func (m *member) order(name string) string { return m.lock.driver.FixForSorting(
 
 // TestKindsDoNotMix has every kind meet children of the others.
 func TestKindsDoNotMix(t *testing.T) {
-	read, write, plain := uuid+readName+"0000000001", uuid+writeName+"0000000001", uuid+lockName+"0000000001"
+	read, write, plain := uuid+layout.ReadMark+"0000000001", uuid+layout.WriteMark+"0000000001", uuid+layout.LockMark+"0000000001"
 	for _, c := range []struct {
 		children         string
 		accepts, refuses []string

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
@@ -36,15 +37,15 @@ func NewInterProcessReadWriteLock(client *framework.Client, path string, opts ..
 		return nil, err
 	}
 	write, err := newQueueLock(client, path, cfg, rules{
-		kind: writeKind, lockName: writeName, driver: writeDriver{}, maxLeases: 1, children: readWriteKind,
-		marksRelease: true, marks: isWriter, next: isReader, // a writer may be downgraded
+		kind: writeKind, lockName: layout.WriteMark, driver: writeDriver{}, maxLeases: 1, children: readWriteKind,
+		marksRelease: true, marks: layout.IsWriter, next: layout.IsReader, // a writer may be downgraded
 	})
 	if err != nil {
 		return nil, err
 	}
 	read, err := newQueueLock(client, path, cfg, rules{
-		kind: readKind, lockName: readName, driver: readDriver{first: cfg.plain}, maxLeases: 1, children: readWriteKind, shared: true,
-		marks: isWriter, next: isWriter,
+		kind: readKind, lockName: layout.ReadMark, driver: readDriver{first: cfg.plain}, maxLeases: 1, children: readWriteKind, shared: true,
+		marks: layout.IsWriter, next: layout.IsWriter,
 	})
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
@@ -40,7 +41,7 @@ func NewInterProcessSemaphore(client *framework.Client, path string, maxLeases i
 		return nil, err
 	}
 	r := rules{
-		kind: semaphoreKind, lockName: lockName, driver: StandardLockInternalsDriver{}, maxLeases: maxLeases,
+		kind: semaphoreKind, lockName: layout.LockMark, driver: StandardLockInternalsDriver{}, maxLeases: maxLeases,
 		children: mutexKind, flat: true,
 	}
 	if maxLeases == 1 {

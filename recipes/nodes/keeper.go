@@ -2,14 +2,13 @@ package nodes
 
 import (
 	"context"
-	"crypto/rand"
-	"fmt"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/listen"
 	"github.com/go-curator/curator/framework/paths"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/recipeapi"
 )
 
@@ -66,15 +65,7 @@ func newKeeper(client *framework.Client, path string, mode framework.CreateMode,
 // protectedPath returns a path with an id before the node's name.
 func protectedPath(path string) string {
 	parent, node := paths.ParentAndNode(path)
-	return paths.Make(parent, paths.Protected(node, newID()))
-}
-
-func newID() string {
-	var b [16]byte
-	rand.Read(b[:]) // never fails
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+	return paths.Make(parent, layout.Protected(node, layout.NewUUID()))
 }
 
 func sequential(mode framework.CreateMode) bool {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/recipes/internal/options"
 	"github.com/go-curator/curator/recipes/internal/turns"
@@ -20,7 +21,6 @@ type option func(*config) error
 func (o option) apply(c *config) error { return o(c) }
 
 const (
-	defaultTouch       = "touch"
 	defaultTouchFactor = 2
 )
 
@@ -39,7 +39,7 @@ type config struct {
 }
 
 func newConfig(opts []Option) (config, error) {
-	c := config{touch: defaultTouch, factor: defaultTouchFactor}
+	c := config{touch: layout.TouchName, factor: defaultTouchFactor}
 	err := options.Apply(&c, opts, Option.apply)
 	return c, err
 }

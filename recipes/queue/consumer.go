@@ -26,7 +26,7 @@ type prepare func(d *delivery, items [][]byte) ([]func(ctx context.Context) erro
 // consume runs until ctx ends or an error is final.
 func (q *core) consume(ctx context.Context, p prepare) error {
 	c := &consumer{q: q, prepare: p}
-	c.list = newListing(q.scheme, q.full, q.locks, func(name string) {
+	c.list = newListing(q.kind, q.full, q.locks, func(name string) {
 		q.warn("a node that is no item is skipped", "node", q.itemPath(name))
 	})
 	if err := c.run(ctx); err != nil && ctx.Err() == nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/zkconn"
@@ -14,7 +15,7 @@ import (
 
 // core is what all queues with consumers have in common. Its items are bytes.
 type core struct {
-	scheme
+	kind   layout.ItemKind
 	client *framework.Client
 	api    recipeapi.Client
 	path   string // as the client names it
@@ -24,12 +25,12 @@ type core struct {
 	spans  telemetry.Queue
 }
 
-func newCore(client *framework.Client, path string, s scheme, opts []Option) (*core, error) {
+func newCore(client *framework.Client, path string, kind layout.ItemKind, opts []Option) (*core, error) {
 	cfg, err := newConfig(opts)
 	if err != nil {
 		return nil, err
 	}
-	q := &core{scheme: s, client: client, api: recipeapi.Of(client), path: path, cfg: cfg}
+	q := &core{kind: kind, client: client, api: recipeapi.Of(client), path: path, cfg: cfg}
 	if q.full, err = ownPath(q.api, path); err != nil {
 		return nil, err
 	}
@@ -41,8 +42,16 @@ func newCore(client *framework.Client, path string, s scheme, opts []Option) (*c
 			return nil, fmt.Errorf("%w: WithLockPath(%q) is the queue's own path", framework.ErrInvalidOption, cfg.lockPath)
 		}
 	}
-	q.spans = q.api.Telemetry().Queue(s.kind, cfg.name, path)
+	q.spans = q.api.Telemetry().Queue(spanKind(kind), cfg.name, path)
 	return q, nil
+}
+
+// spanKind returns the kind of a queue for spans.
+func spanKind(kind layout.ItemKind) string {
+	if kind == layout.PlainItems {
+		return "queue"
+	}
+	return string(kind)
 }
 
 // ownPath returns the server's path of a node that is a queue's alone.

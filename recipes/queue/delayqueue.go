@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/codec"
+	"github.com/go-curator/curator/internal/layout"
 )
 
 // DistributedDelayQueue is a queue whose items have a time. They are not consumed before their
@@ -20,7 +21,7 @@ type DistributedDelayQueue[T any] struct{ q typed[T] }
 //
 // Java: QueueBuilder.buildDelayQueue.
 func NewDistributedDelayQueue[T any](client *framework.Client, path string, c codec.Codec[T], opts ...Option) (*DistributedDelayQueue[T], error) {
-	q, err := newTyped(client, path, c, delayNames, opts)
+	q, err := newTyped(client, path, c, layout.DelayItems, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +37,7 @@ func (d *DistributedDelayQueue[T]) Put(ctx context.Context, due time.Time, items
 	if d == nil {
 		return (*core)(nil).usable(ctx)
 	}
-	return d.q.put(ctx, delayName(due), items)
+	return d.q.put(ctx, layout.DelayPrefix(due), items)
 }
 
 // Consume is DistributedQueue.Consume. A change of the machine's clock is noticed after a minute

@@ -151,7 +151,7 @@ func (d *delivery) transact(ctx context.Context, ops []framework.Op, putBack boo
 	all = append(all, ops...)
 	if putBack {
 		create := tx.Create().WithMode(framework.PersistentSequential).WithData(d.data)
-		all = append(all, create.ForPath(d.q.path+"/"+d.q.prefix(d.name)))
+		all = append(all, create.ForPath(d.q.path+"/"+d.q.kind.Prefix(d.name)))
 	}
 	all = append(all, tx.Delete().ForPath(d.path()), tx.Delete().ForPath(d.lockPath()))
 	return d.q.client.Transaction().ForOperations(d.q.api.OnSession(ctx, d.node.Session()), all...)

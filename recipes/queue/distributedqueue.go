@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/codec"
+	"github.com/go-curator/curator/internal/layout"
 )
 
 // DistributedQueue is a queue in the order in which items were put. It may be used by several
@@ -19,7 +20,7 @@ type DistributedQueue[T any] struct{ q typed[T] }
 //
 // Java: QueueBuilder.buildQueue.
 func NewDistributedQueue[T any](client *framework.Client, path string, c codec.Codec[T], opts ...Option) (*DistributedQueue[T], error) {
-	q, err := newTyped(client, path, c, plainNames, opts)
+	q, err := newTyped(client, path, c, layout.PlainItems, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +40,7 @@ func (d *DistributedQueue[T]) Put(ctx context.Context, items ...T) error {
 	if d == nil {
 		return (*core)(nil).usable(ctx)
 	}
-	return d.q.put(ctx, itemPrefix, items)
+	return d.q.put(ctx, layout.PlainPrefix, items)
 }
 
 // Consume calls fn for every item until ctx ends, one after the other, or for several items at

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/codec"
+	"github.com/go-curator/curator/internal/layout"
 )
 
 // DistributedIDQueue is a queue whose items have ids, by which they can be removed. They are
@@ -19,7 +20,7 @@ type DistributedIDQueue[T any] struct{ q typed[T] }
 //
 // Java: QueueBuilder.buildIdQueue.
 func NewDistributedIDQueue[T any](client *framework.Client, path string, c codec.Codec[T], opts ...Option) (*DistributedIDQueue[T], error) {
-	q, err := newTyped(client, path, c, idNames, opts)
+	q, err := newTyped(client, path, c, layout.IDItems, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +36,7 @@ func (d *DistributedIDQueue[T]) Put(ctx context.Context, id string, items ...T) 
 	if d == nil {
 		return (*core)(nil).usable(ctx)
 	}
-	return d.q.put(ctx, idName(id), items)
+	return d.q.put(ctx, layout.IDPrefix(id), items)
 }
 
 // Remove removes the nodes of id that nobody consumes at the moment, and returns their number,
@@ -60,7 +61,7 @@ func (d *DistributedIDQueue[T]) Remove(ctx context.Context, id string) (n int, e
 		return 0, q.failed(err)
 	}
 	for _, name := range names {
-		if !hasID(name, id) {
+		if !layout.HasID(name, id) {
 			continue
 		}
 		removed, err := q.removeItem(ctx, name)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -17,7 +18,7 @@ import (
 // which the server sent them. So a list replaces what was known before, and the events that
 // follow it are about later changes.
 type listing struct {
-	scheme      scheme
+	kind        layout.ItemKind
 	dir, locks  string        // the server's paths; locks is "" for at most once
 	wake        chan struct{} // has room for one signal
 	skipForeign func(name string)
@@ -36,7 +37,7 @@ type listing struct {
 // item is one node of the queue.
 type item struct {
 	name     string
-	key      key
+	order    layout.ItemOrder
 	busy     bool      // this consumer works on it
 	not      time.Time // the item is not tried before; zero for no limit
 	failures int       // how often in a row this consumer could not take it
@@ -44,9 +45,9 @@ type item struct {
 	refused  bool      // it could not be read, which was logged
 }
 
-func newListing(s scheme, dir, locks string, skipForeign func(name string)) *listing {
+func newListing(kind layout.ItemKind, dir, locks string, skipForeign func(name string)) *listing {
 	return &listing{
-		scheme: s, dir: dir, locks: locks, wake: make(chan struct{}, 1), skipForeign: skipForeign,
+		kind: kind, dir: dir, locks: locks, wake: make(chan struct{}, 1), skipForeign: skipForeign,
 		locked: map[string]bool{}, foreign: map[string]bool{}, staleItems: true, staleLocks: locks != "",
 	}
 }
@@ -149,8 +150,8 @@ func (l *listing) setItems(items []string) {
 		switch known := before[name]; {
 		case known != nil:
 			l.items = append(l.items, known)
-		case strings.HasPrefix(name, itemPrefix):
-			l.items = append(l.items, &item{name: name, key: l.scheme.key(name)})
+		case l.kind.IsItem(name):
+			l.items = append(l.items, &item{name: name, order: l.kind.Order(name)})
 		default:
 			l.noteForeign(name, foreign[name])
 		}
@@ -175,7 +176,7 @@ func (l *listing) setLocks(locks []string) {
 }
 
 func (i *item) compare(other *item) int {
-	if c := i.key.compare(other.key); c != 0 {
+	if c := i.order.Compare(other.order); c != 0 {
 		return c
 	}
 	return strings.Compare(i.name, other.name)
@@ -183,11 +184,11 @@ func (i *item) compare(other *item) int {
 
 // insert adds an item, unless it is known. l.mu is held.
 func (l *listing) insert(name string) {
-	if !strings.HasPrefix(name, itemPrefix) {
+	if !l.kind.IsItem(name) {
 		l.noteForeign(name, l.foreign[name])
 		return
 	}
-	added := &item{name: name, key: l.scheme.key(name)}
+	added := &item{name: name, order: l.kind.Order(name)}
 	at, known := slices.BinarySearchFunc(l.items, added, (*item).compare)
 	if !known {
 		l.items = slices.Insert(l.items, at, added)
@@ -211,7 +212,7 @@ func (l *listing) remove(name string) {
 }
 
 func (l *listing) find(name string) (at int, known bool) {
-	return slices.BinarySearchFunc(l.items, &item{name: name, key: l.scheme.key(name)}, (*item).compare)
+	return slices.BinarySearchFunc(l.items, &item{name: name, order: l.kind.Order(name)}, (*item).compare)
 }
 
 // status reports whether a list has to be read, and whether the client is closed.
@@ -260,8 +261,8 @@ func (l *listing) look(now time.Time) (*item, time.Duration) {
 		wait := i.not.Sub(now)
 		switch at := now.UnixMilli(); {
 		case i.busy, l.locked[i.name]:
-		case i.key.due > at: // the items behind are due later
-			later(max(wait, untilDue(i.key.due-at)))
+		case i.order.Due > at: // the items behind are due later
+			later(max(wait, untilDue(i.order.Due-at)))
 			return nil, nearest
 		case wait > 0:
 			later(wait)

@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
 // An event that comes between the two lists is not undone by the second one. An item is taken once
 // both lists are there.
 func TestEventBetweenLists(t *testing.T) {
-	l := newListing(plainNames, "/q", "/locks", func(string) {})
+	l := newListing(layout.PlainItems, "/q", "/locks", func(string) {})
 	event := func(on func(zkconn.WatchEvent), kind zkconn.EventType, path string) {
 		on(zkconn.WatchEvent{Type: kind, Path: path})
 	}
@@ -50,8 +51,8 @@ func TestEventBetweenLists(t *testing.T) {
 // An item whose name somebody has made by hand does not hold up the items behind it.
 func TestImpossibleTimes(t *testing.T) {
 	for _, due := range []string{"-7FFFFFFFFFFFFFFF", "-1", "8000000000000000", "x", ""} {
-		l := newListing(delayNames, "/q", "", func(string) {})
-		l.setItems([]string{"queue-|" + due + "|0000000001", delayName(time.UnixMilli(1)) + "0000000002"})
+		l := newListing(layout.DelayItems, "/q", "", func(string) {})
+		l.setItems([]string{"queue-|" + due + "|0000000001", layout.DelayPrefix(time.UnixMilli(1)) + "0000000002"})
 		for range 2 {
 			if i := l.next(time.Now()); i == nil {
 				t.Errorf("the time %q: an item that is due is not next", due)
@@ -75,7 +76,7 @@ func TestTimesThatDoNotFit(t *testing.T) {
 		"before it":    {time.UnixMilli(math.MinInt64).Add(-1), true},
 		"no time":      {time.Time{}, true},
 	} {
-		if due := dueOf(delayName(c.due) + "0000000001"); (due == 0) != c.past || due < 0 || !c.past && due != math.MaxInt64 {
+		if due := layout.DelayItems.Order(layout.DelayPrefix(c.due) + "0000000001").Due; (due == 0) != c.past || due < 0 || !c.past && due != math.MaxInt64 {
 			t.Errorf("%s: due at %d", name, due)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/codec"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/recipes/locks"
 )
 
@@ -58,11 +59,11 @@ type typed[T any] struct {
 	codec codec.Codec[T]
 }
 
-func newTyped[T any](client *framework.Client, path string, c codec.Codec[T], s scheme, opts []Option) (typed[T], error) {
+func newTyped[T any](client *framework.Client, path string, c codec.Codec[T], kind layout.ItemKind, opts []Option) (typed[T], error) {
 	if c == nil {
 		return typed[T]{}, fmt.Errorf("%w: the codec is nil", framework.ErrInvalidOption)
 	}
-	q, err := newCore(client, path, s, opts)
+	q, err := newCore(client, path, kind, opts)
 	return typed[T]{q, c}, err
 }
 

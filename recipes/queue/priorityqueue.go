@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/codec"
+	"github.com/go-curator/curator/internal/layout"
 )
 
 // DistributedPriorityQueue is a queue whose items have priorities: the lowest number comes
@@ -21,7 +22,7 @@ type DistributedPriorityQueue[T any] struct{ q typed[T] }
 //
 // Java: QueueBuilder.buildPriorityQueue.
 func NewDistributedPriorityQueue[T any](client *framework.Client, path string, c codec.Codec[T], opts ...Option) (*DistributedPriorityQueue[T], error) {
-	q, err := newTyped(client, path, c, priorityNames, opts)
+	q, err := newTyped(client, path, c, layout.PriorityItems, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +36,7 @@ func (d *DistributedPriorityQueue[T]) Put(ctx context.Context, priority int32, i
 	if d == nil {
 		return (*core)(nil).usable(ctx)
 	}
-	return d.q.put(ctx, priorityName(priority), items)
+	return d.q.put(ctx, layout.PriorityPrefix(priority), items)
 }
 
 // Consume is DistributedQueue.Consume. An item that Java has put back has lost its priority:

@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/recipeapi"
 )
-
-// simplePrefix is what the names of items of a SimpleDistributedQueue begin with.
-const simplePrefix = "qn-"
 
 // SimpleDistributedQueue is ZooKeeper's own queue recipe: bytes, taken by the first consumer that
 // asks, at most once. It may be used by several goroutines. Methods of a nil SimpleDistributedQueue,
@@ -64,7 +61,7 @@ func (q *SimpleDistributedQueue) Offer(ctx context.Context, data []byte) error {
 		return err
 	}
 	node := q.client.Create().CreatingParentContainersIfNeeded().WithMode(framework.PersistentSequential).WithData(data)
-	_, err := node.ForPath(ctx, q.path+"/"+simplePrefix)
+	_, err := node.ForPath(ctx, q.path+"/"+layout.SimplePrefix)
 	return q.failed(err)
 }
 
@@ -167,7 +164,7 @@ func (q *SimpleDistributedQueue) names(ctx context.Context) ([]string, error) {
 	if errors.Is(err, framework.ErrNoNode) {
 		return nil, nil
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, simplePrefix) })
+	names = slices.DeleteFunc(names, func(name string) bool { return !layout.SimpleItems.IsItem(name) })
 	slices.Sort(names)
 	return names, err
 }

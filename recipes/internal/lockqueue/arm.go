@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/watchset"
 )
@@ -29,7 +30,7 @@ func (c *Contender) wants() []watchset.Want {
 	wants[0] = watchset.Want{Path: c.last().Path, Tag: ownNode}
 	for _, path := range c.behind {
 		if !c.next && c.spec.Rules.Marks(Name(path)) {
-			wants = append(wants, watchset.Want{Path: Marker(path), Kind: watchset.Exists, Tag: marker})
+			wants = append(wants, watchset.Want{Path: layout.ReleaseMarker(path), Kind: watchset.Exists, Tag: marker})
 		}
 		wants = append(wants, watchset.Want{Path: path, Tag: nodeAhead})
 	}

@@ -1,16 +1,13 @@
 package lockqueue
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/zkconn"
 )
@@ -47,26 +44,6 @@ func listCall(full string, res *jute.GetChildren2Response) *zkconn.Call {
 	return &zkconn.Call{Op: jute.OpGetChildren2, Req: &jute.PathWatchRequest{Path: full}, Res: res}
 }
 
-// Sort returns the names of the contenders in the order of their creation. order is that of
-// Rules. Other children are left out.
-func Sort(names []string, order func(name string) string) []string {
-	type contender struct{ name, order string }
-	all := make([]contender, 0, len(names))
-	for _, name := range names {
-		if o := order(name); o != "" {
-			all = append(all, contender{name, o})
-		}
-	}
-	slices.SortFunc(all, func(a, b contender) int { // a server lists in no order, so names decide last
-		return cmp.Or(strings.Compare(a.order, b.order), strings.Compare(a.name, b.name))
-	})
-	queue := make([]string, len(all))
-	for i, c := range all {
-		queue[i] = c.name
-	}
-	return queue
-}
-
 // reserve is how many numbers before the last one a queue is not used any more. A server
 // repeats its last number, so order, and with it exclusion, ends there (rule 10).
 const reserve = 1_000_000
@@ -74,6 +51,6 @@ const reserve = 1_000_000
 // sequence returns the number that the server gave to a node. ok is false when the number is
 // too high, or has wrapped around.
 func sequence(name string) (n int64, ok bool) {
-	n, err := strconv.ParseInt(name[max(0, len(name)-10):], 10, 32)
-	return n, err == nil && n >= 0 && n <= math.MaxInt32-reserve
+	n, ok = layout.Sequence(name)
+	return n, ok && n >= 0 && n <= math.MaxInt32-reserve
 }

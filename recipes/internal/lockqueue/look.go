@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/recipeapi"
 )
 
@@ -30,7 +31,7 @@ func (c *Contender) look(ctx context.Context) (phase, error) {
 	if c.spec.Rules.Order(own) == "" { // another node would have no better name
 		return restart, ErrNothingToWatch
 	}
-	queue := Sort(names, c.spec.Rules.Order)
+	queue := layout.Sort(names, c.spec.Rules.Order)
 	if !c.allIn(queue) {
 		return restart, nil
 	}

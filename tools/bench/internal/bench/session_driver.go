@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/tools/bench/internal/wire"
 )
 
@@ -96,7 +97,7 @@ func newFloorList(conn *zk.Conn, path string) lock { return &floor{conn: conn, p
 
 func (f *floor) Acquire(context.Context) (lease, error) {
 	create := func() (string, error) {
-		return f.conn.Create(f.path+"/lock-", nil, zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll))
+		return f.conn.Create(f.path+"/"+layout.LockMark, nil, zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll))
 	}
 	node, err := create()
 	if errors.Is(err, zk.ErrNoNode) {

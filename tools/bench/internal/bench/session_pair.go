@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/tools/bench/internal/wire"
 )
@@ -65,7 +66,7 @@ func (p *pair) create(path string, flags int32) (*zkconn.Call, *jute.Create2Resp
 
 func (p *pair) Acquire(ctx context.Context) (lease, error) {
 	for range 2 {
-		create, created := p.create(p.path+"/lock-", ephemeralSequential)
+		create, created := p.create(p.path+"/"+layout.LockMark, ephemeralSequential)
 		list := &zkconn.Call{Op: jute.OpGetChildren2, Req: &jute.PathWatchRequest{Path: p.path}, Res: &jute.GetChildren2Response{}}
 		if err := p.conn.Do(ctx, 0, create, list); err != nil {
 			return nil, err
