@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// Class is the class of a node, as far as its name and its lifetime tell it.
+// Class is the class of a node. It follows from the node's name, and from whether the node is ephemeral.
 type Class int8
 
-// The classes of nodes. Instances of services are MemberNode, Other or BarrierNode: only their data tells.
+// The classes of nodes. An instance of a service may be MemberNode, Other or BarrierNode, because only its
+// data shows that it is one.
 const (
 	Other Class = iota
 	LockNode
@@ -16,7 +17,7 @@ const (
 	WriteNode
 	LatchNode
 	LeaseNode
-	KazooNode   // a contender of a lock of kazoo, which ignores Curator's contenders, as they ignore it
+	KazooNode   // a contender of a lock of kazoo; locks of kazoo and of Curator do not exclude each other
 	ItemNode    // an item of a queue
 	SimpleNode  // an item of a SimpleDistributedQueue
 	ClaimNode   // the lock node of an item that a consumer works on
@@ -28,8 +29,8 @@ const (
 	Classes     // the number of classes
 )
 
-// Classify returns the class of a node, and the text by which nodes of a class at one place are ordered.
-// It is "" for Other.
+// Classify returns the class of a node, and the text by which the nodes of a class below one parent are
+// ordered. The text is "" for Other.
 func Classify(name string, ephemeral bool) (class Class, order string) {
 	if class, number := contender(name); class != Other {
 		return class, number
@@ -91,10 +92,11 @@ func itemText(it Item) string {
 	return fmt.Sprintf("%s|%016X|%s", before, order.Due, it.Number)
 }
 
-// Children are the numbers of a node's children by class.
+// Children has the number of a node's children of each class.
 type Children [Classes]int
 
-// CountChildren counts children whose lifetime is not known. It is enough to tell locks from each other.
+// CountChildren counts children as if none of them were ephemeral. That is sufficient for locks, whose
+// names show their class.
 func CountChildren(names []string) (c Children) {
 	for _, name := range names {
 		class, _ := Classify(name, false)
@@ -119,9 +121,9 @@ func (c *Children) Sum(classes ...Class) (n int) {
 	return n
 }
 
-// Kinds returns the kinds of recipes that the children belong to, none if they belong to none. Several
-// kinds at one place do not exclude each other. A semaphore in Java's layout is not among the kinds,
-// because it must be asked for with what is below: see [IsSemaphoreV2].
+// Kinds returns the kinds of recipes that the children belong to. Recipes of several kinds below one
+// parent do not exclude each other. A semaphore in Java's layout is never among the kinds, because its
+// grandchildren decide: see [IsSemaphoreV2].
 func (c *Children) Kinds() (kinds []string) {
 	for _, k := range []struct {
 		kind    string
@@ -150,8 +152,8 @@ func (c *Children) Kinds() (kinds []string) {
 	return nil
 }
 
-// IsSemaphoreV2 reports whether a node is a semaphore in Java's layout, and not another one with
-// children of these names. It takes what the node has, and what is below "leases" and "locks".
+// IsSemaphoreV2 reports whether a node with the children dir is a semaphore in Java's layout. leases and
+// locks are the children of the nodes of these names. Another node may have children of these names, too.
 func IsSemaphoreV2(dir, leases, locks Children) bool {
 	switch {
 	case dir[LeasesNode] == 0:

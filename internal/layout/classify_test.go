@@ -93,7 +93,7 @@ func TestKinds(t *testing.T) {
 		"leases locks":                                  "",
 	} {
 		var c Children
-		for _, name := range strings.Fields(names) {
+		for name := range strings.FieldsSeq(names) {
 			name, ephemeral := strings.CutPrefix(name, "!")
 			class, _ := Classify(name, ephemeral)
 			c[class]++

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Marks are the text in front of the number in the name of a contender's node.
+// Marks are the text before the number in the name of a contender's node.
 const (
 	LockMark  = "lock-" // of a mutex, a leader selector, an InterProcessSemaphore, and within a semaphore of Java
 	LatchMark = "latch-"
@@ -25,7 +25,7 @@ const (
 const RevokeRequest = "__REVOKE__"
 
 // Kinds of recipes, by the names of their nodes. A mutex, an InterProcessSemaphore and a leader selector
-// have the same names: all of them are KindMutex. The first four are those of locks.
+// have the same names, so all of them are KindMutex. The first four are kinds of locks.
 const (
 	KindMutex         = "mutex"
 	KindReadWrite     = "read-write"
@@ -38,9 +38,9 @@ const (
 	KindKazoo         = "kazoo" // a lock of kazoo
 )
 
-// LockKind returns the kind of lock that a child with this name belongs to, "" for none. Like Java it
-// takes every name that contains the mark of readers or writers for that of one. So a name may belong to
-// a kind of lock, and not be a contender of it: see [LockOrder].
+// LockKind returns the kind of lock that a child with this name belongs to, "" for none. Every name that
+// contains the mark of readers or writers belongs to a read-write lock, as in Java. Such a name need not
+// be that of a contender: see [LockOrder].
 func LockKind(name string) string {
 	switch {
 	case IsReader(name), IsWriter(name):
@@ -92,8 +92,8 @@ func WritersAhead(queue []string, reader string) (writers []string) {
 	return writers
 }
 
-// LockOrder returns the text by which a child of a lock of a kind is sorted: its number, "" for a child
-// that is no contender. For the kinds that have no queue it returns "".
+// LockOrder returns the text by which a child of a lock is sorted: its number, or "" for a child that is
+// no contender. It is always "" for kinds without a queue.
 func LockOrder(kind, name string) string {
 	switch kind {
 	case KindMutex:
@@ -117,15 +117,15 @@ func CutReleaseMarker(path string) (node string, ok bool) {
 
 const releaseMarker = ".released"
 
-// LockQueue is who holds a mutex, latch or read-write lock, and who waits for it.
+// LockQueue has the holders and waiters of a mutex, latch or read-write lock.
 type LockQueue struct {
 	Holders, Waiters []string // names, in order
 	Foreign          []string // the other children, by name
 }
 
-// ReadLockQueue reads the children of a lock of a kind. leases is the number of contenders that a mutex
-// lets in: 1, or the maximum of an InterProcessSemaphore, which its names do not tell. It decides by the
-// rules of the module's own locks. A lock with a driver of the user may have others.
+// ReadLockQueue returns the queue of a lock by the names of its children. leases is how many contenders
+// hold a mutex at a time: 1, or the maximum of an InterProcessSemaphore, which no name has. The holders are
+// those of this module's locks. A lock with a driver of the user may have others.
 func ReadLockQueue(kind string, names []string, leases int) (q LockQueue) {
 	turn := NewTurn(kind, leases)
 	queue := Sort(names, func(name string) string { return LockOrder(kind, name) })
@@ -147,7 +147,7 @@ func ReadLockQueue(kind string, names []string, leases int) (q LockQueue) {
 	return q
 }
 
-// Turn decides of one contender after the other, in the order of their queue, who holds the lock.
+// Turn decides which contenders of a queue hold the lock, one contender after the other.
 type Turn struct {
 	kind   string
 	free   int    // leases that are left
@@ -164,8 +164,8 @@ func NewTurn(kind string, leases int) Turn {
 	return Turn{kind: kind, free: max(leases, 1)}
 }
 
-// Next takes the next contender of the queue. holds says that it holds the lock, more that another one
-// behind it may.
+// Next decides about the next contender of the queue. holds reports whether it holds the lock, more
+// whether a contender behind it may hold the lock, too.
 func (t *Turn) Next(name string) (holds, more bool) {
 	if t.kind != KindReadWrite {
 		t.free--

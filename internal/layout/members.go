@@ -14,8 +14,8 @@ const ReadyName = "ready"
 // it, together with the data of the barrier's node. Java's "ready" has version 0.
 const MarkedVersion = 1
 
-// BarrierMembers returns the members among the children of a double barrier, in their order, which is
-// that of the names. Like Java it takes every other child for a member.
+// BarrierMembers returns the names of the members among the children of a double barrier, sorted. Every
+// child but "ready" is a member, as in Java.
 func BarrierMembers(children []string) []string {
 	names := slices.DeleteFunc(slices.Clone(children), func(name string) bool { return name == ReadyName })
 	slices.Sort(names)
@@ -24,8 +24,8 @@ func BarrierMembers(children []string) []string {
 
 // IsNumbered reports whether a name is an id with a sequence number of the server behind it. The children
 // of a service are its instances: the name is the instance's id, with a number behind it if the type is
-// DYNAMIC_SEQUENTIAL. The children of a group are its members: the name is the member's id. In both
-// places any name is possible, so it does not tell a class.
+// DYNAMIC_SEQUENTIAL. The children of a group are its members: the name is the member's id. Any name is
+// possible for both.
 func IsNumbered(name, id string) bool {
 	number, ok := strings.CutPrefix(name, id)
 	return ok && isNumber(number)

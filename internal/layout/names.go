@@ -56,8 +56,8 @@ func cutNumber(name string) (before, number string) {
 // are the digits of its number.
 func Tail(name string) string { return name[max(0, len(name)-numberWidth):] }
 
-// Sequence returns the number that the last ten characters of a name are, if they are digits and the
-// number is one that a server gives.
+// Sequence returns the number at the end of a name. ok is false if the last ten characters are no number
+// that a server gives before its counter wraps around.
 func Sequence(name string) (n int64, ok bool) {
 	digits := Tail(name)
 	if len(digits) < numberWidth || !isDigits(digits) {
@@ -112,7 +112,7 @@ func NewUUID() string {
 	return UUID(random)
 }
 
-// UUID returns the text of a UUID that has 122 of the bits.
+// UUID returns the text of a UUID of version 4 with these random bits.
 func UUID(random [16]byte) string {
 	random[6] = random[6]&0x0f | 0x40
 	random[8] = random[8]&0x3f | 0x80

@@ -157,6 +157,9 @@ func TestAllocations(t *testing.T) {
 		"Sequence":        {0, func() { Sequence(names[0]) }},
 		"CutProtection":   {0, func() { CutProtection(names[0]) }},
 		"Sort":            {2, func() { Sort(names, order) }},
+		"ParseItem":       {0, func() { ParseItem("queue-|18BCFE56800|0000000001") }},
+		"Order":           {0, func() { DelayItems.Order("queue-|18BCFE56800|0000000001") }},
+		"Order of ids":    {1, func() { IDItems.Order("queue-|a|0000000001") }},
 	} {
 		if n := testing.AllocsPerRun(100, c.do); n > c.most {
 			t.Errorf("%s makes %v allocations, want at most %v", what, n, c.most)

@@ -29,7 +29,7 @@ const (
 // node.
 const MaxField = 512
 
-// Owner is what the data of a lock node says about its owner.
+// Owner describes the owner of a lock's node, as far as the data of the node does.
 type Owner struct {
 	Address string // the first line: Java's data
 	Label   string
@@ -38,8 +38,8 @@ type Owner struct {
 	Fields  map[string]string // the others, which are those of a propagator; nil for none
 }
 
-// Append appends the fields of an owner to Java's line, or to what an earlier Append has made. It leaves
-// out what a reader could not tell from its neighbours, and fields of a propagator that are long.
+// Append appends the fields of an owner to Java's line, or to the result of an earlier Append. It leaves
+// out fields that a reader could not tell from their neighbours, and long fields of a propagator.
 func (o Owner) Append(data []byte) []byte {
 	data = appendField(data, ownerField, o.Label)
 	data = appendField(data, hostField, o.Host)
@@ -129,9 +129,10 @@ func (o Owner) String() string {
 // TraceParent returns the W3C traceparent that the data has, or "".
 func (o Owner) TraceParent() string { return o.Fields["traceparent"] }
 
-// IsParticipantID reports whether the data of a node that may be that of a mutex or of a leader selector
-// is the id of a selector's participant: one line that is neither an address nor a request to revoke. An
-// address is Java's default data, and the nodes of our mutexes have more lines.
+// IsParticipantID reports whether the data of a node is the id of a participant of an election, because
+// the nodes of a leader selector and of a mutex have the same names. An id is one line that is neither an
+// address nor a request to revoke. An address is Java's default data, and the nodes of this module's
+// mutexes have more lines.
 func IsParticipantID(data []byte) bool {
 	text := strings.TrimSpace(string(data))
 	if text == "" || string(data) == RevokeRequest || !utf8.ValidString(text) || strings.ContainsAny(text, "\n\r") {

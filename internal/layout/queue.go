@@ -33,8 +33,8 @@ const (
 	SimpleItems   ItemKind = "simple"
 )
 
-// IsItem reports whether a name is that of an item of a queue of this kind. Like Java it takes every name
-// for one that begins so. Others are foreign.
+// IsItem reports whether a name is that of an item of a queue of this kind. As in Java the beginning of
+// the name decides. All other names are foreign.
 func (k ItemKind) IsItem(name string) bool {
 	if k == SimpleItems {
 		return strings.HasPrefix(name, SimplePrefix)
@@ -87,8 +87,8 @@ func cutMark(name string) (before, mark, after string, ok bool) {
 	return before, mark, after, first && second
 }
 
-// Prefix returns the name of an item without its number, under which it is put back. What does not fit
-// the kind is dropped: an item that Java has put back has no priority and no time.
+// Prefix returns the name of an item without its number, under which it is put back. It is PlainPrefix for
+// an item without a priority, time or id: Java puts items back so.
 func (k ItemKind) Prefix(name string) string {
 	switch k {
 	case PriorityItems:
@@ -116,8 +116,9 @@ func (o ItemOrder) Compare(other ItemOrder) int {
 	return cmp.Or(cmp.Compare(o.Due, other.Due), strings.Compare(o.Text, other.Text))
 }
 
-// Order returns the place of an item in a queue of this kind. Whatever a mark looks like, it is an id in a
-// queue with ids, and a time in a delay queue: there it is 0 if it cannot be read, or is before 1970.
+// Order returns the place of an item in a queue of this kind. The text between bars is an id in a queue
+// with ids, also if it looks like a time. In a delay queue it is a time, which is 0 if it cannot be read or
+// is before 1970.
 func (k ItemKind) Order(name string) ItemOrder {
 	switch k {
 	case DelayItems:
@@ -147,7 +148,7 @@ func dueOf(name string) int64 {
 	return ms
 }
 
-// Item is what the name of an item says to somebody who does not know the kind of its queue.
+// Item has the contents of an item's name, read without knowledge of the kind of queue.
 type Item struct {
 	Kind     ItemKind
 	Prefix   string // the name without its number
@@ -157,9 +158,9 @@ type Item struct {
 	ID       string
 }
 
-// ParseItem reads the name of an item. A mark of eleven hexadecimal digits, in upper case, is taken for a
-// time, and every other one for an id: names do not tell them apart. ok is false for a name without a
-// number, and for that of a part of a QueueSharder, which is a queue.
+// ParseItem reads the name of an item. A text of eleven upper-case hexadecimal digits between bars is read
+// as a time, and every other text as an id, because a name does not show which one it is. ok is false for a
+// name without a number, and for the name of a queue of a QueueSharder.
 func ParseItem(name string) (it Item, ok bool) {
 	it.Kind = PlainItems
 	rest, ok := strings.CutPrefix(name, PlainPrefix)

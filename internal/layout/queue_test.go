@@ -118,7 +118,7 @@ func FuzzItemNames(f *testing.F) {
 	f.Add("qn-0000000001", "19A00000000", int64(1), int32(1))
 	f.Fuzz(func(t *testing.T, name, id string, ms int64, priority int32) {
 		for _, k := range []ItemKind{PlainItems, PriorityItems, IDItems, DelayItems} {
-			if order := k.Order(name); order.Compare(order) != 0 || order.Due < 0 {
+			if order, again := k.Order(name), k.Order(name); order.Compare(again) != 0 || order.Due < 0 {
 				t.Errorf("%s: %q has the order %+v", k, name, order)
 			}
 			if prefix := k.Prefix(name); !strings.HasPrefix(name, prefix) && prefix != PlainPrefix {

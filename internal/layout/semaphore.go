@@ -12,7 +12,7 @@ type Owned struct {
 	Session, Czxid int64
 }
 
-// SemaphoreV2 is who holds a semaphore in Java's layout, and who waits for it.
+// SemaphoreV2 has the holders and waiters of a semaphore in Java's layout.
 //
 // Such a semaphore, an InterProcessSemaphoreV2 or InterProcessSemaphoreMutex, has two children. Below
 // "leases" is a node for each lease. Every child there counts, whatever its name is, and their order does
@@ -21,8 +21,9 @@ type Owned struct {
 // of the users, and no node has it.
 type SemaphoreV2 struct {
 	Holders []Owned // nodes of leases
-	// Undecided is the node of a lease that is being taken. It is a holder soon, or waits until another
-	// lease is returned: only time tells. Its owner is the first of Waiters.
+	// Undecided is the node of a lease that is being taken, nil for none. The lease is granted at once, or
+	// waits until another one is returned, and the nodes are the same in both cases. Its owner is the first
+	// of Waiters.
 	Undecided *Owned
 	Waiters   []Owned // nodes of the mutex, in order
 }
@@ -38,9 +39,9 @@ func ReadSemaphoreV2(leases, locks []Owned) (s SemaphoreV2) {
 }
 
 // IsUndecided reports whether the last lease of a semaphore is being taken by the first contender of its
-// mutex. Only who holds the mutex creates a lease, so a lease of the same session that is younger than
-// the mutex's node is that contender's. Of several leases that a contender takes one by one, the others
-// are held already.
+// mutex. Only the holder of the mutex creates a lease, so a lease of the same session that is younger than
+// the mutex's node is that contender's. If a contender takes several leases one by one, those before the
+// last are held.
 func IsUndecided(last, first Owned) bool {
 	return last.Session == first.Session && last.Session != 0 && last.Czxid > first.Czxid
 }

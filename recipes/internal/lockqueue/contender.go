@@ -39,7 +39,7 @@ type Spec struct {
 	ErrorPolicy state.ErrorPolicy
 	Dir         string // the client's path of the queue
 	FullDir     string // the server's
-	Name        string // the beginning of the node's name, behind the protection: "lock-"
+	Name        string // the beginning of the node's name, behind the protection: layout.LockMark, for example
 	Builder     framework.CreateBuilder
 	Rules       Rules
 	Nodes       int  // how many nodes are made together; 0 means one
