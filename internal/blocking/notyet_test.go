@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -204,6 +205,7 @@ func TestRegisterInBackground(t *testing.T) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		f := newFixture(t, b, soonGivesUp)
 		heal := outages["refused"](f)
+		synctest.Wait() // a request on the connection that is being cut would leave a doubt
 		d := f.registry(discovery.WithStartInBackground())
 		register := func(id string) discovery.ServiceInstance[string] {
 			instance := f.instance()
@@ -222,8 +224,12 @@ func TestRegisterInBackground(t *testing.T) {
 			Op: "create", Path: f.path + "/services/service/refused", Times: 3, Do: curatortest.Fail(framework.ErrNoAuth),
 		})
 		heal()
-		<-time.After(3 * time.Second)
-		got, err := d.QueryForInstances(t.Context(), "service")
+		var got []discovery.ServiceInstance[string]
+		var err error
+		suite.Eventually(t, "an instance", func() bool { // with the first try, before others are allowed
+			got, err = d.QueryForInstances(t.Context(), "service")
+			return len(got) > 0
+		})
 		if err != nil || len(got) != 1 || got[0].Payload != "new" {
 			t.Errorf("registered: %v, %v", got, err)
 		}
