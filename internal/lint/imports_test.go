@@ -9,17 +9,6 @@ import (
 
 const driver = "github.com/go-zookeeper/zk"
 
-// mayImport has what the packages below each top directory import of this module. What is
-// not listed, as tools, may import everything.
-var mayImport = map[string][]string{
-	"recipes":   {"recipes", "framework", "state", "retry", "tracing", "internal"},
-	"framework": {"framework", "state", "retry", "tracing", "internal"},
-	"tracing":   {"tracing", "state", "internal"},
-	"state":     {"internal"},
-	"retry":     {},
-	"internal":  {"internal", "state", "retry", "tracing"},
-}
-
 // imports calls fn for every import of s.
 func imports(s *source, fn func(spec *ast.ImportSpec, path string)) {
 	for _, spec := range s.file.Imports {
@@ -33,49 +22,6 @@ func imports(s *source, fn func(spec *ast.ImportSpec, path string)) {
 // within tells whether path is that of pkg or of a package below it.
 func within(path, pkg string) bool {
 	return path == pkg || strings.HasPrefix(path, pkg+"/")
-}
-
-var importDirection = rule{
-	name: "imports point one way",
-	check: eachFile(func(s *source) (found []finding) {
-		allowed, limited := mayImport[s.top()]
-		if !limited || s.isTestOnly() {
-			return nil
-		}
-		imports(s, func(spec *ast.ImportSpec, path string) {
-			ours, isOurs := strings.CutPrefix(path, module+"/")
-			top, _, _ := strings.Cut(ours, "/")
-			switch {
-			case !isOurs:
-			case !slices.Contains(allowed, top):
-				found = append(found, s.at(spec, s.top()+" must not import "+ours+
-					": recipes -> framework -> state, retry, tracing -> internal"))
-			case testOnly[ours]:
-				found = append(found, s.at(spec, ours+" is for tests only"))
-			case within(s.path, "internal/zkserver") && (top != "internal" || ours == "internal/zkconn"):
-				found = append(found, s.at(spec, "the server must not share code with the client that it tests"))
-			}
-		})
-		return found
-	}),
-	good: []files{
-		{"recipes/locks/a.go": `package locks; import "` + module + `/framework/listen"`},
-		{"framework/a.go": `package framework; import ("context"; "` + module + `/internal/zkconn")`},
-		{"framework/a_test.go": `package framework; import "` + module + `/tools/curatortest"`},
-		{"internal/suite/a.go": `package suite; import "` + module + `/recipes/locks"`},
-		{"tools/curatortest/a.go": `package curatortest; import "` + module + `/framework"`},
-		{"internal/zkserver/a.go": `package zkserver; import "` + module + `/internal/jute"`},
-	},
-	bad: []files{
-		{"framework/a.go": `package framework; import "` + module + `/recipes/locks"`},
-		{"retry/a.go": `package retry; import "` + module + `/state"`},
-		{"state/a.go": `package state; import "` + module + `/framework"`},
-		{"internal/zkconn/a.go": `package zkconn; import "` + module + `/framework"`},
-		{"recipes/locks/a.go": `package locks; import "` + module + `/tools/curatortest"`},
-		{"recipes/locks/a.go": `package locks; import "` + module + `/internal/suite"`},
-		{"internal/zkserver/a.go": `package zkserver; import "` + module + `/state"`},
-		{"internal/zkserver/a.go": `package zkserver; import "` + module + `/internal/zkconn"`},
-	},
 }
 
 var driverInOnePlace = rule{

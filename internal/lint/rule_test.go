@@ -26,7 +26,7 @@ type rule struct {
 }
 
 var rules = []rule{
-	importDirection, driverInOnePlace, telemetryAPIOnly, testCodeInTests,
+	driverInOnePlace, telemetryAPIOnly, testCodeInTests,
 	noPanic, noBackground, noSleep, noSkip, successFirst,
 	fileSize, functionSize,
 	exportedDocumented, packageDocumented, noTodo,
