@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"go/ast"
 	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,15 +22,18 @@ import (
 // arrow goes from a file to another file of its package that it uses.
 type arrow struct{ from, to string }
 
-// fileGraph has the files of a package and, for each arrow, the names that are used.
+// fileGraph has the files of a package that are written by hand and, for each arrow, the names that are used.
 //
 // A name counts if it is written in one file and declared in another of the same package: a
 // function, type, constant, variable, method or field. A method so uses the file of its
 // receiver's type. What is not written does not count: that a type satisfies an interface,
-// or the embedded field that leads to a promoted name.
+// or the embedded field that leads to a promoted name. Generated files do not count either: nobody reads
+// them to understand the others.
 type fileGraph struct {
-	files []string
-	names map[arrow][]string
+	files   []string
+	lines   map[string]int // of each file
+	names   map[arrow][]string
+	structs map[string]int // the fields of each struct that has methods
 }
 
 // newFileGraph type-checks the files of a package.
@@ -41,21 +44,36 @@ func newFileGraph(fset *token.FileSet, pkgPath string, parsed []*ast.File, imp t
 		return nil, err
 	}
 	fileOf := func(pos token.Pos) string { return filepath.Base(fset.File(pos).Name()) }
-	g := &fileGraph{names: map[arrow][]string{}}
+	g := &fileGraph{lines: map[string]int{}, names: map[arrow][]string{}, structs: map[string]int{}}
 	for _, f := range parsed {
-		g.files = append(g.files, fileOf(f.Package))
+		if file := fset.File(f.Package); !ast.IsGenerated(f) {
+			g.files = append(g.files, fileOf(f.Package))
+			g.lines[fileOf(f.Package)] = file.LineCount()
+		}
 	}
+	byHand := func(pos token.Pos) bool { return g.lines[fileOf(pos)] > 0 }
 	for use, object := range info.Uses {
 		if object.Pkg() != pkg { // of another package, or of the language
 			continue
 		}
-		if a := (arrow{fileOf(use.Pos()), fileOf(object.Pos())}); a.from != a.to {
+		a := arrow{fileOf(use.Pos()), fileOf(object.Pos())}
+		if a.from != a.to && byHand(use.Pos()) && byHand(object.Pos()) {
 			g.names[a] = append(g.names[a], nameOf(object))
 		}
 	}
 	for a, names := range g.names {
 		slices.Sort(names)
 		g.names[a] = slices.Compact(names)
+	}
+	for _, name := range pkg.Scope().Names() {
+		object, isType := pkg.Scope().Lookup(name).(*types.TypeName)
+		if !isType || object.IsAlias() || !byHand(object.Pos()) {
+			continue
+		}
+		named, _ := object.Type().(*types.Named)
+		if s, isStruct := object.Type().Underlying().(*types.Struct); isStruct && named.NumMethods() > 0 {
+			g.structs[name] = s.NumFields()
+		}
 	}
 	return g, nil
 }
@@ -76,21 +94,9 @@ func nameOf(object types.Object) string {
 	return f.Name()
 }
 
-// pairs returns the files that use each other, each pair once.
-func (g *fileGraph) pairs() (pairs []arrow) {
-	for a := range g.names {
-		if a.from < a.to && g.names[arrow{a.to, a.from}] != nil {
-			pairs = append(pairs, a)
-		}
-	}
-	slices.SortFunc(pairs, func(a, b arrow) int {
-		return slices.Compare([]string{a.from, a.to}, []string{b.from, b.to})
-	})
-	return pairs
-}
-
-// knot returns the size of the largest set of files each of which reaches all others.
-func (g *fileGraph) knot() (largest int) {
+// knot returns the largest set of files each of which reaches all others over arrows; nil if no file
+// reaches itself.
+func (g *fileGraph) knot() (largest []string) {
 	reach := map[arrow]bool{}
 	for a := range g.names {
 		reach[a] = true
@@ -105,20 +111,27 @@ func (g *fileGraph) knot() (largest int) {
 		}
 	}
 	for _, a := range g.files {
-		size := 0
+		var knot []string
 		for _, b := range g.files {
 			if reach[arrow{a, b}] && reach[arrow{b, a}] {
-				size++
+				knot = append(knot, b)
 			}
 		}
-		largest = max(largest, size)
+		if len(knot) > len(largest) {
+			largest = knot
+		}
 	}
 	return largest
 }
 
-// figures is what the test says of every package with -v.
-func (g *fileGraph) figures() string {
-	return fmt.Sprintf("%d files, %d arrows, %d pairs, largest knot %d", len(g.files), len(g.names), len(g.pairs()), g.knot())
+// largestStruct returns the struct with methods that has the most fields.
+func (g *fileGraph) largestStruct() (name string, fields int) {
+	for _, s := range slices.Sorted(maps.Keys(g.structs)) {
+		if g.structs[s] > fields {
+			name, fields = s, g.structs[s]
+		}
+	}
+	return name, fields
 }
 
 // listed is what go list says of a package.
@@ -168,7 +181,7 @@ func loadGraphs(t *testing.T) map[string]*fileGraph {
 		}
 		var parsed []*ast.File
 		for _, name := range p.GoFiles {
-			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.ParseComments|parser.SkipObjectResolution)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -28,7 +28,7 @@ type rule struct {
 var rules = []rule{
 	driverInOnePlace, telemetryAPIOnly, testCodeInTests,
 	noPanic, noBackground, noSleep, noSkip, successFirst,
-	fileSize, functionSize,
+	fileSize, fileEnd, functionSize, functionEnd,
 	exportedDocumented, packageDocumented, noTodo,
 	packageNames, noForeignNames, generatedFiles, enumsHaveNames,
 }
