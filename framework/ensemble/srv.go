@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/wait"
 )
 
 // ErrNoServers is returned by Start if DNS has answered, but named no server: the name does not
@@ -48,8 +49,8 @@ const lookupTimeout = 10 * time.Second
 type SRVProvider struct {
 	name    string
 	cfg     config
-	changed chan struct{} // tells the client of another answer
-	asked   chan struct{} // tells the goroutine of a question
+	changed wait.Signal // tells the client of another answer
+	asked   wait.Signal // tells the goroutine of a question
 
 	mu      sync.Mutex
 	answer  string // a connect string
@@ -82,7 +83,7 @@ func NewSRVProvider(name string, opts ...Option) (*SRVProvider, error) {
 		return nil, fmt.Errorf("%w: %w", framework.ErrInvalidOption, err)
 	}
 	return &SRVProvider{
-		name: name, cfg: cfg, changed: make(chan struct{}, 1), asked: make(chan struct{}, 1),
+		name: name, cfg: cfg, changed: wait.NewSignal(), asked: wait.NewSignal(),
 	}, nil
 }
 
@@ -150,21 +151,13 @@ func (p *SRVProvider) ConnectString() string {
 	p.fresh = false
 	p.mu.Unlock()
 	if !fresh {
-		set(p.asked)
+		p.asked.Set()
 	}
 	return answer
 }
 
 // Changed returns a channel that has a value after a look-up with another answer.
 func (p *SRVProvider) Changed() <-chan struct{} { return p.changed }
-
-// set leaves a value in a channel, unless there is one.
-func set(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
 
 // Close ends the look-ups and returns nil when the last one has ended. If ctx ends first,
 // because a resolver or a log handler has not returned, Close returns an error. It is
@@ -228,7 +221,7 @@ func (p *SRVProvider) take(l *life, answer string, wrong error) {
 	p.answer = answer
 	p.mu.Unlock()
 	if answer != last {
-		set(p.changed)
+		p.changed.Set()
 		p.cfg.logger.Info("zookeeper: the SRV records name other servers", "name", p.name, "servers", answer, "before", last)
 		p.logLeftOut(wrong)
 	}

@@ -30,7 +30,6 @@ var importExceptions = map[string][]string{
 	"recipes/internal/lifecycle":      {"framework", "internal/recipeapi", "retry"},
 	"recipes/internal/lockqueue":      {"framework", "internal/jute", "internal/recipeapi"},
 	"recipes/internal/options":        {"framework"},
-	"recipes/internal/pauses":         {"framework", "internal/recipeapi"},
 	"recipes/internal/watchset":       {"internal/jute"},
 	"recipes/leader":                  {"internal/recipeapi"},
 	"recipes/locks":                   {"internal/jute", "internal/recipeapi", "internal/zkconn"},

@@ -11,7 +11,6 @@ import (
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
-	"github.com/go-curator/curator/recipes/internal/pauses"
 	"github.com/go-curator/curator/recipes/locks"
 )
 
@@ -100,7 +99,7 @@ func (c *candidate) run(ctx context.Context) {
 // stand waits until the candidate leads. It tries again after every error, except when ctx has
 // ended or the client is closed.
 func (c *candidate) stand(ctx context.Context) (lease *locks.Lease, err error) {
-	var p pauses.Pauses
+	p := lifecycle.NewPauses()
 	for {
 		err = c.contender.Acquire(ctx, func(nodes []*ephemeral.Node) (err error) {
 			lease, err = locks.OnNode(ctx, c.client, c.path, layout.KindLatch, nodes[0])

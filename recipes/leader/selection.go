@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/wait"
-	"github.com/go-curator/curator/recipes/internal/pauses"
+	"github.com/go-curator/curator/recipes/internal/lifecycle"
 	"github.com/go-curator/curator/recipes/locks"
 )
 
@@ -62,7 +62,7 @@ func (s *selection) interruptTerm() {
 // run stands for election until ctx ends, or until another try would change nothing.
 func (s *selection) run(ctx context.Context, take func(ctx context.Context, lease *locks.Lease) error) error {
 	s.api.Log(func() { s.terms.candidate.Standing(ctx) })
-	var p pauses.Pauses
+	p := lifecycle.NewPauses()
 	var hurry shortTerms
 	failing := false
 	for {
@@ -79,7 +79,7 @@ func (s *selection) run(ctx context.Context, take func(ctx context.Context, leas
 				return why
 			}
 			if err = why; err == nil {
-				p = pauses.Pauses{}
+				p = lifecycle.NewPauses()
 				s.slowDown(ctx, &hurry, begun)
 				continue
 			}

@@ -3,9 +3,7 @@ package leader
 import (
 	"time"
 
-	"github.com/cenkalti/backoff/v4"
-
-	"github.com/go-curator/curator/recipes/internal/pauses"
+	"github.com/go-curator/curator/internal/wait"
 )
 
 const (
@@ -15,8 +13,8 @@ const (
 
 // shortTerms counts short terms in a row. The zero value is ready to use.
 type shortTerms struct {
-	n      int
-	pauses backoff.BackOff
+	n    int
+	pace wait.Pace
 }
 
 // next takes note of a term, and returns the pause behind it.
@@ -28,8 +26,6 @@ func (s *shortTerms) next(took time.Duration) time.Duration {
 	if s.n++; s.n <= patientTerms {
 		return 0
 	}
-	if s.pauses == nil {
-		s.pauses = pauses.NewShort()
-	}
-	return s.pauses.NextBackOff()
+	s.pace.First, s.pace.Most = shortTerm, 25*shortTerm
+	return s.pace.Next()
 }

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cenkalti/backoff/v4"
-
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/paths"
 	"github.com/go-curator/curator/internal/recipeapi"
@@ -116,7 +114,7 @@ var errNotApplied = errors.New("the transaction was not applied")
 
 // migrate repeats attempts that have failed because there was no connection.
 func (m *manager) migrate(ctx context.Context) (int, error) {
-	pace := backoff.NewExponentialBackOff(backoff.WithInitialInterval(firstPause), backoff.WithMaxInterval(maxPause), backoff.WithMaxElapsedTime(0))
+	pace := wait.Pace{First: firstPause, Most: maxPause}
 	for {
 		n, err := m.attempt(ctx)
 		if err == nil {
@@ -125,7 +123,7 @@ func (m *manager) migrate(ctx context.Context) (int, error) {
 		if !errors.Is(err, errNotApplied) && !lockLost(err) {
 			return 0, err
 		}
-		if wait.For(ctx, pace.NextBackOff()) != nil {
+		if wait.For(ctx, pace.Next()) != nil {
 			return 0, fmt.Errorf("%w: %w", context.Cause(ctx), err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/go-curator/curator/framework/paths"
 	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/wait"
 )
 
 // keeper keeps one node. The fields below "state" belong to the one goroutine that begins, works
@@ -43,18 +44,19 @@ type keeper struct {
 	fixed     bool          // nothing shortens the pause
 	tried     wanted        // the data of the last step
 	removal   *removal      // that a failed begin has left; nil for none
-	deletions *pace
-	failures  *pace
+	deletions wait.Pace
+	failures  wait.Pace
 }
 
 func newKeeper(client *framework.Client, path string, mode framework.CreateMode, data []byte, cfg config) *keeper {
 	k := &keeper{
 		config: cfg, client: client, api: recipeapi.Of(client), given: path, mode: mode, mail: newMailbox(data), there: make(chan struct{}),
-		sessions: sessionsOf(recipeapi.Of(client)), deletions: newPace(firstPause, maxPause, calmTime), failures: newPace(firstRetryPause, maxRetryPause, 0),
+		sessions: sessionsOf(recipeapi.Of(client)), deletions: wait.Pace{First: firstPause, Most: maxPause, Calm: calmTime},
+		failures: wait.Pace{First: firstRetryPause, Most: maxRetryPause},
 	}
 	k.created.Limit(listen.MaxStates, listen.Newest)
 	if k.takeover {
-		k.deletions = newPace(takeoverPause, maxPause, calmTime)
+		k.deletions.First = takeoverPause
 	}
 	if k.protected && !sequential(mode) {
 		k.given = protectedPath(path)

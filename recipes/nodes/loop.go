@@ -82,7 +82,7 @@ func (k *keeper) first(ctx context.Context) error {
 			}
 			return err
 		}
-		if err := wait.For(ctx, k.failures.next()); err != nil {
+		if err := wait.For(ctx, k.failures.Next()); err != nil {
 			return err
 		}
 	}
@@ -172,7 +172,7 @@ func (k *keeper) await(ctx context.Context, todo task) (next task, over bool) {
 			return rest, true
 		}
 		if told == recreate { // K5
-			k.pause, k.fixed = k.deletions.next(), true
+			k.pause, k.fixed = k.deletions.Next(), true
 		}
 		if !k.lookAt.IsZero() && !time.Now().Before(k.lookAt) {
 			told = max(told, recheck)
@@ -281,10 +281,10 @@ func (k *keeper) failed(ctx context.Context, todo task, err error) (task, error)
 		if err := conn.Ready(ctx); err != nil {
 			return rest, err
 		}
-		k.pause = k.failures.next()
+		k.pause = k.failures.Next()
 		return todo, nil
 	case errors.Is(err, errUnsettled):
-		k.pause = k.failures.next()
+		k.pause = k.failures.Next()
 		return todo, nil
 	case k.answerWrites(err):
 		return todo, nil
@@ -293,7 +293,7 @@ func (k *keeper) failed(ctx context.Context, todo task, err error) (task, error)
 		k.failing = true
 		k.warn("the kept node cannot be kept now", "error", err)
 	}
-	k.pause = k.failures.next()
+	k.pause = k.failures.Next()
 	return todo, k.watchFor(ctx, conn, err)
 }
 
@@ -309,7 +309,7 @@ func (k *keeper) answerWrites(err error) (blamed bool) {
 
 // recovered takes note that the node is as it is wanted.
 func (k *keeper) recovered() {
-	k.failures.reset()
+	k.failures.Reset()
 	if k.failing {
 		k.failing = false
 		k.api.Log(func() { k.client.Logger().Info("the kept node is kept again", "path", k.actualPath()) })

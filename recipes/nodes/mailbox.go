@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -34,7 +35,7 @@ type write struct {
 // mailbox is where others leave what the goroutine of a keeper has to know: the session layer
 // what has become of the watch, and SetData what data the node is to have.
 type mailbox struct {
-	wake chan struct{} // has room for one signal
+	wake wait.Signal
 
 	mu       sync.Mutex
 	watch    *zkconn.Watch // the newest one; the events of others are not counted
@@ -48,14 +49,7 @@ type mailbox struct {
 }
 
 func newMailbox(data []byte) *mailbox {
-	return &mailbox{wake: make(chan struct{}, 1), wanted: wanted{data: data}, accepted: data}
-}
-
-func (m *mailbox) signal() {
-	select {
-	case m.wake <- struct{}{}:
-	default:
-	}
+	return &mailbox{wake: wait.NewSignal(), wanted: wanted{data: data}, accepted: data}
 }
 
 // newWatch returns a watch whose event counts in place of that of the former one, which is
@@ -101,7 +95,7 @@ func (m *mailbox) onEvent(watch *zkconn.Watch, e zkconn.WatchEvent) {
 	default: // WatchReset
 		m.task = recheck
 	}
-	m.signal()
+	m.wake.Set()
 }
 
 // take returns what the watch has told, once.
@@ -133,7 +127,7 @@ func (m *mailbox) put(data []byte) *write {
 	case m.kept:
 		w.done = make(chan struct{})
 		m.writes = append(m.writes, w)
-		m.signal()
+		m.wake.Set()
 	default:
 		m.accepted = data
 	}

@@ -30,7 +30,7 @@ type members struct {
 	path   string
 	full   string // the server's path
 	sub    *zkconn.Subscription
-	wake   chan struct{} // has room for one signal
+	wake   wait.Signal
 
 	mu      sync.Mutex
 	dirty   map[string]struct{} // names to be read
@@ -44,7 +44,7 @@ type members struct {
 
 func newMembers(client *framework.Client, path, full string) *members {
 	m := &members{
-		client: client, api: recipeapi.Of(client), path: path, full: full, wake: make(chan struct{}, 1),
+		client: client, api: recipeapi.Of(client), path: path, full: full, wake: wait.NewSignal(),
 		dirty: map[string]struct{}{}, changed: make(chan struct{}),
 	}
 	m.sub = zkconn.NewSubscription(full, true, m.onEvent)
@@ -67,14 +67,7 @@ func (m *members) onEvent(e zkconn.WatchEvent) {
 	default:
 		m.dirty[name] = struct{}{}
 	}
-	m.signal()
-}
-
-func (m *members) signal() {
-	select {
-	case m.wake <- struct{}{}:
-	default:
-	}
+	m.wake.Set()
 }
 
 // begin sets the watch and reads all members. When it fails the watch may be set.
@@ -105,7 +98,7 @@ func (m *members) end(ctx context.Context) error {
 
 // work reads what changes until ctx ends or the client does.
 func (m *members) work(ctx context.Context) {
-	pauses := newPace(firstRetryPause, maxRetryPause, 0)
+	pauses := wait.Pace{First: firstRetryPause, Most: maxRetryPause}
 	for {
 		select {
 		case <-m.wake:
@@ -115,11 +108,11 @@ func (m *members) work(ctx context.Context) {
 		for {
 			err := m.load(ctx)
 			if err == nil {
-				pauses.reset()
+				pauses.Reset()
 				break
 			}
 			conn, closed := m.api.Conn()
-			if closed != nil || conn.Ready(ctx) != nil || wait.For(ctx, pauses.next()) != nil {
+			if closed != nil || conn.Ready(ctx) != nil || wait.For(ctx, pauses.Next()) != nil {
 				return
 			}
 			m.readAgain()

@@ -1,10 +1,6 @@
 package nodes
 
-import (
-	"time"
-
-	"github.com/cenkalti/backoff/v4"
-)
+import "time"
 
 // The pauses before a deleted node is created again. They grow, so a program that deletes the
 // node again and again does not keep the server busy. After a time without a deletion they are
@@ -30,26 +26,3 @@ const (
 // ZooKeeper 3.8.4, 3.9.2 and later, and patched older ones, send such a client no events of the
 // node.
 const unreadablePause = 10 * time.Second
-
-// pace gives pauses that grow and are drawn at random.
-type pace struct {
-	pauses backoff.BackOff
-	last   time.Time // of the last pause
-	calm   time.Duration
-}
-
-func newPace(first, most, calm time.Duration) *pace {
-	return &pace{calm: calm, pauses: backoff.NewExponentialBackOff(
-		backoff.WithInitialInterval(first), backoff.WithMaxInterval(most), backoff.WithMaxElapsedTime(0))}
-}
-
-func (p *pace) reset() { p.pauses.Reset() }
-
-func (p *pace) next() time.Duration {
-	if p.calm > 0 && time.Since(p.last) > p.calm {
-		p.reset()
-	}
-	pause := p.pauses.NextBackOff()
-	p.last = time.Now().Add(pause)
-	return pause
-}

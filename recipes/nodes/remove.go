@@ -101,7 +101,7 @@ func (r *removal) run(ctx context.Context, tel *telemetry.Telemetry) {
 	ctx, traced := tel.Operation(ctx, r.conn, telemetry.Op{Name: "delete", Path: r.full, Full: true, Missing: true, Background: true})
 	tries := 0
 	defer func() { traced.End(tries, r.err) }()
-	pauses := newPace(firstRetryPause, time.Second, 0)
+	pauses := wait.Pace{First: firstRetryPause, Most: time.Second}
 	for {
 		tries++
 		over, err := r.try(ctx)
@@ -111,7 +111,7 @@ func (r *removal) run(ctx context.Context, tel *telemetry.Telemetry) {
 		}
 		if err != nil {
 			r.sure = false // another keeper may have made the node meanwhile
-			if err = wait.For(ctx, pauses.next()); err == nil {
+			if err = wait.For(ctx, pauses.Next()); err == nil {
 				err = r.conn.Ready(ctx)
 			}
 			if err != nil {

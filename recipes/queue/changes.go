@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
 )
@@ -13,13 +14,8 @@ import (
 // one signal, which is given after every change, and after every reconnect. stop gives the watch
 // back.
 func watchChanges(ctx context.Context, api recipeapi.Client, path, full string) (changed <-chan struct{}, stop func(), err error) {
-	signal := make(chan struct{}, 1)
-	sub := zkconn.NewSubscription(full, false, func(zkconn.WatchEvent) {
-		select {
-		case signal <- struct{}{}:
-		default:
-		}
-	})
+	signal := wait.NewSignal()
+	sub := zkconn.NewSubscription(full, false, func(zkconn.WatchEvent) { signal.Set() })
 	if err := subscribe(ctx, api, path, sub); err != nil {
 		return nil, nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/internal/layout"
+	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -19,8 +20,8 @@ import (
 // follow it are about later changes.
 type listing struct {
 	kind        layout.ItemKind
-	dir, locks  string        // the server's paths; locks is "" for at most once
-	wake        chan struct{} // has room for one signal
+	dir, locks  string      // the server's paths; locks is "" for at most once
+	wake        wait.Signal // the consumer is to look
 	skipForeign func(name string)
 
 	mu         sync.Mutex
@@ -47,22 +48,14 @@ type item struct {
 
 func newListing(kind layout.ItemKind, dir, locks string, skipForeign func(name string)) *listing {
 	return &listing{
-		kind: kind, dir: dir, locks: locks, wake: make(chan struct{}, 1), skipForeign: skipForeign,
+		kind: kind, dir: dir, locks: locks, wake: wait.NewSignal(), skipForeign: skipForeign,
 		locked: map[string]bool{}, foreign: map[string]bool{}, staleItems: true, staleLocks: locks != "",
-	}
-}
-
-// signal wakes the consumer.
-func (l *listing) signal() {
-	select {
-	case l.wake <- struct{}{}:
-	default:
 	}
 }
 
 // onItem takes an event of the queue's node, or of one below it.
 func (l *listing) onItem(e zkconn.WatchEvent) {
-	defer l.signal()
+	defer l.wake.Set()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.onReset(e, &l.staleItems) {
@@ -85,7 +78,7 @@ func (l *listing) onItem(e zkconn.WatchEvent) {
 
 // onLock takes an event of the lock path, or of a node below it.
 func (l *listing) onLock(e zkconn.WatchEvent) {
-	defer l.signal()
+	defer l.wake.Set()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.onReset(e, &l.staleLocks) {
@@ -136,7 +129,7 @@ func childName(dir, path string) (name string, ok bool) {
 // setItems replaces the items by a list. The events that came after the list must be handled after
 // this call. So each of the two lists is set when its own answer comes.
 func (l *listing) setItems(items []string) {
-	defer l.signal()
+	defer l.wake.Set()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	before := make(map[string]*item, len(l.items))
@@ -162,7 +155,7 @@ func (l *listing) setItems(items []string) {
 
 // setLocks is setItems for the locks.
 func (l *listing) setLocks(locks []string) {
-	defer l.signal()
+	defer l.wake.Set()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	clear(l.locked)
@@ -285,7 +278,7 @@ func untilDue(ms int64) time.Duration {
 
 // gone ends the work on an item that is not there any more.
 func (l *listing) gone(i *item) {
-	defer l.signal()
+	defer l.wake.Set()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i.busy = false
@@ -300,7 +293,7 @@ const longestPause = time.Second
 // later ends the work on an item that could not be taken. There is no pause after the first free
 // failures. After that it grows with their number.
 func (l *listing) later(i *item, now time.Time, free int) {
-	defer l.signal()
+	defer l.wake.Set()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i.busy = false
@@ -315,7 +308,7 @@ const readAgain = 30 * time.Second
 
 // unreadable ends the work on an item that could not be read, and reports whether that is new.
 func (l *listing) unreadable(i *item, now time.Time) (first bool) {
-	defer l.signal()
+	defer l.wake.Set()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	first = !i.refused
@@ -349,7 +342,7 @@ func (l *listing) settled(ok bool, now time.Time) {
 
 // again ends the work on an item that is still there.
 func (l *listing) again(i *item) {
-	defer l.signal()
+	defer l.wake.Set()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i.busy, i.failures, i.not = false, 0, time.Time{}

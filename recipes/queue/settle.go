@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/cenkalti/backoff/v4"
-
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/wait"
@@ -113,8 +111,7 @@ func (d *delivery) leave(ctx context.Context) {
 // applied is refused the second time, because the item is gone.
 func (d *delivery) transactUntilKnown(ctx context.Context, putBack bool) (outcome string, unlocked bool) {
 	doubt := false
-	pace := backoff.NewExponentialBackOff(backoff.WithInitialInterval(10*time.Millisecond),
-		backoff.WithMaxInterval(time.Second), backoff.WithMaxElapsedTime(0))
+	pace := wait.Pace{First: 10 * time.Millisecond, Most: time.Second}
 	for {
 		_, err := d.transact(ctx, nil, putBack)
 		switch {
@@ -129,7 +126,7 @@ func (d *delivery) transactUntilKnown(ctx context.Context, putBack bool) (outcom
 			return tracing.OutcomeGivenBack, false
 		}
 		doubt = doubt || framework.MaybeApplied(err)
-		if wait.For(ctx, pace.NextBackOff()) != nil {
+		if wait.For(ctx, pace.Next()) != nil {
 			return tracing.OutcomeUnknown, false
 		}
 	}

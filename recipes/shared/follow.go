@@ -15,14 +15,6 @@ import (
 // has waited before that.
 const readPause = time.Second
 
-// look has the value read again.
-func (v *Value[T]) look() {
-	select {
-	case v.wake <- struct{}{}:
-	default:
-	}
-}
-
 // begin reads the value for the first time, and creates the node if there is none.
 func (v *Value[T]) begin(ctx context.Context) error {
 	there, err := v.read(ctx)

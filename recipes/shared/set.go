@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cenkalti/backoff/v4"
-
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/codec"
+	"github.com/go-curator/curator/internal/wait"
 )
 
 // The pauses of Update between two tries are random and grow from the first to the second of
@@ -116,13 +115,12 @@ func (v *Value[T]) Update(ctx context.Context, fn func(T) (T, error)) (Versioned
 	if fn == nil {
 		return VersionedValue[T]{}, fmt.Errorf("%w: the function is nil", framework.ErrInvalidOption)
 	}
-	pauses := backoff.NewExponentialBackOff(backoff.WithInitialInterval(firstPause), backoff.WithMaxInterval(maxPause),
-		backoff.WithMaxElapsedTime(0))
+	pauses := wait.Pace{First: firstPause, Most: maxPause}
 	latest := v.latest.Load()
 	now := latest.VersionedValue
 	for first := true; ; first = false {
 		if !first {
-			if err := v.pause(ctx, pauses.NextBackOff()); err != nil {
+			if err := v.pause(ctx, pauses.Next()); err != nil {
 				return VersionedValue[T]{}, err
 			}
 		}

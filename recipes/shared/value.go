@@ -12,6 +12,7 @@ import (
 	"github.com/go-curator/curator/framework/codec"
 	"github.com/go-curator/curator/framework/listen"
 	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
 )
 
@@ -43,7 +44,7 @@ type Value[T any] struct {
 
 	life    lifecycle.Lifecycle
 	watcher *framework.Watcher
-	wake    chan struct{} // tells of an event
+	wake    wait.Signal   // tells of an event
 	loaded  chan struct{} // closed when Start has succeeded
 	changes listen.Set[VersionedValue[T]]
 	changed func(before, now T) // set by Count; is called in the order of the changes
@@ -93,12 +94,12 @@ func (v *Value[T]) init(client *framework.Client, path string, seed T, c codec.C
 	}
 	v.client, v.api, v.path, v.seed, v.codec, v.cfg = client, api, path, data, c, cfg
 	v.view = client.WatcherRemovingView()
-	v.wake, v.loaded = make(chan struct{}, 1), make(chan struct{})
+	v.wake, v.loaded = wait.NewSignal(), make(chan struct{})
 	v.changes.Limit(listen.MaxStates, listen.Newest)
 	if cfg.background {
 		v.life.InBackground(lifecycle.Background{Client: client, What: "shared value " + path})
 	}
-	v.watcher = framework.NewWatcher(func(context.Context, framework.WatchedEvent) { v.look() })
+	v.watcher = framework.NewWatcher(func(context.Context, framework.WatchedEvent) { v.wake.Set() })
 	v.latest.Store(&known[T]{
 		VersionedValue: VersionedValue[T]{Value: seed, Version: -1, Zxid: -1},
 		replaced:       make(chan struct{}),
@@ -250,7 +251,7 @@ func (k *known[T]) isNewer(epoch, zxid int64) bool {
 func (v *Value[T]) take(value T, stat framework.Stat, epoch int64) VersionedValue[T] {
 	now := VersionedValue[T]{Value: value, Version: stat.Version, Zxid: stat.Mzxid}
 	if epoch != v.epoch() {
-		v.look()
+		v.wake.Set()
 		return now
 	}
 	v.mu.Lock()

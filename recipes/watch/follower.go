@@ -6,11 +6,12 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/listen"
 	"github.com/go-curator/curator/internal/background"
+	"github.com/go-curator/curator/internal/wait"
 )
 
 // follower has the events that one loop over Events has not seen yet.
 type follower struct {
-	wake chan struct{} // has room for one signal
+	wake wait.Signal
 
 	mu     sync.Mutex
 	events background.Bounded[framework.WatchedEvent]
@@ -18,17 +19,14 @@ type follower struct {
 
 func (w *PersistentWatcher) newFollower() *follower {
 	backlog := func() background.Backlog[framework.WatchedEvent] { return w.newLostEvents() }
-	return &follower{wake: make(chan struct{}, 1), events: background.NewBounded(listen.MaxEvents, backlog)}
+	return &follower{wake: wait.NewSignal(), events: background.NewBounded(listen.MaxEvents, backlog)}
 }
 
 func (f *follower) add(e framework.WatchedEvent) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.events.Add(e)
-	select {
-	case f.wake <- struct{}{}:
-	default:
-	}
+	f.wake.Set()
 }
 
 // next takes the first event.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/tools/curator/internal/screen"
 )
 
@@ -48,7 +49,7 @@ func (a *answer) show(r result) error {
 // live shows the results of look until ctx ends or the user types q.
 func (a *answer) live(ctx context.Context, path string, look lookFunc) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
-	v := &view{answer: a, changed: make(chan struct{}, 1), news: make(chan struct{}, 1)}
+	v := &view{answer: a, changed: wait.NewSignal(), news: wait.NewSignal()}
 	defer v.looking.Wait()
 	defer cancel()
 	stop, err := v.subscribe(ctx, path)

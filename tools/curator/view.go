@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/recipes/watch"
 	"github.com/go-curator/curator/state"
 )
@@ -31,8 +32,8 @@ type lookFunc func(ctx context.Context) (result, error)
 // view shows the results of a lookFunc as they change.
 type view struct {
 	*answer
-	changed chan struct{} // something has changed at the server
-	news    chan struct{} // there is something new to show
+	changed wait.Signal   // something has changed at the server
+	news    wait.Signal   // there is something new to show
 	poll    time.Duration // the time between calls without an event; 0 is no limit
 	looking sync.WaitGroup
 
@@ -56,14 +57,14 @@ func (v *view) subscribe(ctx context.Context, path string) (stop func(), err err
 			v.away = time.Time{}
 		}
 		v.mu.Unlock()
-		wake(v.news)
+		v.news.Set()
 	})
 	watcher, err := watch.NewPersistentWatcher(v.client, path, framework.PersistentRecursive)
 	if err != nil {
 		remove()
 		return nil, err
 	}
-	watcher.Listenable().Add(func(context.Context, framework.WatchedEvent) { wake(v.changed) })
+	watcher.Listenable().Add(func(context.Context, framework.WatchedEvent) { v.changed.Set() })
 	switch err := watcher.Start(ctx); {
 	case errors.Is(err, framework.ErrUnimplemented):
 		v.poll = pollPause
@@ -79,14 +80,6 @@ func (v *view) subscribe(ctx context.Context, path string) (stop func(), err err
 	}, nil
 }
 
-// wake sends to a channel with a buffer of one, unless the buffer is full.
-func wake(ch chan<- struct{}) {
-	select {
-	case ch <- struct{}{}:
-	default:
-	}
-}
-
 // look calls the lookFunc at once and after each change, until ctx ends.
 func (v *view) look(ctx context.Context, look lookFunc) {
 	for {
@@ -100,7 +93,7 @@ func (v *view) look(ctx context.Context, look lookFunc) {
 			v.found = &found
 		}
 		v.mu.Unlock()
-		wake(v.news)
+		v.news.Set()
 		if !pause(ctx, max(livePause, time.Since(begun))) || !v.awaitChange(ctx) {
 			return
 		}

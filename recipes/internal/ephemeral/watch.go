@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/cenkalti/backoff/v4"
-
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/wait"
@@ -75,18 +73,17 @@ func (n *Node) readAndWatch(ctx context.Context) {
 		}
 		traced.End(tries, err)
 	}()
-	var pace backoff.BackOff
+	pace := wait.Pace{First: 10 * time.Millisecond, Most: time.Second}
 	for {
 		tries++
 		err = n.tryToWatch(ctx, conn)
 		if errors.Is(err, framework.ErrSessionExpired) || !framework.Retryable(err) {
 			break
 		}
-		if pace == nil {
-			pace = backoff.NewExponentialBackOff(backoff.WithInitialInterval(10*time.Millisecond),
-				backoff.WithMaxInterval(time.Second), backoff.WithMaxElapsedTime(0))
-		} else if err = wait.For(ctx, pace.NextBackOff()); err != nil {
-			return
+		if tries > 1 {
+			if err = wait.For(ctx, pace.Next()); err != nil {
+				return
+			}
 		}
 		if err = conn.Ready(ctx); err != nil {
 			return

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -40,7 +41,7 @@ type Message struct {
 type Inbox struct {
 	conn     *zkconn.Conn
 	observer *zkconn.Observer
-	wake     chan struct{} // has room for one signal
+	wake     wait.Signal
 
 	mu          sync.Mutex
 	messages    []Message
@@ -53,7 +54,7 @@ type Inbox struct {
 // New returns an inbox for messages of conn. connected reports whether there is a connection now:
 // if not, wait for the message Connected.
 func New(conn *zkconn.Conn) (b *Inbox, connected bool) {
-	b = &Inbox{conn: conn, wake: make(chan struct{}, 1)}
+	b = &Inbox{conn: conn, wake: wait.NewSignal()}
 	b.mu.Lock() // no event before connected is set
 	defer b.mu.Unlock()
 	b.observer, b.connected = conn.Observe(b.observe)
@@ -152,12 +153,7 @@ func (b *Inbox) add(m ...Message) {
 }
 
 // Wake makes C receive a value, also without a message.
-func (b *Inbox) Wake() {
-	select {
-	case b.wake <- struct{}{}:
-	default:
-	}
-}
+func (b *Inbox) Wake() { b.wake.Set() }
 
 // C receives a value when there are messages, and after Wake.
 func (b *Inbox) C() <-chan struct{} { return b.wake }

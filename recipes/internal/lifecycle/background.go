@@ -7,7 +7,6 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/recipeapi"
-	"github.com/go-curator/curator/recipes/internal/pauses"
 	"github.com/go-curator/curator/retry"
 )
 
@@ -67,7 +66,7 @@ func (b *background) check(ctx context.Context) error {
 
 // repeat calls begin until it succeeds. It reports false if ctx has ended before, or the client.
 func (b *background) repeat(ctx context.Context, begin func(ctx context.Context) error) bool {
-	var p pauses.Pauses
+	p := NewPauses()
 	for closed := false; ; {
 		err := begin(retry.Detach(ctx)) // the caller of Start may be in a loop of its own
 		if err == nil {

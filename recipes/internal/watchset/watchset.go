@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -39,23 +40,18 @@ type Watch struct {
 
 // Set has the watches of one wait. One goroutine uses it. The watches fire on other goroutines.
 type Set struct {
-	wake    chan struct{} // has room for one signal
+	wake    wait.Signal
 	watches []*Watch
 }
 
 // New returns an empty set.
-func New() *Set { return &Set{wake: make(chan struct{}, 1)} }
+func New() *Set { return &Set{wake: wait.NewSignal()} }
 
 // C receives a value after a watch has fired, and after Wake.
 func (s *Set) C() <-chan struct{} { return s.wake }
 
 // Wake wakes the goroutine that waits on C.
-func (s *Set) Wake() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-}
+func (s *Set) Wake() { s.wake.Set() }
 
 // Backward yields the watches in the reverse order of their Wants.
 func (s *Set) Backward() iter.Seq[*Watch] {

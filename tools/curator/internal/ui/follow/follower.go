@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/recipes/cache"
 	"github.com/go-curator/curator/state"
 	"github.com/go-curator/curator/tools/curator/internal/health"
@@ -28,7 +29,7 @@ type Config struct {
 type Follower struct {
 	cfg    Config
 	frames frames
-	dirty  chan struct{} // has a buffer of one
+	dirty  wait.Signal // the next frame is due
 
 	mu       sync.Mutex
 	model    *model.Model
@@ -46,7 +47,7 @@ type Follower struct {
 // New returns a Follower. It follows nothing until Run is called.
 func New(cfg Config) *Follower {
 	return &Follower{
-		cfg: cfg, frames: frames{next: make(chan struct{}), number: 1}, dirty: make(chan struct{}, 1),
+		cfg: cfg, frames: frames{next: make(chan struct{}), number: 1}, dirty: wait.NewSignal(),
 		model: model.New(), gap: true, why: "The tree is being read.",
 	}
 }
@@ -65,15 +66,7 @@ func (f *Follower) onState(now state.ConnectionState) {
 		f.why = "The changes since then are being read."
 	}
 	f.mu.Unlock()
-	f.wake()
-}
-
-// wake makes the next frame due.
-func (f *Follower) wake() {
-	select {
-	case f.dirty <- struct{}{}:
-	default:
-	}
+	f.dirty.Set()
 }
 
 // apply applies changes of the tree to the model.
@@ -92,7 +85,7 @@ func (f *Follower) apply(events []cache.TypedEvent[model.Facts]) {
 		f.gap = false
 	}
 	f.mu.Unlock()
-	f.wake()
+	f.dirty.Set()
 }
 
 func nodeOf(n cache.Node[model.Facts]) *model.Node {

@@ -62,7 +62,7 @@ func (f *Follower) follow(ctx context.Context) {
 			f.mu.Lock()
 			f.why = explain(f.cfg.Root, err)
 			f.mu.Unlock()
-			f.wake()
+			f.dirty.Set()
 		}
 		_ = wait.For(ctx, restartPause) // ctx ends the loop
 	}
@@ -137,5 +137,5 @@ func (f *Follower) askOnce(ctx context.Context) {
 	}
 	f.asked = true
 	f.mu.Unlock()
-	f.wake()
+	f.dirty.Set()
 }

@@ -1,12 +1,8 @@
-// Package pauses has the pauses of recipes that try something again until it succeeds: to take a place
-// in an election, or to start in the background.
-package pauses
+package lifecycle
 
 import (
 	"context"
 	"time"
-
-	"github.com/cenkalti/backoff/v4"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/recipeapi"
@@ -14,18 +10,18 @@ import (
 	"github.com/go-curator/curator/state"
 )
 
-// The pauses after a failure grow from the first to the last, and vary at random by a half.
-// They are short after a lost connection, because the next try should come soon. They are long
-// after an error answer that will not change without an operator.
-const (
-	firstShort = 10 * time.Millisecond
-	lastShort  = 250 * time.Millisecond
-	firstLong  = time.Second
-	lastLong   = 30 * time.Second
-)
+// Pauses are those since the last success of a recipe that tries something again until it succeeds: to
+// take a place in an election, or to start in the background. One goroutine uses them.
+type Pauses struct{ short, long wait.Pace }
 
-// Pauses are those since the last success. The zero value is ready to use. One goroutine uses them.
-type Pauses struct{ short, long backoff.BackOff }
+// NewPauses returns the pauses behind a success. They are short after a lost connection, because the
+// next try should come soon. They are long after an error answer that will not change without an operator.
+func NewPauses() *Pauses {
+	return &Pauses{
+		short: wait.Pace{First: 10 * time.Millisecond, Most: 250 * time.Millisecond},
+		long:  wait.Pace{First: time.Second, Most: 30 * time.Second},
+	}
+}
 
 // Await waits before the next try after err. After the loss of a connection it waits for another
 // one, and then for a short pause. After other errors it waits for a long pause, or until the next
@@ -41,18 +37,12 @@ func (p *Pauses) Await(ctx context.Context, client *framework.Client, err error)
 	if err := conn.Ready(ctx); err != nil {
 		return err
 	}
-	if p.short == nil {
-		p.short = NewShort()
-	}
-	return wait.For(ctx, p.short.NextBackOff())
+	return wait.For(ctx, p.short.Next())
 }
 
 // awaitLong ends early at a new connection, and when the client is closed.
 func (p *Pauses) awaitLong(ctx context.Context, client *framework.Client) error {
-	if p.long == nil {
-		p.long = growing(firstLong, lastLong)
-	}
-	ctx, cancel := context.WithTimeout(ctx, p.long.NextBackOff())
+	ctx, cancel := context.WithTimeout(ctx, p.long.Next())
 	defer cancel()
 	defer recipeapi.Of(client).OnLoss("", func(l recipeapi.Loss) {
 		if l.Kind == recipeapi.LossClosed {
@@ -69,11 +59,4 @@ func (p *Pauses) awaitLong(ctx context.Context, client *framework.Client) error 
 	}
 	<-ctx.Done()
 	return nil
-}
-
-// NewShort returns short pauses, which go on without an end.
-func NewShort() backoff.BackOff { return growing(firstShort, lastShort) }
-
-func growing(first, last time.Duration) backoff.BackOff {
-	return backoff.NewExponentialBackOff(backoff.WithInitialInterval(first), backoff.WithMaxInterval(last), backoff.WithMaxElapsedTime(0))
 }
