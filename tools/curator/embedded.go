@@ -91,7 +91,7 @@ func (e *embedded) serve() (started bool, err error) {
 	case e.server != nil:
 		return true, nil
 	}
-	listener, err := net.Listen("tcp", e.address) //nolint:noctx // an error is final, and the end of a dial's context is not
+	listener, err := net.Listen("tcp", e.address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return false, nil

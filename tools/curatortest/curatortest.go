@@ -60,7 +60,7 @@ func New(opts ...Option) (*Server, error) {
 		memory := newMemoryListener()
 		listener, s.address, s.dial = memory, virtualAddress, memory.dial
 	} else {
-		if listener, err = net.Listen("tcp", cmp.Or(c.listen, "127.0.0.1:0")); err != nil { //nolint:noctx // New has no context
+		if listener, err = net.Listen("tcp", cmp.Or(c.listen, "127.0.0.1:0")); err != nil {
 			return nil, fmt.Errorf("listen: %w", err)
 		}
 		s.address = listener.Addr().String()

@@ -26,7 +26,8 @@ const Policy = "curator_weighted"
 // ServiceConfig is for grpc.WithDefaultServiceConfig. It selects the Policy.
 const ServiceConfig = `{"loadBalancingConfig":[{"` + Policy + `":{}}]}`
 
-func init() { balancer.Register(policy{}) } //nolint:gochecknoinits // gRPC takes policies at no other time
+// gRPC takes policies at no other time.
+func init() { balancer.Register(policy{}) }
 
 type policy struct{}
 

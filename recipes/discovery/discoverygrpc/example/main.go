@@ -83,7 +83,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 
 // serve registers a server until ctx ends.
 func serve(ctx context.Context, r *registry, service string, m meta, out io.Writer) error {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}

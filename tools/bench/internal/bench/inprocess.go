@@ -22,7 +22,7 @@ func reentry(ctx context.Context, l *local, _ workload, path string, t timing) (
 // within is a lock that is acquired with a fixed context.
 type within struct {
 	lock
-	ctx context.Context //nolint:containedctx // the context is what is measured
+	ctx context.Context // is what is measured
 }
 
 func (w within) Acquire(context.Context) (lease, error) { return w.lock.Acquire(w.ctx) }

@@ -82,7 +82,7 @@ func TestServices(t *testing.T) {
 // reachable returns a temporary directory that other users can access.
 func reachable(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "service-") //nolint:usetesting // other users cannot access t.TempDir
+	dir, err := os.MkdirTemp("", "service-")
 	if err != nil {
 		t.Fatal(err)
 	}
