@@ -32,15 +32,6 @@ func cacheCases() []tableCase {
 			f.step("another client creates it", func() { f.nodes("/missing") })
 			f.step("and a child", func() { f.nodes("/missing/child") })
 		}},
-		{"recipes/cache: (*CuratorCache) Start", "an answer is lost", func(f *fixture) {
-			f.nodes("/tree/a")
-			c, err := cache.NewCuratorCache(f.client, "/tree")
-			f.ok(err)
-			f.unordered("Start", func() {
-				f.unanswered("getData")
-				started(f, c)
-			})
-		}},
 		{"recipes/cache: (*CuratorCache) Start", "a hundred nodes", func(f *fixture) {
 			for i := range 100 {
 				f.nodes(fmt.Sprintf("/tree/%03d", i))

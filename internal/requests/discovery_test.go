@@ -34,6 +34,9 @@ func discoveryCases() []tableCase {
 			f.step("Update", func() { f.ok(d.Update(f.Context(), registered)) })
 			f.cut()
 			f.expire()
+			if op == "WithWatchInstances" {
+				return // the watch and the node end at the same time: what is sent depends on which is first
+			}
 			f.step("Unregister", func() { f.ok(d.Unregister(f.Context(), "service", registered.ID)) })
 			f.step("Close", func() { f.ok(d.Close(f.Context())) })
 		}}
@@ -142,16 +145,18 @@ func providerCases() []tableCase {
 	}
 	return []tableCase{
 		updates("recipes/discovery: (*ServiceCache) Updates", func(f *fixture) (func(ctx context.Context) iter.Seq[[]discovery.ServiceInstance[string]], func()) {
-			d := started(f, registryOf(f, f.client))
-			c, err := d.Cache("service")
+			others := started(f, registryOf(f, f.other))
+			f.must(others.Register(f.Context(), instance("first", discovery.Dynamic)))
+			c, err := registryOf(f, f.client).Cache("service")
 			f.ok(err)
-			return started(f, c).Updates, func() { f.must(d.Register(f.Context(), instance("a", discovery.Dynamic))) }
+			return started(f, c).Updates, func() { f.must(others.Register(f.Context(), instance("a", discovery.Dynamic))) }
 		}),
 		updates("recipes/discovery: (*ServiceProvider) Updates", func(f *fixture) (func(ctx context.Context) iter.Seq[[]discovery.ServiceInstance[string]], func()) {
-			d := started(f, registryOf(f, f.client))
-			p, err := d.Provider("service", discovery.ProviderConfig[string]{})
+			others := started(f, registryOf(f, f.other))
+			f.must(others.Register(f.Context(), instance("first", discovery.Dynamic)))
+			p, err := registryOf(f, f.client).Provider("service", discovery.ProviderConfig[string]{})
 			f.ok(err)
-			return started(f, p).Updates, func() { f.must(d.Register(f.Context(), instance("a", discovery.Dynamic))) }
+			return started(f, p).Updates, func() { f.must(others.Register(f.Context(), instance("a", discovery.Dynamic))) }
 		}),
 		life("(*ServiceCache) Start", cacheOf),
 		life("(*ServiceProvider) Start", providerOf),

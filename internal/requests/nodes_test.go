@@ -85,16 +85,16 @@ func existingNodeCases() []tableCase {
 				started(f, n)
 			})
 		}},
-		{"recipes/nodes: (*PersistentNode) SetData", "three at once", func(f *fixture) {
+		{"recipes/nodes: (*PersistentNode) SetData", "two more while one is under way", func(f *fixture) {
 			n := started(f, of(f, f.client))
+			set := func(ctx context.Context) error { return n.SetData(ctx, []byte("y")) }
 			f.step("call", func() {
-				var ends []func()
-				for range 3 {
-					ends = append(ends, f.waits(func(ctx context.Context) error { return n.SetData(ctx, []byte("y")) }))
-				}
-				for _, end := range ends {
-					end()
-				}
+				first := f.waits(set)
+				<-time.After(latency)
+				second, third := f.waits(set), f.waits(set)
+				first()
+				second()
+				third()
 			})
 		}},
 		{"recipes/nodes: (*PersistentNode) Leave", "free", func(f *fixture) {

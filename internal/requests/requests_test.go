@@ -59,7 +59,12 @@ func TestRequests(t *testing.T) {
 			sent := virtually(t, c.run)
 			if *update {
 				table[c.name()] = sent
-			} else if diff := cmp.Diff(strings.Split(table[c.name()], "\n"), strings.Split(sent, "\n")); diff != "" {
+			}
+			// Seldom goroutines run in another order, and one request makes another one needless.
+			for again := 0; sent != table[c.name()] && again < 2; again++ {
+				sent = virtually(t, c.run)
+			}
+			if diff := cmp.Diff(strings.Split(table[c.name()], "\n"), strings.Split(sent, "\n")); diff != "" {
 				t.Errorf("sent (-table +now):\n%s", diff)
 			}
 		})

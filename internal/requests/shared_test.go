@@ -121,6 +121,7 @@ func sharedCalls(f *fixture, call func() error) {
 
 func migrationCases() []tableCase {
 	migrate := func(f *fixture, n int) error {
+		f.concurrent = true
 		set := migrations.Set{ID: "set", Migrations: []migrations.Migration{
 			{f.client.TransactionOp().Create().ForPath("/m1")},
 			{f.client.TransactionOp().Create().ForPath("/m2"), f.client.TransactionOp().SetData().ForPath("/m1", nil)},
