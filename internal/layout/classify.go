@@ -152,11 +152,24 @@ func (c *Children) Kinds() (kinds []string) {
 	return nil
 }
 
+// MixesLocks reports whether the children belong to several kinds of locks, which do not exclude each
+// other. The recipes refuse to lock at such a node.
+func (c *Children) MixesLocks() bool {
+	kinds := 0
+	for _, classes := range [...][]Class{{LockNode}, {ReadNode, WriteNode}, {LatchNode}, {LeasesNode, LocksNode}} {
+		if c.Sum(classes...) > 0 {
+			kinds++
+		}
+	}
+	return kinds > 1
+}
+
 // IsSemaphoreV2 reports whether a node with the children dir is a semaphore in Java's layout. leases and
 // locks are the children of the nodes of these names. Another node may have children of these names, too.
+// It is no semaphore if it also has children of another kind of lock.
 func IsSemaphoreV2(dir, leases, locks Children) bool {
 	switch {
-	case dir[LeasesNode] == 0:
+	case dir[LeasesNode] == 0, dir.MixesLocks():
 		return false
 	case leases.Len() > 0:
 		return leases[LeaseNode] > 0

@@ -130,6 +130,8 @@ func TestReadSemaphoreV2(t *testing.T) {
 		"with an older lease":          {[]Owned{lease(2, 9), lease(1, 3)}, []Owned{lock(2, 10)}, " 1@3 2@9 | | 2@10"},
 		"of another session":           {[]Owned{lease(2, 9), lease(1, 3)}, []Owned{lock(1, 2)}, " 1@3 2@9 | | 1@2"},
 		"one takes several":            {[]Owned{lease(2, 9), lease(2, 10), lease(1, 3)}, []Owned{lock(2, 8)}, " 1@3 2@9 | 2@10 | 2@8"},
+		"of which one has any name":    {[]Owned{lease(2, 9), lease(1, 3), {"zzz-0000000011", 1, 4}}, []Owned{lock(2, 8)}, " 1@3 1@4 | 2@9 | 2@8"},
+		"a counter that wrapped":       {[]Owned{{"a-lease--2147483648", 2, 9}, {"b-lease-2147483647", 1, 3}}, []Owned{lock(2, 8)}, " 1@3 | 2@9 | 2@8"},
 		"a lease of any name":          {[]Owned{{"mine", 1, 5}}, []Owned{{"other", 1, 4}}, " 1@5 | | "},
 		"nodes that are not ephemeral": {[]Owned{lease(0, 9)}, []Owned{lock(0, 8)}, " 0@9 | | 0@8"},
 	} {
@@ -140,6 +142,28 @@ func TestReadSemaphoreV2(t *testing.T) {
 		}
 		if got := names(s.Holders) + " |" + undecided + "|" + names(s.Waiters); got != strings.TrimSuffix(c.want, " ") {
 			t.Errorf("%s: %q, want %q", what, got, c.want)
+		}
+	}
+}
+
+func TestMixesLocks(t *testing.T) {
+	for names, want := range map[string]bool{
+		"":                                false,
+		"a-lock-0000000000 notes locks-1": false,
+		"a-__READ__0000000000 b-__WRIT__0000000001": false,
+		"leases locks":                            false,
+		"a-lock-0000000000 locks":                 true,
+		"a-latch-0000000000 leases":               true,
+		"a-lock-0000000000 b-latch-0000000001":    true,
+		"a-lock-0000000000 b-__WRIT__0000000001":  true,
+		"a-lock-0000000000 queue-0000000001":      false,
+		"a-lock-0000000000 b__lock__0000000001":   false,
+		"a-lease-0000000000 b-latch-0000000001":   false,
+		"locks a-lease-0000000000 b-notes qn-123": false,
+	} {
+		c := CountChildren(strings.Fields(names))
+		if got := c.MixesLocks(); got != want || want != (len(LockKinds(strings.Fields(names))) > 1) {
+			t.Errorf("%s: %t", names, got)
 		}
 	}
 }
@@ -155,6 +179,8 @@ func TestIsSemaphoreV2(t *testing.T) {
 		{"leases locks", "a", "a-lock-0000000000", false},
 		{"leases locks", "", "a", false},
 		{"leases", "", "", false},
+		{"leases locks a-lock-0000000000", "a-lease-0000000000", "", false},
+		{"leases a-latch-0000000000", "a-lease-0000000000", "", false},
 		{"locks", "", "a-lock-0000000000", false},
 		{"", "", "", false},
 	} {

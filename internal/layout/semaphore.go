@@ -31,17 +31,22 @@ type SemaphoreV2 struct {
 // ReadSemaphoreV2 reads the children of "leases" and of "locks".
 func ReadSemaphoreV2(leases, locks []Owned) (s SemaphoreV2) {
 	s.Holders, s.Waiters = inOrder(leases, Tail), inOrder(locks, func(name string) string { return Number(name, LockMark) })
-	if n := len(s.Holders); n > 0 && len(s.Waiters) > 0 && IsUndecided(s.Holders[n-1], s.Waiters[0]) {
-		last := s.Holders[n-1]
-		s.Holders, s.Undecided = s.Holders[:n-1], &last
+	if len(s.Holders) == 0 || len(s.Waiters) == 0 {
+		return s
+	}
+	last := slices.MaxFunc(s.Holders, func(a, b Owned) int { return cmp.Compare(a.Czxid, b.Czxid) })
+	if IsUndecided(last, s.Waiters[0]) {
+		s.Holders = slices.DeleteFunc(s.Holders, func(o Owned) bool { return o == last })
+		s.Undecided = &last
 	}
 	return s
 }
 
-// IsUndecided reports whether the last lease of a semaphore is being taken by the first contender of its
-// mutex. Only the holder of the mutex creates a lease, so a lease of the same session that is younger than
-// the mutex's node is that contender's. If a contender takes several leases one by one, those before the
-// last are held.
+// IsUndecided reports whether the youngest lease of a semaphore is being taken by the first contender of
+// its mutex. Only the holder of the mutex creates a lease, so a lease of the same session that is younger
+// than the mutex's node is that contender's. If a contender takes several leases one by one, those before
+// the youngest are held. Names do not show which lease is the youngest: they may be any text, and the
+// server's counter wraps around.
 func IsUndecided(last, first Owned) bool {
 	return last.Session == first.Session && last.Session != 0 && last.Czxid > first.Czxid
 }
