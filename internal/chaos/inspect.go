@@ -14,6 +14,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/chaos/check"
 	"github.com/go-curator/curator/internal/chaos/worker"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/wait"
 )
 
@@ -27,7 +28,7 @@ func (r *run) lockPaths() (paths []string) {
 		case worker.Queue:
 			paths = append(paths, root+"/"+w+"-locks")
 		case worker.JavaLeases:
-			paths = append(paths, root+"/"+w+"/leases", root+"/"+w+"/locks")
+			paths = append(paths, root+"/"+w+"/"+layout.LeasesDir, root+"/"+w+"/"+layout.LocksDir)
 		default:
 			paths = append(paths, root+"/"+w)
 		}
@@ -125,10 +126,6 @@ func (r *run) items(ctx context.Context) (items []string, err error) {
 	return items, err
 }
 
-// deadRound is the node that a round of the double barrier may leave behind whose members all died. The
-// next member that comes removes it.
-const deadRound = "ready"
-
 // leftover is something that is left.
 type leftover struct {
 	text string
@@ -146,7 +143,7 @@ func (r *run) left(ctx context.Context) (left []leftover, err error) {
 			return nil, err
 		}
 		for _, name := range names {
-			if name != deadRound {
+			if name != layout.ReadyName { // a round of the double barrier whose members all died; the next member removes it
 				left = append(left, leftover{text: path + "/" + name})
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/suite"
 )
 
@@ -134,7 +135,7 @@ func (e *env) nodes() []string {
 	if err != nil && !errors.Is(err, framework.ErrNoNode) {
 		e.t.Fatal(err)
 	}
-	slices.SortFunc(names, func(a, b string) int { return strings.Compare(a[len(a)-10:], b[len(b)-10:]) })
+	names = layout.Sort(names, layout.Tail)
 	for i, name := range names {
 		names[i] = e.path + "/" + name
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/codec"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/atomics"
 	"github.com/go-curator/curator/recipes/barriers"
@@ -281,8 +282,7 @@ func TestRuleB10(t *testing.T) {
 	for _, a := range entering {
 		e.wait(a)
 	}
-	names := slices.DeleteFunc(e.children(e.path), func(name string) bool { return name == "ready" })
-	if first != slices.Min(names) { // "ready" sorts behind all UUIDs
+	if first != layout.BarrierMembers(e.children(e.path))[0] {
 		slices.Reverse(clients)
 		slices.Reverse(members)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-curator/curator/internal/chaos/history"
+	"github.com/go-curator/curator/internal/layout"
 )
 
 // never is the zxid of what has not happened.
@@ -65,7 +66,7 @@ func committedRounds(events []history.Event, barrier string) (all map[string]*me
 		case e.Kind == history.Over:
 			remove(e, 0, func(m *member) bool { return m.session == e.Session })
 		case path.Dir(e.Node) != barrier:
-		case path.Base(e.Node) == "ready":
+		case path.Base(e.Node) == layout.ReadyName:
 			if e.Kind == history.Created {
 				rounds = append(rounds, open(e.Value, present))
 			} else if len(rounds) > 0 {

@@ -2,11 +2,10 @@ package nemesis
 
 import (
 	"context"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-curator/curator/internal/chaos/history"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
@@ -23,18 +22,10 @@ func (a *attack) contenders(ctx context.Context) (path string, nodes []string) {
 	if err != nil {
 		return path, nil // there is no connection, or nobody wants the lock
 	}
-	slices.SortFunc(names, compareTails)
-	for _, name := range names {
+	for _, name := range layout.Sort(names, layout.Tail) {
 		nodes = append(nodes, path+"/"+name)
 	}
 	return path, nodes
-}
-
-// compareTails compares the numbers at the ends of names.
-func compareTails(a, b string) int {
-	const digits = 10
-	tail := func(s string) string { return s[max(0, len(s)-digits):] }
-	return strings.Compare(tail(a), tail(b))
 }
 
 // remove deletes a node by hand. Holders on it count no more from now on.

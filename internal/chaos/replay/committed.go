@@ -7,10 +7,8 @@ import (
 	"github.com/go-curator/curator/internal/chaos/history"
 	"github.com/go-curator/curator/internal/chaos/txnlog"
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/layout"
 )
-
-// marker is what the path of a release marker has behind that of its node: see docs/algorithms.md.
-const marker = ".released"
 
 // Committed returns what transactions did to the nodes of locks and barriers with these paths, and which
 // sessions they ended, as events. offset is what the wall clock is ahead of the history's clock, in nanoseconds.
@@ -60,10 +58,11 @@ func mark(events []history.Event, zxid int64, created []string) []history.Event 
 	}
 	marked := events[:begin]
 	for _, e := range events[begin:] {
+		_, isMarker := layout.CutReleaseMarker(e.Node)
 		switch {
-		case strings.HasSuffix(e.Node, marker) && slices.Contains(created, e.Node):
+		case isMarker && slices.Contains(created, e.Node):
 			continue
-		case e.Kind == history.Deleted && slices.Contains(created, e.Node+marker):
+		case e.Kind == history.Deleted && slices.Contains(created, layout.ReleaseMarker(e.Node)):
 			e.Kind = history.Marked
 		}
 		marked = append(marked, e)

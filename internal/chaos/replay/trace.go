@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/go-curator/curator/internal/chaos/history"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/model"
 )
 
@@ -167,7 +169,7 @@ func (b *builder) change(e history.Event) error {
 		c.Kind = model.QueueRemoved
 	case e.Kind == history.Created && ours:
 		c.Kind, c.Node = model.Created, len(b.owners)
-		c.Reads = strings.Contains(e.Node, "__READ__")
+		c.Reads = layout.IsReader(path.Base(e.Node))
 		b.nodes[e.Node] = c.Node
 		b.owners = append(b.owners, by)
 	case e.Kind == history.Created:
