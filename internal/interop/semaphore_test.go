@@ -2,7 +2,10 @@ package interop_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"os/exec"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -104,9 +107,11 @@ func TestSemaphore(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	s, waiter, java := e.goSemaphore(2), e.goSemaphore(2), e.newJava(e.jvm)
+	look := e.newLook()
 	node := java.do("lease", e.path, 2)
 	lease := e.take(s)
 	e.leases(0, 2)
+	look.wantHolders(0, e.path+"/leases/"+node, lease.Path())
 	if names := e.children(e.path + "/leases"); e.path+"/leases/"+names[0] != lease.Path() && e.path+"/leases/"+names[1] != lease.Path() ||
 		names[0] != node && names[1] != node {
 		t.Fatalf("leases %q and %q, nodes %q", node, lease.Path(), names)
@@ -116,20 +121,70 @@ func TestSemaphore(t *testing.T) {
 
 	next := e.start(waiter)
 	e.leases(1, 3)
-	java.do("return", e.path) // from Java to Go
+	look.wantHolders(1, e.path+"/leases/"+node, lease.Path()) // Go waits
+	java.do("return", e.path)                                 // from Java to Go
 	e.wait(next.answer)
 	e.leases(0, 2)
+	look.wantHolders(0, lease.Path(), next.lease.Path())
 
 	again := java.jvm.request(java.name, "lease", e.path, 2)
 	e.leases(1, 3)
-	e.giveBack(lease) // from Go to Java
-	e.wait(again)
+	look.wantHolders(1, lease.Path(), next.lease.Path()) // Java waits
+	e.giveBack(lease)                                    // from Go to Java
+	node = e.wait(again)
 	e.leases(0, 2)
+	look.wantHolders(0, next.lease.Path(), e.path+"/leases/"+node)
 	e.isBusy(s, e.newJava(e.jvm), "tryLease", e.path, 2)
 
 	e.giveBack(next.lease)
 	java.do("return", e.path)
 	e.leases(0, 0)
+}
+
+// look is what the command line says of the test's semaphore.
+type look struct {
+	e    *env
+	tool string // its path
+}
+
+func (e *env) newLook() *look { return &look{e, buildTool(e.t)} }
+
+func (l *look) run(args ...string) ([]byte, error) {
+	cmd := exec.Command(l.tool, append([]string{args[0], "--connect", l.e.b.ConnectString(), l.e.path}, args[1:]...)...)
+	return cmd.Output()
+}
+
+// wantHolders fails unless curator locks shows these holders, and so many waiters, and curator verify
+// finds of each lease whether it is among them.
+func (l *look) wantHolders(waiters int, holders ...string) {
+	l.e.t.Helper()
+	out, err := l.run("locks", "-o", "json")
+	type contenders []struct{ Node string }
+	var view struct {
+		Locks []struct{ Holders, Waiters contenders }
+	}
+	if err == nil {
+		err = json.Unmarshal(out, &view)
+	}
+	if err != nil || len(view.Locks) != 1 {
+		l.e.t.Fatalf("curator locks: %v: %s", err, out)
+	}
+	var nodes []string
+	for _, h := range view.Locks[0].Holders {
+		nodes = append(nodes, h.Node)
+	}
+	slices.Sort(nodes)
+	slices.Sort(holders)
+	if !slices.Equal(nodes, holders) || len(view.Locks[0].Waiters) != waiters {
+		l.e.t.Errorf("curator locks shows the holders %q and %d waiters, want %q and %d", nodes, len(view.Locks[0].Waiters), holders, waiters)
+	}
+	for _, name := range l.e.children(l.e.path + "/leases") {
+		node := l.e.path + "/leases/" + name
+		_, err := l.run("verify", strconv.FormatInt(l.e.look(node).Stat.Czxid, 10))
+		if (err == nil) != slices.Contains(holders, node) {
+			l.e.t.Errorf("curator verify of %s: %v", node, err)
+		}
+	}
 }
 
 // However many want leases, there are never more than the maximum.

@@ -26,12 +26,18 @@ type tool struct {
 func onTool(t *testing.T, test func(s *server)) {
 	t.Run("curator server", func(t *testing.T) {
 		t.Parallel()
-		path := filepath.Join(t.TempDir(), "curator")
-		if out, err := exec.Command("go", "build", "-o", path, "../../tools/curator").CombinedOutput(); err != nil {
-			t.Fatalf("build: %v\n%s", err, out)
-		}
-		test(newServer(t, startTool(t, path)))
+		test(newServer(t, startTool(t, buildTool(t))))
 	})
+}
+
+// buildTool returns the path of the command line tool.
+func buildTool(t *testing.T) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "curator")
+	if out, err := exec.Command("go", "build", "-o", path, "../../tools/curator").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return path
 }
 
 // startTool starts the tool and returns the address that it tells. After the test it asks

@@ -28,7 +28,7 @@ func (p *program) revokeCommand() *cobra.Command {
 		use: "revoke PATH", short: "Ask the holder of a lock to give it up", help: revokeHelp,
 		least: 1, most: 1, writes: true,
 		run: func(ctx context.Context, a *answer, args []string) error {
-			lock, err := a.held(ctx, args[0])
+			lock, err := a.held(ctx, args[0], 0)
 			if err != nil {
 				return err
 			}
@@ -59,9 +59,9 @@ func revoke(ctx context.Context, client *framework.Client, holders []lockview.Co
 	return asked, nil
 }
 
-// held returns the lock at path. It is an error if the lock has no holder.
-func (a *answer) held(ctx context.Context, path string) (*lockview.Lock, error) {
-	lock, err := lockview.Of(ctx, a.client, path)
+// held returns the lock at path. It is an error if the lock has no holder. See lockview.Decided for token.
+func (a *answer) held(ctx context.Context, path string, token int64) (*lockview.Lock, error) {
+	lock, err := lockview.Decided(ctx, a.client, path, token)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,9 @@ curator revoke asks the holder to release the lock instead.
 The command shows the holder and asks for a confirmation. Without a terminal
 --yes is required. The node is deleted only if its token is still the same; the
 token is the czxid of the node. For a lock with several holders, --token chooses
-one. Exit status 1 if nobody holds the lock, or nobody with that token.`
+one. While a client takes a lease of an InterProcessSemaphoreV2 the command
+looks again, for up to a second, whether the client holds it or waits. Exit
+status 1 if nobody holds the lock, or nobody with that token.`
 
 func (p *program) breakCommand() *cobra.Command {
 	var yes bool
@@ -112,7 +114,7 @@ func (p *program) breakCommand() *cobra.Command {
 
 // chooseHolder returns the holder with the token, or the only holder if token is 0.
 func (a *answer) chooseHolder(ctx context.Context, path string, token int64) (lockview.Contender, error) {
-	lock, err := a.held(ctx, path)
+	lock, err := a.held(ctx, path, token)
 	if err != nil {
 		return lockview.Contender{}, err
 	}
@@ -170,7 +172,11 @@ func (a *answer) breakHold(ctx context.Context, path string, c lockview.Contende
 const verifyHelp = `Exits with 0 if a holder of the lock at PATH has the token TOKEN, and with 1 if
 none has. The server is first brought up to date with the quorum, so the answer
 was true at a moment during the command. The lock may be lost right after that.
-It is safer if the receiver of a request compares tokens itself.`
+It is safer if the receiver of a request compares tokens itself.
+
+A client that takes a lease of an InterProcessSemaphoreV2 holds it in a moment,
+or waits until another one is returned. If TOKEN is that of such a lease, the
+command looks again for up to a second. A lease that waits is not held.`
 
 func (p *program) verifyCommand() *cobra.Command {
 	var token int64
@@ -188,12 +194,9 @@ func (p *program) verifyCommand() *cobra.Command {
 			if err := a.client.Sync().ForPath(ctx, args[0]); err != nil {
 				return err
 			}
-			lock, err := lockview.Of(ctx, a.client, args[0])
+			lock, err := a.held(ctx, args[0], token)
 			if err != nil {
 				return err
-			}
-			if lock == nil || len(lock.Holders) == 0 {
-				return exitWith(exitNo, "nobody holds %s", args[0])
 			}
 			for _, c := range lock.Holders {
 				if c.Token == token {

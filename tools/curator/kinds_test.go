@@ -3,8 +3,10 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -60,15 +62,63 @@ func TestSemaphore(t *testing.T) {
 		one, two := s.held("semaphore", "-n", "2"), s.held("semaphore", "-n", "2")
 		s.run("semaphore", "-n2", "--try", "--", "true").wantExit(75, "the semaphore "+s.path+" is held by curator semaphore -- sh on ")
 		waiter := s.run("semaphore", "-n", "2", "--", "true")
+		suite.Eventually(t, "the waiter", func() bool { return len(s.children("/leases")) == 3 })
+		s.wantHolders(one, two)
+		if seen := s.seen(s.path); len(seen) != 1 || len(seen[0].Waiters) != 1 || seen[0].Waiters[0].PID != waiter.cmd.Process.Pid {
+			t.Errorf("locks %+v", seen)
+		}
+		s.ask(64, "break", "--yes", s.path) // which of the two?
 		one.finish()
 		waiter.wantExit(0)
-		two.finish()
+		s.wantHolders(two)
+		s.ask(0, "break", "--yes", s.path)
+		two.wantExit(76, "lock lost")
 		for _, below := range []string{"/leases", "/locks"} {
-			if names, err := s.client.GetChildren().ForPath(t.Context(), s.path+below); err == nil && len(names) > 0 {
+			if names := s.children(below); len(names) > 0 {
 				t.Errorf("left behind: %q", names)
 			}
 		}
 	})
+}
+
+// children returns the names of the children of a node below the test's lock, none if it is missing.
+func (s *server) children(below string) []string {
+	s.t.Helper()
+	names, err := s.client.GetChildren().ForPath(s.t.Context(), s.path+below)
+	if err != nil && !errors.Is(err, framework.ErrNoNode) {
+		s.t.Fatal(err)
+	}
+	return names
+}
+
+// wantHolders fails unless curator locks shows these holders of the semaphore, and curator verify finds of
+// each of its leases whether it is among them.
+func (s *server) wantHolders(holders ...*process) {
+	s.t.Helper()
+	var want, tokens []string
+	for _, h := range holders {
+		want = append(want, strings.TrimSuffix(strings.TrimPrefix(h.out.String(), "in "), "\n"))
+	}
+	for _, lock := range s.seen(s.path) {
+		for _, h := range lock.Holders {
+			tokens = append(tokens, strconv.FormatInt(h.Token, 10))
+		}
+	}
+	slices.Sort(tokens)
+	if slices.Sort(want); !slices.Equal(tokens, want) {
+		s.t.Errorf("the tokens of the holders are %q, want %q", tokens, want)
+	}
+	for _, name := range s.children("/leases") {
+		var stat framework.Stat
+		if _, err := s.client.CheckExists().StoringStatIn(&stat).ForPath(s.t.Context(), s.path+"/leases/"+name); err != nil {
+			s.t.Fatal(err)
+		}
+		code, token := 1, strconv.FormatInt(stat.Czxid, 10)
+		if slices.Contains(want, token) {
+			code = 0
+		}
+		s.ask(code, "verify", s.path, token)
+	}
 }
 
 // curator elect takes part in the elections of package leader.
@@ -152,15 +202,24 @@ func TestGuardEnds(t *testing.T) {
 	suite.Eventually(t, "the end of the guard", func() bool { return !alive(t, guard) })
 }
 
-// Without a terminal a wait is logged after some seconds.
+// Without a terminal a wait is logged after some seconds. A waiter for a lease is not among the holders.
 func TestWaitIsLogged(t *testing.T) {
 	t.Parallel()
 	s := newEmbeddedServer(t)
+	semaphore := *s
+	semaphore.path = "/tests/semaphore"
+	user := semaphore.held("semaphore", "-n", "1")
+	next := semaphore.run("semaphore", "-n", "1", "--timeout", "7s", "--", "true")
 	holder := s.held("lock")
 	waiter := s.run("lock", "--timeout", "7s", "--", "true")
 	waiter.wantExit(75, "waiting for "+s.path+", 5s so far: held by curator lock -- sh on ", "was not acquired within 7s")
 	if text := waiter.err.String(); !strings.Contains(text, "; number 1 of 1 in the queue\n") {
 		t.Errorf("stderr %q", text)
 	}
+	next.wantExit(75, "waiting for "+semaphore.path+", 5s so far: held by curator semaphore -- sh on ", "was not acquired within 7s")
+	if text := next.err.String(); !strings.Contains(text, "; number 1 of 1 in the queue\n") || strings.Contains(text, "and another") {
+		t.Errorf("stderr %q", text)
+	}
+	user.finish()
 	holder.finish()
 }

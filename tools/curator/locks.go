@@ -17,8 +17,10 @@ the holders, and the waiters in order. PATH is / by default.
 FOR is the age of a contender's node: how long it has waited and held together.
 The server does not record when a waiter became a holder. TOKEN is the fencing
 token. An InterProcessSemaphore has the same nodes as a mutex, so all its
-holders but the first are shown as waiters. After curator revoke the owner of a
-node is not known, because the request replaces its name.
+holders but the first are shown as waiters. A client that takes a lease of an
+InterProcessSemaphoreV2 is a waiter, although the lease has a node already.
+After curator revoke the owner of a node is not known, because the request
+replaces its name.
 
 With -o json the output is {"locks": [LOCK...]}, which is stable. A LOCK has
 path, kind (mutex, read-write, semaphore-v2 or latch), holders and waiters, or

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/tools/curator/internal/lockview"
 	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
 )
 
@@ -47,10 +47,10 @@ func (h *holding) notAcquired(ctx context.Context) error {
 	who := "others"
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 	defer cancel()
-	if i, err := locks.Inspect(ctx, h.client, h.path); err == nil {
-		who = holders(i)
-		if len(i.Holders) > 0 && i.Holders[0].TraceParent != "" {
-			who = fmt.Sprintf("%s, traceparent %s", who, i.Holders[0].TraceParent)
+	if lock, err := lockview.Of(ctx, h.client, h.path); err == nil {
+		who = holders(lock)
+		if lock != nil && len(lock.Holders) > 0 && lock.Holders[0].TraceParent != "" {
+			who = fmt.Sprintf("%s, traceparent %s", who, lock.Holders[0].TraceParent)
 		}
 	}
 	if h.try {
@@ -60,12 +60,12 @@ func (h *holding) notAcquired(ctx context.Context) error {
 }
 
 // holders returns the owner of a lock's first holder, and the number of the other holders, as text.
-func holders(i *locks.Inspection) string {
-	if len(i.Holders) == 0 || i.Holders[0].Owner == "" {
+func holders(lock *lockview.Lock) string {
+	if lock == nil || len(lock.Holders) == 0 || lock.Holders[0].Owner == "" {
 		return "others"
 	}
-	who := terminaltext.Line(i.Holders[0].Owner)
-	switch more := len(i.Holders) - 1; more {
+	who := terminaltext.Line(lock.Holders[0].Owner)
+	switch more := len(lock.Holders) - 1; more {
 	case 0:
 		return who
 	case 1:

@@ -20,7 +20,8 @@ of items that consumers have locked.
 
 Consumers are known only by their lock nodes, which only queues with a lock path
 have. They are shown if the lock path is at PATH or below it. If the id of an
-item has eleven hexadecimal digits it is shown as the time of a delayed item.
+item has eleven hexadecimal digits, in upper case, it is shown as the time of a
+delayed item.
 
 With -o json the output is {"queues": [QUEUE...]}, which is stable. A QUEUE has
 path, kind (plain, priority, delay, id, simple or mixed), length, delayed,

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/tools/curator/internal/lockview"
 )
 
 const (
@@ -84,20 +84,23 @@ func (w *waiting) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	begun := time.Now()
-	i, err := locks.Inspect(ctx, w.client, w.path)
+	lock, err := lockview.Of(ctx, w.client, w.path)
 	w.next = time.Now().Add(lookShare * time.Since(begun))
 	if err != nil {
 		w.who = "the ensemble does not answer"
 		return
 	}
-	w.who = w.kind.held + " by " + holders(i)
-	if len(i.Holders) > 0 {
-		since := i.Holders[0].Since
+	w.who = w.kind.held + " by " + holders(lock)
+	if lock == nil {
+		return
+	}
+	if len(lock.Holders) > 0 {
+		since := lock.Holders[0].Since
 		w.who += fmt.Sprintf(", whose node was created at %s", since.Local().Format(time.DateTime))
 	}
-	session := w.client.SessionID()
-	if place := slices.IndexFunc(i.Waiters, func(c locks.Contender) bool { return c.SessionID == session }); place >= 0 {
-		w.who += fmt.Sprintf("; number %d of %d in the queue", place+1, len(i.Waiters))
+	session := sessionName(w.client.SessionID())
+	if place := slices.IndexFunc(lock.Waiters, func(c lockview.Contender) bool { return c.Session == session }); place >= 0 {
+		w.who += fmt.Sprintf("; number %d of %d in the queue", place+1, len(lock.Waiters))
 	}
 }
 

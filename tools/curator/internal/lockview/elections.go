@@ -2,10 +2,11 @@ package lockview
 
 import (
 	"context"
-	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/layout"
 )
 
 // Election is an election with a leader or candidates.
@@ -40,9 +41,9 @@ func Elections(ctx context.Context, client *framework.Client, path string) ([]El
 		e := Election{Path: lock.Path, Candidates: []Candidate{}, Error: lock.Error}
 		switch {
 		case lock.Error != "":
-		case lock.Kind == "latch":
+		case lock.Kind == layout.KindLatch:
 			e.Kind = "latch"
-		case lock.Kind == "mutex" && (lock.Path == path || hasIDs(lock)):
+		case lock.Kind == layout.KindMutex && (lock.Path == path || hasIDs(lock)):
 			e.Kind = "selector"
 		default:
 			continue
@@ -64,13 +65,6 @@ func candidate(c Contender) *Candidate {
 
 // hasIDs reports whether the data of a mutex's nodes is that of an election's nodes.
 func hasIDs(lock Lock) bool {
-	for _, list := range [][]Contender{lock.Holders, lock.Waiters} {
-		for _, c := range list {
-			_, err := netip.ParseAddr(c.Owner)
-			if c.Label != "" || c.Host != "" || c.Owner == "" || c.RevocationRequested || err == nil {
-				return false
-			}
-		}
-	}
-	return true
+	lacksID := func(c Contender) bool { return !c.hasID }
+	return !slices.ContainsFunc(lock.Holders, lacksID) && !slices.ContainsFunc(lock.Waiters, lacksID)
 }

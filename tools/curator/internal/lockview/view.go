@@ -6,41 +6,14 @@ package lockview
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/internal/layout"
+	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/recipes/locks"
 )
-
-// Lock is a lock that somebody holds or waits for.
-type Lock struct {
-	Path    string      `json:"path"`
-	Kind    string      `json:"kind"` // "mutex", "read-write", "semaphore-v2", "latch", or "" with an error
-	Holders []Contender `json:"holders"`
-	Waiters []Contender `json:"waiters"` // in order
-	Error   string      `json:"error,omitempty"`
-}
-
-// Contender is a holder or a waiter. Fields that are not known are "" or 0.
-type Contender struct {
-	Node    string    `json:"node"`
-	Owner   string    `json:"owner"` // label, host and pid as text, or the data of Java's node
-	Label   string    `json:"label,omitempty"`
-	Host    string    `json:"host,omitempty"`
-	PID     int       `json:"pid,omitempty"`
-	Session string    `json:"session"` // hexadecimal, as in ZooKeeper's logs
-	Token   int64     `json:"token"`   // the fencing token
-	Since   time.Time `json:"since"`   // when its node was created, by the server's clock
-	// RevocationRequested says that somebody has asked the owner to release the lock. The request
-	// has replaced the owner's name in the node.
-	RevocationRequested bool `json:"revocationRequested"`
-}
-
-// revokeRequest is the data that Curator's Revoker writes to a holder's node.
-const revokeRequest = "__REVOKE__"
 
 // Of returns the lock at path, nil if nobody holds it or waits for it.
 func Of(ctx context.Context, client *framework.Client, path string) (*Lock, error) {
@@ -48,20 +21,33 @@ func Of(ctx context.Context, client *framework.Client, path string) (*Lock, erro
 	if err != nil || i.Kind == "" {
 		return nil, err
 	}
-	return &Lock{Path: path, Kind: i.Kind, Holders: contenders(i.Holders), Waiters: contenders(i.Waiters)}, nil
+	lock := &Lock{Path: path, Kind: i.Kind, Holders: contenders(i.Holders), Waiters: contenders(i.Waiters)}
+	if i.Kind == layout.KindSemaphoreV2 {
+		return readSemaphore(ctx, client, lock)
+	}
+	return lock, nil
 }
 
-func contenders(list []locks.Contender) []Contender {
-	found := make([]Contender, 0, len(list)) // not nil, so that it is not null in JSON
-	for _, c := range list {
-		owner := telemetry.ParseOwner([]byte(c.Data))
-		found = append(found, Contender{
-			Node: c.Path, Owner: c.Owner, Label: owner.Label, Host: owner.Host, PID: owner.PID,
-			Session: fmt.Sprintf("0x%x", uint64(c.SessionID)), Token: c.Token, Since: c.Since.UTC(),
-			RevocationRequested: c.Data == revokeRequest,
-		})
+const (
+	// undecidedFor bounds how long Decided looks at a lease. A lease that is granted is undecided only
+	// until its owner has listed the leases and released the semaphore's mutex.
+	undecidedFor = time.Second
+	lookPause    = 50 * time.Millisecond
+)
+
+// Decided returns the lock at path, as Of does. While a lease of a semaphore is undecided it looks again,
+// for a second at most: a lease that is undecided for longer waits. It does so for the lease with the
+// token, or for any lease if the token is 0.
+func Decided(ctx context.Context, client *framework.Client, path string, token int64) (*Lock, error) {
+	for begun := time.Now(); ; {
+		lock, err := Of(ctx, client, path)
+		if err != nil || lock == nil || lock.Undecided == nil || token != 0 && token != lock.Undecided.Token || time.Since(begun) >= undecidedFor {
+			return lock, err
+		}
+		if err := wait.For(ctx, lookPause); err != nil {
+			return nil, err
+		}
 	}
-	return found
 }
 
 // Below returns the locks at path and below it, ordered by path. A node that cannot be listed, or that
@@ -96,7 +82,7 @@ func (f *finder) find(ctx context.Context, path string) error {
 		return nil
 	}
 	if path != "/" { // the root cannot be a lock
-		done, err := f.inspect(ctx, path, names)
+		done, err := f.inspect(ctx, path)
 		if done || err != nil {
 			return err
 		}
@@ -111,25 +97,18 @@ func (f *finder) find(ctx context.Context, path string) error {
 }
 
 // inspect adds the lock at path. done reports that there are no locks below path.
-func (f *finder) inspect(ctx context.Context, path string, names []string) (done bool, err error) {
+func (f *finder) inspect(ctx context.Context, path string) (done bool, err error) {
 	lock, err := Of(ctx, f.client, path)
 	switch {
 	case errors.Is(err, locks.ErrKindMismatch), errors.Is(err, framework.ErrNoAuth):
 		f.fail(path, err)
 		return false, nil
-	case err != nil || lock == nil:
+	case err != nil || lock == nil || len(lock.Holders)+len(lock.Waiters) == 0:
 		return false, err
-	case lock.Kind == semaphore && !slices.Contains(names, "leases"):
-		return false, nil // a node that is only named locks, and is not that of a semaphore
-	case len(lock.Holders)+len(lock.Waiters) == 0:
-		return lock.Kind == semaphore, nil
 	}
 	f.found = append(f.found, *lock)
 	return true, nil
 }
-
-// semaphore is the kind of lock whose contenders are in nodes below it.
-const semaphore = "semaphore-v2"
 
 func (f *finder) fail(path string, err error) {
 	f.found = append(f.found, Lock{Path: path, Holders: []Contender{}, Waiters: []Contender{}, Error: err.Error()})

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/go-curator/curator/internal/layout"
 )
 
 // Queue is a queue of Curator with items.
@@ -41,24 +43,22 @@ type Consumer struct {
 }
 
 // classify sets the fields that the names of the items determine.
-func (q *Queue) classify(items []string, now time.Time) {
+func (q *Queue) classify(items []layout.Item, now time.Time) {
 	priorities := map[int32]int{}
-	for _, name := range items {
-		kind := kindOf(name)
-		if q.Kind == "" {
+	for _, it := range items {
+		if kind := string(it.Kind); q.Kind == "" || q.Kind == kind {
 			q.Kind = kind
+		} else {
+			q.Kind = mixed
 		}
-		if q.Kind != kind {
-			q.Kind = "mixed"
-		}
-		if at, ok := due(name); ok && at.After(now) {
+		if it.Kind == layout.DelayItems && it.Due.After(now) {
 			q.Delayed++
-			if q.NextDue == nil || at.Before(*q.NextDue) {
-				q.NextDue = &at
+			if q.NextDue == nil || it.Due.Before(*q.NextDue) {
+				q.NextDue = &it.Due
 			}
 		}
-		if n, ok := priority(name); ok && kind == "priority" {
-			priorities[n]++
+		if it.Kind == layout.PriorityItems {
+			priorities[it.Priority]++
 		}
 	}
 	for n, length := range priorities {
@@ -66,3 +66,6 @@ func (q *Queue) classify(items []string, now time.Time) {
 	}
 	slices.SortFunc(q.Priorities, func(a, b Priority) int { return cmp.Compare(a.Priority, b.Priority) })
 }
+
+// mixed is the kind of a queue with items of several kinds.
+const mixed = "mixed"

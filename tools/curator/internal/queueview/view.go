@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/layout"
 )
 
 // Below returns the queues with items at path and below it, ordered by path. A node that cannot be
@@ -62,10 +63,13 @@ func (f *finder) find(ctx context.Context, path string) error {
 		return err
 	}
 	slices.Sort(names)
-	var items []string
+	var items []layout.Item
+	var others []string // an item has no children
 	for _, name := range names {
-		if isItem(name) {
-			items = append(items, name)
+		if it, ok := layout.ParseItem(name); ok {
+			items = append(items, it)
+		} else {
+			others = append(others, name)
 		}
 	}
 	if len(items) > 0 {
@@ -73,21 +77,23 @@ func (f *finder) find(ctx context.Context, path string) error {
 			return err
 		}
 	}
-	for _, name := range names {
-		if !isItem(name) { // an item has no children
-			if err := f.find(ctx, join(path, name)); err != nil {
-				return err
-			}
+	for _, name := range others {
+		if err := f.find(ctx, join(path, name)); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
 // add adds the queue at path, or its lock nodes if its children are lock nodes of items.
-func (f *finder) add(ctx context.Context, path string, items []string) error {
+func (f *finder) add(ctx context.Context, path string, items []layout.Item) error {
 	q := Queue{Path: path, Length: len(items), Consumers: []Consumer{}}
-	slices.SortFunc(items, func(a, b string) int { return strings.Compare(number(a), number(b)) })
-	for _, name := range items {
+	slices.SortFunc(items, func(a, b layout.Item) int { return strings.Compare(a.Number, b.Number) })
+	names := make([]string, len(items))
+	for i, it := range items {
+		names[i] = it.Name()
+	}
+	for _, name := range names {
 		var stat framework.Stat
 		exists, err := f.client.CheckExists().StoringStatIn(&stat).ForPath(ctx, join(path, name))
 		if err != nil {
@@ -97,14 +103,14 @@ func (f *finder) add(ctx context.Context, path string, items []string) error {
 			continue // a consumer has taken the item meanwhile
 		}
 		if stat.EphemeralOwner != 0 {
-			f.locks[path] = items
+			f.locks[path] = names
 			return nil
 		}
 		q.Oldest = &Item{Node: join(path, name), Created: stat.Ctime.UTC(), Bytes: stat.DataLength}
 		break
 	}
 	q.classify(items, f.now)
-	f.items[path] = items
+	f.items[path] = names
 	f.found = append(f.found, q)
 	return nil
 }

@@ -12,6 +12,8 @@
 //     text.
 //   - An InterProcessSemaphore has the nodes of a mutex. All holders but the first are shown as
 //     waiters.
+//   - A client that takes a lease of an InterProcessSemaphoreV2 is a waiter until its lease is granted,
+//     although the lease has a node already.
 //   - The maximum of a semaphore is known only to its users. It is inferred while somebody waits.
 //   - The server does not record when a waiter became a holder. The model uses the time at
 //     which the change was seen.

@@ -3,12 +3,11 @@ package model
 import (
 	"bytes"
 	"encoding/binary"
-	"net/netip"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/recipes/discovery"
 )
 
@@ -16,9 +15,6 @@ const (
 	maxFacts = 64 << 10 // longer data is not that of a recipe
 	maxLine  = 120      // the maximum length of the part of the first line that is kept
 )
-
-// revokeRequest is the data that Curator's Revoker writes to a holder's node.
-const revokeRequest = "__REVOKE__"
 
 // Facts are the facts that the data of a node contains. They are kept instead of the data, which may
 // be long. Facts that are not in the data are zero.
@@ -52,7 +48,7 @@ func Read(data []byte) Facts {
 	if len(data) == 0 || len(data) > maxFacts {
 		return f
 	}
-	if string(data) == revokeRequest {
+	if string(data) == layout.RevokeRequest {
 		f.Asked = true
 		return f
 	}
@@ -63,21 +59,10 @@ func Read(data []byte) Facts {
 	if f.Number, f.Bits = readNumber(data); f.Number != nil {
 		return f
 	}
-	owner := telemetry.ParseOwner(data)
+	owner := layout.ParseOwner(data)
 	f.Name, f.Label, f.Host, f.PID = short(owner.String()), short(owner.Label), short(owner.Host), owner.PID
-	f.ID = owner.Label == "" && owner.Host == "" && owner.PID == 0 && isID(data)
+	f.ID = layout.IsParticipantID(data)
 	return f
-}
-
-// isID reports whether data is a participant's id: one line that is not an address. Java's default
-// data is an address.
-func isID(data []byte) bool {
-	text := strings.TrimSpace(string(data))
-	if text == "" || !utf8.ValidString(text) || strings.ContainsAny(text, "\n\r") {
-		return false
-	}
-	_, err := netip.ParseAddr(text)
-	return err != nil
 }
 
 // short cuts a text that is longer than maxLine bytes, between two characters.

@@ -3,6 +3,8 @@ package model
 import (
 	"slices"
 	"time"
+
+	"github.com/go-curator/curator/internal/layout"
 )
 
 // recipe is the state of a recipe that is kept between changes.
@@ -34,7 +36,7 @@ type moment struct {
 func (m moment) ms(t time.Time) int64 { return t.Add(m.skew).UnixMilli() }
 
 // begin returns the hold of a node that has got the lock.
-func (r *recipe) begin(n *Node, c class, m moment, fresh bool) *Hold {
+func (r *recipe) begin(n *Node, c layout.Class, m moment, fresh bool) *Hold {
 	h := &Hold{
 		Path: r.path, Kind: r.kind, Name: n.Facts.Name, Session: SessionName(n.Session), Token: tokenOf(n),
 		Role: roleOf(c), Since: m.ms(n.Created), From: m.now.UnixMilli(), Exact: m.seen,
@@ -120,11 +122,11 @@ func (r *recipe) hold(token string) *Hold {
 	return nil
 }
 
-func roleOf(c class) string {
+func roleOf(c layout.Class) string {
 	switch c {
-	case readNode:
+	case layout.ReadNode:
 		return "read"
-	case writeNode:
+	case layout.WriteNode:
 		return "write"
 	}
 	return ""

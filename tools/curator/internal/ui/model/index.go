@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/go-curator/curator/internal/layout"
 )
 
 // index has the nodes by path, by parent and by session.
@@ -17,8 +19,8 @@ type index struct {
 type dir struct {
 	path     string
 	children map[string]*child
-	counts   [classes]int
-	ids      int // the number of lock nodes whose data is an id
+	counts   [instanceNode + 1]int // by class
+	ids      int                   // the number of lock nodes whose data is an id
 	// line has the children that belong to recipes, in order, and some that were deleted. The last
 	// loose children are not in order yet. gone is the number of deleted ones.
 	line  []*child
@@ -29,11 +31,26 @@ type dir struct {
 // child is a node below another one.
 type child struct {
 	name  string
-	class class
+	class layout.Class
 	order string
 	node  *Node
 	gone  bool
 }
+
+// instanceNode is the class of a node that describes an instance of a service. Only its data tells.
+const instanceNode = layout.Classes
+
+// classify returns the class of a node, and the text by which nodes of a class are ordered.
+func classify(name string, n *Node) (class layout.Class, order string) {
+	class, order = layout.Classify(name, n.Session != 0)
+	if n.Facts.Service != nil && slices.Contains(anyName, class) {
+		return instanceNode, name
+	}
+	return class, order
+}
+
+// anyName has the classes of nodes that may be an instance of a service.
+var anyName = []layout.Class{layout.Other, layout.MemberNode, layout.BarrierNode, layout.ReadyNode, layout.LeasesNode, layout.LocksNode}
 
 func newIndex() *index {
 	return &index{nodes: map[string]*Node{}, dirs: map[string]*dir{}, sessions: map[int64]map[string]*Node{}}
@@ -90,10 +107,10 @@ func (d *dir) add(name string, n *Node) {
 	c.class, c.order = classify(name, n)
 	d.children[name] = c
 	d.counts[c.class]++
-	if c.class == lockNode && n.Facts.ID {
+	if c.class == layout.LockNode && n.Facts.ID {
 		d.ids++
 	}
-	if c.class != other {
+	if c.class != layout.Other {
 		d.line = append(d.line, c)
 		d.loose++
 	}
@@ -106,10 +123,10 @@ func (d *dir) remove(name string) {
 	}
 	delete(d.children, name)
 	d.counts[c.class]--
-	if c.class == lockNode && c.node.Facts.ID {
+	if c.class == layout.LockNode && c.node.Facts.ID {
 		d.ids--
 	}
-	if c.class != other {
+	if c.class != layout.Other {
 		c.gone = true
 		d.gone++
 	}
@@ -149,7 +166,7 @@ func (d *dir) sorted() []*child {
 }
 
 // live returns the number of children of some classes that were not deleted.
-func (d *dir) live(list ...class) (n int) {
+func (d *dir) live(list ...layout.Class) (n int) {
 	if d == nil {
 		return 0
 	}
@@ -159,8 +176,16 @@ func (d *dir) live(list ...class) (n int) {
 	return n
 }
 
+// count returns the number of all children but instances, by class. A dir that is nil has none.
+func (d *dir) count() (c layout.Children) {
+	if d != nil {
+		copy(c[:], d.counts[:])
+	}
+	return c
+}
+
 // each calls fn for the children of some classes, in order, until fn returns false.
-func (d *dir) each(fn func(c *child) bool, list ...class) {
+func (d *dir) each(fn func(c *child) bool, list ...layout.Class) {
 	for _, c := range d.sorted() {
 		if !c.gone && slices.Contains(list, c.class) && !fn(c) {
 			return

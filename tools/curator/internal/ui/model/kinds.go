@@ -1,6 +1,11 @@
 package model
 
-import "slices"
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-curator/curator/internal/layout"
+)
 
 // kindOf returns the kind of recipe at path, and for Unclear the reason. before is the former kind: a
 // lock without contenders is still a lock.
@@ -14,44 +19,40 @@ func (x *index) kindOf(path string, before Kind) (kind Kind, problem string) {
 	case d == nil || len(d.children) == 0:
 		return leafKind(node, before), ""
 	}
-	var found []Kind
-	add := func(kind Kind, list ...class) {
-		if d.live(list...) > 0 {
-			found = append(found, kind)
-		}
-	}
-	if d.ids*2 > d.counts[lockNode] {
-		add(Election, lockNode)
-	} else {
-		add(Lock, lockNode)
-	}
-	add(ReadWrite, readNode, writeNode)
-	add(Election, latchNode)
-	add(Queue, itemNode, simpleItem)
-	add(Claims, claimNode)
+	count := d.count()
+	kinds := count.Kinds()
 	switch {
-	case d.live(kazooNode) > 0:
+	case slices.Contains(kinds, layout.KindKazoo):
 		return Unclear, "It has nodes of a lock of kazoo. Curator's locks ignore these, so the two do not exclude each other."
-	case len(found) > 1:
+	case len(kinds) > 1 || count.MixesLocks():
 		return Unclear, "It has nodes of different kinds of recipes, which do not exclude each other."
-	case len(found) == 1:
-		return found[0], ""
+	case len(kinds) == 1:
+		return d.kindNamed(kinds[0]), ""
+	case d.live(instanceNode) == 0 && isFree(before):
+		return before, ""
 	}
-	return membersKind(d, before), ""
+	return d.kindNamed(""), ""
 }
 
-// membersKind returns the kind of a node whose children are neither contenders nor items.
-func membersKind(d *dir, before Kind) Kind {
-	uuids, members := d.live(uuidNode), d.live(memberNode)
+// kindNamed returns the kind of a node whose children's names belong to a kind, or to none.
+func (d *dir) kindNamed(kind string) Kind {
 	switch {
-	case d.live(instanceNode) > 0:
+	case kind == layout.KindLatch, kind == layout.KindMutex && d.ids*2 > d.counts[layout.LockNode]:
+		return Election
+	case kind == layout.KindMutex:
+		return Lock
+	case kind == layout.KindReadWrite:
+		return ReadWrite
+	case kind == layout.KindQueue:
+		return Queue
+	case kind == layout.KindClaims:
+		return Claims
+	case d.live(instanceNode) > 0: // its name may be any text
 		return Services
-	case d.live(readyNode) > 0 && members == 0 || uuids > 0 && members == 0:
+	case kind == layout.KindDoubleBarrier:
 		return DoubleBarrier
-	case members+uuids > 0:
+	case kind == layout.KindGroup:
 		return Group
-	case isFree(before):
-		return before
 	}
 	return None
 }
@@ -78,124 +79,100 @@ func isFree(kind Kind) bool {
 	return slices.Contains([]Kind{Lock, ReadWrite, Semaphore, Election, Queue, Claims, DoubleBarrier, Group, Services}, kind)
 }
 
-// Names of the nodes of a semaphore.
-const (
-	leasesName = "leases"
-	locksName  = "locks"
-)
-
+// isPartOfSemaphore reports whether the children of the node at path belong to a semaphore.
 func (x *index) isPartOfSemaphore(path string) bool {
 	parent, name := split(path)
-	return (name == leasesName || name == locksName) && x.isSemaphore(parent)
+	return (name == layout.LeasesDir || name == layout.LocksDir) && x.isSemaphore(parent)
 }
 
-// isSemaphore reports whether the node at path is a semaphore in Java's layout, and not another node
-// with children of these names.
+// isSemaphore reports whether the node at path is a semaphore in Java's layout.
 func (x *index) isSemaphore(path string) bool {
-	d := x.dirs[path]
-	if path == "/" || d == nil || d.children[leasesName] == nil {
+	if d := x.dirs[path]; d == nil || d.counts[layout.LeasesNode] == 0 || path == "/" {
 		return false
 	}
-	leases, locks := x.dirs[join(path, leasesName)], x.dirs[join(path, locksName)]
-	switch {
-	case leases != nil:
-		return leases.live(leaseNode) > 0
-	case locks != nil:
-		return locks.live(lockNode) > 0
+	return layout.IsSemaphoreV2(x.dirs[path].count(), x.leases(path).count(), x.dirs[join(path, layout.LocksDir)].count())
+}
+
+// leases returns the parent of a semaphore's leases, nil if there are none.
+func (x *index) leases(path string) *dir { return x.dirs[join(path, layout.LeasesDir)] }
+
+// semaphore returns the leases of the semaphore at path, and the first waiter.
+func (x *index) semaphore(path string) layout.SemaphoreV2 {
+	var leases, first []layout.Owned
+	owned := func(c *child) layout.Owned {
+		return layout.Owned{Name: c.name, Session: c.node.Session, Czxid: c.node.Czxid}
 	}
-	return d.children[locksName] != nil
+	if d := x.leases(path); d != nil {
+		for _, c := range d.children {
+			leases = append(leases, owned(c))
+		}
+	}
+	d, classes := x.queueOf(path, Semaphore)
+	d.each(func(c *child) bool { first = append(first, owned(c)); return false }, classes...)
+	return layout.ReadSemaphoreV2(leases, first)
 }
 
 // holders returns the nodes of the holders of the lock at path.
 func (x *index) holders(path string, kind Kind) (found []*child) {
-	d := x.dirs[path]
-	first := func(list ...class) {
-		d.each(func(c *child) bool { found = append(found, c); return false }, list...)
+	if kind == Semaphore {
+		for _, o := range x.semaphore(path).Holders {
+			found = append(found, x.leases(path).children[o.Name])
+		}
+		return found
 	}
-	switch kind {
-	case Lock:
-		first(lockNode)
-	case Election:
-		first(lockNode, latchNode)
-	case ReadWrite:
-		return readWriteHolders(d)
-	case Semaphore:
-		waits := x.waitingLease(path)
-		x.dirs[join(path, leasesName)].each(func(c *child) bool {
-			if c != waits {
-				found = append(found, c)
-			}
-			return true
-		}, leaseNode)
+	rules := layout.KindMutex // those of an election are the same
+	if kind == ReadWrite {
+		rules = layout.KindReadWrite
 	}
-	return found
-}
-
-// readWriteHolders returns the writer that is first, or the readers before the first writer. A reader
-// with the same number as a writer was downgraded from it.
-func readWriteHolders(d *dir) (found []*child) {
-	writer := ""
+	turn := layout.NewTurn(rules, 1)
+	d, classes := x.queueOf(path, kind)
 	d.each(func(c *child) bool {
-		switch {
-		case writer != "" && c.order != writer:
-			return false
-		case c.class == readNode:
-			found = append(found, c)
-			return true
-		}
-		ahead := slices.ContainsFunc(found, func(other *child) bool { return other.order != c.order })
-		if writer == "" && !ahead {
+		holds, more := turn.Next(c.name)
+		if holds {
 			found = append(found, c)
 		}
-		writer = c.order
-		return true
-	}, readNode, writeNode)
+		return more
+	}, classes...)
 	return found
-}
-
-// waitingLease returns the lease that waits until another is returned, or nil. Its owner is the holder
-// of the semaphore's lock: the first node below locks.
-func (x *index) waitingLease(path string) (last *child) {
-	var first *child
-	x.dirs[join(path, locksName)].each(func(c *child) bool { first = c; return false }, lockNode)
-	if first == nil {
-		return nil
-	}
-	x.dirs[join(path, leasesName)].each(func(c *child) bool { last = c; return true }, leaseNode)
-	if last == nil || last.node.Session != first.node.Session || last.node.Czxid < first.node.Czxid {
-		return nil
-	}
-	return last
 }
 
 // queueOf returns the node whose children wait for the lock at path, and the classes of contenders.
-func (x *index) queueOf(path string, kind Kind) (*dir, []class) {
+func (x *index) queueOf(path string, kind Kind) (*dir, []layout.Class) {
 	switch kind {
 	case Lock:
-		return x.dirs[path], []class{lockNode}
+		return x.dirs[path], []layout.Class{layout.LockNode}
 	case Election:
-		return x.dirs[path], []class{lockNode, latchNode}
+		return x.dirs[path], []layout.Class{layout.LockNode, layout.LatchNode}
 	case ReadWrite:
-		return x.dirs[path], []class{readNode, writeNode}
+		return x.dirs[path], []layout.Class{layout.ReadNode, layout.WriteNode}
 	case Semaphore:
-		return x.dirs[join(path, locksName)], []class{lockNode}
+		return x.dirs[join(path, layout.LocksDir)], []layout.Class{layout.LockNode}
 	}
 	return nil, nil
 }
 
 // parts returns the classes of children that a recipe without waiters consists of.
-func parts(kind Kind) []class {
+func parts(kind Kind) []layout.Class {
 	switch kind {
 	case Queue:
-		return []class{itemNode, simpleItem}
+		return []layout.Class{layout.ItemNode, layout.SimpleNode}
 	case Claims:
-		return []class{claimNode}
+		return []layout.Class{layout.ClaimNode}
 	case DoubleBarrier:
-		return []class{uuidNode}
+		return []layout.Class{layout.BarrierNode}
 	case Group:
-		return []class{memberNode, uuidNode}
+		return []layout.Class{layout.MemberNode, layout.BarrierNode}
 	case Services:
-		return []class{instanceNode}
+		return []layout.Class{instanceNode}
 	}
 	return nil
+}
+
+// isBarrier reports whether the name of a node, or that of its parent, says that it is a barrier.
+func isBarrier(path string) bool {
+	parts := strings.Split(strings.ToLower(path), "/")
+	if len(parts) < 2 {
+		return false
+	}
+	return strings.Contains(parts[len(parts)-1], "barrier") || strings.Contains(parts[len(parts)-2], "barrier")
 }

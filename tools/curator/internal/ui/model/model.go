@@ -159,7 +159,7 @@ func (m *Model) refresh(s *step, path string) {
 
 func (m *Model) observe(r *recipe, now time.Time) {
 	was := r.max
-	if r.observe(m.index.waitingLease(r.path) != nil, now) {
+	if r.observe(m.index.semaphore(r.path).Undecided != nil, now) {
 		m.waiting[r.path] = true
 	} else {
 		delete(m.waiting, r.path)

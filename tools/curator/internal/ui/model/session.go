@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 )
 
 // Owned is an ephemeral node of a session.
@@ -48,9 +47,9 @@ type places struct {
 
 func (p places) of(n *Node) Owned {
 	o := Owned{Node: n.Path, Token: tokenOf(n), Since: p.m.moment(n.Created, true).ms(n.Created)}
-	parent, name := split(n.Path)
-	if grandparent, _ := split(parent); p.m.index.isSemaphore(grandparent) && (strings.HasSuffix(parent, "/"+leasesName) || strings.HasSuffix(parent, "/"+locksName)) {
-		parent = grandparent
+	parent, _ := split(n.Path)
+	if p.m.index.isPartOfSemaphore(parent) {
+		parent, _ = split(parent)
 	}
 	r := p.m.recipes[parent]
 	if r == nil {
@@ -60,7 +59,7 @@ func (p places) of(n *Node) Owned {
 	o.Holds = r.hold(o.Token) != nil
 	if o.Holds {
 		o.Next = p.next(r)
-	} else if class, _ := classify(name, n); class != leaseNode {
+	} else { // 0 for a lease that waits: it is not in the queue
 		o.Place = p.queue(r)[n.Path]
 	}
 	return o

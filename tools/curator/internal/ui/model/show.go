@@ -3,6 +3,8 @@ package model
 import (
 	"strconv"
 	"strings"
+
+	"github.com/go-curator/curator/internal/layout"
 )
 
 // Summary is the maximum number of holders, and of waiters, of a Recipe in Recipes and Take.
@@ -35,7 +37,7 @@ func (x *index) show(r *recipe, m moment, from, count int) Recipe {
 	}, classes...)
 	switch r.kind {
 	case DoubleBarrier:
-		shown.Open = d.live(readyNode) > 0
+		shown.Open = d.live(layout.ReadyNode) > 0
 	case Queue:
 		x.showItems(&shown, d, m)
 	}
@@ -61,12 +63,11 @@ func (x *index) showLeaf(shown *Recipe, m moment) {
 func (x *index) showItems(shown *Recipe, d *dir, m moment) {
 	d.each(func(c *child) bool {
 		shown.Since = m.ms(c.node.Created)
-		shown.Variant = queueVariant(c.name)
-		if c.class == simpleItem {
-			shown.Variant = "simple"
+		if it, _ := layout.ParseItem(c.name); it.Kind != layout.PlainItems {
+			shown.Variant = string(it.Kind)
 		}
 		return false
-	}, itemNode, simpleItem)
+	}, parts(Queue)...)
 }
 
 // showQueue fills in a recipe with holders and waiters.
@@ -116,12 +117,14 @@ func contender(c *child, m moment) Contender {
 		Service: f.Service,
 	}
 	switch c.class {
-	case itemNode:
-		shown.Due = dueOf(c.name)
+	case layout.ItemNode:
+		if it, _ := layout.ParseItem(c.name); it.Kind == layout.DelayItems {
+			shown.Due = it.Due.UnixMilli()
+		}
 		shown.Name = c.name
-	case simpleItem, uuidNode, memberNode:
+	case layout.SimpleNode, layout.BarrierNode, layout.MemberNode:
 		shown.Name = c.name
-	case claimNode:
+	case layout.ClaimNode:
 		shown.Name = strings.TrimSpace(c.name + " " + f.Name)
 	}
 	return shown
