@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -23,14 +24,14 @@ func (p batchParams) do(ctx context.Context, c *Client, ops []Op) ([]OpResult, e
 	if err != nil {
 		return nil, err
 	}
-	if _, err := c.started(ctx); err != nil {
+	if _, err := c.inside().Usable(ctx); err != nil {
 		return nil, &OpError{Op: "batch", Err: err}
 	}
 	b := batch{ops: ops, calls: make([]*zkconn.Call, len(ops)), sizes: make([]int, len(ops))}
-	if err := b.encode(c.core.cfg.maxData); err != nil {
+	if err := b.encode(c.inside().MaxRequest()); err != nil {
 		return nil, err
 	}
-	err = c.run(ctx, operation{name: "batch", batch: len(ops)}, b.attempt)
+	err = c.inside().Run(ctx, zkclient.Operation{Name: "batch", Batch: len(ops)}, b.attempt)
 	if err != nil && !b.sent && !MaybeApplied(err) {
 		return nil, err
 	}
@@ -67,7 +68,7 @@ func (b *batch) encode(limit int) error {
 // attempt sends everything. The missing node of a namespace is created first, normally before the first
 // request, so that none fails without it while later ones succeed.
 func (b *batch) attempt(ctx context.Context, conn *zkconn.Conn) error {
-	unknown := views(b.ops, func(i int) bool { return b.ops[i].name == "create" && !b.ops[i].client.knowsNamespace() })
+	unknown := views(b.ops, func(i int) bool { return b.ops[i].name == "create" && !b.ops[i].client.inside().KnowsNamespace() })
 	if _, err := ensureNamespaces(ctx, conn, unknown); err != nil {
 		return err
 	}
@@ -79,7 +80,7 @@ func (b *batch) attempt(ctx context.Context, conn *zkconn.Conn) error {
 		return err
 	}
 	idle := false
-	for range 5 { // as in createOp.attempt
+	for range 5 { // as in the create of a node
 		homeless := b.homeless()
 		if len(homeless) == 0 {
 			return nil
@@ -91,7 +92,7 @@ func (b *batch) attempt(ctx context.Context, conn *zkconn.Conn) error {
 		idle = !made
 		var again []int
 		for i := range b.ops {
-			if slices.ContainsFunc(homeless, func(c *Client) bool { return c.prefix == b.ops[i].client.prefix }) {
+			if slices.ContainsFunc(homeless, func(in *zkclient.Client) bool { return in.Prefix() == b.ops[i].client.inside().Prefix() }) {
 				again, b.calls[i] = append(again, i), b.ops[i].alone()
 			}
 		}
@@ -104,16 +105,16 @@ func (b *batch) attempt(ctx context.Context, conn *zkconn.Conn) error {
 
 // homeless returns the views whose namespace was deleted after it was seen to exist: all their
 // operations, and a create is among them, failed with ErrNoNode. They can be sent again unchanged.
-func (b *batch) homeless() []*Client {
+func (b *batch) homeless() []*zkclient.Client {
 	lost := map[string]bool{}
 	for i := range b.ops {
-		prefix := b.ops[i].client.prefix
+		prefix := b.ops[i].client.inside().Prefix()
 		missing := prefix != "" && errors.Is(b.ops[i].outcome(b.calls[i]).Err, ErrNoNode)
 		if before, seen := lost[prefix]; !seen || before {
 			lost[prefix] = missing
 		}
 	}
-	return views(b.ops, func(i int) bool { return b.ops[i].name == "create" && lost[b.ops[i].client.prefix] })
+	return views(b.ops, func(i int) bool { return b.ops[i].name == "create" && lost[b.ops[i].client.inside().Prefix()] })
 }
 
 // send sends the requests with these indexes, in order, many in one write.
@@ -130,7 +131,7 @@ func (b *batch) send(ctx context.Context, conn *zkconn.Conn, indexes []int) erro
 		rest = rest[len(calls):]
 		if err := conn.Do(ctx, 0, calls...); err != nil {
 			for _, i := range rest {
-				b.calls[i].Err = notApplied(err)
+				b.calls[i].Err = zkclient.NotApplied(err)
 			}
 			return partly(err, b.sent)
 		}
@@ -173,7 +174,7 @@ func (op *Op) outcome(call *zkconn.Call) OpResult {
 	}
 	switch res := call.Res.(type) {
 	case *jute.Create2Response:
-		result.Path, result.Stat = op.client.unfix(res.Path), newStat(res.Stat)
+		result.Path, result.Stat = op.client.inside().ClientPath(res.Path), newStat(res.Stat)
 	case *jute.StatResponse:
 		result.Stat = newStat(res.Stat)
 	case *zkconn.MultiResponse:

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/state"
 )
@@ -33,7 +34,7 @@ func WithCircuitBreaker(policy retry.Policy) Option {
 type breakerQueue struct {
 	breaker *state.CircuitBreaker
 	forward func(state.ConnectionState)
-	wake    chan struct{} // tells of states to take
+	wake    wait.Signal // tells of states to take
 
 	mu     sync.Mutex
 	states []state.ConnectionState
@@ -45,17 +46,14 @@ func newBreakerQueue(policy retry.Policy, forward func(state.ConnectionState)) *
 	if err != nil {
 		return nil
 	}
-	return &breakerQueue{breaker: breaker, forward: forward, wake: make(chan struct{}, 1)}
+	return &breakerQueue{breaker: breaker, forward: forward, wake: wait.NewSignal()}
 }
 
 func (q *breakerQueue) add(s state.ConnectionState) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.states = append(q.states, s)
-	select {
-	case q.wake <- struct{}{}:
-	default: // it is awake, or will be
-	}
+	q.wake.Set()
 }
 
 func (q *breakerQueue) take() []state.ConnectionState {
@@ -76,12 +74,12 @@ func (q *breakerQueue) run(ctx context.Context) {
 		case <-q.wake:
 			q.pass(timer)
 		case <-timer.C:
-			s, forward, wait := q.breaker.Elapsed()
+			s, forward, pause := q.breaker.Elapsed()
 			if forward {
 				q.forward(s)
 			}
-			if wait > 0 {
-				timer.Reset(wait)
+			if pause > 0 {
+				timer.Reset(pause)
 			}
 		case <-ctx.Done():
 			q.pass(timer) // what came before the end
@@ -92,12 +90,12 @@ func (q *breakerQueue) run(ctx context.Context) {
 
 func (q *breakerQueue) pass(timer *time.Timer) {
 	for _, s := range q.take() {
-		forward, wait := q.breaker.Next(s)
+		forward, pause := q.breaker.Next(s)
 		if forward {
 			q.forward(s)
 		}
-		if wait > 0 {
-			timer.Reset(wait)
+		if pause > 0 {
+			timer.Reset(pause)
 		}
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework/listen"
-	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/framework/schema"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/state"
 )
@@ -18,13 +19,18 @@ import (
 type Client struct {
 	_ noCopy
 
+	handle          // leads the recipes to the inside
 	core      *core // shared with the views
 	namespace string
-	prefix    string // what the namespace puts before every path
-	nsErr     error  // what is wrong with the namespace of a view
 	view      bool
 	watches   *registry // of a view that removes its watches; shared with its own views
 }
+
+// handle has no exported method, so that only packages of this module get to the inside.
+type handle = zkclient.Handle
+
+// inside returns what the operations of the client are made of, nil for a nil Client and the zero value.
+func (c *Client) inside() *zkclient.Client { return zkclient.Of(c) }
 
 // NewClient returns a client that has not been started; it does no I/O.
 //
@@ -47,11 +53,12 @@ func NewClient(connectString string, retryPolicy retry.Policy, opts ...Option) (
 	if err != nil {
 		return nil, err
 	}
-	prefix, err := namespacePrefix(cfg.namespace)
+	prefix, err := zkclient.NamespacePrefix(cfg.namespace)
 	if err != nil {
 		return nil, err
 	}
-	return &Client{core: newCore(cfg, servers, chroot), namespace: cfg.namespace, prefix: prefix}, nil
+	core := newCore(cfg, servers, chroot, prefix)
+	return &Client{handle: zkclient.NewHandle(core.in), core: core, namespace: cfg.namespace}, nil
 }
 
 // Start starts the client and returns without waiting for a connection; operations
@@ -61,11 +68,11 @@ func NewClient(connectString string, retryPolicy retry.Policy, opts ...Option) (
 func (c *Client) Start(ctx context.Context) error {
 	switch {
 	case c == nil || c.core == nil:
-		return errNilClient
+		return zkclient.ErrNilClient
 	case c.view:
 		return ErrView
 	case ctx == nil:
-		return errNilContext
+		return zkclient.ErrNilContext
 	}
 	return c.core.start(ctx)
 }
@@ -87,7 +94,7 @@ func (c *Client) Close(ctx context.Context) error {
 	case c.view:
 		return ErrView
 	case ctx == nil:
-		return errNilContext
+		return zkclient.ErrNilContext
 	}
 	return c.core.close(ctx)
 }
@@ -98,7 +105,7 @@ func (c *Client) Close(ctx context.Context) error {
 //
 // Java: blockUntilConnected.
 func (c *Client) BlockUntilConnected(ctx context.Context) error {
-	conn, err := c.started(ctx)
+	conn, err := c.inside().Usable(ctx)
 	if err == nil {
 		err = conn.Ready(ctx)
 	}
@@ -127,14 +134,14 @@ func (c *Client) Done() <-chan struct{} {
 		close(closed)
 		return closed
 	}
-	return c.core.ended
+	return c.core.in.Refusing()
 }
 
 // ConnectionState returns the connection's current state. Before the first connection it is
 // zero or, after an operation has failed because there was no connection, state.Suspended, and
 // a session timeout later state.Lost.
 func (c *Client) ConnectionState() state.ConnectionState {
-	if conn := c.conn(); conn != nil {
+	if conn := c.inside().Opened(); conn != nil {
 		return conn.State()
 	}
 	return 0
@@ -144,7 +151,7 @@ func (c *Client) ConnectionState() state.ConnectionState {
 // of servers; "" without a connection. The client may move to another server at any time.
 // Java: getZookeeperClient().getCurrentConnectionString, which names all servers.
 func (c *Client) Server() string {
-	if conn := c.conn(); conn != nil {
+	if conn := c.inside().Opened(); conn != nil {
 		return conn.Server()
 	}
 	return ""
@@ -152,7 +159,7 @@ func (c *Client) Server() string {
 
 // SessionID returns the current session's id, zero when there is none.
 func (c *Client) SessionID() int64 {
-	if conn := c.conn(); conn != nil {
+	if conn := c.inside().Opened(); conn != nil {
 		id, _ := conn.Session()
 		return id
 	}
@@ -162,7 +169,7 @@ func (c *Client) SessionID() int64 {
 // SessionTimeout returns the timeout the server granted, zero before the first
 // connection. Java: getZookeeperClient().getLastNegotiatedSessionTimeoutMs.
 func (c *Client) SessionTimeout() time.Duration {
-	if conn := c.conn(); conn != nil {
+	if conn := c.inside().Opened(); conn != nil {
 		_, timeout := conn.Session()
 		return timeout
 	}
@@ -177,7 +184,7 @@ func (c *Client) SessionTimeout() time.Duration {
 //
 // Java: none.
 func (c *Client) LastZxid() int64 {
-	if conn := c.conn(); conn != nil {
+	if conn := c.inside().Opened(); conn != nil {
 		return conn.LastZxid()
 	}
 	return 0
@@ -191,7 +198,7 @@ func (c *Client) PendingRemovals() int {
 	if c == nil || c.core == nil {
 		return 0
 	}
-	return int(c.core.removals.Load())
+	return c.core.in.PendingRemovals()
 }
 
 // DefaultData returns the data a create without WithData writes.
@@ -199,7 +206,7 @@ func (c *Client) DefaultData() []byte {
 	if c == nil || c.core == nil {
 		return nil
 	}
-	return append([]byte{}, c.core.cfg.defaultData...)
+	return append([]byte{}, c.core.cfg.client.DefaultData...)
 }
 
 // Logger returns the client's logger, for recipes.
@@ -207,7 +214,7 @@ func (c *Client) Logger() *slog.Logger {
 	if c == nil || c.core == nil {
 		return slog.Default()
 	}
-	return c.core.cfg.logger
+	return c.core.cfg.client.Logger
 }
 
 // ErrorPolicy returns what the policy of WithErrorPolicy has decided, for recipes. It never blocks.
@@ -216,7 +223,7 @@ func (c *Client) ErrorPolicy() state.ErrorPolicy {
 	if c == nil || c.core == nil {
 		return state.StandardErrorPolicy()
 	}
-	return c.core.cfg.errorPolicy
+	return c.core.cfg.client.ErrorPolicy
 }
 
 // UsingNamespace returns a view of the client whose paths are below namespace. It
@@ -230,8 +237,16 @@ func (c *Client) UsingNamespace(namespace string) *Client {
 	if c == nil {
 		return nil
 	}
-	prefix, err := namespacePrefix(namespace)
-	return &Client{core: c.core, namespace: namespace, prefix: prefix, nsErr: err, view: true, watches: c.watches}
+	return c.viewOf(namespace, c.watches)
+}
+
+// viewOf returns a view with another namespace, whose watches are also in watches, if that is not nil.
+func (c *Client) viewOf(namespace string, watches *registry) *Client {
+	view := &Client{core: c.core, namespace: namespace, view: true, watches: watches}
+	if in := c.inside(); in != nil {
+		view.handle = zkclient.NewHandle(in.View(zkclient.NamespacePrefix(namespace)))
+	}
+	return view
 }
 
 // Namespace returns the namespace, "" if there is none.
@@ -240,6 +255,13 @@ func (c *Client) Namespace() string {
 		return ""
 	}
 	return c.namespace
+}
+
+// SchemaSet returns the set of WithSchemaSet, or nil, which permits everything.
+//
+// Java: getSchemaSet.
+func (c *Client) SchemaSet() *schema.Set {
+	return c.inside().Schemas()
 }
 
 // ConnectionStateListenable takes listeners for the connection's state. Every state is
@@ -299,21 +321,32 @@ func (c *Client) CurrentEnsemble() Ensemble {
 	return Ensemble{}
 }
 
-// conn returns the session layer of a client, nil if it has none.
-func (c *Client) conn() *zkconn.Conn {
-	if c == nil || c.core == nil {
-		return nil
+// inBackground queues an operation after those that were queued before. do returns a function that
+// calls the user's function with the outcome. Without a user's function do returns nil, and has put the
+// outcome into the event.
+func (c *Client) inBackground(ctx context.Context, op, path string, do func(ctx context.Context, event *Event) (report func(ctx context.Context))) error {
+	if _, err := c.inside().Usable(ctx); err != nil {
+		return &OpError{Op: op, Path: path, Err: err}
 	}
-	return c.core.conn.Load()
-}
-
-// started returns the session layer, if the client can be used with ctx.
-func (c *Client) started(ctx context.Context) (*zkconn.Conn, error) {
-	switch {
-	case c == nil || c.core == nil:
-		return nil, errNilClient
-	case ctx == nil:
-		return nil, errNilContext
+	ctx = retry.Detach(context.WithoutCancel(ctx))
+	event := Event{Op: op, Path: path, ctx: ctx}
+	ctx = zkclient.Late(ctx)
+	task := func() {
+		opCtx, cancel := c.core.in.WithLife(ctx)
+		defer cancel(nil)
+		report := do(opCtx, &event)
+		if report == nil {
+			c.core.outcomes.Notify(event)
+			return
+		}
+		c.core.in.CallbackInOrder(func() {
+			ctx, cancel := c.core.in.WithLife(ctx)
+			defer cancel(nil)
+			report(ctx)
+		})
 	}
-	return c.core.connection(ctx.Value(acceptedBeforeClose{}) != nil)
+	if !c.core.in.InOrder(task) {
+		return &OpError{Op: op, Path: path, Err: ErrClosed}
+	}
+	return nil
 }

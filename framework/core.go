@@ -3,28 +3,21 @@ package framework
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/singleflight"
-
 	"github.com/go-curator/curator/framework/listen"
-	"github.com/go-curator/curator/internal/recipeapi"
-	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/state"
 )
 
 // core is what a client and its views share.
 type core struct {
-	cfg       config
-	telemetry *telemetry.Telemetry // nil for none
-	chroot    string
-
-	workers
-	losses lossHooks
+	cfg config
+	in  *zkclient.Client
 
 	servers ensembleServers
 	tracker tracker
@@ -35,41 +28,39 @@ type core struct {
 	outcomes  listen.Set[Event]
 	unhandled listen.Set[error]
 	watches   *watchHub
-	watched   *Watcher // gets the events of the step Watched
+	watched   *Watcher      // gets the events of the step Watched
+	opened    chan struct{} // closed when in is open
 
-	shared     sync.Map // what the recipes of the client share
-	protection protection
-	flights    singleflight.Group // creations of namespaces, by the server's path
-	known      sync.Map           // by the same paths: the namespaces that were seen to exist
+	life
+}
 
-	conn    atomic.Pointer[zkconn.Conn] // set by start
-	opened  chan struct{}               // closed when it is set
-	closing chan struct{}               // closed when Close begins to refuse work
-	ended   chan struct{}               // closed behind that, when what the recipes hold has ended
-	ending  sync.Once                   // the recipes are told of that
-
+// life is where a client is in its life.
+type life struct {
 	mu        sync.Mutex
 	current   ClientState
 	opening   bool          // a Start is under way
 	done      chan struct{} // closed at the end of close
 	err       error         // of close
-	unmeasure func()        // ends what is measured of conn
+	unmeasure func()        // ends what is measured of the connection
 }
 
-func newCore(cfg config, servers []string, chroot string) *core {
+func newCore(cfg config, servers []string, chroot, prefix string) *core {
 	c := &core{
-		cfg: cfg, telemetry: cfg.newTelemetry(chroot), chroot: chroot,
-		servers:    ensembleServers{configured: servers, provider: cfg.provider, disconnected: newSignal()},
-		protection: newProtection(), unmeasure: func() {},
-		opened: make(chan struct{}), closing: make(chan struct{}), ended: make(chan struct{}), done: make(chan struct{}),
+		cfg:     cfg,
+		servers: ensembleServers{configured: servers, provider: cfg.provider, disconnected: wait.NewSignal()},
+		opened:  make(chan struct{}), life: life{done: make(chan struct{}), unmeasure: func() {}},
 	}
-	c.tracker = tracker{wake: newSignal(), debug: c.debug}
+	in := cfg.client
+	in.Chroot, in.MaxRequest, in.Telemetry, in.ACL = chroot, cfg.conn.MaxRequest, cfg.newTelemetry(chroot), cfg.acl
+	in.Fail, in.Unhandled = newOpError, c.unhandled.Notify
+	c.in = zkclient.New(in, prefix)
+	c.tracker = tracker{wake: wait.NewSignal(), debug: c.debug}
 	c.outcomes.Limit(listen.MaxEvents, newLostOutcomes)
 	c.unhandled.Limit(listen.MaxStates, newLostErrors)
 	c.breaker = newBreakerQueue(cfg.breaker, c.states.Notify)
-	c.watches = newWatchHub(&c.workers)
+	c.watches = newWatchHub(c.in)
 	c.watched = NewWatcher(func(_ context.Context, e WatchedEvent) {
-		c.outcomes.Notify(Event{Op: "watched", Path: e.Path, Watched: &e, ctx: context.WithoutCancel(c.life)})
+		c.outcomes.Notify(Event{Op: "watched", Path: e.Path, Watched: &e, ctx: context.WithoutCancel(c.in.Life())})
 	})
 	return c
 }
@@ -96,7 +87,7 @@ func (c *core) start(ctx context.Context) error {
 		err = c.open(ctx, servers)
 	}
 	if err != nil {
-		ctx, cancel := bounded(ctx, c.cfg.maxCloseWait)
+		ctx, cancel := zkclient.Bounded(ctx, c.cfg.maxCloseWait)
 		defer cancel()
 		return errors.Join(err, c.servers.close(ctx))
 	}
@@ -131,39 +122,22 @@ func (c *core) open(ctx context.Context, servers []string) error {
 	if c.current == Stopped { // while the provider was started
 		return ErrClosed
 	}
-	conn, err := zkconn.Open(ctx, zkconn.Config{
-		Servers:           servers,
-		SessionTimeout:    c.cfg.sessionTimeout,
-		ConnectionTimeout: c.cfg.connectionTimeout,
-		LossMargin:        c.cfg.lossMargin,
-		LossPercent:       c.cfg.lossPercent,
-		SyncProof:         c.cfg.syncProof,
-		ReadOnly:          c.cfg.readOnly,
-		MaxRequest:        c.cfg.maxData,
-		MaxReply:          c.cfg.maxReply,
-		Auth:              c.cfg.auth,
-		SASL:              c.cfg.sasl,
-		Dial:              c.cfg.dialer(),
-		Secure:            c.cfg.secure(),
-		Resolve:           c.cfg.resolve(),
-		Logger:            c.cfg.logger,
-		OnEvent:           c.onEvent,
-		OnLoss:            c.onLoss,
-	})
+	cfg := c.cfg.conn
+	cfg.Servers, cfg.Logger, cfg.OnEvent = servers, c.cfg.client.Logger, c.onEvent
+	cfg.Dial, cfg.Secure, cfg.Resolve = c.cfg.dialer(), c.cfg.secure(), c.cfg.resolve()
+	conn, err := c.in.Open(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	c.life, c.endLife = context.WithCancel(context.WithoutCancel(ctx))
 	if c.breaker != nil {
-		c.users.Start(func() { c.breaker.run(c.life) })
+		c.in.Callback(func() { c.breaker.run(c.in.Life()) })
 	}
 	if c.cfg.provider != nil {
-		c.users.Start(func() { c.followProvider(conn) })
+		c.in.Callback(func() { c.followProvider(conn) })
 	}
 	if c.cfg.tracks() {
-		c.users.Start(func() { c.tracker.track(c.life, conn) })
+		c.in.Callback(func() { c.tracker.track(c.in.Life(), conn) })
 	}
-	c.conn.Store(conn)
 	c.current = Started
 	close(c.opened)
 	return nil
@@ -171,17 +145,17 @@ func (c *core) open(ctx context.Context, servers []string) error {
 
 // followProvider asks the ensemble's provider until the client's life ends.
 func (c *core) followProvider(conn *zkconn.Conn) {
-	c.servers.follow(c.life, conn, func() {
+	c.servers.follow(c.in.Life(), conn, func() {
 		id, _ := conn.Session()
-		c.report(func() { c.telemetry.ServersChanged(id) })
+		c.in.Log(func() { c.in.Telemetry().ServersChanged(id) })
 	}, func(err error) {
-		c.report(func() { c.cfg.logger.Warn("zookeeper: the servers stay as they are", "error", err) })
+		c.in.Log(func() { c.cfg.client.Logger.Warn("zookeeper: the servers stay as they are", "error", err) })
 	})
 }
 
 // measure starts the metrics of the connection, until the client is closed.
 func (c *core) measure() {
-	stop := c.telemetry.Follow(c.conn.Load())
+	stop := c.in.Telemetry().Follow(c.in.Opened())
 	c.mu.Lock()
 	if c.current == Started {
 		c.unmeasure, stop = stop, func() {}
@@ -196,7 +170,7 @@ func (c *core) stopMeasuring() {
 	c.mu.Lock()
 	unmeasure := c.unmeasure
 	c.mu.Unlock()
-	c.users.Start(unmeasure)
+	c.in.Callback(unmeasure)
 }
 
 // close ends the client, once; a second call waits for the first. Each waits for the listeners by itself:
@@ -214,9 +188,7 @@ func (c *core) close(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	close(c.closing)
-	c.tellClosed()
-	close(c.ended)
+	c.in.Refuse()
 	c.end(ctx, previous == Started)
 	return errors.Join(c.err, c.closeListeners(ctx))
 }
@@ -231,94 +203,23 @@ func (c *core) end(ctx context.Context, started bool) {
 }
 
 func (c *core) closeServers(ctx context.Context) error {
-	ctx, cancel := bounded(ctx, c.cfg.maxCloseWait) // it takes no time, unless it is stuck
+	ctx, cancel := zkclient.Bounded(ctx, c.cfg.maxCloseWait) // it takes no time, unless it is stuck
 	defer cancel()
 	return c.servers.close(ctx)
 }
 
 // closeListeners waits for the listeners, but not for one that has called it.
 func (c *core) closeListeners(ctx context.Context) error {
-	ctx, cancel := bounded(ctx, c.cfg.maxCloseWait)
+	ctx, cancel := zkclient.Bounded(ctx, c.cfg.maxCloseWait)
 	defer cancel()
 	return errors.Join(c.states.Close(ctx), c.outcomes.Close(ctx), c.unhandled.Close(ctx))
 }
 
-// shutDown ends a started client in the order in which things depend on each other.
+// shutDown ends a started client.
 func (c *core) shutDown(ctx context.Context) error {
-	conn := c.conn.Load()
-	ctx, stop := bounded(ctx, c.cfg.maxCloseWait)
-	defer stop()
-	ctx, alone := conn.Reachable(ctx)
-	defer alone()
 	c.stopMeasuring()
-	c.outcomes.Notify(Event{Op: "closing", ctx: context.WithoutCancel(c.life)})
-	left := c.finish(ctx)
-	ctx, cancel := bounded(ctx, c.cfg.maxCloseWait) // the server is told all the same
-	defer cancel()
-	c.awaitServer(ctx, conn)
-	closed := conn.Close(ctx)
-	c.watches.close(ctx) // what was told before is in the queues of the watchers
-	return errors.Join(left, closed, c.join(ctx, c.cfg.maxCloseWait))
-}
-
-// awaitServer gives a client that is just reconnecting the time to close its session,
-// which would otherwise keep its ephemeral nodes until its timeout.
-func (c *core) awaitServer(ctx context.Context, conn *zkconn.Conn) {
-	if id, _ := conn.Session(); id != 0 {
-		ctx, cancel := context.WithTimeout(ctx, c.cfg.maxCloseWait)
-		defer cancel()
-		_ = conn.Ready(ctx) // if not, Close says that the session is left
-	}
-}
-
-// tellClosed tells the recipes that the client is closed, once. When it returns they know: an operation must not
-// be refused while a lease is believed.
-func (c *core) tellClosed() {
-	c.ending.Do(func() { c.losses.fire(recipeapi.Loss{Kind: recipeapi.LossClosed}) })
-}
-
-// isClosing reports whether Close refuses work.
-func (c *core) isClosing() bool {
-	select {
-	case <-c.closing:
-		return true
-	default:
-		return false
-	}
-}
-
-// acceptedBeforeClose marks the context of an operation that was accepted before Close began, and
-// is still given its time.
-type acceptedBeforeClose struct{}
-
-// connection returns the session layer of a client that is started and not closed. late says that the
-// operation was accepted before Close began.
-func (c *core) connection(late bool) (*zkconn.Conn, error) {
-	conn := c.conn.Load()
-	switch {
-	case conn == nil && c.phase() == Stopped:
-		return nil, ErrClosed
-	case conn == nil:
-		return nil, errClientNotStarted
-	case !late && c.isClosing():
-		c.tellClosed()
-		return nil, ErrClosed
-	}
-	return conn, nil
-}
-
-// onLoss tells the recipes what they can no longer rely on. It may be called on any goroutine.
-func (c *core) onLoss(e zkconn.Event) {
-	switch e.Kind {
-	case zkconn.StateChanged:
-		if e.Session != 0 && c.cfg.errorPolicy.IsErrorState(e.State) { // without a session nothing is held
-			c.losses.fire(recipeapi.Loss{Kind: recipeapi.LossSuspended, Session: e.Session})
-		}
-	case zkconn.DeadlinePassed:
-		c.losses.fire(recipeapi.Loss{Kind: recipeapi.LossDeadline, Session: e.Session})
-	case zkconn.SessionEnded:
-		c.losses.fire(recipeapi.Loss{Kind: recipeapi.LossSession, Session: e.Session, Err: e.Err})
-	}
+	c.outcomes.Notify(Event{Op: "closing", ctx: context.WithoutCancel(c.in.Life())})
+	return c.in.Close(ctx, c.cfg.maxCloseWait, c.watches.close)
 }
 
 // onEvent passes on what happened to the connection, on the session layer's goroutine. The first event
@@ -328,29 +229,29 @@ func (c *core) onEvent(e zkconn.Event) {
 	switch e.Kind {
 	case zkconn.StateChanged:
 		if e.State.IsConnected() {
-			c.tracker.wake.set()
+			c.tracker.wake.Set()
 		} else {
-			c.servers.disconnected.set()
+			c.servers.disconnected.Set()
 		}
-		c.telemetry.StateChanged(e.State)
-		c.report(func() {
-			c.cfg.logger.Info("zookeeper connection", "state", e.State.String(), "session", sessionText(e.Session))
-			c.telemetry.Transition(e.State, e.Session)
+		c.in.Telemetry().StateChanged(e.State)
+		c.in.Log(func() {
+			c.cfg.client.Logger.Info("zookeeper connection", "state", e.State.String(), "session", sessionText(e.Session))
+			c.in.Telemetry().Transition(e.State, e.Session)
 		})
 		c.tell(e.State)
 	case zkconn.SessionEnded:
-		c.report(func() { c.telemetry.Expired(e.Session, e.Presumed) })
+		c.in.Log(func() { c.in.Telemetry().Expired(e.Session, e.Presumed) })
 	case zkconn.Attempted:
 		c.logAttempt(e)
-		c.report(func() { c.telemetry.Attempted(e.Server, e.Err, e.Took) })
+		c.in.Log(func() { c.in.Telemetry().Attempted(e.Server, e.Err, e.Took) })
 	case zkconn.DataLost:
-		c.report(func() {
-			c.cfg.logger.Warn("zookeeper servers are behind what this client has seen, and all of them refuse it: it begins anew, as if they had lost their data")
+		c.in.Log(func() {
+			c.cfg.client.Logger.Warn("zookeeper servers are behind what this client has seen, and all of them refuse it: it begins anew, as if they had lost their data")
 		})
 	case zkconn.Disconnected:
-		c.report(func() { c.telemetry.Disconnected(e.Server, e.Err) })
+		c.in.Log(func() { c.in.Telemetry().Disconnected(e.Server, e.Err) })
 	case zkconn.Asked:
-		c.report(func() { c.telemetry.Proved(e.Server, e.Err, e.Took) })
+		c.in.Log(func() { c.in.Telemetry().Proved(e.Server, e.Err, e.Took) })
 	}
 }
 
@@ -360,9 +261,9 @@ func (c *core) logAttempt(e zkconn.Event) {
 	down, over := c.outage.attempted(e, time.Now())
 	switch {
 	case down != nil:
-		c.report(func() { c.cfg.logger.Warn("zookeeper: the ensemble cannot be reached", down...) })
+		c.in.Log(func() { c.cfg.client.Logger.Warn("zookeeper: the ensemble cannot be reached", down...) })
 	case over != nil:
-		c.report(func() { c.cfg.logger.Info("zookeeper: the ensemble can be reached again", over...) })
+		c.in.Log(func() { c.cfg.client.Logger.Info("zookeeper: the ensemble can be reached again", over...) })
 	}
 }
 
@@ -376,7 +277,48 @@ func (c *core) tell(s state.ConnectionState) {
 }
 
 func (c *core) debug(message string, args ...any) {
-	c.report(func() { c.cfg.logger.Debug(message, args...) })
+	c.in.Log(func() { c.cfg.client.Logger.Debug(message, args...) })
 }
 
-func sessionText(id int64) string { return fmt.Sprintf("0x%x", uint64(id)) }
+// unreachablePause is the least time between two lines in the log that say that the ensemble cannot be
+// reached.
+const unreachablePause = 10 * time.Second
+
+// outage describes the attempts to connect since the last one that succeeded. Only the session layer's
+// goroutine uses it.
+type outage struct {
+	since   time.Time // of the first that failed; zero for none
+	servers []string  // that were tried
+	logged  time.Time // the last line; it outlives the outage
+	told    bool      // there was a line
+}
+
+// attempted notes an attempt. It returns the attributes of a line that is due: that the ensemble
+// cannot be reached, or that this is over.
+func (o *outage) attempted(e zkconn.Event, now time.Time) (down, over []any) {
+	if e.Err == nil {
+		if o.told {
+			over = []any{"server", e.Target, "after", now.Sub(o.since)}
+		}
+		*o = outage{logged: o.logged}
+		return nil, over
+	}
+	if errors.Is(e.Err, zkconn.ErrSessionExpired) {
+		return nil, nil // a server said so: it was reached, and the next attempt gets a new session
+	}
+	if o.since.IsZero() {
+		o.since = now
+	}
+	if !slices.Contains(o.servers, e.Target) {
+		o.servers = append(o.servers, e.Target)
+	}
+	// Before all servers were tried one of them may be well.
+	if due := e.Round || now.Sub(o.since) >= unreachablePause; !due || now.Sub(o.logged) < unreachablePause {
+		return nil, nil
+	}
+	o.logged, o.told = now, true
+	return []any{
+		"servers", slices.Clone(o.servers), "for", now.Sub(o.since),
+		"server", e.Target, "error", e.Err,
+	}, nil
+}

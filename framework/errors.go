@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -69,28 +70,21 @@ var (
 	ErrTooLarge = zkconn.ErrTooLarge
 	// ErrInvalidPath says that the client refused the path. The text says what is wrong with
 	// it.
-	ErrInvalidPath = errors.New("invalid path")
+	ErrInvalidPath = zkclient.ErrInvalidPath
 	// ErrInvalidBuilder says that the steps of a chain exclude each other. The client sends
 	// nothing.
 	ErrInvalidBuilder = errors.New("invalid combination of steps")
 	// ErrInvalidOption says that an option or argument of a constructor is out of range.
-	ErrInvalidOption = errors.New("invalid option")
+	ErrInvalidOption = zkclient.ErrInvalidOption
 
 	// ErrNotStarted says that Start of the client or of a recipe was not called yet.
-	ErrNotStarted = errors.New("not started")
+	ErrNotStarted = zkclient.ErrNotStarted
 	// ErrAlreadyStarted says that Start was called before, and has succeeded or is under way.
 	ErrAlreadyStarted = errors.New("already started")
 	// ErrClosed says that the client is closed, or was closed during the operation.
 	ErrClosed error = zkconn.ErrClosed
 	// ErrView says that Start or Close was called on a view. Call it on the client.
 	ErrView = errors.New("a view has no life of its own")
-)
-
-var (
-	errNilContext = fmt.Errorf("%w: the context is nil", ErrInvalidOption)
-	errNilClient  = fmt.Errorf("%w: the client is nil, or NewClient has not made it", ErrNotStarted)
-
-	errClientNotStarted = fmt.Errorf("%w: call Client.Start first", ErrNotStarted)
 )
 
 // OpError is the error of an operation.
@@ -113,9 +107,19 @@ type OpError struct {
 	Attempts int   // how often it was tried
 	Err      error // one of the errors above, a context's error, or both
 
-	final   bool // not to be tried again whatever Err is
-	applied bool // an earlier try may have been applied
+	outcome
 }
+
+// outcome says whether an operation is not to be tried again whatever its error is, and whether an earlier
+// try may have been applied.
+type outcome = zkclient.Outcome
+
+// newOpError makes the user's error of a failure.
+func newOpError(f zkclient.Failure) error {
+	return &OpError{Op: f.Op, Path: f.Path, Attempts: f.Attempts, Err: f.Err, outcome: f.Outcome}
+}
+
+func (e *OpError) failure() zkclient.Failure { return zkclient.Failure{Err: e.Err, Outcome: e.outcome} }
 
 // Error returns "create /a/b: node already exists (3 attempts)", or "create /a/b: no such node: the
 // parent /a is missing".
@@ -138,50 +142,24 @@ func (e *OpError) Error() string {
 func (e *OpError) Unwrap() error { return e.Err }
 
 // Retryable reports whether a retry policy is asked about the error.
-func (e *OpError) Retryable() bool { return !e.final && Retryable(e.Err) }
+func (e *OpError) Retryable() bool { return e.failure().Retryable() }
 
 // MaybeApplied reports whether one of the tries may have been applied.
-func (e *OpError) MaybeApplied() bool { return e.applied || MaybeApplied(e.Err) }
+func (e *OpError) MaybeApplied() bool { return e.failure().MaybeApplied() }
 
 // MaybeApplied reports whether the server may have applied the operation that failed with err,
 // because the connection was lost, or ctx ended, after the operation was sent. It is false for
 // error answers of the server and for operations that were never sent.
-func MaybeApplied(err error) bool {
-	if err == nil {
-		return false
-	}
-	var unsure interface{ MaybeApplied() bool }
-	return errors.As(err, &unsure) && unsure.MaybeApplied()
-}
+func MaybeApplied(err error) bool { return zkclient.MaybeApplied(err) }
 
 // Retryable reports whether a client's retry policy is asked about err, that is, whether the
 // connection or the session failed, and not the request. A write that may have been applied is
 // still not repeated.
 //
 // Java: RetryPolicy.allowRetry.
-func Retryable(err error) bool {
-	var op *OpError
-	if errors.As(err, &op) && op.final {
-		return false
-	}
-	if unanswered, ok := errors.AsType[*zkconn.TransportError](err); ok {
-		err = unanswered.Err // not why there was no connection
-	}
-	for _, passing := range []error{
-		ErrConnectionLoss, ErrSessionExpired, ErrSessionMoved, zkconn.ErrOperationTimeout, zkconn.ErrThrottled,
-	} {
-		if errors.Is(err, passing) {
-			return true
-		}
-	}
-	return false
-}
+func Retryable(err error) bool { return zkclient.Retryable(err) }
 
-// notApplied returns the error of a read, or of the creation of parents, without the mark that it may
-// have been applied: these requests may be repeated any number of times.
-func notApplied(err error) error {
-	if unanswered, ok := errors.AsType[*zkconn.TransportError](err); ok {
-		return &zkconn.TransportError{Err: unanswered.Err, Detail: unanswered.Detail}
-	}
-	return err
+// noVersion is the error of a step WithVersion.
+func noVersion(version int32) error {
+	return fmt.Errorf("%w: WithVersion: there is no version %d", ErrInvalidBuilder, version)
 }

@@ -10,8 +10,8 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/go-curator/curator/framework/schema"
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/state"
@@ -25,37 +25,22 @@ type option func(*config) error
 
 func (o option) apply(c *config) error { return o(c) }
 
+// config is what the options say. newCore adds what the client itself has to say to client and conn.
 type config struct {
-	retryPolicy       retry.Policy
-	sessionTimeout    time.Duration
-	connectionTimeout time.Duration
-	maxCloseWait      time.Duration
-	lossMargin        time.Duration
-	lossPercent       int
-	syncProof         bool
-	readOnly          bool
-	maxData           int
-	maxReply          int
-	namespace         string
-	auth              []zkconn.Auth
-	sasl              zkconn.SASL // nil for none
-	dial              dialFunc    // nil for net.Dialer.DialContext
-	lookUp            lookUpFunc  // nil for the default
-	tls               *tls.Config // nil for none
-	defaultData       []byte
-	containers        bool
-	aclProvider       ACLProvider // nil opens everything
-	compression       CompressionProvider
-	compressAll       bool
-	errorPolicy       state.ErrorPolicy
-	breaker           retry.Policy // nil for none
-	logger            *slog.Logger
-	untraced          bool
-	tracing           tracing.Settings
-	ownerLabel        string
-	provider          EnsembleProvider // nil for the connect string
-	untracked         bool
-	schemas           *schema.Set // nil permits everything
+	client       zkclient.Config
+	conn         zkconn.Config
+	maxCloseWait time.Duration
+	namespace    string
+	dial         dialFunc     // nil for net.Dialer.DialContext
+	lookUp       lookUpFunc   // nil for the default
+	tls          *tls.Config  // nil for none
+	aclProvider  ACLProvider  // nil opens everything
+	breaker      retry.Policy // nil for none
+	untraced     bool
+	tracing      tracing.Settings
+	ownerLabel   string
+	provider     EnsembleProvider // nil for the connect string
+	untracked    bool
 }
 
 type (
@@ -73,19 +58,23 @@ const (
 
 func newConfig(policy retry.Policy, opts []Option) (config, error) {
 	cfg := config{
-		retryPolicy:       policy,
-		sessionTimeout:    60 * time.Second,
-		connectionTimeout: 15 * time.Second,
-		maxCloseWait:      time.Second,
-		lossPercent:       100,
-		maxData:           defaultMaxData,
-		maxReply:          16 << 20,
-		defaultData:       localAddress(),
-		containers:        true,
-		compression:       GzipCompressionProvider(),
-		errorPolicy:       state.StandardErrorPolicy(),
-		logger:            slog.Default(),
-		ownerLabel:        telemetry.DefaultLabel(),
+		client: zkclient.Config{
+			Retry:       policy,
+			ErrorPolicy: state.StandardErrorPolicy(),
+			Logger:      slog.Default(),
+			DefaultData: localAddress(),
+			Containers:  true,
+			Compression: GzipCompressionProvider(),
+		},
+		conn: zkconn.Config{
+			SessionTimeout:    60 * time.Second,
+			ConnectionTimeout: 15 * time.Second,
+			LossPercent:       100,
+			MaxRequest:        defaultMaxData,
+			MaxReply:          16 << 20,
+		},
+		maxCloseWait: time.Second,
+		ownerLabel:   telemetry.DefaultLabel(),
 	}
 	if err := retry.Validate(policy); err != nil {
 		return cfg, fmt.Errorf("%w: %w", ErrInvalidOption, err)
@@ -98,7 +87,7 @@ func newConfig(policy retry.Policy, opts []Option) (config, error) {
 			return cfg, fmt.Errorf("%w: %w", ErrInvalidOption, err)
 		}
 	}
-	cfg.errorPolicy = decide(cfg.errorPolicy)
+	cfg.client.ErrorPolicy = zkclient.Decide(cfg.client.ErrorPolicy)
 	return cfg, nil
 }
 
@@ -133,13 +122,13 @@ func durationOption(name string, d, least time.Duration, set func(*config)) Opti
 // leases. A client that holds something or waits sends two requests every 0.3 of the timeout,
 // and one of them is a write (docs/session.md). Java: sessionTimeoutMs.
 func WithSessionTimeout(d time.Duration) Option {
-	return durationOption("WithSessionTimeout", d, minSessionTimeout, func(c *config) { c.sessionTimeout = d })
+	return durationOption("WithSessionTimeout", d, minSessionTimeout, func(c *config) { c.conn.SessionTimeout = d })
 }
 
 // WithConnectionTimeout sets how long an attempt of an operation waits for a connection before
 // it fails and the retry policy is asked. The default is 15 s.
 func WithConnectionTimeout(d time.Duration) Option {
-	return durationOption("WithConnectionTimeout", d, time.Millisecond, func(c *config) { c.connectionTimeout = d })
+	return durationOption("WithConnectionTimeout", d, time.Millisecond, func(c *config) { c.conn.ConnectionTimeout = d })
 }
 
 // WithMaxCloseWait sets how long Close works when its context has ended already. The
@@ -151,7 +140,7 @@ func WithMaxCloseWait(d time.Duration) Option {
 // WithNamespace puts every path of the client below a namespace; see UsingNamespace.
 func WithNamespace(namespace string) Option {
 	return option(func(c *config) error {
-		_, err := namespacePrefix(namespace)
+		_, err := zkclient.NamespacePrefix(namespace)
 		c.namespace = namespace
 		return err
 	})
@@ -166,7 +155,7 @@ func WithAuthorization(scheme string, auth []byte) Option {
 		if scheme == "" {
 			return errors.New("WithAuthorization: the scheme is empty")
 		}
-		c.auth = append(c.auth, zkconn.Auth{Scheme: scheme, Auth: append([]byte{}, auth...)})
+		c.conn.Auth = append(c.conn.Auth, zkconn.Auth{Scheme: scheme, Auth: append([]byte{}, auth...)})
 		return nil
 	})
 }
@@ -190,25 +179,6 @@ func WithDialer(dial func(ctx context.Context, network, address string) (net.Con
 	})
 }
 
-// WithDefaultData sets the data of creates that give none; nil means empty. The default is the
-// local IP address as text, as in Java. It is the first public or private IPv4 address of the
-// network interfaces; Java looks up the host's name.
-func WithDefaultData(data []byte) Option {
-	return option(func(c *config) error {
-		c.defaultData = append([]byte{}, data...)
-		return nil
-	})
-}
-
-// WithoutContainerParents makes CreatingParentContainersIfNeeded create persistent
-// parents, for servers older than 3.5. Java: dontUseContainerParents.
-func WithoutContainerParents() Option {
-	return option(func(c *config) error {
-		c.containers = false
-		return nil
-	})
-}
-
 // WithSimulatedSessionExpirationPercent sets the part of the session timeout after which the
 // state becomes Lost if no server has answered: 1 to 100 percent. The default is 100.
 func WithSimulatedSessionExpirationPercent(percent int) Option {
@@ -216,7 +186,7 @@ func WithSimulatedSessionExpirationPercent(percent int) Option {
 		if percent < 1 || percent > 100 {
 			return fmt.Errorf("WithSimulatedSessionExpirationPercent(%d) is not from 1 to 100", percent)
 		}
-		c.lossPercent = percent
+		c.conn.LossPercent = percent
 		return nil
 	})
 }
@@ -227,7 +197,7 @@ func WithSimulatedSessionExpirationPercent(percent int) Option {
 // to three tenths, because a proof of the session may be six tenths old when the next one
 // comes; see docs/session.md.
 func WithLossMargin(d time.Duration) Option {
-	return durationOption("WithLossMargin", d, time.Millisecond, func(c *config) { c.lossMargin = d })
+	return durationOption("WithLossMargin", d, time.Millisecond, func(c *config) { c.conn.LossMargin = d })
 }
 
 // WithSyncProof makes the client prove its session without writes. A client that holds
@@ -242,7 +212,7 @@ func WithLossMargin(d time.Duration) Option {
 // of 2 s, a syncLimit of 5 and the default margin. Java Curator does not prove its session.
 func WithSyncProof() Option {
 	return option(func(c *config) error {
-		c.syncProof = true
+		c.conn.SyncProof = true
 		return nil
 	})
 }
@@ -256,46 +226,37 @@ func WithErrorPolicy(p state.ErrorPolicy) Option {
 		if p == nil {
 			return errors.New("WithErrorPolicy: the policy is nil")
 		}
-		c.errorPolicy = p
+		c.client.ErrorPolicy = p
 		return nil
 	})
 }
 
-// WithMaxData sets the largest request, just under 1 MiB by default; it must not
-// exceed the servers' jute.maxbuffer.
-func WithMaxData(bytes int) Option {
+// WithReadOnly lets the client read from a server that has lost its quorum, while it finds no
+// server with a quorum. The servers must permit it, with readonlymode.enabled=true and
+// localSessionsEnabled=true. Other servers without a quorum refuse the connection, as they do
+// without the option.
+//
+// On such a connection the state is state.ReadOnly, and BlockUntilConnected returns. Reads and
+// watches work. The data may be old, and a part of it may be undone when the quorum is back.
+// Writes and sync fail with [ErrNotReadOnly] without a retry.
+//
+// A read-only server does not keep the client's session alive. The session becomes state.Lost
+// by its own timeout. Then the state is state.ReadOnly again, and Client.SessionID is zero. If
+// the quorum is back before, the session is resumed, with its ephemeral nodes. On such a
+// connection the deadline of a lease does not move, and no lock is acquired. Guaranteed deletes
+// wait until there is a quorum.
+//
+// In the background the client connects to each of its servers, at least every few seconds,
+// until one has a quorum. Then it moves to that server: the state is state.Suspended, and then
+// state.Reconnected. The client first asks every server for its session, and only after a
+// refusal for reads, so a read-only connection takes two attempts. Between the loss of a quorum
+// and the first read-only connection servers refuse all connections, by default for 2 s or a
+// tick, if that is longer.
+//
+// Java: CuratorFrameworkFactory.Builder.canBeReadOnly.
+func WithReadOnly() Option {
 	return option(func(c *config) error {
-		if bytes < 1024 {
-			return fmt.Errorf("WithMaxData(%d) is below 1024", bytes)
-		}
-		c.maxData = bytes
-		return nil
-	})
-}
-
-// WithMaxReply sets the largest answer that the client accepts, 16 MiB by default, at least 1
-// MiB. It matters for lists of very many children; the servers' jute.maxbuffer limits nodes. A
-// larger answer is dropped, and its request fails with ErrTooLarge. Other requests are not
-// affected.
-// Java: the system property jute.maxbuffer; there such an answer ends the connection.
-func WithMaxReply(bytes int) Option {
-	return option(func(c *config) error {
-		if bytes < 1<<20 {
-			return fmt.Errorf("WithMaxReply(%d) is below 1 MiB", bytes)
-		}
-		c.maxReply = bytes
-		return nil
-	})
-}
-
-// WithLogger sets the logger. The default is slog.Default() at the time of NewClient.
-// slog.New(slog.DiscardHandler) silences the client.
-func WithLogger(logger *slog.Logger) Option {
-	return option(func(c *config) error {
-		if logger == nil {
-			return errors.New("WithLogger: the logger is nil")
-		}
-		c.logger = logger
+		c.conn.ReadOnly = true
 		return nil
 	})
 }

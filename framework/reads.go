@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -23,15 +24,16 @@ type reading struct {
 }
 
 func (r *reading) do(ctx context.Context, c *Client) (err error) {
-	if c == nil || c.core == nil {
-		return &OpError{Op: r.name, Path: r.path, Err: errNilClient}
+	in := c.inside()
+	if in == nil {
+		return &OpError{Op: r.name, Path: r.path, Err: zkclient.ErrNilClient}
 	}
 	switch {
 	case r.watched && r.watcher != nil:
 		err = fmt.Errorf("%w: UsingWatcher and Watched", ErrInvalidBuilder)
 	case r.full == "":
-		if r.full, err = c.fix(r.path, false); err == nil {
-			err = c.SchemaSet().ValidateRead(r.path, r.watched || r.watcher != nil)
+		if r.full, err = in.ServerPath(r.path); err == nil {
+			err = in.Schemas().ValidateRead(r.path, r.watched || r.watcher != nil)
 		}
 	}
 	if err != nil {
@@ -40,12 +42,9 @@ func (r *reading) do(ctx context.Context, c *Client) (err error) {
 	if r.watched {
 		r.watcher = c.core.watched
 	}
-	return c.run(ctx, operation{name: r.name, path: r.path, repeat: true, missing: r.op == jute.OpExists}, func(ctx context.Context, conn *zkconn.Conn) error {
-		err := r.attempt(ctx, c, conn)
-		if bound, ok := errors.AsType[*OpError](err); ok && bound.final {
-			return err // of doOnSession: the session is over
-		}
-		return notApplied(err)
+	op := zkclient.Operation{Name: r.name, Path: r.path, Repeat: true, Missing: r.op == jute.OpExists}
+	return in.Run(ctx, op, func(ctx context.Context, conn *zkconn.Conn) error {
+		return zkclient.ReadError(r.attempt(ctx, c, conn))
 	})
 }
 
@@ -57,10 +56,7 @@ func (r *reading) attempt(ctx context.Context, c *Client, conn *zkconn.Conn) err
 		set = r.watcher.watch(c.watchScope(), r.full, r.kind, r.config)
 		call.Watch = set.watch
 	}
-	err := doOnSession(ctx, conn, r.name, call)
-	if err == nil {
-		err = call.Err
-	}
+	err := c.inside().Read(ctx, conn, r.name, call)
 	ok := err == nil || r.op == jute.OpExists && errors.Is(err, ErrNoNode)
 	if r.missing != nil && errors.Is(err, ErrNoNode) {
 		if failed := r.missing(ctx, conn); failed != nil {
@@ -119,13 +115,11 @@ func (p *checkExistsParams) check() error {
 
 // createParents creates the missing parents of a node that does not exist.
 func (p *checkExistsParams) createParents(ctx context.Context, c *Client, conn *zkconn.Conn, full string) error {
-	parents := createOp{c: c, full: full, p: &createParams{
-		parents: p.parents, containers: p.containers, acl: p.acl, aclGiven: p.aclGiven, aclOnParents: p.aclGiven,
-	}}
-	if len(ancestors(full, c.core.chroot)) == 0 {
-		return nil
+	spec := zkclient.NodeSpec{Parents: parents(p.parents, p.containers), ACLOnParents: p.aclGiven}
+	if p.aclGiven {
+		spec.ACL = wireACL(p.acl)
 	}
-	return parents.createParents(ctx, conn)
+	return c.inside().CreateParents(ctx, conn, full, spec)
 }
 
 func (p getDataParams) do(ctx context.Context, c *Client, path string) ([]byte, error) {
@@ -134,8 +128,8 @@ func (p getDataParams) do(ctx context.Context, c *Client, path string) ([]byte, 
 		name: "getData", path: path, op: jute.OpGetData, kind: zkconn.WatchData,
 		watcher: p.watcher, watched: p.watched, res: &res,
 	}
-	if c == nil || c.core == nil {
-		return nil, &OpError{Op: r.name, Path: path, Err: errNilClient}
+	if c.inside() == nil {
+		return nil, &OpError{Op: r.name, Path: path, Err: zkclient.ErrNilClient}
 	}
 	if p.compressed && p.uncompressed {
 		return nil, &OpError{Op: r.name, Path: path, Err: fmt.Errorf("%w: Decompressed and Undecompressed", ErrInvalidBuilder)}
@@ -144,11 +138,9 @@ func (p getDataParams) do(ctx context.Context, c *Client, path string) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
-	data := res.Data
-	if p.compressed || c.core.cfg.compressAll && !p.uncompressed {
-		if data, err = c.core.cfg.compression.Decompress(c.unfix(r.full), data); err != nil {
-			return nil, &OpError{Op: r.name, Path: path, Attempts: 1, Err: fmt.Errorf("decompress the data: %w", err)}
-		}
+	data, err := c.inside().Data(r.full, res.Data, compressed(p.compressed, p.uncompressed))
+	if err != nil {
+		return nil, &OpError{Op: r.name, Path: path, Attempts: 1, Err: fmt.Errorf("decompress the data: %w", err)}
 	}
 	storeStat(p.stat, res.Stat)
 	return data, nil
@@ -165,4 +157,44 @@ func (p getChildrenParams) do(ctx context.Context, c *Client, path string) ([]st
 	}
 	storeStat(p.stat, res.Stat)
 	return res.Children, nil
+}
+
+func (p getACLParams) do(ctx context.Context, c *Client, path string) ([]ACL, error) {
+	full, err := c.inside().ServerPath(path)
+	if err != nil {
+		return nil, &OpError{Op: "getACL", Path: path, Err: err}
+	}
+	var res jute.GetACLResponse
+	op := zkclient.Operation{Name: "getACL", Path: path, Repeat: true}
+	if err := c.inside().Call(ctx, op, jute.OpGetACL, &jute.PathRequest{Path: full}, &res); err != nil {
+		return nil, err
+	}
+	storeStat(p.stat, res.Stat)
+	acl := make([]ACL, len(res.ACL))
+	for i, a := range res.ACL {
+		acl[i] = ACL{Perms: Perm(a.Perms), Scheme: a.ID.Scheme, ID: a.ID.ID}
+	}
+	return acl, nil
+}
+
+func (p syncParams) do(ctx context.Context, c *Client, path string) error {
+	full, err := c.inside().ServerPath(path)
+	if err != nil {
+		return &OpError{Op: "sync", Path: path, Err: err}
+	}
+	op := zkclient.Operation{Name: "sync", Path: path, Repeat: true}
+	return c.inside().Call(ctx, op, jute.OpSync, &jute.PathRequest{Path: full}, &jute.SyncResponse{})
+}
+
+func (p getConfigParams) do(ctx context.Context, c *Client) ([]byte, error) {
+	var res jute.GetDataResponse
+	r := reading{
+		name: "getConfig", full: configNode, config: true, op: jute.OpGetData, kind: zkconn.WatchData,
+		watcher: p.watcher, watched: p.watched, res: &res,
+	}
+	if err := r.do(ctx, c); err != nil {
+		return nil, err
+	}
+	storeStat(p.stat, res.Stat)
+	return res.Data, nil
 }

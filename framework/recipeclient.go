@@ -3,121 +3,140 @@ package framework
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/recipeapi"
-	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
 func init() { //nolint:gochecknoinits // recipeapi cannot import this package
 	recipeapi.Of = func(client any) recipeapi.Client {
 		c, _ := client.(*Client)
-		return recipeClient{c}
+		return recipeClient{c.inside(), c}
 	}
 }
 
-// recipeClient is a client as the recipes see it.
-type recipeClient struct{ c *Client }
+// recipeClient is a client as the recipes see it: its inside, with builders in place of its NodeSpecs.
+type recipeClient struct {
+	*zkclient.Client
+	c *Client
+}
 
 var _ recipeapi.Client = recipeClient{}
 
-func (r recipeClient) Identity() any {
-	if r.c == nil {
-		return nil
-	}
-	return r.c.core
-}
+func (r recipeClient) Identity() any { return r.Client.Identity() }
 
-func (r recipeClient) Shared(key any, create func() any) any {
-	if value, ok := r.c.core.shared.Load(key); ok {
-		return value
-	}
-	value, _ := r.c.core.shared.LoadOrStore(key, create())
-	return value
-}
-
-func (r recipeClient) ServerPath(path string) (string, error) {
-	if r.c == nil || r.c.core == nil {
-		return "", errNilClient
-	}
-	return r.c.fix(path, false)
-}
-
-func (r recipeClient) ClientPath(full string) string { return r.c.unfix(full) }
-
-func (r recipeClient) Conn() (*zkconn.Conn, error) {
-	if r.c == nil || r.c.core == nil {
-		return nil, errNilClient
-	}
-	return r.c.core.connection(false)
-}
-
-func (r recipeClient) Retry(ctx context.Context, op, path string, fn func(ctx context.Context, conn *zkconn.Conn) error) error {
-	return r.c.run(ctx, operation{name: op, path: path, repeat: true, missing: true}, fn)
-}
-
-func (r recipeClient) Pause(ctx context.Context, op, path string, err error) error {
-	return r.Retry(ctx, op, path, func(context.Context, *zkconn.Conn) error {
-		failed := err
-		err = nil // the second try succeeds
-		return failed
-	})
-}
-
-func (r recipeClient) Decompress(path string, data []byte) ([]byte, error) {
-	return r.c.core.cfg.compression.Decompress(path, data)
+func (r recipeClient) Data(full string, data []byte) ([]byte, error) {
+	return r.Client.Data(full, data, zkclient.AsConfigured)
 }
 
 func (r recipeClient) CreateAndList(ctx context.Context, builder any, path string, sequential bool) (recipeapi.Created, *recipeapi.PendingDelete, error) {
-	b, err := r.contender(builder)
+	return r.create(ctx, builder, path, sequential, true)
+}
+
+func (r recipeClient) Create(ctx context.Context, builder any, path string) (recipeapi.Created, *recipeapi.PendingDelete, error) {
+	return r.create(ctx, builder, path, true, false)
+}
+
+func (r recipeClient) create(ctx context.Context, builder any, path string, sequential, list bool) (recipeapi.Created, *recipeapi.PendingDelete, error) {
+	b, spec, err := r.contender(builder, path)
 	if err != nil {
 		return recipeapi.Created{}, nil, err
 	}
 	if !sequential {
-		b.p.mode = Ephemeral
+		spec.Mode = zkclient.Ephemeral
 	}
-	return b.p.create(ctx, b.c, path, true)
-}
-
-func (r recipeClient) Create(ctx context.Context, builder any, path string) (recipeapi.Created, *recipeapi.PendingDelete, error) {
-	b, err := r.contender(builder)
-	if err != nil {
-		return recipeapi.Created{}, nil, err
+	created, left, err := r.Client.Create(ctx, spec, list)
+	if err == nil {
+		storeStat(b.p.stat, created.Stat)
 	}
-	return b.p.create(ctx, b.c, path, false)
-}
-
-// contender returns a builder of contenders' nodes.
-func (r recipeClient) contender(builder any) (CreateBuilder, error) {
-	switch b, _ := builder.(CreateBuilder); {
-	case b.c != r.c:
-		return b, fmt.Errorf("%w: the builder of a contender's node is another client's", ErrInvalidBuilder)
-	case !b.p.protection || b.p.mode != EphemeralSequential:
-		return b, fmt.Errorf("%w: a contender's node needs protection, and is ephemeral and sequential", ErrInvalidBuilder)
-	default:
-		return b, nil
-	}
+	return created, left, err
 }
 
 func (r recipeClient) CreateGroup(ctx context.Context, builder any, path string, n int) ([]recipeapi.Created, []*recipeapi.PendingDelete, error) {
-	b, err := r.contender(builder)
+	_, spec, err := r.contender(builder, path)
 	if err != nil {
 		return nil, nil, err
 	}
-	return b.p.createGroup(ctx, b.c, path, n)
+	return r.Client.CreateGroup(ctx, spec, n)
 }
 
-func (r recipeClient) Made(name string) bool { return r.c.core.protection.made(name) }
+// contender returns the spec of a contender's node.
+func (r recipeClient) contender(builder any, path string) (b CreateBuilder, spec zkclient.NodeSpec, err error) {
+	b, _ = builder.(CreateBuilder)
+	switch {
+	case b.c != r.c:
+		return b, spec, fmt.Errorf("%w: the builder of a contender's node is another client's", ErrInvalidBuilder)
+	case !b.p.protection || b.p.mode != EphemeralSequential:
+		return b, spec, fmt.Errorf("%w: a contender's node needs protection, and is ephemeral and sequential", ErrInvalidBuilder)
+	}
+	if err := b.p.check(); err != nil {
+		return b, spec, &OpError{Op: "create", Path: path, Err: err}
+	}
+	return b, b.p.spec(path), nil
+}
 
-func (r recipeClient) Remove(ctx context.Context, full string, session int64) *recipeapi.PendingDelete {
-	return r.c.core.remove(ctx, full, anyVersion, session)
+// prepare returns the request of a builder.
+func (r recipeClient) prepare(builder any, path string) (*zkclient.CreateRequest, error) {
+	b, _ := builder.(CreateBuilder)
+	if b.c != r.c {
+		return nil, fmt.Errorf("%w: the builder of a recipe's node is another client's", ErrInvalidBuilder)
+	}
+	err := b.p.check()
+	var request *zkclient.CreateRequest
+	if err == nil {
+		request, err = r.Prepare(b.p.spec(path))
+	}
+	if err != nil {
+		return nil, &OpError{Op: "create", Path: path, Err: err}
+	}
+	return request, nil
+}
+
+func (r recipeClient) CreateCall(builder any, path string) (full string, call *zkconn.Call, err error) {
+	request, err := r.prepare(builder, path)
+	if err != nil {
+		return "", nil, err
+	}
+	return request.Path, request.Call(), nil
+}
+
+func (r recipeClient) NodeRequest(builder any, path string) (recipeapi.NodeRequest, error) {
+	b, _ := builder.(CreateBuilder)
+	if mode, _ := b.p.mode.wire(); b.p.protection || mode.IsSequential() || b.p.orSet || b.p.orSetVersionGiven || b.p.idempotent {
+		err := fmt.Errorf("%w: the name of the node is not final, or the node may exist", ErrInvalidBuilder)
+		return recipeapi.NodeRequest{}, &OpError{Op: "create", Path: path, Err: err}
+	}
+	request, err := r.prepare(builder, path)
+	if err != nil {
+		return recipeapi.NodeRequest{}, err
+	}
+	return recipeapi.NodeRequest{Path: request.Path, Data: request.Data, Op: request.Op, Req: request.Req, Parents: request.MakeParents}, nil
 }
 
 func (r recipeClient) Release(ctx context.Context, full string, session int64, with recipeapi.Release) *recipeapi.PendingDelete {
-	return r.c.core.release(ctx, full, session, with)
+	return r.Client.Release(ctx, full, session, releaseRequests(full, with), with.NameShared)
 }
 
-func (r recipeClient) MaxRequest() int { return r.c.core.cfg.maxData }
+// releaseRequests returns the requests that delete a node, the best one first: with the holder record
+// and the marker, without the marker, and the node alone.
+func releaseRequests(full string, with recipeapi.Release) (requests [][]zkconn.MultiOp) {
+	var record []zkconn.MultiOp
+	node := zkclient.DeleteOp(full, zkclient.AnyVersion)
+	if with.HolderRecord != "" {
+		record = append(record, zkclient.DeleteOp(with.HolderRecord, with.RecordVersion))
+	}
+	if with.Marker != "" {
+		create := zkconn.MultiOp{Op: jute.OpCreate, Req: &jute.CreateRequest{Path: with.Marker, ACL: openACL}}
+		requests = append(requests, append(slices.Clone(record), create, zkclient.DeleteOp(with.Marker, zkclient.AnyVersion), node))
+	}
+	if record != nil {
+		requests = append(requests, append(record, node))
+	}
+	return append(requests, []zkconn.MultiOp{node})
+}
 
 func (r recipeClient) Request(op any) (zkconn.MultiOp, error) {
 	o, _ := op.(Op)
@@ -128,41 +147,6 @@ func (r recipeClient) RefusedOp(op, path string, err error) any {
 	return Op{client: r.c, name: op, path: path, err: err}
 }
 
-func (r recipeClient) Data(full string, data []byte) ([]byte, error) {
-	if !r.c.core.cfg.compressAll {
-		return data, nil
-	}
-	return r.c.core.cfg.compression.Decompress(r.c.unfix(full), data)
-}
-
 func (r recipeClient) OnSession(ctx context.Context, session int64) context.Context {
-	return onSession(ctx, session)
-}
-
-func (r recipeClient) OnLoss(node string, fn func(recipeapi.Loss)) func() {
-	return r.c.core.losses.add(r.c.core.conn.Load(), node, fn)
-}
-
-func (r recipeClient) SessionEnd(ctx context.Context, session int64) zkconn.SessionEnd {
-	conn := r.c.core.conn.Load()
-	if conn == nil {
-		return zkconn.SessionMayLive
-	}
-	return conn.SessionEnd(ctx, session, r.c.core.isClosing())
-}
-
-func (r recipeClient) Held() []string { return r.c.core.losses.held() }
-
-func (r recipeClient) Log(fn func()) { r.c.core.report(fn) }
-
-func (r recipeClient) Unhandled(what string, err error) {
-	r.c.core.unhandled.Notify(fmt.Errorf("%s: %w", what, err))
-}
-
-func (r recipeClient) Callback(fn func()) bool { return r.c.core.users.Start(fn) }
-
-func (r recipeClient) Telemetry() *telemetry.Telemetry { return r.c.core.telemetry }
-
-func (r recipeClient) Go(fn func(ctx context.Context)) bool {
-	return r.c.core.pending.Start(func() { fn(r.c.core.life) })
+	return zkclient.OnSession(ctx, session)
 }

@@ -92,6 +92,19 @@ func (t WatcherType) String() string {
 // LogValue returns the text of String.
 func (t WatcherType) LogValue() slog.Value { return slog.StringValue(t.String()) }
 
+// String returns Java's name, such as STARTED.
+func (s ClientState) String() string {
+	switch s {
+	case Latent:
+		return "LATENT"
+	case Started:
+		return "STARTED"
+	case Stopped:
+		return "STOPPED"
+	}
+	return fmt.Sprintf("ClientState(%d)", int(s))
+}
+
 // LogValue returns the text of String.
 func (s ClientState) LogValue() slog.Value { return slog.StringValue(s.String()) }
 

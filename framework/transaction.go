@@ -1,12 +1,12 @@
 package framework
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -19,7 +19,7 @@ func (c *Client) TransactionOp() TransactionOp { return TransactionOp{c} }
 type TransactionOp struct{ c *Client }
 
 // Check starts a test of a node's version. Java: transactionOp().check().
-func (t TransactionOp) Check() CheckOp { return CheckOp{c: t.c, version: anyVersion} }
+func (t TransactionOp) Check() CheckOp { return CheckOp{c: t.c, version: zkclient.AnyVersion} }
 
 // CheckOp tests that a node exists and, optionally, is at a version.
 type CheckOp struct {
@@ -36,7 +36,7 @@ func (o CheckOp) WithVersion(version int32) CheckOp {
 // ForPath completes the operation.
 func (o CheckOp) ForPath(path string) Op {
 	return newOp(o.c, "check", path, false, func(full string) (zkconn.MultiOp, error) {
-		if o.version < anyVersion {
+		if o.version < zkclient.AnyVersion {
 			return zkconn.MultiOp{}, noVersion(o.version)
 		}
 		return zkconn.MultiOp{Op: jute.OpCheck, Req: &jute.CheckVersionRequest{Path: full, Version: o.version}}, nil
@@ -53,86 +53,42 @@ type Op struct {
 	err        error
 }
 
-// OpResult is the outcome of one operation of a transaction or a batch.
-//
-// Java: CuratorTransactionResult.
-type OpResult struct {
-	Op   string // "create", "delete", "setData", "check"
-	Path string // the actual path for a create
-	// Stat is the node's after a setData or a create. In a transaction the server sends it only
-	// for creates of containers and of nodes with a time to live.
-	Stat Stat
-	// Err is the reason why the operation was not applied, nil if it was applied. When a
-	// transaction fails, Err of the failed operation has the reason, and Err of all others is
-	// ErrRolledBack.
-	Err error
-}
-
 func newOp(c *Client, name, path string, sequential bool, multi func(full string) (zkconn.MultiOp, error)) Op {
-	op := Op{client: c, name: name, path: path, err: errNilClient}
-	if c == nil || c.core == nil {
+	op := Op{client: c, name: name, path: path, err: zkclient.ErrNilClient}
+	if c.inside() == nil {
 		return op
 	}
 	op.core = c.core
 	var full string
-	if full, op.err = c.fix(path, sequential); op.err == nil {
+	if full, op.err = c.inside().Fix(path, sequential); op.err == nil {
 		op.multi, op.err = multi(full)
 	}
 	return op
 }
 
-func (p createParams) op(c *Client, path string) Op {
-	return newOp(c, "create", path, p.mode.sequential(), func(full string) (zkconn.MultiOp, error) {
-		if err := p.check(); err != nil {
-			return zkconn.MultiOp{}, err
-		}
-		data, acl, err := p.contents(c, full)
-		if err != nil {
-			return zkconn.MultiOp{}, err
-		}
-		op, req := p.request(full, bytes.Clone(data), acl) // it is read at the commit
-		if op == jute.OpCreate2 {
-			op = jute.OpCreate // as Java: in a multi the server does not answer with the Stat
-		}
-		return zkconn.MultiOp{Op: op, Req: req}, nil
-	})
-}
-
-func (p deleteParams) op(c *Client, path string) Op {
-	return newOp(c, "delete", path, false, func(full string) (zkconn.MultiOp, error) {
-		if p.wanted() < anyVersion {
-			return zkconn.MultiOp{}, noVersion(p.version)
-		}
-		if err := c.SchemaSet().ValidateDelete(path); err != nil {
-			return zkconn.MultiOp{}, err
-		}
-		return zkconn.MultiOp{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: full, Version: p.wanted()}}, nil
-	})
-}
-
-func (p setDataParams) op(c *Client, path string, data []byte) Op {
-	return newOp(c, "setData", path, false, func(full string) (zkconn.MultiOp, error) {
-		s, err := p.write(c, full, data)
-		if err != nil {
-			return zkconn.MultiOp{}, err
-		}
-		return zkconn.MultiOp{Op: jute.OpSetData, Req: &jute.SetDataRequest{
-			Path: full, Data: bytes.Clone(s.data), Version: s.version, // the data is read at the commit
-		}}, nil
-	})
-}
-
 // views returns the views that have made the operations that fit, each namespace once.
-func views(ops []Op, fits func(i int) bool) []*Client {
-	var some []*Client
+func views(ops []Op, fits func(i int) bool) []*zkclient.Client {
+	var some []*zkclient.Client
 	seen := map[string]bool{}
 	for i := range ops {
-		if c := ops[i].client; c.prefix != "" && !seen[c.prefix] && fits(i) {
-			seen[c.prefix] = true
-			some = append(some, c)
+		if in := ops[i].client.inside(); in.Prefix() != "" && !seen[in.Prefix()] && fits(i) {
+			seen[in.Prefix()] = true
+			some = append(some, in)
 		}
 	}
 	return some
+}
+
+// ensureNamespaces creates the missing nodes of several namespaces, and reports whether any was missing.
+func ensureNamespaces(ctx context.Context, conn *zkconn.Conn, views []*zkclient.Client) (made bool, err error) {
+	for _, in := range views {
+		some, err := in.EnsureNamespace(ctx, conn)
+		if err != nil {
+			return false, err
+		}
+		made = made || some
+	}
+	return made, nil
 }
 
 // checkOps returns the first mistake that was made in the operations.
@@ -159,8 +115,8 @@ func (p transactionParams) do(ctx context.Context, c *Client, ops []Op) ([]OpRes
 	if len(ops) == 0 {
 		return nil, &OpError{Op: "multi", Err: fmt.Errorf("%w: a transaction without operations", ErrInvalidBuilder)}
 	}
-	t := commit{ops: ops}
-	err := c.run(ctx, operation{name: "multi", batch: len(ops)}, t.attempt)
+	t := commit{ops: ops, in: c.inside()}
+	err := t.in.Run(ctx, zkclient.Operation{Name: "multi", Batch: len(ops)}, t.attempt)
 	if err != nil && !t.refused() {
 		return nil, err
 	}
@@ -169,6 +125,7 @@ func (p transactionParams) do(ctx context.Context, c *Client, ops []Op) ([]OpRes
 
 // commit is a transaction on its way.
 type commit struct {
+	in  *zkclient.Client
 	ops []Op
 	res zkconn.MultiResponse
 }
@@ -178,7 +135,7 @@ type commit struct {
 func (t *commit) attempt(ctx context.Context, conn *zkconn.Conn) error {
 	err := t.send(ctx, conn)
 	idle := false
-	for range 5 { // as in createOp.attempt
+	for range 5 { // as in the create of a node
 		homeless := t.homeless()
 		if len(homeless) == 0 {
 			return err
@@ -199,12 +156,12 @@ func (t *commit) attempt(ctx context.Context, conn *zkconn.Conn) error {
 
 // homeless returns the views whose namespace may be the missing node: those of all creates, if one of
 // them has failed because its parent is missing.
-func (t *commit) homeless() []*Client {
+func (t *commit) homeless() []*zkclient.Client {
 	if !t.refused() {
 		return nil
 	}
 	failed := t.ops[t.res.Failed]
-	if failed.name != "create" || failed.client.prefix == "" || !errors.Is(t.res.Results[t.res.Failed].Err, ErrNoNode) {
+	if failed.name != "create" || failed.client.inside().Prefix() == "" || !errors.Is(t.res.Results[t.res.Failed].Err, ErrNoNode) {
 		return nil
 	}
 	return views(t.ops, func(i int) bool { return t.ops[i].name == "create" })
@@ -217,7 +174,7 @@ func (t *commit) send(ctx context.Context, conn *zkconn.Conn) error {
 	}
 	t.res = zkconn.MultiResponse{}
 	call := &zkconn.Call{Op: jute.OpMulti, Req: multi, Res: &t.res}
-	if err := doOnSession(ctx, conn, "multi", call); err != nil {
+	if err := t.in.DoOnSession(ctx, conn, "multi", call); err != nil {
 		return err
 	}
 	if call.Err == nil && t.refused() {
@@ -247,7 +204,7 @@ func (t *commit) results() (results []OpResult, err error) {
 		case t.res.Failed >= 0:
 			result.Err = &OpError{Op: op.name, Path: op.path, Attempts: 1, Err: ErrRolledBack}
 		case op.name == "create":
-			result.Path, result.Stat = op.client.unfix(r.Path), newStat(r.Stat)
+			result.Path, result.Stat = op.client.inside().ClientPath(r.Path), newStat(r.Stat)
 		case op.name == "setData":
 			result.Stat = newStat(r.Stat)
 		}

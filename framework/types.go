@@ -1,11 +1,13 @@
 package framework
 
 import (
+	"fmt"
 	"net"
 	"sync"
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // CreateMode is the kind of a node.
@@ -32,16 +34,18 @@ const (
 	PersistentSequentialWithTTL
 )
 
-func (m CreateMode) valid() bool     { return m >= Persistent && m <= PersistentSequentialWithTTL }
-func (m CreateMode) ephemeral() bool { return m == Ephemeral || m == EphemeralSequential }
-func (m CreateMode) timed() bool     { return m == PersistentWithTTL || m == PersistentSequentialWithTTL }
-func (m CreateMode) sequential() bool {
-	return m == PersistentSequential || m == EphemeralSequential || m == PersistentSequentialWithTTL
-}
-
-// flags are the mode's in the protocol.
-func (m CreateMode) flags() int32 {
-	return [...]int32{0, jute.FlagEphemeral, jute.FlagSequential, jute.FlagEphemeral | jute.FlagSequential, jute.FlagContainer, jute.FlagTTL, jute.FlagSequentialTTL}[m]
+// wire returns the mode as it is sent, and whether there is such a mode.
+func (m CreateMode) wire() (mode zkclient.Mode, ok bool) {
+	modes := [...]zkclient.Mode{
+		Persistent: zkclient.Persistent, Ephemeral: zkclient.Ephemeral,
+		PersistentSequential: zkclient.PersistentSequential, EphemeralSequential: zkclient.EphemeralSequential,
+		Container: zkclient.Container, PersistentWithTTL: zkclient.PersistentWithTTL,
+		PersistentSequentialWithTTL: zkclient.PersistentSequentialWithTTL,
+	}
+	if m < 0 || int(m) >= len(modes) {
+		return 0, false
+	}
+	return modes[m], true
 }
 
 // Stat describes a node, in ZooKeeper's terms.
@@ -132,3 +136,39 @@ type ACLProvider interface{ ACLForPath(path string) []ACL }
 //
 // Java: ACLProvider.getDefaultAcl.
 type ACLDefaulter interface{ DefaultACL() []ACL }
+
+// ClientState is the phase of a client's life. Java: CuratorFrameworkState.
+type ClientState int
+
+// The phases.
+const (
+	// Latent clients have not been started.
+	Latent ClientState = iota
+	// Started clients have been started and not closed.
+	Started
+	// Stopped clients have been closed.
+	Stopped
+)
+
+// noCopy has go vet find copies of what contains it.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
+
+func sessionText(id int64) string { return fmt.Sprintf("0x%x", uint64(id)) }
+
+// OpResult is the outcome of one operation of a transaction or a batch.
+//
+// Java: CuratorTransactionResult.
+type OpResult struct {
+	Op   string // "create", "delete", "setData", "check"
+	Path string // the actual path for a create
+	// Stat is the node's after a setData or a create. In a transaction the server sends it only
+	// for creates of containers and of nodes with a time to live.
+	Stat Stat
+	// Err is the reason why the operation was not applied, nil if it was applied. When a
+	// transaction fails, Err of the failed operation has the reason, and Err of all others is
+	// ErrRolledBack.
+	Err error
+}

@@ -8,7 +8,78 @@ import (
 
 	"github.com/go-curator/curator/framework/listen"
 	"github.com/go-curator/curator/internal/background"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// WatchedEvent is one event of a watch.
+type WatchedEvent struct {
+	Type EventType
+	Path string // relative to the namespace of the view that set the watch; that of GetConfig's is always /zookeeper/config
+	Zxid int64  // of the change, zero when the server does not tell
+}
+
+// EventType is the kind of a WatchedEvent.
+type EventType int
+
+// The events of a watch.
+const (
+	// NodeCreated says that the node was created.
+	NodeCreated EventType = iota + 1
+	// NodeDeleted says that the node was deleted.
+	NodeDeleted
+	// NodeDataChanged says that the node's data was set.
+	NodeDataChanged
+	// NodeChildrenChanged says that a child was created or deleted.
+	NodeChildrenChanged
+	// WatchReset comes after a reconnect, because changes may have been missed, and when a function
+	// was so slow that events of this watch were dropped: see Watcher. Read the node again. Path is
+	// that of the watch, also if the watch is recursive.
+	WatchReset
+	// DataWatchRemoved says that the watch of CheckExists, GetData or GetConfig was removed, by
+	// Watches().Remove or RemoveWatchers. It gets no more events. The node has not changed.
+	DataWatchRemoved
+	// ChildWatchRemoved says the same of a watch of GetChildren.
+	ChildWatchRemoved
+	// PersistentWatchRemoved says the same of a watch of Watches().Add.
+	PersistentWatchRemoved
+)
+
+// IsRemoval reports whether the event is about the watch and not about the node:
+// DataWatchRemoved, ChildWatchRemoved or PersistentWatchRemoved. A function that sets its watch
+// again after every event must check this first, or it undoes the removal.
+//
+// Java has no counterpart.
+func (t EventType) IsRemoval() bool { return t >= DataWatchRemoved && t <= PersistentWatchRemoved }
+
+// AddWatchMode is the kind of a persistent watch.
+//
+// Java: AddWatchMode.
+type AddWatchMode int
+
+// The modes. The zero value is PersistentRecursive, as in Curator.
+const (
+	// PersistentRecursive watches fire when the node or a node below it is created or deleted,
+	// or when its data changes.
+	PersistentRecursive AddWatchMode = iota
+	// PersistentWatch watches fire when the node is created or deleted, or when its data or its
+	// children change.
+	PersistentWatch
+)
+
+// WatcherType is a type of one-shot watches.
+//
+// Java: Watcher.WatcherType.
+type WatcherType int
+
+// The types.
+const (
+	// AnyWatcher stands for all watches.
+	AnyWatcher WatcherType = iota
+	// DataWatcher stands for the watches of CheckExists and GetData.
+	DataWatcher
+	// ChildrenWatcher stands for the watches of GetChildren.
+	ChildrenWatcher
 )
 
 // Watcher receives watch events through the function it was made with. Its pointer is its
@@ -90,8 +161,8 @@ type registration struct {
 
 // watchHub is what the watches of a client share.
 type watchHub struct {
-	workers *workers
-	set     registry // the watchers that have watches
+	client *zkclient.Client
+	set    registry // the watchers that have watches
 	// inbox has the events from the session layer. Each watcher's function has a goroutine of its own.
 	inbox *background.Inbox[watchMessage]
 }
@@ -108,7 +179,7 @@ func (s *registration) path(full string) string {
 	if s.config {
 		return full
 	}
-	return withoutPrefix(full, s.prefix)
+	return zkclient.WithoutPrefix(full, s.prefix)
 }
 
 // delivery is an event on its way to a Watcher's function. It may be for several registrations, because

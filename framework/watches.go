@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -17,43 +18,13 @@ func (c *Client) Watches() *Watches { return &Watches{c} }
 // Watches has the operations on watches; see Client.Watches.
 type Watches struct{ c *Client }
 
-// AddWatchMode is the kind of a persistent watch.
-//
-// Java: AddWatchMode.
-type AddWatchMode int
-
-// The modes. The zero value is PersistentRecursive, as in Curator.
-const (
-	// PersistentRecursive watches fire when the node or a node below it is created or deleted,
-	// or when its data changes.
-	PersistentRecursive AddWatchMode = iota
-	// PersistentWatch watches fire when the node is created or deleted, or when its data or its
-	// children change.
-	PersistentWatch
-)
-
-// WatcherType is a type of one-shot watches.
-//
-// Java: Watcher.WatcherType.
-type WatcherType int
-
-// The types.
-const (
-	// AnyWatcher stands for all watches.
-	AnyWatcher WatcherType = iota
-	// DataWatcher stands for the watches of CheckExists and GetData.
-	DataWatcher
-	// ChildrenWatcher stands for the watches of GetChildren.
-	ChildrenWatcher
-)
-
 // watchScope returns the scope of the watches of a client.
 func (c *Client) watchScope() watchScope {
-	return watchScope{hub: c.core.watches, view: c.watches, prefix: c.core.chroot + c.prefix}
+	return watchScope{hub: c.core.watches, view: c.watches, prefix: c.inside().Root()}
 }
 
 func (p addParams) do(ctx context.Context, c *Client, path string, watcher *Watcher) error {
-	full, err := c.usable(path)
+	full, err := c.inside().ServerPath(path)
 	kind := kindRecursive
 	switch {
 	case err != nil:
@@ -65,7 +36,7 @@ func (p addParams) do(ctx context.Context, c *Client, path string, watcher *Watc
 		err = fmt.Errorf("%w: WithMode: there is no mode %d", ErrInvalidBuilder, p.mode)
 	}
 	if err == nil {
-		_, err = c.started(ctx) // also for a watch that is set already
+		_, err = c.inside().Usable(ctx) // also for a watch that is set already
 	}
 	if err != nil {
 		return &OpError{Op: "addWatch", Path: path, Err: err}
@@ -74,9 +45,9 @@ func (p addParams) do(ctx context.Context, c *Client, path string, watcher *Watc
 	if s == nil {
 		return nil
 	}
-	err = c.run(ctx, operation{name: "addWatch", path: path, repeat: true}, func(ctx context.Context, conn *zkconn.Conn) error {
+	err = c.inside().Run(ctx, zkclient.Operation{Name: "addWatch", Path: path, Repeat: true}, func(ctx context.Context, conn *zkconn.Conn) error {
 		if err := conn.Subscribe(ctx, s.sub); err != nil {
-			return notApplied(err)
+			return zkclient.NotApplied(err)
 		}
 		s.settle(conn)
 		return nil
@@ -88,13 +59,13 @@ func (p addParams) do(ctx context.Context, c *Client, path string, watcher *Watc
 }
 
 func (p removeParams) do(ctx context.Context, c *Client, path string, watcher *Watcher) error {
-	full, err := c.usable(path)
+	full, err := c.inside().ServerPath(path)
 	if err == nil && (p.kind < AnyWatcher || p.kind > ChildrenWatcher) {
 		err = fmt.Errorf("%w: OfType: there is no type %d", ErrInvalidBuilder, p.kind)
 	}
 	var conn *zkconn.Conn
 	if err == nil {
-		conn, err = c.started(ctx)
+		conn, err = c.inside().Usable(ctx)
 	}
 	if err != nil {
 		return &OpError{Op: "removeWatches", Path: path, Err: err}
@@ -146,8 +117,8 @@ func giveBack(conn *zkconn.Conn, watchers []*Watcher, fits func(s *registration)
 
 // confirm waits until the server has done what was sent to it before.
 func (c *Client) confirm(ctx context.Context, op, path string) error {
-	return c.run(ctx, operation{name: op, path: path, repeat: true}, func(ctx context.Context, conn *zkconn.Conn) error {
-		return notApplied(conn.Do(ctx, 0, &zkconn.Call{
+	return c.inside().Run(ctx, zkclient.Operation{Name: op, Path: path, Repeat: true}, func(ctx context.Context, conn *zkconn.Conn) error {
+		return zkclient.NotApplied(conn.Do(ctx, 0, &zkconn.Call{
 			Op: jute.OpExists, Req: &jute.PathWatchRequest{Path: "/"}, Res: &jute.StatResponse{},
 		}))
 	})
@@ -161,9 +132,7 @@ func (c *Client) WatcherRemovingView() WatcherRemovingView {
 	if c == nil {
 		return WatcherRemovingView{}
 	}
-	return WatcherRemovingView{&Client{
-		core: c.core, namespace: c.namespace, prefix: c.prefix, nsErr: c.nsErr, view: true, watches: &registry{},
-	}}
+	return WatcherRemovingView{c.viewOf(c.namespace, &registry{})}
 }
 
 // WatcherRemovingView is a view that can remove all its watches together.
@@ -179,9 +148,9 @@ type WatcherRemovingView struct{ *Client }
 // Java: removeWatchers.
 func (v WatcherRemovingView) RemoveWatchers(ctx context.Context) error {
 	if v.Client == nil || v.core == nil {
-		return &OpError{Op: "removeWatches", Err: errNilClient}
+		return &OpError{Op: "removeWatches", Err: zkclient.ErrNilClient}
 	}
-	conn, err := v.started(ctx)
+	conn, err := v.inside().Usable(ctx)
 	switch {
 	case errors.Is(err, ErrClosed):
 		return nil // they have ended with the client

@@ -14,7 +14,6 @@ import (
 // A knot is a group of files of a package that use each other in a circle: to understand one of them is
 // to understand all. The list has the packages that are above the limit. Its numbers may only fall.
 var knotCeilings = ceilings{"files that use each other in a circle", 4, map[string]int{
-	"framework":                  24,
 	"internal/zkconn":            13,
 	"recipes/internal/lockqueue": 6,
 	"recipes/locks":              8,
@@ -23,8 +22,6 @@ var knotCeilings = ceilings{"files that use each other in a circle", 4, map[stri
 
 // fieldCeilings is about the structs that have methods, likewise.
 var fieldCeilings = ceilings{"fields of a struct with methods", 16, map[string]int{
-	"framework.config":                     30,
-	"framework.core":                       29,
 	"internal/model.Config":                27,
 	"internal/model.session":               24,
 	"internal/zkconn.Conn":                 44,

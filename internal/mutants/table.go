@@ -34,7 +34,7 @@ func locks() []Mutant {
 		{
 			Name: "foreign session's node adopted", Breaks: "rule 1",
 			Edits: []Edit{
-				{"framework/create.go", "(stat.Stat.EphemeralOwner != session || cr.doubtSession != session)", "stat.Stat.EphemeralOwner == 0"},
+				{"internal/zkclient/create.go", "(stat.Stat.EphemeralOwner != session || cr.doubtSession != session)", "stat.Stat.EphemeralOwner == 0"},
 				{ephemeralDir + "grant.go", "if cfg.Node.Owner != cfg.Node.Session {", "if false {"},
 			},
 			Package: "recipes/locks", Tests: "^TestForeignNodeIsNotAdopted$",

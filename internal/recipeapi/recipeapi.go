@@ -1,5 +1,5 @@
-// Package recipeapi gives the recipes access to parts of package framework that are not
-// exported: the session layer, creates that list the queue in the same write, deletes whose
+// Package recipeapi gives the recipes access to package zkclient, with builders of package framework in
+// place of its specs: the session layer, creates that list the queue in the same write, deletes whose
 // outcome matters, and the loss of a session. For everything else they use the public API.
 package recipeapi
 
@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -110,16 +111,6 @@ type Client interface {
 	Go(fn func(ctx context.Context)) bool
 }
 
-// Created is a node that CreateAndList made.
-type Created struct {
-	Path     string // the server's
-	Czxid    int64
-	Owner    int64    // the session whose node it is
-	Session  int64    // of the client when the node was made or found
-	Open     bool     // everybody may read it, and so hears of its events
-	Siblings []string // the names of all children, ours among them
-}
-
 // NodeRequest is the create of a node in the protocol's terms, for recipes that send it together
 // with other requests.
 type NodeRequest struct {
@@ -132,35 +123,6 @@ type NodeRequest struct {
 	Parents func(ctx context.Context, conn *zkconn.Conn) error
 }
 
-// Loss says that a session can no longer be relied on.
-type Loss struct {
-	Kind    LossKind
-	Session int64
-	Err     error
-}
-
-// LossKind is why.
-type LossKind int
-
-// The kinds of losses.
-const (
-	// LossSuspended: the connection is in an error state of the client's policy.
-	LossSuspended LossKind = iota + 1
-	// LossDeadline: the server may soon end the session.
-	LossDeadline
-	// LossSession: the session has ended.
-	LossSession
-	// LossClosed: the client is being closed.
-	LossClosed
-	// LossDeleted: the node was deleted by somebody else. The session layer does not report
-	// it; a recipe does.
-	LossDeleted
-)
-
-// Final reports whether the node of the session is lost for good. After other losses it may
-// still be there.
-func (k LossKind) Final() bool { return k == LossSession || k == LossClosed || k == LossDeleted }
-
 // Release is what goes with the delete of a holder's node. Paths are the server's, "" for none.
 type Release struct {
 	Marker        string // is created and deleted, so that its watches fire
@@ -171,28 +133,32 @@ type Release struct {
 	NameShared bool
 }
 
+// Created is a node that CreateAndList made.
+type Created = zkclient.Created
+
 // PendingDelete is a delete that goes on until its outcome is known.
-type PendingDelete struct {
-	// Done is closed when the outcome is known, or when the client was closed.
-	Done chan struct{}
-	// Outcome is set before Done is closed.
-	Outcome RemovalOutcome
-	// Err is why it was given up, with RemovalGivenUp.
-	Err error
-}
+type PendingDelete = zkclient.Removal
 
 // RemovalOutcome is how a PendingDelete ended.
-type RemovalOutcome int
+type RemovalOutcome = zkclient.RemovalOutcome
 
-// The outcomes.
+// Loss says that a session can no longer be relied on.
+type Loss = zkclient.Loss
+
+// LossKind is why.
+type LossKind = zkclient.LossKind
+
+// The outcomes of a PendingDelete, and the kinds of losses.
 const (
-	// RemovalConfirmed: the node was there until we deleted it. That is also certain if a reply was
-	// lost and the node is gone while its session lives.
-	RemovalConfirmed RemovalOutcome = iota + 1
-	// RemovalMissing: the node was gone already.
-	RemovalMissing
-	// RemovalGivenUp: the server refuses the delete, or the client was closed.
-	RemovalGivenUp
+	RemovalConfirmed = zkclient.RemovalConfirmed
+	RemovalMissing   = zkclient.RemovalMissing
+	RemovalGivenUp   = zkclient.RemovalGivenUp
+
+	LossSuspended = zkclient.LossSuspended
+	LossDeadline  = zkclient.LossDeadline
+	LossSession   = zkclient.LossSession
+	LossClosed    = zkclient.LossClosed
+	LossDeleted   = zkclient.LossDeleted
 )
 
 // Of returns a client's inside. Package framework sets it.

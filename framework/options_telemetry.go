@@ -1,7 +1,9 @@
 package framework
 
 import (
+	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -9,6 +11,18 @@ import (
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/tracing"
 )
+
+// WithLogger sets the logger. The default is slog.Default() at the time of NewClient.
+// slog.New(slog.DiscardHandler) silences the client.
+func WithLogger(logger *slog.Logger) Option {
+	return option(func(c *config) error {
+		if logger == nil {
+			return errors.New("WithLogger: the logger is nil")
+		}
+		c.client.Logger = logger
+		return nil
+	})
+}
 
 // WithTracing sets how the client and its recipes are traced and measured. The default uses
 // OpenTelemetry's global providers, also if they are set later, and writes the owner into the
@@ -52,5 +66,5 @@ func (c *config) newTelemetry(chroot string) *telemetry.Telemetry {
 	if c.untraced {
 		return nil
 	}
-	return telemetry.New(telemetry.Config{Settings: c.tracing, Data: c.defaultData, Label: c.ownerLabel, Chroot: chroot})
+	return telemetry.New(telemetry.Config{Settings: c.tracing, Data: c.client.DefaultData, Label: c.ownerLabel, Chroot: chroot})
 }

@@ -1,9 +1,8 @@
-package framework
+package zkclient
 
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"strings"
 )
 
 // protection makes the beginnings of protected names: "_c_", a UUID, "-". The first half of all
@@ -18,9 +17,6 @@ func newProtection() (p protection) {
 	p.text = p.prefix()[:len("_c_")+2*len(p.half)+len("-")]
 	return p
 }
-
-// made reports whether a name begins as those of prefix do.
-func (p protection) made(name string) bool { return strings.HasPrefix(name, p.text) }
 
 // prefix returns a new beginning.
 func (p protection) prefix() string {

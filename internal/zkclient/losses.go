@@ -1,4 +1,4 @@
-package framework
+package zkclient
 
 import (
 	"cmp"
@@ -6,13 +6,41 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/state"
 )
 
-// lossHooks are the functions of recipes that are called at a loss.
-type lossHooks struct {
+// Loss says that a session can no longer be relied on.
+type Loss struct {
+	Kind    LossKind
+	Session int64
+	Err     error
+}
+
+// LossKind is why.
+type LossKind int
+
+// The kinds of losses.
+const (
+	// LossSuspended: the connection is in an error state of the client's policy.
+	LossSuspended LossKind = iota + 1
+	// LossDeadline: the server may soon end the session.
+	LossDeadline
+	// LossSession: the session has ended.
+	LossSession
+	// LossClosed: the client is being closed.
+	LossClosed
+	// LossDeleted: the node was deleted by somebody else. The session layer does not report
+	// it; a recipe does.
+	LossDeleted
+)
+
+// Final reports whether the node of the session is lost for good. After other losses it may
+// still be there.
+func (k LossKind) Final() bool { return k == LossSession || k == LossClosed || k == LossDeleted }
+
+// losses has the functions of recipes that are called at a loss.
+type losses struct {
 	mu    sync.Mutex
 	hooks map[*hook]struct{}
 	added int
@@ -22,11 +50,11 @@ type lossHooks struct {
 type hook struct {
 	node string // that is held, or ""
 	n    int    // its number among all that were added
-	fn   func(recipeapi.Loss)
+	fn   func(Loss)
 }
 
 // add calls fn at every loss until remove is called. conn may be nil.
-func (h *lossHooks) add(conn *zkconn.Conn, node string, fn func(recipeapi.Loss)) (remove func()) {
+func (h *losses) add(conn *zkconn.Conn, node string, fn func(Loss)) (remove func()) {
 	if conn != nil {
 		conn.Use()
 	}
@@ -50,7 +78,7 @@ func (h *lossHooks) add(conn *zkconn.Conn, node string, fn func(recipeapi.Loss))
 }
 
 // held returns the nodes that are held, sorted.
-func (h *lossHooks) held() (nodes []string) {
+func (h *losses) held() (nodes []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for one := range h.hooks {
@@ -63,7 +91,7 @@ func (h *lossHooks) held() (nodes []string) {
 }
 
 // fire calls all hooks, on the caller's goroutine, in the order in which they were added.
-func (h *lossHooks) fire(l recipeapi.Loss) {
+func (h *losses) fire(l Loss) {
 	h.mu.Lock()
 	hooks := slices.Collect(maps.Keys(h.hooks))
 	h.mu.Unlock()
@@ -73,11 +101,12 @@ func (h *lossHooks) fire(l recipeapi.Loss) {
 	}
 }
 
-// decidedPolicy has the answers of an error policy. The policy is a user's code, and recipes need the
-// answers where nothing may block: where deadlines are told.
+// decidedPolicy has the answers of an error policy.
 type decidedPolicy [state.ReadOnly + 1]bool
 
-func decide(p state.ErrorPolicy) *decidedPolicy {
+// Decide asks an error policy about each state, once. The policy is a user's code, and recipes need the
+// answers where nothing may block: where deadlines are told.
+func Decide(p state.ErrorPolicy) state.ErrorPolicy {
 	var d decidedPolicy
 	for s := state.Connected; s <= state.ReadOnly; s++ {
 		d[s] = p.IsErrorState(s)

@@ -1,4 +1,4 @@
-package framework
+package zkclient
 
 import (
 	"context"
@@ -6,69 +6,65 @@ import (
 	"fmt"
 
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-// createManyOp creates several protected nodes in one transaction, with consecutive numbers.
-type createManyOp struct {
-	createOp
+// groupCreation creates several protected nodes in one transaction, with consecutive numbers.
+type groupCreation struct {
+	creation
 	n      int
-	made   []recipeapi.Created
+	made   []Created
 	doubts []string // the beginnings of the names of nodes that lost tries may have made
 }
 
-// createGroup creates n nodes and lists their siblings in the same write.
-func (p *createParams) createGroup(ctx context.Context, c *Client, path string, n int) (created []recipeapi.Created, left []*recipeapi.PendingDelete, err error) {
-	full, err := c.usable(path)
-	g := createManyOp{createOp: createOp{c: c, p: p, full: full}, n: n}
-	if err == nil {
-		err = p.check()
-	}
-	if err == nil {
-		g.data, g.acl, err = p.contents(c, full)
+// CreateGroup is Create for n sequential nodes with protection, all or none, whose numbers follow each other.
+// It lists their siblings in the same write.
+func (c *Client) CreateGroup(ctx context.Context, spec NodeSpec, n int) (created []Created, left []*Removal, err error) {
+	g := groupCreation{creation: creation{CreateRequest: CreateRequest{c: c, spec: spec}}, n: n}
+	if err = ValidatePath(spec.Path, false); err == nil { // it ends in a name, ahead of the number
+		err = g.fill()
 	}
 	if err != nil {
-		return nil, nil, &OpError{Op: "create", Path: path, Err: err}
+		return nil, nil, c.fail("create", spec.Path, err)
 	}
-	g.dir, g.name = split(full)
+	g.dir, g.name = split(g.Path)
 	defer func() { // also when a user's retry policy panics
 		for _, prefix := range g.doubts {
-			left = append(left, c.core.removeLostCreates(ctx, g.dir, prefix))
+			left = append(left, c.removeLost(ctx, g.dir, prefix))
 		}
 	}()
-	err = c.run(ctx, operation{name: "create", path: path, repeat: true, wire: "multi", batch: n}, g.attempt)
+	err = c.Run(ctx, Operation{Name: "create", Path: spec.Path, Repeat: true, Wire: "multi", Batch: n}, g.attempt)
 	return g.made, nil, err
 }
 
 // attempt is one try. The nodes of a try whose reply was lost are not used: they are removed before
 // other nodes are created, because these would be behind them in the queue.
-func (g *createManyOp) attempt(ctx context.Context, conn *zkconn.Conn) error {
+func (g *groupCreation) attempt(ctx context.Context, conn *zkconn.Conn) error {
 	for ; len(g.doubts) > 0; g.doubts = g.doubts[1:] {
 		if err := removeProtected(ctx, conn, g.dir, g.doubts[0]); err != nil {
-			return notApplied(err)
+			return NotApplied(err)
 		}
 	}
 	err := g.send(ctx, conn)
-	for range 5 { // as in createOp.attempt
-		if !errors.Is(err, ErrNoNode) {
+	for range 5 { // as in creation.attempt
+		if !errors.Is(err, zkconn.ErrNoNode) {
 			return err
 		}
-		if err := g.createParents(ctx, conn); err != nil && !errors.Is(err, errReaped) {
-			return notApplied(err)
+		if _, err := g.c.makeParents(ctx, conn, g.Path, &g.spec); err != nil && !errors.Is(err, errReaped) {
+			return NotApplied(err)
 		}
 		err = g.send(ctx, conn)
 	}
 	return err
 }
 
-func (g *createManyOp) send(ctx context.Context, conn *zkconn.Conn) error {
+func (g *groupCreation) send(ctx context.Context, conn *zkconn.Conn) error {
 	multi := &zkconn.MultiRequest{}
 	var prefixes []string
 	for range g.n {
-		prefix := g.c.core.protection.prefix()
+		prefix := g.c.protection.prefix()
 		prefixes = append(prefixes, prefix)
-		_, req := g.p.request(join(g.dir, prefix+g.name), g.data, g.acl)
+		_, req := g.at(Join(g.dir, prefix+g.name))
 		multi.Ops = append(multi.Ops, zkconn.MultiOp{Op: jute.OpCreate, Req: req})
 	}
 	var res zkconn.MultiResponse

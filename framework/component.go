@@ -8,6 +8,7 @@ import (
 
 	"github.com/cenkalti/backoff/v4"
 
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/retry"
 )
 
@@ -69,7 +70,7 @@ const (
 // Java: none.
 func Run(ctx context.Context, components ...Component) (err error) {
 	if ctx == nil {
-		return errNilContext
+		return zkclient.ErrNilContext
 	}
 	for i, c := range components {
 		if c == nil {

@@ -1,75 +1,91 @@
-package framework
+package zkclient
 
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-// remove deletes a node in the background until the outcome is known. With a session
-// that is not zero the node is an ephemeral one of that session. It returns nil when the
-// client is closed. cause is the context of what it is done for.
-func (c *core) remove(cause context.Context, full string, version int32, session int64) *recipeapi.PendingDelete {
-	r := &removal{core: c, full: full, session: session, requests: [][]zkconn.MultiOp{{deleteOp(full, version)}}}
+// Removal is a delete in the background that goes on until its outcome is known.
+type Removal struct {
+	// Done is closed when the outcome is known, or when the client was closed.
+	Done chan struct{}
+	// Outcome is set before Done is closed.
+	Outcome RemovalOutcome
+	// Err is why it was given up, with RemovalGivenUp.
+	Err error
+}
+
+// RemovalOutcome is how a Removal ended.
+type RemovalOutcome int
+
+// The outcomes.
+const (
+	// RemovalConfirmed: the node was there until we deleted it. That is also certain if a reply was
+	// lost and the node is gone while its session lives.
+	RemovalConfirmed RemovalOutcome = iota + 1
+	// RemovalMissing: the node was gone already.
+	RemovalMissing
+	// RemovalGivenUp: the server refuses the delete, or the client was closed.
+	RemovalGivenUp
+)
+
+// Remove deletes an ephemeral node of a session for certain, in the background, as a part of the trace of
+// cause, which may be nil, and whose end does not matter. A session of 0 is any, for a node that may be any.
+// It returns nil when the client is closed.
+func (c *Client) Remove(cause context.Context, full string, session int64) *Removal {
+	return c.Release(cause, full, session, [][]zkconn.MultiOp{{DeleteOp(full, AnyVersion)}}, false)
+}
+
+// RemoveVersion is Remove of any node that is at a version.
+func (c *Client) RemoveVersion(cause context.Context, full string, version int32) *Removal {
+	return c.Release(cause, full, 0, [][]zkconn.MultiOp{{DeleteOp(full, version)}}, false)
+}
+
+// Release is Remove with something else in the same transaction, as far as the server lets it: requests has
+// the best one first, and each ends with the delete of the node. If there is a connection, the first is
+// queued on it before Release returns: the requests of several calls leave in their order.
+//
+// nameShared says that another session may make a node of the same name when this one is over. Nothing is
+// deleted then: the server removes the node with the session.
+func (c *Client) Release(cause context.Context, full string, session int64, requests [][]zkconn.MultiOp, nameShared bool) *Removal {
+	r := &removal{c: c, full: full, session: session, requests: requests, nameShared: nameShared}
 	return r.start(cause)
 }
 
-// release is remove with what goes with it. If there is a connection, the first request is
-// queued on it before release returns.
-func (c *core) release(cause context.Context, full string, session int64, with recipeapi.Release) *recipeapi.PendingDelete {
-	r := &removal{
-		core: c, full: full, session: session, requests: releaseRequests(full, with), nameShared: with.NameShared,
-	}
-	return r.start(cause)
-}
-
-// releaseRequests returns the requests that delete a node, the best one first: with the holder record
-// and the marker, without the marker, and the node alone.
-func releaseRequests(full string, with recipeapi.Release) (requests [][]zkconn.MultiOp) {
-	var record []zkconn.MultiOp
-	node := deleteOp(full, anyVersion)
-	if with.HolderRecord != "" {
-		record = append(record, deleteOp(with.HolderRecord, with.RecordVersion))
-	}
-	if with.Marker != "" {
-		create := zkconn.MultiOp{Op: jute.OpCreate, Req: &jute.CreateRequest{Path: with.Marker, ACL: openACL}}
-		requests = append(requests, append(slices.Clone(record), create, deleteOp(with.Marker, anyVersion), node))
-	}
-	if record != nil {
-		requests = append(requests, append(record, node))
-	}
-	return append(requests, []zkconn.MultiOp{node})
-}
-
-func deleteOp(path string, version int32) zkconn.MultiOp {
+// DeleteOp is the delete of a node in a transaction.
+func DeleteOp(path string, version int32) zkconn.MultiOp {
 	return zkconn.MultiOp{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: path, Version: version}}
+}
+
+// Delete deletes a node, on a session if that is not zero.
+func Delete(ctx context.Context, conn *zkconn.Conn, session int64, full string, version int32) error {
+	return do(ctx, conn, session, &zkconn.Call{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: full, Version: version}})
 }
 
 // removal is the deletion of one node.
 type removal struct {
-	core     *core
+	c        *Client
 	full     string
 	session  int64              // whose ephemeral node it is; 0 for any node
 	requests [][]zkconn.MultiOp // the first one is tried, until the server refuses it
-	pending  recipeapi.PendingDelete
-	op       backgroundDelete
+	pending  Removal
+	op       backgroundOp
 	doubt    bool // an earlier try may have deleted the node
 	over     bool // the session has ended: if the node is gone, the server may have deleted it
 
-	nameShared bool // see recipeapi.Release
+	nameShared bool // see Client.Release
 }
 
 // start sends the first request, if there is a connection. If the server confirms that one, as
 // it almost always does, no goroutine is needed.
-func (r *removal) start(cause context.Context) *recipeapi.PendingDelete {
-	c, conn := r.core, r.core.conn.Load()
-	r.op = c.background(cause, conn, r.full, len(r.requests[0])) // may panic in a user's tracer
+func (r *removal) start(cause context.Context) *Removal {
+	c, conn := r.c, r.c.conn.Load()
+	r.op = c.background(cause, r.full, len(r.requests[0])) // may panic in a user's tracer
 	if !c.beginRemoval() {
-		r.op.end(0, ErrClosed)
+		r.op.end(0, zkconn.ErrClosed)
 		return nil
 	}
 	r.pending.Done = make(chan struct{})
@@ -107,17 +123,17 @@ func (r *removal) goOn(first *deleteRequest) {
 
 // end tells the outcome.
 func (r *removal) end(err error) {
-	switch missing := errors.Is(err, ErrNoNode); {
+	switch missing := errors.Is(err, zkconn.ErrNoNode); {
 	case err == nil, missing && r.doubt && !r.over:
-		r.pending.Outcome = recipeapi.RemovalConfirmed
+		r.pending.Outcome = RemovalConfirmed
 	case missing:
-		r.pending.Outcome = recipeapi.RemovalMissing
+		r.pending.Outcome = RemovalMissing
 	default:
-		r.pending.Outcome, r.pending.Err = recipeapi.RemovalGivenUp, err
-		r.core.giveUp("delete "+r.full, err)
+		r.pending.Outcome, r.pending.Err = RemovalGivenUp, err
+		r.c.giveUp("delete "+r.full, err)
 	}
 	close(r.pending.Done)
-	r.core.endRemoval()
+	r.c.endRemoval()
 }
 
 // deleteRequest is one request to delete a node, and its answer.
@@ -163,7 +179,7 @@ func (d *deleteRequest) take(err error) {
 		d.err, d.refused = d.call.Err, last > 0 && !Retryable(d.call.Err)
 	case last > 0 && d.res.Failed >= 0:
 		d.err = d.res.Results[d.res.Failed].Err
-		d.refused = d.res.Failed != last || !errors.Is(d.err, ErrNoNode)
+		d.refused = d.res.Failed != last || !errors.Is(d.err, zkconn.ErrNoNode)
 	}
 }
 
@@ -173,11 +189,11 @@ func (r *removal) try(ctx context.Context, conn *zkconn.Conn, sent *deleteReques
 		switch {
 		case sent.refused:
 			r.requests = r.requests[1:]
-		case r.session != 0 && !r.over && errors.Is(sent.err, ErrSessionExpired):
+		case r.session != 0 && !r.over && errors.Is(sent.err, zkconn.ErrSessionExpired):
 			// The server will remove the node; a delete is quicker.
 			r.over, r.requests = true, r.requests[len(r.requests)-1:]
 			if r.nameShared {
-				return ErrNoNode
+				return zkconn.ErrNoNode
 			}
 		default:
 			r.doubt = r.doubt || MaybeApplied(sent.err)

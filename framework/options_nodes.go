@@ -1,0 +1,126 @@
+package framework
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-curator/curator/framework/schema"
+	"github.com/go-curator/curator/internal/jute"
+)
+
+// WithDefaultData sets the data of creates that give none; nil means empty. The default is the
+// local IP address as text, as in Java. It is the first public or private IPv4 address of the
+// network interfaces; Java looks up the host's name.
+func WithDefaultData(data []byte) Option {
+	return option(func(c *config) error {
+		c.client.DefaultData = append([]byte{}, data...)
+		return nil
+	})
+}
+
+// WithoutContainerParents makes CreatingParentContainersIfNeeded create persistent
+// parents, for servers older than 3.5. Java: dontUseContainerParents.
+func WithoutContainerParents() Option {
+	return option(func(c *config) error {
+		c.client.Containers = false
+		return nil
+	})
+}
+
+// WithACLProvider sets the ACL of creates that give none. If p is an ACLDefaulter, too, it may
+// leave paths to its default. Without this option every node is open to everyone.
+//
+// Java: aclProvider.
+func WithACLProvider(p ACLProvider) Option {
+	return option(func(c *config) error {
+		if p == nil {
+			return errors.New("WithACLProvider: the provider is nil")
+		}
+		c.aclProvider = p
+		return nil
+	})
+}
+
+// WithCompressionProvider sets how data is compressed, by the steps Compressed and
+// Decompressed or always, see WithCompression. The default is GzipCompressionProvider.
+//
+// Java: compressionProvider.
+func WithCompressionProvider(p CompressionProvider) Option {
+	return option(func(c *config) error {
+		if p == nil {
+			return errors.New("WithCompressionProvider: the provider is nil")
+		}
+		c.client.Compression = p
+		return nil
+	})
+}
+
+// WithCompression compresses and decompresses the data of every operation without a step that
+// says otherwise. Uncompressed nodes can then be read only with Undecompressed. Nodes of locks
+// and other recipes are not compressed.
+//
+// Java: enableCompression.
+func WithCompression() Option {
+	return option(func(c *config) error {
+		c.client.CompressAll = true
+		return nil
+	})
+}
+
+// WithSchemaSet makes the client refuse every operation that the schemas do not permit, before
+// it is sent. The error is a *schema.Violation. Paths are without the namespace, and data is
+// checked before compression. Operations that a recipe or the client adds, such as creating
+// parents or guaranteed deletes, are not checked, except the creation of a lock's nodes.
+//
+// Java: schemaSet.
+func WithSchemaSet(set *schema.Set) Option {
+	return option(func(c *config) error {
+		if set == nil {
+			return errors.New("WithSchemaSet: the set is nil")
+		}
+		c.client.Schemas = set
+		return nil
+	})
+}
+
+// WithMaxData sets the largest request, just under 1 MiB by default; it must not
+// exceed the servers' jute.maxbuffer.
+func WithMaxData(bytes int) Option {
+	return option(func(c *config) error {
+		if bytes < 1024 {
+			return fmt.Errorf("WithMaxData(%d) is below 1024", bytes)
+		}
+		c.conn.MaxRequest = bytes
+		return nil
+	})
+}
+
+// WithMaxReply sets the largest answer that the client accepts, 16 MiB by default, at least 1
+// MiB. It matters for lists of very many children; the servers' jute.maxbuffer limits nodes. A
+// larger answer is dropped, and its request fails with ErrTooLarge. Other requests are not
+// affected.
+// Java: the system property jute.maxbuffer; there such an answer ends the connection.
+func WithMaxReply(bytes int) Option {
+	return option(func(c *config) error {
+		if bytes < 1<<20 {
+			return fmt.Errorf("WithMaxReply(%d) is below 1 MiB", bytes)
+		}
+		c.conn.MaxReply = bytes
+		return nil
+	})
+}
+
+// acl returns the ACL for a node whose create gives none. path is without the chroot.
+func (c *config) acl(path string) ([]jute.ACL, error) {
+	if c.aclProvider == nil {
+		return openACL, nil
+	}
+	acl := c.aclProvider.ACLForPath(path)
+	if d, ok := c.aclProvider.(ACLDefaulter); ok && len(acl) == 0 {
+		acl = d.DefaultACL()
+	}
+	if len(acl) == 0 {
+		return nil, fmt.Errorf("%w: the ACL provider has none for %s", ErrInvalidACL, path)
+	}
+	return wireACL(acl), nil
+}

@@ -1,0 +1,96 @@
+package zkclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// The errors of a client that are not answers of the server. Package framework exports some of them.
+var (
+	ErrInvalidPath   = errors.New("invalid path")
+	ErrInvalidOption = errors.New("invalid option")
+	ErrNotStarted    = errors.New("not started")
+
+	ErrNilContext = fmt.Errorf("%w: the context is nil", ErrInvalidOption)
+	ErrNilClient  = fmt.Errorf("%w: the client is nil, or NewClient has not made it", ErrNotStarted)
+	errLatent     = fmt.Errorf("%w: call Client.Start first", ErrNotStarted)
+)
+
+// Failure is an operation that has failed. Config.Fail makes the user's error of it.
+type Failure struct {
+	Op, Path string
+	Attempts int
+	Err      error
+	Outcome
+}
+
+// Outcome is what a failure says of the operation beside its error. The error of Config.Fail embeds it.
+type Outcome struct {
+	final   bool // not to be tried again whatever the error is
+	applied bool // an earlier try may have been applied
+}
+
+func (o Outcome) outcome() Outcome { return o }
+
+// Retryable reports whether a retry policy is asked about the failure.
+func (f Failure) Retryable() bool { return !f.final && Retryable(f.Err) }
+
+// MaybeApplied reports whether one of the tries may have been applied.
+func (f Failure) MaybeApplied() bool { return f.applied || MaybeApplied(f.Err) }
+
+// MaybeApplied is that of package framework.
+func MaybeApplied(err error) bool {
+	if err == nil {
+		return false
+	}
+	var unsure interface{ MaybeApplied() bool }
+	return errors.As(err, &unsure) && unsure.MaybeApplied()
+}
+
+// isFinal reports whether an operation that failed with err is not to be tried again whatever its error is.
+func isFinal(err error) bool {
+	if err == nil {
+		return false
+	}
+	var failed interface{ outcome() Outcome }
+	return errors.As(err, &failed) && failed.outcome().final
+}
+
+// Retryable is that of package framework.
+func Retryable(err error) bool {
+	if isFinal(err) {
+		return false
+	}
+	if unanswered, ok := errors.AsType[*zkconn.TransportError](err); ok {
+		err = unanswered.Err // not why there was no connection
+	}
+	for _, passing := range []error{
+		zkconn.ErrConnectionLoss, zkconn.ErrSessionExpired, zkconn.ErrSessionMoved, zkconn.ErrOperationTimeout, zkconn.ErrThrottled,
+	} {
+		if errors.Is(err, passing) {
+			return true
+		}
+	}
+	return false
+}
+
+// NotApplied returns the error of a read, or of the creation of parents, without the mark that it may
+// have been applied: these requests may be repeated any number of times.
+func NotApplied(err error) error {
+	if unanswered, ok := errors.AsType[*zkconn.TransportError](err); ok {
+		return &zkconn.TransportError{Err: unanswered.Err, Detail: unanswered.Detail}
+	}
+	return err
+}
+
+// ended is the error of a request that was not sent because ctx has ended.
+func ended(ctx context.Context) error {
+	err := &zkconn.TransportError{Err: ctx.Err()}
+	if cause := context.Cause(ctx); !errors.Is(err.Err, cause) {
+		err.Detail = cause
+	}
+	return err
+}
