@@ -39,8 +39,6 @@ var importExceptions = map[string][]string{
 	"recipes/queue":                   {"internal/jute", "internal/recipeapi"},
 	"recipes/shared":                  {"internal/recipeapi"},
 	"recipes/watch":                   {"internal/background", "internal/jute", "internal/recipeapi"},
-	"tools/curator/internal/lockview": {"internal/telemetry"},
-	"tools/curator/internal/ui/model": {"internal/telemetry"},
 	"tools/curatortest":               {"internal/recipeapi"},
 }
 

@@ -52,7 +52,7 @@ type rule struct {
 	hit  chan struct{}
 }
 
-// On gives the next request with the operation a fate, and calls then, if it is not nil, before the
+// On gives the next request with the operation, other than a proof of the session, a fate, and calls then, if it is not nil, before the
 // fate happens. hit is closed when it has happened.
 func (n *Network) On(op jute.Op, fate Fate, then func()) (hit <-chan struct{}) {
 	r := &rule{op: op, fate: fate, then: then, hit: make(chan struct{})}
@@ -62,7 +62,8 @@ func (n *Network) On(op jute.Op, fate Fate, then func()) (hit <-chan struct{}) {
 	return r.hit
 }
 
-// Requests returns how many requests with the operation were sent, in whole multis.
+// Requests returns how many requests with the operation were sent, in whole multis. Proofs of the session do
+// not count.
 func (n *Network) Requests(op jute.Op) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -270,8 +271,11 @@ func (c *conn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// match counts the request and returns the rule that it meets.
+// match counts the request and returns the rule that it meets. A proof of the session meets none.
 func (n *Network) match(frame []byte) *rule {
+	if isProof(frame) {
+		return nil
+	}
 	op := jute.Op(binary.BigEndian.Uint32(frame[8:]))
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -62,9 +62,6 @@ func (t *Telemetry) OwnerText() string {
 	return o.String()
 }
 
-// ParseOwner is [layout.ParseOwner].
-func ParseOwner(data []byte) layout.Owner { return layout.ParseOwner(data) }
-
 // link returns the span that the owner acquires in.
 func (t *Telemetry) link(ctx context.Context, o layout.Owner) trace.SpanContext {
 	if len(o.Fields) == 0 {
