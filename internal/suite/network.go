@@ -52,8 +52,8 @@ type rule struct {
 	hit  chan struct{}
 }
 
-// On gives the next request with the operation, other than a proof of the session, a fate, and calls then, if it is not nil, before the
-// fate happens. hit is closed when it has happened.
+// On gives the next request with the operation a fate, and calls then, if it is not nil, before the
+// fate happens. hit is closed when it has happened. A proof of the session is not meant.
 func (n *Network) On(op jute.Op, fate Fate, then func()) (hit <-chan struct{}) {
 	r := &rule{op: op, fate: fate, then: then, hit: make(chan struct{})}
 	n.mu.Lock()
@@ -271,7 +271,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// match counts the request and returns the rule that it meets. A proof of the session meets none.
+// match counts the request and returns the rule that it meets.
 func (n *Network) match(frame []byte) *rule {
 	if isProof(frame) {
 		return nil
