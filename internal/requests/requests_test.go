@@ -108,7 +108,7 @@ func writeTable(t *testing.T, names []string, table map[string]string) {
 	for _, name := range names {
 		b.WriteString("\n" + name + "\n" + table[name])
 	}
-	if err := os.WriteFile(tableFile, []byte(b.String()), 0o644); err != nil {
+	if err := os.WriteFile(tableFile, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
