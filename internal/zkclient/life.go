@@ -74,40 +74,6 @@ func awaitServer(ctx context.Context, conn *zkconn.Conn, maxWait time.Duration) 
 	}
 }
 
-// Conn returns the session layer of a client that is open, or why there is none.
-func (c *Client) Conn() (*zkconn.Conn, error) {
-	if c == nil {
-		return nil, ErrNilClient
-	}
-	return c.connection(false)
-}
-
-// Usable is Conn for an operation with ctx.
-func (c *Client) Usable(ctx context.Context) (*zkconn.Conn, error) {
-	switch {
-	case c == nil:
-		return nil, ErrNilClient
-	case ctx == nil:
-		return nil, ErrNilContext
-	}
-	return c.connection(isLate(ctx))
-}
-
-// connection returns the session layer. late says that the operation was accepted before Refuse.
-func (c *Client) connection(late bool) (*zkconn.Conn, error) {
-	conn := c.conn.Load()
-	switch {
-	case conn == nil && c.isClosing():
-		return nil, zkconn.ErrClosed
-	case conn == nil:
-		return nil, errLatent
-	case !late && c.isClosing():
-		c.tellClosed()
-		return nil, zkconn.ErrClosed
-	}
-	return conn, nil
-}
-
 // OnLoss calls fn when a session is lost or in doubt, before a call of the client fails because of that.
 // It may be called on any goroutine, and must neither block nor wait for a call. Those that were set
 // earlier are called first. node is the path of the lock's node that is held, or "". remove does not

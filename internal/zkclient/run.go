@@ -41,6 +41,40 @@ func Late(ctx context.Context) context.Context { return context.WithValue(ctx, l
 
 func isLate(ctx context.Context) bool { return ctx.Value(lateKey{}) != nil }
 
+// Conn returns the session layer of a client that is open, or why there is none.
+func (c *Client) Conn() (*zkconn.Conn, error) {
+	if c == nil {
+		return nil, ErrNilClient
+	}
+	return c.connection(false)
+}
+
+// Usable is Conn for an operation with ctx.
+func (c *Client) Usable(ctx context.Context) (*zkconn.Conn, error) {
+	switch {
+	case c == nil:
+		return nil, ErrNilClient
+	case ctx == nil:
+		return nil, ErrNilContext
+	}
+	return c.connection(isLate(ctx))
+}
+
+// connection returns the session layer. late says that the operation was accepted before Refuse.
+func (c *Client) connection(late bool) (*zkconn.Conn, error) {
+	conn := c.conn.Load()
+	switch {
+	case conn == nil && c.isClosing():
+		return nil, zkconn.ErrClosed
+	case conn == nil:
+		return nil, errLatent
+	case !late && c.isClosing():
+		c.tellClosed()
+		return nil, zkconn.ErrClosed
+	}
+	return conn, nil
+}
+
 // Run tries fn until it succeeds or the retry policy gives up.
 func (c *Client) Run(ctx context.Context, op Operation, fn Try) error {
 	conn, err := c.Usable(ctx)
