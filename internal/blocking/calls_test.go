@@ -100,13 +100,17 @@ func made[T any](f *fixture, v T, err error) T {
 type row struct {
 	prepare func(f *fixture) call
 	waits   bool
+	runs    bool // until its context ends, which is no error
 }
 
 // asks is a row of a call that waits only for a server.
 func asks(prepare func(f *fixture) call) row { return row{prepare: prepare} }
 
 // waits is a row of a call that also waits for something else.
-func waits(prepare func(f *fixture) call) row { return row{prepare, true} }
+func waits(prepare func(f *fixture) call) row { return row{prepare: prepare, waits: true} }
+
+// runs is waits for a call that runs until its context ends.
+func runs(prepare func(f *fixture) call) row { return row{prepare: prepare, waits: true, runs: true} }
 
 // rows are all calls that can wait, but for Close, by their names in docs/api.txt.
 func rows() map[string]row {

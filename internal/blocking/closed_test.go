@@ -19,12 +19,17 @@ const soon = time.Minute
 
 // ends runs a call and returns its error, or errTooLong.
 func ends(c call, closing func()) error {
+	return endsBy(c, func(context.CancelCauseFunc) { closing() })
+}
+
+// endsBy is ends for a call whose context may end.
+func endsBy(c call, closing func(cancel context.CancelCauseFunc)) error {
 	ended := make(chan error, 1)
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel() // lets go on what waits on
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil) // lets go on what waits on
 	go func() { ended <- c(ctx) }()
 	<-time.After(time.Second)
-	closing()
+	closing(cancel)
 	select {
 	case err := <-ended:
 		return err
@@ -90,5 +95,26 @@ func TestCalledBehindClose(t *testing.T) {
 	eachRow(t, func(f *fixture, _ row, c call) {
 		f.ok(f.client.Close(context.WithoutCancel(f.Context())))
 		f.wantClosed(ends(c, func() {}))
+	})
+}
+
+// In an errgroup the error of one request ends the context of another one, as its cause. That is no answer to
+// the other one, and says nothing about it.
+func TestCauseIsNoAnswer(t *testing.T) {
+	var answers []error
+	for _, answer := range []error{
+		framework.ErrNoNode, framework.ErrNodeExists, framework.ErrNotEmpty, framework.ErrBadVersion,
+		framework.ErrSessionExpired, framework.ErrConnectionLoss,
+	} {
+		answers = append(answers, &framework.OpError{Op: "create", Path: "/other", Attempts: 1, Err: answer})
+	}
+	cause := errors.Join(answers...)
+	eachRow(t, func(f *fixture, r row, c call) {
+		heal := f.network.Isolate()
+		defer heal()
+		err := endsBy(c, func(cancel context.CancelCauseFunc) { cancel(cause) })
+		if !errors.Is(err, context.Canceled) && !errors.Is(err, errEnded) && (err != nil || !r.runs) {
+			f.Errorf("%v, want context.Canceled", err)
+		}
 	})
 }

@@ -32,7 +32,7 @@ func leaderRows() map[string]row {
 		"recipes/leader: (*LeaderLatch) Participants": asks(func(f *fixture) call {
 			return func(ctx context.Context) error { return value(latch(f, f.client).Participants(ctx)) }
 		}),
-		"recipes/leader: (*LeaderSelector) Run": waits(func(f *fixture) call {
+		"recipes/leader: (*LeaderSelector) Run": runs(func(f *fixture) call {
 			s := selector(f)
 			return func(ctx context.Context) error {
 				return s.Run(ctx, func(ctx context.Context, _ *locks.Lease) error {

@@ -33,7 +33,7 @@ func queueRows() map[string]row {
 		Consume(ctx context.Context, fn func(ctx context.Context, m queue.Message[string]) error) error
 	}
 	consumes := func(make func(f *fixture) consumer) row {
-		return waits(func(f *fixture) call {
+		return runs(func(f *fixture) call {
 			q := make(f)
 			return func(ctx context.Context) error {
 				return q.Consume(ctx, func(context.Context, queue.Message[string]) error { return nil })

@@ -43,10 +43,11 @@ func ReadSemaphoreV2(leases, locks []Owned) (s SemaphoreV2) {
 }
 
 // IsUndecided reports whether the youngest lease of a semaphore is being taken by the first contender of
-// its mutex. Only the holder of the mutex creates a lease, so a lease of the same session that is younger
-// than the mutex's node is that contender's. If a contender takes several leases one by one, those before
-// the youngest are held. Names do not show which lease is the youngest: they may be any text, and the
-// server's counter wraps around.
+// its mutex: it is of the same session, and younger than the mutex's node. If a contender takes several
+// leases one by one, those before the youngest are held. If a session has several contenders, the lease may
+// be that of an earlier one, until the first one has made its own: then a lease that is held looks undecided
+// for a moment. Names do not show which lease is the youngest: they may be any text, and the server's counter
+// wraps around.
 func IsUndecided(last, first Owned) bool {
 	return last.Session == first.Session && last.Session != 0 && last.Czxid > first.Czxid
 }

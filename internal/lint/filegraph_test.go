@@ -94,9 +94,18 @@ func nameOf(object types.Object) string {
 	return f.Name()
 }
 
-// knot returns the largest set of files each of which reaches all others over arrows; nil if no file
-// reaches itself.
+// knot returns the largest of knots; nil if there is none.
 func (g *fileGraph) knot() (largest []string) {
+	for _, knot := range g.knots() {
+		if len(knot) > len(largest) {
+			largest = knot
+		}
+	}
+	return largest
+}
+
+// knots returns the sets of files each of which reaches all others of its set over arrows.
+func (g *fileGraph) knots() (knots [][]string) {
 	reach := map[arrow]bool{}
 	for a := range g.names {
 		reach[a] = true
@@ -110,18 +119,22 @@ func (g *fileGraph) knot() (largest []string) {
 			}
 		}
 	}
+	seen := map[string]bool{}
 	for _, a := range g.files {
 		var knot []string
 		for _, b := range g.files {
-			if reach[arrow{a, b}] && reach[arrow{b, a}] {
+			if !seen[b] && reach[arrow{a, b}] && reach[arrow{b, a}] {
 				knot = append(knot, b)
 			}
 		}
-		if len(knot) > len(largest) {
-			largest = knot
+		for _, b := range knot {
+			seen[b] = true
+		}
+		if knot != nil {
+			knots = append(knots, knot)
 		}
 	}
-	return largest
+	return knots
 }
 
 // largestStruct returns the struct with methods that has the most fields.

@@ -60,9 +60,14 @@ func TestRequests(t *testing.T) {
 			if *update {
 				table[c.name()] = sent
 			}
-			// Seldom goroutines run in another order, and one request makes another one needless.
-			for again := 0; sent != table[c.name()] && again < 2; again++ {
-				sent = virtually(t, c.run)
+			if sent != table[c.name()] {
+				// Once in some thousands of cases goroutines run in an order in which one request more or less is
+				// sent. Then all further runs are as in the table.
+				t.Logf("once was sent:\n%s", sent)
+				sent = table[c.name()]
+				for again := 0; sent == table[c.name()] && again < 4; again++ {
+					sent = virtually(t, c.run)
+				}
 			}
 			if diff := cmp.Diff(strings.Split(table[c.name()], "\n"), strings.Split(sent, "\n")); diff != "" {
 				t.Errorf("sent (-table +now):\n%s", diff)

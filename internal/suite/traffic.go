@@ -56,10 +56,11 @@ func (c tappedConn) Write(p []byte) (int, error) {
 	c.tr.mu.Lock()
 	wrote := false
 	for rest := p; len(rest) >= 12; rest = rest[4+binary.BigEndian.Uint32(rest):] {
-		if ofSession(rest) {
+		frame := rest[:4+binary.BigEndian.Uint32(rest)]
+		if ofSession(frame) {
 			continue
 		}
-		c.tr.counts[jute.OpName(jute.Op(binary.BigEndian.Uint32(rest[8:])))]++
+		c.tr.counts[jute.OpName(jute.Op(binary.BigEndian.Uint32(frame[8:])))]++
 		wrote = true
 	}
 	if wrote {

@@ -86,11 +86,16 @@ func NotApplied(err error) error {
 	return err
 }
 
+// ContextError returns the error of a context that has ended, with its cause, which says nothing about a request:
+// see zkconn.Cause.
+func ContextError(ctx context.Context) error {
+	if cause := zkconn.Cause(ctx); cause != nil {
+		return fmt.Errorf("%w: %w", ctx.Err(), cause)
+	}
+	return ctx.Err()
+}
+
 // ended is the error of a request that was not sent because ctx has ended.
 func ended(ctx context.Context) error {
-	err := &zkconn.TransportError{Err: ctx.Err()}
-	if cause := context.Cause(ctx); !errors.Is(err.Err, cause) {
-		err.Detail = cause
-	}
-	return err
+	return &zkconn.TransportError{Err: ctx.Err(), Detail: zkconn.Cause(ctx)}
 }

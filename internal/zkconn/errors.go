@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/go-zookeeper/zk"
 
@@ -130,11 +131,36 @@ func join(a, b error) error {
 
 // ctxError is the error of a request whose context ended.
 func ctxError(ctx context.Context, sent bool) *TransportError {
-	e := &TransportError{Err: ctx.Err(), Sent: sent}
-	if cause := context.Cause(ctx); !errors.Is(e.Err, cause) {
-		e.Detail = cause
+	return &TransportError{Err: ctx.Err(), Detail: Cause(ctx), Sent: sent}
+}
+
+// Cause returns the reason why ctx has ended, as it was given to its cancel function, nil if there is none
+// beside ctx.Err. It is for errors of requests, and says nothing about the request: in an errgroup it is the
+// error of another one. So errors.Is and errors.As find in it what is the caller's, and ErrClosed, but no
+// answer of a server and nothing that tells whether a request was applied or may be repeated.
+func Cause(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	if cause == nil || errors.Is(ctx.Err(), cause) {
+		return nil
 	}
-	return e
+	return foreign{cause}
+}
+
+// foreign is an error that is not about the request whose error it is a part of.
+type foreign struct{ cause error }
+
+func (f foreign) Error() string { return f.cause.Error() }
+
+func (f foreign) Is(target error) bool {
+	answer, ok := target.(*Error) //nolint:errorlint // what is looked for, and not what that wraps
+	return (!ok || answer.code == jute.CodeOK) && errors.Is(f.cause, target)
+}
+
+func (f foreign) As(target any) bool {
+	t := reflect.TypeOf(target).Elem()
+	about := t.Kind() == reflect.Interface || t == reflect.TypeFor[*Error]() ||
+		t.Implements(reflect.TypeFor[interface{ MaybeApplied() bool }]())
+	return !about && errors.As(f.cause, target)
 }
 
 var errSessionLeft = errors.New("the server did not confirm the end of the session, which ends by its timeout")

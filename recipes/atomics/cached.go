@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/retry"
 )
 
@@ -102,7 +103,7 @@ func (n *CachedAtomicNumber[T]) refill(ctx context.Context) error {
 		return fmt.Errorf("atomic number %s: %w", r.path, err)
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("atomic number %s: %w", r.path, ended(ctx))
+		return fmt.Errorf("atomic number %s: %w", r.path, zkclient.ContextError(ctx))
 	}
 	done := make(chan error, 1)
 	if !r.api.Go(func(life context.Context) {
@@ -115,7 +116,7 @@ func (n *CachedAtomicNumber[T]) refill(ctx context.Context) error {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
-		return fmt.Errorf("atomic number %s: %w", r.path, ended(ctx))
+		return fmt.Errorf("atomic number %s: %w", r.path, zkclient.ContextError(ctx))
 	}
 }
 

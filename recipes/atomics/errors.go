@@ -1,7 +1,6 @@
 package atomics
 
 import (
-	"context"
 	"errors"
 	"fmt"
 )
@@ -19,15 +18,6 @@ var (
 
 // errConflict is returned by one try when the node is not as expected.
 var errConflict = fmt.Errorf("%w", ErrContended)
-
-// ended returns why ctx ended: its error and, where it says more, its cause.
-func ended(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if errors.Is(cause, err) {
-		return cause
-	}
-	return fmt.Errorf("%w: %w", err, cause)
-}
 
 // unchanged is the error of a change that has sent no write that may be applied. It may wrap the
 // error of another request, such as that of a lock.

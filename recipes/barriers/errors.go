@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // Errors of this package; compare with errors.Is.
@@ -43,11 +44,8 @@ func explain(ctx context.Context, path string, err error, seen bool) error {
 	if ctx.Err() == nil || !ended || errors.Is(err, framework.ErrClosed) {
 		return waitError{fmt.Errorf("barrier %s: %w", path, err)}
 	}
-	if !errors.Is(err, ctx.Err()) {
-		err = ctx.Err() // and not that of the clean-up
-	}
-	if cause := context.Cause(ctx); !errors.Is(err, cause) {
-		err = fmt.Errorf("%w: %w", err, cause)
+	if !errors.Is(err, ctx.Err()) || !errors.Is(err, context.Cause(ctx)) {
+		err = zkclient.ContextError(ctx) // and not that of the clean-up
 	}
 	if seen {
 		err = fmt.Errorf("%w: %w", ErrNotPassed, err)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // awaitPause is how often the server is asked again for a zxid that it has not reached.
@@ -55,7 +56,7 @@ func (c *CuratorCache) await(ctx context.Context, zxid int64) error {
 		case <-c.life.Done():
 			return framework.ErrClosed
 		case <-ctx.Done():
-			return ended(ctx)
+			return zkclient.ContextError(ctx)
 		}
 	}
 }

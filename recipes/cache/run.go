@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/inbox"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
@@ -111,7 +111,7 @@ func (r *replica) run(ctx context.Context, until func() bool) error {
 		case <-r.retry.C:
 			r.retryOut()
 		case <-ctx.Done():
-			return ended(ctx)
+			return zkclient.ContextError(ctx)
 		}
 	}
 }
@@ -132,14 +132,6 @@ func (r *replica) take(m *inbox.Message) (err error) {
 		r.showOverdue()
 	}
 	return err
-}
-
-// ended returns why ctx has ended.
-func ended(ctx context.Context) error {
-	if cause := context.Cause(ctx); !errors.Is(ctx.Err(), cause) {
-		return fmt.Errorf("%w: %w", ctx.Err(), cause)
-	}
-	return ctx.Err()
 }
 
 // reply takes one reply over.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/cache"
 	"github.com/go-curator/curator/recipes/nodes"
 )
@@ -49,7 +50,7 @@ func (r *registration[T]) lock(ctx context.Context) error {
 	case r.turn <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return zkclient.ContextError(ctx)
 	}
 }
 
@@ -74,7 +75,7 @@ func (r *registration[T]) awaitSweep(ctx context.Context) error {
 		r.swept = nil
 		return nil
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return zkclient.ContextError(ctx)
 	}
 }
 

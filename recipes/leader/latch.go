@@ -7,8 +7,8 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/listen"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
-	"github.com/go-curator/curator/recipes/internal/lockqueue"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tracing"
 )
@@ -110,7 +110,7 @@ func (l *LeaderLatch) Await(ctx context.Context) (*locks.Lease, error) {
 		select {
 		case <-begun:
 		case <-ctx.Done():
-			return nil, l.candidate.explain(lockqueue.ContextError(ctx))
+			return nil, l.candidate.explain(zkclient.ContextError(ctx))
 		case <-l.life.Done():
 		case <-l.candidate.client.Done():
 			return nil, l.candidate.explain(fmt.Errorf("%w: the latch or its client", framework.ErrClosed))

@@ -10,6 +10,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
@@ -54,7 +55,7 @@ func (l *queueLock) begin(ctx context.Context, wait bool) (*acquisition, error) 
 	}
 	if ctx.Err() != nil {
 		defer a.close()
-		_, err := a.end(nil, lockqueue.ContextError(ctx))
+		_, err := a.end(nil, zkclient.ContextError(ctx))
 		return nil, err
 	}
 	return a, nil
@@ -183,7 +184,7 @@ func (a *acquisition) explain(err error) error {
 	case maxWait:
 		return fmt.Errorf("%w: no answer within %v: %s", framework.ErrConnectionLoss, a.lock.cfg.maxWait, err.Error())
 	case busy:
-		return a.notAcquired(lockqueue.ContextError(a.ctx))
+		return a.notAcquired(zkclient.ContextError(a.ctx))
 	}
 	return err
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
-	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
 // Local hand-over: the goroutines of one client that want the same mutex wait in a line. The
@@ -79,7 +79,7 @@ func (l *localLines) take(ctx context.Context, key identity, wait bool) (node *e
 		return node, false, nil
 	case <-ctx.Done():
 		left, busy := l.leave(key, line, mine)
-		return left, busy, lockqueue.ContextError(ctx)
+		return left, busy, zkclient.ContextError(ctx)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
@@ -143,7 +144,7 @@ func (r *delayRecord) waitOut(ctx context.Context, node recipeapi.Created, holde
 	}
 	r.pause(ctx, node.Session, left)
 	if ctx.Err() != nil {
-		return false, lockqueue.ContextError(ctx)
+		return false, zkclient.ContextError(ctx)
 	}
 	return false, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
@@ -22,7 +23,7 @@ func (l *queueLock) reenter(a *acquisition) (lease *Lease, nested bool, err erro
 			return lease, true, err
 		}
 		if a.ctx.Err() != nil { // usually it is the context of the outer lease
-			return nil, false, lockqueue.ContextError(a.ctx)
+			return nil, false, zkclient.ContextError(a.ctx)
 		}
 	}
 	if l.readers != nil && l.readers.carried(a.ctx) != nil {
@@ -79,7 +80,7 @@ func (l *Lease) takeSlot(a *acquisition) error {
 		return errParentOver
 	case <-a.waitCtx.Done():
 		a.sawBusy(a.lock, lockqueue.Name(l.hold.node.Path()), nil)
-		return a.explain(lockqueue.ContextError(a.waitCtx))
+		return a.explain(zkclient.ContextError(a.waitCtx))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/go-curator/curator/framework/paths"
 	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/locks"
 )
 
@@ -124,7 +125,7 @@ func (m *manager) migrate(ctx context.Context) (int, error) {
 			return 0, err
 		}
 		if wait.For(ctx, pace.Next()) != nil {
-			return 0, fmt.Errorf("%w: %w", context.Cause(ctx), err)
+			return 0, fmt.Errorf("%w: %w", zkclient.ContextError(ctx), err)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/cache"
 )
 
@@ -146,7 +147,7 @@ func (c *CachedModeledFramework[T]) ReadThrough(ctx context.Context, path ZPath)
 	case r := <-read:
 		return r.node, r.err
 	case <-ctx.Done():
-		return ZNode[T]{}, fmt.Errorf("read %s: %w", text, context.Cause(ctx))
+		return ZNode[T]{}, fmt.Errorf("read %s: %w", text, zkclient.ContextError(ctx))
 	}
 }
 

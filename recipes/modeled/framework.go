@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // anyVersion is the version that every node is at.
@@ -225,7 +226,7 @@ func (m ModeledFramework[T]) Modify(ctx context.Context, fn func(T) (T, error)) 
 			return node, err
 		}
 		if wait.For(ctx, pace.NextBackOff()) != nil {
-			return ZNode[T]{}, fmt.Errorf("modify %s: %w: %w", m.spec.Path, context.Cause(ctx), err)
+			return ZNode[T]{}, fmt.Errorf("modify %s: %w: %w", m.spec.Path, zkclient.ContextError(ctx), err)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/paths"
 	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
 )
 
@@ -121,7 +122,7 @@ func (m *GroupMember) join(ctx context.Context) error {
 	case <-m.node.keeper.there:
 		return nil
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return zkclient.ContextError(ctx)
 	case <-m.members.client.Done():
 		return framework.ErrClosed
 	}

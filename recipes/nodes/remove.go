@@ -10,6 +10,7 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/watchset"
 )
@@ -64,7 +65,7 @@ func (k *keeper) awaitRemoval(ctx context.Context) error {
 		}
 		return k.removal.err
 	case <-ctx.Done():
-		return fmt.Errorf("%w: %w", ErrDeletePending, context.Cause(ctx))
+		return fmt.Errorf("%w: %w", ErrDeletePending, zkclient.ContextError(ctx))
 	}
 }
 

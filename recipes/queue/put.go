@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // put stores items in one node, whose name begins with prefix.
@@ -69,7 +70,7 @@ func (q *core) awaitRoom(ctx context.Context) error {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return q.whileFull(ctx, context.Cause(ctx))
+			return q.whileFull(ctx, zkclient.ContextError(ctx))
 		}
 	}
 }

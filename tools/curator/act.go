@@ -20,6 +20,8 @@ import (
 const revokeHelp = `Asks the holders of the lock at PATH to release it, as Curator's Revoker does. A
 holder that was not made revocable ignores the request; curator lock and
 semaphores do. The request replaces the owner's name in the holder's node.
+While a client takes a lease of an InterProcessSemaphoreV2 the command looks
+again, for up to a second, whether the client holds it or waits.
 
 Exit status 1 if nobody holds the lock.`
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // closeWait bounds the clean-up of a Close whose context has ended.
@@ -146,7 +147,7 @@ func (l *Lifecycle) Close(ctx context.Context, end func(ctx context.Context) err
 		case <-l.over:
 			return l.err
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return zkclient.ContextError(ctx)
 		}
 	}
 	defer close(l.over)

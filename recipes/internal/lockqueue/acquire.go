@@ -3,6 +3,7 @@ package lockqueue
 import (
 	"context"
 
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
 )
 
@@ -89,7 +90,7 @@ func (c *Contender) restart(ctx context.Context) (phase, error) {
 	case guard != nil && guard.Expired():
 		return restart, ErrGuardGone
 	case ctx.Err() != nil:
-		return restart, ContextError(ctx)
+		return restart, zkclient.ContextError(ctx)
 	}
 	return create, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
@@ -48,9 +49,9 @@ func listCall(full string, res *jute.GetChildren2Response) *zkconn.Call {
 // repeats its last number, so order, and with it exclusion, ends there (rule 10).
 const reserve = 1_000_000
 
-// sequence returns the number that the server gave to a node. ok is false when the number is
-// too high, or has wrapped around.
-func sequence(name string) (n int64, ok bool) {
+// sequence returns the number that the server gave to a node whose name has it behind a mark. ok is false
+// when the number is too high, or has wrapped around.
+func sequence(name, mark string) (n int64, ok bool) {
 	n, ok = layout.Sequence(name)
-	return n, ok && n >= 0 && n <= math.MaxInt32-reserve
+	return n, ok && n <= math.MaxInt32-reserve && !strings.HasSuffix(name[:len(name)-len(layout.Tail(name))], mark+"-")
 }

@@ -3,7 +3,6 @@ package lockqueue
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -135,14 +134,6 @@ func (c *Contender) last() recipeapi.Created { return c.nodes[len(c.nodes)-1] }
 
 // Name returns the last part of a path.
 func Name(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
-
-// ContextError returns the error of a context that has ended, with its cause.
-func ContextError(ctx context.Context) error {
-	if cause := context.Cause(ctx); !errors.Is(ctx.Err(), cause) {
-		return fmt.Errorf("%w: %w", ctx.Err(), cause)
-	}
-	return ctx.Err()
-}
 
 // AwaitRemovals waits until the nodes are deleted, but not longer than bound. The end of ctx
 // does not matter. Without this wait a caller could return, or queue again, while its former

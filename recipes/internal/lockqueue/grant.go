@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
 )
 
@@ -49,7 +50,7 @@ func (c *Contender) awaitProof(ctx context.Context) (phase, error) {
 	case err == nil:
 		return look, nil
 	case ctx.Err() != nil:
-		return restart, ContextError(ctx)
+		return restart, zkclient.ContextError(ctx)
 	case errors.Is(err, framework.ErrSessionExpired):
 		return restart, nil
 	}

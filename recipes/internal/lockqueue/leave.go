@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -96,7 +97,7 @@ func (c *Contender) awaitOne(ctx context.Context, l leaving) error {
 			select {
 			case <-l.removal.Done:
 			case <-ctx.Done():
-				return ContextError(ctx)
+				return zkclient.ContextError(ctx)
 			}
 		}
 		if l.removal.Outcome != recipeapi.RemovalGivenUp {

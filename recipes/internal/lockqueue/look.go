@@ -14,7 +14,7 @@ import (
 // not, what it waits for. The children came with the last write, or are listed now.
 func (c *Contender) look(ctx context.Context) (phase, error) {
 	own := Name(c.last().Path)
-	number, ok := sequence(own)
+	number, ok := sequence(own, c.spec.Name)
 	if !ok {
 		return restart, ErrSequenceExhausted
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -31,7 +32,7 @@ func (c *Contender) send(ctx context.Context, conn *zkconn.Conn, calls ...*zkcon
 func (c *Contender) afterNoAnswer(ctx context.Context, err error) (phase, error) {
 	switch {
 	case ctx.Err() != nil:
-		return restart, ContextError(ctx)
+		return restart, zkclient.ContextError(ctx)
 	case errors.Is(err, framework.ErrSessionExpired):
 		return restart, nil
 	case framework.Retryable(err):

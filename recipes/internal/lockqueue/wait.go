@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/watchset"
 )
@@ -20,7 +21,7 @@ func (c *Contender) wait(ctx context.Context) (phase, error) {
 
 func (c *Contender) woken(ctx context.Context) (phase, error) {
 	if ctx.Err() != nil {
-		return restart, ContextError(ctx)
+		return restart, zkclient.ContextError(ctx)
 	}
 	next, err := c.classify()
 	if c.recheckDue.Swap(false) && next == wait && err == nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // Turns limits how many nodes of a recipe do something at the same time. All methods may be
@@ -35,6 +36,6 @@ func (t *Turns) Take(ctx context.Context) (end func(), err error) {
 	case t.slots <- struct{}{}:
 		return func() { <-t.slots }, nil
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return nil, zkclient.ContextError(ctx)
 	}
 }

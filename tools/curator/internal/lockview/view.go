@@ -15,7 +15,8 @@ import (
 	"github.com/go-curator/curator/recipes/locks"
 )
 
-// Of returns the lock at path, nil if nobody holds it or waits for it.
+// Of returns the lock at path, nil if there is none. A semaphore of Java's layout may be free; other locks that
+// are free cannot be told from other nodes.
 func Of(ctx context.Context, client *framework.Client, path string) (*Lock, error) {
 	i, err := locks.Inspect(ctx, client, path)
 	if err != nil || i.Kind == "" {
@@ -36,8 +37,8 @@ const (
 )
 
 // Decided returns the lock at path, as Of does. While a lease of a semaphore is undecided it looks again,
-// for a second at most: a lease that is undecided for longer waits. It does so for the lease with the
-// token, or for any lease if the token is 0.
+// for a second at most: then the lease is taken for one that waits, which is wrong only if its owner stands
+// still just then. It does so for the lease with the token, or for any lease if the token is 0.
 func Decided(ctx context.Context, client *framework.Client, path string, token int64) (*Lock, error) {
 	for begun := time.Now(); ; {
 		lock, err := Of(ctx, client, path)
@@ -103,8 +104,11 @@ func (f *finder) inspect(ctx context.Context, path string) (done bool, err error
 	case errors.Is(err, locks.ErrKindMismatch), errors.Is(err, framework.ErrNoAuth):
 		f.fail(path, err)
 		return false, nil
-	case err != nil || lock == nil || len(lock.Holders)+len(lock.Waiters) == 0:
+	case err != nil || lock == nil:
 		return false, err
+	case len(lock.Holders)+len(lock.Waiters) == 0:
+		// The mutex of a semaphore that is free is no lock of its own: a client may come meanwhile.
+		return lock.Kind == layout.KindSemaphoreV2, nil
 	}
 	f.found = append(f.found, *lock)
 	return true, nil

@@ -88,7 +88,9 @@ func (f *finder) find(ctx context.Context, path string) error {
 // add adds the queue at path, or its lock nodes if its children are lock nodes of items.
 func (f *finder) add(ctx context.Context, path string, items []layout.Item) error {
 	q := Queue{Path: path, Length: len(items), Consumers: []Consumer{}}
-	slices.SortFunc(items, func(a, b layout.Item) int { return strings.Compare(a.Number, b.Number) })
+	slices.SortFunc(items, func(a, b layout.Item) int {
+		return strings.Compare(strings.TrimPrefix(a.Number, "-"), strings.TrimPrefix(b.Number, "-"))
+	})
 	names := make([]string, len(items))
 	for i, it := range items {
 		names[i] = it.Name()

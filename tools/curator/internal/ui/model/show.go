@@ -60,13 +60,20 @@ func (x *index) showLeaf(shown *Recipe, m moment) {
 	}
 }
 
+// fewItems is how many items are looked at to find the variant of their queue.
+const fewItems = 100
+
 func (x *index) showItems(shown *Recipe, d *dir, m moment) {
+	looked := 0
 	d.each(func(c *child) bool {
-		shown.Since = m.ms(c.node.Created)
-		if it, _ := layout.ParseItem(c.name); it.Kind != layout.PlainItems {
+		if looked++; looked == 1 {
+			shown.Since = m.ms(c.node.Created)
+		}
+		it, _ := layout.ParseItem(c.name)
+		if it.Kind != layout.PlainItems {
 			shown.Variant = string(it.Kind)
 		}
-		return false
+		return it.Kind == layout.PlainItems && looked < fewItems // Java puts an item back without its time or id
 	}, parts(Queue)...)
 }
 
