@@ -11,7 +11,8 @@ import (
 )
 
 // Errors of operations. They arrive wrapped, in an *OpError: compare with errors.Is,
-// never with ==. Each unwraps to the driver's error where the driver has one.
+// never with ==. Each unwraps to the driver's error where the driver has one. They are never
+// found in the cause of a context: see OpError.
 var (
 	// ErrNoNode says that the node, or for a create its parent, does not exist.
 	ErrNoNode error = zkconn.ErrNoNode
@@ -87,7 +88,9 @@ var (
 	ErrView = errors.New("a view has no life of its own")
 )
 
-// OpError is the error of an operation.
+// OpError is the error of an operation. If the operation's context ended first, it matches ctx.Err,
+// and errors.Is and errors.As find the program's own errors in it that the context had as its cause;
+// but no answer of a server, and no error of another operation: they would be taken for this one's.
 type OpError struct {
 	// Op is the operation, as one of these words:
 	//

@@ -104,7 +104,7 @@ func TestCauseIsNoAnswer(t *testing.T) {
 	var answers []error
 	for _, answer := range []error{
 		framework.ErrNoNode, framework.ErrNodeExists, framework.ErrNotEmpty, framework.ErrBadVersion,
-		framework.ErrSessionExpired, framework.ErrConnectionLoss,
+		framework.ErrSessionExpired, framework.ErrConnectionLoss, locks.ErrNotAcquired,
 	} {
 		answers = append(answers, &framework.OpError{Op: "create", Path: "/other", Attempts: 1, Err: answer})
 	}

@@ -162,7 +162,7 @@ func (a *acquisition) awaitRemovals(holds ...*hold) {
 // that the lock was seen to be held by others.
 func (a *acquisition) explain(err error) error {
 	switch {
-	case errors.Is(err, lockqueue.ErrBusy), errors.Is(err, ErrNotAcquired):
+	case errors.Is(err, lockqueue.ErrBusy), errors.Is(err, ErrNotAcquired) && a.waitCtx.Err() == nil: // else it may be that of another lock, as ctx's cause
 		return a.notAcquired(nil)
 	case errors.Is(err, lockqueue.ErrPlaceLost):
 		if reason := a.writer.reason(); reason != nil {
