@@ -152,7 +152,7 @@ type foreign struct{ cause error }
 func (f foreign) Error() string { return f.cause.Error() }
 
 func (f foreign) Is(target error) bool {
-	answer, ok := target.(*Error) //nolint:errorlint // what is looked for, and not what that wraps
+	answer, ok := target.(*Error)
 	return (!ok || answer.code == jute.CodeOK) && errors.Is(f.cause, target)
 }
 
