@@ -21,13 +21,16 @@ func TestA10SequenceWraps(t *testing.T) {
 		if _, err := client.Create().CreatingParentsIfNeeded().WithMode(framework.Ephemeral).ForPath(t.Context(), holder); err != nil {
 			t.Fatal(err)
 		}
-		s.SetSequence("/lock", math.MinInt32)
-		for _, acquire := range []func() (*locks.Lease, error){
-			func() (*locks.Lease, error) { return mutex.Acquire(t.Context()) },
-			func() (*locks.Lease, error) { return mutex.TryAcquire(t.Context()) },
-		} {
-			_, err := acquire()
-			suite.WantErr(t, err, locks.ErrSequenceExhausted)
+		// Those near the end, the first one behind it, and one whose digits are those of a low number.
+		for _, next := range []int32{math.MaxInt32 - 1_000_000 + 1, math.MinInt32, math.MinInt32 + 1_000_001} {
+			s.SetSequence("/lock", next)
+			for _, acquire := range []func() (*locks.Lease, error){
+				func() (*locks.Lease, error) { return mutex.Acquire(t.Context()) },
+				func() (*locks.Lease, error) { return mutex.TryAcquire(t.Context()) },
+			} {
+				_, err := acquire()
+				suite.WantErr(t, err, locks.ErrSequenceExhausted)
+			}
 		}
 		if names := s.Children("/lock"); len(names) != 1 || "/lock/"+names[0] != holder {
 			t.Fatalf("nodes %q", names)
