@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 )
@@ -35,14 +34,7 @@ func (p createParams) op(c *Client, path string) Op {
 		}
 		spec := p.spec(path)
 		spec.Data = bytes.Clone(spec.Data) // it is read at the commit
-		r, err := c.inside().Prepare(spec)
-		if err != nil {
-			return zkconn.MultiOp{}, err
-		}
-		if r.Op == jute.OpCreate2 {
-			r.Op = jute.OpCreate // as Java: in a multi the server does not answer with the Stat
-		}
-		return zkconn.MultiOp{Op: r.Op, Req: r.Req}, nil
+		return c.inside().CreateOp(spec)
 	})
 }
 

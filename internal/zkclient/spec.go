@@ -104,6 +104,19 @@ func (c *Client) Prepare(spec NodeSpec) (*CreateRequest, error) {
 	return r, nil
 }
 
+// CreateOp is Prepare for a part of a transaction.
+func (c *Client) CreateOp(spec NodeSpec) (zkconn.MultiOp, error) {
+	r := CreateRequest{c: c, spec: spec}
+	if err := r.fill(); err != nil {
+		return zkconn.MultiOp{}, err
+	}
+	op, req := r.at(r.Path)
+	if op == jute.OpCreate2 {
+		op = jute.OpCreate // as Java: in a multi the server does not answer with the Stat
+	}
+	return zkconn.MultiOp{Op: op, Req: req}, nil
+}
+
 // fill sets all but the request itself.
 func (r *CreateRequest) fill() (err error) {
 	c, spec := r.c, &r.spec
