@@ -28,13 +28,13 @@ func (p createParams) do(ctx context.Context, c *Client, path string) (string, e
 
 func (p createParams) op(c *Client, path string) Op {
 	mode, _ := p.mode.wire()
-	return newOp(c, "create", path, mode.IsSequential(), func(string) (zkconn.MultiOp, error) {
+	return newOp(c, "create", path, mode.IsSequential(), func(full string) (zkconn.MultiOp, error) {
 		if err := p.check(); err != nil {
 			return zkconn.MultiOp{}, err
 		}
 		spec := p.spec(path)
 		spec.Data = bytes.Clone(spec.Data) // it is read at the commit
-		return c.inside().CreateOp(spec)
+		return c.inside().CreateOp(full, spec)
 	})
 }
 

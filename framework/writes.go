@@ -127,17 +127,14 @@ func listChildren(ctx context.Context, conn *zkconn.Conn, full string) ([]string
 }
 
 // write returns what is to be sent.
-func (p *setDataParams) write(in *zkclient.Client, path string, data []byte) (*zkclient.SetData, error) {
-	if _, err := in.ServerPath(path); err != nil {
-		return nil, err
-	}
+func (p *setDataParams) write(in *zkclient.Client, full string, data []byte) (*zkclient.SetData, error) {
 	if p.versionGiven && p.version < zkclient.AnyVersion {
 		return nil, noVersion(p.version)
 	}
 	if err := checkCompression(p.compressed, p.uncompressed); err != nil {
 		return nil, err
 	}
-	s, err := in.PrepareSetData(path, data, compressed(p.compressed, p.uncompressed))
+	s, err := in.PrepareSetData(full, data, compressed(p.compressed, p.uncompressed))
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +164,11 @@ func compressed(yes, no bool) zkclient.Compressed {
 
 func (p setDataParams) do(ctx context.Context, c *Client, path string, data []byte) (Stat, error) {
 	in := c.inside()
-	s, err := p.write(in, path, data)
+	full, err := in.ServerPath(path)
+	var s *zkclient.SetData
+	if err == nil {
+		s, err = p.write(in, full, data)
+	}
 	if err != nil {
 		return Stat{}, &OpError{Op: "setData", Path: path, Err: err}
 	}
@@ -183,8 +184,8 @@ func (p setDataParams) do(ctx context.Context, c *Client, path string, data []by
 }
 
 func (p setDataParams) op(c *Client, path string, data []byte) Op {
-	return newOp(c, "setData", path, false, func(string) (zkconn.MultiOp, error) {
-		s, err := p.write(c.inside(), path, data)
+	return newOp(c, "setData", path, false, func(full string) (zkconn.MultiOp, error) {
+		s, err := p.write(c.inside(), full, data)
 		if err != nil {
 			return zkconn.MultiOp{}, err
 		}

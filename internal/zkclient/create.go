@@ -40,7 +40,10 @@ type creation struct {
 // If it fails, left is the delete in the background of a node that it may have created, or nil.
 func (c *Client) Create(ctx context.Context, spec NodeSpec, list bool) (created Created, left *Removal, err error) {
 	cr := creation{CreateRequest: CreateRequest{c: c, spec: spec}, list: list}
-	if err = cr.fill(); err != nil {
+	if cr.Path, err = c.Fix(spec.Path, spec.Mode.IsSequential()); err == nil {
+		err = cr.fill()
+	}
+	if err != nil {
 		return Created{}, nil, c.fail("create", spec.Path, err)
 	}
 	if spec.Protection {

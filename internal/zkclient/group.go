@@ -21,7 +21,7 @@ type groupCreation struct {
 // It lists their siblings in the same write.
 func (c *Client) CreateGroup(ctx context.Context, spec NodeSpec, n int) (created []Created, left []*Removal, err error) {
 	g := groupCreation{creation: creation{CreateRequest: CreateRequest{c: c, spec: spec}}, n: n}
-	if err = ValidatePath(spec.Path, false); err == nil { // it ends in a name, ahead of the number
+	if g.Path, err = c.ServerPath(spec.Path); err == nil { // it ends in a name, ahead of the number
 		err = g.fill()
 	}
 	if err != nil {

@@ -18,16 +18,12 @@ type SetData struct {
 	Idempotent bool   // a node that has the data already, one version later, is as it is to be
 }
 
-// PrepareSetData returns what is to be sent: judged by the schemas, and compressed.
-func (c *Client) PrepareSetData(path string, data []byte, compressed Compressed) (*SetData, error) {
-	full, err := c.ServerPath(path)
-	if err != nil {
-		return nil, err
-	}
+// PrepareSetData returns what is to be sent to the server's path: judged by the schemas, and compressed.
+func (c *Client) PrepareSetData(full string, data []byte, compressed Compressed) (s *SetData, err error) {
 	if err := c.cfg.Schemas.ValidateSetData(c.ClientPath(full), data); err != nil {
 		return nil, err
 	}
-	s := &SetData{Path: full, Version: AnyVersion}
+	s = &SetData{Path: full, Version: AnyVersion}
 	s.Data, err = c.stored(full, data, compressed)
 	return s, err
 }
@@ -39,11 +35,14 @@ func (c *Client) SetData(ctx context.Context, path string, data []byte, version 
 	if c == nil {
 		return jute.Stat{}, ErrNilClient
 	}
+	full, err := c.ServerPath(path)
 	var s *SetData
-	if version == AnyVersion {
+	switch {
+	case err != nil:
+	case version == AnyVersion:
 		err = fmt.Errorf("%w: -1 stands for any version", zkconn.ErrBadVersion)
-	} else {
-		s, err = c.PrepareSetData(path, data, Never)
+	default:
+		s, err = c.PrepareSetData(full, data, Never)
 	}
 	if err != nil {
 		return jute.Stat{}, c.fail("setData", path, err)

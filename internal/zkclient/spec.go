@@ -96,7 +96,11 @@ type CreateRequest struct {
 // Prepare returns the request that creates a node: judged by the schemas, and compressed. It is sent as it is
 // by those who send it together with others. Its answer is decoded into a *jute.Create2Response.
 func (c *Client) Prepare(spec NodeSpec) (*CreateRequest, error) {
-	r := &CreateRequest{c: c, spec: spec}
+	full, err := c.Fix(spec.Path, spec.Mode.IsSequential())
+	if err != nil {
+		return nil, err
+	}
+	r := &CreateRequest{Path: full, c: c, spec: spec}
 	if err := r.fill(); err != nil {
 		return nil, err
 	}
@@ -104,9 +108,9 @@ func (c *Client) Prepare(spec NodeSpec) (*CreateRequest, error) {
 	return r, nil
 }
 
-// CreateOp is Prepare for a part of a transaction.
-func (c *Client) CreateOp(spec NodeSpec) (zkconn.MultiOp, error) {
-	r := CreateRequest{c: c, spec: spec}
+// CreateOp is Prepare for a part of a transaction, at the server's path.
+func (c *Client) CreateOp(full string, spec NodeSpec) (zkconn.MultiOp, error) {
+	r := CreateRequest{Path: full, c: c, spec: spec}
 	if err := r.fill(); err != nil {
 		return zkconn.MultiOp{}, err
 	}
@@ -117,12 +121,9 @@ func (c *Client) CreateOp(spec NodeSpec) (zkconn.MultiOp, error) {
 	return zkconn.MultiOp{Op: op, Req: req}, nil
 }
 
-// fill sets all but the request itself.
+// fill sets the ACL and the data, by the path and the spec.
 func (r *CreateRequest) fill() (err error) {
 	c, spec := r.c, &r.spec
-	if r.Path, err = c.Fix(spec.Path, spec.Mode.IsSequential()); err != nil {
-		return err
-	}
 	data := spec.Data
 	if spec.DefaultData {
 		data = c.cfg.DefaultData
