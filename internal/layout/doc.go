@@ -1,7 +1,6 @@
 // Package layout has the names of the nodes of every recipe, their order, and what some of them contain,
 // as Java Curator 5 and this module write them. The recipes, and the programs that list them, make and read
-// names by this package. Two are made elsewhere: those of migrations, and the beginning of a protected name, which
-// has a part that is the client's.
+// names by this package. Those of migrations are made there.
 //
 //	DIR/_c_UUID-lock-NUMBER           mutex, leader selector, InterProcessSemaphore   lock.go
 //	DIR/_c_UUID-latch-NUMBER          leader latch                                    lock.go

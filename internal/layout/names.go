@@ -56,15 +56,11 @@ func cutNumber(name string) (before, number string) {
 // are the digits of its number.
 func Tail(name string) string { return name[max(0, len(name)-numberWidth):] }
 
-// Sequence returns the number at the end of a name. ok is false if the last ten characters are no number
-// that a server gives before its counter wraps around.
-func Sequence(name string) (n int64, ok bool) {
-	digits := Tail(name)
-	if len(digits) < numberWidth || !isDigits(digits) {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(digits, 10, 32)
-	return n, err == nil
+// Sequence returns the number after the last mark in a name. ok is false if there is none that a server gives
+// before its counter wraps around.
+func Sequence(name, mark string) (n int64, ok bool) {
+	n, err := strconv.ParseInt(Number(name, mark), 10, 32)
+	return n, err == nil && n >= 0
 }
 
 // Sort returns the names of the contenders of a queue in their order. order returns the text that a
@@ -114,16 +110,23 @@ func NewUUID() string {
 
 // UUID returns the text of a UUID of version 4 with these random bits.
 func UUID(random [16]byte) string {
+	return string(appendUUID(make([]byte, 0, uuidLength), random))
+}
+
+// ProtectionOf returns the beginning of a protected name, with the id of UUID.
+func ProtectionOf(random [16]byte) string {
+	text := make([]byte, 0, len(protectedMark)+uuidLength+len("-"))
+	return string(append(appendUUID(append(text, protectedMark...), random), '-'))
+}
+
+func appendUUID(text []byte, random [16]byte) []byte {
 	random[6] = random[6]&0x0f | 0x40
 	random[8] = random[8]&0x3f | 0x80
-	text := make([]byte, 0, uuidLength)
-	for _, end := range [][]byte{random[:4], random[4:6], random[6:8], random[8:10], random[10:]} {
-		if len(text) > 0 {
-			text = append(text, '-')
-		}
-		text = hex.AppendEncode(text, end)
+	text = hex.AppendEncode(text, random[:4])
+	for _, part := range [][]byte{random[4:6], random[6:8], random[8:10], random[10:]} {
+		text = hex.AppendEncode(append(text, '-'), part)
 	}
-	return string(text)
+	return text
 }
 
 // IsUUID reports whether a text has the form of a UUID, with digits of either case.

@@ -40,7 +40,11 @@ func TestSequence(t *testing.T) {
 	for name, want := range map[string]int64{
 		"lock-0000000042": 42, "x2147483647": 2147483647, "lock-2147483648": -1, "lock--000000001": -1, "000000042": -1, "": -1,
 	} {
-		if n, ok := Sequence(name); ok != (want >= 0) || ok && n != want {
+		mark := LockMark
+		if name == "x2147483647" {
+			mark = "x"
+		}
+		if n, ok := Sequence(name, mark); ok != (want >= 0) || ok && n != want {
 			t.Errorf("the number of %q is %d, %t, want %d", name, n, ok, want)
 		}
 	}
@@ -128,7 +132,7 @@ func wantSound(t *testing.T, name string) {
 	if kind := LockKind(name); kind != "" && kind != KindSemaphoreV2 && kind != KindReadWrite && LockOrder(kind, name) == "" {
 		t.Errorf("%q is of a %s, and has no place in it", name, kind)
 	}
-	if n, ok := Sequence(name); ok && (n < 0 || n > 2147483647) {
+	if n, ok := Sequence(name, LockMark); ok && (n < 0 || n > 2147483647) {
 		t.Errorf("%q has the number %d", name, n)
 	}
 	for _, ephemeral := range []bool{false, true} {
@@ -154,7 +158,7 @@ func TestAllocations(t *testing.T) {
 		"ReadWriteNumber": {0, func() { ReadWriteNumber(names[0]) }},
 		"LockKind":        {0, func() { LockKind(names[0]) }},
 		"Classify":        {0, func() { Classify(names[0], true) }},
-		"Sequence":        {0, func() { Sequence(names[0]) }},
+		"Sequence":        {0, func() { Sequence(names[0], LockMark) }},
 		"CutProtection":   {0, func() { CutProtection(names[0]) }},
 		"Sort":            {2, func() { Sort(names, order) }},
 		"ParseItem":       {0, func() { ParseItem("queue-|18BCFE56800|0000000001") }},

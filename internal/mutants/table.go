@@ -89,7 +89,7 @@ func locks() []Mutant {
 		},
 		{
 			Name: "the numbers may end", Breaks: "rule 10",
-			Edits:   []Edit{{lockqueueDir + "children.go", "n <= math.MaxInt32-reserve &&", "n <= math.MaxInt32 &&"}},
+			Edits:   []Edit{{lockqueueDir + "children.go", "n <= math.MaxInt32-reserve", "n <= math.MaxInt32"}},
 			Package: "recipes/locks", Tests: "^Test(A10SequenceWraps|.*Sequence.*)$",
 		},
 	}

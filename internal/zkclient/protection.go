@@ -2,7 +2,8 @@ package zkclient
 
 import (
 	"crypto/rand"
-	"encoding/hex"
+
+	"github.com/go-curator/curator/internal/layout"
 )
 
 // protection makes the beginnings of protected names: "_c_", a UUID, "-". The first half of all
@@ -22,11 +23,5 @@ func newProtection() (p protection) {
 func (p protection) prefix() string {
 	var id [16]byte
 	rand.Read(id[copy(id[:], p.half[:]):]) // never fails
-	id[6] = id[6]&0x0f | 0x40
-	id[8] = id[8]&0x3f | 0x80
-	b := append(make([]byte, 0, len("_c_")+36+len("-")), "_c_"...)
-	for _, part := range [][]byte{id[:4], id[4:6], id[6:8], id[8:10], id[10:]} {
-		b = append(hex.AppendEncode(b, part), '-')
-	}
-	return string(b)
+	return layout.ProtectionOf(id)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"strings"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
@@ -52,6 +51,6 @@ const reserve = 1_000_000
 // sequence returns the number that the server gave to a node whose name has it behind a mark. ok is false
 // when the number is too high, or has wrapped around.
 func sequence(name, mark string) (n int64, ok bool) {
-	n, ok = layout.Sequence(name)
-	return n, ok && n <= math.MaxInt32-reserve && !strings.HasSuffix(name[:len(name)-len(layout.Tail(name))], mark+"-")
+	n, ok = layout.Sequence(name, mark)
+	return n, ok && n <= math.MaxInt32-reserve
 }
