@@ -11,7 +11,7 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
-func init() { //nolint:gochecknoinits // recipeapi cannot import this package
+func init() { // recipeapi cannot import this package
 	recipeapi.Of = func(client any) recipeapi.Client {
 		c, _ := client.(*Client)
 		return recipeClient{c.inside(), c}
