@@ -37,7 +37,7 @@ func (p batchParams) do(ctx context.Context, c *Client, ops []Op) ([]OpResult, e
 	}
 	results := make([]OpResult, len(ops))
 	for i, call := range b.calls {
-		results[i] = ops[i].outcome(call)
+		results[i] = outcomeOf(ops[i].inside(), call)
 	}
 	return results, err
 }
@@ -54,12 +54,12 @@ type batch struct {
 func (b *batch) encode(limit int) error {
 	var encoded []byte
 	for i := range b.ops {
-		op := &b.ops[i]
-		b.calls[i] = op.alone()
+		op := b.ops[i].inside()
+		b.calls[i] = alone(op.Multi)
 		encoded = b.calls[i].Req.Append(encoded[:0])
 		if b.sizes[i] = 8 + len(encoded); b.sizes[i] > limit { // behind the xid and the operation
 			err := fmt.Errorf("%w: %d bytes, the limit is %d", ErrTooLarge, b.sizes[i], limit)
-			return &OpError{Op: op.name, Path: op.path, Err: err}
+			return &OpError{Op: op.Name, Path: op.Path, Err: err}
 		}
 	}
 	return nil
@@ -68,7 +68,9 @@ func (b *batch) encode(limit int) error {
 // attempt sends everything. The missing node of a namespace is created first, normally before the first
 // request, so that none fails without it while later ones succeed.
 func (b *batch) attempt(ctx context.Context, conn *zkconn.Conn) error {
-	unknown := views(b.ops, func(i int) bool { return b.ops[i].name == "create" && !b.ops[i].client.inside().KnowsNamespace() })
+	unknown := views(b.ops, func(i int) bool {
+		return b.ops[i].inside().Name == "create" && !b.ops[i].inside().Client.KnowsNamespace()
+	})
 	if _, err := ensureNamespaces(ctx, conn, unknown); err != nil {
 		return err
 	}
@@ -92,8 +94,8 @@ func (b *batch) attempt(ctx context.Context, conn *zkconn.Conn) error {
 		idle = !made
 		var again []int
 		for i := range b.ops {
-			if slices.ContainsFunc(homeless, func(in *zkclient.Client) bool { return in.Prefix() == b.ops[i].client.inside().Prefix() }) {
-				again, b.calls[i] = append(again, i), b.ops[i].alone()
+			if slices.ContainsFunc(homeless, func(in *zkclient.Client) bool { return in.Prefix() == b.ops[i].inside().Client.Prefix() }) {
+				again, b.calls[i] = append(again, i), alone(b.ops[i].inside().Multi)
 			}
 		}
 		if err := b.send(ctx, conn, again); err != nil {
@@ -108,13 +110,13 @@ func (b *batch) attempt(ctx context.Context, conn *zkconn.Conn) error {
 func (b *batch) homeless() []*zkclient.Client {
 	lost := map[string]bool{}
 	for i := range b.ops {
-		prefix := b.ops[i].client.inside().Prefix()
-		missing := prefix != "" && errors.Is(b.ops[i].outcome(b.calls[i]).Err, ErrNoNode)
+		prefix := b.ops[i].inside().Client.Prefix()
+		missing := prefix != "" && errors.Is(outcomeOf(b.ops[i].inside(), b.calls[i]).Err, ErrNoNode)
 		if before, seen := lost[prefix]; !seen || before {
 			lost[prefix] = missing
 		}
 	}
-	return views(b.ops, func(i int) bool { return b.ops[i].name == "create" && lost[b.ops[i].client.inside().Prefix()] })
+	return views(b.ops, func(i int) bool { return b.ops[i].inside().Name == "create" && lost[b.ops[i].inside().Client.Prefix()] })
 }
 
 // send sends the requests with these indexes, in order, many in one write.
@@ -150,9 +152,9 @@ func partly(err error, sent bool) error {
 }
 
 // alone returns the request of an operation outside of a transaction.
-func (op *Op) alone() *zkconn.Call {
-	call := &zkconn.Call{Op: op.multi.Op, Req: op.multi.Req}
-	switch op.multi.Op {
+func alone(multi zkconn.MultiOp) *zkconn.Call {
+	call := &zkconn.Call{Op: multi.Op, Req: multi.Req}
+	switch multi.Op {
 	case jute.OpCreate: // in a transaction the server does not answer with the Stat, here it does
 		call.Op, call.Res = jute.OpCreate2, &jute.Create2Response{}
 	case jute.OpCreateContainer, jute.OpCreateTTL:
@@ -160,26 +162,26 @@ func (op *Op) alone() *zkconn.Call {
 	case jute.OpSetData:
 		call.Res = &jute.StatResponse{}
 	case jute.OpCheck: // a server does not answer it outside of a transaction
-		call.Op, call.Req, call.Res = jute.OpMulti, &zkconn.MultiRequest{Ops: []zkconn.MultiOp{op.multi}}, &zkconn.MultiResponse{}
+		call.Op, call.Req, call.Res = jute.OpMulti, &zkconn.MultiRequest{Ops: []zkconn.MultiOp{multi}}, &zkconn.MultiResponse{}
 	}
 	return call
 }
 
-// outcome returns the outcome of the request.
-func (op *Op) outcome(call *zkconn.Call) OpResult {
-	result := OpResult{Op: op.name, Path: op.path}
+// outcomeOf returns the outcome of a request.
+func outcomeOf(op *zkclient.Op, call *zkconn.Call) OpResult {
+	result := OpResult{Op: op.Name, Path: op.Path}
 	if call.Err != nil {
-		result.Err = &OpError{Op: op.name, Path: op.path, Attempts: 1, Err: call.Err}
+		result.Err = &OpError{Op: op.Name, Path: op.Path, Attempts: 1, Err: call.Err}
 		return result
 	}
 	switch res := call.Res.(type) {
 	case *jute.Create2Response:
-		result.Path, result.Stat = op.client.inside().ClientPath(res.Path), newStat(res.Stat)
+		result.Path, result.Stat = op.Client.ClientPath(res.Path), newStat(res.Stat)
 	case *jute.StatResponse:
 		result.Stat = newStat(res.Stat)
 	case *zkconn.MultiResponse:
 		if res.Failed >= 0 {
-			result.Err = &OpError{Op: op.name, Path: op.path, Attempts: 1, Err: res.Results[res.Failed].Err}
+			result.Err = &OpError{Op: op.Name, Path: op.Path, Attempts: 1, Err: res.Results[res.Failed].Err}
 		}
 	}
 	return result

@@ -13,8 +13,8 @@ import (
 	"go.opentelemetry.io/otel/metric/noop"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/state"
 	"github.com/go-curator/curator/tracing"
 )
@@ -135,8 +135,8 @@ func TestDeadlineWhileUsersCodeStops(t *testing.T) {
 				}
 				var told atomic.Int64
 				start := time.Now()
-				defer recipeapi.Of(c).OnLoss("", func(l recipeapi.Loss) {
-					if l.Kind == recipeapi.LossDeadline {
+				defer zkclient.Of(c).OnLoss("", func(l zkclient.Loss) {
+					if l.Kind == zkclient.LossDeadline {
 						told.CompareAndSwap(0, int64(time.Since(start)))
 					}
 				})()

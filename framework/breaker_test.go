@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/state"
 	"github.com/go-curator/curator/tools/curatortest"
@@ -71,8 +71,8 @@ func (d *damped) want(what string, want ...state.ConnectionState) {
 func TestCircuitBreakerDamps(t *testing.T) {
 	onDamped(t, retry.Forever(10*time.Second), func(d *damped) {
 		var suspensions atomic.Int32
-		remove := recipeapi.Of(d.client).OnLoss("", func(l recipeapi.Loss) {
-			if l.Kind == recipeapi.LossSuspended {
+		remove := zkclient.Of(d.client).OnLoss("", func(l zkclient.Loss) {
+			if l.Kind == zkclient.LossSuspended {
 				suspensions.Add(1)
 			}
 		})

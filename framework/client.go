@@ -32,35 +32,6 @@ type handle = zkclient.Handle
 // inside returns what the operations of the client are made of, nil for a nil Client and the zero value.
 func (c *Client) inside() *zkclient.Client { return zkclient.Of(c) }
 
-// NewClient returns a client that has not been started; it does no I/O.
-//
-// connectString is a list of host:port with an optional chroot,
-// "zk1:2181,zk2:2181,zk3:2181/app". The default port is 2181. The chroot comes once, at the end.
-// Its node must exist: without it operations return ErrNoNode. The ensemble's configuration may
-// replace the list, see WithoutEnsembleTracker; with WithEnsembleProvider there is no list.
-//
-// retryPolicy must not be nil; retry.None() never retries. A duration between zero and a
-// millisecond, in retryPolicy or in an option, is refused with ErrInvalidOption, because it is
-// nearly always a number of milliseconds from Java.
-//
-// Java: CuratorFrameworkFactory.newClient.
-func NewClient(connectString string, retryPolicy retry.Policy, opts ...Option) (*Client, error) {
-	cfg, err := newConfig(retryPolicy, opts)
-	if err != nil {
-		return nil, err
-	}
-	servers, chroot, err := parseConnectString(connectString, cfg.provider != nil)
-	if err != nil {
-		return nil, err
-	}
-	prefix, err := zkclient.NamespacePrefix(cfg.namespace)
-	if err != nil {
-		return nil, err
-	}
-	core := newCore(cfg, servers, chroot, prefix)
-	return &Client{handle: zkclient.NewHandle(core.in), core: core, namespace: cfg.namespace}, nil
-}
-
 // Start starts the client and returns without waiting for a connection; operations
 // wait for it themselves. ctx bounds only Start; the client lives until Close. The client's own
 // work has the values of ctx, such as a trace. A second Start returns ErrAlreadyStarted, Start

@@ -53,7 +53,7 @@ func (p *createParams) spec(path string) zkclient.NodeSpec {
 	if p.orSetVersionGiven {
 		spec.OrSetVersion = p.orSetVersion
 	}
-	spec.Repeat = p.protection || p.idempotent || spec.OrSet && !p.orSetVersionGiven
+	spec.Repeat = p.idempotent || spec.OrSet && !p.orSetVersionGiven
 	return spec
 }
 

@@ -74,7 +74,7 @@ var (
 	ErrInvalidPath = zkclient.ErrInvalidPath
 	// ErrInvalidBuilder says that the steps of a chain exclude each other. The client sends
 	// nothing.
-	ErrInvalidBuilder = errors.New("invalid combination of steps")
+	ErrInvalidBuilder = zkclient.ErrInvalidBuilder
 	// ErrInvalidOption says that an option or argument of a constructor is out of range.
 	ErrInvalidOption = zkclient.ErrInvalidOption
 

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/state"
@@ -169,7 +169,7 @@ func TestFailuresBeforeTheFirstConnection(t *testing.T) {
 			return wantLoss(err)
 		}, true},
 		"a recipe": {func(l *late) error {
-			return wantLoss(recipeapi.Of(l.client).Retry(l.Context(), "look", l.path, func(ctx context.Context, conn *zkconn.Conn) error {
+			return wantLoss(zkclient.Of(l.client).Retry(l.Context(), "look", l.path, func(ctx context.Context, conn *zkconn.Conn) error {
 				_, err := conn.Connected(ctx)
 				return err
 			}))
@@ -211,8 +211,8 @@ func TestFailuresBeforeTheFirstConnection(t *testing.T) {
 func TestNeverConnected(t *testing.T) {
 	suite.Each(t, func(t *testing.T, b *suite.Backend) {
 		l := lateClient(t, b, 50*time.Millisecond)
-		remove := recipeapi.Of(l.client).OnLoss("", func(loss recipeapi.Loss) {
-			if loss.Kind != recipeapi.LossClosed {
+		remove := zkclient.Of(l.client).OnLoss("", func(loss zkclient.Loss) {
+			if loss.Kind != zkclient.LossClosed {
 				t.Errorf("a loss of kind %v was told", loss.Kind)
 			}
 		})

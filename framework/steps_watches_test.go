@@ -6,8 +6,8 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 var watchSteps = map[string]check{
@@ -131,7 +131,7 @@ func testAddWithMode(t bench) {
 // watches returns how many watches the client believes to have at the server.
 func (t bench) watches() int {
 	t.Helper()
-	conn, err := recipeapi.Of(t.c).Conn()
+	conn, err := zkclient.Of(t.c).Conn()
 	t.ok(err)
 	return conn.Watches()
 }

@@ -46,24 +46,22 @@ func (o CheckOp) ForPath(path string) Op {
 // Op is one operation of a transaction, bound to the client it was made by. The zero Op
 // is refused by the commit.
 type Op struct {
-	core       *core
-	client     *Client
-	name, path string
-	multi      zkconn.MultiOp
-	err        error
+	opHandle // leads the recipes to the inside
 }
 
+// opHandle has no exported method, so that only packages of this module get to the inside.
+type opHandle = zkclient.OpHandle
+
+// inside returns what the operation is made of.
+func (o *Op) inside() *zkclient.Op { return zkclient.OpOf(o) }
+
 func newOp(c *Client, name, path string, sequential bool, multi func(full string) (zkconn.MultiOp, error)) Op {
-	op := Op{client: c, name: name, path: path, err: zkclient.ErrNilClient}
-	if c.inside() == nil {
-		return op
-	}
-	op.core = c.core
+	op := zkclient.Op{Client: c.inside(), Name: name, Path: path}
 	var full string
-	if full, op.err = c.inside().Fix(path, sequential); op.err == nil {
-		op.multi, op.err = multi(full)
+	if full, op.Err = op.Client.Fix(path, sequential); op.Err == nil {
+		op.Multi, op.Err = multi(full)
 	}
-	return op
+	return Op{zkclient.NewOpHandle(op)}
 }
 
 // views returns the views that have made the operations that fit, each namespace once.
@@ -71,7 +69,7 @@ func views(ops []Op, fits func(i int) bool) []*zkclient.Client {
 	var some []*zkclient.Client
 	seen := map[string]bool{}
 	for i := range ops {
-		if in := ops[i].client.inside(); in.Prefix() != "" && !seen[in.Prefix()] && fits(i) {
+		if in := ops[i].inside().Client; in.Prefix() != "" && !seen[in.Prefix()] && fits(i) {
 			seen[in.Prefix()] = true
 			some = append(some, in)
 		}
@@ -93,16 +91,10 @@ func ensureNamespaces(ctx context.Context, conn *zkconn.Conn, views []*zkclient.
 
 // checkOps returns the first mistake that was made in the operations.
 func checkOps(c *Client, ops []Op) error {
-	for i, op := range ops {
-		err := op.err
-		switch {
-		case op.name == "":
-			err = fmt.Errorf("%w: operation %d is the zero Op", ErrInvalidBuilder, i)
-		case err == nil && (c == nil || op.core != c.core):
-			err = fmt.Errorf("%w: operation %d was made by another client", ErrInvalidBuilder, i)
-		}
-		if err != nil {
-			return &OpError{Op: op.name, Path: op.path, Err: err}
+	for i := range ops {
+		op := ops[i].inside()
+		if err := c.inside().Refused(i, op); err != nil {
+			return &OpError{Op: op.Name, Path: op.Path, Err: err}
 		}
 	}
 	return nil
@@ -160,17 +152,17 @@ func (t *commit) homeless() []*zkclient.Client {
 	if !t.refused() {
 		return nil
 	}
-	failed := t.ops[t.res.Failed]
-	if failed.name != "create" || failed.client.inside().Prefix() == "" || !errors.Is(t.res.Results[t.res.Failed].Err, ErrNoNode) {
+	failed := t.ops[t.res.Failed].inside()
+	if failed.Name != "create" || failed.Client.Prefix() == "" || !errors.Is(t.res.Results[t.res.Failed].Err, ErrNoNode) {
 		return nil
 	}
-	return views(t.ops, func(i int) bool { return t.ops[i].name == "create" })
+	return views(t.ops, func(i int) bool { return t.ops[i].inside().Name == "create" })
 }
 
 func (t *commit) send(ctx context.Context, conn *zkconn.Conn) error {
 	multi := &zkconn.MultiRequest{}
-	for _, op := range t.ops {
-		multi.Ops = append(multi.Ops, op.multi)
+	for i := range t.ops {
+		multi.Ops = append(multi.Ops, t.ops[i].inside().Multi)
 	}
 	t.res = zkconn.MultiResponse{}
 	call := &zkconn.Call{Op: jute.OpMulti, Req: multi, Res: &t.res}
@@ -195,17 +187,17 @@ func (t *commit) results() (results []OpResult, err error) {
 	}
 	results = make([]OpResult, len(t.ops))
 	for i, r := range t.res.Results {
-		op := &t.ops[i]
-		result := OpResult{Op: op.name, Path: op.path}
+		op := t.ops[i].inside()
+		result := OpResult{Op: op.Name, Path: op.Path}
 		switch {
 		case i == t.res.Failed:
-			err = &OpError{Op: op.name, Path: op.path, Attempts: 1, Err: r.Err}
+			err = &OpError{Op: op.Name, Path: op.Path, Attempts: 1, Err: r.Err}
 			result.Err = err
 		case t.res.Failed >= 0:
-			result.Err = &OpError{Op: op.name, Path: op.path, Attempts: 1, Err: ErrRolledBack}
-		case op.name == "create":
-			result.Path, result.Stat = op.client.inside().ClientPath(r.Path), newStat(r.Stat)
-		case op.name == "setData":
+			result.Err = &OpError{Op: op.Name, Path: op.Path, Attempts: 1, Err: ErrRolledBack}
+		case op.Name == "create":
+			result.Path, result.Stat = op.Client.ClientPath(r.Path), newStat(r.Stat)
+		case op.Name == "setData":
 			result.Stat = newStat(r.Stat)
 		}
 		results[i] = result

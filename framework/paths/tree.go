@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // MkdirsOption is an option of Mkdirs.
@@ -112,7 +112,7 @@ func Mkdirs(ctx context.Context, client *framework.Client, path string, opts ...
 
 // validate refuses what no operation of the client would take.
 func validate(client *framework.Client, path string) error {
-	if _, err := recipeapi.Of(client).ServerPath(path); err != nil {
+	if _, err := zkclient.Of(client).ServerPath(path); err != nil {
 		return &framework.OpError{Op: "mkdirs", Path: path, Err: err}
 	}
 	return nil

@@ -48,7 +48,7 @@ var driverInOnePlace = rule{
 	bad: []files{
 		{"framework/a.go": `package framework; import "` + driver + `"`},
 		{"framework/a_test.go": `package framework; import "` + driver + `"`},
-		{"internal/recipeapi/a.go": `package recipeapi; import zoo "` + driver + `"`},
+		{"internal/zkclient/a.go": `package zkclient; import zoo "` + driver + `"`},
 		{"internal/zkserver/a_test.go": `package zkserver; import "` + driver + `"`},
 		{"tools/curator/a.go": `package main; import "` + driver + `"`},
 	},

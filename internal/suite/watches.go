@@ -4,13 +4,13 @@ import (
 	"testing"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // Watches returns how many watches a client has.
 func Watches(t *testing.T, client *framework.Client) int {
 	t.Helper()
-	conn, err := recipeapi.Of(client).Conn()
+	conn, err := zkclient.Of(client).Conn()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,6 +48,9 @@ type Config struct {
 	// ACL returns the ACL for a path, without the chroot, of a node that is given none.
 	ACL func(path string) ([]jute.ACL, error)
 
+	// Spec returns what a framework.CreateBuilder of a client or view describes, without the path: drivers of
+	// locks, which are a user's code, complete such a builder.
+	Spec func(c *Client, builder any) (NodeSpec, error)
 	// Fail makes the error that the user gets. It must embed the failure's Outcome, and be Retryable and
 	// MaybeApplied as the failure is.
 	Fail func(Failure) error
@@ -142,14 +145,15 @@ func (c *Client) Identity() Identity {
 	return Identity{c.shared}
 }
 
-// Shared returns what the recipes of a client share under key, with all its views. The first call makes it
-// by create, which must do nothing else.
-func (c *Client) Shared(key any, create func() any) any {
-	if value, ok := c.values.Load(key); ok {
-		return value
+// SharedOf returns the T that the recipes of a client share, with all its views. The first call makes it, as
+// the zero value.
+func SharedOf[T any](c *Client) *T {
+	var key *T
+	value, ok := c.values.Load(key)
+	if !ok {
+		value, _ = c.values.LoadOrStore(key, new(T))
 	}
-	value, _ := c.values.LoadOrStore(key, create())
-	return value
+	return value.(*T)
 }
 
 // Made reports whether a node with this name, which has protection, was made by this client. In

@@ -58,8 +58,10 @@ func (c *Client) Create(ctx context.Context, spec NodeSpec, list bool) (created 
 			left = c.removeLost(ctx, cr.dir, cr.doubt)
 		}
 	}()
-	err = c.Run(ctx, Operation{Name: "create", Path: spec.Path, Repeat: spec.Repeat}, cr.attempt)
-	done = err == nil
+	err = c.Run(ctx, Operation{Name: "create", Path: spec.Path, Repeat: spec.Repeat || spec.Protection}, cr.attempt)
+	if done = err == nil; done && spec.Made != nil {
+		spec.Made(cr.result.Stat)
+	}
 	return cr.result, nil, err
 }
 

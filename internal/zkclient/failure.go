@@ -10,9 +10,10 @@ import (
 
 // The errors of a client that are not answers of the server. Package framework exports some of them.
 var (
-	ErrInvalidPath   = errors.New("invalid path")
-	ErrInvalidOption = errors.New("invalid option")
-	ErrNotStarted    = errors.New("not started")
+	ErrInvalidPath    = errors.New("invalid path")
+	ErrInvalidOption  = errors.New("invalid option")
+	ErrInvalidBuilder = errors.New("invalid combination of steps")
+	ErrNotStarted     = errors.New("not started")
 
 	ErrNilContext = fmt.Errorf("%w: the context is nil", ErrInvalidOption)
 	ErrNilClient  = fmt.Errorf("%w: the client is nil, or NewClient has not made it", ErrNotStarted)

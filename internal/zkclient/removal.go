@@ -36,12 +36,12 @@ const (
 // cause, which may be nil, and whose end does not matter. A session of 0 is any, for a node that may be any.
 // It returns nil when the client is closed.
 func (c *Client) Remove(cause context.Context, full string, session int64) *Removal {
-	return c.Release(cause, full, session, [][]zkconn.MultiOp{{DeleteOp(full, AnyVersion)}}, false)
+	return c.Release(cause, full, session, [][]zkconn.MultiOp{{zkconn.DeleteOp(full, AnyVersion)}}, false)
 }
 
 // RemoveVersion is Remove of any node that is at a version.
 func (c *Client) RemoveVersion(cause context.Context, full string, version int32) *Removal {
-	return c.Release(cause, full, 0, [][]zkconn.MultiOp{{DeleteOp(full, version)}}, false)
+	return c.Release(cause, full, 0, [][]zkconn.MultiOp{{zkconn.DeleteOp(full, version)}}, false)
 }
 
 // Release is Remove with something else in the same transaction, as far as the server lets it: requests has
@@ -53,11 +53,6 @@ func (c *Client) RemoveVersion(cause context.Context, full string, version int32
 func (c *Client) Release(cause context.Context, full string, session int64, requests [][]zkconn.MultiOp, nameShared bool) *Removal {
 	r := &removal{c: c, full: full, session: session, requests: requests, nameShared: nameShared}
 	return r.start(cause)
-}
-
-// DeleteOp is the delete of a node in a transaction.
-func DeleteOp(path string, version int32) zkconn.MultiOp {
-	return zkconn.MultiOp{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: path, Version: version}}
 }
 
 // Delete deletes a node, on a session if that is not zero.

@@ -82,7 +82,7 @@ func (c *Client) Run(ctx context.Context, op Operation, fn Try) error {
 		return c.fail(op.Name, op.Path, err)
 	}
 	ctx, traced := c.cfg.Telemetry.Operation(ctx, conn, op.traced(ctx, c.prefix))
-	tries, err := 1, errPanic
+	tries, err := 1, ErrPanicked
 	defer func() { traced.End(tries, err) }()
 	// Nearly every operation succeeds at once, and then needs no loop.
 	if err = fn(ctx, conn); err != nil {
@@ -126,8 +126,9 @@ func lacksConnection(err error) bool {
 		(errors.Is(unsent.Err, zkconn.ErrConnectionLoss) || errors.Is(unsent.Err, context.DeadlineExceeded))
 }
 
-// errPanic is recorded in spans and metrics if a user's retry policy panics.
-var errPanic = errors.New("panic")
+// ErrPanicked is the error of a call that did not return: a function of the user, such as a retry policy, has
+// panicked.
+var ErrPanicked = errors.New("a panic in code of the user")
 
 // again tries fn again, if that makes sense after the first try's error. It returns how many
 // tries there were.

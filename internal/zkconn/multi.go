@@ -12,6 +12,22 @@ type MultiOp struct {
 	Req jute.Record
 }
 
+// CreateOpenOp creates a persistent node without data that everybody may do everything with.
+func CreateOpenOp(path string) MultiOp {
+	acl := []jute.ACL{{Perms: jute.PermAll, ID: jute.ID{Scheme: "world", ID: "anyone"}}}
+	return MultiOp{jute.OpCreate, &jute.CreateRequest{Path: path, ACL: acl}}
+}
+
+// DeleteOp deletes a node that is at a version, -1 for any.
+func DeleteOp(path string, version int32) MultiOp {
+	return MultiOp{jute.OpDelete, &jute.DeleteRequest{Path: path, Version: version}}
+}
+
+// CheckOp tests that a node is there, at a version, -1 for any.
+func CheckOp(path string, version int32) MultiOp {
+	return MultiOp{jute.OpCheck, &jute.CheckVersionRequest{Path: path, Version: version}}
+}
+
 // MultiResult is the outcome of one operation of a multi.
 type MultiResult struct {
 	Path string // of a create

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/retry"
 )
 
@@ -26,7 +26,7 @@ const rememberFor = 10 * time.Second
 // nothing.
 type register struct {
 	client *framework.Client
-	api    recipeapi.Client
+	api    *zkclient.Client
 	path   string
 	policy retry.Policy
 	cfg    config
@@ -58,7 +58,7 @@ type remembered struct {
 }
 
 func (r *register) init(client *framework.Client, path string, policy retry.Policy, opts []Option) error {
-	api := recipeapi.Of(client)
+	api := zkclient.Of(client)
 	if _, err := api.ServerPath(path); err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/watchset"
 	"github.com/go-curator/curator/tracing"
 )
@@ -95,7 +95,7 @@ func (b *DistributedDoubleBarrier) Enter(ctx context.Context) (err error) {
 	returned := false
 	defer func() {
 		if !returned { // a retry policy of the user panics
-			err = recipeapi.ErrPanicked
+			err = zkclient.ErrPanicked
 			e.abandon(ctx)
 		}
 		b.place.giveBack(e.set)
@@ -139,7 +139,7 @@ func (b *DistributedDoubleBarrier) Leave(ctx context.Context) (err error) {
 	returned := false
 	defer func() {
 		if !returned { // a retry policy of the user panics
-			err = recipeapi.ErrPanicked
+			err = zkclient.ErrPanicked
 			d.abandon(ctx)
 		}
 		b.place.giveBack(d.set, d.own)

@@ -10,6 +10,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/layout"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/watchset"
 )
@@ -150,10 +151,13 @@ const parentTries = 8
 
 // sendCreate creates a node and looks. It returns false if there is to be another try.
 func (e *entry) sendCreate(ctx context.Context, conn *zkconn.Conn) (made bool, err error) {
-	full, creation, err := e.api.CreateCall(e.client.Create().WithMode(framework.Ephemeral).Uncompressed(), below(e.path, layout.NewUUID()))
+	request, err := e.api.Prepare(zkclient.NodeSpec{
+		Path: below(e.path, layout.NewUUID()), Mode: zkclient.Ephemeral, DefaultData: true, Compressed: zkclient.Never,
+	})
 	if err != nil {
 		return false, err
 	}
+	full, creation := request.Path, request.Call()
 	reads, take := e.reads(conn, full)
 	var calls []*zkconn.Call
 	for _, old := range e.old { // ahead of our new node, so that nobody counts both

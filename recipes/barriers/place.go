@@ -8,7 +8,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/layout"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/watchset"
 )
@@ -16,13 +16,13 @@ import (
 // place is where a barrier is.
 type place struct {
 	client *framework.Client
-	api    recipeapi.Client
+	api    *zkclient.Client
 	path   string // the client's
 	full   string // the server's
 }
 
 func newPlace(client *framework.Client, path string) (place, error) {
-	api := recipeapi.Of(client)
+	api := zkclient.Of(client)
 	full, err := api.ServerPath(path)
 	if err != nil {
 		return place{}, err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/layout"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -46,12 +47,12 @@ func (p *place) fits(ops []framework.Op) bool {
 // size returns the size of a transaction of these operations, in bytes.
 func (p *place) size(ops ...framework.Op) (int, error) {
 	var request zkconn.MultiRequest
-	for _, op := range ops {
-		multi, err := p.api.Request(op)
-		if err != nil {
-			return 0, err
+	for i := range ops {
+		op := zkclient.OpOf(&ops[i])
+		if op.Err != nil {
+			return 0, op.Err
 		}
-		request.Ops = append(request.Ops, multi)
+		request.Ops = append(request.Ops, op.Multi)
 	}
 	return len(request.Append(nil)), nil
 }

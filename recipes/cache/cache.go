@@ -7,8 +7,8 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/listen"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
 )
 
@@ -19,7 +19,7 @@ import (
 // Java: CuratorCache, TreeCache.
 type CuratorCache struct {
 	client *framework.Client
-	inside recipeapi.Client
+	inside *zkclient.Client
 	cfg    config
 	paths  paths
 	life   lifecycle.Lifecycle
@@ -69,7 +69,7 @@ func NewPathChildrenCache(client *framework.Client, path string, opts ...Option)
 }
 
 func newCache(client *framework.Client, path string, s shape, opts []Option) (*CuratorCache, error) {
-	inside := recipeapi.Of(client)
+	inside := zkclient.Of(client)
 	full, err := inside.ServerPath(path)
 	if err != nil {
 		return nil, err

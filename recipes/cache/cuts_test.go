@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/cache"
 	"github.com/go-curator/curator/state"
@@ -77,7 +77,7 @@ func TestCutsWhileComparing(t *testing.T) {
 func TestCrowdedClient(t *testing.T) {
 	virtual(t, cache.NewCuratorCache, func(f *fixture) {
 		f.start()
-		conn, err := recipeapi.Of(f.client).Conn()
+		conn, err := zkclient.Of(f.client).Conn()
 		if err != nil {
 			f.Fatal(err)
 		}

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/inbox"
 	"github.com/go-curator/curator/recipes/internal/pathtree"
@@ -30,7 +30,7 @@ const (
 type replica struct {
 	cfg    *config
 	client *framework.Client
-	inside recipeapi.Client
+	inside *zkclient.Client
 	paths  paths
 	output output
 
@@ -105,7 +105,7 @@ type watchKey struct {
 
 func newReplica(cfg *config, client *framework.Client, paths paths, out output) *replica {
 	r := &replica{
-		cfg: cfg, client: client, inside: recipeapi.Of(client), paths: paths, output: out,
+		cfg: cfg, client: client, inside: zkclient.Of(client), paths: paths, output: out,
 		tree: pathtree.New[content](paths.root), requests: newRequests(),
 		shows:    shows{lag: time.NewTimer(time.Hour)},
 		failures: failures{again: time.NewTimer(time.Hour), pause: firstPause},

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
 )
 
@@ -39,7 +39,7 @@ func (c *CuratorCache) Start(ctx context.Context) error {
 func (c *CuratorCache) load(ctx context.Context) (err error) {
 	c.fix(true)
 	ctx, end := c.telemetry.Load(ctx)
-	err = recipeapi.ErrPanicked // as long as nothing else is known
+	err = zkclient.ErrPanicked // as long as nothing else is known
 	defer func() {
 		if err != nil {
 			c.unload()

@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/codec"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
 )
 
@@ -41,10 +41,10 @@ func NewServiceDiscovery[T any](client *framework.Client, basePath string, seria
 	case serializer == nil:
 		return nil, errNilCodec("NewServiceDiscovery")
 	}
-	if _, err := recipeapi.Of(client).ServerPath(basePath); err != nil {
+	if _, err := zkclient.Of(client).ServerPath(basePath); err != nil {
 		return nil, err
 	}
-	p := &places[T]{client: client, api: recipeapi.Of(client), base: basePath, codec: serializer, cfg: cfg}
+	p := &places[T]{client: client, api: zkclient.Of(client), base: basePath, codec: serializer, cfg: cfg}
 	d := &ServiceDiscovery[T]{places: p, registrations: newRegistrations(p), parts: newParts()}
 	if cfg.background {
 		d.life.InBackground(lifecycle.Background{Client: client, What: "service discovery " + basePath, Prepare: d.registrations.prepare})

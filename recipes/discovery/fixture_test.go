@@ -13,8 +13,8 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/paths"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/discovery"
 )
 
@@ -149,7 +149,7 @@ func (f *fixture) ended() {
 	if f.b.Virtual {
 		synctest.Wait()
 	}
-	conn, err := recipeapi.Of(f.client).Conn()
+	conn, err := zkclient.Of(f.client).Conn()
 	if err == nil && conn.Watches() > 0 {
 		f.t.Errorf("%d watches are left", conn.Watches())
 	}

@@ -7,13 +7,13 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/codec"
 	"github.com/go-curator/curator/framework/paths"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // places knows where the instances are and what their nodes have.
 type places[T any] struct {
 	client *framework.Client
-	api    recipeapi.Client
+	api    *zkclient.Client
 	base   string
 	codec  codec.Codec[ServiceInstance[T]]
 	cfg    config

@@ -9,6 +9,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/paths"
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/watchset"
 )
@@ -135,7 +136,7 @@ func (p *places[T]) answered(full string, call *zkconn.Call) (ServiceInstance[T]
 	if call.Err != nil {
 		return ServiceInstance[T]{}, call.Err
 	}
-	data, err := p.api.Data(full, call.Res.(*jute.GetDataResponse).Data)
+	data, err := p.api.Data(full, call.Res.(*jute.GetDataResponse).Data, zkclient.AsConfigured)
 	if err != nil {
 		return ServiceInstance[T]{}, err
 	}

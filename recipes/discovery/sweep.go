@@ -10,6 +10,7 @@ import (
 	"github.com/go-curator/curator/framework/paths"
 	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // sweepPause is the time between two tries to remove what a lost create may have left.
@@ -43,7 +44,7 @@ func (all *registrations[T]) sweepOnce(ctx context.Context, want wanted[T], sess
 	client := all.places.client
 	dir, id := paths.ParentAndNode(want.path)
 	// A server without a quorum, which may not know the node yet, is not asked.
-	bound := all.places.api.OnSession(ctx, session)
+	bound := zkclient.OnSession(ctx, session)
 	names, err := client.GetChildren().ForPath(bound, dir)
 	if errors.Is(err, framework.ErrNoNode) {
 		return nil

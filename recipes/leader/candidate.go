@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/layout"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
@@ -41,10 +42,12 @@ type candidate struct {
 
 func (c *candidate) spec() *lockqueue.Spec {
 	return &lockqueue.Spec{
-		Client: c.api, ErrorPolicy: c.client.ErrorPolicy(), Dir: c.path, FullDir: c.full,
+		Client: c.api, NodeClient: c.api, ErrorPolicy: c.client.ErrorPolicy(), Dir: c.path, FullDir: c.full,
 		Name: layout.LatchMark, Rules: c.rules, Stays: true, CleanUp: leaveWait, Unwatched: c.logUnwatched,
-		Builder: c.client.Create().CreatingParentContainersIfNeeded().WithProtection().
-			WithMode(framework.EphemeralSequential).WithData([]byte(c.id)).Uncompressed(), // Java reads the data
+		Node: zkclient.NodeSpec{
+			Mode: zkclient.EphemeralSequential, Protection: true, Parents: zkclient.ContainerParents,
+			Data: []byte(c.id), Compressed: zkclient.Never, // Java reads the data
+		},
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/layout"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 	"github.com/go-curator/curator/recipes/locks"
 )
@@ -14,7 +14,7 @@ import (
 // election is a path, and the kind of nodes by which it elects.
 type election struct {
 	client *framework.Client
-	api    recipeapi.Client
+	api    *zkclient.Client
 	path   string // as the client names it
 	full   string // as the server names it
 	id     string
@@ -22,7 +22,7 @@ type election struct {
 }
 
 func newElection(client *framework.Client, path string, cfg config, r rules) (*election, error) {
-	api := recipeapi.Of(client)
+	api := zkclient.Of(client)
 	full, err := api.ServerPath(path)
 	if err == nil && path == "/" {
 		err = fmt.Errorf("%w %q: an election needs a path of its own", framework.ErrInvalidPath, path)

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework/listen"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/locks"
 )
 
@@ -26,7 +26,7 @@ type Change struct {
 // terms has the present term of a candidate, and tells of beginnings and ends. One goroutine
 // begins and ends terms.
 type terms struct {
-	api       recipeapi.Client
+	api       *zkclient.Client
 	candidate telemetry.Candidate
 	traced    telemetry.Term // of the present term; only what is given to api.Log uses it
 	present   atomic.Pointer[locks.Lease]

@@ -3,7 +3,7 @@ package leader
 import (
 	"sync"
 
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // twins counts the latches of one client by election and id. Two of them are two participants
@@ -15,17 +15,16 @@ type twins struct {
 
 type twin struct{ full, id string }
 
-type twinsKey struct{}
-
 // twinsOf returns those of a client.
-func twinsOf(api recipeapi.Client) *twins {
-	return api.Shared(twinsKey{}, func() any { return &twins{count: map[twin]int{}} }).(*twins)
-}
+func twinsOf(api *zkclient.Client) *twins { return zkclient.SharedOf[twins](api) }
 
 // add counts a latch, and reports whether it is the second one.
 func (t *twins) add(of twin) (second bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.count == nil {
+		t.count = map[twin]int{}
+	}
 	t.count[of]++
 	return t.count[of] == 2
 }

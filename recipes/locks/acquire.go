@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
@@ -28,7 +28,11 @@ func (l *queueLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
 // contend goes on until it has a lease.
 func (l *queueLock) contend(a *acquisition) (*Lease, error) {
 	defer a.passTurn()
-	contender := lockqueue.New(l.spec(a))
+	spec, err := l.spec(a)
+	if err != nil {
+		return nil, a.explain(err)
+	}
+	contender := lockqueue.New(spec)
 	for {
 		h, err := l.handedOver(a)
 		if h == nil && err == nil {
@@ -80,7 +84,7 @@ func (l *queueLock) handedOver(a *acquisition) (h *hold, err error) {
 	}
 	defer func() {
 		if h == nil { // nobody takes the node
-			node.Delete(a.ctx, recipeapi.Release{})
+			node.Delete(a.ctx, ephemeral.Release{})
 			lockqueue.AwaitRemovals(a.waitCtx, l.cfg.releaseTimeout, node.Deletion())
 		}
 	}()
@@ -116,10 +120,14 @@ func (l *queueLock) newHold(node *ephemeral.Node, a *acquisition) (*hold, error)
 const watchAfter = 20 * time.Millisecond
 
 // spec describes a place in the lock's queue.
-func (l *queueLock) spec(a *acquisition) *lockqueue.Spec {
+func (l *queueLock) spec(a *acquisition) (*lockqueue.Spec, error) {
+	node, err := l.api.Spec(l.nodeBuilder(a.span), l.path+"/"+l.lockName)
+	if err != nil {
+		return nil, err
+	}
 	s := &lockqueue.Spec{
-		Client: l.api, ErrorPolicy: l.client.ErrorPolicy(), Dir: l.path, FullDir: l.full, Name: l.lockName,
-		Builder: l.nodeBuilder(a.span), Rules: l.rules, Try: !a.wait, Plain: l.cfg.plain,
+		Client: l.api, NodeClient: l.nodeClient, ErrorPolicy: l.client.ErrorPolicy(), Dir: l.path, FullDir: l.full, Name: l.lockName,
+		Node: node, Rules: l.rules, Try: !a.wait, Plain: l.cfg.plain,
 		CleanUp: l.cfg.releaseTimeout, WatchAfter: watchAfter, Span: a.span,
 		OnBusy:    func(first string, behind []string) { a.sawBusy(l, first, behind) },
 		Unwatched: l.logUnwatched,
@@ -133,9 +141,9 @@ func (l *queueLock) spec(a *acquisition) *lockqueue.Spec {
 	if l.delay != nil {
 		a.record = &delayRecord{lockDelay: l.delay, try: !a.wait, busy: func(holder string) { a.sawBusy(l, holder, nil) }}
 		s.Admit = a.record.admit
-		s.GiveUp = func(node recipeapi.Created) recipeapi.Release { return a.record.release(node.Path) }
+		s.GiveUp = func(node zkclient.Created) ephemeral.Release { return a.record.release(node.Path) }
 	}
-	return s
+	return s, nil
 }
 
 // logUnwatched logs that the server refuses the watch on a holder's node. Nobody will notice

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
@@ -82,7 +81,7 @@ func (a *acquisition) close() {
 		a.slow.Stop()
 	}
 	if !a.ended {
-		a.span.Failed(telemetry.Failure{Err: recipeapi.ErrPanicked})
+		a.span.Failed(telemetry.Failure{Err: zkclient.ErrPanicked})
 	}
 }
 
@@ -151,7 +150,7 @@ func (a *acquisition) passTurn() {
 
 // awaitRemovals waits for the deletion of nodes, so that the next place is not behind them.
 func (a *acquisition) awaitRemovals(holds ...*hold) {
-	var removals []*recipeapi.PendingDelete
+	var removals []*zkclient.Removal
 	for _, h := range holds {
 		removals = append(removals, h.node.Deletion())
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
@@ -17,20 +17,15 @@ type clientLocks struct {
 	lines  localLines
 }
 
-type clientLocksKey struct{}
-
 // locksOf returns the clientLocks of a client.
-func locksOf(api recipeapi.Client) *clientLocks {
-	return api.Shared(clientLocksKey{}, func() any {
-		return &clientLocks{
-			counts: map[identity]int{}, nodes: map[string]*hold{}, lines: localLines{lines: map[identity]*localLine{}},
-		}
-	}).(*clientLocks)
-}
+func locksOf(api *zkclient.Client) *clientLocks { return zkclient.SharedOf[clientLocks](api) }
 
 func (c *clientLocks) add(h *hold) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.counts == nil {
+		c.counts, c.nodes = map[identity]int{}, map[string]*hold{}
+	}
 	c.counts[h.key()]++
 	c.nodes[h.node.Path()] = h
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/state"
 	"github.com/go-curator/curator/tools/curatortest"
@@ -30,7 +30,7 @@ func stoppable(t *testing.T, s *curatortest.Server) (*framework.Client, *stopped
 	t.Helper()
 	client := s.Client(t, framework.WithErrorPolicy(state.SessionErrorPolicy()))
 	p := &stopped{stop: make(chan struct{}, 1), goOn: make(chan struct{})}
-	recipeapi.Of(client).OnLoss("", func(recipeapi.Loss) { // ahead of all others
+	zkclient.Of(client).OnLoss("", func(zkclient.Loss) { // ahead of all others
 		select {
 		case <-p.stop:
 			<-p.goOn

@@ -7,8 +7,8 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/locks"
 )
 
@@ -151,7 +151,7 @@ func (f *fixture) untilWaiting() {
 		watches = 1 + 1 + f.kind.leases - 1 + f.kind.watches // the leases, the mutex, and what it has of them
 	}
 	suite.Eventually(f.t, "the lock that is tested to wait", func() bool {
-		conn, err := recipeapi.Of(f.client).Conn()
+		conn, err := zkclient.Of(f.client).Conn()
 		return err == nil && len(f.ours()) == f.kind.queued() && conn.Watches() >= watches
 	})
 }
@@ -406,7 +406,7 @@ func (f *fixture) finish() {
 		}
 	}
 	f.untilWatches("none left", func(n int) bool { return n == 0 })
-	if n := len(recipeapi.Of(f.client).Held()); n != 0 {
+	if n := len(zkclient.Of(f.client).Held()); n != 0 {
 		f.t.Errorf("%d hooks on the session are left", n)
 	}
 }

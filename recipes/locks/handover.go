@@ -63,6 +63,9 @@ func (l *localLines) take(ctx context.Context, key identity, wait bool) (node *e
 	l.mu.Lock()
 	line := l.lines[key]
 	if line == nil {
+		if l.lines == nil {
+			l.lines = map[identity]*localLine{}
+		}
 		l.lines[key] = &localLine{}
 		l.mu.Unlock()
 		return nil, false, nil

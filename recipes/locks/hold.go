@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/layout"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
 )
@@ -40,7 +40,7 @@ type hold struct {
 	node   *ephemeral.Node
 	token  int64
 	site   callSite          // of the acquisition
-	record recipeapi.Release // the holder record that goes with the node, with WithLockDelay
+	record ephemeral.Release // the holder record that goes with the node, with WithLockDelay
 	metric heldMetric
 
 	mu        sync.Mutex
@@ -63,17 +63,17 @@ var _ ephemeral.Holder = (*hold)(nil)
 func (h *hold) key() identity { return h.lock.key() }
 
 // Lost ends the hold when its node cannot be relied on any more.
-func (h *hold) Lost(l recipeapi.Loss) {
+func (h *hold) Lost(l zkclient.Loss) {
 	switch l.Kind {
-	case recipeapi.LossClosed:
+	case zkclient.LossClosed:
 		h.lose(LossClosed, nil)
-	case recipeapi.LossSuspended:
+	case zkclient.LossSuspended:
 		h.lose(LossSuspended, nil)
-	case recipeapi.LossDeadline:
+	case zkclient.LossDeadline:
 		h.lose(LossDeadline, nil)
-	case recipeapi.LossDeleted:
+	case zkclient.LossDeleted:
 		h.lose(LossNodeDeleted, nil)
-	case recipeapi.LossSession:
+	case zkclient.LossSession:
 		h.lose(LossSessionExpired, l.Err)
 	}
 }
@@ -264,7 +264,7 @@ func (h *hold) remove(ctx context.Context) {
 // releaseLocked returns the marker and the holder record that are part of the node's delete (rule
 // 5 of the lock model). There is a marker if it proves to the waiter right behind that it is next.
 // The record is deleted only if the lock was not lost. h.mu is held.
-func (h *hold) releaseLocked() (with recipeapi.Release) {
+func (h *hold) releaseLocked() (with ephemeral.Release) {
 	if errors.Is(h.err, ErrReleased) {
 		with = h.record
 	}
@@ -308,9 +308,9 @@ func (h *hold) outcome(ctx context.Context, before error) error {
 	switch {
 	case fate == evicted: // others may have been let in since
 		return before
-	case removal.Outcome == recipeapi.RemovalConfirmed:
+	case removal.Outcome == zkclient.RemovalConfirmed:
 		return nil
-	case removal.Outcome == recipeapi.RemovalGivenUp:
+	case removal.Outcome == zkclient.RemovalGivenUp:
 		return h.givenUp(ctx, before, removal.Err)
 	case before != nil:
 		return before

@@ -9,8 +9,8 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/layout"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
@@ -122,7 +122,7 @@ func (s *javaSemaphore) look(ctx context.Context) error {
 // back all of them. It waits until the mutex's node is deleted, because the caller's next
 // TryAcquire would find the mutex taken.
 func (s *javaSemaphore) attempt(a *acquisition, n int) (parts []*Lease, err error) {
-	mutex, err := s.contend(a, s.mutex, s.mutex.spec(a))
+	mutex, err := s.contend(a, s.mutex, func(*lockqueue.Spec) {})
 	if err != nil {
 		return nil, err
 	}
@@ -135,10 +135,10 @@ func (s *javaSemaphore) attempt(a *acquisition, n int) (parts []*Lease, err erro
 		a.awaitRemovals(append(holds, mutex)...)
 	}()
 	for len(holds) < n {
-		spec := s.leases.spec(a)
-		spec.Rules = leaseRules{rules: s.leases.rules, s: s, n: n, taken: holds}
-		spec.Guard, spec.Changed = mutex.node, s.changes(len(holds) > 0)
-		h, err := s.contend(a, s.leases, spec)
+		h, err := s.contend(a, s.leases, func(spec *lockqueue.Spec) {
+			spec.Rules = leaseRules{rules: s.leases.rules, s: s, n: n, taken: holds}
+			spec.Guard, spec.Changed = mutex.node, s.changes(len(holds) > 0)
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -150,8 +150,13 @@ func (s *javaSemaphore) attempt(a *acquisition, n int) (parts []*Lease, err erro
 	return parts, nil
 }
 
-// contend holds a node of one of the queues, without a lease.
-func (s *javaSemaphore) contend(a *acquisition, l *queueLock, spec *lockqueue.Spec) (h *hold, err error) {
+// contend holds a node of one of the queues, without a lease. change completes the description of the place.
+func (s *javaSemaphore) contend(a *acquisition, l *queueLock, change func(*lockqueue.Spec)) (h *hold, err error) {
+	spec, err := l.spec(a)
+	if err != nil {
+		return nil, err
+	}
+	change(spec)
 	h, err = l.first(a, lockqueue.New(spec))
 	if errors.Is(err, lockqueue.ErrGuardGone) {
 		err = errAgain // a lease without the mutex could not wait, and would be given back
@@ -167,7 +172,7 @@ func (s *javaSemaphore) changes(taken bool) func(wake func()) (stop func()) {
 		if !taken {
 			return unlisten
 		}
-		forget := s.base.api.OnLoss("", func(recipeapi.Loss) { wake() })
+		forget := s.base.api.OnLoss("", func(zkclient.Loss) { wake() })
 		return func() { forget(); unlisten() }
 	}
 }

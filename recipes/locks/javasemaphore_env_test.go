@@ -7,8 +7,8 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/locks"
 )
 
@@ -129,7 +129,7 @@ func (e *leasedEnv) other(old string) {
 func (e *leasedEnv) intact() {
 	e.t.Helper()
 	e.until(0, 0)
-	if conn, err := recipeapi.Of(e.client).Conn(); err == nil {
+	if conn, err := zkclient.Of(e.client).Conn(); err == nil {
 		suite.Eventually(e.t, "no watch to be left", func() bool { return conn.Watches() == 0 })
 	}
 	s := e.another()

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/internal/zkclient"
+	"github.com/go-curator/curator/recipes/internal/ephemeral"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
@@ -50,7 +50,7 @@ const recordSuffix = ".holder"
 // lockDelay keeps a mutex from others for a while after its holder was lost.
 type lockDelay struct {
 	client    *framework.Client
-	api       recipeapi.Client
+	api       *zkclient.Client
 	dir, full string // the lock's path, the client's and the server's
 	delay     time.Duration
 
@@ -80,7 +80,7 @@ type delayRecord struct {
 
 // admit writes the record of a contender that is first. During the delay it waits instead. again
 // reports that the queue must be listed again.
-func (r *delayRecord) admit(ctx context.Context, node recipeapi.Created) (again bool, err error) {
+func (r *delayRecord) admit(ctx context.Context, node zkclient.Created) (again bool, err error) {
 	path, own := r.dir+recordSuffix, lockqueue.Name(node.Path)
 	var stat framework.Stat
 	holder, err := r.client.GetData().Undecompressed().StoringStatIn(&stat).ForPath(ctx, path)
@@ -117,16 +117,16 @@ func (r *delayRecord) admit(ctx context.Context, node recipeapi.Created) (again 
 
 // release returns what goes with the delete of a node: the record, if it was written for that
 // node. It is deleted by its version, so that the record of another holder stays.
-func (r *delayRecord) release(node string) recipeapi.Release {
+func (r *delayRecord) release(node string) ephemeral.Release {
 	if r.name != lockqueue.Name(node) {
-		return recipeapi.Release{}
+		return ephemeral.Release{}
 	}
-	return recipeapi.Release{HolderRecord: r.full + recordSuffix, RecordVersion: r.version}
+	return ephemeral.Release{HolderRecord: r.full + recordSuffix, RecordVersion: r.version}
 }
 
 // waitOut reports whether the delay after the loss of a holder is over. If it is not, and err is
 // nil, waitOut has waited, and the queue is to be listed again.
-func (r *delayRecord) waitOut(ctx context.Context, node recipeapi.Created, holder string) (over bool, err error) {
+func (r *delayRecord) waitOut(ctx context.Context, node zkclient.Created, holder string) (over bool, err error) {
 	names, err := lockqueue.List(ctx, r.api, r.dir, r.full, node.Session)
 	switch {
 	case errors.Is(err, lockqueue.ErrLeft):
@@ -153,8 +153,8 @@ func (r *delayRecord) waitOut(ctx context.Context, node recipeapi.Created, holde
 func (r *delayRecord) pause(ctx context.Context, session int64, d time.Duration) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	forget := r.api.OnLoss("", func(loss recipeapi.Loss) {
-		if loss.Kind == recipeapi.LossClosed || loss.Kind == recipeapi.LossSession && loss.Session == session {
+	forget := r.api.OnLoss("", func(loss zkclient.Loss) {
+		if loss.Kind == zkclient.LossClosed || loss.Kind == zkclient.LossSession && loss.Session == session {
 			cancel()
 		}
 	})

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/layout"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 	"github.com/go-curator/curator/state"
@@ -19,15 +19,15 @@ import (
 
 // hooked is a client whose OnLoss does something else first.
 type hooked struct {
-	recipeapi.Client
-	onLoss func(fn func(recipeapi.Loss)) (remove func())
+	ephemeral.Client
+	onLoss func(fn func(zkclient.Loss)) (remove func())
 }
 
-func (h hooked) OnLoss(_ string, fn func(recipeapi.Loss)) (remove func()) { return h.onLoss(fn) }
+func (h hooked) OnLoss(_ string, fn func(zkclient.Loss)) (remove func()) { return h.onLoss(fn) }
 
 // busy is a client whose background goroutines do not get to run, while that is set.
 type busy struct {
-	recipeapi.Client
+	ephemeral.Client
 	now *atomic.Bool
 }
 
@@ -78,7 +78,7 @@ func testUnnoticedLoss(t *testing.T, lose func(*curatortest.Server, *framework.C
 	}
 	api := mutex.queue.api
 	var now atomic.Bool
-	mutex.queue.api = hooked{busy{api, &now}, func(func(recipeapi.Loss)) func() { return api.OnLoss("/lock", func(recipeapi.Loss) {}) }}
+	mutex.queue.nodeClient = hooked{busy{api, &now}, func(func(zkclient.Loss)) func() { return api.OnLoss("/lock", func(zkclient.Loss) {}) }}
 	lease, err := mutex.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +131,7 @@ func TestLeasesAreGrantedTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 		api, hooks := semaphore.queue.api, 0
-		semaphore.queue.api = hooked{api, func(fn func(recipeapi.Loss)) func() {
+		semaphore.queue.nodeClient = hooked{api, func(fn func(zkclient.Loss)) func() {
 			remove := api.OnLoss("/lock", fn)
 			if hooks++; hooks == 2 {
 				server.Disconnect()
@@ -163,7 +163,10 @@ func TestLeasesAreLostTogether(t *testing.T) {
 		}
 		l := semaphore.queue
 		a := &acquisition{lock: l, ctx: t.Context(), waitCtx: t.Context()}
-		spec := l.spec(a)
+		spec, err := l.spec(a)
+		if err != nil {
+			t.Fatal(err)
+		}
 		spec.Nodes = 2
 		var holds []*hold
 		err = lockqueue.New(spec).Acquire(t.Context(), func(nodes []*ephemeral.Node) (err error) {
@@ -228,7 +231,11 @@ func TestRevokedBeforeTheLease(t *testing.T) {
 			}
 			l := mutex.queue
 			a := &acquisition{lock: l, ctx: t.Context(), waitCtx: t.Context()}
-			h, err := l.first(a, lockqueue.New(l.spec(a)))
+			spec, err := l.spec(a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h, err := l.first(a, lockqueue.New(spec))
 			if err != nil {
 				t.Fatal(err)
 			}

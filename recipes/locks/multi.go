@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/tracing"
 )
 
@@ -90,7 +90,7 @@ func (m *InterProcessMultiLock) acquire(ctx context.Context, wait bool, acquire 
 	}
 	t, spans := m.telemetryOf()
 	spanCtx, span := t.Acquire(ctx, spans, !wait)
-	err = recipeapi.ErrPanicked // as long as nothing else is known
+	err = zkclient.ErrPanicked // as long as nothing else is known
 	defer func() {
 		if err != nil {
 			span.Failed(failure(spanCtx, err))

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 	"github.com/go-curator/curator/recipes/locks"
@@ -41,10 +41,11 @@ type latch struct {
 }
 
 func newLatch(client *framework.Client) *latch {
-	builder := client.Create().CreatingParentContainersIfNeeded().WithProtection().WithMode(framework.EphemeralSequential)
+	in := zkclient.Of(client)
 	return &latch{client, lockqueue.New(&lockqueue.Spec{
-		Client: recipeapi.Of(client), ErrorPolicy: client.ErrorPolicy(), Dir: "/latch", FullDir: "/latch", Name: "latch-",
-		Builder: builder, Rules: latchRules{}, CleanUp: time.Second, WatchAfter: 20 * time.Millisecond,
+		Client: in, NodeClient: in, ErrorPolicy: client.ErrorPolicy(), Dir: "/latch", FullDir: "/latch", Name: "latch-",
+		Node:  zkclient.NodeSpec{Mode: zkclient.EphemeralSequential, Protection: true, Parents: zkclient.ContainerParents, DefaultData: true},
+		Rules: latchRules{}, CleanUp: time.Second, WatchAfter: 20 * time.Millisecond,
 	})}
 }
 

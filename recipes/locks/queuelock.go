@@ -8,8 +8,9 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/layout"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/internal/zkclient"
+	"github.com/go-curator/curator/recipes/internal/ephemeral"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
@@ -17,11 +18,13 @@ import (
 type queueLock struct {
 	rules
 	client *framework.Client
-	api    recipeapi.Client
+	api    *zkclient.Client
 	path   string // as the client names it
 	full   string // as the server names it
 	cfg    config
 	spans  telemetry.Lock
+
+	nodeClient ephemeral.Client // see lockqueue.Spec
 
 	// The other side of a read-write lock. reenter looks for its leases in the context before
 	// the queue is joined, because behind its own lease a caller would wait for ever.
@@ -31,7 +34,7 @@ type queueLock struct {
 }
 
 func newQueueLock(client *framework.Client, path string, cfg config, r rules) (*queueLock, error) {
-	api := recipeapi.Of(client)
+	api := zkclient.Of(client)
 	full, err := api.ServerPath(path)
 	if err == nil && path == "/" {
 		err = fmt.Errorf("%w %q: a lock needs a path of its own", framework.ErrInvalidPath, path)
@@ -46,7 +49,7 @@ func newQueueLock(client *framework.Client, path string, cfg config, r rules) (*
 		r.marksRelease, r.marks, r.next, cfg.handover = false, nil, nil, 0
 	}
 	l := &queueLock{
-		rules: r, client: client, api: api, path: path, full: full, cfg: cfg,
+		rules: r, client: client, api: api, nodeClient: api, path: path, full: full, cfg: cfg,
 		spans: api.Telemetry().Lock(cmp.Or(telemetryKinds[r.kind], r.kind), cfg.name, path),
 	}
 	if cfg.lockDelay > 0 {

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -222,7 +222,7 @@ func (c *contest) check(lock locks.InterProcessLock) {
 		c.t.Errorf("%d watches are left", n)
 	}
 	for _, client := range c.clients {
-		if n := len(recipeapi.Of(client).Held()); n != 0 {
+		if n := len(zkclient.Of(client).Held()); n != 0 {
 			c.t.Errorf("%d hooks are left", n)
 		}
 	}

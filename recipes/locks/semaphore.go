@@ -122,7 +122,10 @@ func (s *InterProcessSemaphore) AcquireN(ctx context.Context, n int) (*Lease, er
 // last of them.
 func (l *queueLock) contendForAll(a *acquisition, n int) (*Lease, error) {
 	var holds []*hold
-	spec := l.spec(a)
+	spec, err := l.spec(a)
+	if err != nil {
+		return nil, a.explain(err)
+	}
 	spec.Nodes = n
 	contender := lockqueue.New(spec)
 	for {

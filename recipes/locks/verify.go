@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -83,7 +83,7 @@ func (l *Lease) Guard(ctx context.Context, ops ...framework.Op) ([]framework.OpR
 		all = append(all, h.lock.client.TransactionOp().Check().ForPath(h.lock.api.ClientPath(h.node.Path())))
 	}
 	if ctx != nil {
-		ctx = holds[0].lock.api.OnSession(ctx, session)
+		ctx = zkclient.OnSession(ctx, session)
 	}
 	results, err := client.Transaction().ForOperations(ctx, append(all, ops...)...)
 	if err == nil {
@@ -108,6 +108,6 @@ func (l *Lease) name() string { return l.holds()[0].lock.path }
 
 // gone ends a hold whose node is missing at the server.
 func (h *hold) gone() error {
-	h.node.Lose(recipeapi.Loss{Kind: recipeapi.LossDeleted, Session: h.node.Session()})
+	h.node.Lose(zkclient.Loss{Kind: zkclient.LossDeleted, Session: h.node.Session()})
 	return h.reason()
 }

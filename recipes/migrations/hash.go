@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -17,15 +17,15 @@ import (
 // each operation it has the path, the number of the operation, and the text that toString returns
 // for the request.
 func hashOf(client *framework.Client, ops Migration) ([]byte, error) {
-	api, rooted := recipeapi.Of(client), recipeapi.Of(client.UsingNamespace(""))
+	in, rooted := zkclient.Of(client), zkclient.Of(client.UsingNamespace(""))
 	h := sha256.New()
-	for i, op := range ops {
-		multi, err := api.Request(op)
-		if err != nil {
-			return nil, fmt.Errorf("operation %d: %w", i+1, err)
+	for i := range ops {
+		op := zkclient.OpOf(&ops[i])
+		if err := in.Refused(i, op); err != nil {
+			return nil, fmt.Errorf("operation %d: %w", i+1, &framework.OpError{Op: op.Name, Path: op.Path, Err: err})
 		}
 		// Java's requests have the namespace in their paths, but not the chroot.
-		text, err := digestText(multi, rooted.ClientPath)
+		text, err := digestText(op.Multi, rooted.ClientPath)
 		if err != nil {
 			return nil, fmt.Errorf("operation %d: %w", i+1, err)
 		}

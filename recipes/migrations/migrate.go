@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/paths"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/locks"
@@ -74,7 +73,7 @@ type manager struct {
 }
 
 func newManager(client *framework.Client, lockPath, metadataPath string, set Set, opts []locks.SemaphoreOption) (*manager, error) {
-	api := recipeapi.Of(client)
+	api := zkclient.Of(client)
 	switch {
 	case set.ID == "":
 		return nil, fmt.Errorf("%w: the set has no ID", framework.ErrInvalidOption)

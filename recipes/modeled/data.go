@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/go-curator/curator/framework/codec"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // path returns the path, or what is wrong with the framework.
@@ -16,7 +16,7 @@ func (m ModeledFramework[T]) path() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, err = recipeapi.Of(m.client).ServerPath(path)
+	_, err = zkclient.Of(m.client).ServerPath(path)
 	return path, err
 }
 
@@ -51,7 +51,7 @@ func (m ModeledFramework[T]) plain(path string, stored []byte) ([]byte, error) {
 	if len(stored) == 0 {
 		return nil, nil
 	}
-	api := recipeapi.Of(m.client)
+	api := zkclient.Of(m.client)
 	switch {
 	case m.spec.Compressed:
 		return api.Decompress(path, stored)
@@ -62,5 +62,5 @@ func (m ModeledFramework[T]) plain(path string, stored []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return api.Data(full, stored)
+	return api.Data(full, stored, zkclient.AsConfigured)
 }

@@ -2,7 +2,7 @@ package modeled
 
 import (
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // CreateOp returns an operation that creates the node, for a transaction or for a lock's
@@ -77,6 +77,8 @@ func (m ModeledFramework[T]) CheckOp() framework.Op {
 
 // refused returns an operation that the commit refuses with err.
 func (m ModeledFramework[T]) refused(op string, err error) framework.Op {
-	refused, _ := recipeapi.Of(m.client).RefusedOp(op, m.spec.Path.String(), err).(framework.Op)
+	refused := m.client.TransactionOp().Check().ForPath("/")
+	inside := zkclient.OpOf(&refused)
+	inside.Name, inside.Path, inside.Err = op, m.spec.Path.String(), err
 	return refused
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/paths"
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/nodes"
 )
 
@@ -200,7 +200,7 @@ func (e *env) quiet() {
 // watches returns how many watches a client has.
 func (e *env) watches(client *framework.Client) int {
 	e.t.Helper()
-	conn, err := recipeapi.Of(client).Conn()
+	conn, err := zkclient.Of(client).Conn()
 	if err != nil {
 		e.t.Fatal(err)
 	}

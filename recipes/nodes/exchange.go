@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/watchset"
 )
@@ -97,7 +97,7 @@ func newSighting(read *zkconn.Call) sighting {
 // creation returns the change that creates the node, in place of the one at a version if that is
 // not nil (K2), and with its child if it has a time to live: made apart, a node whose child was
 // never created would stay for ever.
-func (k *keeper) creation(node recipeapi.NodeRequest, inPlaceOf *sighting) (*change, error) {
+func (k *keeper) creation(node *zkclient.CreateRequest, inPlaceOf *sighting) (*change, error) {
 	ops := []zkconn.MultiOp{{Op: node.Op, Req: node.Req}}
 	if inPlaceOf != nil {
 		gone := &jute.DeleteRequest{Path: k.full, Version: inPlaceOf.version}
@@ -123,19 +123,19 @@ func (k *keeper) creation(node recipeapi.NodeRequest, inPlaceOf *sighting) (*cha
 }
 
 // touchRequest returns the request that creates the child of a node with a time to live.
-func (k *keeper) touchRequest() (recipeapi.NodeRequest, error) {
+func (k *keeper) touchRequest() (*zkclient.CreateRequest, error) {
 	b := k.client.Create().WithMode(framework.PersistentWithTTL).WithTTL(k.ttl)
 	if k.acl != nil {
 		b = b.WithACL(k.acl...)
 	}
-	return k.api.NodeRequest(b, k.touchPath())
+	return k.request(b, k.touchPath())
 }
 
 // touchPath returns the client's path of the child of a node with a time to live.
 func (k *keeper) touchPath() string { return k.actualPath() + "/" + k.touch }
 
 // overwriting returns the change that sets the data of the node, whatever its version.
-func (k *keeper) overwriting(node recipeapi.NodeRequest) *change {
+func (k *keeper) overwriting(node *zkclient.CreateRequest) *change {
 	req := &jute.SetDataRequest{Path: k.full, Data: node.Data, Version: -1}
 	return &change{call: &zkconn.Call{Op: jute.OpSetData, Req: req, Res: &jute.StatResponse{}}}
 }

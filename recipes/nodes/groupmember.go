@@ -13,7 +13,6 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/paths"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
 )
@@ -56,7 +55,7 @@ func NewGroupMember(client *framework.Client, path, id string, payload []byte, o
 	if client == nil {
 		return nil, framework.ErrNotStarted
 	}
-	full, err := recipeapi.Of(client).ServerPath(path)
+	full, err := zkclient.Of(client).ServerPath(path)
 	if err != nil {
 		return nil, err
 	}

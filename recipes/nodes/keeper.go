@@ -9,8 +9,8 @@ import (
 	"github.com/go-curator/curator/framework/listen"
 	"github.com/go-curator/curator/framework/paths"
 	"github.com/go-curator/curator/internal/layout"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // keeper keeps one node. The fields below "state" belong to the one goroutine that begins, works
@@ -18,7 +18,7 @@ import (
 type keeper struct {
 	config
 	client   *framework.Client
-	api      recipeapi.Client
+	api      *zkclient.Client
 	given    string // the path as the user gave it
 	mode     framework.CreateMode
 	ttl      time.Duration // 0 for a node without
@@ -50,8 +50,8 @@ type keeper struct {
 
 func newKeeper(client *framework.Client, path string, mode framework.CreateMode, data []byte, cfg config) *keeper {
 	k := &keeper{
-		config: cfg, client: client, api: recipeapi.Of(client), given: path, mode: mode, mail: newMailbox(data), there: make(chan struct{}),
-		sessions: sessionsOf(recipeapi.Of(client)), deletions: wait.Pace{First: firstPause, Most: maxPause, Calm: calmTime},
+		config: cfg, client: client, api: zkclient.Of(client), given: path, mode: mode, mail: newMailbox(data), there: make(chan struct{}),
+		sessions: sessionsOf(zkclient.Of(client)), deletions: wait.Pace{First: firstPause, Most: maxPause, Calm: calmTime},
 		failures: wait.Pace{First: firstRetryPause, Most: maxRetryPause},
 	}
 	k.created.Limit(listen.MaxStates, listen.Newest)
@@ -106,6 +106,15 @@ func (k *keeper) keptBuilder(data []byte) framework.CreateBuilder {
 		b = b.WithTTL(k.ttl)
 	}
 	return b
+}
+
+// request returns the request that creates a node.
+func (k *keeper) request(b framework.CreateBuilder, path string) (*zkclient.CreateRequest, error) {
+	spec, err := k.api.Spec(b, path)
+	if err != nil {
+		return nil, err
+	}
+	return k.api.Prepare(spec)
 }
 
 // setPath takes note of the node's path.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/paths"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
 )
@@ -26,7 +26,7 @@ const readsAtOnce = 64
 // read; what they are, only a read tells.
 type members struct {
 	client *framework.Client
-	api    recipeapi.Client
+	api    *zkclient.Client
 	path   string
 	full   string // the server's path
 	sub    *zkconn.Subscription
@@ -44,7 +44,7 @@ type members struct {
 
 func newMembers(client *framework.Client, path, full string) *members {
 	m := &members{
-		client: client, api: recipeapi.Of(client), path: path, full: full, wake: wait.NewSignal(),
+		client: client, api: zkclient.Of(client), path: path, full: full, wake: wait.NewSignal(),
 		dirty: map[string]struct{}{}, changed: make(chan struct{}),
 	}
 	m.sub = zkconn.NewSubscription(full, true, m.onEvent)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/listen"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
 )
 
@@ -52,7 +52,7 @@ func newNode(client *framework.Client, path string, mode framework.CreateMode, d
 	if client == nil {
 		return nil, framework.ErrNotStarted
 	}
-	if _, err := recipeapi.Of(client).ServerPath(path); err != nil {
+	if _, err := zkclient.Of(client).ServerPath(path); err != nil {
 		return nil, err
 	}
 	if path == "/" {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // maxSessions is how many sessions are remembered. A node outlives its session by less than a
@@ -18,11 +18,9 @@ type sessions struct {
 	ids []int64
 }
 
-type sessionsKey struct{}
-
 // sessionsOf returns the sessions that all keepers of a client share.
-func sessionsOf(api recipeapi.Client) *sessions {
-	return api.Shared(sessionsKey{}, func() any { return new(sessions) }).(*sessions)
+func sessionsOf(api *zkclient.Client) *sessions {
+	return zkclient.SharedOf[sessions](api)
 }
 
 func (s *sessions) add(id int64) {

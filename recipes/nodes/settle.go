@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -61,7 +61,7 @@ func (k *keeper) take(ctx context.Context, conn *zkconn.Conn, at step, repair bo
 		at = look
 	}
 	k.tried = want
-	node, err := k.api.NodeRequest(k.keptBuilder(want.data), k.actualPath())
+	node, err := k.request(k.keptBuilder(want.data), k.actualPath())
 	if err != nil {
 		return settled, err
 	}
@@ -85,7 +85,7 @@ func (k *keeper) take(ctx context.Context, conn *zkconn.Conn, at step, repair bo
 
 // overwrite sets the data of a node that is watched. The event of the own change has the node read
 // again, with the watch; a read in the same write would set a watch that this event fires.
-func (k *keeper) overwrite(ctx context.Context, conn *zkconn.Conn, c *change, node recipeapi.NodeRequest, want wanted) (step, error) {
+func (k *keeper) overwrite(ctx context.Context, conn *zkconn.Conn, c *change, node *zkclient.CreateRequest, want wanted) (step, error) {
 	if err := conn.Do(ctx, 0, c.call); err != nil {
 		return settled, err
 	}
@@ -102,7 +102,7 @@ func (k *keeper) overwrite(ctx context.Context, conn *zkconn.Conn, c *change, no
 	return settled, nil
 }
 
-func (k *keeper) changeFor(at step, node recipeapi.NodeRequest) (*change, error) {
+func (k *keeper) changeFor(at step, node *zkclient.CreateRequest) (*change, error) {
 	switch at {
 	case create:
 		return k.creation(node, nil)
@@ -141,7 +141,7 @@ func (k *keeper) note(ctx context.Context, c *change, want wanted, seen sighting
 }
 
 // whenMissing returns the step that follows one after which the node is missing.
-func (k *keeper) whenMissing(ctx context.Context, conn *zkconn.Conn, at step, c *change, node recipeapi.NodeRequest) (step, error) {
+func (k *keeper) whenMissing(ctx context.Context, conn *zkconn.Conn, at step, c *change, node *zkclient.CreateRequest) (step, error) {
 	refused := c.refused()
 	switch {
 	case at != create, refused == nil, errors.Is(refused, framework.ErrNodeExists):
@@ -149,7 +149,7 @@ func (k *keeper) whenMissing(ctx context.Context, conn *zkconn.Conn, at step, c 
 	case !errors.Is(refused, framework.ErrNoNode):
 		return settled, refused
 	}
-	err := node.Parents(ctx, conn)
+	err := node.MakeParents(ctx, conn)
 	if errors.Is(err, framework.ErrNoNode) {
 		err = errNoParent
 	}
@@ -157,7 +157,7 @@ func (k *keeper) whenMissing(ctx context.Context, conn *zkconn.Conn, at step, c 
 }
 
 // whenThere returns the step that follows one after which the node is there.
-func (k *keeper) whenThere(at step, c *change, node recipeapi.NodeRequest, seen sighting, want wanted, repair bool) (step, error) {
+func (k *keeper) whenThere(at step, c *change, node *zkclient.CreateRequest, seen sighting, want wanted, repair bool) (step, error) {
 	if k.takesOver(seen) {
 		return k.whenToBeReplaced(at, c)
 	}
@@ -215,7 +215,7 @@ func (k *keeper) whenToBeReplaced(at step, c *change) (step, error) {
 }
 
 // has reports whether the node has the data that is wanted.
-func (k *keeper) has(seen sighting, node recipeapi.NodeRequest, want wanted) bool {
+func (k *keeper) has(seen sighting, node *zkclient.CreateRequest, want wanted) bool {
 	if seen.readable {
 		return bytes.Equal(seen.data, node.Data)
 	}

@@ -6,8 +6,9 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/recipes/internal/ephemeral"
 )
 
 // claim is the creation of the lock node of an item, with the read of the item in the same write.
@@ -20,8 +21,8 @@ type claim struct {
 	doubt int64
 
 	outcome claimOutcome
-	node    recipeapi.Created // with claimTaken and claimItemGone
-	data    []byte            // of the item, with claimTaken
+	node    zkclient.Created // with claimTaken and claimItemGone
+	data    []byte           // of the item, with claimTaken
 	stat    jute.Stat
 }
 
@@ -57,7 +58,7 @@ func (q *core) lockItem(ctx context.Context, name string) (c *claim, err error) 
 	}()
 	err = q.api.Retry(ctx, "create", q.lockPath(name), c.attempt)
 	if err == nil && c.outcome == claimTaken {
-		c.data, err = q.api.Data(c.item, c.data)
+		c.data, err = q.api.Data(c.item, c.data, zkclient.AsConfigured)
 		err = unreadable(err)
 	}
 	done = err == nil && c.outcome == claimTaken
@@ -70,16 +71,16 @@ func (c *claim) abandon(ctx context.Context) {
 	if c.outcome == claimTaken || c.outcome == claimItemGone {
 		session = c.node.Session
 	}
-	var removal *recipeapi.PendingDelete
+	var removal *zkclient.Removal
 	if session != 0 {
-		removal = c.q.api.Release(ctx, c.lock, session, recipeapi.Release{NameShared: true})
+		removal = ephemeral.Release{}.Remove(ctx, c.q.api, c.lock, session, true)
 	}
 	c.q.dropAfter(c.lock, removal)
 }
 
 // dropAfter drops the claim on a lock node when its deletion has ended. With a nil removal it does
 // so immediately.
-func (q *core) dropAfter(lock string, removal *recipeapi.PendingDelete) {
+func (q *core) dropAfter(lock string, removal *zkclient.Removal) {
 	held := claimsOf(q.api)
 	if removal != nil && q.api.Go(func(ctx context.Context) {
 		select {
@@ -117,13 +118,11 @@ func (c *claim) read() *zkconn.Call {
 
 // send creates the lock node and reads the item in one write.
 func (c *claim) send(ctx context.Context, conn *zkconn.Conn) error {
-	builder := c.q.client.TransactionOp().Create().WithMode(framework.Ephemeral)
-	op, err := c.q.api.Request(builder.ForPath(c.q.api.ClientPath(c.lock)))
+	request, err := c.q.api.Prepare(zkclient.NodeSpec{Path: c.q.api.ClientPath(c.lock), Mode: zkclient.Ephemeral, DefaultData: true})
 	if err != nil {
 		return err
 	}
-	var created jute.Create2Response
-	create, read := &zkconn.Call{Op: jute.OpCreate2, Req: op.Req, Res: &created}, c.read()
+	create, read := request.Call(), c.read()
 	if err := conn.Do(ctx, 0, create, read); err != nil {
 		if framework.MaybeApplied(err) {
 			c.doubt = create.Session
@@ -137,7 +136,8 @@ func (c *claim) send(ctx context.Context, conn *zkconn.Conn) error {
 	case create.Err != nil:
 		return create.Err
 	}
-	c.node = recipeapi.Created{
+	created := create.Res.(*jute.Create2Response)
+	c.node = zkclient.Created{
 		Path: c.lock, Czxid: created.Stat.Czxid, Owner: created.Stat.EphemeralOwner, Session: create.Session,
 	}
 	return c.take(read)
@@ -184,7 +184,7 @@ func (c *claim) resolve(ctx context.Context, conn *zkconn.Conn) error {
 		c.doubt, c.outcome = 0, claimLocked // by another consumer
 		return nil
 	}
-	c.node = recipeapi.Created{
+	c.node = zkclient.Created{
 		Path: c.lock, Czxid: found.Stat.Czxid, Owner: found.Stat.EphemeralOwner, Session: exists.Session,
 	}
 	return c.take(read)

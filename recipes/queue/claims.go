@@ -3,7 +3,7 @@ package queue
 import (
 	"sync"
 
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // claims are the lock nodes that the consumers of one client have, or try to create. Consumers of
@@ -14,11 +14,9 @@ type claims struct {
 	taken map[string]struct{} // the server's paths
 }
 
-type claimsKey struct{}
-
 // claimsOf returns the claims of a client.
-func claimsOf(api recipeapi.Client) *claims {
-	return api.Shared(claimsKey{}, func() any { return &claims{taken: map[string]struct{}{}} }).(*claims)
+func claimsOf(api *zkclient.Client) *claims {
+	return zkclient.SharedOf[claims](api)
 }
 
 // take takes the claim. It returns false if another consumer has it.
@@ -27,6 +25,9 @@ func (c *claims) take(full string) bool {
 	defer c.mu.Unlock()
 	if _, taken := c.taken[full]; taken {
 		return false
+	}
+	if c.taken == nil {
+		c.taken = map[string]struct{}{}
 	}
 	c.taken[full] = struct{}{}
 	return true

@@ -8,8 +8,8 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/layout"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -17,7 +17,7 @@ import (
 type core struct {
 	kind   layout.ItemKind
 	client *framework.Client
-	api    recipeapi.Client
+	api    *zkclient.Client
 	path   string // as the client names it
 	full   string // as the server names it
 	locks  string // the server's name of the lock path; "" for at most once
@@ -30,7 +30,7 @@ func newCore(client *framework.Client, path string, kind layout.ItemKind, opts [
 	if err != nil {
 		return nil, err
 	}
-	q := &core{kind: kind, client: client, api: recipeapi.Of(client), path: path, cfg: cfg}
+	q := &core{kind: kind, client: client, api: zkclient.Of(client), path: path, cfg: cfg}
 	if q.full, err = ownPath(q.api, path); err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func spanKind(kind layout.ItemKind) string {
 }
 
 // ownPath returns the server's path of a node that is a queue's alone.
-func ownPath(api recipeapi.Client, path string) (full string, err error) {
+func ownPath(api *zkclient.Client, path string) (full string, err error) {
 	full, err = api.ServerPath(path)
 	if err == nil && path == "/" {
 		err = fmt.Errorf("%w %q: a queue needs a path of its own", framework.ErrInvalidPath, path)

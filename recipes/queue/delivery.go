@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
 	"github.com/go-curator/curator/recipes/locks"
 )
@@ -131,7 +131,7 @@ func (d *delivery) guard(ctx context.Context, ops []framework.Op) (results []fra
 	case framework.MaybeApplied(err):
 		d.state = doubtful
 	case d.lockMissing(err):
-		d.node.Lose(recipeapi.Loss{Kind: recipeapi.LossDeleted, Session: d.node.Session()})
+		d.node.Lose(zkclient.Loss{Kind: zkclient.LossDeleted, Session: d.node.Session()})
 		return nil, d.lease.Err()
 	case errors.Is(err, framework.ErrSessionExpired):
 		d.node.Check()
@@ -154,7 +154,7 @@ func (d *delivery) transact(ctx context.Context, ops []framework.Op, putBack boo
 		all = append(all, create.ForPath(d.q.path+"/"+d.q.kind.Prefix(d.name)))
 	}
 	all = append(all, tx.Delete().ForPath(d.path()), tx.Delete().ForPath(d.lockPath()))
-	return d.q.client.Transaction().ForOperations(d.q.api.OnSession(ctx, d.node.Session()), all...)
+	return d.q.client.Transaction().ForOperations(zkclient.OnSession(ctx, d.node.Session()), all...)
 }
 
 // lockMissing reports whether a transaction was refused because the lock node is missing.
@@ -174,7 +174,7 @@ func (d *delivery) giveBack(ctx context.Context) {
 	if d.lease != nil {
 		_ = d.lease.Release(ctx) // a lease that was lost leaves the node
 	}
-	d.node.Delete(ctx, recipeapi.Release{})
+	d.node.Delete(ctx, ephemeral.Release{})
 	d.q.dropAfter(d.q.locks+"/"+d.name, d.node.Deletion())
 }
 

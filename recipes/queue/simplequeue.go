@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/layout"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // SimpleDistributedQueue is ZooKeeper's own queue recipe: bytes, taken by the first consumer that
@@ -27,7 +27,7 @@ type SimpleDistributedQueue struct {
 //
 // Java: SimpleDistributedQueue.
 func NewSimpleDistributedQueue(client *framework.Client, path string) (*SimpleDistributedQueue, error) {
-	full, err := ownPath(recipeapi.Of(client), path)
+	full, err := ownPath(zkclient.Of(client), path)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (q *SimpleDistributedQueue) Take(ctx context.Context) ([]byte, error) {
 	if data, err := q.Poll(ctx); !errors.Is(err, ErrEmpty) {
 		return data, err
 	}
-	api := recipeapi.Of(q.client)
+	api := zkclient.Of(q.client)
 	changed, stop, err := watchChanges(ctx, api, q.path, q.full)
 	if err != nil {
 		return nil, q.failed(whileEmpty(ctx, err))

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/recipes/shared"
 )
@@ -142,7 +142,7 @@ func (e *env) untilConnected() {
 // wantWatches fails if the client has other than n watches.
 func (e *env) wantWatches(n int) {
 	e.t.Helper()
-	conn, err := recipeapi.Of(e.client).Conn()
+	conn, err := zkclient.Of(e.client).Conn()
 	e.must(err)
 	if got := conn.Watches(); got != n {
 		e.t.Fatalf("the client has %d watches, want %d", got, n)

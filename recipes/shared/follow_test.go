@@ -16,8 +16,8 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/codec"
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/shared"
 	"github.com/go-curator/curator/retry"
 )
@@ -202,7 +202,7 @@ func TestOutages(t *testing.T) {
 		e.set(6)
 		e.until(6)
 		suite.Eventually(e.t, "one watch", func() bool {
-			conn, err := recipeapi.Of(e.client).Conn()
+			conn, err := zkclient.Of(e.client).Conn()
 			return err == nil && conn.Watches() == 1
 		})
 	})

@@ -11,8 +11,8 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/codec"
 	"github.com/go-curator/curator/framework/listen"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
 )
 
@@ -35,7 +35,7 @@ type VersionedValue[T any] struct {
 // Java: SharedValue.
 type Value[T any] struct {
 	client *framework.Client
-	api    recipeapi.Client
+	api    *zkclient.Client
 	view   framework.WatcherRemovingView
 	path   string
 	seed   []byte
@@ -77,7 +77,7 @@ func NewValue[T any](client *framework.Client, path string, seed T, c codec.Code
 }
 
 func (v *Value[T]) init(client *framework.Client, path string, seed T, c codec.Codec[T], opts []Option) error {
-	api := recipeapi.Of(client)
+	api := zkclient.Of(client)
 	if _, err := api.ServerPath(path); err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/listen"
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
 )
@@ -23,7 +23,7 @@ import (
 type PersistentWatcher struct {
 	life   lifecycle.Lifecycle
 	client *framework.Client
-	api    recipeapi.Client // nil for the zero value
+	api    *zkclient.Client // nil for the zero value
 	cfg    config
 	path   string // as the client names it
 	full   string // as the server names it
@@ -46,7 +46,7 @@ var _ framework.Component = (*PersistentWatcher)(nil)
 //
 // Java: PersistentWatcher.
 func NewPersistentWatcher(client *framework.Client, path string, mode framework.AddWatchMode, opts ...Option) (*PersistentWatcher, error) {
-	api := recipeapi.Of(client)
+	api := zkclient.Of(client)
 	full, err := api.ServerPath(path)
 	if err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/watch"
 )
 
@@ -125,7 +125,7 @@ func (e *env) delete(path string) {
 
 func (e *env) wantWatches(n int) {
 	e.t.Helper()
-	conn, err := recipeapi.Of(e.client).Conn()
+	conn, err := zkclient.Of(e.client).Conn()
 	if err != nil {
 		e.t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/retry"
 )
 
@@ -57,7 +57,7 @@ func NewClient(tb TB, connectString string, opts ...framework.Option) *framework
 	}
 	tb.Cleanup(func() {
 		tb.Helper()
-		if held := recipeapi.Of(client).Held(); len(held) > 0 {
+		if held := zkclient.Of(client).Held(); len(held) > 0 {
 			tb.Errorf("curatortest: the test ends with leases that were not released, of %s", strings.Join(held, ", "))
 		}
 		byTest := client.State() == framework.Stopped

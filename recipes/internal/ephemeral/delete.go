@@ -2,18 +2,52 @@ package ephemeral
 
 import (
 	"context"
+	"slices"
 
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
+	"github.com/go-curator/curator/internal/zkconn"
 )
+
+// Release is what goes with the delete of a node, as far as the server lets it. Paths are the server's, "" for
+// none.
+type Release struct {
+	Marker        string // is created and deleted, so that its watches fire
+	HolderRecord  string // is deleted, if it has
+	RecordVersion int32  // this version
+}
+
+// requests returns the requests that delete a node, the best one first: with the holder record and the
+// marker, without the marker, and the node alone.
+func (r Release) requests(full string) (requests [][]zkconn.MultiOp) {
+	var record []zkconn.MultiOp
+	node := zkconn.DeleteOp(full, zkclient.AnyVersion)
+	if r.HolderRecord != "" {
+		record = append(record, zkconn.DeleteOp(r.HolderRecord, r.RecordVersion))
+	}
+	if r.Marker != "" {
+		requests = append(requests, append(slices.Clone(record),
+			zkconn.CreateOpenOp(r.Marker), zkconn.DeleteOp(r.Marker, zkclient.AnyVersion), node))
+	}
+	if record != nil {
+		requests = append(requests, append(record, node))
+	}
+	return append(requests, []zkconn.MultiOp{node})
+}
+
+// Remove deletes a node of a session in the background, until the outcome is known. The first request is queued
+// before Remove returns, if there is a connection. With nameShared nothing is deleted when the session is over:
+// see [Config]. Remove returns nil when the client is closed. cause is the trace that the delete belongs to.
+func (r Release) Remove(cause context.Context, client Client, full string, session int64, nameShared bool) *zkclient.Removal {
+	return client.Release(cause, full, session, r.requests(full), nameShared)
+}
 
 // Delete deletes the node in the background, until the outcome is known. Calls after the first
 // do nothing: a node is deleted by one request at a time (rule H6).
-func (n *Node) Delete(ctx context.Context, with recipeapi.Release) {
+func (n *Node) Delete(ctx context.Context, with Release) {
 	n.deletion.Do(func() {
 		n.startDelete()
 		n.unhook()
-		with.NameShared = n.cfg.NameShared
-		removal := n.cfg.Client.Release(ctx, n.Path(), n.Session(), with)
+		removal := with.Remove(ctx, n.cfg.Client, n.Path(), n.Session(), n.cfg.NameShared)
 		n.mu.Lock()
 		n.removal = removal
 		n.mu.Unlock()
@@ -41,7 +75,7 @@ func (n *Node) endDeleteBy(deleted bool) {
 			n.unhook()
 			n.mu.Lock()
 			defer n.mu.Unlock()
-			n.removal = &recipeapi.PendingDelete{Done: make(chan struct{}), Outcome: recipeapi.RemovalConfirmed}
+			n.removal = &zkclient.Removal{Done: make(chan struct{}), Outcome: zkclient.RemovalConfirmed}
 			close(n.removal.Done)
 		})
 		return
@@ -75,7 +109,7 @@ func (n *Node) startDelete() {
 
 // Deletion returns the delete that Delete started. It is nil before, and if the client was
 // closed before.
-func (n *Node) Deletion() *recipeapi.PendingDelete {
+func (n *Node) Deletion() *zkclient.Removal {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.removal

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -15,7 +15,7 @@ import (
 func watched(t *testing.T, client *framework.Client, shared bool) (*ephemeral.Node, *holder) {
 	t.Helper()
 	node, err := ephemeral.Own(ephemeral.Config{
-		Client: recipeapi.Of(client), Node: create(t, client), ErrorPolicy: client.ErrorPolicy(),
+		Client: zkclient.Of(client), Node: create(t, client), ErrorPolicy: client.ErrorPolicy(),
 		WatchAfter: time.Millisecond, NameShared: shared,
 	})
 	if err != nil {
@@ -44,13 +44,13 @@ func TestDeleteBy(t *testing.T) {
 			synctest.Wait()
 		}
 		node.DeleteBy(func() bool { remove(); return true })
-		node.Delete(t.Context(), recipeapi.Release{})
+		node.Delete(t.Context(), ephemeral.Release{})
 		deletion := node.Deletion()
 		<-deletion.Done
-		if deletion.Outcome != recipeapi.RemovalConfirmed || len(h.lost) > 0 {
+		if deletion.Outcome != zkclient.RemovalConfirmed || len(h.lost) > 0 {
 			t.Errorf("outcome %v, losses %v", deletion.Outcome, h.lost)
 		}
-		if n := len(recipeapi.Of(client).Held()); n != 0 {
+		if n := len(zkclient.Of(client).Held()); n != 0 {
 			t.Errorf("%d hooks are left", n)
 		}
 
@@ -69,10 +69,10 @@ func TestDeleteBy(t *testing.T) {
 			}
 			return false
 		})
-		if len(h.lost) != 1 || h.lost[0] != recipeapi.LossDeleted {
+		if len(h.lost) != 1 || h.lost[0] != zkclient.LossDeleted {
 			t.Errorf("losses %v", h.lost)
 		}
-		node.Delete(t.Context(), recipeapi.Release{})
+		node.Delete(t.Context(), ephemeral.Release{})
 		<-node.Deletion().Done
 	})
 }
@@ -89,12 +89,12 @@ func TestSharedNameIsLeftAlone(t *testing.T) {
 			if _, err := other.Create().WithMode(framework.Ephemeral).ForPath(t.Context(), node.Path()); err != nil {
 				t.Fatal(err)
 			}
-			node.Delete(t.Context(), recipeapi.Release{})
+			node.Delete(t.Context(), ephemeral.Release{})
 			<-node.Deletion().Done
 			if exists, err := other.CheckExists().ForPath(t.Context(), node.Path()); exists != shared || err != nil {
 				t.Errorf("shared name %v: the node of the other session exists: %v, %v", shared, exists, err)
 			}
-			if outcome := node.Deletion().Outcome; shared && outcome != recipeapi.RemovalMissing {
+			if outcome := node.Deletion().Outcome; shared && outcome != zkclient.RemovalMissing {
 				t.Errorf("outcome %v", outcome)
 			}
 		})

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
 	"github.com/go-curator/curator/state"
@@ -18,14 +18,14 @@ import (
 // interposed is a client in which something happens when Hold is about to look at the clock: the
 // last moment in which a grant can be refused.
 type interposed struct {
-	recipeapi.Client
+	ephemeral.Client
 	meanwhile func()
 	deaf      bool // the hook on the session is not called
 }
 
-func (i interposed) OnLoss(node string, fn func(recipeapi.Loss)) (remove func()) {
+func (i interposed) OnLoss(node string, fn func(zkclient.Loss)) (remove func()) {
 	if i.deaf {
-		fn = func(recipeapi.Loss) {}
+		fn = func(zkclient.Loss) {}
 	}
 	return i.Client.OnLoss(node, fn)
 }
@@ -37,12 +37,12 @@ func (i interposed) Conn() (*zkconn.Conn, error) {
 
 // holder keeps what it is told.
 type holder struct {
-	lost []recipeapi.LossKind
+	lost []zkclient.LossKind
 	read []string
 }
 
-func (h *holder) Lost(l recipeapi.Loss) { h.lost = append(h.lost, l.Kind) }
-func (h *holder) Read(data []byte)      { h.read = append(h.read, string(data)) }
+func (h *holder) Lost(l zkclient.Loss) { h.lost = append(h.lost, l.Kind) }
+func (h *holder) Read(data []byte)     { h.read = append(h.read, string(data)) }
 
 const sessionTimeout = 4 * time.Second
 
@@ -97,7 +97,7 @@ func TestRule11(t *testing.T) {
 func (c holdCase) try(t *testing.T) {
 	server := curatortest.Start(t, curatortest.Virtual(), curatortest.WithTickTime(200*time.Millisecond))
 	client := server.Client(t, append(c.opts, framework.WithSessionTimeout(sessionTimeout))...)
-	api := recipeapi.Of(client)
+	api := zkclient.Of(client)
 	created := create(t, client)
 	if c.other {
 		created.Owner++
@@ -118,7 +118,7 @@ func (c holdCase) try(t *testing.T) {
 		t.Errorf("error %v, want %v", err, c.want)
 	}
 	if node != nil {
-		node.Delete(t.Context(), recipeapi.Release{})
+		node.Delete(t.Context(), ephemeral.Release{})
 	}
 	if n := len(api.Held()); n != 0 {
 		t.Errorf("%d hooks are left", n)
@@ -128,10 +128,11 @@ func (c holdCase) try(t *testing.T) {
 	_ = client.Close(ctx) // what has become of its session, and of the delete, is not the point
 }
 
-func create(t *testing.T, client *framework.Client) recipeapi.Created {
+func create(t *testing.T, client *framework.Client) zkclient.Created {
 	t.Helper()
-	builder := client.Create().CreatingParentContainersIfNeeded().WithProtection().WithMode(framework.EphemeralSequential)
-	created, _, err := recipeapi.Of(client).CreateAndList(t.Context(), builder, "/queue/member-", true)
+	created, _, err := zkclient.Of(client).Create(t.Context(), zkclient.NodeSpec{
+		Path: "/queue/member-", Mode: zkclient.EphemeralSequential, Protection: true, Parents: zkclient.ContainerParents, DefaultData: true,
+	}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +145,7 @@ func TestReadIsToldToEachHolder(t *testing.T) {
 		client := curatortest.Start(t, curatortest.Virtual()).Client(t)
 		created := create(t, client)
 		node, err := ephemeral.Own(ephemeral.Config{
-			Client: recipeapi.Of(client), Node: created, ErrorPolicy: client.ErrorPolicy(), WatchAfter: time.Millisecond,
+			Client: zkclient.Of(client), Node: created, ErrorPolicy: client.ErrorPolicy(), WatchAfter: time.Millisecond,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -173,7 +174,7 @@ func TestReadIsToldToEachHolder(t *testing.T) {
 				t.Errorf("a later holder was told %q", h.read)
 			}
 		}
-		node.Delete(t.Context(), recipeapi.Release{})
+		node.Delete(t.Context(), ephemeral.Release{})
 		<-node.Deletion().Done
 	})
 }
@@ -181,17 +182,17 @@ func TestReadIsToldToEachHolder(t *testing.T) {
 // A holder is told of the first loss only. After a loss that is not final the node can be held
 // again, with the same token.
 func TestLossIsToldOnce(t *testing.T) {
-	for kind, again := range map[recipeapi.LossKind]error{
-		recipeapi.LossSuspended: nil,
-		recipeapi.LossDeadline:  nil,
-		recipeapi.LossDeleted:   ephemeral.ErrGone,
-		recipeapi.LossSession:   ephemeral.ErrGone,
-		recipeapi.LossClosed:    ephemeral.ErrGone,
+	for kind, again := range map[zkclient.LossKind]error{
+		zkclient.LossSuspended: nil,
+		zkclient.LossDeadline:  nil,
+		zkclient.LossDeleted:   ephemeral.ErrGone,
+		zkclient.LossSession:   ephemeral.ErrGone,
+		zkclient.LossClosed:    ephemeral.ErrGone,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			client := curatortest.Start(t, curatortest.Virtual()).Client(t)
 			created := create(t, client)
-			node, err := ephemeral.Own(ephemeral.Config{Client: recipeapi.Of(client), Node: created, ErrorPolicy: client.ErrorPolicy()})
+			node, err := ephemeral.Own(ephemeral.Config{Client: zkclient.Of(client), Node: created, ErrorPolicy: client.ErrorPolicy()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -200,7 +201,7 @@ func TestLossIsToldOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 {
-				node.Lose(recipeapi.Loss{Kind: kind, Session: node.Session()})
+				node.Lose(zkclient.Loss{Kind: kind, Session: node.Session()})
 			}
 			if len(h.lost) != 1 || h.lost[0] != kind {
 				t.Errorf("told %v, want %v once", h.lost, kind)
@@ -211,7 +212,7 @@ func TestLossIsToldOnce(t *testing.T) {
 			if node.Czxid() != created.Czxid {
 				t.Errorf("token %d, want %d", node.Czxid(), created.Czxid)
 			}
-			node.Delete(t.Context(), recipeapi.Release{})
+			node.Delete(t.Context(), ephemeral.Release{})
 			<-node.Deletion().Done
 		})
 	}

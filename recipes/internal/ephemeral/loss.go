@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // A loss is noticed in four ways: the session layer calls onLoss (suspended, deadline, session
@@ -16,8 +16,8 @@ import (
 // token, [Node.Czxid].
 
 // onLoss is the hook on the session.
-func (n *Node) onLoss(l recipeapi.Loss) {
-	if l.Kind == recipeapi.LossClosed || l.Session == n.Session() {
+func (n *Node) onLoss(l zkclient.Loss) {
+	if l.Kind == zkclient.LossClosed || l.Session == n.Session() {
 		n.Lose(l)
 	}
 }
@@ -32,9 +32,9 @@ func (n *Node) Check() {
 	}
 	switch deadline, alive := conn.Deadline(n.Session()); {
 	case !alive:
-		n.Lose(recipeapi.Loss{Kind: recipeapi.LossSession, Session: n.Session(), Err: framework.ErrSessionExpired})
+		n.Lose(zkclient.Loss{Kind: zkclient.LossSession, Session: n.Session(), Err: framework.ErrSessionExpired})
 	case !time.Now().Before(deadline):
-		n.Lose(recipeapi.Loss{Kind: recipeapi.LossDeadline, Session: n.Session()})
+		n.Lose(zkclient.Loss{Kind: zkclient.LossDeadline, Session: n.Session()})
 	case n.isGone():
 		n.loseGone()
 	}
@@ -42,7 +42,7 @@ func (n *Node) Check() {
 
 // loseGone tells the holder that somebody else has deleted the node.
 func (n *Node) loseGone() {
-	n.Lose(recipeapi.Loss{Kind: recipeapi.LossDeleted, Session: n.Session()})
+	n.Lose(zkclient.Loss{Kind: zkclient.LossDeleted, Session: n.Session()})
 }
 
 // isGone reports whether the node is known to be gone. Its holder may not have been told yet.

@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/internal/zkclient"
+	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/state"
 )
 
@@ -21,10 +22,18 @@ var (
 	ErrGone = errors.New("the node is gone")
 )
 
+// Client is what a node needs of a *zkclient.Client. Tests put something between the two.
+type Client interface {
+	Conn() (*zkconn.Conn, error)
+	OnLoss(node string, fn func(zkclient.Loss)) (remove func())
+	Release(cause context.Context, full string, session int64, requests [][]zkconn.MultiOp, nameShared bool) *zkclient.Removal
+	Go(fn func(ctx context.Context)) bool
+}
+
 // Config describes a node.
 type Config struct {
-	Client      recipeapi.Client
-	Node        recipeapi.Created
+	Client      Client
+	Node        zkclient.Created
 	ErrorPolicy state.ErrorPolicy
 	// Waited says that the contender has waited behind others.
 	Waited bool
@@ -45,7 +54,7 @@ type Config struct {
 type Holder interface {
 	// Lost is called once, when the node can no longer be relied on, before the server can let
 	// another contender in.
-	Lost(recipeapi.Loss)
+	Lost(zkclient.Loss)
 	// Read is called with the node's data when the node was read. Other clients change the
 	// data to ask for the lock.
 	Read(data []byte)
@@ -75,7 +84,7 @@ type Node struct {
 	inDelete  bool   // see DeleteBy
 	missing   bool   // the node was deleted during DeleteBy
 	watch     nodeWatch
-	removal   *recipeapi.PendingDelete // set by deletion
+	removal   *zkclient.Removal // set by deletion
 
 	telling  sync.Mutex // held while the holder is told of a loss; taken before mu
 	deletion sync.Once
@@ -135,7 +144,7 @@ func (n *Node) MayMark() bool {
 
 // Lose reports to the holder that the node cannot be relied on. When Lose returns the holder
 // knows, also if another call has reported it.
-func (n *Node) Lose(l recipeapi.Loss) {
+func (n *Node) Lose(l zkclient.Loss) {
 	n.telling.Lock()
 	defer n.telling.Unlock()
 	n.mu.Lock()

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -16,14 +16,14 @@ import (
 // slowHolder takes its time when it is told.
 type slowHolder struct{ begun, goOn chan struct{} }
 
-func (h *slowHolder) Lost(recipeapi.Loss) { close(h.begun); <-h.goOn }
-func (h *slowHolder) Read([]byte)         {}
+func (h *slowHolder) Lost(zkclient.Loss) { close(h.begun); <-h.goOn }
+func (h *slowHolder) Read([]byte)        {}
 
 // Two calls of Lose at once: each returns when the holder knows, not only the one that tells it.
 func TestLoseReturnsWhenTheHolderKnows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := curatortest.Start(t, curatortest.Virtual()).Client(t)
-		node, err := ephemeral.Own(ephemeral.Config{Client: recipeapi.Of(client), Node: create(t, client), ErrorPolicy: client.ErrorPolicy()})
+		node, err := ephemeral.Own(ephemeral.Config{Client: zkclient.Of(client), Node: create(t, client), ErrorPolicy: client.ErrorPolicy()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,11 +31,11 @@ func TestLoseReturnsWhenTheHolderKnows(t *testing.T) {
 		if err := node.Hold(h); err != nil {
 			t.Fatal(err)
 		}
-		go node.Lose(recipeapi.Loss{Kind: recipeapi.LossDeadline, Session: node.Session()}) // the keeper
-		<-h.begun                                                                           // it has taken the holder, and has not told it yet
+		go node.Lose(zkclient.Loss{Kind: zkclient.LossDeadline, Session: node.Session()}) // the keeper
+		<-h.begun                                                                         // it has taken the holder, and has not told it yet
 		second := make(chan struct{})
 		go func() {
-			node.Lose(recipeapi.Loss{Kind: recipeapi.LossDeadline, Session: node.Session()}) // Check, of Lease.Err
+			node.Lose(zkclient.Loss{Kind: zkclient.LossDeadline, Session: node.Session()}) // Check, of Lease.Err
 			close(second)
 		}()
 		for range 1000 { // a goroutine that waits for a mutex keeps virtual time from going on
@@ -48,14 +48,14 @@ func TestLoseReturnsWhenTheHolderKnows(t *testing.T) {
 		}
 		close(h.goOn)
 		<-second
-		node.Delete(t.Context(), recipeapi.Release{})
+		node.Delete(t.Context(), ephemeral.Release{})
 		<-node.Deletion().Done
 	})
 }
 
 // lateGo is a client that starts goroutines when it is told to.
 type lateGo struct {
-	recipeapi.Client
+	ephemeral.Client
 	late *[]func()
 }
 
@@ -71,7 +71,7 @@ func TestNotHeldAfterItsDeletion(t *testing.T) {
 		server := curatortest.Start(t, curatortest.Virtual())
 		client, operator := server.Client(t), server.Client(t)
 		var late []func()
-		node, err := ephemeral.Own(ephemeral.Config{Client: lateGo{recipeapi.Of(client), &late}, Node: create(t, client), ErrorPolicy: client.ErrorPolicy(), WatchAfter: time.Millisecond})
+		node, err := ephemeral.Own(ephemeral.Config{Client: lateGo{zkclient.Of(client), &late}, Node: create(t, client), ErrorPolicy: client.ErrorPolicy(), WatchAfter: time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestNotHeldAfterItsDeletion(t *testing.T) {
 		}
 		late[0]()
 		synctest.Wait()
-		node.Delete(t.Context(), recipeapi.Release{})
+		node.Delete(t.Context(), ephemeral.Release{})
 		<-node.Deletion().Done
 	})
 }
@@ -120,7 +120,7 @@ func (h heldUp) Value(key any) any {
 
 // slowFirst is a client whose first goroutine is held up.
 type slowFirst struct {
-	recipeapi.Client
+	ephemeral.Client
 	n     *int
 	until chan struct{}
 }
@@ -142,7 +142,7 @@ func TestOlderReadDoesNotReplaceNewer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := curatortest.Start(t, curatortest.Virtual()).Client(t)
 		n, until := 0, make(chan struct{})
-		node, err := ephemeral.Own(ephemeral.Config{Client: slowFirst{recipeapi.Of(client), &n, until}, Node: create(t, client), ErrorPolicy: client.ErrorPolicy(), WatchAfter: time.Millisecond})
+		node, err := ephemeral.Own(ephemeral.Config{Client: slowFirst{zkclient.Of(client), &n, until}, Node: create(t, client), ErrorPolicy: client.ErrorPolicy(), WatchAfter: time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +162,7 @@ func TestOlderReadDoesNotReplaceNewer(t *testing.T) {
 		if n != 2 || len(h.read) != 1 || h.read[0] != "request" {
 			t.Errorf("%d reads; the holder was told %q, want the request", n, h.read)
 		}
-		node.Delete(t.Context(), recipeapi.Release{})
+		node.Delete(t.Context(), ephemeral.Release{})
 		<-node.Deletion().Done
 	})
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/inbox"
 	"github.com/go-curator/curator/tools/curatortest"
@@ -38,7 +38,7 @@ func virtual(t *testing.T, test func(f *fixture)) {
 		if _, err := f.client.Create().WithData([]byte("0")).ForPath(t.Context(), "/a"); err != nil {
 			t.Fatal(err)
 		}
-		conn, err := recipeapi.Of(f.client).Conn()
+		conn, err := zkclient.Of(f.client).Conn()
 		if err != nil {
 			t.Fatal(err)
 		}

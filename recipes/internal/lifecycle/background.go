@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/retry"
 )
 
@@ -55,7 +55,7 @@ func (b *background) check(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if _, err := recipeapi.Of(b.Client).Conn(); err != nil {
+	if _, err := zkclient.Of(b.Client).Conn(); err != nil {
 		return err
 	}
 	if b.Prepare == nil {
@@ -89,7 +89,7 @@ func (b *background) repeat(ctx context.Context, begin func(ctx context.Context)
 // change.
 func (b *background) failed(err error) {
 	b.failure.Store(&err)
-	api := recipeapi.Of(b.Client)
+	api := zkclient.Of(b.Client)
 	first := !b.refused && !framework.Retryable(err)
 	if first {
 		b.refused = true
@@ -107,6 +107,6 @@ func (b *background) failed(err error) {
 func (b *background) succeeded() {
 	b.failure.Store(nil)
 	if b.logged {
-		recipeapi.Of(b.Client).Log(func() { b.Client.Logger().Info("started after a failure", "what", b.What) })
+		zkclient.Of(b.Client).Log(func() { b.Client.Logger().Info("started after a failure", "what", b.What) })
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/zkclient"
 )
 
@@ -69,7 +68,7 @@ func (l *Lifecycle) start(ctx context.Context, begin func(ctx context.Context) e
 	returned, working := false, false
 	defer func() {
 		if !returned {
-			_ = l.settle(recipeapi.ErrPanicked)
+			_ = l.settle(zkclient.ErrPanicked)
 		}
 		if !working {
 			close(idle)
@@ -215,7 +214,7 @@ func CleanUp(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // Reachable is zkconn.Conn.Reachable for the requests of a recipe's clean-up.
-func Reachable(ctx context.Context, client recipeapi.Client) (context.Context, context.CancelFunc) {
+func Reachable(ctx context.Context, client *zkclient.Client) (context.Context, context.CancelFunc) {
 	conn, err := client.Conn()
 	if err != nil {
 		return context.WithCancel(ctx) // requests fail at once

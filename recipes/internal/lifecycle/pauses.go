@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/state"
 )
 
@@ -27,7 +27,7 @@ func NewPauses() *Pauses {
 // one, and then for a short pause. After other errors it waits for a long pause, or until the next
 // connection. It returns an error when ctx ends, or when the client is closed.
 func (p *Pauses) Await(ctx context.Context, client *framework.Client, err error) error {
-	conn, closed := recipeapi.Of(client).Conn()
+	conn, closed := zkclient.Of(client).Conn()
 	if closed != nil {
 		return closed
 	}
@@ -44,8 +44,8 @@ func (p *Pauses) Await(ctx context.Context, client *framework.Client, err error)
 func (p *Pauses) awaitLong(ctx context.Context, client *framework.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, p.long.Next())
 	defer cancel()
-	defer recipeapi.Of(client).OnLoss("", func(l recipeapi.Loss) {
-		if l.Kind == recipeapi.LossClosed {
+	defer zkclient.Of(client).OnLoss("", func(l zkclient.Loss) {
+		if l.Kind == zkclient.LossClosed {
 			cancel()
 		}
 	})()
@@ -54,7 +54,7 @@ func (p *Pauses) awaitLong(ctx context.Context, client *framework.Client) error 
 			cancel()
 		}
 	})()
-	if _, closed := recipeapi.Of(client).Conn(); closed != nil {
+	if _, closed := zkclient.Of(client).Conn(); closed != nil {
 		return closed
 	}
 	<-ctx.Done()

@@ -8,7 +8,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/layout"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -18,7 +18,7 @@ var ErrLeft = errors.New("the contender has lost its place")
 
 // List lists the children of the queue. With a session that is not zero, List returns ErrLeft
 // when that session is over.
-func List(ctx context.Context, client recipeapi.Client, dir, full string, session int64) (names []string, err error) {
+func List(ctx context.Context, client *zkclient.Client, dir, full string, session int64) (names []string, err error) {
 	over := false
 	err = client.Retry(ctx, "getChildren", dir, func(ctx context.Context, conn *zkconn.Conn) error {
 		var res jute.GetChildren2Response

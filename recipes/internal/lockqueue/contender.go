@@ -7,10 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
 	"github.com/go-curator/curator/recipes/internal/watchset"
 	"github.com/go-curator/curator/state"
@@ -34,12 +33,13 @@ var (
 
 // Spec describes a contender of a queue.
 type Spec struct {
-	Client      recipeapi.Client
+	Client      *zkclient.Client
+	NodeClient  ephemeral.Client // the client as the contender's nodes see it; tests put something between
 	ErrorPolicy state.ErrorPolicy
-	Dir         string // the client's path of the queue
-	FullDir     string // the server's
-	Name        string // the beginning of the node's name, behind the protection: layout.LockMark, for example
-	Builder     framework.CreateBuilder
+	Dir         string            // the client's path of the queue
+	FullDir     string            // the server's
+	Name        string            // the beginning of the node's name, behind the protection: layout.LockMark, for example
+	Node        zkclient.NodeSpec // the contender's node, without its path
 	Rules       Rules
 	Nodes       int  // how many nodes are made together; 0 means one
 	Try         bool // decide at once
@@ -52,13 +52,13 @@ type Spec struct {
 
 	// Admit is called before the contender is granted. If again is true, the contender lists
 	// the queue once more. Nil admits every contender.
-	Admit func(ctx context.Context, node recipeapi.Created) (again bool, err error)
+	Admit func(ctx context.Context, node zkclient.Created) (again bool, err error)
 	// OnBusy is called when others are ahead, with the name of the first node in the queue and
 	// the paths of the nodes that the contender waits for. Nil does nothing.
 	OnBusy func(first string, behind []string)
 	// GiveUp returns further operations for the delete of a node that is given up. Nil means
 	// none.
-	GiveUp func(node recipeapi.Created) recipeapi.Release
+	GiveUp func(node zkclient.Created) ephemeral.Release
 	// Unwatched is that of ephemeral.Config.
 	Unwatched func(err error)
 
@@ -95,9 +95,9 @@ type Contender struct {
 	state phase
 	hold  func(nodes []*ephemeral.Node) error // that of Acquire
 
-	nodes []recipeapi.Created // the last one is the one that waits
-	owned []*ephemeral.Node   // the same nodes, once they were first
-	names []string            // the children as they were listed last; nil if they must be listed
+	nodes []zkclient.Created // the last one is the one that waits
+	owned []*ephemeral.Node  // the same nodes, once they were first
+	names []string           // the children as they were listed last; nil if they must be listed
 
 	leaving []leaving // deletes whose outcome may not be known, with Spec.Stays
 
@@ -130,7 +130,7 @@ func (c *Contender) Forget() {
 }
 
 // last returns the node that waits.
-func (c *Contender) last() recipeapi.Created { return c.nodes[len(c.nodes)-1] }
+func (c *Contender) last() zkclient.Created { return c.nodes[len(c.nodes)-1] }
 
 // Name returns the last part of a path.
 func Name(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
@@ -138,7 +138,7 @@ func Name(path string) string { return path[strings.LastIndexByte(path, '/')+1:]
 // AwaitRemovals waits until the nodes are deleted, but not longer than bound. The end of ctx
 // does not matter. Without this wait a caller could return, or queue again, while its former
 // node is still ahead.
-func AwaitRemovals(ctx context.Context, bound time.Duration, removals ...*recipeapi.PendingDelete) {
+func AwaitRemovals(ctx context.Context, bound time.Duration, removals ...*zkclient.Removal) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bound)
 	defer cancel()
 	for _, removal := range removals {

@@ -2,9 +2,10 @@ package lockqueue
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // create makes the contender's nodes and lists the queue in the same write. A session's
@@ -12,10 +13,14 @@ import (
 func (c *Contender) create(ctx context.Context) (phase, error) {
 	s := c.spec
 	switch {
+	case !s.Node.Protection || s.Node.Mode != zkclient.EphemeralSequential:
+		return restart, fmt.Errorf("%w: a contender's node needs protection, and is ephemeral and sequential", zkclient.ErrInvalidBuilder)
 	case s.InPlaceOf != nil:
 		return c.createInPlace(ctx)
 	case s.Nodes > 1:
-		nodes, left, err := s.Client.CreateGroup(ctx, s.Builder, s.Dir+"/"+s.Name, s.Nodes)
+		node := s.Node
+		node.Path = s.Dir + "/" + s.Name
+		nodes, left, err := s.Client.CreateGroup(ctx, node, s.Nodes)
 		if err != nil {
 			AwaitRemovals(ctx, s.CleanUp, left...)
 			return restart, err
@@ -27,17 +32,17 @@ func (c *Contender) create(ctx context.Context) (phase, error) {
 	if err != nil {
 		return restart, err
 	}
-	c.take([]recipeapi.Created{node})
+	c.take([]zkclient.Created{node})
 	return look, nil
 }
 
-func (c *Contender) createOne(ctx context.Context, path string, sequential bool) (node recipeapi.Created, err error) {
-	var left *recipeapi.PendingDelete
-	if c.spec.Plain && sequential {
-		node, left, err = c.spec.Client.Create(ctx, c.spec.Builder, path)
-	} else {
-		node, left, err = c.spec.Client.CreateAndList(ctx, c.spec.Builder, path, sequential)
+func (c *Contender) createOne(ctx context.Context, path string, sequential bool) (node zkclient.Created, err error) {
+	spec := c.spec.Node
+	spec.Path = path
+	if !sequential {
+		spec.Mode = zkclient.Ephemeral
 	}
+	node, left, err := c.spec.Client.Create(ctx, spec, !c.spec.Plain || !sequential)
 	if err != nil {
 		if c.spec.Stays && left != nil {
 			c.leaving = append(c.leaving, leaving{left, 0})
@@ -49,7 +54,7 @@ func (c *Contender) createOne(ctx context.Context, path string, sequential bool)
 
 // take keeps the nodes that were created. It keeps the names of their siblings only until the next
 // look, because each of many waiters has listed all others.
-func (c *Contender) take(nodes []recipeapi.Created) {
+func (c *Contender) take(nodes []zkclient.Created) {
 	c.names = nodes[0].Siblings
 	for i := range nodes {
 		nodes[i].Siblings = nil
@@ -69,11 +74,11 @@ func (c *Contender) createInPlace(ctx context.Context) (phase, error) {
 	if err != nil {
 		return restart, err
 	}
-	c.take([]recipeapi.Created{node})
+	c.take([]zkclient.Created{node})
 	// A deleted node never comes back. If the other node is there now, it was there when ours
 	// was made, and nobody was let in between.
 	if node.Session != s.InPlaceOf.Session() || !slices.Contains(c.names, before) {
-		s.InPlaceOf.Lose(recipeapi.Loss{Kind: recipeapi.LossDeleted, Session: s.InPlaceOf.Session()})
+		s.InPlaceOf.Lose(zkclient.Loss{Kind: zkclient.LossDeleted, Session: s.InPlaceOf.Session()})
 		return restart, ErrPlaceLost
 	}
 	return look, nil

@@ -61,7 +61,7 @@ func (c *Contender) awaitProof(ctx context.Context) (phase, error) {
 func (c *Contender) own() error {
 	for _, node := range c.nodes[len(c.owned):] {
 		n, err := ephemeral.Own(ephemeral.Config{
-			Client: c.spec.Client, Node: node, ErrorPolicy: c.spec.ErrorPolicy, Waited: c.waited,
+			Client: c.spec.NodeClient, Node: node, ErrorPolicy: c.spec.ErrorPolicy, Waited: c.waited,
 			WatchAfter: c.spec.WatchAfter, Span: c.spec.Span, Unwatched: c.spec.Unwatched,
 		})
 		if err != nil {

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
 	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/recipes/internal/ephemeral"
 )
 
 // failed ends a Join or an Acquire that failed.
@@ -28,7 +28,7 @@ func (c *Contender) giveUp(ctx context.Context) {
 		_ = c.Leave(ctx) // Leave says so again
 		return
 	}
-	var removals []*recipeapi.PendingDelete
+	var removals []*zkclient.Removal
 	for _, l := range c.remove(ctx) {
 		removals = append(removals, l.removal)
 	}
@@ -37,20 +37,20 @@ func (c *Contender) giveUp(ctx context.Context) {
 
 // leaving is a node that is being deleted.
 type leaving struct {
-	removal *recipeapi.PendingDelete // nil if the client was closed before
-	session int64                    // the node's; 0 if that is not known
+	removal *zkclient.Removal // nil if the client was closed before
+	session int64             // the node's; 0 if that is not known
 }
 
 // remove gives back the watches and has the nodes deleted in the background.
 func (c *Contender) remove(ctx context.Context) (all []leaving) {
 	c.endWait()
 	for i, node := range c.nodes {
-		var with recipeapi.Release
+		var with ephemeral.Release
 		if c.spec.GiveUp != nil {
 			with = c.spec.GiveUp(node)
 		}
 		if i >= len(c.owned) {
-			all = append(all, leaving{c.spec.Client.Release(ctx, node.Path, node.Session, with), node.Session})
+			all = append(all, leaving{with.Remove(ctx, c.spec.Client, node.Path, node.Session, false), node.Session})
 			continue
 		}
 		c.owned[i].Delete(ctx, with)
@@ -100,7 +100,7 @@ func (c *Contender) awaitOne(ctx context.Context, l leaving) error {
 				return zkclient.ContextError(ctx)
 			}
 		}
-		if l.removal.Outcome != recipeapi.RemovalGivenUp {
+		if l.removal.Outcome != zkclient.RemovalGivenUp {
 			return nil
 		}
 		err = l.removal.Err

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/go-curator/curator/internal/layout"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // look decides by the children of the queue whether the contender is let in (rule 1), and if
@@ -82,12 +82,12 @@ func (c *Contender) waitFor(d Decision, queue []string, own string) {
 
 // owns reports whether a node of the queue is one of the contender's.
 func (c *Contender) owns(name string) bool {
-	return slices.ContainsFunc(c.nodes, func(n recipeapi.Created) bool { return Name(n.Path) == name })
+	return slices.ContainsFunc(c.nodes, func(n zkclient.Created) bool { return Name(n.Path) == name })
 }
 
 // allIn reports whether all nodes of the contender are in the queue.
 func (c *Contender) allIn(queue []string) bool {
-	return !slices.ContainsFunc(c.nodes, func(n recipeapi.Created) bool { return !slices.Contains(queue, Name(n.Path)) })
+	return !slices.ContainsFunc(c.nodes, func(n zkclient.Created) bool { return !slices.Contains(queue, Name(n.Path)) })
 }
 
 // reportPlace tells telemetry of the place in the queue, once.

@@ -9,7 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/recipeapi"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/watchset"
 	"github.com/go-curator/curator/tools/curatortest"
@@ -39,7 +39,7 @@ func virtual(t *testing.T, test func(f *fixture)) {
 		f.client = f.server.Client(t)
 		f.create("/a")
 		f.create("/b")
-		conn, err := recipeapi.Of(f.client).Conn()
+		conn, err := zkclient.Of(f.client).Conn()
 		if err != nil {
 			t.Fatal(err)
 		}
