@@ -58,14 +58,7 @@ type Stat struct {
 	DataLength, NumChildren int32
 }
 
-func newStat(s jute.Stat) Stat {
-	return Stat{
-		Czxid: s.Czxid, Mzxid: s.Mzxid, Pzxid: s.Pzxid,
-		Ctime: time.UnixMilli(s.Ctime), Mtime: time.UnixMilli(s.Mtime),
-		Version: s.Version, Cversion: s.Cversion, Aversion: s.Aversion,
-		EphemeralOwner: s.EphemeralOwner, DataLength: s.DataLength, NumChildren: s.NumChildren,
-	}
-}
+func newStat(s jute.Stat) Stat { return zkclient.UserStat[Stat](&s) }
 
 // Perm is a set of permissions.
 type Perm int32

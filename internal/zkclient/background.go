@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cenkalti/backoff/v4"
-
 	"github.com/go-curator/curator/internal/background"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/wait"
@@ -161,47 +159,30 @@ func (c *Client) background(cause context.Context, full string, batch int) backg
 // closed. Before each try but the first it waits for a connection. The first try does that itself,
 // because its request may have been sent already.
 func (b *backgroundOp) untilKnown(fn func(ctx context.Context, conn *zkconn.Conn) error) (err error) {
-	c, tries := b.c, 1
+	c, tries, last := b.c, 0, error(nil)
 	defer func() { b.end(tries, err) }()
-	var pace backoff.BackOff // most succeed at once
-	for {
-		conn := c.conn.Load()
-		if tries > 1 {
-			err = conn.Ready(c.life)
+	conn, pace := c.conn.Load(), wait.Pace{First: 10 * time.Millisecond, Most: 5 * time.Second}
+	return RetryForever(b.ctx, conn, pace, mayPass, func(ctx context.Context) error {
+		if tries++; tries > 1 {
+			c.cfg.Telemetry.Retry(ctx, "delete", tries, last)
 		}
-		if err == nil {
-			err = fn(b.ctx, conn)
-		}
-		if err == nil || permanent(err) {
-			return err
-		}
-		if pace == nil {
-			pace = backoff.NewExponentialBackOff(
-				backoff.WithInitialInterval(10*time.Millisecond),
-				backoff.WithMaxInterval(5*time.Second),
-				backoff.WithMaxElapsedTime(0))
-		}
-		if err := wait.For(c.life, pace.NextBackOff()); err != nil {
-			return err
-		}
-		tries++
-		c.cfg.Telemetry.Retry(b.ctx, "delete", tries, err)
-		err = nil
-	}
+		last = fn(ctx, conn)
+		return last
+	})
 }
 
-// permanent reports whether an error of a delete does not pass with time. After an unknown error the
-// delete is tried again, because a node that stays blocks others.
-func permanent(err error) bool {
+// mayPass reports whether an error of a delete may pass with time. After an unknown error the delete is
+// tried again, because a node that stays blocks others.
+func mayPass(err error) bool {
 	for _, last := range []error{
 		zkconn.ErrNoNode, zkconn.ErrNotEmpty, zkconn.ErrBadVersion, zkconn.ErrNoAuth, zkconn.ErrAuthFailed, zkconn.ErrClosed, ErrInvalidPath,
 		zkconn.ErrBadArguments, zkconn.ErrUnimplemented, context.Canceled,
 	} {
 		if errors.Is(err, last) {
-			return true
+			return false
 		}
 	}
-	return false
+	return true
 }
 
 // giveUp reports work in the background that did not succeed. It reports nothing if Close ended the

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-curator/curator/framework/schema"
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkconn"
 )
 
 // AnyVersion in a request stands for any version of the node.
@@ -85,4 +86,21 @@ func SchemaACL(acl []jute.ACL) []schema.ACL {
 		list[i] = schema.ACL{Perms: a.Perms, Scheme: a.ID.Scheme, ID: a.ID.ID}
 	}
 	return list
+}
+
+// UserStat returns a Stat as a framework.Stat, which this package cannot import.
+func UserStat[S ~struct {
+	Czxid, Mzxid, Pzxid     int64
+	Ctime, Mtime            time.Time
+	Version, Cversion       int32
+	Aversion                int32
+	EphemeralOwner          int64
+	DataLength, NumChildren int32
+}](s *zkconn.Stat) S {
+	return S{
+		Czxid: s.Czxid, Mzxid: s.Mzxid, Pzxid: s.Pzxid,
+		Ctime: time.UnixMilli(s.Ctime), Mtime: time.UnixMilli(s.Mtime),
+		Version: s.Version, Cversion: s.Cversion, Aversion: s.Aversion,
+		EphemeralOwner: s.EphemeralOwner, DataLength: s.DataLength, NumChildren: s.NumChildren,
+	}
 }

@@ -1,10 +1,6 @@
 package zkconn
 
 import (
-	"encoding/binary"
-	"fmt"
-	"sync/atomic"
-
 	"github.com/go-curator/curator/internal/jute"
 )
 
@@ -31,99 +27,102 @@ type Call struct {
 // Answered reports whether the server has answered, be it that it has refused.
 func (c *Call) Answered() bool { return c.answered }
 
-// decode notes what the server answered.
-func (c *Call) decode(r reply) error {
-	c.answered, c.Zxid, c.Err = true, r.zxid, codeError(r.code)
-	if c.Err == nil && r.rest > 0 {
-		c.Err = fmt.Errorf("%w: the answer to %s has %d bytes", ErrTooLarge, jute.OpName(c.Op), len(r.body)+r.rest)
+// Stat is the metadata of a node.
+type Stat = jute.Stat
+
+// readCall is a read with its request and answer.
+type readCall[R any] struct {
+	Call
+	req jute.PathWatchRequest
+	res R
+}
+
+// GetData reads a node's data and Stat. A watch that is not nil is set.
+func GetData(path string, watch *Watch) *Call {
+	r := &readCall[jute.GetDataResponse]{req: jute.PathWatchRequest{Path: path, Watch: watch != nil}}
+	r.Call = Call{Op: jute.OpGetData, Req: &r.req, Res: &r.res, Watch: watch}
+	return &r.Call
+}
+
+// Exists reads a node's Stat. A watch that is not nil is set, also on a node that is missing.
+func Exists(path string, watch *Watch) *Call {
+	r := &readCall[jute.StatResponse]{req: jute.PathWatchRequest{Path: path, Watch: watch != nil}}
+	r.Call = Call{Op: jute.OpExists, Req: &r.req, Res: &r.res, Watch: watch}
+	return &r.Call
+}
+
+// List reads the names of a node's children, and its Stat. A watch that is not nil is set.
+func List(path string, watch *Watch) *Call {
+	r := &readCall[jute.GetChildren2Response]{req: jute.PathWatchRequest{Path: path, Watch: watch != nil}}
+	r.Call = Call{Op: jute.OpGetChildren2, Req: &r.req, Res: &r.res, Watch: watch}
+	return &r.Call
+}
+
+// Sync has the server catch up with the leader before it answers.
+func Sync(path string) *Call {
+	return &Call{Op: jute.OpSync, Req: &jute.PathRequest{Path: path}, Res: &jute.SyncResponse{}}
+}
+
+// SetData sets the data of a node that is at a version, -1 for any.
+func SetData(path string, data []byte, version int32) *Call {
+	return &Call{Op: jute.OpSetData, Req: &jute.SetDataRequest{Path: path, Data: data, Version: version}, Res: &jute.StatResponse{}}
+}
+
+// Delete deletes a node that is at a version, -1 for any.
+func Delete(path string, version int32) *Call {
+	return &Call{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: path, Version: version}}
+}
+
+// Multi is a transaction of several operations.
+func Multi(ops ...MultiOp) *Call {
+	return &Call{Op: jute.OpMulti, Req: &MultiRequest{Ops: ops}, Res: &MultiResponse{}}
+}
+
+// OK tells whether the server has done what the call says.
+func (c *Call) OK() bool { return c.answered && c.Refused() == nil }
+
+// Refused returns why the server has refused the call: for a transaction the error of the operation that was to
+// blame. It is nil for a call that was done, and for one that was not answered.
+func (c *Call) Refused() error {
+	if multi, ok := c.Res.(*MultiResponse); ok && c.Err == nil && c.answered && multi.Failed >= 0 {
+		return multi.Results[multi.Failed].Err
 	}
-	if c.Err != nil || c.Res == nil {
-		return nil //nolint:nilerr // the server's refusal is an answer
+	return c.Err
+}
+
+// Stat returns the Stat in the answer, nil if there is none, as for a node that is missing.
+func (c *Call) Stat() *Stat {
+	if !c.OK() {
+		return nil
 	}
-	if err := jute.Decode(r.body, c.Res); err != nil {
-		return fmt.Errorf("answer to %s: %w", jute.OpName(c.Op), err)
+	switch res := c.Res.(type) {
+	case *jute.GetDataResponse:
+		return &res.Stat
+	case *jute.StatResponse:
+		return &res.Stat
+	case *jute.GetChildren2Response:
+		return &res.Stat
+	case *jute.Create2Response:
+		return &res.Stat
 	}
 	return nil
 }
 
-// reply is an answer as it came.
-type reply struct {
-	zxid int64
-	code jute.Code
-	body []byte
-	rest int // bytes that were dropped
-}
-
-// The phases of a batch. The phase is decided once, by the writer or by the caller that gives up.
-const (
-	batchQueued int32 = iota
-	batchSent
-	batchWithdrawn
-)
-
-// A batch is several requests that travel in one write. Its answers are owned by the
-// connection until done is closed and by the caller of Do afterwards.
-type batch struct {
-	calls  []*Call
-	frames []byte // with zeros in place of the xids
-	starts []int  // where each frame begins
-	size   int    // of all frames
-
-	phase atomic.Int32
-	done  chan struct{}
-	then  func() // is called after done was closed, without w.mu; may be nil
-
-	// guarded by muxConn.mu
-	replies []reply
-	err     error // why there are no more replies
-
-	// Room for the batch that is one request or two, as most are.
-	fewStarts  [2]int
-	fewReplies [2]reply
-}
-
-// newBatch encodes calls, refusing a request of more than limit bytes.
-func newBatch(calls []*Call, limit int) (*batch, error) {
-	b := &batch{calls: calls, done: make(chan struct{}), frames: make([]byte, 0, 256*len(calls))}
-	b.starts, b.replies = b.fewStarts[:0], b.fewReplies[:0]
-	for _, call := range calls {
-		start := len(b.frames)
-		b.starts = append(b.starts, start)
-		b.frames = append(b.frames, make([]byte, 8)...) // length and xid
-		b.frames = jute.AppendInt32(b.frames, call.Op)
-		if call.Req != nil {
-			b.frames = call.Req.Append(b.frames)
-		}
-		size := len(b.frames) - start - 4
-		if size > limit {
-			return nil, fmt.Errorf("%w: %s of %d bytes, the limit is %d", ErrTooLarge, jute.OpName(call.Op), size, limit)
-		}
-		binary.BigEndian.PutUint32(b.frames[start:], uint32(size))
+// Data returns the data in the answer to GetData.
+func (c *Call) Data() []byte {
+	if res, ok := c.Res.(*jute.GetDataResponse); ok && c.OK() {
+		return res.Data
 	}
-	b.size = len(b.frames)
-	return b, nil
+	return nil
 }
 
-// setWatch says whether a read asks the server for a watch. The request of every kind of read has this
-// in its last byte.
-func (b *batch) setWatch(i int, watch bool) {
-	end := len(b.frames)
-	if i+1 < len(b.starts) {
-		end = b.starts[i+1]
+// Names returns the names of the children in the answer to List.
+func (c *Call) Names() []string {
+	if res, ok := c.Res.(*jute.GetChildren2Response); ok && c.OK() {
+		return res.Children
 	}
-	b.frames[end-1] = 0
-	if watch {
-		b.frames[end-1] = 1
-	}
+	return nil
 }
 
-// withdraw takes the batch back unless it has been sent.
-func (b *batch) withdraw() bool {
-	return b.phase.CompareAndSwap(batchQueued, batchWithdrawn) || b.phase.Load() == batchWithdrawn
-}
-
-// finish ends the batch; the caller holds muxConn.mu, or is alone with the batch.
-func (b *batch) finish(err error) {
-	b.err = err
-	close(b.done)
-}
+// Name is that of the request, as in spans, metrics and errors.
+func (c *Call) Name() string { return jute.OpName(c.Op) }

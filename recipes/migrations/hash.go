@@ -10,7 +10,6 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkclient"
-	"github.com/go-curator/curator/internal/zkconn"
 )
 
 // hashOf returns the hash of a migration, as Java's ExtractingCuratorOp.addToDigest makes it. Of
@@ -25,7 +24,7 @@ func hashOf(client *framework.Client, ops Migration) ([]byte, error) {
 			return nil, fmt.Errorf("operation %d: %w", i+1, &framework.OpError{Op: op.Name, Path: op.Path, Err: err})
 		}
 		// Java's requests have the namespace in their paths, but not the chroot.
-		text, err := digestText(op.Multi, rooted.ClientPath)
+		text, err := digestText(op, rooted.ClientPath)
 		if err != nil {
 			return nil, fmt.Errorf("operation %d: %w", i+1, err)
 		}
@@ -35,10 +34,10 @@ func hashOf(client *framework.Client, ops Migration) ([]byte, error) {
 }
 
 // digestText returns what the hash has of one operation.
-func digestText(multi zkconn.MultiOp, javaPath func(full string) string) ([]byte, error) {
+func digestText(op *zkclient.Op, javaPath func(full string) string) ([]byte, error) {
 	var path string
 	var t recordText
-	switch r := multi.Req.(type) {
+	switch r := op.Multi.Req.(type) {
 	case *jute.CreateRequest:
 		path = javaPath(r.Path)
 		t.create(path, r.Data, r.ACL, r.Flags)
@@ -60,9 +59,9 @@ func digestText(multi zkconn.MultiOp, javaPath func(full string) string) ([]byte
 		t.string(path)
 		t.int(int64(r.Version))
 	default:
-		return nil, fmt.Errorf("%w: there is no hash of %T", framework.ErrInvalidBuilder, multi.Req)
+		return nil, fmt.Errorf("%w: there is no hash of %T", framework.ErrInvalidBuilder, op.Multi.Req)
 	}
-	return fmt.Appendf(nil, "%s%d%s\n", path, multi.Op, t.text.Bytes()), nil
+	return fmt.Appendf(nil, "%s%d%s\n", path, op.Multi.Op, t.text.Bytes()), nil
 }
 
 // recordText is the text of a record, as Java's ToStringOutputArchive writes it: values with

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/internal/zkconn"
 )
@@ -207,15 +206,11 @@ func (w *Watch) fire(e zkconn.WatchEvent) {
 
 // ReadCall returns the read of a node that sets watch. A nil watch is not set.
 func ReadCall(want Want, watch *zkconn.Watch) *zkconn.Call {
-	call := &zkconn.Call{
-		Op: jute.OpGetData, Req: &jute.PathWatchRequest{Path: want.Path, Watch: watch != nil},
-		Res: &jute.GetDataResponse{}, Watch: watch,
-	}
 	switch want.Kind {
 	case Exists:
-		call.Op, call.Res = jute.OpExists, &jute.StatResponse{}
+		return zkconn.Exists(want.Path, watch)
 	case Children:
-		call.Op, call.Res = jute.OpGetChildren2, &jute.GetChildren2Response{}
+		return zkconn.List(want.Path, watch)
 	}
-	return call
+	return zkconn.GetData(want.Path, watch)
 }
