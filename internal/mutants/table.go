@@ -18,24 +18,24 @@ func locks() []Mutant {
 	return []Mutant{
 		{
 			Name: "marker after a downgrade", Breaks: "rule 5",
-			Edits:   []Edit{{ephemeralDir + "node.go", "return n.cfg.Waited && !n.placeGone", "return n.cfg.Waited"}},
+			Edits:   []Edit{{ephemeralDir + "node.go", "return n.waited && !n.placeGone", "return n.waited"}},
 			Package: "recipes/locks", Tests: "^TestDowngradeKeepsWritersOut$",
 		},
 		{
 			Name: "marker from a waiter that gives up", Breaks: "rule 5",
-			Edits:   []Edit{{lockqueueDir + "leave.go", "if c.spec.GiveUp != nil {", "with.Marker = node.Path + \".released\"\n\t\tif false {"}},
+			Edits:   []Edit{{lockqueueDir + "leave.go", "ephemeral.Release{}.Remove(", "ephemeral.Release{Marker: node.Path + \".released\"}.Remove("}},
 			Package: "recipes/locks", Tests: "^TestRule[45]$",
 		},
 		{
 			Name: "list before create counts", Breaks: "rule 1",
-			Edits:   []Edit{{lockqueueDir + "look.go", "if !c.allIn(queue) {", "if false {"}},
+			Edits:   []Edit{{lockqueueDir + "place.go", "if !c.allIn(queue) {", "if false {"}},
 			Package: "recipes/locks", Tests: "^TestWaitNodeDeleted$/mutex/virtual",
 		},
 		{
 			Name: "foreign session's node adopted", Breaks: "rule 1",
 			Edits: []Edit{
 				{"internal/zkclient/create.go", "(stat.Stat.EphemeralOwner != session || cr.doubtSession != session)", "stat.Stat.EphemeralOwner == 0"},
-				{ephemeralDir + "grant.go", "if cfg.Node.Owner != cfg.Node.Session {", "if false {"},
+				{ephemeralDir + "grant.go", "if node.Owner != node.Session {", "if false {"},
 			},
 			Package: "recipes/locks", Tests: "^TestForeignNodeIsNotAdopted$",
 		},
@@ -51,18 +51,18 @@ func locks() []Mutant {
 		},
 		{
 			Name: "one predecessor watched of several", Breaks: "the order of a semaphore",
-			Edits:   []Edit{{"recipes/locks/driver.go", "slices.Clone(children[i-maxLeases : i])", "slices.Clone(children[i-maxLeases : i-maxLeases+1])"}},
+			Edits:   []Edit{{"recipes/locks/rules.go", "slices.Clone(children[i-maxLeases : i])", "slices.Clone(children[i-maxLeases : i-maxLeases+1])"}},
 			Package: "recipes/locks", Tests: "^TestSemaphoreAnyLeaseGoes$/^first$/virtual",
 		},
 		{
 			Name: "list skipped on NodeDeleted", Breaks: "rule 4",
-			Edits:   []Edit{{lockqueueDir + "next.go", "if !c.next {", "if len(c.behind) != 1 {"}},
+			Edits:   []Edit{{lockqueueDir + "wait.go", "if !c.ahead.isNext {", "if len(c.ahead.nodes) != 1 {"}},
 			Package: "recipes/locks", Tests: "^TestRule[45]$",
 		},
 		{
 			Name: "own node not watched", Breaks: "rule 2",
 			Edits: []Edit{
-				{lockqueueDir + "arm.go", "wants := make([]watchset.Want, 1, 1+2*len(c.behind))", "wants := make([]watchset.Want, 0, 1+2*len(c.behind))"},
+				{lockqueueDir + "arm.go", "wants := make([]watchset.Want, 1, 1+2*len(c.ahead.nodes))", "wants := make([]watchset.Want, 0, 1+2*len(c.ahead.nodes))"},
 				{lockqueueDir + "arm.go", "wants[0] = watchset.Want{Path: c.last().Path, Tag: ownNode}", "_ = ownNode"},
 			},
 			Package: "recipes/locks", Tests: "^TestRule[23]$",
@@ -74,12 +74,12 @@ func locks() []Mutant {
 		},
 		{
 			Name: "next behind a node of the own session", Breaks: "rule 6",
-			Edits:   []Edit{{lockqueueDir + "look.go", "d.Next && !c.spec.Client.Made(d.Behind[0])", "d.Next"}},
+			Edits:   []Edit{{lockqueueDir + "place.go", "d.Next && !c.spec.Client.Made(d.Behind[0])", "d.Next"}},
 			Package: "recipes/locks", Tests: "^TestNextOfTheSameClient$",
 		},
 		{
 			Name: "downgrade not checked", Breaks: "rule 5",
-			Edits:   []Edit{{lockqueueDir + "create.go", "|| !slices.Contains(c.names, before)", "|| slices.Contains(c.names, \"\")"}},
+			Edits:   []Edit{{lockqueueDir + "place.go", "|| !slices.Contains(c.place.names, before)", "|| slices.Contains(c.place.names, \"\")"}},
 			Package: "recipes/locks", Tests: "^TestDowngradeWithoutTheWriter$/virtual",
 		},
 		{
@@ -89,7 +89,7 @@ func locks() []Mutant {
 		},
 		{
 			Name: "the numbers may end", Breaks: "rule 10",
-			Edits:   []Edit{{lockqueueDir + "children.go", "n <= math.MaxInt32-reserve", "n <= math.MaxInt32"}},
+			Edits:   []Edit{{lockqueueDir + "requests.go", "n <= math.MaxInt32-reserve", "n <= math.MaxInt32"}},
 			Package: "recipes/locks", Tests: "^Test(A10SequenceWraps|.*Sequence.*)$",
 		},
 	}
@@ -149,7 +149,7 @@ func recipes() []Mutant {
 		},
 		{
 			Name: "the latch's node of an earlier session stays", Breaks: "rule L6",
-			Edits:   []Edit{{lockqueueDir + "acquire.go", "c.giveUp(ctx)\n\tswitch", "c.endWait()\n\tc.Forget()\n\tswitch"}},
+			Edits:   []Edit{{lockqueueDir + "next.go", "c.giveUp(ctx)\n\tswitch", "c.endWait()\n\tc.place = place{}\n\tswitch"}},
 			Package: "recipes/leader", Tests: "^TestRuleL",
 		},
 		{

@@ -84,10 +84,18 @@ func (c *Call) OK() bool { return c.answered && c.Refused() == nil }
 // Refused returns why the server has refused the call: for a transaction the error of the operation that was to
 // blame. It is nil for a call that was done, and for one that was not answered.
 func (c *Call) Refused() error {
-	if multi, ok := c.Res.(*MultiResponse); ok && c.Err == nil && c.answered && multi.Failed >= 0 {
-		return multi.Results[multi.Failed].Err
+	if failed := c.Failed(); failed >= 0 {
+		return c.Res.(*MultiResponse).Results[failed].Err
 	}
 	return c.Err
+}
+
+// Failed returns which operation of a transaction was to blame, -1 for none.
+func (c *Call) Failed() int {
+	if multi, ok := c.Res.(*MultiResponse); ok && c.Err == nil && c.answered {
+		return multi.Failed
+	}
+	return -1
 }
 
 // Stat returns the Stat in the answer, nil if there is none, as for a node that is missing.

@@ -42,8 +42,9 @@ type candidate struct {
 
 func (c *candidate) spec() *lockqueue.Spec {
 	return &lockqueue.Spec{
-		Client: c.api, NodeClient: c.api, ErrorPolicy: c.client.ErrorPolicy(), Dir: c.path, FullDir: c.full,
-		Name: layout.LatchMark, Rules: c.rules, Stays: true, CleanUp: leaveWait, Unwatched: c.logUnwatched,
+		Client: c.api,
+		Owned:  ephemeral.Config{Client: c.api, ErrorPolicy: c.client.ErrorPolicy(), Unwatched: c.logUnwatched},
+		Dir:    c.path, FullDir: c.full, Name: layout.LatchMark, Rules: c.rules, Stays: true, CleanUp: leaveWait,
 		Node: zkclient.NodeSpec{
 			Mode: zkclient.EphemeralSequential, Protection: true, Parents: zkclient.ContainerParents,
 			Data: []byte(c.id), Compressed: zkclient.Never, // Java reads the data
@@ -63,7 +64,8 @@ func (c *candidate) join(ctx context.Context) error {
 			_ = c.contender.Leave(ctx) // the error of the join says more
 		}
 	}()
-	if err := c.contender.Join(ctx); err != nil {
+	defer c.contender.End(ctx)
+	if _, err := c.contender.Next(ctx); err != nil { // a list shows the node now
 		return c.explain(err)
 	}
 	joined, c.standing = true, true
@@ -104,10 +106,7 @@ func (c *candidate) run(ctx context.Context) {
 func (c *candidate) stand(ctx context.Context) (lease *locks.Lease, err error) {
 	p := lifecycle.NewPauses()
 	for {
-		err = c.contender.Acquire(ctx, func(nodes []*ephemeral.Node) (err error) {
-			lease, err = locks.OnNode(ctx, c.client, c.path, layout.KindLatch, nodes[0])
-			return err
-		})
+		lease, err = c.lead(ctx)
 		if err == nil {
 			c.recovered()
 			return lease, nil
@@ -120,6 +119,28 @@ func (c *candidate) stand(ctx context.Context) (lease *locks.Lease, err error) {
 			_ = c.contender.Leave(ctx) // a node that cannot lead must not block the others
 		}
 		if err := p.Await(ctx, c.client, err); err != nil && (ctx.Err() != nil || errors.Is(err, framework.ErrClosed)) {
+			return nil, err
+		}
+	}
+}
+
+// lead waits until nobody is ahead, and returns a lease on the node.
+func (c *candidate) lead(ctx context.Context) (*locks.Lease, error) {
+	defer c.contender.End(ctx)
+	for {
+		step, err := c.contender.Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if step.First == nil { // others are ahead
+			continue
+		}
+		lease, err := locks.OnNode(ctx, c.client, c.path, layout.KindLatch, step.First[0])
+		if err == nil {
+			c.contender.Held()
+			return lease, nil
+		}
+		if err = c.contender.Again(ctx, err); err != nil {
 			return nil, err
 		}
 	}

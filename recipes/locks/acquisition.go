@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
+	"weak"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/telemetry"
@@ -27,13 +30,17 @@ type acquisition struct {
 	ended   bool // the span has ended
 	site    callSite
 
-	slow    *time.Timer // logs a slow wait; nil before others were seen
-	waitsOn *queueLock  // any hold of this lock may block the wait; nil if only the nodes behind can
-
 	writer *hold        // the writer whose place a reader takes; nil without one
-	turn   *localLines  // the acquisition has the turn there; nil without it
+	turn   *localLine   // the acquisition has the turn there; nil without it
 	record *delayRecord // with WithLockDelay; else nil
 
+	slow    *time.Timer // logs a slow wait; nil before others were seen
+	waitsOn *queueLock  // any hold of this lock may block the wait; nil if only the nodes behind can
+	seen    seen
+}
+
+// seen is what an acquisition has seen of others. The timer of a slow wait reads it.
+type seen struct {
 	mu       sync.Mutex
 	busy     bool       // others were seen to hold the lock
 	holder   string     // the name of a node that was seen to hold it; "" if none was
@@ -43,7 +50,10 @@ type acquisition struct {
 
 // begin starts an acquisition and its span. end ends the span, and close frees the acquisition.
 func (l *queueLock) begin(ctx context.Context, wait bool) (*acquisition, error) {
-	if ctx == nil {
+	switch {
+	case l == nil:
+		return nil, errNilArgument
+	case ctx == nil:
 		return nil, errNilContext
 	}
 	a := &acquisition{lock: l, wait: wait, ctx: ctx}
@@ -88,30 +98,30 @@ func (a *acquisition) close() {
 // sawBusy notes that others hold the lock: the node called holder does in the queue of l, if it is
 // known. behind has the nodes that are waited for.
 func (a *acquisition) sawBusy(l *queueLock, holder string, behind []string) {
-	a.mu.Lock()
-	a.busy, a.holder, a.holderOf, a.behind = true, holder, l, behind
-	a.mu.Unlock()
+	a.seen.mu.Lock()
+	a.seen.busy, a.seen.holder, a.seen.holderOf, a.seen.behind = true, holder, l, behind
+	a.seen.mu.Unlock()
 	if a.turn != nil {
-		a.turn.setBusy(a.lock.key())
+		a.turn.setBusy()
 	}
 	a.logSlowWait()
 }
 
 // notAcquired is the error of an acquisition that saw the lock held by others. why may be nil.
 func (a *acquisition) notAcquired(why error) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.seen.mu.Lock()
+	defer a.seen.mu.Unlock()
 	err := &NotAcquiredError{Err: why}
-	if a.holder != "" {
-		err.Holder = a.holderOf.path + "/" + a.holder
+	if a.seen.holder != "" {
+		err.Holder = a.seen.holderOf.path + "/" + a.seen.holder
 	}
 	return err
 }
 
 func (a *acquisition) isBusy() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.busy
+	a.seen.mu.Lock()
+	defer a.seen.mu.Unlock()
+	return a.seen.busy
 }
 
 // logSlowWait has the wait logged, once, if it lasts.
@@ -129,9 +139,9 @@ func (a *acquisition) blocking() (*hold, callSite) {
 	if a.waitsOn != nil {
 		h = locks.leased(a.waitsOn.key())
 	} else {
-		a.mu.Lock()
-		behind := a.behind
-		a.mu.Unlock()
+		a.seen.mu.Lock()
+		behind := a.seen.behind
+		a.seen.mu.Unlock()
 		h = locks.holding(behind)
 	}
 	if h == nil {
@@ -143,7 +153,7 @@ func (a *acquisition) blocking() (*hold, callSite) {
 // passTurn passes the turn on, if no hold does.
 func (a *acquisition) passTurn() {
 	if a.turn != nil {
-		a.turn.pass(a.lock.key(), nil, 0)
+		a.turn.pass(nil, 0)
 		a.turn = nil
 	}
 }
@@ -161,7 +171,7 @@ func (a *acquisition) awaitRemovals(holds ...*hold) {
 // that the lock was seen to be held by others.
 func (a *acquisition) explain(err error) error {
 	switch {
-	case errors.Is(err, lockqueue.ErrBusy), errors.Is(err, ErrNotAcquired) && a.waitCtx.Err() == nil: // else it may be that of another lock, as ctx's cause
+	case errors.Is(err, ErrNotAcquired) && a.waitCtx.Err() == nil: // else it may be that of another lock, as ctx's cause
 		return a.notAcquired(nil)
 	case errors.Is(err, lockqueue.ErrPlaceLost):
 		if reason := a.writer.reason(); reason != nil {
@@ -194,4 +204,58 @@ func failure(waitCtx context.Context, err error) telemetry.Failure {
 		Err: err, Busy: errors.Is(err, ErrNotAcquired), Lost: errors.Is(err, ErrNotHeld),
 		MaxWait: errors.Is(context.Cause(waitCtx), errMaxWait),
 	}
+}
+
+// selfWait is the time after which a wait for a lease of the same client is logged. Usually such
+// an acquisition waits for its own caller, because the caller passed an older context down.
+const selfWait = 10 * time.Second
+
+// logSlowWait logs, after selfWait, that an acquisition at site waits for a lease of its own
+// client. blocking returns the hold of that lease, and its call site. It returns nil if another
+// client holds the lock.
+func (l *queueLock) logSlowWait(site callSite, blocking func() (*hold, callSite)) *time.Timer {
+	return time.AfterFunc(selfWait, func() {
+		h, held := blocking()
+		if h == nil {
+			return
+		}
+		advice := "pass the lease's context down"
+		if h.lock.flat {
+			advice = "release it first: leases of this lock do not nest"
+		}
+		l.api.Log(func() {
+			l.client.Logger().Warn("lock waits for a lease of this client; if that is its own caller's, "+advice,
+				"path", l.path, "waiting", site.String(), "held", held.String(), "token", h.token)
+		})
+	})
+}
+
+// newLease adds a lease to the hold. It is nested in up if that is not nil; the caller has taken
+// up's slot. newLease returns nil if the hold has ended or the lease of up was released.
+func newLease(ctx context.Context, h *hold, span *telemetry.Acquisition, up *leaseNode) *Lease {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err != nil || up != nil && up.released {
+		return nil
+	}
+	values := context.WithoutCancel(ctx)
+	if h.traced.ctx == nil {
+		h.traced.span, h.traced.ctx, h.granted = span, values, time.Now()
+		h.startMaxHold()
+	}
+	inner, cancel := context.WithCancelCause(values)
+	n := newLeaseNode(up, cancel)
+	h.leases[n] = struct{}{}
+	lease := &Lease{hold: h, node: n, nested: up != nil, span: span, released: new(atomic.Bool)}
+	lease.ctx = context.WithValue(h.withDeadline(inner), h.key(), lease)
+	lease.cleanup = runtime.AddCleanup(lease, h.dropped, lease.released)
+	weakly := weak.Make(lease)
+	n.revoke = func() { h.tellRevoked(weakly.Value()) }
+	if h.outer == nil {
+		h.outer = n
+		if h.requested {
+			n.revoke()
+		}
+	}
+	return lease
 }

@@ -3,17 +3,16 @@ package locks
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/zkclient"
-	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
+	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
 // fate says what becomes of the node of a hold. It is decided once.
@@ -39,23 +38,19 @@ type hold struct {
 	lock   *queueLock
 	node   *ephemeral.Node
 	token  int64
-	site   callSite          // of the acquisition
-	record ephemeral.Release // the holder record that goes with the node, with WithLockDelay
-	metric heldMetric
+	site   callSite // of the acquisition
+	traced heldTrace
 
 	mu        sync.Mutex
 	leases    map[*leaseNode]struct{} // that are not released
 	outer     *leaseNode              // the outermost of these
 	err       error                   // why the hold ended: ErrReleased or a *LossError; nil before
 	fate      fate
-	listed    bool        // in clientLocks
-	turn      *localLines // the hold has the turn there; nil without one
-	requested bool        // somebody has asked for the lock, with WithRevocable
+	requested bool       // somebody has asked for the lock, with WithRevocable
+	turn      *localLine // the hold has the turn there; nil without one
 
-	granted time.Time              // when the first lease was made
-	span    *telemetry.Acquisition // of that lease
-	spanCtx context.Context        // its values, for the span of a loss; nil before
-	limit   *time.Timer            // with WithMaxHold
+	granted time.Time   // when the first lease was made
+	limit   *time.Timer // with WithMaxHold
 }
 
 var _ ephemeral.Holder = (*hold)(nil)
@@ -97,16 +92,16 @@ func (h *hold) Read(data []byte) {
 
 // enlist lists the hold among those of its client, and takes the turn over if that is not nil.
 // It returns false if the hold has ended already.
-func (h *hold) enlist(turn *localLines) bool {
+func (h *hold) enlist(turn *localLine) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.err != nil {
 		return false
 	}
-	h.listed, h.turn = true, turn
+	h.turn = turn
 	locksOf(h.lock.api).add(h)
 	if turn != nil {
-		turn.setBusy(h.key())
+		turn.setBusy()
 	}
 	return true
 }
@@ -128,10 +123,10 @@ func (h *hold) loseLocked(reason LossReason, err error) {
 		Held: time.Since(h.granted), Err: err,
 	}
 	h.endLocked(loss)
-	if h.spanCtx == nil {
+	if h.traced.ctx == nil {
 		return // there was no lease yet, and the acquisition goes on
 	}
-	span, ctx := h.span, h.spanCtx
+	span, ctx := h.traced.span, h.traced.ctx
 	h.lock.api.Log(func() {
 		h.lock.client.Logger().Warn("lock lost", "path", h.lock.path, "reason", reason.String(), "token", loss.Token, "held", loss.Held)
 		h.countReleased(ctx, loss)
@@ -144,9 +139,7 @@ func (h *hold) loseLocked(reason LossReason, err error) {
 func (h *hold) endLocked(err error) {
 	h.err = err
 	h.node.Unhold(h)
-	if h.listed {
-		locksOf(h.lock.api).remove(h)
-	}
+	locksOf(h.lock.api).remove(h)
 	for lease := range h.leases {
 		lease.end(err)
 	}
@@ -157,7 +150,7 @@ func (h *hold) endLocked(err error) {
 	if !errors.Is(err, ErrReleased) || h.requested {
 		node = nil
 	}
-	if h.turn.pass(h.key(), node, h.lock.cfg.handover) {
+	if h.turn.pass(node, h.lock.cfg.handover) {
 		h.fate = passed
 	}
 }
@@ -188,160 +181,7 @@ func (h *hold) believed() bool { return h.check() == nil }
 func (h *hold) leased() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.spanCtx != nil
-}
-
-// leave releases a lease of the hold. The node goes with the last one. leave returns
-// whether this was the last lease, and why the hold had ended before.
-func (h *hold) leave(ctx context.Context, n *leaseNode) (last bool, before error) {
-	if h.lock.cfg.handover > 0 {
-		_ = h.check() // only a hold that is believed is handed over (rule H1)
-	}
-	h.mu.Lock()
-	before = h.err
-	delete(h.leases, n)
-	last = len(h.leases) == 0
-	if last && h.limit != nil {
-		h.limit.Stop()
-	}
-	if h.outer == n {
-		h.outer = h.nextOuter(n)
-	}
-	n.end(ErrReleased)
-	n.leave()
-	if last && before == nil {
-		h.endLocked(ErrReleased)
-	}
-	h.mu.Unlock()
-	if last {
-		h.remove(ctx)
-	}
-	return last, before
-}
-
-// nextOuter returns the lease that is outermost after n, the outermost so far. h.mu is held.
-func (h *hold) nextOuter(n *leaseNode) *leaseNode {
-	if n.nested != nil {
-		return n.nested
-	}
-	for other := range h.leases { // shared leases are all alike
-		return other
-	}
-	return nil
-}
-
-// abandon ends a hold that has no lease. Its node stays.
-func (h *hold) abandon() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.err == nil {
-		h.endLocked(ErrReleased)
-	}
-}
-
-// withdraw ends a hold that has no lease, and deletes its node.
-func (h *hold) withdraw(ctx context.Context) {
-	h.abandon()
-	h.remove(ctx)
-}
-
-// remove deletes the node in the background, unless the node was handed over or is kept.
-func (h *hold) remove(ctx context.Context) {
-	h.mu.Lock()
-	if h.fate == stays {
-		h.fate = deleted
-		if h.lock.keepsLost && !errors.Is(h.err, ErrReleased) {
-			h.fate = kept
-		}
-	}
-	with, goes := h.releaseLocked(), h.fate == deleted || h.fate == evicted
-	h.mu.Unlock()
-	if goes {
-		h.node.Delete(ctx, with)
-	}
-}
-
-// releaseLocked returns the marker and the holder record that are part of the node's delete (rule
-// 5 of the lock model). There is a marker if it proves to the waiter right behind that it is next.
-// The record is deleted only if the lock was not lost. h.mu is held.
-func (h *hold) releaseLocked() (with ephemeral.Release) {
-	if errors.Is(h.err, ErrReleased) {
-		with = h.record
-	}
-	if h.lock.marksRelease && h.fate != evicted && h.node.MayMark() {
-		with.Marker = layout.ReleaseMarker(h.node.Path())
-	}
-	return with
-}
-
-// outcome waits until the delete of the node has an answer, or until ctx ends. It returns the
-// error of Release. before is the reason for which the hold had ended already, or nil:
-//
-//	fate     confirmed   missing                          given up
-//	deleted  nil         before, else a LossError         see givenUp
-//	evicted  before      before                           before
-//	kept     before
-//	passed   nil
-func (h *hold) outcome(ctx context.Context, before error) error {
-	h.mu.Lock()
-	fate := h.fate
-	h.mu.Unlock()
-	switch fate {
-	case passed:
-		return nil
-	case kept:
-		return before
-	}
-	removal := h.node.Deletion()
-	if removal == nil {
-		return h.givenUp(ctx, before, framework.ErrClosed)
-	}
-	select {
-	case <-removal.Done:
-	default:
-		select {
-		case <-removal.Done:
-		case <-ctx.Done():
-			return ErrReleasePending
-		}
-	}
-	switch {
-	case fate == evicted: // others may have been let in since
-		return before
-	case removal.Outcome == zkclient.RemovalConfirmed:
-		return nil
-	case removal.Outcome == zkclient.RemovalGivenUp:
-		return h.givenUp(ctx, before, removal.Err)
-	case before != nil:
-		return before
-	}
-	return h.missing()
-}
-
-// givenUp returns the error for a node whose delete has no answer. A session that has ended for certain took the
-// node with it. If it lived until the client was closed, so did the node.
-func (h *hold) givenUp(ctx context.Context, before, why error) error {
-	switch end := h.lock.api.SessionEnd(ctx, h.node.Session()); {
-	case end == zkconn.SessionMayLive:
-		return fmt.Errorf("%w: %w", ErrReleasePending, why)
-	case end == zkconn.SessionExpired && before == nil:
-		return h.lossOf(LossSessionExpired)
-	}
-	return before
-}
-
-// missing returns the error for a node that was found missing.
-func (h *hold) missing() error {
-	reason := LossNodeDeleted
-	if h.node.Expired() {
-		reason = LossSessionExpired
-	}
-	return h.lossOf(reason)
-}
-
-// lossOf returns the error of a loss that the release has found.
-func (h *hold) lossOf(reason LossReason) error {
-	return &LossError{Reason: reason, Path: h.lock.path, Token: h.token, Held: time.Since(h.granted)}
+	return h.traced.ctx != nil
 }
 
 // bind has cancel called at the end of the lease n, until unbind is called.
@@ -384,7 +224,135 @@ func (h *hold) countReleased(ctx context.Context, loss *LossError) {
 	if loss != nil {
 		held, reason = loss.Held, loss.Reason.String()
 	}
-	h.metric.close(func(counted bool) {
+	h.traced.metric.close(func(counted bool) {
 		h.lock.api.Telemetry().Closed(ctx, h.lock.spans, counted, held, reason)
 	})
+}
+
+// clientLocks is shared by all locks of one client. It has the client's holds, and the lines of
+// goroutines that hand nodes over. It lives as long as the client.
+type clientLocks struct {
+	mu     sync.Mutex
+	counts map[identity]int // of holds
+	nodes  map[string]*hold // by the server's path of the node
+	lines  localLines
+}
+
+// locksOf returns the clientLocks of a client.
+func locksOf(api *zkclient.Client) *clientLocks { return zkclient.SharedOf[clientLocks](api) }
+
+func (c *clientLocks) add(h *hold) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.counts == nil {
+		c.counts, c.nodes = map[identity]int{}, map[string]*hold{}
+	}
+	c.counts[h.key()]++
+	c.nodes[h.node.Path()] = h
+}
+
+// remove may be called for a hold that was not added.
+func (c *clientLocks) remove(h *hold) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.nodes[h.node.Path()] != h {
+		return // it was lost before it was added
+	}
+	delete(c.nodes, h.node.Path())
+	key := h.key()
+	if c.counts[key]--; c.counts[key] == 0 {
+		delete(c.counts, key)
+	}
+}
+
+// isHeld reports whether the client holds the lock now: it looks at the clock.
+func (c *clientLocks) isHeld(key identity) bool {
+	return slices.ContainsFunc(c.of(key), (*hold).believed)
+}
+
+// isHeld reports whether the lock's client holds it.
+func (l *queueLock) isHeld() bool { return l != nil && locksOf(l.api).isHeld(l.key()) }
+
+// of returns the holds of a lock. Their methods must be called without c.mu.
+func (c *clientLocks) of(key identity) []*hold {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.counts[key] == 0 {
+		return nil
+	}
+	var all []*hold
+	for _, h := range c.nodes {
+		if h.key() == key {
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
+// holding returns the hold of one of the nodes. It is nil if another client holds them.
+func (c *clientLocks) holding(paths []string) *hold {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, path := range paths {
+		if h := c.nodes[path]; h != nil {
+			return h
+		}
+	}
+	return nil
+}
+
+// holder returns the name of the node by which the client holds the lock, "" if it does not.
+func (c *clientLocks) holder(key identity) string {
+	if h := c.leased(key); h != nil {
+		return lockqueue.Name(h.node.Path())
+	}
+	return ""
+}
+
+// leased returns a hold of the lock that has leases, or nil.
+func (c *clientLocks) leased(key identity) *hold {
+	all := c.of(key)
+	if i := slices.IndexFunc(all, (*hold).leased); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
+// heldTrace is how a hold is traced.
+type heldTrace struct {
+	span   *telemetry.Acquisition // of the first lease
+	ctx    context.Context        // its values, for the span of a loss; nil before there was a lease
+	metric heldMetric
+}
+
+// heldMetric counts one hold in the metric of held locks. The end may be known before the
+// beginning was counted.
+type heldMetric struct {
+	mu     sync.Mutex
+	opened bool
+	count  bool
+	end    func(counted bool) // called once the beginning is counted; nil before the end is known
+}
+
+// open counts the beginning of the hold.
+func (m *heldMetric) open(count func() bool) {
+	counted := count()
+	m.mu.Lock()
+	m.opened, m.count = true, counted
+	end := m.end
+	m.mu.Unlock()
+	if end != nil {
+		end(counted)
+	}
+}
+
+// close counts the end of the hold, now or as soon as the beginning was counted.
+func (m *heldMetric) close(end func(counted bool)) {
+	m.mu.Lock()
+	opened, counted := m.opened, m.count
+	m.end = end
+	m.mu.Unlock()
+	if opened {
+		end(counted)
+	}
 }

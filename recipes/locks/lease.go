@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/telemetry"
@@ -200,6 +201,28 @@ func (l *Lease) countHeld(ctx context.Context) {
 		part.countHeld(ctx)
 	}
 	if h := l.hold; h != nil {
-		h.metric.open(func() bool { return h.lock.api.Telemetry().Opened(ctx, h.lock.spans) })
+		h.traced.metric.open(func() bool { return h.lock.api.Telemetry().Opened(ctx, h.lock.spans) })
 	}
+}
+
+// limited is a context with the deadline of WithMaxHold.
+type limited struct {
+	context.Context
+	deadline time.Time
+}
+
+// Deadline returns the lease's deadline or that of the context, whichever is earlier.
+func (l limited) Deadline() (time.Time, bool) {
+	if d, ok := l.Context.Deadline(); ok && d.Before(l.deadline) {
+		return d, true
+	}
+	return l.deadline, true
+}
+
+// withDeadline returns ctx with the deadline of WithMaxHold, if there is one.
+func (h *hold) withDeadline(ctx context.Context) context.Context {
+	if h.lock.cfg.maxHold == 0 {
+		return ctx
+	}
+	return limited{ctx, h.granted.Add(h.lock.cfg.maxHold)}
 }

@@ -3,7 +3,6 @@ package locks
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -19,31 +18,6 @@ import (
 // node beside the lock's path. Its data is the name of the holder's node. A release deletes the
 // record in the transaction that deletes the holder's node. So a contender that is first, and
 // finds a record with the name of another node, knows that a holder was lost.
-
-// WithLockDelay keeps the mutex from others for d after its holder was lost: by the end of its
-// session, by Close, by the deletion of its node, or because its lease had ended before it was
-// released. It is for resources that check no token: requests that the lost holder has sent can
-// arrive during d. A request that takes longer still arrives after the next grant.
-//
-// All users of the mutex must set the option. The delay starts when this object first sees that
-// the holder was lost. Acquire waits for it, as long as its context and WithMaxWait allow;
-// TryAcquire returns ErrNotAcquired until d has passed. The option costs a read and a write for
-// every Acquire, and the persistent node path+".holder". With WithLocalHandover the constructor
-// returns framework.ErrInvalidOption.
-//
-// Chubby and Consul have a lock delay, too; Java Curator does not.
-func WithLockDelay(d time.Duration) MutexOption {
-	return durationOption("WithLockDelay", d, func(c *config) { c.lockDelay = d })
-}
-
-// checkDelay refuses WithLocalHandover beside the lock delay, because a node that is handed over
-// would have one record for several holders.
-func (c *config) checkDelay() error {
-	if c.lockDelay > 0 && c.handover > 0 {
-		return fmt.Errorf("%w: WithLockDelay and WithLocalHandover cannot be combined", framework.ErrInvalidOption)
-	}
-	return nil
-}
 
 const recordSuffix = ".holder"
 
@@ -72,86 +46,75 @@ func (d *lockDelay) since(holder string) time.Time {
 // delayRecord is the record that one acquisition writes.
 type delayRecord struct {
 	*lockDelay
-	try     bool
-	busy    func(holder string) // called when the delay has not passed since that node was lost
-	name    string              // the name of the node that it has written last; "" before
-	version int32               // of the record then
+	name    string // the name of the node that it has written last; "" before
+	version int32  // of the record then
 }
 
-// admit writes the record of a contender that is first. During the delay it waits instead. again
-// reports that the queue must be listed again.
-func (r *delayRecord) admit(ctx context.Context, node zkclient.Created) (again bool, err error) {
-	path, own := r.dir+recordSuffix, lockqueue.Name(node.Path)
+// admit writes the record of a contender that is first. It writes nothing and returns what is left of the
+// delay if holder was lost. Its errors are for Contender.Again.
+func (r *delayRecord) admit(ctx context.Context, node *ephemeral.Node) (holder string, left time.Duration, err error) {
+	path, own := r.dir+recordSuffix, lockqueue.Name(node.Path())
 	var stat framework.Stat
-	holder, err := r.client.GetData().Undecompressed().StoringStatIn(&stat).ForPath(ctx, path)
+	data, err := r.client.GetData().Undecompressed().StoringStatIn(&stat).ForPath(ctx, path)
 	missing := errors.Is(err, framework.ErrNoNode)
-	switch {
+	switch holder = string(data); {
 	case err != nil && !missing:
-		return false, err
-	case err == nil && string(holder) == own: // an earlier try has written it
-		r.name, r.version = own, stat.Version
-		return false, nil
-	case err == nil && string(holder) != r.name: // an earlier node of the contender was never granted
-		if over, err := r.waitOut(ctx, node, string(holder)); !over {
-			return err == nil, err
+		return "", 0, err
+	case err == nil && holder == own: // an earlier try has written it
+		r.wrote(node, stat.Version)
+		return "", 0, nil
+	case err == nil && holder != r.name: // an earlier node of the contender was never granted
+		if left, err := r.left(ctx, node, holder); left > 0 || err != nil {
+			return holder, left, err
 		}
 	}
 	op := r.client.TransactionOp()
 	write := op.SetData().Uncompressed().WithVersion(stat.Version).ForPath(path, []byte(own))
-	r.name, r.version = own, stat.Version+1
+	version := stat.Version + 1
 	if missing {
 		write = op.Create().Uncompressed().WithData([]byte(own)).ForPath(path)
-		r.version = 0
+		version = 0
 	}
+	r.wrote(node, version)
 	// Without the check it could replace the record of the present holder.
-	exists := op.Check().ForPath(r.api.ClientPath(node.Path))
+	exists := op.Check().ForPath(r.api.ClientPath(node.Path()))
 	_, err = r.client.Transaction().ForOperations(ctx, exists, write)
 	for _, other := range []error{framework.ErrNoNode, framework.ErrNodeExists, framework.ErrBadVersion} {
-		again = again || errors.Is(err, other)
+		if errors.Is(err, other) {
+			return "", 0, lockqueue.ErrLookAgain
+		}
 	}
-	if again || framework.MaybeApplied(err) {
-		return true, nil
+	if framework.MaybeApplied(err) {
+		return "", 0, lockqueue.ErrLookAgain
 	}
-	return false, err
+	return "", 0, err
 }
 
-// release returns what goes with the delete of a node: the record, if it was written for that
-// node. It is deleted by its version, so that the record of another holder stays.
-func (r *delayRecord) release(node string) ephemeral.Release {
-	if r.name != lockqueue.Name(node) {
-		return ephemeral.Release{}
-	}
-	return ephemeral.Release{HolderRecord: r.full + recordSuffix, RecordVersion: r.version}
+// wrote notes that the record may have been written for the node. From then on it goes with the node, by
+// its version, so that the record of another holder stays.
+func (r *delayRecord) wrote(node *ephemeral.Node, version int32) {
+	r.name, r.version = lockqueue.Name(node.Path()), version
+	node.SetRecord(ephemeral.Release{HolderRecord: r.full + recordSuffix, RecordVersion: version})
 }
 
-// waitOut reports whether the delay after the loss of a holder is over. If it is not, and err is
-// nil, waitOut has waited, and the queue is to be listed again.
-func (r *delayRecord) waitOut(ctx context.Context, node zkclient.Created, holder string) (over bool, err error) {
-	names, err := lockqueue.List(ctx, r.api, r.dir, r.full, node.Session)
+// left returns what is left of the delay after the loss of a holder.
+func (r *delayRecord) left(ctx context.Context, node *ephemeral.Node, holder string) (time.Duration, error) {
+	names, err := lockqueue.List(ctx, r.api, r.dir, r.full, node.Session())
 	switch {
 	case errors.Is(err, lockqueue.ErrLeft):
-		return false, nil // the contender finds that out, too, and takes another place
-	case err != nil, !slices.Contains(names, lockqueue.Name(node.Path)):
-		return false, err // the record may be that of the present holder
+		return 0, lockqueue.ErrLookAgain // the contender finds that out, too, and takes another place
+	case err != nil:
+		return 0, err
+	case !slices.Contains(names, lockqueue.Name(node.Path())):
+		return 0, lockqueue.ErrLookAgain // the record may be that of the present holder
 	}
-	left := r.delay - time.Since(r.since(holder))
-	if left <= 0 {
-		return true, nil
-	}
-	r.busy(holder)
-	if r.try {
-		return false, ErrNotAcquired
-	}
-	r.pause(ctx, node.Session, left)
-	if ctx.Err() != nil {
-		return false, zkclient.ContextError(ctx)
-	}
-	return false, nil
+	return r.delay - time.Since(r.since(holder)), nil
 }
 
-// pause waits for d, or until the session is over or the client is closed.
-func (r *delayRecord) pause(ctx context.Context, session int64, d time.Duration) {
-	ctx, cancel := context.WithCancel(ctx)
+// pause waits for d, or until the session is over or the client is closed. The queue is listed again in
+// any case.
+func (r *delayRecord) pause(ctx context.Context, session int64, d time.Duration) error {
+	bound, cancel := context.WithCancel(ctx)
 	defer cancel()
 	forget := r.api.OnLoss("", func(loss zkclient.Loss) {
 		if loss.Kind == zkclient.LossClosed || loss.Kind == zkclient.LossSession && loss.Session == session {
@@ -159,11 +122,13 @@ func (r *delayRecord) pause(ctx context.Context, session int64, d time.Duration)
 		}
 	})
 	defer forget()
-	conn, err := r.api.Conn()
-	if err != nil {
-		return
+	if conn, err := r.api.Conn(); err == nil {
+		if _, alive := conn.Deadline(session); alive {
+			_ = wait.For(bound, d)
+		}
 	}
-	if _, alive := conn.Deadline(session); alive {
-		_ = wait.For(ctx, d) // the queue is listed again in any case
+	if ctx.Err() != nil {
+		return zkclient.ContextError(ctx)
 	}
+	return lockqueue.ErrLookAgain
 }

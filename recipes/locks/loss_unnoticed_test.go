@@ -12,7 +12,6 @@ import (
 	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
-	"github.com/go-curator/curator/recipes/internal/lockqueue"
 	"github.com/go-curator/curator/state"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -163,16 +162,11 @@ func TestLeasesAreLostTogether(t *testing.T) {
 		}
 		l := semaphore.queue
 		a := &acquisition{lock: l, ctx: t.Context(), waitCtx: t.Context()}
-		spec, err := l.spec(a)
+		contender, err := l.contender(a, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		spec.Nodes = 2
-		var holds []*hold
-		err = lockqueue.New(spec).Acquire(t.Context(), func(nodes []*ephemeral.Node) (err error) {
-			holds, err = l.holdAll(nodes, a)
-			return err
-		})
+		holds, err := l.queueUp(a, contender)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,14 +225,15 @@ func TestRevokedBeforeTheLease(t *testing.T) {
 			}
 			l := mutex.queue
 			a := &acquisition{lock: l, ctx: t.Context(), waitCtx: t.Context()}
-			spec, err := l.spec(a)
+			contender, err := l.contender(a, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
-			h, err := l.first(a, lockqueue.New(spec))
+			holds, err := l.queueUp(a, contender)
 			if err != nil {
 				t.Fatal(err)
 			}
+			h := holds[0]
 			time.Sleep(2 * watchAfter)
 			synctest.Wait() // the node has been read
 			lease := newLease(t.Context(), h, nil, nil)

@@ -5,38 +5,6 @@ import (
 	"time"
 )
 
-// WithMaxHold ends every lease's context d after its grant, with LossMaxHold. That time is the
-// context's Deadline. If the lease is not released within one loss margin
-// (framework.WithLossMargin) after that, its node is deleted, and the next contender is let in.
-//
-// The option is for work that is stuck while the session of its process lives. It does not stop
-// that work, so let the resource check the token. Java Curator has no such option.
-func WithMaxHold(d time.Duration) Option {
-	return durationOption("WithMaxHold", d, func(c *config) { c.maxHold = d })
-}
-
-// limited is a context with the deadline of WithMaxHold.
-type limited struct {
-	context.Context
-	deadline time.Time
-}
-
-// Deadline returns the lease's deadline or that of the context, whichever is earlier.
-func (l limited) Deadline() (time.Time, bool) {
-	if d, ok := l.Context.Deadline(); ok && d.Before(l.deadline) {
-		return d, true
-	}
-	return l.deadline, true
-}
-
-// withDeadline returns ctx with the deadline of WithMaxHold, if there is one.
-func (h *hold) withDeadline(ctx context.Context) context.Context {
-	if h.lock.cfg.maxHold == 0 {
-		return ctx
-	}
-	return limited{ctx, h.granted.Add(h.lock.cfg.maxHold)}
-}
-
 // startMaxHold starts the timer that ends the hold. h.mu is held.
 func (h *hold) startMaxHold() {
 	if h.lock.cfg.maxHold > 0 {

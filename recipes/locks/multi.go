@@ -88,7 +88,7 @@ func (m *InterProcessMultiLock) acquire(ctx context.Context, wait bool, acquire 
 	if ctx == nil {
 		return nil, errNilContext
 	}
-	t, spans := m.telemetryOf()
+	t, spans := m.observed()
 	spanCtx, span := t.Acquire(ctx, spans, !wait)
 	err = zkclient.ErrPanicked // as long as nothing else is known
 	defer func() {
@@ -154,8 +154,8 @@ func (m *InterProcessMultiLock) attempt(ctx, spanCtx context.Context, acquire fu
 	return whole, nil
 }
 
-// telemetryOf returns the telemetry of the first lock that is one of this package.
-func (m *InterProcessMultiLock) telemetryOf() (*telemetry.Telemetry, telemetry.Lock) {
+// observed returns the telemetry of the first lock that is one of this package.
+func (m *InterProcessMultiLock) observed() (*telemetry.Telemetry, telemetry.Lock) {
 	if m == nil {
 		return nil, telemetry.Lock{}
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/layout"
-	"github.com/go-curator/curator/internal/telemetry"
 )
 
 // InterProcessMutex is a fair, re-entrant mutex. The documentation of the package says what it does
@@ -48,20 +47,14 @@ func mutexRules(driver LockInternalsDriver) rules {
 //
 // Java: acquire.
 func (m *InterProcessMutex) Acquire(ctx context.Context) (*Lease, error) {
-	if m == nil || m.queue == nil {
-		return nil, errNilArgument
-	}
-	return m.queue.acquire(ctx, true)
+	return m.lock().acquire(ctx, true)
 }
 
 // TryAcquire takes the mutex if it is free; see InterProcessLock.
 //
 // Java: acquire(0, unit).
 func (m *InterProcessMutex) TryAcquire(ctx context.Context) (*Lease, error) {
-	if m == nil || m.queue == nil {
-		return nil, errNilArgument
-	}
-	return m.queue.acquire(ctx, false)
+	return m.lock().acquire(ctx, false)
 }
 
 // ParticipantNodes lists the nodes of the holder and the waiters, in order. It returns none when
@@ -69,10 +62,7 @@ func (m *InterProcessMutex) TryAcquire(ctx context.Context) (*Lease, error) {
 //
 // Java: getParticipantNodes.
 func (m *InterProcessMutex) ParticipantNodes(ctx context.Context) ([]string, error) {
-	if m == nil || m.queue == nil {
-		return nil, errNilArgument
-	}
-	return m.queue.participants(ctx)
+	return m.lock().participants(ctx)
 }
 
 // IsAcquiredInThisProcess reports whether the client that this mutex was made with holds it,
@@ -80,19 +70,20 @@ func (m *InterProcessMutex) ParticipantNodes(ctx context.Context) ([]string, err
 // passed, also if nobody has been told yet. It does not talk to the server.
 //
 // Java: isAcquiredInThisProcess.
-func (m *InterProcessMutex) IsAcquiredInThisProcess() bool { return m != nil && m.queue.isHeld() }
+func (m *InterProcessMutex) IsAcquiredInThisProcess() bool { return m.lock().isHeld() }
 
 // IsOwnedBy reports whether ctx carries a live lease of this mutex, that is, whether
 // Acquire(ctx) would nest.
 //
 // Java: isOwnedByCurrentThread.
 func (m *InterProcessMutex) IsOwnedBy(ctx context.Context) bool {
-	return m != nil && m.queue.ownedBy(ctx)
+	return m.lock().ownedBy(ctx)
 }
 
-func (m *InterProcessMutex) telemetryOf() (*telemetry.Telemetry, telemetry.Lock) {
+// lock returns the queue, nil for a nil lock and for the zero value.
+func (m *InterProcessMutex) lock() *queueLock {
 	if m == nil {
-		return nil, telemetry.Lock{}
+		return nil
 	}
-	return m.queue.telemetryOf()
+	return m.queue
 }

@@ -43,19 +43,42 @@ type latch struct {
 func newLatch(client *framework.Client) *latch {
 	in := zkclient.Of(client)
 	return &latch{client, lockqueue.New(&lockqueue.Spec{
-		Client: in, NodeClient: in, ErrorPolicy: client.ErrorPolicy(), Dir: "/latch", FullDir: "/latch", Name: "latch-",
+		Client: in,
+		Owned:  ephemeral.Config{Client: in, ErrorPolicy: client.ErrorPolicy(), WatchAfter: 20 * time.Millisecond},
+		Dir:    "/latch", FullDir: "/latch", Name: "latch-",
 		Node:  zkclient.NodeSpec{Mode: zkclient.EphemeralSequential, Protection: true, Parents: zkclient.ContainerParents, DefaultData: true},
-		Rules: latchRules{}, CleanUp: time.Second, WatchAfter: 20 * time.Millisecond,
+		Rules: latchRules{}, Stays: true, CleanUp: time.Second,
 	})}
 }
 
 // term waits until the latch leads.
 func (l *latch) term(ctx context.Context) (lease *locks.Lease, err error) {
-	err = l.contender.Acquire(ctx, func(nodes []*ephemeral.Node) (err error) {
-		lease, err = locks.OnNode(ctx, l.client, "/latch", "leader", nodes[0])
+	err = l.stand(ctx, func(node *ephemeral.Node) (err error) {
+		lease, err = locks.OnNode(ctx, l.client, "/latch", "leader", node)
 		return err
 	})
 	return lease, err
+}
+
+// stand waits until the latch is first and hold has taken its node.
+func (l *latch) stand(ctx context.Context, hold func(node *ephemeral.Node) error) error {
+	defer l.contender.End(ctx)
+	for {
+		step, err := l.contender.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if step.First == nil {
+			continue
+		}
+		if err = hold(step.First[0]); err == nil {
+			l.contender.Held()
+			return nil
+		}
+		if err = l.contender.Again(ctx, err); err != nil {
+			return err
+		}
+	}
 }
 
 func (l *latch) leads(t *testing.T) *locks.Lease {
@@ -142,11 +165,14 @@ func TestOnNodeRefused(t *testing.T) {
 		l := newLatch(client)
 		var node *ephemeral.Node
 		stop := errors.New("stop")
-		hold := func(nodes []*ephemeral.Node) error {
-			node = nodes[0]
+		hold := func(n *ephemeral.Node) error {
+			node = n
 			return stop
 		}
-		suite.WantErr(t, l.contender.Acquire(t.Context(), hold), stop)
+		suite.WantErr(t, l.stand(t.Context(), hold), stop)
+		if err := l.contender.Leave(t.Context()); err != nil {
+			t.Error(err)
+		}
 		_, err := locks.OnNode(t.Context(), client, "/latch", "leader", node)
 		suite.WantErr(t, err, ephemeral.ErrGone)
 		_, err = locks.OnNode(t.Context(), client, "no path", "leader", node)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/layout"
@@ -24,7 +25,7 @@ type queueLock struct {
 	cfg    config
 	spans  telemetry.Lock
 
-	nodeClient ephemeral.Client // see lockqueue.Spec
+	nodeClient ephemeral.Client // the client as the lock's nodes see it; tests put something between
 
 	// The other side of a read-write lock. reenter looks for its leases in the context before
 	// the queue is joined, because behind its own lease a caller would wait for ever.
@@ -71,11 +72,11 @@ func (l *queueLock) nodeBuilder(span *telemetry.Acquisition) framework.CreateBui
 	return l.driver.CreatesTheLock(b.Uncompressed()) // Java reads the data, and so does Inspect
 }
 
-// isHeld reports whether the lock's client holds it.
-func (l *queueLock) isHeld() bool { return l != nil && locksOf(l.api).isHeld(l.key()) }
-
 // participants lists the nodes of the holders and the waiters, in order.
 func (l *queueLock) participants(ctx context.Context) ([]string, error) {
+	if l == nil {
+		return nil, errNilArgument
+	}
 	names, err := lockqueue.List(ctx, l.api, l.path, l.full, 0)
 	if errors.Is(err, framework.ErrNoNode) {
 		return nil, nil
@@ -93,7 +94,17 @@ func (l *queueLock) participants(ctx context.Context) ([]string, error) {
 	return queue, nil
 }
 
-func (l *queueLock) telemetryOf() (*telemetry.Telemetry, telemetry.Lock) {
+// logUnwatched logs that the server refuses the watch on a holder's node. Nobody will notice
+// when the node is deleted.
+func (l *queueLock) logUnwatched(err error) {
+	l.api.Log(func() {
+		l.client.Logger().Warn("lock's node cannot be watched: if somebody deletes it, or asks for the lock, the holder does not learn of it",
+			"path", l.path, "error", err)
+	})
+}
+
+// observed is how a nil lock, which is not traced, and any other is traced.
+func (l *queueLock) observed() (*telemetry.Telemetry, telemetry.Lock) {
 	if l == nil {
 		return nil, telemetry.Lock{}
 	}
@@ -104,3 +115,29 @@ type noCopy struct{}
 
 func (*noCopy) Lock()   {}
 func (*noCopy) Unlock() {}
+
+// config is what the options of a lock say.
+type config struct {
+	maxWait        time.Duration
+	releaseTimeout time.Duration
+	nodeData       []byte
+	nodeDataGiven  bool
+	plainData      bool // the node's data is that of Java's locks
+	name           string
+	driver         LockInternalsDriver
+	maxHold        time.Duration
+	plain          bool
+	handover       int
+	lockDelay      time.Duration
+	revocable      bool
+	onRevoke       func(ctx context.Context, lease *Lease) // nil ends the lease
+}
+
+// checkDelay refuses WithLocalHandover beside the lock delay, because a node that is handed over
+// would have one record for several holders.
+func (c *config) checkDelay() error {
+	if c.lockDelay > 0 && c.handover > 0 {
+		return fmt.Errorf("%w: WithLockDelay and WithLocalHandover cannot be combined", framework.ErrInvalidOption)
+	}
+	return nil
+}

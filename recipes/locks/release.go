@@ -3,10 +3,16 @@ package locks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/internal/zkclient"
+	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/recipes/internal/ephemeral"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
 	"github.com/go-curator/curator/tracing"
 )
@@ -154,4 +160,157 @@ func (l *Lease) granted() (at time.Time) {
 		}
 	}
 	return at
+}
+
+// leave releases a lease of the hold. The node goes with the last one. leave returns
+// whether this was the last lease, and why the hold had ended before.
+func (h *hold) leave(ctx context.Context, n *leaseNode) (last bool, before error) {
+	if h.lock.cfg.handover > 0 {
+		_ = h.check() // only a hold that is believed is handed over (rule H1)
+	}
+	h.mu.Lock()
+	before = h.err
+	delete(h.leases, n)
+	last = len(h.leases) == 0
+	if last && h.limit != nil {
+		h.limit.Stop()
+	}
+	if h.outer == n {
+		h.outer = h.nextOuter(n)
+	}
+	n.end(ErrReleased)
+	n.leave()
+	if last && before == nil {
+		h.endLocked(ErrReleased)
+	}
+	h.mu.Unlock()
+	if last {
+		h.remove(ctx)
+	}
+	return last, before
+}
+
+// nextOuter returns the lease that is outermost after n, the outermost so far. h.mu is held.
+func (h *hold) nextOuter(n *leaseNode) *leaseNode {
+	if n.nested != nil {
+		return n.nested
+	}
+	for other := range h.leases { // shared leases are all alike
+		return other
+	}
+	return nil
+}
+
+// abandon ends a hold that has no lease. Its node stays.
+func (h *hold) abandon() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err == nil {
+		h.endLocked(ErrReleased)
+	}
+}
+
+// withdraw ends a hold that has no lease, and deletes its node.
+func (h *hold) withdraw(ctx context.Context) {
+	h.abandon()
+	h.remove(ctx)
+}
+
+// remove deletes the node in the background, unless the node was handed over or is kept.
+func (h *hold) remove(ctx context.Context) {
+	h.mu.Lock()
+	if h.fate == stays {
+		h.fate = deleted
+		if h.lock.keepsLost && !errors.Is(h.err, ErrReleased) {
+			h.fate = kept
+		}
+	}
+	with, goes := h.releaseLocked(), h.fate == deleted || h.fate == evicted
+	h.mu.Unlock()
+	if goes {
+		h.node.Delete(ctx, with)
+	}
+}
+
+// releaseLocked returns the marker and the holder record that are part of the node's delete (rule
+// 5 of the lock model). There is a marker if it proves to the waiter right behind that it is next.
+// The record is deleted only if the lock was not lost. h.mu is held.
+func (h *hold) releaseLocked() (with ephemeral.Release) {
+	if errors.Is(h.err, ErrReleased) {
+		with = h.node.Record()
+	}
+	if h.lock.marksRelease && h.fate != evicted && h.node.MayMark() {
+		with.Marker = layout.ReleaseMarker(h.node.Path())
+	}
+	return with
+}
+
+// outcome waits until the delete of the node has an answer, or until ctx ends. It returns the
+// error of Release. before is the reason for which the hold had ended already, or nil:
+//
+//	fate     confirmed   missing                          given up
+//	deleted  nil         before, else a LossError         see givenUp
+//	evicted  before      before                           before
+//	kept     before
+//	passed   nil
+func (h *hold) outcome(ctx context.Context, before error) error {
+	h.mu.Lock()
+	fate := h.fate
+	h.mu.Unlock()
+	switch fate {
+	case passed:
+		return nil
+	case kept:
+		return before
+	}
+	removal := h.node.Deletion()
+	if removal == nil {
+		return h.givenUp(ctx, before, framework.ErrClosed)
+	}
+	select {
+	case <-removal.Done:
+	default:
+		select {
+		case <-removal.Done:
+		case <-ctx.Done():
+			return ErrReleasePending
+		}
+	}
+	switch {
+	case fate == evicted: // others may have been let in since
+		return before
+	case removal.Outcome == zkclient.RemovalConfirmed:
+		return nil
+	case removal.Outcome == zkclient.RemovalGivenUp:
+		return h.givenUp(ctx, before, removal.Err)
+	case before != nil:
+		return before
+	}
+	return h.missing()
+}
+
+// givenUp returns the error for a node whose delete has no answer. A session that has ended for certain took the
+// node with it. If it lived until the client was closed, so did the node.
+func (h *hold) givenUp(ctx context.Context, before, why error) error {
+	switch end := h.lock.api.SessionEnd(ctx, h.node.Session()); {
+	case end == zkconn.SessionMayLive:
+		return fmt.Errorf("%w: %w", ErrReleasePending, why)
+	case end == zkconn.SessionExpired && before == nil:
+		return h.lossOf(LossSessionExpired)
+	}
+	return before
+}
+
+// missing returns the error for a node that was found missing.
+func (h *hold) missing() error {
+	reason := LossNodeDeleted
+	if h.node.Expired() {
+		reason = LossSessionExpired
+	}
+	return h.lossOf(reason)
+}
+
+// lossOf returns the error of a loss that the release has found.
+func (h *hold) lossOf(reason LossReason) error {
+	return &LossError{Reason: reason, Path: h.lock.path, Token: h.token, Held: time.Since(h.granted)}
 }

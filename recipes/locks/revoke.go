@@ -18,25 +18,17 @@ func AttemptRevoke(ctx context.Context, client *framework.Client, nodePath strin
 	return err
 }
 
-// RevocableOption is an option of the locks whose holder can be asked to release them.
-type RevocableOption interface {
-	MutexOption
-	ReadWriteLockOption
-}
-
-// WithRevocable lets others ask for the lock by AttemptRevoke or Java's Revoker. A request
-// calls fn on its own goroutine. Its arguments are the outermost unreleased lease, which it may
-// release, and that lease's context. With a nil fn the lease's context ends with LossRevoked
-// instead, and the lock stays held until Release.
-//
-// If a waiter was asked, fn is called when it is granted the lock; with a nil fn its lease has
-// ended already then. Two requests may lead to one call. If the client may not read the lock's
-// node, fn is not called: see docs/guarantees.md.
-//
-// Java: makeRevocable.
-func WithRevocable(fn func(ctx context.Context, lease *Lease)) RevocableOption {
-	return anyOption(func(c *config) error {
-		c.revocable, c.onRevoke = true, fn
-		return nil
-	})
+// tellRevoked ends the hold, or has the user's function called. h.mu is held. lease is nil if it
+// was dropped.
+func (h *hold) tellRevoked(lease *Lease) {
+	switch {
+	case h.lock.cfg.onRevoke == nil:
+		h.loseLocked(LossRevoked, nil)
+	case lease == nil:
+		h.lock.api.Log(func() {
+			h.lock.client.Logger().Warn("lock asked for, but its lease was dropped", "path", h.lock.path, "token", h.token)
+		})
+	default:
+		h.lock.api.Callback(func() { h.lock.cfg.onRevoke(lease.Context(), lease) })
+	}
 }

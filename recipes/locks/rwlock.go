@@ -8,7 +8,6 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/layout"
-	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
@@ -147,41 +146,35 @@ var (
 // lease of the same lock it does not wait: see InterProcessReadWriteLock.Downgrade.
 //
 // Java: acquire.
-func (l *ReadLock) Acquire(ctx context.Context) (*Lease, error) { return l.acquire(ctx, true) }
+func (l *ReadLock) Acquire(ctx context.Context) (*Lease, error) {
+	return l.lock().acquire(ctx, true)
+}
 
 // TryAcquire takes a read lease if no writer is ahead; see InterProcessLock.
 //
 // Java: acquire(0, unit).
-func (l *ReadLock) TryAcquire(ctx context.Context) (*Lease, error) { return l.acquire(ctx, false) }
-
-func (l *ReadLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
-	if l == nil || l.queue == nil {
-		return nil, errNilArgument
-	}
-	return l.queue.acquire(ctx, wait)
+func (l *ReadLock) TryAcquire(ctx context.Context) (*Lease, error) {
+	return l.lock().acquire(ctx, false)
 }
 
 // ParticipantNodes lists the readers' nodes, in order.
 //
 // Java: getParticipantNodes.
 func (l *ReadLock) ParticipantNodes(ctx context.Context) ([]string, error) {
-	if l == nil || l.queue == nil {
-		return nil, errNilArgument
-	}
-	return l.queue.side(ctx)
+	return l.lock().side(ctx)
 }
 
 // IsAcquiredInThisProcess reports whether the client that this lock was made with holds it
 // for reading, through this object or another; see InterProcessMutex.
 //
 // Java: isAcquiredInThisProcess.
-func (l *ReadLock) IsAcquiredInThisProcess() bool { return l != nil && l.queue.isHeld() }
+func (l *ReadLock) IsAcquiredInThisProcess() bool { return l.lock().isHeld() }
 
 // IsOwnedBy reports whether ctx carries a live read lease of this lock.
 //
 // Java: isOwnedByCurrentThread.
 func (l *ReadLock) IsOwnedBy(ctx context.Context) bool {
-	return l != nil && l.queue.ownedBy(ctx)
+	return l.lock().ownedBy(ctx)
 }
 
 // Acquire waits until nobody is ahead; see InterProcessLock. With the context of a read lease
@@ -189,41 +182,35 @@ func (l *ReadLock) IsOwnedBy(ctx context.Context) bool {
 // its own caller.
 //
 // Java: acquire.
-func (l *WriteLock) Acquire(ctx context.Context) (*Lease, error) { return l.acquire(ctx, true) }
+func (l *WriteLock) Acquire(ctx context.Context) (*Lease, error) {
+	return l.lock().acquire(ctx, true)
+}
 
 // TryAcquire takes the write lease if nobody holds the lock; see InterProcessLock.
 //
 // Java: acquire(0, unit).
-func (l *WriteLock) TryAcquire(ctx context.Context) (*Lease, error) { return l.acquire(ctx, false) }
-
-func (l *WriteLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
-	if l == nil || l.queue == nil {
-		return nil, errNilArgument
-	}
-	return l.queue.acquire(ctx, wait)
+func (l *WriteLock) TryAcquire(ctx context.Context) (*Lease, error) {
+	return l.lock().acquire(ctx, false)
 }
 
 // ParticipantNodes lists the writers' nodes, in order.
 //
 // Java: getParticipantNodes.
 func (l *WriteLock) ParticipantNodes(ctx context.Context) ([]string, error) {
-	if l == nil || l.queue == nil {
-		return nil, errNilArgument
-	}
-	return l.queue.side(ctx)
+	return l.lock().side(ctx)
 }
 
 // IsAcquiredInThisProcess reports whether the client that this lock was made with holds it
 // for writing, through this object or another; see InterProcessMutex.
 //
 // Java: isAcquiredInThisProcess.
-func (l *WriteLock) IsAcquiredInThisProcess() bool { return l != nil && l.queue.isHeld() }
+func (l *WriteLock) IsAcquiredInThisProcess() bool { return l.lock().isHeld() }
 
 // IsOwnedBy reports whether ctx carries a live write lease of this lock.
 //
 // Java: isOwnedByCurrentThread.
 func (l *WriteLock) IsOwnedBy(ctx context.Context) bool {
-	return l != nil && l.queue.ownedBy(ctx)
+	return l.lock().ownedBy(ctx)
 }
 
 // side lists the nodes of one side.
@@ -232,16 +219,49 @@ func (l *queueLock) side(ctx context.Context) ([]string, error) {
 	return slices.DeleteFunc(nodes, func(node string) bool { return !strings.Contains(lockqueue.Name(node), l.lockName) }), err
 }
 
-func (l *ReadLock) telemetryOf() (*telemetry.Telemetry, telemetry.Lock) {
+// lock returns the queue, nil for a nil lock and for the zero value.
+func (l *ReadLock) lock() *queueLock {
 	if l == nil {
-		return nil, telemetry.Lock{}
+		return nil
 	}
-	return l.queue.telemetryOf()
+	return l.queue
 }
 
-func (l *WriteLock) telemetryOf() (*telemetry.Telemetry, telemetry.Lock) {
+// lock returns the queue, nil for a nil lock and for the zero value.
+func (l *WriteLock) lock() *queueLock {
 	if l == nil {
-		return nil, telemetry.Lock{}
+		return nil
 	}
-	return l.queue.telemetryOf()
+	return l.queue
+}
+
+// writeDriver lets a writer in when nobody is ahead of it.
+type writeDriver struct{ StandardLockInternalsDriver }
+
+// FixForSorting returns the number of a reader's or writer's node.
+func (writeDriver) FixForSorting(name, _ string) string { return layout.ReadWriteNumber(name) }
+
+// readDriver lets a reader in when no writer is ahead of it. Other readers wait for the nearest
+// writer: while its node exists nothing changes. Java Curator waits for the first writer, and
+// lists the queue again for each.
+type readDriver struct {
+	StandardLockInternalsDriver
+	first bool // wait for the first writer, as Curator does
+}
+
+// FixForSorting returns the number of a reader's or writer's node.
+func (readDriver) FixForSorting(name, _ string) string { return layout.ReadWriteNumber(name) }
+
+// GetsTheLock looks for the nearest writer ahead. A writer with the same number does not count: the
+// reader was downgraded from it.
+func (d readDriver) GetsTheLock(children []string, ours string, _ int) PredicateResults {
+	writers := layout.WritersAhead(children, ours)
+	switch {
+	case len(writers) == 0:
+		return PredicateResults{GetsTheLock: slices.Contains(children, ours)}
+	case d.first:
+		return PredicateResults{PathsToWatch: writers[:1]}
+	default:
+		return PredicateResults{PathsToWatch: writers[len(writers)-1:]}
+	}
 }

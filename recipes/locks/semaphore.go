@@ -6,9 +6,6 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/layout"
-	"github.com/go-curator/curator/internal/telemetry"
-	"github.com/go-curator/curator/recipes/internal/ephemeral"
-	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
 // InterProcessSemaphore grants at most maxLeases leases at a time, in order. It is the
@@ -65,20 +62,14 @@ func checkLeases(n int) error {
 //
 // Java: acquire.
 func (s *InterProcessSemaphore) Acquire(ctx context.Context) (*Lease, error) {
-	if s == nil || s.queue == nil {
-		return nil, errNilArgument
-	}
-	return s.queue.acquire(ctx, true)
+	return s.lock().acquire(ctx, true)
 }
 
 // TryAcquire takes one lease if there is one; see InterProcessLock.
 //
 // Java: acquire(0, unit).
 func (s *InterProcessSemaphore) TryAcquire(ctx context.Context) (*Lease, error) {
-	if s == nil || s.queue == nil {
-		return nil, errNilArgument
-	}
-	return s.queue.acquire(ctx, false)
+	return s.lock().acquire(ctx, false)
 }
 
 // ParticipantNodes lists the nodes of the holders and of the waiters, in order. Errors:
@@ -86,10 +77,7 @@ func (s *InterProcessSemaphore) TryAcquire(ctx context.Context) (*Lease, error) 
 //
 // Java: getParticipantNodes.
 func (s *InterProcessSemaphore) ParticipantNodes(ctx context.Context) ([]string, error) {
-	if s == nil || s.queue == nil {
-		return nil, errNilArgument
-	}
-	return s.queue.participants(ctx)
+	return s.lock().participants(ctx)
 }
 
 // AcquireN waits for n leases, all or none, and returns them as the Parts of one. Contenders
@@ -115,85 +103,18 @@ func (s *InterProcessSemaphore) AcquireN(ctx context.Context, n int) (*Lease, er
 		return nil, err
 	}
 	defer a.close()
-	return a.end(s.queue.contendForAll(a, n))
-}
-
-// contendForAll makes the nodes of n leases, whose numbers follow each other, and waits for the
-// last of them.
-func (l *queueLock) contendForAll(a *acquisition, n int) (*Lease, error) {
-	var holds []*hold
-	spec, err := l.spec(a)
+	// The numbers of the nodes follow each other. The last one waits.
+	parts, err := s.queue.contendFor(a, n)
 	if err != nil {
-		return nil, a.explain(err)
+		return a.end(nil, err)
 	}
-	spec.Nodes = n
-	contender := lockqueue.New(spec)
-	for {
-		err := contender.Acquire(a.waitCtx, func(nodes []*ephemeral.Node) (err error) {
-			holds, err = l.holdAll(nodes, a)
-			return err
-		})
-		if err != nil {
-			return nil, a.explain(err)
-		}
-		if parts := leasesOf(a, holds); parts != nil {
-			return composed(a.ctx, parts), nil
-		}
-		withdrawAll(a, holds)
-		contender.Forget()
-		a.awaitRemovals(holds...)
-	}
+	return a.end(composed(a.ctx, parts), nil)
 }
 
-// holdAll makes holds of all nodes, or of none.
-func (l *queueLock) holdAll(nodes []*ephemeral.Node, a *acquisition) ([]*hold, error) {
-	var holds []*hold
-	defer func() {
-		if len(holds) < len(nodes) {
-			for _, h := range holds {
-				h.abandon()
-			}
-		}
-	}()
-	for _, node := range nodes {
-		h, err := l.newHold(node, a)
-		if err != nil {
-			return nil, err
-		}
-		holds = append(holds, h)
-	}
-	return holds, nil
-}
-
-// leasesOf returns a lease of each hold. It returns nil if one of the holds has ended. Then the
-// caller withdraws all of them.
-func leasesOf(a *acquisition, holds []*hold) []*Lease {
-	var parts []*Lease
-	for _, h := range holds {
-		h.node.Check()
-		if part := newLease(a.ctx, h, a.span, nil); part != nil {
-			parts = append(parts, part)
-		}
-	}
-	if len(parts) == len(holds) {
-		return parts
-	}
-	for _, part := range parts {
-		part.released.Store(true)
-	}
-	return nil
-}
-
-// withdrawAll ends holds that have no lease, and deletes their nodes.
-func withdrawAll(a *acquisition, holds []*hold) {
-	for _, h := range holds {
-		h.withdraw(a.waitCtx)
-	}
-}
-
-func (s *InterProcessSemaphore) telemetryOf() (*telemetry.Telemetry, telemetry.Lock) {
+// lock returns the queue, nil for a nil lock and for the zero value.
+func (s *InterProcessSemaphore) lock() *queueLock {
 	if s == nil {
-		return nil, telemetry.Lock{}
+		return nil
 	}
-	return s.queue.telemetryOf()
+	return s.queue
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 )
@@ -26,19 +25,16 @@ func (l *Lease) Verify(ctx context.Context) error {
 	}
 	holds := l.holds()
 	api := holds[0].lock.api
-	multi := &zkconn.MultiRequest{}
+	var checks []zkconn.MultiOp
 	for _, h := range holds {
 		if h.lock.api.Identity() != api.Identity() {
 			return errManyClients
 		}
-		multi.Ops = append(multi.Ops, zkconn.MultiOp{
-			Op: jute.OpCheck, Req: &jute.CheckVersionRequest{Path: h.node.Path(), Version: -1},
-		})
+		checks = append(checks, zkconn.CheckOp(h.node.Path(), zkclient.AnyVersion))
 	}
-	var res zkconn.MultiResponse
+	var call *zkconn.Call
 	err := api.Retry(ctx, "check", l.name(), func(ctx context.Context, conn *zkconn.Conn) error {
-		res = zkconn.MultiResponse{}
-		call := &zkconn.Call{Op: jute.OpMulti, Req: multi, Res: &res}
+		call = zkconn.Multi(checks...)
 		if err := conn.Do(ctx, 0, call); err != nil {
 			return err
 		}
@@ -47,12 +43,12 @@ func (l *Lease) Verify(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("lock %s: %w", l.name(), err)
-	case res.Failed < 0:
+	case call.Failed() < 0:
 		return l.Err()
-	case errors.Is(res.Results[res.Failed].Err, framework.ErrNoNode):
-		return holds[res.Failed].gone()
+	case errors.Is(call.Refused(), framework.ErrNoNode):
+		return holds[call.Failed()].gone()
 	default:
-		return fmt.Errorf("lock %s: %w", l.name(), res.Results[res.Failed].Err)
+		return fmt.Errorf("lock %s: %w", l.name(), call.Refused())
 	}
 }
 

@@ -51,9 +51,9 @@ func newDelivery(ctx context.Context, q *core, name string, c *claim) (*delivery
 	d := &delivery{q: q, name: name, stat: newStat(c.stat), data: c.data, turn: make(chan struct{}, 1)}
 	var err error
 	d.node, err = ephemeral.Own(ephemeral.Config{
-		Client: q.api, Node: c.node, ErrorPolicy: q.client.ErrorPolicy(), NameShared: true, WatchAfter: watchAfter,
+		Client: q.api, ErrorPolicy: q.client.ErrorPolicy(), NameShared: true, WatchAfter: watchAfter,
 		Unwatched: d.logUnwatched,
-	})
+	}, c.node, false)
 	if err != nil {
 		q.dropAfter(c.lock, nil)
 		return nil, err
@@ -62,7 +62,7 @@ func newDelivery(ctx context.Context, q *core, name string, c *claim) (*delivery
 		d.giveBack(ctx)
 		return nil, err
 	}
-	d.node.Watch(nil, nil)
+	d.node.Watch(nil, ephemeral.Content{})
 	return d, nil
 }
 

@@ -61,7 +61,7 @@ func (n *Node) Delete(ctx context.Context, with Release) {
 // One DeleteBy runs at a time.
 func (n *Node) DeleteBy(transaction func() (deleted bool)) {
 	n.mu.Lock()
-	n.inDelete = true
+	n.by.running = true
 	n.mu.Unlock()
 	deleted := false
 	defer func() { n.endDeleteBy(deleted) }() // also when a user's retry policy panics
@@ -81,8 +81,8 @@ func (n *Node) endDeleteBy(deleted bool) {
 		return
 	}
 	n.mu.Lock()
-	missing := n.missing
-	n.inDelete, n.missing = false, false
+	missing := n.by.missing
+	n.by = deleteBy{}
 	n.mu.Unlock()
 	if missing {
 		n.loseGone()
@@ -92,8 +92,8 @@ func (n *Node) endDeleteBy(deleted bool) {
 // loseDeleted is Lose for a node that was found to be deleted.
 func (n *Node) loseDeleted() {
 	n.mu.Lock()
-	ours := n.inDelete
-	n.missing = n.missing || ours
+	ours := n.by.running
+	n.by.missing = n.by.missing || ours
 	n.mu.Unlock()
 	if !ours {
 		n.loseGone()
@@ -113,4 +113,19 @@ func (n *Node) Deletion() *zkclient.Removal {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.removal
+}
+
+// SetRecord says what belongs to the node, and is to be deleted with it: the record of a holder. The
+// caller of Delete decides whether it is.
+func (n *Node) SetRecord(with Release) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.record = with
+}
+
+// Record returns what SetRecord has set.
+func (n *Node) Record() Release {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.record
 }

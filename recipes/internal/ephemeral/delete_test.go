@@ -15,9 +15,9 @@ import (
 func watched(t *testing.T, client *framework.Client, shared bool) (*ephemeral.Node, *holder) {
 	t.Helper()
 	node, err := ephemeral.Own(ephemeral.Config{
-		Client: zkclient.Of(client), Node: create(t, client), ErrorPolicy: client.ErrorPolicy(),
+		Client: zkclient.Of(client), ErrorPolicy: client.ErrorPolicy(),
 		WatchAfter: time.Millisecond, NameShared: shared,
-	})
+	}, create(t, client), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func watched(t *testing.T, client *framework.Client, shared bool) (*ephemeral.No
 	if err := node.Hold(h); err != nil {
 		t.Fatal(err)
 	}
-	node.Watch(nil, nil)
+	node.Watch(nil, ephemeral.Content{})
 	time.Sleep(time.Second)
 	synctest.Wait()
 	return node, h

@@ -1,14 +1,19 @@
 package ephemeral
 
-import "time"
+import (
+	"time"
 
-// Own returns the Node for a node that the client has just created, or has found again.
-func Own(cfg Config) (*Node, error) {
-	if cfg.Node.Owner != cfg.Node.Session {
+	"github.com/go-curator/curator/internal/zkclient"
+)
+
+// Own returns the Node for a node that the client has just created, or has found again. waited says that
+// its contender has waited behind others.
+func Own(cfg Config, node zkclient.Created, waited bool) (*Node, error) {
+	if node.Owner != node.Session {
 		return nil, ErrGone
 	}
-	n := &Node{cfg: cfg}
-	n.unhook = cfg.Client.OnLoss(cfg.Node.Path, n.onLoss)
+	n := &Node{cfg: cfg, node: node, waited: waited}
+	n.unhook = cfg.Client.OnLoss(node.Path, n.onLoss)
 	return n, nil
 }
 

@@ -104,13 +104,13 @@ func (c holdCase) try(t *testing.T) {
 	}
 	h := &holder{}
 	node, err := ephemeral.Own(ephemeral.Config{
-		Node: created, ErrorPolicy: client.ErrorPolicy(),
+		ErrorPolicy: client.ErrorPolicy(),
 		Client: interposed{Client: api, deaf: !c.hook, meanwhile: func() {
 			if c.meanwhile != nil {
 				c.meanwhile(server, client)
 			}
 		}},
-	})
+	}, created, false)
 	if err == nil {
 		err = node.Hold(h)
 	}
@@ -145,12 +145,12 @@ func TestReadIsToldToEachHolder(t *testing.T) {
 		client := curatortest.Start(t, curatortest.Virtual()).Client(t)
 		created := create(t, client)
 		node, err := ephemeral.Own(ephemeral.Config{
-			Client: zkclient.Of(client), Node: created, ErrorPolicy: client.ErrorPolicy(), WatchAfter: time.Millisecond,
-		})
+			Client: zkclient.Of(client), ErrorPolicy: client.ErrorPolicy(), WatchAfter: time.Millisecond,
+		}, created, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		node.Watch(nil, nil)
+		node.Watch(nil, ephemeral.Content{})
 		first, second, third := &holder{}, &holder{}, &holder{}
 		if err := node.Hold(first); err != nil {
 			t.Fatal(err)
@@ -192,7 +192,7 @@ func TestLossIsToldOnce(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			client := curatortest.Start(t, curatortest.Virtual()).Client(t)
 			created := create(t, client)
-			node, err := ephemeral.Own(ephemeral.Config{Client: zkclient.Of(client), Node: created, ErrorPolicy: client.ErrorPolicy()})
+			node, err := ephemeral.Own(ephemeral.Config{Client: zkclient.Of(client), ErrorPolicy: client.ErrorPolicy()}, created, false)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,8 +3,8 @@ package ephemeral
 import (
 	"time"
 
-	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/zkclient"
+	"github.com/go-curator/curator/internal/zkconn"
 )
 
 // A loss is noticed in four ways: the session layer calls onLoss (suspended, deadline, session
@@ -32,7 +32,7 @@ func (n *Node) Check() {
 	}
 	switch deadline, alive := conn.Deadline(n.Session()); {
 	case !alive:
-		n.Lose(zkclient.Loss{Kind: zkclient.LossSession, Session: n.Session(), Err: framework.ErrSessionExpired})
+		n.Lose(zkclient.Loss{Kind: zkclient.LossSession, Session: n.Session(), Err: zkconn.ErrSessionExpired})
 	case !time.Now().Before(deadline):
 		n.Lose(zkclient.Loss{Kind: zkclient.LossDeadline, Session: n.Session()})
 	case n.isGone():

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
@@ -30,13 +29,10 @@ type Client interface {
 	Go(fn func(ctx context.Context)) bool
 }
 
-// Config describes a node.
+// Config describes the nodes of a recipe.
 type Config struct {
 	Client      Client
-	Node        zkclient.Created
 	ErrorPolicy state.ErrorPolicy
-	// Waited says that the contender has waited behind others.
-	Waited bool
 	// NameShared says that another session may create a node with the same name later. The node
 	// is then deleted on its own session, or not at all.
 	NameShared bool
@@ -60,6 +56,20 @@ type Holder interface {
 	Read(data []byte)
 }
 
+// Content is what a read has shown of a node. The zero value is that of none.
+type Content struct {
+	data    []byte
+	changed int64 // the transaction that wrote data
+}
+
+// ContentOf returns what a read of the data has shown, if it has an answer.
+func ContentOf(read *zkconn.Call) Content {
+	if stat := read.Stat(); stat != nil {
+		return Content{read.Data(), stat.Mzxid}
+	}
+	return Content{}
+}
+
 // phase is how far a node's life has come. It only rises.
 type phase int8
 
@@ -72,32 +82,39 @@ const (
 // Node is an ephemeral node that a session of the client owns.
 type Node struct {
 	cfg    Config
+	node   zkclient.Created
+	waited bool   // the contender has waited behind others
 	unhook func() // removes the hook on the session
 
 	mu        sync.Mutex
 	phase     phase
-	holder    Holder // nil while nobody holds the node
-	placeGone bool   // see GivePlace
-	data      []byte // as it was read last
-	changed   int64  // the transaction that wrote data; 0 before the first read
-	unread    bool   // the holder has not been told of data
-	inDelete  bool   // see DeleteBy
-	missing   bool   // the node was deleted during DeleteBy
+	holder    Holder  // nil while nobody holds the node
+	placeGone bool    // see GivePlace
+	content   Content // as it was read last
+	unread    bool    // the holder has not been told of the data
+	by        deleteBy
 	watch     nodeWatch
 	removal   *zkclient.Removal // set by deletion
+	record    Release           // see SetRecord
 
 	telling  sync.Mutex // held while the holder is told of a loss; taken before mu
 	deletion sync.Once
 }
 
+// deleteBy is a transaction of DeleteBy that may delete the node.
+type deleteBy struct {
+	running bool
+	missing bool // the node was deleted meanwhile
+}
+
 // Path returns the server's path of the node.
-func (n *Node) Path() string { return n.cfg.Node.Path }
+func (n *Node) Path() string { return n.node.Path }
 
 // Czxid returns the number of the transaction that created the node. It is a fencing token.
-func (n *Node) Czxid() int64 { return n.cfg.Node.Czxid }
+func (n *Node) Czxid() int64 { return n.node.Czxid }
 
 // Session returns the session that owns the node.
-func (n *Node) Session() int64 { return n.cfg.Node.Session }
+func (n *Node) Session() int64 { return n.node.Session }
 
 func (n *Node) setHolder(h Holder) bool {
 	n.mu.Lock()
@@ -105,7 +122,7 @@ func (n *Node) setHolder(h Holder) bool {
 	if n.phase != owned {
 		return false
 	}
-	n.holder, n.unread = h, n.changed != 0
+	n.holder, n.unread = h, n.content.changed != 0
 	return true
 }
 
@@ -139,7 +156,7 @@ func (n *Node) GivePlace() bool {
 func (n *Node) MayMark() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.cfg.Waited && !n.placeGone
+	return n.waited && !n.placeGone
 }
 
 // Lose reports to the holder that the node cannot be relied on. When Lose returns the holder
@@ -163,7 +180,7 @@ func (n *Node) Lose(l zkclient.Loss) {
 // tellData tells the holder of the node's data, once. A later holder is told of it, too.
 func (n *Node) tellData() {
 	n.mu.Lock()
-	holder, data := n.holder, n.data
+	holder, data := n.holder, n.content.data
 	tell := holder != nil && n.unread
 	if tell {
 		n.unread = false
@@ -176,11 +193,11 @@ func (n *Node) tellData() {
 
 // keepData keeps what was read, unless a later read has been kept already. It returns false if
 // the node is not to be watched any more.
-func (n *Node) keepData(read *jute.GetDataResponse) bool {
+func (n *Node) keepData(read Content) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if read.Stat.Mzxid > n.changed {
-		n.data, n.changed, n.unread = read.Data, read.Stat.Mzxid, true
+	if read.changed > n.content.changed {
+		n.content, n.unread = read, true
 	}
 	return n.phase != deleting
 }

@@ -23,7 +23,7 @@ func (h *slowHolder) Read([]byte)        {}
 func TestLoseReturnsWhenTheHolderKnows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := curatortest.Start(t, curatortest.Virtual()).Client(t)
-		node, err := ephemeral.Own(ephemeral.Config{Client: zkclient.Of(client), Node: create(t, client), ErrorPolicy: client.ErrorPolicy()})
+		node, err := ephemeral.Own(ephemeral.Config{Client: zkclient.Of(client), ErrorPolicy: client.ErrorPolicy()}, create(t, client), false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestNotHeldAfterItsDeletion(t *testing.T) {
 		server := curatortest.Start(t, curatortest.Virtual())
 		client, operator := server.Client(t), server.Client(t)
 		var late []func()
-		node, err := ephemeral.Own(ephemeral.Config{Client: lateGo{zkclient.Of(client), &late}, Node: create(t, client), ErrorPolicy: client.ErrorPolicy(), WatchAfter: time.Millisecond})
+		node, err := ephemeral.Own(ephemeral.Config{Client: lateGo{zkclient.Of(client), &late}, ErrorPolicy: client.ErrorPolicy(), WatchAfter: time.Millisecond}, create(t, client), false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestNotHeldAfterItsDeletion(t *testing.T) {
 		if err := node.Hold(a); err != nil {
 			t.Fatal(err)
 		}
-		node.Watch(nil, nil)
+		node.Watch(nil, ephemeral.Content{})
 		time.Sleep(time.Second)
 		synctest.Wait()
 		for _, fn := range late { // the read that sets the watch
@@ -142,11 +142,11 @@ func TestOlderReadDoesNotReplaceNewer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := curatortest.Start(t, curatortest.Virtual()).Client(t)
 		n, until := 0, make(chan struct{})
-		node, err := ephemeral.Own(ephemeral.Config{Client: slowFirst{zkclient.Of(client), &n, until}, Node: create(t, client), ErrorPolicy: client.ErrorPolicy(), WatchAfter: time.Millisecond})
+		node, err := ephemeral.Own(ephemeral.Config{Client: slowFirst{zkclient.Of(client), &n, until}, ErrorPolicy: client.ErrorPolicy(), WatchAfter: time.Millisecond}, create(t, client), false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		node.Watch(nil, nil)
+		node.Watch(nil, ephemeral.Content{})
 		time.Sleep(time.Second) // the first read has its answer, and has set the watch
 		if _, err := client.SetData().Uncompressed().ForPath(t.Context(), node.Path(), []byte("request")); err != nil {
 			t.Fatal(err)

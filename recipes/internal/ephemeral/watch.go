@@ -5,20 +5,19 @@ import (
 	"errors"
 	"time"
 
-	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/watchset"
 )
 
 // Watch keeps a watch on the node from now on, because others may delete the node, or ask for
 // the lock by changing its data. set is a watch that the contender has set on the node, and
-// read is the answer to the read that set it; both may be nil. Without a watch Watch sets one
-// after Config.WatchAfter.
+// read is what the read that set it has shown; both may be missing. Without a watch Watch
+// sets one after Config.WatchAfter.
 //
 // A node has one watch. A second watch is given back.
-func (n *Node) Watch(set *watchset.Watch, read *jute.GetDataResponse) {
+func (n *Node) Watch(set *watchset.Watch, read Content) {
 	first := n.startWatch(set == nil)
 	switch {
 	case set == nil:
@@ -27,7 +26,7 @@ func (n *Node) Watch(set *watchset.Watch, read *jute.GetDataResponse) {
 			conn.Unwatch(&set.Watch)
 		}
 	default:
-		if fired := set.HandTo(n.onEvent); !fired && read != nil { // after an event the node is read again
+		if fired := set.HandTo(n.onEvent); !fired && read.changed != 0 { // after an event the node is read again
 			n.keepData(read)
 			n.tellData()
 		}
@@ -74,29 +73,23 @@ func (n *Node) readAndWatch(ctx context.Context) {
 		traced.End(tries, err)
 	}()
 	pace := wait.Pace{First: 10 * time.Millisecond, Most: time.Second}
-	for {
+	err = zkclient.RetryForever(ctx, conn, pace, mayWatch, func(ctx context.Context) error {
 		tries++
-		err = n.tryToWatch(ctx, conn)
-		if errors.Is(err, framework.ErrSessionExpired) || !framework.Retryable(err) {
-			break
-		}
-		if tries > 1 {
-			if err = wait.For(ctx, pace.Next()); err != nil {
-				return
-			}
-		}
-		if err = conn.Ready(ctx); err != nil {
-			return
-		}
-	}
+		return n.tryToWatch(ctx, conn)
+	})
 	n.endRead(ctx, err)
+}
+
+// mayWatch reports whether another read may set the watch that one has not set.
+func mayWatch(err error) bool {
+	return zkclient.Retryable(err) && !errors.Is(err, zkconn.ErrSessionExpired)
 }
 
 // endRead takes note of the answer that will not change.
 func (n *Node) endRead(ctx context.Context, err error) {
 	switch {
-	case err == nil, ctx.Err() != nil, errors.Is(err, framework.ErrSessionExpired), errors.Is(err, framework.ErrClosed):
-	case errors.Is(err, framework.ErrNoNode):
+	case err == nil, ctx.Err() != nil, errors.Is(err, zkconn.ErrSessionExpired), errors.Is(err, zkconn.ErrClosed):
+	case errors.Is(err, zkconn.ErrNoNode):
 		n.loseDeleted()
 	case n.cfg.Unwatched != nil:
 		n.cfg.Unwatched(err)
@@ -113,7 +106,7 @@ func (n *Node) tryToWatch(ctx context.Context, conn *zkconn.Conn) error {
 	if call.Err != nil {
 		return call.Err
 	}
-	if !n.keepData(call.Res.(*jute.GetDataResponse)) {
+	if !n.keepData(ContentOf(call)) {
 		conn.Unwatch(&own.Watch)
 	}
 	n.tellData()
@@ -138,8 +131,8 @@ func (n *Node) onEvent(e zkconn.WatchEvent) {
 	n.mu.Lock()
 	over := n.phase != owned
 	if !over && e.Type == zkconn.NodeDeleted {
-		if n.inDelete {
-			n.missing, over = true, true
+		if n.by.running {
+			n.by.missing, over = true, true
 		} else {
 			n.phase = gone // from now on nobody else can hold it
 		}

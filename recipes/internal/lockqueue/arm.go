@@ -5,12 +5,10 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
-	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/recipes/internal/ephemeral"
 	"github.com/go-curator/curator/recipes/internal/watchset"
 )
 
@@ -20,16 +18,16 @@ const maxTogether = 100
 // wants returns the watches of the wait. The own node comes first, and a marker before its node. In
 // this order no event is missed of those that prove something only together (rule 2).
 func (c *Contender) wants() []watchset.Want {
-	if c.byChildren {
+	if c.ahead.children {
 		return []watchset.Want{
 			{Path: c.spec.FullDir, Kind: watchset.Children, Tag: children},
 			{Path: c.spec.Guard.Path(), Tag: guardNode},
 		}
 	}
-	wants := make([]watchset.Want, 1, 1+2*len(c.behind))
+	wants := make([]watchset.Want, 1, 1+2*len(c.ahead.nodes))
 	wants[0] = watchset.Want{Path: c.last().Path, Tag: ownNode}
-	for _, path := range c.behind {
-		if !c.next && c.spec.Rules.Marks(Name(path)) {
+	for _, path := range c.ahead.nodes {
+		if !c.ahead.isNext && c.spec.Rules.Marks(Name(path)) {
 			wants = append(wants, watchset.Want{Path: layout.ReleaseMarker(path), Kind: watchset.Exists, Tag: marker})
 		}
 		wants = append(wants, watchset.Want{Path: path, Tag: nodeAhead})
@@ -39,11 +37,14 @@ func (c *Contender) wants() []watchset.Want {
 
 // arm sets the watches of the wait: by one request, or by reading each node.
 func (c *Contender) arm(ctx context.Context) (phase, error) {
+	if len(c.ahead.nodes) == 0 && !c.ahead.children {
+		return restart, ErrNothingToWatch
+	}
 	conn, err := c.spec.Client.Conn()
 	if err != nil {
 		return restart, err
 	}
-	c.waited = true
+	c.place.waited = true
 	wants := c.wants()
 	if c.mayArmTogether(len(wants)) {
 		next, err := c.armTogether(ctx, conn, wants)
@@ -58,7 +59,7 @@ func (c *Contender) arm(ctx context.Context) (phase, error) {
 // on the own node must prove that the node exists, so the server must not keep its events from
 // us: the node must be open to everybody. A node whose watch has fired has to be read.
 func (c *Contender) mayArmTogether(n int) bool {
-	return !c.byChildren && c.last().Open && !c.spec.Plain && c.watches.OnlyReset() && n <= maxTogether && !c.spec.Span.Recording()
+	return !c.ahead.children && c.last().Open && !c.spec.Plain && c.watches.OnlyReset() && n <= maxTogether && !c.spec.Owned.Span.Recording()
 }
 
 // armTogether sets the watches by one request, at one moment. When all nodes ahead are watched,
@@ -66,9 +67,8 @@ func (c *Contender) mayArmTogether(n int) bool {
 // need not be listed later if that has happened. A contender that is next needs no list.
 func (c *Contender) armTogether(ctx context.Context, conn *zkconn.Conn, wants []watchset.Want) (phase, error) {
 	calls := []*zkconn.Call{c.watches.ArmTogether(wants, c.last().Czxid)}
-	var queue jute.GetChildren2Response
-	if c.behindAll && !c.next {
-		calls = append(calls, listCall(c.spec.FullDir, &queue))
+	if c.ahead.all && !c.ahead.isNext {
+		calls = append(calls, zkconn.List(c.spec.FullDir, nil))
 	}
 	if err := c.send(ctx, conn, calls...); err != nil {
 		c.watches.Forget()
@@ -84,12 +84,12 @@ func (c *Contender) armTogether(ctx context.Context, conn *zkconn.Conn, wants []
 	if !c.watches.AnyFired() {
 		return c.sleep(true)
 	}
-	if c.next {
+	if c.ahead.isNext {
 		return c.classify()
 	}
 	// A watch that has fired by now may never have been set, so even a marker proves nothing.
-	if c.behindAll && calls[1].Err == nil {
-		c.names = queue.Children
+	if c.ahead.all && calls[1].Err == nil {
+		c.place.names = calls[1].Names()
 	}
 	return look, nil
 }
@@ -97,7 +97,7 @@ func (c *Contender) armTogether(ctx context.Context, conn *zkconn.Conn, wants []
 // armByReading sets the watches by reading the nodes, all in one write.
 func (c *Contender) armByReading(ctx context.Context, conn *zkconn.Conn, wants []watchset.Want) (phase, error) {
 	reads, idle := c.watches.ArmByReading(wants)
-	unread := c.unread && len(reads) < len(wants) // some watches are kept that were set without a read
+	unread := c.recheck.unread && len(reads) < len(wants) // some watches are kept that were set without a read
 	for _, w := range idle {
 		conn.Unwatch(&w.Watch)
 	}
@@ -134,16 +134,16 @@ func (c *Contender) armByReading(ctx context.Context, conn *zkconn.Conn, wants [
 // answers before it. A missing own node outweighs them all, and an error outweighs a node ahead
 // that is missing.
 func (c *Contender) answered(read watchset.Read, next phase, err error) (phase, error) {
-	missing := errors.Is(read.Call.Err, framework.ErrNoNode)
+	missing := errors.Is(read.Call.Err, zkconn.ErrNoNode)
 	set := read.Call.Err == nil || missing && read.Tag == marker
 	c.watches.Keep(read, set)
 	switch {
 	case set && read.Tag == ownNode:
-		c.ownRead = read.Call.Res.(*jute.GetDataResponse)
+		c.place.ownRead = ephemeral.ContentOf(read.Call)
 	case set && read.Tag == children:
-		names := read.Call.Res.(*jute.GetChildren2Response).Children
-		if !slices.Equal(slices.Sorted(slices.Values(names)), c.decidedOn) {
-			c.names = names
+		names := read.Call.Names()
+		if !slices.Equal(slices.Sorted(slices.Values(names)), c.ahead.decidedOn) {
+			c.place.names = names
 			return look, err
 		}
 	case set:
@@ -159,40 +159,18 @@ func (c *Contender) answered(read watchset.Read, next phase, err error) (phase, 
 	return next, err
 }
 
-// recheckAfter is when a wait reads the nodes that were not read when their watches were set.
-// The server sends no events of a node that we may not read, so a wait behind such a node would
-// never end.
-const recheckAfter = 10 * time.Second
-
-// sleep starts the wait.
-func (c *Contender) sleep(unread bool) (phase, error) {
-	if c.unread = unread; !unread {
-		return wait, nil
-	}
-	if c.recheck != nil {
-		c.recheck.Reset(recheckAfter)
-		return wait, nil
-	}
-	set := c.watches
-	c.recheck = time.AfterFunc(recheckAfter, func() {
-		c.recheckDue.Store(true)
-		set.Wake()
-	})
-	return wait, nil
-}
-
 // reportWaiting tells telemetry whose nodes are ahead.
 func (c *Contender) reportWaiting(reads []watchset.Read) {
-	if !c.spec.Span.Recording() {
+	if !c.spec.Owned.Span.Recording() {
 		return
 	}
 	var nodes [][]byte
 	mine := false
 	for _, read := range reads {
-		if res, ok := read.Call.Res.(*jute.GetDataResponse); ok && read.Tag == nodeAhead {
-			nodes = append(nodes, res.Data)
-			mine = mine || res.Stat.EphemeralOwner == c.last().Session
+		if stat := read.Call.Stat(); stat != nil && read.Tag == nodeAhead {
+			nodes = append(nodes, read.Call.Data())
+			mine = mine || stat.EphemeralOwner == c.last().Session
 		}
 	}
-	c.spec.Span.Waiting(mine, nodes...)
+	c.spec.Owned.Span.Waiting(mine, nodes...)
 }

@@ -2,23 +2,17 @@ package lockqueue
 
 import (
 	"context"
+	"time"
 
-	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
 )
 
-// failed ends a Join or an Acquire that failed.
-func (c *Contender) failed(ctx context.Context) {
-	switch {
-	case !c.spec.Stays:
-		c.giveUp(ctx)
-	case len(c.nodes) > 0:
-		c.state = look
-	default:
-		c.state = create
-	}
+// leaving is a node that is being deleted.
+type leaving struct {
+	removal *zkclient.Removal // nil if the client was closed before
+	session int64             // the node's; 0 if that is not known
 }
 
 // giveUp gives back the watches and deletes the nodes. It waits for the deletion, with Spec.Stays
@@ -35,37 +29,29 @@ func (c *Contender) giveUp(ctx context.Context) {
 	AwaitRemovals(ctx, c.spec.CleanUp, removals...)
 }
 
-// leaving is a node that is being deleted.
-type leaving struct {
-	removal *zkclient.Removal // nil if the client was closed before
-	session int64             // the node's; 0 if that is not known
-}
-
 // remove gives back the watches and has the nodes deleted in the background.
 func (c *Contender) remove(ctx context.Context) (all []leaving) {
 	c.endWait()
-	for i, node := range c.nodes {
-		var with ephemeral.Release
-		if c.spec.GiveUp != nil {
-			with = c.spec.GiveUp(node)
-		}
-		if i >= len(c.owned) {
-			all = append(all, leaving{with.Remove(ctx, c.spec.Client, node.Path, node.Session, false), node.Session})
+	for i, node := range c.place.nodes {
+		if i >= len(c.place.owned) {
+			removal := ephemeral.Release{}.Remove(ctx, c.spec.Client, node.Path, node.Session, false)
+			all = append(all, leaving{removal, node.Session})
 			continue
 		}
-		c.owned[i].Delete(ctx, with)
-		all = append(all, leaving{c.owned[i].Deletion(), node.Session})
+		owned := c.place.owned[i]
+		owned.Delete(ctx, owned.Record())
+		all = append(all, leaving{owned.Deletion(), node.Session})
 	}
-	c.Forget()
+	c.place, c.state = place{}, create
 	return all
 }
 
 // Leave gives up the place of a contender with Spec.Stays: it gives back the watches, deletes
 // the nodes in the background, and waits for the outcome until ctx ends. For released nodes it
-// only waits. The next Acquire creates other nodes.
+// only waits. The next Next creates other nodes.
 //
 // A nil error says that no node of this contender is left, also because the client has closed their
-// session. Errors: framework.ErrClosed, ctx's with its cause, and the server's refusal to delete a node.
+// session. Errors: zkconn.ErrClosed, ctx's with its cause, and the server's refusal to delete a node.
 // The nodes are then deleted with their session at the latest.
 func (c *Contender) Leave(ctx context.Context) error {
 	c.leaving = append(c.leaving, c.remove(ctx)...)
@@ -89,7 +75,7 @@ func (c *Contender) awaitLeaving(ctx context.Context) (err error) {
 
 // awaitOne waits until a node is gone, or returns why that is not known.
 func (c *Contender) awaitOne(ctx context.Context, l leaving) error {
-	err := framework.ErrClosed
+	err := error(zkconn.ErrClosed)
 	if l.removal != nil {
 		select {
 		case <-l.removal.Done:
@@ -109,4 +95,25 @@ func (c *Contender) awaitOne(ctx context.Context, l leaving) error {
 		return nil // the node has gone with it
 	}
 	return err
+}
+
+// AwaitRemovals waits until the nodes are deleted, but not longer than bound. The end of ctx
+// does not matter. Without this wait a caller could return, or queue again, while its former
+// node is still ahead.
+func AwaitRemovals(ctx context.Context, bound time.Duration, removals ...*zkclient.Removal) {
+	if len(removals) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bound)
+	defer cancel()
+	for _, removal := range removals {
+		if removal == nil {
+			continue
+		}
+		select {
+		case <-removal.Done:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
