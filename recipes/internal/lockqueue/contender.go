@@ -121,7 +121,7 @@ type ahead struct {
 	holder    string   // see Step
 	nodes     []string // paths of nodes of which one must go
 	all       bool     // nodes has all that are ahead
-	isNext    bool     // the end of the one node of nodes is a grant: see marker.go
+	isNext    bool     // the end of the one node of nodes is a grant: see wait.go
 	children  bool     // any change of the children is waited for, not nodes
 	decidedOn []string // the children, sorted, with children
 }
@@ -139,7 +139,7 @@ type recheck struct {
 // Tags of watches: why a node is watched.
 const (
 	ownNode   int8 = iota // the contender's
-	marker                // of the node right ahead: see marker.go
+	marker                // of the node right ahead: see wait.go
 	nodeAhead             // one of these must go
 	children              // of the queue
 	guardNode             // Spec.Guard

@@ -13,7 +13,7 @@ type Rules interface {
 	// Decide says whether own is let in, and if not, what must change first. queue has all
 	// contenders in their order.
 	Decide(queue []string, own string) Decision
-	// Marks reports whether the holder of a node marks its release. See marker.go.
+	// Marks reports whether the holder of a node marks its release. See wait.go.
 	Marks(name string) bool
 }
 
