@@ -92,6 +92,24 @@ func locks() []Mutant {
 			Edits:   []Edit{{lockqueueDir + "requests.go", "n <= math.MaxInt32-reserve", "n <= math.MaxInt32"}},
 			Package: "recipes/locks", Tests: "^Test(A10SequenceWraps|.*Sequence.*)$",
 		},
+		{
+			Name: "others ahead are told of once", Breaks: "a Step after each new list",
+			Edits:   []Edit{{lockqueueDir + "next.go", "if from == look && next == arm {", "if from == look && next == arm && !c.place.waited {"}},
+			Package: "recipes/internal/lockqueue", Tests: "^TestStepForEachList$",
+		},
+		{
+			Name: "a lost node is looked for", Breaks: "another place after ErrGone",
+			Edits: []Edit{{
+				lockqueueDir + "next.go", "case errors.Is(why, ephemeral.ErrGone):\n\t\tc.state = restart",
+				"case errors.Is(why, ephemeral.ErrGone):\n\t\tc.state = look",
+			}},
+			Package: "recipes/internal/lockqueue", Tests: "^TestAnotherPlaceAfterErrGone$",
+		},
+		{
+			Name: "the place is kept behind Held", Breaks: "another place after Held",
+			Edits:   []Edit{{lockqueueDir + "next.go", "if !c.spec.Stays {\n\t\tc.place = place{}", "if false {\n\t\tc.place = place{}"}},
+			Package: "recipes/internal/lockqueue", Tests: "^TestAnotherPlaceAfterHeld$",
+		},
 	}
 }
 
