@@ -1,5 +1,7 @@
 package mutants
 
+import "slices"
+
 const (
 	lockqueueDir = "recipes/internal/lockqueue/"
 	ephemeralDir = "recipes/internal/ephemeral/"
@@ -10,7 +12,7 @@ const (
 
 // All returns the mutants. Rules are those of docs/lock-model.md and docs/session.md.
 func All() []Mutant {
-	return append(append(locks(), sessions()...), recipes()...)
+	return slices.Concat(locks(), contenders(), sessions(), recipes())
 }
 
 // locks are mistakes in the queue of contenders.
@@ -92,6 +94,12 @@ func locks() []Mutant {
 			Edits:   []Edit{{lockqueueDir + "requests.go", "n <= math.MaxInt32-reserve", "n <= math.MaxInt32"}},
 			Package: "recipes/locks", Tests: "^Test(A10SequenceWraps|.*Sequence.*)$",
 		},
+	}
+}
+
+// contenders are mistakes in what a contender tells its user, and makes of the answer.
+func contenders() []Mutant {
+	return []Mutant{
 		{
 			Name: "others ahead are told of once", Breaks: "a Step after each new list",
 			Edits:   []Edit{{lockqueueDir + "next.go", "if from == look && next == arm {", "if from == look && next == arm && !c.place.waited {"}},

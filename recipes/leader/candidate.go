@@ -47,7 +47,7 @@ func (c *candidate) spec() *lockqueue.Spec {
 		Owned:  ephemeral.Config{Client: c.api, ErrorPolicy: c.client.ErrorPolicy(), Unwatched: c.logUnwatched},
 		Dir:    c.path, FullDir: c.full, Name: layout.LatchMark, Rules: c.rules, Stays: true, CleanUp: leaveWait,
 		Node: zkclient.NodeSpec{
-			Mode: zkclient.EphemeralSequential, Protection: true, Parents: zkclient.ContainerParents,
+			Path: c.path + "/" + layout.LatchMark, Mode: zkclient.EphemeralSequential, Protection: true, Parents: zkclient.ContainerParents,
 			Data: []byte(c.id), Compressed: zkclient.Never, // Java reads the data
 		},
 	}

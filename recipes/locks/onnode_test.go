@@ -46,7 +46,7 @@ func newLatch(client *framework.Client) *latch {
 		Client: in,
 		Owned:  ephemeral.Config{Client: in, ErrorPolicy: client.ErrorPolicy(), WatchAfter: 20 * time.Millisecond},
 		Dir:    "/latch", FullDir: "/latch", Name: "latch-",
-		Node:  zkclient.NodeSpec{Mode: zkclient.EphemeralSequential, Protection: true, Parents: zkclient.ContainerParents, DefaultData: true},
+		Node:  zkclient.NodeSpec{Path: "/latch/latch-", Mode: zkclient.EphemeralSequential, Protection: true, Parents: zkclient.ContainerParents, DefaultData: true},
 		Rules: latchRules{}, Stays: true, CleanUp: time.Second,
 	})}
 }

@@ -37,7 +37,7 @@ type Spec struct {
 	Dir     string            // the client's path of the queue
 	FullDir string            // the server's
 	Name    string            // the beginning of the node's name, behind the protection: layout.LockMark, for example
-	Node    zkclient.NodeSpec // without its path
+	Node    zkclient.NodeSpec // its path is Dir, a slash and Name
 	Rules   Rules
 	Nodes   int           // how many nodes are made together; 0 means one
 	Plain   bool          // send request by request, as Java does

@@ -50,7 +50,7 @@ func (q queue) contender() *lockqueue.Contender {
 	c := lockqueue.New(&lockqueue.Spec{
 		Client: in, Owned: ephemeral.Config{Client: in, ErrorPolicy: q.client.ErrorPolicy()},
 		Dir: "/queue", FullDir: "/queue", Name: layout.LockMark, Rules: oneByOne{}, CleanUp: time.Second,
-		Node: zkclient.NodeSpec{Mode: zkclient.EphemeralSequential, Protection: true, Parents: zkclient.ContainerParents},
+		Node: zkclient.NodeSpec{Path: "/queue/" + layout.LockMark, Mode: zkclient.EphemeralSequential, Protection: true, Parents: zkclient.ContainerParents},
 	})
 	q.Cleanup(func() { c.End(q.Context()) })
 	return c

@@ -21,9 +21,7 @@ func (c *Contender) create(ctx context.Context) (phase, error) {
 	case s.InPlaceOf != nil:
 		return c.createInPlace(ctx)
 	case s.Nodes > 1:
-		node := s.Node
-		node.Path = s.Dir + "/" + s.Name
-		nodes, left, err := s.Client.CreateGroup(ctx, node, s.Nodes)
+		nodes, left, err := s.Client.CreateGroup(ctx, s.Node, s.Nodes)
 		if err != nil {
 			AwaitRemovals(ctx, s.CleanUp, left...)
 			return restart, err
@@ -31,7 +29,7 @@ func (c *Contender) create(ctx context.Context) (phase, error) {
 		c.take(nodes)
 		return look, nil
 	}
-	node, err := c.createOne(ctx, s.Dir+"/"+s.Name, true)
+	node, err := c.createOne(ctx, s.Node)
 	if err != nil {
 		return restart, err
 	}
@@ -39,13 +37,8 @@ func (c *Contender) create(ctx context.Context) (phase, error) {
 	return look, nil
 }
 
-func (c *Contender) createOne(ctx context.Context, path string, sequential bool) (node zkclient.Created, err error) {
-	spec := c.spec.Node
-	spec.Path = path
-	if !sequential {
-		spec.Mode = zkclient.Ephemeral
-	}
-	node, left, err := c.spec.Client.Create(ctx, spec, !c.spec.Plain || !sequential)
+func (c *Contender) createOne(ctx context.Context, spec zkclient.NodeSpec) (node zkclient.Created, err error) {
+	node, left, err := c.spec.Client.Create(ctx, spec, !c.spec.Plain || !spec.Mode.IsSequential())
 	if err != nil {
 		if c.spec.Stays && left != nil {
 			c.leaving = append(c.leaving, leaving{left, 0})
@@ -73,7 +66,9 @@ func (c *Contender) createInPlace(ctx context.Context) (phase, error) {
 	if !s.InPlaceOf.GivePlace() {
 		return restart, ErrPlaceLost
 	}
-	node, err := c.createOne(ctx, s.Dir+"/"+s.Name+s.Rules.Order(before), false)
+	inPlace := s.Node
+	inPlace.Path, inPlace.Mode = inPlace.Path+s.Rules.Order(before), zkclient.Ephemeral
+	node, err := c.createOne(ctx, inPlace)
 	if err != nil {
 		return restart, err
 	}
