@@ -159,16 +159,18 @@ func (c *Client) background(cause context.Context, full string, batch int) backg
 // closed. Before each try but the first it waits for a connection. The first try does that itself,
 // because its request may have been sent already.
 func (b *backgroundOp) untilKnown(fn func(ctx context.Context, conn *zkconn.Conn) error) (err error) {
-	c, tries, last := b.c, 0, error(nil)
+	c, tries := b.c, 1
 	defer func() { b.end(tries, err) }()
 	conn, pace := c.conn.Load(), wait.Pace{First: 10 * time.Millisecond, Most: 5 * time.Second}
-	return RetryForever(b.ctx, conn, pace, mayPass, func(ctx context.Context) error {
-		if tries++; tries > 1 {
-			c.cfg.Telemetry.Retry(ctx, "delete", tries, last)
+	again := func(err error) bool {
+		if !mayPass(err) {
+			return false
 		}
-		last = fn(ctx, conn)
-		return last
-	})
+		tries++
+		c.cfg.Telemetry.Retry(b.ctx, "delete", tries, err)
+		return true
+	}
+	return RetryForever(c.life, conn, pace, again, func(context.Context) error { return fn(b.ctx, conn) })
 }
 
 // mayPass reports whether an error of a delete may pass with time. After an unknown error the delete is

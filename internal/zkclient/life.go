@@ -82,7 +82,7 @@ func (c *Client) OnLoss(node string, fn func(Loss)) (remove func()) {
 	return c.losses.add(c.conn.Load(), node, fn)
 }
 
-// Held returns the nodes of OnLoss, sorted: one for every lock that is held.
+// Held returns the nodes of OnLoss, sorted: one for every lock that is held, or is about to be.
 func (c *Client) Held() []string { return c.losses.held() }
 
 // SessionEnd returns how a session of this client has ended, if that is certain. While the client is

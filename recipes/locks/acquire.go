@@ -70,7 +70,7 @@ func (l *queueLock) queueUp(a *acquisition, contender *lockqueue.Contender) ([]*
 		}
 		if step.First == nil {
 			if a.sawBusy(l, step.Holder, step.Behind); !a.wait {
-				return nil, ErrNotAcquired
+				return nil, errBusy
 			}
 			continue
 		}

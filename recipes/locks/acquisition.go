@@ -16,6 +16,9 @@ import (
 	"github.com/go-curator/curator/recipes/internal/lockqueue"
 )
 
+// errBusy ends a TryAcquire: a list has shown others ahead.
+var errBusy = errors.New("others are ahead")
+
 // errMaxWait is the cause of a wait's end by WithMaxWait.
 var errMaxWait = errors.New("WithMaxWait has passed")
 
@@ -171,7 +174,7 @@ func (a *acquisition) awaitRemovals(holds ...*hold) {
 // that the lock was seen to be held by others.
 func (a *acquisition) explain(err error) error {
 	switch {
-	case errors.Is(err, ErrNotAcquired) && a.waitCtx.Err() == nil: // else it may be that of another lock, as ctx's cause
+	case errors.Is(err, errBusy), errors.Is(err, ErrNotAcquired) && a.waitCtx.Err() == nil: // else it may be that of another lock, as ctx's cause
 		return a.notAcquired(nil)
 	case errors.Is(err, lockqueue.ErrPlaceLost):
 		if reason := a.writer.reason(); reason != nil {

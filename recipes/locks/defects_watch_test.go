@@ -11,6 +11,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/state"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
@@ -129,5 +130,24 @@ func TestUnreadableHolderIsReadAgain(t *testing.T) {
 			return
 		}
 		waiter.release()
+	})
+}
+
+// Credentials that are rejected are no refusal of the watch on a holder's node: all operations say it.
+func TestAuthFailsBeforeTheWatch(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		var log suite.Log
+		client := s.Client(t, framework.WithAuthorization("digest", []byte("a:b")), framework.WithErrorPolicy(state.SessionErrorPolicy()),
+			framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		lease := take(t, mutexOf(t, client))
+		s.Inject(curatortest.Rule{Op: "getData", SessionID: client.SessionID(), Times: 1, Do: curatortest.CutBefore()})
+		s.Inject(curatortest.Rule{Op: "auth", Times: 1000, Do: curatortest.Fail(framework.ErrAuthFailed)})
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if strings.Contains(log.String(), "cannot be watched") {
+			t.Error(log.String())
+		}
+		suite.WantErr(t, lease.Release(t.Context()), locks.ErrReleasePending)
+		time.Sleep(time.Minute) // the session is over, and so is its node
 	})
 }

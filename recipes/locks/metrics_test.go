@@ -2,6 +2,7 @@ package locks_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"runtime"
 	"slices"
@@ -179,3 +180,27 @@ zookeeper.client.session.transitions{zookeeper.connection.state=reconnected} 2
 zookeeper.client.session.transitions{zookeeper.connection.state=suspended} 2
 zookeeper.client.watch.count{zookeeper.watch.type=data} 3
 `
+
+// The retry of a delete in the background is counted when the try has failed, and not when the client is
+// connected again. The error of a release after Close is the same as without telemetry.
+func TestRetryOfDeleteIsCountedAtOnce(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		metrics := suite.NewMetrics()
+		client := s.Client(t, framework.WithTracing(metrics.Option()))
+		lease := take(t, mutexOf(t, client))
+		s.Inject(curatortest.Rule{Op: "delete", SessionID: client.SessionID(), Do: curatortest.CutBefore()})
+		s.Inject(curatortest.Rule{Op: "createSession", Times: 100000, Do: curatortest.CutBefore()})
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		suite.WantErr(t, lease.Release(ctx), locks.ErrReleasePending)
+		if !slices.ContainsFunc(metrics.Points(t), func(p string) bool { return strings.Contains(p, "client.retries{") }) {
+			t.Error("the retry is not counted")
+		}
+		ctx, cancel = context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_ = client.Close(ctx) // it cannot tell the server
+		if err := lease.Release(t.Context()); errors.Is(err, framework.ErrClosed) || !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 // wantHolder fails unless err names one of holders, and gives why as the reason.
@@ -79,5 +80,23 @@ func TestNotAcquiredInOneClient(t *testing.T) {
 		}
 		e.release(nested)
 		e.release(lease)
+	})
+}
+
+// A TryAcquire that has seen others says so, also if its context ends while it deletes its node.
+func TestTryAcquireEndsWhileItCleansUp(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		holder := enqueue(t, s, virtualMutex(t))
+		client := s.Client(t)
+		mutex := mutexOf(t, client)
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer cancel()
+		s.Inject(curatortest.Rule{Op: "delete", SessionID: client.SessionID(), Do: curatortest.Delay(500 * time.Millisecond)})
+		_, err := mutex.TryAcquire(ctx)
+		suite.WantErr(t, err, locks.ErrNotAcquired)
+		if ctx.Err() == nil || errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v, and the context %v", err, ctx.Err())
+		}
+		holder.release()
 	})
 }

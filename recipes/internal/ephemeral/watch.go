@@ -89,6 +89,7 @@ func mayWatch(err error) bool {
 func (n *Node) endRead(ctx context.Context, err error) {
 	switch {
 	case err == nil, ctx.Err() != nil, errors.Is(err, zkconn.ErrSessionExpired), errors.Is(err, zkconn.ErrClosed):
+	case errors.Is(err, zkconn.ErrAuthFailed): // all operations say so
 	case errors.Is(err, zkconn.ErrNoNode):
 		n.loseDeleted()
 	case n.cfg.Unwatched != nil:

@@ -52,7 +52,7 @@ type Spec struct {
 type Step struct {
 	// First has the contender's nodes if the queue lets them in. It is nil if others are ahead.
 	First []*ephemeral.Node
-	// Holder is the name of the first node in the queue, "" if that is the contender's own.
+	// Holder is the name of the first node in the queue that is not the contender's own, "" if there is none.
 	Holder string
 	// Behind has the server's paths of the nodes of which one must be deleted first. There are none
 	// if any change of the children may let the contender in.

@@ -18,7 +18,7 @@
 // Every state may also end with an error. Then, and when the user does not go on, End deletes the nodes,
 // in the background if the server cannot be reached.
 //
-// Nothing calls the user back, except the pure functions of Rules, Spec.Unwatched from a goroutine of the
+// Nothing calls the user back, except the pure functions of Rules, Spec.Owned.Unwatched from a goroutine of the
 // client, and the [ephemeral.Holder] of a node that is held.
 //
 // The rules of the lock model (docs/lock-model.md) are implemented in these places:

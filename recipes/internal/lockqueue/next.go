@@ -78,8 +78,9 @@ func (c *Contender) restart(ctx context.Context) (phase, error) {
 	return create, nil
 }
 
-// own takes charge of the nodes that the queue lets in, unless it has done so before. Only the session
-// is still to be checked, by [ephemeral.Node.Hold] (rule 11). The error is [ephemeral.ErrGone].
+// own takes charge of the nodes, unless it has done so before. The queue lets them in: look has seen nothing ahead of
+// them, or wait has seen the marker of the node right ahead, or the end of the only node ahead.
+// Only the session is still to be checked, by [ephemeral.Node.Hold] (rule 11). The error is [ephemeral.ErrGone].
 func (c *Contender) own() error {
 	for _, node := range c.place.nodes[len(c.place.owned):] {
 		n, err := ephemeral.Own(c.spec.Owned, node, c.place.waited)
@@ -114,7 +115,7 @@ func (c *Contender) Held() {
 //	ephemeral.ErrGone      the next Next takes another place
 //	ErrLookAgain           the next Next lists the queue
 //
-// Any other error is returned, as is that of the wait. Then no Next may follow.
+// Any other error is returned, as is that of the wait. Then a Next may follow with Spec.Stays only.
 func (c *Contender) Again(ctx context.Context, why error) (err error) {
 	switch {
 	case errors.Is(why, ErrLookAgain):

@@ -136,7 +136,7 @@ func (c *Contender) endWait() {
 //
 // A holder of an exclusive lock releases with one transaction: it creates the marker beside its
 // own node, deletes the marker, and deletes its own node. No list ever shows the marker, but a
-// client with an exists watch on the marker's path gets NodeCreated.
+// client with an exists watch on the marker's path, [layout.ReleaseMarker], gets NodeCreated.
 //
 // Why this proves that the waiter is next:
 //   - The holder was first, and stays first until its node is deleted.
@@ -158,9 +158,6 @@ func (c *Contender) endWait() {
 //
 // A holder that never waited writes no marker (rule 6), because usually nobody waits behind it. A
 // contender that is next needs none: see below.
-
-// Marker returns the path of a node's marker.
-func Marker(node string) string { return node + ".released" }
 
 // released reports whether the holder right ahead has released.
 func released(set *watchset.Set) bool {
