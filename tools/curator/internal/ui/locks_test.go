@@ -124,8 +124,7 @@ func TestUndecided(t *testing.T) {
 				if _, err := lockview.Decided(t.Context(), looker, "/s", token+1); err != nil || time.Since(begun) > 0 {
 					t.Errorf("the look at another lease took %v, %v", time.Since(begun), err)
 				}
-				timer := time.AfterFunc(250*time.Millisecond, func() { c.after(t, client) })
-				defer timer.Stop()
+				defer later(250*time.Millisecond, func() { c.after(t, client) })()
 				lock, err = lockview.Decided(t.Context(), looker, "/s", token)
 				if err != nil || (len(lock.Holders) == 1 && lock.Holders[0].Token == token) != c.holds {
 					t.Errorf("%+v, %v", lock, err)
@@ -155,16 +154,25 @@ func TestGivenUpMeanwhile(t *testing.T) {
 		client, looker := server.Client(t), server.Client(t)
 		takeLease(t, client)
 		server.Inject(curatortest.Rule{Op: "getData", Path: "/s/leases/a-lease-0000000000", Do: curatortest.Delay(time.Second)})
-		timer := time.AfterFunc(time.Second/2, func() {
+		defer later(time.Second/2, func() {
 			remove(t, client, "/s/leases/a-lease-0000000000")
 			remove(t, client, "/s/locks/x-lock-0000000000")
-		})
-		defer timer.Stop()
+		})()
 		lock, err := lockview.Of(t.Context(), looker, "/s")
 		if err != nil || len(lock.Holders)+len(lock.Waiters) > 0 {
 			t.Errorf("%+v, %v", lock, err)
 		}
 	})
+}
+
+// later calls fn after a time. wait returns when fn has returned: what it sees must not be that the test has ended.
+func later(d time.Duration, fn func()) (wait func()) {
+	done := make(chan struct{})
+	time.AfterFunc(d, func() {
+		defer close(done)
+		fn()
+	})
+	return func() { <-done }
 }
 
 // lookPause is at least the pause between two looks.
