@@ -190,7 +190,7 @@ func recipes() []Mutant {
 		},
 		{
 			Name: "a dead ready lets in", Breaks: "rule B3",
-			Edits:   []Edit{{"recipes/barriers/round.go", "other.Czxid < v.ready.Czxid", "other.Czxid > 0"}},
+			Edits:   []Edit{{"recipes/barriers/ready.go", "other.Czxid < v.ready.Czxid", "other.Czxid > 0"}},
 			Package: "recipes/barriers", Tests: "^TestRuleB(3|10)$",
 		},
 		{
@@ -210,22 +210,22 @@ func recipes() []Mutant {
 		},
 		{
 			Name: "a late removal takes the next round's ready", Breaks: "rule B10",
-			Edits:   []Edit{{"recipes/barriers/remains.go", "op.Check().WithVersion(version)", "op.Check().WithVersion(min(version, -1))"}},
+			Edits:   []Edit{{"recipes/barriers/ready.go", "op.Check().WithVersion(version)", "op.Check().WithVersion(min(version, -1))"}},
 			Package: "recipes/barriers", Tests: "^TestRemovalLate$",
 		},
 		{
 			Name: "a late removal takes Java's ready", Breaks: "rule B10",
-			Edits:   []Edit{{"recipes/barriers/remains.go", "op.Delete().WithVersion(layout.MarkedVersion)", "op.Delete()"}},
+			Edits:   []Edit{{"recipes/barriers/ready.go", "op.Delete().WithVersion(layout.MarkedVersion)", "op.Delete()"}},
 			Package: "recipes/barriers", Tests: "^TestRemovalLate$",
 		},
 		{
 			Name: "a late removal in a barrier that was made anew", Breaks: "rule B10",
-			Edits:   []Edit{{"recipes/barriers/remains.go", "if own != \"\" {", "if len(own) < 0 {"}},
+			Edits:   []Edit{{"recipes/barriers/ready.go", "if own != \"\" {", "if len(own) < 0 {"}},
 			Package: "recipes/barriers", Tests: "^TestRemovalLate$",
 		},
 		{
 			Name: "a barrier's data are overwritten", Breaks: "rule B4",
-			Edits:   []Edit{{"recipes/barriers/remains.go", "if barrier.DataLength > 0 {", "if barrier.DataLength < 0 {"}},
+			Edits:   []Edit{{"recipes/barriers/ready.go", "if barrier.DataLength > 0 {", "if barrier.DataLength < 0 {"}},
 			Package: "recipes/barriers", Tests: "^TestBarrierKeepsData$",
 		},
 	}

@@ -3,11 +3,27 @@ package barriers
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/watchset"
 	"github.com/go-curator/curator/tracing"
+)
+
+// Errors of this package; compare with errors.Is.
+var (
+	// ErrNotPassed is returned, together with ctx's error, when the barrier was closed until
+	// ctx ended. If no server has answered, only ctx's error is returned.
+	ErrNotPassed = errors.New("barrier not passed")
+
+	// ErrMemberLost is returned by Leave when the member's node was deleted between Enter and
+	// Leave, with its session or by an operator. The others may have left without the member.
+	ErrMemberLost = errors.New("member of the barrier was lost")
+
+	// ErrEntered is returned when Enter was called twice, and when Leave was called without Enter.
+	ErrEntered = errors.New("barrier entered already, or not at all")
 )
 
 // DistributedBarrier is a node: while it exists the barrier is closed. A nil
@@ -87,7 +103,7 @@ func (b *DistributedBarrier) Wait(ctx context.Context) (err error) {
 func (b *DistributedBarrier) wait(ctx context.Context) (seen bool, err error) {
 	watches := watchset.New()
 	defer b.place.giveBack(watches)
-	var first stat
+	var first *zkconn.Stat
 	for {
 		// A server that lags behind may show the barrier as it was before the call.
 		now, err := b.look(ctx, watches, first == nil)
@@ -110,33 +126,55 @@ func (b *DistributedBarrier) wait(ctx context.Context) (seen bool, err error) {
 
 // look returns the node, nil if there is none, and sets a watch. It asks a server with a quorum: another
 // one does not learn of changes.
-func (b *DistributedBarrier) look(ctx context.Context, watches *watchset.Set, sync bool) (now stat, err error) {
+func (b *DistributedBarrier) look(ctx context.Context, watches *watchset.Set, sync bool) (now *zkconn.Stat, err error) {
 	p := &b.place
 	err = p.api.Retry(ctx, "exists", p.path, func(ctx context.Context, conn *zkconn.Conn) error {
 		reads, idle := watches.ArmByReading([]watchset.Want{{Path: p.full, Kind: watchset.Exists}})
 		for _, w := range idle {
 			conn.Unwatch(&w.Watch)
 		}
-		call := existsCall(p.full) // if the watch is set still
+		call := zkconn.Exists(p.full, nil) // if the watch is set still
 		if len(reads) > 0 {
 			call = reads[0].Call
 		}
 		calls := []*zkconn.Call{call}
 		if sync {
-			calls = []*zkconn.Call{p.syncCall(), call}
+			calls = []*zkconn.Call{zkconn.Sync(p.full), call}
 		}
 		err := conn.DoAtQuorum(ctx, calls...)
 		for _, r := range reads {
-			watches.Keep(r, err == nil && (call.Err == nil || errors.Is(call.Err, framework.ErrNoNode)))
+			watches.Keep(r, failure(err, call) == nil)
 		}
-		if err != nil {
-			return err
-		}
-		if calls[0].Err != nil && sync {
-			return calls[0].Err
-		}
-		now, err = statOf(call)
-		return err
+		now = call.Stat()
+		return failure(err, calls...)
 	})
 	return now, err
+}
+
+// waitError is the error of a call that has failed. The effect of the call is known, whatever it
+// has sent. So framework.MaybeApplied is false for it.
+type waitError struct{ error }
+
+func (e waitError) Unwrap() error { return e.error }
+
+// MaybeApplied is for framework.MaybeApplied.
+func (waitError) MaybeApplied() bool { return false }
+
+// explain returns the error of a wait at the barrier of a path. seen says that the barrier was
+// seen closed.
+func explain(ctx context.Context, path string, err error, seen bool) error {
+	if err == nil {
+		return nil
+	}
+	ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	if ctx.Err() == nil || !ended || errors.Is(err, framework.ErrClosed) {
+		return waitError{fmt.Errorf("barrier %s: %w", path, err)}
+	}
+	if !errors.Is(err, ctx.Err()) || !errors.Is(err, context.Cause(ctx)) {
+		err = zkclient.ContextError(ctx) // and not that of the clean-up
+	}
+	if seen {
+		err = fmt.Errorf("%w: %w", ErrNotPassed, err)
+	}
+	return waitError{fmt.Errorf("barrier %s: %w", path, err)}
 }

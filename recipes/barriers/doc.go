@@ -28,15 +28,13 @@
 //
 // # The files
 //
-//	barrier.go  the single barrier
+//	barrier.go  the single barrier; the errors
 //	double.go   the double barrier
 //	enter.go    the states of Enter; rules B1 to B6
 //	giveup.go   an Enter that fails; rule B7
 //	leave.go    the steps of Leave; rules B8 to B11
-//	remains.go  the "ready" of a round that has died; rules B4 and B10
-//	size.go     the limit of the number of members
-//	round.go    who is a member of a round; rule B3
-//	place.go    the barrier's nodes and the requests about them
+//	ready.go    who is a member of a round, and the "ready" of a round that has died; rules B3, B4 and B10
+//	place.go    the barrier's nodes, the requests about them, and the limit of the number of members
 //
 // Java: DistributedBarrier and DistributedDoubleBarrier of
 // org.apache.curator.framework.recipes.barriers. Differences: an Enter that fails leaves no

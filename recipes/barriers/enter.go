@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
@@ -133,16 +132,12 @@ func (e *entry) resolve(ctx context.Context, conn *zkconn.Conn) (found bool, err
 	if err != nil {
 		return false, err
 	}
-	own, err := statOf(calls[0])
-	if err != nil {
-		return false, err
-	}
-	found = own != nil
-	if found {
+	own := calls[0].Stat()
+	if own != nil {
 		e.member = member{node: e.doubt, czxid: own.Czxid, session: e.doubtSession}
 	}
 	e.doubt = ""
-	return found, nil
+	return own != nil, nil
 }
 
 // parentTries is how often the parents are made in a row if they are missing again: somebody may be
@@ -152,7 +147,7 @@ const parentTries = 8
 // sendCreate creates a node and looks. It returns false if there is to be another try.
 func (e *entry) sendCreate(ctx context.Context, conn *zkconn.Conn) (made bool, err error) {
 	request, err := e.api.Prepare(zkclient.NodeSpec{
-		Path: below(e.path, layout.NewUUID()), Mode: zkclient.Ephemeral, DefaultData: true, Compressed: zkclient.Never,
+		Path: zkclient.Join(e.path, layout.NewUUID()), Mode: zkclient.Ephemeral, DefaultData: true, Compressed: zkclient.Never,
 	})
 	if err != nil {
 		return false, err
@@ -161,7 +156,7 @@ func (e *entry) sendCreate(ctx context.Context, conn *zkconn.Conn) (made bool, e
 	reads, take := e.reads(conn, full)
 	var calls []*zkconn.Call
 	for _, old := range e.old { // ahead of our new node, so that nobody counts both
-		calls = append(calls, deleteCall(old))
+		calls = append(calls, zkconn.Delete(old, -1))
 	}
 	calls = append(append(calls, creation), reads...)
 	if err = conn.Do(ctx, 0, calls...); err != nil {
@@ -175,7 +170,7 @@ func (e *entry) sendCreate(ctx context.Context, conn *zkconn.Conn) (made bool, e
 		// This makes the parents of a path that is below the barrier's.
 		_ = take(nil)
 		for range parentTries {
-			_, err = e.client.CheckExists().CreatingParentContainersIfNeeded().ForPath(ctx, below(e.path, layout.ReadyName))
+			_, err = e.client.CheckExists().CreatingParentContainersIfNeeded().ForPath(ctx, zkclient.Join(e.path, layout.ReadyName))
 			if !errors.Is(err, framework.ErrNoNode) {
 				break
 			}
@@ -186,15 +181,15 @@ func (e *entry) sendCreate(ctx context.Context, conn *zkconn.Conn) (made bool, e
 		_ = take(nil)
 		return false, creation.Err
 	}
-	e.member = member{node: full, czxid: creation.Res.(*jute.Create2Response).Stat.Czxid, session: creation.Session}
+	e.member = member{node: full, czxid: creation.Stat().Czxid, session: creation.Session}
 	if err = take(nil); err != nil {
 		return false, err
 	}
-	own, err := statOf(reads[0])
-	if own == nil && err == nil {
+	if reads[0].Stat() == nil {
 		e.member = member{} // deleted already
+		return false, nil
 	}
-	return own != nil, err
+	return true, nil
 }
 
 // reads returns the reads of a look, in the order of own node, "ready" and list, with watches on
@@ -213,39 +208,30 @@ func (e *entry) reads(conn *zkconn.Conn, own string) (calls []*zkconn.Call, take
 			calls = append(calls, watchset.ReadCall(want, nil))
 		}
 	}
-	calls = append(calls, e.listCall())
+	calls = append(calls, zkconn.List(e.full, nil))
 	return calls, func(err error) error {
 		for _, r := range armed {
 			e.set.Keep(r, err == nil && (r.Call.Err == nil || r.Tag == readyTag && errors.Is(r.Call.Err, framework.ErrNoNode)))
 		}
-		if err != nil {
-			return err
-		}
-		if e.view.ready, err = statOf(calls[1]); err != nil {
-			return err
-		}
-		children, barrier, err := namesOf(calls[2])
-		e.view.names, e.view.barrier = layout.BarrierMembers(children), barrier
-		return err
+		e.view = view{ready: calls[1].Stat(), names: layout.BarrierMembers(calls[2].Names()), barrier: calls[2].Stat()}
+		return failure(err, calls...)
 	}
 }
 
 // look looks again, with the watches (rule B5).
 func (e *entry) look(ctx context.Context) (phase, error) {
-	var own stat
+	var own *zkconn.Stat
 	err := e.retry(ctx, "exists", func(ctx context.Context, conn *zkconn.Conn) error {
 		calls, take := e.reads(conn, e.node)
 		all := calls
 		if e.stale {
-			all = append([]*zkconn.Call{e.syncCall()}, calls...)
+			all = append([]*zkconn.Call{zkconn.Sync(e.full)}, calls...)
 		}
 		err := take(conn.Do(ctx, e.session, all...))
 		if err == nil && e.stale {
 			err = all[0].Err // without the sync, the look may be as old as the last one
 		}
-		if err == nil {
-			own, err = statOf(calls[0])
-		}
+		own = calls[0].Stat()
 		return err
 	})
 	switch {
@@ -307,7 +293,7 @@ func (e *entry) judge(ctx context.Context) (phase, error) {
 func (e *entry) name() string { return path.Base(e.node) }
 
 // others returns the stats of the other members' nodes, nil for those that have gone.
-func (e *entry) others(ctx context.Context) (stats []stat, err error) {
+func (e *entry) others(ctx context.Context) (stats []*zkconn.Stat, err error) {
 	names := slices.DeleteFunc(slices.Clone(e.view.names), func(name string) bool { return name == e.name() })
 	err = e.retry(ctx, "exists", func(ctx context.Context, conn *zkconn.Conn) error {
 		stats, err = e.statsOf(ctx, conn, e.session, names)
@@ -328,9 +314,12 @@ func (e *entry) open(ctx context.Context) (phase, error) {
 	if e.dead {
 		ops = append(ops, e.deleteOp(e.ready()))
 	}
-	marks, err := e.marks(ctx)
-	if err != nil {
-		return open, err
+	var marks []framework.Op
+	if !e.unmarked.Load() && e.refused < maxRefused {
+		var err error
+		if marks, err = e.marks(ctx, e.view.barrier); err != nil {
+			return open, err
+		}
 	}
 	ops = append(ops, e.createReady())
 	if e.fits(append(slices.Clone(ops), marks...)) {

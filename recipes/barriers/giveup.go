@@ -79,11 +79,9 @@ func (e *entry) withdraw(ctx context.Context) (in bool, err error) {
 // counted checks whether there is an open round with our node as a member.
 func (e *entry) counted(ctx context.Context) (in bool, err error) {
 	err = e.retry(ctx, "exists", func(ctx context.Context, conn *zkconn.Conn) error {
-		call := existsCall(e.ready())
-		if err := conn.Do(ctx, e.session, call); err != nil {
-			return err
-		}
-		e.view.ready, err = statOf(call)
+		call := zkconn.Exists(e.ready(), nil)
+		err := failure(conn.Do(ctx, e.session, call), call)
+		e.view.ready = call.Stat()
 		return err
 	})
 	if err != nil || e.view.standingOf(e.czxid) != inside {
@@ -98,18 +96,13 @@ func (e *entry) counted(ctx context.Context) (in bool, err error) {
 func (e *entry) leaveEntry(ctx context.Context) (in bool, err error) {
 	deleted := int64(0) // the transaction of the delete; 0 if that is not known
 	err = e.retry(ctx, "delete", func(ctx context.Context, conn *zkconn.Conn) error {
-		removal, ready := deleteCall(e.node), existsCall(e.ready())
-		if err := conn.Do(ctx, e.session, removal, ready); err != nil {
-			return err
-		}
-		if removal.Err != nil && !errors.Is(removal.Err, framework.ErrNoNode) {
-			return removal.Err
-		}
-		if removal.Err == nil {
+		removal, ready := zkconn.Delete(e.node, -1), zkconn.Exists(e.ready(), nil)
+		err := conn.Do(ctx, e.session, removal, ready)
+		if err == nil && removal.Err == nil {
 			deleted = removal.Zxid
 		}
-		e.view.ready, err = statOf(ready)
-		return err
+		e.view.ready = ready.Stat()
+		return failure(err, removal, ready)
 	})
 	if err != nil {
 		return false, err

@@ -21,8 +21,8 @@ type departure struct {
 	others []string // whom we wait for, sorted: members of the round in the first list whose nodes still exist
 	seen   bool     // others were seen
 
-	barrier stat // of the barrier's node, in the first list
-	remains bool // the last list had a "ready", and no round of a Go member had been opened since the first one
+	barrier *zkconn.Stat // of the barrier's node, in the first list
+	remains bool         // the last list had a "ready", and no round of a Go member had been opened since the first one
 }
 
 // run waits until the others have left. When it returns with an error our node may be there
@@ -66,18 +66,12 @@ func (d *departure) isLowest() bool { return d.node != "" && path.Base(d.node) <
 
 // firstLook finds out whom to wait for (rules B8 and B9).
 func (d *departure) firstLook(ctx context.Context) error {
-	var ready stat
+	var ready *zkconn.Stat
 	var children []string
 	err := d.retry(ctx, "getChildren", func(ctx context.Context, conn *zkconn.Conn) error {
-		exists, list := existsCall(d.ready()), d.listCall()
-		err := conn.Do(ctx, d.session, exists, list)
-		if err != nil {
-			return err
-		}
-		if ready, err = statOf(exists); err != nil {
-			return err
-		}
-		children, d.barrier, err = namesOf(list)
+		exists, list := zkconn.Exists(d.ready(), nil), zkconn.List(d.full, nil)
+		err := failure(conn.Do(ctx, d.session, exists, list), exists, list)
+		ready, children, d.barrier = exists.Stat(), list.Names(), list.Stat()
 		return err
 	})
 	if err != nil {
@@ -136,17 +130,18 @@ func (d *departure) watch(ctx context.Context) (watched bool, err error) {
 			watched = true // it is set still
 			return nil
 		}
-		err := conn.Do(ctx, d.session, reads[0].Call)
-		d.set.Keep(reads[0], err == nil && reads[0].Call.Err == nil)
-		if err != nil {
+		call := reads[0].Call
+		err := conn.Do(ctx, d.session, call)
+		d.set.Keep(reads[0], err == nil && call.Err == nil)
+		if err = failure(err, call); err != nil {
 			return err
 		}
-		other, err := statOf(reads[0].Call)
+		other := call.Stat()
 		watched = other != nil && other.Czxid < d.round
 		if other != nil && !watched {
 			d.set.Close(conn, nil)
 		}
-		return err
+		return nil
 	})
 	if err == nil && !watched {
 		d.others = slices.DeleteFunc(d.others, func(other string) bool { return other == name })
@@ -157,14 +152,9 @@ func (d *departure) watch(ctx context.Context) (watched bool, err error) {
 // delete deletes our node.
 func (d *departure) delete(ctx context.Context) error {
 	err := d.retry(ctx, "delete", func(ctx context.Context, conn *zkconn.Conn) error {
-		call := deleteCall(d.node)
-		if err := conn.Do(ctx, d.session, call); err != nil {
-			return err
-		}
-		if errors.Is(call.Err, framework.ErrNoNode) {
-			return nil // by an earlier try, or an operator: it makes no difference any more
-		}
-		return call.Err
+		call := zkconn.Delete(d.node, -1)
+		// If it is missing, it was deleted by an earlier try, or by an operator: it makes no difference any more.
+		return failure(conn.Do(ctx, d.session, call), call)
 	})
 	if err != nil {
 		return d.lost(err)
@@ -202,13 +192,11 @@ func (d *departure) sleep(ctx context.Context) error {
 // list lists the members again.
 func (d *departure) list(ctx context.Context) error {
 	var children []string
-	var barrier stat
+	var barrier *zkconn.Stat
 	err := d.retry(ctx, "getChildren", func(ctx context.Context, conn *zkconn.Conn) error {
-		list := d.listCall()
-		err := conn.Do(ctx, d.session, list)
-		if err == nil {
-			children, barrier, err = namesOf(list)
-		}
+		list := zkconn.List(d.full, nil)
+		err := failure(conn.Do(ctx, d.session, list), list)
+		children, barrier = list.Names(), list.Stat()
 		return err
 	})
 	if err != nil {
@@ -219,7 +207,7 @@ func (d *departure) list(ctx context.Context) error {
 }
 
 // note keeps what a list says about "ready".
-func (d *departure) note(children []string, barrier stat) {
+func (d *departure) note(children []string, barrier *zkconn.Stat) {
 	d.remains = slices.Contains(children, layout.ReadyName) && barrier != nil && d.barrier != nil && barrier.Version == d.barrier.Version
 }
 

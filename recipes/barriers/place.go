@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
@@ -30,6 +29,8 @@ func newPlace(client *framework.Client, path string) (place, error) {
 	return place{client, api, path, full}, nil
 }
 
+var errNilContext = fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+
 // check returns why the barrier cannot be used, nil if it can. p may be nil.
 func (p *place) check(ctx context.Context) (err error) {
 	switch {
@@ -46,16 +47,9 @@ func (p *place) check(ctx context.Context) (err error) {
 	return nil
 }
 
-func below(path, name string) string {
-	if path == "/" {
-		return path + name
-	}
-	return path + "/" + name
-}
-
 // ready and child return the server's paths of nodes.
-func (p *place) ready() string            { return below(p.full, layout.ReadyName) }
-func (p *place) child(name string) string { return below(p.full, name) }
+func (p *place) ready() string            { return zkclient.Join(p.full, layout.ReadyName) }
+func (p *place) child(name string) string { return zkclient.Join(p.full, name) }
 
 // giveBack removes watches that are not needed any more.
 func (p *place) giveBack(set *watchset.Set, more ...*watchset.Watch) {
@@ -71,71 +65,28 @@ func (p *place) giveBack(set *watchset.Set, more ...*watchset.Watch) {
 	}
 }
 
-// stat is the answer to exists; nil if there is no node.
-type stat = *jute.Stat
-
-// existsCall and listCall return reads without watches.
-func existsCall(full string) *zkconn.Call {
-	return watchset.ReadCall(watchset.Want{Path: full, Kind: watchset.Exists}, nil)
-}
-
-func (p *place) listCall() *zkconn.Call {
-	return watchset.ReadCall(watchset.Want{Path: p.full, Kind: watchset.Children}, nil)
-}
-
-func (p *place) syncCall() *zkconn.Call {
-	return &zkconn.Call{Op: jute.OpSync, Req: &jute.PathRequest{Path: p.full}, Res: &jute.SyncResponse{}}
-}
-
-func deleteCall(full string) *zkconn.Call {
-	return &zkconn.Call{Op: jute.OpDelete, Req: &jute.DeleteRequest{Path: full, Version: -1}}
-}
-
-// statOf and namesOf return the answers to reads, nil for a missing node.
-func statOf(call *zkconn.Call) (stat, error) {
-	switch {
-	case errors.Is(call.Err, framework.ErrNoNode):
-		return nil, nil
-	case call.Err != nil:
-		return nil, call.Err
+// failure returns err, the error of a request, or else why one of its calls was refused. That a node is missing
+// is an answer.
+func failure(err error, calls ...*zkconn.Call) error {
+	for _, call := range calls {
+		if err == nil && !errors.Is(call.Err, framework.ErrNoNode) {
+			err = call.Err
+		}
 	}
-	switch res := call.Res.(type) {
-	case *jute.GetDataResponse:
-		return &res.Stat, nil
-	case *jute.StatResponse:
-		return &res.Stat, nil
-	default:
-		return nil, nil
-	}
-}
-
-// namesOf also returns the stat of the node whose children are listed.
-func namesOf(call *zkconn.Call) (children []string, parent stat, err error) {
-	if errors.Is(call.Err, framework.ErrNoNode) {
-		return nil, nil, nil
-	}
-	if call.Err != nil {
-		return nil, nil, call.Err
-	}
-	res := call.Res.(*jute.GetChildren2Response)
-	return res.Children, &res.Stat, nil
+	return err
 }
 
 // statsOf reads the stats of members' nodes, nil for those that have gone.
-func (p *place) statsOf(ctx context.Context, conn *zkconn.Conn, session int64, names []string) (stats []stat, err error) {
+func (p *place) statsOf(ctx context.Context, conn *zkconn.Conn, session int64, names []string) (stats []*zkconn.Stat, err error) {
 	var calls []*zkconn.Call
 	for _, name := range names {
-		calls = append(calls, existsCall(p.child(name)))
+		calls = append(calls, zkconn.Exists(p.child(name), nil))
 	}
-	if err := conn.Do(ctx, session, calls...); err != nil {
+	if err := failure(conn.Do(ctx, session, calls...), calls...); err != nil {
 		return nil, err
 	}
 	for _, call := range calls {
-		s, err := statOf(call)
-		if err != nil {
-			return nil, err
-		}
-		stats = append(stats, s)
+		stats = append(stats, call.Stat())
 	}
 	return stats, nil
 }
@@ -190,4 +141,52 @@ func (p *place) deleteOp(full string) framework.Op {
 // createReady is the creation of the node that opens the barrier.
 func (p *place) createReady() framework.Op {
 	return p.client.TransactionOp().Create().Uncompressed().ForPath(p.api.ClientPath(p.ready()))
+}
+
+// checkQuantity refuses more members than the transaction that opens the barrier can name: it checks each of
+// them (rule B4), and a server refuses a request that is larger than its jute.maxbuffer. Otherwise all
+// members would come, and the last of them would fail.
+func (p *place) checkQuantity(memberQty int) error {
+	if memberQty <= 0 {
+		return fmt.Errorf("%w: memberQty is %d", framework.ErrInvalidOption, memberQty)
+	}
+	rest, err := p.size(p.deleteOp(p.ready()), p.createReady())
+	if err != nil {
+		return nil //nolint:nilerr // Enter says so, too
+	}
+	check, err := p.size(p.checkOp(p.child(layout.NewUUID())))
+	if err != nil {
+		return nil //nolint:nilerr // as above
+	}
+	limit := p.api.MaxRequest()
+	end, _ := p.size() // of a transaction without operations
+	most := (limit - xidAndType - rest) / (check - end)
+	if memberQty <= most {
+		return nil
+	}
+	return fmt.Errorf("%w: memberQty is %d, and at most %d members find room in the transaction that opens a barrier at %s, whose limit is %d bytes: see framework.WithMaxData",
+		framework.ErrInvalidOption, memberQty, max(most, 0), p.path, limit)
+}
+
+// xidAndType is the size of what is ahead of a transaction in its request.
+const xidAndType = 8
+
+// fits reports whether a transaction is not too large. Beside so many members that they just find room
+// there is none for the marks.
+func (p *place) fits(ops []framework.Op) bool {
+	size, err := p.size(ops...)
+	return err == nil && size+xidAndType <= p.api.MaxRequest()
+}
+
+// size returns the size of a transaction of these operations, in bytes.
+func (p *place) size(ops ...framework.Op) (int, error) {
+	var request zkconn.MultiRequest
+	for i := range ops {
+		op := zkclient.OpOf(&ops[i])
+		if op.Err != nil {
+			return 0, op.Err
+		}
+		request.Ops = append(request.Ops, op.Multi)
+	}
+	return len(request.Append(nil)), nil
 }

@@ -10,6 +10,47 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
+// view is one look at a double barrier.
+type view struct {
+	ready   *zkconn.Stat // of the "ready" node; nil if there is none
+	names   []string     // of the members' nodes, sorted
+	barrier *zkconn.Stat // of the barrier's own node, in the list; nil if there is none
+}
+
+// standing is what a look tells a member that enters (rule B3). The members of a round are those
+// whose node is older than the round's "ready".
+type standing int
+
+const (
+	outside standing = iota // no round is open
+	inside                  // in the open round
+	late                    // a round is open, and we are not in it
+	unclear                 // "ready" is older than our node: the nodes of the others decide
+)
+
+// standingOf compares our node with "ready". Nodes are ordered by czxid, the transactions that
+// created them.
+func (v view) standingOf(czxid int64) standing {
+	switch {
+	case v.ready == nil:
+		return outside
+	case v.ready.Czxid > czxid:
+		return inside
+	}
+	return unclear
+}
+
+// clear decides an unclear standing by the stats of the others' nodes. A "ready" that is older
+// than every node is left of a round whose members have died: it is dead.
+func (v view) clear(others []*zkconn.Stat) standing {
+	for _, other := range others {
+		if other != nil && other.Czxid < v.ready.Czxid {
+			return late
+		}
+	}
+	return outside
+}
+
 // When the last member of a round dies, the round's "ready" stays. Go members know that it is dead
 // (rule B3), but a member in Java would take it for an open round, and pass alone. So it is removed
 // (rule B10). It must not be taken for that of the next round, and a delete names a path and no
@@ -32,17 +73,16 @@ const (
 )
 
 // marks returns the operations that mark the "ready" which is created in the same transaction, none
-// if that is not possible.
-func (e *entry) marks(ctx context.Context) ([]framework.Op, error) {
-	barrier := e.view.barrier
-	if barrier == nil || e.unmarked.Load() || e.refused >= maxRefused || barrier.DataLength > maxKept {
+// if that is not possible. barrier is of the barrier's own node, in the last list.
+func (p *place) marks(ctx context.Context, barrier *zkconn.Stat) ([]framework.Op, error) {
+	if barrier == nil || barrier.DataLength > maxKept {
 		return nil, nil
 	}
 	data, version := []byte(nil), barrier.Version
 	if barrier.DataLength > 0 {
 		var read framework.Stat
 		var err error
-		data, err = e.client.GetData().Undecompressed().StoringStatIn(&read).ForPath(ctx, e.path)
+		data, err = p.client.GetData().Undecompressed().StoringStatIn(&read).ForPath(ctx, p.path)
 		if errors.Is(err, framework.ErrNoAuth) || errors.Is(err, framework.ErrNoNode) {
 			return nil, nil
 		}
@@ -54,10 +94,10 @@ func (e *entry) marks(ctx context.Context) ([]framework.Op, error) {
 	if version < 0 || len(data) > maxKept {
 		return nil, nil
 	}
-	write := e.client.TransactionOp().SetData().Uncompressed()
+	write := p.client.TransactionOp().SetData().Uncompressed()
 	return []framework.Op{
-		write.WithVersion(0).ForPath(e.api.ClientPath(e.ready()), e.client.DefaultData()),
-		write.WithVersion(version).ForPath(e.path, data),
+		write.WithVersion(0).ForPath(p.api.ClientPath(p.ready()), p.client.DefaultData()),
+		write.WithVersion(version).ForPath(p.path, data),
 	}, nil
 }
 
@@ -105,22 +145,19 @@ func (p *place) removal(version int32, own string) []framework.Op {
 func (p *place) findDead(ctx context.Context, stale bool) (version int32, dead bool, err error) {
 	err = p.retry(ctx, "exists", func(ctx context.Context, conn *zkconn.Conn) error {
 		dead = false
-		list, exists := p.listCall(), existsCall(p.ready())
+		list, exists := zkconn.List(p.full, nil), zkconn.Exists(p.ready(), nil)
 		calls := []*zkconn.Call{list, exists} // the version comes first
 		if stale {
-			calls = append([]*zkconn.Call{p.syncCall()}, calls...)
+			calls = append([]*zkconn.Call{zkconn.Sync(p.full)}, calls...)
 		}
-		if err := conn.Do(ctx, 0, calls...); err != nil {
+		if err := failure(conn.Do(ctx, 0, calls...), list, exists); err != nil {
 			return err
 		}
-		children, barrier, err := namesOf(list)
-		if err != nil || barrier == nil || barrier.Version < 0 {
-			return err
+		barrier, ready := list.Stat(), exists.Stat()
+		if barrier == nil || barrier.Version < 0 || ready == nil || ready.Version != layout.MarkedVersion {
+			return nil
 		}
-		v := view{names: layout.BarrierMembers(children)}
-		if v.ready, err = statOf(exists); err != nil || v.ready == nil || v.ready.Version != layout.MarkedVersion {
-			return err
-		}
+		v := view{ready: ready, names: layout.BarrierMembers(list.Names())}
 		// Most nodes are those of members, if the round has not died.
 		for some := range slices.Chunk(v.names, 16) {
 			nodes, err := p.statsOf(ctx, conn, 0, some)
