@@ -87,6 +87,22 @@ func NotApplied(err error) error {
 	return err
 }
 
+// Conflict reports whether the server refused a write because the node is not as it was expected to be.
+func Conflict(err error) bool {
+	return errors.Is(err, zkconn.ErrBadVersion) || errors.Is(err, zkconn.ErrNodeExists) || errors.Is(err, zkconn.ErrNoNode)
+}
+
+// effectKnown is the error of a call whose effect is known, whatever it has sent.
+type effectKnown struct{ error }
+
+func (e effectKnown) Unwrap() error { return e.error }
+
+func (effectKnown) MaybeApplied() bool { return false }
+
+// EffectKnown returns err as the error of a call whose effect is known: MaybeApplied is false for it, also if it
+// wraps the error of a request that may have been applied.
+func EffectKnown(err error) error { return effectKnown{err} }
+
 // ContextError returns the error of a context that has ended, with its cause, which says nothing about a request:
 // see zkconn.Cause.
 func ContextError(ctx context.Context) error {

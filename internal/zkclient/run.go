@@ -49,6 +49,16 @@ func (c *Client) Conn() (*zkconn.Conn, error) {
 	return c.connection(false)
 }
 
+// Epoch returns that of the servers' data, see zkconn.Conn.Epoch. It is asked for ahead of a request. Without a
+// connection, where no request has an answer, it is 0.
+func (c *Client) Epoch() int64 {
+	conn, err := c.Conn()
+	if err != nil {
+		return 0
+	}
+	return conn.Epoch()
+}
+
 // Usable is Conn for an operation with ctx.
 func (c *Client) Usable(ctx context.Context) (*zkconn.Conn, error) {
 	switch {

@@ -18,12 +18,3 @@ var (
 
 // errConflict is returned by one try when the node is not as expected.
 var errConflict = fmt.Errorf("%w", ErrContended)
-
-// unchanged is the error of a change that has sent no write that may be applied. It may wrap the
-// error of another request, such as that of a lock.
-type unchanged struct{ error }
-
-func (e unchanged) Unwrap() error { return e.error }
-
-// MaybeApplied is for framework.MaybeApplied.
-func (unchanged) MaybeApplied() bool { return false }

@@ -79,7 +79,7 @@ func (r *register) check(ctx context.Context) error {
 	case r == nil || r.client == nil:
 		return fmt.Errorf("atomic value: %w", framework.ErrNotStarted)
 	case ctx == nil:
-		return fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+		return zkclient.ErrNilContext
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ type written struct {
 func (r *register) write(ctx context.Context, pre content, data []byte) error {
 	var now written
 	var err error
-	epoch := r.epoch()
+	epoch := r.api.Epoch()
 	switch {
 	case !pre.there:
 		now, err = r.create(ctx, data)
@@ -120,7 +120,7 @@ func (r *register) write(ctx context.Context, pre content, data []byte) error {
 	}
 	if err != nil {
 		r.forget()
-		if conflicts(err) {
+		if zkclient.Conflict(err) {
 			return errConflict
 		}
 		return err
@@ -142,12 +142,6 @@ func (r *register) replaced() {
 	})
 }
 
-// conflicts reports whether the server refused a write because the node is not as expected.
-func conflicts(err error) bool {
-	return errors.Is(err, framework.ErrBadVersion) || errors.Is(err, framework.ErrNodeExists) ||
-		errors.Is(err, framework.ErrNoNode)
-}
-
 func (r *register) create(ctx context.Context, data []byte) (written, error) {
 	var stat framework.Stat
 	_, err := r.client.Create().CreatingParentContainersIfNeeded().Uncompressed().WithData(data).
@@ -157,15 +151,6 @@ func (r *register) create(ctx context.Context, data []byte) (written, error) {
 
 func newWritten(stat framework.Stat) written {
 	return written{stat.Version, stat.Mzxid, identityOf(&stat)}
-}
-
-// epoch returns that of the servers' data. It is asked for ahead of a request.
-func (r *register) epoch() int64 {
-	conn, err := r.api.Conn()
-	if err != nil {
-		return 0 // there will be no answer
-	}
-	return conn.Epoch()
 }
 
 // compareAndSet replaces data that is expected.
@@ -193,7 +178,7 @@ func (r *register) forceSet(ctx context.Context, data []byte) error {
 		return err
 	}
 	for {
-		epoch := r.epoch()
+		epoch := r.api.Epoch()
 		stat, err := r.client.SetData().Uncompressed().ForPath(ctx, r.path, data)
 		now := newWritten(stat)
 		if errors.Is(err, framework.ErrNoNode) {
@@ -216,7 +201,7 @@ func (r *register) initialize(ctx context.Context, data []byte) (created bool, e
 	if err := r.check(ctx); err != nil {
 		return false, err
 	}
-	epoch := r.epoch()
+	epoch := r.api.Epoch()
 	now, err := r.create(ctx, data)
 	if errors.Is(err, framework.ErrNodeExists) {
 		return false, nil
@@ -230,7 +215,7 @@ func (r *register) initialize(ctx context.Context, data []byte) (created bool, e
 // remember keeps what was written, unless a later write is kept already, or the version is one that every
 // new node has. epoch is that of before the request. What is kept of lost data is not later.
 func (r *register) remember(data []byte, now written, epoch int64) {
-	present := r.epoch()
+	present := r.api.Epoch()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -251,7 +236,7 @@ func (r *register) forget() {
 
 // recall returns what was written last, if that was not long ago, and the servers still have it.
 func (r *register) recall() (pre content, ok bool) {
-	epoch := r.epoch()
+	epoch := r.api.Epoch()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	pre = r.last.content

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/retry"
 )
@@ -114,5 +115,6 @@ func (u *update) promote(ctx context.Context) error {
 	if entered {
 		return err // and not lockErr: the change did not depend on the lock
 	}
-	return unchanged{fmt.Errorf("atomic value %s: %w: %w", u.path, ErrContended, lockErr)}
+	// No write was sent that may be applied, whatever lockErr says of the requests of the lock.
+	return zkclient.EffectKnown(fmt.Errorf("atomic value %s: %w: %w", u.path, ErrContended, lockErr))
 }

@@ -151,24 +151,15 @@ func (b *DistributedBarrier) look(ctx context.Context, watches *watchset.Set, sy
 	return now, err
 }
 
-// waitError is the error of a call that has failed. The effect of the call is known, whatever it
-// has sent. So framework.MaybeApplied is false for it.
-type waitError struct{ error }
-
-func (e waitError) Unwrap() error { return e.error }
-
-// MaybeApplied is for framework.MaybeApplied.
-func (waitError) MaybeApplied() bool { return false }
-
 // explain returns the error of a wait at the barrier of a path. seen says that the barrier was
-// seen closed.
+// seen closed. The effect of the call is known, whatever it has sent.
 func explain(ctx context.Context, path string, err error, seen bool) error {
 	if err == nil {
 		return nil
 	}
 	ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	if ctx.Err() == nil || !ended || errors.Is(err, framework.ErrClosed) {
-		return waitError{fmt.Errorf("barrier %s: %w", path, err)}
+		return zkclient.EffectKnown(fmt.Errorf("barrier %s: %w", path, err))
 	}
 	if !errors.Is(err, ctx.Err()) || !errors.Is(err, context.Cause(ctx)) {
 		err = zkclient.ContextError(ctx) // and not that of the clean-up
@@ -176,5 +167,5 @@ func explain(ctx context.Context, path string, err error, seen bool) error {
 	if seen {
 		err = fmt.Errorf("%w: %w", ErrNotPassed, err)
 	}
-	return waitError{fmt.Errorf("barrier %s: %w", path, err)}
+	return zkclient.EffectKnown(fmt.Errorf("barrier %s: %w", path, err))
 }

@@ -29,15 +29,13 @@ func newPlace(client *framework.Client, path string) (place, error) {
 	return place{client, api, path, full}, nil
 }
 
-var errNilContext = fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
-
 // check returns why the barrier cannot be used, nil if it can. p may be nil.
 func (p *place) check(ctx context.Context) (err error) {
 	switch {
 	case p == nil || p.client == nil:
 		err = framework.ErrNotStarted
 	case ctx == nil:
-		err = errNilContext
+		err = zkclient.ErrNilContext
 	default:
 		_, err = p.api.Conn()
 	}

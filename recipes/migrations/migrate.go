@@ -51,7 +51,7 @@ type Set struct {
 // Java: MigrationManager.migrate.
 func Migrate(ctx context.Context, client *framework.Client, lockPath, metadataPath string, set Set, opts ...locks.SemaphoreOption) (int, error) {
 	if ctx == nil {
-		return 0, fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+		return 0, zkclient.ErrNilContext
 	}
 	m, err := newManager(client, lockPath, metadataPath, set, opts)
 	if err == nil {
@@ -131,12 +131,7 @@ func (m *manager) migrate(ctx context.Context) (int, error) {
 
 // unapplied is why an attempt ended before its transaction. What it may have changed is the lock
 // and the node of the metadata, and no migration.
-type unapplied struct{ error }
-
-func (u unapplied) Unwrap() error { return u.error }
-
-// MaybeApplied is for framework.MaybeApplied.
-func (u unapplied) MaybeApplied() bool { return false }
+func unapplied(err error) error { return zkclient.EffectKnown(err) }
 
 // lockLost reports whether an attempt has failed because its lock was lost, and not because the
 // user ended it.
@@ -151,7 +146,7 @@ func lockLost(err error) bool {
 func (m *manager) attempt(ctx context.Context) (int, error) {
 	lease, err := m.lock.Acquire(ctx)
 	if err != nil {
-		return 0, unapplied{err}
+		return 0, unapplied(err)
 	}
 	// The transaction has proved that the lock was held, or has failed. So it does not matter here
 	// whether the lock is lost by now, or its node is still being deleted in the background.
@@ -164,7 +159,7 @@ func (m *manager) attempt(ctx context.Context) (int, error) {
 		err = m.metadata.create(ctx)
 	}
 	if err != nil {
-		return 0, unapplied{err}
+		return 0, unapplied(err)
 	}
 	if len(applied) == len(m.hashes) {
 		return 0, nil

@@ -122,7 +122,7 @@ func nodeOf[T any](node cache.Node[T]) ZNode[T] {
 // Java: readThrough, readThroughAsZNode.
 func (c *CachedModeledFramework[T]) ReadThrough(ctx context.Context, path ZPath) (ZNode[T], error) {
 	if ctx == nil {
-		return ZNode[T]{}, fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+		return ZNode[T]{}, zkclient.ErrNilContext
 	}
 	if node, ok := c.Get(path); ok || c == nil {
 		return node, c.orNotStarted()

@@ -76,7 +76,7 @@ func (v *Value[T]) follow(life context.Context) {
 func (v *Value[T]) read(ctx context.Context) (there bool, err error) {
 	for {
 		var stat framework.Stat
-		epoch := v.epoch()
+		epoch := v.api.Epoch()
 		data, err := v.view.GetData().Undecompressed().StoringStatIn(&stat).UsingWatcher(v.watcher).ForPath(ctx, v.path)
 		if err == nil {
 			return true, v.decode(data, stat, epoch)

@@ -9,6 +9,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/codec"
 	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // The pauses of Update between two tries are random and grow from the first to the second of
@@ -31,7 +32,7 @@ func (v *Value[T]) Set(ctx context.Context, value T) (VersionedValue[T], error) 
 		return VersionedValue[T]{}, err
 	}
 	for {
-		epoch := v.epoch()
+		epoch := v.api.Epoch()
 		stat, err := v.client.SetData().Uncompressed().ForPath(ctx, v.path, data)
 		if errors.Is(err, framework.ErrNoNode) {
 			stat, err = v.create(ctx, data)
@@ -74,7 +75,7 @@ func (v *Value[T]) try(ctx context.Context, previous VersionedValue[T], value T)
 		return now, false, err
 	}
 	var stat framework.Stat
-	epoch := v.epoch()
+	epoch := v.api.Epoch()
 	switch {
 	case previous.Zxid == -1:
 		stat, err = v.create(ctx, data)
@@ -86,16 +87,10 @@ func (v *Value[T]) try(ctx context.Context, previous VersionedValue[T], value T)
 	switch {
 	case err == nil:
 		return v.take(value, stat, epoch), true, nil
-	case refused(err):
+	case zkclient.Conflict(err):
 		return now, false, nil
 	}
 	return now, false, err
-}
-
-// refused reports whether a write was refused because the node is not what was expected.
-func refused(err error) bool {
-	return errors.Is(err, framework.ErrBadVersion) || errors.Is(err, framework.ErrNodeExists) ||
-		errors.Is(err, framework.ErrNoNode)
 }
 
 // Update sets the value to the result of fn for the server's value, and returns it with its
@@ -124,7 +119,7 @@ func (v *Value[T]) Update(ctx context.Context, fn func(T) (T, error)) (Versioned
 				return VersionedValue[T]{}, err
 			}
 		}
-		if !first || latest.epoch != v.epoch() { // a version of lost data may be that of another value
+		if !first || latest.epoch != v.api.Epoch() { // a version of lost data may be that of another value
 			var err error
 			if now, err = v.present(ctx); err != nil {
 				return VersionedValue[T]{}, err
@@ -159,7 +154,7 @@ func (v *Value[T]) check(ctx context.Context) error {
 		return fmt.Errorf("shared value: %w", err)
 	}
 	if ctx == nil {
-		return fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+		return zkclient.ErrNilContext
 	}
 	return nil
 }
@@ -184,13 +179,13 @@ func (v *Value[T]) create(ctx context.Context, data []byte) (stat framework.Stat
 // setVersion sets the data of the node at a version. Versions above 2^31 are negative.
 func (v *Value[T]) setVersion(ctx context.Context, data []byte, version int32) (framework.Stat, error) {
 	stat, err := v.api.SetData(ctx, v.path, data, version)
-	return framework.Stat{Version: stat.Version, Mzxid: stat.Mzxid}, err
+	return zkclient.UserStat[framework.Stat](&stat), err
 }
 
 // present returns what the server has now. Without a node it is the last value seen.
 func (v *Value[T]) present(ctx context.Context) (VersionedValue[T], error) {
 	var stat framework.Stat
-	epoch := v.epoch()
+	epoch := v.api.Epoch()
 	data, err := v.client.GetData().Undecompressed().StoringStatIn(&stat).ForPath(ctx, v.path)
 	switch {
 	case errors.Is(err, framework.ErrNoNode):

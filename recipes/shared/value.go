@@ -142,7 +142,7 @@ func (v *Value[T]) Close(ctx context.Context) error {
 		return nil
 	}
 	if ctx == nil {
-		return fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+		return zkclient.ErrNilContext
 	}
 	ctx, cancel := lifecycle.CleanUp(ctx)
 	defer cancel()
@@ -231,15 +231,6 @@ func (v *Value[T]) Listenable() listen.Listenable[VersionedValue[T]] {
 	return v.changes.Listenable()
 }
 
-// epoch returns that of the servers' data. It is asked for ahead of a request.
-func (v *Value[T]) epoch() int64 {
-	conn, err := v.api.Conn()
-	if err != nil {
-		return 0 // there will be no answer
-	}
-	return conn.Epoch()
-}
-
 // isNewer reports whether a value of a zxid is newer than the known one.
 func (k *known[T]) isNewer(epoch, zxid int64) bool {
 	return epoch > k.epoch || epoch == k.epoch && zxid > k.Zxid
@@ -250,7 +241,7 @@ func (k *known[T]) isNewer(epoch, zxid int64) bool {
 // epoch is that of before the request. If it is over, the value is read again.
 func (v *Value[T]) take(value T, stat framework.Stat, epoch int64) VersionedValue[T] {
 	now := VersionedValue[T]{Value: value, Version: stat.Version, Zxid: stat.Mzxid}
-	if epoch != v.epoch() {
+	if epoch != v.api.Epoch() {
 		v.wake.Set()
 		return now
 	}

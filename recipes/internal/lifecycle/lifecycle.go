@@ -59,7 +59,7 @@ func (l *Lifecycle) Start(ctx context.Context, begin func(ctx context.Context) e
 
 func (l *Lifecycle) start(ctx context.Context, begin func(ctx context.Context) error, work func(ctx context.Context)) error {
 	if ctx == nil {
-		return errNilContext()
+		return zkclient.ErrNilContext
 	}
 	life, idle, err := l.enter(ctx)
 	if err != nil {
@@ -136,7 +136,7 @@ func (l *Lifecycle) settle(err error) error {
 // second if ctx has ended; end may be nil. Later calls only wait for the first one and return its error.
 func (l *Lifecycle) Close(ctx context.Context, end func(ctx context.Context) error) error {
 	if ctx == nil {
-		return errNilContext()
+		return zkclient.ErrNilContext
 	}
 	ctx, cancel := CleanUp(ctx)
 	defer cancel()
@@ -220,8 +220,4 @@ func Reachable(ctx context.Context, client *zkclient.Client) (context.Context, c
 		return context.WithCancel(ctx) // requests fail at once
 	}
 	return conn.Reachable(ctx)
-}
-
-func errNilContext() error {
-	return fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
 }
