@@ -36,3 +36,16 @@
 // returns an error and not a flag, numbers do not wrap around, and an increment without
 // contention is one request.
 package atomics
+
+import "errors"
+
+// Errors of this package; compare with errors.Is. Data that is too short for a number is
+// codec.ErrDecode.
+var (
+	// ErrContended is returned when others changed the value at every try until the retry policy
+	// gave up, or ctx ended. Nothing was changed. Java: a result that has not succeeded.
+	ErrContended = errors.New("others kept changing the value")
+	// ErrOverflow is returned when the result does not fit into the number. Nothing was changed.
+	// Java wraps around.
+	ErrOverflow = errors.New("the number overflows")
+)

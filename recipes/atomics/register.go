@@ -97,16 +97,12 @@ func (r *register) read(ctx context.Context) (content, error) {
 	return content{there: true, data: data, version: stat.Version, node: identityOf(&stat)}, nil
 }
 
-// written is what the reply to a write says of the node.
-type written struct {
-	version int32
-	zxid    int64
-	node    identity
-}
+// errConflict is returned by one try when the node is not as expected.
+var errConflict = fmt.Errorf("%w", ErrContended)
 
 // write replaces pre by data. The error is errConflict if the node is not as in pre.
 func (r *register) write(ctx context.Context, pre content, data []byte) error {
-	var now written
+	var now framework.Stat
 	var err error
 	epoch := r.api.Epoch()
 	switch {
@@ -116,7 +112,7 @@ func (r *register) write(ctx context.Context, pre content, data []byte) error {
 		return fmt.Errorf("atomic value %s: %w: the node was written too often", r.path, framework.ErrBadVersion)
 	default:
 		stat, failed := r.api.SetData(ctx, r.path, data, pre.version)
-		now, err = written{stat.Version, stat.Mzxid, identity{stat.Czxid, stat.Ctime}}, failed
+		now, err = zkclient.UserStat[framework.Stat](&stat), failed
 	}
 	if err != nil {
 		r.forget()
@@ -125,7 +121,7 @@ func (r *register) write(ctx context.Context, pre content, data []byte) error {
 		}
 		return err
 	}
-	if pre.there && now.node != pre.node {
+	if pre.there && identityOf(&now) != pre.node {
 		r.replaced()
 		return nil
 	}
@@ -142,15 +138,10 @@ func (r *register) replaced() {
 	})
 }
 
-func (r *register) create(ctx context.Context, data []byte) (written, error) {
-	var stat framework.Stat
-	_, err := r.client.Create().CreatingParentContainersIfNeeded().Uncompressed().WithData(data).
+func (r *register) create(ctx context.Context, data []byte) (stat framework.Stat, err error) {
+	_, err = r.client.Create().CreatingParentContainersIfNeeded().Uncompressed().WithData(data).
 		StoringStatIn(&stat).ForPath(ctx, r.path)
-	return newWritten(stat), err
-}
-
-func newWritten(stat framework.Stat) written {
-	return written{stat.Version, stat.Mzxid, identityOf(&stat)}
+	return stat, err
 }
 
 // compareAndSet replaces data that is expected.
@@ -179,8 +170,7 @@ func (r *register) forceSet(ctx context.Context, data []byte) error {
 	}
 	for {
 		epoch := r.api.Epoch()
-		stat, err := r.client.SetData().Uncompressed().ForPath(ctx, r.path, data)
-		now := newWritten(stat)
+		now, err := r.client.SetData().Uncompressed().ForPath(ctx, r.path, data)
 		if errors.Is(err, framework.ErrNoNode) {
 			now, err = r.create(ctx, data)
 		}
@@ -214,16 +204,16 @@ func (r *register) initialize(ctx context.Context, data []byte) (created bool, e
 
 // remember keeps what was written, unless a later write is kept already, or the version is one that every
 // new node has. epoch is that of before the request. What is kept of lost data is not later.
-func (r *register) remember(data []byte, now written, epoch int64) {
+func (r *register) remember(data []byte, now framework.Stat, epoch int64) {
 	present := r.api.Epoch()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case r.last.epoch == epoch && !r.last.until.IsZero() && now.zxid <= r.last.zxid:
-	case now.version == 0, epoch != present:
+	case r.last.epoch == epoch && !r.last.until.IsZero() && now.Mzxid <= r.last.zxid:
+	case now.Version == 0, epoch != present:
 		r.last = remembered{}
 	default:
-		r.last = remembered{content{true, bytes.Clone(data), now.version, now.node}, now.zxid, epoch, time.Now().Add(rememberFor)}
+		r.last = remembered{content{true, bytes.Clone(data), now.Version, identityOf(&now)}, now.Mzxid, epoch, time.Now().Add(rememberFor)}
 	}
 }
 
