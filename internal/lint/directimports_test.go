@@ -23,7 +23,6 @@ var importExceptions = map[string][]string{
 	"recipes/discovery/discoverygrpc": {"internal/wait"},
 	"recipes/nodes":                   {"internal/jute"},
 	"recipes/queue":                   {"internal/jute"},
-	"recipes/watch":                   {"internal/background", "internal/jute"},
 }
 
 var (

@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"sync"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/listen"
-	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
+	"github.com/go-curator/curator/recipes/internal/options"
 )
 
 // PersistentWatcher has one persistent watch for any number of listeners. It is like
@@ -87,7 +86,7 @@ func (w *PersistentWatcher) subscribe(ctx context.Context) error {
 		return conn.Subscribe(ctx, w.sub)
 	})
 	if err == nil && w.cfg.background { // nobody else tells that it is set
-		w.tell(framework.WatchedEvent{Type: framework.WatchReset, Path: w.path})
+		w.tell(w.reset())
 	}
 	return err
 }
@@ -127,62 +126,12 @@ func (w *PersistentWatcher) Close(ctx context.Context) error {
 // sync. Without a connection none can come.
 func (w *PersistentWatcher) catchUp(ctx context.Context, conn *zkconn.Conn) {
 	told := make(chan struct{})
-	call := &zkconn.Call{Op: jute.OpSync, Req: &jute.PathRequest{Path: w.full}, Res: &jute.SyncResponse{}}
-	if _, queued := conn.Start(0, func(*zkconn.Flight) { close(told) }, call); !queued {
+	if _, queued := conn.Start(0, func(*zkconn.Flight) { close(told) }, zkconn.Sync(w.full)); !queued {
 		return
 	}
 	select {
 	case <-told:
 	case <-ctx.Done():
-	}
-}
-
-// Listenable takes listeners for the events, which have paths of the client.
-// framework.WatchReset comes after every reconnect, because changes may have been missed. To
-// miss no event, add listeners before Start.
-//
-// Up to 65,536 events wait for a listener that is slow. When more come, they are dropped until it has
-// got those that wait; it then gets one framework.WatchReset, and later events behind that.
-//
-// Java: getListenable and getResetListenable; there the queue has no limit.
-func (w *PersistentWatcher) Listenable() listen.Listenable[framework.WatchedEvent] {
-	if w == nil {
-		return listen.Listenable[framework.WatchedEvent]{}
-	}
-	return w.events.Listenable()
-}
-
-// Events iterates over the events after the beginning of the loop, until ctx ends, Close is
-// called or the client is closed. Events during the loop body are queued, up to the limit of
-// Listenable, with one framework.WatchReset for those that were dropped; events that are still queued at
-// the end are dropped. Several loops may run at the same time, each with all events. A loop may begin
-// before Start.
-//
-// Java: none.
-func (w *PersistentWatcher) Events(ctx context.Context) iter.Seq[framework.WatchedEvent] {
-	return func(yield func(framework.WatchedEvent) bool) {
-		if w == nil || w.api == nil || ctx == nil {
-			return
-		}
-		f := w.newFollower()
-		w.add(f)
-		defer w.remove(f)
-		for {
-			select {
-			case <-f.wake:
-			case <-ctx.Done():
-				return
-			case <-w.over:
-				return
-			case <-w.client.Done():
-				return // without a watch nothing else tells of it
-			}
-			for e, ok := f.next(); ok; e, ok = f.next() {
-				if w.finished() || ctx.Err() != nil || !yield(e) {
-					return
-				}
-			}
-		}
 	}
 }
 
@@ -200,48 +149,55 @@ func (w *PersistentWatcher) onEvent(e zkconn.WatchEvent) {
 	w.tell(event)
 }
 
-// tell hands an event to the listeners and the loops.
-func (w *PersistentWatcher) tell(event framework.WatchedEvent) {
-	w.events.Notify(event)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for f := range w.followers {
-		f.add(event)
-	}
-}
-
-// end ends Events.
-func (w *PersistentWatcher) end() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.ended {
-		w.ended = true
-		close(w.over)
-	}
-}
-
-func (w *PersistentWatcher) finished() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.ended
-}
-
-func (w *PersistentWatcher) add(f *follower) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.followers[f] = struct{}{}
-}
-
-func (w *PersistentWatcher) remove(f *follower) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.followers, f)
-}
-
 // explain says which watch an error is about.
 func (w *PersistentWatcher) explain(err error) error {
 	if err == nil {
 		return nil
 	}
 	return fmt.Errorf("watch %s: %w", w.path, err)
+}
+
+// Option is an option of NewPersistentWatcher. A nil Option is refused with
+// framework.ErrInvalidOption.
+type Option interface{ apply(*config) error }
+
+type option func(*config) error
+
+func (o option) apply(c *config) error { return o(c) }
+
+// config is what options set.
+type config struct {
+	background bool // Start does not wait
+}
+
+func newConfig(opts []Option) (config, error) {
+	var c config
+	err := options.Apply(&c, opts, Option.apply)
+	return c, err
+}
+
+// WithStartInBackground has Start return nil when it has checked what it can check without a server,
+// so a program may start before its servers. Start then refuses a context that has ended, a client
+// that is not started (framework.ErrNotStarted) or is closed (framework.ErrClosed), and a second
+// Start. Its context does not matter any more when it has returned: the watch is set in the
+// background until that succeeds or Close is called.
+//
+// After the loss of the connection the next try follows the next connection. After an error that
+// another try may not change, such as framework.ErrUnimplemented, it follows a pause, which grows
+// from a second to 30 s, or the next connection. The logger gets the first failure, the first such
+// error, and the end of the failures; UnhandledErrorListenable of the client gets the first such
+// error.
+//
+// There are no events before the watch is set. When it is set, listeners and Events get
+// framework.WatchReset, with the path of the watcher: read now what the watch is about. Events of
+// changes may come right before it.
+//
+// By default Start waits, and fails when the client's retry policy gives up.
+//
+// Java: start, which does not wait, and getResetListenable.
+func WithStartInBackground() Option {
+	return option(func(c *config) error {
+		c.background = true
+		return nil
+	})
 }
