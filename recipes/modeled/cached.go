@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"sync"
 
 	"golang.org/x/sync/singleflight"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/cache"
+	"github.com/go-curator/curator/recipes/internal/options"
 )
 
 // CachedModeledFramework reads from a cache of all nodes at a path and below it. Writes go to
@@ -239,4 +241,83 @@ func (c *CachedModeledFramework[T]) Updates(ctx context.Context) iter.Seq[[]Chan
 			}
 		}
 	}
+}
+
+// reads are goroutines that read for callers, and do not end with one of them. The zero value is
+// ready.
+type reads struct {
+	running sync.WaitGroup
+
+	mu      sync.Mutex
+	closed  bool
+	last    int
+	cancels map[int]context.CancelCauseFunc // of those that run
+}
+
+// begin runs read on a goroutine of its own. Its context has the values of ctx, and ends with
+// close. After close begin returns framework.ErrClosed.
+func (r *reads) begin(ctx context.Context, read func(ctx context.Context)) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return framework.ErrClosed
+	}
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	if r.cancels == nil {
+		r.cancels = map[int]context.CancelCauseFunc{}
+	}
+	r.last++
+	id := r.last
+	r.cancels[id] = cancel
+	r.running.Go(func() {
+		defer r.ended(id)
+		read(ctx)
+	})
+	return nil
+}
+
+func (r *reads) ended(id int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cancels[id](nil)
+	delete(r.cancels, id)
+}
+
+// close ends what runs, and joins it.
+func (r *reads) close() {
+	r.mu.Lock()
+	r.closed = true
+	for _, cancel := range r.cancels {
+		cancel(framework.ErrClosed)
+	}
+	r.mu.Unlock()
+	r.running.Wait()
+}
+
+// CachedOption is an option of Cached. A nil CachedOption is refused with framework.ErrInvalidOption.
+type CachedOption interface{ apply(*cachedConfig) error }
+
+type cachedOption func(*cachedConfig) error
+
+func (o cachedOption) apply(c *cachedConfig) error { return o(c) }
+
+// cachedConfig has the options of the cache.
+type cachedConfig struct{ cache []cache.Option }
+
+func newCachedConfig(opts []CachedOption) (cachedConfig, error) {
+	c := cachedConfig{cache: []cache.Option{cache.WithoutData()}}
+	err := options.Apply(&c, opts, CachedOption.apply)
+	return c, err
+}
+
+// WithStartInBackground has Start return before the nodes are loaded, so a program may start before
+// its servers; see cache.WithStartInBackground. Until then memory is empty, ReadThrough reads from
+// the server, Await waits, and Updates does not begin.
+//
+// Java: start, which does not wait.
+func WithStartInBackground() CachedOption {
+	return cachedOption(func(c *cachedConfig) error {
+		c.cache = append(c.cache, cache.WithStartInBackground())
+		return nil
+	})
 }

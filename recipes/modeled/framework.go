@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
-	"github.com/cenkalti/backoff/v4"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/framework/codec"
 	"github.com/go-curator/curator/internal/zkclient"
 )
 
@@ -91,53 +89,62 @@ func (m ModeledFramework[T]) WithVersion(version int32) ModeledFramework[T] {
 // wanted returns the version of WithVersion.
 func (m ModeledFramework[T]) wanted() int32 { return m.version + anyVersion }
 
-// Set creates the node, or sets its data if it exists, and returns it with its actual path. For
-// a sequential or protected spec Set always creates a new node, and for one with CreateOnly it does
-// not set data; see framework.MaybeApplied. For other specs Set may create or set the node twice
-// after a lost reply.
-//
-// Java: set.
-func (m ModeledFramework[T]) Set(ctx context.Context, model T) (ZNode[T], error) {
-	path, data, err := m.encode(model)
+// path returns the path, or what is wrong with the framework.
+func (m ModeledFramework[T]) path() (string, error) {
+	if err := m.spec.check(); err != nil {
+		return "", err
+	}
+	path, err := m.spec.Path.Path()
 	if err != nil {
-		return ZNode[T]{}, err
+		return "", err
 	}
-	node := ZNode[T]{Model: model}
-	b := m.client.Create().WithMode(m.spec.Mode).WithData(data).StoringStatIn(&node.Stat)
-	switch {
-	case m.spec.PersistentParents:
-		b = b.CreatingParentsIfNeeded()
-	case !m.spec.WithoutParents:
-		b = b.CreatingParentContainersIfNeeded()
+	_, err = zkclient.Of(m.client).ServerPath(path)
+	return path, err
+}
+
+// encode returns the path, and the data of a model before it is compressed.
+func (m ModeledFramework[T]) encode(model T) (path string, data []byte, err error) {
+	if path, err = m.path(); err != nil {
+		return "", nil, err
 	}
-	if m.spec.TTL != 0 {
-		b = b.WithTTL(m.spec.TTL)
+	if data, err = m.spec.Codec.Encode(model); err != nil {
+		return "", nil, fmt.Errorf("encode the model of %s: %w", path, err)
 	}
-	if len(m.spec.ACL) > 0 {
-		b = b.WithACL(m.spec.ACL...)
+	return path, data, nil
+}
+
+// decode returns the model of what is stored at a path, and whether the node is a mere parent, one
+// without data. Data is decompressed if the spec or the client compresses it.
+func (m ModeledFramework[T]) decode(path string, stored []byte) (model T, parent bool, err error) {
+	data, err := m.plain(path, stored)
+	parent = err == nil && len(data) == 0
+	if err == nil {
+		model, err = m.spec.Codec.Decode(data)
 	}
+	if err != nil {
+		var none T
+		return none, parent, fmt.Errorf("%w: %s: %w", codec.ErrDecode, path, err)
+	}
+	return model, parent, nil
+}
+
+// plain returns data as the codec has it.
+func (m ModeledFramework[T]) plain(path string, stored []byte) ([]byte, error) {
+	if len(stored) == 0 {
+		return nil, nil
+	}
+	api := zkclient.Of(m.client)
 	switch {
 	case m.spec.Compressed:
-		b = b.Compressed()
+		return api.Decompress(path, stored)
 	case m.spec.Uncompressed:
-		b = b.Uncompressed()
+		return stored, nil
 	}
-	if m.spec.Protected {
-		b = b.WithProtection()
-	}
-	switch anew := m.spec.Protected || m.spec.sequential(); {
-	case m.spec.CreateOnly:
-	case m.wanted() != anyVersion:
-		b = b.OrSetDataVersion(m.wanted())
-	case !anew:
-		b = b.OrSetData()
-	}
-	path, err = b.ForPath(ctx, path)
+	full, err := api.ServerPath(path)
 	if err != nil {
-		return ZNode[T]{}, err
+		return nil, err
 	}
-	node.Path = known(path)
-	return node, nil
+	return api.Data(full, stored, zkclient.AsConfigured)
 }
 
 // Read returns the node. Errors: framework.ErrNoNode; codec.ErrDecode, also for a node without
@@ -165,90 +172,6 @@ func (m ModeledFramework[T]) read(ctx context.Context) (node ZNode[T], parent bo
 	node.Path = m.spec.Path
 	node.Model, parent, err = m.decode(path, data)
 	return node, parent, err
-}
-
-// Update sets the data of an existing node. It returns framework.ErrNoNode if there is none. An
-// update whose reply was lost is not repeated; see framework.MaybeApplied.
-//
-// Java: update.
-func (m ModeledFramework[T]) Update(ctx context.Context, model T) (ZNode[T], error) {
-	path, data, err := m.encode(model)
-	if err != nil {
-		return ZNode[T]{}, err
-	}
-	b := m.client.SetData().WithVersion(m.wanted())
-	switch {
-	case m.spec.Compressed:
-		b = b.Compressed()
-	case m.spec.Uncompressed:
-		b = b.Uncompressed()
-	}
-	stat, err := b.ForPath(ctx, path, data)
-	if err != nil {
-		return ZNode[T]{}, err
-	}
-	return ZNode[T]{Path: m.spec.Path, Stat: stat, Model: model}, nil
-}
-
-// The pauses of Modify.
-const (
-	firstPause = 2 * time.Millisecond
-	maxPause   = time.Second
-)
-
-// Modify sets the node to the result of fn for its model. When another client was faster it
-// tries again after a random pause, until ctx ends. fn may be called several times, by this
-// goroutine. Its error ends Modify, and is returned. If the node is not at the version of
-// WithVersion, Modify returns framework.ErrBadVersion without a second try. Other errors are
-// those of Read and Update.
-//
-// Java: none.
-func (m ModeledFramework[T]) Modify(ctx context.Context, fn func(T) (T, error)) (ZNode[T], error) {
-	if fn == nil {
-		return ZNode[T]{}, fmt.Errorf("%w: Modify: the function is nil", framework.ErrInvalidOption)
-	}
-	pace := backoff.NewExponentialBackOff(backoff.WithInitialInterval(firstPause), backoff.WithMaxInterval(maxPause),
-		backoff.WithRandomizationFactor(1), backoff.WithMaxElapsedTime(0))
-	for {
-		node, err := m.Read(ctx)
-		if err != nil {
-			return ZNode[T]{}, err
-		}
-		if v := m.wanted(); v != anyVersion && v != node.Stat.Version {
-			return ZNode[T]{}, fmt.Errorf("%w: %s is at version %d, not %d", framework.ErrBadVersion, m.spec.Path, node.Stat.Version, v)
-		}
-		model, err := fn(node.Model)
-		if err != nil {
-			return ZNode[T]{}, err
-		}
-		node, err = m.WithVersion(node.Stat.Version).Update(ctx, model)
-		if m.wanted() != anyVersion || !errors.Is(err, framework.ErrBadVersion) {
-			return node, err
-		}
-		if wait.For(ctx, pace.NextBackOff()) != nil {
-			return ZNode[T]{}, fmt.Errorf("modify %s: %w: %w", m.spec.Path, zkclient.ContextError(ctx), err)
-		}
-	}
-}
-
-// Delete is a guaranteed delete of the node: see framework.DeleteBuilder.Guaranteed. It returns
-// framework.ErrNoNode if there is none, and framework.ErrNotEmpty if it has children, unless the
-// spec says otherwise.
-//
-// Java: delete.
-func (m ModeledFramework[T]) Delete(ctx context.Context) error {
-	path, err := m.path()
-	if err != nil {
-		return err
-	}
-	b := m.client.Delete().Guaranteed().WithVersion(m.wanted())
-	if m.spec.DeletingChildrenIfNeeded {
-		b = b.DeletingChildrenIfNeeded()
-	}
-	if m.spec.Quietly {
-		b = b.Quietly()
-	}
-	return b.ForPath(ctx, path)
 }
 
 // Exists reports whether the node exists.
