@@ -12,6 +12,26 @@ import (
 	"github.com/go-curator/curator/tracing"
 )
 
+// Work is something that a recipe does, with a span or without. The zero Work is one that nobody observes.
+type Work struct {
+	t    *Telemetry
+	ctx  context.Context // of the span
+	span trace.Span      // nil for none
+}
+
+// start begins a work, whose requests are made with the context that it returns. It asks for the options of the
+// span only if there is one.
+func (t *Telemetry) start(ctx context.Context, name string, opts func() []trace.SpanStartOption) (context.Context, Work) {
+	w := Work{t: t, ctx: ctx}
+	if t.tracing() {
+		w.ctx, w.span = t.tracer.Start(ctx, name, opts()...)
+	}
+	return w.ctx, w
+}
+
+// End ends the work.
+func (w Work) End(err error) { w.t.end(w.span, err) }
+
 // Cache is a cache as spans and metrics show it. A nil Cache has neither.
 type Cache struct {
 	t     *Telemetry
@@ -138,22 +158,18 @@ func (t *Telemetry) zeroQueue(ctx context.Context, q Queue) {
 	t.zeroes.add(ctx, t.queue.redelivered, l, func() { t.queue.redelivered.Add(ctx, 0, t.options.of(l).add...) })
 }
 
-// Put begins the span of a put of several items; end ends it.
-func (t *Telemetry) Put(ctx context.Context, q Queue, items int) (_ context.Context, end func(err error)) {
-	if !t.tracing() {
-		return ctx, func(error) {}
-	}
-	ctx, span := t.tracer.Start(ctx, tracing.SpanQueuePut, q.attributes, trace.WithAttributes(attribute.Int(tracing.AttrQueueItems, items)))
-	return ctx, func(err error) { t.end(span, err) }
+// Put begins a put of several items.
+func (t *Telemetry) Put(ctx context.Context, q Queue, items int) (context.Context, Work) {
+	return t.start(ctx, tracing.SpanQueuePut, func() []trace.SpanStartOption {
+		return []trace.SpanStartOption{q.attributes, trace.WithAttributes(attribute.Int(tracing.AttrQueueItems, items))}
+	})
 }
 
 // Processing is the work on a node of a queue. A nil Processing has neither span nor metric.
 type Processing struct {
-	t     *Telemetry
+	Work
 	queue Queue
-	ctx   context.Context // of the span
-	span  trace.Span      // nil for none
-	start time.Time
+	begin time.Time
 }
 
 // Process begins the work on a node, whose requests are made with the context that it returns.
@@ -162,12 +178,8 @@ func (t *Telemetry) Process(ctx context.Context, q Queue) (context.Context, *Pro
 		return ctx, nil
 	}
 	t.zeroQueue(ctx, q)
-	p := &Processing{t: t, queue: q, start: time.Now()}
-	if t.tracing() {
-		ctx, p.span = t.tracer.Start(ctx, tracing.SpanQueueProcess, q.attributes)
-	}
-	p.ctx = ctx
-	return ctx, p
+	ctx, work := t.start(ctx, tracing.SpanQueueProcess, func() []trace.SpanStartOption { return []trace.SpanStartOption{q.attributes} })
+	return ctx, &Processing{work, q, time.Now()}
 }
 
 // redelivered has the outcomes after which a node is handed out again.
@@ -183,38 +195,24 @@ func (p *Processing) End(outcome string, err error) {
 	if slices.Contains(redelivered, outcome) {
 		t.queue.redelivered.Add(p.ctx, 1, t.options.of(l).add...)
 	}
-	t.queue.duration.Record(p.ctx, time.Since(p.start).Seconds(), t.options.of(l.with(tracing.AttrQueueOutcome, outcome)).record...)
+	t.queue.duration.Record(p.ctx, time.Since(p.begin).Seconds(), t.options.of(l.with(tracing.AttrQueueOutcome, outcome)).record...)
 	if p.span != nil {
 		p.span.SetAttributes(attribute.String(tracing.AttrQueueOutcome, outcome))
 	}
-	t.end(p.span, err)
+	p.Work.End(err)
 }
 
-// BarrierWait is a wait at a barrier. The zero BarrierWait is one that nobody observes.
-type BarrierWait struct {
-	t    *Telemetry
-	span trace.Span
+// BarrierWait begins a wait of a kind of package tracing at the barrier of a path.
+func (t *Telemetry) BarrierWait(ctx context.Context, kind, path string) (context.Context, Work) {
+	return t.start(ctx, tracing.SpanBarrierWait, func() []trace.SpanStartOption {
+		return []trace.SpanStartOption{t.spanAttributes("", "", tracing.AttrBarrierPath, path, attribute.String(tracing.AttrBarrierKind, kind))}
+	})
 }
-
-// BarrierWait begins a wait of a kind of package tracing at the barrier of a path. The requests of the
-// wait are made with the context that it returns.
-func (t *Telemetry) BarrierWait(ctx context.Context, kind, path string) (context.Context, BarrierWait) {
-	if !t.tracing() {
-		return ctx, BarrierWait{}
-	}
-	ctx, span := t.tracer.Start(ctx, tracing.SpanBarrierWait, t.spanAttributes("", "", tracing.AttrBarrierPath, path, attribute.String(tracing.AttrBarrierKind, kind)))
-	return ctx, BarrierWait{t, span}
-}
-
-// End ends the wait.
-func (w BarrierWait) End(err error) { w.t.end(w.span, err) }
 
 // AtomicUpdate is a change of an atomic value. The zero AtomicUpdate is one that nobody observes.
 type AtomicUpdate struct {
-	t    *Telemetry
+	Work
 	name string
-	ctx  context.Context
-	span trace.Span // nil for none
 }
 
 // AtomicUpdate begins a change of the value at a path, with the user's name for it, "" for none.
@@ -223,12 +221,10 @@ func (t *Telemetry) AtomicUpdate(ctx context.Context, name, path string) (contex
 	if t == nil || !t.tracing() && !t.atomicTries.Enabled(ctx) {
 		return ctx, AtomicUpdate{}
 	}
-	u := AtomicUpdate{t: t, name: name}
-	if t.tracing() {
-		ctx, u.span = t.tracer.Start(ctx, tracing.SpanAtomicUpdate, t.spanAttributes(tracing.AttrAtomicName, name, tracing.AttrAtomicPath, path))
-	}
-	u.ctx = ctx
-	return ctx, u
+	ctx, work := t.start(ctx, tracing.SpanAtomicUpdate, func() []trace.SpanStartOption {
+		return []trace.SpanStartOption{t.spanAttributes(tracing.AttrAtomicName, name, tracing.AttrAtomicPath, path)}
+	})
+	return ctx, AtomicUpdate{work, name}
 }
 
 // End ends the change, after optimistic tries without the lock and promoted ones with it.
@@ -245,7 +241,7 @@ func (u AtomicUpdate) End(optimistic, promoted int, err error) {
 			u.span.SetAttributes(attribute.Int(tracing.AttrAtomicPromotedTries, promoted))
 		}
 	}
-	u.t.end(u.span, err)
+	u.Work.End(err)
 }
 
 // Recreated counts that a kept node with a name was created again.

@@ -11,9 +11,9 @@ import (
 
 // put stores items in one node, whose name begins with prefix.
 func (q *core) put(ctx context.Context, prefix string, items [][]byte) (err error) {
-	ctx, end := q.api.Telemetry().Put(ctx, q.spans, len(items))
+	ctx, work := q.api.Telemetry().Put(ctx, q.spans, len(items))
 	failed := errPanic
-	defer func() { end(failed) }()
+	defer func() { work.End(failed) }()
 	if q.cfg.maxItems > 0 {
 		err = q.awaitRoom(ctx)
 	}
