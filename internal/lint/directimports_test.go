@@ -22,7 +22,6 @@ var importExceptions = map[string][]string{
 	"recipes/discovery":               {"internal/jute"},
 	"recipes/discovery/discoverygrpc": {"internal/wait"},
 	"recipes/nodes":                   {"internal/jute"},
-	"recipes/queue":                   {"internal/jute"},
 }
 
 var (

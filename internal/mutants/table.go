@@ -163,8 +163,8 @@ func recipes() []Mutant {
 		{
 			Name: "transaction of the queue without its check", Breaks: "at least once, and a guarded effect once",
 			Edits: []Edit{
-				{queueDir + "delivery.go", "tx.Check().ForPath(d.lockPath()))", "tx.Check().ForPath(d.q.path))"},
-				{queueDir + "delivery.go", "tx.Delete().ForPath(d.path()), tx.Delete().ForPath(d.lockPath()))", "tx.Delete().ForPath(d.path()))"},
+				{queueDir + "message.go", "tx.Check().ForPath(d.lockPath()))", "tx.Check().ForPath(d.q.path))"},
+				{queueDir + "message.go", "tx.Delete().ForPath(d.path()), tx.Delete().ForPath(d.lockPath()))", "tx.Delete().ForPath(d.path()))"},
 			},
 			Package: "recipes/queue", Tests: "^TestGuard",
 		},

@@ -3,9 +3,9 @@ package queue
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
@@ -23,7 +23,7 @@ type claim struct {
 	outcome claimOutcome
 	node    zkclient.Created // with claimTaken and claimItemGone
 	data    []byte           // of the item, with claimTaken
-	stat    jute.Stat
+	stat    zkconn.Stat
 }
 
 // claimOutcome is how a claim ended.
@@ -95,25 +95,13 @@ func (q *core) dropAfter(lock string, removal *zkclient.Removal) {
 }
 
 // attempt is one try.
-func (c *claim) attempt(ctx context.Context, conn *zkconn.Conn) (err error) {
+func (c *claim) attempt(ctx context.Context, conn *zkconn.Conn) error {
 	if c.doubt != 0 {
 		if err := c.resolve(ctx, conn); err != nil || c.outcome != 0 {
 			return err
 		}
 	}
-	for range createTries {
-		if err = c.send(ctx, conn); !errors.Is(err, framework.ErrNoNode) {
-			return err
-		}
-		if err := ensure(ctx, c.q.client, c.q.cfg.lockPath); err != nil {
-			return err
-		}
-	}
-	return err
-}
-
-func (c *claim) read() *zkconn.Call {
-	return &zkconn.Call{Op: jute.OpGetData, Req: &jute.PathWatchRequest{Path: c.item}, Res: &jute.GetDataResponse{}}
+	return c.q.below(ctx, c.q.cfg.lockPath, isNoNode, func() error { return c.send(ctx, conn) })
 }
 
 // send creates the lock node and reads the item in one write.
@@ -122,7 +110,7 @@ func (c *claim) send(ctx context.Context, conn *zkconn.Conn) error {
 	if err != nil {
 		return err
 	}
-	create, read := request.Call(), c.read()
+	create, read := request.Call(), zkconn.GetData(c.item, nil)
 	if err := conn.Do(ctx, 0, create, read); err != nil {
 		if framework.MaybeApplied(err) {
 			c.doubt = create.Session
@@ -136,25 +124,23 @@ func (c *claim) send(ctx context.Context, conn *zkconn.Conn) error {
 	case create.Err != nil:
 		return create.Err
 	}
-	created := create.Res.(*jute.Create2Response)
-	c.node = zkclient.Created{
-		Path: c.lock, Czxid: created.Stat.Czxid, Owner: created.Stat.EphemeralOwner, Session: create.Session,
-	}
-	return c.take(read)
+	return c.take(create, read)
 }
 
-// take takes over the answer to the read of the item. The lock node is ours.
-func (c *claim) take(read *zkconn.Call) error {
+// take takes over the answers to the create of the lock node, or to a read of it, and to the read of the item.
+// The lock node is ours.
+func (c *claim) take(lock, read *zkconn.Call) error {
+	made := lock.Stat()
+	c.node = zkclient.Created{Path: c.lock, Czxid: made.Czxid, Owner: made.EphemeralOwner, Session: lock.Session}
 	c.outcome = claimItemGone
-	if errors.Is(read.Err, framework.ErrNoNode) {
+	if isNoNode(read.Err) {
 		return nil
 	}
 	if read.Err != nil {
 		c.doubt = c.node.Session // the next try finds the lock node
-		return unreadable(&framework.OpError{Op: "getData", Path: c.q.api.ClientPath(c.item), Attempts: 1, Err: read.Err})
+		return unreadable(&framework.OpError{Op: read.Name(), Path: c.q.api.ClientPath(c.item), Attempts: 1, Err: read.Err})
 	}
-	res := read.Res.(*jute.GetDataResponse)
-	c.outcome, c.data, c.stat = claimTaken, res.Data, res.Stat
+	c.outcome, c.data, c.stat = claimTaken, read.Data(), *read.Stat()
 	return nil
 }
 
@@ -163,29 +149,81 @@ func (c *claim) take(read *zkconn.Call) error {
 // servers refuse what may still arrive on the old one, and the session layer has sent a sync ahead, so
 // that this server has seen what was applied before.
 func (c *claim) resolve(ctx context.Context, conn *zkconn.Conn) error {
-	var found jute.StatResponse
-	exists := &zkconn.Call{Op: jute.OpExists, Req: &jute.PathWatchRequest{Path: c.lock}, Res: &found}
-	read := c.read()
+	exists, read := zkconn.Exists(c.lock, nil), zkconn.GetData(c.item, nil)
 	err := conn.Do(ctx, c.doubt, exists, read)
 	if errors.Is(err, framework.ErrSessionExpired) {
 		c.doubt, c.outcome = 0, 0 // the node goes with its session; until then the create is refused
 		return nil
 	}
 	if err != nil {
-		return notApplied(err)
+		return zkclient.NotApplied(err)
 	}
 	switch {
-	case errors.Is(exists.Err, framework.ErrNoNode):
+	case isNoNode(exists.Err):
 		c.doubt, c.outcome = 0, 0
 		return nil
 	case exists.Err != nil:
 		return exists.Err
-	case found.Stat.EphemeralOwner != c.doubt:
+	case exists.Stat().EphemeralOwner != c.doubt:
 		c.doubt, c.outcome = 0, claimLocked // by another consumer
 		return nil
 	}
-	c.node = zkclient.Created{
-		Path: c.lock, Czxid: found.Stat.Czxid, Owner: found.Stat.EphemeralOwner, Session: exists.Session,
+	return c.take(exists, read)
+}
+
+// claims are the lock nodes that the consumers of one client have, or try to create. Consumers of
+// one client share its session. Without the claims a consumer that finds a lock node of that
+// session after a lost reply could not tell whether it is its own.
+type claims struct {
+	mu    sync.Mutex
+	taken map[string]struct{} // the server's paths
+}
+
+// claimsOf returns the claims of a client.
+func claimsOf(api *zkclient.Client) *claims {
+	return zkclient.SharedOf[claims](api)
+}
+
+// take takes the claim. It returns false if another consumer has it.
+func (c *claims) take(full string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, taken := c.taken[full]; taken {
+		return false
 	}
-	return c.take(read)
+	if c.taken == nil {
+		c.taken = map[string]struct{}{}
+	}
+	c.taken[full] = struct{}{}
+	return true
+}
+
+func (c *claims) drop(full string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.taken, full)
+}
+
+// unreadableError says that one item cannot be read: the server refuses it, or its data are not what the
+// client understands. That ends no Consume.
+type unreadableError struct{ err error }
+
+func (e *unreadableError) Error() string { return e.err.Error() }
+
+func (e *unreadableError) Unwrap() error { return e.err }
+
+// unreadable returns the error of the read of one item, as an unreadableError unless it says nothing about
+// the item: that it is gone, that there was no answer, or that there will be none.
+func unreadable(err error) error {
+	if err == nil || framework.Retryable(err) {
+		return err
+	}
+	for _, other := range []error{
+		framework.ErrNoNode, framework.ErrClosed, framework.ErrAuthFailed, context.Canceled, context.DeadlineExceeded,
+	} {
+		if errors.Is(err, other) {
+			return err
+		}
+	}
+	return &unreadableError{err}
 }

@@ -9,23 +9,19 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
 // consumer is one Consume.
 type consumer struct {
-	q       *core
-	list    *listing
-	prepare prepare
+	worker
 	failing atomic.Bool // a request of the consumer failed, which was logged
 }
 
-// prepare decodes the items of a node and returns the calls of the user's function for them.
-type prepare func(d *delivery, items [][]byte) ([]func(ctx context.Context) error, error)
-
 // consume runs until ctx ends or an error is final.
 func (q *core) consume(ctx context.Context, p prepare) error {
-	c := &consumer{q: q, prepare: p}
+	c := &consumer{worker: worker{q: q, prepare: p}}
 	c.list = newListing(q.kind, q.full, q.locks, func(name string) {
 		q.warn("a node that is no item is skipped", "node", q.itemPath(name))
 	})
@@ -57,9 +53,7 @@ func (c *consumer) run(ctx context.Context) (err error) {
 // watch calls fn while everything at and below a path is watched. full is the server's name of it.
 func (c *consumer) watch(ctx context.Context, path, full string, on func(zkconn.WatchEvent), fn func(ctx context.Context) error) error {
 	sub := zkconn.NewSubscription(full, true, on)
-	if err := c.persist(ctx, "addWatch", path, func(ctx context.Context, conn *zkconn.Conn) error {
-		return notApplied(conn.Subscribe(ctx, sub))
-	}); err != nil {
+	if err := c.persist(ctx, "addWatch", path, subscribing(sub)); err != nil {
 		return err
 	}
 	defer unsubscribe(ctx, c.q.api, sub)
@@ -67,21 +61,15 @@ func (c *consumer) watch(ctx context.Context, path, full string, on func(zkconn.
 }
 
 // persist tries a request about a path until it succeeds, ctx ends, or its error is final.
-func (c *consumer) persist(ctx context.Context, op, path string, fn func(ctx context.Context, conn *zkconn.Conn) error) error {
-	for {
-		if err := c.ready(ctx); err != nil {
-			return err
-		}
-		err := c.q.api.Retry(ctx, op, path, fn)
-		if err == nil || ctx.Err() != nil || !framework.Retryable(err) {
-			c.report(err)
-			return err
-		}
-		c.report(err)
-		if err := c.pause(ctx, longestPause); err != nil {
-			return err
-		}
+func (c *consumer) persist(ctx context.Context, op, path string, fn zkclient.Try) error {
+	if err := c.ready(ctx); err != nil {
+		return err
 	}
+	return c.q.persist(ctx, framework.Retryable, func(ctx context.Context) error {
+		err := c.q.api.Retry(ctx, op, path, fn)
+		c.report(err)
+		return err
+	})
 }
 
 // ready waits for a connection.
@@ -162,6 +150,27 @@ func (c *consumer) start(ctx context.Context, group *errgroup.Group) {
 		return nil
 	})
 	<-chosen
+}
+
+// process takes an item and has it consumed. It returns an error that ends Consume.
+func (c *consumer) process(ctx context.Context, i *item) error {
+	err := c.work(ctx, i)
+	if err != nil && ctx.Err() != nil {
+		return nil //nolint:nilerr // the end of ctx ends Consume without an error
+	}
+	if refused, ok := errors.AsType[*unreadableError](err); ok {
+		if c.list.unreadable(i, time.Now()) {
+			c.q.warn("an item cannot be read and is skipped; it is tried again", "item", c.q.itemPath(i.name), "error", refused.err)
+		}
+		return nil
+	}
+	c.report(err)
+	for _, final := range []error{framework.ErrClosed, framework.ErrNoAuth, framework.ErrAuthFailed} {
+		if errors.Is(err, final) {
+			return err
+		}
+	}
+	return nil
 }
 
 // load reads the lists. Its error names the node whose list was refused.

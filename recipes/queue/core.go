@@ -9,9 +9,28 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/recipes/internal/lifecycle"
 )
+
+// Errors of this package; compare with errors.Is.
+var (
+	// ErrFull is returned by Put when the queue had WithMaxItems items, or more, until ctx
+	// ended. The error also matches ctx's error.
+	ErrFull = errors.New("the queue is full")
+	// ErrEmpty is returned when the queue has no items.
+	ErrEmpty = errors.New("the queue is empty")
+)
+
+var (
+	errNilContext  = fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+	errNilFunction = fmt.Errorf("%w: the function is nil", framework.ErrInvalidOption)
+)
+
+// errPanic is recorded in spans and metrics if a function of the user panics.
+var errPanic = errors.New("panic")
 
 // core is what all queues with consumers have in common. Its items are bytes.
 type core struct {
@@ -86,13 +105,43 @@ func (q *core) itemPath(name string) string { return q.path + "/" + name }
 
 func (q *core) lockPath(name string) string { return q.cfg.lockPath + "/" + name }
 
-// ensure creates a node of the queue, with its parents, unless it is there.
-func ensure(ctx context.Context, client *framework.Client, path string) error {
-	_, err := client.Create().CreatingParentContainersIfNeeded().ForPath(ctx, path)
-	if errors.Is(err, framework.ErrNodeExists) {
-		return nil
+// createTries bounds how often a missing parent is created. Somebody deletes it if once is not
+// enough.
+const createTries = 5
+
+// below repeats the creation of a node below path. The node at path is created, with its parents, while
+// missing says that it is not there.
+func (q *core) below(ctx context.Context, path string, missing func(error) bool, create func() error) (err error) {
+	for range createTries {
+		if err = create(); !missing(err) {
+			return err
+		}
+		_, err := q.client.Create().CreatingParentContainersIfNeeded().ForPath(ctx, path)
+		if err != nil && !errors.Is(err, framework.ErrNodeExists) {
+			return err
+		}
 	}
 	return err
+}
+
+func isNoNode(err error) bool { return errors.Is(err, framework.ErrNoNode) }
+
+// longestPause bounds the pause before something is tried again.
+const longestPause = time.Second
+
+// persist tries until the outcome is known, which is an error that again does not accept, or until ctx ends.
+// It does not wait before the first try.
+func (q *core) persist(ctx context.Context, again func(error) bool, try func(ctx context.Context) error) error {
+	conn, err := q.api.Conn()
+	if err != nil {
+		return err
+	}
+	return zkclient.RetryForever(ctx, conn, wait.Pace{First: 10 * time.Millisecond, Most: longestPause}, again, try)
+}
+
+// processing begins the span and the metrics of the work on a node.
+func (q *core) processing(ctx context.Context) (context.Context, *telemetry.Processing) {
+	return q.api.Telemetry().Process(ctx, q.spans)
 }
 
 // answerTime bounds the wait for the answer of a delete behind the end of a context.
@@ -107,4 +156,37 @@ func deleteAlone(ctx context.Context, client *framework.Client, path string, ver
 	ctx = zkconn.Lingering(ctx, answerTime)
 	_, err := client.Transaction().ForOperations(ctx, client.TransactionOp().Delete().WithVersion(version).ForPath(path))
 	return err
+}
+
+// watchChanges watches a node, which need not exist, and its children. The channel has room for
+// one signal, which is given after every change, and after every reconnect. stop gives the watch
+// back.
+func watchChanges(ctx context.Context, api *zkclient.Client, path, full string) (changed <-chan struct{}, stop func(), err error) {
+	signal := wait.NewSignal()
+	sub := zkconn.NewSubscription(full, false, func(zkconn.WatchEvent) { signal.Set() })
+	if err := api.Retry(ctx, "addWatch", path, subscribing(sub)); err != nil {
+		return nil, nil, err
+	}
+	return signal, func() { unsubscribe(ctx, api, sub) }, nil
+}
+
+// subscribing returns a try to set a watch.
+func subscribing(sub *zkconn.Subscription) zkclient.Try {
+	return func(ctx context.Context, conn *zkconn.Conn) error {
+		return zkclient.NotApplied(conn.Subscribe(ctx, sub))
+	}
+}
+
+// unsubscribe gives a watch back. It waits for the server's answer, for a second at most if ctx
+// has ended.
+func unsubscribe(ctx context.Context, api *zkclient.Client, sub *zkconn.Subscription) {
+	conn, err := api.Conn()
+	if err != nil {
+		return // the watch has gone with the client
+	}
+	ctx, cancel := lifecycle.CleanUp(ctx)
+	defer cancel()
+	ctx, stop := lifecycle.Reachable(ctx, api)
+	defer stop()
+	_ = conn.Unsubscribe(ctx, sub) // the watch goes with the connection at the latest
 }

@@ -1,6 +1,8 @@
 package queue
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -8,6 +10,7 @@ import (
 
 	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 )
 
@@ -208,6 +211,67 @@ func (l *listing) find(name string) (at int, known bool) {
 	return slices.BinarySearchFunc(l.items, &item{name: name, order: l.kind.Order(name)}, (*item).compare)
 }
 
+// errNotInOrder is returned for an answer that was not taken over on the connection's goroutine:
+// events that followed it may have been told before it. The lists are then read again.
+var errNotInOrder error = &zkconn.TransportError{Err: zkconn.ErrConnectionLoss, Detail: errors.New("the connection ended before the lists were read")}
+
+// listError says whose list a server has refused.
+type listError struct {
+	dir string // the server's path
+	err error
+}
+
+func (e *listError) Error() string { return e.err.Error() }
+
+func (e *listError) Unwrap() error { return e.err }
+
+// read reads the names of the items, and of the locks. The requests go out together, but each
+// answer is taken over by itself: an event that comes between the two is about a change that the
+// first list does not show.
+func (l *listing) read(ctx context.Context, conn *zkconn.Conn) error {
+	lists := []func() error{readList(ctx, conn, l.dir, l.setItems)}
+	if l.locks != "" {
+		lists = append(lists, readList(ctx, conn, l.locks, l.setLocks))
+	}
+	var err error
+	for _, wait := range lists {
+		err = errors.Join(err, wait())
+	}
+	return err
+}
+
+// readList sends the request for the children of a node, and returns a function that waits until
+// set was called with the answer.
+func readList(ctx context.Context, conn *zkconn.Conn, dir string, set func(names []string)) (wait func() error) {
+	call := zkconn.List(dir, nil)
+	done := make(chan error, 1)
+	flight, queued := conn.Start(0, func(f *zkconn.Flight) {
+		err := f.Wait(ctx) // returns at once on the connection's goroutine
+		if err == nil && call.Err != nil {
+			err = &listError{dir, call.Err}
+		}
+		if err == nil || isNoNode(err) {
+			set(call.Names())
+			err = nil
+		}
+		done <- zkclient.NotApplied(err)
+	}, call)
+	return func() error {
+		if !queued {
+			if err := flight.Wait(ctx); err != nil {
+				return zkclient.NotApplied(err)
+			}
+			return errNotInOrder
+		}
+		select {
+		case err := <-done:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
 // status reports whether a list has to be read, and whether the client is closed.
 func (l *listing) status() (stale, closed bool) {
 	l.mu.Lock()
@@ -274,76 +338,4 @@ func untilDue(ms int64) time.Duration {
 		return longestWait
 	}
 	return time.Duration(ms) * time.Millisecond
-}
-
-// gone ends the work on an item that is not there any more.
-func (l *listing) gone(i *item) {
-	defer l.wake.Set()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	i.busy = false
-	if at, known := l.find(i.name); known && l.items[at] == i {
-		l.items = slices.Delete(l.items, at, at+1)
-	}
-}
-
-// longestPause bounds the pause before an item is tried again.
-const longestPause = time.Second
-
-// later ends the work on an item that could not be taken. There is no pause after the first free
-// failures. After that it grows with their number.
-func (l *listing) later(i *item, now time.Time, free int) {
-	defer l.wake.Set()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	i.busy = false
-	i.failures++
-	if n := i.failures - free; n > 0 {
-		i.not = now.Add(min(longestPause, 5*time.Millisecond<<min(n, 10)))
-	}
-}
-
-// readAgain is the time until an item is tried again that could not be read.
-const readAgain = 30 * time.Second
-
-// unreadable ends the work on an item that could not be read, and reports whether that is new.
-func (l *listing) unreadable(i *item, now time.Time) (first bool) {
-	defer l.wake.Set()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	first = !i.refused
-	i.busy, i.refused, i.not = false, true, now.Add(readAgain)
-	return first
-}
-
-// claimed takes note that this consumer has made the item's lock node, or may have. The end of an earlier
-// lock node was told before.
-func (l *listing) claimed(i *item) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	i.claimed = true
-}
-
-// firstRest is the pause of the consumer after the first failure of a function or settlement in a row. It is
-// doubled with each, up to longestPause.
-const firstRest = 10 * time.Millisecond
-
-// settled takes note of how the work on an item that was handed over has ended.
-func (l *listing) settled(ok bool, now time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if ok {
-		l.failed, l.rest = 0, time.Time{}
-		return
-	}
-	l.rest = now.Add(min(longestPause, firstRest<<min(l.failed, 10)))
-	l.failed++
-}
-
-// again ends the work on an item that is still there.
-func (l *listing) again(i *item) {
-	defer l.wake.Set()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	i.busy, i.failures, i.not = false, 0, time.Time{}
 }

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -27,25 +28,13 @@ func (q *core) put(ctx context.Context, prefix string, items [][]byte) (err erro
 	return nil
 }
 
-// errPanic is recorded in spans and metrics if a function of the user panics.
-var errPanic = errors.New("panic")
-
-// createTries bounds how often a missing parent is created. Somebody deletes it if once is not
-// enough.
-const createTries = 5
-
 // create creates the node of an item, and the queue's node if that is missing.
-func (q *core) create(ctx context.Context, prefix string, data []byte) (err error) {
+func (q *core) create(ctx context.Context, prefix string, data []byte) error {
 	node := q.client.Create().WithMode(framework.PersistentSequential).WithData(data)
-	for range createTries {
-		if _, err = node.ForPath(ctx, q.path+"/"+prefix); !errors.Is(err, framework.ErrNoNode) {
-			return err
-		}
-		if err := ensure(ctx, q.client, q.path); err != nil {
-			return err
-		}
-	}
-	return err
+	return q.below(ctx, q.path, isNoNode, func() error {
+		_, err := node.ForPath(ctx, q.path+"/"+prefix)
+		return err
+	})
 }
 
 // awaitRoom waits until the queue has less than the maximum of nodes.
@@ -91,4 +80,65 @@ func (q *core) isFull(ctx context.Context) (bool, error) {
 	var stat framework.Stat
 	_, err := q.client.CheckExists().StoringStatIn(&stat).ForPath(ctx, q.path)
 	return err == nil && int(stat.NumChildren) >= q.cfg.maxItems, err
+}
+
+// The data of a node has the format of Java's ItemSerializer: a version, then the length and
+// the bytes of each item, then an end mark. All numbers are big endian.
+const (
+	itemsVersion = 0x00010001
+	itemOpcode   = 0x01
+	endOpcode    = 0x02
+
+	itemOverhead = 1 + 4 // the opcode and the length
+)
+
+// errCorrupt is returned for data that Java would call corrupt.
+var errCorrupt = errors.New("the data of the node is corrupt")
+
+// encodeItems returns the data of a node with items.
+func encodeItems(items [][]byte) []byte {
+	size := 4 + 1
+	for _, item := range items {
+		size += itemOverhead + len(item)
+	}
+	data := binary.BigEndian.AppendUint32(make([]byte, 0, size), itemsVersion)
+	for _, item := range items {
+		data = append(data, itemOpcode)
+		data = binary.BigEndian.AppendUint32(data, uint32(len(item)))
+		data = append(data, item...)
+	}
+	return append(data, endOpcode)
+}
+
+// decodeItems returns the items of a node, which share memory with data. What follows the end
+// mark is ignored, as in Java.
+func decodeItems(data []byte) (items [][]byte, err error) {
+	if len(data) < 4 {
+		return nil, fmt.Errorf("%w: it has %d bytes", errCorrupt, len(data))
+	}
+	if version := binary.BigEndian.Uint32(data); version != itemsVersion {
+		return nil, fmt.Errorf("%w: its version is %#x, not %#x", errCorrupt, version, itemsVersion)
+	}
+	data = data[4:]
+	for {
+		if len(data) == 0 {
+			return nil, fmt.Errorf("%w: it has no end", errCorrupt)
+		}
+		opcode := data[0]
+		switch {
+		case opcode == endOpcode:
+			return items, nil
+		case opcode != itemOpcode:
+			return nil, fmt.Errorf("%w: the code %#x before item %d", errCorrupt, opcode, len(items)+1)
+		case len(data) < itemOverhead:
+			return nil, fmt.Errorf("%w: it ends in item %d", errCorrupt, len(items)+1)
+		}
+		size := int64(int32(binary.BigEndian.Uint32(data[1:])))
+		data = data[itemOverhead:]
+		if size < 0 || size > int64(len(data)) {
+			return nil, fmt.Errorf("%w: item %d has %d bytes of %d", errCorrupt, len(items)+1, size, len(data))
+		}
+		items = append(items, data[:size:size])
+		data = data[size:]
+	}
 }

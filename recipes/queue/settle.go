@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/jute"
-	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tracing"
@@ -96,8 +95,8 @@ func (d *delivery) commit(ctx context.Context, putBack bool) (outcome string) {
 // lockDeleted reports whether the consumer knows that somebody has deleted its lock node. Nothing
 // is sent then that is about a node of this name: another consumer may have made one.
 func (d *delivery) lockDeleted() bool {
-	var loss *locks.LossError
-	return errors.As(d.lease.Err(), &loss) && loss.Reason == locks.LossNodeDeleted
+	loss, lost := errors.AsType[*locks.LossError](d.lease.Err())
+	return lost && loss.Reason == locks.LossNodeDeleted
 }
 
 // leave ends the lease of a lock node that is gone, so that nothing is sent.
@@ -111,25 +110,29 @@ func (d *delivery) leave(ctx context.Context) {
 // applied is refused the second time, because the item is gone.
 func (d *delivery) transactUntilKnown(ctx context.Context, putBack bool) (outcome string, unlocked bool) {
 	doubt := false
-	pace := wait.Pace{First: 10 * time.Millisecond, Most: time.Second}
-	for {
-		_, err := d.transact(ctx, nil, putBack)
-		switch {
-		case err == nil:
-			return committed(putBack), true
-		case d.lockMissing(err), d.itemMissing(err):
-			return d.afterRefusal(ctx, err, doubt, putBack)
-		case errors.Is(err, framework.ErrSessionExpired):
-			return tracing.OutcomeLost, false // another consumer gets the item, if it is there
-		case !framework.MaybeApplied(err) && !framework.Retryable(err):
-			d.q.warn("an item could not be settled, and keeps its place", "item", d.path(), "error", err)
-			return tracing.OutcomeGivenBack, false
-		}
-		doubt = doubt || framework.MaybeApplied(err)
-		if wait.For(ctx, pace.Next()) != nil {
-			return tracing.OutcomeUnknown, false
-		}
+	var last error // of the transaction
+	err := d.q.persist(ctx, unanswered, func(ctx context.Context) error {
+		doubt = doubt || framework.MaybeApplied(last)
+		_, last = d.transact(ctx, nil, putBack)
+		return last
+	})
+	switch {
+	case err == nil:
+		return committed(putBack), true
+	case d.lockMissing(err), d.itemMissing(err):
+		return d.afterRefusal(ctx, err, doubt, putBack)
+	case errors.Is(last, framework.ErrSessionExpired):
+		return tracing.OutcomeLost, false // another consumer gets the item, if it is there
+	case unanswered(last):
+		return tracing.OutcomeUnknown, false
 	}
+	d.q.warn("an item could not be settled, and keeps its place", "item", d.path(), "error", err)
+	return tracing.OutcomeGivenBack, false
+}
+
+// unanswered tells whether a transaction is to be sent again to learn its outcome.
+func unanswered(err error) bool {
+	return (framework.MaybeApplied(err) || framework.Retryable(err)) && !errors.Is(err, framework.ErrSessionExpired)
 }
 
 func committed(putBack bool) string {
@@ -178,27 +181,22 @@ func (d *delivery) lockLeft(ctx context.Context) bool {
 // exists reports whether the node with the item's name below dir exists, and which session owns it, if
 // that can be found out. A server without a quorum is not asked: it may not know of the transaction yet.
 func (d *delivery) exists(ctx context.Context, dir string) (there bool, owner int64, known bool) {
-	var stat jute.StatResponse
-	for {
-		err := d.q.api.Retry(ctx, "exists", d.q.api.ClientPath(dir+"/"+d.name), func(ctx context.Context, conn *zkconn.Conn) error {
-			call := &zkconn.Call{Op: jute.OpExists, Req: &jute.PathWatchRequest{Path: dir + "/" + d.name}, Res: &stat}
-			if err := conn.DoAtQuorum(ctx, call); err != nil {
-				return notApplied(err)
-			}
-			there = call.Err == nil
-			if errors.Is(call.Err, framework.ErrNoNode) {
-				return nil
-			}
-			return call.Err
-		})
-		switch {
-		case err == nil:
-			return there, stat.Stat.EphemeralOwner, true
-		case !framework.Retryable(err):
-			return false, 0, false
+	full := dir + "/" + d.name
+	try := func(ctx context.Context, conn *zkconn.Conn) error {
+		call := zkconn.Exists(full, nil)
+		if err := conn.DoAtQuorum(ctx, call); err != nil {
+			return zkclient.NotApplied(err)
 		}
-		if wait.For(ctx, longestPause) != nil {
-			return false, 0, false
+		if stat := call.Stat(); stat != nil {
+			there, owner = true, stat.EphemeralOwner
 		}
+		if isNoNode(call.Err) {
+			return nil
+		}
+		return call.Err
 	}
+	err := d.q.persist(ctx, framework.Retryable, func(ctx context.Context) error {
+		return d.q.api.Retry(ctx, "exists", d.q.api.ClientPath(full), try)
+	})
+	return there, owner, err == nil
 }
