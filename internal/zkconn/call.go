@@ -6,7 +6,10 @@ import (
 
 // Call is one request and, when [Conn.Do] has returned without an error, its answer.
 type Call struct {
-	Op  jute.Op
+	Op       jute.Op
+	vital    bool // a refusal ends the connection
+	answered bool
+
 	Req jute.Record // nil for a request without a body
 	Res jute.Record // what the answer is decoded into; nil when it has no body
 
@@ -16,8 +19,6 @@ type Call struct {
 
 	present, missing []*Watch // of SetWatches
 	added            *Auth    // of AddAuth
-	vital            bool     // a refusal ends the connection
-	answered         bool
 
 	Zxid    int64 // of the answer
 	Session int64 // on which the request was sent
