@@ -170,7 +170,7 @@ func recipes() []Mutant {
 		},
 		{
 			Name: "snapshot published at an event", Breaks: "a snapshot is the tree at one moment",
-			Edits:   []Edit{{cacheDir + "run.go", "r.event(m.Event)", "r.event(m.Event)\n\t\tr.showExact()"}},
+			Edits:   []Edit{{cacheDir + "follow.go", "f.event(m.Event)", "f.event(m.Event)\n\t\tf.showExact()"}},
 			Package: "recipes/cache", Tests: "^Test(RandomHistories|Burst)$",
 		},
 		{

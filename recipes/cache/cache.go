@@ -1,13 +1,15 @@
 package cache
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"iter"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/listen"
-	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
 )
@@ -18,30 +20,17 @@ import (
 //
 // Java: CuratorCache, TreeCache.
 type CuratorCache struct {
-	client *framework.Client
-	inside *zkclient.Client
-	cfg    config
-	paths  paths
-	life   lifecycle.Lifecycle
-
-	telemetry *telemetry.Cache
-	unmeasure func()   // ends what is measured
-	replica   *replica // of the goroutine that Start has begun
-	listeners listen.Set[Event]
-	state     atomic.Pointer[state]
+	client    *framework.Client
+	api       *zkclient.Client
+	cfg       config
+	paths     paths
+	life      lifecycle.Lifecycle
+	publisher publisher
+	follower  *follower                 // of the goroutine that Start has begun
+	unmeasure func()                    // ends what is measured
 	stale     atomic.Pointer[time.Time] // nil while the cache is not stale
 	asked     atomic.Int64              // the zxid that is waited for, see Await
 	wake      atomic.Pointer[func()]    // has the goroutine look at asked
-
-	audience
-}
-
-// state is a version of the contents.
-type state struct {
-	Snapshot
-	epoch  int64 // of the servers' data, which the snapshot's zxid is of
-	loaded bool
-	next   chan struct{} // closed when there is another
 }
 
 // NewCuratorCache returns a cache of the node at path and all nodes below it. It does no I/O.
@@ -69,8 +58,8 @@ func NewPathChildrenCache(client *framework.Client, path string, opts ...Option)
 }
 
 func newCache(client *framework.Client, path string, s shape, opts []Option) (*CuratorCache, error) {
-	inside := zkclient.Of(client)
-	full, err := inside.ServerPath(path)
+	api := zkclient.Of(client)
+	full, err := api.ServerPath(path)
 	if err != nil {
 		return nil, err
 	}
@@ -78,13 +67,11 @@ func newCache(client *framework.Client, path string, s shape, opts []Option) (*C
 	if err != nil {
 		return nil, err
 	}
-	c := &CuratorCache{client: client, inside: inside, cfg: cfg, paths: paths{path, full}}
-	c.listeners.Limit(listen.MaxEvents, newLostEvents)
+	c := &CuratorCache{client: client, api: api, cfg: cfg, paths: paths{path, full}}
 	if cfg.background {
 		c.life.InBackground(lifecycle.Background{Client: client, What: "cache of " + path, Prepare: c.prepare})
 	}
-	c.telemetry = inside.Telemetry().Cache(cfg.name, path, observed{c})
-	c.state.Store(&state{Snapshot: Snapshot{topless: s == childrenOnly}, next: make(chan struct{})})
+	c.publisher.begin(api.Telemetry().Cache(cfg.name, path, observed{c}), Snapshot{topless: s == childrenOnly})
 	return c, nil
 }
 
@@ -104,7 +91,7 @@ func (c *CuratorCache) current() *state {
 	if c == nil {
 		return nil
 	}
-	return c.state.Load()
+	return c.publisher.state.Load()
 }
 
 // Get is Snapshot().Get: the node at path, and whether it exists.
@@ -143,7 +130,7 @@ func (c *CuratorCache) Listenable() listen.Listenable[Event] {
 	if c == nil {
 		return listen.Listenable[Event]{}
 	}
-	return c.listeners.Listenable()
+	return c.publisher.listeners.Listenable()
 }
 
 // Stale reports whether the cache cannot follow the server at present, and since when, because
@@ -163,7 +150,229 @@ func (c *CuratorCache) Stale() (since time.Time, stale bool) {
 	return time.Time{}, false
 }
 
+var _ framework.Component = (*CuratorCache)(nil)
+
+// Start sets the watch and reads all nodes: when it returns nil the cache is loaded. ctx bounds
+// the load. See framework.Component. With WithStartInBackground it does not wait; the cache is
+// empty until it is loaded.
+//
+// A missing node is no error. Unreadable nodes below it are no error either. After an error
+// nothing was started. Errors: framework.ErrNoAuth if the node itself may not be read;
+// framework.ErrTooLarge, with its path, if a node has more children than one reply can carry,
+// see framework.WithMaxReply; framework.ErrConnectionLoss when the client's retry policy has
+// given up; framework.ErrAlreadyStarted, framework.ErrClosed, framework.ErrNotStarted for a
+// client that is not started; ctx's. An error of a read has the path in an *framework.OpError.
+//
+// Java: start, and the event initialized.
+func (c *CuratorCache) Start(ctx context.Context) error {
+	if c == nil || c.client == nil {
+		return fmt.Errorf("cache: %w", framework.ErrNotStarted)
+	}
+	if err := c.life.Start(ctx, c.load, c.follow); err != nil {
+		return fmt.Errorf("cache of %s: %w", c.paths.root, err)
+	}
+	return nil
+}
+
+// load reads all nodes, on the goroutine of Start.
+func (c *CuratorCache) load(ctx context.Context) (err error) {
+	c.publisher.fix(true)
+	ctx, end := c.publisher.telemetry.Load(ctx)
+	err = zkclient.ErrPanicked // as long as nothing else is known
+	defer func() {
+		if err != nil {
+			c.unload()
+		}
+		end(c.Snapshot().Len(), err)
+	}()
+	f := newFollower(&c.cfg, c.api, c.paths, output{
+		show: c.publisher.show, stale: c.setStale, asked: c.takeAsked, heard: c.publisher.heard, warn: c.warn, info: c.info,
+	})
+	if err = f.begin(ctx); err != nil {
+		return err
+	}
+	c.follower, c.unmeasure = f, c.publisher.telemetry.Follow()
+	wake := f.link.box.Wake
+	c.wake.Store(&wake)
+	return nil
+}
+
+// unload undoes a load that failed.
+func (c *CuratorCache) unload() {
+	c.publisher.reset()
+	c.publisher.fix(c.cfg.background) // another try follows, whose views are these
+	c.stale.Store(nil)
+}
+
+// prepare is what a Start in the background does before it returns.
+func (c *CuratorCache) prepare(context.Context) error {
+	c.publisher.fix(true)
+	return nil
+}
+
+// follow is the cache's goroutine.
+func (c *CuratorCache) follow(ctx context.Context) {
+	_ = c.follower.run(ctx, func() bool { return false }) // the end of ctx is not an error
+}
+
+// Close removes the watch, ends Updates and the listeners, and joins every goroutine; the
+// contents stay, and are Stale. It is idempotent, allowed before Start, and works with an ended
+// ctx: it then waits for a second at most. Its error says that listeners are still running.
+//
+// Java: close, with DO_NOT_CLEAR_ON_CLOSE.
+func (c *CuratorCache) Close(ctx context.Context) error {
+	if c == nil || c.client == nil {
+		return nil
+	}
+	err := c.life.Close(ctx, c.end)
+	if ctx != nil {
+		cleanUp, cancel := lifecycle.CleanUp(ctx)
+		defer cancel()
+		err = errors.Join(err, c.publisher.listeners.Close(cleanUp))
+	}
+	if err != nil {
+		return fmt.Errorf("cache of %s: %w", c.paths.root, err)
+	}
+	return nil
+}
+
+// end undoes what load has done. The goroutine has ended.
+func (c *CuratorCache) end(ctx context.Context) error {
+	if c.follower != nil { // else a Start in the background has not succeeded
+		c.unmeasure()
+		c.follower.end(ctx)
+	}
+	if c.stale.Load() == nil {
+		c.setStale(time.Now())
+	}
+	return nil
+}
+
+func (c *CuratorCache) setStale(since time.Time) {
+	if since.IsZero() {
+		c.stale.Store(nil)
+	} else {
+		c.stale.Store(&since)
+	}
+}
+
+// awaitPause is how often the server is asked again for a zxid that it has not reached.
+const awaitPause = 200 * time.Millisecond
+
+// Await waits until the cache has every change up to zxid, such as the Mzxid of a Stat that a
+// write returned, or that another process has sent. After a write without a Stat, such as Delete,
+// framework.Client.LastZxid has a zxid to wait for. It does not wait for changes of nodes that the
+// cache cannot read, see NodeUnreadable. Errors: ctx's, framework.ErrClosed,
+// framework.ErrNotStarted. Only zxids of one ensemble can be compared, and only as long as its
+// servers do not lose their data: when they have, Await waits for the new data, with a zxid from
+// before in most cases until ctx ends, as for each zxid that the servers do not reach.
+//
+// Java: none.
+func (c *CuratorCache) Await(ctx context.Context, zxid int64) error {
+	if c.current() == nil {
+		return fmt.Errorf("cache: %w", framework.ErrNotStarted)
+	}
+	if ctx == nil {
+		return fmt.Errorf("cache of %s: %w: the context is nil", c.paths.root, framework.ErrInvalidOption)
+	}
+	if err := c.await(ctx, zxid); err != nil {
+		return fmt.Errorf("cache of %s: waiting for zxid 0x%x: %w", c.paths.root, uint64(zxid), err)
+	}
+	return nil
+}
+
+func (c *CuratorCache) await(ctx context.Context, zxid int64) error {
+	if err := c.life.Started(); err != nil {
+		return err
+	}
+	again := time.NewTicker(awaitPause)
+	defer again.Stop()
+	for {
+		now := c.publisher.state.Load()
+		conn, err := c.api.Conn()
+		if now.Zxid() >= zxid && (err != nil || now.epoch == conn.Epoch()) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		c.ask(zxid)
+		select {
+		case <-now.next:
+		case <-again.C:
+		case <-c.life.Done():
+			return framework.ErrClosed
+		case <-ctx.Done():
+			return zkclient.ContextError(ctx)
+		}
+	}
+}
+
+// ask has the follower find out what the server has, up to zxid.
+func (c *CuratorCache) ask(zxid int64) {
+	for {
+		asked := c.asked.Load()
+		if asked >= zxid || c.asked.CompareAndSwap(asked, zxid) {
+			break
+		}
+	}
+	if wake := c.wake.Load(); wake != nil { // else the cache is being loaded
+		(*wake)()
+	}
+}
+
+// takeAsked returns what was asked for since the last call.
+func (c *CuratorCache) takeAsked() int64 { return c.asked.Swap(0) }
+
+// states is publisher.states, until ctx ends or the cache or its client is closed.
+func (c *CuratorCache) states(ctx context.Context, peek func()) iter.Seq2[*state, deletions] {
+	if c.current() == nil || ctx == nil {
+		return func(func(*state, deletions) bool) {}
+	}
+	return c.publisher.states(ctx, c.life.Done(), c.client.Done(), peek)
+}
+
+// Updates iterates over the contents: first over the present nodes, as an Update whose events
+// are NodeCreated, and NodeUnreadable for nodes that cannot be read, then over changes, until ctx ends or
+// the cache or its client is closed. Before Start
+// has loaded the cache the first Update comes with the load.
+//
+// No change is missed between one Update and the next, and no Updates are queued. After a slow
+// loop body all changes come as one Update, with one event for a node that changed often. A
+// slow loop never delays the cache or another loop. A node that was created and deleted
+// meanwhile gives no event. The first Update may have no events; later ones have.
+//
+// Java: none.
+func (c *CuratorCache) Updates(ctx context.Context) iter.Seq[Update] {
+	return func(yield func(Update) bool) {
+		var last *state
+		for now, told := range c.states(ctx, func() {}) {
+			var before Snapshot
+			first := last == nil
+			if !first {
+				before = last.Snapshot
+			}
+			events := now.since(before, told)
+			last = now
+			if (first || len(events) > 0) && !yield(Update{now.Snapshot, events}) {
+				return
+			}
+		}
+	}
+}
+
 // observed is a cache as metrics see it.
 type observed struct{ *CuratorCache }
 
 func (o observed) Len() int { return o.Snapshot().Len() }
+
+// warn logs. It does not wait for the user's log handler.
+func (c *CuratorCache) warn(text string, args ...any) {
+	args = append([]any{"path", c.paths.root}, args...)
+	c.api.Log(func() { c.client.Logger().Warn(text, args...) })
+}
+
+func (c *CuratorCache) info(text string, args ...any) {
+	args = append([]any{"path", c.paths.root}, args...)
+	c.api.Log(func() { c.client.Logger().Info(text, args...) })
+}

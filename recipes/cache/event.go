@@ -1,10 +1,13 @@
 package cache
 
 import (
+	"cmp"
+	"context"
 	"maps"
 	"slices"
 
-	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/framework/listen"
+	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/pathtree"
 )
 
@@ -98,7 +101,7 @@ func (s Snapshot) hidden(c pathtree.Change[content], before Snapshot) bool {
 // ordered returns what has changed in the tree since another snapshot of the same cache. told has the
 // deletions that events have told since then.
 func (s Snapshot) ordered(before Snapshot, told deletions) []placed[content] {
-	return ordered(before.root, s.root, func(c *content) *jute.Stat { return &c.stat }, told)
+	return ordered(before.root, s.root, func(c *content) *zkconn.Stat { return &c.stat }, told)
 }
 
 // since returns what is told of the changes since another snapshot of the same cache.
@@ -130,6 +133,193 @@ func (s Snapshot) unreadableSince(before Snapshot) (events []Event) {
 			node, _ := s.Get(path)
 			events = append(events, Event{Type: NodeUnreadable, Path: path, Old: node, Err: s.unread[path]})
 		}
+	}
+	return events
+}
+
+// ListenerBuilder makes a listener of functions for single kinds of events, as Java's
+// CuratorCacheListener.builder does, for ported programs. It is a value: every step returns a
+// copy. Events without a function are ignored; several functions for one event are called in
+// the order of the steps. A nil function does nothing.
+//
+//	cache.Listenable().Add(cache.NewListener().ForDeletes(forget).AfterInitialized().Build())
+//
+// New programs use CuratorCache.Updates, or a switch on Event.Type.
+//
+// Java: CuratorCacheListenerBuilder.
+type ListenerBuilder struct {
+	fns   []func(ctx context.Context, event Event)
+	after bool
+}
+
+// NewListener returns a builder without functions.
+//
+// Java: CuratorCacheListener.builder.
+func NewListener() ListenerBuilder { return ListenerBuilder{} }
+
+// on returns a copy with one more function.
+func (b ListenerBuilder) on(t EventType, fn func(ctx context.Context, event Event)) ListenerBuilder {
+	b.fns = append(slices.Clip(b.fns), func(ctx context.Context, event Event) {
+		if event.Type == t {
+			fn(ctx, event)
+		}
+	})
+	return b
+}
+
+// ForCreates calls fn for every NodeCreated.
+//
+// Java: forCreates.
+func (b ListenerBuilder) ForCreates(fn func(ctx context.Context, node ChildData)) ListenerBuilder {
+	if fn == nil {
+		return b
+	}
+	return b.on(NodeCreated, func(ctx context.Context, e Event) { fn(ctx, e.New) })
+}
+
+// ForChanges calls fn for every NodeChanged.
+//
+// Java: forChanges.
+func (b ListenerBuilder) ForChanges(fn func(ctx context.Context, before, node ChildData)) ListenerBuilder {
+	if fn == nil {
+		return b
+	}
+	return b.on(NodeChanged, func(ctx context.Context, e Event) { fn(ctx, e.Old, e.New) })
+}
+
+// ForDeletes calls fn for every NodeDeleted.
+//
+// Java: forDeletes.
+func (b ListenerBuilder) ForDeletes(fn func(ctx context.Context, before ChildData)) ListenerBuilder {
+	if fn == nil {
+		return b
+	}
+	return b.on(NodeDeleted, func(ctx context.Context, e Event) { fn(ctx, e.Old) })
+}
+
+// ForInitialized calls fn for Initialized.
+//
+// Java: forInitialized.
+func (b ListenerBuilder) ForInitialized(fn func(ctx context.Context)) ListenerBuilder {
+	if fn == nil {
+		return b
+	}
+	return b.on(Initialized, func(ctx context.Context, _ Event) { fn(ctx) })
+}
+
+// AfterInitialized drops the events that come before Initialized. A listener that is added to a
+// loaded cache gets no Initialized, and so gets no events.
+//
+// Java: afterInitialized.
+func (b ListenerBuilder) AfterInitialized() ListenerBuilder {
+	b.after = true
+	return b
+}
+
+// Build returns the listener. Add it to one cache only, because it stores whether Initialized
+// has come.
+//
+// Java: build.
+func (b ListenerBuilder) Build() func(ctx context.Context, event Event) {
+	fns, silent := b.fns, b.after // a listener is called by one goroutine at a time
+	return func(ctx context.Context, event Event) {
+		silent = silent && event.Type != Initialized
+		if silent {
+			return
+		}
+		for _, fn := range fns {
+			fn(ctx, event)
+		}
+	}
+}
+
+// lostEvents has what a listener gets instead of events for which its queue has no room: what has become of
+// each node since, as Updates says it. There is at most one deletion and one creation or change for each node,
+// and the last event of another kind, so its size is that of the cache and of the nodes that could not be read
+// meanwhile, however many events there are.
+//
+// A creation stays at its place, so that parents come before their children. A node that changes again, or is
+// deleted, comes where that has happened.
+type lostEvents struct {
+	n     int // events so far
+	nodes map[string]lostNode
+}
+
+// lostNode is what has happened to one node.
+type lostNode struct {
+	deleted placedEvent // of the node that the listener knows
+	present placedEvent // NodeCreated, or NodeChanged
+	other   placedEvent // the last one of another kind
+}
+
+// placedEvent is an event with its place among all; the zero value is none.
+type placedEvent struct {
+	Event
+	place int
+}
+
+func newLostEvents() listen.Backlog[Event] { return &lostEvents{nodes: map[string]lostNode{}} }
+
+// Add merges an event with what has happened to its node before.
+func (l *lostEvents) Add(e Event) {
+	l.n++
+	node := l.nodes[e.Path]
+	switch e.Type {
+	case NodeCreated:
+		node.present = placedEvent{e, l.n}
+	case NodeChanged:
+		node.change(placedEvent{e, l.n})
+	case NodeDeleted:
+		node.delete(placedEvent{e, l.n})
+	default:
+		node.other = placedEvent{e, l.n}
+	}
+	if node.deleted.place+node.present.place+node.other.place == 0 {
+		delete(l.nodes, e.Path)
+		return
+	}
+	l.nodes[e.Path] = node
+}
+
+func (n *lostNode) change(e placedEvent) {
+	switch n.present.Type {
+	case NodeCreated:
+		n.present.New = e.New
+	case NodeChanged:
+		e.Old = n.present.Old
+		n.present = e
+	default:
+		n.present = e
+	}
+}
+
+// delete forgets a node that the listener does not know.
+func (n *lostNode) delete(e placedEvent) {
+	switch n.present.Type {
+	case NodeCreated:
+	case NodeChanged:
+		e.Old = n.present.Old
+		n.deleted = e
+	default:
+		n.deleted = e
+	}
+	n.present = placedEvent{}
+}
+
+// Take returns what has happened, in the order of the places.
+func (l *lostEvents) Take() []Event {
+	var all []placedEvent
+	for _, node := range l.nodes {
+		for _, e := range []placedEvent{node.deleted, node.present, node.other} {
+			if e.place > 0 {
+				all = append(all, e)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b placedEvent) int { return cmp.Compare(a.place, b.place) })
+	events := make([]Event, len(all))
+	for i, e := range all {
+		events[i] = e.Event
 	}
 	return events
 }

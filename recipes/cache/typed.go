@@ -8,7 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkclient"
+	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/pathtree"
 )
 
@@ -29,7 +30,7 @@ type Typed[T any] struct {
 
 // decoded is what a view keeps of a node.
 type decoded[T any] struct {
-	stat  jute.Stat
+	stat  zkconn.Stat
 	value T
 	err   error // why there is no value; nil if there is one
 }
@@ -60,7 +61,7 @@ func NewTyped[T any](c *CuratorCache, decode func(node ChildData) (T, error)) (*
 		return nil, fmt.Errorf("%w: NewTyped: decode is nil", framework.ErrInvalidOption)
 	}
 	t := &Typed[T]{cache: c, decode: decode, tree: pathtree.New[decoded[T]](c.paths.root)}
-	if err := c.addView(t); err != nil {
+	if err := c.publisher.add(t); err != nil {
 		return nil, fmt.Errorf("view of the cache of %s: %w", c.paths.root, err)
 	}
 	return t, nil
@@ -102,7 +103,7 @@ func nodeOf[T any](n *pathtree.Node[decoded[T]]) (Node[T], bool) {
 	if n == nil || n.Value.err != nil {
 		return Node[T]{}, false
 	}
-	return Node[T]{Path: n.Path(), Stat: userStat(&n.Value.stat), Value: n.Value.value}, true
+	return Node[T]{Path: n.Path(), Stat: zkclient.UserStat[framework.Stat](&n.Value.stat), Value: n.Value.value}, true
 }
 
 // Get returns the node at path, and whether it exists and has a value.
@@ -187,7 +188,7 @@ func (t *Typed[T]) Updates(ctx context.Context) iter.Seq[[]TypedEvent[T]] {
 
 // changesOf returns what differs between two versions of a view.
 func changesOf[T any](from, to *pathtree.Node[decoded[T]], told deletions) (events []TypedEvent[T]) {
-	for _, c := range ordered(from, to, func(d *decoded[T]) *jute.Stat { return &d.stat }, told) {
+	for _, c := range ordered(from, to, func(d *decoded[T]) *zkconn.Stat { return &d.stat }, told) {
 		before, was := nodeOf(c.Old)
 		after, is := nodeOf(c.New)
 		switch {

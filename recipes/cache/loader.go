@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/pathtree"
 )
 
@@ -32,6 +34,26 @@ const (
 	check                 // the Stat alone
 	list                  // the names of the children
 )
+
+// op is the operation's name in errors.
+func (v verb) op() string {
+	switch v {
+	case list:
+		return "getChildren"
+	case check:
+		return "exists"
+	default:
+		return "getData"
+	}
+}
+
+// watches is the kind of the one-shot watch that goes with the read.
+func (v verb) watches() zkconn.WatchKind {
+	if v == list {
+		return zkconn.WatchChildren
+	}
+	return zkconn.WatchData
+}
 
 // request is a read that is to be made, or under way. While there is one, what the cache has of
 // the node may be behind.
@@ -64,6 +86,25 @@ type requestKey struct {
 }
 
 func (r *request) key() requestKey { return requestKey{r.path, r.verb == list} }
+
+// weigh returns how much of the window the request takes, if known is what is known of its node: a large node
+// takes as much as several.
+func (r *request) weigh(known *pathtree.Node[content]) int64 {
+	const size, children = 16 << 10, 1 << 10
+	switch {
+	case known == nil || r.verb == check:
+		return 1
+	case r.verb == list:
+		return min(1+int64(known.Value.stat.NumChildren)/children, window)
+	default:
+		return min(1+int64(known.Value.stat.DataLength)/size, window)
+	}
+}
+
+// failure is the user's error of the request.
+func (r *request) failure(attempts int, err error) error {
+	return &framework.OpError{Op: r.verb.op(), Path: r.path, Attempts: attempts, Err: err}
+}
 
 // source is a list of nodes that are to be read. The request for each is made when it is sent,
 // because there may be very many nodes.
@@ -173,6 +214,18 @@ func (q *requests) drop(path string, v verb) {
 	}
 }
 
+// depart takes note that the first request that is ready is in flight. It returns false if the window has no
+// room for it.
+func (q *requests) depart(r *request, weight int64) bool {
+	if !q.window.TryAcquire(weight) {
+		return false
+	}
+	q.shift()
+	r.weight = weight
+	q.flying++
+	return true
+}
+
 // answered takes note that a request is not in flight any more.
 func (q *requests) answered(r *request) {
 	q.window.Release(r.weight)
@@ -188,22 +241,21 @@ func (q *requests) addSource(s *source) {
 	q.sources = append(q.sources, s)
 }
 
-// source returns the source to go on with, nil if there is none.
-func (q *requests) source() *source {
-	if len(q.sources) == 0 {
-		return nil
+// nextNode returns the path of the next node of a source; no source if there is none.
+func (q *requests) nextNode() (path string, s *source) {
+	for len(q.sources) > 0 {
+		last := len(q.sources) - 1
+		s = q.sources[last]
+		if path, ok := s.next(); ok {
+			return path, s
+		}
+		if s.walk {
+			q.walking--
+		}
+		q.sources[last] = nil
+		q.sources = q.sources[:last]
 	}
-	return q.sources[len(q.sources)-1]
-}
-
-// dropSource forgets that source.
-func (q *requests) dropSource() {
-	last := len(q.sources) - 1
-	if q.sources[last].walk {
-		q.walking--
-	}
-	q.sources[last] = nil
-	q.sources = q.sources[:last]
+	return "", nil
 }
 
 // first returns the first request that is ready, nil if there is none.

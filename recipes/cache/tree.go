@@ -2,11 +2,148 @@ package cache
 
 import (
 	"cmp"
+	"iter"
 	"slices"
+	"strings"
 
-	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/zkclient"
+	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/pathtree"
 )
+
+// ChildData is a node in a cache. Its data is the cache's own, and must not be changed.
+//
+// Data and Stat come from one read after the last change of the node's data. Changes of its
+// children and of its ACL do not update them: Pzxid, Cversion, NumChildren and Aversion are
+// those of that read.
+//
+// Java: ChildData.
+type ChildData struct {
+	Path string
+	Stat framework.Stat
+	Data []byte // nil with WithoutData, and without data
+}
+
+// content is what a cache keeps of a node.
+type content struct {
+	stat zkconn.Stat
+	data []byte
+}
+
+// compare tells how two versions of a node differ.
+func compare(from, to *content) pathtree.Difference { return compareStats(&from.stat, &to.stat) }
+
+// compareStats compares the times, too: servers that have lost their data give the same zxids again.
+func compareStats(from, to *zkconn.Stat) pathtree.Difference {
+	switch {
+	case from.Czxid != to.Czxid, from.Ctime != to.Ctime:
+		return pathtree.Recreated
+	case from.Mzxid != to.Mzxid, from.Mtime != to.Mtime:
+		return pathtree.Changed
+	default:
+		return pathtree.Same
+	}
+}
+
+// childrenChanged tells whether children of a node may have come or gone. Up to the zxid base they are known.
+func childrenChanged(was, is *zkconn.Stat, base int64) bool {
+	return is.Pzxid > base || is.Pzxid < was.Pzxid || is.Cversion < was.Cversion
+}
+
+// childData returns a node for the user.
+func childData(n *pathtree.Node[content]) ChildData {
+	return ChildData{Path: n.Path(), Stat: zkclient.UserStat[framework.Stat](&n.Value.stat), Data: n.Value.data}
+}
+
+// Snapshot is a cache's contents at one moment. It does not change. The zero value is empty.
+//
+// Java: none.
+type Snapshot struct {
+	root    *pathtree.Node[content] // nil for none
+	zxid    int64
+	exact   bool
+	topless bool             // the root does not belong to the contents, its children do
+	unread  map[string]error // the nodes that cannot be read at present, see NodeUnreadable
+}
+
+// node returns the node at path, nil if there is none to be seen.
+func (s Snapshot) node(path string) *pathtree.Node[content] {
+	n := s.root.Find(path)
+	if n == nil || !n.Shown() || s.topless && n == s.root {
+		return nil
+	}
+	return n
+}
+
+// Get returns the node at path, and whether it exists. It allocates nothing and takes no lock.
+func (s Snapshot) Get(path string) (ChildData, bool) {
+	n := s.node(path)
+	if n == nil {
+		return ChildData{}, false
+	}
+	return childData(n), true
+}
+
+// Exists reports whether there was a node at path. It is also true for the node of
+// NewPathChildrenCache, which is not in the cache itself, so it tells a node without children from no
+// node.
+//
+// Java: TreeCache.getCurrentChildren, which returns null for no node.
+func (s Snapshot) Exists(path string) bool {
+	return s.node(path) != nil || s.topless && s.root != nil && path == s.root.Path()
+}
+
+// Len returns the number of nodes.
+//
+// Java: size.
+func (s Snapshot) Len() int {
+	n := s.root.Len()
+	if s.topless && n > 0 {
+		n--
+	}
+	return n
+}
+
+// All iterates over paths and nodes, every node after its parent and otherwise in the order of
+// their names.
+//
+// Java: stream.
+func (s Snapshot) All() iter.Seq2[string, ChildData] {
+	return func(yield func(string, ChildData) bool) {
+		for n := range s.root.All() {
+			if !(s.topless && n == s.root) && !yield(n.Path(), childData(n)) {
+				return
+			}
+		}
+	}
+}
+
+// Children iterates over the names and nodes of the children of path, in the order of
+// their names; there are none if it is not in the cache, see Exists. The node of
+// NewPathChildrenCache has children although it is not in the cache itself.
+//
+// Java: getCurrentChildren.
+func (s Snapshot) Children(path string) iter.Seq2[string, ChildData] {
+	return func(yield func(string, ChildData) bool) {
+		for n := range s.root.Find(path).Children() {
+			if !yield(n.Name(), childData(n)) {
+				return
+			}
+		}
+	}
+}
+
+// Zxid returns a zxid up to which every change is in the snapshot, except those of nodes that cannot
+// be read, see NodeUnreadable. It rises from snapshot to snapshot, unless the servers lose their
+// data; it is zero before the cache is loaded.
+func (s Snapshot) Zxid() int64 { return s.zxid }
+
+// Exact reports whether the snapshot is the tree that the server had at Zxid, without any later
+// change. It is false after WithMaxLag has passed while changes come in without a pause, while reads
+// of a node fail, see NodeUnreadable, and always with servers that have no persistent watches. Nodes
+// that the client may not read do not count: they are not in the cache.
+func (s Snapshot) Exact() bool { return s.exact }
 
 // moment is when a change was made, as far as the cache knows. The zero value is that of a deletion
 // which is only seen by the absence of the node: it comes first.
@@ -61,7 +198,7 @@ type placed[V any] struct {
 // ordered returns what differs between two versions in the order in which it was done, as far as that
 // is known from zxids and from the events of deletions. Parents are created before their children
 // and deleted behind them.
-func ordered[V any](from, to *pathtree.Node[V], stat func(*V) *jute.Stat, told deletions) []placed[V] {
+func ordered[V any](from, to *pathtree.Node[V], stat func(*V) *zkconn.Stat, told deletions) []placed[V] {
 	var all []placed[V]
 	differs := func(a, b *V) pathtree.Difference { return compareStats(stat(a), stat(b)) }
 	deleted := false
@@ -91,7 +228,7 @@ func ordered[V any](from, to *pathtree.Node[V], stat func(*V) *jute.Stat, told d
 }
 
 // placeDeletions sets the moments of deletions.
-func placeDeletions[V any](all []placed[V], to *pathtree.Node[V], stat func(*V) *jute.Stat, told deletions) {
+func placeDeletions[V any](all []placed[V], to *pathtree.Node[V], stat func(*V) *zkconn.Stat, told deletions) {
 	var above ancestors
 	unshown := map[string]bool{} // they exist, but led to a node that has gone
 	for i := len(all) - 1; i >= 0; i-- {
@@ -226,3 +363,14 @@ func (s *stream) take() deletions {
 	s.told, s.unknown, s.early = nil, nil, nil
 	return told
 }
+
+// join returns the path of a child.
+func join(parent, name string) string {
+	if parent == "/" {
+		return parent + name
+	}
+	return parent + "/" + name
+}
+
+// parentOf returns the path of the parent of a node that is not the root of the server.
+func parentOf(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 1)] }
