@@ -80,6 +80,9 @@ func TestDataLost(t *testing.T) {
 			for _, opts := range [][]cache.Option{nil, {cache.WithoutData()}} {
 				suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 					f := newFixture(t, b)
+					if err := f.client.BlockUntilConnected(t.Context()); err != nil { // its session has a zxid, too
+						t.Fatal(err)
+					}
 					f.until(20) // there is room for sessions that are made again
 					f.write("= a=1 a/b=2 a/b/c=3 d=4")
 					f.write(later)
