@@ -3,6 +3,7 @@ package nodes_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -46,5 +47,25 @@ func TestCloseAfterClient(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// The client is closed while Close of a node waits for the answer to the delete. Close says that, and not that
+// something was canceled.
+func TestClientClosedDuringClose(t *testing.T) {
+	for _, mode := range []framework.CreateMode{framework.Ephemeral, framework.Persistent} {
+		suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+			e := newEnv(t, b)
+			e.keep(mode)
+			e.start()
+			defer e.network.Isolate()()
+			closed := make(chan error, 1)
+			go func() { closed <- e.node.Close(context.WithoutCancel(t.Context())) }()
+			synctest.Wait()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			suite.WantErr(t, e.client.Close(ctx), framework.ErrConnectionLoss)
+			suite.WantErr(t, <-closed, framework.ErrClosed)
+		})
 	}
 }

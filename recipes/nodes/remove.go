@@ -106,6 +106,9 @@ func (r *removal) run(ctx context.Context, tel *telemetry.Telemetry) {
 	for {
 		tries++
 		over, err := r.try(ctx)
+		if err != nil && ctx.Err() != nil {
+			err = framework.ErrClosed
+		}
 		if over || err != nil && !framework.Retryable(err) {
 			r.err = err
 			return
