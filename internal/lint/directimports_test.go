@@ -20,7 +20,6 @@ var importExceptions = map[string][]string{
 	"internal/telemetry":              {"internal/jute"},
 	"recipes/discovery":               {"internal/jute"},
 	"recipes/discovery/discoverygrpc": {"internal/wait"},
-	"recipes/nodes":                   {"internal/jute"},
 }
 
 var (

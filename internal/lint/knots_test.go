@@ -28,7 +28,6 @@ var fieldCeilings = ceilings{"fields of a struct with methods", 16, map[string]i
 	"internal/zkconn.sessionClock":       17,
 	"internal/zkserver.Server":           21,
 	"internal/zkserver.conn":             19,
-	"recipes/nodes.keeper":               28,
 	"tools/bench/internal/bench.options": 19,
 }}
 

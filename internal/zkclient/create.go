@@ -171,7 +171,7 @@ func (cr *creation) resolve(ctx context.Context, conn *zkconn.Conn) (found bool,
 		if call.Err != nil {
 			return false, call.Err
 		}
-		if cr.spec.Mode.isEphemeral() && (stat.Stat.EphemeralOwner != session || cr.doubtSession != session) {
+		if cr.spec.Mode.IsEphemeral() && (stat.Stat.EphemeralOwner != session || cr.doubtSession != session) {
 			cr.c.Remove(ctx, full, 0) // it belongs to a session that is over
 			continue
 		}

@@ -54,11 +54,8 @@ func (c *Client) CreateOp(full string, spec NodeSpec) (zkconn.MultiOp, error) {
 	if err := r.fill(); err != nil {
 		return zkconn.MultiOp{}, err
 	}
-	op, req := r.at(r.Path)
-	if op == jute.OpCreate2 {
-		op = jute.OpCreate // as Java: in a multi the server does not answer with the Stat
-	}
-	return zkconn.MultiOp{Op: op, Req: req}, nil
+	r.Op, r.Req = r.at(r.Path)
+	return r.MultiOp(), nil
 }
 
 // fill sets the ACL and the data, by the path and the spec.
@@ -74,7 +71,7 @@ func (r *CreateRequest) fill() (err error) {
 		}
 	}
 	if schemas := c.cfg.Schemas; schemas != nil {
-		err := schemas.ValidateCreate(c.ClientPath(r.Path), spec.Mode.isEphemeral(), spec.Mode.IsSequential(), data, SchemaACL(r.acl))
+		err := schemas.ValidateCreate(c.ClientPath(r.Path), spec.Mode.IsEphemeral(), spec.Mode.IsSequential(), data, SchemaACL(r.acl))
 		if err != nil {
 			return err
 		}
@@ -100,6 +97,15 @@ func (r *CreateRequest) at(full string) (jute.Op, jute.Record) {
 // Call returns the request as a call.
 func (r *CreateRequest) Call() *zkconn.Call {
 	return &zkconn.Call{Op: r.Op, Req: r.Req, Res: &jute.Create2Response{}}
+}
+
+// MultiOp returns the request as a part of a transaction.
+func (r *CreateRequest) MultiOp() zkconn.MultiOp {
+	op := r.Op
+	if op == jute.OpCreate2 {
+		op = jute.OpCreate // as Java: in a multi the server does not answer with the Stat
+	}
+	return zkconn.MultiOp{Op: op, Req: r.Req}
 }
 
 // MakeParents makes the ancestors that are missing, as the spec asks for them. It returns ErrNoNode if one

@@ -97,7 +97,7 @@ func (cr *creation) useExisting(ctx context.Context, conn *zkconn.Conn) error {
 			return NotApplied(err)
 		}
 		session, _ := conn.Session()
-		foreign := cr.spec.Mode.isEphemeral() && stat.EphemeralOwner != session // it ends with another session
+		foreign := cr.spec.Mode.IsEphemeral() && stat.EphemeralOwner != session // it ends with another session
 		if same && stat.Version == 0 && !foreign {
 			cr.note(cr.Path, stat, session, nil)
 			return nil

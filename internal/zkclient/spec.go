@@ -25,8 +25,8 @@ const (
 	PersistentSequentialWithTTL      = Mode(jute.FlagSequentialTTL)
 )
 
-// isEphemeral reports whether the nodes end with the session.
-func (m Mode) isEphemeral() bool { return m == Ephemeral || m == EphemeralSequential }
+// IsEphemeral reports whether the nodes end with the session.
+func (m Mode) IsEphemeral() bool { return m == Ephemeral || m == EphemeralSequential }
 
 // IsTimed reports whether the nodes have a time to live.
 func (m Mode) IsTimed() bool { return m == PersistentWithTTL || m == PersistentSequentialWithTTL }

@@ -65,7 +65,7 @@ func NewGroupMember(client *framework.Client, path, id string, payload []byte, o
 	if payload == nil {
 		payload = client.DefaultData()
 	}
-	node, err := newNode(client, paths.Make(path, id), framework.Ephemeral, slices.Clone(payload), cfg)
+	node, err := newNode(client, paths.Make(path, id), framework.Ephemeral, 0, slices.Clone(payload), cfg)
 	if err != nil {
 		return nil, fmt.Errorf("the id %q: %w", id, err)
 	}

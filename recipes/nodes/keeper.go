@@ -2,138 +2,344 @@ package nodes
 
 import (
 	"context"
-	"sync/atomic"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/listen"
 	"github.com/go-curator/curator/framework/paths"
-	"github.com/go-curator/curator/internal/layout"
-	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/internal/zkclient"
+	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/recipes/internal/lifecycle"
 )
 
-// keeper keeps one node. The fields below "state" belong to the one goroutine that begins, works
-// or ends: package lifecycle lets no two of them run at once.
+// keeper keeps one node. One goroutine begins, works or ends: package lifecycle lets no two of them run at
+// once.
 type keeper struct {
-	config
-	client   *framework.Client
-	api      *zkclient.Client
-	given    string // the path as the user gave it
-	mode     framework.CreateMode
-	ttl      time.Duration // 0 for a node without
-	mail     *mailbox
-	sessions *sessions
-	created  listen.Set[string]
-	path     atomic.Pointer[string] // the client's path of the node; nil before it is known
-	there    chan struct{}          // closed when Start, or its work in the background, has succeeded
-
-	// state
-	starting  bool          // Start has not returned yet
-	full      string        // the server's path of the node, "" before it is known
-	known     sighting      // the node as it was seen last
-	written   int64         // the zxid of our last write; 0 for none
-	writtenAs int           // the version of wanted that it wrote
-	doubt     bool          // a create may have been applied, and the node was not seen since
-	times     int           // how often the node was created
-	warned    int64         // the foreign session of the last warning
-	failing   bool          // it was logged that the node cannot be kept
-	touchAt   time.Time     // when the child is to be set next; zero for never
-	lookAt    time.Time     // when an unreadable node is to be looked at next; zero for never
-	pause     time.Duration // before the next task
-	fixed     bool          // nothing shortens the pause
-	tried     wanted        // the data of the last step
-	removal   *removal      // that a failed begin has left; nil for none
-	deletions wait.Pace
-	failures  wait.Pace
+	node
+	pace
+	there   chan struct{} // closed when a Start in the background has succeeded; nil without
+	touchAt time.Time     // when the child is to be set next; zero for never
+	failing bool          // it was logged that the node cannot be kept
+	removal *removal      // that a failed begin, or the end, has left; nil for none
 }
 
-func newKeeper(client *framework.Client, path string, mode framework.CreateMode, data []byte, cfg config) *keeper {
-	k := &keeper{
-		config: cfg, client: client, api: zkclient.Of(client), given: path, mode: mode, mail: newMailbox(data), there: make(chan struct{}),
-		sessions: sessionsOf(zkclient.Of(client)), deletions: wait.Pace{First: firstPause, Most: maxPause, Calm: calmTime},
-		failures: wait.Pace{First: firstRetryPause, Most: maxRetryPause},
-	}
+func newKeeper(client *framework.Client, path string, mode framework.CreateMode, ttl time.Duration, data []byte, cfg config) (*keeper, error) {
+	k := &keeper{pace: newPace(cfg.takeover)}
+	k.mail = newMailbox(data)
+	k.sessions = sessionsOf(zkclient.Of(client))
 	k.created.Limit(listen.MaxStates, listen.Newest)
-	if k.takeover {
-		k.deletions.First = takeoverPause
+	if cfg.background {
+		k.there = make(chan struct{})
 	}
-	if k.protected && !sequential(mode) {
-		k.given = protectedPath(path)
-	}
-	return k
+	return k, k.init(client, path, mode, ttl, cfg)
 }
 
-// protectedPath returns a path with an id before the node's name.
-func protectedPath(path string) string {
-	parent, node := paths.ParentAndNode(path)
-	return paths.Make(parent, layout.Protected(node, layout.NewUUID()))
-}
-
-func sequential(mode framework.CreateMode) bool {
-	return mode == framework.PersistentSequential || mode == framework.EphemeralSequential
-}
-
-// keptMode is the mode by which the node is created when its name is known.
-func (k *keeper) keptMode() framework.CreateMode {
-	switch k.mode {
-	case framework.PersistentSequential:
-		return framework.Persistent
-	case framework.EphemeralSequential:
-		return framework.Ephemeral
+// begin makes the node. When it fails, what it may have made is removed.
+func (k *keeper) begin(ctx context.Context) (err error) {
+	if k.background {
+		return k.beginAgain(ctx)
 	}
-	return k.mode
+	if k.removal != nil {
+		k.removal.stop()
+		k.removal = nil
+	}
+	k.mail.begin()
+	k.starting = true
+	begun := false
+	defer func() { // also when a retry policy of the user panics
+		k.starting = false
+		if begun {
+			return
+		}
+		cleanUp, cancel := lifecycle.CleanUp(ctx)
+		defer cancel()
+		asking, stop := lifecycle.Reachable(cleanUp, k.api)
+		defer stop()
+		err = errors.Join(err, k.abandon(asking, errors.Is(context.Cause(ctx), framework.ErrClosed)))
+	}()
+	err = k.first(ctx)
+	begun = err == nil
+	return err
 }
 
-func (k *keeper) ephemeral() bool { return k.keptMode() == framework.Ephemeral }
-
-// builder returns the builder of the node, without its mode.
-func (k *keeper) builder(data []byte) framework.CreateBuilder {
-	b := k.client.Create().WithData(data)
-	if !k.withoutParents {
-		b = b.CreatingParentContainersIfNeeded()
+// beginAgain is one try of a Start in the background. What it may have made stays, for the next try
+// or for Close.
+func (k *keeper) beginAgain(ctx context.Context) error {
+	k.starting = true
+	err := k.first(ctx)
+	switch {
+	case err == nil:
+		k.starting = false
+		close(k.there)
+	case errors.Is(err, framework.ErrClosed):
+		k.mail.end(framework.ErrClosed)
+	case ctx.Err() == nil && !framework.Retryable(err):
+		k.answerWrites(err)
 	}
-	if k.acl != nil {
-		b = b.WithACL(k.acl...)
-	}
-	return b
+	return err
 }
 
-// keptBuilder returns the builder of the node when its name is known.
-func (k *keeper) keptBuilder(data []byte) framework.CreateBuilder {
-	b := k.builder(data).WithMode(k.keptMode())
-	if k.ttl > 0 {
-		b = b.WithTTL(k.ttl)
-	}
-	return b
-}
-
-// request returns the request that creates a node.
-func (k *keeper) request(b framework.CreateBuilder, path string) (*zkclient.CreateRequest, error) {
-	spec, err := k.api.Spec(b, path)
-	if err != nil {
-		return nil, err
-	}
-	return k.api.Prepare(spec)
-}
-
-// setPath takes note of the node's path.
-func (k *keeper) setPath(path string) error {
-	full, err := k.api.ServerPath(path)
+// first makes the node for the first time.
+func (k *keeper) first(ctx context.Context) error {
+	conn, err := k.api.Conn()
 	if err != nil {
 		return err
 	}
-	k.full = full
-	k.path.Store(&path)
+	at := create
+	if k.sequential() {
+		if k.full == "" { // else an earlier try has created it
+			if err := k.createSequential(ctx); err != nil {
+				return err
+			}
+		}
+		at = look
+	} else if err := k.setPath(k.spec.Path); err != nil {
+		return err
+	}
+	unsettled := func(err error) bool { return errors.Is(err, errUnsettled) }
+	err = zkclient.RetryForever(ctx, conn, retryPace(), unsettled, func(ctx context.Context) error {
+		return k.settle(ctx, at, true)
+	})
+	switch {
+	case err != nil || !k.timed():
+		return err
+	case k.times > 0: // the child was created with the node
+		k.touched()
+		return nil
+	}
+	return k.touchChild(ctx)
+}
+
+// createSequential creates the node, whose name only the answer tells.
+func (k *keeper) createSequential(ctx context.Context) error {
+	want := k.mail.want()
+	k.tried = want
+	spec := k.spec
+	spec.Data, spec.Protection = want.data, k.protected
+	made, _, err := k.api.Create(ctx, spec, false)
+	if err != nil {
+		return err
+	}
+	if err := k.setPath(k.api.ClientPath(made.Path)); err != nil {
+		return err
+	}
+	stat := &made.Stat
+	k.sessions.add(stat.EphemeralOwner)
+	k.known = sighting{there: true, czxid: stat.Czxid, mzxid: stat.Mzxid, owner: stat.EphemeralOwner, session: stat.EphemeralOwner}
+	k.written, k.writtenAs = stat.Mzxid, want.version
+	k.noteCreated(ctx)
 	return nil
 }
 
-// actualPath returns the client's path of the node, or the one given before that is known.
-func (k *keeper) actualPath() string {
-	if path := k.path.Load(); path != nil {
-		return *path
+// abandon removes what a failed begin may have made. A persistent node without a number stays,
+// unless the keeper is closed: it may have been there before, and the next Start adopts it.
+func (k *keeper) abandon(ctx context.Context, closed bool) (err error) {
+	if closed || k.ephemeral() || k.sequential() {
+		k.removal, err = k.remove(ctx)
 	}
-	return k.given
+	k.unwatch()
+	var ended error
+	if closed {
+		ended = framework.ErrClosed
+	}
+	k.mail.stop(ended)
+	k.path.Store(nil)
+	k.full, k.touchAt = "", time.Time{}
+	k.forget()
+	return err
+}
+
+// work keeps the node until ctx ends or the client does.
+func (k *keeper) work(ctx context.Context) {
+	defer k.mail.end(framework.ErrClosed)
+	todo := rest
+	for {
+		next, over := k.await(ctx, todo)
+		if over {
+			return
+		}
+		todo = next
+		err := k.do(ctx, todo)
+		switch {
+		case err == nil:
+			k.recovered()
+			todo = rest
+		case ctx.Err() != nil, errors.Is(err, framework.ErrClosed):
+			return
+		default:
+			if todo, err = k.failed(ctx, todo, err); err != nil {
+				return
+			}
+		}
+	}
+}
+
+// await waits until there is something to do, and returns it. todo is what is left from before.
+func (k *keeper) await(ctx context.Context, todo task) (next task, over bool) {
+	for {
+		told, over := k.mail.take()
+		if over || ctx.Err() != nil {
+			return rest, true
+		}
+		if told == recreate { // K5
+			k.afterDeletion()
+		}
+		if isDue(k.lookAt) {
+			told = max(told, recheck)
+		}
+		todo = max(todo, told)
+		if k.pause == 0 && (todo != rest || k.mail.unwritten() || isDue(k.touchAt)) {
+			return todo, false
+		}
+		due := k.touchAt
+		if due.IsZero() || !k.lookAt.IsZero() && k.lookAt.Before(due) {
+			due = k.lookAt
+		}
+		k.sleep(ctx, k.mail.wake, due)
+	}
+}
+
+// isDue reports whether a time has come; the zero one never does.
+func isDue(t time.Time) bool { return !t.IsZero() && !time.Now().Before(t) }
+
+// do does one task, and what else is due.
+func (k *keeper) do(ctx context.Context, todo task) error {
+	end, err := k.takeTurn(ctx, todo)
+	if err != nil {
+		return err
+	}
+	defer end()
+	switch {
+	case todo == recreate, todo == newSession && k.ephemeral():
+		err = k.settle(ctx, create, true)
+	case k.mail.unwritten():
+		err = k.settle(ctx, set, true)
+	case todo == recheck, todo == newSession:
+		err = k.settle(ctx, look, true)
+	case todo == reread:
+		err = k.settle(ctx, look, false)
+	}
+	if err == nil && isDue(k.touchAt) {
+		err = k.touchAgain(ctx)
+	}
+	return err
+}
+
+// takeTurn waits until a node of many may be looked at after a reconnect. end ends the turn.
+func (k *keeper) takeTurn(ctx context.Context, todo task) (end func(), err error) {
+	if k.turns == nil || todo != recheck && todo != newSession {
+		return func() {}, nil
+	}
+	conn, err := k.api.Conn()
+	if err != nil {
+		return nil, err
+	}
+	if err := conn.Ready(ctx); err != nil {
+		return nil, err
+	}
+	return k.turns.Take(ctx)
+}
+
+// touchAgain sets the child of the node.
+func (k *keeper) touchAgain(ctx context.Context) error {
+	err := k.touchChild(ctx)
+	if errors.Is(err, framework.ErrNoNode) { // the node has gone, too
+		if err = k.settle(ctx, create, true); err == nil {
+			err = k.touchChild(ctx)
+		}
+	}
+	return err
+}
+
+// touchChild keeps a node with a time to live alive: it sets the data of the child, or creates the
+// child. The node itself is left alone, so that those who watch it hear nothing. framework.ErrNoNode
+// says that the node is missing.
+func (k *keeper) touchChild(ctx context.Context) error {
+	_, err := k.client.SetData().Idempotent().ForPath(ctx, k.childPath(), k.client.DefaultData())
+	if errors.Is(err, framework.ErrNoNode) {
+		child := k.child()
+		child.OrSet, child.OrSetVersion, child.Repeat = true, zkclient.AnyVersion, true
+		_, _, err = k.api.Create(ctx, child, false)
+	}
+	if err == nil {
+		k.touched()
+	}
+	return err
+}
+
+// touched takes note that the child has just been set.
+func (k *keeper) touched() { k.touchAt = time.Now().Add(k.spec.TTL / time.Duration(k.factor)) }
+
+// failed decides what follows a task that has failed. It returns an error if nothing does.
+func (k *keeper) failed(ctx context.Context, todo task, err error) (task, error) {
+	todo = max(todo, recheck)
+	conn, closed := k.api.Conn()
+	switch {
+	case closed != nil:
+		return rest, closed
+	case framework.Retryable(err):
+		// The client logs that it is cut off.
+		if err := conn.Ready(ctx); err != nil {
+			return rest, err
+		}
+		k.afterFailure()
+		return todo, nil
+	case errors.Is(err, errUnsettled):
+		k.afterFailure()
+		return todo, nil
+	case k.answerWrites(err):
+		return todo, nil
+	}
+	if !k.failing {
+		k.failing = true
+		k.warn("the kept node cannot be kept now", "error", err)
+	}
+	k.afterFailure()
+	return todo, k.watchFor(ctx, conn, err)
+}
+
+// answerWrites ends each SetData that waits, after an error that another try may not change. It reports
+// whether there was one to blame.
+func (k *keeper) answerWrites(err error) (blamed bool) {
+	if errors.Is(err, errNoParent) { // the data is not to blame
+		k.mail.keep(k.tried, fmt.Errorf("%w: %w", ErrPending, err))
+		return false
+	}
+	return k.mail.refuse(k.tried, err) // as a rule
+}
+
+// recovered takes note that the node is as it is wanted.
+func (k *keeper) recovered() {
+	k.failures.Reset()
+	if k.failing {
+		k.failing = false
+		k.api.Log(func() { k.client.Logger().Info("the kept node is kept again", "path", k.actualPath()) })
+	}
+}
+
+// watchFor sets a watch on what may end a failure: on the parent that is missing, or on the node,
+// also if that is missing. The watch tells of a reconnect, too. What fails here is tried again
+// after the pause.
+func (k *keeper) watchFor(ctx context.Context, conn *zkconn.Conn, why error) error {
+	full := k.full
+	if errors.Is(why, errNoParent) {
+		full, _ = paths.ParentAndNode(full)
+	}
+	if k.mail.watched() {
+		return nil
+	}
+	watch, _ := k.mail.newWatch(full)
+	call := zkconn.Exists(full, watch)
+	err := conn.Do(ctx, 0, call)
+	if err != nil || call.Err != nil && !errors.Is(call.Err, framework.ErrNoNode) {
+		k.mail.noWatch()
+	}
+	if errors.Is(err, framework.ErrClosed) || ctx.Err() != nil {
+		return fmt.Errorf("watch %s: %w", full, err)
+	}
+	return nil
 }
 
 // unwatch takes the watch back.
@@ -144,17 +350,25 @@ func (k *keeper) unwatch() {
 	}
 }
 
-// noteCreated tells of a creation of the node.
-func (k *keeper) noteCreated(ctx context.Context) {
-	k.times++
-	k.created.Notify(k.actualPath())
-	if k.times > 1 && k.name != "" {
-		k.api.Telemetry().Recreated(ctx, k.name)
-	}
+// leave stops the watch and leaves the node.
+func (k *keeper) leave(context.Context) error {
+	k.mail.end(framework.ErrClosed) // as work does, which does not run if Close interrupts Start
+	k.unwatch()
+	return nil
 }
 
-// warn logs a warning about the node.
-func (k *keeper) warn(text string, args ...any) {
-	args = append([]any{"path", k.actualPath()}, args...)
-	k.api.Log(func() { k.client.Logger().Warn(text, args...) })
+// end deletes the node.
+func (k *keeper) end(ctx context.Context) (err error) {
+	k.mail.end(framework.ErrClosed) // see leave
+	if !k.othersOnly() {
+		k.removal, err = k.remove(ctx) // fires the watch, as a rule
+	}
+	k.unwatch()
+	return err
+}
+
+// othersOnly reports whether a Start in the background has not succeeded, and the node, which is
+// persistent, was there before it.
+func (k *keeper) othersOnly() bool {
+	return k.starting && !k.ephemeral() && k.times == 0 && !k.doubt
 }

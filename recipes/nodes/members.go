@@ -98,28 +98,15 @@ func (m *members) end(ctx context.Context) error {
 
 // work reads what changes until ctx ends or the client does.
 func (m *members) work(ctx context.Context) {
-	pauses := wait.Pace{First: firstRetryPause, Most: maxRetryPause}
-	for {
+	conn, err := m.api.Conn()
+	open := func(err error) bool { return !errors.Is(err, framework.ErrClosed) }
+	for err == nil && !m.ended() {
 		select {
 		case <-m.wake:
 		case <-ctx.Done():
 			return
 		}
-		for {
-			err := m.load(ctx)
-			if err == nil {
-				pauses.Reset()
-				break
-			}
-			conn, closed := m.api.Conn()
-			if closed != nil || conn.Ready(ctx) != nil || wait.For(ctx, pauses.Next()) != nil {
-				return
-			}
-			m.readAgain()
-		}
-		if m.ended() {
-			return
-		}
+		err = zkclient.RetryForever(ctx, conn, retryPace(), open, m.load)
 	}
 }
 
@@ -146,8 +133,13 @@ func (m *members) take() (dirty map[string]struct{}, relist bool) {
 	return dirty, relist
 }
 
-// load reads what has changed, and publishes it.
-func (m *members) load(ctx context.Context) error {
+// load reads what has changed, and publishes it. If it fails, the next one reads everything.
+func (m *members) load(ctx context.Context) (err error) {
+	defer func() {
+		if err != nil {
+			m.readAgain()
+		}
+	}()
 	dirty, relist := m.take()
 	next := maps.Clone(m.current())
 	if relist || next == nil {

@@ -28,14 +28,14 @@ const (
 type config struct {
 	protected      bool
 	withoutParents bool
+	touchGiven     bool
+	takeover       bool
+	background     bool            // Start does not wait
 	acl            []framework.ACL // nil for the client's
 	touch          string          // the name of the child
 	factor         int
-	touchGiven     bool
-	name           string // in metrics; "" for none
-	takeover       bool
+	name           string       // in metrics; "" for none
 	turns          *turns.Turns // nil for none
-	background     bool         // Start does not wait
 }
 
 func newConfig(opts []Option) (config, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/listen"
@@ -44,11 +45,41 @@ func NewPersistentNode(client *framework.Client, path string, mode framework.Cre
 	if err != nil {
 		return nil, err
 	}
-	return newNode(client, path, mode, data, cfg)
+	return newNode(client, path, mode, 0, data, cfg)
 }
 
-// newNode returns a node whose options are checked.
-func newNode(client *framework.Client, path string, mode framework.CreateMode, data []byte, cfg config) (*PersistentNode, error) {
+// maxTTL is the longest time to live that a server can store.
+const maxTTL = (1<<40 - 1) * time.Millisecond
+
+// NewPersistentTTLNode returns a keeper of a node that the server deletes when nobody has kept
+// it for ttl, by the server's clock. Unlike an ephemeral node it survives the end of a session,
+// and can have children; while it has children of others, it stays. ttl is in whole
+// milliseconds.
+//
+// A child, "touch", keeps the node alive: its data is set twice within ttl, so watches on the
+// node itself do not fire. WithTouch changes both. Close stops this and removes no node.
+// Several programs may keep one node.
+//
+// Without zookeeper.extendedTypesEnabled on the servers, Start returns
+// framework.ErrUnimplemented. Errors: those of NewPersistentNode, and
+// framework.ErrInvalidOption for a ttl that is out of range.
+//
+// Java: PersistentTtlNode.
+func NewPersistentTTLNode(client *framework.Client, path string, ttl time.Duration, data []byte, opts ...Option) (*PersistentNode, error) {
+	cfg, err := newConfig(opts)
+	switch {
+	case err != nil:
+	case ttl%time.Millisecond != 0 || ttl < time.Duration(cfg.factor)*time.Millisecond || ttl > maxTTL:
+		err = fmt.Errorf("%w: the ttl %v is not in whole milliseconds from %d ms to %v", framework.ErrInvalidOption, ttl, cfg.factor, maxTTL)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newNode(client, path, framework.PersistentWithTTL, ttl, data, cfg)
+}
+
+// newNode returns a node whose options are checked. ttl is 0 for a mode without.
+func newNode(client *framework.Client, path string, mode framework.CreateMode, ttl time.Duration, data []byte, cfg config) (*PersistentNode, error) {
 	if client == nil {
 		return nil, framework.ErrNotStarted
 	}
@@ -58,12 +89,16 @@ func newNode(client *framework.Client, path string, mode framework.CreateMode, d
 	if path == "/" {
 		return nil, fmt.Errorf("%w: the root is always there", framework.ErrInvalidPath)
 	}
-	n := &PersistentNode{keeper: newKeeper(client, path, mode, slices.Clone(data), cfg)}
+	k, err := newKeeper(client, path, mode, ttl, slices.Clone(data), cfg)
+	if err != nil {
+		return nil, err
+	}
+	n := &PersistentNode{keeper: k}
 	if cfg.background {
 		n.life.InBackground(lifecycle.Background{
 			Client: client, What: "kept node " + path,
 			Prepare: func(context.Context) error {
-				n.keeper.mail.begin()
+				k.mail.begin()
 				return nil
 			},
 		})
@@ -118,7 +153,7 @@ func (n *PersistentNode) Close(ctx context.Context) error {
 	return n.explain(n.close(ctx, func(ctx context.Context) error {
 		err := n.life.Close(ctx, n.keeper.end)
 		if errors.Is(err, ErrDeletePending) && ctx.Err() == nil { // it is that of an earlier call
-			err = n.keeper.awaitRemoval(ctx)
+			err = n.keeper.awaitRemoval(ctx, n.keeper.removal)
 		}
 		return err
 	}))
