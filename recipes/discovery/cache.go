@@ -1,11 +1,14 @@
 package discovery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -46,50 +49,28 @@ type list[T any] struct {
 // give the same zxids again.
 type lastChange struct{ zxid, time int64 }
 
-// Cache returns an updated list of a service's instances. Start it, and close it when it is no
-// longer needed. Cache does no I/O. Errors: framework.ErrInvalidPath; framework.ErrClosed after
-// Close; framework.ErrNotStarted for a nil ServiceDiscovery.
-//
-// Java: serviceCacheBuilder.
-func (d *ServiceDiscovery[T]) Cache(name string) (*ServiceCache[T], error) { return d.open(name, 0) }
-
-// open returns a cache that remembers for a time what has left the list.
-func (d *ServiceDiscovery[T]) open(name string, keep time.Duration) (*ServiceCache[T], error) {
-	if d == nil || d.places == nil {
-		return nil, fmt.Errorf("discovery: %w", framework.ErrNotStarted)
-	}
-	c, err := d.cache(name)
-	if err == nil {
-		c.keep = keep
-		err = d.parts.add(c)
-	}
-	if err != nil {
-		return nil, d.explain(err)
-	}
-	return c, nil
-}
-
-func (d *ServiceDiscovery[T]) cache(name string) (*ServiceCache[T], error) {
-	path, err := d.places.service(name)
+// newServiceCache returns the cache of a service, which remembers for a time what has left the list.
+func newServiceCache[T any](p *places[T], parts *parts, name string, keep time.Duration) (*ServiceCache[T], error) {
+	path, err := p.service(name)
 	if err != nil {
 		return nil, err
 	}
 	opts := []cache.Option{cache.WithoutData()}
-	if d.places.cfg.name != "" {
-		opts = append(opts, cache.WithName(d.places.cfg.name))
+	if p.cfg.name != "" {
+		opts = append(opts, cache.WithName(p.cfg.name))
 	}
-	c := &ServiceCache[T]{client: d.places.client, name: name, parts: d.parts}
-	if d.places.cfg.background {
+	c := &ServiceCache[T]{client: p.client, name: name, parts: parts, keep: keep}
+	if p.cfg.background {
 		c.life.InBackground(lifecycle.Background{Client: c.client, What: "cache of service " + name})
 	}
 	c.list.Store(&list[T]{next: make(chan struct{})})
-	if c.nodes, err = cache.NewPathChildrenCache(d.places.client, path, opts...); err != nil {
+	if c.nodes, err = cache.NewPathChildrenCache(p.client, path, opts...); err != nil {
 		return nil, err
 	}
 	c.typed, err = cache.NewTyped(c.nodes, func(node cache.ChildData) (ServiceInstance[T], error) {
-		instance, err := d.places.decode(node.Data)
+		instance, err := p.decode(node.Data)
 		if err != nil {
-			d.places.leaveOut(node.Path, err)
+			p.leaveOut(node.Path, err)
 		}
 		return instance, err
 	})
@@ -264,4 +245,88 @@ func (c *ServiceCache[T]) notLoaded() error {
 		why = fmt.Errorf("%w: %w", why, failure)
 	}
 	return fmt.Errorf("%w %s: %w", ErrNoInstance, c.name, why)
+}
+
+// gone is an instance that has left the list.
+type gone[T any] struct {
+	path     string // of its node
+	instance ServiceInstance[T]
+	at       time.Time
+}
+
+// leave returns what has left the list within a time, in the order of the paths. It is what
+// EmptyProtection offers, so what was disabled is left out.
+func leave[T any](before, now *list[T], keep time.Duration) []gone[T] {
+	present := make(map[string]bool, len(now.paths))
+	for _, path := range now.paths {
+		present[path] = true
+	}
+	at := time.Now()
+	var all []gone[T]
+	for _, g := range before.gone {
+		if !present[g.path] && at.Sub(g.at) < keep {
+			all = append(all, g)
+		}
+	}
+	for i, path := range before.paths {
+		if !present[path] && !before.instances[i].Disabled {
+			all = append(all, gone[T]{path, before.instances[i], at})
+		}
+	}
+	slices.SortFunc(all, func(a, b gone[T]) int { return cmp.Compare(a.path, b.path) })
+	return all
+}
+
+// parts are the caches that a ServiceDiscovery has made and that are not closed yet.
+type parts struct {
+	mu     sync.Mutex
+	open   map[framework.Component]struct{}
+	closed bool
+}
+
+func newParts() *parts { return &parts{open: map[framework.Component]struct{}{}} }
+
+// add adds a part, unless everything is closed.
+func (p *parts) add(c framework.Component) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return framework.ErrClosed
+	}
+	p.open[c] = struct{}{}
+	return nil
+}
+
+// drop forgets a part, which is closed.
+func (p *parts) drop(c framework.Component) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.open, c)
+}
+
+// end takes note of the end of the ServiceDiscovery, and returns what is to be closed. The lists of
+// parts stay as they are now.
+func (p *parts) end() []framework.Component {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	return slices.Collect(maps.Keys(p.open))
+}
+
+// ended reports whether the ServiceDiscovery has ended.
+func (p *parts) ended() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closed
+}
+
+// closeAll closes parts at the same time.
+func closeAll(ctx context.Context, open []framework.Component) error {
+	var closing sync.WaitGroup
+	errs := make([]error, len(open))
+	for i, c := range open {
+		closing.Go(func() { errs[i] = c.Close(ctx) })
+	}
+	closing.Wait()
+	return errors.Join(errs...)
 }

@@ -1,10 +1,16 @@
 package discovery
 
 import (
+	"errors"
 	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/layout"
 )
 
 // ServiceType says how long an instance stays registered.
@@ -86,6 +92,58 @@ type ServiceInstance[T any] struct {
 	Disabled bool
 }
 
+// URI returns the instance's URI by its URISpec, or "" if it has none. vars may be nil; they
+// override the instance's variables, and may have other variables, too. Unknown variables are
+// left out. The scheme is https for an instance with an SSLPort and http for others.
+//
+// Java: buildUriSpec.
+func (i ServiceInstance[T]) URI(vars map[string]string) string {
+	return i.URISpec.expand(func(name string) string {
+		if value, ok := vars[name]; ok {
+			return value
+		}
+		return i.variable(name)
+	})
+}
+
+// variable returns what the instance gives for a variable.
+func (i *ServiceInstance[T]) variable(name string) string {
+	switch name {
+	case "scheme":
+		if i.SSLPort != 0 {
+			return "https"
+		}
+		return "http"
+	case "name":
+		return i.Name
+	case "id":
+		return i.ID
+	case "address":
+		return i.Address
+	case "port":
+		return number(i.Port)
+	case "ssl-port":
+		return number(i.SSLPort)
+	case "registration-time-utc":
+		return strconv.FormatInt(unixMilli(i.Registered), 10)
+	case "service-type":
+		return strings.ToLower(i.Type.String())
+	case "[":
+		return "{"
+	case "]":
+		return "}"
+	}
+	return ""
+}
+
+// number returns a port, or "" for none.
+func number(port int) string {
+	if port == 0 {
+		return ""
+	}
+	return strconv.Itoa(port)
+}
+
 // maxPort is the largest number of a port.
 const maxPort = 1<<16 - 1
 
@@ -100,6 +158,25 @@ func (i *ServiceInstance[T]) check() error {
 		return fmt.Errorf("%w: the instance's Port is %d", framework.ErrInvalidOption, i.Port)
 	case i.SSLPort < 0 || i.SSLPort > maxPort:
 		return fmt.Errorf("%w: the instance's SSLPort is %d", framework.ErrInvalidOption, i.SSLPort)
+	}
+	return nil
+}
+
+// fill fills in what was left open.
+func (i *ServiceInstance[T]) fill() error {
+	if i.ID == "" {
+		i.ID = layout.NewUUID()
+	}
+	if i.Registered.IsZero() {
+		i.Registered = time.Now()
+	}
+	i.Registered = milliseconds(i.Registered)
+	if i.Address == "" {
+		address, err := LocalAddress(nil)
+		if err != nil {
+			return fmt.Errorf("%w: the instance has no Address: %w", framework.ErrInvalidOption, err)
+		}
+		i.Address = address
 	}
 	return nil
 }
@@ -120,6 +197,9 @@ func unixMilli(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
+// endpointText names an instance in errors.
+func (i *ServiceInstance[T]) endpointText() string { return fmt.Sprintf("%s of %s", i.ID, i.Name) }
+
 // endpoint is what tells two instances of a service apart.
 type endpoint struct {
 	id, address   string
@@ -128,4 +208,49 @@ type endpoint struct {
 
 func (i *ServiceInstance[T]) endpoint() endpoint {
 	return endpoint{i.ID, i.Address, i.Port, i.SSLPort}
+}
+
+var errNoAddress = errors.New("no network interface has an address that others can reach")
+
+// LocalAddress returns the first address of an active network interface that is neither
+// loopback nor link-local, and for which use is true. A nil use accepts every address. IPv4
+// comes before IPv6. It fails when there is no such address: set the instance's Address then.
+// On a machine with several networks the first address may be unreachable for clients.
+//
+// Java: ServiceInstanceBuilder.getAllLocalIPs, LocalIpFilter.
+func LocalAddress(use func(networkInterface string, address netip.Addr) bool) (string, error) {
+	interfaces, err := net.Interfaces()
+	if err != nil {
+		return "", fmt.Errorf("local address: %w", err)
+	}
+	var fallback string
+	for _, i := range interfaces {
+		if i.Flags&net.FlagUp == 0 || i.Flags&net.FlagLoopback != 0 {
+			continue
+		}
+		addresses, err := i.Addrs()
+		if err != nil {
+			return "", fmt.Errorf("local address: %w", err)
+		}
+		for _, a := range addresses {
+			prefix, err := netip.ParsePrefix(a.String())
+			if err != nil {
+				continue // it is no IP address
+			}
+			address := prefix.Addr().Unmap()
+			if !address.IsGlobalUnicast() || use != nil && !use(i.Name, address) {
+				continue
+			}
+			if address.Is4() {
+				return address.String(), nil
+			}
+			if fallback == "" {
+				fallback = address.String()
+			}
+		}
+	}
+	if fallback == "" {
+		return "", fmt.Errorf("local address: %w", errNoAddress)
+	}
+	return fallback, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/telemetry"
+	"github.com/go-curator/curator/recipes/internal/options"
 )
 
 // Option is an option of NewServiceDiscovery. A nil Option is refused with
@@ -27,15 +28,8 @@ type config struct {
 
 func newConfig(opts []Option) (config, error) {
 	var c config
-	for _, o := range opts {
-		if o == nil {
-			return c, fmt.Errorf("%w: an option is nil", framework.ErrInvalidOption)
-		}
-		if err := o.apply(&c); err != nil {
-			return c, fmt.Errorf("%w: %w", framework.ErrInvalidOption, err)
-		}
-	}
-	return c, nil
+	err := options.Apply(&c, opts, Option.apply)
+	return c, err
 }
 
 // WithWatchInstances accepts changes that others write into the nodes of registered instances,
@@ -111,4 +105,23 @@ func WithStartInBackground() Option {
 		c.background = true
 		return nil
 	})
+}
+
+// Errors of this package; compare with errors.Is.
+var (
+	// ErrNotRegistered is returned by Update for an instance that this ServiceDiscovery has not
+	// registered.
+	ErrNotRegistered = errors.New("the instance is not registered here")
+	// ErrNoInstance is returned when no instance of the service is registered, enabled,
+	// accepted by the filter and not down.
+	ErrNoInstance = errors.New("no instance of the service")
+)
+
+// errForeignData is logged for data that others have written into the node of an instance.
+var errForeignData = errors.New("the data is not that of the instance")
+
+var errNilContext = fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+
+func errNilCodec(where string) error {
+	return fmt.Errorf("%w: %s: the serializer is nil", framework.ErrInvalidOption, where)
 }

@@ -1,13 +1,21 @@
 package discovery
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/codec"
 	"github.com/go-curator/curator/framework/paths"
+	"github.com/go-curator/curator/internal/layout"
+	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/internal/zkclient"
+	"github.com/go-curator/curator/internal/zkconn"
 )
 
 // places knows where the instances are and what their nodes have.
@@ -56,6 +64,42 @@ func (p *places[T]) instance(name, id string) (string, error) {
 	return path, nil
 }
 
+// wanted is an instance that is to be registered.
+type wanted[T any] struct {
+	instance  ServiceInstance[T]
+	key       key
+	path      string // of the node, without the number of DynamicSequential
+	data      []byte
+	anonymous bool // nobody else knows the id
+}
+
+// key is what an instance is known by.
+type key struct{ name, id string }
+
+// key returns the key of an instance. Names of services that are the same node are the same.
+func (p *places[T]) key(name, id string) key {
+	if p.cfg.path == nil {
+		name = trimmed(name)
+	}
+	return key{name, id}
+}
+
+// wanted checks an instance, and encodes it.
+func (p *places[T]) wanted(instance ServiceInstance[T]) (wanted[T], error) {
+	if err := instance.check(); err != nil {
+		return wanted[T]{}, err
+	}
+	path, err := p.instance(instance.Name, instance.ID)
+	if err != nil {
+		return wanted[T]{}, err
+	}
+	data, err := p.codec.Encode(instance)
+	if err != nil {
+		return wanted[T]{}, fmt.Errorf("encode: %w", err)
+	}
+	return wanted[T]{instance: instance, key: p.key(instance.Name, instance.ID), path: path, data: data}, nil
+}
+
 // decode returns the instance of a node.
 func (p *places[T]) decode(data []byte) (ServiceInstance[T], error) {
 	instance, err := p.codec.Decode(data)
@@ -65,9 +109,134 @@ func (p *places[T]) decode(data []byte) (ServiceInstance[T], error) {
 	return instance, nil
 }
 
+// children lists the children of a node in their order, none if it is missing.
+func (p *places[T]) children(ctx context.Context, path string) ([]string, error) {
+	names, err := p.client.GetChildren().ForPath(ctx, path)
+	if errors.Is(err, framework.ErrNoNode) {
+		return nil, nil
+	}
+	slices.Sort(names)
+	return names, err
+}
+
+// readsAtOnce is how many instances are read in one write.
+const readsAtOnce = 256
+
+// read reads instances in one write, and appends them.
+func (p *places[T]) read(ctx context.Context, dir string, names []string, to []ServiceInstance[T]) ([]ServiceInstance[T], error) {
+	full, err := p.api.ServerPath(dir)
+	if err != nil {
+		return nil, err
+	}
+	calls := make([]*zkconn.Call, len(names))
+	err = p.api.Retry(ctx, "getData", dir, func(ctx context.Context, conn *zkconn.Conn) error {
+		for i, name := range names {
+			calls[i] = zkconn.GetData(paths.Make(full, name), nil)
+		}
+		return conn.Do(ctx, 0, calls...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, call := range calls {
+		instance, err := p.answered(paths.Make(full, names[i]), call)
+		switch {
+		case err == nil:
+			to = append(to, instance)
+		case !errors.Is(err, framework.ErrNoNode): // else it has gone meanwhile
+			p.leaveOut(paths.Make(dir, names[i]), err)
+		}
+	}
+	return to, nil
+}
+
+// answered returns the instance of a read. full is the server's path.
+func (p *places[T]) answered(full string, call *zkconn.Call) (ServiceInstance[T], error) {
+	if call.Err != nil {
+		return ServiceInstance[T]{}, call.Err
+	}
+	data, err := p.api.Data(full, call.Data(), zkclient.AsConfigured)
+	if err != nil {
+		return ServiceInstance[T]{}, err
+	}
+	return p.decode(data)
+}
+
 // leaveOut logs that an instance is left out.
 func (p *places[T]) leaveOut(path string, err error) {
 	p.api.Log(func() {
 		p.client.Logger().Warn("an instance of a service is left out because it cannot be read", "path", path, "error", err)
+	})
+}
+
+// sweepPause is, on average, the time between two tries to remove what a lost create may have left.
+const sweepPause = time.Second
+
+// sweep removes, in the background, the node that a sequential create may have made whose answer
+// was lost. Nobody knows its name. It goes with its session otherwise. keeps says of a node that it is
+// another registration's. done is closed when the node is gone.
+func (p *places[T]) sweep(want wanted[T], keeps func(path string) bool) (done <-chan struct{}) {
+	session, gone := p.client.SessionID(), make(chan struct{})
+	again := func(err error) bool {
+		return p.client.SessionID() == session && !errors.Is(err, framework.ErrClosed) && !isUnreadable(err)
+	}
+	conn, err := p.api.Conn()
+	if err != nil || !p.api.Go(func(ctx context.Context) {
+		defer close(gone)
+		err := zkclient.RetryForever(ctx, conn, wait.Pace{First: sweepPause}, again, func(ctx context.Context) error {
+			return p.sweepOnce(ctx, want, session, keeps)
+		})
+		if isUnreadable(err) {
+			p.leaveAlone(want.path, err)
+		}
+	}) {
+		close(gone)
+	}
+	return gone
+}
+
+func (p *places[T]) sweepOnce(ctx context.Context, want wanted[T], session int64, keeps func(path string) bool) error {
+	dir, id := paths.ParentAndNode(want.path)
+	// A server without a quorum, which may not know the node yet, is not asked.
+	bound := zkclient.OnSession(ctx, session)
+	names, err := p.children(bound, dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		path := paths.Make(dir, name)
+		if !layout.IsNumbered(name, id) || keeps(path) {
+			continue
+		}
+		var stat framework.Stat
+		data, err := p.client.GetData().StoringStatIn(&stat).ForPath(bound, path)
+		switch {
+		case errors.Is(err, framework.ErrNoNode):
+			continue
+		case isUnreadable(err):
+			p.leaveAlone(path, err)
+			continue
+		case err != nil:
+			return err
+		case stat.EphemeralOwner != session || !bytes.Equal(data, want.data):
+			continue
+		}
+		if err := p.client.Delete().ForPath(ctx, path); err != nil && !errors.Is(err, framework.ErrNoNode) {
+			return err
+		}
+	}
+	return nil
+}
+
+// isUnreadable reports whether a node cannot be read, or not be deleted, whatever passes.
+func isUnreadable(err error) bool {
+	return errors.Is(err, framework.ErrNoAuth) || errors.Is(err, framework.ErrTooLarge)
+}
+
+// leaveAlone tells that what is at a path is left alone because it cannot be read, or not be deleted.
+// Whether it is what is looked for cannot be seen. If it is, it goes with its session.
+func (p *places[T]) leaveAlone(path string, err error) {
+	p.api.Log(func() {
+		p.client.Logger().Warn("discovery: a node is left alone while one is looked for that a lost create may have left", "path", path, "error", err)
 	})
 }

@@ -2,7 +2,6 @@ package discovery
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"math/rand/v2"
 	"slices"
@@ -25,21 +24,9 @@ type ServiceProvider[T any] struct {
 
 var _ framework.Component = (*ServiceProvider[any])(nil)
 
-// Provider returns a provider, which chooses among a service's instances. Start it, and close
-// it when it is no longer needed. Keep one for each service, because each has its own
-// ServiceCache. Provider does no I/O. Errors: those of Cache; framework.ErrInvalidOption for a
-// negative value.
-//
-// Java: serviceProviderBuilder.
-func (d *ServiceDiscovery[T]) Provider(name string, config ProviderConfig[T]) (*ServiceProvider[T], error) {
-	if err := config.check(); err != nil {
-		return nil, d.explain(fmt.Errorf("provider of %s: %w", name, err))
-	}
-	c, err := d.open(name, config.EmptyProtection)
-	if err != nil {
-		return nil, err
-	}
-	return &ServiceProvider[T]{cache: c, config: config, down: newDownList(config.ErrorThreshold, config.DownTime)}, nil
+// newServiceProvider returns a provider of what a cache has. The config was checked.
+func newServiceProvider[T any](c *ServiceCache[T], config ProviderConfig[T]) *ServiceProvider[T] {
+	return &ServiceProvider[T]{cache: c, config: config, down: newDownList(config.ErrorThreshold, config.DownTime)}
 }
 
 // Name returns the service's name.

@@ -2,10 +2,17 @@ package discovery
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/recipes/internal/lifecycle"
 	"github.com/go-curator/curator/recipes/internal/turns"
 )
 
@@ -20,18 +27,13 @@ const (
 
 // registrations are the instances of a ServiceDiscovery.
 type registrations[T any] struct {
-	places *places[T]
-	turns  *turns.Turns
-
-	mu      sync.Mutex
+	shared[T]
 	entries map[key]*registration[T]
-	live    bool // from Start to Close
-	closed  bool
 }
 
 func newRegistrations[T any](p *places[T]) *registrations[T] {
-	all := &registrations[T]{places: p, entries: map[key]*registration[T]{}}
-	all.turns = turns.New(atOnce, all.spread)
+	all := &registrations[T]{entries: map[key]*registration[T]{}}
+	all.places, all.turns, all.keeps = p, turns.New(atOnce, all.spread), all.hasNode
 	return all
 }
 
@@ -75,7 +77,7 @@ func (all *registrations[T]) find(k key, create bool) (*registration[T], error) 
 	}
 	r := all.entries[k]
 	if r == nil && create {
-		r = newRegistration[T]()
+		r = newRegistration(&all.shared)
 		all.entries[k] = r
 	}
 	return r, nil
@@ -91,19 +93,224 @@ func (all *registrations[T]) give(k key, r *registration[T]) {
 	r.unlock()
 }
 
-// set changes a registration, unless everything is closed.
-func (all *registrations[T]) set(change func()) error {
+// hasNode reports whether a node is one that is registered.
+func (all *registrations[T]) hasNode(path string) bool {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	if all.closed {
-		return framework.ErrClosed
+	for _, r := range all.entries {
+		if r.node != nil && r.node.ActualPath() == path {
+			return true
+		}
 	}
-	change()
-	return nil
+	return false
 }
 
 func (all *registrations[T]) isLive() bool {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	return all.live
+}
+
+// register registers an instance, or replaces it.
+func (all *registrations[T]) register(ctx context.Context, want wanted[T]) error {
+	r, err := all.take(ctx, want.key, true)
+	if err != nil {
+		return err
+	}
+	defer all.give(want.key, r)
+	former := r.want.instance.Type
+	switch {
+	case !all.isLive():
+		// Another try follows one that fails, and must find what that has left.
+		want.anonymous = want.anonymous && !all.places.cfg.background
+		return r.set(func() {
+			if !r.fits(want) {
+				r.node = nil // of a Start that has failed
+			}
+			r.state, r.want = planned, want
+		})
+	case r.state == kept && former.mode() == want.instance.Type.mode():
+		return r.write(ctx, want)
+	case r.state == kept, r.state == leaving:
+		if err := r.remove(ctx); err != nil {
+			return err
+		}
+	}
+	return r.create(ctx, want)
+}
+
+func (all *registrations[T]) update(ctx context.Context, instance ServiceInstance[T]) error {
+	if instance.ID == "" {
+		return fmt.Errorf("%w: the instance has no ID", framework.ErrInvalidOption)
+	}
+	k := all.places.key(instance.Name, instance.ID)
+	r, err := all.take(ctx, k, false)
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		return ErrNotRegistered
+	}
+	defer all.give(k, r)
+	if r.state != kept && r.state != planned {
+		return ErrNotRegistered
+	}
+	former := &r.want.instance
+	if former.Type != instance.Type {
+		return fmt.Errorf("%w: the instance's Type is %v and was %v", framework.ErrInvalidOption, instance.Type, former.Type)
+	}
+	if instance.Registered.IsZero() {
+		instance.Registered = former.Registered
+	}
+	instance.Registered = milliseconds(instance.Registered)
+	if instance.Address == "" {
+		instance.Address = former.Address
+	}
+	want, err := all.places.wanted(instance)
+	if err != nil {
+		return err
+	}
+	want.anonymous = r.want.anonymous
+	if r.state == planned {
+		return r.set(func() { r.want = want })
+	}
+	return r.write(ctx, want)
+}
+
+func (all *registrations[T]) unregister(ctx context.Context, k key) error {
+	r, err := all.take(ctx, k, false)
+	if r == nil || err != nil {
+		return err
+	}
+	defer all.give(k, r)
+	switch r.state {
+	case kept, leaving:
+		return r.remove(ctx)
+	case doubtful:
+		return r.delete(ctx)
+	case planned:
+		if r.left { // it is not registered again, whatever becomes of that
+			return errors.Join(r.set(func() { r.state = doubtful }), r.delete(ctx))
+		}
+	}
+	return r.set(func() { r.state = absent })
+}
+
+// prepare has Register register by itself from now on.
+func (all *registrations[T]) prepare(context.Context) error {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.live = true
+	return nil
+}
+
+// known returns the keys of all instances.
+func (all *registrations[T]) known() []key {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	return slices.Collect(maps.Keys(all.entries))
+}
+
+// begin registers what is planned.
+func (all *registrations[T]) begin(ctx context.Context) error {
+	if all.places.cfg.background {
+		return all.beginAgain(ctx)
+	}
+	_ = all.prepare(ctx)
+	planned := all.known()
+	work, workCtx := errgroup.WithContext(ctx)
+	work.SetLimit(atOnce)
+	for _, k := range planned {
+		work.Go(func() error { return all.carryOut(workCtx, k) })
+	}
+	err := work.Wait()
+	if err == nil {
+		return nil
+	}
+	cleanUp, cancel := lifecycle.CleanUp(ctx)
+	defer cancel()
+	return errors.Join(err, all.revert(cleanUp))
+}
+
+// beginAgain is one try of a Start in the background: what it has registered stays. It returns one of
+// the errors, if possible one that another try may not change.
+func (all *registrations[T]) beginAgain(ctx context.Context) error {
+	var work errgroup.Group
+	work.SetLimit(atOnce)
+	var mu sync.Mutex
+	var failure error
+	for _, k := range all.known() {
+		work.Go(func() error {
+			err := all.carryOut(ctx, k)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil && (failure == nil || framework.Retryable(failure)) {
+				failure = err
+			}
+			return nil
+		})
+	}
+	_ = work.Wait()
+	return failure
+}
+
+// carryOut registers an instance that is planned.
+func (all *registrations[T]) carryOut(ctx context.Context, k key) error {
+	r, err := all.take(ctx, k, false)
+	if r == nil || err != nil {
+		return err
+	}
+	defer all.give(k, r)
+	if r.state != planned {
+		return nil
+	}
+	want := r.want
+	err = r.awaitSweep(ctx)
+	if err == nil {
+		err = r.create(ctx, want)
+	}
+	if err != nil {
+		// It stays planned for another try.
+		_ = r.set(func() { r.left, r.state, r.want = r.left || r.state == doubtful, planned, want })
+		return fmt.Errorf("register %s: %w", want.instance.endpointText(), err)
+	}
+	return nil
+}
+
+// revert unregisters what a failed begin has registered.
+func (all *registrations[T]) revert(ctx context.Context) error {
+	all.mu.Lock()
+	all.live = false
+	known := maps.Clone(all.entries)
+	all.mu.Unlock()
+	var work errgroup.Group
+	work.SetLimit(atOnce)
+	for k, r := range known {
+		work.Go(func() error {
+			if err := r.lock(ctx); err != nil {
+				return err
+			}
+			defer all.give(k, r)
+			if r.state != kept {
+				return nil
+			}
+			err := r.remove(ctx)
+			return errors.Join(err, r.set(func() { r.state = planned }))
+		})
+	}
+	return work.Wait()
+}
+
+// end unregisters everything but what is Permanent.
+func (all *registrations[T]) end(ctx context.Context) error {
+	all.mu.Lock()
+	all.closed, all.live = true, false
+	known := slices.Collect(maps.Values(all.entries))
+	all.mu.Unlock()
+	var work errgroup.Group
+	work.SetLimit(atOnce)
+	for _, r := range known {
+		work.Go(func() error { return r.end(ctx) })
+	}
+	return work.Wait()
 }

@@ -1,63 +1,80 @@
 package discovery
 
 import (
-	"strconv"
+	"fmt"
 	"strings"
+
+	"github.com/go-curator/curator/framework"
 )
 
-// URI returns the instance's URI by its URISpec, or "" if it has none. vars may be nil; they
-// override the instance's variables, and may have other variables, too. Unknown variables are
-// left out. The scheme is https for an instance with an SSLPort and http for others.
+// URISpec is a template for URIs: "{scheme}://{address}:{port}". The zero value is no template.
+// It is immutable.
 //
-// Java: buildUriSpec.
-func (i ServiceInstance[T]) URI(vars map[string]string) string {
+// Java: UriSpec.
+type URISpec struct{ parts []uriPart }
+
+// uriPart is a text, or the name of a variable.
+type uriPart struct {
+	Value    string
+	Variable bool
+}
+
+// ParseURISpec parses a template. The variables of an instance are scheme, name, id, address,
+// port, ssl-port, registration-time-utc, service-type, in lower case, and [ and ] for braces;
+// spaces around a name are dropped. Errors: framework.ErrInvalidOption for braces that do not
+// match.
+//
+// Java: UriSpec(String).
+func ParseURISpec(text string) (URISpec, error) {
+	spec := URISpec{parts: []uriPart{}}
+	add := func(value string, variable bool) {
+		if value != "" {
+			spec.parts = append(spec.parts, uriPart{value, variable})
+		}
+	}
+	for rest := text; rest != ""; {
+		i := strings.IndexAny(rest, "{}")
+		if i < 0 {
+			add(rest, false)
+			break
+		}
+		if rest[i] == '}' {
+			return URISpec{}, fmt.Errorf("%w: the URI template %q has a } without a {", framework.ErrInvalidOption, text)
+		}
+		add(rest[:i], false)
+		rest = rest[i+1:]
+		end := strings.IndexAny(rest, "{}")
+		switch {
+		case end < 0:
+			return URISpec{}, fmt.Errorf("%w: the URI template %q has a { without a }", framework.ErrInvalidOption, text)
+		case rest[end] == '{':
+			return URISpec{}, fmt.Errorf("%w: the URI template %q has a { inside of a variable", framework.ErrInvalidOption, text)
+		}
+		if name := rest[:end]; name != "" {
+			spec.parts = append(spec.parts, uriPart{strings.TrimSpace(name), true})
+		}
+		rest = rest[end+1:]
+	}
+	return spec, nil
+}
+
+// IsZero reports whether it is no template.
+func (s URISpec) IsZero() bool { return s.parts == nil }
+
+// String returns the template.
+func (s URISpec) String() string {
+	return s.expand(func(name string) string { return "{" + name + "}" })
+}
+
+// expand returns the text in which what lookup returns stands in place of each variable.
+func (s URISpec) expand(lookup func(name string) string) string {
 	var b strings.Builder
-	for _, part := range i.URISpec.parts {
-		if !part.Variable {
-			b.WriteString(part.Value)
-		} else if value, ok := vars[part.Value]; ok {
-			b.WriteString(value)
+	for _, part := range s.parts {
+		if part.Variable {
+			b.WriteString(lookup(part.Value))
 		} else {
-			b.WriteString(i.variable(part.Value))
+			b.WriteString(part.Value)
 		}
 	}
 	return b.String()
-}
-
-// variable returns what the instance gives for a variable.
-func (i *ServiceInstance[T]) variable(name string) string {
-	switch name {
-	case "scheme":
-		if i.SSLPort != 0 {
-			return "https"
-		}
-		return "http"
-	case "name":
-		return i.Name
-	case "id":
-		return i.ID
-	case "address":
-		return i.Address
-	case "port":
-		return number(i.Port)
-	case "ssl-port":
-		return number(i.SSLPort)
-	case "registration-time-utc":
-		return strconv.FormatInt(unixMilli(i.Registered), 10)
-	case "service-type":
-		return strings.ToLower(i.Type.String())
-	case "[":
-		return "{"
-	case "]":
-		return "}"
-	}
-	return ""
-}
-
-// number returns a port, or "" for none.
-func number(port int) string {
-	if port == 0 {
-		return ""
-	}
-	return strconv.Itoa(port)
 }
