@@ -73,11 +73,12 @@ func (p *pace) sleep(ctx context.Context, wake wait.Signal, due time.Time) {
 	}
 	select {
 	case <-wake:
-		if p.pause = max(p.pause-time.Since(began), 0); !p.fixed {
-			p.pause = 0
+		if left := p.pause - time.Since(began); p.fixed && left > 0 {
+			p.pause = left
+			return
 		}
 	case <-timer:
-		p.pause, p.fixed = 0, false
 	case <-ctx.Done():
 	}
+	p.pause, p.fixed = 0, false
 }
