@@ -59,7 +59,7 @@ func (c *Contender) step(ctx context.Context) (next phase, err error) {
 	default:
 		next, err = c.restart(ctx)
 	}
-	if next == first && err == nil && c.own() != nil {
+	if next == first && err == nil && !c.own() {
 		return restart, nil
 	}
 	return next, err
@@ -80,16 +80,17 @@ func (c *Contender) restart(ctx context.Context) (phase, error) {
 
 // own takes charge of the nodes, unless it has done so before. The queue lets them in: look has seen nothing ahead of
 // them, or wait has seen the marker of the node right ahead, or the end of the only node ahead.
-// Only the session is still to be checked, by [ephemeral.Node.Hold] (rule 11). The error is [ephemeral.ErrGone].
-func (c *Contender) own() error {
+// Only the session is still to be checked, by [ephemeral.Node.Hold] (rule 11). It returns false for a node of a
+// session that is over.
+func (c *Contender) own() bool {
 	for _, node := range c.place.nodes[len(c.place.owned):] {
 		n, err := ephemeral.Own(c.spec.Owned, node, c.place.waited)
 		if err != nil {
-			return err
+			return false
 		}
 		c.place.owned = append(c.place.owned, n)
 	}
-	return nil
+	return true
 }
 
 // Held says that all nodes of the last step are held. The watches of the wait are given back, except
