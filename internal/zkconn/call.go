@@ -22,7 +22,7 @@ type Call struct {
 
 	Zxid    int64 // of the answer
 	Session int64 // on which the request was sent
-	Err     error // what the server answered, or nil
+	Err     error // what the server answered, or why there is no answer; nil for success
 }
 
 // Answered reports whether the server has answered, be it that it has refused.
@@ -82,8 +82,8 @@ func Multi(ops ...MultiOp) *Call {
 // OK tells whether the server has done what the call says.
 func (c *Call) OK() bool { return c.answered && c.Refused() == nil }
 
-// Refused returns why the server has refused the call: for a transaction the error of the operation that was to
-// blame. It is nil for a call that was done, and for one that was not answered.
+// Refused returns why the call was not done: for a transaction that the server has refused the error of the operation
+// that was to blame, for a call that was not answered that of Do. It is nil for a call that was done, and ahead of Do.
 func (c *Call) Refused() error {
 	if failed := c.Failed(); failed >= 0 {
 		return c.Res.(*MultiResponse).Results[failed].Err
@@ -133,5 +133,5 @@ func (c *Call) Names() []string {
 	return nil
 }
 
-// Name is that of the request, as in spans, metrics and errors.
+// Name is that of the request in the protocol.
 func (c *Call) Name() string { return jute.OpName(c.Op) }

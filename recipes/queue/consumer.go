@@ -62,14 +62,19 @@ func (c *consumer) watch(ctx context.Context, path, full string, on func(zkconn.
 
 // persist tries a request about a path until it succeeds, ctx ends, or its error is final.
 func (c *consumer) persist(ctx context.Context, op, path string, fn zkclient.Try) error {
-	if err := c.ready(ctx); err != nil {
-		return err
-	}
-	return c.q.persist(ctx, framework.Retryable, func(ctx context.Context) error {
+	for {
+		if err := c.ready(ctx); err != nil {
+			return err
+		}
 		err := c.q.api.Retry(ctx, op, path, fn)
 		c.report(err)
-		return err
-	})
+		if err == nil || ctx.Err() != nil || !framework.Retryable(err) {
+			return err
+		}
+		if err := c.pause(ctx, longestPause); err != nil { // an event, or the client's Close, ends it
+			return err
+		}
+	}
 }
 
 // ready waits for a connection.
@@ -164,7 +169,9 @@ func (c *consumer) process(ctx context.Context, i *item) error {
 		}
 		return nil
 	}
-	c.report(err)
+	if ctx.Err() == nil { // else nothing goes on
+		c.report(err)
+	}
 	for _, final := range []error{framework.ErrClosed, framework.ErrNoAuth, framework.ErrAuthFailed} {
 		if errors.Is(err, final) {
 			return err
@@ -176,7 +183,7 @@ func (c *consumer) process(ctx context.Context, i *item) error {
 // load reads the lists. Its error names the node whose list was refused.
 func (c *consumer) load(ctx context.Context) error {
 	err := c.persist(ctx, "getChildren", c.q.path, c.list.read)
-	if refused, ok := errors.AsType[*listError](err); ok && !framework.Retryable(err) {
+	if refused, ok := errors.AsType[*listError](err); ok && !framework.Retryable(err) && !framework.Retryable(refused.err) {
 		return &framework.OpError{Op: "getChildren", Path: c.q.api.ClientPath(refused.dir), Attempts: 1, Err: refused.err}
 	}
 	return err

@@ -126,18 +126,8 @@ func (q *core) below(ctx context.Context, path string, missing func(error) bool,
 
 func isNoNode(err error) bool { return errors.Is(err, framework.ErrNoNode) }
 
-// longestPause bounds the pause before something is tried again.
+// longestPause is the pause before something is tried again, or the mean of the longest.
 const longestPause = time.Second
-
-// persist tries until the outcome is known, which is an error that again does not accept, or until ctx ends.
-// It does not wait before the first try.
-func (q *core) persist(ctx context.Context, again func(error) bool, try func(ctx context.Context) error) error {
-	conn, err := q.api.Conn()
-	if err != nil {
-		return err
-	}
-	return zkclient.RetryForever(ctx, conn, wait.Pace{First: 10 * time.Millisecond, Most: longestPause}, again, try)
-}
 
 // processing begins the span and the metrics of the work on a node.
 func (q *core) processing(ctx context.Context) (context.Context, *telemetry.Processing) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/locks"
@@ -110,29 +111,25 @@ func (d *delivery) leave(ctx context.Context) {
 // applied is refused the second time, because the item is gone.
 func (d *delivery) transactUntilKnown(ctx context.Context, putBack bool) (outcome string, unlocked bool) {
 	doubt := false
-	var last error // of the transaction
-	err := d.q.persist(ctx, unanswered, func(ctx context.Context) error {
-		doubt = doubt || framework.MaybeApplied(last)
-		_, last = d.transact(ctx, nil, putBack)
-		return last
-	})
-	switch {
-	case err == nil:
-		return committed(putBack), true
-	case d.lockMissing(err), d.itemMissing(err):
-		return d.afterRefusal(ctx, err, doubt, putBack)
-	case errors.Is(last, framework.ErrSessionExpired):
-		return tracing.OutcomeLost, false // another consumer gets the item, if it is there
-	case unanswered(last):
-		return tracing.OutcomeUnknown, false
+	pace := wait.Pace{First: 10 * time.Millisecond, Most: longestPause}
+	for { // no wait for a connection: without one a transaction of a session that is over fails at once
+		_, err := d.transact(ctx, nil, putBack)
+		switch {
+		case err == nil:
+			return committed(putBack), true
+		case d.lockMissing(err), d.itemMissing(err):
+			return d.afterRefusal(ctx, err, doubt, putBack)
+		case errors.Is(err, framework.ErrSessionExpired):
+			return tracing.OutcomeLost, false // another consumer gets the item, if it is there
+		case !framework.MaybeApplied(err) && !framework.Retryable(err):
+			d.q.warn("an item could not be settled, and keeps its place", "item", d.path(), "error", err)
+			return tracing.OutcomeGivenBack, false
+		}
+		doubt = doubt || framework.MaybeApplied(err)
+		if wait.For(ctx, pace.Next()) != nil {
+			return tracing.OutcomeUnknown, false
+		}
 	}
-	d.q.warn("an item could not be settled, and keeps its place", "item", d.path(), "error", err)
-	return tracing.OutcomeGivenBack, false
-}
-
-// unanswered tells whether a transaction is to be sent again to learn its outcome.
-func unanswered(err error) bool {
-	return (framework.MaybeApplied(err) || framework.Retryable(err)) && !errors.Is(err, framework.ErrSessionExpired)
 }
 
 func committed(putBack bool) string {
@@ -195,8 +192,12 @@ func (d *delivery) exists(ctx context.Context, dir string) (there bool, owner in
 		}
 		return call.Err
 	}
-	err := d.q.persist(ctx, framework.Retryable, func(ctx context.Context) error {
-		return d.q.api.Retry(ctx, "exists", d.q.api.ClientPath(full), try)
-	})
+	conn, err := d.q.api.Conn()
+	if err == nil {
+		pace := wait.Pace{First: 10 * time.Millisecond, Most: longestPause}
+		err = zkclient.RetryForever(ctx, conn, pace, framework.Retryable, func(ctx context.Context) error {
+			return d.q.api.Retry(ctx, "exists", d.q.api.ClientPath(full), try)
+		})
+	}
 	return there, owner, err == nil
 }
