@@ -63,7 +63,7 @@ func NewServiceDiscovery[T any](client *framework.Client, basePath string, seria
 // Java: start, which logs failures.
 func (d *ServiceDiscovery[T]) Start(ctx context.Context) error {
 	if d == nil || d.places == nil {
-		return fmt.Errorf("discovery: %w", framework.ErrNotStarted)
+		return errNotStarted
 	}
 	return d.explain(d.life.Start(ctx, d.registrations.begin, nil))
 }
@@ -273,6 +273,9 @@ func (d *ServiceDiscovery[T]) open(name string, keep time.Duration) (*ServiceCac
 //
 // Java: serviceProviderBuilder.
 func (d *ServiceDiscovery[T]) Provider(name string, config ProviderConfig[T]) (*ServiceProvider[T], error) {
+	if d == nil || d.places == nil {
+		return nil, errNotStarted
+	}
 	if err := config.check(); err != nil {
 		return nil, d.explain(fmt.Errorf("provider of %s: %w", name, err))
 	}
@@ -283,11 +286,14 @@ func (d *ServiceDiscovery[T]) Provider(name string, config ProviderConfig[T]) (*
 	return newServiceProvider(c, config), nil
 }
 
+// errNotStarted is the error of a nil ServiceDiscovery and of the zero value.
+var errNotStarted = fmt.Errorf("discovery: %w", framework.ErrNotStarted)
+
 // usable returns what is wrong with a call.
 func (d *ServiceDiscovery[T]) usable(ctx context.Context) error {
 	switch {
 	case d == nil || d.places == nil:
-		return fmt.Errorf("discovery: %w", framework.ErrNotStarted)
+		return errNotStarted
 	case ctx == nil:
 		return d.explain(errNilContext)
 	}

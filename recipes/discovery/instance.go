@@ -98,11 +98,12 @@ type ServiceInstance[T any] struct {
 //
 // Java: buildUriSpec.
 func (i ServiceInstance[T]) URI(vars map[string]string) string {
-	return i.URISpec.expand(func(name string) string {
-		if value, ok := vars[name]; ok {
-			return value
+	return i.URISpec.expand(func(b *strings.Builder, name string) {
+		value, ok := vars[name]
+		if !ok {
+			value = i.variable(name)
 		}
-		return i.variable(name)
+		b.WriteString(value)
 	})
 }
 

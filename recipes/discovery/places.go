@@ -169,25 +169,28 @@ func (p *places[T]) leaveOut(path string, err error) {
 	})
 }
 
-// sweepPause is, on average, the time between two tries to remove what a lost create may have left.
+// sweepPause is the time between two tries to remove what a lost create may have left.
 const sweepPause = time.Second
 
 // sweep removes, in the background, the node that a sequential create may have made whose answer
 // was lost. Nobody knows its name. It goes with its session otherwise. keeps says of a node that it is
-// another registration's. done is closed when the node is gone.
+// a registration's. done is closed when the node is gone, or its session is over: that is known without a
+// connection, so nothing waits for one.
 func (p *places[T]) sweep(want wanted[T], keeps func(path string) bool) (done <-chan struct{}) {
 	session, gone := p.client.SessionID(), make(chan struct{})
-	again := func(err error) bool {
-		return p.client.SessionID() == session && !errors.Is(err, framework.ErrClosed) && !isUnreadable(err)
-	}
-	conn, err := p.api.Conn()
-	if err != nil || !p.api.Go(func(ctx context.Context) {
+	if !p.api.Go(func(ctx context.Context) {
 		defer close(gone)
-		err := zkclient.RetryForever(ctx, conn, wait.Pace{First: sweepPause}, again, func(ctx context.Context) error {
-			return p.sweepOnce(ctx, want, session, keeps)
-		})
-		if isUnreadable(err) {
-			p.leaveAlone(want.path, err)
+		for p.client.SessionID() == session {
+			switch err := p.sweepOnce(ctx, want, session, keeps); {
+			case err == nil, errors.Is(err, framework.ErrClosed):
+				return
+			case isUnreadable(err):
+				p.leaveAlone(want.path, err)
+				return
+			}
+			if wait.For(ctx, sweepPause) != nil {
+				return
+			}
 		}
 	}) {
 		close(gone)

@@ -63,15 +63,19 @@ func (s URISpec) IsZero() bool { return s.parts == nil }
 
 // String returns the template.
 func (s URISpec) String() string {
-	return s.expand(func(name string) string { return "{" + name + "}" })
+	return s.expand(func(b *strings.Builder, name string) {
+		b.WriteByte('{')
+		b.WriteString(name)
+		b.WriteByte('}')
+	})
 }
 
-// expand returns the text in which what lookup returns stands in place of each variable.
-func (s URISpec) expand(lookup func(name string) string) string {
+// expand returns the text in which what put writes stands in place of each variable.
+func (s URISpec) expand(put func(b *strings.Builder, name string)) string {
 	var b strings.Builder
 	for _, part := range s.parts {
 		if part.Variable {
-			b.WriteString(lookup(part.Value))
+			put(&b, part.Value)
 		} else {
 			b.WriteString(part.Value)
 		}

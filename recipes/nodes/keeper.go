@@ -9,6 +9,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/listen"
 	"github.com/go-curator/curator/framework/paths"
+	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
@@ -83,8 +84,7 @@ func (k *keeper) beginAgain(ctx context.Context) error {
 
 // first makes the node for the first time.
 func (k *keeper) first(ctx context.Context) error {
-	conn, err := k.api.Conn()
-	if err != nil {
+	if _, err := k.api.Conn(); err != nil {
 		return err
 	}
 	at := create
@@ -98,10 +98,13 @@ func (k *keeper) first(ctx context.Context) error {
 	} else if err := k.setPath(k.spec.Path); err != nil {
 		return err
 	}
-	unsettled := func(err error) bool { return errors.Is(err, errUnsettled) }
-	err = zkclient.RetryForever(ctx, conn, retryPace(), unsettled, func(ctx context.Context) error {
-		return k.settle(ctx, at, true)
-	})
+	pace := retryPace()
+	err := k.settle(ctx, at, true)
+	for errors.Is(err, errUnsettled) { // the retry policy says how long there may be no connection
+		if err = wait.For(ctx, pace.Next()); err == nil {
+			err = k.settle(ctx, at, true)
+		}
+	}
 	switch {
 	case err != nil || !k.timed():
 		return err

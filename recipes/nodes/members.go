@@ -99,7 +99,10 @@ func (m *members) end(ctx context.Context) error {
 // work reads what changes until ctx ends or the client does.
 func (m *members) work(ctx context.Context) {
 	conn, err := m.api.Conn()
-	open := func(err error) bool { return !errors.Is(err, framework.ErrClosed) }
+	open := func(error) bool { // an error may be that of a user's code, and match anything
+		_, closed := m.api.Conn()
+		return closed == nil
+	}
 	for err == nil && !m.ended() {
 		select {
 		case <-m.wake:

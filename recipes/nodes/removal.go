@@ -98,7 +98,7 @@ func (r *removal) run(ctx context.Context, tel *telemetry.Telemetry) {
 	ctx, traced := tel.Operation(ctx, r.conn, telemetry.Op{Name: "delete", Path: r.full, Full: true, Missing: true, Background: true})
 	defer func() { traced.End(r.tries, r.err) }()
 	r.err = zkclient.RetryForever(ctx, r.conn, wait.Pace{First: firstRetryPause, Most: time.Second}, framework.Retryable, r.try)
-	if r.err != nil && ctx.Err() != nil {
+	if ctx.Err() != nil && errors.Is(r.err, ctx.Err()) { // what the server has answered stays
 		r.err = framework.ErrClosed
 	}
 }
