@@ -3,7 +3,7 @@ package zkconn
 import "time"
 
 // What a client may believe of its session, and why, is in docs/session.md. The rules S1 to S10
-// are cited here by number; each has a test that is named after it.
+// are cited here by number; docs/rules.md has their tests.
 
 // A proof says that the leader has heard of the session.
 type proof struct {

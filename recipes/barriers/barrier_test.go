@@ -58,7 +58,7 @@ func (g *gate) wantNoWatch() {
 	suite.Eventually(g.t, "no watch", func() bool { return p.watches() == 0 })
 }
 
-// B1: the matrix of a barrier that is there or not, and of waits with a bound and without.
+// The matrix of a barrier that is there or not, and of waits with a bound and without.
 func TestBarrier(t *testing.T) {
 	onServers(t, func(e *env) {
 		g := e.gate()

@@ -237,7 +237,7 @@ func (m *roundMember) insist(ctx context.Context, round int) error {
 
 var roundsFlag = flag.Int("rounds", 0, "rounds of each number of members in TestRounds; 0 is 80 for two and three members, and 15 for more")
 
-// B2: nobody is through Enter before all have called it, nor through Leave.
+// Nobody is through Enter before all have called it, nor through Leave.
 func TestRounds(t *testing.T) {
 	for _, members := range []int{2, 3, 4, 5, 8, 16} {
 		n := *roundsFlag
