@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
@@ -41,4 +42,32 @@ func TestPendingRemovals(t *testing.T) {
 			t.Error("the node is there")
 		}
 	})
+}
+
+// The cause of a context's end says nothing of this client: the delete goes on, whatever it is.
+func TestGuaranteedBehindAnyCause(t *testing.T) {
+	for _, cause := range []error{nil, framework.ErrClosed, framework.ErrNoNode, errors.New("another client was closed")} {
+		synctest.Test(t, func(t *testing.T) {
+			server := curatortest.Start(t, curatortest.Virtual())
+			client := server.Client(t)
+			if _, err := client.Create().ForPath(t.Context(), "/a"); err != nil {
+				t.Fatal(err)
+			}
+			heal := server.Partition(curatortest.Both)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			time.AfterFunc(time.Second, func() { cancel(cause) })
+			if err := client.Delete().Guaranteed().ForPath(ctx, "/a"); !errors.Is(err, context.Canceled) {
+				t.Fatalf("delete: %v", err)
+			}
+			if n := client.PendingRemovals(); n != 1 {
+				t.Errorf("cause %v: %d removals are pending", cause, n)
+			}
+			heal()
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if _, there := server.Get("/a"); there {
+				t.Errorf("cause %v: the node is there", cause)
+			}
+		})
+	}
 }

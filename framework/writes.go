@@ -44,7 +44,9 @@ func (p deleteParams) do(ctx context.Context, c *Client, path string) error {
 		return err
 	})
 	if err != nil && p.guaranteed && mayBeCured(err) {
-		in.RemoveVersion(ctx, full, p.wanted())
+		if _, closed := in.Usable(ctx); closed == nil { // an ErrClosed in err may be the cause of ctx
+			in.RemoveVersion(ctx, full, p.wanted())
+		}
 	}
 	return err
 }
@@ -63,8 +65,7 @@ func (p deleteParams) op(c *Client, path string) Op {
 
 // mayBeCured tells whether a delete that failed with err may succeed later.
 func mayBeCured(err error) bool {
-	ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-	return (ended || Retryable(err)) && !errors.Is(err, ErrClosed)
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || Retryable(err)
 }
 
 // attempt deletes the node, with its children if asked for. existed says that the node was there, with
