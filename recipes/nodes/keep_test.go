@@ -1,6 +1,8 @@
 package nodes_test
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
 
@@ -120,6 +122,36 @@ func TestOneNode(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// A Start that is called again, while the node of the one before is still to be deleted, leaves only its own
+// node: it gets another number.
+func TestStartAgainWithAnotherNumber(t *testing.T) {
+	for name, mode := range map[string]framework.CreateMode{
+		"ephemeral": framework.EphemeralSequential, "persistent": framework.PersistentSequential,
+	} {
+		t.Run(name, func(t *testing.T) {
+			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+				e := newEnv(t, b)
+				e.keep(mode)
+				ctx, cancel := context.WithCancel(t.Context())
+				var heal func()
+				e.network.On(jute.OpGetData, suite.CutBefore, func() { // the node is there by now
+					heal = e.network.Isolate()
+					cancel()
+				})
+				if err := e.node.Start(ctx); !errors.Is(err, nodes.ErrDeletePending) {
+					t.Fatalf("Start returned %v", err)
+				}
+				heal()
+				e.start()
+				suite.Eventually(t, "the end of the first node", func() bool { return len(e.names()) == 1 })
+				e.until(ours)
+				e.close()
+				e.wantNone()
+			})
+		})
 	}
 }
 

@@ -42,10 +42,10 @@ func (k *keeper) begin(ctx context.Context) (err error) {
 	if k.background {
 		return k.beginAgain(ctx)
 	}
-	if k.removal != nil {
+	if k.removal != nil && !k.sequential() { // else the next node gets another number, and the removal goes on
 		k.removal.stop()
-		k.removal = nil
 	}
+	k.removal = nil
 	k.mail.begin()
 	k.starting = true
 	begun := false
