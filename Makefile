@@ -175,6 +175,10 @@ framework-load: ## a thousand goroutines on one client for a minute, while a rea
 framework-watches: ## what 100,000 watches on one client cost, and a reconnect with them
 	$(GO) test -count=1 -timeout 5m -run '^TestManyWatches$$' ./framework -v -watches 100000
 
+.PHONY: sequences
+sequences: ## every component through every sequence of up to four things that can happen to it
+	$(GO) test -count=1 -timeout 60m ./internal/sequences -length 4
+
 .PHONY: model
 model: ## explore the model of the algorithms, which takes hours
 	$(GO) run ./tools/explore $(MODELFLAGS)

@@ -8,11 +8,12 @@ const (
 	zkconnDir    = "internal/zkconn/"
 	queueDir     = "recipes/queue/"
 	cacheDir     = "recipes/cache/"
+	inboxDir     = "recipes/internal/inbox/"
 )
 
 // All returns the mutants. Rules are those of docs/lock-model.md and docs/session.md.
 func All() []Mutant {
-	return slices.Concat(locks(), contenders(), sessions(), recipes())
+	return slices.Concat(locks(), contenders(), sessions(), recipes(), orders())
 }
 
 // locks are mistakes in the queue of contenders.
@@ -227,6 +228,54 @@ func recipes() []Mutant {
 			Name: "a barrier's data are overwritten", Breaks: "rule B4",
 			Edits:   []Edit{{"recipes/barriers/ready.go", "if barrier.DataLength > 0 {", "if barrier.DataLength < 0 {"}},
 			Package: "recipes/barriers", Tests: "^TestBarrierKeepsData$",
+		},
+	}
+}
+
+// orders are mistakes in what the session layer and the parts of the recipes tell, and when. They are caught by
+// the test that all components share.
+func orders() []Mutant {
+	const pkg, tests = "internal/sequences", "^TestSequences$"
+	return []Mutant{
+		{
+			Name: "a failed reply ahead of Suspended", Breaks: "losses come before errors",
+			Edits:   []Edit{{zkconnDir + "muxconn.go", "m.owner.died(m, err)\n\tm.endCalls(err)", "m.endCalls(err)\n\tm.delivery.run()\n\tm.owner.died(m, err)"}},
+			Package: pkg, Tests: tests,
+		},
+		{
+			Name: "a loss told behind the failed call", Breaks: "losses come before errors",
+			Edits:   []Edit{{zkconnDir + "session.go", "func (c *Conn) died(w *muxConn, err error) {\n\tdefer c.losses.tell()", "func (c *Conn) died(w *muxConn, err error) {\n\tdefer c.wakeMonitor()"}},
+			Package: pkg, Tests: tests,
+		},
+		{
+			Name: "a dropped Connected", Breaks: "every new connection is told",
+			Edits:   []Edit{{zkconnDir + "session.go", "c.observers.tell(WatchReset)", "_ = c.observers"}},
+			Package: pkg, Tests: tests,
+		},
+		{
+			Name: "a lost wake", Breaks: "every message wakes its recipe",
+			Edits:   []Edit{{inboxDir + "inbox.go", "b.messages = append(b.messages, m...)\n", "if b.messages = append(b.messages, m...); m[0].Kind == Connected {\n\t\treturn\n\t}\n"}},
+			Package: pkg, Tests: tests,
+		},
+		{
+			Name: "a refused request without a reply", Breaks: "every request has a reply",
+			Edits:   []Edit{{inboxDir + "inbox.go", "b.add(Message{Kind: Suspended})\n\t\tb.addUnsent()", "b.add(Message{Kind: Suspended})"}},
+			Package: pkg, Tests: tests,
+		},
+		{
+			Name: "a pause that swallows a wake", Breaks: "a new connection ends the wait for it",
+			Edits:   []Edit{{zkconnDir + "conn.go", "case <-ready:", "case <-ready:\n\t\t\tselect {\n\t\t\tcase <-time.After(c.cfg.ConnectionTimeout):\n\t\t\tcase <-ctx.Done():\n\t\t\t}"}},
+			Package: pkg, Tests: tests,
+		},
+		{
+			Name: "a Close that waits for a reply", Breaks: "a clean-up ends with its context",
+			Edits:   []Edit{{zkconnDir + "subscribe.go", "case <-ctx.Done():\n\t\treturn ctxError(ctx, true)\n\t}\n}", "case <-c.drained:\n\t\treturn ctxError(ctx, true)\n\t}\n}"}},
+			Package: pkg, Tests: tests,
+		},
+		{
+			Name: "a Close that waits for a connection", Breaks: "a clean-up does not wait for servers that do not come back",
+			Edits:   []Edit{{zkconnDir + "subscribe.go", "alone.Reset(unreachable)", "alone.Stop()"}},
+			Package: pkg, Tests: tests,
 		},
 	}
 }
