@@ -11,6 +11,9 @@ import (
 // tries there is a pause, and then the wait for a connection, however long that takes. The client's retry
 // policy is not asked. The error is that of the last try, or why there is no other: ctx's, zkconn.ErrClosed or
 // zkconn.ErrAuthFailed.
+//
+// It is not for loops that an event wakes, nor for those that end with their session: without a connection they
+// must learn that it is over.
 func RetryForever(ctx context.Context, conn *zkconn.Conn, pace wait.Pace, again func(error) bool, try func(ctx context.Context) error) error {
 	for {
 		err := try(ctx)
