@@ -26,8 +26,8 @@ type figures struct {
 
 // ceilings has the present figures of each case. They may only fall.
 var ceilings = map[string]figures{
-	"TestFree":      {files: 22, calls: 61},
-	"TestContended": {files: 23, calls: 72},
+	"TestFree":      {files: 22, calls: 59},
+	"TestContended": {files: 23, calls: 69},
 }
 
 // route has the files and the calls of a case, sorted.

@@ -31,25 +31,25 @@ func locks() []Mutant {
 		},
 		{
 			Name: "list before create counts", Breaks: "rule 1",
-			Edits:   []Edit{{lockqueueDir + "place.go", "if !c.allIn(queue) {", "if false {"}},
+			Edits:   []Edit{{lockqueueDir + "decide.go", "if !c.allIn(queue) {", "if false {"}},
 			Package: "recipes/locks", Tests: "^TestWaitNodeDeleted$/mutex/virtual",
 		},
 		{
 			Name: "foreign session's node adopted", Breaks: "rule 1",
 			Edits: []Edit{
 				{"internal/zkclient/create.go", "(stat.Stat.EphemeralOwner != session || cr.doubtSession != session)", "stat.Stat.EphemeralOwner == 0"},
-				{ephemeralDir + "grant.go", "if node.Owner != node.Session {", "if false {"},
+				{ephemeralDir + "hold.go", "if node.Owner != node.Session {", "if false {"},
 			},
 			Package: "recipes/locks", Tests: "^TestForeignNodeIsNotAdopted$",
 		},
 		{
 			Name: "deadline ignored", Breaks: "rule 11",
-			Edits:   []Edit{{ephemeralDir + "grant.go", "case !time.Now().Before(deadline), !s.IsConnected()", "case time.Time{}.After(deadline), !s.IsConnected()"}},
+			Edits:   []Edit{{ephemeralDir + "hold.go", "case !time.Now().Before(deadline), !s.IsConnected()", "case time.Time{}.After(deadline), !s.IsConnected()"}},
 			Package: "recipes/internal/ephemeral", Tests: "^TestRule11$",
 		},
 		{
 			Name: "session's end ignored at the grant", Breaks: "rule 11",
-			Edits:   []Edit{{ephemeralDir + "grant.go", "case !alive:\n\t\treturn ErrGone", "case !alive && h == nil:\n\t\treturn ErrGone"}},
+			Edits:   []Edit{{ephemeralDir + "hold.go", "case !alive:\n\t\treturn ErrGone", "case !alive && h == nil:\n\t\treturn ErrGone"}},
 			Package: "recipes/internal/ephemeral", Tests: "^TestRule11$",
 		},
 		{
@@ -77,7 +77,7 @@ func locks() []Mutant {
 		},
 		{
 			Name: "next behind a node of the own session", Breaks: "rule 6",
-			Edits:   []Edit{{lockqueueDir + "place.go", "d.Next && !c.spec.Client.Made(d.Behind[0])", "d.Next"}},
+			Edits:   []Edit{{lockqueueDir + "decide.go", "d.Next && !c.spec.Client.Made(d.Behind[0])", "d.Next"}},
 			Package: "recipes/locks", Tests: "^TestNextOfTheSameClient$",
 		},
 		{

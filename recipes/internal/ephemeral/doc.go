@@ -9,7 +9,7 @@
 // The files:
 //
 //	node.go    a node and its holder
-//	grant.go   how a holder takes the node, and the check of the clock before that
+//	hold.go    how a holder takes the node, and the check of the clock before that
 //	loss.go    how a loss is noticed and reported to the holder
 //	watch.go   the watch on the node itself
 //	delete.go  the deletion

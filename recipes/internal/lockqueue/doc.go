@@ -23,7 +23,8 @@
 //
 // The rules of the lock model (docs/lock-model.md) are implemented in these places:
 //
-//	1  create and list in one write              place.go
+//	1  create and list in one write; who is let  place.go, decide.go
+//	   in by the list
 //	2  which watches a wait sets, in which order arm.go
 //	3  the marker is a grant                     wait.go
 //	4  the meaning of each event                 wait.go
@@ -34,5 +35,5 @@
 //	8  after a reconnect look again              wait.go
 //	9  give back every watch                     wait.go; package watchset, Close
 //	10 the end of the sequence numbers           requests.go
-//	11 no grant on a session in doubt            package ephemeral, grant.go and loss.go
+//	11 no grant on a session in doubt            package ephemeral, hold.go and loss.go
 package lockqueue

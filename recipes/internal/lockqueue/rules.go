@@ -1,7 +1,5 @@
 package lockqueue
 
-import "strings"
-
 // Rules are the differences between kinds of queues. The methods are pure functions.
 type Rules interface {
 	// Order returns the text that a child is sorted by. It is "" for a child that is no
@@ -29,6 +27,3 @@ type Decision struct {
 	// not used.
 	Children bool
 }
-
-// Name returns the last part of a path.
-func Name(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
