@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -49,7 +50,7 @@ func sequences(length int) (all [][]Step) {
 	}
 	for _, before := range sequences(length - 1) {
 		for _, s := range steps {
-			next := append(before[:len(before):len(before)], s)
+			next := append(slices.Clip(before), s)
 			if _, ok := told(next); ok {
 				all = append(all, next)
 			}
