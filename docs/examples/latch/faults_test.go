@@ -159,7 +159,7 @@ func TestPolicyGivesUp(t *testing.T) {
 }
 
 // cutOff begins a Reset whose delete is lost, and lets the client have no other connection.
-func (e *env) cutOff(u user, ctx context.Context) (ended <-chan error, accept func()) {
+func (e *env) cutOff(ctx context.Context, u user) (ended <-chan error, accept func()) {
 	e.Helper()
 	hit := e.server.Inject(curatortest.Rule{Op: "delete", SessionID: u.client.SessionID(), Do: curatortest.CutBefore()})
 	accept = e.server.Refuse()
@@ -179,7 +179,7 @@ func TestLateDelete(t *testing.T) {
 		e.set(other)
 		ctx, cancel := context.WithTimeout(e.Context(), time.Second)
 		defer cancel()
-		ended, accept := e.cutOff(u, ctx)
+		ended, accept := e.cutOff(ctx, u)
 		e.wantEnded(context.DeadlineExceeded, ended)
 		if n := u.client.PendingRemovals(); n != 1 {
 			e.Errorf("%d deletes in the background", n)
@@ -200,7 +200,7 @@ func TestCloseWithinReset(t *testing.T) {
 	virtual(t, func(e *env) {
 		u, other := e.user(), e.user()
 		e.set(other)
-		ended, accept := e.cutOff(u, e.Context())
+		ended, accept := e.cutOff(e.Context(), u)
 		u.Close()
 		e.wantEnded(framework.ErrClosed, ended)
 		accept()
