@@ -62,9 +62,10 @@ func recorded(t *testing.T, change func(*zkconn.Config), play func(s *scene)) (t
 	return told
 }
 
-// connected waits for a connection.
+// connected waits for a connection, which may just have ended.
 func (s *scene) connected() {
 	s.Helper()
+	settle()
 	if err := s.conn.Ready(s.Context()); err != nil {
 		s.Fatal(err)
 	}
@@ -161,7 +162,10 @@ var scenes = map[string]struct {
 	}, "Suspended,SessionLost,WatchReset,Connected"},
 	"a server answers that the session is over": {nil, func(s *scene) {
 		s.server.Inject(curatortest.Rule{Op: "exists", Do: curatortest.Fail(framework.ErrSessionExpired)})
+		resume := s.server.Pause()
 		s.requests(2)
+		synctest.Wait() // both are sent
+		resume()
 		s.connected()
 	}, "SessionLost,ReplyOK,Suspended,ReplyLost,WatchReset,Connected"},
 	"the session ends without a connection": {nil, func(s *scene) {
@@ -186,12 +190,15 @@ var scenes = map[string]struct {
 	}, "Suspended,WatchReset,Connected"},
 	"the connection ends while a reply is told": {nil, func(s *scene) {
 		s.server.Inject(curatortest.Rule{Op: "getData", Do: curatortest.Delay(time.Minute)})
+		resume := s.server.Pause()
 		s.conn.Start(0, func(f *zkconn.Flight) {
 			go s.conn.SetServers([]string{"elsewhere:1"})
 			synctest.Wait()
 			s.ended(f)
 		}, zkconn.Exists("/", nil))
 		s.conn.Start(0, s.ended, zkconn.GetData("/", nil))
+		synctest.Wait() // both are sent
+		resume()
 		s.connected()
 	}, "Suspended,ReplyOK,ReplyLost,WatchReset,Connected"},
 	"the client is closed": {nil, func(s *scene) {
