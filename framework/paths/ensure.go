@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // EnsureContainers creates a path of containers when it is first needed, and later assumes that
@@ -49,7 +50,7 @@ func (e *EnsureContainers) Ensure(ctx context.Context) error {
 	case e == nil || e.client == nil:
 		return framework.ErrNotStarted
 	case ctx == nil:
-		return fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+		return zkclient.ErrNilContext
 	}
 	for {
 		attempt, first := e.join()

@@ -55,7 +55,7 @@ func (l *line) plug() {
 	l.plugged = true
 }
 
-// breaks has the client's writes fail from now on, that which waits first.
+// breaks makes the write that waits fail, and every later one.
 func (l *line) breaks() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -273,7 +273,7 @@ func (c *CuratorCache) Await(ctx context.Context, zxid int64) error {
 		return fmt.Errorf("cache: %w", framework.ErrNotStarted)
 	}
 	if ctx == nil {
-		return fmt.Errorf("cache of %s: %w: the context is nil", c.paths.root, framework.ErrInvalidOption)
+		return fmt.Errorf("cache of %s: %w", c.paths.root, zkclient.ErrNilContext)
 	}
 	if err := c.await(ctx, zxid); err != nil {
 		return fmt.Errorf("cache of %s: waiting for zxid 0x%x: %w", c.paths.root, uint64(zxid), err)

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/pathtree"
 )
@@ -126,7 +127,7 @@ func (s *source) next() (path string, ok bool) {
 		path, s.nodes = s.nodes[0].Path(), s.nodes[1:]
 		return path, true
 	case len(s.names) > 0:
-		path, s.names = join(s.parent, s.names[0]), s.names[1:]
+		path, s.names = zkclient.Join(s.parent, s.names[0]), s.names[1:]
 		return path, true
 	default:
 		return "", false

@@ -364,13 +364,5 @@ func (s *stream) take() deletions {
 	return told
 }
 
-// join returns the path of a child.
-func join(parent, name string) string {
-	if parent == "/" {
-		return parent + name
-	}
-	return parent + "/" + name
-}
-
 // parentOf returns the path of the parent of a node that is not the root of the server.
 func parentOf(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 1)] }

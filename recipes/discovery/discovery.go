@@ -80,7 +80,7 @@ func (d *ServiceDiscovery[T]) Close(ctx context.Context) error {
 	case d == nil || d.places == nil:
 		return nil
 	case ctx == nil:
-		return d.explain(errNilContext)
+		return d.explain(zkclient.ErrNilContext)
 	}
 	// At the same time, so that those that the servers do not answer take a second together.
 	open := d.parts.end()
@@ -295,7 +295,7 @@ func (d *ServiceDiscovery[T]) usable(ctx context.Context) error {
 	case d == nil || d.places == nil:
 		return errNotStarted
 	case ctx == nil:
-		return d.explain(errNilContext)
+		return d.explain(zkclient.ErrNilContext)
 	}
 	return nil
 }

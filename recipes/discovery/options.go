@@ -120,8 +120,6 @@ var (
 // errForeignData is logged for data that others have written into the node of an instance.
 var errForeignData = errors.New("the data is not that of the instance")
 
-var errNilContext = fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
-
 func errNilCodec(where string) error {
 	return fmt.Errorf("%w: %s: the serializer is nil", framework.ErrInvalidOption, where)
 }

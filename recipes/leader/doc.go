@@ -84,5 +84,4 @@ var (
 var (
 	errNil     = fmt.Errorf("%w: the leader latch or selector is nil or the zero value", framework.ErrNotStarted)
 	errNilFunc = fmt.Errorf("%w: takeLeadership is nil", framework.ErrInvalidOption)
-	errNilCtx  = fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
 )

@@ -149,7 +149,7 @@ func (e *election) leader(ctx context.Context) (Participant, error) {
 // line returns the names of the election's nodes, in their order.
 func (e *election) line(ctx context.Context) ([]string, error) {
 	if ctx == nil {
-		return nil, errNilCtx
+		return nil, zkclient.ErrNilContext
 	}
 	names, err := lockqueue.List(ctx, e.api, e.path, e.full, 0)
 	if errors.Is(err, framework.ErrNoNode) {

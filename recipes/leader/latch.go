@@ -97,7 +97,7 @@ func (l *LeaderLatch) Await(ctx context.Context) (*locks.Lease, error) {
 	case l == nil || l.candidate == nil:
 		return nil, errNil
 	case ctx == nil:
-		return nil, errNilCtx
+		return nil, zkclient.ErrNilContext
 	}
 	for {
 		begun := l.candidate.terms.beginning()

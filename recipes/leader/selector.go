@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tracing"
 )
@@ -77,7 +78,7 @@ func (s *LeaderSelector) Run(ctx context.Context, takeLeadership func(ctx contex
 	case s == nil || s.selection == nil:
 		return errNil
 	case ctx == nil:
-		return errNilCtx
+		return zkclient.ErrNilContext
 	case takeLeadership == nil:
 		return errNilFunc
 	case !s.selection.enter():

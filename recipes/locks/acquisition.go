@@ -57,7 +57,7 @@ func (l *queueLock) begin(ctx context.Context, wait bool) (*acquisition, error) 
 	case l == nil:
 		return nil, errNilArgument
 	case ctx == nil:
-		return nil, errNilContext
+		return nil, zkclient.ErrNilContext
 	}
 	a := &acquisition{lock: l, wait: wait, ctx: ctx}
 	caller(&a.site)

@@ -49,7 +49,6 @@ var (
 
 var (
 	errNilArgument = fmt.Errorf("%w: the lock or the function is nil", framework.ErrInvalidOption)
-	errNilContext  = fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
 )
 
 // NotAcquiredError is the error of an acquisition that saw the lock held by others.

@@ -86,7 +86,7 @@ func (m *InterProcessMultiLock) acquire(ctx context.Context, wait bool, acquire 
 		return nil, errNilArgument
 	}
 	if ctx == nil {
-		return nil, errNilContext
+		return nil, zkclient.ErrNilContext
 	}
 	t, spans := m.observed()
 	spanCtx, span := t.Acquire(ctx, spans, !wait)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/layout"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // InterProcessSemaphore grants at most maxLeases leases at a time, in order. It is the
@@ -91,7 +92,7 @@ func (s *InterProcessSemaphore) AcquireN(ctx context.Context, n int) (*Lease, er
 	case s == nil || s.queue == nil:
 		return nil, errNilArgument
 	case ctx == nil:
-		return nil, errNilContext
+		return nil, zkclient.ErrNilContext
 	case n > s.queue.maxLeases:
 		return nil, fmt.Errorf("lock %s: %w: %d of %d", s.queue.path, ErrTooManyLeases, n, s.queue.maxLeases)
 	}

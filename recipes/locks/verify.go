@@ -21,7 +21,7 @@ func (l *Lease) Verify(ctx context.Context) error {
 		return err
 	}
 	if ctx == nil {
-		return errNilContext
+		return zkclient.ErrNilContext
 	}
 	holds := l.holds()
 	api := holds[0].lock.api

@@ -201,7 +201,7 @@ func (n *PersistentNode) SetData(ctx context.Context, data []byte) error {
 	case n == nil || n.keeper == nil:
 		return framework.ErrNotStarted
 	case ctx == nil:
-		return fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
+		return zkclient.ErrNilContext
 	}
 	k := n.keeper
 	if err := k.client.SchemaSet().ValidateSetData(k.actualPath(), data); err != nil {

@@ -25,7 +25,6 @@ var (
 )
 
 var (
-	errNilContext  = fmt.Errorf("%w: the context is nil", framework.ErrInvalidOption)
 	errNilFunction = fmt.Errorf("%w: the function is nil", framework.ErrInvalidOption)
 )
 
@@ -88,7 +87,7 @@ func (q *core) usable(ctx context.Context) error {
 	case q == nil:
 		return fmt.Errorf("queue: %w", framework.ErrNotStarted)
 	case ctx == nil:
-		return errNilContext
+		return zkclient.ErrNilContext
 	}
 	return nil
 }

@@ -147,7 +147,7 @@ func (d *delivery) guard(ctx context.Context, ops []framework.Op) (results []fra
 		return nil, fmt.Errorf("%w: the queue is not used WithLockPath", locks.ErrNotHeld)
 	}
 	if ctx == nil {
-		return nil, errNilContext
+		return nil, zkclient.ErrNilContext
 	}
 	select {
 	case d.turn <- struct{}{}:

@@ -39,7 +39,7 @@ func (q *SimpleDistributedQueue) usable(ctx context.Context) error {
 	case q == nil || q.client == nil:
 		return fmt.Errorf("queue: %w", framework.ErrNotStarted)
 	case ctx == nil:
-		return errNilContext
+		return zkclient.ErrNilContext
 	}
 	return nil
 }
