@@ -254,7 +254,7 @@ func (d *ServiceDiscovery[T]) Cache(name string) (*ServiceCache[T], error) { ret
 // open returns a cache that remembers for a time what has left the list.
 func (d *ServiceDiscovery[T]) open(name string, keep time.Duration) (*ServiceCache[T], error) {
 	if d == nil || d.places == nil {
-		return nil, fmt.Errorf("discovery: %w", framework.ErrNotStarted)
+		return nil, errNotStarted
 	}
 	c, err := newServiceCache(d.places, d.parts, name, keep)
 	if err == nil {
