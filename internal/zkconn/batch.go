@@ -20,7 +20,7 @@ type reply struct {
 func (c *Call) decode(r reply) error {
 	c.answered, c.Zxid, c.Err = true, r.zxid, codeError(r.code)
 	if c.Err == nil && r.rest > 0 {
-		c.Err = fmt.Errorf("%w: the answer to %s has %d bytes", ErrTooLarge, jute.OpName(c.Op), len(r.body)+r.rest)
+		c.Err = &ReplyTooLarge{jute.OpName(c.Op), len(r.body) + r.rest}
 	}
 	if c.Err != nil || c.Res == nil {
 		return nil //nolint:nilerr // the server's refusal is an answer

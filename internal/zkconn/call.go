@@ -18,6 +18,8 @@ type Call struct {
 	Watch *Watch
 
 	present, missing []*Watch // of SetWatches
+	kept             []*Watch // that it sets again, see kept.go
+	again            bool     // on a connection where they were set before
 	added            *Auth    // of AddAuth
 
 	Zxid    int64 // of the answer
@@ -135,3 +137,17 @@ func (c *Call) Names() []string {
 
 // Name is that of the request in the protocol.
 func (c *Call) Name() string { return jute.OpName(c.Op) }
+
+// watches yields all watches of the call.
+func (c *Call) watches(yield func(*Watch) bool) {
+	if c.Watch != nil && !yield(c.Watch) {
+		return
+	}
+	for _, several := range [][]*Watch{c.present, c.missing} {
+		for _, watch := range several {
+			if !yield(watch) {
+				return
+			}
+		}
+	}
+}

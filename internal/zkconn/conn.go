@@ -17,15 +17,17 @@ import (
 	"github.com/go-curator/curator/state"
 )
 
-// Config says how to connect. Auth, SASL, Secure, Resolve, Asleep, LossMargin and the flags may be
+// Config says how to connect. Order, Auth, SASL, Secure, Resolve, Asleep, LossMargin and the flags may be
 // zero; all others must be set.
 type Config struct {
 	Servers           []string // host:port
+	Order             Order    // decides which server is next, in place of Servers; nil for none
 	SessionTimeout    time.Duration
 	ConnectionTimeout time.Duration // how long a call waits for a connection
 	LossMargin        time.Duration // zero is an eighth of the negotiated timeout
 	LossPercent       int           // after this part of its timeout without an answer the session is presumed over
 	ReadOnly          bool          // use a server without a quorum while there is no other
+	FailFast          bool          // a call waits no longer for a connection when all servers have been tried in vain
 	SyncProof         bool          // prove the session by two syncs, without a write (S9)
 	MaxRequest        int           // bytes
 	MaxReply          int           // bytes
@@ -115,8 +117,19 @@ type session struct {
 // driverBuffer is the size of the driver's buffers. Its default is 1.5 MiB for each of two.
 const driverBuffer = 1 << 10
 
+type settingsKey struct{}
+
+// WithSettings returns a context for [Open] with which set changes what Open is given. It is for packages of this
+// module whose users set what package framework has no option for.
+func WithSettings(ctx context.Context, set func(*Config)) context.Context {
+	return context.WithValue(ctx, settingsKey{}, set)
+}
+
 // Open starts connecting and returns at once. ctx gives its values only.
 func Open(ctx context.Context, cfg Config) (*Conn, error) {
+	if set, ok := ctx.Value(settingsKey{}).(func(*Config)); ok {
+		set(&cfg)
+	}
 	life, endLife := context.WithCancel(context.WithoutCancel(ctx))
 	c := &Conn{
 		cfg: cfg, life: life, endLife: endLife,
@@ -127,6 +140,7 @@ func Open(ctx context.Context, cfg Config) (*Conn, error) {
 	c.clock.start(cfg.Asleep)
 	c.trustAnswers = ctx.Value(answersProve{}) != nil
 	c.hosts = newHostProvider(cfg.Servers, cfg.Resolve)
+	c.hosts.order = cfg.Order
 	driver, events, err := zk.Connect(cfg.Servers, cfg.SessionTimeout,
 		zk.WithDialer(c.dial), zk.WithHostProvider(driverHosts{c.hosts}),
 		zk.WithLogger(driverLogger{cfg.Logger}), zk.WithLogInfo(false),
@@ -187,10 +201,41 @@ func (p *patience) stop() {
 	}
 }
 
+// waiting says how a call waits for a connection.
+type waiting struct {
+	failFast bool
+	atMost   time.Duration
+}
+
+type waitingKey struct{}
+
+// FailFast returns a copy of ctx for calls that wait for a connection until all servers have been tried in vain, and
+// for so long at most.
+func FailFast(ctx context.Context, atMost time.Duration) context.Context {
+	return context.WithValue(ctx, waitingKey{}, waiting{true, atMost})
+}
+
+func (c *Conn) waitingOf(ctx context.Context) waiting {
+	if w, ok := ctx.Value(waitingKey{}).(waiting); ok {
+		return w
+	}
+	return waiting{c.cfg.FailFast, c.cfg.ConnectionTimeout}
+}
+
+// inVain returns a channel that is closed when the call need not wait longer; nil for none.
+func (w waiting) inVain(hosts *hostProvider) <-chan struct{} {
+	if !w.failFast {
+		return nil
+	}
+	return hosts.roundInVain()
+}
+
 // connected waits for a connection: of the given session if that is not zero, and with quorum not for one
 // for reads alone.
 func (c *Conn) connected(ctx context.Context, session int64, quorum bool, p *patience) (*muxConn, error) {
+	wait := c.waitingOf(ctx)
 	for {
+		inVain := wait.inVain(c.hosts)
 		c.mu.Lock()
 		w, ready, err := c.mux, c.ready, c.refuse(session)
 		c.mu.Unlock()
@@ -212,7 +257,9 @@ func (c *Conn) connected(ctx context.Context, session int64, quorum bool, p *pat
 				err.Detail = join(err.Detail, why)
 			}
 			return nil, err
-		case <-p.over(c.cfg.ConnectionTimeout):
+		case <-inVain:
+			return nil, &TransportError{Err: ErrConnectionLoss, Detail: join(ErrNoServer, c.lastError())}
+		case <-p.over(wait.atMost):
 			return nil, &TransportError{Err: ErrConnectionLoss, Detail: c.lastError()}
 		}
 	}

@@ -20,6 +20,7 @@ func (c *Conn) dial(network, _ string, _ time.Duration) (net.Conn, error) {
 	}
 	ctx, a := c.hosts.begin(c.life, c.handshakeTimeout())
 	defer a.cancel(nil)
+	c.tried(Attempting, a)
 	raw, err := c.dialTarget(ctx, network, a)
 	if err != nil {
 		c.hosts.ended(a, false)
@@ -31,6 +32,7 @@ func (c *Conn) dial(network, _ string, _ time.Duration) (net.Conn, error) {
 		}
 		return nil, err
 	}
+	c.tried(Reached, a)
 	w := newMuxConn(c, &c.shared, c.cfg.SyncProof, raw, a.target.server)
 	w.attempt = a
 	c.mu.Lock()
@@ -44,6 +46,13 @@ func (c *Conn) dial(network, _ string, _ time.Duration) (net.Conn, error) {
 		w.fail(errServerGone)
 	}
 	return w, nil
+}
+
+// tried tells how far an attempt has come.
+func (c *Conn) tried(kind EventKind, a *attempt) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.push(Event{Kind: kind, Server: a.target.server, Target: a.target.String()})
 }
 
 // dialTarget returns a connection to the server of an attempt, to which a request can be sent.

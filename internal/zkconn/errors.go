@@ -64,7 +64,23 @@ var (
 	// ErrNotZooKeeper is the reason why there is no connection to what is something else.
 	ErrNotZooKeeper = errors.New("this does not answer as ZooKeeper does")
 	ErrClosed       = &Error{text: "client closed", driver: zk.ErrClosing}
+	// ErrNoServer is the reason why a call did not wait longer for a connection, see FailFast.
+	ErrNoServer = &Error{text: "all servers were tried in vain", driver: zk.ErrNoServer}
 )
+
+// ReplyTooLarge is the ErrTooLarge of an answer.
+type ReplyTooLarge struct {
+	Op   string
+	Size int // in bytes, without the header
+}
+
+// Error returns the text.
+func (e *ReplyTooLarge) Error() string {
+	return fmt.Sprintf("%v: the answer to %s has %d bytes", ErrTooLarge, e.Op, e.Size)
+}
+
+// Unwrap returns ErrTooLarge.
+func (e *ReplyTooLarge) Unwrap() error { return ErrTooLarge }
 
 var byCode = map[jute.Code]*Error{}
 

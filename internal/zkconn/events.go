@@ -12,9 +12,9 @@ type Event struct {
 	State   state.ConnectionState // of StateChanged
 	Session int64
 	Err     error         // of SessionEnded, and of what failed
-	Server  string        // of Attempted, Disconnected and Asked
+	Server  string        // of Attempting, Reached, Attempted, Disconnected and Asked
 	Took    time.Duration // of Attempted that succeeded, and of Asked
-	Target  string        // of Attempted: Server, with the address if that was looked up
+	Target  string        // of Attempting, Reached and Attempted: Server, with the address if that was looked up
 	Round   bool          // of an attempt that failed: all servers have been tried in vain since the last connection
 	// Presumed: of SessionEnded, that no server has said so.
 	Presumed bool
@@ -33,6 +33,10 @@ const (
 	// SessionEnded: the session is over, because a server has said so or because the client must
 	// presume it. It does not come back.
 	SessionEnded
+	// Attempting: a server is tried.
+	Attempting
+	// Reached: the server of an attempt has taken the network connection, and the handshake begins.
+	Reached
 	// Attempted: a server was tried. Without Err the client is connected to it.
 	Attempted
 	// Disconnected: a connection has ended that was in use.

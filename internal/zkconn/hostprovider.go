@@ -23,21 +23,28 @@ import (
 // server of its own.
 type hostProvider struct {
 	resolve resolveFunc // nil: names are left alone
+	order   Order       // decides in place of the lists; nil for none
 
-	mu         sync.Mutex
+	mu sync.Mutex
+	serverLists
+	round    roundEnd
+	due      bool     // the names are to be resolved before the next attempt
+	targets  []target // what servers stands for, in the order of the attempts
+	others   []target // what fallback stands for
+	next     int      // of targets
+	tries    int      // since the beginning of the round
+	failures int      // attempts since a connection held
+	backoff  *backoff.ExponentialBackOff
+	stopped  bool
+	current  *attempt // the newest; nil before the first
+}
+
+// serverLists are the names of the servers.
+type serverLists struct {
 	servers    []string // the ones to use
 	configured []string // by the user
 	fallback   []string // those of configured that are not among servers
 	version    int      // of the lists
-	due        bool     // the names are to be resolved before the next attempt
-	targets    []target // what servers stands for, in the order of the attempts
-	others     []target // what fallback stands for
-	next       int      // of targets
-	tries      int      // since the beginning of the round
-	failures   int      // attempts since a connection held
-	backoff    *backoff.ExponentialBackOff
-	stopped    bool
-	current    *attempt // the newest; nil before the first
 }
 
 // An attempt is one try to have a connection, and that connection if it succeeds.
@@ -59,7 +66,9 @@ func newHostProvider(servers []string, resolve resolveFunc) *hostProvider {
 		backoff.WithRandomizationFactor(1), // full jitter: from nothing to twice the interval
 		backoff.WithMaxElapsedTime(0))
 	servers = slices.Clone(servers)
-	return &hostProvider{resolve: resolve, backoff: b, servers: servers, configured: servers, due: true}
+	return &hostProvider{
+		resolve: resolve, backoff: b, serverLists: serverLists{servers: servers, configured: servers}, due: true,
+	}
 }
 
 // set replaces all servers, and tells whether the one of the newest attempt is still among
@@ -121,11 +130,11 @@ func (h *hostProvider) prefer(servers []string) {
 func (h *hostProvider) size() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.round()
+	return h.perRound()
 }
 
-// round is size; h.mu is held. Before names are resolved each counts once.
-func (h *hostProvider) round() int {
+// perRound is size; h.mu is held. Before names are resolved each counts once.
+func (h *hostProvider) perRound() int {
 	if len(h.targets) == 0 {
 		return len(h.servers) + len(h.fallback)
 	}
@@ -135,6 +144,9 @@ func (h *hostProvider) round() int {
 // begin begins an attempt. A round begins with the look-up of the names, which may take as long as
 // bound says.
 func (h *hostProvider) begin(ctx context.Context, bound time.Duration) (context.Context, *attempt) {
+	if h.order != nil {
+		return h.beginOrdered(ctx)
+	}
 	for {
 		attemptCtx, cancel := context.WithCancelCause(ctx)
 		h.mu.Lock()
@@ -193,7 +205,7 @@ func inOrder(known, targets []target) []target {
 func (h *hostProvider) take() (t target, last bool) {
 	i := h.tries - len(h.targets)
 	h.tries++
-	last = h.tries >= h.round()
+	last = h.tries >= h.perRound()
 	h.due = last
 	if i >= 0 {
 		return h.others[i], last
@@ -228,7 +240,7 @@ func (h *hostProvider) stop() {
 func (h *hostProvider) pause() (d time.Duration, stopped bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.failures < h.round() {
+	if h.failures < h.perRound() {
 		return 0, h.stopped
 	}
 	return h.backoff.NextBackOff(), h.stopped
@@ -253,6 +265,9 @@ func (h *hostProvider) known() []target {
 
 // connected notes that a server has accepted a session: the next attempt begins a round.
 func (h *hostProvider) connected() {
+	if h.order != nil {
+		h.orderConnected()
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.due = true

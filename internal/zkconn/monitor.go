@@ -15,8 +15,7 @@ func (c *Conn) monitor() {
 	for {
 		timer.Reset(min(c.checkClock(), c.beat()))
 		c.mu.Lock()
-		events := c.events
-		c.events = nil
+		events, listeners := c.takeEvents()
 		closed := c.closed && c.life.Err() != nil
 		c.mu.Unlock()
 		if len(events) > 0 {
@@ -24,6 +23,9 @@ func (c *Conn) monitor() {
 		}
 		for _, e := range events {
 			c.cfg.OnEvent(e)
+			for _, l := range listeners {
+				l.tell(e)
+			}
 		}
 		if closed {
 			return
@@ -33,6 +35,13 @@ func (c *Conn) monitor() {
 		case <-timer.C:
 		}
 	}
+}
+
+// takeEvents takes the events that wait, and returns who is to be told. c.mu is held.
+func (c *Conn) takeEvents() ([]Event, []*Listener) {
+	events := c.events
+	c.events = nil
+	return events, c.observers.listeners
 }
 
 func (c *Conn) wakeMonitor() {
@@ -65,7 +74,17 @@ func (c *Conn) checkClock() time.Duration {
 		c.mu.Unlock()
 		return next
 	}
-	// The session is given up before the connection ends: the driver would take it up again.
+	w := c.presumeOver(now)
+	c.mu.Unlock()
+	if w != nil {
+		w.fail(errPresumedOver)
+	}
+	return time.Hour
+}
+
+// presumeOver gives up the session. It does so before the connection ends, because the driver would take the
+// session up again. It returns the connection, whose end is the caller's business, nil for none. c.mu is held.
+func (c *Conn) presumeOver(now time.Duration) *muxConn {
 	w := c.mux
 	readOnly := w != nil && w.readOnly // it has another session
 	if readOnly {
@@ -79,11 +98,22 @@ func (c *Conn) checkClock() time.Duration {
 	if readOnly {
 		c.setState(state.ReadOnly)
 	}
+	return w
+}
+
+// GiveUp ends a session here, as if no server had answered for its timeout. It is for those who have no other
+// way to tell a user that belief in the session has ended. The servers keep the session until its timeout.
+func (c *Conn) GiveUp(session int64) {
+	c.mu.Lock()
+	var w *muxConn
+	if !c.closed && c.session.id == session && !c.session.over {
+		w = c.presumeOver(c.clock.now())
+	}
 	c.mu.Unlock()
+	c.losses.tell()
 	if w != nil {
 		w.fail(errPresumedOver)
 	}
-	return time.Hour
 }
 
 // checkUnconnected makes the state Lost when it has been Suspended for a session timeout and there is no

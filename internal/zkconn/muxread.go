@@ -137,7 +137,7 @@ func (m *muxConn) afterReply(header jute.ReplyHeader, call *Call, frame []byte) 
 		return fmt.Errorf("credentials were not taken: %w", codeError(header.Err))
 	case call.vital:
 		return fmt.Errorf("the server did not sync: %w", codeError(header.Err))
-	case call.Op == jute.OpSetWatches2:
+	case call.Op == jute.OpSetWatches2, len(call.kept) > 0:
 		return fmt.Errorf("watches were not put back: %w", codeError(header.Err))
 	}
 	return nil
@@ -215,7 +215,7 @@ func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (p pen
 		return p, false, nil
 	}
 	if call.Op != jute.OpAuth { // of which the answer may be early, see requestQueue
-		m.enqueue(m.watches.onReply(call, header.Err, m.shared.eventIDs.Load())...)
+		m.enqueue(m.watches.onReply(call, header.Err, header.Zxid, m.shared.eventIDs.Load())...)
 	}
 	if last = p.reply(header, body, rest) && p.batch.then != nil; last {
 		m.delivery.add(p.batch.then)

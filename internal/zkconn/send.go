@@ -30,11 +30,18 @@ func (m *muxConn) send(b *batch) error {
 	}
 	for i, call := range b.calls {
 		call.Session = m.session
+		if len(call.kept) > 0 {
+			m.watches.restore(call)
+		}
 		for watch := range call.watches {
 			m.watches.add(watch)
 		}
 		if call.Watch != nil {
-			b.setWatch(i, !m.watches.persistent.hasPersistentWatch(call.Watch.path))
+			served := m.watches.persistent.hasPersistentWatch(call.Watch.path)
+			if served && call.Watch.kept == keptAsked {
+				call.Watch.kept = keptServed
+			}
+			b.setWatch(i, !served)
 		}
 	}
 	m.enqueueFrame(outgoing{batch: b})

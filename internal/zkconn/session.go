@@ -84,22 +84,8 @@ func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 			return err
 		}
 	}
-	// The handshake tells a server the last zxid that we have seen in an answer, and a server that is
-	// behind refuses us. But events of servers before 3.9 have no zxid. After such an event, for
-	// example that a lock is ours, a server that is behind would show us an older state. So after a
-	// reconnect a sync is sent before all other requests. These need not wait for its answer, because
-	// servers answer a session in order. Nobody looks at the answer, and everybody relies on it: so a
-	// refusal ends the connection.
-	first := c.credentials()
-	if c.connectedBefore && !w.readOnly {
-		sync := syncCall()
-		sync.vital = true
-		first = append(first, sync)
-	}
-	for _, calls := range [][]*Call{first, c.persistent.restoring(c.lastZxid.Load())} {
-		if err := c.queueFirst(w, calls); err != nil {
-			return err
-		}
+	if err := c.queueOpening(w); err != nil {
+		return err
 	}
 	if c.mux != nil {
 		c.detach(c.mux) // it is dead, and the driver has noticed before us
@@ -121,6 +107,47 @@ func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 	close(c.ready)
 	c.wakeMonitor()
 	return nil
+}
+
+// queueOpening queues what a connection begins with; c.mu is held.
+func (c *Conn) queueOpening(w *muxConn) error {
+	// The handshake tells a server the last zxid that we have seen in an answer, and a server that is
+	// behind refuses us. But events of servers before 3.9 have no zxid. After such an event, for
+	// example that a lock is ours, a server that is behind would show us an older state. So after a
+	// reconnect a sync is sent before all other requests. These need not wait for its answer, because
+	// servers answer a session in order. Nobody looks at the answer, and everybody relies on it: so a
+	// refusal ends the connection.
+	first := c.credentials()
+	if c.connectedBefore && !w.readOnly {
+		sync := syncCall()
+		sync.vital = true
+		first = append(first, sync)
+	}
+	if err := c.queueFirst(w, first); err != nil {
+		return err
+	}
+	if err := c.keep(w); err != nil {
+		return err
+	}
+	return c.queueFirst(w, c.persistent.restoring(c.lastZxid.Load()))
+}
+
+// keep sets the kept watches of all connections that have ended on w; c.mu is held. They are set ahead of the
+// persistent watches: servers before 3.9 have one mode for each path, the one that was asked for last. If w has
+// ended, too, the watches are with it.
+func (c *Conn) keep(w *muxConn) error {
+	var r keptRequests
+	for _, old := range c.detached {
+		for _, since := range old.takeKept() {
+			r.add(since)
+		}
+	}
+	err := c.queueFirst(w, r.calls)
+	if err != nil {
+		w.adopt(r.calls)
+		c.detached = append(c.detached, w)
+	}
+	return err
 }
 
 // takeSession notes the session of a connection that a server with a quorum has accepted. sent is when
@@ -315,7 +342,9 @@ func (c *Conn) died(w *muxConn, err error) {
 	}
 	c.detach(w)
 	if c.mux != nil { // there is another connection already
-		c.fireDetached(WatchReset)
+		if c.keep(c.mux) == nil { // else it has ended, too, and the next one tells
+			c.fireDetached(WatchReset)
+		}
 	}
 }
 
@@ -323,6 +352,9 @@ func (c *Conn) died(w *muxConn, err error) {
 func (c *Conn) attemptFailed(a *attempt, err error) {
 	c.lastErr = fromServer(a.target.String(), err)
 	ours := errors.Is(err, errServerGone) || errors.Is(err, errSpoilt) // the server is not to blame
+	if a.last && !ours {
+		c.hosts.endRound()
+	}
 	c.push(Event{Kind: Attempted, Server: a.target.server, Target: a.target.String(), Round: a.last && !ours, Err: err})
 	if !ours {
 		c.rejections.tried(a.target.String(), errors.Is(err, ErrSessionExpired)) // which is an answer

@@ -36,17 +36,3 @@ func paths(watches []*Watch) []string {
 	}
 	return all
 }
-
-// watches yields all watches of the call.
-func (c *Call) watches(yield func(*Watch) bool) {
-	if c.Watch != nil && !yield(c.Watch) {
-		return
-	}
-	for _, several := range [][]*Watch{c.present, c.missing} {
-		for _, watch := range several {
-			if !yield(watch) {
-				return
-			}
-		}
-	}
-}

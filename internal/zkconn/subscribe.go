@@ -2,6 +2,7 @@ package zkconn
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -94,9 +95,7 @@ func (c *Conn) unsubscribe(sub *Subscription) *batch {
 		return nil
 	}
 	// Waiters that relied on the server's watch have none of their own.
-	for _, kind := range []WatchKind{WatchData, WatchChildren} {
-		w.watches.fire(watchKey{sub.path, kind}, WatchEvent{Type: WatchReset, Path: sub.path})
-	}
+	again := w.watches.reset(sub.path)
 	if w.err != nil {
 		return nil
 	}
@@ -105,6 +104,7 @@ func (c *Conn) unsubscribe(sub *Subscription) *batch {
 		return nil // longer than any path that the server has a watch for
 	}
 	w.enqueueFrame(outgoing{batch: b})
+	w.enqueue(again...)
 	return b
 }
 
@@ -128,10 +128,10 @@ func (c *Conn) Observe(fn func(EventType)) (o *Observer, connected bool) {
 	o = &Observer{fn}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.observers == nil {
-		c.observers = observers{}
+	if c.observers.all == nil {
+		c.observers.all = map[*Observer]struct{}{}
 	}
-	c.observers[o] = struct{}{}
+	c.observers.all[o] = struct{}{}
 	return o, c.mux != nil
 }
 
@@ -139,7 +139,29 @@ func (c *Conn) Observe(fn func(EventType)) (o *Observer, connected bool) {
 func (c *Conn) Unobserve(o *Observer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.observers, o)
+	delete(c.observers.all, o)
+}
+
+// Listen calls fn for every event from now on, as Config.OnEvent is called, and behind it. server is the one in use
+// now, "" without a connection.
+func (c *Conn) Listen(fn func(Event)) (l *Listener, server string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l = &Listener{fn: fn, skip: len(c.events)}
+	c.observers.listeners = append(c.observers.listeners, l)
+	if c.mux != nil {
+		server = c.mux.server
+	}
+	return l, server
+}
+
+// Unlisten removes a listener. Events that are just delivered may still be told.
+func (c *Conn) Unlisten(l *Listener) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.observers.listeners = slices.DeleteFunc(slices.Clone(c.observers.listeners), func(other *Listener) bool {
+		return other == l
+	})
 }
 
 // unreachable is how long a clean-up waits without a connection.

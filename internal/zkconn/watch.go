@@ -8,7 +8,7 @@ import (
 )
 
 // WatchKind says which changes a watch is about.
-type WatchKind int32
+type WatchKind int8
 
 // The kinds. Exists and getData share a kind, at the server as here.
 const (
@@ -48,9 +48,11 @@ type WatchEvent struct {
 // Watch waits for one event of one node. Waiters for the same node and kind share one
 // watch at the server, which is removed with the last of them.
 type Watch struct {
-	path string
-	kind WatchKind
-	fn   func(WatchEvent)
+	path    string
+	kind    WatchKind
+	kept    keptState
+	missing bool // the node was missing when the watch was set
+	fn      func(WatchEvent)
 
 	over  atomic.Bool                // fired or given back
 	setIn atomic.Pointer[watchTable] // where it is set, or was
@@ -59,6 +61,17 @@ type Watch struct {
 	eventID    int64 // of the message that it was fired by, if it was
 	prev, next *Watch
 }
+
+// keptState is where a kept watch is: one that outlives its connection. The lock of the connection guards it.
+type keptState int8
+
+const (
+	notKept       keptState = iota
+	keptAsked               // the server has not answered the read that sets it
+	keptServed              // as keptAsked, and the event is that of a persistent watch of the path
+	keptSet                 // at the server
+	keptRestoring           // the next connection has not answered that it has set it again
+)
 
 // NewWatch returns a watch for the calls that read path. fn is called at most once, on a goroutine of
 // this package that holds locks: it must only pass the event on.
@@ -75,12 +88,18 @@ func (w *Watch) Init(path string, kind WatchKind, fn func(WatchEvent)) *Watch {
 // Path returns the path of the node.
 func (w *Watch) Path() string { return w.path }
 
+// Kind returns which changes the watch is about.
+func (w *Watch) Kind() WatchKind { return w.kind }
+
 func (w *Watch) fire(e WatchEvent) {
 	if !w.over.Swap(true) {
 		w.eventID = e.EventID
 		w.fn(e)
 	}
 }
+
+// asked tells whether a kept watch waits for the answer to its read.
+func (w *Watch) asked() bool { return w.kept == keptAsked || w.kept == keptServed }
 
 // list yields the watches of the list that begins with w, which may be nil, and takes the list apart.
 func (w *Watch) list() iter.Seq[*Watch] {

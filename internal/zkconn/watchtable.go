@@ -19,6 +19,8 @@ type watchTable struct {
 	persistent *subscriptions      // of all connections
 	unwatch    func(*Watch)        // gives a watch back, with the lock of the connection
 	lastEvent  int64               // the last one that came before the last reply
+	seen       int64               // the highest zxid in a reply: events of earlier changes have come
+	restoring  []*Call             // that set kept watches again, and are not answered; see kept.go
 }
 
 // add registers a watch before its request is sent, so that its event cannot come too early. A watch
@@ -28,7 +30,10 @@ func (t *watchTable) add(w *Watch) {
 	if w.over.Load() { // Unwatch looks at the two in the other order
 		return
 	}
-	key := watchKey{w.path, w.kind}
+	t.put(watchKey{w.path, w.kind}, w)
+}
+
+func (t *watchTable) put(key watchKey, w *Watch) {
 	if t.watches == nil {
 		t.watches = map[watchKey]*Watch{}
 	}
@@ -40,14 +45,21 @@ func (t *watchTable) add(w *Watch) {
 
 // onReply notes what the answer to a call says about its watches. lastEvent is the id of the last
 // event.
-func (t *watchTable) onReply(call *Call, code jute.Code, lastEvent int64) (send []*Call) {
+func (t *watchTable) onReply(call *Call, code jute.Code, zxid, lastEvent int64) (send []*Call) {
+	t.seen = max(t.seen, zxid)
+	if len(call.kept) > 0 && code == jute.CodeOK {
+		t.restored(call)
+	}
 	for watch := range call.watches {
 		idle := t.answered(watch, call.Op, code)
 		if watch.eventID > t.lastEvent && slices.Contains(call.present, watch) {
 			continue // its event came with this request, for a change after seen: the server has set no watch
 		}
-		if idle {
+		switch {
+		case idle:
 			send = append(send, t.removal(watch)...)
+		case watch.asked() && !watch.over.Load():
+			send = append(send, t.keptAnswered(watch, code == jute.CodeNoNode)...)
 		}
 	}
 	t.lastEvent = lastEvent
@@ -129,6 +141,10 @@ func (t *watchTable) fire(key watchKey, e WatchEvent) {
 	first := t.watches[key]
 	delete(t.watches, key)
 	for w := range first.list() {
+		if w.asked() { // the server has not read its request yet: the event is of a change before
+			t.put(key, w)
+			continue
+		}
 		w.fire(e)
 	}
 }
@@ -139,6 +155,9 @@ func (t *watchTable) fireAll(event EventType) {
 	t.watches = nil
 	for key, first := range all {
 		for w := range first.list() {
+			if w.asked() { // its read fails, and nobody waits for the event
+				w.over.Store(true)
+			}
 			w.fire(WatchEvent{Type: event, Path: key.path})
 		}
 	}
