@@ -33,6 +33,8 @@ type exception struct {
 
 var exceptions = append([]exception{
 	{noBackground.name, "framework/events.go", 1, "the context of an Event that no client has made: it has no values"},
+	{noBackground.name, "framework/zk/conn.go", 1, "Connect has the driver's signature"},
+	{noBackground.name, "framework/zk/hostprovider.go", 1, "Init and Next have the driver's signatures"},
 	{noBackground.name, "framework/listen/set.go", 1, "a listener outlives the call that added it"},
 	{noBackground.name, "recipes/locks/lease.go", 1, "the context of a lease that was never held: it has ended, and no caller gave one"},
 	{noBackground.name, "recipes/discovery/discoverygrpc/builder.go", 1, "gRPC calls the Build and the Close of a resolver without a context"},

@@ -25,13 +25,16 @@ func within(path, pkg string) bool {
 }
 
 var driverInOnePlace = rule{
-	name: "only internal/zkconn imports the driver",
+	name: "only internal/zkconn imports the driver, and framework/zk for its data types and errors",
 	check: eachFile(func(s *source) (found []finding) {
 		// Tests of the servers use the driver as a client that is not ours, and the
 		// benchmark measures it.
 		apart := s.isTest() && s.dir() != "internal/zkserver" && (s.top() == "internal" || s.top() == "tools")
 		if s.dir() == "internal/zkconn" || within(s.dir(), "tools/bench") || apart {
 			return nil
+		}
+		if s.dir() == "framework/zk" {
+			return driverConnects(s)
 		}
 		imports(s, func(spec *ast.ImportSpec, path string) {
 			if within(path, driver) {
@@ -44,6 +47,8 @@ var driverInOnePlace = rule{
 		{"internal/zkconn/a.go": `package zkconn; import "` + driver + `"`},
 		{"tools/curatortest/a_test.go": `package curatortest; import "` + driver + `"`},
 		{"tools/bench/a.go": `package main; import "` + driver + `"`},
+		{"framework/zk/a.go": `package zk; import driver "` + driver + `"; type Stat = driver.Stat`},
+		{"framework/zk/a_test.go": `package zk_test; import "` + driver + `"; var _ = zk.Connect`},
 	},
 	bad: []files{
 		{"framework/a.go": `package framework; import "` + driver + `"`},
@@ -51,7 +56,30 @@ var driverInOnePlace = rule{
 		{"internal/zkclient/a.go": `package zkclient; import zoo "` + driver + `"`},
 		{"internal/zkserver/a_test.go": `package zkserver; import "` + driver + `"`},
 		{"tools/curator/a.go": `package main; import "` + driver + `"`},
+		{"framework/zk/a.go": `package zk; import driver "` + driver + `"; var _ = driver.Connect`},
+		{"framework/zk/a.go": `package zk; import driver "` + driver + `"; var _ = driver.ConnectWithDialer`},
+		{"framework/zk/b.go": `package zk; import "` + driver + `"; var _ = zk.NewLock`},
 	},
+}
+
+// driverConnects returns what of the driver a file of framework/zk uses that has a connection of the driver's behind it.
+// Its tests compare with the driver.
+func driverConnects(s *source) (found []finding) {
+	if s.isTest() {
+		return nil
+	}
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		pkg, ok := sel.X.(*ast.Ident)
+		if ok && (pkg.Name == "driver" || pkg.Name == "zk") && slices.Contains([]string{"Connect", "ConnectWithDialer", "Conn", "NewLock", "Lock"}, sel.Sel.Name) {
+			found = append(found, s.at(sel, "a session is that of a framework.Client, not one of the driver's"))
+		}
+		return true
+	})
+	return found
 }
 
 // telemetryAPI has the packages of OpenTelemetry that cost a program nothing until it

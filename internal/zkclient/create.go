@@ -47,7 +47,7 @@ func (c *Client) Create(ctx context.Context, spec NodeSpec, list bool) (created 
 		return Created{}, nil, c.fail("create", spec.Path, err)
 	}
 	if spec.Protection {
-		if strings.HasSuffix(spec.Path, "/") && (spec.Path != "/" || !spec.Mode.IsSequential()) {
+		if spec.ProtectedBy == "" && strings.HasSuffix(spec.Path, "/") && (spec.Path != "/" || !spec.Mode.IsSequential()) {
 			return Created{}, nil, c.fail("create", spec.Path, fmt.Errorf("%w %q: with protection it must end in a name", ErrInvalidPath, spec.Path))
 		}
 		cr.dir, cr.name = split(cr.Path)
@@ -105,7 +105,9 @@ func (cr *creation) attempt(ctx context.Context, conn *zkconn.Conn) error {
 func (cr *creation) send(ctx context.Context, conn *zkconn.Conn) error {
 	full, prefix := cr.Path, ""
 	if cr.spec.Protection {
-		prefix = cr.c.protection.prefix()
+		if prefix = cr.spec.ProtectedBy; prefix == "" {
+			prefix = cr.c.protection.prefix()
+		}
 		full = Join(cr.dir, prefix+cr.name)
 	}
 	var created jute.Create2Response

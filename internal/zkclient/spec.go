@@ -68,10 +68,11 @@ type NodeSpec struct {
 	Compressed  Compressed
 
 	Parents      Parents
-	ACLOnParents bool // the parents below the namespace get ACL
-	Protection   bool // the name begins with a UUID
-	Idempotent   bool // a node that exists, never written and with the same data, is taken for ours
-	OrSet        bool // a node that exists gets the data, if it is at OrSetVersion
+	ACLOnParents bool   // the parents below the namespace get ACL
+	Protection   bool   // the name begins with a UUID
+	ProtectedBy  string // how it begins in place of that, for this create alone; then the rest may be empty
+	Idempotent   bool   // a node that exists, never written and with the same data, is taken for ours
+	OrSet        bool   // a node that exists gets the data, if it is at OrSetVersion
 	OrSetVersion int32
 	// Repeat: it may be tried again although an earlier try may have been applied, as with Protection always.
 	Repeat bool

@@ -1,0 +1,47 @@
+package zk
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// bounds ends calls: none outlives two session timeouts. Calls that begin within an eighth of the timeout share a
+// context, so that a call need not make one.
+type bounds struct {
+	conn  *zkconn.Conn
+	base  context.Context // ends with the client
+	asked time.Duration   // the session timeout that was asked for
+
+	current atomic.Pointer[bound]
+	mu      sync.Mutex
+}
+
+type bound struct {
+	ctx   context.Context
+	until time.Time // the last moment at which a call may begin with it
+}
+
+// next returns the context of a call that begins now.
+func (b *bounds) next() context.Context {
+	now := time.Now()
+	if current := b.current.Load(); current != nil && now.Before(current.until) {
+		return current.ctx
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if current := b.current.Load(); current != nil && now.Before(current.until) {
+		return current.ctx
+	}
+	timeout := b.asked
+	if _, granted := b.conn.Session(); granted > 0 {
+		timeout = granted
+	}
+	ctx, cancel := context.WithDeadline(b.base, now.Add(2*timeout))
+	context.AfterFunc(ctx, cancel) // the deadline ends it, or the client
+	b.current.Store(&bound{ctx, now.Add(timeout / 8)})
+	return ctx
+}

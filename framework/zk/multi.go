@@ -1,0 +1,72 @@
+package zk
+
+import (
+	"fmt"
+
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkconn"
+)
+
+// Multi does all of the operations, or none. They must be of the types *CreateRequest, *DeleteRequest, *SetDataRequest
+// and *CheckVersionRequest. If one is refused the error is that of the first one, and each response has its own.
+func (c *Conn) Multi(ops ...interface{}) ([]MultiResponse, error) {
+	wire := make([]zkconn.MultiOp, len(ops))
+	ephemeral := false
+	for i, op := range ops {
+		var err error
+		if wire[i], err = c.multiOp(op); err != nil {
+			return nil, err
+		}
+		create, ok := op.(*CreateRequest)
+		ephemeral = ephemeral || ok && (create.Flags == FlagEphemeral || create.Flags == FlagEphemeralSequential)
+	}
+	if ephemeral {
+		c.hold()
+	}
+	call := zkconn.Multi(wire...)
+	driver := c.do("multi", "", call, nil)
+	if driver == ErrConnectionClosed { //nolint:errorlint // the driver's own value
+		return nil, driver
+	}
+	results := call.Res.(*zkconn.MultiResponse).Results
+	responses := make([]MultiResponse, len(results))
+	for i, r := range results {
+		responses[i] = MultiResponse{String: r.Path, Error: asDriver(r.Err)}
+		if r.Path != "" {
+			responses[i].String = c.shown(r.Path)
+		}
+		if _, isSet := ops[i].(*SetDataRequest); isSet && driver == nil {
+			stat := Stat(r.Stat)
+			responses[i].Stat = &stat
+		}
+	}
+	return responses, driver
+}
+
+// multiOp returns one operation as it is sent. Like the driver it leaves it to the server to refuse a path.
+func (c *Conn) multiOp(op any) (none zkconn.MultiOp, err error) {
+	root := c.root()
+	switch op := op.(type) {
+	case *CreateRequest:
+		if op != nil {
+			return zkconn.MultiOp{Op: jute.OpCreate, Req: &jute.CreateRequest{
+				Path: root + op.Path, Data: op.Data, ACL: toWire(op.Acl), Flags: op.Flags,
+			}}, nil
+		}
+	case *SetDataRequest:
+		if op != nil {
+			return zkconn.MultiOp{Op: jute.OpSetData, Req: &jute.SetDataRequest{Path: root + op.Path, Data: op.Data, Version: op.Version}}, nil
+		}
+	case *DeleteRequest:
+		if op != nil {
+			return zkconn.DeleteOp(root+op.Path, op.Version), nil
+		}
+	case *CheckVersionRequest:
+		if op != nil {
+			return zkconn.CheckOp(root+op.Path, op.Version), nil
+		}
+	default:
+		return none, fmt.Errorf("unknown operation type %T", op)
+	}
+	return none, fmt.Errorf("an operation is a nil %T", op)
+}

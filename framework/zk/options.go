@@ -1,0 +1,107 @@
+package zk
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/retry"
+)
+
+const (
+	defaultBufferSize = 1536 * 1024 // for requests
+	maxFrame          = 1 << 30     // of an answer without a limit
+	connectTimeout    = time.Second // that a Dialer is given
+)
+
+// connOption is an option of Connect.
+type connOption func(c *Conn)
+
+// settings are what the options of Connect say.
+type settings struct {
+	dialer       Dialer
+	hostProvider HostProvider
+	callback     EventCallback
+	logger       Logger
+	logInfo      bool
+	maxRequest   int
+	maxReply     int
+}
+
+// WithDialer sets how a network connection is opened. Its third argument is a second. It gets the addresses that the
+// HostProvider names. A nil dialer is the default, as without the option.
+func WithDialer(dialer Dialer) connOption {
+	return func(c *Conn) { c.dialer = dialer }
+}
+
+// WithHostProvider sets who decides which server is tried next. The default is a DNSHostProvider. Its methods are called
+// one after the other; while Next does not return the Conn does not connect, and Close waits for it. A nil
+// provider is the default, as without the option.
+func WithHostProvider(hostProvider HostProvider) connOption {
+	return func(c *Conn) { c.hostProvider = hostProvider }
+}
+
+// WithEventCallback sets a function that is called for every event, one after the other, on a goroutine of its own. In
+// the driver it must not block. Here it may: events wait, but of more than 1,024 the oldest are lost.
+func WithEventCallback(cb EventCallback) connOption {
+	return func(c *Conn) { c.callback = cb }
+}
+
+// WithLogger sets where is logged. The default is DefaultLogger.
+func WithLogger(logger Logger) connOption {
+	return func(c *Conn) { c.logger = logger }
+}
+
+// WithLogInfo sets whether information is logged, too, as is the default.
+func WithLogInfo(logInfo bool) connOption {
+	return func(c *Conn) { c.logInfo = logInfo }
+}
+
+// WithMaxBufferSize sets how many bytes an answer may have. The default, as with a value below 1, is no limit. A larger
+// answer is dropped, the log says so, and its call fails with ErrConnectionClosed. In the driver the connection
+// ends, and with it the calls of others; here it goes on.
+func WithMaxBufferSize(maxBufferSize int) connOption {
+	return func(c *Conn) { c.maxReply = maxBufferSize }
+}
+
+// WithMaxConnBufferSize sets how many bytes a request may have. The default is 1.5 MiB. A larger one is refused with
+// ErrShortBuffer. The servers must permit it, too: their jute.maxbuffer is 1 MiB if nothing is set.
+func WithMaxConnBufferSize(maxBufferSize int) connOption {
+	return func(c *Conn) { c.maxRequest = maxBufferSize }
+}
+
+// clientOptions returns the options of the framework.Client.
+func (s *settings) clientOptions(sessionTimeout time.Duration, log *logging) []framework.Option {
+	opts := []framework.Option{
+		framework.WithSessionTimeout(sessionTimeout),
+		framework.WithConnectionTimeout(2 * sessionTimeout),
+		framework.WithLogger(slog.New(logHandler{to: log})),
+		framework.WithoutEnsembleTracker(),
+	}
+	if dial := s.dialer; dial != nil {
+		opts = append(opts, framework.WithDialer(func(_ context.Context, network, address string) (net.Conn, error) {
+			return dial(network, address, connectTimeout)
+		}))
+	}
+	return opts
+}
+
+// sessionSettings sets what package framework has no option for.
+func (s *settings) sessionSettings(cfg *zkconn.Config) {
+	cfg.Order = order{s.hostProvider}
+	cfg.MaxRequest = s.maxRequest - 4 // the length is in the buffer, too
+	cfg.MaxReply = s.maxReply
+	if cfg.MaxReply <= 0 {
+		cfg.MaxReply = maxFrame
+	}
+}
+
+// order is a HostProvider as the session layer sees it.
+type order struct{ HostProvider }
+
+// policy is the retry policy of the client of Connect: of the recipes that a program has on it. The calls of a Conn are
+// tried once.
+func policy() retry.Policy { return retry.ExponentialBackoff(100*time.Millisecond, 5) }
