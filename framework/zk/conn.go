@@ -34,7 +34,7 @@ type Conn struct {
 
 	follower follower
 	closing  sync.Once
-	closed   chan struct{}
+	closed   atomic.Bool
 }
 
 // follower is how the session layer tells a Conn of its events.
@@ -103,7 +103,7 @@ func NewConn(client *framework.Client) (*Conn, <-chan Event, error) {
 }
 
 func newConn(s *settings) *Conn {
-	return &Conn{settings: s, eventChan: make(chan Event, maxUnread), closed: make(chan struct{})}
+	return &Conn{settings: s, eventChan: make(chan Event, maxUnread)}
 }
 
 // begin connects the Conn with its client, which was started with a session timeout.
@@ -159,7 +159,7 @@ func (c *Conn) Close() {
 		return
 	}
 	c.closing.Do(func() {
-		close(c.closed)
+		c.closed.Store(true)
 		if c.own {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(c.api.Life()), time.Second)
 			defer cancel()
@@ -169,6 +169,9 @@ func (c *Conn) Close() {
 		} else {
 			c.conn.Unlisten(c.follower.listener)
 			c.conn.Unobserve(c.follower.observer)
+			for w := range c.watchers.present() {
+				c.conn.Unwatch(&w.Watch)
+			}
 		}
 		c.end()
 	})
@@ -176,6 +179,7 @@ func (c *Conn) Close() {
 
 // end tells all who wait that the Conn is closed. It may be called with locks of the session layer, and more than once.
 func (c *Conn) end() {
+	c.closed.Store(true)
 	c.watchers.end()
 	_, server := c.progress.now(false)
 	c.progress.take(zkconn.Event{Kind: zkconn.Disconnected}, false)
@@ -187,15 +191,7 @@ func (c *Conn) end() {
 
 // isClosed tells whether Close was called. A Conn that was not made here is like one that is closed.
 func (c *Conn) isClosed() bool {
-	if c == nil || c.conn == nil {
-		return true
-	}
-	select {
-	case <-c.closed:
-		return true
-	default:
-		return false
-	}
+	return c == nil || c.conn == nil || c.closed.Load()
 }
 
 // State returns the state of the session.
@@ -247,6 +243,8 @@ func (c *Conn) path(p string, sequential bool) (string, error) {
 	}
 	root := c.root()
 	switch {
+	case c == nil:
+		return "", ErrConnectionClosed
 	case root == "":
 		return p, nil
 	case p == "/" && !sequential:
@@ -273,7 +271,7 @@ func (c *Conn) root() string {
 
 // hold notes that the session has an ephemeral node, which somebody may rely on.
 func (c *Conn) hold() {
-	if !c.holding.Load() && !c.holding.Swap(true) {
+	if !c.isClosed() && !c.holding.Load() && !c.holding.Swap(true) {
 		c.conn.Use()
 	}
 }

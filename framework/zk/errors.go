@@ -82,5 +82,5 @@ func asDriver(err error) error {
 // request on the next one.
 func neverSent(err error) bool {
 	lost, ok := errors.AsType[*zkconn.TransportError](err)
-	return ok && !lost.Sent && errors.Is(lost.Err, zkconn.ErrConnectionLoss) && !errors.Is(lost, zkconn.ErrNoServer)
+	return ok && !lost.Sent && errors.Is(lost.Err, zkconn.ErrConnectionLoss)
 }

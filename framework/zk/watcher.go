@@ -1,6 +1,7 @@
 package zk
 
 import (
+	"maps"
 	"sync"
 
 	"github.com/go-curator/curator/internal/zkconn"
@@ -69,6 +70,13 @@ func (s *watchers) remove(w *watcher) bool {
 	_, there := s.all[w]
 	delete(s.all, w)
 	return there
+}
+
+// present returns those that wait for their events.
+func (s *watchers) present() map[*watcher]struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.all)
 }
 
 // end tells all of them that the Conn is closed.

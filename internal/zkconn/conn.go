@@ -203,28 +203,32 @@ func (p *patience) stop() {
 
 // waiting says how a call waits for a connection.
 type waiting struct {
-	failFast bool
-	atMost   time.Duration
+	inVainErr error // when all servers have been tried in vain; nil to wait on
+	atMost    time.Duration
 }
 
 type waitingKey struct{}
 
-// FailFast returns a copy of ctx for calls that wait for a connection until all servers have been tried in vain, and
-// for so long at most.
+// FailFast returns a copy of ctx for calls that wait for a connection until all servers have been tried in vain, which
+// is ErrNoServer, and for so long at most.
 func FailFast(ctx context.Context, atMost time.Duration) context.Context {
-	return context.WithValue(ctx, waitingKey{}, waiting{true, atMost})
+	return context.WithValue(ctx, waitingKey{}, waiting{ErrNoServer, atMost})
 }
 
 func (c *Conn) waitingOf(ctx context.Context) waiting {
 	if w, ok := ctx.Value(waitingKey{}).(waiting); ok {
 		return w
 	}
-	return waiting{c.cfg.FailFast, c.cfg.ConnectionTimeout}
+	w := waiting{atMost: c.cfg.ConnectionTimeout}
+	if c.cfg.FailFast {
+		w.inVainErr = ErrConnectionLoss
+	}
+	return w
 }
 
 // inVain returns a channel that is closed when the call need not wait longer; nil for none.
 func (w waiting) inVain(hosts *hostProvider) <-chan struct{} {
-	if !w.failFast {
+	if w.inVainErr == nil {
 		return nil
 	}
 	return hosts.roundInVain()
@@ -258,7 +262,7 @@ func (c *Conn) connected(ctx context.Context, session int64, quorum bool, p *pat
 			}
 			return nil, err
 		case <-inVain:
-			return nil, &TransportError{Err: ErrConnectionLoss, Detail: join(ErrNoServer, c.lastError())}
+			return nil, &TransportError{Err: wait.inVainErr, Detail: c.lastError()}
 		case <-p.over(wait.atMost):
 			return nil, &TransportError{Err: ErrConnectionLoss, Detail: c.lastError()}
 		}

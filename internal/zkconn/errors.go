@@ -64,7 +64,7 @@ var (
 	// ErrNotZooKeeper is the reason why there is no connection to what is something else.
 	ErrNotZooKeeper = errors.New("this does not answer as ZooKeeper does")
 	ErrClosed       = &Error{text: "client closed", driver: zk.ErrClosing}
-	// ErrNoServer is the reason why a call did not wait longer for a connection, see FailFast.
+	// ErrNoServer: a call did not wait longer for a connection, see FailFast.
 	ErrNoServer = &Error{text: "all servers were tried in vain", driver: zk.ErrNoServer}
 )
 

@@ -1,0 +1,448 @@
+package zk_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	driver "github.com/go-zookeeper/zk"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/framework/zk"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/retry"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// The events of a session are those of the driver, in its order: at the beginning, when a connection ends, when the session
+// has expired, and at the end.
+func TestSessionEvents(t *testing.T) {
+	tell := func(t *testing.T, c api, ch <-chan zk.Event, n *suite.Network) (all []string) {
+		note := func(what string, s zk.State) {
+			all = append(all, fmt.Sprintf("%s: %v", what, await(t, ch, s)))
+			if now := c.State(); s != zk.StateExpired && now != s {
+				t.Errorf("%s: %v, now %v", what, s, now)
+			}
+		}
+		note("begin", zk.StateHasSession)
+		n.Cut()
+		note("cut", zk.StateHasSession)
+		if _, _, _, err := c.GetW("/"); err != nil {
+			t.Fatal(err)
+		}
+		n.Expire(t)
+		note("expire", zk.StateExpired)
+		note("another", zk.StateHasSession)
+		c.Close()
+		note("close", zk.StateDisconnected)
+		if e, open := <-ch; open {
+			t.Errorf("behind the end: %v", e)
+		}
+		return all
+	}
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		ours, ch, n := connect(t, b)
+		got := tell(t, ours, ch, n)
+		theirs, ch, n := connectDriver(t, b)
+		if want := tell(t, theirs, ch, n); !slices.Equal(got, want) {
+			t.Errorf("ours:   %q\ndriver: %q", got, want)
+		}
+	})
+}
+
+// Attempts that fail are told as the driver tells them: one that reaches no server, and one whose handshake fails.
+func TestFailedAttempts(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		c, ch, _ := connect(t, b)
+		await(t, ch, zk.StateHasSession)
+		accept := b.Server().Refuse()
+		b.Server().Disconnect()
+		time.Sleep(sessionTimeout / 4)
+		if s := c.State(); s == zk.StateHasSession || c.SessionID() == 0 || c.Server() == "" {
+			t.Errorf("%v, session %#x, server %q", s, c.SessionID(), c.Server())
+		}
+		accept()
+		states := await(t, ch, zk.StateHasSession)
+		if states[0] != zk.StateDisconnected || states[1] != zk.StateConnecting || slices.Contains(states, zk.StateExpired) {
+			t.Errorf("%v", states)
+		}
+	})
+}
+
+// Of the session's events that nobody reads 1,024 are kept, and always the last. Nobody is blocked.
+func TestUnreadEvents(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		c, ch, n := connect(t, b)
+		for range 500 { // four events each
+			if _, _, err := c.Exists("/"); err != nil {
+				t.Fatal(err)
+			}
+			n.Cut()
+			time.Sleep(time.Second)
+		}
+		c.Close()
+		if len(ch) != 1024 {
+			t.Errorf("%d are kept", len(ch))
+		}
+		var last zk.Event
+		for e := range ch {
+			last = e
+		}
+		if last.Type != zk.EventSession || last.State != zk.StateDisconnected {
+			t.Errorf("the last is %v", last)
+		}
+	})
+}
+
+// Events of nodes are on the channel once for each message of a server, and are dropped when six wait, as in the driver.
+func TestNodeEventsOnTheChannel(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		c, ch, _ := connect(t, b)
+		makeAll(t, c, "/n")
+		await(t, ch, zk.StateHasSession)
+		set := func() {
+			for range 3 {
+				if _, _, _, err := c.GetW("/n"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := c.Set("/n", nil, -1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		set()
+		synctest.Wait()
+		if e := <-ch; e.Type != zk.EventNodeDataChanged || e.Path != "/n" || e.State != zk.StateSyncConnected || len(ch) != 0 {
+			t.Errorf("%v, and %d more", e, len(ch))
+		}
+		for range 10 {
+			set()
+		}
+		synctest.Wait()
+		if len(ch) != 6 {
+			t.Errorf("%d wait", len(ch))
+		}
+	})
+}
+
+// An EventCallback gets each event in order, and may block, or call the Conn: nobody waits for it.
+func TestCallback(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		n := network(t, b)
+		var mu sync.Mutex
+		var got []zk.State
+		hold := make(chan struct{})
+		var c *zk.Conn
+		c, ch, err := zk.Connect([]string{b.ConnectString()}, sessionTimeout, zk.WithDialer(dialer(n)),
+			zk.WithHostProvider(&oneServer{}), zk.WithLogger(silent{}), zk.WithEventCallback(func(e zk.Event) {
+				<-hold
+				if e.State == zk.StateHasSession {
+					_, _, _ = c.Exists("/") // it may fail behind Close
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				got = append(got, e.State)
+			}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		await(t, ch, zk.StateHasSession)
+		if _, _, err := c.Exists("/"); err != nil {
+			t.Fatal(err)
+		}
+		close(hold)
+		synctest.Wait()
+		c.Close()
+		synctest.Wait()
+		mu.Lock()
+		defer mu.Unlock()
+		if want := []zk.State{zk.StateConnecting, zk.StateConnected, zk.StateHasSession, zk.StateDisconnected}; !slices.Equal(got, want) {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
+// When all servers have been tried in vain calls return ErrNoServer at once, and a call that begins then waits for the next
+// round only.
+func TestNoServer(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		b.Server().Refuse()
+		c, _, _ := connect(t, b)
+		for range 3 {
+			began := time.Now()
+			if _, _, err := c.Get("/"); err != zk.ErrNoServer { //nolint:errorlint // so programs do
+				t.Errorf("%v", err)
+			}
+			if took := time.Since(began); took > 3*time.Second {
+				t.Errorf("after %v", took)
+			}
+		}
+		if _, err := c.CreateProtectedEphemeralSequential("/x-", nil, world); err != zk.ErrNoServer { //nolint:errorlint // so programs do
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// No call outlives two session timeouts, whatever the network does.
+func TestBound(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		c, ch, n := connect(t, b)
+		await(t, ch, zk.StateHasSession)
+		heal := n.Isolate()
+		var calls sync.WaitGroup
+		for i := range 20 {
+			calls.Go(func() {
+				time.Sleep(time.Duration(i) * sessionTimeout / 7)
+				began := time.Now()
+				_, _, err := c.Get("/")
+				if took := time.Since(began); err == nil || took > 2*sessionTimeout {
+					t.Errorf("%v after %v", err, took)
+				}
+			})
+		}
+		calls.Wait()
+		heal()
+		time.Sleep(2 * time.Second)
+		if _, _, err := c.Get("/"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A request that waits while there is no connection is sent on the next one.
+func TestWaitsForConnection(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		n := network(t, b)
+		c, ch, err := zk.Connect([]string{b.ConnectString()}, sessionTimeout, zk.WithDialer(dialer(n)),
+			zk.WithHostProvider(&oneServer{}), zk.WithLogger(silent{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		await(t, ch, zk.StateHasSession)
+		accept := b.Server().Refuse()
+		b.Server().Disconnect()
+		synctest.Wait()
+		done := make(chan error, 1)
+		go func() {
+			_, err := c.Create("/late", nil, 0, world)
+			done <- err
+		}()
+		time.Sleep(sessionTimeout / 4)
+		accept()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Who has an ephemeral node is told of the end of the session before the servers delete it, also by a client that is cut
+// off.
+func TestToldBeforeTheNext(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		c, ch, _ := connect(t, b)
+		other, _, _ := connect(t, b)
+		if _, err := c.Create("/mine", nil, zk.FlagEphemeral, world); err != nil {
+			t.Fatal(err)
+		}
+		_, _, watch, err := c.GetW("/mine")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, gone, err := other.ExistsW("/mine")
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * sessionTimeout)
+		b.Server().PartitionSession(c.SessionID(), curatortest.Both)
+		var told time.Time
+		if e := next(t, watch); e.Type != zk.EventNotWatching || e.Err != zk.ErrSessionExpired || e.Path != "/mine" { //nolint:errorlint // so programs do
+			t.Errorf("%v", e)
+		}
+		told = time.Now()
+		await(t, ch, zk.StateExpired)
+		if e := next(t, gone); e.Type != zk.EventNodeDeleted {
+			t.Errorf("%v", e)
+		}
+		if before := time.Since(told); before < sessionTimeout/16 {
+			t.Errorf("told only %v before", before)
+		}
+	})
+}
+
+// An answer that is too large fails its call as in the driver, and the connection goes on. A request that is too large is
+// refused.
+func TestTooLarge(t *testing.T) {
+	suite.EachOf(t, suite.InVirtualTime, func(t *testing.T, b *suite.Backend) {
+		n := network(t, b)
+		var log lines
+		c, _, err := zk.Connect([]string{b.ConnectString()}, sessionTimeout, zk.WithDialer(dialer(n)), zk.WithHostProvider(&oneServer{}),
+			zk.WithLogger(&log), zk.WithMaxBufferSize(1024), zk.WithMaxConnBufferSize(4096), zk.WithLogInfo(false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		if _, err := c.Create("/big", make([]byte, 2000), 0, world); err != nil {
+			t.Fatal(err)
+		}
+		session := c.SessionID()
+		if _, _, err := c.Get("/big"); err != zk.ErrConnectionClosed { //nolint:errorlint // so programs do
+			t.Error(err)
+		}
+		if want := "received packet from server with length 2088, which exceeds max buffer size 1024"; !slices.Contains(log.all(), want) {
+			t.Errorf("logged %q", log.all())
+		}
+		if _, err := c.Create("/larger", make([]byte, 4096), 0, world); err != zk.ErrShortBuffer { //nolint:errorlint // so programs do
+			t.Error(err)
+		}
+		if _, _, err := c.Exists("/big"); err != nil || c.SessionID() != session || n.Requests(jute.OpExists) == 0 {
+			t.Error(err)
+		}
+	})
+}
+
+// lines is a Logger that keeps what it gets.
+type lines struct {
+	mu   sync.Mutex
+	text []string
+}
+
+func (l *lines) Printf(format string, args ...interface{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = append(l.text, fmt.Sprintf(format, args...))
+}
+
+func (l *lines) all() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.text)
+}
+
+// A Conn on a client that exists has its session, and paths below its namespace. Its Close leaves the client open.
+func TestNewConn(t *testing.T) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
+		client, n := b.Client(t)
+		ns := client.UsingNamespace(b.Path("ns")[1:])
+		if _, err := ns.Create().CreatingParentsIfNeeded().ForPath(t.Context(), "/made"); err != nil {
+			t.Fatal(err)
+		}
+		c, ch, err := zk.NewConn(ns)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := next(t, ch); e.State != zk.StateHasSession || e.Server == "" || c.State() != zk.StateHasSession || c.Client() != ns {
+			t.Errorf("%v, %v", e, c.State())
+		}
+		p, err := c.Create("/made/x-", []byte("1"), zk.FlagSequence, world)
+		sync, err2 := c.Sync("/made")
+		made, err3 := c.Multi(&zk.CreateRequest{Path: "/made/m", Acl: world}, &zk.CheckVersionRequest{Path: "/made", Version: 0})
+		if err != nil || err2 != nil || err3 != nil || p != "/made/x-0000000000" || sync != "/made" || made[0].String != "/made/m" {
+			t.Error(p, err, sync, err2, made, err3)
+		}
+		_, _, changed, err := c.ChildrenW("/made")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, waiting, err := c.GetW("/made/m")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.Cut()
+		if err := client.Delete().ForPath(t.Context(), b.Path("ns")+"/made/x-0000000000"); err != nil {
+			t.Fatal(err)
+		}
+		if e := next(t, changed); e.Type != zk.EventNodeChildrenChanged || e.Path != "/made" {
+			t.Errorf("%v", e)
+		}
+		l := zk.NewLock(c, "/lock", world)
+		if err := l.Lock(); err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
+		c.Close()
+		if e := next(t, waiting); e.Type != zk.EventNotWatching || e.Err != zk.ErrClosing { //nolint:errorlint // so programs do
+			t.Errorf("%v", e)
+		}
+		for range ch { // it ends
+		}
+		if _, _, err := c.Get("/made"); err != zk.ErrConnectionClosed { //nolint:errorlint // so programs do
+			t.Error(err)
+		}
+		if _, err := ns.GetData().ForPath(t.Context(), "/made/m"); err != nil || suite.Watches(t, client) != 0 {
+			t.Error(err, suite.Watches(t, client))
+		}
+	})
+}
+
+// When the client of a Conn is closed, so is the Conn.
+func TestClientIsClosed(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		client, _ := b.Client(t)
+		c, ch, err := zk.NewConn(client)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, watch, err := c.GetW("/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := client.Close(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if e := next(t, watch); e.Type != zk.EventNotWatching || e.Err != zk.ErrClosing { //nolint:errorlint // so programs do
+			t.Errorf("%v", e)
+		}
+		for range ch {
+		}
+		if _, _, err := c.Get("/"); err != zk.ErrConnectionClosed || c.State() != zk.StateDisconnected { //nolint:errorlint // so programs do
+			t.Error(err, c.State())
+		}
+		c.Close()
+	})
+}
+
+// What was not made by Connect or NewConn refuses, and nothing panics that does not in the driver.
+func TestRefused(t *testing.T) {
+	for name, c := range map[string]*zk.Conn{"nil": nil, "zero": {}} {
+		for kind, call := range calls {
+			if said := call(c, "/x"); said == "" {
+				t.Error(name, kind)
+			}
+		}
+		c.Close()
+		c.SetLogger(nil)
+		if c.State() != zk.StateDisconnected || c.SessionID() != 0 || c.Server() != "" || c.Client() != nil {
+			t.Error(name)
+		}
+		if err := zk.NewLock(c, "/l", nil).Lock(); err != zk.ErrConnectionClosed { //nolint:errorlint // so programs do
+			t.Error(name, err)
+		}
+	}
+	stopped, err := framework.NewClient("127.0.0.1", retry.None())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, client := range map[string]*framework.Client{"nil": nil, "zero": {}, "latent": stopped} {
+		if c, ch, err := zk.NewConn(client); c != nil || ch != nil || err == nil {
+			t.Error(name, err)
+		}
+	}
+	connects := map[string]func(servers []string) error{
+		"ours":   func(servers []string) error { _, _, err := zk.Connect(servers, time.Second); return err },
+		"driver": func(servers []string) error { _, _, err := driver.Connect(servers, time.Second); return err },
+	}
+	for _, servers := range [][]string{nil, {}, {"a:b:c"}, {"[::1"}} {
+		if o, d := connects["ours"](servers), connects["driver"](servers); o == nil || d == nil || o.Error() != d.Error() {
+			t.Errorf("%q\nours:   %v\ndriver: %v", servers, o, d)
+		}
+	}
+	if _, _, err := zk.Connect([]string{"127.0.0.1:1"}, time.Second, nil); err == nil {
+		t.Error("a nil option")
+	}
+}
