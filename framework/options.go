@@ -131,6 +131,19 @@ func WithConnectionTimeout(d time.Duration) Option {
 	return durationOption("WithConnectionTimeout", d, time.Millisecond, func(c *config) { c.conn.ConnectionTimeout = d })
 }
 
+// WithFailFast ends an attempt of an operation as soon as all servers have been tried in vain since it began to wait,
+// and not only after the connection timeout. The retry policy decides what follows. It is off by default, as in
+// Java: while an ensemble restarts, the retries would be used up within moments.
+//
+// It does not shorten what waits for a connection in another way, such as BlockUntilConnected and the recipes, which try
+// again for as long as their context lets them.
+func WithFailFast() Option {
+	return option(func(c *config) error {
+		c.conn.FailFast = true
+		return nil
+	})
+}
+
 // WithMaxCloseWait sets how long Close works when its context has ended already. The
 // default is 1 s. Java: maxCloseWaitMs.
 func WithMaxCloseWait(d time.Duration) Option {

@@ -13,7 +13,28 @@ const (
 
 // All returns the mutants. Rules are those of docs/lock-model.md and docs/session.md.
 func All() []Mutant {
-	return slices.Concat(locks(), contenders(), sessions(), recipes(), orders())
+	return slices.Concat(locks(), contenders(), sessions(), keptWatches(), recipes(), orders())
+}
+
+// keptWatches are mistakes in what framework/zk promises beyond the driver.
+func keptWatches() []Mutant {
+	return []Mutant{
+		{
+			Name: "a cut forgets what was missed before it", Breaks: "no watch is lost",
+			Edits:   []Edit{{zkconnDir + "kept.go", "since := keptSince{zxid: call.Req.(*jute.SetWatches).RelativeZxid}", "since := keptSince{zxid: t.seen}"}},
+			Package: "internal/zkconn", Tests: "^TestKeptWatches$",
+		},
+		{
+			Name: "a watch has the event of a change before its read", Breaks: "one event for each watch",
+			Edits:   []Edit{{zkconnDir + "watchtable.go", "if w.asked() { // the server has not read", "if false { // the server has not read"}},
+			Package: "internal/zkconn", Tests: "^TestKeptWatches$",
+		},
+		{
+			Name: "who has an ephemeral node is not told at the deadline", Breaks: "told before the next holder",
+			Edits:   []Edit{{"framework/zk/conn.go", "c.conn.GiveUp(e.Session)", "_ = e.Session"}},
+			Package: "framework/zk", Tests: "^TestToldBeforeTheNext$",
+		},
+	}
 }
 
 // locks are mistakes in the queue of contenders.

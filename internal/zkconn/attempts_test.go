@@ -1,0 +1,162 @@
+package zkconn_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/state"
+)
+
+// threeServers is an Order of three servers, that counts what it is asked.
+type threeServers struct {
+	mu        sync.Mutex
+	next      int
+	since     int // the last Connected
+	connected int
+}
+
+func (o *threeServers) Len() int { return 3 }
+
+func (o *threeServers) Next() (string, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.next++
+	o.since++
+	return fmt.Sprintf("s%d:1", o.next%3), o.since > 3 && o.since%3 == 1
+}
+
+func (o *threeServers) Connected() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.connected++
+	o.since = 0
+}
+
+// An Order decides which server is tried, and is told of the one that is of use. How attempts go is told in order.
+func TestOrder(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		o := &threeServers{}
+		accept := t.server.Refuse()
+		t.open(func(cfg *zkconn.Config) { cfg.Order = o })
+		fast := zkconn.FailFast(t.Context(), time.Hour)
+		if err := t.conn.Do(fast, 0, exists("/")); !errors.Is(err, zkconn.ErrNoServer) || errors.Is(err, zkconn.ErrConnectionLoss) {
+			t.Fatal(err)
+		}
+		if o.next < 3 || o.connected != 0 {
+			t.Errorf("%d attempts, %d connected", o.next, o.connected)
+		}
+		accept()
+		t.do(exists("/"))
+		synctest.Wait()
+		if o.connected != 1 || t.conn.Server() != fmt.Sprintf("s%d:1", o.next%3) {
+			t.Errorf("%d connected, on %s after %d attempts", o.connected, t.conn.Server(), o.next)
+		}
+		kinds, _ := t.took()
+		kinds = slices.DeleteFunc(kinds, func(k zkconn.EventKind) bool { return k == zkconn.StateChanged })
+		if n := len(kinds); n < 3 || !slices.Equal(kinds[n-3:], []zkconn.EventKind{zkconn.Attempting, zkconn.Reached, zkconn.Attempted}) {
+			t.Errorf("%v", kinds)
+		}
+	})
+}
+
+// A call that fails fast ends when all servers were tried in vain since it waits, be it the first connection or a later
+// one; others go on waiting. With Config.FailFast that is ErrConnectionLoss, which is retried.
+func TestFailFast(t *testing.T) {
+	for _, always := range []bool{false, true} {
+		virtual(t, func(t *fixture) {
+			t.open(func(cfg *zkconn.Config) {
+				cfg.FailFast = always
+				cfg.Servers = []string{"a:1", "b:1", "c:1"}
+			})
+			ctx, want := t.Context(), error(zkconn.ErrConnectionLoss)
+			if !always {
+				ctx, want = zkconn.FailFast(ctx, time.Hour), zkconn.ErrNoServer
+			}
+			if err := t.conn.Do(ctx, 0, exists("/")); err != nil {
+				t.Fatal(err)
+			}
+			accept := t.server.Refuse()
+			t.server.Disconnect()
+			synctest.Wait()
+			for range 3 {
+				began := time.Now()
+				if err := t.conn.Do(ctx, 0, exists("/")); !errors.Is(err, want) || zkconn.ErrNoServer == want && errors.Is(err, zkconn.ErrConnectionLoss) {
+					t.Errorf("%v", err)
+				}
+				if took := time.Since(began); took > 4*time.Second {
+					t.Errorf("after %v", took)
+				}
+			}
+			short, cancel := context.WithTimeout(t.Context(), time.Second/2)
+			defer cancel()
+			if err := t.conn.Do(short, 0, exists("/")); !always && !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("one that waits: %v", err)
+			}
+			accept()
+			if err := t.conn.Ready(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A session that is given up is over at once, with its connection, and another one follows.
+func TestGiveUp(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		t.open(nil)
+		t.do(exists("/"))
+		id, _ := t.conn.Session()
+		t.conn.GiveUp(id + 1) // another one
+		t.do(exists("/"))
+		var told []zkconn.EventType
+		t.do(zkconn.Exists("/", zkconn.NewWatch("/", zkconn.WatchData, func(e zkconn.WatchEvent) { told = append(told, e.Type) })))
+		_, _ = t.took()
+		t.conn.GiveUp(id)
+		if now, _ := t.conn.Session(); now != 0 {
+			t.Errorf("session %#x", now)
+		}
+		if !slices.Equal(told, []zkconn.EventType{zkconn.WatchSessionLost}) {
+			t.Errorf("%v", told)
+		}
+		t.do(exists("/"))
+		if now, _ := t.conn.Session(); now == id || now == 0 {
+			t.Errorf("session %#x behind %#x", now, id)
+		}
+		kinds, states := t.took()
+		if !slices.Contains(kinds, zkconn.SessionEnded) || !slices.Contains(states, state.Lost) || states[len(states)-1] != state.Reconnected {
+			t.Errorf("told %v, %v", kinds, states)
+		}
+		t.conn.GiveUp(id) // it is over
+		t.do(exists("/"))
+	})
+}
+
+// A listener gets each event from its beginning on, and none from before.
+func TestListen(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		t.open(nil)
+		t.do(exists("/"))
+		var got []zkconn.EventKind
+		t.server.Disconnect()
+		l, _ := t.conn.Listen(func(e zkconn.Event) { got = append(got, e.Kind) })
+		synctest.Wait()
+		t.do(exists("/"))
+		synctest.Wait()
+		if n := len(got); n < 4 || !slices.Contains(got, zkconn.Reached) || !slices.Contains(got, zkconn.Attempted) {
+			t.Errorf("%v", got)
+		}
+		got = nil
+		_, server := t.conn.Listen(func(e zkconn.Event) { got = append(got, e.Kind) })
+		t.conn.Unlisten(l)
+		if server != t.conn.Server() || len(got) != 0 {
+			t.Errorf("%q, %v", server, got)
+		}
+	})
+}
