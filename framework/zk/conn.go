@@ -112,7 +112,7 @@ func (c *Conn) begin(client *framework.Client, sessionTimeout time.Duration) {
 	c.conn = c.api.Opened()
 	c.events.channel, c.events.callback, c.events.run = c.eventChan, c.callback, c.api.Callback
 	c.bounds = bounds{conn: c.conn, asked: sessionTimeout, base: zkconn.FailFast(c.api.Life(), 2*sessionTimeout)}
-	c.watchers = watchers{events: &c.events, kept: !c.own, all: map[*watcher]struct{}{}}
+	c.watchers = watchers{events: &c.events, shown: c.shown, kept: !c.own, all: map[*watcher]struct{}{}}
 	var server string
 	c.follower.listener, server = c.conn.Listen(c.told)
 	if server != "" {

@@ -63,6 +63,7 @@ func TestFailedAttempts(t *testing.T) {
 		accept := b.Server().Refuse()
 		b.Server().Disconnect()
 		time.Sleep(sessionTimeout / 4)
+		synctest.Wait()
 		if s := c.State(); s == zk.StateHasSession || c.SessionID() == 0 || c.Server() == "" {
 			t.Errorf("%v, session %#x, server %q", s, c.SessionID(), c.Server())
 		}
@@ -84,6 +85,7 @@ func TestUnreadEvents(t *testing.T) {
 			}
 			n.Cut()
 			time.Sleep(time.Second)
+			synctest.Wait()
 		}
 		c.Close()
 		if len(ch) != 1024 {
@@ -208,6 +210,7 @@ func TestBound(t *testing.T) {
 		calls.Wait()
 		heal()
 		time.Sleep(2 * time.Second)
+		synctest.Wait()
 		if _, _, err := c.Get("/"); err != nil {
 			t.Error(err)
 		}
@@ -259,6 +262,7 @@ func TestToldBeforeTheNext(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * sessionTimeout)
+		synctest.Wait()
 		b.Server().PartitionSession(c.SessionID(), curatortest.Both)
 		var told time.Time
 		if e := next(t, watch); e.Type != zk.EventNotWatching || e.Err != zk.ErrSessionExpired || e.Path != "/mine" { //nolint:errorlint // so programs do

@@ -28,7 +28,7 @@ func TestLockBesideDriver(t *testing.T) {
 		p := b.Path("lock") + "/below"
 		var holders, taken atomic.Int32
 		var all sync.WaitGroup
-		contend := func(l locker, n *suite.Network) {
+		contend := func(c api, l locker, n *suite.Network) {
 			for i := range 6 {
 				if n != nil && i%2 == 1 {
 					n.Cut()
@@ -40,18 +40,17 @@ func TestLockBesideDriver(t *testing.T) {
 					t.Error("two holders")
 				}
 				taken.Add(1)
-				time.Sleep(10 * time.Millisecond)
+				_, _, _ = c.Exists("/") // it takes a moment
 				holders.Add(-1)
-				for l.Unlock() != nil {
-					time.Sleep(10 * time.Millisecond)
+				for l.Unlock() != nil { // by a connection that has ended
 				}
 			}
 		}
 		for range 2 {
 			ours, _, n := connect(t, b)
-			all.Go(func() { contend(zk.NewLock(ours, p, world), n) })
+			all.Go(func() { contend(ours, zk.NewLock(ours, p, world), n) })
 			theirs, _, _ := connectDriver(t, b)
-			all.Go(func() { contend(driver.NewLock(theirs, p, world), nil) })
+			all.Go(func() { contend(theirs, driver.NewLock(theirs, p, world), nil) })
 		}
 		all.Wait()
 		if taken.Load() < 12 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-curator/curator/framework/zk"
@@ -219,6 +220,7 @@ func TestSameWhenCut(t *testing.T) {
 						break
 					}
 					time.Sleep(time.Second)
+					synctest.Wait()
 				}
 				return said
 			}

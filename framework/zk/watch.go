@@ -6,8 +6,8 @@ import (
 )
 
 // watch returns a watch of a node, to be set by a read.
-func (c *Conn) watch(path, full string, kind zkconn.WatchKind) *watcher {
-	w := &watcher{of: &c.watchers, path: path, ch: make(chan Event, 1)}
+func (c *Conn) watch(full string, kind zkconn.WatchKind) *watcher {
+	w := &watcher{of: &c.watchers, ch: make(chan Event, 1)}
 	w.InitKept(full, kind, w.fire)
 	return w
 }
@@ -15,8 +15,8 @@ func (c *Conn) watch(path, full string, kind zkconn.WatchKind) *watcher {
 // read sends a read with a watch.
 func (c *Conn) read(w *watcher, name string, call *zkconn.Call) error {
 	c.watchers.add(w)
-	err := c.do(name, w.Watch.Path(), call, func() {
-		w.InitKept(w.Watch.Path(), w.Watch.Kind(), w.fire)
+	err := c.do(name, w.Path(), call, func() {
+		w.InitKept(w.Path(), w.Kind(), w.fire)
 	})
 	if err != nil && !(call.Op == jute.OpExists && err == ErrNoNode) { //nolint:errorlint // the driver's own value
 		c.watchers.remove(w)
@@ -34,7 +34,7 @@ func (c *Conn) GetW(path string) ([]byte, *Stat, <-chan Event, error) {
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	w := c.watch(path, full, zkconn.WatchData)
+	w := c.watch(full, zkconn.WatchData)
 	call := zkconn.GetData(full, &w.Watch)
 	if err := c.read(w, "getData", call); err != nil {
 		return nil, nil, nil, err
@@ -49,7 +49,7 @@ func (c *Conn) ExistsW(path string) (bool, *Stat, <-chan Event, error) {
 	if err != nil {
 		return false, nil, nil, err
 	}
-	w := c.watch(path, full, zkconn.WatchData)
+	w := c.watch(full, zkconn.WatchData)
 	call := zkconn.Exists(full, &w.Watch)
 	switch err := c.read(w, "exists", call); err {
 	case nil:
@@ -68,7 +68,7 @@ func (c *Conn) ChildrenW(path string) ([]string, *Stat, <-chan Event, error) {
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	w := c.watch(path, full, zkconn.WatchChildren)
+	w := c.watch(full, zkconn.WatchChildren)
 	call := zkconn.List(full, &w.Watch)
 	if err := c.read(w, "getChildren2", call); err != nil {
 		return nil, nil, nil, err

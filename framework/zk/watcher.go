@@ -10,9 +10,8 @@ import (
 // watcher is the watch of a call, and its channel. The channel gets one event and is closed.
 type watcher struct {
 	zkconn.Watch
-	of   *watchers
-	path string // the program's
-	ch   chan Event
+	of *watchers
+	ch chan Event
 }
 
 // fire passes the event on; locks of the session layer are held.
@@ -20,7 +19,7 @@ func (w *watcher) fire(e zkconn.WatchEvent) {
 	if !w.of.remove(w) {
 		return
 	}
-	ev := Event{Path: w.path}
+	ev := Event{Path: w.of.shown(w.Path())}
 	switch e.Type {
 	case zkconn.WatchSessionLost:
 		ev.Type, ev.State, ev.Err = EventNotWatching, StateDisconnected, ErrSessionExpired
@@ -42,6 +41,7 @@ func (w *watcher) tell(ev Event, id int64) {
 // its end.
 type watchers struct {
 	events *events
+	shown  func(full string) string // the program's path
 	kept   bool
 
 	mu  sync.Mutex
@@ -86,6 +86,6 @@ func (s *watchers) end() {
 	s.all = nil
 	s.mu.Unlock()
 	for w := range all {
-		w.tell(Event{Type: EventNotWatching, State: StateDisconnected, Path: w.path, Err: ErrClosing}, 0)
+		w.tell(Event{Type: EventNotWatching, State: StateDisconnected, Path: s.shown(w.Path()), Err: ErrClosing}, 0)
 	}
 }
