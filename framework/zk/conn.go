@@ -30,7 +30,7 @@ type Conn struct {
 	progress progress
 	bounds   bounds
 	watchers watchers
-	holding  atomic.Bool // the session has an ephemeral node of this Conn, or had one
+	holding  atomic.Bool // the session has an ephemeral sequential node of this Conn, or had one
 
 	follower follower
 	closing  sync.Once
@@ -128,7 +128,7 @@ func (c *Conn) begin(client *framework.Client, sessionTimeout time.Duration) {
 // told is called by the session layer, one event after the other.
 func (c *Conn) told(e zkconn.Event) {
 	if e.Kind == zkconn.DeadlinePassed && c.holding.Load() {
-		// Others may have our nodes soon. The driver's API has one way to say so: the session is over.
+		// Others may be ahead in the queue soon. The driver's API has one way to say so: the session is over.
 		c.conn.GiveUp(e.Session)
 	}
 	c.tell(c.progress.take(e, c.conn.State() == state.ReadOnly))
@@ -269,7 +269,9 @@ func (c *Conn) root() string {
 	return c.api.Root()
 }
 
-// hold notes that the session has an ephemeral node, which somebody may rely on.
+// hold notes that the session has an ephemeral sequential node: a place in a queue, such as that of a lock or an
+// election. For other ephemeral nodes, most of which announce something, an outage that the session survives must
+// not cost the session.
 func (c *Conn) hold() {
 	if !c.isClosed() && !c.holding.Load() && !c.holding.Swap(true) {
 		c.conn.Use()

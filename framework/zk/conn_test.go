@@ -16,7 +16,6 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/retry"
-	"github.com/go-curator/curator/tools/curatortest"
 )
 
 // The events of a session are those of the driver, in its order: at the beginning, when a connection ends, when the session
@@ -165,116 +164,6 @@ func TestCallback(t *testing.T) {
 		defer mu.Unlock()
 		if want := []zk.State{zk.StateConnecting, zk.StateConnected, zk.StateHasSession, zk.StateDisconnected}; !slices.Equal(got, want) {
 			t.Errorf("%v", got)
-		}
-	})
-}
-
-// When all servers have been tried in vain calls return ErrNoServer at once, and a call that begins then waits for the next
-// round only.
-func TestNoServer(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		b.Server().Refuse()
-		c, _, _ := connect(t, b)
-		for range 3 {
-			began := time.Now()
-			if _, _, err := c.Get("/"); err != zk.ErrNoServer { //nolint:errorlint // so programs do
-				t.Errorf("%v", err)
-			}
-			if took := time.Since(began); took > 3*time.Second {
-				t.Errorf("after %v", took)
-			}
-		}
-		if _, err := c.CreateProtectedEphemeralSequential("/x-", nil, world); err != zk.ErrNoServer { //nolint:errorlint // so programs do
-			t.Errorf("%v", err)
-		}
-	})
-}
-
-// No call outlives two session timeouts, whatever the network does.
-func TestBound(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		c, ch, n := connect(t, b)
-		await(t, ch, zk.StateHasSession)
-		heal := n.Isolate()
-		var calls sync.WaitGroup
-		for i := range 20 {
-			calls.Go(func() {
-				time.Sleep(time.Duration(i) * sessionTimeout / 7)
-				began := time.Now()
-				_, _, err := c.Get("/")
-				if took := time.Since(began); err == nil || took > 2*sessionTimeout {
-					t.Errorf("%v after %v", err, took)
-				}
-			})
-		}
-		calls.Wait()
-		heal()
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
-		if _, _, err := c.Get("/"); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// A request that waits while there is no connection is sent on the next one.
-func TestWaitsForConnection(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		n := network(t, b)
-		c, ch, err := zk.Connect([]string{b.ConnectString()}, sessionTimeout, zk.WithDialer(dialer(n)),
-			zk.WithHostProvider(&oneServer{}), zk.WithLogger(silent{}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(c.Close)
-		await(t, ch, zk.StateHasSession)
-		accept := b.Server().Refuse()
-		b.Server().Disconnect()
-		synctest.Wait()
-		done := make(chan error, 1)
-		go func() {
-			_, err := c.Create("/late", nil, 0, world)
-			done <- err
-		}()
-		time.Sleep(sessionTimeout / 4)
-		accept()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// Who has an ephemeral node is told of the end of the session before the servers delete it, also by a client that is cut
-// off.
-func TestToldBeforeTheNext(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		c, ch, _ := connect(t, b)
-		other, _, _ := connect(t, b)
-		if _, err := c.Create("/mine", nil, zk.FlagEphemeral, world); err != nil {
-			t.Fatal(err)
-		}
-		_, _, watch, err := c.GetW("/mine")
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _, gone, err := other.ExistsW("/mine")
-		if err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(2 * sessionTimeout)
-		synctest.Wait()
-		b.Server().PartitionSession(c.SessionID(), curatortest.Both)
-		var told time.Time
-		if e := next(t, watch); e.Type != zk.EventNotWatching || e.Err != zk.ErrSessionExpired || e.Path != "/mine" { //nolint:errorlint // so programs do
-			t.Errorf("%v", e)
-		}
-		told = time.Now()
-		await(t, ch, zk.StateExpired)
-		if e := next(t, gone); e.Type != zk.EventNodeDeleted {
-			t.Errorf("%v", e)
-		}
-		if before := time.Since(told); before < sessionTimeout/16 {
-			t.Errorf("told only %v before", before)
 		}
 	})
 }

@@ -11,16 +11,16 @@ import (
 // and *CheckVersionRequest. If one is refused the error is that of the first one, and each response has its own.
 func (c *Conn) Multi(ops ...interface{}) ([]MultiResponse, error) {
 	wire := make([]zkconn.MultiOp, len(ops))
-	ephemeral := false
+	queued := false
 	for i, op := range ops {
 		var err error
 		if wire[i], err = c.multiOp(op); err != nil {
 			return nil, err
 		}
 		create, ok := op.(*CreateRequest)
-		ephemeral = ephemeral || ok && (create.Flags == FlagEphemeral || create.Flags == FlagEphemeralSequential)
+		queued = queued || ok && create.Flags == FlagEphemeralSequential
 	}
-	if ephemeral {
+	if queued {
 		c.hold()
 	}
 	call := zkconn.Multi(wire...)

@@ -234,7 +234,7 @@ func (c *Conn) create(path string, flags int32, request func(mode createMode, fu
 	if err != nil {
 		return "", err
 	}
-	if mode.isEphemeral {
+	if mode.isEphemeral && mode.isSequential {
 		c.hold()
 	}
 	err = c.do(jute.OpName(call.Op), full, call, nil)

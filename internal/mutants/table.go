@@ -21,7 +21,7 @@ func keptWatches() []Mutant {
 	return []Mutant{
 		{
 			Name: "a cut forgets what was missed before it", Breaks: "no watch is lost",
-			Edits:   []Edit{{zkconnDir + "kept.go", "since := keptSince{zxid: call.Req.(*jute.SetWatches).RelativeZxid}", "since := keptSince{zxid: t.seen}"}},
+			Edits:   []Edit{{zkconnDir + "kept.go", "case w.kept == keptSet:", "default:"}},
 			Package: "internal/zkconn", Tests: "^TestKeptWatches$",
 		},
 		{

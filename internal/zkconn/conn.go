@@ -88,10 +88,10 @@ type Conn struct {
 	ready           chan struct{} // closed while there is a connection, and at the end
 	session         session
 	state           state.ConnectionState
-	connectedBefore bool       // there is or was a connection
-	auth            []Auth     // Config.Auth and what AddAuth has added
-	events          []Event    // for the monitor to deliver
-	detached        []*muxConn // connections that have ended, and whose watches are still to be told
+	connectedBefore bool    // there is or was a connection
+	auth            []Auth  // Config.Auth and what AddAuth has added
+	events          []Event // for the monitor to deliver
+	detached        detached
 	observers       observers
 	refusals        refusals
 	rejections      rejections
@@ -104,6 +104,12 @@ type Conn struct {
 	closeDone       chan struct{}
 	closeErr        error
 	ended           ended
+}
+
+// detached is what is left of connections that have ended.
+type detached struct {
+	muxes []*muxConn // whose watches are still to be told
+	kept  []*Watch   // that could not be set on the next one yet
 }
 
 // session is what is known of the current session.
@@ -142,7 +148,7 @@ func Open(ctx context.Context, cfg Config) (*Conn, error) {
 	c.hosts = newHostProvider(cfg.Servers, cfg.Resolve)
 	c.hosts.order = cfg.Order
 	driver, events, err := zk.Connect(cfg.Servers, cfg.SessionTimeout,
-		zk.WithDialer(c.dial), zk.WithHostProvider(driverHosts{c.hosts}),
+		zk.WithDialer(c.dial), zk.WithHostProvider(driverHosts{c.hosts, life}),
 		zk.WithLogger(driverLogger{cfg.Logger}), zk.WithLogInfo(false),
 		// It reads and writes its own requests only, which are small.
 		zk.WithMaxBufferSize(driverBuffer), zk.WithMaxConnBufferSize(driverBuffer))

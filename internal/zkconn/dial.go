@@ -55,6 +55,20 @@ func (c *Conn) tried(kind EventKind, a *attempt) {
 	c.push(Event{Kind: kind, Server: a.target.server, Target: a.target.String()})
 }
 
+// attemptFailed notes that an attempt has failed; c.mu is held.
+func (c *Conn) attemptFailed(a *attempt, err error) {
+	c.lastErr = fromServer(a.target.String(), err)
+	ours := errors.Is(err, errServerGone) || errors.Is(err, errSpoilt) // the server is not to blame
+	if a.last && !ours {
+		c.hosts.endRound()
+	}
+	c.push(Event{Kind: Attempted, Server: a.target.server, Target: a.target.String(), Round: a.last && !ours, Err: err})
+	if !ours {
+		c.rejections.tried(a.target.String(), errors.Is(err, ErrSessionExpired)) // which is an answer
+		c.judge()
+	}
+}
+
 // dialTarget returns a connection to the server of an attempt, to which a request can be sent.
 func (c *Conn) dialTarget(ctx context.Context, network string, a *attempt) (net.Conn, error) {
 	if a.target.err != nil {

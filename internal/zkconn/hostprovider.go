@@ -45,6 +45,7 @@ type serverLists struct {
 	configured []string // by the user
 	fallback   []string // those of configured that are not among servers
 	version    int      // of the lists
+	ordered    int      // how many servers the Order has, 0 before it was asked
 }
 
 // An attempt is one try to have a connection, and that connection if it succeeds.
@@ -135,7 +136,10 @@ func (h *hostProvider) size() int {
 
 // perRound is size; h.mu is held. Before names are resolved each counts once.
 func (h *hostProvider) perRound() int {
-	if len(h.targets) == 0 {
+	switch {
+	case h.order != nil:
+		return max(h.ordered, 1)
+	case len(h.targets) == 0:
 		return len(h.servers) + len(h.fallback)
 	}
 	return len(h.targets) + len(h.others)
@@ -260,14 +264,14 @@ func (h *hostProvider) goOn(a *attempt) {
 func (h *hostProvider) known() []target {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if len(h.targets) < h.ordered {
+		return nil
+	}
 	return slices.Concat(h.targets, h.others)
 }
 
 // connected notes that a server has accepted a session: the next attempt begins a round.
 func (h *hostProvider) connected() {
-	if h.order != nil {
-		h.orderConnected()
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.due = true
@@ -275,7 +279,10 @@ func (h *hostProvider) connected() {
 
 // driverHosts is what the driver sees of hosts. Which server is next is decided when it is dialed,
 // behind the pause: the list may have changed meanwhile.
-type driverHosts struct{ *hostProvider }
+type driverHosts struct {
+	*hostProvider
+	life context.Context
+}
 
 var _ zk.HostProvider = driverHosts{}
 
@@ -291,4 +298,9 @@ func (h driverHosts) Next() (server string, retryStart bool) { return "the next 
 
 // Connected is called by the driver after a handshake. For the pace only the connection's duration
 // counts, see ended.
-func (h driverHosts) Connected() { h.connected() }
+func (h driverHosts) Connected() {
+	if h.order != nil {
+		h.orderConnected(h.life)
+	}
+	h.connected()
+}

@@ -1,11 +1,19 @@
 package zkconn
 
-import "github.com/go-curator/curator/internal/jute"
+import (
+	"maps"
+	"slices"
+
+	"github.com/go-curator/curator/internal/jute"
+)
 
 // NewKeptWatch returns a watch that outlives its connection, as those of the driver do: on the next one of the
 // session it is set again, before anything else is sent, and if the node has changed meanwhile it gets the
 // event of that. So it never gets WatchReset. It ends with the session. An event that comes before the answer
 // to the read that sets it is not for it.
+//
+// It may get the event of a change that its read has shown already, if a persistent watch of the path is given back, or
+// SetWatches sets one, while the connection is just beginning.
 func NewKeptWatch(path string, kind WatchKind, fn func(WatchEvent)) *Watch {
 	return new(Watch).InitKept(path, kind, fn)
 }
@@ -18,27 +26,39 @@ func (w *Watch) InitKept(path string, kind WatchKind, fn func(WatchEvent)) *Watc
 	return w
 }
 
-// keptAnswered notes that the server has answered the read of a watch. It returns the request that sets the watch,
-// if the persistent watch is gone that was to serve it.
-func (t *watchTable) keptAnswered(w *Watch, missing bool) []*Call {
-	served := w.kept == keptServed
-	w.kept, w.missing = keptSet, missing
-	if !served || t.persistent.hasPersistentWatch(w.path) {
+// A kept watch knows the zxid up to which it has missed nothing, Watch.mark: that of the answer to its read. While the
+// server itself has the watch, each reply moves it on: an event comes ahead of the first reply that shows its change. A
+// persistent watch that serves it does not, because that may be refused, and neither does a request to set it again
+// that is not answered.
+
+// keptAnswered notes that the server has answered the read of a watch. It returns the requests that set the watch, if
+// the server has lost it meanwhile: a persistent watch of the path was given back.
+func (t *watchTable) keptAnswered(w *Watch, missing bool, zxid int64) (send []*Call) {
+	state := w.kept
+	w.missing, w.mark = missing, zxid
+	w.kept = keptSet
+	if state != keptAsked {
+		w.kept = keptUnset
+	}
+	if state != keptAgain {
 		return nil
 	}
 	t.drop(w)
-	return t.setAgain([]*Watch{w})
+	send = t.setAgain([]*Watch{w})
+	if t.persistent.hasPersistentWatch(w.path) { // by one that came meanwhile: servers before 3.9 have one mode for a path
+		send = append(send, t.persistent.adjusting(w.path))
+		t.persistent.tellOf(w.path, WatchReset)
+	}
+	return send
 }
 
 // setAgain returns the requests that set watches of the connection again, and registers these.
 func (t *watchTable) setAgain(watches []*Watch) []*Call {
-	var r keptRequests
-	r.add(keptSince{t.seen, watches})
-	for _, call := range r.calls {
-		call.again = true
+	calls := keptCalls(watches)
+	for _, call := range calls {
 		t.restore(call)
 	}
-	return r.calls
+	return calls
 }
 
 // reset tells those who wait for events of a path that the server's watch of it is gone, because a persistent
@@ -50,7 +70,7 @@ func (t *watchTable) reset(path string) (again []*Call) {
 		key := watchKey{path, kind}
 		first := t.watches[key]
 		delete(t.watches, key)
-		var set []*Watch
+		var lost []*Watch
 		for w := range first.list() {
 			switch {
 			case w.kept == notKept:
@@ -58,118 +78,108 @@ func (t *watchTable) reset(path string) (again []*Call) {
 				continue
 			case served:
 			case w.asked():
-				w.kept = keptServed // so it is set when its read is answered
+				w.kept = keptAgain
 			default:
-				set = append(set, w)
+				lost = append(lost, w)
 				continue
 			}
 			t.put(key, w)
 		}
-		again = append(again, t.setAgain(set)...)
+		again = append(again, t.setAgain(lost)...)
 	}
 	return again
 }
 
-// keptSince are watches that have missed nothing up to a zxid. It is that of the last reply on the connection
-// on which they were set, and no later one: an event comes ahead of the first reply that shows its change. A
-// connection that ends before it has answered that it has set them again tells nothing of them, whatever
-// it has answered before.
-type keptSince struct {
-	zxid    int64
-	watches []*Watch
-}
-
-// takeKept takes the kept watches of a connection that has ended out of the table.
-func (t *watchTable) takeKept() (all []keptSince) {
-	for _, call := range t.restoring {
-		since := keptSince{zxid: call.Req.(*jute.SetWatches).RelativeZxid}
-		for _, w := range call.kept {
-			if w.kept == keptRestoring && !w.over.Load() {
-				t.drop(w)
-				w.kept = keptSet // another call may have it, too
-				since.watches = append(since.watches, w)
-			}
-		}
-		all = append(all, since)
-	}
-	t.restoring = nil
-	set := keptSince{zxid: t.seen}
+// takeKept takes the kept watches of a connection that has ended out of the table. The reads of some were not answered:
+// nobody waits for these.
+func (t *watchTable) takeKept() (all []*Watch) {
 	for key, first := range t.watches {
-		set.watches = append(set.watches, t.takeSet(key, first)...)
-	}
-	return append(all, set)
-}
-
-// takeSet takes those of one node out that the server has set.
-func (t *watchTable) takeSet(key watchKey, first *Watch) (set []*Watch) {
-	if first.kept == notKept && first.next == nil { // as most are
-		return nil
-	}
-	delete(t.watches, key)
-	for w := range first.list() {
-		if w.kept == keptSet {
-			set = append(set, w)
-		} else {
-			t.put(key, w)
+		if first.kept == notKept && first.next == nil { // as most are
+			continue
+		}
+		delete(t.watches, key)
+		for w := range first.list() {
+			switch {
+			case w.kept == notKept:
+				t.put(key, w)
+				continue
+			case w.asked():
+				w.over.Store(true)
+				continue
+			case w.kept == keptSet:
+				w.mark = max(w.mark, t.seen)
+			}
+			w.asks = 0
+			all = append(all, w)
 		}
 	}
-	return set
+	return all
 }
 
 // restore registers the watches of a call that sets them again.
 func (t *watchTable) restore(call *Call) {
-	t.restoring = append(t.restoring, call)
 	for _, w := range call.kept {
+		w.kept = keptUnset
+		w.asks = min(w.asks, maxAsks-1) + 1
 		t.add(w)
 	}
 }
 
-// restored notes that the server has set the watches of a call again. Calls are answered in order.
-func (t *watchTable) restored(call *Call) {
+// restored notes that the server has set the watches of a call again. It returns the requests that remove those that
+// were given back meanwhile.
+func (t *watchTable) restored(call *Call) (send []*Call) {
 	for _, w := range call.kept {
-		w.kept = keptSet
-	}
-	t.restoring = t.restoring[1:]
-	for _, later := range t.restoring {
-		if !later.again {
-			continue
+		switch {
+		case w.kept == keptFired || w.asks == maxAsks: // so many that some are not counted: it stays as if it was not set
+		case w.over.Load():
+			if t.watches[watchKey{w.path, w.kind}] == nil {
+				send = append(send, t.removal(w)...)
+			}
+		default:
+			if w.asks--; w.asks == 0 { // else the server was told to remove it, and to set it again
+				w.kept, w.mark = keptSet, max(w.mark, t.seen)
+			}
 		}
-		for _, w := range later.kept { // the server was told to remove them between the two
-			w.kept = keptRestoring
-		}
 	}
+	call.kept = nil
+	return send
 }
 
-// keptRequests are the requests that set kept watches again. Each is small enough for every server.
-type keptRequests struct {
-	calls []*Call
-	size  int
-	last  watchKey // that was added
-}
-
+// keptRequestSize is small enough for every server.
 const keptRequestSize = 128 << 10
 
-// add adds the watches of a connection that has ended. Several of one node follow each other.
-func (r *keptRequests) add(since keptSince) {
-	var req *jute.SetWatches
-	var call *Call
-	for _, w := range since.watches {
-		if req == nil || r.size+len(w.path) > keptRequestSize {
-			// Servers fail on lists that are missing instead of empty.
-			req = &jute.SetWatches{
-				RelativeZxid: since.zxid, DataWatches: []string{}, ExistWatches: []string{}, ChildWatches: []string{},
-			}
-			call = &Call{Op: jute.OpSetWatches, Req: req}
-			r.calls, r.size, r.last = append(r.calls, call), 0, watchKey{}
-		}
-		w.kept = keptRestoring
-		call.kept = append(call.kept, w)
-		if key := (watchKey{w.path, w.kind}); key != r.last {
-			r.last, r.size = key, r.size+4+len(w.path)
-			list := w.among(req)
-			*list = append(*list, w.path)
+// keptCalls returns the requests that set watches again. Those of one zxid, and among them those of one node, share what
+// they can.
+func keptCalls(watches []*Watch) (calls []*Call) {
+	since := map[int64][]*Watch{}
+	for _, w := range watches {
+		if !w.over.Load() {
+			since[w.mark] = append(since[w.mark], w)
 		}
 	}
+	for _, zxid := range slices.Sorted(maps.Keys(since)) {
+		var req *jute.SetWatches
+		var call *Call
+		var last watchKey
+		size := 0
+		for _, w := range since[zxid] {
+			if req == nil || size+len(w.path) > keptRequestSize {
+				// Servers fail on lists that are missing instead of empty.
+				req = &jute.SetWatches{
+					RelativeZxid: zxid, DataWatches: []string{}, ExistWatches: []string{}, ChildWatches: []string{},
+				}
+				call = &Call{Op: jute.OpSetWatches, Req: req}
+				calls, size, last = append(calls, call), 0, watchKey{}
+			}
+			call.kept = append(call.kept, w)
+			if key := (watchKey{w.path, w.kind}); key != last {
+				last, size = key, size+4+len(w.path)
+				list := w.among(req)
+				*list = append(*list, w.path)
+			}
+		}
+	}
+	return calls
 }
 
 // among returns the list of a request that the watch belongs to.

@@ -272,3 +272,112 @@ func TestManyKeptWatches(t *testing.T) {
 		}
 	})
 }
+
+// keptOf sets a kept data watch of a path, and returns its call and what it tells.
+func keptOf(path string) (*zkconn.Call, *keptWatch) {
+	w := &keptWatch{path: path}
+	w.watch = zkconn.NewKeptWatch(path, zkconn.WatchData, w.tell)
+	return zkconn.GetData(path, w.watch), w
+}
+
+// besides is a client with a node, and another client that changes it.
+func besides(t *fixture, change func(*zkconn.Config)) (other *fixture) {
+	t.Helper()
+	t.open(change)
+	other = &fixture{T: t.T, server: t.server}
+	other.open(nil)
+	made, _ := create("/a", 0)
+	t.do(made)
+	other.do(exists("/a"))
+	return other
+}
+
+func subscription() *zkconn.Subscription {
+	return zkconn.NewSubscription("/a", false, func(zkconn.WatchEvent) {})
+}
+
+// A kept watch whose persistent watch is given back before its read is answered is set again, also if another persistent
+// watch comes meanwhile.
+func TestKeptWatchLosesItsServer(t *testing.T) {
+	for _, another := range []bool{false, true} {
+		virtual(t, func(t *fixture) {
+			other := besides(t, nil)
+			first := subscription()
+			if err := t.conn.Subscribe(t.Context(), first); err != nil {
+				t.Fatal(err)
+			}
+			resume := t.server.Pause()
+			read, w := keptOf("/a")
+			done := make(chan error, 2)
+			go func() { done <- t.conn.Do(t.Context(), 0, read) }()
+			synctest.Wait()
+			t.conn.UnsubscribeAsync(first)
+			if another {
+				t.server.Inject(curatortest.Rule{Op: "addWatch", Do: curatortest.Delay(time.Second)})
+				go func() { done <- t.conn.Subscribe(t.Context(), subscription()) }()
+			} else {
+				done <- nil
+			}
+			synctest.Wait()
+			resume()
+			synctest.Wait()
+			other.do(zkconn.SetData("/a", nil, -1))
+			time.Sleep(2 * time.Second)
+			synctest.Wait()
+			for range 2 {
+				if err := <-done; err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(w.events) != 1 || w.events[0] != zkconn.NodeDataChanged {
+				t.Errorf("another %t: told %v", another, w.events)
+			}
+		})
+	}
+}
+
+// A kept watch whose persistent watch is given back while the connection is just beginning is not told of what its read has
+// shown.
+func TestKeptWatchOfYoungConnection(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		other := besides(t, nil)
+		sub := subscription()
+		if err := t.conn.Subscribe(t.Context(), sub); err != nil {
+			t.Fatal(err)
+		}
+		read, w := keptOf("/a")
+		t.do(read)
+		t.server.Inject(curatortest.Rule{Op: "sync", Do: curatortest.Delay(time.Second)})
+		id, _ := t.conn.Session()
+		t.server.DisconnectSession(id)
+		synctest.Wait()
+		t.conn.UnsubscribeAsync(sub)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if len(w.events) != 0 {
+			t.Fatalf("told %v", w.events)
+		}
+		other.do(zkconn.SetData("/a", nil, -1))
+		synctest.Wait()
+		if len(w.events) != 1 || w.events[0] != zkconn.NodeDataChanged {
+			t.Errorf("told %v", w.events)
+		}
+	})
+}
+
+// A read whose answer is too large leaves no watch at the server, be it kept or not.
+func TestWatchOfLargeAnswer(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		_ = besides(t, func(cfg *zkconn.Config) { cfg.MaxReply = 1024 })
+		t.do(zkconn.SetData("/a", make([]byte, 2000), -1))
+		kept, w := keptOf("/a")
+		plain, events := read("/a")
+		if err := t.conn.Do(t.Context(), 0, kept, plain); err != nil || kept.Err == nil || plain.Err == nil {
+			t.Fatal(err, kept.Err, plain.Err)
+		}
+		synctest.Wait()
+		if t.server.Watches() != 0 || t.conn.Watches() != 0 || len(w.events)+len(events) != 0 {
+			t.Errorf("%d watches at the server, %d here", t.server.Watches(), t.conn.Watches())
+		}
+	})
+}

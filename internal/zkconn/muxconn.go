@@ -195,19 +195,10 @@ func (m *muxConn) hasWatches() bool {
 }
 
 // takeKept takes the kept watches of a connection that has ended.
-func (m *muxConn) takeKept() []keptSince {
+func (m *muxConn) takeKept() []*Watch {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.watches.takeKept()
-}
-
-// adopt takes watches that could not be set again, because the connection has ended.
-func (m *muxConn) adopt(calls []*Call) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, call := range calls {
-		m.watches.restore(call)
-	}
 }
 
 // fireAll tells the watches of a connection that has ended what has become of them.

@@ -216,6 +216,9 @@ func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (p pen
 	}
 	if call.Op != jute.OpAuth { // of which the answer may be early, see requestQueue
 		m.enqueue(m.watches.onReply(call, header.Err, header.Zxid, m.shared.eventIDs.Load())...)
+		if rest > 0 && call.Watch != nil { // the caller gets no answer
+			m.enqueue(m.watches.remove(call.Watch)...)
+		}
 	}
 	if last = p.reply(header, body, rest) && p.batch.then != nil; last {
 		m.delivery.add(p.batch.then)

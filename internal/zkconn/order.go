@@ -18,7 +18,10 @@ type Order interface {
 }
 
 // roundEnd tells when all servers have been tried in vain. The lock of the hostProvider guards it.
-type roundEnd struct{ ended chan struct{} }
+type roundEnd struct {
+	ended chan struct{}
+	plain bool // a server was asked for the session that will be asked for reads alone in the next round
+}
 
 // roundInVain returns a channel that is closed when all servers have been tried in vain.
 func (h *hostProvider) roundInVain() <-chan struct{} {
@@ -30,26 +33,35 @@ func (h *hostProvider) roundInVain() <-chan struct{} {
 	return h.round.ended
 }
 
+// notForReads notes that another round may have a connection for reads where this one has none.
+func (h *hostProvider) notForReads() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.round.plain = true
+}
+
 // endRound notes that all servers have been tried in vain.
 func (h *hostProvider) endRound() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.round.ended != nil {
+	if h.round.ended != nil && !h.round.plain {
 		close(h.round.ended)
 		h.round.ended = nil
 	}
+	h.round.plain = false
 }
 
-// beginOrdered is begin with an Order. Of its servers those are known that it has named last.
+// beginOrdered is begin with an Order. Of its servers those are known that it has named last. When ctx ends it does not
+// wait for the Order.
 func (h *hostProvider) beginOrdered(ctx context.Context) (context.Context, *attempt) {
-	ctx, cancel := context.WithCancelCause(ctx)
+	attemptCtx, cancel := context.WithCancelCause(ctx)
 	a := &attempt{cancel: cancel}
 	type answer struct {
 		server string
 		again  bool
 		size   int
 	}
-	got, err := callUser("WithHostProvider", func() (answer, error) {
+	got, err := callUserUntil(ctx.Done(), "WithHostProvider", func() (answer, error) {
 		server, again := h.order.Next()
 		return answer{server, again, h.order.Len()}, nil
 	})
@@ -59,15 +71,15 @@ func (h *hostProvider) beginOrdered(ctx context.Context) (context.Context, *atte
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.current = a
+	h.current, h.ordered = a, got.size
 	h.targets = slices.DeleteFunc(h.targets, a.target.is)
 	h.targets = append(h.targets[max(0, len(h.targets)+1-max(got.size, 1)):], a.target)
-	return ctx, a
+	return attemptCtx, a
 }
 
 // orderConnected tells the Order that a server has accepted the session.
-func (h *hostProvider) orderConnected() {
-	_, _ = callUser("WithHostProvider", func() (struct{}, error) { // nothing depends on it
+func (h *hostProvider) orderConnected(ctx context.Context) {
+	_, _ = callUserUntil(ctx.Done(), "WithHostProvider", func() (struct{}, error) { // nothing depends on it
 		h.order.Connected()
 		return struct{}{}, nil
 	})

@@ -44,6 +44,9 @@ func (c *Conn) prepare(m *muxConn, r *jute.ConnectRequest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m.forReads = c.asksForReads(m.server)
+	if c.cfg.ReadOnly && !m.forReads {
+		c.hosts.notForReads()
+	}
 	switch {
 	case c.session.over || c.session.id == 0:
 		r.SessionID, r.Passwd = 0, make([]byte, 16)
@@ -133,21 +136,29 @@ func (c *Conn) queueOpening(w *muxConn) error {
 }
 
 // keep sets the kept watches of all connections that have ended on w; c.mu is held. They are set ahead of the
-// persistent watches: servers before 3.9 have one mode for each path, the one that was asked for last. If w has
-// ended, too, the watches are with it.
+// persistent watches: servers before 3.9 have one mode for each path, the one that was asked for last.
 func (c *Conn) keep(w *muxConn) error {
-	var r keptRequests
-	for _, old := range c.detached {
-		for _, since := range old.takeKept() {
-			r.add(since)
-		}
+	for _, old := range c.detached.muxes {
+		c.detached.kept = append(c.detached.kept, old.takeKept()...)
 	}
-	err := c.queueFirst(w, r.calls)
-	if err != nil {
-		w.adopt(r.calls)
-		c.detached = append(c.detached, w)
+	if err := c.queueFirst(w, keptCalls(c.detached.kept)); err != nil {
+		return err
 	}
-	return err
+	c.detached.kept = nil
+	return nil
+}
+
+// overtaken tells the watches of a connection whose end is noticed behind the beginning of the next one; c.mu is held.
+func (c *Conn) overtaken(w *muxConn) {
+	if w.used && !w.readOnly && w.session != c.session.id {
+		c.fireDetached(WatchSessionLost)
+		return
+	}
+	if c.keep(c.mux) == nil { // else it has ended, too, and the next one sets them
+		_ = c.queueFirst(c.mux, c.persistent.restoring(c.lastZxid.Load())) // as keep
+		c.persistent.tell(WatchReset)
+	}
+	c.fireDetached(WatchReset)
 }
 
 // takeSession notes the session of a connection that a server with a quorum has accepted. sent is when
@@ -315,7 +326,7 @@ func (c *Conn) died(w *muxConn, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if w.hasWatches() {
-		c.detached = append(c.detached, w)
+		c.detached.muxes = append(c.detached.muxes, w)
 	}
 	c.hosts.ended(w.attempt, w.used && time.Since(w.born) > w.timeout/3)
 	c.noteAttempt(w)
@@ -342,23 +353,7 @@ func (c *Conn) died(w *muxConn, err error) {
 	}
 	c.detach(w)
 	if c.mux != nil { // there is another connection already
-		if c.keep(c.mux) == nil { // else it has ended, too, and the next one tells
-			c.fireDetached(WatchReset)
-		}
-	}
-}
-
-// attemptFailed notes that an attempt has failed; c.mu is held.
-func (c *Conn) attemptFailed(a *attempt, err error) {
-	c.lastErr = fromServer(a.target.String(), err)
-	ours := errors.Is(err, errServerGone) || errors.Is(err, errSpoilt) // the server is not to blame
-	if a.last && !ours {
-		c.hosts.endRound()
-	}
-	c.push(Event{Kind: Attempted, Server: a.target.server, Target: a.target.String(), Round: a.last && !ours, Err: err})
-	if !ours {
-		c.rejections.tried(a.target.String(), errors.Is(err, ErrSessionExpired)) // which is an answer
-		c.judge()
+		c.overtaken(w)
 	}
 }
 
@@ -375,10 +370,21 @@ func (c *Conn) detach(w *muxConn) {
 	c.setState(state.Suspended)
 }
 
-// fireDetached tells the watches of connections that are gone; c.mu is held.
+// fireDetached tells the watches of connections that are gone. Kept ones wait for the next connection: for
+// them a reset is none. c.mu is held.
 func (c *Conn) fireDetached(t EventType) {
-	for _, w := range c.detached {
+	for _, w := range c.detached.muxes {
+		if t == WatchReset {
+			c.detached.kept = append(c.detached.kept, w.takeKept()...)
+		}
 		w.fireAll(t)
 	}
-	c.detached = nil
+	c.detached.muxes = nil
+	if t == WatchReset {
+		return
+	}
+	for _, w := range c.detached.kept {
+		w.fire(WatchEvent{Type: t, Path: w.path})
+	}
+	c.detached.kept = nil
 }

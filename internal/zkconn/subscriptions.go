@@ -167,6 +167,15 @@ func (s *subscriptions) tell(t EventType) {
 	}
 }
 
+// tellOf sends the subscriptions of a path an event.
+func (s *subscriptions) tellOf(path string, t EventType) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for sub := range s.byPath[path].list {
+		sub.fn(WatchEvent{Type: t, Path: path})
+	}
+}
+
 // restoring returns the requests that set all watches again. Each is small enough for every server.
 func (s *subscriptions) restoring(zxid int64) []*Call {
 	const most = 128 << 10

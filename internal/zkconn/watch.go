@@ -51,14 +51,15 @@ type Watch struct {
 	path    string
 	kind    WatchKind
 	kept    keptState
-	missing bool // the node was missing when the watch was set
+	missing bool  // the node was missing when the watch was set; of a kept one
+	asks    uint8 // requests to set it again that are not answered; of a kept one
 	fn      func(WatchEvent)
 
 	over  atomic.Bool                // fired or given back
 	setIn atomic.Pointer[watchTable] // where it is set, or was
 
 	// The lock of the table's connection guards the rest.
-	eventID    int64 // of the message that it was fired by, if it was
+	mark       int64 // the EventID of the message that it was fired by; of a kept one that waits see kept.go
 	prev, next *Watch
 }
 
@@ -66,12 +67,17 @@ type Watch struct {
 type keptState int8
 
 const (
-	notKept       keptState = iota
-	keptAsked               // the server has not answered the read that sets it
-	keptServed              // as keptAsked, and the event is that of a persistent watch of the path
-	keptSet                 // at the server
-	keptRestoring           // the next connection has not answered that it has set it again
+	notKept    keptState = iota
+	keptAsked            // the server has not answered the read that sets it
+	keptServed           // as keptAsked, and the event is that of a persistent watch of the path
+	keptAgain            // as keptAsked, and it is to be set again then
+	keptSet              // at the server
+	keptUnset            // it waits, and the server may not have it, or not yet
+	keptFired
 )
+
+// maxAsks is how many requests to set a kept watch again are counted.
+const maxAsks = 1<<8 - 1
 
 // NewWatch returns a watch for the calls that read path. fn is called at most once, on a goroutine of
 // this package that holds locks: it must only pass the event on.
@@ -93,13 +99,16 @@ func (w *Watch) Kind() WatchKind { return w.kind }
 
 func (w *Watch) fire(e WatchEvent) {
 	if !w.over.Swap(true) {
-		w.eventID = e.EventID
+		w.mark = e.EventID
+		if w.kept != notKept {
+			w.kept = keptFired
+		}
 		w.fn(e)
 	}
 }
 
 // asked tells whether a kept watch waits for the answer to its read.
-func (w *Watch) asked() bool { return w.kept == keptAsked || w.kept == keptServed }
+func (w *Watch) asked() bool { return keptAsked <= w.kept && w.kept <= keptAgain }
 
 // list yields the watches of the list that begins with w, which may be nil, and takes the list apart.
 func (w *Watch) list() iter.Seq[*Watch] {

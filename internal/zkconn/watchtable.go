@@ -20,7 +20,6 @@ type watchTable struct {
 	unwatch    func(*Watch)        // gives a watch back, with the lock of the connection
 	lastEvent  int64               // the last one that came before the last reply
 	seen       int64               // the highest zxid in a reply: events of earlier changes have come
-	restoring  []*Call             // that set kept watches again, and are not answered; see kept.go
 }
 
 // add registers a watch before its request is sent, so that its event cannot come too early. A watch
@@ -48,18 +47,18 @@ func (t *watchTable) put(key watchKey, w *Watch) {
 func (t *watchTable) onReply(call *Call, code jute.Code, zxid, lastEvent int64) (send []*Call) {
 	t.seen = max(t.seen, zxid)
 	if len(call.kept) > 0 && code == jute.CodeOK {
-		t.restored(call)
+		send = t.restored(call)
 	}
 	for watch := range call.watches {
 		idle := t.answered(watch, call.Op, code)
-		if watch.eventID > t.lastEvent && slices.Contains(call.present, watch) {
+		if watch.mark > t.lastEvent && slices.Contains(call.present, watch) {
 			continue // its event came with this request, for a change after seen: the server has set no watch
 		}
 		switch {
 		case idle:
 			send = append(send, t.removal(watch)...)
 		case watch.asked() && !watch.over.Load():
-			send = append(send, t.keptAnswered(watch, code == jute.CodeNoNode)...)
+			send = append(send, t.keptAnswered(watch, code == jute.CodeNoNode, zxid)...)
 		}
 	}
 	t.lastEvent = lastEvent
