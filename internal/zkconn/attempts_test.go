@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -62,6 +63,38 @@ func TestOrder(t *testing.T) {
 		kinds = slices.DeleteFunc(kinds, func(k zkconn.EventKind) bool { return k == zkconn.StateChanged })
 		if n := len(kinds); n < 3 || !slices.Equal(kinds[n-3:], []zkconn.EventKind{zkconn.Attempting, zkconn.Reached, zkconn.Attempted}) {
 			t.Errorf("%v", kinds)
+		}
+	})
+}
+
+// oneServer is an Order of one server.
+type oneServer struct{ tried atomic.Bool }
+
+func (*oneServer) Len() int               { return 1 }
+func (o *oneServer) Next() (string, bool) { return "s:1", o.tried.Swap(true) }
+func (o *oneServer) Connected()           {}
+
+// A call that begins in the pause before an attempt waits for that attempt, as with the driver: what the Order says of
+// the attempts before ends only calls that have waited for these.
+func TestOrderAndPause(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		accept := t.server.Refuse()
+		t.open(func(cfg *zkconn.Config) { cfg.Order = &oneServer{} })
+		fast := zkconn.FailFast(t.Context(), time.Hour)
+		if err := t.conn.Do(fast, 0, exists("/")); !errors.Is(err, zkconn.ErrNoServer) {
+			t.Fatal(err)
+		}
+		for range 10 {
+			synctest.Wait() // in a pause
+			began := time.Now()
+			if err := t.conn.Do(fast, 0, exists("/")); !errors.Is(err, zkconn.ErrNoServer) || time.Since(began) == 0 {
+				t.Errorf("after %v: %v", time.Since(began), err)
+			}
+		}
+		synctest.Wait()
+		accept()
+		if err := t.conn.Do(fast, 0, exists("/")); err != nil {
+			t.Errorf("when the server can be reached again: %v", err)
 		}
 	})
 }

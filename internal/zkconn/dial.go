@@ -15,6 +15,7 @@ func (c *Conn) dial(network, _ string, _ time.Duration) (net.Conn, error) {
 	if stopped {
 		<-c.life.Done() // Close, or rejected credentials: the driver cannot be stopped otherwise
 	}
+	c.hosts.ask()
 	if wait.For(c.life, pause) != nil {
 		return newCloseStub(false), nil
 	}

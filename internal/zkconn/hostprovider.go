@@ -24,6 +24,7 @@ import (
 type hostProvider struct {
 	resolve resolveFunc // nil: names are left alone
 	order   Order       // decides in place of the lists; nil for none
+	named   named       // by order; guarded by mu
 
 	mu sync.Mutex
 	serverLists

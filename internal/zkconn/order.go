@@ -18,10 +18,7 @@ type Order interface {
 }
 
 // roundEnd tells when all servers have been tried in vain. The lock of the hostProvider guards it.
-type roundEnd struct {
-	ended chan struct{}
-	plain bool // a server was asked for the session that will be asked for reads alone in the next round
-}
+type roundEnd struct{ ended chan struct{} }
 
 // roundInVain returns a channel that is closed when all servers have been tried in vain.
 func (h *hostProvider) roundInVain() <-chan struct{} {
@@ -33,53 +30,60 @@ func (h *hostProvider) roundInVain() <-chan struct{} {
 	return h.round.ended
 }
 
-// notForReads notes that another round may have a connection for reads where this one has none.
-func (h *hostProvider) notForReads() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.round.plain = true
-}
-
 // endRound notes that all servers have been tried in vain.
 func (h *hostProvider) endRound() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.round.ended != nil && !h.round.plain {
+	if h.round.ended != nil {
 		close(h.round.ended)
 		h.round.ended = nil
 	}
-	h.round.plain = false
 }
 
-// beginOrdered is begin with an Order. Of its servers those are known that it has named last. When ctx ends it does not
-// wait for the Order.
-func (h *hostProvider) beginOrdered(ctx context.Context) (context.Context, *attempt) {
-	attemptCtx, cancel := context.WithCancelCause(ctx)
-	a := &attempt{cancel: cancel}
-	type answer struct {
-		server string
-		again  bool
-		size   int
+// named is what an Order has answered: the server that is to be tried next.
+type named struct {
+	target target
+	size   int // of the Order
+}
+
+// ask asks the Order for the next server. That is ahead of the pause before the attempt, because the answer may be that
+// all servers were tried in vain: calls that have waited so far then end at once, and calls that begin in the pause
+// wait for the attempt.
+func (h *hostProvider) ask() {
+	if h.order == nil {
+		return
 	}
-	got, err := callUserUntil(ctx.Done(), "WithHostProvider", func() (answer, error) {
-		server, again := h.order.Next()
-		return answer{server, again, h.order.Len()}, nil
+	again := false
+	got, err := callUser("WithHostProvider", func() (n named, err error) {
+		n.target.server, again = h.order.Next()
+		n.target.address = n.target.server
+		n.size = h.order.Len()
+		return n, nil
 	})
-	a.target = target{server: got.server, address: got.server, err: err}
-	if got.again {
+	got.target.err = err
+	if again {
 		h.endRound()
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.current, h.ordered = a, got.size
+	h.named = got
+}
+
+// beginOrdered is begin with an Order. Of its servers those are known that it has named last.
+func (h *hostProvider) beginOrdered(ctx context.Context) (context.Context, *attempt) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	a := &attempt{cancel: cancel, target: h.named.target}
+	h.current = a
 	h.targets = slices.DeleteFunc(h.targets, a.target.is)
-	h.targets = append(h.targets[max(0, len(h.targets)+1-max(got.size, 1)):], a.target)
-	return attemptCtx, a
+	h.targets = append(h.targets[max(0, len(h.targets)+1-max(h.named.size, 1)):], a.target)
+	return ctx, a
 }
 
 // orderConnected tells the Order that a server has accepted the session.
-func (h *hostProvider) orderConnected(ctx context.Context) {
-	_, _ = callUserUntil(ctx.Done(), "WithHostProvider", func() (struct{}, error) { // nothing depends on it
+func (h *hostProvider) orderConnected() {
+	_, _ = callUser("WithHostProvider", func() (struct{}, error) { // nothing depends on it
 		h.order.Connected()
 		return struct{}{}, nil
 	})
