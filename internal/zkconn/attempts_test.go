@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -63,6 +64,31 @@ func TestOrder(t *testing.T) {
 		kinds = slices.DeleteFunc(kinds, func(k zkconn.EventKind) bool { return k == zkconn.StateChanged })
 		if n := len(kinds); n < 3 || !slices.Equal(kinds[n-3:], []zkconn.EventKind{zkconn.Attempting, zkconn.Reached, zkconn.Attempted}) {
 			t.Errorf("%v", kinds)
+		}
+	})
+}
+
+// There is one pause for each round of an Order, not one for each of its servers.
+func TestOrderPausesOnceARound(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		t.server.Refuse()
+		var began []time.Time
+		t.open(func(cfg *zkconn.Config) {
+			cfg.Order = &threeServers{}
+			dial := cfg.Dial
+			cfg.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+				began = append(began, time.Now())
+				return dial(ctx, network, address)
+			}
+		})
+		time.Sleep(timeout)
+		if len(began) < 6 {
+			t.Fatalf("%d attempts", len(began))
+		}
+		for i := 1; i < len(began); i++ {
+			if paused := began[i].After(began[i-1]); paused != (i%3 == 0) {
+				t.Errorf("a pause before attempt %d: %t", i+1, paused)
+			}
 		}
 	})
 }

@@ -11,11 +11,11 @@ import (
 
 // dial is the driver's dialer.
 func (c *Conn) dial(network, _ string, _ time.Duration) (net.Conn, error) {
+	c.hosts.ask()
 	pause, stopped := c.hosts.pause()
 	if stopped {
 		<-c.life.Done() // Close, or rejected credentials: the driver cannot be stopped otherwise
 	}
-	c.hosts.ask()
 	if wait.For(c.life, pause) != nil {
 		return newCloseStub(false), nil
 	}

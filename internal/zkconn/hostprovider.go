@@ -24,7 +24,6 @@ import (
 type hostProvider struct {
 	resolve resolveFunc // nil: names are left alone
 	order   Order       // decides in place of the lists; nil for none
-	named   named       // by order; guarded by mu
 
 	mu sync.Mutex
 	serverLists
@@ -38,6 +37,8 @@ type hostProvider struct {
 	backoff  *backoff.ExponentialBackOff
 	stopped  bool
 	current  *attempt // the newest; nil before the first
+	named    named    // by order
+	unpaused int      // with an order: attempts since the last pause
 }
 
 // serverLists are the names of the servers.
@@ -245,7 +246,7 @@ func (h *hostProvider) stop() {
 func (h *hostProvider) pause() (d time.Duration, stopped bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.failures < h.perRound() {
+	if h.failures < h.perRound() || h.goesOn() {
 		return 0, h.stopped
 	}
 	return h.backoff.NextBackOff(), h.stopped

@@ -43,30 +43,44 @@ func (h *hostProvider) endRound() {
 // named is what an Order has answered: the server that is to be tried next.
 type named struct {
 	target target
-	size   int // of the Order
+	again  bool // all were tried in vain
+	size   int  // of the Order
 }
 
 // ask asks the Order for the next server. That is ahead of the pause before the attempt, because the answer may be that
 // all servers were tried in vain: calls that have waited so far then end at once, and calls that begin in the pause
 // wait for the attempt.
 func (h *hostProvider) ask() {
-	if h.order == nil {
+	h.mu.Lock()
+	idle := h.order == nil || h.stopped
+	h.mu.Unlock()
+	if idle {
 		return
 	}
-	again := false
 	got, err := callUser("WithHostProvider", func() (n named, err error) {
-		n.target.server, again = h.order.Next()
+		n.target.server, n.again = h.order.Next()
 		n.target.address = n.target.server
 		n.size = h.order.Len()
 		return n, nil
 	})
 	got.target.err = err
-	if again {
+	if got.again {
 		h.endRound()
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.named = got
+}
+
+// goesOn tells whether the next attempt belongs to a round that has begun: there is one pause for each round of an
+// Order, and one for so many attempts as it has servers if it tells of no rounds. h.mu is held.
+func (h *hostProvider) goesOn() bool {
+	if h.order == nil || h.named.again || h.unpaused >= h.named.size-1 {
+		h.unpaused = 0
+		return false
+	}
+	h.unpaused++
+	return true
 }
 
 // beginOrdered is begin with an Order. Of its servers those are known that it has named last.
