@@ -15,6 +15,11 @@ const (
 	defaultBufferSize = 1536 * 1024 // for requests
 	maxFrame          = 1 << 30     // of an answer without a limit
 	connectTimeout    = time.Second // that a Dialer is given
+
+	// unusedLossPercent is when a session without a place in a queue is given up because no server has answered. Servers
+	// that were down, or without a quorum, take a session up again whose timeout has passed, and the driver waits for
+	// them for ever. Here no watch stays silent for ever.
+	unusedLossPercent = 400
 )
 
 // connOption is an option of Connect.
@@ -92,6 +97,7 @@ func (s *settings) clientOptions(sessionTimeout time.Duration, log *logging) []f
 // sessionSettings sets what package framework has no option for.
 func (s *settings) sessionSettings(cfg *zkconn.Config) {
 	cfg.Order = order{s.hostProvider}
+	cfg.UnusedLossPercent = unusedLossPercent
 	cfg.MaxRequest = s.maxRequest - 4 // the length is in the buffer, too
 	cfg.MaxReply = s.maxReply
 	if cfg.MaxReply <= 0 {

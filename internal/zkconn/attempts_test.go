@@ -166,6 +166,46 @@ func TestFailFast(t *testing.T) {
 	}
 }
 
+// A session on which nobody relies may be resumed after a longer silence, with UnusedLossPercent. One that is in use is
+// presumed over as without that, also when somebody begins to rely on it meanwhile.
+func TestUnusedLossPercent(t *testing.T) {
+	for name, tt := range map[string]struct {
+		percent     int
+		outage      time.Duration // in session timeouts
+		used, later bool
+		want        bool // the session is kept
+	}{
+		"kept":              {percent: 400, outage: 3, want: true},
+		"kept for too long": {percent: 400, outage: 5},
+		"in use":            {percent: 400, outage: 3, used: true},
+		"in use, later":     {percent: 400, outage: 3, later: true},
+		"without it":        {outage: 3},
+	} {
+		virtual(t, func(t *fixture) {
+			t.open(func(cfg *zkconn.Config) { cfg.UnusedLossPercent = tt.percent })
+			t.do(exists("/"))
+			id, _ := t.conn.Session()
+			if !tt.used { // open has used it
+				t.conn.Unuse()
+				time.Sleep(2 * timeout)
+			}
+			t.server.Stop()
+			time.Sleep(tt.outage * timeout)
+			if tt.later {
+				t.conn.Use()
+				synctest.Wait()
+			}
+			t.server.Start()
+			t.do(exists("/"))
+			kinds, states := t.took()
+			now, _ := t.conn.Session()
+			if now == id != tt.want || slices.Contains(kinds, zkconn.SessionEnded) == tt.want || slices.Contains(states, state.Lost) == tt.want {
+				t.Errorf("%s: session %#x after %#x, told %v, %v", name, now, id, kinds, states)
+			}
+		})
+	}
+}
+
 // A session that is given up is over at once, with its connection, and another one follows.
 func TestGiveUp(t *testing.T) {
 	virtual(t, func(t *fixture) {

@@ -17,8 +17,8 @@ import (
 	"github.com/go-curator/curator/state"
 )
 
-// Config says how to connect. Order, Auth, SASL, Secure, Resolve, Asleep, LossMargin and the flags may be
-// zero; all others must be set.
+// Config says how to connect. Order, Auth, SASL, Secure, Resolve, Asleep, LossMargin, UnusedLossPercent and
+// the flags may be zero; all others must be set.
 type Config struct {
 	Servers           []string // host:port
 	Order             Order    // decides which server is next, in place of Servers; nil for none
@@ -26,6 +26,7 @@ type Config struct {
 	ConnectionTimeout time.Duration // how long a call waits for a connection
 	LossMargin        time.Duration // zero is an eighth of the negotiated timeout
 	LossPercent       int           // after this part of its timeout without an answer the session is presumed over
+	UnusedLossPercent int           // LossPercent of a session that nobody relies on, see Use; zero for that of all
 	ReadOnly          bool          // use a server without a quorum while there is no other
 	FailFast          bool          // a call waits no longer for a connection when all servers have been tried in vain
 	SyncProof         bool          // prove the session by two syncs, without a write (S9)

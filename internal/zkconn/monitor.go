@@ -68,7 +68,11 @@ func (c *Conn) checkClock() time.Duration {
 		return c.checkUnconnected()
 	}
 	now := c.clock.now()
-	lost := time.Duration(c.lastAckedSend.Load()) + c.session.timeout*time.Duration(c.cfg.LossPercent)/100
+	percent := c.cfg.LossPercent
+	if c.cfg.UnusedLossPercent > 0 && !c.InUse() {
+		percent = c.cfg.UnusedLossPercent
+	}
+	lost := time.Duration(c.lastAckedSend.Load()) + c.session.timeout*time.Duration(percent)/100
 	if now < lost {
 		next := min(lost-now, pulse(c.session.timeout), c.checkDeadline(now), c.ping(now))
 		c.mu.Unlock()
