@@ -179,6 +179,10 @@ framework-watches: ## what 100,000 watches on one client cost, and a reconnect w
 sequences: ## every component through every sequence of up to four things that can happen to it
 	$(GO) test -count=1 -timeout 60m ./internal/sequences -length 4
 
+.PHONY: driver-suite
+driver-suite: setup ## run the test suite of go-zookeeper/zk on framework/zk, with embedded and with real servers
+	$(GO) test -count=1 -v -timeout 20m ./internal/driversuite -real
+
 .PHONY: model
 model: ## explore the model of the algorithms, which takes hours
 	$(GO) run ./tools/explore $(MODELFLAGS)
