@@ -269,11 +269,22 @@ func (c *Conn) root() string {
 	return c.api.Root()
 }
 
+// made notes that the session has an ephemeral node. So it is presumed over when no server has answered for its timeout.
+func (c *Conn) made(sequential bool) {
+	if c.isClosed() {
+		return
+	}
+	c.conn.PresumeAtTimeout()
+	if sequential {
+		c.hold()
+	}
+}
+
 // hold notes that the session has an ephemeral sequential node: a place in a queue, such as that of a lock or an
 // election. For other ephemeral nodes, most of which announce something, an outage that the session survives must
 // not cost the session.
 func (c *Conn) hold() {
-	if !c.isClosed() && !c.holding.Load() && !c.holding.Swap(true) {
+	if !c.holding.Load() && !c.holding.Swap(true) {
 		c.conn.Use()
 	}
 }

@@ -11,9 +11,10 @@
 //
 // # What is better
 //
-//   - Who has made an ephemeral node, or has a Lock, is told of the end of the session, by StateExpired and the events of
-//     all watches, before the servers give the node's place to somebody else. The client itself keeps the deadline;
-//     docs/session.md says how. The driver tells when a server answers again.
+//   - Who has a Lock, or has made an ephemeral sequential node, as elections do, is told of the end of the session, by
+//     StateExpired and the events of all watches, before the servers give its place to the next one. The client itself
+//     keeps the deadline; docs/session.md says how. The driver tells when a server answers again. Who has other
+//     ephemeral nodes only is told when no server has answered for the session timeout.
 //   - A watch is never lost: its channel gets the event of a change that came while there was no connection, also when
 //     the next connections end, too. Then the channel is closed.
 //   - A call ends within two session timeouts. When all servers have been tried in vain it returns ErrNoServer.
@@ -27,11 +28,13 @@
 //
 // # What differs
 //
-//   - A session whose deadline has passed while this Conn has, or had, an ephemeral node is given up, up to an eighth of
-//     its timeout before the driver could know.
-//   - A session without an ephemeral node is given up when no server has answered for four of its timeouts. The driver never
-//     gives one up.
-//   - A session with an ephemeral node sends two small requests every 0.3 of its timeout, to know that it lives.
+//   - A session in which this Conn has made an ephemeral sequential node is given up at the deadline of docs/session.md:
+//     an outage of 0.27 of the timeout may end it, one of 0.87 does. Such a session sends two small requests every 0.3
+//     of its timeout. With other ephemeral nodes a session is given up when no server has answered for its timeout, and
+//     without any for four times that. The driver never gives one up.
+//   - A session that was given up may live on at the servers until its timeout there, with its nodes: a node that is made
+//     again at StateHasSession may exist still, as the old session's, and is gone soon. Compare its EphemeralOwner with
+//     Conn.SessionID.
 //   - Unlock of a node that is gone returns ErrNoNode, and the Lock can be locked again.
 //   - Lock fails with ErrNoNode if its own node was deleted. The driver's takes the lock without it.
 //   - Behind Close all calls return ErrConnectionClosed, where the driver sometimes has ErrClosing.

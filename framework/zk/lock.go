@@ -28,7 +28,7 @@ func (c *Conn) createProtected(path string, data []byte, acl []ACL) (created zkc
 	if c.isClosed() {
 		return created, ErrConnectionClosed
 	}
-	c.hold()
+	c.made(true)
 	var id [16]byte
 	rand.Read(id[:]) // never fails
 	created, _, err = c.api.Create(c.bounds.next(), zkclient.NodeSpec{

@@ -11,17 +11,15 @@ import (
 // and *CheckVersionRequest. If one is refused the error is that of the first one, and each response has its own.
 func (c *Conn) Multi(ops ...interface{}) ([]MultiResponse, error) {
 	wire := make([]zkconn.MultiOp, len(ops))
-	queued := false
 	for i, op := range ops {
 		var err error
 		if wire[i], err = c.multiOp(op); err != nil {
 			return nil, err
 		}
 		create, ok := op.(*CreateRequest)
-		queued = queued || ok && create.Flags == FlagEphemeralSequential
-	}
-	if queued {
-		c.hold()
+		if ok && (create.Flags == FlagEphemeral || create.Flags == FlagEphemeralSequential) {
+			c.made(create.Flags == FlagEphemeralSequential)
+		}
 	}
 	call := zkconn.Multi(wire...)
 	driver := c.do("multi", "", call, nil)

@@ -234,8 +234,8 @@ func (c *Conn) create(path string, flags int32, request func(mode createMode, fu
 	if err != nil {
 		return "", err
 	}
-	if mode.isEphemeral && mode.isSequential {
-		c.hold()
+	if mode.isEphemeral {
+		c.made(mode.isSequential)
 	}
 	err = c.do(jute.OpName(call.Op), full, call, nil)
 	return c.shown(call.Res.(*jute.CreateResponse).Path), err

@@ -66,7 +66,7 @@ type Conn struct {
 
 	mechanisms mechanisms   // of Config.SASL
 	granted    atomic.Int64 // the timeout of the session, zero without one
-	unprobed   atomic.Bool  // connections are not tried for deadlines, see spoiltByProbe
+	flags
 
 	lastAckedSend  atomic.Int64 // when the last acknowledged request was sent, by clock
 	silence        atomic.Int64 // the time between two such requests that is too long
@@ -105,6 +105,12 @@ type Conn struct {
 	closeDone       chan struct{}
 	closeErr        error
 	ended           ended
+}
+
+// flags are set once.
+type flags struct {
+	unprobed          atomic.Bool // connections are not tried for deadlines, see spoiltByProbe
+	presumesAtTimeout atomic.Bool // see PresumeAtTimeout
 }
 
 // detached is what is left of connections that have ended.
@@ -208,43 +214,10 @@ func (p *patience) stop() {
 	}
 }
 
-// waiting says how a call waits for a connection.
-type waiting struct {
-	inVainErr error // when all servers have been tried in vain; nil to wait on
-	atMost    time.Duration
-}
-
-type waitingKey struct{}
-
-// FailFast returns a copy of ctx for calls that wait for a connection until all servers have been tried in vain, which
-// is ErrNoServer, and for so long at most.
-func FailFast(ctx context.Context, atMost time.Duration) context.Context {
-	return context.WithValue(ctx, waitingKey{}, waiting{ErrNoServer, atMost})
-}
-
-func (c *Conn) waitingOf(ctx context.Context) waiting {
-	if w, ok := ctx.Value(waitingKey{}).(waiting); ok {
-		return w
-	}
-	w := waiting{atMost: c.cfg.ConnectionTimeout}
-	if c.cfg.FailFast {
-		w.inVainErr = ErrConnectionLoss
-	}
-	return w
-}
-
-// inVain returns a channel that is closed when the call need not wait longer; nil for none.
-func (w waiting) inVain(hosts *hostProvider) <-chan struct{} {
-	if w.inVainErr == nil {
-		return nil
-	}
-	return hosts.roundInVain()
-}
-
 // connected waits for a connection: of the given session if that is not zero, and with quorum not for one
 // for reads alone.
 func (c *Conn) connected(ctx context.Context, session int64, quorum bool, p *patience) (*muxConn, error) {
-	wait := c.waitingOf(ctx)
+	wait := waitingOf(ctx, c.cfg.FailFast, c.cfg.ConnectionTimeout)
 	for {
 		inVain := wait.inVain(c.hosts)
 		c.mu.Lock()

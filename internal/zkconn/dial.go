@@ -11,7 +11,7 @@ import (
 
 // dial is the driver's dialer.
 func (c *Conn) dial(network, _ string, _ time.Duration) (net.Conn, error) {
-	c.hosts.ask()
+	c.hosts.ask(c.life)
 	pause, stopped := c.hosts.pause()
 	if stopped {
 		<-c.life.Done() // Close, or rejected credentials: the driver cannot be stopped otherwise

@@ -47,7 +47,6 @@ type serverLists struct {
 	configured []string // by the user
 	fallback   []string // those of configured that are not among servers
 	version    int      // of the lists
-	ordered    int      // how many servers the Order has, 0 before it was asked
 }
 
 // An attempt is one try to have a connection, and that connection if it succeeds.
@@ -140,7 +139,7 @@ func (h *hostProvider) size() int {
 func (h *hostProvider) perRound() int {
 	switch {
 	case h.order != nil:
-		return max(h.ordered, 1)
+		return max(h.named.size, 1)
 	case len(h.targets) == 0:
 		return len(h.servers) + len(h.fallback)
 	}
@@ -266,7 +265,7 @@ func (h *hostProvider) goOn(a *attempt) {
 func (h *hostProvider) known() []target {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.targets) < h.ordered {
+	if len(h.targets) < h.named.size {
 		return nil
 	}
 	return slices.Concat(h.targets, h.others)

@@ -69,7 +69,7 @@ func (c *Conn) checkClock() time.Duration {
 	}
 	now := c.clock.now()
 	percent := c.cfg.LossPercent
-	if c.cfg.UnusedLossPercent > 0 && !c.InUse() {
+	if c.cfg.UnusedLossPercent > 0 && !c.presumesAtTimeout.Load() && !c.InUse() {
 		percent = c.cfg.UnusedLossPercent
 	}
 	lost := time.Duration(c.lastAckedSend.Load()) + c.session.timeout*time.Duration(percent)/100
@@ -104,6 +104,10 @@ func (c *Conn) presumeOver(now time.Duration) *muxConn {
 	}
 	return w
 }
+
+// PresumeAtTimeout undoes Config.UnusedLossPercent, once and for all: a user has a reason to know of the end of the
+// session that Use does not stand for.
+func (c *Conn) PresumeAtTimeout() { c.presumesAtTimeout.Store(true) }
 
 // GiveUp ends a session here, as if no server had answered for its timeout. It is for those who have no other
 // way to tell a user that belief in the session has ended. The servers keep the session until its timeout.

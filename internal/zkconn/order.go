@@ -18,7 +18,10 @@ type Order interface {
 }
 
 // roundEnd tells when all servers have been tried in vain. The lock of the hostProvider guards it.
-type roundEnd struct{ ended chan struct{} }
+type roundEnd struct {
+	ended chan struct{}
+	plain bool // a server was asked for the session that will be asked for reads alone in the next round
+}
 
 // roundInVain returns a channel that is closed when all servers have been tried in vain.
 func (h *hostProvider) roundInVain() <-chan struct{} {
@@ -30,14 +33,22 @@ func (h *hostProvider) roundInVain() <-chan struct{} {
 	return h.round.ended
 }
 
+// notForReads notes that another round may have a connection for reads where this one has none.
+func (h *hostProvider) notForReads() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.round.plain = true
+}
+
 // endRound notes that all servers have been tried in vain.
 func (h *hostProvider) endRound() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.round.ended != nil {
+	if h.round.ended != nil && !h.round.plain {
 		close(h.round.ended)
 		h.round.ended = nil
 	}
+	h.round.plain = false
 }
 
 // named is what an Order has answered: the server that is to be tried next.
@@ -49,15 +60,15 @@ type named struct {
 
 // ask asks the Order for the next server. That is ahead of the pause before the attempt, because the answer may be that
 // all servers were tried in vain: calls that have waited so far then end at once, and calls that begin in the pause
-// wait for the attempt.
-func (h *hostProvider) ask() {
+// wait for the attempt. When life ends it does not wait for the Order.
+func (h *hostProvider) ask(life context.Context) {
 	h.mu.Lock()
 	idle := h.order == nil || h.stopped
 	h.mu.Unlock()
 	if idle {
 		return
 	}
-	got, err := callUser("WithHostProvider", func() (n named, err error) {
+	got, err := callUserUntil(life.Done(), "WithHostProvider", func() (n named, err error) {
 		n.target.server, n.again = h.order.Next()
 		n.target.address = n.target.server
 		n.size = h.order.Len()
@@ -96,8 +107,8 @@ func (h *hostProvider) beginOrdered(ctx context.Context) (context.Context, *atte
 }
 
 // orderConnected tells the Order that a server has accepted the session.
-func (h *hostProvider) orderConnected() {
-	_, _ = callUser("WithHostProvider", func() (struct{}, error) { // nothing depends on it
+func (h *hostProvider) orderConnected(life context.Context) {
+	_, _ = callUserUntil(life.Done(), "WithHostProvider", func() (struct{}, error) { // nothing depends on it
 		h.order.Connected()
 		return struct{}{}, nil
 	})
