@@ -6,11 +6,13 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/suite"
 )
 
 var opsSteps = map[string]check{
-	"Transaction": testTransaction,
-	"Batch":       testBatch,
+	"Transaction":            testTransaction,
+	"Transaction/Idempotent": testTransactionIdempotent,
+	"Batch":                  testBatch,
 }
 
 func testTransaction(t bench) {
@@ -54,6 +56,24 @@ func testTransaction(t bench) {
 	}
 	if n := t.network.Requests(jute.OpMulti); n != sent {
 		t.Errorf("%d multis were sent that make no sense", n-sent)
+	}
+}
+
+// testTransactionIdempotent is the plain case; the others are in idempotent_test.go.
+func testTransactionIdempotent(t bench) {
+	t.create(t.path)
+	op := t.c.TransactionOp()
+	ops := []framework.Op{op.Create().ForPath(t.path + "/a"), op.SetData().WithVersion(0).ForPath(t.path, []byte("new"))}
+	t.network.On(jute.OpMulti, suite.CutAfter, nil)
+	results, err := t.c.Transaction().Idempotent().ForOperations(t.Context(), ops...)
+	if t.ok(err); len(results) != 2 || results[0].Path != t.path+"/a" || results[1].Stat != t.stat(t.path) {
+		t.Fatalf("results %+v", results)
+	}
+	// Without the step it is not repeated.
+	t.network.On(jute.OpMulti, suite.CutAfter, nil)
+	_, err = t.c.Transaction().ForOperations(t.Context(), op.Create().ForPath(t.path+"/b"))
+	if t.want(err, framework.ErrConnectionLoss); !framework.MaybeApplied(err) || !t.exists(t.path+"/b") {
+		t.Fatal(err)
 	}
 }
 

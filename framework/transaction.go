@@ -108,23 +108,75 @@ func (p transactionParams) do(ctx context.Context, c *Client, ops []Op) ([]OpRes
 		return nil, &OpError{Op: "multi", Err: fmt.Errorf("%w: a transaction without operations", ErrInvalidBuilder)}
 	}
 	t := commit{ops: ops, in: c.inside()}
-	err := t.in.Run(ctx, zkclient.Operation{Name: "multi", Batch: len(ops)}, t.attempt)
-	if err != nil && !t.refused() {
+	if p.idempotent {
+		if err := t.repeatable(); err != nil {
+			return nil, err
+		}
+	}
+	err := t.in.Run(ctx, zkclient.Operation{Name: "multi", Batch: len(ops), Repeat: p.idempotent}, t.attempt)
+	switch {
+	case err != nil && !t.refused():
 		return nil, err
+	case err != nil && t.repetition.Lost():
+		return nil, t.doubtful(err)
 	}
 	return t.results()
 }
 
 // commit is a transaction on its way.
 type commit struct {
-	in  *zkclient.Client
-	ops []Op
-	res zkconn.MultiResponse
+	in         *zkclient.Client
+	ops        []Op
+	res        zkconn.MultiResponse
+	repetition *zkclient.Repetition // nil if it must not be repeated
 }
 
-// attempt is one try. If it fails because a namespace's node is missing, it creates that node
-// first.
+// repeatable prepares the commit for its repetition, or returns why it must not be repeated.
+func (t *commit) repeatable() error {
+	for i := range t.ops {
+		op := t.ops[i].inside()
+		if err := op.Repeatable(); err != nil {
+			return &OpError{Op: op.Name, Path: op.Path, Err: err}
+		}
+	}
+	t.repetition = zkclient.NewRepetition(t.request().Ops)
+	return nil
+}
+
+// doubtful returns the error of a repetition that the server has refused, perhaps because an earlier try was
+// applied. err is that of Run.
+func (t *commit) doubtful(err error) error {
+	op := t.ops[t.res.Failed].inside()
+	failed := &OpError{Op: op.Name, Path: op.Path, Err: t.res.Results[t.res.Failed].Err}
+	if run, ok := errors.AsType[*OpError](err); ok {
+		failed.Attempts, failed.outcome = run.Attempts, run.outcome
+	}
+	return failed
+}
+
+// attempt is one try. If the server refuses a repetition, it looks whether an earlier try was applied.
 func (t *commit) attempt(ctx context.Context, conn *zkconn.Conn) error {
+	if t.repetition == nil {
+		return t.try(ctx, conn)
+	}
+	t.repetition.Begin(conn)
+	err := t.try(ctx, conn)
+	if err == nil {
+		return nil
+	}
+	applied, known, err := t.repetition.Judge(ctx, conn, err, t.refused())
+	switch {
+	case applied != nil:
+		t.res = zkconn.MultiResponse{Results: applied, Failed: -1}
+	case !known:
+		t.res = zkconn.MultiResponse{}
+	}
+	return err
+}
+
+// try sends the transaction. If it fails because a namespace's node is missing, it creates that node
+// first.
+func (t *commit) try(ctx context.Context, conn *zkconn.Conn) error {
 	err := t.send(ctx, conn)
 	idle := false
 	for range 5 { // as in the create of a node
@@ -159,13 +211,17 @@ func (t *commit) homeless() []*zkclient.Client {
 	return views(t.ops, func(i int) bool { return t.ops[i].inside().Name == "create" })
 }
 
-func (t *commit) send(ctx context.Context, conn *zkconn.Conn) error {
+func (t *commit) request() *zkconn.MultiRequest {
 	multi := &zkconn.MultiRequest{}
 	for i := range t.ops {
 		multi.Ops = append(multi.Ops, t.ops[i].inside().Multi)
 	}
+	return multi
+}
+
+func (t *commit) send(ctx context.Context, conn *zkconn.Conn) error {
 	t.res = zkconn.MultiResponse{}
-	call := &zkconn.Call{Op: jute.OpMulti, Req: multi, Res: &t.res}
+	call := &zkconn.Call{Op: jute.OpMulti, Req: t.request(), Res: &t.res}
 	if err := t.in.DoOnSession(ctx, conn, "multi", call); err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ type TransactionBuilder struct {
 }
 
 type transactionParams struct {
+	idempotent bool
 }
 
 // Transaction starts the operation. Nothing is sent before the last call of its chain.
@@ -24,10 +25,27 @@ func (c *Client) Transaction() TransactionBuilder {
 	return TransactionBuilder{c: c}
 }
 
+// Idempotent lets the commit be repeated after a lost reply. ErrInvalidBuilder refuses
+// creates of sequential nodes, and deletes and setDatas without a version. If the server
+// refuses the repetition, the client reads the nodes, and an earlier commit was applied
+// if all its changes are there since one transaction that is newer than the call: creates
+// and setDatas with their data and version, ephemeral nodes of the present session, and
+// no node that was to be deleted. Then the results are those of that commit, but a Stat
+// has the children and the ACL version of later, and is zero for a node that the
+// transaction has deleted itself. Otherwise the error is that of the refusal, is
+// MaybeApplied, and there are no results, because nothing is known of the operations.
+// Deletes alone prove nothing. Another client's transaction with the same changes is
+// taken for this one. What other clients have undone before the repetition is done again.
+// See docs/guarantees.md. Java has no counterpart.
+func (b TransactionBuilder) Idempotent() TransactionBuilder {
+	b.p.idempotent = true
+	return b
+}
+
 // ForOperations commits ops in order and returns one result for each. When one fails none
 // is applied and the error is an *OpError with the failing operation's name and path; the
 // results have the reason for each. A commit whose reply was lost is not repeated, see
-// MaybeApplied.
+// MaybeApplied, unless it is Idempotent.
 //
 // ops must have been made by this client or a view of it.
 //

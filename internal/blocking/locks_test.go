@@ -34,6 +34,12 @@ func lockRows() map[string]row {
 				return value(lease.Guard(ctx, f.client.TransactionOp().SetData().ForPath(f.path, nil)))
 			}
 		}),
+		"recipes/locks: (*Lease) GuardIdempotent": asks(func(f *fixture) call {
+			lease := f.held(f.mutex(f.client))
+			return func(ctx context.Context) error {
+				return value(lease.GuardIdempotent(ctx, f.client.TransactionOp().Check().ForPath(f.path)))
+			}
+		}),
 		"recipes/locks: (*Lease) Verify": asks(func(f *fixture) call { return f.held(f.mutex(f.client)).Verify }),
 		"recipes/locks: (*InterProcessReadWriteLock) Downgrade": asks(func(f *fixture) call {
 			rw, err := locks.NewInterProcessReadWriteLock(f.client, f.path)

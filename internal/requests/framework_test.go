@@ -139,6 +139,11 @@ func severalCases() []tableCase {
 	all := callOf("framework: (TransactionBuilder) ForOperations", "one of each kind", "multi", func(f *fixture) error {
 		return value(f.client.Transaction().ForOperations(f.Context(), ops(f.client)...))
 	})
+	all = append(all, callOf("framework: (TransactionBuilder) Idempotent", "one of each kind", "multi", func(f *fixture) error {
+		op := f.client.TransactionOp()
+		return value(f.client.Transaction().Idempotent().ForOperations(f.Context(), op.Check().ForPath("/node"),
+			op.Create().ForPath("/node/a"), op.SetData().WithVersion(0).ForPath("/node", nil), op.Delete().WithVersion(0).ForPath("/parent/child")))
+	})...)
 	return append(all, callOf("framework: (BatchBuilder) ForOperations", "one of each kind", "delete", func(f *fixture) error {
 		return value(f.client.Batch().ForOperations(f.Context(), ops(f.client)...))
 	})...)

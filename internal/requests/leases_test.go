@@ -64,6 +64,9 @@ func leaseCases() []tableCase {
 		held("(*Lease) Guard", "held", func(f *fixture, lease *locks.Lease) {
 			f.must(lease.Guard(f.Context(), f.client.TransactionOp().SetData().ForPath("/x", nil)))
 		}),
+		held("(*Lease) GuardIdempotent", "held", func(f *fixture, lease *locks.Lease) {
+			f.must(lease.GuardIdempotent(f.Context(), f.client.TransactionOp().SetData().WithVersion(0).ForPath("/x", nil)))
+		}),
 		held("AttemptRevoke", "held by a lock that cannot be revoked", func(f *fixture, lease *locks.Lease) {
 			f.ok(locks.AttemptRevoke(f.Context(), f.other, lease.Path()))
 		}),

@@ -12,6 +12,7 @@
 //     or overwrite it: see NodeSpec.Repeat.
 //   - Barriers and claims of queues know the path and that the node is their session's: they look at it.
 //   - Kept nodes read the node at the end of every step.
+//   - A transaction that may be repeated reads all its nodes behind a refusal: see Repetition.
 package zkclient
 
 import (

@@ -63,6 +63,62 @@ var errManyClients = fmt.Errorf("%w: the parts of the lease are of several clien
 //
 // Java has no counterpart.
 func (l *Lease) Guard(ctx context.Context, ops ...framework.Op) ([]framework.OpResult, error) {
+	return l.guard(ctx, false, ops)
+}
+
+// GuardIdempotent is Guard with a transaction that is repeated after a lost reply, until the
+// session of the lock's node ends. ops must be repeatable, and a refused repetition is judged, as
+// framework.TransactionBuilder.Idempotent says: nil says that one transaction with the check of the
+// lease and all of ops was applied, perhaps before the lease was lost. After the end of the session,
+// too, the client reads whether it was. If that stays unknown, framework.MaybeApplied is true for
+// the error, and there are no results; the error matches ErrNotHeld, too, if the server has refused
+// the repetition because the lock's node is gone.
+//
+// The lock's node decides whether the repetition is applied, also if the lease was lost meanwhile:
+// under state.StandardErrorPolicy every lost connection is a loss. A Release during the call ends it,
+// because the node may be another lease's by then.
+//
+// Java has no counterpart.
+func (l *Lease) GuardIdempotent(ctx context.Context, ops ...framework.Op) ([]framework.OpResult, error) {
+	if err := l.Err(); err != nil {
+		return nil, err
+	}
+	if ctx == nil {
+		return nil, zkclient.ErrNilContext
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer l.onRelease(cancel)()
+	results, err := l.guard(ctx, true, ops)
+	if err != nil && errors.Is(context.Cause(ctx), ErrReleased) && !errors.Is(err, ErrReleased) {
+		err = fmt.Errorf("%w: %w", ErrReleased, err) // the client does not say the cause of every end
+	}
+	return results, err
+}
+
+// onRelease has cancel called when the lease, or one of its parts, is released, until unbind is called.
+func (l *Lease) onRelease(cancel context.CancelCauseFunc) (unbind func()) {
+	released := func(cause error) {
+		if errors.Is(cause, ErrReleased) {
+			cancel(cause)
+		}
+	}
+	var unbinds []func()
+	for _, part := range l.parts {
+		unbinds = append(unbinds, part.onRelease(cancel))
+	}
+	if l.hold != nil {
+		unbinds = append(unbinds, l.hold.bind(l.node, released))
+	}
+	return func() {
+		for _, unbind := range unbinds {
+			unbind()
+		}
+	}
+}
+
+// guard commits ops behind checks of the lease's nodes.
+func (l *Lease) guard(ctx context.Context, idempotent bool, ops []framework.Op) ([]framework.OpResult, error) {
 	if err := l.Err(); err != nil {
 		return nil, err
 	}
@@ -81,7 +137,11 @@ func (l *Lease) Guard(ctx context.Context, ops ...framework.Op) ([]framework.OpR
 	if ctx != nil {
 		ctx = zkclient.OnSession(ctx, session)
 	}
-	results, err := client.Transaction().ForOperations(ctx, append(all, ops...)...)
+	transaction := client.Transaction()
+	if idempotent {
+		transaction = transaction.Idempotent()
+	}
+	results, err := transaction.ForOperations(ctx, append(all, ops...)...)
 	if err == nil {
 		return results[len(holds):], nil
 	}
@@ -89,6 +149,11 @@ func (l *Lease) Guard(ctx context.Context, ops ...framework.Op) ([]framework.OpR
 		return nil, lost
 	}
 	if results == nil { // nothing is known of them
+		for _, h := range holds {
+			if h.refusedBy(err) {
+				return nil, fmt.Errorf("lock %s: %w: %w", l.name(), h.gone(), err)
+			}
+		}
 		return nil, fmt.Errorf("lock %s: %w", l.name(), err)
 	}
 	for i, h := range holds {
@@ -97,6 +162,12 @@ func (l *Lease) Guard(ctx context.Context, ops ...framework.Op) ([]framework.OpR
 		}
 	}
 	return results[len(holds):], fmt.Errorf("lock %s: %w", l.name(), err)
+}
+
+// refusedBy reports whether err is that of the check of the hold's node, which is gone.
+func (h *hold) refusedBy(err error) bool {
+	op, ok := errors.AsType[*framework.OpError](err)
+	return ok && op.Op == "check" && op.Path == h.lock.api.ClientPath(h.node.Path()) && errors.Is(op.Err, framework.ErrNoNode)
 }
 
 // name returns the path by which errors name the lock.
