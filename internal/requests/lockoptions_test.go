@@ -44,6 +44,7 @@ func lockOptionCases() []tableCase {
 		{"WithMaxHold", locks.WithMaxHold(time.Hour), false},
 		{"WithMaxWait", locks.WithMaxWait(time.Hour), false},
 		{"WithNodeData", locks.WithNodeData([]byte("x")), false},
+		{"WithOnQueued", locks.WithOnQueued(func(int, int) {}), true},
 		{"WithReleaseTimeout", locks.WithReleaseTimeout(time.Minute), false},
 		{"WithRevocable", locks.WithRevocable(nil), true},
 	} {

@@ -69,10 +69,13 @@ func (l *queueLock) queueUp(a *acquisition, contender *lockqueue.Contender) ([]*
 			return nil, err
 		}
 		if step.First == nil {
-			if a.sawBusy(l, step.Holder, step.Behind); !a.wait {
+			if a.sawBusy(l, step); !a.wait {
 				return nil, errBusy
 			}
 			continue
+		}
+		if a.queued != nil {
+			a.queued.first = step.Of
 		}
 		holds, err := l.holdAll(a, step.First)
 		if err == nil {
@@ -122,7 +125,7 @@ func (l *queueLock) awaitDelay(a *acquisition, node *ephemeral.Node) error {
 	if err != nil || left <= 0 {
 		return err
 	}
-	if a.sawBusy(l, lost, nil); !a.wait {
+	if a.sawBusy(l, lockqueue.Step{Holder: lost}); !a.wait {
 		return ErrNotAcquired
 	}
 	return a.record.pause(a.waitCtx, node.Session(), left)
@@ -189,7 +192,7 @@ func (l *queueLock) handedOver(a *acquisition) (holds []*hold, err error) {
 	if err == nil {
 		a.turn = turn
 	} else if busy {
-		a.sawBusy(l, locksOf(l.api).holder(l.key()), nil)
+		a.sawBusy(l, lockqueue.Step{Holder: locksOf(l.api).holder(l.key())})
 	}
 	if node == nil {
 		return nil, err

@@ -26,11 +26,11 @@ var errMaxWait = errors.New("WithMaxWait has passed")
 type acquisition struct {
 	lock    *queueLock
 	wait    bool
+	ended   bool               // the span has ended
 	ctx     context.Context    // that of the call: it decides about re-entry
 	waitCtx context.Context    // bounds the wait: ctx, and WithMaxWait
 	cancel  context.CancelFunc // of WithMaxWait, or nil
 	span    *telemetry.Acquisition
-	ended   bool // the span has ended
 	site    callSite
 
 	writer *hold        // the writer whose place a reader takes; nil without one
@@ -40,12 +40,14 @@ type acquisition struct {
 	slow    *time.Timer // logs a slow wait; nil before others were seen
 	waitsOn *queueLock  // any hold of this lock may block the wait; nil if only the nodes behind can
 	seen    seen
+	queued  *queuedCalls // with WithOnQueued, in a wait; else nil
 }
 
 // seen is what an acquisition has seen of others. The timer of a slow wait reads it.
 type seen struct {
 	mu       sync.Mutex
 	busy     bool       // others were seen to hold the lock
+	ahead    int32      // how many nodes of others were ahead in the last list; 0 without one
 	holder   string     // the name of a node that was seen to hold it; "" if none was
 	holderOf *queueLock // the queue of that node
 	behind   []string   // the paths of nodes that are waited for
@@ -60,6 +62,9 @@ func (l *queueLock) begin(ctx context.Context, wait bool) (*acquisition, error) 
 		return nil, zkclient.ErrNilContext
 	}
 	a := &acquisition{lock: l, wait: wait, ctx: ctx}
+	if wait && l.cfg.onQueued != nil {
+		a.queued = &queuedCalls{api: l.api, fn: l.cfg.onQueued}
+	}
 	caller(&a.site)
 	a.waitCtx, a.span = l.api.Telemetry().Acquire(ctx, l.spans, !wait)
 	if wait && l.cfg.maxWait > 0 {
@@ -93,17 +98,23 @@ func (a *acquisition) close() {
 	if a.slow != nil {
 		a.slow.Stop()
 	}
+	if a.queued != nil {
+		a.queued.close()
+	}
 	if !a.ended {
 		a.span.Failed(telemetry.Failure{Err: zkclient.ErrPanicked})
 	}
 }
 
-// sawBusy notes that others hold the lock: the node called holder does in the queue of l, if it is
-// known. behind has the nodes that are waited for.
-func (a *acquisition) sawBusy(l *queueLock, holder string, behind []string) {
+// sawBusy notes that others hold the lock, as far as they are known: step is a place in the queue of l without First.
+func (a *acquisition) sawBusy(l *queueLock, step lockqueue.Step) {
 	a.seen.mu.Lock()
-	a.seen.busy, a.seen.holder, a.seen.holderOf, a.seen.behind = true, holder, l, behind
+	a.seen.busy, a.seen.holder, a.seen.holderOf, a.seen.behind = true, step.Holder, l, step.Behind
+	a.seen.ahead = int32(step.Ahead)
 	a.seen.mu.Unlock()
+	if a.queued != nil {
+		a.queued.tell(step.Ahead, step.Of)
+	}
 	if a.turn != nil {
 		a.turn.setBusy()
 	}
@@ -114,7 +125,7 @@ func (a *acquisition) sawBusy(l *queueLock, holder string, behind []string) {
 func (a *acquisition) notAcquired(why error) error {
 	a.seen.mu.Lock()
 	defer a.seen.mu.Unlock()
-	err := &NotAcquiredError{Err: why}
+	err := &NotAcquiredError{Ahead: int(a.seen.ahead), Err: why}
 	if a.seen.holder != "" {
 		err.Holder = a.seen.holderOf.path + "/" + a.seen.holder
 	}

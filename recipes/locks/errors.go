@@ -13,7 +13,8 @@ import (
 // Errors of this package; compare with errors.Is.
 var (
 	// ErrNotAcquired is returned when others hold the lock: by TryAcquire, and by Acquire
-	// when its wait ended. Nothing is wrong; try again later. NotAcquiredError names the holder.
+	// when its wait ended. Nothing is wrong; try again later. NotAcquiredError names the holder, and says
+	// how many are ahead.
 	ErrNotAcquired = errors.New("lock not acquired")
 
 	// ErrNotHeld is returned when the lease is not held. ErrReleased and ErrLockLost match it.
@@ -63,14 +64,23 @@ type NotAcquiredError struct {
 	// contender that is acquiring a lease. It is "" if the list had no holder, for example when
 	// another goroutine of this client is acquiring the lock, see WithLocalHandover.
 	Holder string
-	Err    error // why the wait has ended, such as ctx's error; nil for TryAcquire
+	// Ahead is how many nodes of others were ahead in the last list of the queue: those of holders and
+	// of waiters, for a reader of readers, too. The list may be old, as with Holder. With an
+	// InterProcessSemaphoreV2 it counts the contenders ahead, or if there is none the nodes of leases.
+	// It is 0 if the queue was not listed, as for goroutines that wait for each other without the
+	// server (WithLocalHandover, nested leases), or if nobody was ahead (WithLockDelay).
+	Ahead int
+	Err   error // why the wait has ended, such as ctx's error; nil for TryAcquire
 }
 
-// Error returns "lock not acquired: seen held by /locks/orders/_c_5b2e...-lock-0000000003".
+// Error returns "lock not acquired: 2 ahead, seen held by /locks/orders/_c_5b2e...-lock-0000000003".
 func (e *NotAcquiredError) Error() string {
-	text := ErrNotAcquired.Error()
+	text, sep := ErrNotAcquired.Error(), ": "
+	if e.Ahead > 0 {
+		text, sep = fmt.Sprintf("%s: %d ahead", text, e.Ahead), ", "
+	}
 	if e.Holder != "" {
-		text += ": seen held by " + e.Holder
+		text += sep + "seen held by " + e.Holder
 	}
 	if e.Err != nil {
 		text += ": " + e.Err.Error()

@@ -3,6 +3,7 @@ package locks_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -99,4 +100,46 @@ func TestTryAcquireEndsWhileItCleansUp(t *testing.T) {
 		}
 		holder.release()
 	})
+}
+
+// wantAhead fails unless err says how many are ahead, also in its text.
+func wantAhead(t *testing.T, err error, ahead int) {
+	t.Helper()
+	suite.WantErr(t, err, locks.ErrNotAcquired)
+	var busy *locks.NotAcquiredError
+	if !errors.As(err, &busy) || busy.Ahead != ahead || strings.Contains(err.Error(), fmt.Sprintf("%d ahead", ahead)) != (ahead > 0) {
+		t.Errorf("%v, want %d ahead", err, ahead)
+	}
+}
+
+// How many are ahead is what the last list has shown.
+func TestNotAcquiredSaysHowManyAreAhead(t *testing.T) {
+	onQueue(t, 3, func(t *testing.T, s *curatortest.Server, q []*queued) {
+		client := s.Client(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := mutexOf(t, client).Acquire(ctx)
+		if wantAhead(t, err, 3); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		_, err = mutexOf(t, client, locks.WithMaxWait(time.Second)).Acquire(t.Context())
+		wantAhead(t, err, 3)
+		time.AfterFunc(time.Second, q[2].cancel)
+		_, err = mutexOf(t, client, locks.WithMaxWait(3*time.Second)).Acquire(t.Context())
+		wantAhead(t, err, 2)
+		<-q[2].done
+		wantAhead(t, q[2].err, 2)
+		q[0].release()
+		q[1].release()
+	})
+	for want, err := range map[string]*locks.NotAcquiredError{
+		"lock not acquired":                                   {},
+		"lock not acquired: 2 ahead":                          {Ahead: 2},
+		"lock not acquired: seen held by /l/a":                {Holder: "/l/a"},
+		"lock not acquired: 1 ahead, seen held by /l/a: late": {Ahead: 1, Holder: "/l/a", Err: errors.New("late")},
+	} {
+		if err.Error() != want {
+			t.Errorf("%q, want %q", err, want)
+		}
+	}
 }

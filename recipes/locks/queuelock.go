@@ -131,6 +131,7 @@ type config struct {
 	lockDelay      time.Duration
 	revocable      bool
 	onRevoke       func(ctx context.Context, lease *Lease) // nil ends the lease
+	onQueued       func(place, of int)                     // nil for none
 }
 
 // checkDelay refuses WithLocalHandover beside the lock delay, because a node that is handed over

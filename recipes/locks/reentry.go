@@ -79,7 +79,7 @@ func (l *Lease) takeSlot(a *acquisition) error {
 	case <-l.ctx.Done():
 		return errParentOver
 	case <-a.waitCtx.Done():
-		a.sawBusy(a.lock, lockqueue.Name(l.hold.node.Path()), nil)
+		a.sawBusy(a.lock, lockqueue.Step{Holder: lockqueue.Name(l.hold.node.Path())})
 		return a.explain(zkclient.ContextError(a.waitCtx))
 	}
 }

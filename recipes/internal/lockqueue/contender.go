@@ -57,6 +57,11 @@ type Step struct {
 	// Behind has the server's paths of the nodes of which one must be deleted first. There are none
 	// if any change of the children may let the contender in.
 	Behind []string
+	// Ahead is how many nodes of others were ahead in the last list of the queue. It is 0 with First.
+	Ahead int
+	// Of is how many nodes were in that list, with First without those that were ahead. It is 0 if the order says
+	// nothing: then Ahead counts all nodes of others.
+	Of int
 }
 
 // phase is the state of a Contender. See the package documentation.
@@ -105,6 +110,7 @@ type Contender struct {
 	inUse    *zkconn.Conn // from the first Next until End
 	leaving  []leaving    // deletes whose outcome may not be known, with Spec.Stays
 	reported bool         // telemetry knows the place in the queue
+	listed   int32        // how many nodes were in the last list of the queue
 }
 
 // place is a contender's place in the queue.
@@ -123,6 +129,7 @@ type ahead struct {
 	all       bool     // nodes has all that are ahead
 	isNext    bool     // the end of the one node of nodes is a grant: see wait.go
 	children  bool     // any change of the children is waited for, not nodes
+	count     int32    // of the nodes of others that are ahead
 	decidedOn []string // the children, sorted, with children
 }
 

@@ -40,7 +40,8 @@ func (c *Contender) look(ctx context.Context) (phase, error) {
 	if !decision.Children { // else the order says nothing
 		c.reportPlace(queue, own, number)
 	}
-	if decision.Admitted {
+	c.listed = int32(len(queue))
+	if c.ahead.count = 0; decision.Admitted {
 		return first, nil
 	}
 	c.waitFor(decision, queue, own)
@@ -63,6 +64,7 @@ func (c *Contender) waitFor(d Decision, queue []string, own string) {
 	c.ahead = ahead{
 		children: d.Children, all: len(d.Behind) == slices.Index(queue, own),
 		isNext: d.Next && !c.spec.Client.Made(d.Behind[0]),
+		count:  int32(max(slices.IndexFunc(queue, c.owns), 0)), // not those of the contender's own group
 	}
 	for _, name := range d.Behind {
 		c.ahead.nodes = append(c.ahead.nodes, c.spec.FullDir+"/"+name)

@@ -32,10 +32,14 @@ func (c *Contender) Next(ctx context.Context) (Step, error) {
 		}
 		c.state = next
 		if from == look && next == arm {
-			return Step{Holder: c.ahead.holder, Behind: c.ahead.nodes}, nil
+			s := Step{Holder: c.ahead.holder, Behind: c.ahead.nodes, Ahead: int(c.ahead.count), Of: int(c.listed)}
+			if c.ahead.children {
+				s.Ahead, s.Of = s.Of-len(c.place.nodes), 0
+			}
+			return s, nil
 		}
 	}
-	return Step{First: c.place.owned}, nil
+	return Step{First: c.place.owned, Of: int(c.listed - c.ahead.count)}, nil
 }
 
 // begin is the state in which the next attempt begins.

@@ -4,7 +4,9 @@ package spec
 var locks = []Section{
 	{Title: "Recipes: locks", Rows: []Parity{
 		{"InterProcessLock.acquire()", "locks.InterProcessLock.Acquire", "", "it returns a lease, with a context that ends with the lock and with a token; re-entry goes by the context, not by the thread"},
-		{"InterProcessLock.acquire(time, unit)", "locks.InterProcessLock.TryAcquire, locks.WithMaxWait, locks.ErrNotAcquired", "", "or a context with a deadline; an error in place of false"},
+		{"InterProcessLock.acquire(time, unit)", "locks.InterProcessLock.TryAcquire, locks.WithMaxWait, locks.ErrNotAcquired", "", "or a context with a deadline; an error in place of false, which says how many are ahead"},
+		{"", "locks.WithOnQueued", "", "Java has none: CURATOR-592 asks for it"},
+		{"", "locks.Lease.Guard, locks.Lease.GuardIdempotent", "", "Java has none"},
 		{"InterProcessLock.release", "locks.Lease.Release", "", "of the lease, by any goroutine; it says whether the lock was held until then"},
 		{"InterProcessLock.isAcquiredInThisProcess", "locks.InterProcessMutex.IsAcquiredInThisProcess", "", ""},
 		{"Locker.new; close", "locks.Do, locks.TryDo", "", "the function's context ends with the lock"},

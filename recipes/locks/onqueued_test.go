@@ -1,0 +1,376 @@
+package locks_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// places are what a function of WithOnQueued was told.
+type places struct {
+	mu   sync.Mutex
+	told []string
+	then func() // called by the function; nil for nothing
+}
+
+func (p *places) option() locks.Option {
+	return locks.WithOnQueued(func(place, of int) {
+		p.mu.Lock()
+		p.told = append(p.told, fmt.Sprintf("%d/%d", place, of))
+		then := p.then
+		p.mu.Unlock()
+		if then != nil {
+			then()
+		}
+	})
+}
+
+// want fails unless these places were told since the last want, when nothing moves any more.
+func (p *places) want(t *testing.T, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !slices.Equal(p.told, want) {
+		t.Errorf("told %v, want %v", p.told, want)
+	}
+	p.told = nil
+}
+
+// onQueue runs test with contenders of a mutex: the first one holds it.
+func onQueue(t *testing.T, n int, test func(t *testing.T, s *curatortest.Server, q []*queued)) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		var q []*queued
+		for range n {
+			q = append(q, enqueue(t, s, virtualMutex(t)))
+		}
+		test(t, s, q)
+	})
+}
+
+// The place is told when the node is in the queue, and when a list shows another one, and never by requests.
+func TestOnQueued(t *testing.T) {
+	onQueue(t, 4, func(t *testing.T, s *curatortest.Server, q []*queued) {
+		var told, free places
+		w := enqueue(t, s, virtualMutex(t, told.option()))
+		told.want(t, "5/5")
+		behind := enqueue(t, s, virtualMutex(t))
+		if requests := w.joined; requests != behind.joined {
+			t.Errorf("%q with the option, %q without it", requests, behind.joined)
+		}
+		told.want(t) // that of changes, the place stays
+		q[1].cancel()
+		<-q[1].done
+		told.want(t) // nothing that is watched has changed
+		q[3].cancel()
+		<-q[3].done
+		told.want(t, "3/4")
+		s.DisconnectSession(w.client.SessionID())
+		time.Sleep(time.Second)
+		told.want(t)
+		q[0].release()
+		told.want(t)
+		q[2].release()
+		w.release()
+		behind.release()
+		told.want(t) // a grant is none
+		giveBack(t, take(t, mutexOf(t, w.client, free.option())))
+		free.want(t)
+	})
+}
+
+// A node that was lost is made again at the end of the queue.
+func TestOnQueuedAgain(t *testing.T) {
+	for name, lose := range map[string]func(s *curatortest.Server, w *queued) error{
+		"deleted": func(s *curatortest.Server, w *queued) error {
+			return s.Client(w.t).Delete().ForPath(w.t.Context(), lastChild(s))
+		},
+		"expired": func(s *curatortest.Server, w *queued) error {
+			s.ExpireSession(w.client.SessionID())
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onQueue(t, 1, func(t *testing.T, s *curatortest.Server, q []*queued) {
+				var told places
+				w := enqueue(t, s, virtualMutex(t, told.option()))
+				told.want(t, "2/2")
+				if err := lose(s, w); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(5 * time.Second)
+				told.want(t) // it is the same place
+				deleted := lastChild(s)
+				behind := enqueue(t, s, virtualMutex(t))
+				if err := s.Client(t).Delete().ForPath(t.Context(), deleted); err != nil {
+					t.Fatal(err)
+				}
+				told.want(t, "3/3")
+				for _, c := range []*queued{q[0], behind, w} {
+					c.release()
+				}
+				told.want(t)
+			})
+		})
+	}
+}
+
+// lastChild returns the path of the contender at the end of the queue.
+func lastChild(s *curatortest.Server) string {
+	names := s.Children("/lock")
+	return "/lock/" + slices.MaxFunc(names, func(a, b string) int { return strings.Compare(number(a), number(b)) })
+}
+
+// What the place of each kind counts.
+func TestOnQueuedKinds(t *testing.T) {
+	semaphore := func(n int) func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock {
+		return func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock {
+			s, err := locks.NewInterProcessSemaphore(c, "/lock", n, optionsOf[locks.SemaphoreOption](opts)...)
+			return madeLock(t, s, err)
+		}
+	}
+	v2 := func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock {
+		s, err := locks.NewInterProcessSemaphoreV2(c, "/lock", 2, optionsOf[locks.SemaphoreOption](opts)...)
+		return madeLock(t, s, err)
+	}
+	rw := func(t *testing.T, c *framework.Client, opts []locks.Option) *locks.InterProcessReadWriteLock {
+		l, err := locks.NewInterProcessReadWriteLock(c, "/lock", optionsOf[locks.ReadWriteLockOption](opts)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	read := func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock {
+		return rw(t, c, opts).ReadLock()
+	}
+	write := func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock {
+		return rw(t, c, opts).WriteLock()
+	}
+	mutex := func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock {
+		return mutexOf(t, c, optionsOf[locks.MutexOption](opts)...)
+	}
+	semaphoreMutex := func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock {
+		m, err := locks.NewInterProcessSemaphoreMutex(c, "/lock", optionsOf[locks.SemaphoreOption](opts)...)
+		return madeLock(t, m, err)
+	}
+	type kindOf = func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock
+	for name, tt := range map[string]struct {
+		others []kindOf // in this order
+		lock   kindOf
+		told   []string // when it waits
+		then   []string // while the others release, the first one first
+		ahead  int      // of a TryAcquire in its place
+	}{
+		"mutex":             {[]kindOf{mutex, mutex}, mutex, []string{"3/3"}, nil, 2},
+		"semaphore":         {[]kindOf{semaphore(2), semaphore(2), semaphore(2)}, semaphore(2), []string{"4/4"}, nil, 3},
+		"two of three":      {[]kindOf{semaphore(3), semaphore(3)}, pairOf(semaphore(3)), []string{"3/4"}, nil, -1},
+		"V2":                {[]kindOf{v2, v2, v2}, v2, []string{"2/2"}, []string{"1/1"}, 1},
+		"V2, next":          {[]kindOf{v2, v2}, v2, []string{"1/1"}, nil, 2},
+		"semaphore mutex":   {[]kindOf{semaphoreMutex, semaphoreMutex}, semaphoreMutex, []string{"2/2"}, []string{"1/1"}, 1},
+		"reader":            {[]kindOf{read, read, write}, read, []string{"4/4"}, nil, 3},
+		"writer":            {[]kindOf{read, read}, write, []string{"3/3"}, nil, 2},
+		"several, the last": {[]kindOf{mutex}, lastOfTwo(mutex), []string{"2/2"}, nil, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+				var others []*queued
+				for _, kind := range tt.others {
+					others = append(others, enqueue(t, s, func(c *framework.Client) locks.InterProcessLock { return kind(t, c) }))
+				}
+				if tt.ahead >= 0 {
+					_, err := tt.lock(t, s.Client(t)).TryAcquire(t.Context())
+					wantAhead(t, err, tt.ahead)
+				}
+				var told places
+				w := enqueue(t, s, func(c *framework.Client) locks.InterProcessLock { return tt.lock(t, c, told.option()) })
+				told.want(t, tt.told...)
+				for _, q := range others {
+					q.release()
+				}
+				told.want(t, tt.then...)
+				w.release()
+			})
+		})
+	}
+}
+
+func optionsOf[T any](opts []locks.Option) []T {
+	all := make([]T, len(opts))
+	for i, o := range opts {
+		all[i] = any(o).(T)
+	}
+	return all
+}
+
+func madeLock(t *testing.T, lock locks.InterProcessLock, err error) locks.InterProcessLock {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lock
+}
+
+// pairOf takes two leases of a semaphore.
+func pairOf(of func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock) func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock {
+	return func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock {
+		return pair{of(t, c, opts...).(*locks.InterProcessSemaphore)}
+	}
+}
+
+// lastOfTwo is a lock of two: the second one is at a path of its own, and free.
+func lastOfTwo(of func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock) func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock {
+	return func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock {
+		return multiOf(t, mutexAtPath(t, c, "/free"), of(t, c, opts...))
+	}
+}
+
+// With a lock delay the first one waits, too.
+func TestOnQueuedLockDelay(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		delay := locks.WithLockDelay(time.Minute)
+		holder := enqueue(t, s, virtualMutex(t, delay))
+		var told places
+		w := enqueue(t, s, virtualMutex(t, delay, told.option()))
+		told.want(t, "2/2")
+		s.ExpireSession(holder.client.SessionID())
+		time.Sleep(5 * time.Second)
+		told.want(t, "1/1")
+		_, err := mutexOf(t, s.Client(t), delay).TryAcquire(t.Context())
+		wantAhead(t, err, 1)
+		time.Sleep(time.Minute)
+		w.release()
+		told.want(t)
+		_ = holder.lease.Release(t.Context()) // it was lost
+	})
+}
+
+// Goroutines of one client that hand the lock over are not in the queue.
+func TestOnQueuedLocalHandover(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		var told places
+		handover := locks.WithLocalHandover(3)
+		client := s.Client(t)
+		mutex := mutexOf(t, client, handover, told.option())
+		lease := take(t, mutex)
+		done := make(chan *locks.Lease)
+		go func() { done <- take(t, mutex) }()
+		told.want(t)
+		_, err := mutex.TryAcquire(t.Context())
+		wantAhead(t, err, 0)
+		nested, err := mutex.Acquire(lease.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = mutex.TryAcquire(lease.Context())
+		wantAhead(t, err, 0)
+		giveBack(t, nested)
+		giveBack(t, lease)
+		giveBack(t, <-done)
+		told.want(t)
+	})
+}
+
+// A slow function delays nothing. It is told the newest place next, and nothing behind the end of the acquisition.
+func TestOnQueuedSlow(t *testing.T) {
+	for _, granted := range []bool{true, false} {
+		t.Run(fmt.Sprintf("granted %t", granted), func(t *testing.T) {
+			onQueue(t, 5, func(t *testing.T, s *curatortest.Server, q []*queued) {
+				var told places
+				block := make(chan struct{})
+				told.then = func() { <-block }
+				w := enqueue(t, s, virtualMutex(t, told.option()))
+				told.want(t, "6/6")
+				for _, i := range []int{4, 3, 2} {
+					q[i].cancel()
+					<-q[i].done
+					synctest.Wait()
+				}
+				told.want(t) // the first call has not returned
+				if !granted {
+					close(block)
+					told.want(t, "3/3")
+					w.cancel()
+					<-w.done
+					q[0].release()
+					q[1].release()
+					return
+				}
+				q[0].release()
+				q[1].release()
+				w.release()
+				close(block)
+				told.want(t)
+			})
+		})
+	}
+}
+
+// A function that ends its goroutine, as t.FailNow does, is called again.
+func TestOnQueuedGoexit(t *testing.T) {
+	onQueue(t, 3, func(t *testing.T, s *curatortest.Server, q []*queued) {
+		told := places{then: runtime.Goexit}
+		w := enqueue(t, s, virtualMutex(t, told.option()))
+		told.want(t, "4/4")
+		q[2].cancel()
+		<-q[2].done
+		told.want(t, "3/3")
+		for _, c := range []*queued{q[0], q[1], w} {
+			c.release()
+		}
+	})
+}
+
+// The function may use the lock and the client, and end the wait. Close of the client waits for it.
+func TestOnQueuedUsesTheLock(t *testing.T) {
+	onQueue(t, 1, func(t *testing.T, s *curatortest.Server, q []*queued) {
+		var told places
+		client := s.Client(t)
+		mutex := mutexOf(t, client, told.option())
+		ctx, cancel := context.WithCancel(t.Context())
+		var returned atomic.Bool
+		told.then = func() {
+			if nodes, err := mutex.ParticipantNodes(t.Context()); err != nil || len(nodes) != 2 {
+				t.Errorf("%v, %v", nodes, err)
+			}
+			cancel()
+			time.Sleep(100 * time.Millisecond) // less than Close waits
+			returned.Store(true)
+		}
+		_, err := mutex.Acquire(ctx)
+		wantAhead(t, err, 1)
+		if returned.Load() {
+			t.Error("Acquire has waited for the function")
+		}
+		if err := client.Close(t.Context()); err != nil || !returned.Load() {
+			t.Errorf("closed: %v, the function has returned: %t", err, returned.Load())
+		}
+		told.want(t, "2/2")
+		q[0].release()
+	})
+}
+
+func TestOnQueuedNil(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		c, opt := s.Client(t), locks.WithOnQueued(nil)
+		_, mutex := locks.NewInterProcessMutex(c, "/lock", opt)
+		_, rw := locks.NewInterProcessReadWriteLock(c, "/lock", opt)
+		_, semaphore := locks.NewInterProcessSemaphore(c, "/lock", 2, opt)
+		_, v2 := locks.NewInterProcessSemaphoreV2(c, "/lock", 2, opt)
+		_, semaphoreMutex := locks.NewInterProcessSemaphoreMutex(c, "/lock", opt)
+		for _, err := range []error{mutex, rw, semaphore, v2, semaphoreMutex} {
+			suite.WantErr(t, err, framework.ErrInvalidOption)
+		}
+	})
+}
