@@ -7,11 +7,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 // The results are those of the answer that was lost.
@@ -274,4 +276,20 @@ func notRepeatable(d doubt) {
 	d.sent(0, 0)
 	_, err = d.commit(d.create("/a", ""), ttl.WithMode(framework.PersistentWithTTL).ForPath(d.path+"/t"))
 	d.ok(err)
+}
+
+// An answer to the reads that may pass is no proof, and no end: the client asks again.
+func TestIdempotentReadRefusedOnce(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		c, network := b.Client(t)
+		if _, err := c.Create().CreatingParentsIfNeeded().ForPath(t.Context(), b.Path("node")); err != nil {
+			t.Fatal(err)
+		}
+		network.On(jute.OpMulti, suite.CutAfter, nil)
+		hit := b.Server().Inject(curatortest.Rule{Op: "getData", Do: curatortest.Fail(framework.ErrSessionMoved)})
+		results, err := c.Transaction().Idempotent().ForOperations(t.Context(), c.TransactionOp().Create().ForPath(b.Path("node/a")))
+		if err != nil || len(results) != 1 || !hit() {
+			t.Errorf("%+v, %v, refused: %t", results, err, hit())
+		}
+	})
 }

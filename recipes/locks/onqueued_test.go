@@ -74,6 +74,9 @@ func TestOnQueued(t *testing.T) {
 		q[1].cancel()
 		<-q[1].done
 		told.want(t) // nothing that is watched has changed
+		_, err := mutexOf(t, w.client, free.option()).TryAcquire(t.Context())
+		wantAhead(t, err, 5)
+		free.want(t)
 		q[3].cancel()
 		<-q[3].done
 		told.want(t, "3/4")
@@ -236,24 +239,28 @@ func lastOfTwo(of func(t *testing.T, c *framework.Client, opts ...locks.Option) 
 	}
 }
 
-// With a lock delay the first one waits, too.
+// With a lock delay the first one waits, too. With the plain protocol it learns from a list that it is first.
 func TestOnQueuedLockDelay(t *testing.T) {
-	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-		delay := locks.WithLockDelay(time.Minute)
-		holder := enqueue(t, s, virtualMutex(t, delay))
-		var told places
-		w := enqueue(t, s, virtualMutex(t, delay, told.option()))
-		told.want(t, "2/2")
-		s.ExpireSession(holder.client.SessionID())
-		time.Sleep(5 * time.Second)
-		told.want(t, "1/1")
-		_, err := mutexOf(t, s.Client(t), delay).TryAcquire(t.Context())
-		wantAhead(t, err, 1)
-		time.Sleep(time.Minute)
-		w.release()
-		told.want(t)
-		_ = holder.lease.Release(t.Context()) // it was lost
-	})
+	for name, opts := range map[string][]locks.MutexOption{"by the event": nil, "by a list": {locks.WithPlainProtocol()}} {
+		t.Run(name, func(t *testing.T) {
+			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+				delay := locks.WithLockDelay(time.Minute)
+				holder := enqueue(t, s, virtualMutex(t, delay))
+				var told places
+				w := enqueue(t, s, virtualMutex(t, append(opts, delay, told.option())...))
+				told.want(t, "2/2")
+				s.ExpireSession(holder.client.SessionID())
+				time.Sleep(5 * time.Second)
+				told.want(t, "1/1")
+				_, err := mutexOf(t, s.Client(t), delay).TryAcquire(t.Context())
+				wantAhead(t, err, 1)
+				time.Sleep(time.Minute)
+				w.release()
+				told.want(t)
+				_ = holder.lease.Release(t.Context()) // it was lost
+			})
+		})
+	}
 }
 
 // Goroutines of one client that hand the lock over are not in the queue.
