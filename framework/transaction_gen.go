@@ -25,18 +25,17 @@ func (c *Client) Transaction() TransactionBuilder {
 	return TransactionBuilder{c: c}
 }
 
-// Idempotent lets the commit be repeated after a lost reply. ErrInvalidBuilder refuses
-// creates of sequential nodes, and deletes and setDatas without a version. If the server
-// refuses the repetition, the client reads the nodes, and an earlier commit was applied
-// if all its changes are there since one transaction that is newer than the call: creates
-// and setDatas with their data and version, ephemeral nodes of the present session, and
-// no node that was to be deleted. Then the results are those of that commit, but a Stat
-// has the children and the ACL version of later, and is zero for a node that the
-// transaction has deleted itself. Otherwise the error is that of the refusal, is
-// MaybeApplied, and there are no results, because nothing is known of the operations.
-// Deletes alone prove nothing. Another client's transaction with the same changes is
-// taken for this one. What other clients have undone before the repetition is done again.
-// See docs/guarantees.md. Java has no counterpart.
+// Idempotent lets the commit be repeated after a lost reply. A create of a sequential
+// node, and a delete or a setData without a version, are refused with ErrInvalidBuilder.
+// If the server refuses the repetition, the client reads the nodes. The commit has
+// succeeded if all its changes are there, and one transaction has made them since the
+// call began; docs/guarantees.md has the conditions. Then the results are those of the
+// lost reply, but a Stat of a setData has later children and ACLs in it, and there is
+// none for a node that the transaction itself deletes. Otherwise the error is that of the
+// refusal, MaybeApplied is true, and the results are nil. Deletes alone prove nothing.
+// Another client's transaction with the same changes, applied between the call and the
+// repetition, is taken for this one. A change that another client has undone by then is
+// made again. Java has no counterpart.
 func (b TransactionBuilder) Idempotent() TransactionBuilder {
 	b.p.idempotent = true
 	return b
