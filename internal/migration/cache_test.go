@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -99,6 +100,13 @@ func treeCache(ctx context.Context, client *framework.Client) (err error) {
 	return run(ctx, client)
 }
 
+func twoLevels(client *framework.Client) (*cache.CuratorCache, error) {
+	const root = "/config"
+	depth := func(path string) int { return strings.Count(strings.TrimPrefix(path, root), "/") }
+	return cache.NewCuratorCache(client, root,
+		cache.WithSelector(func(path string) (accept, descend bool) { return true, depth(path) < 2 }))
+}
+
 // changing has run make a change, and wait for what follows of it.
 func changing(do func(ctx context.Context, client *framework.Client) error, want ...string) {
 	run = func(ctx context.Context, client *framework.Client) error {
@@ -155,5 +163,18 @@ var cacheTopics = []topic{
 	{"TreeCache", []string{"/config", "/config/secret", "/config/secret/x"}, func(ctx context.Context, client *framework.Client) error {
 		changing(setData("/config/secret"), "reload secret", fmt.Sprintf("use %s", "new"))
 		return treeCache(ctx, client)
+	}, nil},
+	{"two levels", []string{"/config", "/config/a", "/config/a/b", "/config/a/b/c"}, func(ctx context.Context, client *framework.Client) error {
+		tree, err := twoLevels(client)
+		if err != nil {
+			return err
+		}
+		if err := tree.Start(ctx); err != nil {
+			return err
+		}
+		if n := tree.Snapshot().Len(); n != 3 {
+			err = fmt.Errorf("%d nodes", n)
+		}
+		return errors.Join(err, tree.Close(ctx))
 	}, nil},
 }

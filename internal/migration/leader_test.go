@@ -3,6 +3,7 @@ package migration_test
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/recipes/leader"
@@ -36,6 +37,60 @@ func selector(ctx context.Context, client *framework.Client) error {
 	return selector.Run(ctx, func(ctx context.Context, lease *locks.Lease) error {
 		return work(ctx, lease.Token())
 	})
+}
+
+func oneTerm(ctx context.Context, selector *leader.LeaderSelector) error {
+	return selector.Run(ctx, func(ctx context.Context, lease *locks.Lease) error {
+		if err := work(ctx, lease.Token()); err != nil {
+			return err
+		}
+		return leader.ErrStop
+	})
+}
+
+func leads(selector *leader.LeaderSelector) {
+	if selector.Leadership().Err() == nil { // hasLeadership
+		pause()
+	}
+}
+
+func interrupt(ctx context.Context, selector *leader.LeaderSelector) error {
+	participants, err := selector.Participants(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range participants {
+		fmt.Println(p.ID, p.Leader, p.Since)
+	}
+	selector.Interrupt()
+	return nil
+}
+
+// interrupted interrupts a term from its function, and stands for another one.
+func interrupted(ctx context.Context, client *framework.Client) error {
+	selector, err := leader.NewLeaderSelector(client, "/leaders/billing", leader.WithID("billing-1"))
+	if err != nil {
+		return err
+	}
+	terms := 0
+	err = selector.Run(ctx, func(ctx context.Context, _ *locks.Lease) error {
+		if terms++; terms > 1 {
+			return leader.ErrStop
+		}
+		leads(selector)
+		if err := interrupt(ctx, selector); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		if !errors.Is(context.Cause(ctx), leader.ErrInterrupted) {
+			return fmt.Errorf("ended by %w", context.Cause(ctx))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return oneTerm(ctx, selector)
 }
 
 // selectorUntilStopped ends Run from outside, after the first term has begun.

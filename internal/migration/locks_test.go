@@ -3,6 +3,7 @@ package migration_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -91,4 +92,59 @@ func semaphore(ctx context.Context, client *framework.Client) error {
 	defer lease.Release(ctx)
 
 	return export(lease.Bind(ctx))
+}
+
+func revocable(ctx context.Context, client *framework.Client) error {
+	mutex, err := locks.NewInterProcessMutex(client, "/locks/orders",
+		locks.WithRevocable(func(ctx context.Context, lease *locks.Lease) { pause() }))
+	if err != nil {
+		return err
+	}
+	lease, err := mutex.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer lease.Release(ctx)
+
+	return run(ctx, client)
+}
+
+func revoke(ctx context.Context, client *framework.Client, mutex *locks.InterProcessMutex) error {
+	nodes, err := mutex.ParticipantNodes(ctx)
+	if err != nil {
+		return err
+	}
+	for _, node := range nodes[:1] { // the holder's
+		if err := locks.AttemptRevoke(ctx, client, node); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func inspect(ctx context.Context, client *framework.Client) error {
+	queue, err := locks.Inspect(ctx, client, "/locks/orders")
+	if err != nil {
+		return err
+	}
+	for _, holder := range queue.Holders {
+		fmt.Println(holder.Owner, holder.Since, holder.Token)
+	}
+	fmt.Println(len(queue.Waiters), "wait")
+	return nil
+}
+
+// revokedOnce asks for the lock from outside while it is held.
+func revokedOnce(ctx context.Context, client *framework.Client) error {
+	run = func(ctx context.Context, client *framework.Client) error {
+		asking, err := locks.NewInterProcessMutex(client, "/locks/orders")
+		if err != nil {
+			return err
+		}
+		if err := revoke(ctx, client, asking); err != nil {
+			return err
+		}
+		return errors.Join(inspect(ctx, client), await(ctx, "pause"))
+	}
+	return revocable(ctx, client)
 }

@@ -155,6 +155,15 @@ var topics = []topic{
 	}},
 	{"migrations", nil, migrate, wantNode("/shop/layout", "v2")},
 	{"services", nil, services, wantCalls("use north")},
+	{"priorities", nil, func(ctx context.Context, client *framework.Client) error {
+		ctx, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+		defer cancel()
+		return priorities(ctx, client)
+	}, wantCalls("work", "work", "work")},
+	{"revoked", nil, revokedOnce, nil},
+	{"interrupted", nil, interrupted, wantCalls("pause", "work")},
+	{"one try", nil, triedOnce, wantCalls("resize")},
+	{"found services", nil, found, nil},
 	{"simple queue", nil, simpleQueue, wantCalls("use data")},
 	{"kept node", nil, func(ctx context.Context, client *framework.Client) error {
 		run = func(ctx context.Context, client *framework.Client) error {
@@ -179,8 +188,12 @@ var topics = []topic{
 	}, nil},
 }
 
-func TestTopics(t *testing.T) {
-	for _, topic := range slices.Concat(topics, cacheTopics) {
+func TestTopics(t *testing.T) { runTopics(t, slices.Concat(topics, cacheTopics, optionTopics)) }
+
+// runTopics runs each part on a server of its own.
+func runTopics(t *testing.T, topics []topic) {
+	t.Helper()
+	for _, topic := range topics {
 		t.Run(topic.name, func(t *testing.T) {
 			e := newEnv(t)
 			for _, path := range topic.nodes {

@@ -23,6 +23,26 @@ func tasks(ctx context.Context, client *framework.Client) error {
 	})
 }
 
+func priorities(ctx context.Context, client *framework.Client) error {
+	jobs, err := queue.NewDistributedPriorityQueue(client, "/queues/jobs", codec.String(),
+		queue.WithLockPath("/queues/jobs-locks"))
+	if err != nil {
+		return err
+	}
+	if err := jobs.Put(ctx, 5, "sweep", "wash"); err != nil {
+		return err
+	}
+	if err := jobs.Put(ctx, -1, "alarm"); err != nil { // the lowest number comes first
+		return err
+	}
+	return jobs.Consume(ctx, func(ctx context.Context, m queue.Message[string]) error {
+		if m.Item == "" {
+			return nil // ErrorMode.DELETE: the item is gone
+		}
+		return work(ctx, m.Lease.Token()) // ErrorMode.REQUEUE: an error puts the item back, with its priority
+	})
+}
+
 func timers(ctx context.Context, client *framework.Client) error {
 	timers, err := queue.NewDistributedDelayQueue(client, "/queues/timers", codec.String())
 	if err != nil {

@@ -29,6 +29,31 @@ func sharedCount(ctx context.Context, client *framework.Client) (err error) {
 	return run(ctx, client)
 }
 
+func trySet(ctx context.Context, limit *shared.Count) error {
+	now, set, err := limit.TrySet(ctx, limit.VersionedValue(), 8)
+	if err != nil {
+		return err
+	}
+	if !set {
+		return conflict() // another process was faster, and has set now.Value
+	}
+	resize(now.Value)
+	return nil
+}
+
+// triedOnce sets a count that it has started.
+func triedOnce(ctx context.Context, client *framework.Client) (err error) {
+	limit, err := shared.NewCount(client, "/limits/workers", 4)
+	if err != nil {
+		return err
+	}
+	if err := limit.Start(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, limit.Close(ctx)) }()
+	return trySet(ctx, limit)
+}
+
 func counter(ctx context.Context, client *framework.Client) (int64, error) {
 	orders, err := atomics.NewDistributedAtomicLong(client, "/counters/orders", retry.NTimes(10, 10*time.Millisecond))
 	if err != nil {

@@ -5,11 +5,14 @@ import java.util.concurrent.TimeUnit;
 import org.apache.curator.RetryLoop;
 import org.apache.curator.RetryPolicy;
 import org.apache.curator.drivers.TracerDriver;
+import org.apache.curator.ensemble.EnsembleProvider;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.api.ACLProvider;
+import org.apache.curator.framework.api.CuratorListener;
 import org.apache.curator.framework.api.CuratorWatcher;
 import org.apache.curator.framework.api.transaction.CuratorTransactionResult;
+import org.apache.curator.framework.imps.GzipCompressionProvider;
 import org.apache.curator.framework.recipes.cache.*;
 import org.apache.curator.framework.recipes.atomic.AtomicValue;
 import org.apache.curator.framework.recipes.atomic.DistributedAtomicLong;
@@ -19,18 +22,23 @@ import org.apache.curator.framework.recipes.shared.SharedCount;
 import org.apache.curator.framework.recipes.shared.SharedCountListener;
 import org.apache.curator.framework.recipes.shared.SharedCountReader;
 import org.apache.curator.framework.state.ConnectionState;
+import org.apache.curator.framework.state.SessionConnectionStateErrorPolicy;
 import org.apache.curator.framework.recipes.cache.CuratorCache;
 import org.apache.curator.framework.recipes.cache.CuratorCacheListener;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.LeaderSelector;
 import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
+import org.apache.curator.framework.recipes.leader.Participant;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.framework.recipes.locks.Locker;
+import org.apache.curator.framework.recipes.locks.Revoker;
 import org.apache.curator.framework.recipes.queue.DistributedDelayQueue;
+import org.apache.curator.framework.recipes.queue.DistributedPriorityQueue;
 import org.apache.curator.framework.recipes.queue.DistributedQueue;
+import org.apache.curator.framework.recipes.queue.ErrorMode;
 import org.apache.curator.framework.recipes.queue.QueueBuilder;
 import org.apache.curator.framework.recipes.queue.QueueConsumer;
 import org.apache.curator.framework.recipes.queue.QueueSerializer;
@@ -38,10 +46,15 @@ import org.apache.curator.framework.recipes.queue.SimpleDistributedQueue;
 import org.apache.curator.framework.recipes.nodes.GroupMember;
 import org.apache.curator.framework.recipes.nodes.PersistentNode;
 import org.apache.curator.framework.recipes.watch.PersistentWatcher;
+import org.apache.curator.x.discovery.DownInstancePolicy;
+import org.apache.curator.x.discovery.ServiceCache;
 import org.apache.curator.x.discovery.ServiceDiscovery;
 import org.apache.curator.x.discovery.ServiceDiscoveryBuilder;
 import org.apache.curator.x.discovery.ServiceInstance;
 import org.apache.curator.x.discovery.ServiceProvider;
+import org.apache.curator.x.discovery.details.ServiceCacheListener;
+import org.apache.curator.x.discovery.strategies.RandomStrategy;
+import org.apache.curator.x.discovery.strategies.StickyStrategy;
 import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.curator.retry.*;
 import org.apache.zookeeper.AddWatchMode;
@@ -58,6 +71,7 @@ abstract class Migration {
     int version;
     ACLProvider privateNodes;
     TracerDriver tracerDriver;
+    EnsembleProvider servers;
     QueueConsumer<String> consumer;
     QueueSerializer<String> serializer;
 
@@ -90,6 +104,24 @@ abstract class Migration {
         }
     }
 
+    void options() throws Exception {
+        CuratorFramework client = CuratorFrameworkFactory.builder()
+            .connectString(connectString)
+            .retryPolicy(new ExponentialBackoffRetry(1000, 3))
+            .connectionTimeoutMs(5000)
+            .connectionStateErrorPolicy(new SessionConnectionStateErrorPolicy())
+            .compressionProvider(new GzipCompressionProvider())
+            .namespace("shop")
+            .build();
+    }
+
+    void provided() throws Exception {
+        CuratorFramework client = CuratorFrameworkFactory.builder()
+            .ensembleProvider(servers)
+            .retryPolicy(new ExponentialBackoffRetry(1000, 3))
+            .build();
+    }
+
     void untilConnected(CuratorFramework client) throws Exception {
         if (!client.blockUntilConnected(10, TimeUnit.SECONDS)) {
             throw new IllegalStateException("no connection");
@@ -117,6 +149,11 @@ abstract class Migration {
         client.create().forPath("/address"); // the local IP address
         client.create().forPath("/empty", new byte[0]);
         client.setData().forPath("/empty"); // the local IP address
+    }
+
+    void compressed(CuratorFramework client) throws Exception {
+        client.create().compressed().forPath("/page", data);
+        use(client.getData().decompressed().forPath("/page"));
     }
 
     void compareAndSet(CuratorFramework client) throws Exception {
@@ -255,6 +292,14 @@ abstract class Migration {
         System.out.println(results.get(1).getResultPath());
     }
 
+    void inTransaction(CuratorFramework client) throws Exception {
+        client.inTransaction()
+            .create().forPath("/jobs/9", data)
+            .and().setData().forPath("/last", "9".getBytes())
+            .and().delete().forPath("/jobs/8")
+            .and().commit();
+    }
+
     void background(CuratorFramework client) throws Exception {
         client.getData()
             .inBackground((c, event) -> {
@@ -263,6 +308,19 @@ abstract class Migration {
                 }
             })
             .forPath("/config");
+    }
+
+    void outcomes(CuratorFramework client) throws Exception {
+        CuratorListener listener = (c, event) -> {
+            switch (event.getType()) {
+                case GET_DATA: use(event.getData()); break;
+                case WATCHED: reload(event.getWatchedEvent().getPath()); break;
+            }
+        };
+        client.getCuratorListenable().addListener(listener);
+        client.getData().watched().inBackground().forPath("/config");
+        run(client);
+        client.getCuratorListenable().removeListener(listener);
     }
 
     void namespace(CuratorFramework client) throws Exception {
@@ -338,6 +396,22 @@ abstract class Migration {
         }
     }
 
+    void revocable(CuratorFramework client) throws Exception {
+        InterProcessMutex mutex = new InterProcessMutex(client, "/locks/orders");
+        mutex.makeRevocable(lock -> pause());
+        mutex.acquire();
+        try {
+            run(client);
+        } finally {
+            mutex.release();
+        }
+    }
+
+    void revoke(CuratorFramework client, InterProcessMutex mutex) throws Exception {
+        String holder = mutex.getParticipantNodes().iterator().next();
+        Revoker.attemptRevoke(client, holder);
+    }
+
     void readWrite(CuratorFramework client) throws Exception {
         InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, "/locks/catalogue");
         lock.writeLock().acquire();
@@ -391,6 +465,15 @@ abstract class Migration {
             run(client);
         } finally {
             selector.close();
+        }
+    }
+
+    void interrupt(LeaderSelector selector) throws Exception {
+        for (Participant p : selector.getParticipants()) {
+            System.out.println(p.getId() + " " + p.isLeader());
+        }
+        if (selector.hasLeadership()) {
+            selector.interruptLeadership();
         }
     }
 
@@ -487,6 +570,19 @@ abstract class Migration {
         }
     }
 
+    void priorities(CuratorFramework client) throws Exception {
+        DistributedPriorityQueue<String> jobs = QueueBuilder.builder(client, consumer, serializer, "/queues/jobs")
+            .lockPath("/queues/jobs-locks")
+            .buildPriorityQueue(0);
+        jobs.setErrorMode(ErrorMode.REQUEUE);
+        jobs.start();
+        jobs.put("sweep", 5);
+        jobs.put("wash", 5);
+        jobs.put("alarm", -1);
+        run(client);
+        jobs.close();
+    }
+
     void timers(CuratorFramework client) throws Exception {
         try (DistributedDelayQueue<String> timers =
                 QueueBuilder.builder(client, null, serializer, "/queues/timers").buildDelayQueue()) {
@@ -526,6 +622,40 @@ abstract class Migration {
         }
         orders.close();
         registry.close();
+    }
+
+    void providers(ServiceDiscovery<String> registry) throws Exception {
+        ServiceProvider<String> orders = registry.serviceProviderBuilder()
+            .serviceName("orders")
+            .providerStrategy(new StickyStrategy<>(new RandomStrategy<>()))
+            .additionalFilter(i -> i.getPayload().equals("north"))
+            .downInstancePolicy(new DownInstancePolicy(30, TimeUnit.SECONDS, 3))
+            .build();
+        orders.start();
+        ServiceInstance<String> instance = orders.getInstance();
+        try {
+            call();
+        } catch (Exception e) {
+            orders.noteError(instance);
+            throw e;
+        } finally {
+            orders.close();
+        }
+    }
+
+    void serviceCache(ServiceDiscovery<String> registry) throws Exception {
+        ServiceCache<String> orders = registry.serviceCacheBuilder().name("orders").build();
+        orders.addListener(new ServiceCacheListener() {
+            @Override
+            public void cacheChanged() {
+                resize(orders.getInstances().size());
+            }
+
+            @Override
+            public void stateChanged(CuratorFramework client, ConnectionState state) {
+            }
+        });
+        orders.start();
     }
 
     void kept(CuratorFramework client) throws Exception {
