@@ -14,9 +14,13 @@ func (c *Conn) watch(full string, kind zkconn.WatchKind) *watcher {
 
 // read sends a read with a watch.
 func (c *Conn) read(w *watcher, name string, call *zkconn.Call) error {
+	kind := zkconn.WatchData
+	if call.Op == jute.OpGetChildren2 {
+		kind = zkconn.WatchChildren
+	}
 	c.watchers.add(w)
 	err := c.do(name, w.Path(), call, func() {
-		w.InitKept(w.Path(), w.Kind(), w.fire)
+		w.InitKept(w.Path(), kind, w.fire)
 	})
 	if err != nil && !(call.Op == jute.OpExists && err == ErrNoNode) { //nolint:errorlint // the driver's own value
 		c.watchers.remove(w)
