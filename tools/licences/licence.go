@@ -23,6 +23,7 @@ var allowed = []licence{
 	{name: "BSD-2-Clause", says: []string{"Redistribution and use in source and binary forms"}},
 	{name: "MIT", says: []string{"Permission is hereby granted, free of charge, to any person obtaining a copy"}},
 	{name: "ISC", says: []string{"Permission to use, copy, modify, and/or distribute this software for any purpose"}},
+	{name: "CC0-1.0", says: []string{"Creative Commons Legal Code", "CC0 1.0 Universal"}, notShipped: true},
 	{name: "MPL-2.0", says: []string{"Mozilla Public License Version 2.0"}, notShipped: true},
 	{name: "CC-BY-4.0", says: []string{"Creative Commons Attribution 4.0"}, notShipped: true},
 	{name: "FTL, at choice GPL-2.0", says: []string{"your choice of exactly one of the following two licenses", "The FreeType License"}, notShipped: true},
