@@ -18,6 +18,8 @@ SOAKDIR     ?=
 SEED        ?= 0
 CHAOSFLAGS  ?=
 NESTED      := GO="$(GO)" .ci/nested.sh
+# What stands on other projects is tested when it changes, not with the library.
+ADAPTERS    := recipes/adapters
 # Tests that search and parse, and have no goroutines of their own: the race detector would only make them
 # ten times as slow.
 PURE        := ./internal/lint ./internal/chaos/replay
@@ -40,8 +42,12 @@ test: setup ## run all tests, those against real ZooKeeper servers included
 		GORACE="atexit_sleep_ms=0 $$GORACE" $(GO) test $$race -vet=off -timeout 10m $(TESTFLAGS) \
 			$$($(GO) list ./... | grep -v $(PURE:./%=-e '/%$$'))
 	$(GO) test -vet=off $(TESTFLAGS) $(PURE)
-	$(NESTED) vet ./...
-	$(NESTED) test -vet=off $(TESTFLAGS) ./...
+	WITHOUT=$(ADAPTERS) $(NESTED) vet ./...
+	WITHOUT=$(ADAPTERS) $(NESTED) test -vet=off $(TESTFLAGS) ./...
+
+.PHONY: adapters
+adapters: setup ## run the tests of the adapters to other projects, and those projects' own, on both servers
+	set -e; for dir in $(ADAPTERS)/*/; do $(GO) -C "$$dir" test -timeout 15m $(TESTFLAGS) ./...; done
 
 .PHONY: soak
 soak: setup ## make test RUNS times on this commit, half of them two at a time; goes on where it was interrupted
