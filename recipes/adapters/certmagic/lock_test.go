@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 )
@@ -163,8 +164,12 @@ func TestRenewLockLease(t *testing.T) {
 			t.Errorf("of a lock that is not held: %v", err)
 		}
 		one.lock("name")
+		asked := one.network.Requests(jute.OpMulti)
 		if err := renew(); err != nil {
 			t.Error(err)
+		}
+		if n := one.network.Requests(jute.OpMulti) - asked; n != 1 {
+			t.Errorf("the servers were asked %d times", n)
 		}
 		one.network.Expire(t)
 		other.lock("name")

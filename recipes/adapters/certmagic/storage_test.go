@@ -181,8 +181,10 @@ func TestKeys(t *testing.T) {
 		if got, err := h.storage.List(t.Context(), "", true); err != nil || !slices.Equal(slices.Sorted(slices.Values(got)), want) {
 			t.Errorf("%q, %v; want %q", got, err, want)
 		}
-		if _, err := h.client.Create().ForPath(t.Context(), b.Path("certmagic/keys/%zz")); err != nil {
-			t.Fatal(err)
+		for _, foreign := range []string{"%zz", "%61%62"} { // the second one would be "ab"
+			if _, err := h.client.Create().ForPath(t.Context(), b.Path("certmagic/keys/"+foreign)); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if got, err := h.storage.List(t.Context(), "", true); err != nil || len(got) != len(want) {
 			t.Errorf("with a foreign node: %q, %v", got, err)
@@ -257,6 +259,32 @@ func TestStoreLoadRace(t *testing.T) {
 	})
 }
 
+// A server that is behind shows what other hosts have stored and deleted, because it is made to sync first.
+func TestServerBehind(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		one, other := newHost(t, b), newHost(t, b)
+		one.store("a/old", "a/changed")
+		other.wantMissing("a/new")
+		other.wantValue("a/changed", "value of a/changed")
+		other.wantValue("a/old", "value of a/old")
+		other.wantList("a", true, "a/changed", "a/old")
+		one.store("a/new")
+		one.delete("a/old")
+		if err := one.storage.Store(t.Context(), "a/changed", []byte("changed")); err != nil {
+			t.Fatal(err)
+		}
+		for _, look := range []func(){
+			func() { other.wantValue("a/changed", "changed") },
+			func() { other.wantStat("a/new", 14, true) },
+			func() { other.wantMissing("a/old") },
+			func() { other.wantList("a", true, "a/changed", "a/new") },
+		} {
+			other.network.FallBehind()
+			look()
+		}
+	})
+}
+
 // A Store and a Delete whose replies are lost succeed.
 func TestLostReplies(t *testing.T) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
@@ -293,7 +321,7 @@ func TestContexts(t *testing.T) {
 		}
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		wantAll := func(when string, ctx context.Context, want error) {
+		wantAll := func(ctx context.Context, when string, want error) {
 			t.Helper()
 			for name, call := range calls {
 				isUnlock := name == "Unlock" || name == "RenewLockLease" // of a lock that is not held
@@ -304,23 +332,23 @@ func TestContexts(t *testing.T) {
 			}
 		}
 		var none context.Context
-		wantAll("without a context", none, framework.ErrInvalidOption)
-		wantAll("with an ended context", ended, context.Canceled)
+		wantAll(none, "without a context", framework.ErrInvalidOption)
+		wantAll(ended, "with an ended context", context.Canceled)
 		if h.storage.Exists(ended, "a/b") {
 			t.Error("Exists is true without an answer")
 		}
 		heal := h.network.Isolate()
 		short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		wantAll("without a connection", short, context.DeadlineExceeded)
+		wantAll(short, "without a connection", context.DeadlineExceeded)
 		heal()
 		h.wantValue("a/b", "value of a/b")
 		if err := h.client.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		wantAll("after Close", t.Context(), framework.ErrClosed)
+		wantAll(t.Context(), "after Close", framework.ErrClosed)
 		for _, h.storage = range []*curatorcertmagic.Storage{nil, {}} {
-			wantAll("of no storage", t.Context(), framework.ErrNotStarted)
+			wantAll(t.Context(), "of no storage", framework.ErrNotStarted)
 			if h.storage.Exists(t.Context(), "a") || h.storage.String() != "ZooKeeper:" {
 				t.Error("no storage has a key, or a path")
 			}

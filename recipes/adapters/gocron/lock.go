@@ -66,7 +66,7 @@ func (r *runLock) releaseLater(ctx context.Context) {
 	case <-r.locker.hurry:
 		cancel()
 	}
-	_ = r.release(ctx) // which has logged the error
+	_ = r.release(ctx) // which logs the error
 }
 
 // release releases the lock now, and logs the error, because gocron does not.

@@ -263,7 +263,7 @@ func (l *Locker) hasten(ctx context.Context) int {
 			r.cancel(errClosed)
 		} else if !r.unlocked {
 			r.unlocked = true
-			go r.release(ctx)
+			go func() { _ = r.release(ctx) }() // which logs the error
 		}
 	}
 	return len(l.held)

@@ -83,7 +83,8 @@ func TestUnlockWithEndedContext(t *testing.T) {
 // A job whose lock is lost is told, and does not begin a second time in its process while it runs.
 func TestLost(t *testing.T) {
 	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		first, second := newHost(t, b), newHost(t, b)
+		hold := curatorgocron.WithMinHold(0)
+		first, second := newHost(t, b, hold), newHost(t, b, hold)
 		lock := first.lock("job")
 		ctx := first.locker.Lease("job").Bind(t.Context())
 		first.network.Expire(t)
@@ -95,7 +96,12 @@ func TestLost(t *testing.T) {
 		second.wantUnlocked(other)
 		first.wantRefused("job", locks.ErrNotAcquired) // by itself
 		first.wantUnlocked(lock, locks.ErrLockLost)
-		first.wantUnlocked(first.awaitLock("job"))
+		again := first.lock("job")
+		first.wantUnlocked(lock, locks.ErrReleased)
+		if err := first.locker.Lease("job").Err(); err != nil {
+			t.Errorf("the next run, after a second Unlock of the last one: %v", err)
+		}
+		first.wantUnlocked(again)
 	})
 }
 
