@@ -35,9 +35,9 @@
 // # What is not guaranteed
 //
 // A value is limited to what a request may have: a little less than 1 MiB, unless servers and client have
-// another limit, see framework.WithMaxData. Certificates have some kilobytes. List and Delete of a directory are
-// not one step: they may see or leave out what changes meanwhile. ZooKeeper keeps everything in memory: 100,000
-// certificates are about a gigabyte.
+// another limit, see framework.WithMaxData. List and Delete of a directory are
+// not one step: they may see or leave out what changes meanwhile. ZooKeeper keeps everything in memory, and a
+// certificate with its chain has some kilobytes.
 //
 // # Concurrency
 //
