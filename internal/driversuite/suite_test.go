@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	real     = flag.Bool("real", false, "run the driver's tests on real servers, too")
+	onReal   = flag.Bool("real", false, "run the driver's tests on real servers, too")
 	onDriver = flag.Bool("driver", false, "run the driver's tests on the driver itself")
 )
 
@@ -40,7 +40,7 @@ func TestSuite(t *testing.T) {
 	}
 	s := build(t)
 	servers := []string{"embedded"}
-	if *real {
+	if *onReal {
 		servers = append(servers, "real")
 	}
 	for _, server := range servers {
