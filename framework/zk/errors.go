@@ -45,6 +45,14 @@ func byCode(code jute.Code) error {
 	return fmt.Errorf("unknown error: %v", ErrCode(code))
 }
 
+// plain returns the driver's error for what a server has answered, nil for nil.
+func plain(answer *zkconn.Error) error {
+	if answer == nil {
+		return nil
+	}
+	return byCode(answer.Code())
+}
+
 // asDriver returns an error of the session layer as the driver returns it: a value that can be compared.
 func asDriver(err error) error {
 	if err == nil {

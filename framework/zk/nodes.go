@@ -40,6 +40,9 @@ func (c *Conn) do(name, path string, call *zkconn.Call, again func()) error {
 
 // explain returns the driver's error. A reason that this does not have is logged.
 func (c *Conn) explain(err error) error {
+	if answer, ok := err.(*zkconn.Error); err == nil || ok && answer.Code() != jute.CodeOK { //nolint:errorlint // as nearly always
+		return plain(answer)
+	}
 	if large, ok := errors.AsType[*zkconn.ReplyTooLarge](err); ok {
 		c.log.printf("received packet from server with length %d, which exceeds max buffer size %d", large.Size+headerSize, c.maxReply)
 		return ErrConnectionClosed

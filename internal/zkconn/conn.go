@@ -217,9 +217,9 @@ func (p *patience) stop() {
 // connected waits for a connection: of the given session if that is not zero, and with quorum not for one
 // for reads alone.
 func (c *Conn) connected(ctx context.Context, session int64, quorum bool, p *patience) (*muxConn, error) {
-	wait := waitingOf(ctx, c.cfg.FailFast, c.cfg.ConnectionTimeout)
-	for {
-		inVain := wait.inVain(c.hosts)
+	var wait waiting
+	var inVain <-chan struct{}
+	for first := true; ; first = false {
 		c.mu.Lock()
 		w, ready, err := c.mux, c.ready, c.refuse(session)
 		c.mu.Unlock()
@@ -232,6 +232,11 @@ func (c *Conn) connected(ctx context.Context, session int64, quorum bool, p *pat
 			return w, nil
 		case w != nil: // another connection will have the session, or a quorum
 			ready = w.dead
+		}
+		if first { // nearly every call needs no more; who waits looks again, behind inVain
+			wait = waitingOf(ctx, c.cfg.FailFast, c.cfg.ConnectionTimeout)
+			inVain = wait.inVain(c.hosts)
+			continue
 		}
 		select {
 		case <-ready:
