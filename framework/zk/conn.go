@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,7 +32,7 @@ type Conn struct {
 	progress progress
 	bounds   bounds
 	watchers watchers
-	holding  atomic.Bool // the session has an ephemeral sequential node of this Conn, or had one
+	reliance reliance
 
 	follower follower
 	closing  sync.Once
@@ -41,6 +43,7 @@ type Conn struct {
 type follower struct {
 	listener *zkconn.Listener
 	observer *zkconn.Observer
+	begun    chan struct{} // closed when the first events have been told: no other comes before
 }
 
 // ConnectWithDialer is Connect with WithDialer. It is deprecated, as in the driver.
@@ -66,6 +69,7 @@ func Connect(servers []string, sessionTimeout time.Duration, options ...connOpti
 		c.hostProvider = NewDNSHostProvider()
 	}
 	servers = FormatServers(servers)
+	rand.Shuffle(len(servers), func(i, j int) { servers[i], servers[j] = servers[j], servers[i] }) // clients spread
 	if err := c.hostProvider.Init(servers); err != nil {
 		return nil, nil, err
 	}
@@ -73,15 +77,18 @@ func Connect(servers []string, sessionTimeout time.Duration, options ...connOpti
 		c.log.set(c.logger)
 	}
 	c.log.info, c.own = c.logInfo, true
-	sessionTimeout = min(max(sessionTimeout, 10*time.Millisecond), 24*time.Hour)
+	sessionTimeout = min(max(sessionTimeout, 10*time.Millisecond), maxTimeout)
 	client, err := framework.NewClient("127.0.0.1", policy(), c.clientOptions(sessionTimeout, &c.log)...)
 	if err == nil {
-		err = client.Start(zkconn.WithSettings(context.Background(), c.sessionSettings))
+		err = client.Start(zkconn.WithSettings(context.Background(), func(cfg *zkconn.Config) {
+			c.sessionSettings(cfg, c.follower.begun)
+		}))
 	}
 	if err != nil {
+		close(c.follower.begun)
 		return nil, nil, fmt.Errorf("zk: %w", err)
 	}
-	c.begin(client, sessionTimeout)
+	c.begin(client)
 	return c, c.eventChan, nil
 }
 
@@ -89,29 +96,39 @@ func Connect(servers []string, sessionTimeout time.Duration, options ...connOpti
 // chroot and namespace. Close leaves the client open. The channel begins with the state of now.
 //
 // A call waits for a connection as those of Connect do, whatever the client's retry policy and connection timeout
-// are.
+// are; but a protected create is repeated by that policy. A lock, or another place in a queue, has the session given
+// up at its deadline, for all who use the client.
 func NewConn(client *framework.Client) (*Conn, <-chan Event, error) {
 	api := zkclient.Of(client)
-	if _, err := api.Conn(); err != nil {
+	_, err := api.Conn()
+	if err == nil {
+		_, err = api.ServerPath("/") // it may be a view with a namespace that is none
+	}
+	if err != nil {
 		return nil, nil, fmt.Errorf("zk: %w", err)
 	}
-	_, timeout := api.Opened().Session()
 	c := newConn(&settings{})
 	c.log.set(nil)
-	c.begin(client, max(timeout, time.Second))
+	c.begin(client)
+	if _, err := api.Conn(); err != nil { // nobody may tell of that any more
+		c.end()
+		return nil, nil, fmt.Errorf("zk: %w", err)
+	}
 	return c, c.eventChan, nil
 }
 
 func newConn(s *settings) *Conn {
-	return &Conn{settings: s, eventChan: make(chan Event, maxUnread)}
+	return &Conn{settings: s, eventChan: make(chan Event, maxUnread), follower: follower{begun: make(chan struct{})}}
 }
 
-// begin connects the Conn with its client, which was started with a session timeout.
-func (c *Conn) begin(client *framework.Client, sessionTimeout time.Duration) {
+// begin connects the Conn with its client, which was started.
+func (c *Conn) begin(client *framework.Client) {
+	defer close(c.follower.begun)
 	c.client, c.api = client, zkclient.Of(client)
 	c.conn = c.api.Opened()
 	c.events.channel, c.events.callback, c.events.run = c.eventChan, c.callback, c.api.Callback
-	c.bounds = bounds{conn: c.conn, asked: sessionTimeout, base: zkconn.FailFast(c.api.Life(), 2*sessionTimeout)}
+	c.bounds.start(c.api.Life(), c.conn)
+	c.reliance.conn = c.conn
 	c.watchers = watchers{events: &c.events, shown: c.shown, kept: !c.own, all: map[*watcher]struct{}{}}
 	var server string
 	c.follower.listener, server = c.conn.Listen(c.told)
@@ -127,11 +144,19 @@ func (c *Conn) begin(client *framework.Client, sessionTimeout time.Duration) {
 
 // told is called by the session layer, one event after the other.
 func (c *Conn) told(e zkconn.Event) {
-	if e.Kind == zkconn.DeadlinePassed && c.holding.Load() {
+	<-c.follower.begun
+	if e.Kind == zkconn.DeadlinePassed && c.reliance.onPlace(e.Session) {
 		// Others may be ahead in the queue soon. The driver's API has one way to say so: the session is over.
 		c.conn.GiveUp(e.Session)
 	}
+	if e.Kind == zkconn.Attempted && e.Err != nil && c.own {
+		c.log.printf("failed to connect to %s: %v", e.Target, e.Err)
+	}
 	c.tell(c.progress.take(e, c.conn.State() == state.ReadOnly))
+	if e.Kind == zkconn.SessionEnded {
+		c.events.ended()
+		c.reliance.ended(e.Session)
+	}
 }
 
 func (c *Conn) tell(events []Event) {
@@ -143,9 +168,10 @@ func (c *Conn) tell(events []Event) {
 // Client returns the client on the session of this Conn, for recipes and for operations with a context. It is
 // closed by Close, unless NewConn was given it.
 func (c *Conn) Client() *framework.Client {
-	if c == nil {
+	if c == nil || c.conn == nil {
 		return nil
 	}
+	c.reliance.share()
 	return c.client
 }
 
@@ -184,9 +210,8 @@ func (c *Conn) end() {
 	_, server := c.progress.now(false)
 	c.progress.take(zkconn.Event{Kind: zkconn.Disconnected}, false)
 	c.events.close(Event{Type: EventSession, State: StateDisconnected, Server: server})
-	if c.holding.Swap(false) {
-		c.conn.Unuse()
-	}
+	c.reliance.close()
+	c.bounds.cancel()
 }
 
 // isClosed tells whether Close was called. A Conn that was not made here is like one that is closed.
@@ -235,22 +260,27 @@ func (c *Conn) SetLogger(l Logger) {
 	}
 }
 
-// path returns the server's path. The driver's rules are checked before, and those of the client, which are stricter,
-// with a chroot or namespace only.
+// path returns the server's path for one that the driver takes.
 func (c *Conn) path(p string, sequential bool) (string, error) {
 	if err := validatePath(p, sequential); err != nil {
 		return "", err
 	}
+	if c == nil {
+		return "", ErrConnectionClosed
+	}
+	return c.full(p, sequential), nil
+}
+
+// full returns the server's path. What is no path stays as it is: the server refuses it.
+func (c *Conn) full(p string, sequential bool) string {
 	root := c.root()
 	switch {
-	case c == nil:
-		return "", ErrConnectionClosed
-	case root == "":
-		return p, nil
+	case root == "", !strings.HasPrefix(p, "/"):
+		return p
 	case p == "/" && !sequential:
-		return root, nil
+		return root
 	}
-	return root + p, nil
+	return root + p
 }
 
 // shown returns a path of the server's as the program knows it.
@@ -269,22 +299,9 @@ func (c *Conn) root() string {
 	return c.api.Root()
 }
 
-// made notes that the session has an ephemeral node. So it is presumed over when no server has answered for its timeout.
-func (c *Conn) made(sequential bool) {
-	if c.isClosed() {
-		return
-	}
-	c.conn.PresumeAtTimeout()
-	if sequential {
-		c.hold()
-	}
-}
-
-// hold notes that the session has an ephemeral sequential node: a place in a queue, such as that of a lock or an
-// election. For other ephemeral nodes, most of which announce something, an outage that the session survives must
-// not cost the session.
-func (c *Conn) hold() {
-	if !c.holding.Load() && !c.holding.Swap(true) {
-		c.conn.Use()
+// made notes that an ephemeral node is made, or is about to be, in a session.
+func (c *Conn) made(session int64, sequential bool) {
+	if !c.isClosed() {
+		c.reliance.made(session, sequential)
 	}
 }

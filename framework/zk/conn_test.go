@@ -1,7 +1,6 @@
 package zk_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -23,7 +22,11 @@ import (
 func TestSessionEvents(t *testing.T) {
 	tell := func(t *testing.T, c api, ch <-chan zk.Event, n *suite.Network) (all []string) {
 		note := func(what string, s zk.State) {
-			all = append(all, fmt.Sprintf("%s: %v", what, await(t, ch, s)))
+			all = append(all, what)
+			for e := (zk.Event{}); e.Type != zk.EventSession || e.State != s; {
+				e = next(t, ch)
+				all = append(all, fmt.Sprint(e.Type, e.State, e.Path, e.Err, e.Server != ""))
+			}
 			if now := c.State(); s != zk.StateExpired && now != s {
 				t.Errorf("%s: %v, now %v", what, s, now)
 			}
@@ -33,6 +36,11 @@ func TestSessionEvents(t *testing.T) {
 		note("cut", zk.StateHasSession)
 		if _, _, _, err := c.GetW("/"); err != nil {
 			t.Fatal(err)
+		}
+		for range 2 {
+			if _, _, _, err := c.ChildrenW("/"); err != nil {
+				t.Fatal(err)
+			}
 		}
 		n.Expire(t)
 		note("expire", zk.StateExpired)
@@ -215,89 +223,6 @@ func (l *lines) all() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.text)
-}
-
-// A Conn on a client that exists has its session, and paths below its namespace. Its Close leaves the client open.
-func TestNewConn(t *testing.T) {
-	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
-		client, n := b.Client(t)
-		ns := client.UsingNamespace(b.Path("ns")[1:])
-		if _, err := ns.Create().CreatingParentsIfNeeded().ForPath(t.Context(), "/made"); err != nil {
-			t.Fatal(err)
-		}
-		c, ch, err := zk.NewConn(ns)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if e := next(t, ch); e.State != zk.StateHasSession || e.Server == "" || c.State() != zk.StateHasSession || c.Client() != ns {
-			t.Errorf("%v, %v", e, c.State())
-		}
-		p, err := c.Create("/made/x-", []byte("1"), zk.FlagSequence, world)
-		sync, err2 := c.Sync("/made")
-		made, err3 := c.Multi(&zk.CreateRequest{Path: "/made/m", Acl: world}, &zk.CheckVersionRequest{Path: "/made", Version: 0})
-		if err != nil || err2 != nil || err3 != nil || p != "/made/x-0000000000" || sync != "/made" || made[0].String != "/made/m" {
-			t.Error(p, err, sync, err2, made, err3)
-		}
-		_, _, changed, err := c.ChildrenW("/made")
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _, waiting, err := c.GetW("/made/m")
-		if err != nil {
-			t.Fatal(err)
-		}
-		n.Cut()
-		if err := client.Delete().ForPath(t.Context(), b.Path("ns")+"/made/x-0000000000"); err != nil {
-			t.Fatal(err)
-		}
-		if e := next(t, changed); e.Type != zk.EventNodeChildrenChanged || e.Path != "/made" {
-			t.Errorf("%v", e)
-		}
-		l := zk.NewLock(c, "/lock", world)
-		if err := l.Lock(); err != nil {
-			t.Fatal(err)
-		}
-		c.Close()
-		c.Close()
-		if e := next(t, waiting); e.Type != zk.EventNotWatching || e.Err != zk.ErrClosing { //nolint:errorlint // so programs do
-			t.Errorf("%v", e)
-		}
-		for range ch { // it ends
-		}
-		if _, _, err := c.Get("/made"); err != zk.ErrConnectionClosed { //nolint:errorlint // so programs do
-			t.Error(err)
-		}
-		if _, err := ns.GetData().ForPath(t.Context(), "/made/m"); err != nil || suite.Watches(t, client) != 0 {
-			t.Error(err, suite.Watches(t, client))
-		}
-	})
-}
-
-// When the client of a Conn is closed, so is the Conn.
-func TestClientIsClosed(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		client, _ := b.Client(t)
-		c, ch, err := zk.NewConn(client)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _, watch, err := c.GetW("/")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := client.Close(context.Background()); err != nil {
-			t.Fatal(err)
-		}
-		if e := next(t, watch); e.Type != zk.EventNotWatching || e.Err != zk.ErrClosing { //nolint:errorlint // so programs do
-			t.Errorf("%v", e)
-		}
-		for range ch {
-		}
-		if _, _, err := c.Get("/"); err != zk.ErrConnectionClosed || c.State() != zk.StateDisconnected { //nolint:errorlint // so programs do
-			t.Error(err, c.State())
-		}
-		c.Close()
-	})
 }
 
 // What was not made by Connect or NewConn refuses, and nothing panics that does not in the driver.

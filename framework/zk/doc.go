@@ -35,6 +35,10 @@
 //   - A session that was given up may live on at the servers until its timeout there, with its nodes: a node that is made
 //     again at StateHasSession may exist still, as the old session's, and is gone soon. Compare its EphemeralOwner with
 //     Conn.SessionID.
+//   - Exists says false with every error. The driver says true with some.
+//   - With more than 100,000 calls that wait for their answers, further ones return ErrConnectionClosed.
+//   - A Dialer's connections must support deadlines.
+//   - Close waits a moment for work in the background, and for a server and callbacks a second each at most.
 //   - Unlock of a node that is gone returns ErrNoNode, and the Lock can be locked again.
 //   - Lock fails with ErrNoNode if its own node was deleted. The driver's takes the lock without it.
 //   - Behind Close all calls return ErrConnectionClosed, where the driver sometimes has ErrClosing.

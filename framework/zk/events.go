@@ -19,11 +19,19 @@ type events struct {
 	callback EventCallback // nil for none
 	run      func(fn func()) bool
 
-	mu       sync.Mutex
-	closed   bool
-	lastNode int64   // the EventID of the last event of a node
-	waiting  []Event // for the callback
-	calling  bool    // a goroutine calls it
+	mu      sync.Mutex
+	closed  bool
+	last    nodeEvent // that was passed on
+	endings []Event   // of watches, to be told behind that of the session
+	ends    watchEnd  // the last of endings
+	waiting []Event   // for the callback
+	calling bool      // a goroutine calls it
+}
+
+// nodeEvent is one message of a server about a node.
+type nodeEvent struct {
+	id   int64
+	path string
 }
 
 // session passes on an event of the session. If too many are unread the oldest goes.
@@ -48,18 +56,50 @@ func (e *events) session(ev Event) {
 }
 
 // node passes on an event of a node, unless the channel is full as the driver's would be. One message of a server is
-// passed on once, for however many watches it is. id is its EventID, 0 for none.
+// passed on once, for however many watches it is. id is its EventID.
 func (e *events) node(ev Event, id int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.closed || id != 0 && id == e.lastNode {
-		return
+	if this := (nodeEvent{id, ev.Path}); !e.closed && this != e.last {
+		e.last = this
+		e.send(ev)
 	}
-	e.lastNode = id
+}
+
+// send passes on an event of a node; e.mu is held.
+func (e *events) send(ev Event) {
 	e.call(ev)
 	if len(e.channel) < eventChanSize {
 		e.channel <- ev // there is room, and nobody else sends
 	}
+}
+
+// watchEnd is the end of what watches of one kind on one node share.
+type watchEnd struct {
+	path string
+	kind zkconn.WatchKind
+}
+
+// ending notes the end of a watch. Several of one kind and node, which follow each other, are told as one.
+func (e *events) ending(ev Event, kind zkconn.WatchKind) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if this := (watchEnd{ev.Path, kind}); len(e.endings) == 0 || this != e.ends {
+		e.ends = this
+		e.endings = append(e.endings, ev)
+	}
+}
+
+// ended passes on the ends of watches, behind that of their session.
+func (e *events) ended() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, ev := range e.endings {
+		if !e.closed {
+			e.send(ev)
+		}
+	}
+	e.endings = nil
 }
 
 // call leaves an event for the callback; e.mu is held.
@@ -76,25 +116,40 @@ func (e *events) call(ev Event) {
 	}
 }
 
-// callAll calls the callback until nothing waits.
+// callAll calls the callback until nothing waits. If that ends the goroutine, another one follows with the next event.
 func (e *events) callAll() {
-	for {
-		e.mu.Lock()
-		if len(e.waiting) == 0 {
-			e.calling = false
-			e.mu.Unlock()
+	ended := false
+	defer func() {
+		if ended {
 			return
 		}
-		ev := e.waiting[0]
-		e.waiting = slices.Delete(e.waiting, 0, 1)
-		e.mu.Unlock()
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.calling = false
+	}()
+	for ev, ok := e.next(); ok; ev, ok = e.next() {
 		e.callback(ev)
 	}
+	ended = true
+}
+
+// next takes an event for the callback.
+func (e *events) next() (ev Event, ok bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.waiting) == 0 {
+		e.calling = false
+		return ev, false
+	}
+	ev = e.waiting[0]
+	e.waiting = slices.Delete(e.waiting, 0, 1)
+	return ev, true
 }
 
 // close passes on a last event, and closes the channel.
 func (e *events) close(last Event) {
 	e.session(last)
+	e.ended()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.closed {

@@ -10,7 +10,10 @@ import (
 	"time"
 )
 
-const defaultLookupTimeout = 3 * time.Second
+const (
+	defaultLookupTimeout = 3 * time.Second
+	secondLookupTimeout  = time.Second // of a look-up that delays an attempt
+)
 
 type lookupHostFn func(context.Context, string) ([]string, error)
 
@@ -40,6 +43,7 @@ type DNSHostProvider struct {
 	found []string
 	next  int
 	start int // where the round began; -1 before the first attempt
+	tries int // since Connected was called
 }
 
 // NewDNSHostProvider returns a provider for WithHostProvider.
@@ -53,7 +57,7 @@ func NewDNSHostProvider(options ...DNSHostProviderOption) *DNSHostProvider {
 
 // Init looks up the servers, host:port.
 func (hp *DNSHostProvider) Init(servers []string) error {
-	found, err := hp.look(servers)
+	found, err := hp.look(servers, defaultLookupTimeout)
 	if err != nil {
 		return err
 	}
@@ -64,14 +68,14 @@ func (hp *DNSHostProvider) Init(servers []string) error {
 }
 
 // look returns the addresses of servers, in random order.
-func (hp *DNSHostProvider) look(servers []string) ([]string, error) {
+func (hp *DNSHostProvider) look(servers []string, atMost time.Duration) ([]string, error) {
 	lookup := hp.lookupHost
 	if lookup == nil {
 		lookup = new(net.Resolver).LookupHost
 	}
 	timeout := hp.lookupTimeout
 	if timeout == 0 {
-		timeout = defaultLookupTimeout
+		timeout = atMost
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
@@ -120,15 +124,19 @@ func (hp *DNSHostProvider) advance() (server string, retryStart bool) {
 		hp.start = hp.next
 	}
 	hp.next = (hp.next + 1) % len(hp.found)
+	hp.tries++
 	return server, retryStart
 }
 
 // moved looks the servers up again. If their addresses are others, these are tried from now on.
 func (hp *DNSHostProvider) moved() bool {
 	hp.mu.Lock()
-	names := hp.names
+	names, failed := hp.names, hp.tries > len(hp.found)
 	hp.mu.Unlock()
-	found, err := hp.look(names)
+	if !failed { // the address that was of use just now is as good as any
+		return false
+	}
+	found, err := hp.look(names, secondLookupTimeout)
 	hp.mu.Lock()
 	defer hp.mu.Unlock()
 	if err != nil || slices.Equal(slices.Sorted(slices.Values(found)), slices.Sorted(slices.Values(hp.found))) {
@@ -143,4 +151,5 @@ func (hp *DNSHostProvider) Connected() {
 	hp.mu.Lock()
 	defer hp.mu.Unlock()
 	hp.start = (hp.next + len(hp.found) - 1) % len(hp.found)
+	hp.tries = 0
 }

@@ -28,13 +28,16 @@ func (c *Conn) createProtected(path string, data []byte, acl []ACL) (created zkc
 	if c.isClosed() {
 		return created, ErrConnectionClosed
 	}
-	c.made(true)
+	c.made(0, true)
 	var id [16]byte
 	rand.Read(id[:]) // never fails
 	created, _, err = c.api.Create(c.bounds.next(), zkclient.NodeSpec{
 		Path: path, Mode: zkclient.EphemeralSequential, Data: data, ACL: toWire(acl), Compressed: zkclient.Never,
 		Protection: true, ProtectedBy: fmt.Sprintf("_c_%x-", id),
 	}, false)
+	if err == nil {
+		c.made(created.Session, true)
+	}
 	return created, c.explain(err)
 }
 
@@ -77,6 +80,9 @@ func (l *Lock) LockWithData(data []byte) error {
 	if err == nil { // the session may have ended meanwhile, without anybody's notice
 		err = asDriver(l.c.conn.AwaitProof(l.c.bounds.next(), node.Session))
 	}
+	if err == nil && l.c.isClosed() {
+		err = ErrConnectionClosed
+	}
 	if err != nil {
 		l.c.api.Remove(l.c.api.Life(), node.Path, node.Session)
 		return err
@@ -100,6 +106,9 @@ func (l *Lock) enqueue(data []byte) (node zkclient.Created, err error) {
 }
 
 func (l *Lock) makeParents() error {
+	if l.path == "" {
+		return ErrNoNode // that of the client's chroot is missing
+	}
 	path := ""
 	for name := range strings.SplitSeq(l.path[1:], "/") {
 		path += "/" + name

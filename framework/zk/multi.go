@@ -11,18 +11,27 @@ import (
 // and *CheckVersionRequest. If one is refused the error is that of the first one, and each response has its own.
 func (c *Conn) Multi(ops ...interface{}) ([]MultiResponse, error) {
 	wire := make([]zkconn.MultiOp, len(ops))
+	ephemeral, place := false, false
 	for i, op := range ops {
 		var err error
 		if wire[i], err = c.multiOp(op); err != nil {
+			if err == ErrUnhandledFieldType { //nolint:errorlint // the driver finds that later
+				return []MultiResponse{}, err
+			}
 			return nil, err
 		}
 		create, ok := op.(*CreateRequest)
-		if ok && (create.Flags == FlagEphemeral || create.Flags == FlagEphemeralSequential) {
-			c.made(create.Flags == FlagEphemeralSequential)
-		}
+		ephemeral = ephemeral || ok && (create.Flags == FlagEphemeral || create.Flags == FlagEphemeralSequential)
+		place = place || ok && create.Flags == FlagEphemeralSequential
+	}
+	if ephemeral {
+		c.made(0, place)
 	}
 	call := zkconn.Multi(wire...)
 	driver := c.do("multi", "", call, nil)
+	if ephemeral && call.OK() {
+		c.made(call.Session, place)
+	}
 	if driver == ErrConnectionClosed { //nolint:errorlint // the driver's own value
 		return nil, driver
 	}
@@ -32,6 +41,9 @@ func (c *Conn) Multi(ops ...interface{}) ([]MultiResponse, error) {
 		responses[i] = MultiResponse{String: r.Path, Error: asDriver(r.Err)}
 		if r.Path != "" {
 			responses[i].String = c.shown(r.Path)
+		}
+		if i >= len(ops) {
+			break // the server has answered more than it was asked
 		}
 		if _, isSet := ops[i].(*SetDataRequest); isSet && driver == nil {
 			stat := Stat(r.Stat)
@@ -43,28 +55,27 @@ func (c *Conn) Multi(ops ...interface{}) ([]MultiResponse, error) {
 
 // multiOp returns one operation as it is sent. Like the driver it leaves it to the server to refuse a path.
 func (c *Conn) multiOp(op any) (none zkconn.MultiOp, err error) {
-	root := c.root()
 	switch op := op.(type) {
 	case *CreateRequest:
 		if op != nil {
 			return zkconn.MultiOp{Op: jute.OpCreate, Req: &jute.CreateRequest{
-				Path: root + op.Path, Data: op.Data, ACL: toWire(op.Acl), Flags: op.Flags,
+				Path: c.full(op.Path, op.Flags == FlagSequence || op.Flags == FlagEphemeralSequential), Data: op.Data, ACL: toWire(op.Acl), Flags: op.Flags,
 			}}, nil
 		}
 	case *SetDataRequest:
 		if op != nil {
-			return zkconn.MultiOp{Op: jute.OpSetData, Req: &jute.SetDataRequest{Path: root + op.Path, Data: op.Data, Version: op.Version}}, nil
+			return zkconn.MultiOp{Op: jute.OpSetData, Req: &jute.SetDataRequest{Path: c.full(op.Path, false), Data: op.Data, Version: op.Version}}, nil
 		}
 	case *DeleteRequest:
 		if op != nil {
-			return zkconn.DeleteOp(root+op.Path, op.Version), nil
+			return zkconn.DeleteOp(c.full(op.Path, false), op.Version), nil
 		}
 	case *CheckVersionRequest:
 		if op != nil {
-			return zkconn.CheckOp(root+op.Path, op.Version), nil
+			return zkconn.CheckOp(c.full(op.Path, false), op.Version), nil
 		}
 	default:
 		return none, fmt.Errorf("unknown operation type %T", op)
 	}
-	return none, fmt.Errorf("an operation is a nil %T", op)
+	return none, ErrUnhandledFieldType
 }

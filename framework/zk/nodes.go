@@ -15,8 +15,8 @@ import (
 const headerSize = 16
 
 // do sends a request and waits for its answer. A request that was not sent because a connection has ended goes to the
-// next one, behind again if that is not nil. The error is the driver's.
-func (c *Conn) do(name, path string, call *zkconn.Call, again func()) error {
+// next one: as the call that again returns, if that is not nil. The error is the driver's.
+func (c *Conn) do(name, path string, call *zkconn.Call, again func() *zkconn.Call) error {
 	if c.isClosed() {
 		return ErrConnectionClosed
 	}
@@ -27,7 +27,7 @@ func (c *Conn) do(name, path string, call *zkconn.Call, again func()) error {
 	err := c.conn.Do(ctx, 0, call)
 	for ; neverSent(err) && ctx.Err() == nil; tries++ {
 		if again != nil {
-			again()
+			call = again()
 		}
 		err = c.conn.Do(ctx, 0, call)
 	}
@@ -44,7 +44,11 @@ func (c *Conn) explain(err error) error {
 		return plain(answer)
 	}
 	if large, ok := errors.AsType[*zkconn.ReplyTooLarge](err); ok {
-		c.log.printf("received packet from server with length %d, which exceeds max buffer size %d", large.Size+headerSize, c.maxReply)
+		if c.own {
+			c.log.printf("received packet from server with length %d, which exceeds max buffer size %d", large.Size+headerSize, c.maxReply)
+		} else {
+			c.log.printf("%v", large)
+		}
 		return ErrConnectionClosed
 	}
 	return asDriver(err)
@@ -94,7 +98,7 @@ func (c *Conn) Children(path string) ([]string, *Stat, error) {
 	call := zkconn.List(full, nil)
 	err = c.do("getChildren2", full, call, nil)
 	stat, err := closedOr(statOf(call), err)
-	return call.Names(), stat, err
+	return namesOf(call), stat, err
 }
 
 // Set sets the data of a node that is at a version, -1 for any.
@@ -139,7 +143,11 @@ func (c *Conn) GetACL(path string) ([]ACL, *Stat, error) {
 	call := &zkconn.Call{Op: jute.OpGetACL, Req: &jute.PathRequest{Path: full}, Res: res}
 	err = c.do("getACL", full, call, nil)
 	stat, err := closedOr((*Stat)(&res.Stat), err)
-	return fromWire(res.ACL), stat, err
+	acl := fromWire(res.ACL)
+	if err == nil && acl == nil {
+		acl = []ACL{}
+	}
+	return acl, stat, err
 }
 
 // SetACL sets the ACL of a node whose ACL is at a version, -1 for any.
@@ -161,6 +169,15 @@ func statOf(call *zkconn.Call) *Stat {
 		return (*Stat)(stat)
 	}
 	return &Stat{}
+}
+
+// namesOf returns the names in an answer, nil without one.
+func namesOf(call *zkconn.Call) []string {
+	names := call.Names()
+	if names == nil && call.OK() {
+		names = []string{}
+	}
+	return names
 }
 
 func toWire(acl []ACL) []jute.ACL {
@@ -238,9 +255,12 @@ func (c *Conn) create(path string, flags int32, request func(mode createMode, fu
 		return "", err
 	}
 	if mode.isEphemeral {
-		c.made(mode.isSequential)
+		c.made(0, mode.isSequential)
 	}
 	err = c.do(jute.OpName(call.Op), full, call, nil)
+	if mode.isEphemeral && call.OK() {
+		c.made(call.Session, mode.isSequential)
+	}
 	return c.shown(call.Res.(*jute.CreateResponse).Path), err
 }
 
@@ -249,7 +269,12 @@ func (c *Conn) AddAuth(scheme string, auth []byte) error {
 	if c.isClosed() {
 		return ErrConnectionClosed
 	}
-	return asDriver(c.conn.AddAuth(c.bounds.next(), zkconn.Auth{Scheme: scheme, Auth: auth}))
+	ctx, credential := c.bounds.next(), zkconn.Auth{Scheme: scheme, Auth: auth}
+	err := c.conn.AddAuth(ctx, credential)
+	for neverSent(err) && ctx.Err() == nil {
+		err = c.conn.AddAuth(ctx, credential)
+	}
+	return asDriver(err)
 }
 
 // Reconfig replaces the members of the ensemble, if its configuration is of a version, -1 for any. It returns the Stat of

@@ -2,6 +2,7 @@ package zk
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"time"
@@ -15,6 +16,7 @@ const (
 	defaultBufferSize = 1536 * 1024 // for requests
 	maxFrame          = 1 << 30     // of an answer without a limit
 	connectTimeout    = time.Second // that a Dialer is given
+	maxTimeout        = 24 * time.Hour
 
 	// unusedLossPercent is when a session without a place in a queue is given up because no server has answered. Servers
 	// that were down, or without a quorum, take a session up again whose timeout has passed, and the driver waits for
@@ -37,14 +39,15 @@ type settings struct {
 }
 
 // WithDialer sets how a network connection is opened. Its third argument is a second. It gets the addresses that the
-// HostProvider names. A nil dialer is the default, as without the option.
+// HostProvider names. A nil dialer is net.DialTimeout, as without the option. The connections must support deadlines,
+// see framework.WithDialer.
 func WithDialer(dialer Dialer) connOption {
 	return func(c *Conn) { c.dialer = dialer }
 }
 
 // WithHostProvider sets who decides which server is tried next. The default is a DNSHostProvider. Its methods are called
-// one after the other; while Next does not return the Conn does not connect, and Close waits for it. A nil
-// provider is the default, as without the option.
+// one after the other; while Next does not return the Conn does not connect. A nil provider is the default, as without
+// the option.
 func WithHostProvider(hostProvider HostProvider) connOption {
 	return func(c *Conn) { c.hostProvider = hostProvider }
 }
@@ -80,23 +83,51 @@ func WithMaxConnBufferSize(maxBufferSize int) connOption {
 
 // clientOptions returns the options of the framework.Client.
 func (s *settings) clientOptions(sessionTimeout time.Duration, log *logging) []framework.Option {
-	opts := []framework.Option{
+	return []framework.Option{
 		framework.WithSessionTimeout(sessionTimeout),
-		framework.WithConnectionTimeout(2 * sessionTimeout),
+		framework.WithConnectionTimeout(min(2*sessionTimeout, maxTimeout)),
 		framework.WithLogger(slog.New(logHandler{to: log})),
 		framework.WithoutEnsembleTracker(),
+		framework.WithDialer(s.dial),
 	}
-	if dial := s.dialer; dial != nil {
-		opts = append(opts, framework.WithDialer(func(_ context.Context, network, address string) (net.Conn, error) {
-			return dial(network, address, connectTimeout)
-		}))
+}
+
+// dial calls the Dialer, which has no context. If it has not returned when ctx ends, its connection is closed as soon as
+// it has.
+func (s *settings) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	dial := s.dialer
+	if dial == nil {
+		dial = net.DialTimeout
 	}
-	return opts
+	type outcome struct {
+		conn net.Conn
+		err  error
+	}
+	dialed := make(chan outcome)
+	go func() {
+		o := outcome{err: errors.New("the Dialer has ended its goroutine")}
+		defer func() {
+			select {
+			case dialed <- o:
+			case <-ctx.Done():
+				if o.conn != nil {
+					_ = o.conn.Close() // nobody wants it
+				}
+			}
+		}()
+		o.conn, o.err = dial(network, address, connectTimeout)
+	}()
+	select {
+	case o := <-dialed:
+		return o.conn, o.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // sessionSettings sets what package framework has no option for.
-func (s *settings) sessionSettings(cfg *zkconn.Config) {
-	cfg.Order = order{s.hostProvider}
+func (s *settings) sessionSettings(cfg *zkconn.Config, begun <-chan struct{}) {
+	cfg.Order = order{s.hostProvider, begun}
 	cfg.UnusedLossPercent = unusedLossPercent
 	cfg.MaxRequest = s.maxRequest - 4 // the length is in the buffer, too
 	cfg.MaxReply = s.maxReply
@@ -105,8 +136,17 @@ func (s *settings) sessionSettings(cfg *zkconn.Config) {
 	}
 }
 
-// order is a HostProvider as the session layer sees it.
-type order struct{ HostProvider }
+// order is a HostProvider as the session layer sees it. It is asked when the events of attempts can be told.
+type order struct {
+	HostProvider
+	begun <-chan struct{}
+}
+
+// Next returns the server to be tried next.
+func (o order) Next() (server string, retryStart bool) {
+	<-o.begun
+	return o.HostProvider.Next()
+}
 
 // policy is the retry policy of the client of Connect: of the recipes that a program has on it. The calls of a Conn are
 // tried once.

@@ -166,6 +166,28 @@ func TestWaitsForConnection(t *testing.T) {
 	})
 }
 
+// What a session was relied on for ends with it: the next one is kept over a longer outage again.
+func TestRelianceEnds(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		c, ch, n := connect(t, b)
+		if err := zk.NewLock(c, "/l", world).Lock(); err != nil {
+			t.Fatal(err)
+		}
+		n.Expire(t)
+		await(t, ch, zk.StateExpired)
+		await(t, ch, zk.StateHasSession)
+		id := c.SessionID()
+		time.Sleep(3 * sessionTimeout)
+		b.Server().Stop()
+		time.Sleep(3 * sessionTimeout)
+		synctest.Wait()
+		b.Server().Start()
+		if await(t, ch, zk.StateHasSession); c.SessionID() != id {
+			t.Errorf("session %#x after %#x", c.SessionID(), id)
+		}
+	})
+}
+
 // A session without an ephemeral node outlives an outage of three timeouts, if the servers have kept it, as with the
 // driver, and so do its watches. One with an ephemeral node is given up.
 func TestLongOutage(t *testing.T) {

@@ -26,7 +26,7 @@ func stat(s *zk.Stat) string {
 var calls = map[string]func(c api, p string) string{
 	"get": func(c api, p string) string {
 		data, s, err := c.Get(p)
-		return fmt.Sprintf("%q %s %s", data, stat(s), word(err))
+		return fmt.Sprintf("%t %q %s %s", data == nil, data, stat(s), word(err))
 	},
 	"getW": func(c api, p string) string {
 		data, s, ch, err := c.GetW(p)
@@ -43,7 +43,7 @@ var calls = map[string]func(c api, p string) string{
 	"children": func(c api, p string) string {
 		names, s, err := c.Children(p)
 		slices.Sort(names)
-		return fmt.Sprintf("%q %s %s", names, stat(s), word(err))
+		return fmt.Sprintf("%t %q %s %s", names == nil, names, stat(s), word(err))
 	},
 	"childrenW": func(c api, p string) string {
 		names, s, ch, err := c.ChildrenW(p)
@@ -123,6 +123,7 @@ var calls = map[string]func(c api, p string) string{
 	"multi of nothing":         func(c api, _ string) string { return multi(c.Multi()) },
 	"multi of something else":  func(c api, _ string) string { return multi(c.Multi("x")) },
 	"multi with another value": func(c api, p string) string { return multi(c.Multi(zk.DeleteRequest{Path: p})) },
+	"multi with a nil":         func(c api, _ string) string { return multi(c.Multi((*zk.CreateRequest)(nil))) },
 	"multi with a bad path":    func(c api, _ string) string { return multi(c.Multi(&zk.DeleteRequest{Path: "none"})) },
 	"reconfig": func(c api, _ string) string {
 		s, err := c.Reconfig([]string{"server.1=127.0.0.1:1:2;3"}, -1)

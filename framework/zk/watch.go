@@ -12,20 +12,23 @@ func (c *Conn) watch(full string, kind zkconn.WatchKind) *watcher {
 	return w
 }
 
-// read sends a read with a watch.
-func (c *Conn) read(w *watcher, name string, call *zkconn.Call) error {
-	kind := zkconn.WatchData
-	if call.Op == jute.OpGetChildren2 {
-		kind = zkconn.WatchChildren
+// read sends the read of a node with a watch. A missing node is an answer to exists, with ErrNoNode.
+func (c *Conn) read(full string, kind zkconn.WatchKind, name string, of func(string, *zkconn.Watch) *zkconn.Call) (
+	w *watcher, call *zkconn.Call, err error,
+) {
+	begin := func() *zkconn.Call {
+		if w != nil {
+			c.watchers.remove(w)
+		}
+		w = c.watch(full, kind)
+		c.watchers.add(w)
+		call = of(full, &w.Watch)
+		return call
 	}
-	c.watchers.add(w)
-	err := c.do(name, w.Path(), call, func() {
-		w.InitKept(w.Path(), kind, w.fire)
-	})
-	if err != nil && !(call.Op == jute.OpExists && err == ErrNoNode) { //nolint:errorlint // the driver's own value
+	if err = c.do(name, full, begin(), begin); err != nil && (call.Op != jute.OpExists || err != ErrNoNode) { //nolint:errorlint // the driver's own value
 		c.watchers.remove(w)
 	}
-	return err
+	return w, call, err
 }
 
 // The three calls that set watches do it in the same way: the watch outlives the connection, and is set again on the
@@ -38,9 +41,8 @@ func (c *Conn) GetW(path string) ([]byte, *Stat, <-chan Event, error) {
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	w := c.watch(full, zkconn.WatchData)
-	call := zkconn.GetData(full, &w.Watch)
-	if err := c.read(w, "getData", call); err != nil {
+	w, call, err := c.read(full, zkconn.WatchData, "getData", zkconn.GetData)
+	if err != nil {
 		return nil, nil, nil, err
 	}
 	return call.Data(), (*Stat)(call.Stat()), w.ch, nil
@@ -53,9 +55,8 @@ func (c *Conn) ExistsW(path string) (bool, *Stat, <-chan Event, error) {
 	if err != nil {
 		return false, nil, nil, err
 	}
-	w := c.watch(full, zkconn.WatchData)
-	call := zkconn.Exists(full, &w.Watch)
-	switch err := c.read(w, "exists", call); err {
+	w, call, err := c.read(full, zkconn.WatchData, "exists", zkconn.Exists)
+	switch err {
 	case nil:
 		return true, (*Stat)(call.Stat()), w.ch, nil
 	case ErrNoNode: //nolint:errorlint // the driver's own value
@@ -72,10 +73,9 @@ func (c *Conn) ChildrenW(path string) ([]string, *Stat, <-chan Event, error) {
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	w := c.watch(full, zkconn.WatchChildren)
-	call := zkconn.List(full, &w.Watch)
-	if err := c.read(w, "getChildren2", call); err != nil {
+	w, call, err := c.read(full, zkconn.WatchChildren, "getChildren2", zkconn.List)
+	if err != nil {
 		return nil, nil, nil, err
 	}
-	return call.Names(), (*Stat)(call.Stat()), w.ch, nil
+	return namesOf(call), (*Stat)(call.Stat()), w.ch, nil
 }

@@ -28,11 +28,15 @@ func (w *watcher) fire(e zkconn.WatchEvent) {
 	default:
 		ev.Type, ev.State = EventType(e.Type), StateSyncConnected
 	}
-	w.tell(ev, e.EventID)
+	if ev.Type == EventNotWatching {
+		w.of.events.ending(ev, w.About())
+	} else {
+		w.of.events.node(ev, e.EventID)
+	}
+	w.tell(ev)
 }
 
-func (w *watcher) tell(ev Event, id int64) {
-	w.of.events.node(ev, id)
+func (w *watcher) tell(ev Event) {
 	w.ch <- ev // it has room
 	close(w.ch)
 }
@@ -86,6 +90,8 @@ func (s *watchers) end() {
 	s.all = nil
 	s.mu.Unlock()
 	for w := range all {
-		w.tell(Event{Type: EventNotWatching, State: StateDisconnected, Path: s.shown(w.Path()), Err: ErrClosing}, 0)
+		ev := Event{Type: EventNotWatching, State: StateDisconnected, Path: s.shown(w.Path()), Err: ErrClosing}
+		s.events.ending(ev, w.About())
+		w.tell(ev)
 	}
 }

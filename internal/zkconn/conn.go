@@ -341,6 +341,9 @@ func (c *Conn) SetServers(servers []string) {
 // comes from the ensemble itself, and never ends a connection. SetServers undoes it.
 func (c *Conn) PreferServers(servers []string) { c.hosts.prefer(servers) }
 
+// Timeout returns the timeout of the session, or without a session the one that will be asked for.
+func (c *Conn) Timeout() time.Duration { return c.timeout() }
+
 // timeout returns the timeout of the session, or without a session the one that will be asked for.
 func (c *Conn) timeout() time.Duration {
 	if granted := c.granted.Load(); granted > 0 {

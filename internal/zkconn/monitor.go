@@ -105,9 +105,9 @@ func (c *Conn) presumeOver(now time.Duration) *muxConn {
 	return w
 }
 
-// PresumeAtTimeout undoes Config.UnusedLossPercent, once and for all: a user has a reason to know of the end of the
-// session that Use does not stand for.
-func (c *Conn) PresumeAtTimeout() { c.presumesAtTimeout.Store(true) }
+// PresumeAtTimeout says that there is a reason to know of the end of the session that Use does not stand for: so
+// Config.UnusedLossPercent does not count.
+func (c *Conn) PresumeAtTimeout(yes bool) { c.presumesAtTimeout.Store(yes) }
 
 // GiveUp ends a session here, as if no server had answered for its timeout. It is for those who have no other
 // way to tell a user that belief in the session has ended. The servers keep the session until its timeout.

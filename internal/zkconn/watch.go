@@ -93,6 +93,9 @@ func (w *Watch) Init(path string, kind WatchKind, fn func(WatchEvent)) *Watch {
 
 // Path returns the path of the node.
 func (w *Watch) Path() string { return w.path }
+
+// About returns which changes the watch is about.
+func (w *Watch) About() WatchKind { return w.kind }
 func (w *Watch) fire(e WatchEvent) {
 	if !w.over.Swap(true) {
 		w.mark = e.EventID
