@@ -220,6 +220,12 @@ func (c *Client) viewOf(namespace string, watches *registry) *Client {
 	return view
 }
 
+// viewWith returns a view of a *Client that has another inside, for the recipes.
+func viewWith(client any, in *zkclient.Client) any {
+	c, _ := client.(*Client)
+	return &Client{handle: zkclient.NewHandle(in), core: c.core, namespace: c.namespace, view: true, watches: c.watches}
+}
+
 // Namespace returns the namespace, "" if there is none.
 func (c *Client) Namespace() string {
 	if c == nil {

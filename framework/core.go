@@ -51,7 +51,7 @@ func newCore(cfg config, servers []string, chroot, prefix string) *core {
 		opened:  make(chan struct{}), life: life{done: make(chan struct{}), unmeasure: func() {}},
 	}
 	in := cfg.client
-	in.Chroot, in.MaxRequest, in.Telemetry, in.ACL = chroot, cfg.conn.MaxRequest, cfg.newTelemetry(chroot), cfg.acl
+	in.Chroot, in.MaxRequest, in.Telemetry, in.ACL = chroot, cfg.conn.MaxRequest, cfg.newTelemetry(chroot), cfg.acl.of
 	in.Fail, in.Unhandled = newOpError, c.unhandled.Notify
 	c.in = zkclient.New(in, prefix)
 	c.tracker = tracker{wake: wait.NewSignal(), debug: c.debug}

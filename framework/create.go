@@ -48,7 +48,7 @@ func (p *createParams) spec(path string) zkclient.NodeSpec {
 		Idempotent: p.idempotent, OrSet: p.orSet || p.orSetVersionGiven, OrSetVersion: zkclient.AnyVersion,
 	}
 	if p.aclGiven {
-		spec.ACL = wireACL(p.acl)
+		spec.ACL = zkclient.NewACL(p.acl)
 	}
 	if p.orSetVersionGiven {
 		spec.OrSetVersion = p.orSetVersion

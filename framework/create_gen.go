@@ -91,8 +91,8 @@ func (b CreateBuilder) WithProtection() CreateBuilder {
 	return b
 }
 
-// WithACL sets the node's ACL, which must not be empty. The default comes from the
-// client's ACL provider; without one the node is open to everyone.
+// WithACL sets the node's ACL, which must not be empty. The default is the client's: that
+// of WithDefaultACL, or of WithACLProvider; without them the node is open to everyone.
 //
 // Java: withACL.
 func (b CreateBuilder) WithACL(acl ...ACL) CreateBuilder {
@@ -237,8 +237,8 @@ func (o CreateOp) WithData(data []byte) CreateOp {
 	return o
 }
 
-// WithACL sets the node's ACL, which must not be empty. The default comes from the
-// client's ACL provider; without one the node is open to everyone.
+// WithACL sets the node's ACL, which must not be empty. The default is the client's: that
+// of WithDefaultACL, or of WithACLProvider; without them the node is open to everyone.
 func (o CreateOp) WithACL(acl ...ACL) CreateOp {
 	o.p.acl = slices.Clone(acl)
 	o.p.aclGiven = true

@@ -24,7 +24,8 @@ var (
 	ErrBadVersion error = zkconn.ErrBadVersion
 	// ErrNoChildrenForEphemerals says that the parent is ephemeral.
 	ErrNoChildrenForEphemerals error = zkconn.ErrNoChildrenForEphemerals
-	// ErrInvalidACL says that the server does not accept the ACL.
+	// ErrInvalidACL says that the server does not accept the ACL, or that a list in an option is empty or has an
+	// entry that no server accepts.
 	ErrInvalidACL error = zkconn.ErrInvalidACL
 	// ErrNoAuth says that the node's ACL does not permit the operation.
 	ErrNoAuth error = zkconn.ErrNoAuth

@@ -33,7 +33,7 @@ func NewClient(connectString string, retryPolicy retry.Policy, opts ...Option) (
 	if err != nil {
 		return nil, err
 	}
-	cfg.client.Spec = specOf
+	cfg.client.Spec, cfg.client.View = specOf, viewWith
 	core := newCore(cfg, servers, chroot, prefix)
 	return &Client{handle: zkclient.NewHandle(core.in), core: core, namespace: cfg.namespace}, nil
 }

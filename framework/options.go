@@ -31,10 +31,10 @@ type config struct {
 	conn         zkconn.Config
 	maxCloseWait time.Duration
 	namespace    string
-	dial         dialFunc     // nil for net.Dialer.DialContext
-	lookUp       lookUpFunc   // nil for the default
-	tls          *tls.Config  // nil for none
-	aclProvider  ACLProvider  // nil opens everything
+	dial         dialFunc    // nil for net.Dialer.DialContext
+	lookUp       lookUpFunc  // nil for the default
+	tls          *tls.Config // nil for none
+	acl          defaultACL
 	breaker      retry.Policy // nil for none
 	untraced     bool
 	tracing      tracing.Settings
@@ -86,6 +86,9 @@ func newConfig(policy retry.Policy, opts []Option) (config, error) {
 		if err := o.apply(&cfg); err != nil {
 			return cfg, fmt.Errorf("%w: %w", ErrInvalidOption, err)
 		}
+	}
+	if err := cfg.acl.check(); err != nil {
+		return cfg, err
 	}
 	cfg.client.ErrorPolicy = zkclient.Decide(cfg.client.ErrorPolicy)
 	return cfg, nil

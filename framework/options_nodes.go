@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/go-curator/curator/framework/schema"
-	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // WithDefaultData sets the data of creates that give none; nil means empty. The default is the
@@ -27,8 +27,33 @@ func WithoutContainerParents() Option {
 	})
 }
 
-// WithACLProvider sets the ACL of creates that give none. If p is an ACLDefaulter, too, it may
-// leave paths to its default. Without this option every node is open to everyone.
+// WithDefaultACL sets the ACL of every node that the client creates and whose create gives none: parents,
+// the nodes of a namespace, and the nodes of recipes without the recipe's own WithACL. Nodes that exist keep
+// their ACL. Without this option every node is open to everyone. [DigestACL], [AuthACL] and [WorldACL] make
+// entries.
+//
+// The entries must permit what the client does with its nodes itself, such as creating and deleting below its
+// parents, else that fails with ErrNoAuth later. NewClient asks no server: it returns an error that matches
+// ErrInvalidACL for an empty list, and for an entry that no server accepts or that permits nothing. If a server
+// refuses the list, the creates fail with ErrInvalidACL: [CreatorAllACL] and [AuthACL] need credentials
+// (WithAuthorization, or those of TLS or SASL). The option cannot be combined with WithACLProvider, which
+// chooses by the path: ErrInvalidOption.
+//
+// Java: aclProvider, with an ACLProvider that returns the same list for every path.
+func WithDefaultACL(acl ...ACL) Option {
+	list := zkclient.NewACL(acl)
+	return option(func(c *config) error {
+		if err := list.Check(); err != nil {
+			return fmt.Errorf("WithDefaultACL: %w", err)
+		}
+		c.acl.list = list
+		return nil
+	})
+}
+
+// WithACLProvider sets the ACL of creates that give none, by their paths. If p is an ACLDefaulter, too, it may
+// leave paths to its default. Without this option every node is open to everyone. For one ACL for all paths
+// there is WithDefaultACL; the two cannot be combined.
 //
 // Java: aclProvider.
 func WithACLProvider(p ACLProvider) Option {
@@ -36,7 +61,7 @@ func WithACLProvider(p ACLProvider) Option {
 		if p == nil {
 			return errors.New("WithACLProvider: the provider is nil")
 		}
-		c.aclProvider = p
+		c.acl.provider = p
 		return nil
 	})
 }
@@ -108,19 +133,4 @@ func WithMaxReply(bytes int) Option {
 		c.conn.MaxReply = bytes
 		return nil
 	})
-}
-
-// acl returns the ACL for a node whose create gives none. path is without the chroot.
-func (c *config) acl(path string) ([]jute.ACL, error) {
-	if c.aclProvider == nil {
-		return openACL, nil
-	}
-	acl := c.aclProvider.ACLForPath(path)
-	if d, ok := c.aclProvider.(ACLDefaulter); ok && len(acl) == 0 {
-		acl = d.DefaultACL()
-	}
-	if len(acl) == 0 {
-		return nil, fmt.Errorf("%w: the ACL provider has none for %s", ErrInvalidACL, path)
-	}
-	return wireACL(acl), nil
 }

@@ -117,7 +117,7 @@ func (p *checkExistsParams) check() error {
 func (p *checkExistsParams) createParents(ctx context.Context, c *Client, conn *zkconn.Conn, full string) error {
 	spec := zkclient.NodeSpec{Parents: parents(p.parents, p.containers), ACLOnParents: p.aclGiven}
 	if p.aclGiven {
-		spec.ACL = wireACL(p.acl)
+		spec.ACL = zkclient.NewACL(p.acl)
 	}
 	return c.inside().CreateParents(ctx, conn, full, spec)
 }

@@ -60,42 +60,6 @@ type Stat struct {
 
 func newStat(s jute.Stat) Stat { return zkclient.UserStat[Stat](&s) }
 
-// Perm is a set of permissions.
-type Perm int32
-
-// The permissions.
-const (
-	PermRead Perm = 1 << iota
-	PermWrite
-	PermCreate
-	PermDelete
-	PermAdmin
-	PermAll Perm = 31
-)
-
-// ACL grants permissions to an identity.
-type ACL struct {
-	Perms      Perm
-	Scheme, ID string
-}
-
-// OpenACLUnsafe lets everyone do everything. Java: ZooDefs.Ids.OPEN_ACL_UNSAFE.
-func OpenACLUnsafe() []ACL { return []ACL{{PermAll, "world", "anyone"}} }
-
-// CreatorAllACL lets only the creator's identities in. Java: CREATOR_ALL_ACL.
-func CreatorAllACL() []ACL { return []ACL{{PermAll, "auth", ""}} }
-
-func wireACL(acl []ACL) []jute.ACL {
-	wire := make([]jute.ACL, len(acl))
-	for i, a := range acl {
-		wire[i] = jute.ACL{Perms: int32(a.Perms), ID: jute.ID{Scheme: a.Scheme, ID: a.ID}}
-	}
-	return wire
-}
-
-// openACL is OpenACLUnsafe as it is sent. Nobody changes it.
-var openACL = wireACL(OpenACLUnsafe())
-
 // localAddress is the text of the local IP address, the default data of Curator's nodes.
 var localAddress = sync.OnceValue(func() []byte {
 	addresses, err := net.InterfaceAddrs()
@@ -114,21 +78,6 @@ func storeStat(to *Stat, stat jute.Stat) {
 		*to = newStat(stat)
 	}
 }
-
-// ACLProvider chooses the ACL of a node when a create gives none, also for created parents.
-// path is the path with its namespace, for a sequential node without the number. It must be
-// safe for concurrent use. It returns an empty ACL only for paths with its default ACL, see
-// ACLDefaulter; without a default the create fails with ErrInvalidACL before anything is sent.
-//
-// Java: ACLProvider.getAclForPath.
-type ACLProvider interface{ ACLForPath(path string) []ACL }
-
-// ACLDefaulter is implemented by an ACLProvider that has a default: the ACL of each node for
-// which ACLForPath returns an empty one. It must be safe for concurrent use. An empty default
-// means that there is none.
-//
-// Java: ACLProvider.getDefaultAcl.
-type ACLDefaulter interface{ DefaultACL() []ACL }
 
 // ClientState is the phase of a client's life. Java: CuratorFrameworkState.
 type ClientState int

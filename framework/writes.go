@@ -205,12 +205,12 @@ func (p setACLParams) do(ctx context.Context, c *Client, path string, acl []ACL)
 	case p.versionGiven && p.version < zkclient.AnyVersion:
 		err = noVersion(p.version)
 	default:
-		err = c.inside().Schemas().ValidateSetACL(path, zkclient.SchemaACL(wireACL(acl)))
+		err = c.inside().Schemas().ValidateSetACL(path, zkclient.SchemaACL(zkclient.NewACL(acl)))
 	}
 	if err != nil {
 		return Stat{}, &OpError{Op: "setACL", Path: path, Err: err}
 	}
-	req := &jute.SetACLRequest{Path: full, ACL: wireACL(acl), Version: zkclient.AnyVersion}
+	req := &jute.SetACLRequest{Path: full, ACL: zkclient.NewACL(acl), Version: zkclient.AnyVersion}
 	if p.versionGiven {
 		req.Version = p.version
 	}

@@ -37,6 +37,7 @@ func clientOptionCases() []tableCase {
 		with("WithNamespace", "not there yet", framework.WithNamespace("ns")),
 		with("WithoutContainerParents", "all", framework.WithoutContainerParents()),
 		with("WithACLProvider", "all", framework.WithACLProvider(acls{read})),
+		with("WithDefaultACL", "all", framework.WithDefaultACL(read)),
 		proofs("NewClient"),
 		proofs("WithSyncProof", framework.WithSyncProof()),
 		with("WithReadOnly", "idle", framework.WithReadOnly()),

@@ -25,7 +25,6 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/go-curator/curator/framework/schema"
-	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/retry"
@@ -47,8 +46,10 @@ type Config struct {
 	CompressAll bool // where nothing else is said
 	MaxRequest  int  // in bytes
 	// ACL returns the ACL for a path, without the chroot, of a node that is given none.
-	ACL func(path string) ([]jute.ACL, error)
+	ACL func(path string) (ACL, error)
 
+	// View returns a view of a *framework.Client that has another inside.
+	View func(client any, inside *Client) any
 	// Spec returns what a framework.CreateBuilder of a client or view describes, without the path: drivers of
 	// locks, which are a user's code, complete such a builder.
 	Spec func(c *Client, builder any) (NodeSpec, error)
@@ -72,6 +73,7 @@ type Client struct {
 	*shared
 	prefix string // what the namespace puts before every path
 	nsErr  error  // what is wrong with the namespace of a view
+	acl    ACL    // of a recipe's nodes, see WithACL; nil for that of Config.ACL
 }
 
 // shared is what a client and its views have in common.
@@ -104,7 +106,7 @@ func New(cfg Config, prefix string) *Client {
 
 // View returns a view with another namespace. err is what is wrong with that, nil for nothing.
 func (c *Client) View(prefix string, err error) *Client {
-	return &Client{shared: c.shared, prefix: prefix, nsErr: err}
+	return &Client{shared: c.shared, prefix: prefix, nsErr: err, acl: c.acl}
 }
 
 // Handle leads from a framework.Client, which embeds it, to its inside.
@@ -125,6 +127,22 @@ func Of[T any, P interface {
 		return nil
 	}
 	return c.client()
+}
+
+// WithACL returns a view of a *framework.Client for a recipe with an ACL. Nodes get the ACL if their create gives
+// none, and so do the parents that a create makes, in the namespaces of all views of the view. The nodes of a
+// namespace get the ACL of Config.ACL, because others use the namespace, too, and the first create that misses it
+// makes it for all. What the recipes of a client share is that of the view, too. A client that NewClient has not made
+// is returned as it is.
+func WithACL[T any, P interface {
+	*T
+	client() *Client
+}](c P, acl ACL) P {
+	in := Of(c)
+	if in == nil {
+		return c
+	}
+	return in.cfg.View(c, &Client{shared: in.shared, prefix: in.prefix, nsErr: in.nsErr, acl: acl}).(P)
 }
 
 // Opened returns the session layer, also of a client that is closed, nil before Open.

@@ -41,11 +41,15 @@ func (c *Client) makeParents(ctx context.Context, conn *zkconn.Conn, full string
 // parentCreate creates one ancestor, without data.
 func (c *Client) parentCreate(dir string, ofNamespace bool, spec *NodeSpec) (*zkconn.Call, error) {
 	acl := spec.ACL
-	if !spec.ACLOnParents || ofNamespace { // others use the namespace, too
-		var err error
-		if acl, err = c.cfg.ACL(c.unrooted(dir)); err != nil {
-			return nil, err
-		}
+	var err error
+	switch {
+	case ofNamespace: // others use the namespace, too
+		acl, err = c.cfg.ACL(c.unrooted(dir))
+	case !spec.ACLOnParents:
+		acl, err = c.defaultACL(dir)
+	}
+	if err != nil {
+		return nil, err
 	}
 	call := createContainer(dir, acl)
 	if !ofNamespace && !(spec.Parents == ContainerParents && c.cfg.Containers) {
@@ -104,7 +108,7 @@ func createMissing(ctx context.Context, conn *zkconn.Conn, nodes []missingNode) 
 }
 
 // createContainer creates a container without data.
-func createContainer(full string, acl []jute.ACL) *zkconn.Call {
+func createContainer(full string, acl ACL) *zkconn.Call {
 	return &zkconn.Call{
 		Op:  jute.OpCreateContainer,
 		Req: &jute.CreateRequest{Path: full, Data: []byte{}, ACL: acl, Flags: jute.FlagContainer},

@@ -27,7 +27,7 @@ type CreateRequest struct {
 	Op   jute.Op
 	Req  jute.Record
 
-	acl  []jute.ACL
+	acl  ACL
 	c    *Client
 	spec NodeSpec
 }
@@ -66,7 +66,7 @@ func (r *CreateRequest) fill() (err error) {
 		data = c.cfg.DefaultData
 	}
 	if r.acl = spec.ACL; r.acl == nil {
-		if r.acl, err = c.cfg.ACL(c.unrooted(r.Path)); err != nil {
+		if r.acl, err = c.defaultACL(r.Path); err != nil {
 			return err
 		}
 	}
@@ -78,6 +78,14 @@ func (r *CreateRequest) fill() (err error) {
 	}
 	r.Data, err = c.stored(r.Path, data, spec.Compressed)
 	return err
+}
+
+// defaultACL returns the ACL of a node that is given none.
+func (c *Client) defaultACL(full string) (ACL, error) {
+	if c.acl != nil {
+		return c.acl, nil
+	}
+	return c.cfg.ACL(c.unrooted(full))
 }
 
 // at returns the request for a node at a path.

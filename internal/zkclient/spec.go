@@ -1,6 +1,7 @@
 package zkclient
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/go-curator/curator/framework/schema"
@@ -63,8 +64,8 @@ type NodeSpec struct {
 	Mode        Mode
 	TTL         time.Duration // of a mode with a time to live
 	Data        []byte
-	DefaultData bool       // instead of Data
-	ACL         []jute.ACL // nil for that of Config.ACL
+	DefaultData bool // instead of Data
+	ACL         ACL  // nil for that of WithACL, or else of Config.ACL
 	Compressed  Compressed
 
 	Parents      Parents
@@ -80,8 +81,52 @@ type NodeSpec struct {
 	Made func(jute.Stat)
 }
 
+// ACL is an ACL as it is sent. Nobody changes it.
+type ACL []jute.ACL
+
+// NewACL returns a framework.ACL list, which this package cannot import, as it is sent.
+func NewACL[P ~int32, A ~struct {
+	Perms      P
+	Scheme, ID string
+}](list []A) ACL {
+	acl := make(ACL, len(list))
+	for i, a := range list {
+		entry := struct {
+			Perms      P
+			Scheme, ID string
+		}(a)
+		acl[i] = jute.ACL{Perms: int32(entry.Perms), ID: jute.ID{Scheme: entry.Scheme, ID: entry.ID}}
+	}
+	return acl
+}
+
+// Check returns an error that matches ErrInvalidACL if no server accepts the ACL, or an entry permits nothing, or
+// what there is no permission for. A server judges the identities of other schemes.
+func (acl ACL) Check() error {
+	if len(acl) == 0 {
+		return fmt.Errorf("%w: it is empty", zkconn.ErrInvalidACL)
+	}
+	for i, a := range acl {
+		reason := ""
+		switch {
+		case a.ID.Scheme == "":
+			reason = "has no scheme"
+		case a.ID.Scheme == "world" && a.ID.ID != "anyone":
+			reason = fmt.Sprintf("is of world:%s, and the scheme world has only anyone", a.ID.ID)
+		case a.Perms == 0:
+			reason = "permits nothing"
+		case a.Perms&^jute.PermAll != 0:
+			reason = fmt.Sprintf("has the permissions %#x, and there are only those of %#x", uint32(a.Perms), jute.PermAll)
+		}
+		if reason != "" {
+			return fmt.Errorf("%w: entry %d of %d %s", zkconn.ErrInvalidACL, i+1, len(acl), reason)
+		}
+	}
+	return nil
+}
+
 // SchemaACL returns an ACL as schemas know it.
-func SchemaACL(acl []jute.ACL) []schema.ACL {
+func SchemaACL(acl ACL) []schema.ACL {
 	list := make([]schema.ACL, len(acl))
 	for i, a := range acl {
 		list[i] = schema.ACL{Perms: a.Perms, Scheme: a.ID.Scheme, ID: a.ID.ID}

@@ -33,7 +33,7 @@ var Ops = []Op{
 			parents, containers,
 			{Name: "WithProtection", Java: "withProtection", Field: "protection",
 				Doc: "puts an id into the node's name by which a create whose reply was lost finds its own node again, instead of making a second one or failing. What it may have left behind is removed in the background."},
-			{Name: "WithACL", Java: "withACL", Field: "acl", Type: "...ACL", Tx: true, Doc: "sets the node's ACL, which must not be empty. The default comes from the client's ACL provider; without one the node is open to everyone."},
+			{Name: "WithACL", Java: "withACL", Field: "acl", Type: "...ACL", Tx: true, Doc: "sets the node's ACL, which must not be empty. The default is the client's: that of WithDefaultACL, or of WithACLProvider; without them the node is open to everyone."},
 			{Name: "WithACLOnParents", Java: "withACL(list, true)", Field: "aclOnParents", Doc: "gives the ACL of WithACL to the parents that are created too."},
 			{Name: "WithTTL", Java: "withTtl", Field: "ttl", Type: "time.Duration", Tx: true,
 				Doc: "sets the time to live, in whole milliseconds and up to 34 years, for the two modes with one: the server removes the node when it has had no children and was not written for so long. Servers need zookeeper.extendedTypesEnabled."},

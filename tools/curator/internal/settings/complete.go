@@ -3,7 +3,6 @@ package settings
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/go-curator/curator/framework"
 )
@@ -75,13 +74,7 @@ func (s *Settings) Options() ([]framework.Option, error) {
 		if err != nil {
 			return nil, fmt.Errorf("--acl: %w", err)
 		}
-		opts = append(opts, framework.WithACLProvider(sameACL(acl)))
+		opts = append(opts, framework.WithDefaultACL(acl...))
 	}
 	return opts, nil
 }
-
-// sameACL is an ACL provider that returns the same ACL for every node.
-type sameACL []framework.ACL
-
-// ACLForPath returns a copy of the ACL.
-func (a sameACL) ACLForPath(string) []framework.ACL { return slices.Clone(a) }
