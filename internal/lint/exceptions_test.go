@@ -9,6 +9,7 @@ var library = map[string]bool{
 
 // testOnly has the packages that only tests, and tools that test, import.
 var testOnly = map[string]bool{
+	"internal/acl":           true,
 	"internal/acquire":       true,
 	"internal/chaos":         true,
 	"internal/chaos/check":   true,

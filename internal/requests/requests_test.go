@@ -38,7 +38,7 @@ func (c tableCase) name() string { return c.op + "; " + c.row }
 
 func cases() []tableCase {
 	return slices.Concat(
-		createCases(), frameworkCases(), clientCases(), watchCases(),
+		createCases(), frameworkCases(), clientCases(), watchCases(), aclCases(),
 		lockCases(), moreLockCases(), lockOptionCases(), leaderCases(),
 		atomicCases(), barrierCases(), sharedCases(), migrationCases(),
 		cacheCases(), readCacheCases(), modeledCases(), modelSpecCases(), cachedModelCases(),

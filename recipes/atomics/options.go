@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/recipes/internal/options"
 	"github.com/go-curator/curator/recipes/locks"
@@ -16,6 +17,10 @@ type Option interface{ apply(*config) error }
 type option func(*config) error
 
 func (o option) apply(c *config) error { return o(c) }
+
+type aclOption struct{ *options.ACL }
+
+func (o aclOption) apply(*config) error { return o.Check() }
 
 type config struct {
 	lock   locks.InterProcessLock // nil for none
@@ -57,8 +62,22 @@ func WithName(name string) Option {
 	})
 }
 
-func newConfig(opts []Option) (config, error) {
+// WithACL sets the ACL of the value's node, and of the parents that are missing, when a change creates them. The
+// nodes of a namespace get the client's ACL, because others use them, too. A node that exists keeps its ACL. The
+// lock of WithPromotedToLock has an option of its own.
+//
+// The list must permit the users of the value, this client included, what they do: to read and to write it, and
+// to create below its parents.
+// An empty list, an entry that no server accepts, and one that permits nothing are refused with
+// framework.ErrInvalidACL. No server is asked for that: if one refuses the list, what creates a node fails with
+// framework.ErrInvalidACL. Without the option nodes get the client's ACL: see framework.WithDefaultACL.
+//
+// Java: none; there the client's ACLProvider chooses.
+func WithACL(acl ...framework.ACL) Option { return aclOption{options.NewACL(acl)} }
+
+// newConfig applies options, and returns the client that the value is to use.
+func newConfig(client *framework.Client, opts []Option) (*framework.Client, config, error) {
 	var cfg config
-	err := options.Apply(&cfg, opts, Option.apply)
-	return cfg, err
+	client, err := options.Configure(client, &cfg, opts, Option.apply)
+	return client, cfg, err
 }

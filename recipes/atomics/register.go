@@ -58,18 +58,17 @@ type remembered struct {
 }
 
 func (r *register) init(client *framework.Client, path string, policy retry.Policy, opts []Option) error {
-	api := zkclient.Of(client)
-	if _, err := api.ServerPath(path); err != nil {
+	if _, err := zkclient.Of(client).ServerPath(path); err != nil {
 		return err
 	}
 	if err := retry.Validate(policy); err != nil {
 		return err
 	}
-	cfg, err := newConfig(opts)
+	client, cfg, err := newConfig(client, opts)
 	if err != nil {
 		return err
 	}
-	r.client, r.api, r.path, r.policy, r.cfg = client, api, path, policy, cfg
+	r.client, r.api, r.path, r.policy, r.cfg = client, zkclient.Of(client), path, policy, cfg
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/recipes/internal/options"
 	"github.com/go-curator/curator/recipes/internal/watchset"
 	"github.com/go-curator/curator/tracing"
 )
@@ -26,6 +27,26 @@ var (
 	ErrEntered = errors.New("barrier entered already, or not at all")
 )
 
+// Option is an option of the barriers.
+type Option interface{ apply(*struct{}) error }
+
+type aclOption struct{ *options.ACL }
+
+func (o aclOption) apply(*struct{}) error { return o.Check() }
+
+// WithACL sets the ACL of every node that the barrier creates: its own, those of members, the node that opens a
+// double barrier, and the parents that are missing. The nodes of a namespace get the client's ACL, because others
+// use them, too. A node that exists keeps its ACL.
+//
+// The list must permit the users of the barrier, this client included, what they do: to read, to create and
+// to delete.
+// An empty list, an entry that no server accepts, and one that permits nothing are refused with
+// framework.ErrInvalidACL. No server is asked for that: if one refuses the list, what creates a node fails with
+// framework.ErrInvalidACL. Without the option nodes get the client's ACL: see framework.WithDefaultACL.
+//
+// Java: none; there the client's ACLProvider chooses.
+func WithACL(acl ...framework.ACL) Option { return aclOption{options.NewACL(acl)} }
+
 // DistributedBarrier is a node: while it exists the barrier is closed. A nil
 // *DistributedBarrier, and the zero value, return framework.ErrNotStarted.
 //
@@ -33,11 +54,11 @@ var (
 type DistributedBarrier struct{ place place }
 
 // NewDistributedBarrier returns the barrier at path. It does no I/O. Errors:
-// framework.ErrInvalidPath, framework.ErrNotStarted for a nil client.
+// framework.ErrInvalidPath, framework.ErrInvalidOption, framework.ErrNotStarted for a nil client.
 //
 // Java: DistributedBarrier.
-func NewDistributedBarrier(client *framework.Client, path string) (*DistributedBarrier, error) {
-	p, err := newPlace(client, path)
+func NewDistributedBarrier(client *framework.Client, path string, opts ...Option) (*DistributedBarrier, error) {
+	p, err := newPlace(client, path, opts)
 	if err != nil {
 		return nil, err
 	}

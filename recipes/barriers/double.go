@@ -46,11 +46,11 @@ const (
 // plus 54 bytes. By default that is between 12,000 and 17,000 members for a path of 8 to 30 characters.
 //
 // Errors: framework.ErrInvalidPath, framework.ErrInvalidOption for a memberQty that is not
-// positive or above the limit, framework.ErrNotStarted for a nil client.
+// positive or above the limit and for a bad option, framework.ErrNotStarted for a nil client.
 //
 // Java: DistributedDoubleBarrier, which has no limit, and does not check the members.
-func NewDistributedDoubleBarrier(client *framework.Client, path string, memberQty int) (*DistributedDoubleBarrier, error) {
-	p, err := newPlace(client, path)
+func NewDistributedDoubleBarrier(client *framework.Client, path string, memberQty int, opts ...Option) (*DistributedDoubleBarrier, error) {
+	p, err := newPlace(client, path, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/recipes/internal/options"
 	"github.com/go-curator/curator/recipes/internal/watchset"
 )
 
@@ -20,7 +21,11 @@ type place struct {
 	full   string // the server's
 }
 
-func newPlace(client *framework.Client, path string) (place, error) {
+func newPlace(client *framework.Client, path string, opts []Option) (place, error) {
+	client, err := options.Configure(client, new(struct{}), opts, Option.apply)
+	if err != nil {
+		return place{}, err
+	}
 	api := zkclient.Of(client)
 	full, err := api.ServerPath(path)
 	if err != nil {

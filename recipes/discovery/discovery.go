@@ -34,7 +34,7 @@ var _ framework.Component = (*ServiceDiscovery[any])(nil)
 //
 // Java: ServiceDiscoveryBuilder.
 func NewServiceDiscovery[T any](client *framework.Client, basePath string, serializer codec.Codec[ServiceInstance[T]], opts ...Option) (*ServiceDiscovery[T], error) {
-	cfg, err := newConfig(opts)
+	client, cfg, err := newConfig(client, opts)
 	switch {
 	case err != nil:
 		return nil, err

@@ -17,6 +17,10 @@ type option func(*config) error
 
 func (o option) apply(c *config) error { return o(c) }
 
+type aclOption struct{ *options.ACL }
+
+func (o aclOption) apply(*config) error { return o.Check() }
+
 // config is what options set.
 type config struct {
 	watch bool                     // the nodes of registered instances
@@ -26,10 +30,11 @@ type config struct {
 	background bool // nothing waits in Start
 }
 
-func newConfig(opts []Option) (config, error) {
+// newConfig applies options, and returns the client that the registry is to use.
+func newConfig(client *framework.Client, opts []Option) (*framework.Client, config, error) {
 	var c config
-	err := options.Apply(&c, opts, Option.apply)
-	return c, err
+	client, err := options.Configure(client, &c, opts, Option.apply)
+	return client, c, err
 }
 
 // WithWatchInstances accepts changes that others write into the nodes of registered instances,
@@ -78,6 +83,19 @@ func WithName(name string) Option {
 		return telemetry.CheckName("WithName", name)
 	})
 }
+
+// WithACL sets the ACL of every node that Register and Start create: those of instances, of services, of basePath,
+// and the parents that are missing. The nodes of a namespace get the client's ACL, because others use them, too. A
+// node that exists keeps its ACL.
+//
+// The list must permit the users of the registry, this client included, what they do: consumers to read, and
+// the client of an instance to read, to create and to delete, and to write for Update.
+// An empty list, an entry that no server accepts, and one that permits nothing are refused with
+// framework.ErrInvalidACL. No server is asked for that: if one refuses the list, what creates a node fails with
+// framework.ErrInvalidACL. Without the option nodes get the client's ACL: see framework.WithDefaultACL.
+//
+// Java: none; there the client's ACLProvider chooses.
+func WithACL(acl ...framework.ACL) Option { return aclOption{options.NewACL(acl)} }
 
 // WithStartInBackground has Start of the ServiceDiscovery, and of its caches and providers, return nil
 // when it has checked what it can check without a server, so a program may start before its servers.

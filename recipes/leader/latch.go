@@ -30,7 +30,7 @@ var _ framework.Component = (*LeaderLatch)(nil)
 //
 // Java: LeaderLatch.
 func NewLeaderLatch(client *framework.Client, path string, opts ...LatchOption) (*LeaderLatch, error) {
-	cfg, err := newConfig(opts, LatchOption.applyLatch)
+	client, cfg, err := newConfig(client, opts, LatchOption.applyLatch)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/telemetry"
 	"github.com/go-curator/curator/recipes/internal/options"
 )
@@ -35,15 +36,21 @@ type anyOption func(*config) error
 func (o anyOption) applySelector(c *config) error { return o(c) }
 func (o anyOption) applyLatch(c *config) error    { return o(c) }
 
+type aclOption struct{ *options.ACL }
+
+func (o aclOption) applySelector(*config) error { return o.Check() }
+func (o aclOption) applyLatch(*config) error    { return o.Check() }
+
 type latchOption func(*config) error
 
 func (o latchOption) applyLatch(c *config) error { return o(c) }
 
-// newConfig applies options. apply is the method of O that applies one.
-func newConfig[O comparable](opts []O, apply func(O, *config) error) (config, error) {
+// newConfig applies options, and returns the client that the election is to use. apply is the method of O that
+// applies one.
+func newConfig[O comparable](client *framework.Client, opts []O, apply func(O, *config) error) (*framework.Client, config, error) {
 	var cfg config
-	err := options.Apply(&cfg, opts, apply)
-	return cfg, err
+	client, err := options.Configure(client, &cfg, opts, apply)
+	return client, cfg, err
 }
 
 // WithID sets the participant's id, in UTF-8. It is the whole data of its node, which Java
@@ -69,6 +76,19 @@ func WithName(name string) Option {
 		return telemetry.CheckName("WithName", name)
 	})
 }
+
+// WithACL sets the ACL of every node that the participant creates: its own, the election's, and the parents that
+// are missing. The nodes of a namespace get the client's ACL, because others use them, too. A node that exists
+// keeps its ACL.
+//
+// The list must permit the users of the election, this client included, what they do: to read, to create and
+// to delete.
+// An empty list, an entry that no server accepts, and one that permits nothing are refused with
+// framework.ErrInvalidACL. No server is asked for that: if one refuses the list, what creates a node fails with
+// framework.ErrInvalidACL. Without the option nodes get the client's ACL: see framework.WithDefaultACL.
+//
+// Java: none; there the client's ACLProvider chooses.
+func WithACL(acl ...framework.ACL) Option { return aclOption{options.NewACL(acl)} }
 
 // CloseMode says whether listeners get the end of the term when a leading latch is closed.
 //

@@ -22,7 +22,7 @@ type LeaderSelector struct{ selection *selection }
 //
 // Java: LeaderSelector.
 func NewLeaderSelector(client *framework.Client, path string, opts ...SelectorOption) (*LeaderSelector, error) {
-	cfg, err := newConfig(opts, SelectorOption.applySelector)
+	client, cfg, err := newConfig(client, opts, SelectorOption.applySelector)
 	if err != nil {
 		return nil, err
 	}

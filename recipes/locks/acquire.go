@@ -258,7 +258,7 @@ func (l *queueLock) spec(a *acquisition, n int) (*lockqueue.Spec, error) {
 // Errors: those of [ephemeral.Node.Hold], for a session that cannot be relied on now and for a
 // node that is gone, framework.ErrClosed, and framework.ErrInvalidPath.
 func OnNode(ctx context.Context, client *framework.Client, path, kind string, node *ephemeral.Node) (*Lease, error) {
-	cfg, err := newConfig([]MutexOption{}, MutexOption.applyMutex)
+	client, cfg, err := newConfig(client, []MutexOption{}, MutexOption.applyMutex)
 	if err != nil {
 		return nil, err
 	}

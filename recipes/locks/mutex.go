@@ -24,7 +24,7 @@ var _ InterProcessLock = (*InterProcessMutex)(nil)
 //
 // Java: InterProcessMutex.
 func NewInterProcessMutex(client *framework.Client, path string, opts ...MutexOption) (*InterProcessMutex, error) {
-	cfg, err := newConfig(opts, MutexOption.applyMutex)
+	client, cfg, err := newConfig(client, opts, MutexOption.applyMutex)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ type InterProcessReadWriteLock struct {
 //
 // Java: InterProcessReadWriteLock.
 func NewInterProcessReadWriteLock(client *framework.Client, path string, opts ...ReadWriteLockOption) (*InterProcessReadWriteLock, error) {
-	cfg, err := newConfig(opts, ReadWriteLockOption.applyReadWrite)
+	client, cfg, err := newConfig(client, opts, ReadWriteLockOption.applyReadWrite)
 	if err != nil {
 		return nil, err
 	}

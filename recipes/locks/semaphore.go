@@ -31,7 +31,7 @@ var _ InterProcessLock = (*InterProcessSemaphore)(nil)
 //
 // Java: InterProcessSemaphore.
 func NewInterProcessSemaphore(client *framework.Client, path string, maxLeases int, opts ...SemaphoreOption) (*InterProcessSemaphore, error) {
-	cfg, err := newConfig(opts, SemaphoreOption.applySemaphore)
+	client, cfg, err := newConfig(client, opts, SemaphoreOption.applySemaphore)
 	if err == nil {
 		err = checkLeases(maxLeases)
 	}

@@ -210,7 +210,7 @@ type javaSemaphore struct {
 }
 
 func newJavaSemaphore(client *framework.Client, path string, count LeaseCount, opts []SemaphoreOption) (*javaSemaphore, error) {
-	cfg, err := newConfig(opts, SemaphoreOption.applySemaphore)
+	client, cfg, err := newConfig(client, opts, SemaphoreOption.applySemaphore)
 	if err == nil && count == nil {
 		err = fmt.Errorf("%w: the count is nil", framework.ErrInvalidOption)
 	}

@@ -45,7 +45,7 @@ var _ framework.Component = (*GroupMember)(nil)
 //
 // Java: GroupMember.
 func NewGroupMember(client *framework.Client, path, id string, payload []byte, opts ...Option) (*GroupMember, error) {
-	cfg, err := newConfig(opts)
+	client, cfg, err := newConfig(client, opts)
 	if err == nil && (cfg.protected || cfg.touchGiven) {
 		err = fmt.Errorf("%w: WithProtection and WithTouch are not for members of a group", framework.ErrInvalidOption)
 	}

@@ -31,9 +31,6 @@ func (t *target) init(client *framework.Client, path string, mode framework.Crea
 	if !cfg.withoutParents {
 		b = b.CreatingParentContainersIfNeeded()
 	}
-	if cfg.acl != nil {
-		b = b.WithACL(cfg.acl...)
-	}
 	if ttl > 0 {
 		b = b.WithTTL(ttl)
 	}
@@ -72,7 +69,7 @@ func (t *target) childPath() string { return t.actualPath() + "/" + t.touch }
 
 // child returns that child.
 func (t *target) child() zkclient.NodeSpec {
-	return zkclient.NodeSpec{Path: t.childPath(), Mode: t.spec.Mode, TTL: t.spec.TTL, ACL: t.spec.ACL, DefaultData: true}
+	return zkclient.NodeSpec{Path: t.childPath(), Mode: t.spec.Mode, TTL: t.spec.TTL, DefaultData: true}
 }
 
 // setPath takes note of the node's path.

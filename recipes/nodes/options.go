@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/go-curator/curator/framework"
@@ -20,6 +19,10 @@ type option func(*config) error
 
 func (o option) apply(c *config) error { return o(c) }
 
+type aclOption struct{ *options.ACL }
+
+func (o aclOption) apply(*config) error { return o.Check() }
+
 const (
 	defaultTouchFactor = 2
 )
@@ -30,18 +33,18 @@ type config struct {
 	withoutParents bool
 	touchGiven     bool
 	takeover       bool
-	background     bool            // Start does not wait
-	acl            []framework.ACL // nil for the client's
-	touch          string          // the name of the child
+	background     bool   // Start does not wait
+	touch          string // the name of the child
 	factor         int
 	name           string       // in metrics; "" for none
 	turns          *turns.Turns // nil for none
 }
 
-func newConfig(opts []Option) (config, error) {
+// newConfig applies options, and returns the client that the node is to use.
+func newConfig(client *framework.Client, opts []Option) (*framework.Client, config, error) {
 	c := config{touch: layout.TouchName, factor: defaultTouchFactor}
-	err := options.Apply(&c, opts, Option.apply)
-	return c, err
+	client, err := options.Configure(client, &c, opts, Option.apply)
+	return client, c, err
 }
 
 // WithProtection puts an id into the node's name, so that this node cannot be confused with
@@ -70,23 +73,19 @@ func WithoutParents() Option {
 	})
 }
 
-// WithACL sets the ACL of the node, and of the child of a node with a time to live. Created
-// parents get the client's ACL. The default is the client's ACL. An existing node keeps its
-// ACL. An empty ACL is refused.
+// WithACL sets the ACL of every node that the keeper creates: the node, the child of a node with a time to live,
+// and the parents that are missing. The nodes of a namespace get the client's ACL, because others use them, too. A
+// node that exists keeps its ACL. For a node with an ACL that is unfit for its parents create these first.
 //
-// Permit this client to read the node: a server sends no deletion to a client that may not read
-// the node. The keeper then checks every 10 s, and notices the deletion late.
+// The list must permit the users of the node, this client included, what they do: this client to read it, to
+// write it for SetData, and to create and delete below the parents. A server sends no deletion to a client that
+// may not read the node: the keeper then checks every 10 s, and notices the deletion late.
+// An empty list, an entry that no server accepts, and one that permits nothing are refused with
+// framework.ErrInvalidACL. No server is asked for that: if one refuses the list, what creates a node fails with
+// framework.ErrInvalidACL. Without the option nodes get the client's ACL: see framework.WithDefaultACL.
 //
-// Java: none.
-func WithACL(acl ...framework.ACL) Option {
-	return option(func(c *config) error {
-		if len(acl) == 0 {
-			return fmt.Errorf("WithACL without an ACL")
-		}
-		c.acl = slices.Clone(acl)
-		return nil
-	})
-}
+// Java: none; there the client's ACLProvider chooses.
+func WithACL(acl ...framework.ACL) Option { return aclOption{options.NewACL(acl)} }
 
 // WithTouch sets the name of the child that keeps a node with a time to live alive, "touch" by
 // default, and how often its data is set within the time to live: 2 by default, which is the

@@ -34,7 +34,7 @@ var _ framework.Component = (*PersistentNode)(nil)
 //
 // Java: PersistentNode.
 func NewPersistentNode(client *framework.Client, path string, mode framework.CreateMode, data []byte, opts ...Option) (*PersistentNode, error) {
-	cfg, err := newConfig(opts)
+	client, cfg, err := newConfig(client, opts)
 	switch {
 	case err != nil:
 	case mode < framework.Persistent || mode > framework.Container:
@@ -66,7 +66,7 @@ const maxTTL = (1<<40 - 1) * time.Millisecond
 //
 // Java: PersistentTtlNode.
 func NewPersistentTTLNode(client *framework.Client, path string, ttl time.Duration, data []byte, opts ...Option) (*PersistentNode, error) {
-	cfg, err := newConfig(opts)
+	client, cfg, err := newConfig(client, opts)
 	switch {
 	case err != nil:
 	case ttl%time.Millisecond != 0 || ttl < time.Duration(cfg.factor)*time.Millisecond || ttl > maxTTL:

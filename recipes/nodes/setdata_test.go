@@ -162,6 +162,7 @@ func TestSetDataRefused(t *testing.T) {
 	t.Run("no permission", func(t *testing.T) {
 		suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 			e := newEnv(t, b)
+			e.directory() // else it would have the ACL, too
 			e.keep(framework.Ephemeral, nodes.WithACL(framework.ACL{Perms: framework.PermRead, Scheme: "world", ID: "anyone"}))
 			e.start()
 			err := e.node.SetData(t.Context(), []byte(changed))
@@ -207,6 +208,7 @@ func TestSetDataRefused(t *testing.T) {
 func TestUnreadable(t *testing.T) {
 	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
+		e.directory() // else it would have the ACL, too
 		e.keep(framework.Ephemeral, nodes.WithACL(framework.ACL{Perms: framework.PermWrite, Scheme: "world", ID: "anyone"}))
 		e.start()
 		owned := func() framework.Stat {

@@ -44,7 +44,7 @@ type core struct {
 }
 
 func newCore(client *framework.Client, path string, kind layout.ItemKind, opts []Option) (*core, error) {
-	cfg, err := newConfig(opts)
+	client, cfg, err := newConfig(client, opts)
 	if err != nil {
 		return nil, err
 	}

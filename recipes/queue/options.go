@@ -11,9 +11,23 @@ import (
 // Option is an option of the queues that have consumers.
 type Option interface{ apply(*config) error }
 
+// SimpleOption is an option of SimpleDistributedQueue.
+type SimpleOption interface{ applySimple(*struct{}) error }
+
+// ACLOption is an option of every queue of this package.
+type ACLOption interface {
+	Option
+	SimpleOption
+}
+
 type option func(*config) error
 
 func (o option) apply(c *config) error { return o(c) }
+
+type aclOption struct{ *options.ACL }
+
+func (o aclOption) apply(*config) error         { return o.Check() }
+func (o aclOption) applySimple(*struct{}) error { return o.Check() }
 
 type config struct {
 	lockPath    string // "" for at most once
@@ -22,10 +36,11 @@ type config struct {
 	name        string
 }
 
-func newConfig(opts []Option) (config, error) {
+// newConfig applies options, and returns the client that the queue is to use.
+func newConfig(client *framework.Client, opts []Option) (*framework.Client, config, error) {
 	cfg := config{concurrency: 1}
-	err := options.Apply(&cfg, opts, Option.apply)
-	return cfg, err
+	client, err := options.Configure(client, &cfg, opts, Option.apply)
+	return client, cfg, err
 }
 
 // WithLockPath makes consumers consume items at least once. The node at path, which is created
@@ -71,6 +86,19 @@ func WithConcurrency(n int) Option {
 		return nil
 	})
 }
+
+// WithACL sets the ACL of every node that the queue creates: those of items, the queue's own, that of WithLockPath
+// with the nodes below it, and the parents that are missing. The nodes of a namespace get the client's ACL, because
+// others use them, too. A node that exists keeps its ACL.
+//
+// The list must permit the users of the queue, this client included, what they do: to read, to create and to
+// delete.
+// An empty list, an entry that no server accepts, and one that permits nothing are refused with
+// framework.ErrInvalidACL. No server is asked for that: if one refuses the list, what creates a node fails with
+// framework.ErrInvalidACL. Without the option nodes get the client's ACL: see framework.WithDefaultACL.
+//
+// Java: none; there the client's ACLProvider chooses.
+func WithACL(acl ...framework.ACL) ACLOption { return aclOption{options.NewACL(acl)} }
 
 // WithName sets the queue's name in spans and metrics, curator.queue.name. Metrics have no
 // paths: without a name all queues are counted together. Use a small fixed set of names, such

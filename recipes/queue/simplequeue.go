@@ -9,6 +9,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/zkclient"
+	"github.com/go-curator/curator/recipes/internal/options"
 )
 
 // SimpleDistributedQueue is ZooKeeper's own queue recipe: bytes, taken by the first consumer that
@@ -23,10 +24,14 @@ type SimpleDistributedQueue struct {
 }
 
 // NewSimpleDistributedQueue returns the queue at path. It does no I/O. Errors:
-// framework.ErrInvalidPath, framework.ErrNotStarted for a nil client.
+// framework.ErrInvalidPath, framework.ErrInvalidOption, framework.ErrNotStarted for a nil client.
 //
 // Java: SimpleDistributedQueue.
-func NewSimpleDistributedQueue(client *framework.Client, path string) (*SimpleDistributedQueue, error) {
+func NewSimpleDistributedQueue(client *framework.Client, path string, opts ...SimpleOption) (*SimpleDistributedQueue, error) {
+	client, err := options.Configure(client, new(struct{}), opts, SimpleOption.applySimple)
+	if err != nil {
+		return nil, err
+	}
 	full, err := ownPath(zkclient.Of(client), path)
 	if err != nil {
 		return nil, err

@@ -78,14 +78,13 @@ func NewValue[T any](client *framework.Client, path string, seed T, c codec.Code
 }
 
 func (v *Value[T]) init(client *framework.Client, path string, seed T, c codec.Codec[T], opts []Option) error {
-	api := zkclient.Of(client)
-	if _, err := api.ServerPath(path); err != nil {
+	if _, err := zkclient.Of(client).ServerPath(path); err != nil {
 		return err
 	}
 	if c == nil {
 		return fmt.Errorf("%w: the codec is nil", framework.ErrInvalidOption)
 	}
-	cfg, err := newConfig(opts)
+	client, cfg, err := newConfig(client, opts)
 	if err != nil {
 		return err
 	}
@@ -93,7 +92,7 @@ func (v *Value[T]) init(client *framework.Client, path string, seed T, c codec.C
 	if err != nil {
 		return fmt.Errorf("%w: the seed: %w", framework.ErrInvalidOption, err)
 	}
-	v.client, v.api, v.path, v.seed, v.codec, v.cfg = client, api, path, data, c, cfg
+	v.client, v.api, v.path, v.seed, v.codec, v.cfg = client, zkclient.Of(client), path, data, c, cfg
 	v.view = client.WatcherRemovingView()
 	v.wake, v.loaded = wait.NewSignal(), make(chan struct{})
 	v.changes.Limit(listen.MaxStates, listen.Newest)
@@ -282,6 +281,10 @@ type option func(*config) error
 
 func (o option) apply(c *config) error { return o(c) }
 
+type aclOption struct{ *options.ACL }
+
+func (o aclOption) apply(*config) error { return o.Check() }
+
 type config struct {
 	noCreate   bool
 	background bool // Start does not wait
@@ -299,6 +302,19 @@ func WithoutCreate() Option {
 		return nil
 	})
 }
+
+// WithACL sets the ACL of the value's node, and of the parents that are missing, when Start, Set, TrySet or Update
+// creates them. The nodes of a namespace get the client's ACL, because others use them, too. A node that exists
+// keeps its ACL.
+//
+// The list must permit the users of the value, this client included, what they do: to read and to write it, and
+// to create below its parents.
+// An empty list, an entry that no server accepts, and one that permits nothing are refused with
+// framework.ErrInvalidACL. No server is asked for that: if one refuses the list, what creates a node fails with
+// framework.ErrInvalidACL. Without the option nodes get the client's ACL: see framework.WithDefaultACL.
+//
+// Java: none; there the client's ACLProvider chooses.
+func WithACL(acl ...framework.ACL) Option { return aclOption{options.NewACL(acl)} }
 
 // WithStartInBackground has Start return nil when it has checked what it can check without a server,
 // so a program may start before its servers. Start then refuses a context that has ended, a client
@@ -326,8 +342,9 @@ func WithStartInBackground() Option {
 	})
 }
 
-func newConfig(opts []Option) (config, error) {
+// newConfig applies options, and returns the client that the value is to use.
+func newConfig(client *framework.Client, opts []Option) (*framework.Client, config, error) {
 	var cfg config
-	err := options.Apply(&cfg, opts, Option.apply)
-	return cfg, err
+	client, err := options.Configure(client, &cfg, opts, Option.apply)
+	return client, cfg, err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // Apply applies options to a configuration, in their order. apply is the method of O that applies
@@ -21,4 +22,36 @@ func Apply[C any, O comparable](c *C, opts []O, apply func(O, *C) error) error {
 		}
 	}
 	return nil
+}
+
+// ACL is what the option WithACL of every recipe is made of. A recipe's type embeds it, and applies it by Check.
+// Nothing is kept in a configuration: the recipe's client has the ACL, see Configure.
+type ACL struct{ acl zkclient.ACL }
+
+// NewACL returns the option for a list, which it copies.
+func NewACL(list []framework.ACL) *ACL { return &ACL{zkclient.NewACL(list)} }
+
+// Check returns an error that matches framework.ErrInvalidACL if the list is empty, or if no server would accept
+// one of its entries.
+func (a *ACL) Check() error {
+	if err := a.acl.Check(); err != nil {
+		return fmt.Errorf("WithACL: %w", err)
+	}
+	return nil
+}
+
+func (a *ACL) list() zkclient.ACL { return a.acl }
+
+// Configure is Apply for a recipe that makes nodes. It returns the client by which the recipe does everything:
+// with WithACL a view, whose nodes get that ACL. The last WithACL counts.
+func Configure[C any, O comparable](client *framework.Client, c *C, opts []O, apply func(O, *C) error) (*framework.Client, error) {
+	if err := Apply(c, opts, apply); err != nil {
+		return nil, err
+	}
+	for _, o := range opts {
+		if a, ok := any(o).(interface{ list() zkclient.ACL }); ok {
+			client = zkclient.WithACL(client, a.list())
+		}
+	}
+	return client, nil
 }

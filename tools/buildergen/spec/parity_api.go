@@ -93,7 +93,7 @@ var rest = []Section{
 		{"Addable.adding; AsyncReconfigurable.fromConfig; DataCallbackable.usingDataCallback", "", Internal, "no builder has them"},
 	}},
 	{Title: "Package imps", Rows: []Parity{
-		{"DefaultACLProvider.*", "OpenACLUnsafe", "", "it is the default"},
+		{"DefaultACLProvider.*", "OpenACLUnsafe", "", "it is the default; `WorldACL`, `AuthACL` and `DigestACL` make other entries"},
 		{"GzipCompressionProvider.*", "GzipCompressionProvider", "", ""},
 		{"EnsembleTracker.getCurrentConfig", "Client.CurrentEnsemble", "", ""},
 		{"EnsembleTracker.*", "", Internal, "a client has one, unless it is made `WithoutEnsembleTracker`"},

@@ -18,7 +18,7 @@ var factory = Section{Title: "CuratorFrameworkFactory: making a client", Rows: [
 	{"Builder.defaultData", "WithDefaultData", "", ""},
 	{"Builder.compressionProvider", "WithCompressionProvider", "", ""},
 	{"Builder.enableCompression", "WithCompression", "", ""},
-	{"Builder.aclProvider", "WithACLProvider", "", ""},
+	{"Builder.aclProvider", "WithACLProvider, WithDefaultACL", "", "`WithDefaultACL` has one ACL for all paths; recipes have `WithACL`, which Java has not"},
 	{"Builder.canBeReadOnly", "WithReadOnly", "", ""},
 	{"Builder.dontUseContainerParents", "WithoutContainerParents", "", ""},
 	{"Builder.connectionStateErrorPolicy", "WithErrorPolicy", "", ""},
