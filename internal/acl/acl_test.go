@@ -16,6 +16,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/paths"
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 func TestMain(m *testing.M) { suite.Main(m) }
@@ -234,6 +235,31 @@ func TestNamespace(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Views of a recipe's client have its ACL, and what all recipes of a client share. A create's own ACL counts more.
+func TestViews(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b, nil, framework.WithDefaultACL(ofClient...))
+		client := zkclient.WithACL(e.client, zkclient.NewACL(ofRecipe))
+		view := client.UsingNamespace(e.top[1:]).WatcherRemovingView()
+		for _, create := range []framework.CreateBuilder{
+			view.Create(), view.Create().WithACL(ofProvider...), e.client.UsingNamespace(e.top[1:]).Create(),
+		} {
+			must(create.WithMode(framework.PersistentSequential).ForPath(e.Context(), "/x"))(e)
+			e.look()
+		}
+		want := []string{fmt.Sprint(ofRecipe), fmt.Sprint(ofProvider), fmt.Sprint(ofClient)}
+		if got := e.seen["/x#"]; !slices.Equal(got, want) || !slices.Equal(e.seen[""], want[2:]) {
+			t.Errorf("%q", e.seen)
+		}
+		if zkclient.Of(client).Identity() != zkclient.Of(e.client).Identity() || client.State() != framework.Started {
+			t.Error("the view is another client")
+		}
+		if err := client.Close(e.Context()); !errors.Is(err, framework.ErrView) {
+			t.Errorf("Close returned %v", err)
+		}
+	})
 }
 
 // A recipe with an ACL sends the requests of one without.
