@@ -147,6 +147,38 @@ func WithFailFast() Option {
 	})
 }
 
+// WithMaxInFlight lets at most n operations have requests outstanding at a time. Further operations wait in
+// the order in which they came, and each of them is sent when an earlier one was answered. It is for servers
+// that many goroutines of one program must not load at once. Without the option there is no limit, except
+// for 100,000 requests that wait for an answer.
+//
+// What is sent together counts as one operation: a transaction, up to 512 operations of a Batch, up to 64
+// nodes of a ReadMany, a new node and the list of its siblings. An operation that sends one request behind
+// another, as a create of missing parents does, waits for each of them again, and for nothing while it waits
+// for a watch, for a pause of the retry policy or for another operation. So it is no deadlock that one
+// operation needs another one to go on, even if n is 1.
+//
+// The operations of recipes count, and deletes in the background. The client's own requests do not, and
+// never wait: pings, proofs of the session, credentials, watches that are restored or given back, and the
+// end of the session.
+//
+// An operation whose ctx ends while it waits was not sent: its error matches ctx.Err, and its text says that
+// the limit was reached. The wait counts for no other timeout. When the connection is lost, operations that
+// wait fail as others that were not sent, and the retry policy is asked. When the client is closed, they
+// return ErrClosed. The limit is that of a client with all its views, not that of a process. n below 1 is
+// ErrInvalidOption.
+//
+// Java: none; programs have a Semaphore for it.
+func WithMaxInFlight(n int) Option {
+	return option(func(c *config) error {
+		if n < 1 {
+			return fmt.Errorf("WithMaxInFlight(%d) is below 1", n)
+		}
+		c.conn.MaxInFlight = n
+		return nil
+	})
+}
+
 // WithMaxCloseWait sets how long Close works when its context has ended already. The
 // default is 1 s. Java: maxCloseWaitMs.
 func WithMaxCloseWait(d time.Duration) Option {

@@ -47,6 +47,8 @@ type batch struct {
 	size   int    // of all frames
 
 	phase atomic.Int32
+	gated bool // it has passed the gate, or waits there
+	waits bool // at the gate; guarded by muxConn.mu
 	done  chan struct{}
 	then  func() // is called after done was closed, without w.mu; may be nil
 
@@ -96,8 +98,10 @@ func (b *batch) setWatch(i int, watch bool) {
 
 // withdraw takes the batch back unless it has been sent.
 func (b *batch) withdraw() bool {
-	return b.phase.CompareAndSwap(batchQueued, batchWithdrawn) || b.phase.Load() == batchWithdrawn
+	return b.phase.CompareAndSwap(batchQueued, batchWithdrawn) || b.isWithdrawn()
 }
+
+func (b *batch) isWithdrawn() bool { return b.phase.Load() == batchWithdrawn }
 
 // finish ends the batch; the caller holds muxConn.mu, or is alone with the batch.
 func (b *batch) finish(err error) {

@@ -17,8 +17,8 @@ import (
 	"github.com/go-curator/curator/state"
 )
 
-// Config says how to connect. Order, Auth, SASL, Secure, Resolve, Asleep, LossMargin, UnusedLossPercent and
-// the flags may be zero; all others must be set.
+// Config says how to connect. Order, Auth, SASL, Secure, Resolve, Asleep, LossMargin, UnusedLossPercent,
+// MaxInFlight and the flags may be zero; all others must be set.
 type Config struct {
 	Servers           []string // host:port
 	Order             Order    // decides which server is next, in place of Servers; nil for none
@@ -32,6 +32,7 @@ type Config struct {
 	SyncProof         bool          // prove the session by two syncs, without a write (S9)
 	MaxRequest        int           // bytes
 	MaxReply          int           // bytes
+	MaxInFlight       int           // calls of Do, DoAtQuorum, Start and Subscribe that are sent at a time; zero for any number
 	Auth              []Auth
 	SASL              SASL // authenticates every connection before anything else is sent; nil for none
 	Dial              func(ctx context.Context, network, address string) (net.Conn, error)

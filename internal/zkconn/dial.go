@@ -36,6 +36,7 @@ func (c *Conn) dial(network, _ string, _ time.Duration) (net.Conn, error) {
 	c.tried(Reached, a)
 	w := newMuxConn(c, &c.shared, c.cfg.SyncProof, raw, a.target.server)
 	w.attempt = a
+	w.limit(c.cfg.MaxInFlight)
 	c.mu.Lock()
 	c.dialed = w
 	closed := c.closed

@@ -63,7 +63,7 @@ func (c *Conn) Start(session int64, then func(*Flight), calls ...*Call) (f *Flig
 	if then != nil {
 		f.batch.then = func() { then(f) }
 	}
-	if f.refused = w.send(f.batch); f.refused != nil {
+	if f.refused = w.submit(f.batch); f.refused != nil {
 		f.mux, f.batch.then = nil, nil
 		return f, false
 	}
@@ -139,7 +139,7 @@ func (f *Flight) queue(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		switch err := w.send(f.batch); {
+		switch err := w.submit(f.batch); {
 		case errors.Is(err, errDead): // the connection ends just now, nothing was sent
 			select {
 			case <-w.dead:
@@ -161,9 +161,9 @@ func (c *Conn) await(ctx context.Context, b *batch, w *muxConn) error {
 	select {
 	case <-b.done:
 	case <-ctx.Done():
-		if b.withdraw() {
+		if w.withdraw(b) {
 			b.frames = nil // the queue may keep the rest for a while
-			return ctxError(ctx, false)
+			return b.withdrawnError(ctx)
 		}
 		select {
 		case <-b.done: // both at once: an answer is worth more

@@ -168,6 +168,52 @@ func (m *muxConn) enqueueFrame(o outgoing) {
 	}
 }
 
+// admit queues a batch, or returns ErrPersistentWatch; m.mu is held. One without calls is for its turn alone.
+func (m *muxConn) admit(b *batch) error {
+	if len(b.calls) == 0 {
+		b.finish(nil)
+		return nil
+	}
+	if slices.ContainsFunc(b.calls, m.watches.persistent.conflicts) {
+		return ErrPersistentWatch
+	}
+	for i, call := range b.calls {
+		call.Session = m.session
+		if len(call.kept) > 0 {
+			m.watches.restore(call)
+		}
+		for watch := range call.watches {
+			m.watches.add(watch)
+		}
+		if call.Watch != nil {
+			served := m.watches.persistent.hasPersistentWatch(call.Watch.path)
+			if served && call.Watch.kept == keptAsked {
+				call.Watch.kept = keptServed
+			}
+			b.setWatch(i, !served)
+		}
+	}
+	m.enqueueFrame(outgoing{batch: b})
+	return nil
+}
+
+// admitNext queues what has waited at the gate and may be sent now; m.mu is held. told says that
+// delivery.run is to be called.
+func (m *muxConn) admitNext() (told bool) {
+	for b := m.requests.gate.next(); b != nil; b = m.requests.gate.next() {
+		err := m.admit(b)
+		if err == nil {
+			continue
+		}
+		m.requests.gate.leave(b)
+		if b.finish(err); b.then != nil {
+			m.delivery.add(b.then)
+			told = true
+		}
+	}
+	return told
+}
+
 // enqueue sends calls whose answers nobody waits for; m.mu is held. On a dead connection it does
 // nothing. A call that is too long for a frame is left out: no server has a watch on so long a path.
 func (m *muxConn) enqueue(calls ...*Call) {
@@ -225,7 +271,11 @@ func (m *muxConn) writeLoop() {
 		if m.busy() {
 			runtime.Gosched() // others are about to ask, too: one write for all
 		}
-		if buf = m.collect(buf[:0]); len(buf) == 0 {
+		var told bool
+		if buf, told = m.collect(buf[:0]); told {
+			m.delivery.run()
+		}
+		if len(buf) == 0 {
 			continue
 		}
 		m.shared.sent.Add(int64(len(buf)))
@@ -246,14 +296,15 @@ func (m *muxConn) busy() bool {
 	return len(m.requests.pending.waiting()) > 1
 }
 
-func (m *muxConn) collect(buf []byte) []byte {
+// collect appends to buf what is to be written. told is that of admitNext.
+func (m *muxConn) collect(buf []byte) (_ []byte, told bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.err != nil {
-		return buf // those who rely on the connection are just told
+		return buf, false // those who rely on the connection are just told
 	}
 	now := m.requests.evidence.stamp(m.shared.clock.now(), m.shared.clock.awake())
-	return m.requests.collect(buf, now)
+	return m.requests.collect(buf, now), m.admitNext()
 }
 
 // setWriteDeadline bounds a write: a server that takes nothing for so long is lost.
@@ -346,9 +397,3 @@ func (m *muxConn) place() string {
 	}
 	return m.attempt.target.String()
 }
-
-// LocalAddr returns the connection's local address.
-func (m *muxConn) LocalAddr() net.Addr { return m.raw.LocalAddr() }
-
-// RemoteAddr returns the connection's remote address.
-func (m *muxConn) RemoteAddr() net.Addr { return m.raw.RemoteAddr() }

@@ -3,6 +3,7 @@ package zkconn
 import (
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
@@ -31,6 +32,12 @@ func (m *muxConn) Read(p []byte) (int, error) {
 	m.rest = m.rest[n:]
 	return n, nil
 }
+
+// LocalAddr returns the connection's local address.
+func (m *muxConn) LocalAddr() net.Addr { return m.raw.LocalAddr() }
+
+// RemoteAddr returns the connection's remote address.
+func (m *muxConn) RemoteAddr() net.Addr { return m.raw.RemoteAddr() }
 
 // useStub replaces the server by a closeStub if the driver is to end and its last request would get no
 // answer, because this connection is dead. It tells whether it has done so.
@@ -191,8 +198,8 @@ func (m *muxConn) onEvent(header jute.ReplyHeader, body []byte) error {
 }
 
 // onReply takes the answer to the oldest request that waits for one. What it says about the session is
-// noted before the caller gets it. last tells whether the batch now has all of its answers, and
-// delivery.run is to be called.
+// noted before the caller gets it. last tells whether delivery.run is to be called, because a batch now has
+// all of its answers.
 func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (p pending, last bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -220,10 +227,14 @@ func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (p pen
 			m.enqueue(m.watches.remove(call.Watch)...)
 		}
 	}
-	if last = p.reply(header, body, rest) && p.batch.then != nil; last {
+	if !p.reply(header, body, rest) {
+		return p, false, nil
+	}
+	if last = p.batch.then != nil; last {
 		m.delivery.add(p.batch.then)
 	}
-	return p, last, nil
+	m.requests.gate.leave(p.batch)
+	return p, m.admitNext() || last, nil
 }
 
 // onDriverReply notes the answer to a request of the driver's; m.mu is held.

@@ -21,6 +21,7 @@ type requestQueue struct {
 	xid         int32
 	connectSent time.Duration // when the connect request was sent; zero before
 	evidence    evidence
+	gate        gate // ahead of outgoing
 }
 
 // outgoing is what waits to be written: a batch, or one frame of the driver's.
@@ -48,6 +49,8 @@ func (q *requestQueue) collect(buf []byte, now stamp) []byte {
 			}
 			buf = append(buf, o.batch.frames...)
 			o.batch.frames = nil
+		default: // withdrawn
+			q.gate.leave(o.batch)
 		}
 	}
 	clear(q.outgoing)
@@ -84,7 +87,9 @@ func (q *requestQueue) answered(xid int32, code jute.Code) (pending, error) {
 }
 
 // len returns how many requests wait.
-func (q *requestQueue) len() int { return len(q.outgoing) + len(q.pending.waiting()) }
+func (q *requestQueue) len() int {
+	return len(q.outgoing) + len(q.pending.waiting()) + len(q.gate.waiting)
+}
 
 // drain empties the queue and finishes all batches, with an error for those that were sent and
 // one for those that were not. It returns what is to be called without locks.
@@ -95,13 +100,19 @@ func (q *requestQueue) drain(sent, unsent error) (then []func()) {
 			then = append(then, p.batch.then)
 		}
 	}
-	for _, o := range q.outgoing {
-		if o.batch != nil && o.batch.withdraw() {
-			o.batch.finish(unsent)
-			then = append(then, o.batch.then)
+	withdraw := func(b *batch) {
+		if b != nil && b.withdraw() {
+			b.finish(unsent)
+			then = append(then, b.then)
 		}
 	}
-	q.pending, q.outgoing = pendingQueue{}, nil
+	for _, o := range q.outgoing {
+		withdraw(o.batch)
+	}
+	for _, b := range q.gate.waiting {
+		withdraw(b)
+	}
+	q.pending, q.outgoing, q.gate.waiting = pendingQueue{}, nil, nil
 	return then
 }
 

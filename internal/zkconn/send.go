@@ -3,7 +3,6 @@ package zkconn
 import (
 	"errors"
 	"fmt"
-	"slices"
 )
 
 // maxWaiting is how many requests may wait for an answer: a server that is stopped, and
@@ -19,31 +18,56 @@ var (
 func (m *muxConn) send(b *batch) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	switch {
-	case m.err != nil || m.writeFailed:
+	if err := m.refusal(); err != nil {
+		return err
+	}
+	return m.admit(b)
+}
+
+// submit is send for what users and recipes send: with Config.MaxInFlight the batch may have to wait for
+// others. Its watches are set, and looked at, when it is queued behind that.
+func (m *muxConn) submit(b *batch) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.refusal(); err != nil {
+		return err
+	}
+	if !m.requests.gate.enter(b) {
+		return nil
+	}
+	err := m.admit(b)
+	if err != nil {
+		m.requests.gate.leave(b)
+	}
+	return err
+}
+
+// refusal returns why no batch can be queued now; m.mu is held.
+func (m *muxConn) refusal() error {
+	if m.err != nil || m.writeFailed {
 		return errDead
-	case m.requests.len() >= maxWaiting:
+	}
+	if m.requests.len() >= maxWaiting {
+		m.requests.gate.forget()
+	}
+	if m.requests.len() >= maxWaiting {
 		return errCrowded
 	}
-	if slices.ContainsFunc(b.calls, m.watches.persistent.conflicts) {
-		return ErrPersistentWatch
-	}
-	for i, call := range b.calls {
-		call.Session = m.session
-		if len(call.kept) > 0 {
-			m.watches.restore(call)
-		}
-		for watch := range call.watches {
-			m.watches.add(watch)
-		}
-		if call.Watch != nil {
-			served := m.watches.persistent.hasPersistentWatch(call.Watch.path)
-			if served && call.Watch.kept == keptAsked {
-				call.Watch.kept = keptServed
-			}
-			b.setWatch(i, !served)
-		}
-	}
-	m.enqueueFrame(outgoing{batch: b})
 	return nil
+}
+
+// withdraw takes a batch back unless it was sent. A batch at the gate may just be about to be queued.
+func (m *muxConn) withdraw(b *batch) bool {
+	if b.gated {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+	}
+	return b.withdraw()
+}
+
+// limit sets how many batches of users and recipes may be under way at a time, zero for any number.
+func (m *muxConn) limit(n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.requests.gate.limit = n
 }

@@ -2,6 +2,7 @@ package zkconn
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -19,7 +20,7 @@ func (c *Conn) Subscribe(ctx context.Context, sub *Subscription) error {
 		if err != nil {
 			return err
 		}
-		b, err := w.subscribe(sub, c.cfg.MaxRequest)
+		b, err := c.subscribeOn(ctx, w, sub)
 		if err != nil {
 			return err
 		}
@@ -42,8 +43,44 @@ func (c *Conn) Subscribe(ctx context.Context, sub *Subscription) error {
 	}
 }
 
-// subscribe queues the request for a subscription, of limit bytes at most, or returns nil if the
+// subscribeOn queues the request for a subscription when it may be under way, or returns nil if the
 // connection is dead.
+func (c *Conn) subscribeOn(ctx context.Context, w *muxConn, sub *Subscription) (b *batch, err error) {
+	if c.cfg.MaxInFlight == 0 {
+		return w.subscribe(sub, c.cfg.MaxRequest)
+	}
+	// The subscription counts from the moment when its request is queued: a turn is waited for ahead of that.
+	turn := &batch{done: make(chan struct{})}
+	switch err := w.submit(turn); {
+	case errors.Is(err, errDead):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	if err = c.await(ctx, turn, w); err == nil {
+		if b, err = w.subscribe(sub, c.cfg.MaxRequest); b != nil {
+			return b, nil
+		}
+	}
+	w.giveUp(turn)
+	return nil, err
+}
+
+// giveUp lets another batch take the turn of one that was not used.
+func (w *muxConn) giveUp(turn *batch) {
+	w.mu.Lock()
+	if !turn.waits {
+		w.requests.gate.leave(turn)
+	}
+	told := w.err == nil && w.admitNext()
+	w.mu.Unlock()
+	if told {
+		w.delivery.run()
+	}
+}
+
+// subscribe queues the request for a subscription, of limit bytes at most, or returns nil if the
+// connection is dead. With Config.MaxInFlight the caller has a turn, which the request takes over.
 func (w *muxConn) subscribe(sub *Subscription, limit int) (*batch, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,7 +93,7 @@ func (w *muxConn) subscribe(sub *Subscription, limit int) (*batch, error) {
 		w.watches.persistent.remove(sub)
 		return nil, err
 	}
-	b.calls[0].Session = w.session
+	b.calls[0].Session, b.gated = w.session, w.requests.gate.limit > 0
 	w.enqueueFrame(outgoing{batch: b})
 	return b, nil
 }
