@@ -99,6 +99,7 @@ type OpError struct {
 	//     sync, getConfig, reconfig, addAuth: the method of Client;
 	//   - addWatch, removeWatches: Client.Watches, and RemoveWatchers;
 	//   - multi, batch: Client.Transaction and Client.Batch as a whole;
+	//   - readMany: Client.ReadMany as a whole, when it is called wrongly; its reads have the words of theirs;
 	//   - check: an operation of a transaction, and the Verify of a lock's lease;
 	//   - mkdirs: Mkdirs and EnsureContainers of package framework/paths, for a path that they refuse;
 	//   - connect: BlockUntilConnected.

@@ -34,6 +34,9 @@ func TestOpWords(t *testing.T) {
 	errs["addWatch"] = c.Watches().Add().ForPath(ctx, "/a", w)
 	errs["removeWatches"] = c.Watches().Remove().ForPath(ctx, "/a", w)
 	_, errs["batch"] = c.Batch().ForOperations(ctx, c.TransactionOp().Delete().ForPath("/a"))
+	for _, read := range c.ReadMany(ctx, nil) {
+		errs["readMany"] = read.Err
+	}
 	errs["mkdirs"] = paths.Mkdirs(ctx, c, "relative")
 	_, errs["check"] = c.Transaction().ForOperations(ctx, c.TransactionOp().Check().ForPath("relative"))
 

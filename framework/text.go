@@ -62,6 +62,22 @@ func (t EventType) String() string {
 // LogValue returns the text of String.
 func (t EventType) LogValue() slog.Value { return slog.StringValue(t.String()) }
 
+// String returns the method that reads the part: "getData", "getChildren" or "exists".
+func (p ReadPart) String() string {
+	switch p {
+	case ReadData:
+		return "getData"
+	case ReadChildren:
+		return "getChildren"
+	case ReadStat:
+		return "exists"
+	}
+	return fmt.Sprintf("ReadPart(%d)", int(p))
+}
+
+// LogValue returns the text of String.
+func (p ReadPart) LogValue() slog.Value { return slog.StringValue(p.String()) }
+
 // String returns Java's name, PERSISTENT_RECURSIVE or PERSISTENT.
 func (m AddWatchMode) String() string {
 	switch m {

@@ -38,6 +38,8 @@ func TestTexts(t *testing.T) {
 		{framework.PersistentRecursive, "PERSISTENT_RECURSIVE"},
 		{framework.PersistentWatch, "PERSISTENT"},
 		{framework.AddWatchMode(2), "AddWatchMode(2)"},
+		{framework.ReadData, "getData"}, {framework.ReadChildren, "getChildren"}, {framework.ReadStat, "exists"},
+		{framework.ReadPart(0), "ReadPart(0)"},
 
 		{framework.AnyWatcher, "Any"},
 		{framework.DataWatcher, "Data"},

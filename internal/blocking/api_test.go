@@ -15,7 +15,7 @@ var notHere = []struct{ names, why string }{
 	{`\) (Context|Bind|IsOwnedBy)\(|: func Detach\(`, "does not wait"},
 	{`\) (All|Children|Failed)\(.*iter\.Seq`, "goes through what is in memory"},
 	{`^framework/(ensemble|listen):|^retry:|^tools/|: func Run\(`, "knows no client, or calls what has rows"},
-	{`^framework: method \(\*Client\) (Start|Close)\(|WatcherRemovingView\) (Start|Close|AddAuth|BlockUntilConnected)\(`, "begins or ends the client, or is the client's"},
+	{`^framework: method \(\*Client\) (Start|Close)\(|WatcherRemovingView\) (Start|Close|AddAuth|BlockUntilConnected|ReadMany)\(`, "begins or ends the client, or is the client's"},
 	{`ServiceDiscovery\) (Start|Unregister)\(`, "starts what has no work yet; ends what the client keeps"},
 	{`func OnNode\(`, "is for the recipes of this module, and does not wait"},
 	{`Message\) Guard\(`, "is locks.Lease.Guard"},

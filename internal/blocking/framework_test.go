@@ -2,6 +2,7 @@ package blocking_test
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -13,6 +14,14 @@ func frameworkRows() map[string]row {
 	return map[string]row{
 		"framework: (*Client) AddAuth": asks(func(f *fixture) call {
 			return func(ctx context.Context) error { return f.client.AddAuth(ctx, "digest", []byte("a:b")) }
+		}),
+		"framework: (*Client) ReadMany": asks(func(f *fixture) call {
+			return func(ctx context.Context) (err error) {
+				for _, read := range f.client.ReadMany(ctx, slices.Values([]string{f.path})) {
+					err = read.Err
+				}
+				return err
+			}
 		}),
 		"framework: (*Client) BlockUntilConnected": asks(func(f *fixture) call {
 			return func(ctx context.Context) error {

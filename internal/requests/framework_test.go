@@ -2,6 +2,7 @@ package requests_test
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -144,8 +145,17 @@ func severalCases() []tableCase {
 		return value(f.client.Transaction().Idempotent().ForOperations(f.Context(), op.Check().ForPath("/node"),
 			op.Create().ForPath("/node/a"), op.SetData().WithVersion(0).ForPath("/node", nil), op.Delete().WithVersion(0).ForPath("/parent/child")))
 	})...)
-	return append(all, callOf("framework: (BatchBuilder) ForOperations", "one of each kind", "delete", func(f *fixture) error {
+	all = append(all, callOf("framework: (BatchBuilder) ForOperations", "one of each kind", "delete", func(f *fixture) error {
 		return value(f.client.Batch().ForOperations(f.Context(), ops(f.client)...))
+	})...)
+	return append(all, callOf("framework: (*Client) ReadMany", "three nodes, one is missing", "getChildren", func(f *fixture) error {
+		paths := slices.Values([]string{"/node", "/missing", "/parent"})
+		for path, read := range f.client.ReadMany(f.Context(), paths, framework.ReadData, framework.ReadChildren) {
+			if read.Err != nil && path != "/missing" {
+				return read.Err
+			}
+		}
+		return nil
 	})...)
 }
 

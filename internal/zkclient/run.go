@@ -96,12 +96,18 @@ func (c *Client) Run(ctx context.Context, op Operation, fn Try) error {
 	defer func() { traced.End(tries, err) }()
 	// Nearly every operation succeeds at once, and then needs no loop.
 	if err = fn(ctx, conn); err != nil {
-		tries, err = c.again(ctx, conn, op, fn, err)
-		if lacksConnection(err) {
-			conn.SuspendUnconnected()
-		}
+		tries, err = c.repeat(ctx, conn, op, fn, err)
 	}
 	return err
+}
+
+// repeat is what Run does behind a first try that has failed with err. It returns how many tries there were.
+func (c *Client) repeat(ctx context.Context, conn *zkconn.Conn, op Operation, fn Try, err error) (tries int, _ error) {
+	tries, err = c.again(ctx, conn, op, fn, err)
+	if lacksConnection(err) {
+		conn.SuspendUnconnected()
+	}
+	return tries, err
 }
 
 // fail returns the user's error of a failure. That of a nil Client is err itself.

@@ -26,6 +26,7 @@ func (c *Call) decode(r reply) error {
 		return nil //nolint:nilerr // the server's refusal is an answer
 	}
 	if err := jute.Decode(r.body, c.Res); err != nil {
+		c.answered = false
 		return fmt.Errorf("answer to %s: %w", jute.OpName(c.Op), err)
 	}
 	return nil

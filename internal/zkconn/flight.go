@@ -89,6 +89,19 @@ func (f *Flight) Result() error {
 	return f.failed(err)
 }
 
+// Ended reports whether Wait returns at once, because calls that are queued have their answers, or will get none.
+func (f *Flight) Ended() bool {
+	if f.mux == nil {
+		return false
+	}
+	select {
+	case <-f.batch.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // Wait is the second half of Do. Calls that Start could not queue are queued when there is a
 // connection. Wait must be called once.
 func (f *Flight) Wait(ctx context.Context) error {

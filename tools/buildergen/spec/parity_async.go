@@ -9,7 +9,7 @@ var async = []Section{
 		{"AsyncCuratorFramework.transaction; transactionOp", "Client.Transaction, Client.TransactionOp", "", ""},
 		{"AsyncStage.*; AsyncResult.*; AsyncEventException.*", "", Needless, "results and errors are returned"},
 		{"CreateOption.*; DeleteOption.*; ExistsOption.*", "", Needless, "steps of the builders"},
-		{"AsyncWrappers.childrenWithData", "cache.NewPathChildrenCache, Client.Batch", "", "in one write"},
+		{"AsyncWrappers.childrenWithData", "cache.NewPathChildrenCache, Client.ReadMany", "", "in few writes"},
 		{"AsyncWrappers.asyncEnsure; asyncEnsureContainers", "paths.Mkdirs", "", ""},
 		{"AsyncWrappers.lockAsync; lockAsyncIf; release; releaseAsync", "locks.Do, locks.TryDo", "", ""},
 	}},
