@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 
 	"github.com/go-curator/curator/internal/zkserver"
@@ -110,3 +111,13 @@ func (s *Server) Watches() int { return s.zookeeper.Watches() }
 // Sessions returns the number of sessions on the server, including sessions without a
 // connection.
 func (s *Server) Sessions() int { return len(s.zookeeper.Sessions()) }
+
+// SessionIDs returns the ids of the sessions on the server, in ascending order, including sessions without a
+// connection. They are for ExpireSession, DisconnectSession and the like, when the program that is tested
+// keeps its client, and with it framework.Client.SessionID, to itself. Another session may begin, or one of
+// them end, at any time.
+func (s *Server) SessionIDs() []int64 {
+	ids := s.zookeeper.Sessions()
+	slices.Sort(ids)
+	return ids
+}

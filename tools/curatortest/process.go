@@ -62,18 +62,11 @@ func serverMode(address string) (string, error) {
 
 // askMode is serverMode on a connection, which it closes.
 func askMode(conn net.Conn) (string, error) {
-	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(time.Second)); err != nil {
-		return "", err
-	}
-	if _, err := conn.Write([]byte("srvr")); err != nil {
-		return "", err
-	}
-	answer, err := io.ReadAll(conn)
+	answer, err := askWord(conn, "srvr")
 	if err != nil {
 		return "", err
 	}
-	_, rest, ok := strings.Cut(string(answer), "Mode: ")
+	_, rest, ok := strings.Cut(answer, "Mode: ")
 	if !ok {
 		return "", fmt.Errorf("srvr: %q", answer)
 	}
@@ -92,4 +85,17 @@ func logTail(dir string) string {
 	}
 	lines := bytes.Split(bytes.TrimSpace(log), []byte("\n"))
 	return string(bytes.Join(lines[max(0, len(lines)-20):], []byte("\n")))
+}
+
+// askWord returns a server's answer to a four-letter word, on a connection, which it closes.
+func askWord(conn net.Conn, word string) (string, error) {
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(time.Second)); err != nil {
+		return "", err
+	}
+	if _, err := conn.Write([]byte(word)); err != nil {
+		return "", err
+	}
+	answer, err := io.ReadAll(conn)
+	return string(answer), err
 }

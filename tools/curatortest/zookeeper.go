@@ -18,6 +18,9 @@ type ZooKeeper interface {
 
 	// ExpireSession ends a session now, as its timeout would. An unknown session is ignored.
 	ExpireSession(id int64)
+	// SessionIDs returns the ids of the sessions, in ascending order, including sessions without a
+	// connection.
+	SessionIDs() []int64
 	// Disconnect closes every connection; clients reconnect.
 	Disconnect()
 	// Refuse immediately closes new connections until accept is called or the test ends. Open

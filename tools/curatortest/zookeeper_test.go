@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -245,4 +246,36 @@ func askWord(t *testing.T, address, word string) string {
 		t.Fatal(err)
 	}
 	return string(answer)
+}
+
+// The sessions of a program that keeps its client to itself are found, also without a connection, and ended.
+func TestSessionIDs(t *testing.T) {
+	t.Parallel()
+	eachZooKeeper(t, func(t *testing.T, zk curatortest.ZooKeeper) {
+		if ids := zk.SessionIDs(); len(ids) != 0 {
+			t.Errorf("at the beginning: %x", ids)
+		}
+		var want []int64
+		for range 3 {
+			client := zk.Client(t, framework.WithSessionTimeout(10*time.Second))
+			if _, err := client.Create().WithMode(framework.EphemeralSequential).ForPath(t.Context(), "/e"); err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, client.SessionID())
+		}
+		slices.Sort(want)
+		if ids := zk.SessionIDs(); !slices.Equal(ids, want) {
+			t.Errorf("%x, want %x", ids, want)
+		}
+		accept := zk.Refuse()
+		zk.Disconnect()
+		if ids := zk.SessionIDs(); !slices.Equal(ids, want) {
+			t.Errorf("without connections: %x, want %x", ids, want)
+		}
+		zk.ExpireSession(want[0])
+		if ids := zk.SessionIDs(); !slices.Equal(ids, want[1:]) {
+			t.Errorf("one has ended: %x, want %x", ids, want[1:])
+		}
+		accept()
+	})
 }
