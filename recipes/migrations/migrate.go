@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/paths"
 	"github.com/go-curator/curator/internal/wait"
@@ -231,9 +229,6 @@ func (m *manager) resolve(ctx context.Context, lost error) error {
 // hashName is the name of the nodes that have the hashes, without their numbers.
 const hashName = "meta-"
 
-// readsAtOnce is how many hashes are read at a time.
-const readsAtOnce = 64
-
 // metadata is the node of a set's applied migrations. Each of them is a child with its hash.
 type metadata struct {
 	client *framework.Client
@@ -256,17 +251,18 @@ func (m metadata) read(ctx context.Context) ([]hashNode, error) {
 		return nil, err
 	}
 	slices.Sort(names)
-	nodes := make([]hashNode, len(names))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(readsAtOnce)
+	nodes := make([]hashNode, 0, len(names))
+	full := make([]string, len(names))
 	for i, name := range names {
-		g.Go(func() error {
-			hash, err := m.client.GetData().ForPath(ctx, paths.Make(m.path, name))
-			nodes[i] = hashNode{name, hash}
-			return err
-		})
+		full[i] = paths.Make(m.path, name)
 	}
-	return nodes, g.Wait()
+	for _, read := range m.client.ReadMany(ctx, slices.Values(full)) {
+		if read.Err != nil {
+			return nil, read.Err
+		}
+		nodes = append(nodes, hashNode{names[len(nodes)], read.Data})
+	}
+	return nodes, nil
 }
 
 // create creates the node, which is a container, if it is missing.

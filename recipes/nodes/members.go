@@ -5,11 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"strings"
 	"sync"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/paths"
@@ -18,9 +17,6 @@ import (
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
 )
-
-// readsAtOnce is how many members are read at a time.
-const readsAtOnce = 64
 
 // members knows the children of a node and their data. A persistent watch tells which of them to
 // read; what they are, only a read tells.
@@ -165,33 +161,33 @@ func (m *members) load(ctx context.Context) (err error) {
 // read reads members into next. A member that cannot be read is left out, unless there was no
 // connection: then read returns the error.
 func (m *members) read(ctx context.Context, names map[string]struct{}, next map[string][]byte) error {
-	var mu sync.Mutex
 	var unreadable error
-	reads, ctx := errgroup.WithContext(ctx)
-	reads.SetLimit(readsAtOnce)
-	for name := range names {
-		reads.Go(func() error {
-			data, err := m.client.GetData().ForPath(ctx, paths.Make(m.path, name))
-			mu.Lock()
-			defer mu.Unlock()
-			delete(next, name)
-			switch {
-			case err == nil:
-				next[name] = data
-			case errors.Is(err, framework.ErrNoNode):
-			case framework.Retryable(err), ctx.Err() != nil, errors.Is(err, framework.ErrClosed):
-				return err
-			default:
-				unreadable = err
-			}
-			return nil
-		})
-	}
-	if err := reads.Wait(); err != nil {
-		return err
+	for path, read := range m.client.ReadMany(ctx, m.pathsOf(names)) {
+		name := path[strings.LastIndexByte(path, '/')+1:]
+		delete(next, name)
+		switch err := read.Err; {
+		case err == nil:
+			next[name] = read.Data
+		case errors.Is(err, framework.ErrNoNode):
+		case framework.Retryable(err), ctx.Err() != nil, errors.Is(err, framework.ErrClosed):
+			return err
+		default:
+			unreadable = err
+		}
 	}
 	m.complain(unreadable)
 	return nil
+}
+
+// pathsOf yields the paths of members.
+func (m *members) pathsOf(names map[string]struct{}) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for name := range names {
+			if !yield(paths.Make(m.path, name)) {
+				return
+			}
+		}
+	}
 }
 
 // complain logs once that members cannot be read.

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/codec"
 	"github.com/go-curator/curator/recipes/discovery"
@@ -43,9 +41,6 @@ type Instance struct {
 	Session    string          `json:"session"` // hexadecimal, as in ZooKeeper's logs; 0x0 for a persistent node
 	Error      string          `json:"error,omitempty"`
 }
-
-// maxReads is the maximum number of nodes that are read at the same time.
-const maxReads = 16
 
 // Of returns the services below the base path, ordered by name. A service that cannot be read, and
 // an instance that cannot be read or decoded, has an Error. If the node at base does not exist, the
@@ -85,38 +80,28 @@ func (r reader) service(ctx context.Context, name, path string) (Service, error)
 		return s, err
 	}
 	slices.Sort(nodes)
-	instances := make([]Instance, len(nodes))
-	reads, ctx := errgroup.WithContext(ctx)
-	reads.SetLimit(maxReads)
 	for i, node := range nodes {
-		reads.Go(func() (err error) {
-			instances[i], err = r.instance(ctx, join(path, node))
-			return err
-		})
+		nodes[i] = join(path, node)
 	}
-	if err := reads.Wait(); err != nil {
-		return s, err
+	for path, read := range r.client.ReadMany(ctx, slices.Values(nodes)) {
+		switch {
+		case errors.Is(read.Err, framework.ErrNoNode): // it was deleted meanwhile
+		case errors.Is(read.Err, framework.ErrNoAuth):
+			s.Instances = append(s.Instances, Instance{Node: path, Error: read.Err.Error()})
+		case read.Err != nil:
+			return s, read.Err
+		default:
+			s.Instances = append(s.Instances, r.instance(path, read))
+		}
 	}
-	s.Instances = slices.DeleteFunc(instances, func(i Instance) bool { return i.Node == "" })
 	return s, nil
 }
 
-// instance reads an instance. The result has no node if the instance was deleted meanwhile.
-func (r reader) instance(ctx context.Context, path string) (Instance, error) {
-	var stat framework.Stat
-	data, err := r.client.GetData().StoringStatIn(&stat).ForPath(ctx, path)
-	switch {
-	case errors.Is(err, framework.ErrNoNode):
-		return Instance{}, nil
-	case errors.Is(err, framework.ErrNoAuth):
-		return Instance{Node: path, Error: err.Error()}, nil
-	case err != nil:
-		return Instance{}, err
-	}
-	session := fmt.Sprintf("0x%x", uint64(stat.EphemeralOwner))
-	i, err := r.codec.Decode(data)
+func (r reader) instance(path string, read framework.Read) Instance {
+	session := fmt.Sprintf("0x%x", uint64(read.Stat.EphemeralOwner))
+	i, err := r.codec.Decode(read.Data)
 	if err != nil {
-		return Instance{Node: path, Session: session, Error: err.Error()}, nil //nolint:nilerr // the error is shown
+		return Instance{Node: path, Session: session, Error: err.Error()}
 	}
 	shown := Instance{
 		ID: i.ID, Node: path, Address: i.Address, Port: i.Port, SSLPort: i.SSLPort, Type: i.Type.String(), Enabled: !i.Disabled,
@@ -125,7 +110,7 @@ func (r reader) instance(ctx context.Context, path string) (Instance, error) {
 	if json.Valid(i.Payload) && string(i.Payload) != "null" {
 		shown.Payload = i.Payload
 	}
-	return shown, nil
+	return shown
 }
 
 func join(path, name string) string { return strings.TrimSuffix(path, "/") + "/" + name }
