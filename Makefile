@@ -17,6 +17,8 @@ RUNS        ?= 20
 SOAKDIR     ?=
 SEED        ?= 0
 CHAOSFLAGS  ?=
+PROGRAMS    ?=
+PROGRAMSFLAGS ?=
 NESTED      := GO="$(GO)" .ci/nested.sh
 # What stands on other projects is tested when it changes, not with the library.
 ADAPTERS    := recipes/adapters
@@ -167,6 +169,10 @@ ensemble-proof: ## break real ensembles in many ways, and see that no two client
 .PHONY: chaos
 chaos: ## attack the recipes on a real ensemble for DURATION, from SEED (0: a random one), and judge what they did; CHAOSFLAGS='-runs 10' makes more of them
 	$(GO) run ./tools/chaos -seed $(SEED) -duration $(DURATION) $(CHAOSFLAGS)
+
+.PHONY: programs
+programs: setup ## run programs of others on framework/zk, and compare with their own driver; PROGRAMS=vault,gokit chooses
+	$(GO) run ./tools/programs $(PROGRAMSFLAGS) $(PROGRAMS)
 
 .PHONY: ui-pictures
 ui-pictures: ## take the pictures of docs/ui.md anew
