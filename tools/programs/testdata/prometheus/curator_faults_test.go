@@ -46,6 +46,7 @@ func newReader(t *testing.T) *reader {
 		d.Run(ctx, r.groups)
 	}()
 	t.Cleanup(func() {
+		r.quiet() // the discovery can hang if it ends while it has something to tell
 		cancel()
 		select {
 		case <-ended:
@@ -81,6 +82,17 @@ func (r *reader) becomes(path string, targets int) {
 			}
 		case <-end:
 			r.t.Fatalf("not within %v: %s has %d targets; told: %v", settle, path, targets, r.seen)
+		}
+	}
+}
+
+// quiet returns when nothing was told for a second.
+func (r *reader) quiet() {
+	for {
+		select {
+		case <-r.groups:
+		case <-time.After(time.Second):
+			return
 		}
 	}
 }
