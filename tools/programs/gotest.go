@@ -20,7 +20,7 @@ import (
 // others are not in it.
 type outcome struct {
 	passed, failed, skipped []string
-	repeated                []string            // those of passed that have failed at first
+	repeated                []string            // those of passed that had failed before
 	measured                map[string][]string // by test
 	log                     map[string][]string // by failed test
 }
@@ -43,30 +43,36 @@ func (o *outcome) count() int { return len(o.passed) + len(o.failed) }
 // buildTimeout bounds the building of a program's tests, with the downloads of what they need.
 const buildTimeout = 45 * time.Minute
 
-// test runs a suite in a copy, and once more those of its racy tests that have failed.
+// tries is how often a racy test runs until it passes.
+const tries = 3
+
+// test runs a suite in a copy, and those of its racy tests again that have failed.
 func (s suite) test(ctx context.Context, c *copied, on server, log io.Writer) (outcome, error) {
 	o, err := s.once(ctx, c, on, log)
 	if err != nil {
 		return o, err
 	}
 	for i, name := range slices.Backward(o.failed) {
-		if s.racy[name] == "" {
-			continue
-		}
-		_, _ = fmt.Fprintf(log, "%s has failed, and runs once more: %s\n", name, s.racy[name])
 		again := s
-		again.run = "^" + name + "$"
-		second, err := again.once(ctx, c, on, log)
-		if err != nil {
-			return o, err
-		}
-		if len(second.failed) == 0 {
-			o.passed, o.repeated = append(o.passed, name), append(o.repeated, name)
-			o.failed = slices.Delete(o.failed, i, i+1)
+		again.run = exactly(name)
+		for try := 1; try < tries && s.racy[name] != ""; try++ {
+			_, _ = fmt.Fprintf(log, "%s has failed, and runs again: %s\n", name, s.racy[name])
+			later, err := again.once(ctx, c, on, log)
+			if err != nil {
+				return o, err
+			}
+			if len(later.failed) == 0 {
+				o.passed, o.repeated = append(o.passed, name), append(o.repeated, name)
+				o.failed = slices.Delete(o.failed, i, i+1)
+				break
+			}
 		}
 	}
 	return o, nil
 }
+
+// exactly returns the pattern of go test for one test.
+func exactly(name string) string { return "^" + strings.ReplaceAll(name, "/", "$/^") + "$" }
 
 // once runs a suite in a copy, on a server of its own.
 func (s suite) once(ctx context.Context, c *copied, on server, log io.Writer) (outcome, error) {

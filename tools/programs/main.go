@@ -78,6 +78,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		r := &row{program: p}
 		rows = append(rows, r)
 		if err := r.fill(ctx, root, o, stderr); err != nil {
+			_, _ = fmt.Fprintf(stderr, "%s: %v\n", p.name, err)
 			wrong = append(wrong, fmt.Errorf("%s: %w", p.name, err))
 			continue
 		}

@@ -106,6 +106,12 @@ not JSON
 	}
 }
 
+func TestExactly(t *testing.T) {
+	if got := exactly("TestA/b/c"); got != "^TestA$/^b$/^c$" {
+		t.Error(got)
+	}
+}
+
 func TestParse(t *testing.T) {
 	for name, tt := range map[string]struct {
 		args []string

@@ -72,7 +72,7 @@ func (r *row) passed(cells map[cell]*outcome, d driver) string {
 			text += fmt.Sprintf(", %d skipped", n)
 		}
 		if n := len(o.repeated); n > 0 {
-			text += fmt.Sprintf(", %d at the second try", n)
+			text += fmt.Sprintf(", %d not at once", n)
 		}
 		texts = append(texts, text)
 	}
