@@ -34,6 +34,14 @@ type changed struct{ code, tests, files int }
 
 func (c changed) String() string { return fmt.Sprintf("%d (+%d in tests)", c.code, c.tests) }
 
+func (c *changed) add(file string, lines int) {
+	if strings.HasSuffix(file, "_test.go") {
+		c.tests += lines
+	} else {
+		c.code += lines
+	}
+}
+
 // goTimeout bounds a go command that downloads or edits; those that build have more.
 const goTimeout = 15 * time.Minute
 
@@ -119,7 +127,26 @@ func (p program) copy(ctx context.Context, source, root string, d driver) (c *co
 	if c.lines.code == 0 {
 		return c, fmt.Errorf("no file imports %s", p.driver)
 	}
+	for _, e := range p.edits {
+		if err := c.apply(e); err != nil {
+			return c, err
+		}
+	}
 	return c, c.requireCurator(ctx, root)
+}
+
+// apply makes an edit in the copy, and counts it.
+func (c *copied) apply(e edit) error {
+	file := filepath.Join(c.dir, filepath.FromSlash(e.file))
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if n := strings.Count(string(text), e.from); n != 1 {
+		return fmt.Errorf("%s has %q %d times, not once", e.file, e.from, n)
+	}
+	c.lines.add(e.file, 1)
+	return os.WriteFile(file, []byte(strings.Replace(string(text), e.from, e.to, 1)), 0o644)
 }
 
 func (c *copied) remove() error { return os.RemoveAll(c.dir) }
@@ -195,11 +222,7 @@ func changeImports(dir, from, to string) (lines changed, err error) {
 			return nil
 		}
 		lines.files++
-		if strings.HasSuffix(file, "_test.go") {
-			lines.tests += n
-		} else {
-			lines.code += n
-		}
+		lines.add(file, n)
 		return os.WriteFile(file, []byte(strings.Join(before, "")), 0o644)
 	})
 	return lines, err

@@ -32,12 +32,16 @@ type program struct {
 	module  string
 	version string
 	driver  string // the import path of its driver
+	edits   []edit // what more must change than the import, because the driver is a fork with additions
 	suites  []suite
 	// weak has the faults that the program does not survive with framework/zk, with the reason in the program.
 	weak map[string]string
 	// broken has the program's own tests that fail whatever the driver, with the reason.
 	broken map[string]string
 }
+
+// edit changes one line of a file, or removes it.
+type edit struct{ file, from, to string }
 
 // suite is one run of go test.
 type suite struct {
@@ -91,6 +95,11 @@ func programs() []program {
 		{
 			name: "vitess", title: "Vitess, `zk2topo`",
 			module: "vitess.io/vitess", version: "v0.24.4", driver: zDivision,
+			edits: []edit{ // framework/zk looks names up again by itself, and has the states of go-zookeeper
+				{"go/vt/topo/zk2topo/zk_conn.go", "\thostProvider := zk.WithHostProvider(&zk.SimpleDNSHostProvider{})\n", ""},
+				{"go/vt/topo/zk2topo/zk_conn.go", "dialer, hostProvider)", "dialer)"},
+				{"go/vt/topo/zk2topo/zk_conn_test.go", "State().IsConnected()", "State() == zk.StateHasSession"},
+			},
 			suites: []suite{
 				{
 					pkg: "./go/vt/topo/zk2topo", run: "^(TestHasObservers|TestTopoServer)$", env: "CURATOR_ZK_ADDR",

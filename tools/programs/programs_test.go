@@ -77,6 +77,21 @@ func TestChangeImports(t *testing.T) {
 	}
 }
 
+func TestApply(t *testing.T) {
+	c := &copied{dir: t.TempDir()}
+	if err := os.WriteFile(filepath.Join(c.dir, "a.go"), []byte("one\ntwo\ntwo\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for from, ok := range map[string]bool{"one\n": true, "two": false, "three": false} {
+		if err := c.apply(edit{"a.go", from, ""}); (err == nil) != ok {
+			t.Errorf("%q: %v", from, err)
+		}
+	}
+	if got, err := os.ReadFile(filepath.Join(c.dir, "a.go")); err != nil || string(got) != "two\ntwo\n" || c.lines != (changed{code: 1}) {
+		t.Errorf("%q, %v, %+v", got, err, c.lines)
+	}
+}
+
 func TestRead(t *testing.T) {
 	o, other, err := read(strings.NewReader(`{"Action":"start"}
 not JSON
