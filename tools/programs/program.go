@@ -119,4 +119,4 @@ var absent = []struct{ title, module, why string }{
 	{"kitex, `registry-zookeeper`", "github.com/kitex-contrib/registry-zookeeper", notServed},
 }
 
-const notServed = "the module proxy refused it where the entries were written"
+const notServed = "its module was not to be had"
