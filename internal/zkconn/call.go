@@ -19,7 +19,6 @@ type Call struct {
 
 	present, missing []*Watch // of SetWatches
 	kept             []*Watch // that it sets again, see kept.go
-	again            bool     // on a connection where they were set before
 	added            *Auth    // of AddAuth
 
 	Zxid    int64 // of the answer
