@@ -15,7 +15,10 @@ import (
 	"github.com/go-curator/curator/internal/suite"
 )
 
-func TestMain(m *testing.M) { suite.Main(m) }
+// connectString is that of the examples' server.
+var connectString string
+
+func TestMain(m *testing.M) { suite.MainWithServer(m, &connectString) }
 
 const sessionTimeout = suite.SessionTimeout
 

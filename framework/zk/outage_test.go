@@ -188,6 +188,26 @@ func TestRelianceEnds(t *testing.T) {
 	})
 }
 
+// A call right behind EventNotWatching of an expired session waits for the next one, as with the driver.
+func TestCallBehindExpiry(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		c, _, _ := connect(t, b)
+		for range 8 {
+			_, _, ended, err := c.ChildrenW("/")
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Server().ExpireSession(c.SessionID())
+			if e := next(t, ended); e.Type != zk.EventNotWatching {
+				t.Fatalf("%v", e)
+			}
+			if _, _, err := c.Children("/"); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
 // A session without an ephemeral node outlives an outage of three timeouts, if the servers have kept it, as with the
 // driver, and so do its watches. One with an ephemeral node is given up.
 func TestLongOutage(t *testing.T) {
