@@ -192,13 +192,13 @@ func TestTooLarge(t *testing.T) {
 			t.Fatal(err)
 		}
 		session := c.SessionID()
-		if _, _, err := c.Get("/big"); err != zk.ErrConnectionClosed { //nolint:errorlint // so programs do
+		if _, _, err := c.Get("/big"); err != zk.ErrConnectionClosed {
 			t.Error(err)
 		}
 		if want := "received packet from server with length 2088, which exceeds max buffer size 1024"; !slices.Contains(log.all(), want) {
 			t.Errorf("logged %q", log.all())
 		}
-		if _, err := c.Create("/larger", make([]byte, 4096), 0, world); err != zk.ErrShortBuffer { //nolint:errorlint // so programs do
+		if _, err := c.Create("/larger", make([]byte, 4096), 0, world); err != zk.ErrShortBuffer {
 			t.Error(err)
 		}
 		if _, _, err := c.Exists("/big"); err != nil || c.SessionID() != session || n.Requests(jute.OpExists) == 0 {
@@ -213,7 +213,7 @@ type lines struct {
 	text []string
 }
 
-func (l *lines) Printf(format string, args ...interface{}) {
+func (l *lines) Printf(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.text = append(l.text, fmt.Sprintf(format, args...))
@@ -238,7 +238,7 @@ func TestRefused(t *testing.T) {
 		if c.State() != zk.StateDisconnected || c.SessionID() != 0 || c.Server() != "" || c.Client() != nil {
 			t.Error(name)
 		}
-		if err := zk.NewLock(c, "/l", nil).Lock(); err != zk.ErrConnectionClosed { //nolint:errorlint // so programs do
+		if err := zk.NewLock(c, "/l", nil).Lock(); err != zk.ErrConnectionClosed {
 			t.Error(name, err)
 		}
 	}

@@ -76,7 +76,7 @@ func (c *contender) run() {
 	for time.Now().Before(c.until) {
 		session := c.c.SessionID()
 		if err := c.lock.Lock(); err != nil {
-			if err == zk.ErrDeadlock { //nolint:errorlint // so programs do
+			if err == zk.ErrDeadlock {
 				c.renew()
 			}
 			continue
@@ -88,7 +88,7 @@ func (c *contender) run() {
 		<-time.After(time.Duration(c.rng.Int64N(int64(2 * sessionTimeout))))
 		c.believe(false)
 		for range 3 {
-			if err := c.lock.Unlock(); err == nil || err == zk.ErrNotLocked { //nolint:errorlint // so programs do
+			if err := c.lock.Unlock(); err == nil || err == zk.ErrNotLocked {
 				break
 			}
 		}

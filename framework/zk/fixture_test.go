@@ -41,7 +41,7 @@ type api interface {
 	GetACL(path string) ([]zk.ACL, *zk.Stat, error)
 	GetW(path string) ([]byte, *zk.Stat, <-chan zk.Event, error)
 	IncrementalReconfig(joining, leaving []string, version int64) (*zk.Stat, error)
-	Multi(ops ...interface{}) ([]zk.MultiResponse, error)
+	Multi(ops ...any) ([]zk.MultiResponse, error)
 	Reconfig(members []string, version int64) (*zk.Stat, error)
 	Server() string
 	SessionID() int64
@@ -131,7 +131,7 @@ func connectDriver(t *testing.T, b *suite.Backend) (*driver.Conn, <-chan zk.Even
 
 type silent struct{}
 
-func (silent) Printf(string, ...interface{}) {}
+func (silent) Printf(string, ...any) {}
 
 // named are the driver's errors, by their names.
 var named = map[string]error{
@@ -147,7 +147,7 @@ var named = map[string]error{
 // word shows an error: a value of the driver's by its name, because it is compared by ==.
 func word(err error) string {
 	for name, is := range named {
-		if err == is { //nolint:errorlint // the identity is meant
+		if err == is {
 			return name
 		}
 	}

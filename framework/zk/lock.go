@@ -95,7 +95,7 @@ func (l *Lock) LockWithData(data []byte) error {
 func (l *Lock) enqueue(data []byte) (node zkclient.Created, err error) {
 	for range 3 {
 		node, err = l.c.createProtected(l.path+"/lock-", data, l.acl)
-		if err != ErrNoNode { //nolint:errorlint // the driver's own value
+		if err != ErrNoNode {
 			return node, err
 		}
 		if err := l.makeParents(); err != nil {
@@ -116,7 +116,7 @@ func (l *Lock) makeParents() error {
 		if err == nil && !exists {
 			_, err = l.c.Create(path, []byte{}, FlagPersistent, l.acl)
 		}
-		if err != nil && err != ErrNodeExists { //nolint:errorlint // the driver's own value
+		if err != nil && err != ErrNodeExists {
 			return err
 		}
 	}
@@ -139,7 +139,7 @@ func (l *Lock) await(path string, seq int) error {
 			return err
 		}
 		_, _, gone, err := l.c.GetW(l.path + "/" + before)
-		if err == ErrNoNode { //nolint:errorlint // the driver's own value
+		if err == ErrNoNode {
 			continue
 		}
 		if err != nil {
@@ -168,18 +168,12 @@ func (l *Lock) predecessor(children []string, seq int) (before string, err error
 
 // parseSeq returns the number of a node. Those of kazoo have "__lock__" before it.
 func parseSeq(path string) (int, error) {
-	_, number, found := cutLast(path, "lock-")
-	if !found {
-		_, number, _ = cutLast(path, "__")
+	for _, before := range []string{"lock-", "__"} {
+		if i := strings.LastIndex(path, before); i >= 0 {
+			return strconv.Atoi(path[i+len(before):])
+		}
 	}
-	return strconv.Atoi(number)
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return "", s, false
+	return strconv.Atoi(path)
 }
 
 // Unlock releases the lock, or returns ErrNotLocked. Behind another error the lock may be held still: call it again. A
@@ -189,7 +183,7 @@ func (l *Lock) Unlock() error {
 		return ErrNotLocked
 	}
 	err := l.c.Delete(l.lockPath, -1)
-	if err == nil || err == ErrNoNode { //nolint:errorlint // the driver's own value
+	if err == nil || err == ErrNoNode {
 		l.lockPath, l.seq = "", 0
 	}
 	return err

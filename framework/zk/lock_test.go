@@ -83,7 +83,7 @@ func TestLockStates(t *testing.T) {
 			{zk.NewLock(c, "/x", nil).Lock, zk.ErrInvalidACL},
 		}
 		for i, w := range wants {
-			if err := w.do(); err != w.want { //nolint:errorlint // so programs do
+			if err := w.do(); err != w.want {
 				t.Errorf("%d: %v", i, err)
 			}
 		}
@@ -94,7 +94,7 @@ func TestLockStates(t *testing.T) {
 		if err := c.Delete("/l/"+names[0], -1); err != nil {
 			t.Fatal(err)
 		}
-		if err := l.Unlock(); err != zk.ErrNoNode { //nolint:errorlint // so programs do
+		if err := l.Unlock(); err != zk.ErrNoNode {
 			t.Error(err)
 		}
 		if err := l.Lock(); err != nil {
@@ -170,7 +170,7 @@ func TestLockFaults(t *testing.T) {
 				err := <-got
 				found := false
 				for _, want := range f.want {
-					found = found || err == want //nolint:errorlint // so programs do
+					found = found || err == want
 				}
 				if !found {
 					t.Errorf("%v", err)

@@ -9,13 +9,13 @@ import (
 
 // Multi does all of the operations, or none. They must be of the types *CreateRequest, *DeleteRequest, *SetDataRequest
 // and *CheckVersionRequest. If one is refused the error is that of the first one, and each response has its own.
-func (c *Conn) Multi(ops ...interface{}) ([]MultiResponse, error) {
+func (c *Conn) Multi(ops ...any) ([]MultiResponse, error) {
 	wire := make([]zkconn.MultiOp, len(ops))
 	ephemeral, place := false, false
 	for i, op := range ops {
 		var err error
 		if wire[i], err = c.multiOp(op); err != nil {
-			if err == ErrUnhandledFieldType { //nolint:errorlint // the driver finds that later
+			if err == ErrUnhandledFieldType {
 				return []MultiResponse{}, err
 			}
 			return nil, err
@@ -32,7 +32,7 @@ func (c *Conn) Multi(ops ...interface{}) ([]MultiResponse, error) {
 	if ephemeral && call.OK() {
 		c.made(call.Session, place)
 	}
-	if driver == ErrConnectionClosed { //nolint:errorlint // the driver's own value
+	if driver == ErrConnectionClosed {
 		return nil, driver
 	}
 	results := call.Res.(*zkconn.MultiResponse).Results

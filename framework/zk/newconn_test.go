@@ -56,12 +56,12 @@ func TestNewConn(t *testing.T) {
 		}
 		c.Close()
 		c.Close()
-		if e := next(t, waiting); e.Type != zk.EventNotWatching || e.Err != zk.ErrClosing { //nolint:errorlint // so programs do
+		if e := next(t, waiting); e.Type != zk.EventNotWatching || e.Err != zk.ErrClosing {
 			t.Errorf("%v", e)
 		}
 		for range ch { // it ends
 		}
-		if _, _, err := c.Get("/made"); err != zk.ErrConnectionClosed { //nolint:errorlint // so programs do
+		if _, _, err := c.Get("/made"); err != zk.ErrConnectionClosed {
 			t.Error(err)
 		}
 		if _, err := ns.GetData().ForPath(t.Context(), "/made/m"); err != nil || suite.Watches(t, client) != 0 {
@@ -127,12 +127,12 @@ func TestCloseEndsCalls(t *testing.T) {
 		var calls sync.WaitGroup
 		for _, c := range []*zk.Conn{shared, dialing, asking} {
 			calls.Go(func() {
-				if _, _, err := c.Get("/"); err != zk.ErrConnectionClosed { //nolint:errorlint // so programs do
+				if _, _, err := c.Get("/"); err != zk.ErrConnectionClosed {
 					t.Error(err)
 				}
 			})
 			calls.Go(func() {
-				if err := zk.NewLock(c, "/l", world).Lock(); err != zk.ErrConnectionClosed { //nolint:errorlint // so programs do
+				if err := zk.NewLock(c, "/l", world).Lock(); err != zk.ErrConnectionClosed {
 					t.Error(err)
 				}
 			})
@@ -170,12 +170,12 @@ func TestClientIsClosed(t *testing.T) {
 		if err := client.Close(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		if e := next(t, watch); e.Type != zk.EventNotWatching || e.Err != zk.ErrClosing { //nolint:errorlint // so programs do
+		if e := next(t, watch); e.Type != zk.EventNotWatching || e.Err != zk.ErrClosing {
 			t.Errorf("%v", e)
 		}
 		for range ch {
 		}
-		if _, _, err := c.Get("/"); err != zk.ErrConnectionClosed || c.State() != zk.StateDisconnected { //nolint:errorlint // so programs do
+		if _, _, err := c.Get("/"); err != zk.ErrConnectionClosed || c.State() != zk.StateDisconnected {
 			t.Error(err, c.State())
 		}
 		c.Close()

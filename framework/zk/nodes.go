@@ -40,7 +40,7 @@ func (c *Conn) do(name, path string, call *zkconn.Call, again func() *zkconn.Cal
 
 // explain returns the driver's error. A reason that this does not have is logged.
 func (c *Conn) explain(err error) error {
-	if answer, ok := err.(*zkconn.Error); err == nil || ok && answer.Code() != jute.CodeOK { //nolint:errorlint // as nearly always
+	if answer, ok := err.(*zkconn.Error); err == nil || ok && answer.Code() != jute.CodeOK {
 		return plain(answer)
 	}
 	if large, ok := errors.AsType[*zkconn.ReplyTooLarge](err); ok {
@@ -56,7 +56,7 @@ func (c *Conn) explain(err error) error {
 
 // closedOr returns an error, and what goes with it: like the driver nothing of a call that was not answered.
 func closedOr[T any](result *T, err error) (*T, error) {
-	if err == ErrConnectionClosed { //nolint:errorlint // the driver's own value
+	if err == ErrConnectionClosed {
 		return nil, err
 	}
 	return result, err
@@ -83,7 +83,7 @@ func (c *Conn) Exists(path string) (bool, *Stat, error) {
 	call := zkconn.Exists(full, nil)
 	err = c.do("exists", full, call, nil)
 	stat, err := closedOr(statOf(call), err)
-	if err == ErrNoNode { //nolint:errorlint // the driver's own value
+	if err == ErrNoNode {
 		return false, stat, nil
 	}
 	return err == nil, stat, err

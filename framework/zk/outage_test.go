@@ -53,7 +53,7 @@ func TestToldBeforeTheNext(t *testing.T) {
 				time.Sleep(2 * sessionTimeout)
 				synctest.Wait()
 				b.Server().PartitionSession(c.SessionID(), curatortest.Both)
-				if e := next(t, watch); e.Type != zk.EventNotWatching || e.Err != zk.ErrSessionExpired || e.Path != mine { //nolint:errorlint // so programs do
+				if e := next(t, watch); e.Type != zk.EventNotWatching || e.Err != zk.ErrSessionExpired || e.Path != mine {
 					t.Errorf("%v", e)
 				}
 				told := time.Now()
@@ -99,14 +99,14 @@ func TestNoServer(t *testing.T) {
 		c, _, _ := connect(t, b)
 		for range 3 {
 			began := time.Now()
-			if _, _, err := c.Get("/"); err != zk.ErrNoServer { //nolint:errorlint // so programs do
+			if _, _, err := c.Get("/"); err != zk.ErrNoServer {
 				t.Errorf("%v", err)
 			}
 			if took := time.Since(began); took > 3*time.Second {
 				t.Errorf("after %v", took)
 			}
 		}
-		if _, err := c.CreateProtectedEphemeralSequential("/x-", nil, world); err != zk.ErrNoServer { //nolint:errorlint // so programs do
+		if _, err := c.CreateProtectedEphemeralSequential("/x-", nil, world); err != zk.ErrNoServer {
 			t.Errorf("%v", err)
 		}
 	})
@@ -234,7 +234,7 @@ func TestLongOutage(t *testing.T) {
 				t.Errorf("%v, session %#x after %#x", states, c.SessionID(), id)
 			}
 			makeAll(t, c, "/n")
-			if e := next(t, watch); (e.Type == zk.EventNodeCreated) == holding || (e.Err == zk.ErrSessionExpired) != holding { //nolint:errorlint // the driver's own value
+			if e := next(t, watch); (e.Type == zk.EventNodeCreated) == holding || (e.Err == zk.ErrSessionExpired) != holding {
 				t.Errorf("the watch gets %v", e)
 			}
 		})

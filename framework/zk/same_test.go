@@ -160,7 +160,7 @@ func makeAll(t *testing.T, c api, p string) {
 	t.Helper()
 	for i := 1; i <= len(p); i++ {
 		if i == len(p) || p[i] == '/' {
-			if _, err := c.Create(p[:i], []byte("d"), 0, world); err != nil && err != zk.ErrNodeExists { //nolint:errorlint // so programs do
+			if _, err := c.Create(p[:i], []byte("d"), 0, world); err != nil && err != zk.ErrNodeExists {
 				t.Fatal(err)
 			}
 		}

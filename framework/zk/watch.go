@@ -25,7 +25,7 @@ func (c *Conn) read(full string, kind zkconn.WatchKind, name string, of func(str
 		call = of(full, &w.Watch)
 		return call
 	}
-	if err = c.do(name, full, begin(), begin); err != nil && (call.Op != jute.OpExists || err != ErrNoNode) { //nolint:errorlint // the driver's own value
+	if err = c.do(name, full, begin(), begin); err != nil && (call.Op != jute.OpExists || err != ErrNoNode) {
 		c.watchers.remove(w)
 	}
 	return w, call, err
@@ -59,7 +59,7 @@ func (c *Conn) ExistsW(path string) (bool, *Stat, <-chan Event, error) {
 	switch err {
 	case nil:
 		return true, (*Stat)(call.Stat()), w.ch, nil
-	case ErrNoNode: //nolint:errorlint // the driver's own value
+	case ErrNoNode:
 		return false, &Stat{}, w.ch, nil
 	default:
 		return false, nil, nil, err

@@ -81,7 +81,7 @@ func TestWatchEvents(t *testing.T) {
 						t.Errorf("%s, %s, %s: a second event", how, what, name)
 					}
 				}
-				if _, _, err := c.Exists(p); err != nil && err != zk.ErrConnectionClosed { //nolint:errorlint // so programs do
+				if _, _, err := c.Exists(p); err != nil && err != zk.ErrConnectionClosed {
 					t.Error(err)
 				}
 				for name, ch := range set {
@@ -150,7 +150,7 @@ func TestWatchesEnd(t *testing.T) {
 				}
 				c.end(t, b, conn, n)
 				for _, ch := range all {
-					if e := next(t, ch); e.Type != zk.EventNotWatching || e.Err != c.want || e.Path != "/" { //nolint:errorlint // so programs do
+					if e := next(t, ch); e.Type != zk.EventNotWatching || e.Err != c.want || e.Path != "/" {
 						t.Errorf("%+v", e)
 					}
 					if _, open := <-ch; open {

@@ -61,8 +61,7 @@ func output(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, goTimeout, fmt.Errorf("go %s takes longer than %v", args[0], goTimeout))
 	defer cancel()
 	out, err := golang(ctx, dir, nil, args...).Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		err = fmt.Errorf("go %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(string(exit.Stderr)))
 	}
 	return out, err
@@ -202,11 +201,16 @@ func (c *copied) add(s suite) error {
 // changeImports changes the import of one driver to that of another in every Go file below dir, and nothing
 // else, as sed would.
 func changeImports(dir, from, to string) (lines changed, err error) {
-	err = filepath.WalkDir(dir, func(file string, entry fs.DirEntry, err error) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return lines, err
+	}
+	defer func() { _ = root.Close() }() // it was read and written through, and nothing is lost
+	err = fs.WalkDir(root.FS(), ".", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() || !strings.HasSuffix(file, ".go") {
 			return err
 		}
-		text, err := os.ReadFile(file)
+		text, err := root.ReadFile(file)
 		if err != nil {
 			return err
 		}
@@ -223,7 +227,7 @@ func changeImports(dir, from, to string) (lines changed, err error) {
 		}
 		lines.files++
 		lines.add(file, n)
-		return os.WriteFile(file, []byte(strings.Join(before, "")), 0o644)
+		return root.WriteFile(file, []byte(strings.Join(before, "")), 0o644)
 	})
 	return lines, err
 }

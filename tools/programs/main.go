@@ -84,7 +84,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 		wrong = append(wrong, r.verdict()...)
 	}
-	tables := markdown(rows, o)
+	tables := markdown(rows)
 	if _, err := io.WriteString(stdout, tables); err != nil {
 		return err
 	}

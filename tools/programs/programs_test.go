@@ -196,7 +196,7 @@ func TestMarkdown(t *testing.T) {
 	r := rowOf(outcome{passed: []string{"TestA", "TestB"}, skipped: []string{"TestC"}},
 		outcome{passed: []string{"TestFaults/lost"}, failed: []string{"TestFaults/weak"}, measured: map[string][]string{"TestFaults/lost": {"two leaders for 0s"}}})
 	r.lines = changed{code: 1, tests: 2, files: 3}
-	got := markdown([]*row{r}, options{})
+	got := markdown([]*row{r})
 	for _, want := range []string{
 		"| P | v1 | 1 (+2 in tests) | 2 of 2 | 2 of 2, 1 skipped | 0 of 2 | 1 of 2 |\n",
 		"| p | lost | no | yes (two leaders for 0s) |\n",

@@ -28,7 +28,7 @@ func replaceTables(file, tables string) error {
 }
 
 // markdown returns the table of the programs and that of the faults.
-func markdown(rows []*row, o options) string {
+func markdown(rows []*row) string {
 	var b strings.Builder
 	b.WriteString("| program | version | lines changed | its tests, its driver | its tests, `framework/zk` | faults survived, its driver | faults survived, `framework/zk` |\n" +
 		"| --- | --- | --- | --- | --- | --- | --- |\n")
