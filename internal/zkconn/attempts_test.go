@@ -72,16 +72,21 @@ func TestOrder(t *testing.T) {
 func TestOrderPausesOnceARound(t *testing.T) {
 	virtual(t, func(t *fixture) {
 		t.server.Refuse()
+		var mu sync.Mutex
 		var began []time.Time
 		t.open(func(cfg *zkconn.Config) {
 			cfg.Order = &threeServers{}
 			dial := cfg.Dial
 			cfg.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+				mu.Lock()
 				began = append(began, time.Now())
+				mu.Unlock()
 				return dial(ctx, network, address)
 			}
 		})
 		time.Sleep(timeout)
+		mu.Lock()
+		defer mu.Unlock()
 		if len(began) < 6 {
 			t.Fatalf("%d attempts", len(began))
 		}

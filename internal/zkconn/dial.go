@@ -61,6 +61,9 @@ func (c *Conn) tried(kind EventKind, a *attempt) {
 func (c *Conn) attemptFailed(a *attempt, err error) {
 	c.lastErr = fromServer(a.target.String(), err)
 	ours := errors.Is(err, errServerGone) || errors.Is(err, errSpoilt) // the server is not to blame
+	if errors.Is(err, ErrSessionExpired) {
+		c.hosts.hope()
+	}
 	if a.last && !ours {
 		c.hosts.endRound()
 	}

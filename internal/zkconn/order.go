@@ -19,8 +19,8 @@ type Order interface {
 
 // roundEnd tells when all servers have been tried in vain. The lock of the hostProvider guards it.
 type roundEnd struct {
-	ended chan struct{}
-	plain bool // a server was asked for the session that will be asked for reads alone in the next round
+	ended   chan struct{}
+	hopeful bool // a server has answered that may have a connection in the next round
 }
 
 // roundInVain returns a channel that is closed when all servers have been tried in vain.
@@ -33,22 +33,23 @@ func (h *hostProvider) roundInVain() <-chan struct{} {
 	return h.round.ended
 }
 
-// notForReads notes that another round may have a connection for reads where this one has none.
-func (h *hostProvider) notForReads() {
+// hope notes that a server may have a connection in the next round: it has answered that the session is over, or will
+// be asked for reads alone. So this round is not in vain.
+func (h *hostProvider) hope() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.round.plain = true
+	h.round.hopeful = true
 }
 
 // endRound notes that all servers have been tried in vain.
 func (h *hostProvider) endRound() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.round.ended != nil && !h.round.plain {
+	if h.round.ended != nil && !h.round.hopeful {
 		close(h.round.ended)
 		h.round.ended = nil
 	}
-	h.round.plain = false
+	h.round.hopeful = false
 }
 
 // named is what an Order has answered: the server that is to be tried next.

@@ -45,7 +45,7 @@ func (c *Conn) prepare(m *muxConn, r *jute.ConnectRequest) {
 	defer c.mu.Unlock()
 	m.forReads = c.asksForReads(m.server)
 	if c.cfg.ReadOnly && !m.forReads {
-		c.hosts.notForReads()
+		c.hosts.hope()
 	}
 	switch {
 	case c.session.over || c.session.id == 0:
