@@ -173,6 +173,9 @@ func TestRelianceEnds(t *testing.T) {
 		if err := zk.NewLock(c, "/l", world).Lock(); err != nil {
 			t.Fatal(err)
 		}
+		if _, err := c.Create("/none/n-", nil, zk.FlagEphemeralSequential, world); err != zk.ErrNoNode {
+			t.Fatal(err)
+		}
 		n.Expire(t)
 		await(t, ch, zk.StateExpired)
 		await(t, ch, zk.StateHasSession)

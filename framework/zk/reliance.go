@@ -50,11 +50,11 @@ func (r *reliance) onPlace(session int64) bool {
 	return r.place && (r.session == session || r.session == 0)
 }
 
-// ended notes that a session is over, and its nodes with it.
+// ended notes that a session is over, and its nodes with it. What is about to be made is noted again when it is.
 func (r *reliance) ended(session int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.session == session {
+	if r.session == session || r.session == 0 {
 		r.forget()
 	}
 }
