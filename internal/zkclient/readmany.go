@@ -105,6 +105,9 @@ func (m *manyReads) window() int { return max(4, min(readWindow, readBytes/max(m
 // add takes one more read. It reports false if there are to be no more.
 func (m *manyReads) add(read *NodeRead) bool {
 	for m.len() >= m.window() {
+		if n := len(m.next); n > 0 && (len(m.sent) == 0 || n >= min(readChunk, m.window()/4)) { // the window has shrunk
+			m.send()
+		}
 		if !m.deliver() {
 			return false
 		}
@@ -240,7 +243,7 @@ func (m *manyReads) giveUp(first *readFlight, tries int, err error) {
 		outcome = failed.outcome()
 	}
 	why := errors.Unwrap(err)
-	over := m.ctx.Err() != nil || errors.Is(err, zkconn.ErrClosed)
+	over := errors.Is(err, zkconn.ErrClosed) || m.ctx.Err() != nil && errors.Is(err, m.ctx.Err())
 	for _, f := range m.sent {
 		if f != first {
 			waits := f.flight != nil && !f.flight.Ended()

@@ -14,6 +14,7 @@ import (
 type gate struct {
 	limit    int // zero for none
 	underWay int
+	shut     bool     // the end of the session is queued: nothing follows it
 	waiting  []*batch // only while as many as the limit are under way
 }
 
@@ -41,7 +42,7 @@ func (g *gate) leave(b *batch) {
 
 // next returns a batch that has waited and may be sent now, nil if there is none.
 func (g *gate) next() *batch {
-	for g.underWay < g.limit && len(g.waiting) > 0 {
+	for !g.shut && g.underWay < g.limit && len(g.waiting) > 0 {
 		b := g.waiting[0]
 		g.waiting[0] = nil
 		if g.waiting = g.waiting[1:]; len(g.waiting) == 0 {

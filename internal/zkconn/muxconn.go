@@ -138,6 +138,7 @@ func (m *muxConn) Write(p []byte) (int, error) {
 	}
 	if isClose(p) {
 		m.closeXid = o.xid // also on a dead connection: the driver does not send it again, nobody is to wait for it
+		m.requests.gate.shut = true
 	}
 	if m.err == nil {
 		m.enqueueFrame(o)
