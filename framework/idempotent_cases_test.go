@@ -13,6 +13,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
@@ -94,10 +95,54 @@ func oneNode(d doubt) {
 			d.Errorf("result %d: version and length %v, want %v", i, got, want[i])
 		}
 	}
-	// A node that comes and goes is no proof.
-	d.lose(suite.CutAfter, nil)
-	_, err = d.commit(d.create("/b", ""), d.delete("/b", 0))
+}
+
+// A transaction that could be applied again to what it leaves is refused: others may rely on the first time by then.
+func appliesAgain(d doubt) {
+	for _, ops := range [][]framework.Op{
+		{d.create("/b", ""), d.delete("/b", 0)},
+		{d.delete("/s", 0), d.create("/s", "new")},
+		{d.check("/d", 0), d.delete("/s", 1), d.create("/s", "new"), d.set("/s", "newer", 0)},
+	} {
+		results, err := d.commit(ops...)
+		if d.want(err, framework.ErrInvalidBuilder); results != nil || framework.MaybeApplied(err) {
+			d.Errorf("%+v, %v", results, err)
+		}
+	}
+	d.sent(0, 0)
+	_, err := d.commit(d.delete("/s", 0), d.create("/s", "new"), d.create("/b", "")) // /b refuses it
 	d.ok(err)
+}
+
+// A loop of the program's own does not call again what may have been applied: the call repeats it itself.
+func withinRetry(d doubt) {
+	d.lose(suite.CutAfter, nil)
+	calls := 0
+	err := retry.Do(d.Context(), retry.NTimes(3, time.Millisecond), func(ctx context.Context) error {
+		calls++
+		_, err := d.c.Transaction().Idempotent().ForOperations(ctx, d.create("/a", "x"))
+		return err
+	})
+	if d.ok(err); calls != 1 {
+		d.Errorf("%d calls", calls)
+	}
+	for range manyTries {
+		d.lose(suite.CutAfter, nil)
+	}
+	_, err = d.commit(d.create("/b", "x"))
+	if d.want(err, framework.ErrConnectionLoss); !framework.MaybeApplied(err) || framework.Retryable(err) {
+		d.Errorf("%v", err)
+	}
+}
+
+// A client that has had no answer before does not know what is old: nothing proves anything to it.
+func nothingSeen(d doubt) {
+	fresh, network := d.b.Client(d.T)
+	d.by(createsNode(d.path+"/old", "x"))
+	network.On(jute.OpMulti, suite.CutBefore, nil)
+	results, err := fresh.Transaction().Idempotent().ForOperations(d.Context(),
+		fresh.TransactionOp().Create().WithData([]byte("x")).ForPath(d.path+"/old"))
+	d.unknown(results, err, "create", "/old", framework.ErrNodeExists)
 }
 
 // What is compared is what was sent.

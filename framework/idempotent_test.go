@@ -110,7 +110,7 @@ var idempotent = map[string]func(d doubt){
 		d.sent(1, 1)
 	},
 	"refused": func(d doubt) {
-		results, err := d.commit(d.set("/s", "new", 0), d.create("/s", "old"))
+		results, err := d.commit(d.set("/s", "new", 0), d.create("/d", "old"))
 		d.want(err, framework.ErrNodeExists)
 		d.failed(results, "setData create", framework.ErrRolledBack, framework.ErrNodeExists)
 		d.sent(1, 0)
@@ -255,6 +255,17 @@ var idempotent = map[string]func(d doubt){
 	"the context ends":     contextEnds,
 	"the client is closed": clientClosed,
 	"not repeatable":       notRepeatable,
+	"applies again":        appliesAgain,
+	"within a retry loop":  withinRetry,
+	"nothing seen before":  nothingSeen,
+	"made behind the refusal": func(d doubt) {
+		d.lose(suite.CutBefore, func() { d.by(createsNode(d.path+"/a", "other")) })
+		d.network.On(jute.OpGetData, suite.Late, func() {
+			d.by(deletesNode(d.path+"/a"), createsNode(d.path+"/a", "x"))
+		})
+		results, err := d.commit(d.create("/a", "x"))
+		d.unknown(results, err, "create", "/a", framework.ErrNodeExists)
+	},
 }
 
 // TestIdempotentTransaction has each state.

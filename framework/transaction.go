@@ -8,6 +8,7 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
+	"github.com/go-curator/curator/retry"
 )
 
 // TransactionOp starts one operation of a transaction.
@@ -113,12 +114,15 @@ func (p transactionParams) do(ctx context.Context, c *Client, ops []Op) ([]OpRes
 			return nil, err
 		}
 	}
+	if p.idempotent {
+		ctx = retry.Detach(ctx) // what is known of a lost reply is lost with this call: an outer loop cannot repeat it
+	}
 	err := t.in.Run(ctx, zkclient.Operation{Name: "multi", Batch: len(ops), Repeat: p.idempotent}, t.attempt)
 	switch {
-	case err != nil && !t.refused():
-		return nil, err
 	case err != nil && t.repetition.Lost():
 		return nil, t.doubtful(err)
+	case err != nil && !t.refused():
+		return nil, err
 	}
 	return t.results()
 }
@@ -128,6 +132,7 @@ type commit struct {
 	in         *zkclient.Client
 	ops        []Op
 	res        zkconn.MultiResponse
+	zxid       int64                // of the answer, 0 without one
 	repetition *zkclient.Repetition // nil if it must not be repeated
 }
 
@@ -139,18 +144,28 @@ func (t *commit) repeatable() error {
 			return &OpError{Op: op.Name, Path: op.Path, Err: err}
 		}
 	}
-	t.repetition = zkclient.NewRepetition(t.request().Ops)
+	var err error
+	if t.repetition, err = zkclient.NewRepetition(t.request().Ops); err != nil {
+		return &OpError{Op: "multi", Err: err}
+	}
 	return nil
 }
 
-// doubtful returns the error of a repetition that the server has refused, perhaps because an earlier try was
-// applied. err is that of Run.
+// doubtful returns the error of a transaction of which a reply was lost, and which may have been applied. It is not
+// retryable: another call would not know that. err is that of Run. If the server has refused the repetition for
+// good, the error is that of the operation.
 func (t *commit) doubtful(err error) error {
-	op := t.ops[t.res.Failed].inside()
-	failed := &OpError{Op: op.Name, Path: op.Path, Err: t.res.Results[t.res.Failed].Err}
+	failed := &OpError{Op: "multi", Err: err}
 	if run, ok := errors.AsType[*OpError](err); ok {
-		failed.Attempts, failed.outcome = run.Attempts, run.outcome
+		failed.Attempts, failed.Err = run.Attempts, run.Err
 	}
+	if t.refused() {
+		if why := t.res.Results[t.res.Failed].Err; !zkclient.Retryable(why) {
+			op := t.ops[t.res.Failed].inside()
+			failed.Op, failed.Path, failed.Err = op.Name, op.Path, why
+		}
+	}
+	failed.outcome = zkclient.Doubtful()
 	return failed
 }
 
@@ -164,7 +179,7 @@ func (t *commit) attempt(ctx context.Context, conn *zkconn.Conn) error {
 	if err == nil {
 		return nil
 	}
-	applied, known, err := t.repetition.Judge(ctx, conn, err, t.refused())
+	applied, known, err := t.repetition.Judge(ctx, conn, err, t.refused(), t.zxid)
 	switch {
 	case applied != nil:
 		t.res = zkconn.MultiResponse{Results: applied, Failed: -1}
@@ -222,7 +237,8 @@ func (t *commit) request() *zkconn.MultiRequest {
 func (t *commit) send(ctx context.Context, conn *zkconn.Conn) error {
 	t.res = zkconn.MultiResponse{}
 	call := &zkconn.Call{Op: jute.OpMulti, Req: t.request(), Res: &t.res}
-	if err := t.in.DoOnSession(ctx, conn, "multi", call); err != nil {
+	err := t.in.DoOnSession(ctx, conn, "multi", call)
+	if t.zxid = call.Zxid; err != nil {
 		return err
 	}
 	if call.Err == nil && t.refused() {

@@ -26,16 +26,20 @@ func (c *Client) Transaction() TransactionBuilder {
 }
 
 // Idempotent lets the commit be repeated after a lost reply. A create of a sequential
-// node, and a delete or a setData without a version, are refused with ErrInvalidBuilder.
-// If the server refuses the repetition, the client reads the nodes. The commit has
-// succeeded if all its changes are there, and one transaction has made them since the
-// call began; docs/guarantees.md has the conditions. Then the results are those of the
-// lost reply, but a Stat of a setData has later children and ACLs in it, and there is
-// none for a node that the transaction itself deletes. Otherwise the error is that of the
-// refusal, MaybeApplied is true, and the results are nil. Deletes alone prove nothing.
-// Another client's transaction with the same changes, applied between the call and the
-// repetition, is taken for this one. A change that another client has undone by then is
-// made again. Java has no counterpart.
+// node, and a delete or a setData without a version, are refused with ErrInvalidBuilder,
+// and so is a transaction that could be applied again to what it leaves, such as a delete
+// and a create of one node. Within retry.Do the call still repeats itself, by the
+// client's policy. If the server refuses the repetition, the client reads the nodes. The
+// commit has succeeded if all its changes are there, and one transaction has made them
+// since the client's last answer before the call, and before the refusal;
+// docs/guarantees.md has the conditions. Then the results are those of the lost reply,
+// but a Stat of a setData has later children and ACLs in it, and there is none for a node
+// that the transaction itself deletes. Otherwise the error is that of the refusal,
+// MaybeApplied is true, Retryable is false, and the results are nil. Deletes alone prove
+// nothing, and nothing is proved to a client that had no answer before. Another client's
+// transaction with the same changes, applied in that time, is taken for this one: data
+// that names the writer tells them apart. A change that another client has undone by then
+// is made again. Java has no counterpart.
 func (b TransactionBuilder) Idempotent() TransactionBuilder {
 	b.p.idempotent = true
 	return b

@@ -36,6 +36,9 @@ type Outcome struct {
 
 func (o Outcome) outcome() Outcome { return o }
 
+// Doubtful is the outcome of what may have been applied, and is not to be tried again.
+func Doubtful() Outcome { return Outcome{final: true, applied: true} }
+
 // Retryable reports whether a retry policy is asked about the failure.
 func (f Failure) Retryable() bool { return !f.final && Retryable(f.Err) }
 

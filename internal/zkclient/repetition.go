@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/go-curator/curator/internal/jute"
@@ -13,7 +14,8 @@ import (
 
 // Repetition is a transaction that is repeated after a lost reply. If the server refuses the repetition, an
 // earlier try may be the reason. The transaction was applied if every node is as it leaves it, and all of them
-// since one zxid: only one transaction has a zxid. docs/guarantees.md has a table of what can happen.
+// since one zxid: only one transaction has a zxid. It is above what the client had seen before the first try, and below
+// the zxid of the refusal. docs/guarantees.md has a table of what can happen.
 type Repetition struct {
 	effects []effect
 	paths   []string // of the nodes that the transaction changes, in the order of the operations
@@ -68,10 +70,16 @@ func (o *Op) Repeatable() error {
 	return nil
 }
 
-// NewRepetition returns that of a transaction of ops, which are Repeatable.
-func NewRepetition(ops []zkconn.MultiOp) *Repetition {
+// NewRepetition returns that of a transaction of ops, which are Repeatable. It refuses a transaction that could be
+// applied again to what it leaves, such as one that deletes a node and creates it again: others may rely on the
+// first time by then.
+func NewRepetition(ops []zkconn.MultiOp) (*Repetition, error) {
 	r := &Repetition{nodes: map[string]*leftNode{}}
+	first := map[string]zkconn.MultiOp{}
 	for _, op := range ops {
+		if path := changedPath(op); first[path].Req == nil {
+			first[path] = op
+		}
 		e := effect{op: op.Op}
 		switch req := op.Req.(type) {
 		case *jute.CreateRequest:
@@ -92,7 +100,37 @@ func NewRepetition(ops []zkconn.MultiOp) *Repetition {
 		}
 		r.effects = append(r.effects, e)
 	}
-	return r
+	refuses := func(path string) bool { return r.nodes[path].refuses(first[path]) }
+	if len(r.paths) > 0 && !slices.ContainsFunc(r.paths, refuses) {
+		return nil, fmt.Errorf("%w: Idempotent: the transaction could be applied again to what it leaves", ErrInvalidBuilder)
+	}
+	return r, nil
+}
+
+// changedPath returns the path of the node that an operation changes, "" for a check.
+func changedPath(op zkconn.MultiOp) string {
+	switch req := op.Req.(type) {
+	case *jute.CreateRequest:
+		return req.Path
+	case *jute.CreateTTLRequest:
+		return req.Path
+	case *jute.SetDataRequest:
+		return req.Path
+	case *jute.DeleteRequest:
+		return req.Path
+	}
+	return ""
+}
+
+// refuses reports whether the server refuses an operation on the node as the transaction leaves it.
+func (n *leftNode) refuses(op zkconn.MultiOp) bool {
+	switch req := op.Req.(type) {
+	case *jute.SetDataRequest:
+		return n.gone || n.version != req.Version
+	case *jute.DeleteRequest:
+		return n.gone || n.version != req.Version
+	}
+	return !n.gone // a create
 }
 
 func (r *Repetition) leave(n *leftNode) *leftNode {
@@ -115,16 +153,19 @@ func (r *Repetition) Lost() bool { return r != nil && r.lost }
 
 // Judge returns what a try has come to that failed with err. refused says that the server has refused an
 // operation. results are those of an earlier try if it was applied. known says that the last answer stands: the
-// returned error is err itself, and not that of the reads.
-func (r *Repetition) Judge(ctx context.Context, conn *zkconn.Conn, err error, refused bool) (results []zkconn.MultiResult, known bool, _ error) {
+// returned error is err itself, and not that of the reads. zxid is that of the server's answer, 0 without one.
+func (r *Repetition) Judge(ctx context.Context, conn *zkconn.Conn, err error, refused bool, zxid int64) (results []zkconn.MultiResult, known bool, _ error) {
 	if len(r.paths) == 0 {
-		return nil, true, NotApplied(err) // checks change nothing
+		return nil, true, ReadError(err) // checks change nothing
 	}
 	r.lost = r.lost || MaybeApplied(err)
 	if !r.lost || !refused && !isFinal(err) {
 		return nil, true, err
 	}
-	switch applied, failed := r.applied(ctx, conn); {
+	if !refused || zxid <= 0 {
+		zxid = math.MaxInt64
+	}
+	switch applied, failed := r.applied(ctx, conn, zxid); {
 	case failed != nil:
 		return nil, false, NotApplied(failed)
 	case !applied:
@@ -136,10 +177,11 @@ func (r *Repetition) Judge(ctx context.Context, conn *zkconn.Conn, err error, re
 // readTogether is how many nodes are read in one write.
 const readTogether = 256
 
-// applied reads the nodes, and reports whether an earlier try is known to have been applied. What the client may
-// not read proves nothing. A server without a quorum is not asked, as by hasData.
-func (r *Repetition) applied(ctx context.Context, conn *zkconn.Conn) (bool, error) {
-	if !slices.ContainsFunc(r.paths, func(path string) bool { return !r.nodes[path].gone }) {
+// applied reads the nodes, and reports whether an earlier try is known to have been applied, ahead of a zxid. What the
+// client may not read proves nothing, and neither does anything to a client that had no answer before: it does not
+// know what is old. A server without a quorum is not asked, as by hasData.
+func (r *Repetition) applied(ctx context.Context, conn *zkconn.Conn, before int64) (bool, error) {
+	if r.since <= 0 || !slices.ContainsFunc(r.paths, func(path string) bool { return !r.nodes[path].gone }) {
 		return false, nil // any client may have deleted the nodes
 	}
 	var zxid int64
@@ -172,7 +214,7 @@ func (r *Repetition) applied(ctx context.Context, conn *zkconn.Conn) (bool, erro
 			}
 		}
 	}
-	return zxid > r.since && conn.Epoch() == r.epoch, nil
+	return zxid > r.since && zxid <= before && conn.Epoch() == r.epoch, nil
 }
 
 // leftBy reports whether the node that was read is as a transaction with this zxid leaves it, but for its data.

@@ -68,15 +68,16 @@ func (l *Lease) Guard(ctx context.Context, ops ...framework.Op) ([]framework.OpR
 
 // GuardIdempotent is Guard with a transaction that is repeated after a lost reply, until the
 // session of the lock's node ends. ops must be repeatable, and a refused repetition is judged, as
-// framework.TransactionBuilder.Idempotent says: nil says that one transaction with the check of the
-// lease and all of ops was applied, perhaps before the lease was lost. After the end of the session,
+// framework.TransactionBuilder.Idempotent says: nil says that one transaction with all of ops was applied,
+// perhaps before the lease was lost. If other holders may do the same step, it may have been theirs, so
+// let the data name the writer, for example by Token. After the end of the session,
 // too, the client reads whether it was. If that stays unknown, framework.MaybeApplied is true for
 // the error, and there are no results; the error matches ErrNotHeld, too, if the server has refused
 // the repetition because the lock's node is gone.
 //
 // The lock's node decides whether the repetition is applied, also if the lease was lost meanwhile:
-// under state.StandardErrorPolicy every lost connection is a loss. A Release during the call ends it,
-// because the node may be another lease's by then.
+// under state.StandardErrorPolicy every lost connection is a loss. A Release of a lease that is held
+// ends the call, because the node may be another lease's by then; one behind a loss does not.
 //
 // Java has no counterpart.
 func (l *Lease) GuardIdempotent(ctx context.Context, ops ...framework.Op) ([]framework.OpResult, error) {
