@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the Example of each adapter that the present change touches. What a change is compared with: the
-# commit at which its branch left main or, on main, the commit before. If there is no such commit, as in a
-# shallow clone, it runs all Examples, which takes a minute.
+# Runs the Example of each adapter that the present change touches, files that were not added to git included.
+# What a change is compared with: the commit at which its branch left main or, on main, the commit before. If
+# there is no such commit, as in a shallow clone, it runs all Examples, which takes a minute.
 set -euo pipefail
 go=${GO:-go}
 
@@ -18,7 +18,7 @@ fi
 status=0
 for file in recipes/adapters/*/go.mod; do
 	dir=$(dirname "$file")
-	if [ -n "$base" ] && git diff --quiet "$base" -- "$dir"; then
+	if [ -n "$base" ] && git diff --quiet "$base" -- "$dir" && [ -z "$(git status --porcelain -- "$dir")" ]; then
 		echo "$dir has not changed since $base"
 	elif ! "$go" -C "$dir" test -count=1 -run '^Example' .; then
 		status=1

@@ -38,7 +38,8 @@ type Set struct {
 
 // Migrate applies the migrations of set that have not been applied, and returns their number.
 // The lock is at lockPath and the metadata at metadataPath, each followed by the set's ID; both
-// are created. opts are the lock's: locks.WithMaxWait limits the wait.
+// are created. opts are the lock's alone: locks.WithMaxWait limits the wait, and a locks.WithACL does not hold
+// for the metadata, which has the client's ACL, see framework.WithDefaultACL.
 //
 // When the lock or the reply to the transaction is lost, Migrate finds out which migrations
 // were applied and begins again, until ctx ends. If it could not find out,

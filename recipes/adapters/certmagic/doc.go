@@ -12,12 +12,14 @@
 // a name with = at its end has a value, one without is a directory, so a key may have a value and be
 // the prefix of other keys, too. Directories are containers, which ZooKeeper removes some time
 // after their last child. Characters of a key other than letters, digits, "-", "_", "." and "~" are escaped
-// as in the query of a URL. A lock is a mutex of package locks.
+// as in the query of a URL; so is the dot of ".holder" at the end of a name. A lock is a mutex of package locks.
 //
 // # Private keys
 //
-// The values include private keys. Nodes are open to everyone unless the client was made with
-// framework.WithACLProvider, so give it one, and TLS to the servers.
+// The values include private keys, and by default everyone who reaches the servers can read them. So make the client
+// with framework.WithDefaultACL(framework.CreatorAllACL()...), which needs credentials, see
+// framework.WithAuthorization, or give the storage a list of its own with [WithACL]. Nodes that exist keep the
+// ACL they have. Use TLS to the servers, too.
 //
 // # What is guaranteed
 //

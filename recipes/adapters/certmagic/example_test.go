@@ -49,14 +49,9 @@ func (authority) Issue(_ context.Context, request *x509.CertificateRequest) (*ce
 func newClient(connectString string) (*framework.Client, error) {
 	return framework.NewClient(connectString, retry.ExponentialBackoff(time.Second, 3),
 		framework.WithAuthorization("digest", []byte("web:secret")),
-		framework.WithACLProvider(ownNodes{}),
+		framework.WithDefaultACL(framework.CreatorAllACL()...),
 		framework.WithErrorPolicy(state.SessionErrorPolicy()))
 }
-
-// ownNodes keeps private keys from other users of the servers.
-type ownNodes struct{}
-
-func (ownNodes) ACLForPath(string) []framework.ACL { return framework.CreatorAllACL() }
 
 // configure is on the page of README.md.
 func configure(client *framework.Client, config certmagic.Config) (*certmagic.Config, *certmagic.Cache, error) {

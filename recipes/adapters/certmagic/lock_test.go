@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
+	curatorcertmagic "github.com/go-curator/curator/recipes/adapters/certmagic"
 	"github.com/go-curator/curator/recipes/locks"
 )
 
@@ -49,6 +51,33 @@ func wantWaiting(t *testing.T, ended <-chan error) {
 		t.Fatalf("Lock has returned: %v", err)
 	case <-time.After(200 * time.Millisecond):
 	}
+}
+
+// The record of a lock with a delay is not another lock.
+func TestNameOfRecord(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		one, other := newHost(t, b), newHost(t, b)
+		for _, h := range []*host{one, other} {
+			var err error
+			delay := curatorcertmagic.WithLockOptions(locks.WithLockDelay(time.Second))
+			if h.storage, err = curatorcertmagic.NewStorage(h.client, b.Path("certmagic"), delay); err != nil {
+				t.Fatal(err)
+			}
+		}
+		one.lock("a.holder")
+		one.lock("a")
+		other.wantTry("a.holder", false)
+		other.wantTry("a", false)
+		names, err := one.client.GetChildren().ForPath(t.Context(), b.Path("certmagic/locks"))
+		want := []string{"a", "a%2Eholder", "a%2Eholder.holder", "a.holder"}
+		if slices.Sort(names); err != nil || !slices.Equal(names, want) {
+			t.Errorf("nodes %q, %v; want %q", names, err, want)
+		}
+		one.unlock("a.holder")
+		one.unlock("a")
+		other.wantTry("a.holder", true)
+		other.unlock("a.holder")
+	})
 }
 
 // One host, and one goroutine of it, has a lock at a time.

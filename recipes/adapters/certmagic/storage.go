@@ -24,7 +24,24 @@ const valueMark = "="
 // Option is an option of NewStorage.
 type Option func(*Storage) error
 
-// WithLockOptions sets options of the locks, such as locks.WithName.
+// WithACL sets the ACL of every node that the storage creates: values, locks, and the directories that are
+// missing, those above the path of the storage included. A node that exists keeps its ACL, and the nodes of a
+// namespace get the client's. The list must permit the hosts of the fleet to read, create, write and delete. An empty
+// list, an entry that no server accepts, and one that permits nothing are refused with framework.ErrInvalidACL.
+//
+// Without the option nodes get the client's ACL: see framework.WithDefaultACL. If that is not set either, everyone
+// can read the private keys.
+func WithACL(acl ...framework.ACL) Option {
+	acl = slices.Clone(acl)
+	return func(s *Storage) error {
+		s.acl = acl
+		s.options = append(s.options, locks.WithACL(acl...)) // NewStorage has it checked
+		return nil
+	}
+}
+
+// WithLockOptions sets options of the locks, such as locks.WithName. They hold for the locks alone: a locks.WithACL
+// among them leaves the values, and so the private keys, to the client's ACL. Use WithACL for both.
 func WithLockOptions(opts ...locks.MutexOption) Option {
 	return func(s *Storage) error {
 		s.options = append(s.options, opts...)
@@ -40,6 +57,7 @@ type Storage struct {
 	client     *framework.Client
 	keys, lock string // the directories of keys and of locks
 	options    []locks.MutexOption
+	acl        []framework.ACL // nil for the client's
 
 	mu    sync.Mutex
 	holds map[string]*hold // of this process, by name
@@ -52,7 +70,8 @@ var (
 )
 
 // NewStorage returns the storage at path. It does no I/O. All hosts of a fleet must use the same path.
-// Errors: framework.ErrInvalidPath, framework.ErrInvalidOption, framework.ErrNotStarted for a nil client.
+// Errors: framework.ErrInvalidPath, framework.ErrInvalidOption, framework.ErrInvalidACL, framework.ErrNotStarted
+// for a nil client.
 //
 // Java: none.
 func NewStorage(client *framework.Client, path string, opts ...Option) (*Storage, error) {
@@ -88,7 +107,11 @@ func (s *Storage) String() string {
 func (s *Storage) Store(ctx context.Context, key string, value []byte) error {
 	node, err := s.node(key)
 	if err == nil {
-		_, err = s.client.Create().CreatingParentContainersIfNeeded().OrSetData().Uncompressed().WithData(value).ForPath(ctx, node+valueMark)
+		create := s.client.Create().CreatingParentContainersIfNeeded().OrSetData().Uncompressed().WithData(value)
+		if s.acl != nil {
+			create = create.WithACL(s.acl...).WithACLOnParents()
+		}
+		_, err = create.ForPath(ctx, node+valueMark)
 	}
 	return failed("store", key, err)
 }
@@ -235,12 +258,18 @@ func (s *Storage) synced(ctx context.Context, key string) (string, error) {
 
 func (s *Storage) sync(ctx context.Context) error { return s.client.Sync().ForPath(ctx, s.keys) }
 
+// recordSuffix ends the name of the node that a lock with locks.WithLockDelay has beside its own.
+const recordSuffix = ".holder"
+
 // nodeName makes a znode's name of a part of a key or of the name of a lock, and different ones of different
-// names.
+// names. None of them is that of the record of a lock.
 func nodeName(name string) string {
 	escaped := url.QueryEscape(name)
 	if strings.Trim(escaped, ".") == "" { // not allowed by ZooKeeper
 		escaped = strings.ReplaceAll(escaped, ".", "%2E")
+	}
+	if before, ok := strings.CutSuffix(escaped, recordSuffix); ok {
+		escaped = before + "%2E" + recordSuffix[1:]
 	}
 	return escaped
 }

@@ -170,7 +170,7 @@ func TestKeys(t *testing.T) {
 	suite.Each(t, func(t *testing.T, b *suite.Backend) {
 		h := newHost(t, b)
 		keys := []string{
-			"...", "@", "A", "a", "a%2Fb", "a b", "a+b", "a=", "a==/b", "b/...", "wildcard_.example.com", "x\x00y", "zookeeper", "ä/ö",
+			"...", "@", "A", "a", "a%2Fb", "a b", "a+b", "a=", "a==/b", "b/...", "wildcard_.example.com", "a.holder", "x\x00y", "zookeeper", "ä/ö",
 			strings.Repeat("long", 100),
 		}
 		h.store(keys...)
@@ -369,6 +369,8 @@ func TestMisuse(t *testing.T) {
 			"nil client":     {nil, "/certmagic", ok, framework.ErrNotStarted},
 			"path":           {client, "certmagic/", ok, framework.ErrInvalidPath},
 			"nil option":     {client, "/certmagic", nil, framework.ErrInvalidOption},
+			"no ACL":         {client, "/certmagic", curatorcertmagic.WithACL(), framework.ErrInvalidACL},
+			"bad ACL":        {client, "/certmagic", curatorcertmagic.WithACL(framework.ACL{Perms: framework.PermAll}), framework.ErrInvalidACL},
 			"option of lock": {client, "/certmagic", curatorcertmagic.WithLockOptions(locks.WithMaxWait(-1)), framework.ErrInvalidOption},
 		} {
 			if s, err := curatorcertmagic.NewStorage(tt.client, tt.path, tt.option); s != nil || !errors.Is(err, tt.want) {

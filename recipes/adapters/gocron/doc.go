@@ -17,6 +17,19 @@
 // once if the schedulers fire within half of WithMinHold of each other. A host that was paused for
 // longer, for example a virtual machine, runs the job again.
 //
+// # Which jobs
+//
+// So a Locker is for jobs that all hosts fire at the same moment: those of gocron.CronJob, gocron.DailyJob,
+// gocron.WeeklyJob and gocron.MonthlyJob, in the same time zone, and of gocron.DurationJob with a
+// gocron.WithStartAt that is the same on all hosts, such as the next full hour for a job of every hour. Other jobs run
+// on several hosts, each time when the lock of the last run is free. Use an Elector for these:
+//
+//   - A gocron.DurationJob without gocron.WithStartAt counts from the start of its own scheduler, and a
+//     gocron.DurationRandomJob has moments of its own on each host.
+//   - With gocron.WithIntervalFromCompletion the next run depends on the end of the last one on this host.
+//   - With gocron.LimitModeWait, as in gocron.WithLimitConcurrentJobs, a run may wait in the queue of its scheduler
+//     before it asks for the lock, until after another host has run the job and released the lock.
+//
 // # Losing a lock
 //
 // gocron takes no context from a lock: it goes on with a job whose lock is lost, and another process may

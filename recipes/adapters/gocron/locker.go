@@ -33,12 +33,15 @@ type LockerOption func(*Locker) error
 // next run is left out, on every host, while the lock is held. Lock gives up after half of d.
 //
 // The default is 1 s. With 0 a lock is released when its job ends, and Lock has no limit of its own: a short
-// job then runs on every host whose clock is behind. A negative d is refused with
+// job then runs on every host whose clock is behind. A negative d, and one between 0 and 1 ms, is refused with
 // framework.ErrInvalidOption.
 func WithMinHold(d time.Duration) LockerOption {
 	return func(l *Locker) error {
 		if d < 0 {
 			return fmt.Errorf("WithMinHold(%v) is negative", d)
+		}
+		if d > 0 && d < time.Millisecond {
+			return fmt.Errorf("WithMinHold(%d) is %v; Go durations are nanoseconds: %d*time.Second?", int64(d), d, int64(d))
 		}
 		l.minHold = d
 		return nil
@@ -278,11 +281,18 @@ func isDone(done <-chan struct{}) bool {
 	}
 }
 
-// nodeName makes a znode's name of the name of a job, and different ones of different names.
+// recordSuffix ends the name of the node that a lock with locks.WithLockDelay has beside its own.
+const recordSuffix = ".holder"
+
+// nodeName makes a znode's name of the name of a job, and different ones of different names. None of them is that
+// of the record of a lock.
 func nodeName(key string) string {
 	name := url.QueryEscape(key)
 	if strings.Trim(name, ".") == "" { // not allowed by ZooKeeper
 		name = strings.ReplaceAll(name, ".", "%2E")
+	}
+	if before, ok := strings.CutSuffix(name, recordSuffix); ok {
+		name = before + "%2E" + recordSuffix[1:]
 	}
 	return name
 }

@@ -3,6 +3,7 @@ package curatorgocron_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +33,28 @@ func TestNames(t *testing.T) {
 				t.Errorf("%q: a lease after Unlock", name)
 			}
 		}
+	})
+}
+
+// The record of a lock with a delay is not the lock of another job.
+func TestNameOfRecord(t *testing.T) {
+	suite.Each(t, func(t *testing.T, b *suite.Backend) {
+		opts := []curatorgocron.LockerOption{
+			curatorgocron.WithMinHold(0), curatorgocron.WithLockOptions(locks.WithLockDelay(time.Second)),
+		}
+		first, second := newHost(t, b, opts...), newHost(t, b, opts...)
+		record, job := first.lock("job.holder"), first.lock("job")
+		for _, name := range []string{"job.holder", "job"} {
+			second.wantRefused(name, locks.ErrNotAcquired)
+		}
+		names, err := first.client.GetChildren().ForPath(t.Context(), b.Path("jobs"))
+		want := []string{"job", "job%2Eholder", "job%2Eholder.holder", "job.holder"}
+		if slices.Sort(names); err != nil || !slices.Equal(names, want) {
+			t.Errorf("nodes %q, %v; want %q", names, err, want)
+		}
+		first.wantUnlocked(record)
+		first.wantUnlocked(job)
+		second.wantUnlocked(second.lock("job.holder"))
 	})
 }
 
@@ -235,6 +258,7 @@ func TestMisuse(t *testing.T) {
 			"path":           {h.client, "jobs/", curatorgocron.WithMinHold(0), framework.ErrInvalidPath},
 			"nil option":     {h.client, "/jobs", nil, framework.ErrInvalidOption},
 			"negative hold":  {h.client, "/jobs", curatorgocron.WithMinHold(-1), framework.ErrInvalidOption},
+			"nanoseconds":    {h.client, "/jobs", curatorgocron.WithMinHold(5), framework.ErrInvalidOption},
 			"option of lock": {h.client, "/jobs", curatorgocron.WithLockOptions(locks.WithMaxWait(-1)), framework.ErrInvalidOption},
 		} {
 			if l, err := curatorgocron.NewLocker(tt.client, tt.path, tt.option); l != nil || !errors.Is(err, tt.want) {
