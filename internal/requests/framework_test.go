@@ -142,6 +142,9 @@ func severalCases() []tableCase {
 	})
 	all = append(all, callOf("framework: (TransactionBuilder) Idempotent", "one of each kind", "multi", func(f *fixture) error {
 		op := f.client.TransactionOp()
+		if _, err := f.client.CheckExists().ForPath(f.Context(), "/"); err != nil { // what was before is known
+			return err
+		}
 		return value(f.client.Transaction().Idempotent().ForOperations(f.Context(), op.Check().ForPath("/node"),
 			op.Create().ForPath("/node/a"), op.SetData().WithVersion(0).ForPath("/node", nil), op.Delete().WithVersion(0).ForPath("/parent/child")))
 	})...)
