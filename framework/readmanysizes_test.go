@@ -29,7 +29,7 @@ func TestReadManyOfAnySizes(t *testing.T) {
 				known := map[int]string{} // nodes by their size
 				var paths []string
 				var want []int
-				for i := range 600 {
+				for i := range 400 {
 					n := size(i, rng) / 1000 * 1000
 					if known[n] == "" {
 						known[n] = fmt.Sprintf("%s-%d", b.Path("n"), n)
