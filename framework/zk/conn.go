@@ -273,14 +273,10 @@ func (c *Conn) path(p string, sequential bool) (string, error) {
 
 // full returns the server's path. What is no path stays as it is: the server refuses it.
 func (c *Conn) full(p string, sequential bool) string {
-	root := c.root()
-	switch {
-	case root == "", !strings.HasPrefix(p, "/"):
+	if c.root() == "" || !strings.HasPrefix(p, "/") {
 		return p
-	case p == "/" && !sequential:
-		return root
 	}
-	return root + p
+	return c.api.Full(p, sequential)
 }
 
 // shown returns a path of the server's as the program knows it.

@@ -14,14 +14,15 @@ import (
 // the answer is lost it finds the node by that, or creates another one. If that fails, too, or the Conn gives up, the
 // node is deleted in the background: none is left that nobody knows of.
 func (c *Conn) CreateProtectedEphemeralSequential(path string, data []byte, acl []ACL) (string, error) {
-	created, err := c.createProtected(path, data, acl)
+	created, err := c.createProtected(path, data, acl, zkclient.NoParents)
 	if err != nil {
 		return "", err
 	}
 	return c.shown(created.Path), nil
 }
 
-func (c *Conn) createProtected(path string, data []byte, acl []ACL) (created zkclient.Created, err error) {
+// createProtected also makes the parents that are missing, as is asked for, with the same ACL.
+func (c *Conn) createProtected(path string, data []byte, acl []ACL, parents zkclient.Parents) (created zkclient.Created, err error) {
 	if err := validatePath(path, true); err != nil {
 		return created, err
 	}
@@ -33,7 +34,7 @@ func (c *Conn) createProtected(path string, data []byte, acl []ACL) (created zkc
 	rand.Read(id[:]) // never fails
 	created, _, err = c.api.Create(c.bounds.next(), zkclient.NodeSpec{
 		Path: path, Mode: zkclient.EphemeralSequential, Data: data, ACL: toWire(acl), Compressed: zkclient.Never,
-		Protection: true, ProtectedBy: fmt.Sprintf("_c_%x-", id),
+		Protection: true, ProtectedBy: fmt.Sprintf("_c_%x-", id), Parents: parents, ACLOnParents: true,
 	}, false)
 	if err == nil {
 		c.made(created.Session, true)
@@ -53,7 +54,6 @@ type Lock struct {
 	acl  []ACL
 
 	lockPath string // of our node, "" without the lock
-	seq      int
 }
 
 // NewLock returns a lock at a path, whose nodes get an ACL. The path is for this lock alone.
@@ -68,7 +68,7 @@ func (l *Lock) LockWithData(data []byte) error {
 	if l.lockPath != "" {
 		return ErrDeadlock
 	}
-	node, err := l.enqueue(data)
+	node, err := l.c.createProtected(l.path+"/lock-", data, l.acl, zkclient.PersistentParents)
 	if err != nil {
 		return err
 	}
@@ -87,39 +87,7 @@ func (l *Lock) LockWithData(data []byte) error {
 		l.c.api.Remove(l.c.api.Life(), node.Path, node.Session)
 		return err
 	}
-	l.seq, l.lockPath = seq, path
-	return nil
-}
-
-// enqueue makes our node, and its parents if they are missing.
-func (l *Lock) enqueue(data []byte) (node zkclient.Created, err error) {
-	for range 3 {
-		node, err = l.c.createProtected(l.path+"/lock-", data, l.acl)
-		if err != ErrNoNode {
-			return node, err
-		}
-		if err := l.makeParents(); err != nil {
-			return node, err
-		}
-	}
-	return node, err
-}
-
-func (l *Lock) makeParents() error {
-	if l.path == "" {
-		return ErrNoNode // that of the client's chroot is missing
-	}
-	path := ""
-	for name := range strings.SplitSeq(l.path[1:], "/") {
-		path += "/" + name
-		exists, _, err := l.c.Exists(path)
-		if err == nil && !exists {
-			_, err = l.c.Create(path, []byte{}, FlagPersistent, l.acl)
-		}
-		if err != nil && err != ErrNodeExists {
-			return err
-		}
-	}
+	l.lockPath = path
 	return nil
 }
 
@@ -184,7 +152,7 @@ func (l *Lock) Unlock() error {
 	}
 	err := l.c.Delete(l.lockPath, -1)
 	if err == nil || err == ErrNoNode {
-		l.lockPath, l.seq = "", 0
+		l.lockPath = ""
 	}
 	return err
 }

@@ -21,11 +21,16 @@ func (c *Client) Fix(p string, sequential bool) (string, error) {
 	if err := ValidatePath(p, sequential); err != nil {
 		return "", err
 	}
+	return c.Full(p, sequential), nil
+}
+
+// Full is Fix for a path that is valid.
+func (c *Client) Full(p string, sequential bool) string {
 	prefix := c.Root()
 	if p == "/" && prefix != "" && !sequential {
-		return prefix, nil
+		return prefix
 	}
-	return prefix + p, nil
+	return prefix + p
 }
 
 // ClientPath is the reverse of ServerPath, for paths that the server names. Those of another namespace stay

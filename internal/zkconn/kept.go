@@ -7,19 +7,13 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 )
 
-// NewKeptWatch returns a watch that outlives its connection, as those of the driver do: on the next one of the
+// InitKept is Init for a watch that outlives its connection, as those of the driver do: on the next one of the
 // session it is set again, before anything else is sent, and if the node has changed meanwhile it gets the
 // event of that. So it never gets WatchReset. It ends with the session. An event that comes before the answer
 // to the read that sets it is not for it.
 //
 // It may get the event of a change that its read has shown already, if a persistent watch of the path is given back, or
 // SetWatches sets one, while the connection is just beginning.
-func NewKeptWatch(path string, kind WatchKind, fn func(WatchEvent)) *Watch {
-	return new(Watch).InitKept(path, kind, fn)
-}
-
-// InitKept is NewKeptWatch for a Watch that is a part of another value. w must not be in use; one whose read has
-// failed is not.
 func (w *Watch) InitKept(path string, kind WatchKind, fn func(WatchEvent)) *Watch {
 	w.Init(path, kind, fn)
 	w.kept = keptAsked

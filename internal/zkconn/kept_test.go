@@ -13,6 +13,10 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
+func newKept(path string, kind zkconn.WatchKind, fn func(zkconn.WatchEvent)) *zkconn.Watch {
+	return new(zkconn.Watch).InitKept(path, kind, fn)
+}
+
 // keptWatch is a kept watch, and what it must tell.
 type keptWatch struct {
 	path    string
@@ -87,7 +91,7 @@ func (h *keptHistory) watch() {
 	case 1:
 		w.kind, read = zkconn.WatchChildren, zkconn.List
 	}
-	w.watch = zkconn.NewKeptWatch(w.path, w.kind, w.tell)
+	w.watch = newKept(w.path, w.kind, w.tell)
 	call := read(w.path, w.watch)
 	err := h.conn.Do(h.Context(), 0, call)
 	w.missing = call.Err != nil
@@ -223,8 +227,8 @@ func TestKeptWatchesEnd(t *testing.T) {
 				t.open(nil)
 				var told []zkconn.WatchEvent
 				note := func(e zkconn.WatchEvent) { told = append(told, e) }
-				t.do(zkconn.List("/", zkconn.NewKeptWatch("/", zkconn.WatchChildren, note)),
-					zkconn.Exists("/", zkconn.NewKeptWatch("/", zkconn.WatchData, note)))
+				t.do(zkconn.List("/", newKept("/", zkconn.WatchChildren, note)),
+					zkconn.Exists("/", newKept("/", zkconn.WatchData, note)))
 				c.end(t)
 				time.Sleep(2 * time.Second)
 				synctest.Wait()
@@ -249,7 +253,7 @@ func TestManyKeptWatches(t *testing.T) {
 			var calls []*zkconn.Call
 			for j := range 100 {
 				path := fmt.Sprintf("/n/%0100d", 100*i+j)
-				calls = append(calls, zkconn.Exists(path, zkconn.NewKeptWatch(path, zkconn.WatchData, func(zkconn.WatchEvent) { told++ })))
+				calls = append(calls, zkconn.Exists(path, newKept(path, zkconn.WatchData, func(zkconn.WatchEvent) { told++ })))
 			}
 			if err := t.conn.Do(t.Context(), 0, calls...); err != nil {
 				t.Fatal(err)
@@ -276,7 +280,7 @@ func TestManyKeptWatches(t *testing.T) {
 // keptOf sets a kept data watch of a path, and returns its call and what it tells.
 func keptOf(path string) (*zkconn.Call, *keptWatch) {
 	w := &keptWatch{path: path}
-	w.watch = zkconn.NewKeptWatch(path, zkconn.WatchData, w.tell)
+	w.watch = newKept(path, zkconn.WatchData, w.tell)
 	return zkconn.GetData(path, w.watch), w
 }
 
