@@ -119,8 +119,15 @@ func connect(t *testing.T, b *suite.Backend) (*zk.Conn, <-chan zk.Event, *suite.
 // connectDriver returns a Conn of the driver with a network of its own.
 func connectDriver(t *testing.T, b *suite.Backend) (*driver.Conn, <-chan zk.Event, *suite.Network) {
 	t.Helper()
+	return followDriver(t, b, nil)
+}
+
+// followDriver is connectDriver, and has the driver tell each event to a function: of the events on its channel it drops
+// those for which there is no room at once.
+func followDriver(t *testing.T, b *suite.Backend, tell func(zk.Event)) (*driver.Conn, <-chan zk.Event, *suite.Network) {
+	t.Helper()
 	n := network(t, b)
-	c, ch, err := driver.Connect([]string{b.ConnectString()}, sessionTimeout,
+	c, ch, err := driver.Connect([]string{b.ConnectString()}, sessionTimeout, driver.WithEventCallback(tell),
 		driver.WithDialer(dialer(n)), driver.WithHostProvider(&rounds{}), driver.WithLogger(silent{}))
 	if err != nil {
 		t.Fatal(err)
