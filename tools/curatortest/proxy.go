@@ -186,9 +186,10 @@ func (p *proxy) accept() {
 		if err != nil {
 			select {
 			case <-time.After(acceptPause):
+				continue
 			case <-p.done:
+				return
 			}
-			continue
 		}
 		if c := p.admit(client); c != nil {
 			p.wg.Go(func() { p.connect(c) })

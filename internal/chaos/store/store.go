@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // ErrFenced is returned when another token has claimed the key.
@@ -72,6 +73,9 @@ func (s *Server) Close() error {
 	return err
 }
 
+// acceptPause is the pause behind a failure. Usually the process has too many open files, until it closes some.
+const acceptPause = 10 * time.Millisecond
+
 func (s *Server) accept() {
 	for {
 		conn, err := s.listener.Accept()
@@ -79,6 +83,7 @@ func (s *Server) accept() {
 			return
 		}
 		if err != nil {
+			<-time.After(acceptPause)
 			continue
 		}
 		s.mu.Lock()
