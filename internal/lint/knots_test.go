@@ -14,7 +14,7 @@ import (
 // A knot is a group of files of a package that use each other in a circle: to understand one of them is
 // to understand all. The list has the packages that are above the limit. Its numbers may only fall.
 var knotCeilings = ceilings{"files that use each other in a circle", 4, map[string]int{
-	"internal/zkconn":           13,
+	"internal/zkconn":           7,
 	"internal/zkconn" + another: 5,
 	"tools/curator":             6,
 }}
@@ -23,9 +23,8 @@ var knotCeilings = ceilings{"files that use each other in a circle", 4, map[stri
 var fieldCeilings = ceilings{"fields of a struct with methods", 16, map[string]int{
 	"internal/model.Config":              27,
 	"internal/model.session":             24,
-	"internal/zkconn.Conn":               44,
+	"internal/zkconn.Conn":               37,
 	"internal/zkconn.muxConn":            31,
-	"internal/zkconn.sessionClock":       17,
 	"internal/zkserver.Server":           21,
 	"internal/zkserver.conn":             19,
 	"tools/bench/internal/bench.options": 19,

@@ -148,28 +148,28 @@ func sessions() []Mutant {
 	return []Mutant{
 		{
 			Name: "margin of nothing", Breaks: "rule S4",
-			Edits:   []Edit{{zkconnDir + "belief.go", "return timeout / 8", "return 0"}},
+			Edits:   []Edit{{zkconnDir + "lease/clock.go", "\treturn timeout / 8\n}", "\treturn 0\n}"}},
 			Package: "internal/zkconn", Tests: "^TestRuleS4OfTheDefaultMargin$",
 		},
 		{
 			Name: "margin left out of the deadline", Breaks: "rule S4",
-			Edits:   []Edit{{zkconnDir + "sessionclock.go", "return max(s.proof.heard+s.timeout-s.margin, s.brief)", "return max(s.proof.heard+s.timeout, s.brief)"}},
-			Package: "internal/zkconn", Tests: "^TestRuleS4",
+			Edits:   []Edit{{zkconnDir + "lease/clock.go", "return max(c.proof.heard+c.timeout-c.margin, c.usage.brief)", "return max(c.proof.heard+c.timeout, c.usage.brief)"}},
+			Package: "internal/zkconn/lease", Tests: "^TestRuleS4",
 		},
 		{
 			Name: "beat not proved", Breaks: "rule S1",
-			Edits:   []Edit{{zkconnDir + "belief.go", "if c.trustAnswers {", "if !c.closed || c.trustAnswers {"}},
+			Edits:   []Edit{{zkconnDir + "lease/session.go", "if l.options.TrustAnswers {", "if true {"}},
 			Package: "internal/zkconn", Tests: "^TestRule",
 		},
 		{
 			Name: "one request is a proof", Breaks: "rule S1",
-			Edits:   []Edit{{zkconnDir + "evidence.go", "s := stamp{sent: now, first: proof{asked: now}, second: e.first}", "s := stamp{sent: now, first: proof{asked: now}, second: proof{heard: now, asked: now}}"}},
-			Package: "internal/zkconn", Tests: "^TestRuleS1",
+			Edits:   []Edit{{zkconnDir + "lease/evidence.go", "s := Stamp{Sent: now, first: proof{asked: now}, second: e.first}", "s := Stamp{Sent: now, first: proof{asked: now}, second: proof{heard: now, asked: now}}"}},
+			Package: "internal/zkconn/lease", Tests: "^TestRuleS1",
 		},
 		{
 			Name: "one proof after a silence", Breaks: "rule S6",
-			Edits:   []Edit{{zkconnDir + "sessionclock.go", "s.gap, s.first, s.brief = true, 0, 0", "s.gap, s.first, s.brief = false, 0, 0"}},
-			Package: "internal/zkconn", Tests: "^TestRuleS6",
+			Edits:   []Edit{{zkconnDir + "lease/clock.go", "c.doubt.gap, c.doubt.first, c.usage.brief = true, 0, 0", "c.doubt.gap, c.doubt.first, c.usage.brief = false, 0, 0"}},
+			Package: "internal/zkconn/lease", Tests: "^TestRuleS6",
 		},
 		{
 			Name: "no sync after a reconnect", Breaks: "rule 7",

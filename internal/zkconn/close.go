@@ -21,7 +21,7 @@ func (c *Conn) Close(ctx context.Context) error {
 	if w == nil && c.fatal == nil {
 		close(c.ready)
 	}
-	c.tellBelief()
+	c.lease.End()
 	c.mu.Unlock()
 
 	driverDone := make(chan struct{})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/go-curator/curator/internal/zkconn/lease"
 	"github.com/go-curator/curator/state"
 )
 
@@ -69,20 +70,11 @@ type Conn struct {
 	granted    atomic.Int64 // the timeout of the session, zero without one
 	flags
 
-	lastAckedSend  atomic.Int64 // when the last acknowledged request was sent, by clock
-	silence        atomic.Int64 // the time between two such requests that is too long
-	trustAnswers   bool         // see TrustAnswers
-	lastZxid       atomic.Int64
 	epoch          atomic.Int64 // see Epoch
 	closedByServer atomic.Bool  // the server confirmed the end of the session
 	signal         chan struct{}
 	losses         losses
 	monitorDone    chan struct{}
-
-	// clockMu is taken last. It guards what follows.
-	clockMu      sync.Mutex
-	sessionClock sessionClock
-	believed     chan struct{} // closed when the session can be relied on again or never; nil if nobody waits
 
 	mu              sync.Mutex
 	mux             *muxConn      // nil without a connection
@@ -97,7 +89,7 @@ type Conn struct {
 	observers       observers
 	refusals        refusals
 	rejections      rejections
-	suspended       time.Duration   // when the state became Suspended, by clock
+	suspended       time.Duration   // when the state became Suspended, by the lease
 	lastErr         error           // why there is no connection
 	refusedBy       map[string]bool // servers whose last handshake failed, unless it asked for reads alone
 	fatal           error           // why there will be none
@@ -151,8 +143,9 @@ func Open(ctx context.Context, cfg Config) (*Conn, error) {
 		losses: newLosses(cfg.OnLoss),
 		ready:  make(chan struct{}), auth: slices.Clone(cfg.Auth), closeDone: make(chan struct{}),
 	}
-	c.clock.start(cfg.Asleep)
-	c.trustAnswers = ctx.Value(answersProve{}) != nil
+	c.lease.Start(lease.Options{
+		Asleep: cfg.Asleep, Margin: cfg.LossMargin, TrustAnswers: ctx.Value(answersProve{}) != nil, Wake: c.wakeMonitor,
+	})
 	c.hosts = newHostProvider(cfg.Servers, cfg.Resolve)
 	c.hosts.order = cfg.Order
 	driver, events, err := zk.Connect(cfg.Servers, cfg.SessionTimeout,

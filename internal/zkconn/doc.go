@@ -16,6 +16,6 @@
 // delivers events to subscribers in order, and one while the user's SASL mechanism runs.
 // [Conn.Close] joins all of them, the goroutine of a mechanism only until its context ends.
 //
-// Mutexes are taken in the order Conn.mu, muxConn.mu, subscriptions.mu, Conn.clockMu or losses.mu. No I/O
+// Mutexes are taken in the order Conn.mu, muxConn.mu, subscriptions.mu, that of lease.Session or losses.mu. No I/O
 // and no code of users runs under them or on the driver's goroutines.
 package zkconn

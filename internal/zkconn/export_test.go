@@ -23,5 +23,5 @@ func (c *Conn) Overtake(raw net.Conn) (notice func(), err error) {
 	}
 	next := newMuxConn(c, &c.shared, false, raw, "next")
 	next.open, next.session, next.timeout = true, id, old.timeout
-	return notice, c.established(next, jute.ConnectResponse{SessionID: id}, c.clock.now())
+	return notice, c.established(next, jute.ConnectResponse{SessionID: id}, c.lease.Now())
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkconn/lease"
 	"github.com/go-curator/curator/state"
 )
 
@@ -67,12 +68,12 @@ func (c *Conn) checkClock() time.Duration {
 		defer c.mu.Unlock()
 		return c.checkUnconnected()
 	}
-	now := c.clock.now()
+	now := c.lease.Now()
 	percent := c.cfg.LossPercent
 	if c.cfg.UnusedLossPercent > 0 && !c.presumesAtTimeout.Load() && !c.InUse() {
 		percent = c.cfg.UnusedLossPercent
 	}
-	lost := time.Duration(c.lastAckedSend.Load()) + c.session.timeout*time.Duration(percent)/100
+	lost := c.lease.LastHeard() + c.session.timeout*time.Duration(percent)/100
 	if now < lost {
 		next := min(lost-now, pulse(c.session.timeout), c.checkDeadline(now), c.ping(now))
 		c.mu.Unlock()
@@ -115,7 +116,7 @@ func (c *Conn) GiveUp(session int64) {
 	c.mu.Lock()
 	var w *muxConn
 	if !c.closed && c.session.id == session && !c.session.over {
-		w = c.presumeOver(c.clock.now())
+		w = c.presumeOver(c.lease.Now())
 	}
 	c.mu.Unlock()
 	c.losses.tell()
@@ -131,7 +132,7 @@ func (c *Conn) checkUnconnected() time.Duration {
 		return time.Hour
 	}
 	timeout := c.timeout()
-	left := c.suspended + timeout*time.Duration(c.cfg.LossPercent)/100 - c.clock.now()
+	left := c.suspended + timeout*time.Duration(c.cfg.LossPercent)/100 - c.lease.Now()
 	if left <= 0 {
 		c.setState(state.Lost)
 		return time.Hour
@@ -150,7 +151,7 @@ func (c *Conn) ping(now time.Duration) time.Duration {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	last := max(time.Duration(c.lastAckedSend.Load()), w.pinged)
+	last := max(c.lease.LastHeard(), w.pinged)
 	if now < last+every {
 		return last + every - now
 	}
@@ -170,16 +171,11 @@ func pingFrame() []byte {
 // checkDeadline reports a deadline that has passed, once, and returns when the next one will.
 // c.mu is held.
 func (c *Conn) checkDeadline(now time.Duration) time.Duration {
-	deadline := c.deadline()
-	if now < deadline {
-		return deadline - now
-	}
-	c.clockMu.Lock()
-	defer c.clockMu.Unlock()
-	if c.sessionClock.passed(now) {
+	passed, wait := c.lease.Passed(now)
+	if passed {
 		c.pushLoss(Event{Kind: DeadlinePassed, Session: c.session.id})
 	}
-	return time.Hour
+	return wait
 }
 
 // beat sends the next request for a proof if it is time (S1 and S2), and returns when to look
@@ -196,9 +192,15 @@ func (c *Conn) beat() time.Duration {
 	if w.err != nil || w.asking {
 		return time.Hour // the answer looks again
 	}
-	call, before, wait := c.nextBeat(w)
-	if call == nil {
+	ask, before, wait := c.lease.Next(w.session, &w.requests.evidence)
+	var call *Call
+	switch {
+	case ask == lease.Nothing:
 		return wait
+	case ask == lease.First || c.cfg.SyncProof:
+		call = Sync("/")
+	default: // a transaction that changes nothing, on a node that everybody may read
+		call = Multi(CheckOp("/", -1))
 	}
 	b, err := newBatch([]*Call{call}, maxFrame)
 	if err != nil {
@@ -212,51 +214,8 @@ func (c *Conn) beat() time.Duration {
 	return wait
 }
 
-// learned is what the latest answers have led to.
-type learned struct{ first, proved proof }
-
-// nextBeat returns the request that leads to a proof, if it is time, and when to look again; and
-// what is known before it. w.mu is held.
-func (c *Conn) nextBeat(w *muxConn) (call *Call, before learned, wait time.Duration) {
-	c.clockMu.Lock()
-	defer c.clockMu.Unlock()
-	s, e, now := &c.sessionClock, &w.requests.evidence, c.clock.now()
-	before = learned{e.first, s.newest}
-	switch {
-	case s.session != w.session || !s.proving(now):
-		return nil, before, time.Hour // Use looks again
-	case now < s.due:
-		return nil, before, s.due - now
-	case e.first.heard >= s.next && e.first.heard > s.newest.heard && (e.first.asked >= s.due || e.proved == 0):
-		return c.secondBeat(), before, time.Hour
-	}
-	switch at, possible := e.better(max(s.next, s.newest.heard+1)); {
-	case !possible: // nothing was answered since: this sync proves nothing, but what comes after it will
-		s.due = now + spacing(s.timeout)
-	case c.clock.awake() < at:
-		return nil, before, at - c.clock.awake()
-	}
-	return syncCall(), before, time.Hour
-}
-
-// secondBeat returns the second request of a proof: a transaction that changes nothing, on a node
-// that everybody may read, or without writes a sync (S9).
-func (c *Conn) secondBeat() *Call {
-	if c.cfg.SyncProof {
-		return syncCall()
-	}
-	check := MultiOp{Op: jute.OpCheck, Req: &jute.CheckVersionRequest{Path: "/", Version: -1}}
-	return &Call{Op: jute.OpMulti, Req: &MultiRequest{Ops: []MultiOp{check}}, Res: &MultiResponse{}}
-}
-
-// syncCall returns a sync of the root.
-func syncCall() *Call {
-	return &Call{Op: jute.OpSync, Req: &jute.PathRequest{Path: "/"}, Res: &jute.SyncResponse{}}
-}
-
-// beatDone notes that a request for a proof was answered, or that its connection has ended. If nothing
-// new is known, the next try is after a twentieth of the timeout.
-func (c *Conn) beatDone(w *muxConn, b *batch, before learned, took time.Duration) {
+// beatDone notes that a request for a proof was answered, or that its connection has ended.
+func (c *Conn) beatDone(w *muxConn, b *batch, before lease.Learned, took time.Duration) {
 	err := b.err
 	if err == nil {
 		err = codeError(b.replies[0].code)
@@ -267,10 +226,6 @@ func (c *Conn) beatDone(w *muxConn, b *batch, before learned, took time.Duration
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asking = false
-	c.clockMu.Lock()
-	defer c.clockMu.Unlock()
-	if s := &c.sessionClock; before == (learned{w.requests.evidence.first, s.newest}) {
-		s.due = max(s.due, c.clock.now()+s.timeout/20)
-	}
+	c.lease.Asked(&w.requests.evidence, before)
 	c.wakeMonitor()
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkconn/lease"
 )
 
 const (
@@ -43,11 +44,6 @@ type owner interface {
 	// sessionExpired that it has answered a request so.
 	sessionRefused()
 	sessionExpired(session int64)
-	// heard is told that a request was answered that was sent at that time, with its zxid.
-	heard(sent time.Duration, zxid int64)
-	// prove and wrote are told what answers say of the session.
-	prove(session int64, p proof)
-	wrote(session int64, s stamp)
 	// sessionClosed is told that the server has closed the session, as it was asked to.
 	sessionClosed()
 	// credentialAccepted is told that the server accepts a new credential.
@@ -109,7 +105,7 @@ func newMuxConn(o owner, s *shared, syncProof bool, raw net.Conn, server string)
 	m := &muxConn{
 		owner: o, shared: s, raw: raw, server: server, born: time.Now(),
 		br:       bufio.NewReaderSize(raw, readBuffer),
-		requests: requestQueue{xid: firstXid, evidence: evidence{syncProof: syncProof}},
+		requests: requestQueue{xid: firstXid, evidence: lease.NewEvidence(syncProof)},
 		wake:     make(chan struct{}, 1), dead: make(chan struct{}), delivery: delivery{done: make(chan struct{})},
 	}
 	m.watches = watchTable{persistent: &s.persistent, unwatch: m.unwatch}
@@ -304,8 +300,7 @@ func (m *muxConn) collect(buf []byte) (_ []byte, told bool) {
 	if m.err != nil {
 		return buf, false // those who rely on the connection are just told
 	}
-	now := m.requests.evidence.stamp(m.shared.clock.now(), m.shared.clock.awake())
-	return m.requests.collect(buf, now), m.admitNext()
+	return m.requests.collect(buf, m.shared.lease.Stamp(&m.requests.evidence)), m.admitNext()
 }
 
 // setWriteDeadline bounds a write: a server that takes nothing for so long is lost.

@@ -209,12 +209,11 @@ func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (p pen
 	if p, err = m.requests.answered(header.Xid, header.Err); err != nil {
 		return p, false, err
 	}
-	switch {
-	case m.readOnly:
-		m.owner.heard(0, header.Zxid) // says nothing of the session
-	case renews(p.op()):
-		m.owner.heard(p.stamp.sent, header.Zxid)
-		m.learn(p.stamp, p.op(), header.Err == jute.CodeOK)
+	if header.Zxid > 0 {
+		storeMax(&m.shared.lastZxid, header.Zxid)
+	}
+	if !m.readOnly { // else it says nothing of the session
+		m.shared.lease.Answered(m.session, &m.requests.evidence, p.stamp, p.op(), header.Err == jute.CodeOK)
 	}
 	call := p.call()
 	if call == nil {
@@ -241,19 +240,9 @@ func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (p pen
 func (m *muxConn) onDriverReply(p pending) {
 	switch {
 	case p.xid == jute.XidPing:
-		m.shared.lastPing.Store(int64(m.shared.clock.now() - p.stamp.sent))
+		m.shared.lastPing.Store(int64(m.shared.lease.Now() - p.stamp.Sent))
 	case p.xid == m.closeXid && !m.readOnly: // that was the session of the server alone
 		m.owner.sessionClosed()
-	}
-}
-
-// learn notes what an answer says about the session; m.mu is held.
-func (m *muxConn) learn(s stamp, op jute.Op, ok bool) {
-	if ok && writes(op) {
-		m.owner.wrote(m.session, s)
-	}
-	if p, proved := m.requests.evidence.answer(s, op, ok, m.shared.clock.awake); proved {
-		m.owner.prove(m.session, p)
 	}
 }
 
@@ -278,7 +267,7 @@ func (m *muxConn) handshakeDone(frame []byte) error {
 	m.mu.Lock()
 	m.session, m.timeout = r.SessionID, time.Duration(r.TimeOut)*time.Millisecond
 	sent := m.requests.connectSent
-	m.requests.evidence.connected(m.timeout, sent, m.shared.clock.awake())
+	m.shared.lease.Connected(&m.requests.evidence, m.timeout, sent)
 	m.mu.Unlock()
 	if r.SessionID == 0 {
 		m.owner.sessionRefused()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkconn/lease"
 )
 
 // firstXid is the first of our own requests; they count down from here.
@@ -20,7 +21,7 @@ type requestQueue struct {
 	pending     pendingQueue // in the order in which they were written
 	xid         int32
 	connectSent time.Duration // when the connect request was sent; zero before
-	evidence    evidence
+	evidence    lease.Evidence
 	gate        gate // ahead of outgoing
 }
 
@@ -32,11 +33,11 @@ type outgoing struct {
 }
 
 // collect appends all frames that wait to buf; from then on they wait for an answer.
-func (q *requestQueue) collect(buf []byte, now stamp) []byte {
+func (q *requestQueue) collect(buf []byte, now lease.Stamp) []byte {
 	for _, o := range q.outgoing {
 		switch {
 		case o.batch == nil && q.connectSent == 0: // the handshake, whose answer has no header
-			q.connectSent = now.sent
+			q.connectSent = now.Sent
 			buf = append(buf, o.frame...)
 		case o.batch == nil:
 			buf = append(buf, o.frame...)
@@ -119,7 +120,7 @@ func (q *requestQueue) drain(sent, unsent error) (then []func()) {
 // pending is a request that was written and not answered.
 type pending struct {
 	xid   int32
-	stamp stamp
+	stamp lease.Stamp
 	batch *batch // nil for the driver's own
 	index int
 }

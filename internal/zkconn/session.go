@@ -50,7 +50,7 @@ func (c *Conn) prepare(m *muxConn, r *jute.ConnectRequest) {
 	switch {
 	case c.session.over || c.session.id == 0:
 		r.SessionID, r.Passwd = 0, make([]byte, 16)
-		if c.refusals.all(c.hosts.size(), c.clock.now(), c.session.timeout) {
+		if c.refusals.all(c.hosts.size(), c.lease.Now(), c.session.timeout) {
 			c.refusals = refusals{}
 			c.push(Event{Kind: DataLost})
 			c.lastZxid.Store(0)
@@ -122,7 +122,7 @@ func (c *Conn) queueOpening(w *muxConn) error {
 	// refusal ends the connection.
 	first := c.credentials()
 	if c.connectedBefore && !w.readOnly {
-		sync := syncCall()
+		sync := Sync("/")
 		sync.vital = true
 		first = append(first, sync)
 	}
@@ -174,7 +174,7 @@ func (c *Conn) takeSession(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 	}
 	c.session.timeout, c.session.passwd = w.timeout, r.Passwd
 	c.granted.Store(int64(w.timeout))
-	c.startClock(r.SessionID, w.timeout, sent, fresh)
+	c.lease.Begin(r.SessionID, w.timeout, sent, fresh)
 	return nil
 }
 
@@ -245,7 +245,7 @@ func (c *Conn) giveUp(why error) {
 		return
 	}
 	c.fatal, c.fatalWhy = ErrAuthFailed, why
-	c.tellBelief()
+	c.lease.Tell()
 	c.hosts.stop()
 	if c.mux == nil {
 		close(c.ready)
@@ -281,7 +281,7 @@ func (c *Conn) endSession(presumed bool) {
 		c.ended.expire(c.session.id)
 	}
 	c.granted.Store(0)
-	c.tellBelief()
+	c.lease.End()
 	c.fireDetached(WatchSessionLost)
 	c.pushLoss(Event{Kind: SessionEnded, Session: c.session.id, Err: ErrSessionExpired, Presumed: presumed})
 	c.setState(state.Lost)
@@ -292,7 +292,7 @@ func (c *Conn) setState(s state.ConnectionState) {
 	if s != c.state && state.Legal(c.state, s) {
 		c.state = s
 		if s == state.Suspended {
-			c.suspended = c.clock.now()
+			c.suspended = c.lease.Now()
 		}
 		c.pushLoss(Event{Kind: StateChanged, State: s, Session: c.session.id})
 	}
@@ -336,7 +336,7 @@ func (c *Conn) died(w *muxConn, err error) {
 	}
 	switch {
 	case !w.used && w.attempt != nil:
-		c.refusals.note(err, c.clock.now())
+		c.refusals.note(err, c.lease.Now())
 		if c.spoiltByProbe(w, err) {
 			c.unprobed.Store(true)
 			err = errSpoilt

@@ -3,13 +3,16 @@ package zkconn
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/go-curator/curator/internal/zkconn/lease"
 )
 
 // shared is what the connections of a Conn have in common.
 type shared struct {
-	clock      clock
+	lease      lease.Session
 	persistent subscriptions
 	eventIDs   atomic.Int64   // how many events servers have told
+	lastZxid   atomic.Int64   // the highest that was seen in a reply
 	workers    sync.WaitGroup // the writers
 
 	sent, received atomic.Int64 // bytes

@@ -16,14 +16,12 @@ func (c *Conn) Stats() Stats {
 	c.mu.Lock()
 	m := c.mux
 	c.mu.Unlock()
-	s := Stats{Sent: c.sent.Load(), Received: c.received.Load(), Ping: time.Duration(c.lastPing.Load())}
-	now := c.clock.now()
-	if m != nil {
-		s.Outstanding, s.Oldest = m.outstanding(now)
+	s := Stats{
+		Sent: c.sent.Load(), Received: c.received.Load(), Ping: time.Duration(c.lastPing.Load()), Nearest: c.lease.Nearest(),
 	}
-	c.clockMu.Lock()
-	defer c.clockMu.Unlock()
-	s.Nearest = c.sessionClock.takeNearest(now)
+	if m != nil {
+		s.Outstanding, s.Oldest = m.outstanding(c.lease.Now())
+	}
 	return s
 }
 
@@ -32,7 +30,7 @@ func (m *muxConn) outstanding(now time.Duration) (n int, oldest time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if waiting := m.requests.pending.waiting(); len(waiting) > 0 {
-		oldest = now - waiting[0].stamp.sent
+		oldest = now - waiting[0].stamp.Sent
 	}
 	return m.requests.len(), oldest
 }

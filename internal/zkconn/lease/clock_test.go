@@ -1,4 +1,4 @@
-package zkconn
+package lease
 
 import (
 	"slices"
@@ -21,7 +21,7 @@ type exchangeAt struct {
 // proofsOf returns what a script proves: the time up to which the leader is known to have heard of
 // the session, after each answer; -1 for nothing new. The connect request was sent at 1 and
 // answered at 1. Requests do not overlap.
-func proofsOf(e *evidence, script []exchangeAt) (proved []time.Duration) {
+func proofsOf(e *Evidence, script []exchangeAt) (proved []time.Duration) {
 	e.connected(100*percent, percent, percent)
 	for _, x := range script {
 		s := e.stamp(x.sent*percent, x.sent*percent)
@@ -43,7 +43,7 @@ type script struct {
 func wantProofs(t *testing.T, scripts map[string]script) {
 	for name, c := range scripts {
 		t.Run(name, func(t *testing.T) {
-			if got := proofsOf(&evidence{syncProof: c.syncProof}, c.script); !slices.Equal(got, c.want) {
+			if got := proofsOf(&Evidence{syncProof: c.syncProof}, c.script); !slices.Equal(got, c.want) {
 				t.Fatalf("proved %d, want %d", got, c.want)
 			}
 		})
@@ -107,7 +107,7 @@ func TestRuleS9TwoSyncs(t *testing.T) {
 
 // A second request must be sent behind the answer to the first one.
 func TestRuleS1OneBehindTheOther(t *testing.T) {
-	e := &evidence{}
+	e := &Evidence{}
 	proofsOf(e, []exchangeAt{{jute.OpPing, 10, 11, false}})
 	now := func() time.Duration { return 41 * percent }
 	together := e.stamp(40*percent, 40*percent)
@@ -120,7 +120,7 @@ func TestRuleS1OneBehindTheOther(t *testing.T) {
 // The machine sleeps between an answer and a request: what the clock adds for that is no distance
 // between the two at the server, which may have been asleep as well.
 func TestRuleS3OfASleepingMachine(t *testing.T) {
-	e := &evidence{}
+	e := &Evidence{}
 	proofsOf(e, []exchangeAt{{jute.OpPing, 10, 11, false}})
 	first := e.stamp(60*percent, 12*percent)
 	if first.first.heard > percent {
@@ -130,7 +130,7 @@ func TestRuleS3OfASleepingMachine(t *testing.T) {
 
 // What is kept for the proofs does not grow with the requests.
 func TestRuleS3IsSampled(t *testing.T) {
-	e := &evidence{}
+	e := &Evidence{}
 	e.connected(100*percent, percent, percent)
 	for at := 2 * percent; at < 400*percent; at += percent / 50 {
 		s := e.stamp(at, at)
@@ -141,14 +141,14 @@ func TestRuleS3IsSampled(t *testing.T) {
 	}
 }
 
-func newSessionClock() *sessionClock {
-	s := &sessionClock{}
+func newClock() *clock {
+	s := &clock{}
 	s.begin(1, 100*percent, 100*percent/8, percent)
-	s.wanted, s.users = true, 1
+	s.usage.wanted, s.usage.users = true, 1
 	return s
 }
 
-func (s *sessionClock) proveAt(now, asked, heard time.Duration) {
+func (s *clock) proveAt(now, asked, heard time.Duration) {
 	s.prove(proof{heard: heard * percent, asked: asked * percent}, now*percent, 0)
 }
 
@@ -163,21 +163,21 @@ func wantClock(t *testing.T, what string, got time.Duration, want float64) {
 // The next proof is asked for 0.3 T after the last one, and earlier if that one was old; clients
 // that were started together drift apart.
 func TestRuleS2WhenABeatIsDue(t *testing.T) {
-	s := newSessionClock()
-	wantClock(t, "the first", s.due, 31)
+	s := newClock()
+	wantClock(t, "the first", s.asking.due, 31)
 	s.proveAt(32, 31, 2)
-	wantClock(t, "the next", s.due, 61)
-	wantClock(t, "what it is to prove", s.next, 31-100./64)
+	wantClock(t, "the next", s.asking.due, 61)
+	wantClock(t, "what it is to prove", s.asking.next, 31-100./64)
 	s.proveAt(62, 61, 8)
-	wantClock(t, "the one after an old proof", s.due, 68)
-	wantClock(t, "what it is to prove", s.next, 8+100./16)
+	wantClock(t, "the one after an old proof", s.asking.due, 68)
+	wantClock(t, "what it is to prove", s.asking.next, 8+100./16)
 	s.prove(proof{heard: 60 * percent, asked: 68 * percent}, 69*percent, 2*percent)
-	wantClock(t, "one with jitter", s.due, 96)
+	wantClock(t, "one with jitter", s.asking.due, 96)
 }
 
 // Proofs are asked for as long as the session is used, and for one T after.
 func TestRuleS2OnlyWhileInUse(t *testing.T) {
-	s := newSessionClock()
+	s := newClock()
 	s.use(10 * percent)
 	s.unuse(20 * percent)
 	if !s.proving(500 * percent) {
@@ -190,12 +190,12 @@ func TestRuleS2OnlyWhileInUse(t *testing.T) {
 	if !s.use(700*percent) || s.use(700*percent) {
 		t.Error("want proofs to begin with the first use")
 	}
-	wantClock(t, "the first proof", s.due, 703.125)
+	wantClock(t, "the first proof", s.asking.due, 703.125)
 }
 
 // The deadline is what was proved + T - margin, and T/8 is the margin.
 func TestRuleS4Deadline(t *testing.T) {
-	s := newSessionClock()
+	s := newClock()
 	wantClock(t, "the deadline of a new session", s.deadline(), 88.5)
 	s.proveAt(42, 41, 12)
 	wantClock(t, "the deadline", s.deadline(), 99.5)
@@ -206,47 +206,47 @@ func TestRuleS4Deadline(t *testing.T) {
 // A session that comes into use is relied on for an answered write, for T/8, and for no longer
 // than a proof with that write would have it.
 func TestRuleS4OfTheFirstUse(t *testing.T) {
-	idle := func() *sessionClock {
-		s := newSessionClock()
+	idle := func() *clock {
+		s := newClock()
 		s.unuse(2 * percent)
 		s.proving(200 * percent)
 		s.use(300 * percent)
 		return s
 	}
 	s := idle()
-	s.wrote(300*percent, proof{heard: 260 * percent})
+	s.wrote(Stamp{Sent: 300 * percent, first: proof{heard: 260 * percent}})
 	wantClock(t, "the deadline", s.deadline(), 312.5)
 	s.proveAt(305, 303, 270)
 	wantClock(t, "the deadline after a proof", s.deadline(), 357.5)
-	s.wrote(350*percent, proof{heard: 320 * percent})
+	s.wrote(Stamp{Sent: 350 * percent, first: proof{heard: 320 * percent}})
 	wantClock(t, "the deadline after another write", s.deadline(), 357.5)
 
 	s = idle()
-	s.wrote(300*percent, proof{heard: 215 * percent})
+	s.wrote(Stamp{Sent: 300 * percent, first: proof{heard: 215 * percent}})
 	wantClock(t, "the deadline after a silence", s.deadline(), 302.5)
 
 	s = idle()
 	s.suspect()
-	s.wrote(300*percent, proof{heard: 299 * percent})
+	s.wrote(Stamp{Sent: 300 * percent, first: proof{heard: 299 * percent}})
 	wantClock(t, "the deadline after too long a silence", s.deadline(), 88.5)
 }
 
 // A session that comes into use while it is young has a deadline, which is reported when it passes;
 // one that was idle for long has none to report.
 func TestRuleS4IsReported(t *testing.T) {
-	fresh := &sessionClock{}
+	fresh := &clock{}
 	fresh.begin(1, 100*percent, 100*percent/8, percent)
 	fresh.use(2 * percent)
 	if fresh.passed(88*percent) || !fresh.passed(89*percent) || fresh.passed(90*percent) {
 		t.Error("want the deadline of a new session to be reported once, when it passes")
 	}
-	idle := &sessionClock{}
+	idle := &clock{}
 	idle.begin(1, 100*percent, 100*percent/8, percent)
 	idle.use(200 * percent)
 	if idle.passed(201 * percent) {
 		t.Error("a deadline is reported that nobody has relied on")
 	}
-	idle.wrote(202*percent, proof{heard: 180 * percent})
+	idle.wrote(Stamp{Sent: 202 * percent, first: proof{heard: 180 * percent}})
 	if idle.passed(214*percent) || !idle.passed(215*percent) {
 		t.Error("want the deadline after a write to be reported when it passes")
 	}
@@ -257,12 +257,12 @@ func TestRuleS4IsReported(t *testing.T) {
 // After the deadline has passed while the session was used, or a silence of that length, one proof
 // is not enough.
 func TestRuleS6TwoProofs(t *testing.T) {
-	for name, begin := range map[string]func(*sessionClock){
-		"the deadline has passed": func(*sessionClock) {},
-		"a silence":               (*sessionClock).suspect,
+	for name, begin := range map[string]func(*clock){
+		"the deadline has passed": func(*clock) {},
+		"a silence":               (*clock).suspect,
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSessionClock()
+			s := newClock()
 			begin(s)
 			s.proveAt(95, 93, 90)
 			wantClock(t, "the deadline after one proof", s.deadline(), 88.5)
@@ -276,10 +276,10 @@ func TestRuleS6TwoProofs(t *testing.T) {
 
 // T is the smallest that any server of the session has granted.
 func TestRuleS7SmallestTimeout(t *testing.T) {
-	s := newSessionClock()
+	s := newClock()
 	s.reconnected(200*percent, 25*percent, 50*percent)
 	wantClock(t, "the deadline with a longer timeout", s.deadline(), 88.5)
-	wantClock(t, "the next proof", s.due, 50)
+	wantClock(t, "the next proof", s.asking.due, 50)
 	s.reconnected(40*percent, 5*percent, 51*percent)
 	wantClock(t, "the deadline with a shorter timeout", s.deadline(), 36)
 }

@@ -1,4 +1,4 @@
-package zkconn
+package lease
 
 import (
 	"time"
@@ -6,13 +6,19 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 )
 
-// evidence is what the answers on one connection prove (rules S1, S3 and S5). It does no I/O and
+// proof says that the leader has heard of the session.
+type proof struct {
+	heard time.Duration // no earlier than this; it is the time of sending of a request
+	asked time.Duration // when the first of the two requests was sent that prove it
+}
+
+// Evidence is what the answers on one connection prove (rules S1, S3 and S5). It does no I/O and
 // has no locks.
 //
 // Two requests make a proof. When the first one is answered, the server has told the leader which
 // sessions it had heard of. The second one, a write, shows that the leader still led when it was sent.
 // Any suitable request serves, so a busy client needs hardly any requests only for proofs.
-type evidence struct {
+type Evidence struct {
 	timeout   time.Duration
 	syncProof bool // a sync serves as the second request, too (S9)
 	// answered are samples of the requests that were answered, the oldest first, as far as a first
@@ -24,22 +30,26 @@ type evidence struct {
 	proved time.Duration
 }
 
+// NewEvidence returns the evidence of a connection, none. With syncProof a sync serves as the second
+// request of a proof, too (S9).
+func NewEvidence(syncProof bool) Evidence { return Evidence{syncProof: syncProof} }
+
 // exchange is a request and its answer.
 type exchange struct {
 	sent     time.Duration // by the clock of the session
 	answered time.Duration // by the clock that stands still while the machine sleeps
 }
 
-// stamp is what is known of a request when it is sent.
-type stamp struct {
-	sent   time.Duration // before the write began: the server cannot have heard of it earlier
+// Stamp is what is known of a request when it is sent.
+type Stamp struct {
+	Sent   time.Duration // before the write began: the server cannot have heard of it earlier
 	first  proof         // what it may prove with a second request
 	second proof         // what it proves as a second request
 }
 
 // connected notes the answer to the connect request. A leader has confirmed the session, which
 // a write on this connection proves to be the true one.
-func (e *evidence) connected(timeout, sent, awake time.Duration) {
+func (e *Evidence) connected(timeout, sent, awake time.Duration) {
 	e.timeout = timeout
 	e.first = proof{heard: sent, asked: sent}
 	e.answered = append(e.answered[:0], exchange{sent, awake})
@@ -47,8 +57,8 @@ func (e *evidence) connected(timeout, sent, awake time.Duration) {
 
 // stamp returns the stamp of requests that are sent now. awake is the time by the clock that stands
 // still while the machine sleeps: it never shows more than has passed between two events.
-func (e *evidence) stamp(now, awake time.Duration) stamp {
-	s := stamp{sent: now, first: proof{asked: now}, second: e.first}
+func (e *Evidence) stamp(now, awake time.Duration) Stamp {
+	s := Stamp{Sent: now, first: proof{asked: now}, second: e.first}
 	drop := -1
 	for i, x := range e.answered {
 		if x.answered+spacing(e.timeout) > awake {
@@ -63,10 +73,10 @@ func (e *evidence) stamp(now, awake time.Duration) stamp {
 }
 
 // answer notes the answer to a request, and returns what it proves, if that is something new.
-func (e *evidence) answer(s stamp, op jute.Op, ok bool, awake func() time.Duration) (p proof, proved bool) {
+func (e *Evidence) answer(s Stamp, op jute.Op, ok bool, awake func() time.Duration) (p proof, proved bool) {
 	sample := e.timeout / 128
-	if n := len(e.answered); n == 0 || s.sent >= e.answered[n-1].sent+sample {
-		e.answered = append(e.answered, exchange{s.sent, awake()})
+	if n := len(e.answered); n == 0 || s.Sent >= e.answered[n-1].sent+sample {
+		e.answered = append(e.answered, exchange{s.Sent, awake()})
 	}
 	write := writes(op)
 	if !ok || !write && op != jute.OpSync {
@@ -84,7 +94,7 @@ func (e *evidence) answer(s stamp, op jute.Op, ok bool, awake func() time.Durati
 
 // better returns when a first request can be sent that leads to a proof of a time at or after
 // heard. It is in the past if it can be sent now.
-func (e *evidence) better(heard time.Duration) (awake time.Duration, possible bool) {
+func (e *Evidence) better(heard time.Duration) (awake time.Duration, possible bool) {
 	for _, x := range e.answered {
 		if x.sent >= heard {
 			return x.answered + spacing(e.timeout), true
@@ -106,3 +116,6 @@ func writes(op jute.Op) bool {
 	}
 	return false
 }
+
+// spacing is how long before the first request of a proof another one must have been answered.
+func spacing(timeout time.Duration) time.Duration { return timeout * 27 / 100 }
