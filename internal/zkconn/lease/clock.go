@@ -195,13 +195,14 @@ func (c *clock) schedule(jitter time.Duration) {
 }
 
 // wrote notes the answer to a write. A session that has just come into use is relied on for a short
-// time because of the write alone, since the session certainly lived when the write was done. It tells
-// whether that may have moved the deadline.
+// time because of the write alone, since the session certainly lived when the write was done; but not if somebody relied
+// on the session when its deadline passed, and the write was sent behind that (S6). It tells whether that may have moved
+// the deadline.
 func (c *clock) wrote(s Stamp) bool {
 	if !c.usage.starting {
 		return false
 	}
-	if !c.doubt.gap {
+	if !c.doubt.gap && (c.usage.stale || s.Sent < c.deadline()) {
 		c.usage.brief = max(c.usage.brief, min(s.Sent+c.briefly(), s.first.heard+c.timeout-c.margin))
 		c.usage.stale = c.usage.stale && c.usage.brief <= s.Sent
 	}

@@ -71,6 +71,7 @@ type history struct {
 	heard    time.Duration // when the last acknowledged request was sent
 	sent     Stamp         // of the request that is under way
 	proofs   int           // new ones since the state became expired
+	late     bool          // the request that was answered last was sent behind the deadline
 }
 
 // step does something, and returns what.
@@ -119,6 +120,7 @@ const reconnect, begin = "another connection", "a new session"
 // answer has the request that is under way be one of that kind, and answered.
 func (h *history) answer(op jute.Op) {
 	doubted := h.doubt.gap
+	h.late = h.sent.Sent >= h.deadline()
 	if h.sent.Sent-h.heard >= h.silence() {
 		h.suspect()
 	}
@@ -140,8 +142,8 @@ func (h *history) answer(op jute.Op) {
 	}
 }
 
-// In every history: a doubt (S6) arises only behind the deadline; another connection leaves belief as it is; and from ended
-// only a new session leads to believed.
+// In every history: a doubt (S6) arises only behind the deadline; another connection leaves belief as it is; from expired
+// two proofs lead to believed, or a write that was sent ahead of the deadline, or a new session, and from ended only that.
 func TestStatesOfHistories(t *testing.T) {
 	for seed := range uint64(20_000) {
 		h := &history{Rand: rand.New(rand.NewPCG(39, seed)), evidence: NewEvidence(seed%2 == 0), now: percent, heard: percent}
@@ -161,6 +163,7 @@ func TestStatesOfHistories(t *testing.T) {
 			case h.doubt.gap && h.now < h.deadline():
 				t.Fatalf("history %d, %s: at %v there is a doubt, and the deadline is %v", seed, what, h.now, h.deadline())
 			case what == reconnect && after != before,
+				before == expired && after == believed && what != begin && h.proofs < 2 && h.late,
 				before == ended && after != ended && what != begin,
 				before == unproved && after == believed && h.proofs == 0 && what != begin && !h.usage.starting:
 				t.Fatalf("history %d at %v, %s: from state %d to %d, with %d proofs", seed, h.now, what, before, after, h.proofs)
