@@ -7,13 +7,15 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/go-curator/curator/internal/zkconn/hosts"
 )
 
 // A server that answers all the time, so that the buffer always holds the beginning of the next
 // frame, is not taken for silent.
 func TestBusyServerIsNotTakenForSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHostProvider([]string{"server:2181"}, nil)
+		h := hosts.New([]string{"server:2181"}, nil, nil)
 		client, server := net.Pipe()
 		w := &muxConn{
 			owner: &Conn{cfg: Config{SessionTimeout: 3 * time.Second, MaxReply: 1 << 20}, hosts: h}, raw: client, shared: new(shared),

@@ -27,7 +27,7 @@ func (c *Conn) Close(ctx context.Context) error {
 	driverDone := make(chan struct{})
 	go func() {
 		defer close(driverDone)
-		c.hosts.stop()
+		c.hosts.Stop()
 		c.driver.Close() // behind everything that is queued
 	}()
 	if w != nil {

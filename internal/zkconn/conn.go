@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/go-curator/curator/internal/zkconn/hosts"
 	"github.com/go-curator/curator/internal/zkconn/lease"
 	"github.com/go-curator/curator/state"
 )
@@ -21,8 +21,8 @@ import (
 // Config says how to connect. Order, Auth, SASL, Secure, Resolve, Asleep, LossMargin, UnusedLossPercent,
 // MaxInFlight and the flags may be zero; all others must be set.
 type Config struct {
-	Servers           []string // host:port
-	Order             Order    // decides which server is next, in place of Servers; nil for none
+	Servers           []string    // host:port
+	Order             hosts.Order // decides which server is next, in place of Servers; nil for none
 	SessionTimeout    time.Duration
 	ConnectionTimeout time.Duration // how long a call waits for a connection
 	LossMargin        time.Duration // zero is an eighth of the negotiated timeout
@@ -41,7 +41,7 @@ type Config struct {
 	Secure func(ctx context.Context, conn net.Conn, server string) (net.Conn, error)
 	// Resolve looks up a host. Each of its addresses is dialed as a server of its own. It must return
 	// when ctx ends. If it is nil, Dial gets names.
-	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+	Resolve hosts.Resolve
 	Logger  *slog.Logger
 	// Asleep is how long the machine has slept, from any beginning; nil asks the system.
 	Asleep func() time.Duration
@@ -64,17 +64,17 @@ type Conn struct {
 	life    context.Context // ends with Close
 	endLife context.CancelFunc
 	drained chan struct{} // closed when the driver has ended
-	hosts   *hostProvider
+	hosts   *hosts.List
+	dialer  hosts.Dialer
 
 	mechanisms mechanisms   // of Config.SASL
 	granted    atomic.Int64 // the timeout of the session, zero without one
 	flags
 
-	epoch          atomic.Int64 // see Epoch
-	closedByServer atomic.Bool  // the server confirmed the end of the session
-	signal         chan struct{}
-	losses         losses
-	monitorDone    chan struct{}
+	epoch       atomic.Int64 // see Epoch
+	signal      chan struct{}
+	losses      losses
+	monitorDone chan struct{}
 
 	mu              sync.Mutex
 	mux             *muxConn      // nil without a connection
@@ -102,7 +102,6 @@ type Conn struct {
 
 // flags are set once.
 type flags struct {
-	unprobed          atomic.Bool // connections are not tried for deadlines, see spoiltByProbe
 	presumesAtTimeout atomic.Bool // see PresumeAtTimeout
 }
 
@@ -146,10 +145,10 @@ func Open(ctx context.Context, cfg Config) (*Conn, error) {
 	c.lease.Start(lease.Options{
 		Asleep: cfg.Asleep, Margin: cfg.LossMargin, TrustAnswers: ctx.Value(answersProve{}) != nil, Wake: c.wakeMonitor,
 	})
-	c.hosts = newHostProvider(cfg.Servers, cfg.Resolve)
-	c.hosts.order = cfg.Order
+	c.hosts = hosts.New(cfg.Servers, cfg.Resolve, cfg.Order)
+	c.dialer.Dial, c.dialer.Secure = cfg.Dial, cfg.Secure
 	driver, events, err := zk.Connect(cfg.Servers, cfg.SessionTimeout,
-		zk.WithDialer(c.dial), zk.WithHostProvider(driverHosts{c.hosts, life}),
+		zk.WithDialer(c.dial), zk.WithHostProvider(driverHosts{c}),
 		zk.WithLogger(driverLogger{cfg.Logger}), zk.WithLogInfo(false),
 		// It reads and writes its own requests only, which are small.
 		zk.WithMaxBufferSize(driverBuffer), zk.WithMaxConnBufferSize(driverBuffer))
@@ -166,6 +165,26 @@ func Open(ctx context.Context, cfg Config) (*Conn, error) {
 	go c.monitor()
 	return c, nil
 }
+
+// driverHosts is what the driver sees of the servers. Which one is next is decided when it is dialed,
+// behind the pause: the list may have changed meanwhile.
+type driverHosts struct{ conn *Conn }
+
+var _ zk.HostProvider = driverHosts{}
+
+// Init is given the servers that hosts has.
+func (h driverHosts) Init([]string) error { return nil }
+
+// Len returns the number of servers.
+func (h driverHosts) Len() int { return h.conn.hosts.Size() }
+
+// Next returns what stands in the driver's messages. It never announces a completed round, at which the driver
+// pauses for a second: pacing is ours.
+func (h driverHosts) Next() (server string, retryStart bool) { return "the next server", false }
+
+// Connected is called by the driver after a handshake. For the pace only the connection's duration
+// counts, see hosts.List.Ended.
+func (h driverHosts) Connected() { h.conn.hosts.Connected(h.conn.life) }
 
 // driverLogger logs the driver's messages at debug level: this package itself reports what matters.
 type driverLogger struct{ logger *slog.Logger }
@@ -253,7 +272,7 @@ func (c *Conn) lastError() error {
 	c.mu.Lock()
 	why := c.lastErr
 	c.mu.Unlock()
-	if t := c.hosts.trying(); why == nil && t.server != "" {
+	if t := c.hosts.Trying(); why == nil && t.Server != "" {
 		return fmt.Errorf("%s: no answer yet", t)
 	}
 	return why
@@ -317,7 +336,7 @@ func (c *Conn) State() state.ConnectionState {
 // is not in the new list, its connection is ended, and the session moves to another server. An
 // attempt to connect to a server that is not in the new list is ended, too.
 func (c *Conn) SetServers(servers []string) {
-	if c.hosts.set(servers) {
+	if c.hosts.Set(servers) {
 		return
 	}
 	c.mu.Lock()
@@ -325,7 +344,7 @@ func (c *Conn) SetServers(servers []string) {
 	c.mu.Unlock()
 	for _, w := range []*muxConn{w, dialed} {
 		if w != nil {
-			w.fail(errServerGone)
+			w.fail(hosts.ErrGone)
 		}
 	}
 }
@@ -333,7 +352,7 @@ func (c *Conn) SetServers(servers []string) {
 // PreferServers sets a list of servers, host:port, that are tried first. It must not be empty. The
 // servers of Config or SetServers are tried when the whole list has failed. It is for a list that
 // comes from the ensemble itself, and never ends a connection. SetServers undoes it.
-func (c *Conn) PreferServers(servers []string) { c.hosts.prefer(servers) }
+func (c *Conn) PreferServers(servers []string) { c.hosts.Prefer(servers) }
 
 // Timeout returns the timeout of the session, or without a session the one that will be asked for.
 func (c *Conn) Timeout() time.Duration { return c.timeout() }
@@ -351,7 +370,7 @@ func (c *Conn) timeout() time.Duration {
 func (c *Conn) handshakeTimeout() time.Duration {
 	timeout := c.timeout()
 	total := timeout * 2 / 3
-	return max(min(timeout/3, total/time.Duration(c.hosts.size())), 100*time.Millisecond)
+	return max(min(timeout/3, total/time.Duration(c.hosts.Size())), 100*time.Millisecond)
 }
 
 // storeMax sets a to v unless it is higher already.
@@ -372,5 +391,3 @@ func (c *Conn) closing() bool {
 	defer c.mu.Unlock()
 	return c.closed
 }
-
-func (c *Conn) sessionClosed() { c.closedByServer.Store(true) }

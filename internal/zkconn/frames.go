@@ -8,7 +8,19 @@ import (
 	"io"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkconn/hosts"
 )
+
+// notZooKeeper is the error of an answer that begins with something else than ZooKeeper's.
+func notZooKeeper(first []byte) error {
+	switch hosts.Protocol(first) {
+	case hosts.SpeaksHTTP:
+		return fmt.Errorf("%w: it speaks HTTP", ErrNotZooKeeper)
+	case hosts.SpeaksTLS:
+		return fmt.Errorf("%w: it speaks TLS, which needs WithTLS", ErrNotZooKeeper)
+	}
+	return fmt.Errorf("%w (first bytes %q)", ErrNotZooKeeper, first)
+}
 
 // headerSize is the size of a reply's header, the smallest frame after the handshake.
 const headerSize = 16

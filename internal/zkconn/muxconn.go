@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkconn/hosts"
 	"github.com/go-curator/curator/internal/zkconn/lease"
 )
 
@@ -44,8 +45,6 @@ type owner interface {
 	// sessionExpired that it has answered a request so.
 	sessionRefused()
 	sessionExpired(session int64)
-	// sessionClosed is told that the server has closed the session, as it was asked to.
-	sessionClosed()
 	// credentialAccepted is told that the server accepts a new credential.
 	credentialAccepted(added Auth)
 	// served is told that the server serves the client, and refused that it does not, and why.
@@ -67,7 +66,7 @@ type muxConn struct {
 	born   time.Time
 	used   bool // it was established; guarded by the owner
 
-	attempt *attempt // that has led to it; nil in tests
+	attempt *hosts.Attempt // that has led to it; nil in tests
 
 	// Of the goroutine that reads, the driver's.
 	br           *bufio.Reader
@@ -391,5 +390,5 @@ func (m *muxConn) place() string {
 	if m.attempt == nil {
 		return m.server
 	}
-	return m.attempt.target.String()
+	return m.attempt.Target.String()
 }

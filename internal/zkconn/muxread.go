@@ -242,7 +242,7 @@ func (m *muxConn) onDriverReply(p pending) {
 	case p.xid == jute.XidPing:
 		m.shared.lastPing.Store(int64(m.shared.lease.Now() - p.stamp.Sent))
 	case p.xid == m.closeXid && !m.readOnly: // that was the session of the server alone
-		m.owner.sessionClosed()
+		m.shared.closedByServer.Store(true)
 	}
 }
 

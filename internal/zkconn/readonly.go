@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
 
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/internal/zkconn/hosts"
 )
 
 // A server that has lost its quorum may serve reads, on connections that ask for it. Such a connection
@@ -92,20 +92,20 @@ func (c *Conn) seekQuorum(m *muxConn, r jute.ConnectResponse) {
 }
 
 // allTargets returns all servers, with the addresses that their names have now.
-func (c *Conn) allTargets(ctx context.Context) []target {
+func (c *Conn) allTargets(ctx context.Context) []hosts.Target {
 	ctx, cancel := context.WithTimeout(ctx, c.handshakeTimeout())
 	defer cancel()
-	return slices.Concat(expand(ctx, c.cfg.Resolve, c.hosts.all())...)
+	return c.hosts.Addresses(ctx)
 }
 
 // hasQuorum returns nil if a server has a quorum, and has all that this client has seen. It asks the
 // server to resume the read-only session, which no quorum knows. A server with a quorum asks its
 // leader, answers that it does not know the session, and makes no new one. A server without a quorum
 // ends the connection.
-func (c *Conn) hasQuorum(ctx context.Context, t target, r jute.ConnectResponse) error {
+func (c *Conn) hasQuorum(ctx context.Context, t hosts.Target, r jute.ConnectResponse) error {
 	ctx, cancel := context.WithTimeout(ctx, c.handshakeTimeout())
 	defer cancel()
-	raw, err := c.dialTarget(ctx, "tcp", &attempt{target: t})
+	raw, err := c.dialer.Connect(ctx, "tcp", &hosts.Attempt{Target: t}, c.handshakeTimeout())
 	if err != nil {
 		return err
 	}
@@ -129,11 +129,4 @@ func isAnswered(raw net.Conn, request jute.ConnectRequest) error {
 	}
 	var answer jute.ConnectResponse
 	return jute.Decode(frame[4:], &answer)
-}
-
-// all returns all servers.
-func (h *hostProvider) all() []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.Concat(h.servers, h.fallback)
 }

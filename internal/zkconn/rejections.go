@@ -3,6 +3,8 @@ package zkconn
 import (
 	"errors"
 	"fmt"
+
+	"github.com/go-curator/curator/internal/zkconn/hosts"
 )
 
 // minRefusals is how many refusals it takes at least until the client gives up. A server may refuse a client
@@ -48,7 +50,7 @@ func (r *rejections) refused(server string, why error) {
 
 // verdict returns nil as long as one of the targets may accept the client, and otherwise which servers
 // have refused it, and why.
-func (r *rejections) verdict(targets []target) (why error) {
+func (r *rejections) verdict(targets []hosts.Target) (why error) {
 	if r.n < minRefusals {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkconn/hosts"
 	"github.com/go-curator/curator/state"
 )
 
@@ -45,12 +46,12 @@ func (c *Conn) prepare(m *muxConn, r *jute.ConnectRequest) {
 	defer c.mu.Unlock()
 	m.forReads = c.asksForReads(m.server)
 	if c.cfg.ReadOnly && !m.forReads {
-		c.hosts.hope()
+		c.hosts.Hope()
 	}
 	switch {
 	case c.session.over || c.session.id == 0:
 		r.SessionID, r.Passwd = 0, make([]byte, 16)
-		if c.refusals.all(c.hosts.size(), c.lease.Now(), c.session.timeout) {
+		if c.refusals.all(c.hosts.Size(), c.lease.Now(), c.session.timeout) {
 			c.refusals = refusals{}
 			c.push(Event{Kind: DataLost})
 			c.lastZxid.Store(0)
@@ -76,8 +77,8 @@ func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 	if c.fatal != nil {
 		return c.fatal
 	}
-	if c.hosts.isGone(w.attempt) {
-		return errServerGone
+	if c.hosts.IsGone(w.attempt) {
+		return hosts.ErrGone
 	}
 	if err := c.acceptsReads(w, r); err != nil {
 		return err
@@ -212,7 +213,7 @@ func (c *Conn) refused(m *muxConn, why error) {
 	defer c.mu.Unlock()
 	c.rejections.refused(m.place(), why)
 	if m.used {
-		c.hosts.goOn(m.attempt)
+		c.hosts.GoOn(m.attempt)
 	}
 	c.judge()
 }
@@ -226,7 +227,7 @@ func (c *Conn) served() {
 
 // judge gives up if no server accepts the client; c.mu is held.
 func (c *Conn) judge() {
-	if why := c.rejections.verdict(c.hosts.known()); why != nil {
+	if why := c.rejections.verdict(c.hosts.Known()); why != nil {
 		c.giveUp(why)
 	}
 }
@@ -246,7 +247,7 @@ func (c *Conn) giveUp(why error) {
 	}
 	c.fatal, c.fatalWhy = ErrAuthFailed, why
 	c.lease.Tell()
-	c.hosts.stop()
+	c.hosts.Stop()
 	if c.mux == nil {
 		close(c.ready)
 	}
@@ -328,7 +329,7 @@ func (c *Conn) died(w *muxConn, err error) {
 	if w.hasWatches() {
 		c.detached.muxes = append(c.detached.muxes, w)
 	}
-	c.hosts.ended(w.attempt, w.used && time.Since(w.born) > w.timeout/3)
+	c.hosts.Ended(w.attempt, w.used && time.Since(w.born) > w.timeout/3)
 	c.noteAttempt(w)
 	if c.closed {
 		c.fireDetached(WatchClosed)
@@ -337,11 +338,10 @@ func (c *Conn) died(w *muxConn, err error) {
 	switch {
 	case !w.used && w.attempt != nil:
 		c.refusals.note(err, c.lease.Now())
-		if c.spoiltByProbe(w, err) {
-			c.unprobed.Store(true)
-			err = errSpoilt
+		if c.dialer.Spoilt(w.attempt, err, time.Since(w.born), c.timeout()) {
+			err = hosts.ErrSpoilt
 		}
-		c.attemptFailed(w.attempt, handshakeError(err, c.cfg.Secure != nil, time.Since(w.born)))
+		c.attemptFailed(w.attempt, hosts.HandshakeError(err, c.cfg.Secure != nil, time.Since(w.born)))
 	case !errors.Is(err, net.ErrClosed) || c.lastErr == nil:
 		c.lastErr = fromServer(w.place(), err)
 	}

@@ -15,6 +15,8 @@ type shared struct {
 	lastZxid   atomic.Int64   // the highest that was seen in a reply
 	workers    sync.WaitGroup // the writers
 
+	closedByServer atomic.Bool // the server has confirmed the end of the session
+
 	sent, received atomic.Int64 // bytes
 	lastPing       atomic.Int64 // how long it took
 }

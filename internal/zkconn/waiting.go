@@ -3,6 +3,8 @@ package zkconn
 import (
 	"context"
 	"time"
+
+	"github.com/go-curator/curator/internal/zkconn/hosts"
 )
 
 // waiting says how a call waits for a connection.
@@ -32,9 +34,9 @@ func waitingOf(ctx context.Context, failFast bool, atMost time.Duration) waiting
 }
 
 // inVain returns a channel that is closed when the call need not wait longer; nil for none.
-func (w waiting) inVain(hosts *hostProvider) <-chan struct{} {
+func (w waiting) inVain(list *hosts.List) <-chan struct{} {
 	if w.inVainErr == nil {
 		return nil
 	}
-	return hosts.roundInVain()
+	return list.RoundInVain()
 }

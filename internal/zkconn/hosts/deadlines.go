@@ -1,4 +1,4 @@
-package zkconn
+package hosts
 
 import (
 	"context"
@@ -109,12 +109,13 @@ func notInTime(what string, err error) error {
 	return fmt.Errorf("a %s after its deadline: %w", what, err)
 }
 
-// errSpoilt is why a connection fails that did not survive the test. Later connections are not tested.
-var errSpoilt = errors.New("the connection did not survive the test for deadlines, from now on there is none")
-
-// spoiltByProbe tells whether the handshake has failed because the connection was tested for deadlines.
-// A connection that has TLS inside and no method NetConn does not survive the test: its first write
-// fails with the error of a deadline, long before the deadline.
-func (c *Conn) spoiltByProbe(w *muxConn, err error) bool {
-	return w.attempt.probed && isTimeout(err) && time.Since(w.born) < c.timeout()/3
+// Spoilt tells whether a handshake has failed, after that time, because the connection was tested for
+// deadlines. A connection that has TLS inside and no method NetConn does not survive the test: its first
+// write fails with the error of a deadline, long before the deadline. Then no more are tested.
+func (d *Dialer) Spoilt(a *Attempt, err error, after, timeout time.Duration) bool {
+	spoilt := a.probed && isTimeout(err) && after < timeout/3
+	if spoilt {
+		d.unprobed.Store(true)
+	}
+	return spoilt
 }

@@ -1,4 +1,4 @@
-package zkconn
+package hosts
 
 import (
 	"errors"
@@ -27,8 +27,11 @@ func callUserUntil[T any](left <-chan struct{}, name string, fn func() (T, error
 	case o := <-returned:
 		return o.result, o.err
 	case <-left:
-		return none, ErrClosed
+		return none, errLeft
 	}
 }
 
-var errGoexit = errors.New("the function has ended its goroutine, by runtime.Goexit or t.FailNow")
+var (
+	errGoexit = errors.New("the function has ended its goroutine, by runtime.Goexit or t.FailNow")
+	errLeft   = errors.New("the function has not returned")
+)
