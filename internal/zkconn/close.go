@@ -28,7 +28,7 @@ func (c *Conn) Close(ctx context.Context) error {
 	go func() {
 		defer close(driverDone)
 		c.hosts.Stop()
-		c.driver.Close() // behind everything that is queued
+		c.driver.close()
 	}()
 	if w != nil {
 		// The driver's Close waits no longer than a second for the answer, but the driver hangs up as
@@ -41,7 +41,7 @@ func (c *Conn) Close(ctx context.Context) error {
 	c.endLife()
 	c.failWires()
 	<-driverDone
-	<-c.drained
+	<-c.driver.ended
 	c.failWires() // one that was being dialed meanwhile
 	c.workers.Wait()
 	c.wakeMonitor()

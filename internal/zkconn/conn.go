@@ -11,8 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/go-curator/curator/internal/zkconn/hosts"
 	"github.com/go-curator/curator/internal/zkconn/lease"
 	"github.com/go-curator/curator/state"
@@ -58,12 +56,11 @@ type Config struct {
 // connection after the other. It is safe for concurrent use.
 type Conn struct {
 	cfg    Config
-	driver *zk.Conn
+	driver *driver
 	shared // with its connections
 
 	life    context.Context // ends with Close
 	endLife context.CancelFunc
-	drained chan struct{} // closed when the driver has ended
 	hosts   *hosts.List
 	dialer  hosts.Dialer
 
@@ -119,9 +116,6 @@ type session struct {
 	over    bool // ended, or given up here; it never comes back
 }
 
-// driverBuffer is the size of the driver's buffers. Its default is 1.5 MiB for each of two.
-const driverBuffer = 1 << 10
-
 type settingsKey struct{}
 
 // WithSettings returns a context for [Open] with which set changes what Open is given. It is for packages of this
@@ -138,7 +132,7 @@ func Open(ctx context.Context, cfg Config) (*Conn, error) {
 	life, endLife := context.WithCancel(context.WithoutCancel(ctx))
 	c := &Conn{
 		cfg: cfg, life: life, endLife: endLife,
-		drained: make(chan struct{}), signal: make(chan struct{}, 1), monitorDone: make(chan struct{}),
+		signal: make(chan struct{}, 1), monitorDone: make(chan struct{}),
 		losses: newLosses(cfg.OnLoss),
 		ready:  make(chan struct{}), auth: slices.Clone(cfg.Auth), closeDone: make(chan struct{}),
 	}
@@ -147,50 +141,14 @@ func Open(ctx context.Context, cfg Config) (*Conn, error) {
 	})
 	c.hosts = hosts.New(cfg.Servers, cfg.Resolve, cfg.Order)
 	c.dialer.Dial, c.dialer.Secure = cfg.Dial, cfg.Secure
-	driver, events, err := zk.Connect(cfg.Servers, cfg.SessionTimeout,
-		zk.WithDialer(c.dial), zk.WithHostProvider(driverHosts{c}),
-		zk.WithLogger(driverLogger{cfg.Logger}), zk.WithLogInfo(false),
-		// It reads and writes its own requests only, which are small.
-		zk.WithMaxBufferSize(driverBuffer), zk.WithMaxConnBufferSize(driverBuffer))
+	driver, err := startDriver(c, cfg.Servers, cfg.SessionTimeout, cfg.Logger)
 	if err != nil {
 		endLife()
-		return nil, fmt.Errorf("driver: %w", err)
+		return nil, err
 	}
 	c.driver = driver
-	go func() { // the driver's channel drops what is not read, and tells us its end
-		defer close(c.drained)
-		for range events {
-		}
-	}()
 	go c.monitor()
 	return c, nil
-}
-
-// driverHosts is what the driver sees of the servers. Which one is next is decided when it is dialed,
-// behind the pause: the list may have changed meanwhile.
-type driverHosts struct{ conn *Conn }
-
-var _ zk.HostProvider = driverHosts{}
-
-// Init is given the servers that hosts has.
-func (h driverHosts) Init([]string) error { return nil }
-
-// Len returns the number of servers.
-func (h driverHosts) Len() int { return h.conn.hosts.Size() }
-
-// Next returns what stands in the driver's messages. It never announces a completed round, at which the driver
-// pauses for a second: pacing is ours.
-func (h driverHosts) Next() (server string, retryStart bool) { return "the next server", false }
-
-// Connected is called by the driver after a handshake. For the pace only the connection's duration
-// counts, see hosts.List.Ended.
-func (h driverHosts) Connected() { h.conn.hosts.Connected(h.conn.life) }
-
-// driverLogger logs the driver's messages at debug level: this package itself reports what matters.
-type driverLogger struct{ logger *slog.Logger }
-
-func (l driverLogger) Printf(format string, args ...any) {
-	l.logger.Debug("zookeeper driver: " + fmt.Sprintf(format, args...))
 }
 
 // explain returns err, with the reason if Close or rejected credentials ended the connection.

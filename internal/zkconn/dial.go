@@ -3,14 +3,13 @@ package zkconn
 import (
 	"errors"
 	"net"
-	"time"
 
 	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/internal/zkconn/hosts"
 )
 
 // dial is the driver's dialer.
-func (c *Conn) dial(network, _ string, _ time.Duration) (net.Conn, error) {
+func (c *Conn) dial() (net.Conn, error) {
 	pause, stopped := c.hosts.Pause(c.life)
 	if stopped {
 		<-c.life.Done() // Close, or rejected credentials: the driver cannot be stopped otherwise
@@ -21,7 +20,7 @@ func (c *Conn) dial(network, _ string, _ time.Duration) (net.Conn, error) {
 	ctx, a := c.hosts.Begin(c.life, c.handshakeTimeout())
 	defer a.Finish()
 	c.tried(Attempting, a)
-	raw, err := c.dialer.Connect(ctx, network, a, c.handshakeTimeout())
+	raw, err := c.dialer.Connect(ctx, "tcp", a, c.handshakeTimeout())
 	if err != nil {
 		c.hosts.Ended(a, false)
 		c.mu.Lock()
@@ -47,6 +46,12 @@ func (c *Conn) dial(network, _ string, _ time.Duration) (net.Conn, error) {
 	}
 	return w, nil
 }
+
+// attempts is how many attempts make a round.
+func (c *Conn) attempts() int { return c.hosts.Size() }
+
+// accepted is told that a server has accepted a session.
+func (c *Conn) accepted() { c.hosts.Connected(c.life) }
 
 // tried tells how far an attempt has come.
 func (c *Conn) tried(kind EventKind, a *hosts.Attempt) {

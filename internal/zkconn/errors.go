@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/go-curator/curator/internal/jute"
 )
 
@@ -33,28 +31,28 @@ func (e *Error) SessionEnded() bool { return e.code == jute.CodeSessionExpired }
 
 // The errors that a server answers.
 var (
-	ErrNoNode                  = newError(jute.CodeNoNode, "no such node", zk.ErrNoNode)
-	ErrNodeExists              = newError(jute.CodeNodeExists, "node already exists", zk.ErrNodeExists)
-	ErrNotEmpty                = newError(jute.CodeNotEmpty, "node has children", zk.ErrNotEmpty)
-	ErrBadVersion              = newError(jute.CodeBadVersion, "version differs", zk.ErrBadVersion)
-	ErrNoChildrenForEphemerals = newError(jute.CodeNoChildrenForEphemerals, "ephemeral nodes may not have children", zk.ErrNoChildrenForEphemerals)
-	ErrInvalidACL              = newError(jute.CodeInvalidACL, "invalid acl", zk.ErrInvalidACL)
-	ErrNoAuth                  = newError(jute.CodeNoAuth, "not permitted", zk.ErrNoAuth)
-	ErrAuthFailed              = newError(jute.CodeAuthFailed, "credentials were rejected", zk.ErrAuthFailed)
-	ErrSASLRequired            = newError(jute.CodeSessionClosedRequireSASLAuth, "the server serves only clients that authenticate by SASL", ErrAuthFailed)
-	ErrNotReadOnly             = newError(jute.CodeNotReadOnly, "the server has no quorum and serves reads only", nil)
-	ErrNoWatcher               = newError(jute.CodeNoWatcher, "no such watch", nil)
-	ErrSessionExpired          = newError(jute.CodeSessionExpired, "session expired", zk.ErrSessionExpired)
-	ErrSessionMoved            = newError(jute.CodeSessionMoved, "session moved", zk.ErrSessionMoved)
-	ErrConnectionLoss          = newError(jute.CodeConnectionLoss, "connection lost", zk.ErrConnectionClosed)
-	ErrOperationTimeout        = newError(jute.CodeOperationTimeout, "operation timed out at the server", nil)
-	ErrBadArguments            = newError(jute.CodeBadArguments, "the server refused the arguments", zk.ErrBadArguments)
-	ErrUnimplemented           = newError(jute.CodeUnimplemented, "the server does not know the operation", zk.ErrAPIError)
-	ErrThrottled               = newError(jute.CodeThrottledOp, "the server is overloaded", nil)
-	ErrReconfigDisabled        = newError(jute.CodeReconfigDisabled, "the servers do not permit to be reconfigured", nil)
-	ErrReconfigInProgress      = newError(jute.CodeReconfigInProgress, "another reconfiguration is under way", nil)
-	ErrNewConfigNoQuorum       = newError(jute.CodeNewConfigNoQuorum, "the new members have no quorum that is up to date", nil)
-	ErrQuotaExceeded           = newError(jute.CodeQuotaExceeded, "quota exceeded", nil)
+	ErrNoNode                  = newError(jute.CodeNoNode, "no such node")
+	ErrNodeExists              = newError(jute.CodeNodeExists, "node already exists")
+	ErrNotEmpty                = newError(jute.CodeNotEmpty, "node has children")
+	ErrBadVersion              = newError(jute.CodeBadVersion, "version differs")
+	ErrNoChildrenForEphemerals = newError(jute.CodeNoChildrenForEphemerals, "ephemeral nodes may not have children")
+	ErrInvalidACL              = newError(jute.CodeInvalidACL, "invalid acl")
+	ErrNoAuth                  = newError(jute.CodeNoAuth, "not permitted")
+	ErrAuthFailed              = newError(jute.CodeAuthFailed, "credentials were rejected")
+	ErrSASLRequired            = newErrorLike(jute.CodeSessionClosedRequireSASLAuth, "the server serves only clients that authenticate by SASL", ErrAuthFailed)
+	ErrNotReadOnly             = newError(jute.CodeNotReadOnly, "the server has no quorum and serves reads only")
+	ErrNoWatcher               = newError(jute.CodeNoWatcher, "no such watch")
+	ErrSessionExpired          = newError(jute.CodeSessionExpired, "session expired")
+	ErrSessionMoved            = newError(jute.CodeSessionMoved, "session moved")
+	ErrConnectionLoss          = newError(jute.CodeConnectionLoss, "connection lost")
+	ErrOperationTimeout        = newError(jute.CodeOperationTimeout, "operation timed out at the server")
+	ErrBadArguments            = newError(jute.CodeBadArguments, "the server refused the arguments")
+	ErrUnimplemented           = newError(jute.CodeUnimplemented, "the server does not know the operation")
+	ErrThrottled               = newError(jute.CodeThrottledOp, "the server is overloaded")
+	ErrReconfigDisabled        = newError(jute.CodeReconfigDisabled, "the servers do not permit to be reconfigured")
+	ErrReconfigInProgress      = newError(jute.CodeReconfigInProgress, "another reconfiguration is under way")
+	ErrNewConfigNoQuorum       = newError(jute.CodeNewConfigNoQuorum, "the new members have no quorum that is up to date")
+	ErrQuotaExceeded           = newError(jute.CodeQuotaExceeded, "quota exceeded")
 )
 
 // The errors that no server answers.
@@ -63,9 +61,9 @@ var (
 	ErrTooLarge = errors.New("too large")
 	// ErrNotZooKeeper is the reason why there is no connection to what is something else.
 	ErrNotZooKeeper = errors.New("this does not answer as ZooKeeper does")
-	ErrClosed       = &Error{text: "client closed", driver: zk.ErrClosing}
+	ErrClosed       = &Error{text: "client closed", driver: driverClosing}
 	// ErrNoServer: a call did not wait longer for a connection, see FailFast.
-	ErrNoServer = &Error{text: "all servers were tried in vain", driver: zk.ErrNoServer}
+	ErrNoServer = &Error{text: "all servers were tried in vain", driver: driverNoServer}
 )
 
 // ReplyTooLarge is the ErrTooLarge of an answer.
@@ -84,8 +82,13 @@ func (e *ReplyTooLarge) Unwrap() error { return ErrTooLarge }
 
 var byCode = map[jute.Code]*Error{}
 
-func newError(code jute.Code, text string, driver error) *Error {
-	e := &Error{code, text, driver}
+func newError(code jute.Code, text string) *Error {
+	return newErrorLike(code, text, driverErrors[code])
+}
+
+// newErrorLike returns an error that unwraps to like, which may be nil.
+func newErrorLike(code jute.Code, text string, like error) *Error {
+	e := &Error{code, text, like}
 	byCode[code] = e
 	return e
 }

@@ -162,12 +162,6 @@ func (c *Conn) ping(now time.Duration) time.Duration {
 	return every
 }
 
-// pingFrame returns a ping as the driver sends it: the driver takes the answer for one of its own.
-func pingFrame() []byte {
-	r := jute.RequestHeader{Xid: jute.XidPing, Op: jute.OpPing}
-	return frameOf(r.Append(nil))
-}
-
 // checkDeadline reports a deadline that has passed, once, and returns when the next one will.
 // c.mu is held.
 func (c *Conn) checkDeadline(now time.Duration) time.Duration {

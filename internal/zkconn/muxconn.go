@@ -35,8 +35,8 @@ type owner interface {
 	maxReply() int
 	// closing tells whether the owner is to end.
 	closing() bool
-	// prepare completes the connect request, and sets forReads.
-	prepare(m *muxConn, r *jute.ConnectRequest)
+	// prepare completes the connect request, and tells whether it asks for reads alone.
+	prepare(m *muxConn, r *jute.ConnectRequest) (forReads bool)
 	// authenticate proves who the client is, with the help of exchange, before established.
 	authenticate(m *muxConn) error
 	// established takes the connection into use. The connect request was sent at that time.
@@ -69,15 +69,11 @@ type muxConn struct {
 	attempt *hosts.Attempt // that has led to it; nil in tests
 
 	// Of the goroutine that reads, the driver's.
-	br           *bufio.Reader
-	rest         []byte // of a frame for the driver
-	open         bool   // the handshake is over
-	connectReply bool   // and the driver has its answer
-	stubbed      bool   // stub is set
-	served       bool   // the server has answered a request that is not about credentials
+	br     *bufio.Reader
+	open   bool // the handshake is over
+	served bool // the server has answered a request that is not about credentials
 
-	forReads       bool // the server was asked for reads alone; written by the owner, under its lock
-	connectWritten bool // the connect request has passed; of the goroutine that writes, the driver's
+	forReads bool // the server was asked for reads alone; written by the goroutine that writes, under the owner's lock
 
 	// Set when the handshake is over, before the connection is handed out.
 	session  int64
@@ -89,8 +85,7 @@ type muxConn struct {
 	watches     watchTable
 	asking      bool          // a request for a proof is under way
 	pinged      time.Duration // when a ping of our own was sent
-	stub        *closeStub    // takes the server's place at the end
-	closeXid    int32         // the driver's request to close the session, once it is sent
+	driver      driverSide    // in parts of the driver's goroutines
 	writeFailed bool          // reading goes on for a moment
 	err         error         // why the connection is dead, nil while it lives
 
@@ -120,39 +115,26 @@ func newMuxConn(o owner, s *shared, syncProof bool, raw net.Conn, server string)
 // connection, and the reading side tells the driver, which survives that better.
 func (m *muxConn) Write(p []byte) (int, error) {
 	o := outgoing{frame: slices.Clone(p)}
-	if !m.connectWritten {
-		m.connectWritten = true
-		o.frame = m.connectRequest(o.frame)
+	if !m.driver.connectWritten {
+		m.driver.connectWritten = true
+		// The highest zxid seen counts our own replies, and a session that was given up locally is not resumed.
+		o.frame = completed(o.frame, func(r *jute.ConnectRequest) bool { return m.owner.prepare(m, r) })
 	} else {
 		o.xid = int32(binary.BigEndian.Uint32(p[4:]))
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.stub != nil {
-		return m.stub.Write(p)
+	if m.driver.stub != nil {
+		return m.driver.stub.Write(p)
 	}
 	if isClose(p) {
-		m.closeXid = o.xid // also on a dead connection: the driver does not send it again, nobody is to wait for it
+		m.driver.closeXid = o.xid // also on a dead connection: the driver does not send it again, nobody is to wait for it
 		m.requests.gate.shut = true
 	}
 	if m.err == nil {
 		m.enqueueFrame(o)
 	}
 	return len(p), nil
-}
-
-// connectRequest corrects the driver's connect request: the highest zxid seen counts
-// our own replies, and a session that was given up locally is not resumed.
-func (m *muxConn) connectRequest(frame []byte) []byte {
-	var r jute.ConnectRequest
-	if len(frame) < 4 || jute.Decode(frame[4:], &r) != nil {
-		return frame // not the driver we know; the server will say so
-	}
-	m.owner.prepare(m, &r)
-	b := r.Append(make([]byte, 4, 4+len(frame)+1))
-	b = jute.AppendBool(b, m.forReads)
-	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
-	return b
 }
 
 // enqueueFrame hands o to the writer; the caller holds m.mu and has seen m.err nil.
@@ -339,8 +321,8 @@ func (m *muxConn) Close() error {
 	m.fail(net.ErrClosed)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.stub != nil {
-		return m.stub.Close()
+	if m.driver.stub != nil {
+		return m.driver.stub.Close()
 	}
 	return nil
 }

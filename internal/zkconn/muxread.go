@@ -12,7 +12,7 @@ import (
 
 // Read gives the driver the frames that are its own.
 func (m *muxConn) Read(p []byte) (int, error) {
-	for len(m.rest) == 0 && !m.stubbed {
+	for len(m.driver.rest) == 0 && !m.driver.stubbed {
 		frame, rest, err := m.readFrame()
 		if err == nil {
 			err = m.dispatch(frame, rest)
@@ -20,17 +20,12 @@ func (m *muxConn) Read(p []byte) (int, error) {
 		if err != nil {
 			m.fail(err)
 			<-m.delivery.done // before the driver connects again
-			if m.stubbed = m.useStub(); !m.stubbed {
+			if m.driver.stubbed = m.useStub(); !m.driver.stubbed {
 				return 0, err
 			}
 		}
 	}
-	if m.stubbed {
-		return m.stub.Read(p)
-	}
-	n := copy(p, m.rest)
-	m.rest = m.rest[n:]
-	return n, nil
+	return m.driver.read(p)
 }
 
 // LocalAddr returns the connection's local address.
@@ -45,13 +40,13 @@ func (m *muxConn) useStub() bool {
 	closing := m.owner.closing()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	refused := m.connectReply && m.session == 0
-	if !closing || refused || m.closeXid != 0 {
+	refused := m.driver.answered && m.session == 0
+	if !closing || refused || m.driver.closeXid != 0 {
 		return false
 	}
-	m.stub = newCloseStub(true)
-	if !m.connectReply {
-		m.stub.replyConnect()
+	m.driver.stub = newCloseStub(true)
+	if !m.driver.answered {
+		m.driver.stub.replyConnect()
 	}
 	return true
 }
@@ -84,7 +79,7 @@ func (m *muxConn) dispatch(frame []byte, rest int) error {
 		if err := m.handshakeDone(frame[4:]); err != nil {
 			return err
 		}
-		m.rest, m.connectReply = frame, true
+		m.driver.rest, m.driver.answered = frame, true
 		return nil
 	}
 	header, err := jute.DecodeReplyHeader(frame[4:])
@@ -133,7 +128,7 @@ func (m *muxConn) afterReply(header jute.ReplyHeader, call *Call, frame []byte) 
 	case header.Err == jute.CodeSessionExpired:
 		return ErrSessionExpired
 	case call == nil:
-		m.rest = frame
+		m.driver.rest = frame
 	case header.Err == jute.CodeOK && call.added != nil:
 		m.owner.credentialAccepted(*call.added)
 	case header.Err == jute.CodeOK:
@@ -241,7 +236,7 @@ func (m *muxConn) onDriverReply(p pending) {
 	switch {
 	case p.xid == jute.XidPing:
 		m.shared.lastPing.Store(int64(m.shared.lease.Now() - p.stamp.Sent))
-	case p.xid == m.closeXid && !m.readOnly: // that was the session of the server alone
+	case p.xid == m.driver.closeXid && !m.readOnly: // that was the session of the server alone
 		m.shared.closedByServer.Store(true)
 	}
 }
