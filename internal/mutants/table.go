@@ -21,7 +21,7 @@ func keptWatches() []Mutant {
 	return []Mutant{
 		{
 			Name: "a cut forgets what was missed before it", Breaks: "no watch is lost",
-			Edits:   []Edit{{zkconnDir + "kept.go", "case w.kept == keptSet:", "default:"}},
+			Edits:   []Edit{{zkconnDir + "watchtable.go", "case w.kept == keptSet:", "default:"}},
 			Package: "internal/zkconn", Tests: "^TestKeptWatches$",
 		},
 		{
@@ -172,8 +172,13 @@ func sessions() []Mutant {
 			Package: "internal/zkconn/lease", Tests: "^TestRuleS6",
 		},
 		{
+			Name: "a write behind the deadline is believed", Breaks: "rule S6",
+			Edits:   []Edit{{zkconnDir + "lease/clock.go", "(c.usage.stale || s.Sent < c.deadline())", "(true || s.Sent < c.deadline())"}},
+			Package: "internal/zkconn/lease", Tests: "^TestStatesOfHistories$",
+		},
+		{
 			Name: "no sync after a reconnect", Breaks: "rule 7",
-			Edits:   []Edit{{zkconnDir + "session.go", "first = append(first, sync)", "_ = first"}},
+			Edits:   []Edit{{zkconnDir + "owner.go", "first = append(first, sync)", "_ = first"}},
 			Package: "recipes/locks", Tests: "^Test(Create|Wait|Hold)Lagging$/mutex/virtual",
 		},
 	}
@@ -260,17 +265,17 @@ func orders() []Mutant {
 	return []Mutant{
 		{
 			Name: "a failed reply ahead of Suspended", Breaks: "losses come before errors",
-			Edits:   []Edit{{zkconnDir + "muxconn.go", "m.owner.died(m, err)\n\tm.endCalls(err)", "m.endCalls(err)\n\tm.delivery.run()\n\tm.owner.died(m, err)"}},
+			Edits:   []Edit{{zkconnDir + "mux_write.go", "m.owner.died(m, err)\n\tm.endCalls(err)", "m.endCalls(err)\n\tm.delivery.run()\n\tm.owner.died(m, err)"}},
 			Package: pkg, Tests: tests,
 		},
 		{
 			Name: "a loss told behind the failed call", Breaks: "losses come before errors",
-			Edits:   []Edit{{zkconnDir + "session.go", "func (c *Conn) died(w *muxConn, err error) {\n\tdefer c.losses.tell()", "func (c *Conn) died(w *muxConn, err error) {\n\tdefer c.wakeMonitor()"}},
+			Edits:   []Edit{{zkconnDir + "owner.go", "func (c *Conn) died(w *muxConn, err error) {\n\tdefer c.reports.losses.tell()", "func (c *Conn) died(w *muxConn, err error) {\n\tdefer c.reports.wake()"}},
 			Package: pkg, Tests: tests,
 		},
 		{
 			Name: "a dropped Connected", Breaks: "every new connection is told",
-			Edits:   []Edit{{zkconnDir + "session.go", "c.observers.tell(WatchReset)", "_ = c.observers"}},
+			Edits:   []Edit{{zkconnDir + "owner.go", "c.link.tell(WatchReset)", "_ = c.link.observers"}},
 			Package: pkg, Tests: tests,
 		},
 		{
@@ -285,17 +290,17 @@ func orders() []Mutant {
 		},
 		{
 			Name: "a pause that swallows a wake", Breaks: "a new connection ends the wait for it",
-			Edits:   []Edit{{zkconnDir + "conn.go", "case <-ready:", "case <-ready:\n\t\t\tselect {\n\t\t\tcase <-time.After(c.cfg.ConnectionTimeout):\n\t\t\tcase <-ctx.Done():\n\t\t\t}"}},
+			Edits:   []Edit{{zkconnDir + "await.go", "case <-ready:", "case <-ready:\n\t\t\tselect {\n\t\t\tcase <-time.After(c.cfg.ConnectionTimeout):\n\t\t\tcase <-ctx.Done():\n\t\t\t}"}},
 			Package: pkg, Tests: tests,
 		},
 		{
 			Name: "a Close that waits for a reply", Breaks: "a clean-up ends with its context",
-			Edits:   []Edit{{zkconnDir + "subscribe.go", "case <-ctx.Done():\n\t\treturn ctxError(ctx, true)\n\t}\n}", "case <-c.drained:\n\t\treturn ctxError(ctx, true)\n\t}\n}"}},
+			Edits:   []Edit{{zkconnDir + "subscribe.go", "case <-ctx.Done():\n\t\treturn ctxError(ctx, true)\n\t}\n}", "case <-c.driver.ended:\n\t\treturn ctxError(ctx, true)\n\t}\n}"}},
 			Package: pkg, Tests: tests,
 		},
 		{
 			Name: "a Close that waits for a connection", Breaks: "a clean-up does not wait for servers that do not come back",
-			Edits:   []Edit{{zkconnDir + "subscribe.go", "alone.Reset(unreachable)", "alone.Stop()"}},
+			Edits:   []Edit{{zkconnDir + "await.go", "alone.Reset(unreachable)", "alone.Stop()"}},
 			Package: pkg, Tests: tests,
 		},
 	}

@@ -18,8 +18,8 @@ func TestBusyServerIsNotTakenForSilent(t *testing.T) {
 		h := hosts.New([]string{"server:2181"}, nil, nil)
 		client, server := net.Pipe()
 		w := &muxConn{
-			owner: &Conn{cfg: Config{SessionTimeout: 3 * time.Second, MaxReply: 1 << 20}, hosts: h}, raw: client, shared: new(shared),
-			br: bufio.NewReaderSize(client, 32<<10), open: true, timeout: 3 * time.Second,
+			owner: &Conn{cfg: Config{SessionTimeout: 3 * time.Second}, hosts: h}, raw: client, shared: &shared{maxReply: 1 << 20},
+			br: bufio.NewReaderSize(client, 32<<10), handshake: handshake{open: true, timeout: 3 * time.Second},
 		}
 		const body = 100
 		frame := make([]byte, 4+body)

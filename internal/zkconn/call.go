@@ -1,6 +1,8 @@
 package zkconn
 
 import (
+	"fmt"
+
 	"github.com/go-curator/curator/internal/jute"
 )
 
@@ -28,6 +30,15 @@ type Call struct {
 
 // Answered reports whether the server has answered, be it that it has refused.
 func (c *Call) Answered() bool { return c.answered }
+
+// Auth is a credential. Formatted it shows the scheme only.
+type Auth struct {
+	Scheme string
+	Auth   []byte
+}
+
+// Format writes the scheme, whatever the verb.
+func (a Auth) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "{%s ***}", a.Scheme) }
 
 // Stat is the metadata of a node.
 type Stat = jute.Stat
@@ -78,6 +89,33 @@ func Delete(path string, version int32) *Call {
 // Multi is a transaction of several operations.
 func Multi(ops ...MultiOp) *Call {
 	return &Call{Op: jute.OpMulti, Req: &MultiRequest{Ops: ops}, Res: &MultiResponse{}}
+}
+
+// SetWatches returns the call that sets several data watches at one moment: those of present on nodes
+// that are expected to exist, those of missing on nodes that are not. If a node is not as expected, or
+// has changed since seen, its watch fires before the call is answered, and is not set; other watches
+// on that node from this connection fire as well. seen is the zxid of an earlier answer.
+//
+// The protocol has this request for clients that set their watches again after a reconnect. It is one
+// request; to read the nodes would be one for each. The server does not check whether the client may
+// read the nodes. But newer servers send no events of nodes that the client may not read.
+func SetWatches(seen int64, present, missing []*Watch) *Call {
+	return &Call{
+		Op: jute.OpSetWatches,
+		Req: &jute.SetWatches{
+			// Servers fail on lists that are missing instead of empty.
+			RelativeZxid: seen, DataWatches: paths(present), ExistWatches: paths(missing), ChildWatches: []string{},
+		},
+		present: present, missing: missing,
+	}
+}
+
+func paths(watches []*Watch) []string {
+	all := make([]string, len(watches))
+	for i, watch := range watches {
+		all[i] = watch.path
+	}
+	return all
 }
 
 // OK tells whether the server has done what the call says.
@@ -149,4 +187,125 @@ func (c *Call) watches(yield func(*Watch) bool) {
 			}
 		}
 	}
+}
+
+// reply is an answer as it came.
+type reply struct {
+	zxid int64
+	code jute.Code
+	body []byte
+	rest int // bytes that were dropped
+}
+
+// decode notes what the server answered.
+func (c *Call) decode(r reply) error {
+	c.answered, c.Zxid, c.Err = true, r.zxid, codeError(r.code)
+	if c.Err == nil && r.rest > 0 {
+		c.Err = &ReplyTooLarge{jute.OpName(c.Op), len(r.body) + r.rest}
+	}
+	if c.Err != nil || c.Res == nil {
+		return nil //nolint:nilerr // the server's refusal is an answer
+	}
+	if err := jute.Decode(r.body, c.Res); err != nil {
+		c.answered = false
+		return fmt.Errorf("answer to %s: %w", jute.OpName(c.Op), err)
+	}
+	return nil
+}
+
+// MultiOp is one operation of a multi: create2, createContainer, delete, setData or check.
+type MultiOp struct {
+	Op  jute.Op
+	Req jute.Record
+}
+
+// CreateOpenOp creates a persistent node without data that everybody may do everything with.
+func CreateOpenOp(path string) MultiOp {
+	acl := []jute.ACL{{Perms: jute.PermAll, ID: jute.ID{Scheme: "world", ID: "anyone"}}}
+	return MultiOp{jute.OpCreate, &jute.CreateRequest{Path: path, ACL: acl}}
+}
+
+// DeleteOp deletes a node that is at a version, -1 for any.
+func DeleteOp(path string, version int32) MultiOp {
+	return MultiOp{jute.OpDelete, &jute.DeleteRequest{Path: path, Version: version}}
+}
+
+// CheckOp tests that a node is there, at a version, -1 for any.
+func CheckOp(path string, version int32) MultiOp {
+	return MultiOp{jute.OpCheck, &jute.CheckVersionRequest{Path: path, Version: version}}
+}
+
+// MultiResult is the outcome of one operation of a multi.
+type MultiResult struct {
+	Path string // of a create
+	Stat jute.Stat
+	Err  error // in a multi that failed: of the operation that was to blame, and of those behind it
+}
+
+// MultiRequest is the body of a multi.
+type MultiRequest struct{ Ops []MultiOp }
+
+var _ jute.Record = (*MultiRequest)(nil)
+
+// Append appends the request's bytes to b.
+func (r *MultiRequest) Append(b []byte) []byte {
+	for _, op := range r.Ops {
+		header := jute.MultiHeader{Type: op.Op, Err: -1}
+		b = op.Req.Append(header.Append(b))
+	}
+	end := jute.MultiHeader{Type: -1, Done: true, Err: -1}
+	return end.Append(b)
+}
+
+// Decode is not needed by a client: it reads nothing.
+func (r *MultiRequest) Decode(*jute.Decoder) {}
+
+// MultiResponse is the answer to a multi.
+type MultiResponse struct {
+	Results []MultiResult
+	// Failed is the index of the operation that was to blame, -1 if all were applied.
+	Failed int
+}
+
+var _ jute.Record = (*MultiResponse)(nil)
+
+// Append is not needed by a client: it adds nothing.
+func (r *MultiResponse) Append(b []byte) []byte { return b }
+
+// Decode reads the results.
+func (r *MultiResponse) Decode(d *jute.Decoder) {
+	r.Failed = -1
+	for d.Err() == nil {
+		var header jute.MultiHeader
+		header.Decode(d)
+		if header.Done || d.Err() != nil {
+			return
+		}
+		r.Results = append(r.Results, r.result(header.Type, d))
+	}
+}
+
+func (r *MultiResponse) result(op jute.Op, d *jute.Decoder) (result MultiResult) {
+	switch op {
+	case jute.OpCreate:
+		result.Path = d.String()
+	case jute.OpCreate2:
+		var created jute.Create2Response
+		created.Decode(d)
+		result.Path, result.Stat = created.Path, created.Stat
+	case jute.OpSetData:
+		result.Stat.Decode(d)
+	case jute.OpDelete, jute.OpCheck:
+	case jute.OpError:
+		// The operations ahead of the failed one have code 0 although nothing was
+		// applied, those behind it say that they were not tried.
+		code := d.Int32()
+		result.Err = codeError(code)
+		if r.Failed < 0 && code != jute.CodeOK {
+			r.Failed = len(r.Results)
+		}
+	default:
+		d.Fail(fmt.Sprintf("result of operation %d in a multi", op))
+	}
+	return result
 }

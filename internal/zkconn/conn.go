@@ -1,18 +1,35 @@
+// Package zkconn is the session layer. It owns the driver, github.com/go-zookeeper/zk, which no
+// other package imports, and adds the features that the driver lacks.
+//
+// The driver connects, opens and resumes the session and sends pings. All its traffic passes
+// through a [muxConn], the net.Conn of its dialer. The muxConn sets a deadline for the
+// handshake, checks frames before the driver gets them, and adds our requests to the driver's
+// session, with xids at and below -1000. It takes their replies and all watch events out of the
+// stream. So every request has a context and is bound to its connection and session. It is known
+// whether it was sent, and several can be sent in one write.
+//
+// # Goroutines
+//
+// The driver has one that connects and, for each connection, two that send and receive.
+// Each muxConn has one that writes and, while it is read-only, two more that look for a server
+// with a quorum. A [Conn] has one, the monitor, which checks the clock, asks for proofs and
+// delivers events to subscribers in order, and one while the user's SASL mechanism runs.
+// [Conn.Close] joins all of them, the goroutine of a mechanism only until its context ends.
+//
+// Mutexes are taken in the order Conn.mu, muxConn.mu, subscriptions.mu, those of lease.Session and of reports. No I/O
+// and no code of users runs under them or on the driver's goroutines.
 package zkconn
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-curator/curator/internal/zkconn/hosts"
-	"github.com/go-curator/curator/internal/zkconn/lease"
 	"github.com/go-curator/curator/state"
 )
 
@@ -55,100 +72,46 @@ type Config struct {
 // Conn is a connection to an ensemble: one session after the other, each over one
 // connection after the other. It is safe for concurrent use.
 type Conn struct {
-	cfg    Config
-	driver *driver
-	shared // with its connections
-
-	life    context.Context // ends with Close
-	endLife context.CancelFunc
+	cfg     Config
+	driver  *driver
 	hosts   *hosts.List
 	dialer  hosts.Dialer
+	reports reports
+	shared  // with its connections
 
-	mechanisms mechanisms   // of Config.SASL
-	granted    atomic.Int64 // the timeout of the session, zero without one
-	flags
-
-	epoch       atomic.Int64 // see Epoch
-	signal      chan struct{}
-	losses      losses
+	life        context.Context // ends with Close
+	endLife     context.CancelFunc
 	monitorDone chan struct{}
+	presumes    atomic.Bool  // see PresumeAtTimeout
+	epoch       atomic.Int64 // see Epoch
 
-	mu              sync.Mutex
-	mux             *muxConn      // nil without a connection
-	dialed          *muxConn      // the newest, which may still be in its handshake
-	ready           chan struct{} // closed while there is a connection, and at the end
-	session         session
-	state           state.ConnectionState
-	connectedBefore bool    // there is or was a connection
-	auth            []Auth  // Config.Auth and what AddAuth has added
-	events          []Event // for the monitor to deliver
-	detached        detached
-	observers       observers
-	refusals        refusals
-	rejections      rejections
-	suspended       time.Duration   // when the state became Suspended, by the lease
-	lastErr         error           // why there is no connection
-	refusedBy       map[string]bool // servers whose last handshake failed, unless it asked for reads alone
-	fatal           error           // why there will be none
-	fatalWhy        error           // what is known beyond that, or nil
-	closed          bool
-	closeDone       chan struct{}
-	closeErr        error
-	ended           ended
+	mu      sync.Mutex
+	link    link
+	session session
+	auth    auth
+	end     ending
 }
 
-// flags are set once.
-type flags struct {
-	presumesAtTimeout atomic.Bool // see PresumeAtTimeout
+// ending is why there will be no connection, and what is certain of sessions that have ended. The lock of the Conn guards
+// it, and done the last field.
+type ending struct {
+	sessions ended
+	fatal    error // rejected credentials
+	why      error // what is known beyond that, or nil
+	closed   bool
+	done     chan struct{} // closed when Close has returned
+	err      error         // of Close
 }
 
-// detached is what is left of connections that have ended.
-type detached struct {
-	muxes []*muxConn // whose watches are still to be told
-	kept  []*Watch   // that could not be set on the next one yet
-}
-
-// session is what is known of the current session.
-type session struct {
-	id      int64
-	timeout time.Duration
-	passwd  []byte
-	over    bool // ended, or given up here; it never comes back
-}
-
-type settingsKey struct{}
-
-// WithSettings returns a context for [Open] with which set changes what Open is given. It is for packages of this
-// module whose users set what package framework has no option for.
-func WithSettings(ctx context.Context, set func(*Config)) context.Context {
-	return context.WithValue(ctx, settingsKey{}, set)
-}
-
-// Open starts connecting and returns at once. ctx gives its values only.
-func Open(ctx context.Context, cfg Config) (*Conn, error) {
-	if set, ok := ctx.Value(settingsKey{}).(func(*Config)); ok {
-		set(&cfg)
+// reason returns why a call cannot be answered, nil if it can be. sent says that the server may have the call.
+func (e *ending) reason(sent bool) error {
+	switch {
+	case e.closed:
+		return &TransportError{Err: ErrClosed, Sent: sent}
+	case e.fatal != nil:
+		return &TransportError{Err: e.fatal, Detail: e.why, Sent: sent}
 	}
-	life, endLife := context.WithCancel(context.WithoutCancel(ctx))
-	c := &Conn{
-		cfg: cfg, life: life, endLife: endLife,
-		signal: make(chan struct{}, 1), monitorDone: make(chan struct{}),
-		losses: newLosses(cfg.OnLoss),
-		ready:  make(chan struct{}), auth: slices.Clone(cfg.Auth), closeDone: make(chan struct{}),
-	}
-	c.lease.Start(lease.Options{
-		Asleep: cfg.Asleep, Margin: cfg.LossMargin, TrustAnswers: ctx.Value(answersProve{}) != nil, Wake: c.wakeMonitor,
-	})
-	c.hosts = hosts.New(cfg.Servers, cfg.Resolve, cfg.Order)
-	c.dialer.Dial, c.dialer.Secure = cfg.Dial, cfg.Secure
-	driver, err := startDriver(c, cfg.Servers, cfg.SessionTimeout, cfg.Logger)
-	if err != nil {
-		endLife()
-		return nil, err
-	}
-	c.driver = driver
-	go c.monitor()
-	return c, nil
+	return nil
 }
 
 // explain returns err, with the reason if Close or rejected credentials ended the connection.
@@ -159,118 +122,21 @@ func (c *Conn) explain(err error) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch {
-	case c.closed:
-		return &TransportError{Err: ErrClosed, Sent: lost.Sent}
-	case c.fatal != nil:
-		return &TransportError{Err: c.fatal, Detail: c.fatalWhy, Sent: lost.Sent}
+	if why := c.end.reason(lost.Sent); why != nil {
+		return why
 	}
 	return err
 }
 
-// patience bounds the time for which one call waits for connections. The time begins with the first
-// wait. Several connections may end before the call is sent.
-type patience struct{ timer *time.Timer }
-
-func (p *patience) over(d time.Duration) <-chan time.Time {
-	if p.timer == nil {
-		p.timer = time.NewTimer(d)
-	}
-	return p.timer.C
-}
-
-func (p *patience) stop() {
-	if p.timer != nil {
-		p.timer.Stop()
-	}
-}
-
-// connected waits for a connection: of the given session if that is not zero, and with quorum not for one
-// for reads alone.
-func (c *Conn) connected(ctx context.Context, session int64, quorum bool, p *patience) (*muxConn, error) {
-	var wait waiting
-	var inVain <-chan struct{}
-	for first := true; ; first = false {
-		c.mu.Lock()
-		w, ready, err := c.mux, c.ready, c.refuse(session)
-		c.mu.Unlock()
-		if err != nil {
-			c.losses.tell()
-			return nil, err
-		}
-		switch {
-		case w != nil && (session == 0 && !quorum || !w.readOnly):
-			return w, nil
-		case w != nil: // another connection will have the session, or a quorum
-			ready = w.dead
-		}
-		if first { // nearly every call needs no more; who waits looks again, behind inVain
-			wait = waitingOf(ctx, c.cfg.FailFast, c.cfg.ConnectionTimeout)
-			inVain = wait.inVain(c.hosts)
-			continue
-		}
-		select {
-		case <-ready:
-		case <-ctx.Done():
-			err := ctxError(ctx, false)
-			if why := c.lastError(); why != nil {
-				err.Detail = join(err.Detail, why)
-			}
-			return nil, err
-		case <-inVain:
-			return nil, &TransportError{Err: wait.inVainErr, Detail: c.lastError()}
-		case <-p.over(wait.atMost):
-			return nil, &TransportError{Err: ErrConnectionLoss, Detail: c.lastError()}
-		}
-	}
-}
-
-// lastError returns why there is no connection, as far as is known.
-func (c *Conn) lastError() error {
-	c.mu.Lock()
-	why := c.lastErr
-	c.mu.Unlock()
-	if t := c.hosts.Trying(); why == nil && t.Server != "" {
-		return fmt.Errorf("%s: no answer yet", t)
-	}
-	return why
-}
-
 // refuse returns why a call for session cannot be sent now or later; c.mu is held.
 func (c *Conn) refuse(session int64) error {
-	switch {
-	case c.closed:
-		return &TransportError{Err: ErrClosed}
-	case c.fatal != nil:
-		return &TransportError{Err: c.fatal, Detail: c.fatalWhy}
-	case session != 0 && (c.session.id != session || c.session.over):
+	if err := c.end.reason(false); err != nil {
+		return err
+	}
+	if session != 0 && (c.session.id != session || c.session.over) {
 		return &TransportError{Err: ErrSessionExpired}
 	}
 	return nil
-}
-
-// Connected waits for a connection and returns its session, zero if it is read-only.
-func (c *Conn) Connected(ctx context.Context) (session int64, err error) {
-	var p patience
-	defer p.stop()
-	w, err := c.connected(ctx, 0, false, &p)
-	if err != nil {
-		return 0, err
-	}
-	if w.readOnly {
-		return 0, nil
-	}
-	return w.session, nil
-}
-
-// Ready waits for a connection until ctx ends, however long that is.
-func (c *Conn) Ready(ctx context.Context) error {
-	for {
-		_, err := c.Connected(ctx)
-		if lost, ok := errors.AsType[*TransportError](err); !ok || !errors.Is(lost.Err, ErrConnectionLoss) {
-			return err
-		}
-	}
 }
 
 // Session returns the current session's id and negotiated timeout; zero without one.
@@ -285,9 +151,8 @@ func (c *Conn) Session() (id int64, timeout time.Duration) {
 
 // State returns the connection's state.
 func (c *Conn) State() state.ConnectionState {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.state
+	s, _ := c.reports.now()
+	return s
 }
 
 // SetServers replaces the list of servers, host:port, which must not be empty. If the server in use
@@ -298,7 +163,7 @@ func (c *Conn) SetServers(servers []string) {
 		return
 	}
 	c.mu.Lock()
-	w, dialed := c.mux, c.dialed
+	w, dialed := c.link.mux, c.link.dialed
 	c.mu.Unlock()
 	for _, w := range []*muxConn{w, dialed} {
 		if w != nil {
@@ -331,21 +196,71 @@ func (c *Conn) handshakeTimeout() time.Duration {
 	return max(min(timeout/3, total/time.Duration(c.hosts.Size())), 100*time.Millisecond)
 }
 
-// storeMax sets a to v unless it is higher already.
-func storeMax(a *atomic.Int64, v int64) {
-	for {
-		old := a.Load()
-		if v <= old || a.CompareAndSwap(old, v) {
-			return
-		}
+// Use says that somebody relies on the session, or waits to, until Unuse. As long as somebody
+// does, proofs are asked for (S2).
+func (c *Conn) Use() { c.lease.Use() }
+
+// Unuse undoes one Use.
+func (c *Conn) Unuse() { c.lease.Unuse() }
+
+// InUse tells whether somebody relies on the session, or did until a moment ago.
+func (c *Conn) InUse() bool { return c.lease.InUse() }
+
+// Margin returns how long before the earliest end of the session at the servers its deadline is.
+func (c *Conn) Margin() time.Duration { return c.lease.Margin() }
+
+// Deadline returns when belief in the session must end unless there is another proof before (S4).
+// It is in the past when nobody has used the session for a while, see Use. ok is false when the
+// session is over already.
+func (c *Conn) Deadline(session int64) (deadline time.Time, ok bool) {
+	return c.lease.Deadline(session)
+}
+
+// Unwatch gives a watch back. For a watch that has fired it does nothing. After Unwatch has returned,
+// the watch's function is not called.
+func (c *Conn) Unwatch(watch *Watch) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	watch.over.Store(true)
+	if unset := watch.unset.Load(); unset != nil {
+		(*unset)(watch)
 	}
 }
 
-func (c *Conn) maxReply() int { return c.cfg.MaxReply }
-
-// closing tells whether Close was called.
-func (c *Conn) closing() bool {
+// Observe calls fn when a connection has ended or begins: with WatchSuspended when the connection in
+// use has ended, and with WatchReset before any reply or event of the next one. Replies that fail with
+// a connection come between the two. WatchClosed is the last event: the client is closed. fn is called
+// with locks of this package held: it must only pass the event on. connected tells whether there is a
+// connection now; if not, the first one is reported by WatchReset.
+func (c *Conn) Observe(fn func(EventType)) (o *Observer, connected bool) {
+	o = &Observer{fn}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.closed
+	if c.link.observers == nil {
+		c.link.observers = map[*Observer]struct{}{}
+	}
+	c.link.observers[o] = struct{}{}
+	return o, c.link.mux != nil
 }
+
+// Unobserve removes an observer: when it returns, its function is not called any more.
+func (c *Conn) Unobserve(o *Observer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.link.observers, o)
+}
+
+// Listen calls fn for every event from now on, as Config.OnEvent is called, and behind it. server is the one in use
+// now, "" without a connection.
+func (c *Conn) Listen(fn func(Event)) (l *Listener, server string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l = c.reports.listen(fn)
+	if c.link.mux != nil {
+		server = c.link.mux.server
+	}
+	return l, server
+}
+
+// Unlisten removes a listener. Events that are just delivered may still be told.
+func (c *Conn) Unlisten(l *Listener) { c.reports.unlisten(l) }

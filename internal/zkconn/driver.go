@@ -159,6 +159,11 @@ func pingFrame() []byte {
 	return frameOf(r.Append(nil))
 }
 
+// frameOf returns b with its length before it.
+func frameOf(b []byte) []byte {
+	return append(binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(b)), uint32(len(b))), b...)
+}
+
 // A closeStub plays the server's part when the driver is to end and there is no server: the
 // driver's Close waits a second for the answer to its last request unless it gets one.
 type closeStub struct {

@@ -66,6 +66,10 @@ var (
 	ErrNoServer = &Error{text: "all servers were tried in vain", driver: driverNoServer}
 )
 
+// ErrPersistentWatch is returned when one of several watches is on a path that has a persistent
+// watch, whose place it would take at the server. Nothing was sent.
+var ErrPersistentWatch = errors.New("there is a persistent watch on the path")
+
 // ReplyTooLarge is the ErrTooLarge of an answer.
 type ReplyTooLarge struct {
 	Op   string
@@ -130,6 +134,18 @@ func (e *TransportError) Unwrap() []error {
 // MaybeApplied tells whether the server may have applied the request all the same.
 func (e *TransportError) MaybeApplied() bool { return e.Sent }
 
+// refusalError is why a server serves the client nothing. It has done nothing of what was sent on the
+// connection.
+type refusalError struct{ error }
+
+func (e refusalError) Unwrap() error { return e.error }
+
+// isRefusal tells whether a connection has ended because the server serves the client nothing.
+func isRefusal(err error) bool {
+	_, ok := errors.AsType[refusalError](err)
+	return ok
+}
+
 // fromServer says why there is no connection to server. The end of an attempt's own context
 // is no context of the caller's, and what one server refuses another one may accept: neither must be found
 // by errors.Is.
@@ -181,5 +197,3 @@ func (f foreign) As(target any) bool {
 		t.Implements(reflect.TypeFor[interface{ MaybeApplied() bool }]())
 	return !about && errors.As(f.cause, target)
 }
-
-var errSessionLeft = errors.New("the server did not confirm the end of the session, which ends by its timeout")

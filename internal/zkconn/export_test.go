@@ -11,7 +11,7 @@ import (
 // connect again than the goroutine that saw the end is to say so, which notice then does.
 func (c *Conn) Overtake(raw net.Conn) (notice func(), err error) {
 	c.mu.Lock()
-	old, id := c.mux, c.session.id
+	old, id := c.link.mux, c.session.id
 	c.mu.Unlock()
 	old.mu.Lock()
 	old.err = net.ErrClosed
@@ -21,7 +21,7 @@ func (c *Conn) Overtake(raw net.Conn) (notice func(), err error) {
 		close(old.dead)
 		close(old.delivery.done)
 	}
-	next := newMuxConn(c, &c.shared, false, raw, "next")
+	next := newMuxConn(c, &c.shared, false, raw, peer{server: "next"})
 	next.open, next.session, next.timeout = true, id, old.timeout
 	return notice, c.established(next, jute.ConnectResponse{SessionID: id}, c.lease.Now())
 }

@@ -11,17 +11,6 @@ import (
 	"github.com/go-curator/curator/internal/zkconn/hosts"
 )
 
-// notZooKeeper is the error of an answer that begins with something else than ZooKeeper's.
-func notZooKeeper(first []byte) error {
-	switch hosts.Protocol(first) {
-	case hosts.SpeaksHTTP:
-		return fmt.Errorf("%w: it speaks HTTP", ErrNotZooKeeper)
-	case hosts.SpeaksTLS:
-		return fmt.Errorf("%w: it speaks TLS, which needs WithTLS", ErrNotZooKeeper)
-	}
-	return fmt.Errorf("%w (first bytes %q)", ErrNotZooKeeper, first)
-}
-
 // headerSize is the size of a reply's header, the smallest frame after the handshake.
 const headerSize = 16
 
@@ -82,9 +71,15 @@ func writeChunks(w io.Writer, buf []byte, next func() error) error {
 	}
 }
 
-// frameOf returns b with its length before it.
-func frameOf(b []byte) []byte {
-	return append(binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(b)), uint32(len(b))), b...)
+// notZooKeeper is the error of an answer that begins with something else than ZooKeeper's.
+func notZooKeeper(first []byte) error {
+	switch hosts.Protocol(first) {
+	case hosts.SpeaksHTTP:
+		return fmt.Errorf("%w: it speaks HTTP", ErrNotZooKeeper)
+	case hosts.SpeaksTLS:
+		return fmt.Errorf("%w: it speaks TLS, which needs WithTLS", ErrNotZooKeeper)
+	}
+	return fmt.Errorf("%w (first bytes %q)", ErrNotZooKeeper, first)
 }
 
 var errNoLocalSessions = errors.New("the server has no quorum, and no sessions of its own (localSessionsEnabled)")

@@ -16,39 +16,16 @@ func (c *Conn) monitor() {
 	for {
 		timer.Reset(min(c.checkClock(), c.beat()))
 		c.mu.Lock()
-		events, listeners := c.takeEvents()
-		closed := c.closed && c.life.Err() != nil
+		closed := c.end.closed && c.life.Err() != nil
 		c.mu.Unlock()
-		if len(events) > 0 {
-			c.losses.tell()
-		}
-		for _, e := range events {
-			c.cfg.OnEvent(e)
-			for _, l := range listeners {
-				l.tell(e)
-			}
-		}
+		c.reports.deliver(c.cfg.OnEvent)
 		if closed {
 			return
 		}
 		select {
-		case <-c.signal:
+		case <-c.reports.signal:
 		case <-timer.C:
 		}
-	}
-}
-
-// takeEvents takes the events that wait, and returns who is to be told. c.mu is held.
-func (c *Conn) takeEvents() ([]Event, []*Listener) {
-	events := c.events
-	c.events = nil
-	return events, c.observers.listeners
-}
-
-func (c *Conn) wakeMonitor() {
-	select {
-	case c.signal <- struct{}{}:
-	default:
 	}
 }
 
@@ -61,16 +38,16 @@ func pulse(timeout time.Duration) time.Duration { return min(timeout/20, time.Se
 func (c *Conn) checkClock() time.Duration {
 	c.mu.Lock()
 	switch {
-	case c.closed:
+	case c.end.closed:
 		c.mu.Unlock()
 		return time.Hour
-	case c.session.id == 0 || c.session.over:
+	case !c.session.live():
 		defer c.mu.Unlock()
 		return c.checkUnconnected()
 	}
 	now := c.lease.Now()
 	percent := c.cfg.LossPercent
-	if c.cfg.UnusedLossPercent > 0 && !c.presumesAtTimeout.Load() && !c.InUse() {
+	if c.cfg.UnusedLossPercent > 0 && !c.presumes.Load() && !c.InUse() {
 		percent = c.cfg.UnusedLossPercent
 	}
 	lost := c.lease.LastHeard() + c.session.timeout*time.Duration(percent)/100
@@ -90,7 +67,7 @@ func (c *Conn) checkClock() time.Duration {
 // presumeOver gives up the session. It does so before the connection ends, because the driver would take the
 // session up again. It returns the connection, whose end is the caller's business, nil for none. c.mu is held.
 func (c *Conn) presumeOver(now time.Duration) *muxConn {
-	w := c.mux
+	w := c.link.mux
 	readOnly := w != nil && w.readOnly // it has another session
 	if readOnly {
 		w = nil
@@ -101,40 +78,51 @@ func (c *Conn) presumeOver(now time.Duration) *muxConn {
 	c.checkDeadline(now)
 	c.endSession(true)
 	if readOnly {
-		c.setState(state.ReadOnly)
+		c.become(state.ReadOnly)
 	}
 	return w
 }
 
 // PresumeAtTimeout says that there is a reason to know of the end of the session that Use does not stand for: so
 // Config.UnusedLossPercent does not count.
-func (c *Conn) PresumeAtTimeout(yes bool) { c.presumesAtTimeout.Store(yes) }
+func (c *Conn) PresumeAtTimeout(yes bool) { c.presumes.Store(yes) }
 
 // GiveUp ends a session here, as if no server had answered for its timeout. It is for those who have no other
 // way to tell a user that belief in the session has ended. The servers keep the session until its timeout.
 func (c *Conn) GiveUp(session int64) {
 	c.mu.Lock()
 	var w *muxConn
-	if !c.closed && c.session.id == session && !c.session.over {
+	if !c.end.closed && c.session.id == session && !c.session.over {
 		w = c.presumeOver(c.lease.Now())
 	}
 	c.mu.Unlock()
-	c.losses.tell()
+	c.reports.losses.tell()
 	if w != nil {
 		w.fail(errPresumedOver)
+	}
+}
+
+// SuspendUnconnected makes the state Suspended if there has been no connection yet. It is for the
+// failure of an operation that has waited for one.
+func (c *Conn) SuspendUnconnected() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.end.closed && c.end.fatal == nil && !c.link.before {
+		c.become(state.Suspended)
 	}
 }
 
 // checkUnconnected makes the state Lost when it has been Suspended for a session timeout and there is no
 // session that could be lost, and returns when to look again. c.mu is held.
 func (c *Conn) checkUnconnected() time.Duration {
-	if c.state != state.Suspended {
+	now, suspended := c.reports.now()
+	if now != state.Suspended {
 		return time.Hour
 	}
 	timeout := c.timeout()
-	left := c.suspended + timeout*time.Duration(c.cfg.LossPercent)/100 - c.lease.Now()
+	left := suspended + timeout*time.Duration(c.cfg.LossPercent)/100 - c.lease.Now()
 	if left <= 0 {
-		c.setState(state.Lost)
+		c.become(state.Lost)
 		return time.Hour
 	}
 	return min(left, pulse(timeout))
@@ -145,19 +133,19 @@ func (c *Conn) checkUnconnected() time.Duration {
 // before, and too late after the machine has slept. c.mu is held.
 func (c *Conn) ping(now time.Duration) time.Duration {
 	every := c.session.timeout * time.Duration(c.cfg.LossPercent) * 2 / 500
-	w := c.mux
+	w := c.link.mux
 	if w == nil || w.readOnly {
 		return time.Hour
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	last := max(c.lease.LastHeard(), w.pinged)
+	last := max(c.lease.LastHeard(), w.beats.pinged)
 	if now < last+every {
 		return last + every - now
 	}
 	if w.err == nil {
-		w.pinged = now
-		w.enqueueFrame(outgoing{frame: pingFrame(), xid: jute.XidPing})
+		w.beats.pinged = now
+		w.requests.add(outgoing{frame: pingFrame(), xid: jute.XidPing})
 	}
 	return every
 }
@@ -167,7 +155,7 @@ func (c *Conn) ping(now time.Duration) time.Duration {
 func (c *Conn) checkDeadline(now time.Duration) time.Duration {
 	passed, wait := c.lease.Passed(now)
 	if passed {
-		c.pushLoss(Event{Kind: DeadlinePassed, Session: c.session.id})
+		c.reports.pushLoss(Event{Kind: DeadlinePassed, Session: c.session.id})
 	}
 	return wait
 }
@@ -176,14 +164,14 @@ func (c *Conn) checkDeadline(now time.Duration) time.Duration {
 // again.
 func (c *Conn) beat() time.Duration {
 	c.mu.Lock()
-	w := c.mux
+	w := c.link.mux
 	c.mu.Unlock()
 	if w == nil {
 		return time.Hour // established looks again
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.err != nil || w.asking {
+	if w.err != nil || w.beats.asking {
 		return time.Hour // the answer looks again
 	}
 	ask, before, wait := c.lease.Next(w.session, &w.requests.evidence)
@@ -200,11 +188,11 @@ func (c *Conn) beat() time.Duration {
 	if err != nil {
 		return wait // it has a few bytes
 	}
-	w.asking = true
+	w.beats.asking = true
 	began := time.Now()
 	b.then = func() { c.beatDone(w, b, before, time.Since(began)) }
 	call.Session = w.session
-	w.enqueueFrame(outgoing{batch: b})
+	w.requests.add(outgoing{batch: b})
 	return wait
 }
 
@@ -214,12 +202,10 @@ func (c *Conn) beatDone(w *muxConn, b *batch, before lease.Learned, took time.Du
 	if err == nil {
 		err = codeError(b.replies[0].code)
 	}
-	c.mu.Lock()
-	c.push(Event{Kind: Asked, Session: w.session, Server: w.server, Err: err, Took: took})
-	c.mu.Unlock()
+	c.reports.push(Event{Kind: Asked, Session: w.session, Server: w.server, Err: err, Took: took})
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.asking = false
+	w.beats.asking = false
 	c.lease.Asked(&w.requests.evidence, before)
-	c.wakeMonitor()
+	c.reports.wake()
 }

@@ -26,29 +26,10 @@ var (
 	errQuorumBack  = errors.New("the server has a quorum again; the session is to be resumed")
 )
 
-// asksForReads tells whether a connect request for a server asks for reads alone; c.mu is held.
-func (c *Conn) asksForReads(server string) bool {
-	return c.cfg.ReadOnly && c.refusedBy[server]
-}
-
-// noteAttempt notes how an attempt at a server has ended; c.mu is held.
-func (c *Conn) noteAttempt(m *muxConn) {
-	if !c.cfg.ReadOnly {
-		return
-	}
-	if c.refusedBy == nil {
-		c.refusedBy = map[string]bool{}
-	}
-	c.refusedBy[m.server] = !m.used && !m.forReads
-	if m.used && !m.readOnly {
-		clear(c.refusedBy) // it has a quorum, and the others may be with it
-	}
-}
-
 // acceptsReads returns why a connection cannot be used, if one of the two sides wants it for reads
 // alone. For a connection for reads alone it starts the search for a quorum. c.mu is held.
 func (c *Conn) acceptsReads(m *muxConn, r jute.ConnectResponse) error {
-	switch live := c.session.id != 0 && !c.session.over; {
+	switch live := c.session.live(); {
 	case m.readOnly && !m.forReads:
 		return fmt.Errorf("%w (a read-only connection that was not asked for)", ErrNotZooKeeper)
 	case m.forReads && !m.readOnly && live:
@@ -82,7 +63,7 @@ func (c *Conn) seekQuorum(m *muxConn, r jute.ConnectResponse) {
 		for _, t := range c.allTargets(ctx) {
 			if c.hasQuorum(ctx, t, r) == nil {
 				c.mu.Lock()
-				clear(c.refusedBy)
+				clear(c.link.refusedBy)
 				c.mu.Unlock()
 				m.fail(errQuorumFound)
 				return

@@ -55,8 +55,8 @@ type Watch struct {
 	asks    uint8 // requests to set it again that are not answered; of a kept one
 	fn      func(WatchEvent)
 
-	over  atomic.Bool                // fired or given back
-	setIn atomic.Pointer[watchTable] // where it is set, or was
+	over  atomic.Bool                  // fired or given back
+	unset atomic.Pointer[func(*Watch)] // gives it back where it is set, or was
 
 	// The lock of the table's connection guards the rest.
 	mark       int64 // the EventID of the message that it was fired by; of a kept one that waits see kept.go
@@ -91,11 +91,26 @@ func (w *Watch) Init(path string, kind WatchKind, fn func(WatchEvent)) *Watch {
 	return w
 }
 
+// InitKept is Init for a watch that outlives its connection, as those of the driver do: on the next one of the
+// session it is set again, before anything else is sent, and if the node has changed meanwhile it gets the
+// event of that. So it never gets WatchReset. It ends with the session. An event that comes before the answer
+// to the read that sets it is not for it.
+//
+// It may get the event of a change that its read has shown already, if a persistent watch of the path is given back, or
+// SetWatches sets one, while the connection is just beginning.
+func (w *Watch) InitKept(path string, kind WatchKind, fn func(WatchEvent)) *Watch {
+	w.Init(path, kind, fn)
+	w.kept = keptAsked
+	return w
+}
+
 // Path returns the path of the node.
 func (w *Watch) Path() string { return w.path }
 
 // About returns which changes the watch is about.
 func (w *Watch) About() WatchKind { return w.kind }
+
+// fire has the watch get its event, unless it is over.
 func (w *Watch) fire(e WatchEvent) {
 	if !w.over.Swap(true) {
 		w.mark = e.EventID

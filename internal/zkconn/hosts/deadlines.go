@@ -108,14 +108,3 @@ func notInTime(what string, err error) error {
 	}
 	return fmt.Errorf("a %s after its deadline: %w", what, err)
 }
-
-// Spoilt tells whether a handshake has failed, after that time, because the connection was tested for
-// deadlines. A connection that has TLS inside and no method NetConn does not survive the test: its first
-// write fails with the error of a deadline, long before the deadline. Then no more are tested.
-func (d *Dialer) Spoilt(a *Attempt, err error, after, timeout time.Duration) bool {
-	spoilt := a.probed && isTimeout(err) && after < timeout/3
-	if spoilt {
-		d.unprobed.Store(true)
-	}
-	return spoilt
-}

@@ -26,7 +26,7 @@ import (
 // server of its own.
 type List struct {
 	resolve Resolve // nil: names are left alone
-	order   Order   // decides in place of the lists; nil for none
+	by      ordered // decides in place of the lists, if there is an Order
 
 	mu sync.Mutex
 	serverLists
@@ -40,8 +40,6 @@ type List struct {
 	backoff  *backoff.ExponentialBackOff
 	stopped  bool
 	current  *Attempt // the newest; nil before the first
-	named    named    // by order
-	unpaused int      // with an order: attempts since the last pause
 }
 
 // serverLists are the names of the servers.
@@ -62,7 +60,7 @@ func New(servers []string, resolve Resolve, order Order) *List {
 		backoff.WithMaxElapsedTime(0))
 	servers = slices.Clone(servers)
 	return &List{
-		resolve: resolve, order: order, backoff: b, serverLists: serverLists{servers: servers, configured: servers}, due: true,
+		resolve: resolve, by: ordered{order: order}, backoff: b, serverLists: serverLists{servers: servers, configured: servers}, due: true,
 	}
 }
 
@@ -131,8 +129,8 @@ func (l *List) Size() int {
 // perRound is Size; l.mu is held. Before names are resolved each counts once.
 func (l *List) perRound() int {
 	switch {
-	case l.order != nil:
-		return max(l.named.size, 1)
+	case l.by.order != nil:
+		return max(l.by.named.size, 1)
 	case len(l.targets) == 0:
 		return len(l.servers) + len(l.fallback)
 	}
@@ -142,7 +140,7 @@ func (l *List) perRound() int {
 // Begin begins an attempt. A round begins with the look-up of the names, which may take as long as
 // bound says.
 func (l *List) Begin(ctx context.Context, bound time.Duration) (context.Context, *Attempt) {
-	if l.order != nil {
+	if l.by.order != nil {
 		return l.beginOrdered(ctx)
 	}
 	for {
@@ -168,6 +166,19 @@ func (l *List) Begin(ctx context.Context, bound time.Duration) (context.Context,
 		}
 		l.mu.Unlock()
 	}
+}
+
+// beginOrdered is Begin with an Order. Of its servers those are known that it has named last.
+func (l *List) beginOrdered(ctx context.Context) (context.Context, *Attempt) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	named := l.by.named
+	a := &Attempt{cancel: cancel, Target: named.target}
+	l.current = a
+	l.targets = slices.DeleteFunc(l.targets, a.Target.is)
+	l.targets = append(l.targets[max(0, len(l.targets)+1-max(named.size, 1)):], a.Target)
+	return ctx, a
 }
 
 // begun notes the addresses of a round that begins; l.mu is held. Known addresses keep their order, and
@@ -234,13 +245,32 @@ func (l *List) Stop() {
 	l.stopped = true
 }
 
+// ask asks the Order, if there is one, for the next server. That is ahead of the pause before the attempt, because the
+// answer may be that all servers were tried in vain: calls that have waited so far then end at once, and calls that begin
+// in the pause wait for the attempt. When ctx ends it does not wait for the Order.
+func (l *List) ask(ctx context.Context) {
+	l.mu.Lock()
+	idle := l.by.order == nil || l.stopped
+	l.mu.Unlock()
+	if idle {
+		return
+	}
+	named := l.by.ask(ctx.Done())
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if named.again {
+		l.round.end()
+	}
+	l.by.named = named
+}
+
 // Pause returns how long to wait before the next attempt: nothing for the first round. Ahead of that it asks the Order,
 // if there is one, for the server of the attempt, until ctx ends.
 func (l *List) Pause(ctx context.Context) (d time.Duration, stopped bool) {
 	l.ask(ctx)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.failures < l.perRound() || l.goesOn() {
+	if l.failures < l.perRound() || l.by.goesOn() {
 		return 0, l.stopped
 	}
 	return l.backoff.NextBackOff(), l.stopped
@@ -260,7 +290,7 @@ func (l *List) GoOn(a *Attempt) {
 func (l *List) Known() []Target {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.targets) < l.named.size {
+	if len(l.targets) < l.by.named.size {
 		return nil
 	}
 	return slices.Concat(l.targets, l.others)
@@ -269,8 +299,8 @@ func (l *List) Known() []Target {
 // Connected notes that a server has accepted a session: the next attempt begins a round. It tells the Order, if there is
 // one, until ctx ends.
 func (l *List) Connected(ctx context.Context) {
-	if l.order != nil {
-		l.orderConnected(ctx)
+	if l.by.order != nil {
+		l.by.connected(ctx.Done())
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -282,9 +312,26 @@ func (l *List) Connected(ctx context.Context) {
 func (l *List) Failed(a *Attempt, err error) (blamed, round bool) {
 	blamed = !errors.Is(err, ErrGone) && !errors.Is(err, ErrSpoilt)
 	if round = a.Last && blamed; round {
-		l.endRound()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.round.end()
 	}
 	return blamed, round
+}
+
+// RoundInVain returns a channel that is closed when all servers have been tried in vain.
+func (l *List) RoundInVain() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.round.inVain()
+}
+
+// Hope notes that a server may have a connection in the next round: it has answered that the session is over, or will
+// be asked for reads alone. So this round is not in vain.
+func (l *List) Hope() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.round.hopeful = true
 }
 
 // Addresses returns all servers, with the addresses that their names have now.

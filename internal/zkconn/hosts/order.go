@@ -1,10 +1,5 @@
 package hosts
 
-import (
-	"context"
-	"slices"
-)
-
 // Order decides which server is tried next, in place of lists of servers. Its methods are code of the user. They
 // are called one after the other, without locks.
 type Order interface {
@@ -17,11 +12,49 @@ type Order interface {
 	Connected()
 }
 
+// ordered is an Order, and what it has answered. The lock of the List guards the last two fields.
+type ordered struct {
+	order    Order // nil for none
+	named    named
+	unpaused int // attempts since the last pause
+}
+
 // named is what an Order has answered: the server that is to be tried next.
 type named struct {
 	target Target
 	again  bool // all were tried in vain
 	size   int  // of the Order
+}
+
+// ask asks for the next server. When left is closed it does not wait for the Order.
+func (o *ordered) ask(left <-chan struct{}) named {
+	got, err := callUserUntil(left, "WithHostProvider", func() (n named, err error) {
+		n.target.Server, n.again = o.order.Next()
+		n.target.Address = n.target.Server
+		n.size = o.order.Len()
+		return n, nil
+	})
+	got.target.Err = err
+	return got
+}
+
+// connected tells the Order that a server has accepted the session.
+func (o *ordered) connected(left <-chan struct{}) {
+	_, _ = callUserUntil(left, "WithHostProvider", func() (struct{}, error) { // nothing depends on it
+		o.order.Connected()
+		return struct{}{}, nil
+	})
+}
+
+// goesOn tells whether the next attempt belongs to a round that has begun: there is one pause for each round of an
+// Order, and one for so many attempts as it has servers if it tells of no rounds.
+func (o *ordered) goesOn() bool {
+	if o.order == nil || o.named.again || o.unpaused >= o.named.size-1 {
+		o.unpaused = 0
+		return false
+	}
+	o.unpaused++
+	return true
 }
 
 // roundEnd tells when all servers have been tried in vain. The lock of the List guards it.
@@ -30,87 +63,19 @@ type roundEnd struct {
 	hopeful bool // a server has answered that may have a connection in the next round
 }
 
-// RoundInVain returns a channel that is closed when all servers have been tried in vain.
-func (l *List) RoundInVain() <-chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.round.ended == nil {
-		l.round.ended = make(chan struct{})
+// inVain returns a channel that is closed when all servers have been tried in vain.
+func (r *roundEnd) inVain() <-chan struct{} {
+	if r.ended == nil {
+		r.ended = make(chan struct{})
 	}
-	return l.round.ended
+	return r.ended
 }
 
-// Hope notes that a server may have a connection in the next round: it has answered that the session is over, or will
-// be asked for reads alone. So this round is not in vain.
-func (l *List) Hope() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.round.hopeful = true
-}
-
-// endRound notes that all servers have been tried in vain.
-func (l *List) endRound() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.round.ended != nil && !l.round.hopeful {
-		close(l.round.ended)
-		l.round.ended = nil
+// end notes that all servers have been tried in vain.
+func (r *roundEnd) end() {
+	if r.ended != nil && !r.hopeful {
+		close(r.ended)
+		r.ended = nil
 	}
-	l.round.hopeful = false
-}
-
-// ask asks the Order for the next server. That is ahead of the pause before the attempt, because the answer may be that
-// all servers were tried in vain: calls that have waited so far then end at once, and calls that begin in the pause
-// wait for the attempt. When life ends it does not wait for the Order.
-func (l *List) ask(life context.Context) {
-	l.mu.Lock()
-	idle := l.order == nil || l.stopped
-	l.mu.Unlock()
-	if idle {
-		return
-	}
-	got, err := callUserUntil(life.Done(), "WithHostProvider", func() (n named, err error) {
-		n.target.Server, n.again = l.order.Next()
-		n.target.Address = n.target.Server
-		n.size = l.order.Len()
-		return n, nil
-	})
-	got.target.Err = err
-	if got.again {
-		l.endRound()
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.named = got
-}
-
-// goesOn tells whether the next attempt belongs to a round that has begun: there is one pause for each round of an
-// Order, and one for so many attempts as it has servers if it tells of no rounds. l.mu is held.
-func (l *List) goesOn() bool {
-	if l.order == nil || l.named.again || l.unpaused >= l.named.size-1 {
-		l.unpaused = 0
-		return false
-	}
-	l.unpaused++
-	return true
-}
-
-// beginOrdered is begin with an Order. Of its servers those are known that it has named last.
-func (l *List) beginOrdered(ctx context.Context) (context.Context, *Attempt) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	a := &Attempt{cancel: cancel, Target: l.named.target}
-	l.current = a
-	l.targets = slices.DeleteFunc(l.targets, a.Target.is)
-	l.targets = append(l.targets[max(0, len(l.targets)+1-max(l.named.size, 1)):], a.Target)
-	return ctx, a
-}
-
-// orderConnected tells the Order that a server has accepted the session.
-func (l *List) orderConnected(life context.Context) {
-	_, _ = callUserUntil(life.Done(), "WithHostProvider", func() (struct{}, error) { // nothing depends on it
-		l.order.Connected()
-		return struct{}{}, nil
-	})
+	r.hopeful = false
 }

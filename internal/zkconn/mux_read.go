@@ -3,7 +3,6 @@ package zkconn
 import (
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"time"
 
@@ -27,12 +26,6 @@ func (m *muxConn) Read(p []byte) (int, error) {
 	}
 	return m.driver.read(p)
 }
-
-// LocalAddr returns the connection's local address.
-func (m *muxConn) LocalAddr() net.Addr { return m.raw.LocalAddr() }
-
-// RemoteAddr returns the connection's remote address.
-func (m *muxConn) RemoteAddr() net.Addr { return m.raw.RemoteAddr() }
 
 // useStub replaces the server by a closeStub if the driver is to end and its last request would get no
 // answer, because this connection is dead. It tells whether it has done so.
@@ -62,7 +55,7 @@ func (m *muxConn) readFrame() (frame []byte, rest int, err error) {
 		least = headerSize // see refusedReads
 	}
 	if m.open {
-		least, most = headerSize, m.owner.maxReply()
+		least, most = headerSize, m.shared.maxReply
 	}
 	frame, rest, err = readFrame(m.br, least, most)
 	m.shared.received.Add(int64(len(frame)))
@@ -91,7 +84,7 @@ func (m *muxConn) dispatch(frame []byte, rest int) error {
 	case jute.CodeSessionClosedRequireSASLAuth:
 		return m.refuse(ErrSASLRequired)
 	case jute.CodeSessionExpired:
-		m.owner.sessionExpired(m.session) // before the caller gets the answer
+		m.owner.sessionOver(m.session) // before the caller gets the answer
 	}
 	if rest > 0 {
 		if err := m.skip(header.Xid, rest); err != nil {
@@ -110,14 +103,14 @@ func (m *muxConn) dispatch(frame []byte, rest int) error {
 	}
 	if p.op() != jute.OpAuth && !m.served {
 		m.served = true
-		m.owner.served()
+		m.owner.serves(m, nil)
 	}
 	return m.afterReply(header, p.call(), frame)
 }
 
 // refuse notes that the server serves the client nothing, and returns why.
 func (m *muxConn) refuse(why error) error {
-	m.owner.refused(m, why)
+	m.owner.serves(m, why)
 	return refusalError{why}
 }
 
@@ -143,6 +136,15 @@ func (m *muxConn) afterReply(header jute.ReplyHeader, call *Call, frame []byte) 
 		return fmt.Errorf("watches were not put back: %w", codeError(header.Err))
 	}
 	return nil
+}
+
+// credentialRefused is why a server ends a connection that has presented a credential.
+func credentialRefused(request jute.Record) error {
+	text := "it refuses a credential"
+	if p, ok := request.(*jute.AuthPacket); ok {
+		text = fmt.Sprintf("it refuses the credential of the scheme %q", p.Scheme)
+	}
+	return &Error{code: jute.CodeAuthFailed, text: text, driver: ErrAuthFailed}
 }
 
 // skip drops the rest of an answer that is too large. It fails for a frame that does not answer the
@@ -265,7 +267,7 @@ func (m *muxConn) handshakeDone(frame []byte) error {
 	m.shared.lease.Connected(&m.requests.evidence, m.timeout, sent)
 	m.mu.Unlock()
 	if r.SessionID == 0 {
-		m.owner.sessionRefused()
+		m.owner.sessionOver(m.asked)
 		// The driver reads the refusal and dials again without closing this one.
 		m.fail(ErrSessionExpired)
 		return nil
@@ -274,4 +276,49 @@ func (m *muxConn) handshakeDone(frame []byte) error {
 		return err
 	}
 	return m.owner.established(m, r, sent)
+}
+
+// errTokenRefused: a server has said that the client is not who it seems to be.
+var errTokenRefused = &Error{code: jute.CodeAuthFailed, text: "refused by the server", driver: ErrAuthFailed}
+
+// exchange sends the client's token and returns the server's. It is for the goroutine that reads,
+// before the connection is handed out: there are no other requests.
+func (m *muxConn) exchange(token []byte, limit int, deadline time.Time) (challenge []byte, err error) {
+	if token == nil {
+		token = []byte{} // servers expect one
+	}
+	var res jute.SetSASLResponse
+	call := &Call{Op: jute.OpSASL, Req: &jute.GetSASLRequest{Token: token}, Res: &res}
+	b, err := newBatch([]*Call{call}, limit)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, ErrAuthFailed) // the next token would be the same
+	}
+	if err := m.send(b); err != nil {
+		return nil, err
+	}
+	if err := m.raw.SetReadDeadline(deadline); err != nil {
+		return nil, err
+	}
+	frame, rest, err := readFrame(m.br, headerSize, maxFrame)
+	if err == nil && rest > 0 {
+		err = fmt.Errorf("%w: a token of more than %d bytes", errFrameSize, maxFrame)
+	}
+	if err != nil {
+		return nil, err
+	}
+	header, err := jute.DecodeReplyHeader(frame[4:])
+	if err != nil {
+		return nil, err
+	}
+	if _, _, err := m.onReply(header, frame[4+headerSize:], 0); err != nil {
+		return nil, err
+	}
+	if err := call.decode(b.replies[0]); err != nil {
+		return nil, err
+	}
+	// A server that requires SASL answers ErrSASLRequired to a wrong password, too.
+	if errors.Is(call.Err, ErrAuthFailed) || errors.Is(call.Err, ErrSASLRequired) {
+		return nil, errTokenRefused
+	}
+	return res.Token, call.Err
 }

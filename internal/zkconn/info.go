@@ -2,6 +2,7 @@ package zkconn
 
 import (
 	"context"
+	"time"
 
 	"github.com/go-curator/curator/internal/jute"
 )
@@ -48,10 +49,10 @@ func (b *batch) observe(ctx context.Context, w *muxConn) {
 func (c *Conn) Server() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.mux == nil {
+	if c.link.mux == nil {
 		return ""
 	}
-	return c.mux.server
+	return c.link.mux.server
 }
 
 // WatchCounts are how many watches the server has, by their type.
@@ -61,12 +62,12 @@ type WatchCounts struct{ Data, Children, Persistent int }
 func (c *Conn) WatchCounts() (n WatchCounts) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.mux == nil {
+	if c.link.mux == nil {
 		return n
 	}
-	c.mux.mu.Lock()
-	defer c.mux.mu.Unlock()
-	for key := range c.mux.watches.watches {
+	c.link.mux.mu.Lock()
+	defer c.link.mux.mu.Unlock()
+	for key := range c.link.mux.watches.watches {
 		if key.kind == WatchKind(jute.WatcherChildren) {
 			n.Children++
 		} else {
@@ -83,3 +84,46 @@ func (c *Conn) Watches() int {
 	n := c.WatchCounts()
 	return n.Data + n.Children + n.Persistent
 }
+
+// Stats are figures of a connection.
+type Stats struct {
+	Outstanding    int           // requests that wait to be written or answered
+	Oldest         time.Duration // how long the oldest one that was written waits
+	Sent, Received int64         // bytes, over all connections
+	Ping           time.Duration // how long the last ping took, zero for none
+	Nearest        time.Duration // the least time until the deadline since Stats was called last
+}
+
+// Stats returns the figures of now.
+func (c *Conn) Stats() Stats {
+	c.mu.Lock()
+	m := c.link.mux
+	c.mu.Unlock()
+	s := Stats{
+		Sent: c.sent.Load(), Received: c.received.Load(), Ping: time.Duration(c.lastPing.Load()), Nearest: c.lease.Nearest(),
+	}
+	if m != nil {
+		s.Outstanding, s.Oldest = m.outstanding(c.lease.Now())
+	}
+	return s
+}
+
+// Outstanding returns how many requests of all users wait to be written or answered, 0 without a connection.
+func (c *Conn) Outstanding() int {
+	c.mu.Lock()
+	m := c.link.mux
+	c.mu.Unlock()
+	if m == nil {
+		return 0
+	}
+	n, _ := m.outstanding(0)
+	return n
+}
+
+// LastZxid returns the highest zxid that was seen in a reply. The server in use has reached it.
+func (c *Conn) LastZxid() int64 { return c.lastZxid.Load() }
+
+// Epoch returns how often the servers have lost data that the client had seen (see DataLost). Zxids and
+// versions say what is newer only among answers of one epoch. An answer is of an epoch that was the present
+// one before the request and behind the answer.
+func (c *Conn) Epoch() int64 { return c.epoch.Load() }

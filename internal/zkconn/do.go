@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/go-curator/curator/internal/jute"
 )
 
 // Flight is calls that were sent in one write, or that wait for a connection. See [Conn.Start].
@@ -50,7 +52,7 @@ func (c *Conn) DoAtQuorum(ctx context.Context, calls ...*Call) error {
 func (c *Conn) Start(session int64, then func(*Flight), calls ...*Call) (f *Flight, queued bool) {
 	f = &Flight{conn: c, session: session, calls: calls}
 	c.mu.Lock()
-	w, err := c.mux, c.refuse(session)
+	w, err := c.link.mux, c.refuse(session)
 	c.mu.Unlock()
 	if w == nil || err != nil || session != 0 && w.readOnly {
 		f.refused = err
@@ -85,7 +87,7 @@ func (f *Flight) Result() error {
 	if err == nil || errors.Is(err, errDead) {
 		err = &TransportError{Err: ErrConnectionLoss, Detail: f.conn.lastError()}
 	}
-	f.conn.losses.tell()
+	f.conn.reports.losses.tell()
 	return f.failed(err)
 }
 
@@ -238,4 +240,16 @@ func (c *Conn) take(b *batch, w *muxConn) error {
 		}
 	}
 	return lost
+}
+
+// AddAuth presents a credential on the connection in use, behind what was sent on it before, and,
+// once a server has accepted it, on all later connections. An error of the server's says that it
+// was refused, and is not kept; the server ends the connection. After a *TransportError it is not
+// known whether it is kept; it can be added again.
+func (c *Conn) AddAuth(ctx context.Context, a Auth) error {
+	call := &Call{Op: jute.OpAuth, Req: &jute.AuthPacket{Scheme: a.Scheme, Auth: a.Auth}, added: &a}
+	if err := c.Do(ctx, 0, call); err != nil {
+		return err
+	}
+	return call.Err
 }

@@ -22,7 +22,8 @@ type requestQueue struct {
 	xid         int32
 	connectSent time.Duration // when the connect request was sent; zero before
 	evidence    lease.Evidence
-	gate        gate // ahead of outgoing
+	gate        gate          // ahead of outgoing
+	wake        chan struct{} // tells the writer of requests that wait
 }
 
 // outgoing is what waits to be written: a batch, or one frame of the driver's.
@@ -30,6 +31,15 @@ type outgoing struct {
 	batch *batch
 	frame []byte
 	xid   int32
+}
+
+// add hands o to the writer.
+func (q *requestQueue) add(o outgoing) {
+	q.outgoing = append(q.outgoing, o)
+	select {
+	case q.wake <- struct{}{}:
+	default: // it has been told already
+	}
 }
 
 // collect appends all frames that wait to buf; from then on they wait for an answer.
