@@ -212,11 +212,10 @@ func WithAuthorization(scheme string, auth []byte) Option {
 // when its context ends. It gets names as they are in the connect string, or addresses with
 // WithResolver.
 //
-// The connections must support deadlines for reads and writes, because the client could not
-// notice a silent server without them. The client refuses connections without deadlines, and
-// the error says so. To check this, it reads and writes with past deadlines before it uses a
-// connection that is not of package net. It checks the connection below TLS if the TLS
-// connection has a method NetConn.
+// The connections need not support deadlines. The client sets those of a *net.TCPConn and a
+// *net.UnixConn. It closes any other connection, to notice a silent server, when a read or a write
+// takes too long: Close must end them. If the connection has a method NetConn, as one of TLS has, the
+// connection that it returns is closed first, and may be closed twice.
 func WithDialer(dial func(ctx context.Context, network, address string) (net.Conn, error)) Option {
 	return option(func(c *config) error {
 		if dial == nil {

@@ -37,7 +37,7 @@
 //     Conn.SessionID.
 //   - Exists says false with every error. The driver says true with some.
 //   - With more than 100,000 calls that wait for their answers, further ones return ErrConnectionClosed.
-//   - A Dialer's connections must support deadlines.
+//   - A Dialer's connection is closed when a read or a write takes too long: Close must end them.
 //   - Close waits a moment for work in the background, and for a server and callbacks a second each at most.
 //   - Unlock of a node that is gone returns ErrNoNode, and the Lock can be locked again.
 //   - Lock fails with ErrNoNode if its own node was deleted. The driver's takes the lock without it.

@@ -39,7 +39,7 @@ type settings struct {
 }
 
 // WithDialer sets how a network connection is opened. Its third argument is a second. It gets the addresses that the
-// HostProvider names. A nil dialer is net.DialTimeout, as without the option. The connections must support deadlines,
+// HostProvider names. A nil dialer is net.DialTimeout, as without the option. The connections need not support deadlines,
 // see framework.WithDialer.
 func WithDialer(dialer Dialer) connOption {
 	return func(c *Conn) { c.dialer = dialer }

@@ -259,9 +259,6 @@ func (c *Conn) died(w *muxConn, err error) {
 	switch {
 	case !w.used && w.attempt != nil:
 		c.link.refusals.note(err, c.lease.Now())
-		if c.dialer.Spoilt(w.attempt, err, time.Since(w.born), c.timeout()) {
-			err = hosts.ErrSpoilt
-		}
 		c.attemptFailed(w.attempt, hosts.HandshakeError(err, c.cfg.Secure != nil, time.Since(w.born)))
 	case !errors.Is(err, net.ErrClosed) || c.link.err == nil:
 		c.link.err = fromServer(w.place(), err)

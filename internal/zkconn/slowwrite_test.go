@@ -72,16 +72,16 @@ func (c noWriteDeadline) SetWriteDeadline(d time.Time) error {
 	return c.Conn.SetWriteDeadline(d)
 }
 
-// A request is not counted as sent when the deadline of its write could not be set: it goes over
-// the next connection, or nothing may have been applied.
+// A request is not counted as sent when the deadline of its write could not be set, which that of a closed socket cannot: it
+// goes over the next connection, or nothing may have been applied. What a user's dialer returns is given deadlines.
 func TestWriteDeadlineFails(t *testing.T) {
 	virtual(t, func(t *fixture) {
 		var broken atomic.Bool
-		dial := func(ctx context.Context, network, address string) (net.Conn, error) {
-			c, err := t.server.DialContext(ctx, network, address)
-			return noWriteDeadline{c, &broken}, err
-		}
-		t.connect(t.server.ConnectString(), dial, nil)
+		t.open(func(cfg *zkconn.Config) {
+			cfg.Secure = func(_ context.Context, c net.Conn, _ string) (net.Conn, error) {
+				return noWriteDeadline{c, &broken}, nil
+			}
+		})
 		if _, err := t.conn.Connected(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -310,7 +310,7 @@ func (l *List) Connected(ctx context.Context) {
 // Failed notes why an attempt has failed. blamed says that this is the server's fault, and round that all servers have
 // been tried in vain with it.
 func (l *List) Failed(a *Attempt, err error) (blamed, round bool) {
-	blamed = !errors.Is(err, ErrGone) && !errors.Is(err, ErrSpoilt)
+	blamed = !errors.Is(err, ErrGone)
 	if round = a.Last && blamed; round {
 		l.mu.Lock()
 		defer l.mu.Unlock()

@@ -32,7 +32,6 @@ func (t Target) String() string {
 type Attempt struct {
 	Target Target
 	Last   bool // of a round: no server was not tried
-	probed bool // the connection was tried for deadlines, see checkDeadlines
 	cancel context.CancelCauseFunc
 	gone   bool // its server was taken off the list; guarded by List.mu
 }
@@ -40,13 +39,8 @@ type Attempt struct {
 // Finish ends what the attempt's context is for: there is a connection, or there is none.
 func (a *Attempt) Finish() { a.cancel(nil) }
 
-// Why a connection or an attempt ends, and its server is not to blame.
-var (
-	// ErrGone: the server was taken off the list.
-	ErrGone = errors.New("the server is no more on the list")
-	// ErrSpoilt: the connection did not survive the test. Later connections are not tested.
-	ErrSpoilt = errors.New("the connection did not survive the test for deadlines, from now on there is none")
-)
+// ErrGone is why a connection or an attempt ends whose server was taken off the list.
+var ErrGone = errors.New("the server is no more on the list")
 
 // Resolve looks up a host. It must return when ctx ends.
 type Resolve = func(ctx context.Context, host string) ([]netip.Addr, error)
