@@ -212,10 +212,12 @@ func WithAuthorization(scheme string, auth []byte) Option {
 // when its context ends. It gets names as they are in the connect string, or addresses with
 // WithResolver.
 //
-// The connections need not support deadlines. The client sets those of a *net.TCPConn and a
-// *net.UnixConn. It closes any other connection, to notice a silent server, when a read or a write
-// takes too long: Close must end them. If the connection has a method NetConn, as one of TLS has, the
-// connection that it returns is closed first, and may be closed twice.
+// The connections need not support deadlines. The client relies on those of a *net.TCPConn, a
+// *net.UnixConn, and a *tls.Conn above one of them. It closes any other connection when a read or a
+// write takes too long, to notice a silent server. So Close must end reads and writes that run, at
+// once and without the help of the other side: the channel of an SSH connection does not. It is called
+// once, and may be called on any goroutine. If the connection has a method NetConn, as one of TLS has,
+// the connection below, which that returns, is closed first.
 func WithDialer(dial func(ctx context.Context, network, address string) (net.Conn, error)) Option {
 	return option(func(c *config) error {
 		if dial == nil {

@@ -173,7 +173,7 @@ func sessions() []Mutant {
 		},
 		{
 			Name: "a write behind the deadline is believed", Breaks: "rule S6",
-			Edits:   []Edit{{zkconnDir + "lease/clock.go", "(c.usage.stale || s.Sent < c.deadline())", "(true || s.Sent < c.deadline())"}},
+			Edits:   []Edit{{zkconnDir + "lease/clock.go", "(c.usage.stale || now < c.deadline())", "(true || now < c.deadline())"}},
 			Package: "internal/zkconn/lease", Tests: "^TestStatesOfHistories$",
 		},
 		{

@@ -20,7 +20,7 @@ type Call struct {
 	Watch *Watch
 
 	present, missing []*Watch // of SetWatches
-	kept             []*Watch // that it sets again, see kept.go
+	kept             []*Watch // that it sets again, see watchTable.keptAnswered
 	added            *Auth    // of AddAuth
 
 	Zxid    int64 // of the answer

@@ -16,7 +16,7 @@
 // delivers events to subscribers in order, and one while the user's SASL mechanism runs.
 // [Conn.Close] joins all of them, the goroutine of a mechanism only until its context ends.
 //
-// Mutexes are taken in the order Conn.mu, muxConn.mu, subscriptions.mu, those of lease.Session and of reports. No I/O
+// Mutexes are taken in the order Conn.mu, muxConn.mu, subscriptions.mu; all others are taken last. No I/O
 // and no code of users runs under them or on the driver's goroutines.
 package zkconn
 
@@ -99,7 +99,7 @@ type ending struct {
 	fatal    error // rejected credentials
 	why      error // what is known beyond that, or nil
 	closed   bool
-	done     chan struct{} // closed when Close has returned
+	done     chan struct{} // closed at the end of Close
 	err      error         // of Close
 }
 
@@ -151,7 +151,9 @@ func (c *Conn) Session() (id int64, timeout time.Duration) {
 
 // State returns the connection's state.
 func (c *Conn) State() state.ConnectionState {
-	s, _ := c.reports.now()
+	c.mu.Lock() // within a change it may be another one
+	defer c.mu.Unlock()
+	s, _ := c.reports.current()
 	return s
 }
 

@@ -1,8 +1,6 @@
 package zkconn
 
-import (
-	"sync"
-)
+import "sync"
 
 // delivery tells the users of one connection of finished batches, in the order in which these
 // were finished. Most of them are finished by the goroutine that reads. But any goroutine may end

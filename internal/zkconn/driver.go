@@ -14,25 +14,32 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 )
 
-// This file is all that knows the driver, github.com/go-zookeeper/zk v1.0.4. What is used of it: it dials, one connection
+// This file is all that imports the driver, github.com/go-zookeeper/zk v1.0.4. What is used of it: it dials, one connection
 // after the other, has each connect request ask for the session of the last connect reply, pings, and closes the session at
-// its end. What this package relies on beyond that, and TestDriver shows:
+// its end. What this package relies on beyond that:
 //
-//   - It writes nothing but a connect request, pings and the request to close the session, and each of them in one Write.
-//     It pings every third of the timeout in the connect reply, and takes every answer with the xid of a ping for one to
-//     its own.
-//   - It reads what it is given, in whatever pieces. When a Read fails it closes the connection, and dials again at once, as
-//     long as its HostProvider announces no completed round. Behind a connect reply without a session it dials again, too,
-//     and leaves the connection to itself.
-//   - Close waits for the answer to its last request for a second, also if there is no connection. The channel of events is
-//     closed when the driver has ended. That is not while it dials, nor as long as its dialer fails.
+//   - It writes nothing but a connect request, pings and the request to close the session, each of them in one Write, with
+//     the xid of a ping or a positive one. It pings every third of the timeout in the connect reply, and takes every answer
+//     with the xid of a ping for one to its own.
+//   - One goroutine at a time reads and one writes, and the handshake is over before both begin. It reads what it is given,
+//     in whatever pieces.
+//   - When a Read fails it closes the connection, and dials again at once, unless it is to end, or its HostProvider announces
+//     a completed round. Behind a connect reply without a session it dials again, too, and leaves the connection to itself.
+//     Behind another one it calls HostProvider.Connected before it reads on.
+//   - It does not survive a connect reply with a timeout of nothing, a frame without a whole header, nor a password that does
+//     not fit into 256 bytes with the rest of a connect request: it must not get to see these.
+//   - Close waits for the answer to its last request for a second at most, also if there is no connection. It does not send
+//     that request again, and hangs up when it has the answer. The channel of events is closed when the driver connects no
+//     more. That is not while it dials, nor as long as its dialer fails.
+//
+// TestDriver shows of this what the tests of hazards do not.
 
-// driverHooks is what the driver asks for.
+// driverHooks is what the driver is given.
 type driverHooks interface {
 	// dial returns a connection, after a pause if attempts have failed. It must not return an error
-	// for ever: the driver's Close waits for it.
+	// for ever: the driver would not end.
 	dial() (net.Conn, error)
-	// attempts is how many attempts make a round.
+	// attempts is how many attempts make a round. The driver asks for it only with a HostProvider of its own.
 	attempts() int
 	// accepted is told that a server has accepted a session.
 	accepted()
@@ -44,7 +51,7 @@ const driverBuffer = 1 << 10
 // driver is a running driver.
 type driver struct {
 	conn  *zk.Conn
-	ended chan struct{} // closed when it has ended
+	ended chan struct{} // closed when it connects no more
 }
 
 func startDriver(hooks driverHooks, servers []string, timeout time.Duration, logger *slog.Logger) (*driver, error) {
@@ -120,7 +127,7 @@ func (h driverHosts) Next() (server string, retryStart bool) { return "the next 
 // counts.
 func (h driverHosts) Connected() { h.hooks.accepted() }
 
-// driverSide is what a connection has said to the driver.
+// driverSide is what a connection and the driver have said to each other.
 type driverSide struct {
 	// Of the goroutines of the driver's that write and read.
 	connectWritten bool   // the connect request has passed

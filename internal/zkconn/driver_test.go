@@ -127,10 +127,17 @@ func TestDriverFrames(t *testing.T) {
 		want := []string{
 			"0s dial 1", "0s 1: " + fmt.Sprintf(hello, 0, 0),
 			"1.333333333s 1: " + ping, "2.666666666s 1: " + ping, "3.999999999s 1: " + ping,
-			"4.001s 1: closed", "4.001s dial 2", "4.001s 2: " + fmt.Sprintf(hello, 0, 7),
-			"5.001s 2: " + fmt.Sprintf(bye, 1), "5.001s 2: closed",
+			"4.001s dial 2", "4.001s 2: " + fmt.Sprintf(hello, 0, 7),
+			"5.001s 2: " + fmt.Sprintf(bye, 1),
 		}
-		if got := j.all(); !slices.Equal(got, want) {
+		got, closed := j.all(), []string{"4.001s 1: closed", "5.001s 2: closed"}
+		for _, what := range closed { // just before or behind the next dial
+			if !slices.Contains(got, what) {
+				t.Errorf("there is no %q", what)
+			}
+		}
+		got = slices.DeleteFunc(got, func(s string) bool { return slices.Contains(closed, s) })
+		if !slices.Equal(got, want) {
 			t.Errorf("the driver has done\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	})

@@ -16,9 +16,18 @@ func (c *Conn) monitor() {
 	for {
 		timer.Reset(min(c.checkClock(), c.beat()))
 		c.mu.Lock()
+		events, listeners := c.reports.take() // what happens under one lock is told as a whole
 		closed := c.end.closed && c.life.Err() != nil
 		c.mu.Unlock()
-		c.reports.deliver(c.cfg.OnEvent)
+		if len(events) > 0 {
+			c.reports.losses.tell()
+		}
+		for _, e := range events {
+			c.cfg.OnEvent(e)
+			for _, l := range listeners {
+				l.tell(e)
+			}
+		}
 		if closed {
 			return
 		}
@@ -115,8 +124,8 @@ func (c *Conn) SuspendUnconnected() {
 // checkUnconnected makes the state Lost when it has been Suspended for a session timeout and there is no
 // session that could be lost, and returns when to look again. c.mu is held.
 func (c *Conn) checkUnconnected() time.Duration {
-	now, suspended := c.reports.now()
-	if now != state.Suspended {
+	s, suspended := c.reports.current()
+	if s != state.Suspended {
 		return time.Hour
 	}
 	timeout := c.timeout()

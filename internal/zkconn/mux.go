@@ -33,8 +33,8 @@ type owner interface {
 	handshakeTimeout() time.Duration
 	// closing tells whether the owner is to end.
 	closing() bool
-	// prepare completes the connect request, sets forReads, and returns it.
-	prepare(m *muxConn, r *jute.ConnectRequest) (forReads bool)
+	// prepare completes the connect request, and sets forReads and asked.
+	prepare(m *muxConn, r *jute.ConnectRequest)
 	// authenticate proves who the client is, with the help of exchange, before established.
 	authenticate(m *muxConn) error
 	// established takes the connection into use. The connect request was sent at that time.
@@ -49,13 +49,13 @@ type owner interface {
 	died(m *muxConn, err error)
 }
 
-// shared is what the connections of a Conn have in common. They note here what answers say; nothing of it needs the lock
-// of the Conn.
+// shared is what a Conn and its connections have in common, among it what answers have said. Nothing of it needs the lock of
+// the Conn.
 type shared struct {
 	lease      lease.Session
 	persistent subscriptions
 	eventIDs   atomic.Int64   // how many events servers have told
-	workers    sync.WaitGroup // the writers
+	workers    sync.WaitGroup // the writers, and those who look for a quorum
 
 	maxReply       int          // bytes
 	granted        atomic.Int64 // the timeout of the session, zero without one
@@ -105,10 +105,11 @@ func (p *peer) place() string {
 	return p.attempt.Target.String()
 }
 
-// handshake is what was agreed on. It is set before the connection is handed out, but for the last two.
+// handshake is how far a connection has come, and what was agreed on. It is set before the connection is handed out, but for
+// the last two.
 type handshake struct {
-	forReads bool  // the server was asked for reads alone; written by the goroutine that connects, under the owner's lock
-	asked    int64 // the session that the server was asked to resume, zero for a new one
+	forReads bool  // the server was asked for reads alone; written by the owner, under its lock
+	asked    int64 // the session that the server was asked to resume, zero for a new one; written by the owner
 	open     bool  // it is over; of the goroutine that reads
 	session  int64
 	timeout  time.Duration
@@ -290,34 +291,34 @@ func (m *muxConn) fireAll(t EventType) {
 }
 
 // giveUp lets another batch take the turn of one that was not used.
-func (w *muxConn) giveUp(turn *batch) {
-	w.mu.Lock()
+func (m *muxConn) giveUp(turn *batch) {
+	m.mu.Lock()
 	if !turn.waits {
-		w.requests.gate.leave(turn)
+		m.requests.gate.leave(turn)
 	}
-	told := w.err == nil && w.admitNext()
-	w.mu.Unlock()
+	told := m.err == nil && m.admitNext()
+	m.mu.Unlock()
 	if told {
-		w.delivery.run()
+		m.delivery.run()
 	}
 }
 
 // subscribe queues the request for a subscription, of limit bytes at most, or returns nil if the
 // connection is dead. With Config.MaxInFlight the caller has a turn, which the request takes over.
-func (w *muxConn) subscribe(sub *Subscription, limit int) (*batch, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.err != nil || w.writeFailed {
+func (m *muxConn) subscribe(sub *Subscription, limit int) (*batch, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err != nil || m.writeFailed {
 		return nil, nil
 	}
-	w.watches.persistent.add(sub)
-	b, err := newBatch([]*Call{w.watches.persistent.adjusting(sub.path)}, limit)
+	m.watches.persistent.add(sub)
+	b, err := newBatch([]*Call{m.watches.persistent.adjusting(sub.path)}, limit)
 	if err != nil {
-		w.watches.persistent.remove(sub)
+		m.watches.persistent.remove(sub)
 		return nil, err
 	}
-	b.calls[0].Session, b.gated = w.session, w.requests.gate.limit > 0
-	w.requests.add(outgoing{batch: b})
+	b.calls[0].Session, b.gated = m.session, m.requests.gate.limit > 0
+	m.requests.add(outgoing{batch: b})
 	return b, nil
 }
 

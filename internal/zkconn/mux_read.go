@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/zkconn/lease"
 )
 
 // Read gives the driver the frames that are its own.
@@ -206,10 +207,11 @@ func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (p pen
 	if p, err = m.requests.answered(header.Xid, header.Err); err != nil {
 		return p, false, err
 	}
-	if header.Zxid > 0 {
+	renews := lease.Renews(p.op())
+	if renews && header.Zxid > 0 {
 		storeMax(&m.shared.lastZxid, header.Zxid)
 	}
-	if !m.readOnly { // else it says nothing of the session
+	if renews && !m.readOnly { // that has a session of its own
 		m.shared.lease.Answered(m.session, &m.requests.evidence, p.stamp, p.op(), header.Err == jute.CodeOK)
 	}
 	call := p.call()

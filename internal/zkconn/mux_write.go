@@ -37,8 +37,8 @@ func (m *muxConn) Write(p []byte) (int, error) {
 		m.driver.connectWritten = true
 		// The highest zxid seen counts our own replies, and a session that was given up locally is not resumed.
 		o.frame = completed(o.frame, func(r *jute.ConnectRequest) (forReads bool) {
-			forReads, m.asked = m.owner.prepare(m, r), r.SessionID
-			return forReads
+			m.owner.prepare(m, r)
+			return m.forReads
 		})
 	} else {
 		o.xid = int32(binary.BigEndian.Uint32(p[4:]))

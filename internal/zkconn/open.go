@@ -70,7 +70,7 @@ func (c *Conn) dial() (net.Conn, error) {
 	ctx, a := c.hosts.Begin(c.life, c.handshakeTimeout())
 	defer a.Finish()
 	c.tried(Attempting, a)
-	raw, err := c.dialer.Connect(ctx, "tcp", a, c.handshakeTimeout())
+	raw, err := c.dialer.Connect(ctx, a, c.handshakeTimeout())
 	if err != nil {
 		c.hosts.Ended(a, false)
 		c.mu.Lock()

@@ -17,7 +17,7 @@ var errPresumedOver = errors.New("the session was presumed over before the serve
 // which may have been a read-only one. The last zxid outlives its session: a server that is behind
 // refuses a new session, too, because that must not see an older tree. The zxid is forgotten when all
 // servers have refused for so long that they must have lost their data.
-func (c *Conn) prepare(m *muxConn, r *jute.ConnectRequest) (forReads bool) {
+func (c *Conn) prepare(m *muxConn, r *jute.ConnectRequest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m.forReads = c.cfg.ReadOnly && c.link.asksForReads(m.server)
@@ -40,7 +40,7 @@ func (c *Conn) prepare(m *muxConn, r *jute.ConnectRequest) (forReads bool) {
 	}
 	r.LastZxidSeen = c.lastZxid.Load()
 	r.TimeOut = int32(c.cfg.SessionTimeout / time.Millisecond)
-	return m.forReads
+	m.asked = r.SessionID
 }
 
 // established takes a connection into use. Its handshake is complete.

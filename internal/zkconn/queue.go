@@ -33,7 +33,7 @@ type outgoing struct {
 	xid   int32
 }
 
-// add hands o to the writer.
+// add hands o to the writer; the connection must not have ended.
 func (q *requestQueue) add(o outgoing) {
 	q.outgoing = append(q.outgoing, o)
 	select {

@@ -86,7 +86,7 @@ func (c *Conn) allTargets(ctx context.Context) []hosts.Target {
 func (c *Conn) hasQuorum(ctx context.Context, t hosts.Target, r jute.ConnectResponse) error {
 	ctx, cancel := context.WithTimeout(ctx, c.handshakeTimeout())
 	defer cancel()
-	raw, err := c.dialer.Connect(ctx, "tcp", &hosts.Attempt{Target: t}, c.handshakeTimeout())
+	raw, err := c.dialer.Connect(ctx, &hosts.Attempt{Target: t}, c.handshakeTimeout())
 	if err != nil {
 		return err
 	}

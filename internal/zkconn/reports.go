@@ -105,28 +105,20 @@ func (r *reports) become(s state.ConnectionState, session int64, now time.Durati
 	}
 }
 
-// now returns the state, and when it became Suspended if that is what it is.
-func (r *reports) now() (s state.ConnectionState, suspended time.Duration) {
+// current returns the state, and when it became Suspended if that is what it is.
+func (r *reports) current() (s state.ConnectionState, suspended time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.state, r.suspended
 }
 
-// deliver tells of the events that wait.
-func (r *reports) deliver(onEvent func(Event)) {
+// take takes the events that wait, and returns who is to be told.
+func (r *reports) take() ([]Event, []*Listener) {
 	r.mu.Lock()
-	events, listeners := r.events, r.listeners
+	defer r.mu.Unlock()
+	events := r.events
 	r.events = nil
-	r.mu.Unlock()
-	if len(events) > 0 {
-		r.losses.tell()
-	}
-	for _, e := range events {
-		onEvent(e)
-		for _, l := range listeners {
-			l.tell(e)
-		}
-	}
+	return events, r.listeners
 }
 
 // listen adds a listener for the events from now on.

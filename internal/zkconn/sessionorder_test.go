@@ -33,6 +33,7 @@ func TestSessionEndsWhileAwaitProofBegins(t *testing.T) {
 		}
 		resume := t.server.Pause()
 		defer resume()
+		synctest.Wait()
 		asleep.Add(int64(timeout * 9 / 10)) // the deadline has passed, and nobody has looked yet
 		var giveUp sync.WaitGroup
 		end := func() { // asked for the time, it has looked whether the session is over
@@ -53,6 +54,9 @@ func TestSessionEndsWhileAwaitProofBegins(t *testing.T) {
 		defer cancel()
 		t.want(t.conn.AwaitProof(ctx, session), zkconn.ErrSessionExpired)
 		giveUp.Wait()
+		if between.Load() != nil {
+			t.Error("nobody has asked for the time")
+		}
 	})
 }
 

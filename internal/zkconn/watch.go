@@ -59,7 +59,7 @@ type Watch struct {
 	unset atomic.Pointer[func(*Watch)] // gives it back where it is set, or was
 
 	// The lock of the table's connection guards the rest.
-	mark       int64 // the EventID of the message that it was fired by; of a kept one that waits see kept.go
+	mark       int64 // the EventID of the message that it was fired by; of a kept one that waits see watchTable.keptAnswered
 	prev, next *Watch
 }
 

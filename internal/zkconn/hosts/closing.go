@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"crypto/tls"
 	"errors"
 	"net"
 	"os"
@@ -11,17 +12,32 @@ import (
 // withDeadlines returns a connection of a user's dialer whose reads and writes end at their deadlines. Without them a
 // server that falls silent would hold up everything, the end of the client included.
 func withDeadlines(conn net.Conn) net.Conn {
-	switch conn.(type) {
-	case *net.TCPConn, *net.UnixConn:
+	if hasDeadlines(conn) {
 		return conn
 	}
-	return &closing{Conn: conn}
+	c := &closing{Conn: conn}
+	c.closeOnce = sync.OnceValue(conn.Close)
+	c.closeBelow = sync.OnceFunc(c.closeWhatIsBelow)
+	return c
+}
+
+// hasDeadlines tells whether a connection is known to have deadlines.
+func hasDeadlines(conn net.Conn) bool {
+	switch conn := conn.(type) {
+	case *net.TCPConn, *net.UnixConn:
+		return true
+	case *tls.Conn:
+		return hasDeadlines(conn.NetConn())
+	}
+	return false
 }
 
 // closing is a connection that may have no deadlines. It is closed when one passes while it reads or writes: the client
 // does not go on with a connection after that. Between reads and writes deadlines have no effect.
 type closing struct {
 	net.Conn
+	closeOnce   func() error
+	closeBelow  func()
 	read, write limit
 	expiries    sync.WaitGroup
 
@@ -44,23 +60,24 @@ func (c *closing) SetDeadline(t time.Time) error {
 }
 
 // SetReadDeadline sets when reads end, those that run and those that begin later.
-func (c *closing) SetReadDeadline(t time.Time) error {
-	c.change(&c.read, t)
-	return nil
-}
+func (c *closing) SetReadDeadline(t time.Time) error { return c.change(&c.read, t) }
 
 // SetWriteDeadline sets when writes end, those that run and those that begin later.
-func (c *closing) SetWriteDeadline(t time.Time) error {
-	c.change(&c.write, t)
-	return nil
-}
+func (c *closing) SetWriteDeadline(t time.Time) error { return c.change(&c.write, t) }
 
-func (c *closing) change(l *limit, t time.Time) {
+func (c *closing) change(l *limit, t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	switch {
+	case c.closed:
+		return net.ErrClosed
+	case c.late:
+		return os.ErrDeadlineExceeded
+	}
 	l.deadline = t
 	c.stop(l)
 	c.start(l)
+	return nil
 }
 
 // start has the connection closed at a deadline, if something runs that is to end then; mu is held.
@@ -85,24 +102,26 @@ func (c *closing) stop(l *limit) {
 	l.set = false
 }
 
-// expire ends the connection because a deadline has passed.
+// expire ends the connection because a deadline has passed. Where deadlines work reads and writes end at once, also if it
+// takes long to close.
 func (c *closing) expire() {
 	defer c.expiries.Done()
 	c.mu.Lock()
 	c.late = true
 	c.mu.Unlock()
-	c.end()
+	_ = c.Conn.SetDeadline(time.Unix(1, 0)) // it may have none
+	c.closeBelow()
+	_ = c.closeOnce() // whoever reads or writes has the error
 }
 
-// end closes the connection. One that is below it is closed first: to close TLS takes seconds if the other side does not
-// read.
-func (c *closing) end() {
+// closeWhatIsBelow closes the connection that this one is above, as TLS is: TLS has the other side take an alert before it
+// closes that itself.
+func (c *closing) closeWhatIsBelow() {
 	if above, ok := c.Conn.(interface{ NetConn() net.Conn }); ok {
-		if beneath := above.NetConn(); beneath != nil {
-			_ = beneath.Close() // what this says, the next one says again
+		if below := above.NetConn(); below != nil {
+			_ = below.Close() // what this says, the next one says again
 		}
 	}
-	_ = c.Conn.Close() // whoever reads or writes has the error
 }
 
 // Read reads.
@@ -134,12 +153,23 @@ func (c *closing) limited(l *limit, do func([]byte) (int, error), p []byte) (n i
 	return n, err
 }
 
+// closeTime is how long a connection may take to say to the other side that it is closed.
+const closeTime = 5 * time.Second
+
 // Close closes the connection, and waits until it is not being closed for a deadline.
 func (c *closing) Close() error {
 	c.mu.Lock()
 	c.closed = true
 	c.mu.Unlock()
-	err := c.Conn.Close()
+	ended := make(chan struct{})
+	patience := time.AfterFunc(closeTime, func() {
+		defer close(ended)
+		c.closeBelow()
+	})
+	err := c.closeOnce()
+	if !patience.Stop() {
+		<-ended
+	}
 	c.expiries.Wait()
 	return err
 }

@@ -1,9 +1,11 @@
 package hosts
 
 import (
+	"crypto/tls"
 	"errors"
 	"net"
 	"os"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -27,14 +29,6 @@ func (l *lacking) Close() error {
 	l.closed.Add(1)
 	return err
 }
-
-// above is a connection above another one, as TLS is.
-type above struct {
-	*lacking
-	beneath net.Conn
-}
-
-func (a above) NetConn() net.Conn { return a.beneath }
 
 // Reads and writes end at their deadlines, whether these are set before or while they run, and between them deadlines pass
 // without an effect.
@@ -102,32 +96,52 @@ func TestClosing(t *testing.T) {
 	}
 }
 
-// Close returns when the connection is not being closed for a deadline any more.
-func TestClosingIsJoined(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ours, theirs := net.Pipe()
-		defer theirs.Close()
-		slow := &lacking{Conn: ours, closes: time.Minute}
-		conn := withDeadlines(slow)
-		conn.SetReadDeadline(time.Now().Add(time.Second))
-		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("error %v", err)
-		}
-		conn.Close()
-		if n := slow.closed.Load(); n != 2 {
-			t.Errorf("closed %d times", n)
-		}
-	})
+// The user's Close is called once, whoever ends the connection, and Close returns when it has returned. Behind the end no
+// deadline can be set: what is written then counts as not sent.
+func TestClosingEndsOnce(t *testing.T) {
+	for name, end := range map[string]func(c net.Conn){
+		"at a deadline": func(c net.Conn) { c.SetReadDeadline(time.Now().Add(time.Second)) },
+		"at once":       func(c net.Conn) { c.SetDeadline(time.Unix(1, 0)) },
+		"by Close":      func(net.Conn) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ours, theirs := net.Pipe()
+				defer theirs.Close()
+				slow := &lacking{Conn: ours, closes: time.Minute}
+				conn := withDeadlines(slow)
+				var reads sync.WaitGroup
+				reads.Go(func() {
+					if _, err := conn.Read(make([]byte, 1)); err == nil {
+						t.Error("it reads")
+					}
+				})
+				synctest.Wait()
+				end(conn)
+				time.Sleep(2 * time.Second)
+				var closes sync.WaitGroup
+				for range 3 {
+					closes.Go(func() { conn.Close() })
+				}
+				closes.Wait()
+				reads.Wait()
+				if n := slow.closed.Load(); n != 1 {
+					t.Errorf("closed %d times", n)
+				}
+				if err := conn.SetWriteDeadline(time.Now().Add(time.Hour)); err == nil {
+					t.Error("a deadline can be set")
+				}
+			})
+		})
+	}
 }
 
-// What is below is closed first: a connection above it may take a while to close, and whoever reads is not to wait so long.
-func TestClosingOfWhatIsBelow(t *testing.T) {
+// Where deadlines work, reads end at them, however long it takes to close.
+func TestClosingWithDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := net.Pipe()
 		defer theirs.Close()
-		a, b := net.Pipe()
-		defer b.Close()
-		conn := withDeadlines(above{&lacking{Conn: struct{ net.Conn }{neverCloses{ours}}, closes: time.Minute}, &closesBoth{a, ours}})
+		conn := withDeadlines(lingers{ours})
 		begin := time.Now()
 		conn.SetReadDeadline(begin.Add(time.Second))
 		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(begin) != time.Second {
@@ -137,22 +151,66 @@ func TestClosingOfWhatIsBelow(t *testing.T) {
 	})
 }
 
-type neverCloses struct{ net.Conn }
+// lingers is a connection that closes slowly.
+type lingers struct{ net.Conn }
 
-func (neverCloses) Close() error { return nil }
-
-type closesBoth struct {
-	net.Conn
-	other net.Conn
+func (l lingers) Close() error {
+	<-time.After(time.Hour)
+	return l.Conn.Close()
 }
 
-func (c *closesBoth) Close() error { return errors.Join(c.Conn.Close(), c.other.Close()) }
+// above is a connection above another one, as TLS is: it says that it is closed before it closes that.
+type above struct {
+	*lacking
+	below net.Conn
+}
 
-// Connections of package net have deadlines.
-func TestTCPIsLeftAlone(t *testing.T) {
-	for _, conn := range []net.Conn{new(net.TCPConn), new(net.UnixConn)} {
+func (a above) NetConn() net.Conn { return a.below }
+
+func (a above) Close() error {
+	_, _ = a.below.Write([]byte{0})
+	return a.below.Close()
+}
+
+// A connection above another one may not be able to close before that is closed, because nobody reads: at a deadline what is
+// below is closed first, and by Close after a while.
+func TestClosingOfWhatIsBelow(t *testing.T) {
+	for name, deadline := range map[string]time.Duration{"at a deadline": time.Second, "by Close": 0} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ours, theirs := net.Pipe()
+				defer theirs.Close()
+				below := &lacking{Conn: ours}
+				conn, begin := withDeadlines(above{below, below}), time.Now()
+				if deadline > 0 {
+					conn.SetReadDeadline(begin.Add(deadline))
+					if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(begin) != deadline {
+						t.Errorf("after %v: %v", time.Since(begin), err)
+					}
+				}
+				conn.Close()
+				if d := time.Since(begin); deadline > 0 && d != deadline || d > closeTime {
+					t.Errorf("Close has returned after %v", d)
+				}
+			})
+		})
+	}
+}
+
+// Connections of package net have deadlines, and TLS above them.
+func TestConnectionsOfNet(t *testing.T) {
+	tcp := new(net.TCPConn)
+	for _, conn := range []net.Conn{tcp, new(net.UnixConn), tls.Client(tcp, nil), tls.Client(tls.Client(tcp, nil), nil)} {
 		if withDeadlines(conn) != conn {
 			t.Errorf("%T is not what it was", conn)
+		}
+	}
+	pipe, other := net.Pipe()
+	defer pipe.Close()
+	defer other.Close()
+	for _, conn := range []net.Conn{pipe, tls.Client(pipe, nil)} {
+		if withDeadlines(conn) == conn {
+			t.Errorf("%T is what it was", conn)
 		}
 	}
 }

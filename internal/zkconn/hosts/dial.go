@@ -16,21 +16,21 @@ type Dialer struct {
 
 // Connect returns a connection to the server of an attempt, to which a request can be sent, and which has deadlines. It
 // takes no longer than limit. If the server was taken off the list meanwhile, the error is ErrGone.
-func (d *Dialer) Connect(ctx context.Context, network string, a *Attempt, limit time.Duration) (net.Conn, error) {
-	conn, err := d.connect(ctx, network, a, limit)
+func (d *Dialer) Connect(ctx context.Context, a *Attempt, limit time.Duration) (net.Conn, error) {
+	conn, err := d.connect(ctx, a, limit)
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, ErrGone) {
 		return nil, cause
 	}
 	return conn, err
 }
 
-func (d *Dialer) connect(ctx context.Context, network string, a *Attempt, limit time.Duration) (net.Conn, error) {
+func (d *Dialer) connect(ctx context.Context, a *Attempt, limit time.Duration) (net.Conn, error) {
 	if a.Target.Err != nil {
 		return nil, a.Target.Err
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	raw, err := callUser("WithDialer", func() (net.Conn, error) { return d.Dial(ctx, network, a.Target.Address) })
+	raw, err := callUser("WithDialer", func() (net.Conn, error) { return d.Dial(ctx, "tcp", a.Target.Address) })
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ func TestConnect(t *testing.T) {
 		}}, "WithDialer: the function has ended its goroutine"},
 		"TLS": {&Dialer{Dial: dials(ours, nil), Secure: refuses}, "no certificate"},
 	} {
-		_, err := c.dialer.Connect(t.Context(), "tcp", &Attempt{Target: Target{Server: "a:1", Address: "10.0.0.1:1"}}, time.Minute)
+		_, err := c.dialer.Connect(t.Context(), &Attempt{Target: Target{Server: "a:1", Address: "10.0.0.1:1"}}, time.Minute)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
 		}

@@ -1,7 +1,8 @@
 // Package hosts has the servers of a client: in which order they are tried, what their names stand for, and how a
 // connection to one of them is made. It knows nothing of what is said on a connection.
 //
-// Code of users, a dialer or an Order, runs on goroutines of its own and without locks.
+// Code of users, a dialer or an Order, runs without locks and on goroutines of its own, but for the reads and writes of a
+// connection.
 package hosts
 
 import (

@@ -109,7 +109,7 @@ func TestServerIsGone(t *testing.T) {
 	default:
 	}
 	var d Dialer
-	if _, err := d.Connect(ctx, "tcp", &Attempt{Target: Target{Err: errors.New("no address")}}, time.Second); !errors.Is(err, ErrGone) {
+	if _, err := d.Connect(ctx, &Attempt{Target: Target{Err: errors.New("no address")}}, time.Second); !errors.Is(err, ErrGone) {
 		t.Errorf("the attempt fails with %v", err)
 	}
 }

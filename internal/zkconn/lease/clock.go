@@ -11,11 +11,11 @@ import "time"
 // state is what may be believed of a session.
 type state int
 
-// The states. begin leads from all of them to believed, and end to ended.
+// The states. begin leads from all of them to believed, and end from all but none to ended.
 const (
 	none     state = iota // there was no session yet
 	believed              // the deadline is ahead
-	unproved              // it has passed and nobody relied on the session: one proof or write leads to believed
+	unproved              // it has passed and nobody relied on the session: one proof leads to believed, or a write once somebody does
 	expired               // it has passed and somebody did, or the silence was too long: two proofs do (S6)
 	ended                 // the session is over; it never comes back
 )
@@ -24,7 +24,7 @@ const (
 // those of elapsed.now.
 type clock struct {
 	session int64
-	ended   bool
+	over    bool          // it has ended
 	timeout time.Duration // the smaller of what was granted at the session's creation and now (S7)
 	margin  time.Duration
 	proof   proof // that counts
@@ -79,7 +79,7 @@ func (c *clock) state(now time.Duration) state {
 	switch {
 	case c.session == 0:
 		return none
-	case c.ended:
+	case c.over:
 		return ended
 	case now < c.deadline():
 		return believed
@@ -90,7 +90,7 @@ func (c *clock) state(now time.Duration) state {
 }
 
 // live tells whether this is the session's clock, and the session is not over.
-func (c *clock) live(session int64) bool { return session != 0 && c.session == session && !c.ended }
+func (c *clock) live(session int64) bool { return session != 0 && c.session == session && !c.over }
 
 // silence returns how long there may be no answer without a doubt, see suspect.
 func (c *clock) silence() time.Duration { return c.timeout - c.margin }
@@ -135,7 +135,7 @@ func (c *clock) reconnected(timeout, margin, now time.Duration) {
 }
 
 // end notes that the session is over.
-func (c *clock) end() { c.ended = true }
+func (c *clock) end() { c.over = true }
 
 // deadline returns when the session cannot be relied on any more, unless there is another proof
 // (S4).
@@ -196,13 +196,12 @@ func (c *clock) schedule(jitter time.Duration) {
 
 // wrote notes the answer to a write. A session that has just come into use is relied on for a short
 // time because of the write alone, since the session certainly lived when the write was done; but not if somebody relied
-// on the session when its deadline passed, and the write was sent behind that (S6). It tells whether that may have moved
-// the deadline.
-func (c *clock) wrote(s Stamp) bool {
+// on the session when its deadline passed (S6). It tells whether that may have moved the deadline.
+func (c *clock) wrote(s Stamp, now time.Duration) bool {
 	if !c.usage.starting {
 		return false
 	}
-	if !c.doubt.gap && (c.usage.stale || s.Sent < c.deadline()) {
+	if !c.doubt.gap && (c.usage.stale || now < c.deadline()) {
 		c.usage.brief = max(c.usage.brief, min(s.Sent+c.briefly(), s.first.heard+c.timeout-c.margin))
 		c.usage.stale = c.usage.stale && c.usage.brief <= s.Sent
 	}
@@ -257,7 +256,7 @@ const never = time.Hour
 // is of the connection in use, which has that session. awake is the time of elapsed.awake.
 func (c *clock) next(session int64, e *Evidence, now, awake time.Duration) (ask Ask, wait time.Duration) {
 	switch {
-	case c.session != session || !c.proving(now):
+	case c.session != session || c.over || !c.proving(now):
 		return Nothing, never // Use looks again
 	case now < c.asking.due:
 		return Nothing, c.asking.due - now

@@ -214,20 +214,20 @@ func TestRuleS4OfTheFirstUse(t *testing.T) {
 		return s
 	}
 	s := idle()
-	s.wrote(Stamp{Sent: 300 * percent, first: proof{heard: 260 * percent}})
+	s.wrote(Stamp{Sent: 300 * percent, first: proof{heard: 260 * percent}}, 301*percent)
 	wantClock(t, "the deadline", s.deadline(), 312.5)
 	s.proveAt(305, 303, 270)
 	wantClock(t, "the deadline after a proof", s.deadline(), 357.5)
-	s.wrote(Stamp{Sent: 350 * percent, first: proof{heard: 320 * percent}})
+	s.wrote(Stamp{Sent: 350 * percent, first: proof{heard: 320 * percent}}, 351*percent)
 	wantClock(t, "the deadline after another write", s.deadline(), 357.5)
 
 	s = idle()
-	s.wrote(Stamp{Sent: 300 * percent, first: proof{heard: 215 * percent}})
+	s.wrote(Stamp{Sent: 300 * percent, first: proof{heard: 215 * percent}}, 301*percent)
 	wantClock(t, "the deadline after a silence", s.deadline(), 302.5)
 
 	s = idle()
 	s.suspect()
-	s.wrote(Stamp{Sent: 300 * percent, first: proof{heard: 299 * percent}})
+	s.wrote(Stamp{Sent: 300 * percent, first: proof{heard: 299 * percent}}, 301*percent)
 	wantClock(t, "the deadline after too long a silence", s.deadline(), 88.5)
 }
 
@@ -246,7 +246,7 @@ func TestRuleS4IsReported(t *testing.T) {
 	if idle.passed(201 * percent) {
 		t.Error("a deadline is reported that nobody has relied on")
 	}
-	idle.wrote(Stamp{Sent: 202 * percent, first: proof{heard: 180 * percent}})
+	idle.wrote(Stamp{Sent: 202 * percent, first: proof{heard: 180 * percent}}, 203*percent)
 	if idle.passed(214*percent) || !idle.passed(215*percent) {
 		t.Error("want the deadline after a write to be reported when it passes")
 	}

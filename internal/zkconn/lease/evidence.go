@@ -103,9 +103,9 @@ func (e *Evidence) better(heard time.Duration) (awake time.Duration, possible bo
 	return 0, false
 }
 
-// renews tells whether the server that answers a request has heard of the session by it. Servers
+// Renews tells whether the server that answers a request has heard of the session by it. Servers
 // handle credentials by themselves, and do not count them.
-func renews(op jute.Op) bool { return op != jute.OpAuth && op != jute.OpSASL }
+func Renews(op jute.Op) bool { return op != jute.OpAuth && op != jute.OpSASL }
 
 // writes tells whether a request is proposed by the leader. A transaction is, even one that fails.
 func writes(op jute.Op) bool {

@@ -38,8 +38,8 @@ func TestRuleS1AndS2Next(t *testing.T) {
 	want(32, Second, 0)
 	before := c.learned(&e)
 	answer(aMulti, 32)
-	if before == c.learned(&e) {
-		t.Error("nothing was proved")
+	if c.doubt.newest.heard != 3*percent {
+		t.Errorf("it has proved %v", c.doubt.newest)
 	}
 	wantClock(t, "the deadline", c.deadline(), 3+100-12.5)
 	c.asked(&e, before, 33*percent)

@@ -77,12 +77,9 @@ func (l *Session) Connected(e *Evidence, timeout, sent time.Duration) {
 	e.connected(timeout, sent, l.elapsed.awake())
 }
 
-// Answered notes the answer to a request that was sent on a connection of session. ok says that the server has not
-// refused it.
+// Answered notes the answer to a request that renews the session, and was sent on a connection of it. ok says that the
+// server has not refused it.
 func (l *Session) Answered(session int64, e *Evidence, s Stamp, op jute.Op, ok bool) {
-	if !renews(op) {
-		return
-	}
 	l.heard(s.Sent) // a doubt comes ahead of what the answer proves
 	if ok && writes(op) {
 		l.wrote(session, s)
@@ -112,7 +109,7 @@ func (l *Session) LastHeard() time.Duration { return time.Duration(l.acked.Load(
 func (l *Session) wrote(session int64, s Stamp) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.clock.live(session) && l.clock.wrote(s) {
+	if l.clock.live(session) && l.clock.wrote(s, l.elapsed.now()) {
 		l.tell() // those who wait look at the deadline
 	}
 }
@@ -126,7 +123,7 @@ func (l *Session) prove(session int64, p proof) {
 	}
 	now := l.elapsed.now()
 	l.clock.prove(p, now, rand.N(l.clock.maxJitter()+1))
-	if now < l.clock.deadline() {
+	if l.clock.state(now) == believed {
 		l.tell()
 	}
 }

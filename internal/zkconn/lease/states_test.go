@@ -39,7 +39,18 @@ func TestStates(t *testing.T) {
 		{"one proof", begun(), func(c *clock) { c.use(90 * percent); c.prove(proof(60, 91), 92*percent, 0) }, 93, believed},
 		{
 			"one young write", begun(),
-			func(c *clock) { c.use(90 * percent); c.wrote(Stamp{Sent: 91 * percent, first: proof(60, 91)}) }, 93, believed,
+			func(c *clock) {
+				c.use(90 * percent)
+				c.wrote(Stamp{Sent: 91 * percent, first: proof(60, 91)}, 92*percent)
+			}, 93, believed,
+		},
+		{
+			"a young write when the deadline has passed in use", inUse(),
+			func(c *clock) { c.wrote(Stamp{Sent: 88 * percent, first: proof(60, 88)}, 89*percent) }, 90, expired,
+		},
+		{
+			"one ahead of it", inUse(),
+			func(c *clock) { c.wrote(Stamp{Sent: 80 * percent, first: proof(50, 80)}, 81*percent) }, 90, believed,
 		},
 		{"the deadline passes in use", inUse(), func(*clock) {}, 89, expired},
 		{"one proof after that", inUse(), func(c *clock) { c.prove(proof(60, 91), 92*percent, 0) }, 93, expired},
@@ -70,8 +81,7 @@ type history struct {
 	now      time.Duration
 	heard    time.Duration // when the last acknowledged request was sent
 	sent     Stamp         // of the request that is under way
-	proofs   int           // new ones since the state became expired
-	late     bool          // the request that was answered last was sent behind the deadline
+	proofs   int           // new ones since belief has ended
 }
 
 // step does something, and returns what.
@@ -98,11 +108,11 @@ func (h *history) step() (what string) {
 		return "proving"
 	case 7:
 		h.reconnected(100*percent, margin, h.now)
-		h.evidence.connected(100*percent, h.now, h.now)
+		h.evidence.connected(h.timeout, h.now, h.now)
 		h.sent = h.evidence.stamp(h.now, h.now)
 		return reconnect
 	}
-	if h.ended {
+	if h.over {
 		h.begin(h.session+1, 100*percent, margin, h.now)
 		h.evidence.connected(100*percent, h.now, h.now)
 		h.heard = h.now
@@ -120,22 +130,20 @@ const reconnect, begin = "another connection", "a new session"
 // answer has the request that is under way be one of that kind, and answered.
 func (h *history) answer(op jute.Op) {
 	doubted := h.doubt.gap
-	h.late = h.sent.Sent >= h.deadline()
 	if h.sent.Sent-h.heard >= h.silence() {
 		h.suspect()
 	}
 	h.heard = max(h.heard, h.sent.Sent)
-	if writes(op) {
-		h.wrote(h.sent)
+	if !h.over && writes(op) {
+		h.wrote(h.sent, h.now)
 	}
 	p, proved := h.evidence.answer(h.sent, op, true, func() time.Duration { return h.now })
-	if !proved || h.ended {
-		return
+	fresh := proved && !h.over && p.heard > h.doubt.newest.heard
+	if fresh {
+		h.prove(p, h.now, 0)
 	}
-	fresh := p.heard > h.doubt.newest.heard
-	h.prove(p, h.now, 0)
 	if !doubted && h.doubt.gap {
-		h.proofs = 0
+		h.proofs = 0 // those before do not count
 	}
 	if fresh {
 		h.proofs++
@@ -143,7 +151,7 @@ func (h *history) answer(op jute.Op) {
 }
 
 // In every history: a doubt (S6) arises only behind the deadline; another connection leaves belief as it is; from expired
-// two proofs lead to believed, or a write that was sent ahead of the deadline, or a new session, and from ended only that.
+// two proofs lead to believed, or a new session, and from ended only that.
 func TestStatesOfHistories(t *testing.T) {
 	for seed := range uint64(20_000) {
 		h := &history{Rand: rand.New(rand.NewPCG(39, seed)), evidence: NewEvidence(seed%2 == 0), now: percent, heard: percent}
@@ -154,7 +162,7 @@ func TestStatesOfHistories(t *testing.T) {
 		for range 60 {
 			h.now += time.Duration(1+h.IntN(40)) * percent
 			before := h.state(h.now)
-			if after == believed && before == expired {
+			if before == believed || after == believed {
 				h.proofs = 0
 			}
 			what := h.step()
@@ -163,7 +171,7 @@ func TestStatesOfHistories(t *testing.T) {
 			case h.doubt.gap && h.now < h.deadline():
 				t.Fatalf("history %d, %s: at %v there is a doubt, and the deadline is %v", seed, what, h.now, h.deadline())
 			case what == reconnect && after != before,
-				before == expired && after == believed && what != begin && h.proofs < 2 && h.late,
+				before == expired && after == believed && what != begin && h.proofs < 2,
 				before == ended && after != ended && what != begin,
 				before == unproved && after == believed && h.proofs == 0 && what != begin && !h.usage.starting:
 				t.Fatalf("history %d at %v, %s: from state %d to %d, with %d proofs", seed, h.now, what, before, after, h.proofs)

@@ -31,7 +31,7 @@
 //	5  how a holder releases                     recipes/locks, release.go; package ephemeral, delete.go
 //	6  a holder that never waited does not mark  package ephemeral, MayMark in node.go
 //	   the only one behind a node is next        wait.go
-//	7  sync after a reconnect                    internal/zkconn, session.go
+//	7  sync after a reconnect                    internal/zkconn, owner.go
 //	8  after a reconnect look again              wait.go
 //	9  give back every watch                     wait.go; package watchset, Close
 //	10 the end of the sequence numbers           requests.go
