@@ -265,7 +265,7 @@ func orders() []Mutant {
 	return []Mutant{
 		{
 			Name: "a failed reply ahead of Suspended", Breaks: "losses come before errors",
-			Edits:   []Edit{{zkconnDir + "mux_write.go", "m.owner.died(m, err)\n\tm.endCalls(err)", "m.endCalls(err)\n\tm.delivery.run()\n\tm.owner.died(m, err)"}},
+			Edits:   []Edit{{zkconnDir + "mux_end.go", "m.owner.died(m, err)\n\tm.endCalls(err)", "m.endCalls(err)\n\tm.delivery.run()\n\tm.owner.died(m, err)"}},
 			Package: pkg, Tests: tests,
 		},
 		{

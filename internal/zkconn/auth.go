@@ -12,8 +12,8 @@ import (
 	"github.com/go-curator/curator/internal/zkconn/hosts"
 )
 
-// auth is who the client says that it is: credentials, which are sent as requests, and SASL, which comes before them; and
-// what servers have answered to that. The lock of the Conn guards it, but for the mechanisms.
+// auth holds the client's credentials, which are sent as requests, its SASL function, which comes before them, and what
+// servers have answered to both. The lock of the Conn guards the credentials and the rejections.
 type auth struct {
 	sasl       SASL
 	limit      int // of a token, in bytes

@@ -68,7 +68,7 @@ func (c *Conn) connected(ctx context.Context, session int64, quorum bool, p *pat
 	var inVain <-chan struct{}
 	for first := true; ; first = false {
 		c.mu.Lock()
-		w, ready, err := c.link.mux, c.link.ready, c.refuse(session)
+		w, ready, err := c.link.mux, c.link.ready, c.whyNotSent(session)
 		c.mu.Unlock()
 		if err != nil {
 			c.reports.losses.tell()
@@ -160,7 +160,7 @@ func (c *Conn) AwaitProof(ctx context.Context, session int64) error {
 func (c *Conn) awaitsProof(session int64) (again <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.refuse(session); err != nil {
+	if err := c.whyNotSent(session); err != nil {
 		return nil, err
 	}
 	return c.lease.Await(), nil

@@ -30,7 +30,7 @@ type batch struct {
 	gated bool // it has passed the gate, or waits there
 	waits bool // at the gate; guarded by muxConn.mu
 	done  chan struct{}
-	then  func() // is called after done was closed, without w.mu; may be nil
+	then  func() // is called after done was closed, without muxConn.mu; may be nil
 
 	// guarded by muxConn.mu
 	replies []reply

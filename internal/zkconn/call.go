@@ -20,7 +20,7 @@ type Call struct {
 	Watch *Watch
 
 	present, missing []*Watch // of SetWatches
-	kept             []*Watch // that it sets again, see watchTable.keptAnswered
+	kept             []*Watch // kept watches that it sets again, see watchTable.restore
 	added            *Auth    // of AddAuth
 
 	Zxid    int64 // of the answer
@@ -28,7 +28,7 @@ type Call struct {
 	Err     error // what the server answered, or why there is no answer; nil for success
 }
 
-// Answered reports whether the server has answered, be it that it has refused.
+// Answered reports whether the server has answered, also with a refusal.
 func (c *Call) Answered() bool { return c.answered }
 
 // Auth is a credential. Formatted it shows the scheme only.
@@ -172,7 +172,7 @@ func (c *Call) Names() []string {
 	return nil
 }
 
-// Name is that of the request in the protocol.
+// Name returns the name of the request in the protocol.
 func (c *Call) Name() string { return jute.OpName(c.Op) }
 
 // watches yields all watches of the call.

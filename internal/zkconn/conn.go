@@ -1,5 +1,5 @@
-// Package zkconn is the session layer. It owns the driver, github.com/go-zookeeper/zk, which no
-// other package imports, and adds the features that the driver lacks.
+// Package zkconn is the session layer. It owns the driver, github.com/go-zookeeper/zk, and adds the features that the
+// driver lacks. Only driver.go uses the driver; package framework/zk imports it for its data types and errors.
 //
 // The driver connects, opens and resumes the session and sends pings. All its traffic passes
 // through a [muxConn], the net.Conn of its dialer. The muxConn sets a deadline for the
@@ -17,7 +17,8 @@
 // [Conn.Close] joins all of them, the goroutine of a mechanism only until its context ends.
 //
 // Mutexes are taken in the order Conn.mu, muxConn.mu, subscriptions.mu; all others are taken last. No I/O
-// and no code of users runs under them or on the driver's goroutines.
+// happens and no code of users runs while one of them is held. On the driver's goroutines the only code of users is
+// Config.OnLoss, and the reads of a connection that a user's dialer has made.
 package zkconn
 
 import (
@@ -95,7 +96,7 @@ type Conn struct {
 // ending is why there will be no connection, and what is certain of sessions that have ended. The lock of the Conn guards
 // it, and done the last field.
 type ending struct {
-	sessions ended
+	sessions endedSessions
 	fatal    error // rejected credentials
 	why      error // what is known beyond that, or nil
 	closed   bool
@@ -128,8 +129,8 @@ func (c *Conn) explain(err error) error {
 	return err
 }
 
-// refuse returns why a call for session cannot be sent now or later; c.mu is held.
-func (c *Conn) refuse(session int64) error {
+// whyNotSent returns why a call for session cannot be sent now or later; c.mu is held.
+func (c *Conn) whyNotSent(session int64) error {
 	if err := c.end.reason(false); err != nil {
 		return err
 	}
@@ -180,10 +181,7 @@ func (c *Conn) SetServers(servers []string) {
 func (c *Conn) PreferServers(servers []string) { c.hosts.Prefer(servers) }
 
 // Timeout returns the timeout of the session, or without a session the one that will be asked for.
-func (c *Conn) Timeout() time.Duration { return c.timeout() }
-
-// timeout returns the timeout of the session, or without a session the one that will be asked for.
-func (c *Conn) timeout() time.Duration {
+func (c *Conn) Timeout() time.Duration {
 	if granted := c.granted.Load(); granted > 0 {
 		return time.Duration(granted)
 	}
@@ -193,7 +191,7 @@ func (c *Conn) timeout() time.Duration {
 // handshakeTimeout is how long a server has for the handshake. It is so short that the other servers
 // can be tried before the session is over.
 func (c *Conn) handshakeTimeout() time.Duration {
-	timeout := c.timeout()
+	timeout := c.Timeout()
 	total := timeout * 2 / 3
 	return max(min(timeout/3, total/time.Duration(c.hosts.Size())), 100*time.Millisecond)
 }

@@ -52,7 +52,7 @@ func (c *Conn) DoAtQuorum(ctx context.Context, calls ...*Call) error {
 func (c *Conn) Start(session int64, then func(*Flight), calls ...*Call) (f *Flight, queued bool) {
 	f = &Flight{conn: c, session: session, calls: calls}
 	c.mu.Lock()
-	w, err := c.link.mux, c.refuse(session)
+	w, err := c.link.mux, c.whyNotSent(session)
 	c.mu.Unlock()
 	if w == nil || err != nil || session != 0 && w.readOnly {
 		f.refused = err
@@ -213,7 +213,7 @@ func (c *Conn) lingers(ctx context.Context, b *batch) bool {
 	if !ok {
 		return false
 	}
-	timer := time.NewTimer(min(longer, c.timeout()))
+	timer := time.NewTimer(min(longer, c.Timeout()))
 	defer timer.Stop()
 	select {
 	case <-b.done:

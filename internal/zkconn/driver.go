@@ -14,7 +14,7 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 )
 
-// This file is all that imports the driver, github.com/go-zookeeper/zk v1.0.4. What is used of it: it dials, one connection
+// No other file of this package imports the driver, github.com/go-zookeeper/zk v1.0.4. What is used of it: it dials, one connection
 // after the other, has each connect request ask for the session of the last connect reply, pings, and closes the session at
 // its end. What this package relies on beyond that:
 //
@@ -32,15 +32,13 @@ import (
 //     that request again, and hangs up when it has the answer. The channel of events is closed when the driver connects no
 //     more. That is not while it dials, nor as long as its dialer fails.
 //
-// TestDriver shows of this what the tests of hazards do not.
+// The tests in driver_test.go show of this what the tests of hazards do not.
 
 // driverHooks is what the driver is given.
 type driverHooks interface {
 	// dial returns a connection, after a pause if attempts have failed. It must not return an error
 	// for ever: the driver would not end.
 	dial() (net.Conn, error)
-	// attempts is how many attempts make a round. The driver asks for it only with a HostProvider of its own.
-	attempts() int
 	// accepted is told that a server has accepted a session.
 	accepted()
 }
@@ -116,15 +114,14 @@ var _ zk.HostProvider = driverHosts{}
 // Init is given the servers that the hooks have.
 func (h driverHosts) Init([]string) error { return nil }
 
-// Len returns the number of servers.
-func (h driverHosts) Len() int { return h.hooks.attempts() }
+// Len is not called by the driver.
+func (driverHosts) Len() int { return 1 }
 
 // Next returns what stands in the driver's messages. It never announces a completed round, at which the driver
 // pauses for a second: pacing is ours.
 func (h driverHosts) Next() (server string, retryStart bool) { return "the next server", false }
 
-// Connected is called by the driver after a handshake. For the pace only the connection's duration
-// counts.
+// Connected is called by the driver after a handshake: the next attempt begins a round.
 func (h driverHosts) Connected() { h.hooks.accepted() }
 
 // driverSide is what a connection and the driver have said to each other.

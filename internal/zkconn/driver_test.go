@@ -28,7 +28,7 @@ func TestDriverVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := "github.com/go-zookeeper/zk v1.0.4\n"; !strings.Contains(string(mod), want) {
-		t.Errorf("go.mod does not have %q: if the tests of TestDriver pass, change the version here and in driver.go", want)
+		t.Errorf("go.mod does not have %q: if the tests TestDriver* pass, change the version here and in driver.go", want)
 	}
 }
 

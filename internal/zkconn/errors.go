@@ -110,7 +110,7 @@ func codeError(code jute.Code) error {
 
 // TransportError says that a request was not answered.
 type TransportError struct {
-	Err    error // ErrConnectionLoss, ErrSessionExpired, ErrClosed or a context's error
+	Err    error // ErrConnectionLoss, ErrSessionExpired, ErrClosed, ErrAuthFailed, ErrNoServer, ErrThrottled or a context's error
 	Detail error // what is known beyond that, or nil
 	Sent   bool  // the server may have received the request, and applied it
 }

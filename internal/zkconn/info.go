@@ -18,17 +18,17 @@ type ExchangeInfo struct {
 	Got     int // bytes of the answers
 }
 
-type answersKey struct{}
+type exchangeInfoKey struct{}
 
-// WithExchangeInfo returns a context with which [Conn.Do] fills in a. The calls must be made one after
+// WithExchangeInfo returns a context with which [Conn.Do] fills in info. The calls must be made one after
 // the other.
-func WithExchangeInfo(ctx context.Context, a *ExchangeInfo) context.Context {
-	return context.WithValue(ctx, answersKey{}, a)
+func WithExchangeInfo(ctx context.Context, info *ExchangeInfo) context.Context {
+	return context.WithValue(ctx, exchangeInfoKey{}, info)
 }
 
 // observe notes an exchange in the ExchangeInfo of ctx, if there is one.
 func (b *batch) observe(ctx context.Context, w *muxConn) {
-	a, ok := ctx.Value(answersKey{}).(*ExchangeInfo)
+	a, ok := ctx.Value(exchangeInfoKey{}).(*ExchangeInfo)
 	if !ok {
 		return
 	}
@@ -58,7 +58,7 @@ func (c *Conn) Server() string {
 // WatchCounts are how many watches the server has, by their type.
 type WatchCounts struct{ Data, Children, Persistent int }
 
-// WatchCounts is Watches by type.
+// WatchCounts returns how many watches are set at the server, by their type.
 func (c *Conn) WatchCounts() (n WatchCounts) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -128,7 +128,7 @@ func (c *Conn) checkUnconnected() time.Duration {
 	if s != state.Suspended {
 		return time.Hour
 	}
-	timeout := c.timeout()
+	timeout := c.Timeout()
 	left := suspended + timeout*time.Duration(c.cfg.LossPercent)/100 - c.lease.Now()
 	if left <= 0 {
 		c.become(state.Lost)
@@ -162,7 +162,7 @@ func (c *Conn) ping(now time.Duration) time.Duration {
 // checkDeadline reports a deadline that has passed, once, and returns when the next one will.
 // c.mu is held.
 func (c *Conn) checkDeadline(now time.Duration) time.Duration {
-	passed, wait := c.lease.Passed(now)
+	passed, wait := c.lease.TakePassed(now)
 	if passed {
 		c.reports.pushLoss(Event{Kind: DeadlinePassed, Session: c.session.id})
 	}

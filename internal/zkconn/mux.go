@@ -39,7 +39,7 @@ type owner interface {
 	authenticate(m *muxConn) error
 	// established takes the connection into use. The connect request was sent at that time.
 	established(m *muxConn, r jute.ConnectResponse, sent time.Duration) error
-	// sessionOver is told that a server has said so, in answer to a connect request or to another one.
+	// sessionOver is told that a server has said that a session is over, in answer to a connect request or to another one.
 	sessionOver(session int64)
 	// credentialAccepted is told that the server accepts a new credential.
 	credentialAccepted(added Auth)
@@ -110,7 +110,7 @@ func (p *peer) place() string {
 type handshake struct {
 	forReads bool  // the server was asked for reads alone; written by the owner, under its lock
 	asked    int64 // the session that the server was asked to resume, zero for a new one; written by the owner
-	open     bool  // it is over; of the goroutine that reads
+	open     bool  // the handshake is over; of the goroutine that reads
 	session  int64
 	timeout  time.Duration
 	readOnly bool // the server has no quorum, and knows the session alone
@@ -138,14 +138,14 @@ var (
 func (m *muxConn) send(b *batch) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.refusal(); err != nil {
+	if err := m.whyNotQueued(); err != nil {
 		return err
 	}
 	return m.admit(b)
 }
 
-// sendFirst queues what a connection begins with, that nobody else uses yet.
-func (m *muxConn) sendFirst(calls []*Call) error {
+// sendOwn queues calls of the session layer as one batch, which does not pass the gate. It does nothing if there are none.
+func (m *muxConn) sendOwn(calls []*Call) error {
 	if len(calls) == 0 {
 		return nil
 	}
@@ -161,7 +161,7 @@ func (m *muxConn) sendFirst(calls []*Call) error {
 func (m *muxConn) submit(b *batch) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.refusal(); err != nil {
+	if err := m.whyNotQueued(); err != nil {
 		return err
 	}
 	if !m.requests.gate.enter(b) {
@@ -174,8 +174,8 @@ func (m *muxConn) submit(b *batch) error {
 	return err
 }
 
-// refusal returns why no batch can be queued now; m.mu is held.
-func (m *muxConn) refusal() error {
+// whyNotQueued returns why no batch can be queued now; m.mu is held.
+func (m *muxConn) whyNotQueued() error {
 	if m.err != nil || m.writeFailed {
 		return errDead
 	}
@@ -233,9 +233,9 @@ func (m *muxConn) admit(b *batch) error {
 	return nil
 }
 
-// admitNext queues what has waited at the gate and may be sent now; m.mu is held. told says that
-// delivery.run is to be called.
-func (m *muxConn) admitNext() (told bool) {
+// admitNext queues what has waited at the gate and may be sent now; m.mu is held. deliver says that
+// delivery.run is to be called, without locks.
+func (m *muxConn) admitNext() (deliver bool) {
 	for b := m.requests.gate.next(); b != nil; b = m.requests.gate.next() {
 		err := m.admit(b)
 		if err == nil {
@@ -244,10 +244,10 @@ func (m *muxConn) admitNext() (told bool) {
 		m.requests.gate.leave(b)
 		if b.finish(err); b.then != nil {
 			m.delivery.add(b.then)
-			told = true
+			deliver = true
 		}
 	}
-	return told
+	return deliver
 }
 
 // enqueue sends calls whose answers nobody waits for; m.mu is held. On a dead connection it does
@@ -290,15 +290,15 @@ func (m *muxConn) fireAll(t EventType) {
 	m.watches.fireAll(t)
 }
 
-// giveUp lets another batch take the turn of one that was not used.
-func (m *muxConn) giveUp(turn *batch) {
+// leaveGate lets another batch take the turn of one that was not used.
+func (m *muxConn) leaveGate(turn *batch) {
 	m.mu.Lock()
 	if !turn.waits {
 		m.requests.gate.leave(turn)
 	}
-	told := m.err == nil && m.admitNext()
+	deliver := m.err == nil && m.admitNext()
 	m.mu.Unlock()
-	if told {
+	if deliver {
 		m.delivery.run()
 	}
 }

@@ -95,11 +95,11 @@ func (m *muxConn) dispatch(frame []byte, rest int) error {
 	if header.Xid == jute.XidNotification {
 		return m.onEvent(header, body)
 	}
-	p, last, err := m.onReply(header, body, rest)
+	p, deliver, err := m.onReply(header, body, rest)
 	if err != nil {
 		return err
 	}
-	if last {
+	if deliver {
 		m.delivery.run()
 	}
 	if p.op() != jute.OpAuth && !m.served {
@@ -196,9 +196,9 @@ func (m *muxConn) onEvent(header jute.ReplyHeader, body []byte) error {
 }
 
 // onReply takes the answer to the oldest request that waits for one. What it says about the session is
-// noted before the caller gets it. last tells whether delivery.run is to be called, because a batch now has
-// all of its answers.
-func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (p pending, last bool, err error) {
+// noted before the caller gets it. deliver tells whether delivery.run is to be called, without locks, because a batch
+// now has all of its answers.
+func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (p pending, deliver bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.err != nil {
@@ -228,11 +228,11 @@ func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (p pen
 	if !p.reply(header, body, rest) {
 		return p, false, nil
 	}
-	if last = p.batch.then != nil; last {
+	if deliver = p.batch.then != nil; deliver {
 		m.delivery.add(p.batch.then)
 	}
 	m.requests.gate.leave(p.batch)
-	return p, m.admitNext() || last, nil
+	return p, m.admitNext() || deliver, nil
 }
 
 // onDriverReply notes the answer to a request of the driver's; m.mu is held.

@@ -75,8 +75,8 @@ func (m *muxConn) writeLoop() {
 		if m.busy() {
 			runtime.Gosched() // others are about to ask, too: one write for all
 		}
-		var told bool
-		if buf, told = m.collect(buf[:0]); told {
+		var deliver bool
+		if buf, deliver = m.collect(buf[:0]); deliver {
 			m.delivery.run()
 		}
 		if len(buf) == 0 {
@@ -100,8 +100,8 @@ func (m *muxConn) busy() bool {
 	return len(m.requests.pending.waiting()) > 1
 }
 
-// collect appends to buf what is to be written. told is that of admitNext.
-func (m *muxConn) collect(buf []byte) (_ []byte, told bool) {
+// collect appends to buf what is to be written. deliver is that of admitNext.
+func (m *muxConn) collect(buf []byte) (_ []byte, deliver bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.err != nil {
@@ -141,60 +141,3 @@ func (m *muxConn) onWriteError(err error) {
 	case <-m.dead:
 	}
 }
-
-// Close closes the connection, as the driver asks for.
-func (m *muxConn) Close() error {
-	m.fail(net.ErrClosed)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.driver.stub != nil {
-		return m.driver.stub.Close()
-	}
-	return nil
-}
-
-// fail ends the connection: what was sent is in doubt, what was not is free to be sent again. Those who rely
-// on the connection are told before the calls end.
-func (m *muxConn) fail(err error) {
-	if !m.stop(err) {
-		return
-	}
-	m.owner.died(m, err)
-	m.endCalls(err)
-	m.delivery.end()
-	// This ends reads and writes at once. The writer closes the connection, which for TLS
-	// may take seconds.
-	_ = m.raw.SetDeadline(time.Unix(1, 0))
-}
-
-// stop has the connection take and give nothing from now on. It reports whether it was in use.
-func (m *muxConn) stop(err error) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.err != nil {
-		return false
-	}
-	m.err = err
-	return true
-}
-
-// endCalls ends all calls that wait, with an error for those that were sent and one for those that were not.
-func (m *muxConn) endCalls(err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	close(m.dead)
-	why := fromServer(m.place(), err)
-	for _, then := range m.requests.drain(
-		&TransportError{Err: ErrConnectionLoss, Detail: why, Sent: !isRefusal(err)},
-		&TransportError{Err: ErrConnectionLoss, Detail: why}) {
-		if then != nil {
-			m.delivery.add(then)
-		}
-	}
-}
-
-// LocalAddr returns the connection's local address.
-func (m *muxConn) LocalAddr() net.Addr { return m.raw.LocalAddr() }
-
-// RemoteAddr returns the connection's remote address.
-func (m *muxConn) RemoteAddr() net.Addr { return m.raw.RemoteAddr() }

@@ -2,7 +2,6 @@ package zkconn
 
 import (
 	"context"
-	"errors"
 	"net"
 	"slices"
 
@@ -19,17 +18,17 @@ func WithSettings(ctx context.Context, set func(*Config)) context.Context {
 	return context.WithValue(ctx, settingsKey{}, set)
 }
 
-// answersProve is the key of TrustAnswers.
-type answersProve struct{}
+// trustAnswersKey is the key of TrustAnswers.
+type trustAnswersKey struct{}
 
 // TrustAnswers returns a context for [Open] with which every answer moves the deadline, as if the
 // server that answers were the leader. That is wrong on an ensemble. It is for a test that shows that
 // it can detect the consequences.
 func TrustAnswers(ctx context.Context) context.Context {
-	return context.WithValue(ctx, answersProve{}, true)
+	return context.WithValue(ctx, trustAnswersKey{}, true)
 }
 
-// Open starts connecting and returns at once. ctx gives its values only.
+// Open starts to connect and returns at once. It uses only the values of ctx.
 func Open(ctx context.Context, cfg Config) (*Conn, error) {
 	if set, ok := ctx.Value(settingsKey{}).(func(*Config)); ok {
 		set(&cfg)
@@ -46,7 +45,7 @@ func Open(ctx context.Context, cfg Config) (*Conn, error) {
 	}
 	c.maxReply = cfg.MaxReply
 	c.lease.Start(lease.Options{
-		Asleep: cfg.Asleep, Margin: cfg.LossMargin, TrustAnswers: ctx.Value(answersProve{}) != nil, Wake: c.reports.wake,
+		Asleep: cfg.Asleep, Margin: cfg.LossMargin, TrustAnswers: ctx.Value(trustAnswersKey{}) != nil, Wake: c.reports.wake,
 	})
 	driver, err := startDriver(c, cfg.Servers, cfg.SessionTimeout, cfg.Logger)
 	if err != nil {
@@ -96,9 +95,6 @@ func (c *Conn) dial() (net.Conn, error) {
 	return w, nil
 }
 
-// attempts is how many attempts make a round.
-func (c *Conn) attempts() int { return c.hosts.Size() }
-
 // accepted is told that a server has accepted a session.
 func (c *Conn) accepted() { c.hosts.Connected(c.life) }
 
@@ -107,96 +103,4 @@ func (c *Conn) tried(kind EventKind, a *hosts.Attempt) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.reports.push(Event{Kind: kind, Server: a.Target.Server, Target: a.Target.String()})
-}
-
-// Close refuses new calls, waits for the answers to those that were sent, closes the
-// session at the server and joins every goroutine. When ctx ends first the rest is cut
-// off, and the error says that the session was left to its timeout. Close is idempotent.
-func (c *Conn) Close(ctx context.Context) error {
-	c.mu.Lock()
-	if c.end.closed {
-		c.mu.Unlock()
-		<-c.end.done
-		return c.end.err
-	}
-	c.end.closed = true
-	w := c.link.mux
-	session := c.session.id
-	hadSession := c.session.live()
-	if w == nil && c.end.fatal == nil {
-		close(c.link.ready)
-	}
-	c.lease.End()
-	c.mu.Unlock()
-
-	driverDone := make(chan struct{})
-	go func() {
-		defer close(driverDone)
-		c.hosts.Stop()
-		c.driver.close()
-	}()
-	if w != nil {
-		// The driver's Close waits no longer than a second for the answer, but the driver hangs up as
-		// soon as it has it, whenever that is.
-		select {
-		case <-w.dead:
-		case <-ctx.Done():
-		}
-	}
-	c.endLife()
-	c.failWires()
-	<-driverDone
-	<-c.driver.ended
-	c.failWires() // one that was being dialed meanwhile
-	c.workers.Wait()
-	c.reports.wake()
-	<-c.monitorDone
-	returned := c.auth.mechanisms.wait(ctx)
-
-	c.mu.Lock()
-	c.link.tellDetached(WatchClosed)
-	c.persistent.tell(WatchClosed)
-	c.link.tell(WatchClosed)
-	switch {
-	case hadSession && c.closedByServer.Load():
-		c.end.sessions.closed = session
-	case hadSession:
-		c.end.err = &TransportError{Err: ErrConnectionLoss, Detail: errSessionLeft, Sent: true}
-	}
-	if !returned {
-		c.end.err = join(c.end.err, errMechanismLeft)
-	}
-	close(c.end.done)
-	defer c.mu.Unlock()
-	return c.end.err
-}
-
-var errSessionLeft = errors.New("the server did not confirm the end of the session, which ends by its timeout")
-
-// SessionEnd returns how a session has ended, if that is certain: then its ephemeral nodes are gone, or the
-// transaction is on its way that deletes them. If Close was called, or closing says that it will be, the answer
-// waits for the end of Close, but not longer than ctx.
-func (c *Conn) SessionEnd(ctx context.Context, session int64, closing bool) SessionEnd {
-	if closing || c.closing() {
-		select {
-		case <-c.end.done:
-		case <-ctx.Done():
-		}
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.end.sessions.of(session)
-}
-
-func (c *Conn) failWires() {
-	c.mu.Lock()
-	w, dialed := c.link.mux, c.link.dialed
-	c.mu.Unlock()
-	if w != nil {
-		w.fail(ErrClosed)
-		<-w.delivery.done // by another goroutine, perhaps
-	}
-	if dialed != nil {
-		dialed.fail(ErrClosed)
-	}
 }

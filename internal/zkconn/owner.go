@@ -22,7 +22,7 @@ func (c *Conn) prepare(m *muxConn, r *jute.ConnectRequest) {
 	defer c.mu.Unlock()
 	m.forReads = c.cfg.ReadOnly && c.link.asksForReads(m.server)
 	if c.cfg.ReadOnly && !m.forReads {
-		c.hosts.Hope()
+		c.hosts.NotInVain()
 	}
 	switch {
 	case !c.session.live():
@@ -57,7 +57,7 @@ func (c *Conn) established(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 	if c.hosts.IsGone(w.attempt) {
 		return hosts.ErrGone
 	}
-	if err := c.acceptsReads(w, r); err != nil {
+	if err := c.checkReads(w, r); err != nil {
 		return err
 	}
 	if !w.readOnly {
@@ -103,13 +103,13 @@ func (c *Conn) queueOpening(w *muxConn) error {
 		sync.vital = true
 		first = append(first, sync)
 	}
-	if err := w.sendFirst(first); err != nil {
+	if err := w.sendOwn(first); err != nil {
 		return err
 	}
 	if err := c.link.keep(w); err != nil {
 		return err
 	}
-	return w.sendFirst(c.persistent.restoring(c.lastZxid.Load()))
+	return w.sendOwn(c.persistent.restoring(c.lastZxid.Load()))
 }
 
 // takeSession notes the session of a connection that a server with a quorum has accepted. sent is when
@@ -136,7 +136,7 @@ func (c *Conn) overtaken(w *muxConn) {
 		return
 	}
 	if c.link.keep(c.link.mux) == nil { // else it has ended, too, and the next one sets them
-		_ = c.link.mux.sendFirst(c.persistent.restoring(c.lastZxid.Load())) // as keep
+		_ = c.link.mux.sendOwn(c.persistent.restoring(c.lastZxid.Load())) // as keep
 		c.persistent.tell(WatchReset)
 	}
 	c.link.tellDetached(WatchReset)
@@ -185,7 +185,7 @@ func (c *Conn) serves(m *muxConn, why error) {
 // judge gives up if no server accepts the client; c.mu is held.
 func (c *Conn) judge() {
 	if why := c.auth.rejections.verdict(c.hosts.Known()); why != nil {
-		c.giveUp(why)
+		c.endAttempts(why)
 	}
 }
 
@@ -194,11 +194,11 @@ func (c *Conn) judge() {
 func (c *Conn) credentialsRejected(why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.giveUp(why)
+	c.endAttempts(why)
 }
 
-// giveUp is credentialsRejected with c.mu held.
-func (c *Conn) giveUp(why error) {
+// endAttempts is credentialsRejected with c.mu held.
+func (c *Conn) endAttempts(why error) {
 	if c.end.fatal != nil || c.end.closed {
 		return
 	}
@@ -279,7 +279,7 @@ func (c *Conn) died(w *muxConn, err error) {
 func (c *Conn) attemptFailed(a *hosts.Attempt, err error) {
 	c.link.err = fromServer(a.Target.String(), err)
 	if errors.Is(err, ErrSessionExpired) {
-		c.hosts.Hope()
+		c.hosts.NotInVain()
 	}
 	blamed, round := c.hosts.Failed(a, err)
 	c.reports.push(Event{Kind: Attempted, Server: a.Target.Server, Target: a.Target.String(), Round: round, Err: err})

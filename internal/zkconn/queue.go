@@ -186,7 +186,7 @@ func (l *pendingQueue) take() pending {
 	p := l.all[l.taken]
 	l.all[l.taken] = pending{} // the answer need not live on
 	l.taken++
-	if rest := len(l.all) - l.taken; rest <= l.taken { // to move so few costs no more than to have taken the others
+	if rest := len(l.all) - l.taken; rest <= l.taken { // moving this few costs no more than taking the others did
 		copy(l.all, l.all[l.taken:])
 		clear(l.all[rest:])
 		l.all, l.taken = l.all[:rest], 0

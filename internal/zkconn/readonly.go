@@ -26,9 +26,9 @@ var (
 	errQuorumBack  = errors.New("the server has a quorum again; the session is to be resumed")
 )
 
-// acceptsReads returns why a connection cannot be used, if one of the two sides wants it for reads
+// checkReads returns why a connection cannot be used, if one of the two sides wants it for reads
 // alone. For a connection for reads alone it starts the search for a quorum. c.mu is held.
-func (c *Conn) acceptsReads(m *muxConn, r jute.ConnectResponse) error {
+func (c *Conn) checkReads(m *muxConn, r jute.ConnectResponse) error {
 	switch live := c.session.live(); {
 	case m.readOnly && !m.forReads:
 		return fmt.Errorf("%w (a read-only connection that was not asked for)", ErrNotZooKeeper)

@@ -29,8 +29,8 @@ type EventKind int
 const (
 	// StateChanged: the connection is in a new state.
 	StateChanged EventKind = iota + 1
-	// DeadlinePassed: no request was acknowledged for so long that the server may soon
-	// end the session. What depends on the session must be given up.
+	// DeadlinePassed: the session was not proved for so long that the servers may soon end it (S4). What depends on the
+	// session must be given up.
 	DeadlinePassed
 	// SessionEnded: the session is over, because a server has said so or because the client must
 	// presume it. It does not come back.

@@ -36,7 +36,7 @@ func TestSessionEndsWhileAwaitProofBegins(t *testing.T) {
 		synctest.Wait()
 		asleep.Add(int64(timeout * 9 / 10)) // the deadline has passed, and nobody has looked yet
 		var giveUp sync.WaitGroup
-		end := func() { // asked for the time, it has looked whether the session is over
+		end := func() { // AwaitProof asks for the time: it has looked by then whether the session is over
 			var ended atomic.Bool
 			giveUp.Go(func() {
 				t.conn.GiveUp(session)

@@ -6,7 +6,6 @@ import (
 	"net"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/go-curator/curator/internal/jute"
@@ -72,8 +71,8 @@ func (c noWriteDeadline) SetWriteDeadline(d time.Time) error {
 	return c.Conn.SetWriteDeadline(d)
 }
 
-// A request is not counted as sent when the deadline of its write could not be set, which that of a closed socket cannot: it
-// goes over the next connection, or nothing may have been applied. What a user's dialer returns is given deadlines.
+// A request does not count as sent when the deadline of its write cannot be set, as on a closed socket: it is sent on the
+// next connection, or its error says that nothing was applied.
 func TestWriteDeadlineFails(t *testing.T) {
 	virtual(t, func(t *fixture) {
 		var broken atomic.Bool
@@ -90,33 +89,5 @@ func TestWriteDeadlineFails(t *testing.T) {
 		if err := t.conn.Do(t.Context(), 0, made); err == nil || sent(err) {
 			t.Errorf("error %v, which says that the request may have been applied: %t", err, sent(err))
 		}
-	})
-}
-
-// A watch is given back while its read is on its way: it never fires, and nothing is left of it.
-func TestUnwatchDuringTheRead(t *testing.T) {
-	virtual(t, func(t *fixture) {
-		t.open(nil)
-		if _, err := t.conn.Connected(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		for range 200 {
-			watch := zkconn.NewWatch("/a", zkconn.WatchData, func(zkconn.WatchEvent) { t.Error("it fired") })
-			call := exists("/a")
-			call.Req = &jute.PathWatchRequest{Path: "/a", Watch: true}
-			call.Watch = watch
-			done := make(chan error)
-			go func() { done <- t.conn.Do(t.Context(), 0, call) }()
-			t.conn.Unwatch(watch)
-			if err := <-done; err != nil {
-				t.Fatal(err)
-			}
-		}
-		synctest.Wait()
-		if n, m := t.conn.Watches(), t.server.Watches(); n != 0 || m != 0 {
-			t.Errorf("%d watches are left here and %d at the server", n, m)
-		}
-		made, _ := create("/a", 0)
-		t.do(made)
 	})
 }

@@ -59,7 +59,7 @@ func (c *Conn) subscribeOn(ctx context.Context, w *muxConn, sub *Subscription) (
 			return b, nil
 		}
 	}
-	w.giveUp(turn)
+	w.leaveGate(turn)
 	return nil, err
 }
 

@@ -266,3 +266,31 @@ func TestNoWatchIsLeft(t *testing.T) {
 		}
 	})
 }
+
+// A watch is given back while its read is on its way: it never fires, and nothing is left of it.
+func TestUnwatchDuringTheRead(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		t.open(nil)
+		if _, err := t.conn.Connected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for range 200 {
+			watch := zkconn.NewWatch("/a", zkconn.WatchData, func(zkconn.WatchEvent) { t.Error("it fired") })
+			call := exists("/a")
+			call.Req = &jute.PathWatchRequest{Path: "/a", Watch: true}
+			call.Watch = watch
+			done := make(chan error)
+			go func() { done <- t.conn.Do(t.Context(), 0, call) }()
+			t.conn.Unwatch(watch)
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		if n, m := t.conn.Watches(), t.server.Watches(); n != 0 || m != 0 {
+			t.Errorf("%d watches are left here and %d at the server", n, m)
+		}
+		made, _ := create("/a", 0)
+		t.do(made)
+	})
+}

@@ -124,10 +124,10 @@ func (c *closing) closeWhatIsBelow() {
 	}
 }
 
-// Read reads.
+// Read reads, until the deadline at the latest.
 func (c *closing) Read(p []byte) (int, error) { return c.limited(&c.read, c.Conn.Read, p) }
 
-// Write writes.
+// Write writes, until the deadline at the latest.
 func (c *closing) Write(p []byte) (int, error) { return c.limited(&c.write, c.Conn.Write, p) }
 
 // limited has do end at the deadline.

@@ -327,12 +327,12 @@ func (l *List) RoundInVain() <-chan struct{} {
 	return l.round.inVain()
 }
 
-// Hope notes that a server may have a connection in the next round: it has answered that the session is over, or will
-// be asked for reads alone. So this round is not in vain.
-func (l *List) Hope() {
+// NotInVain notes that a server may accept the client in the next round, because it has answered that the session is over,
+// or will be asked for reads alone. So this round does not count as in vain.
+func (l *List) NotInVain() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.round.hopeful = true
+	l.round.notInVain = true
 }
 
 // Addresses returns all servers, with the addresses that their names have now.

@@ -64,12 +64,12 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// A round is not in vain in which a server gives hope, and the next one is judged by itself.
-func TestHope(t *testing.T) {
+// A round in which a server may accept the client later is not in vain, and the next one is judged by itself.
+func TestRoundThatIsNotInVain(t *testing.T) {
 	l := New([]string{"a:1", "b:1"}, nil, nil)
 	inVain := l.RoundInVain()
 	l.attempt(t)
-	l.Hope()
+	l.NotInVain()
 	for _, want := range []bool{false, false, true} { // the second of this round, and the two of the next one
 		l.attempt(t)
 		select {

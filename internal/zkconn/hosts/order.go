@@ -59,8 +59,8 @@ func (o *ordered) goesOn() bool {
 
 // roundEnd tells when all servers have been tried in vain. The lock of the List guards it.
 type roundEnd struct {
-	ended   chan struct{}
-	hopeful bool // a server has answered that may have a connection in the next round
+	ended     chan struct{}
+	notInVain bool // a server may accept the client in the next round
 }
 
 // inVain returns a channel that is closed when all servers have been tried in vain.
@@ -73,9 +73,9 @@ func (r *roundEnd) inVain() <-chan struct{} {
 
 // end notes that all servers have been tried in vain.
 func (r *roundEnd) end() {
-	if r.ended != nil && !r.hopeful {
+	if r.ended != nil && !r.notInVain {
 		close(r.ended)
 		r.ended = nil
 	}
-	r.hopeful = false
+	r.notInVain = false
 }

@@ -1,14 +1,14 @@
 // Package lease says until when a client may rely on its session. What it may believe, and why, is in
 // docs/session.md, whose rules S1 to S10 are cited here by number; docs/rules.md has their tests.
 //
-// A [Session] is the clock of one session after the other, with a mutex that is taken last. What it decides is that of a
-// [clock]. A clock, and the [Evidence] of a connection, take the time as an argument,
-// do no I/O, and have no locks and no goroutines. [elapsed] tells that time.
+// A [Session] guards one [clock], which serves one session after the other. Its mutex is taken last. A clock, and the
+// [Evidence] of a connection, take the time as an argument, do no I/O, and have no locks and no goroutines. [elapsed] tells
+// that time.
 package lease
 
 import "time"
 
-// state is what may be believed of a session.
+// state is what may be believed of a session. Most of it says in tests what a clock has come to.
 type state int
 
 // The states. begin leads from all of them to believed, and end from all but none to ended.
@@ -59,7 +59,7 @@ type asking struct {
 	next time.Duration // what it is to prove at least
 }
 
-// The fractions of the session timeout that the rules name.
+// period is how often a proof is asked for (S2), and oldest how old the newest one may be when the next one is asked for.
 func (c *clock) period() time.Duration { return c.timeout * 30 / 100 }
 func (c *clock) oldest() time.Duration { return c.timeout * 60 / 100 }
 
@@ -95,9 +95,9 @@ func (c *clock) live(session int64) bool { return session != 0 && c.session == s
 // silence returns how long there may be no answer without a doubt, see suspect.
 func (c *clock) silence() time.Duration { return c.timeout - c.margin }
 
-// passed tells whether the deadline has passed by which somebody relies on the session, and was
+// takePassed tells whether the deadline has passed by which somebody relies on the session, and was
 // not reported.
-func (c *clock) passed(now time.Duration) bool {
+func (c *clock) takePassed(now time.Duration) bool {
 	if d := c.deadline(); now < d || d == c.reported || !c.proving(now) || c.usage.stale {
 		return false
 	}
@@ -249,7 +249,7 @@ const (
 	Second      // a write; or a sync, too, with S9
 )
 
-// never is so late that something else will have the clock looked at before.
+// never is a wait so long that something else looks at the clock first.
 const never = time.Hour
 
 // next returns the request that leads to a proof, if it is time (S1 and S2), and when to look again. e

@@ -237,17 +237,17 @@ func TestRuleS4IsReported(t *testing.T) {
 	fresh := &clock{}
 	fresh.begin(1, 100*percent, 100*percent/8, percent)
 	fresh.use(2 * percent)
-	if fresh.passed(88*percent) || !fresh.passed(89*percent) || fresh.passed(90*percent) {
+	if fresh.takePassed(88*percent) || !fresh.takePassed(89*percent) || fresh.takePassed(90*percent) {
 		t.Error("want the deadline of a new session to be reported once, when it passes")
 	}
 	idle := &clock{}
 	idle.begin(1, 100*percent, 100*percent/8, percent)
 	idle.use(200 * percent)
-	if idle.passed(201 * percent) {
+	if idle.takePassed(201 * percent) {
 		t.Error("a deadline is reported that nobody has relied on")
 	}
 	idle.wrote(Stamp{Sent: 202 * percent, first: proof{heard: 180 * percent}}, 203*percent)
-	if idle.passed(214*percent) || !idle.passed(215*percent) {
+	if idle.takePassed(214*percent) || !idle.takePassed(215*percent) {
 		t.Error("want the deadline after a write to be reported when it passes")
 	}
 	idle.proveAt(216, 215, 190)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// elapsed tells the time since a connection was made. Unlike the monotonic clock of Linux
-// and macOS it goes on while the machine sleeps, as that of the servers does.
+// elapsed is the clock of a Session: the time since Start, and one second. Unlike the monotonic clock of Linux
+// and macOS it goes on while the machine sleeps, as those of the servers do.
 type elapsed struct {
 	base   time.Time
 	asleep func() time.Duration // how long the machine has slept, from any beginning

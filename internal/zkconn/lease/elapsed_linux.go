@@ -9,8 +9,7 @@ import (
 // quick is how long the readings of the clocks take, if nothing comes between them: less than the shortest sleep.
 const quick = 5 * time.Millisecond
 
-// systemAsleep returns how long the machine has slept since it was started: only by that
-// the two clocks differ.
+// systemAsleep returns how long the machine has slept since it was started. The two clocks differ only by that.
 func systemAsleep() time.Duration {
 	for {
 		before, all, after := read(unix.CLOCK_MONOTONIC), read(unix.CLOCK_BOOTTIME), read(unix.CLOCK_MONOTONIC)

@@ -7,7 +7,7 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 )
 
-// A client that is idle but for pings, and in use: when Next asks for what, without a connection.
+// What next asks for, and when, if a client sends only pings and then comes into use.
 func TestRuleS1AndS2Next(t *testing.T) {
 	var c clock
 	e := NewEvidence(false)

@@ -14,7 +14,7 @@ type Options struct {
 	Asleep       func() time.Duration // how long the machine has slept, from any beginning; nil asks the system
 	Margin       time.Duration        // zero is an eighth of the timeout
 	TrustAnswers bool                 // every answer moves the deadline: that is wrong on an ensemble
-	Wake         func()               // called when Passed or Next is to be called soon; it must not block
+	Wake         func()               // called when TakePassed or Next is to be called soon; it must not block
 }
 
 // Session says until when a client can rely on its session, one session after the other. All of its methods may be
@@ -42,7 +42,7 @@ func (l *Session) Start(o Options) {
 func (l *Session) Now() time.Duration { return l.elapsed.now() }
 
 // Begin starts the clock of a session that a server has created, or has confirmed. sent is
-// when it was asked to.
+// when the connect request was sent.
 func (l *Session) Begin(session int64, timeout, sent time.Duration, created bool) {
 	if created {
 		l.acked.Store(int64(sent))
@@ -178,15 +178,15 @@ func (l *Session) Margin() time.Duration {
 	return l.clock.margin
 }
 
-// Passed tells whether the deadline has passed by which somebody relies on the session and this was not told, and when
-// to look again.
-func (l *Session) Passed(now time.Duration) (passed bool, wait time.Duration) {
+// TakePassed reports, once for each deadline, that the deadline has passed while somebody relied on the session. wait is
+// when to look again.
+func (l *Session) TakePassed(now time.Duration) (passed bool, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if at := l.at(); now < at {
 		return false, at - now
 	}
-	return l.clock.passed(now), never
+	return l.clock.takePassed(now), never
 }
 
 // Nearest returns how near the deadline was since it was called last.

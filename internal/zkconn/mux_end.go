@@ -1,0 +1,63 @@
+package zkconn
+
+import (
+	"net"
+	"time"
+)
+
+// Close closes the connection, as the driver asks for.
+func (m *muxConn) Close() error {
+	m.fail(net.ErrClosed)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.driver.stub != nil {
+		return m.driver.stub.Close()
+	}
+	return nil
+}
+
+// fail ends the connection: what was sent is in doubt, what was not is free to be sent again. Those who rely
+// on the connection are told before the calls end.
+func (m *muxConn) fail(err error) {
+	if !m.stop(err) {
+		return
+	}
+	m.owner.died(m, err)
+	m.endCalls(err)
+	m.delivery.end()
+	// This ends reads and writes at once. The writer closes the connection, which for TLS
+	// may take seconds.
+	_ = m.raw.SetDeadline(time.Unix(1, 0))
+}
+
+// stop has the connection take and give nothing from now on. It reports whether it was in use.
+func (m *muxConn) stop(err error) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err != nil {
+		return false
+	}
+	m.err = err
+	return true
+}
+
+// endCalls ends all calls that wait, with an error for those that were sent and one for those that were not.
+func (m *muxConn) endCalls(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	close(m.dead)
+	why := fromServer(m.place(), err)
+	for _, then := range m.requests.drain(
+		&TransportError{Err: ErrConnectionLoss, Detail: why, Sent: !isRefusal(err)},
+		&TransportError{Err: ErrConnectionLoss, Detail: why}) {
+		if then != nil {
+			m.delivery.add(then)
+		}
+	}
+}
+
+// LocalAddr returns the connection's local address.
+func (m *muxConn) LocalAddr() net.Addr { return m.raw.LocalAddr() }
+
+// RemoteAddr returns the connection's remote address.
+func (m *muxConn) RemoteAddr() net.Addr { return m.raw.RemoteAddr() }
