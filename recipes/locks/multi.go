@@ -41,7 +41,7 @@ func NewInterProcessMultiLock(locks ...InterProcessLock) (*InterProcessMultiLock
 //
 // When Acquire fails it releases the locks that it has, and waits for that at most
 // WithReleaseTimeout, even if ctx never ends. When it loses a lock while it waits for the next
-// one, it releases the others and begins again with the first, at the end of each queue. It
+// one, or as soon as it has it, it releases the others and begins again with the first, at the end of each queue. It
 // does not begin again, but fails, when somebody has asked for a lock (WithRevocable with nil)
 // or WithMaxHold has passed.
 //
@@ -137,13 +137,15 @@ func (m *InterProcessMultiLock) attempt(ctx, spanCtx context.Context, acquire fu
 		case err != nil:
 		case part.never():
 			err = fmt.Errorf("%w: a lock that returns neither a lease nor an error", framework.ErrInvalidOption)
-		case part.Err() != nil: // to try again could go on for ever
+		case part.Err() != nil && !isOurs(lock): // to try again could go on for ever
 			err = errors.Join(part.Err(), part.giveBack(spanCtx))
+		default:
+			parts = append(parts, part)
+			err = part.Err()
 		}
 		if err != nil {
 			return nil, fmt.Errorf("lock %d of %d: %w", i+1, len(m.locks), err)
 		}
-		parts = append(parts, part)
 		bound = part.Bind(bound) //nolint:fatcontext // a wait for the next ends when this one is lost
 	}
 	whole = composed(ctx, parts)
@@ -152,6 +154,12 @@ func (m *InterProcessMultiLock) attempt(ctx, spanCtx context.Context, acquire fu
 		return nil, err
 	}
 	return whole, nil
+}
+
+// isOurs tells whether a lock is one of this package.
+func isOurs(lock InterProcessLock) bool {
+	t, _ := observe(lock)
+	return t != nil
 }
 
 // observed returns the telemetry of the first lock that is one of this package.

@@ -367,6 +367,39 @@ func TestMultiOfALostLease(t *testing.T) {
 	})
 }
 
+// hasty is a lock of this package whose first lease is lost before anybody looks at it.
+type hasty struct {
+	*locks.InterProcessMutex
+	lose func(*locks.Lease)
+}
+
+func (h *hasty) Acquire(ctx context.Context) (*locks.Lease, error) {
+	lease, err := h.InterProcessMutex.Acquire(ctx)
+	if err == nil && h.lose != nil {
+		h.lose(lease)
+		h.lose = nil
+	}
+	return lease, err
+}
+
+// A lock that is lost as soon as it is granted is taken again, as one that is lost during the wait for the next.
+func TestMultiOfALockThatIsLostAtOnce(t *testing.T) {
+	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *multiEnv) {
+		lock := &hasty{InterProcessMutex: e.mutexAt(1, e.client).(*locks.InterProcessMutex)}
+		lock.lose = func(lease *locks.Lease) {
+			e.deleteAt(1)
+			e.lost(lease, locks.LossNodeDeleted)
+		}
+		lease := e.acquire(e.multi(e.mutexAt(0, e.client), lock, e.mutexAt(2, e.client)))
+		if lock.lose != nil {
+			t.Error("no lease was lost")
+		}
+		e.wantHeld(0, 1, 2)
+		e.release(lease)
+		e.wantHeld()
+	})
+}
+
 // wantReleasedInReverse fails unless what is below paths went in the reverse order.
 func (e *env) wantReleasedInReverse(paths []string) {
 	e.t.Helper()
