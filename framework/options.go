@@ -217,7 +217,7 @@ func WithAuthorization(scheme string, auth []byte) Option {
 // write takes too long, to notice a silent server. So Close must end reads and writes that run, at
 // once and without the help of the other side: the channel of an SSH connection does not. It is called
 // once, and may be called on any goroutine. If the connection has a method NetConn, as one of TLS has,
-// the connection below, which that returns, is closed first.
+// the connection below, which that returns, is closed first, and may be closed again.
 func WithDialer(dial func(ctx context.Context, network, address string) (net.Conn, error)) Option {
 	return option(func(c *config) error {
 		if dial == nil {

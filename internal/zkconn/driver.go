@@ -14,9 +14,9 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 )
 
-// No other file of this package imports the driver, github.com/go-zookeeper/zk v1.0.4. What is used of it: it dials, one connection
-// after the other, has each connect request ask for the session of the last connect reply, pings, and closes the session at
-// its end. What this package relies on beyond that:
+// No other file of this package imports the driver, github.com/go-zookeeper/zk v1.0.4. What is used of it: it dials, one
+// connection after the other, has each connect request ask for the session of the last connect reply, pings, and closes the
+// session at its end. What this package relies on beyond that:
 //
 //   - It writes nothing but a connect request, pings and the request to close the session, each of them in one Write, with
 //     the xid of a ping or a positive one. It pings every third of the timeout in the connect reply, and takes every answer
@@ -28,9 +28,10 @@ import (
 //     Behind another one it calls HostProvider.Connected before it reads on.
 //   - It does not survive a connect reply with a timeout of nothing, a frame without a whole header, nor a password that does
 //     not fit into 256 bytes with the rest of a connect request: it must not get to see these.
-//   - Close waits for the answer to its last request for a second at most, also if there is no connection. It does not send
-//     that request again, and hangs up when it has the answer. The channel of events is closed when the driver connects no
-//     more. That is not while it dials, nor as long as its dialer fails.
+//   - Close waits for the answer to its last request for a second at most, also if there is no connection, and for the whole
+//     second if the driver ends in the moment in which it is called. It does not send that request again, and hangs up when
+//     it has the answer. The channel of events is closed when the driver connects no more. That is not while it dials, nor as
+//     long as its dialer fails.
 //
 // The tests in driver_test.go show of this what the tests of hazards do not.
 

@@ -402,6 +402,7 @@ func TestCloseWhileRefused(t *testing.T) {
 			return silent
 		}, func(t *fixture, _ *panel, _ string) {
 			<-time.After(after)
+			synctest.Wait() // a driver that ends in the moment in which it is asked to waits for a second
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			begin := time.Now()

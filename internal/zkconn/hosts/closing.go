@@ -15,10 +15,7 @@ func withDeadlines(conn net.Conn) net.Conn {
 	if hasDeadlines(conn) {
 		return conn
 	}
-	c := &closing{Conn: conn}
-	c.closeOnce = sync.OnceValue(conn.Close)
-	c.closeBelow = sync.OnceFunc(c.closeWhatIsBelow)
-	return c
+	return &closing{Conn: conn, closedUp: make(chan struct{})}
 }
 
 // hasDeadlines tells whether a connection is known to have deadlines.
@@ -36,14 +33,15 @@ func hasDeadlines(conn net.Conn) bool {
 // does not go on with a connection after that. Between reads and writes deadlines have no effect.
 type closing struct {
 	net.Conn
-	closeOnce   func() error
-	closeBelow  func()
 	read, write limit
 	expiries    sync.WaitGroup
+	closedUp    chan struct{} // closed when the user's Close has returned closeErr
+	closeErr    error
 
-	mu     sync.Mutex
-	late   bool // a deadline has passed
-	closed bool // no more expiries
+	mu         sync.Mutex
+	late       bool // a deadline has passed
+	closed     bool // no more expiries
+	closeBegun bool
 }
 
 // limit is the deadline of one direction. The lock of the connection guards it.
@@ -114,9 +112,24 @@ func (c *closing) expire() {
 	_ = c.closeOnce() // whoever reads or writes has the error
 }
 
-// closeWhatIsBelow closes the connection that this one is above, as TLS is: TLS has the other side take an alert before it
+// closeOnce closes the user's connection, or waits until that has been done. It does not wait for a mutex: in a bubble of
+// testing/synctest the time would stand still.
+func (c *closing) closeOnce() error {
+	c.mu.Lock()
+	begun := c.closeBegun
+	c.closeBegun = true
+	c.mu.Unlock()
+	if !begun {
+		c.closeErr = c.Conn.Close()
+		close(c.closedUp)
+	}
+	<-c.closedUp
+	return c.closeErr
+}
+
+// closeBelow closes the connection that this one is above, as TLS is: TLS has the other side take an alert before it
 // closes that itself.
-func (c *closing) closeWhatIsBelow() {
+func (c *closing) closeBelow() {
 	if above, ok := c.Conn.(interface{ NetConn() net.Conn }); ok {
 		if below := above.NetConn(); below != nil {
 			_ = below.Close() // what this says, the next one says again
