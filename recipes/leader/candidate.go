@@ -171,16 +171,10 @@ func (c *candidate) leave(ctx context.Context) error {
 	switch {
 	case err != nil && !errors.Is(released, locks.ErrReleasePending):
 		return c.explain(fmt.Errorf("%w: %w", locks.ErrReleasePending, err))
-	case err == nil && endedByClient(released):
-		return nil // the node has gone with the session
+	case err == nil && !errors.Is(released, locks.ErrReleasePending) && errors.Is(released, locks.ErrLockLost):
+		return nil // the term had ended by itself, and the node has gone
 	}
 	return released
-}
-
-// endedByClient reports whether the error of a release says that the client was closed before.
-func endedByClient(released error) bool {
-	loss, ok := errors.AsType[*locks.LossError](released)
-	return ok && loss.Reason == locks.LossClosed
 }
 
 // explain adds the path to an error.

@@ -61,3 +61,20 @@ func TestTermEndsBeforeCallsFail(t *testing.T) {
 		}
 	})
 }
+
+// Close of a latch whose lease is just being lost says nothing of that: its node has gone.
+func TestCloseBehindALoss(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		e := newEnv(t, b)
+		for range 100 {
+			m := e.joined("latch")
+			lease := m.leads()
+			closed := make(chan error, 1)
+			context.AfterFunc(lease.Context(), func() { closed <- m.Close(t.Context()) })
+			m.network.Cut()
+			if err := <-closed; err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
