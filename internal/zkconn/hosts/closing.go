@@ -109,7 +109,7 @@ func (c *closing) expire() {
 	c.mu.Unlock()
 	_ = c.Conn.SetDeadline(time.Unix(1, 0)) // it may have none
 	c.closeBelow()
-	_ = c.closeOnce() // whoever reads or writes has the error
+	_ = c.closeOnce() // the read or write that runs returns the error
 }
 
 // closeOnce closes the user's connection, or waits until that has been done. It does not wait for a mutex: in a bubble of

@@ -96,7 +96,7 @@ func TestClosing(t *testing.T) {
 	}
 }
 
-// The user's Close is called once, whoever ends the connection, and Close returns when it has returned. Behind the end no
+// The user's Close is called once, however the connection ends, and Close returns when it has returned. Behind the end no
 // deadline can be set: what is written then counts as not sent.
 func TestClosingEndsOnce(t *testing.T) {
 	for name, end := range map[string]func(c net.Conn){

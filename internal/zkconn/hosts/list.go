@@ -150,7 +150,7 @@ func (l *List) Begin(ctx context.Context, bound time.Duration) (context.Context,
 		a := &Attempt{cancel: cancel}
 		l.current = a
 		if !l.due {
-			a.Target, a.Last = l.take()
+			a.Target, a.last = l.take()
 			l.mu.Unlock()
 			return attemptCtx, a
 		}
@@ -283,7 +283,7 @@ func (l *List) GoOn(a *Attempt) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if a != nil && a == l.current && len(l.targets) > 0 {
-		l.due = a.Last
+		l.due = a.last
 	}
 }
 
@@ -312,7 +312,7 @@ func (l *List) Connected(ctx context.Context) {
 // been tried in vain with it.
 func (l *List) Failed(a *Attempt, err error) (blamed, round bool) {
 	blamed = !errors.Is(err, ErrGone)
-	if round = a.Last && blamed; round {
+	if round = a.last && blamed; round {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.round.end()

@@ -31,7 +31,7 @@ func (t Target) String() string {
 // Attempt is one try to have a connection, and that connection if it succeeds.
 type Attempt struct {
 	Target Target
-	Last   bool // the last attempt of its round
+	last   bool // the last attempt of its round
 	cancel context.CancelCauseFunc
 	gone   bool // its server was taken off the list; guarded by List.mu
 }
