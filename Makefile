@@ -29,17 +29,21 @@ PURE        := ./internal/lint ./internal/chaos/replay
 .DEFAULT_GOAL := help
 
 .PHONY: help
-help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 20
+help: ### list the targets that one needs every day
+	@sed -n 's/^\([a-z-]*\):.* ## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 20
+
+.PHONY: help-all
+help-all: ## list all targets
+	@sed -n 's/^\([a-z-]*\):.* ###* /  \1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 .PHONY: setup
-setup: ## install what the tests need, where that is known how; else say what it is
+setup: ### install what the tests need, where that is known how; else say what it is
 	@.ci/setup.sh
 
 # go vet looks at the tests, too, so go test need not; with the same -race they share what they compile.
 # The race detector sleeps for a second at the end of each process unless it is told not to.
 .PHONY: test
-test: setup ## run all tests, those against real ZooKeeper servers included
+test: setup ## run all tests with the race detector, those against real ZooKeeper servers included; TESTFLAGS='-run Mutex -count=100' narrows it
 	race=$$(GO="$(GO)" .ci/race.sh) && $(GO) vet $$race ./... && \
 		GORACE="atexit_sleep_ms=0 $$GORACE" $(GO) test $$race -vet=off -timeout 10m $(TESTFLAGS) \
 			$$($(GO) list ./... | grep -v $(PURE:./%=-e '/%$$'))
@@ -48,80 +52,80 @@ test: setup ## run all tests, those against real ZooKeeper servers included
 	WITHOUT=$(ADAPTERS) $(NESTED) test -vet=off $(TESTFLAGS) ./...
 
 .PHONY: adapters
-adapters: setup ## run the tests of the adapters to other projects, and those projects' own, on both servers
+adapters: setup ### run the tests of the adapters to other projects, and those projects' own, on both servers
 	set -e; for dir in $(ADAPTERS)/*/; do $(GO) -C "$$dir" test -timeout 15m $(TESTFLAGS) ./...; done
 
 .PHONY: soak
-soak: setup ## make test RUNS times on this commit, half of them two at a time; goes on where it was interrupted
+soak: setup ### make test RUNS times on this commit, half of them two at a time; goes on where it was interrupted. record.tsv in SOAKDIR, without it ~/.cache/curator-soak, has a line for each run
 	GO="$(GO)" RUNS="$(RUNS)" SOAKDIR="$(SOAKDIR)" .ci/soak.sh
 
 # Without a Java the tests take it that no ZooKeeper server is installed. The packages that are left out
 # start processes and wait for them in real time.
 .PHONY: quick
-quick: ## vet, build and run the rules and the tests in virtual time: without Java, in a minute
+quick: ## vet, build, and run the rules and the tests in virtual time: with Go alone, in a minute
 	$(GO) vet ./...
 	$(GO) build ./...
 	CI= JAVA_HOME=/nonexistent $(GO) test -vet=off -short -timeout 5m $(TESTFLAGS) \
 		$$($(GO) list ./... | grep -v -e '/tools/bench/' -e '/tools/curator$$' -e '/tools/curatortest$$' -e '/internal/mutants$$' -e '/internal/interop$$')
 
 .PHONY: check
-check: format vet staticcheck curatorvet golangci generated modules licences-check workflows lint alerts platforms ## run everything else that a change must pass
+check: format vet staticcheck curatorvet golangci generated modules licences-check workflows lint alerts platforms ## run everything else that a change must pass: formatting, linters, generated code, modules, licences, alerts, other systems
 
 .PHONY: format
-format:
+format: ### see that gofmt has nothing to say
 	@unformatted=$$(gofmt -l .) || exit; if [ -n "$$unformatted" ]; then \
 		echo "not formatted; run gofmt -w on:" >&2; echo "$$unformatted" >&2; exit 1; fi
 
 .PHONY: vet
-vet:
+vet: ### run go vet on all modules
 	$(GO) vet ./...
 	$(NESTED) vet ./...
 
 .PHONY: staticcheck
-staticcheck:
+staticcheck: ### run staticcheck on all modules
 	$(GO) run $(STATICCHECK) ./...
 	$(NESTED) run $(STATICCHECK) ./...
 
 .PHONY: curatorvet
-curatorvet:
+curatorvet: ### run tools/curatorvet on the library itself
 	@GO="$(GO)" .ci/curatorvet.sh
 
 .PHONY: generated
-generated:
+generated: ### see that the generated code is current
 	@GO="$(GO)" .ci/generated.sh
 
 .PHONY: lint
-lint:
+lint: ### test the rules of the repository
 	$(GO) test -count=1 ./internal/lint
 
 .PHONY: alerts
-alerts: ## test the rules for Prometheus with promtool; fails without it if CI=true
+alerts: ### test the rules for Prometheus with promtool; fails without it if CI=true
 	$(GO) test -count=1 -run 'Alert|Dashboard' ./internal/telemetry
 
 .PHONY: modules
-modules:
+modules: ### see that go.mod and go.sum of all modules are tidy and complete
 	@GO="$(GO)" .ci/modules.sh
 
 .PHONY: licences-check
-licences-check:
+licences-check: ### see that docs/licences.md is current
 	$(GO) run ./tools/licences -check docs/licences.md
 
 .PHONY: workflows
-workflows:
+workflows: ### run actionlint on the public workflows
 	$(GO) run $(ACTIONLINT) -shellcheck= -pyflakes=
 
 .PHONY: platforms
-platforms: ## compile all packages and tests for macOS and Windows
+platforms: ### compile all packages and tests for macOS and Windows
 	@GO="$(GO)" .ci/platforms.sh
 
 # The configuration is found from the modules below, too. go run keeps what it has built.
 .PHONY: golangci
-golangci: ## run golangci-lint; without its cache it takes some minutes
+golangci: ### run golangci-lint; without its cache it takes some minutes
 	$(GO) run $(GOLANGCI) run --allow-parallel-runners
 	$(NESTED) run $(GOLANGCI) run --allow-parallel-runners
 
 .PHONY: vuln
-vuln: ## look for known weaknesses in the dependencies; needs the network, and is not part of check
+vuln: ### look for known weaknesses in the dependencies; needs the network, and is not part of check
 	$(GO) run $(GOVULNCHECK) -test ./...
 	$(NESTED) run $(GOVULNCHECK) -test ./...
 
@@ -130,15 +134,15 @@ api: ## write what the module exports into docs/api.txt
 	$(GO) run ./tools/apilist docs/api.txt
 
 .PHONY: apidiff
-apidiff: ## say what has changed in the public API since BASE, without it since the last release
+apidiff: ### say what has changed in the public API since BASE, without it since the last release; APIDIFFFLAGS=-incompatible shows only what breaks users
 	@GO="$(GO)" APIDIFF="$(APIDIFF)" BASE="$(BASE)" APIDIFFFLAGS="$(APIDIFFFLAGS)" .ci/apidiff.sh
 
 .PHONY: licences
-licences: ## write the licences of the dependencies into docs/licences.md
+licences: ### write the licences of the dependencies into docs/licences.md
 	$(GO) run ./tools/licences docs/licences.md
 
 .PHONY: interop
-interop: setup ## run what is tested against real servers, those of ZOOKEEPER_HOME for example
+interop: setup ### run the packages that are tested against real servers; ZOOKEEPER_HOME names a release
 	race=$$(GO="$(GO)" .ci/race.sh) && $(GO) test $$race -timeout 20m ./framework/... ./recipes/... ./internal/interop ./tools/curatortest
 
 .PHONY: generate
@@ -146,15 +150,15 @@ generate: ## write the generated code anew
 	$(GO) generate ./...
 
 .PHONY: bench
-bench: ## run the benchmarks
+bench: ## run the benchmarks; BENCHFLAGS adds flags
 	$(GO) test -run '^$$' -bench . $(BENCHFLAGS) ./...
 
 .PHONY: bench-check
-bench-check: ## compare the locks with others, and the ratios with those in docs/benchmarks
+bench-check: ### compare the locks with others, and the ratios with those in docs/benchmarks; BENCHCHECKFLAGS adds flags
 	$(GO) run ./tools/bench -quick -check docs/benchmarks/quick.json $(BENCHCHECKFLAGS)
 
 .PHONY: bench-distance
-bench-distance: ## record in docs/benchmarks what distance costs, and draw the plots
+bench-distance: ### record in docs/benchmarks what distance costs, and draw the plots; BENCHDISTANCEFLAGS adds flags
 	for distance in 1ms 10ms; do \
 		$(GO) run ./tools/bench -distance $$distance -peers floor,curator,curator-v2,zk.Lock,java -rounds 3 $(BENCHDISTANCEFLAGS) \
 			-json docs/benchmarks/distance-$$distance.json -markdown docs/benchmarks/distance-$$distance.md || exit; \
@@ -163,7 +167,7 @@ bench-distance: ## record in docs/benchmarks what distance costs, and draw the p
 		$(CURDIR)/docs/benchmarks/results.json $(CURDIR)/docs/benchmarks/distance-1ms.json $(CURDIR)/docs/benchmarks/distance-10ms.json
 
 .PHONY: ensemble-proof
-ensemble-proof: ## break real ensembles in many ways, and see that no two clients hold a lock at once
+ensemble-proof: ### break real ensembles in many ways, and see that no two clients hold a lock at once; ENSEMBLEPROOFFLAGS adds flags
 	$(GO) run ./tools/ensembleproof $(ENSEMBLEPROOFFLAGS)
 
 .PHONY: chaos
@@ -171,42 +175,42 @@ chaos: ## attack the recipes on a real ensemble for DURATION, from SEED (0: a ra
 	$(GO) run ./tools/chaos -seed $(SEED) -duration $(DURATION) $(CHAOSFLAGS)
 
 .PHONY: programs
-programs: setup ## run programs of others on framework/zk, and compare with their own driver; PROGRAMS=vault,gokit chooses
+programs: setup ### run programs of others on framework/zk, and compare with their own driver, in half an hour; PROGRAMS=vault,gokit chooses, PROGRAMSFLAGS='-write docs/programs.md' writes the page; needs the network
 	$(GO) run ./tools/programs $(PROGRAMSFLAGS) $(PROGRAMS)
 
 .PHONY: ui-pictures
-ui-pictures: ## take the pictures of docs/ui.md anew
+ui-pictures: ### take the pictures of docs/ui.md anew
 	CURATOR_UI_PICTURES=$(CURDIR)/docs/images $(GO) -C tools/curator/internal/ui/browsertest test -count=1 -timeout 5m -run '^TestDemo$$' .
 	chmod 644 docs/images/ui-*.png
 
 .PHONY: framework-load
-framework-load: ## a thousand goroutines on one client for a minute, while a real server restarts
+framework-load: ### a thousand goroutines on one client for a minute, while a real server restarts
 	$(GO) test -race -count=1 -timeout 5m -run '^TestLoad$$' ./framework -v -load 1m -workers 1000
 
 .PHONY: framework-watches
-framework-watches: ## what 100,000 watches on one client cost, and a reconnect with them
+framework-watches: ### what 100,000 watches on one client cost, and a reconnect with them
 	$(GO) test -count=1 -timeout 5m -run '^TestManyWatches$$' ./framework -v -watches 100000
 
 .PHONY: sequences
-sequences: ## every component through every sequence of up to four things that can happen to it
+sequences: ### every component through every sequence of up to four things that can happen to it
 	$(GO) test -count=1 -timeout 60m ./internal/sequences -length 4
 
 .PHONY: driver-suite
-driver-suite: setup ## run the test suite of go-zookeeper/zk on framework/zk, with embedded and with real servers
+driver-suite: setup ### run the test suite of go-zookeeper/zk on framework/zk, with embedded and with real servers
 	$(GO) test -count=1 -v -timeout 20m ./internal/driversuite -real
 
 .PHONY: model
-model: ## explore the model of the algorithms, which takes hours
+model: ### explore the model of the algorithms, which takes hours; MODELFLAGS adds flags
 	$(GO) run ./tools/explore $(MODELFLAGS)
 
 .PHONY: model-check
-model-check: ## explore the part of the model that takes seconds without the race detector
+model-check: ### explore the part of the model that takes seconds without the race detector
 	$(GO) test -count=1 -timeout 5m ./internal/model
 
 .PHONY: mutants
-mutants: ## break the algorithms one by one, see that tests notice, and write docs/mutants.md
+mutants: ## break the algorithms one by one, see that tests notice, and write docs/mutants.md; MUTANTSFLAGS adds flags
 	$(GO) run ./tools/mutants -write docs/mutants.md $(MUTANTSFLAGS)
 
 .PHONY: fuzz
-fuzz: ## run every fuzz target for FUZZTIME; FUZZ is an expression for some of them
+fuzz: ## run every fuzz target for FUZZTIME; FUZZ is a regular expression that chooses some of them
 	GO="$(GO)" FUZZTIME="$(FUZZTIME)" FUZZ="$(FUZZ)" .ci/fuzz.sh
