@@ -151,7 +151,8 @@ func TestAwaitAfterDataLost(t *testing.T) {
 		zxid := f.write("=8")
 		var early error
 		hit := f.network.On(jute.OpExists, suite.Late, func() { // the cache begins to compare itself
-			ctx, cancel := context.WithTimeout(f.Context(), time.Second)
+			// Not long: the client gives a connection up that is silent for some 0.7 s, and compares on the next.
+			ctx, cancel := context.WithTimeout(f.Context(), suite.SessionTimeout/8)
 			defer cancel()
 			early = f.cache.Await(ctx, zxid)
 		})
