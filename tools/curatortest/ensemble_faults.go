@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/zkserver/netfault"
 	"github.com/go-curator/curator/internal/zkserver/rawclient"
 )
 
@@ -21,7 +22,7 @@ func (e *Ensemble) MemberOf(client *framework.Client) *Member {
 	}
 	server := client.Server()
 	for _, m := range e.members {
-		if server == m.proxy.address() || m.secure != nil && server == m.secure.address() {
+		if server == m.proxy.Address() || m.secure != nil && server == m.secure.Address() {
 			return m
 		}
 	}
@@ -29,8 +30,8 @@ func (e *Ensemble) MemberOf(client *framework.Client) *Member {
 }
 
 // proxies returns the proxies between clients and servers.
-func (e *Ensemble) proxies() []*proxy {
-	var all []*proxy
+func (e *Ensemble) proxies() []*netfault.Proxy {
+	var all []*netfault.Proxy
 	for _, m := range e.members {
 		all = append(all, m.proxy)
 		if m.secure != nil {
@@ -44,7 +45,7 @@ func (e *Ensemble) proxies() []*proxy {
 func (e *Ensemble) clients(d Direction) Link {
 	link := Link{tb: e.tb}
 	for _, p := range e.proxies() {
-		link.ways = append(link.ways, proxyWay{p, d, clientPort})
+		link.ways = append(link.ways, proxyWay{p, netfault.Direction(d), clientPort})
 	}
 	return link
 }
@@ -52,7 +53,7 @@ func (e *Ensemble) clients(d Direction) Link {
 // Disconnect closes every connection between clients and servers; clients reconnect.
 func (e *Ensemble) Disconnect() {
 	for _, p := range e.proxies() {
-		p.disconnect()
+		p.Disconnect()
 	}
 }
 
@@ -61,7 +62,7 @@ func (e *Ensemble) Disconnect() {
 func (e *Ensemble) Refuse() (accept func()) {
 	var accepts []func()
 	for _, p := range e.proxies() {
-		accepts = append(accepts, p.refuse())
+		accepts = append(accepts, p.Refuse())
 	}
 	accept = inOrder(accepts)
 	e.tb.Cleanup(accept)
@@ -102,7 +103,7 @@ func (e *Ensemble) ExpireSession(id int64) {
 	// The client must not reach a server meanwhile, because it would move the session back.
 	var heals []func()
 	for _, p := range e.proxies() {
-		heals = append(heals, p.hold(Both))
+		heals = append(heals, p.Hold(netfault.Both))
 	}
 	defer inOrder(heals)()
 	var errs []error

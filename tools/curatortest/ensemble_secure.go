@@ -26,7 +26,7 @@ func (m *Member) TLSConnectString() string {
 		m.ensemble.tb.Fatalf("TLS with ZooKeeper: the servers were started without WithTLS")
 		return ""
 	}
-	return m.secure.address()
+	return m.secure.Address()
 }
 
 // TLSConfig returns the settings of a client that trusts the servers and presents no

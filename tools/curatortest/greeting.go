@@ -2,28 +2,25 @@ package curatortest
 
 import (
 	"encoding/binary"
-	"io"
+	"net"
 	"sync"
 
 	"github.com/go-curator/curator/internal/jute"
 )
 
-// greeted is called with a session that a server has granted.
-type greeted func(session jute.ConnectResponse)
-
 // maxGreeting bounds the length of a connect response.
 const maxGreeting = 64
 
-// greeting reads the messages of a server to a client, and calls tell if the first one grants a
-// session.
+// greeting is a connection to a server. It calls tell with the session if the server's first message
+// grants one.
 type greeting struct {
-	io.Reader
-	tell  greeted // nil after the first message
+	net.Conn
+	tell  func(session jute.ConnectResponse) // nil after the first message
 	first []byte
 }
 
 func (g *greeting) Read(b []byte) (int, error) {
-	n, err := g.Reader.Read(b)
+	n, err := g.Conn.Read(b)
 	if g.tell != nil {
 		g.listen(b[:n])
 	}

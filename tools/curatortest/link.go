@@ -3,6 +3,8 @@ package curatortest
 import (
 	"slices"
 	"time"
+
+	"github.com/go-curator/curator/internal/zkserver/netfault"
 )
 
 // Link is a part of the network of an [Ensemble]: the messages between a server and its
@@ -30,9 +32,9 @@ func (m *Member) Clients(d Direction) Link {
 	if !checkDirection(m.ensemble.tb, "Clients", d) {
 		return Link{tb: m.ensemble.tb}
 	}
-	link := Link{m.ensemble.tb, []proxyWay{{m.proxy, d, clientPort}}}
+	link := Link{m.ensemble.tb, []proxyWay{{m.proxy, netfault.Direction(d), clientPort}}}
 	if m.secure != nil {
-		link.ways = append(link.ways, proxyWay{m.secure, d, clientPort})
+		link.ways = append(link.ways, proxyWay{m.secure, netfault.Direction(d), clientPort})
 	}
 	return link
 }
@@ -119,7 +121,7 @@ func (l Link) on(p port) Link {
 // when the fault is healed, if the client still waits then, because connecting takes both
 // directions.
 func (l Link) Silence() (heal func()) {
-	return l.each(func(w proxyWay) func() { return w.proxy.hold(w.direction) })
+	return l.each(func(w proxyWay) func() { return w.proxy.Hold(w.direction) })
 }
 
 // Reset ends connections at the end that sends in the direction of l, and refuses new ones,
@@ -131,7 +133,7 @@ func (l Link) Silence() (heal func()) {
 // new connection is accepted and immediately reset, and not refused by the system, because the
 // port stays in use.
 func (l Link) Reset() (heal func()) {
-	return l.each(func(w proxyWay) func() { return w.proxy.reset(w.direction) })
+	return l.each(func(w proxyWay) func() { return w.proxy.Reset(w.direction) })
 }
 
 // Delay makes everything take d longer in the direction of l until heal is called or the test
@@ -144,7 +146,16 @@ func (l Link) Delay(d time.Duration) (heal func()) {
 		l.tb.Fatalf("delay a link by %v: the delay must not be below 0", d)
 		return func() {}
 	}
-	return l.each(func(w proxyWay) func() { return w.proxy.delay(w.direction, d) })
+	return l.each(func(w proxyWay) func() { return w.proxy.Delay(w.direction, d) })
+}
+
+// inOrder returns a function that calls the given functions in order.
+func inOrder(functions []func()) func() {
+	return func() {
+		for _, f := range functions {
+			f()
+		}
+	}
 }
 
 // each calls damage for every way of a link, and returns a function that heals them all.

@@ -2,45 +2,47 @@ package curatortest
 
 import (
 	"fmt"
+	"net"
 	"sync"
 
 	"github.com/go-curator/curator/internal/process"
+	"github.com/go-curator/curator/internal/zkserver/netfault"
 )
 
 // Member is one server of an Ensemble.
 type Member struct {
 	ensemble *Ensemble
 	setup    setup
-	proxy    *proxy
-	secure   *proxy // the proxy of its port for TLS; nil without TLS
+	proxy    *netfault.Proxy
+	secure   *netfault.Proxy // the proxy of its port for TLS; nil without TLS
 
 	mu      sync.Mutex       // held while the process is started or ended
 	process *process.Process // nil before the first start
 }
 
 func newMember(e *Ensemble, s setup) (*Member, error) {
-	p, err := newProxy(s.address())
+	p, err := netfault.NewProxy(s.address())
 	if err != nil {
 		return nil, err
 	}
-	p.delay(Both, s.latency)
-	p.greeted = e.granted.add
-	p.start()
+	p.Delay(netfault.Both, s.latency)
+	p.Wrap = func(server net.Conn) net.Conn { return &greeting{Conn: server, tell: e.granted.add} }
+	p.Start()
 	m := &Member{ensemble: e, setup: s, proxy: p}
 	if s.extras.securePort == 0 {
 		return m, nil
 	}
-	if m.secure, err = newProxy(local(s.extras.securePort)); err != nil {
-		p.close()
+	if m.secure, err = netfault.NewProxy(local(s.extras.securePort)); err != nil {
+		p.Close()
 		return nil, err
 	}
-	m.secure.delay(Both, s.latency)
-	m.secure.start()
+	m.secure.Delay(netfault.Both, s.latency)
+	m.secure.Start()
 	return m, nil
 }
 
 // ConnectString names only this server.
-func (m *Member) ConnectString() string { return m.proxy.address() }
+func (m *Member) ConnectString() string { return m.proxy.Address() }
 
 // DataDir returns the folder with the server's snapshots and transaction logs, which is removed when the
 // servers are closed. Java: TestingServer.getTempDirectory.
@@ -190,8 +192,8 @@ func (m *Member) close() {
 	if m.process != nil {
 		m.process.Kill()
 	}
-	m.proxy.close()
+	m.proxy.Close()
 	if m.secure != nil {
-		m.secure.close()
+		m.secure.Close()
 	}
 }

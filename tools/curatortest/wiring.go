@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/go-curator/curator/internal/zkserver/netfault"
 )
 
 // wiring is the network between the members of an ensemble. A member has two ports for the other
@@ -25,12 +27,12 @@ type peerPorts struct{ quorum, election int }
 type pair struct{ from, to int }
 
 // wire has the proxies from one member to another.
-type wire struct{ quorum, election *proxy }
+type wire struct{ quorum, election *netfault.Proxy }
 
 // proxyWay is a direction of a proxy.
 type proxyWay struct {
-	proxy     *proxy
-	direction Direction
+	proxy     *netfault.Proxy
+	direction netfault.Direction
 	port      port
 }
 
@@ -55,14 +57,14 @@ func newWiring(ports []peerPorts) (*wiring, error) {
 			if from == to {
 				continue
 			}
-			quorum, err := newProxy(local(ports[to].quorum))
+			quorum, err := netfault.NewProxy(local(ports[to].quorum))
 			if err != nil {
 				w.close()
 				return nil, err
 			}
-			election, err := newProxy(local(ports[to].election))
+			election, err := netfault.NewProxy(local(ports[to].election))
 			if err != nil {
-				quorum.close()
+				quorum.Close()
 				w.close()
 				return nil, err
 			}
@@ -70,11 +72,11 @@ func newWiring(ports []peerPorts) (*wiring, error) {
 		}
 	}
 	for p, wire := range w.wires {
-		back := w.wires[pair{p.to, p.from}].election.address()
-		wire.election.opening = func(client io.Reader) ([]byte, error) { return readdress(client, back) }
-		wire.election.start()
-		wire.quorum.patience = leaderPatience
-		wire.quorum.start()
+		back := w.wires[pair{p.to, p.from}].election.Address()
+		wire.election.Opening = func(client io.Reader) ([]byte, error) { return readdress(client, back) }
+		wire.election.Start()
+		wire.quorum.Patience = leaderPatience
+		wire.quorum.Start()
 	}
 	return w, nil
 }
@@ -88,7 +90,7 @@ func (w *wiring) settings(member int) string {
 	var lines strings.Builder
 	for i, ports := range w.ports {
 		if wire, ok := w.wires[pair{member, i}]; ok {
-			ports = peerPorts{wire.quorum.port(), wire.election.port()}
+			ports = peerPorts{wire.quorum.Port(), wire.election.Port()}
 		}
 		fmt.Fprintf(&lines, "server.%d=127.0.0.1:%d:%d\n", i+1, ports.quorum, ports.election)
 	}
@@ -100,18 +102,18 @@ func (w *wiring) settings(member int) string {
 func (w *wiring) ways(from, to int) []proxyWay {
 	there, back := w.wires[pair{from, to}], w.wires[pair{to, from}]
 	return []proxyWay{
-		{there.quorum, ToServer, quorumPort},
-		{back.quorum, ToClient, quorumPort},
-		{there.election, ToServer, electionPort},
-		{back.election, ToClient, electionPort},
+		{there.quorum, netfault.ToServer, quorumPort},
+		{back.quorum, netfault.ToClient, quorumPort},
+		{there.election, netfault.ToServer, electionPort},
+		{back.election, netfault.ToClient, electionPort},
 	}
 }
 
 // close closes all proxies.
 func (w *wiring) close() {
 	for _, wire := range w.wires {
-		wire.quorum.close()
-		wire.election.close()
+		wire.quorum.Close()
+		wire.election.Close()
 	}
 }
 

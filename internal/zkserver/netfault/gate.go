@@ -1,5 +1,5 @@
-// Package netfault makes network faults of a connection: a Gate stops it for a while, and a
-// DelayLine makes it slow.
+// Package netfault makes network faults of a connection: a Gate stops it for a while, a DelayLine makes
+// it slow, and a Proxy does both to the connections between clients and a server, and ends them.
 package netfault
 
 import "sync"

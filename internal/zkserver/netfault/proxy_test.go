@@ -1,4 +1,4 @@
-package curatortest
+package netfault
 
 import (
 	"io"
@@ -44,9 +44,9 @@ func (l *fullListener) Close() error {
 }
 
 // newFullProxy returns a proxy, not yet started, that cannot accept connections.
-func newFullProxy(t *testing.T) (*proxy, *fullListener) {
+func newFullProxy(t *testing.T) (*Proxy, *fullListener) {
 	t.Helper()
-	p, err := newProxy("127.0.0.1:1") // the test makes no connection to this target
+	p, err := NewProxy("127.0.0.1:1") // the test makes no connection to this target
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,9 +59,9 @@ func newFullProxy(t *testing.T) (*proxy, *fullListener) {
 func TestProxyPausesWhenAcceptFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, full := newFullProxy(t)
-		p.start()
+		p.Start()
 		time.Sleep(time.Minute)
-		p.close()
+		p.Close()
 		if most := int(time.Minute/acceptPause) + 1; full.failures == 0 || full.failures > most {
 			t.Errorf("Accept failed %d times in a minute, want 1 to %d times", full.failures, most)
 		}
@@ -72,13 +72,13 @@ func TestProxyPausesWhenAcceptFails(t *testing.T) {
 func TestProxyAcceptsAfterFailures(t *testing.T) {
 	p, full := newFullProxy(t)
 	connected := make(chan struct{})
-	p.opening = func(io.Reader) ([]byte, error) {
+	p.Opening = func(io.Reader) ([]byte, error) {
 		close(connected)
 		return nil, io.EOF
 	}
-	p.start()
-	defer p.close()
-	conn, err := net.Dial("tcp", p.address())
+	p.Start()
+	defer p.Close()
+	conn, err := net.Dial("tcp", p.Address())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package curatortest
+package netfault
 
 import (
 	"bytes"
@@ -8,22 +8,35 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/go-curator/curator/internal/zkserver/netfault"
 )
 
-// proxy passes connections on to a server, and can break the network between clients and the server.
-// It keeps its address while the server does not run.
-type proxy struct {
+// Direction is a direction of the network between clients and a server.
+type Direction int
+
+// The directions, which have the numbers of those of package curatortest.
+const (
+	Both Direction = iota
+	ToServer
+	ToClient
+)
+
+// Proxy passes connections on to a server, and can break the network between clients and the server.
+// It keeps its address while the server does not run. Its fields are set before Start.
+type Proxy struct {
+	// Opening reads the first message of a client, and returns the message for the server. It is nil if
+	// the first message is not changed.
+	Opening func(client io.Reader) ([]byte, error)
+	// Wrap returns the connection to the server through which data passes, such as one that counts it. It
+	// may be nil.
+	Wrap     func(server net.Conn) net.Conn
+	Patience time.Duration // how long it waits for a target that does not listen yet
+
 	listener net.Listener
 	target   string
 	toServer way
 	toClient way
-	opening  opening       // nil if the first message is not changed
-	greeted  greeted       // is called with granted sessions; may be nil
-	patience time.Duration // how long it waits for a target that does not listen yet
 
-	done chan struct{} // closed by close
+	done chan struct{} // closed by Close
 	wg   sync.WaitGroup
 
 	mu       sync.Mutex
@@ -34,32 +47,46 @@ type proxy struct {
 
 // way is one direction of a proxy.
 type way struct {
-	netfault.Gate
+	Gate
 	latency atomic.Int64 // a time.Duration: the delay of all data
 }
 
-// opening reads the first message of a client, and returns the message for the server.
-type opening func(client io.Reader) ([]byte, error)
+// passage is a connection through a proxy: the connection of a client, and the one to the server.
+type passage struct {
+	client net.Conn
+	server net.Conn    // nil until the proxy has connected
+	reset  atomic.Bool // data on its way is dropped
+}
 
-// newProxy returns a proxy that listens on a free port, and passes connections on to target after
-// start.
-func newProxy(target string) (*proxy, error) {
+// close closes both connections.
+func (c *passage) close() {
+	c.client.Close()
+	if c.server != nil {
+		c.server.Close()
+	}
+}
+
+// NewProxy returns a proxy that listens on a free port, and passes connections on to target after
+// Start.
+func NewProxy(target string) (*Proxy, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	return &proxy{listener: listener, target: target, done: make(chan struct{}), passages: map[*passage]struct{}{}}, nil
+	return &Proxy{listener: listener, target: target, done: make(chan struct{}), passages: map[*passage]struct{}{}}, nil
 }
 
-// start begins to accept connections.
-func (p *proxy) start() { p.wg.Go(p.accept) }
+// Start begins to accept connections.
+func (p *Proxy) Start() { p.wg.Go(p.accept) }
 
-func (p *proxy) address() string { return p.listener.Addr().String() }
+// Address returns the address that clients connect to.
+func (p *Proxy) Address() string { return p.listener.Addr().String() }
 
-func (p *proxy) port() int { return p.listener.Addr().(*net.TCPAddr).Port }
+// Port returns the port of the address.
+func (p *Proxy) Port() int { return p.listener.Addr().(*net.TCPAddr).Port }
 
 // ways returns the ways of a Direction.
-func (p *proxy) ways(d Direction) []*way {
+func (p *Proxy) ways(d Direction) []*way {
 	switch d {
 	case ToServer:
 		return []*way{&p.toServer}
@@ -70,17 +97,21 @@ func (p *proxy) ways(d Direction) []*way {
 	}
 }
 
-// hold lets nothing through in a direction until heal is called. heal may be called more than once.
-func (p *proxy) hold(d Direction) (heal func()) {
+// Hold lets nothing through in a direction until heal is called. heal may be called more than once.
+func (p *Proxy) Hold(d Direction) (heal func()) {
 	var heals []func()
 	for _, w := range p.ways(d) {
-		heals = append(heals, w.Hold())
+		heals = append(heals, w.Gate.Hold())
 	}
-	return inOrder(heals)
+	return func() {
+		for _, heal := range heals {
+			heal()
+		}
+	}
 }
 
-// delay delays all data in a direction until heal is called. heal may be called more than once.
-func (p *proxy) delay(d Direction, by time.Duration) (heal func()) {
+// Delay delays all data in a direction until heal is called. heal may be called more than once.
+func (p *Proxy) Delay(d Direction, by time.Duration) (heal func()) {
 	for _, w := range p.ways(d) {
 		w.latency.Add(int64(by))
 	}
@@ -91,10 +122,10 @@ func (p *proxy) delay(d Direction, by time.Duration) (heal func()) {
 	})
 }
 
-// reset resets connections at the end that sends in a direction, and refuses new ones, until heal is
+// Reset resets connections at the end that sends in a direction, and refuses new ones, until heal is
 // called. The other end of a connection does not notice until then. heal may be called more than once.
-func (p *proxy) reset(d Direction) (heal func()) {
-	open := p.hold(d)
+func (p *Proxy) Reset(d Direction) (heal func()) {
+	open := p.Hold(d)
 	p.mu.Lock()
 	p.refusing++
 	var senders []net.Conn
@@ -119,8 +150,8 @@ func (p *proxy) reset(d Direction) (heal func()) {
 	})
 }
 
-// refuse closes new connections at once until accept is called. accept may be called more than once.
-func (p *proxy) refuse() (accept func()) {
+// Refuse closes new connections at once until accept is called. accept may be called more than once.
+func (p *Proxy) Refuse() (accept func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.refusing++
@@ -131,21 +162,12 @@ func (p *proxy) refuse() (accept func()) {
 	})
 }
 
-// disconnect closes every connection at both ends.
-func (p *proxy) disconnect() {
+// Disconnect closes every connection at both ends.
+func (p *Proxy) Disconnect() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for c := range p.passages {
 		c.close()
-	}
-}
-
-// inOrder returns a function that calls the given functions in order.
-func inOrder(functions []func()) func() {
-	return func() {
-		for _, f := range functions {
-			f()
-		}
 	}
 }
 
@@ -157,8 +179,8 @@ func abort(conn net.Conn) {
 	conn.Close()
 }
 
-// close closes every connection and joins every goroutine.
-func (p *proxy) close() {
+// Close closes every connection and joins every goroutine.
+func (p *Proxy) Close() {
 	p.mu.Lock()
 	first := !p.closed
 	p.closed = true
@@ -177,7 +199,7 @@ func (p *proxy) close() {
 // until it closes some.
 const acceptPause = 10 * time.Millisecond
 
-func (p *proxy) accept() {
+func (p *Proxy) accept() {
 	for {
 		client, err := p.listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
@@ -199,7 +221,7 @@ func (p *proxy) accept() {
 
 // admit adds a client's connection. If the proxy is closed or connections are refused, it closes the
 // connection and returns nil.
-func (p *proxy) admit(client net.Conn) *passage {
+func (p *Proxy) admit(client net.Conn) *passage {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed || p.refusing > 0 {
@@ -213,7 +235,7 @@ func (p *proxy) admit(client net.Conn) *passage {
 
 // attach adds the connection to the server to a passage. If the client's connection was closed
 // meanwhile, it closes the one to the server and returns false.
-func (p *proxy) attach(c *passage, server net.Conn) bool {
+func (p *Proxy) attach(c *passage, server net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed || c.reset.Load() {
@@ -225,7 +247,7 @@ func (p *proxy) attach(c *passage, server net.Conn) bool {
 }
 
 // release closes the connections of a passage.
-func (p *proxy) release(c *passage) {
+func (p *Proxy) release(c *passage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c.close()
@@ -234,7 +256,7 @@ func (p *proxy) release(c *passage) {
 
 // connect connects a client to the server, and passes data on in both directions. It returns when one
 // connection has ended and the other end may notice that.
-func (p *proxy) connect(c *passage) {
+func (p *Proxy) connect(c *passage) {
 	defer p.release(c)
 	early, ok := p.awaitOpen(c.client)
 	if !ok {
@@ -242,9 +264,9 @@ func (p *proxy) connect(c *passage) {
 	}
 	client := io.MultiReader(bytes.NewReader(early), c.client)
 	var first []byte
-	if p.opening != nil {
+	if p.Opening != nil {
 		var err error
-		if first, err = p.opening(client); err != nil {
+		if first, err = p.Opening(client); err != nil {
 			return
 		}
 	}
@@ -252,23 +274,22 @@ func (p *proxy) connect(c *passage) {
 	if err != nil || !p.attach(c, server) {
 		return
 	}
+	if p.Wrap != nil {
+		server = p.Wrap(server)
+	}
 	if _, err := server.Write(first); err != nil {
 		return
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() { p.pass(c, server, client, &p.toServer) })
-	answers := io.Reader(server)
-	if p.greeted != nil {
-		answers = &greeting{Reader: server, tell: p.greeted}
-	}
-	wg.Go(func() { p.pass(c, c.client, answers, &p.toClient) })
+	wg.Go(func() { p.pass(c, c.client, server, &p.toClient) })
 	wg.Wait()
 }
 
 // awaitOpen waits until the network lets a new connection through, and returns the data that the
 // client has sent until then. ok is false if the client has closed the connection: a real network
 // would never have established it, so the server must not see it.
-func (p *proxy) awaitOpen(client net.Conn) (early []byte, ok bool) {
+func (p *Proxy) awaitOpen(client net.Conn) (early []byte, ok bool) {
 	if tryPass(&p.toServer) && tryPass(&p.toClient) {
 		return nil, true
 	}
@@ -305,12 +326,12 @@ func isTimeout(err error) bool {
 	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// dial connects to the target. It retries for the time patience: a client that has connected to a
+// dial connects to the target. It retries for the time Patience: a client that has connected to a
 // proxy does not retry, as it would at a port where nothing listens.
-func (p *proxy) dial() (net.Conn, error) {
+func (p *Proxy) dial() (net.Conn, error) {
 	ticker := time.NewTicker(10 * time.Millisecond)
 	defer ticker.Stop()
-	for end := time.Now().Add(p.patience); ; {
+	for end := time.Now().Add(p.Patience); ; {
 		server, err := net.DialTimeout("tcp", p.target, 5*time.Second)
 		if err == nil || !time.Now().Before(end) {
 			return server, err
@@ -324,7 +345,7 @@ func (p *proxy) dial() (net.Conn, error) {
 }
 
 // pass copies the data of src to dst, and then closes dst at the end of src.
-func (p *proxy) pass(c *passage, dst net.Conn, src io.Reader, through *way) {
+func (p *Proxy) pass(c *passage, dst net.Conn, src io.Reader, through *way) {
 	defer dst.Close()
 	over := make(chan struct{})
 	defer close(over)
@@ -334,7 +355,7 @@ func (p *proxy) pass(c *passage, dst net.Conn, src io.Reader, through *way) {
 		n, err := src.Read(buf)
 		if !slow && through.latency.Load() > 0 {
 			// From now on the delay line keeps the distances in time between pieces of data.
-			line := netfault.NewVariableDelayLine(func() time.Duration { return time.Duration(through.latency.Load()) }, over)
+			line := NewVariableDelayLine(func() time.Duration { return time.Duration(through.latency.Load()) }, over)
 			all := io.MultiReader(bytes.NewReader(bytes.Clone(buf[:n])), src)
 			p.wg.Go(func() { line.Fill(all) })
 			src, slow = line, true
