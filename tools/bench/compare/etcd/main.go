@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"time"
@@ -177,4 +178,66 @@ func (c *client) queue(path string) func(context.Context) (int, error) {
 func mutex(s *concurrency.Session, path string) load.Acquire {
 	m := concurrency.NewMutex(s, path)
 	return func(ctx context.Context) (load.Op, error) { return m.Unlock, m.Lock(ctx) }
+}
+
+// tryFree acquires a free lock with TryLock.
+func (p *peer) tryFree(ctx context.Context, r protocol.Request) (protocol.Result, error) {
+	return p.repeat(ctx, r, func(_ int, c *client) load.Op { return try(c.session, r.Path).Op(true) })
+}
+
+func (p *peer) tryBusy(ctx context.Context, r protocol.Request) (protocol.Result, error) {
+	clients, err := p.take(ctx, 2)
+	if err != nil {
+		return protocol.Result{}, err
+	}
+	return load.RepeatBusy(ctx, r.Warmup(), r.Duration(), mutex(clients[1].session, r.Path), try(clients[0].session, r.Path))
+}
+
+// try returns a lock that is acquired without waiting.
+func try(s *concurrency.Session, path string) load.Try {
+	m := concurrency.NewMutex(s, path)
+	return func(ctx context.Context) (load.Op, error) {
+		switch err := m.TryLock(ctx); {
+		case errors.Is(err, concurrency.ErrLocked):
+			return nil, load.ErrBusy
+		case err != nil:
+			return nil, err
+		}
+		return m.Unlock, nil
+	}
+}
+
+// hold acquires a lock with a session that expires after this process has ended. The TTL of its lease
+// is in whole seconds.
+func (p *peer) hold(ctx context.Context, r protocol.Request) (protocol.Result, error) {
+	clients, err := p.take(ctx, 1)
+	if err != nil {
+		return protocol.Result{}, err
+	}
+	ttl := int(math.Ceil(r.Timeout().Seconds()))
+	session, err := concurrency.NewSession(clients[0].Client, concurrency.WithTTL(ttl))
+	if err != nil {
+		return protocol.Result{}, fmt.Errorf("start the holder's session: %w", err)
+	}
+	p.holders = append(p.holders, session)
+	_, err = mutex(session, r.Path)(ctx)
+	return protocol.Result{Operations: 1}, err
+}
+
+// queued returns when somebody waits behind the holder.
+func (p *peer) queued(ctx context.Context, r protocol.Request) (protocol.Result, error) {
+	clients, err := p.take(ctx, 1)
+	if err != nil {
+		return protocol.Result{}, err
+	}
+	return protocol.Result{}, load.AwaitQueue(ctx, 2, clients[0].queue(r.Path))
+}
+
+// wait waits for the lock.
+func (p *peer) wait(ctx context.Context, r protocol.Request) (protocol.Result, error) {
+	clients, err := p.take(ctx, 1)
+	if err != nil {
+		return protocol.Result{}, err
+	}
+	return load.Wait(ctx, mutex(clients[0].session, r.Path))
 }

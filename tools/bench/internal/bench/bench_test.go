@@ -168,7 +168,7 @@ func TestReal(t *testing.T) {
 	}
 	json := t.TempDir() + "/results.json"
 	o := options{
-		match: "^solo$", peers: "floor,curator", rounds: 2, servers: 1, json: json,
+		match: "^solo$", peers: "floor,curator", rounds: 2, servers: 1, outputs: outputs{json: json},
 		warmUp: 10 * time.Millisecond, duration: 50 * time.Millisecond, distance: time.Millisecond,
 	}
 	if err := o.run(t.Context(), func(int) ([]string, func() error, error) {

@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"log/slog"
-	"net"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -16,7 +14,6 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/recipes/cache"
-	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/tools/bench/internal/measure"
 	"github.com/go-curator/curator/tools/bench/internal/results"
 )
@@ -27,18 +24,6 @@ const (
 	followedNodes = 100  // nodes that are written while a cache follows them
 	writesAtOnce  = 64   // writes that wait for an answer at the same time
 )
-
-// curatorClient returns the client of a session. It is for our own peers only.
-func (l *local) curatorClient(ctx context.Context, i int) (*framework.Client, error) {
-	if l.name != results.Ours {
-		return nil, errUnsupported
-	}
-	sessions, err := l.connect(ctx, i+1)
-	if err != nil {
-		return nil, err
-	}
-	return sessions[i].(*curatorSession).client, nil
-}
 
 // plant creates n nodes below path, unless they exist. Most are leaves.
 func plant(ctx context.Context, client *framework.Client, path string, n int) error {
@@ -67,14 +52,14 @@ func plant(ctx context.Context, client *framework.Client, path string, n int) er
 
 // plantedCache returns a cache of w.waiters nodes that is not started.
 func plantedCache(ctx context.Context, l *local, w workload, path string) (*cache.CuratorCache, error) {
-	client, err := l.curatorClient(ctx, 0)
+	clients, err := l.ours(ctx, 1)
 	if err == nil {
-		err = plant(ctx, client, path, w.waiters)
+		err = plant(ctx, clients[0], path, w.waiters)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return cache.NewCuratorCache(client, path)
+	return cache.NewCuratorCache(clients[0], path)
 }
 
 // cacheLoad starts a cache of w.waiters nodes. An operation is the start.
@@ -98,18 +83,15 @@ func cacheLoad(ctx context.Context, l *local, w workload, path string, _ timing)
 // another client follows. An operation is a write. The latencies are the times from the beginning of a
 // write until a listener gets the change. A change may be several writes.
 func cacheFollow(ctx context.Context, l *local, _ workload, path string, t timing) (measure.Run, error) {
-	client, err := l.curatorClient(ctx, 0)
+	clients, err := l.ours(ctx, 2)
 	if err != nil {
 		return measure.Run{}, err
 	}
-	writer, err := l.curatorClient(ctx, 1)
-	if err == nil {
-		err = plant(ctx, writer, path, followedNodes+1)
-	}
-	if err != nil {
+	writer := clients[1]
+	if err := plant(ctx, writer, path, followedNodes+1); err != nil {
 		return measure.Run{}, err
 	}
-	followed, err := cache.NewPathChildrenCache(client, path)
+	followed, err := cache.NewPathChildrenCache(clients[0], path)
 	if err != nil {
 		return measure.Run{}, err
 	}
@@ -167,12 +149,8 @@ func cacheReload(ctx context.Context, l *local, w workload, path string, _ timin
 	if l.name != results.Ours {
 		return measure.Run{}, errUnsupported
 	}
-	line := &cuttable{dial: l.counter.DialContext}
-	client, err := framework.NewClient(l.address, retry.BoundedExponentialBackoff(50*time.Millisecond, time.Second, 10),
-		framework.WithDialer(line.DialContext), framework.WithSessionTimeout(sessionTimeout), framework.WithLogger(slog.New(slog.DiscardHandler)))
-	if err == nil {
-		err = client.Start(ctx)
-	}
+	line := &gated{dial: l.counter.DialContext}
+	client, err := startClient(ctx, l.address, framework.WithDialer(line.DialContext), framework.WithSessionTimeout(sessionTimeout))
 	if err != nil {
 		return measure.Run{}, err
 	}
@@ -241,27 +219,4 @@ func awaitStale(ctx context.Context, c *cache.CuratorCache, want bool) error {
 			return ctx.Err()
 		}
 	}
-}
-
-// cuttable dials connections, and can close the last one.
-type cuttable struct {
-	dial func(ctx context.Context, network, address string) (net.Conn, error)
-
-	mu   sync.Mutex
-	conn net.Conn
-}
-
-// DialContext connects to a server. It is for framework.WithDialer.
-func (c *cuttable) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := c.dial(ctx, network, address)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.conn = conn
-	return conn, err
-}
-
-func (c *cuttable) cut() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.conn.Close()
 }

@@ -14,8 +14,10 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime"
 	"runtime/pprof"
+	"slices"
 	"time"
 
 	"github.com/go-curator/curator/tools/bench/internal/measure"
@@ -35,25 +37,32 @@ type Command struct {
 type options struct {
 	Command
 
-	quick     bool
-	match     string
-	peers     string
-	rounds    int
-	warmUp    time.Duration
-	duration  time.Duration
-	servers   int
-	connect   string
-	unsynced  bool
-	distance  time.Duration
-	relayed   bool
+	quick    bool
+	match    string
+	peers    string
+	rounds   int
+	warmUp   time.Duration
+	duration time.Duration
+	servers  int
+	connect  string
+	unsynced bool
+	distance time.Duration
+	relayed  bool
+	outputs  outputs
+	profiles profiles
+}
+
+// outputs are the files that a report is written to, and the record that it is compared with; "" for none.
+type outputs struct {
 	json      string
 	markdown  string
 	plots     string
 	recorded  string
 	tolerance float64
-	profile   string
-	heap      string
 }
+
+// profiles are the files for profiles of this process; "" for none.
+type profiles struct{ processor, heap string }
 
 // Main runs the command with the arguments of this process, and ends the process. After an interrupt
 // the command reports its results so far and ends.
@@ -98,15 +107,15 @@ func (o *options) parse(args []string) error {
 	flags.BoolVar(&o.unsynced, "no-force-sync", false, "let servers answer before their log is on the disk, so that the processor is measured, not the disk")
 	flags.DurationVar(&o.distance, "distance", 0, "delay all messages by this time, in each direction; without -run, run only workloads that depend on it")
 	flags.BoolVar(&o.relayed, "relay", false, "count the messages of peers in other processes, by a relay that makes them slower")
-	flags.StringVar(&o.json, "json", "", "write all results to this file, as JSON")
-	flags.StringVar(&o.markdown, "markdown", "", "write the tables also to this file")
+	flags.StringVar(&o.outputs.json, "json", "", "write all results to this file, as JSON; compressed if its name ends with .gz")
+	flags.StringVar(&o.outputs.markdown, "markdown", "", "write the tables also to this file")
 	if o.Draw != nil {
-		flags.StringVar(&o.plots, "plots", "", "draw the results, as SVG, into this directory")
+		flags.StringVar(&o.outputs.plots, "plots", "", "draw the results, as SVG, into this directory")
 	}
-	flags.StringVar(&o.recorded, "check", "", "compare the ratios with those of the results in this file")
-	flags.Float64Var(&o.tolerance, "tolerance", 0.25, "the share by which a ratio may be smaller than the recorded one")
-	flags.StringVar(&o.profile, "cpuprofile", "", "write a CPU profile of this process to this file")
-	flags.StringVar(&o.heap, "memprofile", "", "write a heap profile of this process to this file, taken while 10,000 goroutines wait for our locks")
+	flags.StringVar(&o.outputs.recorded, "check", "", "compare the ratios with those of the results in this file")
+	flags.Float64Var(&o.outputs.tolerance, "tolerance", 0.25, "the share by which a ratio may be smaller than the recorded one")
+	flags.StringVar(&o.profiles.processor, "cpuprofile", "", "write a CPU profile of this process to this file")
+	flags.StringVar(&o.profiles.heap, "memprofile", "", "write a heap profile of this process to this file, taken while 10,000 goroutines wait for our locks")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -140,6 +149,24 @@ func (o *options) setDefaults() {
 	}
 }
 
+// choose returns the workloads whose names match -run. Without -run it returns all, those of a quick
+// run, or with a distance those in which round trips matter.
+func (o *options) choose() ([]workload, error) {
+	match, err := regexp.Compile(o.match)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(workloads(), func(w workload) bool {
+		switch {
+		case o.match != "":
+			return !match.MatchString(w.name)
+		case o.quick:
+			return !w.quick
+		}
+		return o.distance > 0 && !w.distant
+	}), nil
+}
+
 // run starts servers, measures, and reports. When it is interrupted, it reports the results so far.
 func (o *options) run(ctx context.Context, start func(n int) (addresses []string, stop func() error, err error)) (err error) {
 	workloads, err := o.choose()
@@ -151,8 +178,8 @@ func (o *options) run(ctx context.Context, start func(n int) (addresses []string
 		return err
 	}
 	var recorded *results.File
-	if o.recorded != "" {
-		if recorded, err = results.Read(o.recorded); err != nil {
+	if o.outputs.recorded != "" {
+		if recorded, err = results.Read(o.outputs.recorded); err != nil {
 			return err
 		}
 	}
@@ -176,7 +203,7 @@ func (o *options) measure(ctx context.Context, servers []string, setting results
 		return nil, err
 	}
 	defer end()
-	s.warmUp, s.heapProfile = min(5*o.duration, 15*time.Second), o.heap
+	s.warmUp, s.heapProfile = min(5*o.duration, 15*time.Second), o.profiles.heap
 	if setting.Server, err = serverVersion(servers[0]); err != nil {
 		return nil, err
 	}
@@ -198,10 +225,10 @@ func (o *options) measure(ctx context.Context, servers []string, setting results
 
 // startProfile starts the CPU profile if -cpuprofile is set.
 func (o *options) startProfile() (stop func() error, err error) {
-	if o.profile == "" {
+	if o.profiles.processor == "" {
 		return func() error { return nil }, nil
 	}
-	f, err := os.Create(o.profile)
+	f, err := os.Create(o.profiles.processor)
 	if err != nil {
 		return nil, err
 	}
@@ -234,22 +261,22 @@ func (o *options) setting(ctx context.Context) results.Setting {
 // report writes the outputs that the flags ask for.
 func (o *options) report(ctx context.Context, file, recorded *results.File) error {
 	errs := []error{file.Markdown(os.Stdout)}
-	if o.json != "" {
-		errs = append(errs, file.Write(o.json))
+	if o.outputs.json != "" {
+		errs = append(errs, file.Write(o.outputs.json))
 	}
-	if o.markdown != "" {
-		f, err := os.Create(o.markdown)
+	if o.outputs.markdown != "" {
+		f, err := os.Create(o.outputs.markdown)
 		if err == nil {
 			err = errors.Join(file.Markdown(f), f.Close())
 		}
 		errs = append(errs, err)
 	}
-	if o.plots != "" {
-		errs = append(errs, o.Draw(context.WithoutCancel(ctx), file, o.plots))
+	if o.outputs.plots != "" {
+		errs = append(errs, o.Draw(context.WithoutCancel(ctx), file, o.outputs.plots))
 	}
 	if recorded != nil {
 		fmt.Println("\nHow many times as fast as other peers, compared with the record:")
-		errs = append(errs, file.Check(recorded, o.tolerance, os.Stdout))
+		errs = append(errs, file.Check(recorded, o.outputs.tolerance, os.Stdout))
 	}
 	return errors.Join(errs...)
 }

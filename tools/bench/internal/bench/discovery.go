@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"sync"
 	"time"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/recipes/discovery"
-	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/tools/bench/internal/measure"
 	"github.com/go-curator/curator/tools/bench/internal/results"
 )
@@ -58,11 +56,11 @@ func withRegistry(ctx context.Context, client *framework.Client, path string, n 
 // discoveryRegister lets one client register and unregister an instance repeatedly. An operation is
 // both.
 func discoveryRegister(ctx context.Context, l *local, _ workload, path string, t timing) (measure.Run, error) {
-	client, err := l.curatorClient(ctx, 0)
+	clients, err := l.ours(ctx, 1)
 	if err != nil {
 		return measure.Run{}, err
 	}
-	return withRegistry(ctx, client, path, 1, func(r *registry) (measure.Run, error) {
+	return withRegistry(ctx, clients[0], path, 1, func(r *registry) (measure.Run, error) {
 		i := instance(1)
 		return l.cycles(ctx, []lock{reads(func(ctx context.Context) error {
 			if _, err := r.Register(ctx, i); err != nil {
@@ -75,11 +73,11 @@ func discoveryRegister(ctx context.Context, l *local, _ workload, path string, t
 
 // discoveryChoose lets one client choose from a few instances. An operation is choicesAtOnce choices.
 func discoveryChoose(ctx context.Context, l *local, _ workload, path string, t timing) (measure.Run, error) {
-	client, err := l.curatorClient(ctx, 0)
+	clients, err := l.ours(ctx, 1)
 	if err != nil {
 		return measure.Run{}, err
 	}
-	return withRegistry(ctx, client, path, chosenFrom, func(r *registry) (_ measure.Run, err error) {
+	return withRegistry(ctx, clients[0], path, chosenFrom, func(r *registry) (_ measure.Run, err error) {
 		p, err := r.Provider("orders", discovery.ProviderConfig[string]{})
 		if err == nil {
 			err = p.Start(ctx)
@@ -101,11 +99,11 @@ func discoveryChoose(ctx context.Context, l *local, _ workload, path string, t t
 
 // discoveryQuery lets one client query w.waiters instances. An operation is a query.
 func discoveryQuery(ctx context.Context, l *local, w workload, path string, t timing) (measure.Run, error) {
-	client, err := l.curatorClient(ctx, 0)
+	clients, err := l.ours(ctx, 1)
 	if err != nil {
 		return measure.Run{}, err
 	}
-	return withRegistry(ctx, client, path, w.waiters, func(r *registry) (measure.Run, error) {
+	return withRegistry(ctx, clients[0], path, w.waiters, func(r *registry) (measure.Run, error) {
 		return l.cycles(ctx, []lock{reads(func(ctx context.Context) error {
 			instances, err := r.QueryForInstances(ctx, "orders")
 			if err == nil && len(instances) != w.waiters {
@@ -149,15 +147,6 @@ func discoveryAgain(ctx context.Context, l *local, w workload, path string, _ ti
 	})
 }
 
-func startClient(ctx context.Context, address string, opts ...framework.Option) (*framework.Client, error) {
-	opts = append(opts, framework.WithLogger(slog.New(slog.DiscardHandler)))
-	client, err := framework.NewClient(address, retry.BoundedExponentialBackoff(50*time.Millisecond, time.Second, 10), opts...)
-	if err != nil {
-		return nil, err
-	}
-	return client, client.Start(ctx)
-}
-
 // awaitChildren waits until a node has n children. With 0 it also returns if the node does not exist.
 func awaitChildren(ctx context.Context, client *framework.Client, path string, n int) error {
 	ticker := time.NewTicker(2 * time.Millisecond)
@@ -179,7 +168,7 @@ func awaitChildren(ctx context.Context, client *framework.Client, path string, n
 	}
 }
 
-// gated dials connections, and can refuse to.
+// gated dials connections. It can refuse to, and close the last one.
 type gated struct {
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
 
@@ -211,6 +200,14 @@ func (g *gated) DialContext(ctx context.Context, network, address string) (net.C
 	return conn, nil
 }
 
+// cut closes the last connection.
+func (g *gated) cut() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.conn.Close()
+}
+
+// shut closes the last connection, and refuses new ones.
 func (g *gated) shut() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

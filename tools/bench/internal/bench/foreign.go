@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,7 +19,7 @@ type foreign struct {
 	name    string
 	command *exec.Cmd // the command that has started peer
 	peer    *protocol.Peer
-	relays  relays  // the relays to its service; may be nil
+	relays  *relays // the relays to its service; may be nil
 	service Service // the peer's own service; nil if it uses a shared one
 }
 
@@ -110,21 +111,38 @@ func (f *foreign) run(ctx context.Context, w workload, path string, t timing) (m
 		WarmupMS: t.warmUp.Milliseconds(), DurationMS: t.duration.Milliseconds(),
 	}
 	counts := f.relays != nil && w.kind != protocol.Drain && w.kind != protocol.LeaderSuccession // a relay cannot separate their queueing from the rest
-	if counts {
-		// The warm-up is a separate request, so that its messages are not counted.
-		warmUp := request
-		warmUp.WarmupMS, warmUp.DurationMS, request.WarmupMS = 0, request.WarmupMS, 0
-		if _, err := f.ask(ctx, warmUp); err != nil {
+	if !counts {
+		return f.ask(ctx, request)
+	}
+	// The warm-up is a separate request, so that its messages are not counted.
+	warmUp := request
+	warmUp.WarmupMS, warmUp.DurationMS, request.WarmupMS = 0, request.WarmupMS, 0
+	if _, err := f.ask(ctx, warmUp); err != nil {
+		return measure.Run{}, err
+	}
+	before := f.relays.counter.Total()
+	run, err := f.ask(ctx, request)
+	traffic := f.relays.counter.Total().Sub(before)
+	run.Wire = &traffic
+	return run, err
+}
+
+// crashes kills n holders, each at its own path. once kills one holder, and returns the time until the
+// next contender had the lock.
+func crashes(n int, path string, once func(path string) (time.Duration, error)) (measure.Run, error) {
+	var run measure.Run
+	var latencies []time.Duration
+	for i := range n {
+		took, err := once(fmt.Sprintf("%s/%d", path, i))
+		if err != nil {
 			return measure.Run{}, err
 		}
+		latencies = append(latencies, took)
+		run.Operations++
+		run.Elapsed += took
 	}
-	before := f.relays.total()
-	run, err := f.ask(ctx, request)
-	if counts {
-		traffic := f.relays.total().Sub(before)
-		run.Wire = &traffic
-	}
-	return run, err
+	run.Latency = measure.Summarize(latencies)
+	return run, nil
 }
 
 // ask sends a request and returns the result.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -106,5 +108,90 @@ func TestForeignAbsent(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(b.services.dir); err != nil || len(entries) > 0 {
 		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+// echo starts a server that sends back what it gets.
+func echo(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			io.Copy(conn, conn)
+			conn.Close()
+		}
+	}()
+	t.Cleanup(func() {
+		listener.Close()
+		<-done
+	})
+	return listener.Addr().String()
+}
+
+// TestRelays sends two frames to a server and back, and closes the relay under the connection.
+func TestRelays(t *testing.T) {
+	const delay = 30 * time.Millisecond
+	address := echo(t)
+	frames := []byte("\x00\x00\x00\x03abc\x00\x00\x00\x01d")
+	for name, test := range map[string]struct{ delay, atLeast time.Duration }{
+		"near": {0, 0},
+		"far":  {delay, 2 * delay},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := newRelays([]string{address}, test.delay)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.close()
+			conn, err := net.Dial("tcp", r.address())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			begin := time.Now()
+			if _, err := conn.Write(frames); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.ReadFull(conn, make([]byte, len(frames))); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(begin); took < test.atLeast {
+				t.Errorf("there and back in %v", took)
+			}
+			want := measure.Wire{Requests: 2, Sent: int64(len(frames)), Received: int64(len(frames))}
+			if got := r.counter.Total(); got != want {
+				t.Errorf("%+v, want %+v", got, want)
+			}
+			r.close()
+			if _, err := conn.Read(make([]byte, 1)); err == nil {
+				t.Error("the connection goes on")
+			}
+		})
+	}
+}
+
+// TestLonelyRelay connects to a relay whose server does not listen.
+func TestLonelyRelay(t *testing.T) {
+	lonely, err := newRelays([]string{"127.0.0.1:0"}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lonely.close()
+	conn, err := net.Dial("tcp", lonely.address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.Read(make([]byte, 1)); err == nil {
+		t.Error("an answer without a server")
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-curator/curator/recipes/leader"
 	"github.com/go-curator/curator/tools/bench/internal/measure"
-	"github.com/go-curator/curator/tools/bench/internal/results"
 )
 
 // waitersEach is the number of waiters for the same lock when their memory is measured. With a single
@@ -99,21 +98,17 @@ func divided(n int, do func(i int) error) error {
 // latchMemory starts many leader latches of one session, most of which wait, and measures the memory
 // of this process for each of them. An operation is a Start.
 func latchMemory(ctx context.Context, l *local, w workload, path string, _ timing) (measure.Run, error) {
-	if l.name != results.Ours {
-		return measure.Run{}, errUnsupported
-	}
-	sessions, err := l.connect(ctx, 1)
+	clients, err := l.ours(ctx, 1)
 	if err != nil {
 		return measure.Run{}, err
 	}
-	client := sessions[0].(*curatorSession).client
 	latches := make([]*leader.LeaderLatch, w.waiters)
 	latencies := make([]time.Duration, w.waiters)
 	before := measure.Live()
 	run, err := l.measured(func() (int, []time.Duration, error) {
 		err := divided(len(latches), func(i int) (err error) {
 			begin := time.Now()
-			latches[i], err = startLatch(ctx, client, fmt.Sprintf("%s/%d", path, i/waitersEach))
+			latches[i], err = startLatch(ctx, clients[0], fmt.Sprintf("%s/%d", path, i/waitersEach))
 			latencies[i] = time.Since(begin)
 			return err
 		})

@@ -229,7 +229,7 @@ func TestFlags(t *testing.T) {
 	}{
 		"none":                {want: options{rounds: 5, warmUp: time.Second, duration: 3 * time.Second}},
 		"quick":               {args: "-quick -rounds 2", want: options{rounds: 2, warmUp: 300 * time.Millisecond, duration: time.Second}},
-		"plots":               {Command{Draw: draw}, "-plots x -warm-up 1ms -duration 2ms", options{plots: "x", rounds: 5, warmUp: 1e6, duration: 2e6}, false},
+		"plots":               {Command{Draw: draw}, "-plots x -warm-up 1ms -duration 2ms", options{outputs: outputs{plots: "x"}, rounds: 5, warmUp: 1e6, duration: 2e6}, false},
 		"plots not available": {args: "-plots x", fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -238,7 +238,7 @@ func TestFlags(t *testing.T) {
 			if (err != nil) != tt.fails {
 				t.Fatal(err)
 			}
-			if !tt.fails && (o.rounds != tt.want.rounds || o.warmUp != tt.want.warmUp || o.duration != tt.want.duration || o.plots != tt.want.plots) {
+			if !tt.fails && (o.rounds != tt.want.rounds || o.warmUp != tt.want.warmUp || o.duration != tt.want.duration || o.outputs.plots != tt.want.outputs.plots) {
 				t.Errorf("%+v", o)
 			}
 		})

@@ -9,16 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-curator/curator/internal/zkserver/netfault"
 	"github.com/go-curator/curator/tools/bench/internal/measure"
-	"github.com/go-curator/curator/tools/bench/internal/wire"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// tickTime and containerCheck are ZooKeeper's defaults. Those of package curatortest are shorter.
-const (
-	tickTime       = 2 * time.Second
-	containerCheck = time.Minute
-)
+// containerCheck is ZooKeeper's default. That of package curatortest is shorter.
+const containerCheck = time.Minute
 
 // startZooKeeper returns a function that starts servers with production settings. It returns the
 // addresses of the servers themselves, without curatortest's proxies. Unsynced servers answer before
@@ -101,7 +98,7 @@ func fourLetterWord(address, word string) (string, error) {
 
 // warmServer sends requests to the servers until their JVMs have compiled the code that they run most.
 func warmServer(ctx context.Context, address string, d time.Duration) error {
-	l := &local{address: address, open: openDriver(newFloorList, bare)}
+	l := &local{address: address, open: opens(dialDriver, alike([]lockKind{bare}, newFloorList))}
 	locks, err := l.locks(ctx, 8, 8, bare, 0, func(i int) string { return fmt.Sprintf("/bench/server-warm-up/%d", i) })
 	if err == nil {
 		_, err = cycle(ctx, locks, d, measure.NewRecorders(len(locks)))
@@ -109,42 +106,44 @@ func warmServer(ctx context.Context, address string, d time.Duration) error {
 	return errors.Join(err, l.close())
 }
 
-// relays are the relays from one peer to the servers.
-type relays []*wire.Relay
+// relays pass connections of a peer on to servers. They count the traffic, and can delay it.
+type relays struct {
+	proxies []*netfault.Proxy
+	counter measure.Counter
+}
 
-// newRelays returns a relay for each address.
-func newRelays(addresses []string, delay time.Duration) (relays, error) {
-	var all relays
+// newRelays returns a relay to each address. They delay all data by delay, in each direction.
+func newRelays(addresses []string, delay time.Duration) (*relays, error) {
+	r := &relays{}
 	for _, address := range addresses {
-		r, err := wire.NewRelay(address, delay)
+		p, err := netfault.NewProxy(address)
 		if err != nil {
-			all.close()
+			r.close()
 			return nil, err
 		}
-		all = append(all, r)
+		p.Wrap = r.counter.Count
+		p.Delay(netfault.Both, delay)
+		p.Start()
+		r.proxies = append(r.proxies, p)
 	}
-	return all, nil
+	return r, nil
 }
 
 // address returns the connect string of the relays.
-func (r relays) address() string {
+func (r *relays) address() string {
 	var addresses []string
-	for _, relay := range r {
-		addresses = append(addresses, relay.Address())
+	for _, p := range r.proxies {
+		addresses = append(addresses, p.Address())
 	}
 	return strings.Join(addresses, ",")
 }
 
-// total returns the sum of what all relays have counted.
-func (r relays) total() (sum measure.Wire) {
-	for _, relay := range r {
-		sum = sum.Add(relay.Total())
+// close closes the relays. r may be nil.
+func (r *relays) close() {
+	if r == nil {
+		return
 	}
-	return sum
-}
-
-func (r relays) close() {
-	for _, relay := range r {
-		relay.Close()
+	for _, p := range r.proxies {
+		p.Close()
 	}
 }

@@ -87,23 +87,37 @@ func TestBusyMachine(t *testing.T) {
 	}
 }
 
+// TestFile writes and reads a file, and reads one that is broken. The name decides whether it is compressed.
 func TestFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "results.json")
-	if err := sample().Write(path); err != nil {
-		t.Fatal(err)
-	}
-	got, err := results.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(sample(), got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-	if err := os.WriteFile(path, []byte("no JSON"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := results.Read(path); err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("a broken file: %v", err)
+	for name, begin := range map[string]string{"results.json": "{\n", "results.json.gz": "\x1f\x8b"} {
+		path := filepath.Join(t.TempDir(), name)
+		var written []string
+		for range 2 {
+			if err := sample().Write(path); err != nil {
+				t.Fatal(err)
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			written = append(written, string(text))
+		}
+		if !strings.HasPrefix(written[0], begin) || written[0] != written[1] {
+			t.Errorf("%s begins with %.2q, or is different each time", name, written[0])
+		}
+		got, err := results.Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(sample(), got); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", name, diff)
+		}
+		if err := os.WriteFile(path, []byte("no JSON"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := results.Read(path); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("a broken file: %v", err)
+		}
 	}
 }
 

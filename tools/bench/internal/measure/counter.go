@@ -1,31 +1,33 @@
-package wire
+package measure
 
 import (
 	"context"
 	"encoding/binary"
 	"net"
 	"sync/atomic"
-
-	"github.com/go-curator/curator/tools/bench/internal/measure"
 )
 
-// Counter counts the bytes and the requests of ZooKeeper's protocol on the connections that it dials,
-// including pings and connect requests. The zero value is ready for use.
+// Counter counts the bytes and the requests of ZooKeeper's protocol on connections, including pings and
+// connect requests. The zero value is ready for use.
 type Counter struct{ requests, sent, received atomic.Int64 }
 
 // Total returns the counts until now.
-func (c *Counter) Total() measure.Wire {
-	return measure.Wire{Requests: c.requests.Load(), Sent: c.sent.Load(), Received: c.received.Load()}
+func (c *Counter) Total() Wire {
+	return Wire{Requests: c.requests.Load(), Sent: c.sent.Load(), Received: c.received.Load()}
 }
 
-// DialContext connects as net.Dialer does. It fits framework.WithDialer.
+// DialContext connects as net.Dialer does, and counts what is sent and received. It fits
+// framework.WithDialer.
 func (c *Counter) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
-	return &counted{Conn: conn, counter: c}, nil
+	return c.Count(conn), nil
 }
+
+// Count returns conn with its traffic counted.
+func (c *Counter) Count(conn net.Conn) net.Conn { return &counted{Conn: conn, counter: c} }
 
 // counted is a connection whose traffic is counted. Its Write must be called by only one goroutine at
 // a time, because parts of different requests could not be separated otherwise.

@@ -1,4 +1,4 @@
-package wire
+package measure
 
 import (
 	"context"
@@ -6,11 +6,8 @@ import (
 	"io"
 	"net"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
-
-	"github.com/go-curator/curator/tools/bench/internal/measure"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -91,75 +88,11 @@ func TestCounter(t *testing.T) {
 	for range 3 {
 		exchange(t, c.DialContext, address, b)
 	}
-	want := measure.Wire{Requests: 6, Sent: int64(3 * len(b)), Received: int64(3 * len(b))}
+	want := Wire{Requests: 6, Sent: int64(3 * len(b)), Received: int64(3 * len(b))}
 	if got := c.Total(); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if _, err := c.DialContext(t.Context(), "tcp", "127.0.0.1:0"); err == nil {
 		t.Error("connected to nothing")
-	}
-}
-
-func TestRelay(t *testing.T) {
-	const delay = 30 * time.Millisecond
-	address := echo(t)
-	for name, test := range map[string]struct{ delay, atLeast time.Duration }{
-		"near": {0, 0},
-		"far":  {delay, 2 * delay},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r, err := NewRelay(address, test.delay)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer r.Close()
-			b := stream(10, 20)
-			begin := time.Now()
-			exchange(t, new(net.Dialer).DialContext, r.Address(), b)
-			if took := time.Since(begin); took < test.atLeast {
-				t.Errorf("there and back in %v", took)
-			}
-			want := measure.Wire{Requests: 2, Sent: int64(len(b)), Received: int64(len(b))}
-			if got := r.Total(); got != want {
-				t.Errorf("%+v, want %+v", got, want)
-			}
-		})
-	}
-}
-
-// TestRelayEnds closes a relay with connections in use, and one whose server does not listen.
-func TestRelayEnds(t *testing.T) {
-	r, err := NewRelay(echo(t), time.Millisecond)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := net.Dial("tcp", r.Address())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	if _, err := conn.Write([]byte("a")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := conn.Read(make([]byte, 1)); err != nil {
-		t.Fatal(err)
-	}
-	r.Close()
-	if _, err := conn.Read(make([]byte, 1)); err == nil {
-		t.Error("the connection goes on")
-	}
-
-	lonely, err := NewRelay("127.0.0.1:0", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lonely.Close()
-	conn, err = net.Dial("tcp", lonely.Address())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	if _, err := conn.Read(make([]byte, 1)); err == nil {
-		t.Error("an answer without a server")
 	}
 }

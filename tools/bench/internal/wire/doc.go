@@ -1,2 +1,0 @@
-// Package wire counts the traffic on connections to a server, and can delay it.
-package wire
