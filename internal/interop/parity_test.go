@@ -21,7 +21,7 @@ var rewriteNames = flag.Bool("rewrite", false, "write the names of Java's framew
 const (
 	clientJar    = "/usr/share/java/curator-client.jar"
 	frameworkJar = "/usr/share/java/curator-framework.jar"
-	namesDir     = "../../tools/buildergen/testdata"
+	namesDir     = "../migration/testdata"
 )
 
 // recipePackages are the packages of Java's recipes that docs/parity.md has all of.

@@ -21,7 +21,7 @@ func TestGoZooKeeperGuide(t *testing.T) {
 		t.Fatal("no tables of names")
 	}
 	part, _, _ = strings.Cut(part, "\n## ")
-	ours, there := api(contents(t, "../../docs/api.txt")), driverNames(t)
+	ours, there := exported(t), driverNames(t)
 	for _, cells := range rows(part) {
 		for _, name := range quoted.FindAllStringSubmatch(cells[0], -1) {
 			if !there[name[1]] {
@@ -38,7 +38,7 @@ func TestGoZooKeeperGuide(t *testing.T) {
 
 // The patterns and what forks add name what is exported.
 func TestGoZooKeeperPatterns(t *testing.T) {
-	guide, ours, n := contents(t, "../../docs/from-go-zookeeper.md"), api(contents(t, "../../docs/api.txt")), 0
+	guide, ours, n := contents(t, "../../docs/from-go-zookeeper.md"), exported(t), 0
 	for _, heading := range []string{"\n## Hand-made patterns\n", "\n## Forks\n"} {
 		_, part, _ := strings.Cut(guide, heading)
 		part, _, _ = strings.Cut(part, "\n## ")

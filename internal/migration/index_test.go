@@ -22,30 +22,30 @@ func rows(part string) (all [][]string) {
 	return all
 }
 
-// api is docs/api.txt: what is exported.
-type api string
+// api is docs/api.txt. Its names are package.Name, and package.Type.Member for methods and fields.
+type api struct {
+	text  string
+	names map[string]bool
+}
 
-// has tells whether a package has the name; of a type, whether it has the method or the field.
-func (a api) has(pkg, name, member string) bool {
-	for line := range strings.Lines(string(a)) {
-		path, what, ok := strings.Cut(strings.TrimSpace(line), ": ")
-		if !ok || path[strings.LastIndexByte(path, '/')+1:] != pkg {
-			continue
-		}
-		if member == "" {
-			if regexp.MustCompile(`^(const|func|type|var) ` + name + `\b`).MatchString(what) {
-				return true
-			}
-		} else if regexp.MustCompile(`^(method \(\*?` + name + `\) |type ` + name + ` \w+, )` + member + `\b`).MatchString(what) {
-			return true
+// exported returns what docs/api.txt lists.
+func exported(t *testing.T) api {
+	t.Helper()
+	a := api{contents(t, "../../docs/api.txt"), map[string]bool{}}
+	declared := regexp.MustCompile(`(?m)^(?:\S*/)?(\w+): (?:method \(\*?(\w+)[^)]*\) (\w+)|(?:const|func|type|var) (\w+)(?:.*? (?:struct|interface), (\w+))?)`)
+	for _, m := range declared.FindAllStringSubmatch(a.text, -1) {
+		name := m[1] + "." + m[2] + m[4]
+		a.names[name] = true
+		if member := m[3] + m[5]; member != "" {
+			a.names[name+"."+member] = true
 		}
 	}
-	return false
+	return a
 }
 
 // call returns how a function without arguments is called; "" for everything else.
 func (a api) call(pkg, name string) string {
-	found := regexp.MustCompile(`(?m)^(?:\S*/)?` + pkg + `: func ` + name + `(\[[^]]*\])?\(\)`).FindStringSubmatch(string(a))
+	found := regexp.MustCompile(`(?m)^(?:\S*/)?` + pkg + `: func ` + name + `(\[[^]]*\])?\(\)`).FindStringSubmatch(a.text)
 	switch {
 	case found == nil:
 		return ""
@@ -65,7 +65,7 @@ func (a api) wantNames(t *testing.T, cell string) (n int) {
 			continue
 		}
 		n++
-		if !a.has(name[1], name[2], name[3]) {
+		if !a.names[strings.TrimSuffix(name[1]+"."+name[2]+"."+name[3], ".")] {
 			t.Errorf("%s: there is no %s", m[0], m[1])
 		}
 		if want := a.call(name[1], name[2]); name[3] == "" && name[4] != want {
@@ -82,7 +82,7 @@ func TestIndex(t *testing.T) {
 		t.Fatal("no index")
 	}
 	part, _, _ = strings.Cut(part, "\n## ")
-	parity, ours := contents(t, "../../docs/parity.md"), api(contents(t, "../../docs/api.txt"))
+	parity, ours := contents(t, parityPage), exported(t)
 	n := 0
 	for _, cells := range rows(part) {
 		for _, java := range quoted.FindAllStringSubmatch(cells[0], -1) {

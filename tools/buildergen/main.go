@@ -1,5 +1,4 @@
-// Buildergen writes the fluent builders of package framework from package spec, and the table
-// of the counterparts of Java's methods, docs/parity.md.
+// Buildergen writes the fluent builders of package framework from package spec.
 package main
 
 import (
@@ -11,17 +10,17 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: buildergen FRAMEWORK DOCS")
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: buildergen FRAMEWORK")
 		os.Exit(2)
 	}
-	if err := run(os.Args[1], os.Args[2]); err != nil {
+	if err := run(os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, "buildergen:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir, docs string) error {
+func run(dir string) error {
 	for _, op := range spec.Ops {
 		src, err := Generate(op)
 		if err != nil {
@@ -31,9 +30,5 @@ func run(dir, docs string) error {
 			return err
 		}
 	}
-	table, err := Parity(spec.Sections)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(docs, ParityOutput), table, 0o644)
+	return nil
 }
