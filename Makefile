@@ -161,10 +161,10 @@ bench-check: ### compare the locks with others, and the ratios with those in doc
 bench-distance: ### record in docs/benchmarks what distance costs, and draw the plots; BENCHDISTANCEFLAGS adds flags
 	for distance in 1ms 10ms; do \
 		$(GO) run ./tools/bench -distance $$distance -peers floor,curator,curator-v2,zk.Lock,java -rounds 3 $(BENCHDISTANCEFLAGS) \
-			-json docs/benchmarks/distance-$$distance.json -markdown docs/benchmarks/distance-$$distance.md || exit; \
+			-json docs/benchmarks/distance-$$distance.json.gz -markdown docs/benchmarks/distance-$$distance.md || exit; \
 	done
 	$(GO) -C tools/bench/compare run ./plot $(CURDIR)/docs/benchmarks \
-		$(CURDIR)/docs/benchmarks/results.json $(CURDIR)/docs/benchmarks/distance-1ms.json $(CURDIR)/docs/benchmarks/distance-10ms.json
+		$(CURDIR)/docs/benchmarks/results.json.gz $(CURDIR)/docs/benchmarks/distance-1ms.json.gz $(CURDIR)/docs/benchmarks/distance-10ms.json.gz
 
 .PHONY: ensemble-proof
 ensemble-proof: ### break real ensembles in many ways, and see that no two clients hold a lock at once; ENSEMBLEPROOFFLAGS adds flags

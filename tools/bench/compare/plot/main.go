@@ -2,7 +2,7 @@
 // of a hand-over by the length of the queue, the time to load a cache by its size, and, from several
 // results, the time of an operation by the distance of the servers.
 //
-//	go run . directory results.json distance-1ms.json distance-10ms.json
+//	go run . directory results.json.gz distance-1ms.json.gz distance-10ms.json.gz
 //
 // It is in a separate module, so that users of the library do not get its dependencies.
 package main
@@ -18,7 +18,7 @@ import (
 
 func main() {
 	if len(os.Args) < 3 {
-		fmt.Fprintln(os.Stderr, "usage: plot DIRECTORY RESULTS.json...")
+		fmt.Fprintln(os.Stderr, "usage: plot DIRECTORY RESULTS.json[.gz]...")
 		os.Exit(2)
 	}
 	if err := draw(os.Args[1], os.Args[2:]); err != nil {

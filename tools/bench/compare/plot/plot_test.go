@@ -102,7 +102,7 @@ func TestDistance(t *testing.T) {
 	if got := distanceLines(files); !slices.EqualFunc(got, want, equal) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	path := filepath.Join(t.TempDir(), "far.json")
+	path := filepath.Join(t.TempDir(), "far.json.gz")
 	if err := far.Write(path); err != nil {
 		t.Fatal(err)
 	}
