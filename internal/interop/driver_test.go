@@ -25,7 +25,7 @@ func (silence) Printf(string, ...any) {}
 func (s *server) newDriver(session time.Duration) *driver {
 	s.t.Helper()
 	states := make(chan zk.State, 100)
-	conn, _, err := zk.Connect([]string{s.relay.address()}, session, zk.WithLogger(silence{}),
+	conn, _, err := zk.Connect([]string{s.relay.Address()}, session, zk.WithLogger(silence{}),
 		zk.WithEventCallback(func(e zk.Event) {
 			if e.Type == zk.EventSession {
 				states <- e.State

@@ -18,6 +18,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/internal/zkserver/netfault"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
@@ -141,4 +142,26 @@ func (s *server) run(cmd *exec.Cmd, input string, heard func(line string, in io.
 		s.t.Fatalf("%v: %v, %v\n%s\n%s", cmd, err, ctx.Err(), strings.Join(lines, "\n"), &stderr)
 	}
 	return lines, stderr.String()
+}
+
+// relay stands between clients that are not ours and a server, to cut their connections.
+type relay struct{ *netfault.Proxy }
+
+// newRelay starts a relay that ends with the test.
+func newRelay(t *testing.T, server string) *relay {
+	t.Helper()
+	p, err := netfault.NewProxy(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Start()
+	t.Cleanup(p.Close)
+	return &relay{p}
+}
+
+// outage cuts every connection, and connects nobody until during has returned.
+func (r *relay) outage(during func()) {
+	defer r.Hold(netfault.Both)()
+	r.Disconnect()
+	during()
 }

@@ -8,6 +8,6 @@ func TestJavaClients(t *testing.T) {
 	t.Parallel()
 	p := compiled(t)
 	onServers(t, func(s *server) {
-		s.check(p.command("Checks", s.relay.address(), s.root, "zookeeper", "curator"))
+		s.check(p.command("Checks", s.relay.Address(), s.root, "zookeeper", "curator"))
 	})
 }

@@ -34,6 +34,6 @@ func TestKazoo(t *testing.T) {
 		t.Fatal(err)
 	}
 	onServers(t, func(s *server) {
-		s.check(exec.Command(python, append(sources, s.relay.address(), s.root)...))
+		s.check(exec.Command(python, append(sources, s.relay.Address(), s.root)...))
 	})
 }

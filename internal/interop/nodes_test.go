@@ -186,8 +186,8 @@ func TestKeepersInPeace(t *testing.T) {
 			e := newEnv(t)
 			path := e.b.Path("node")
 			relay := newRelay(t, e.b.ConnectString())
-			java := e.newJavaAt(relay.address())
-			client := curatortest.NewClient(t, relay.address(), framework.WithSessionTimeout(longSession),
+			java := e.newJavaAt(relay.Address())
+			client := curatortest.NewClient(t, relay.Address(), framework.WithSessionTimeout(longSession),
 				framework.WithoutEnsembleTracker(), framework.WithLogger(slog.New(slog.DiscardHandler)))
 			ours, err := nodes.NewPersistentNode(client, path, framework.Ephemeral, []byte("go"))
 			if err != nil {
@@ -208,7 +208,7 @@ func TestKeepersInPeace(t *testing.T) {
 				t.Fatalf("after both have started: %+v", look.Stat)
 			}
 			for round := range int32(3) {
-				relay.cut()
+				relay.Disconnect()
 				// Both look at the node after the reconnect, and write at most once.
 				if err := client.Sync().ForPath(t.Context(), "/"); err != nil {
 					t.Fatal(err)

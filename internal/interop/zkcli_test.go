@@ -48,7 +48,7 @@ func (s *server) zkCli(path string) (said zkCliTranscript) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	cmd := exec.Command(path, "-server", s.relay.address())
+	cmd := exec.Command(path, "-server", s.relay.Address())
 	cmd.Env = append(os.Environ(), "JVMFLAGS="+strings.Join(jvmFlags, " "))
 	const last = "WatchedEvent state:SyncConnected type:NodeCreated path:ROOT"
 	lines, log := s.run(cmd, strings.ReplaceAll(string(script), "ROOT", s.root), func(line string, in io.Writer) {
@@ -81,7 +81,7 @@ func (s *server) zkCli(path string) (said zkCliTranscript) {
 // mask takes out what is another on each server, and the order of a list.
 func (s *server) mask(line string) string {
 	line = strings.ReplaceAll(line, s.root, "ROOT")
-	line = strings.ReplaceAll(line, s.relay.address(), "SERVER")
+	line = strings.ReplaceAll(line, s.relay.Address(), "SERVER")
 	line = changing.ReplaceAllString(line, "...")
 	if list, ok := strings.CutPrefix(line, "["); ok {
 		names := strings.Split(strings.TrimSuffix(list, "]"), ", ")
