@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-curator/curator/internal/zkserver/netfault"
 	"github.com/go-curator/curator/tools/bench/internal/measure"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -104,46 +103,4 @@ func warmServer(ctx context.Context, address string, d time.Duration) error {
 		_, err = cycle(ctx, locks, d, measure.NewRecorders(len(locks)))
 	}
 	return errors.Join(err, l.close())
-}
-
-// relays pass connections of a peer on to servers. They count the traffic, and can delay it.
-type relays struct {
-	proxies []*netfault.Proxy
-	counter measure.Counter
-}
-
-// newRelays returns a relay to each address. They delay all data by delay, in each direction.
-func newRelays(addresses []string, delay time.Duration) (*relays, error) {
-	r := &relays{}
-	for _, address := range addresses {
-		p, err := netfault.NewProxy(address)
-		if err != nil {
-			r.close()
-			return nil, err
-		}
-		p.Wrap = r.counter.Count
-		p.Delay(netfault.Both, delay)
-		p.Start()
-		r.proxies = append(r.proxies, p)
-	}
-	return r, nil
-}
-
-// address returns the connect string of the relays.
-func (r *relays) address() string {
-	var addresses []string
-	for _, p := range r.proxies {
-		addresses = append(addresses, p.Address())
-	}
-	return strings.Join(addresses, ",")
-}
-
-// close closes the relays. r may be nil.
-func (r *relays) close() {
-	if r == nil {
-		return
-	}
-	for _, p := range r.proxies {
-		p.Close()
-	}
 }
