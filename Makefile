@@ -24,7 +24,7 @@ NESTED      := GO="$(GO)" .ci/nested.sh
 ADAPTERS    := recipes/adapters
 # Tests that search and parse, and have no goroutines of their own: the race detector would only make them
 # ten times as slow.
-PURE        := ./internal/lint ./internal/chaos/replay
+PURE        := ./internal/lint ./internal/verify/chaos/replay
 
 .DEFAULT_GOAL := help
 
@@ -66,7 +66,7 @@ quick: ## vet, build, and run the rules and the tests in virtual time: with Go a
 	$(GO) vet ./...
 	$(GO) build ./...
 	CI= JAVA_HOME=/nonexistent $(GO) test -vet=off -short -timeout 5m $(TESTFLAGS) \
-		$$($(GO) list ./... | grep -v -e '/tools/bench/' -e '/tools/curator$$' -e '/tools/curatortest$$' -e '/internal/mutants$$' -e '/internal/interop$$')
+		$$($(GO) list ./... | grep -v -e '/tools/bench/' -e '/tools/curator$$' -e '/tools/curatortest$$' -e '/internal/verify/mutants$$' -e '/internal/interop$$')
 
 .PHONY: check
 check: format vet staticcheck curatorvet golangci generated modules licences-check workflows lint alerts platforms ## run everything else that a change must pass: formatting, linters, generated code, modules, licences, alerts, other systems
@@ -205,7 +205,7 @@ model: ### explore the model of the algorithms, which takes hours; MODELFLAGS ad
 
 .PHONY: model-check
 model-check: ### explore the part of the model that takes seconds without the race detector
-	$(GO) test -count=1 -timeout 5m ./internal/model
+	$(GO) test -count=1 -timeout 5m ./internal/verify/model
 
 .PHONY: mutants
 mutants: ## break the algorithms one by one, see that tests notice, and write docs/mutants.md; MUTANTSFLAGS adds flags

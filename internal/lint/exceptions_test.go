@@ -9,19 +9,19 @@ var library = map[string]bool{
 
 // testOnly has the packages that only tests, and tools that test, import.
 var testOnly = map[string]bool{
-	"internal/acl":           true,
-	"internal/acquire":       true,
-	"internal/chaos":         true,
-	"internal/chaos/check":   true,
-	"internal/chaos/fleet":   true,
-	"internal/chaos/history": true,
-	"internal/chaos/nemesis": true,
-	"internal/chaos/replay":  true,
-	"internal/chaos/store":   true,
-	"internal/chaos/txnlog":  true,
-	"internal/chaos/worker":  true,
-	"internal/lint":          true,
-	"internal/suite":         true,
+	"internal/acl":                  true,
+	"internal/acquire":              true,
+	"internal/verify/chaos":         true,
+	"internal/verify/chaos/check":   true,
+	"internal/verify/chaos/fleet":   true,
+	"internal/verify/chaos/history": true,
+	"internal/verify/chaos/nemesis": true,
+	"internal/verify/chaos/replay":  true,
+	"internal/verify/chaos/store":   true,
+	"internal/verify/chaos/txnlog":  true,
+	"internal/verify/chaos/worker":  true,
+	"internal/lint":                 true,
+	"internal/suite":                true,
 }
 
 // exception lets a file break a rule a number of times.
@@ -48,7 +48,7 @@ var exceptions = append([]exception{
 	{noSkip.name, "internal/interop/program_test.go", 1, "decides as curatortest.Real does, for Java Curator, its compiler and kazoo, which no other test needs"},
 	{noSkip.name, "internal/telemetry/alerts_test.go", 1, "decides as curatortest.Real does, for promtool, which no other test needs"},
 	{functionSize.name, "framework/schema/members.go", 1, "was longer when 60 lines became the limit"},
-	{functionSize.name, "internal/mutants/table.go", 2, "they are tables"},
+	{functionSize.name, "internal/verify/mutants/table.go", 2, "they are tables"},
 }, longTests(
 	"framework/client_test.go",
 	"internal/interop/queue_test.go",

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-curator/curator/internal/mutants"
+	"github.com/go-curator/curator/internal/verify/mutants"
 )
 
 // rulesPage has each rule that the code cites, with the tests that hold it.

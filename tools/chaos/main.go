@@ -10,7 +10,7 @@
 // finds a violation it prints the path of the log of all events, and exits with 1. It compares each run
 // with the model, by a search that may decide nothing. That is no failure, unless it happens to more than
 // one in ten locks of several runs. With -replay it only checks whether the run in such a log is possible
-// in the model. See package internal/chaos and docs/robustness.md.
+// in the model. See package internal/verify/chaos and docs/robustness.md.
 package main
 
 import (
@@ -24,8 +24,8 @@ import (
 	"os/signal"
 	"strings"
 
-	"github.com/go-curator/curator/internal/chaos"
-	"github.com/go-curator/curator/internal/model"
+	"github.com/go-curator/curator/internal/verify/chaos"
+	"github.com/go-curator/curator/internal/verify/model"
 )
 
 func main() {
@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	flags.StringVar(&c.Log, "log", "", "write all events to this file (default a temporary file, which is kept after a violation)")
 	runs := flags.Int("runs", 1, "how many runs to make, each from another seed; -seed is the first one's")
 	log := flags.String("replay", "", "run nothing; check whether the run in this log of events is a path of the model")
-	thin := flags.String("thin", "", "with -replay, write what the log says of each lock into this folder, for the tests of internal/chaos/replay")
+	thin := flags.String("thin", "", "with -replay, write what the log says of each lock into this folder, for the tests of internal/verify/chaos/replay")
 	lists := map[string]*[]string{"workloads": &c.Workloads, "faults": &c.Faults, "build-flags": &c.BuildFlags}
 	for name, into := range lists {
 		flags.Func(name, name+", separated by commas or spaces", func(text string) error {

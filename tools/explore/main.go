@@ -20,7 +20,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-curator/curator/internal/model"
+	"github.com/go-curator/curator/internal/verify/model"
 )
 
 func main() {

@@ -18,7 +18,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-curator/curator/internal/mutants"
+	"github.com/go-curator/curator/internal/verify/mutants"
 )
 
 func main() {

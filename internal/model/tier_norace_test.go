@@ -1,7 +1,0 @@
-//go:build !race
-
-package model_test
-
-import "github.com/go-curator/curator/internal/model"
-
-const tier = model.Test

@@ -1,0 +1,93 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-curator/curator/internal/verify/chaos/history"
+)
+
+// excluded finds holds of one lock that exclude each other and were believed at the same time,
+// and more leases than there are.
+func excluded(holds []*hold) (found []Violation) {
+	for _, ofLock := range byLock(holds) {
+		var active []*hold
+		for _, h := range ofLock {
+			active = slices.DeleteFunc(active, func(other *hold) bool { return other.end() < h.At })
+			shared := []*hold{h}
+			for _, other := range active {
+				if other.Mode == history.Exclusive || h.Mode == history.Exclusive {
+					found = append(found, both(other, h))
+				} else {
+					shared = append(shared, other)
+				}
+			}
+			if h.Mode == history.Shared && h.Max > 0 && len(shared) > h.Max {
+				found = append(found, tooMany(h, shared))
+			}
+			active = append(active, h)
+		}
+	}
+	return found
+}
+
+// byLock returns the holds of each lock, in the order of their grants.
+func byLock(holds []*hold) map[string][]*hold {
+	locks := map[string][]*hold{}
+	for _, h := range holds {
+		locks[h.Lock] = append(locks[h.Lock], h)
+	}
+	return locks
+}
+
+// both is the violation of two holds at once.
+func both(a, b *hold) Violation {
+	overlap := min(a.end(), max(b.end(), b.At)) - b.At
+	return Violation{
+		Rule: "exclusion", At: b.At, Lock: b.Lock, Apart: a.foreign() || b.foreign(),
+		Text: fmt.Sprintf("%s: %s (%s, token %d, believed until then or for %v more) and %s (%s, token %d) at once",
+			b.Lock, operation(a.Event), a.Mode, a.Token, time.Duration(overlap), operation(b.Event), b.Mode, b.Token),
+	}
+}
+
+// tooMany is the violation of more leases than there are.
+func tooMany(h *hold, all []*hold) Violation {
+	v := Violation{Rule: "leases", At: h.At, Lock: h.Lock, Text: fmt.Sprintf("%s: %d leases of %d:", h.Lock, len(all), h.Max)}
+	for _, h := range all {
+		v.Text += fmt.Sprintf(" %s part %d (token %d)", operation(h.Event), h.Part, h.Token)
+		v.Apart = v.Apart || h.foreign()
+	}
+	return v
+}
+
+// boundary is the beginning or the end of a hold.
+type boundary struct {
+	at    int64
+	begin bool
+	hold  *hold
+}
+
+// boundaries returns the beginnings and the ends of holds in the order of time. Of one instant
+// the beginnings come first.
+func boundaries(holds []*hold) []boundary {
+	var all []boundary
+	for _, h := range holds {
+		all = append(all, boundary{h.At, true, h}, boundary{h.end(), false, h})
+	}
+	slices.SortStableFunc(all, func(a, b boundary) int {
+		if c := cmp.Compare(a.at, b.at); c != 0 {
+			return c
+		}
+		switch {
+		case a.begin == b.begin:
+			return 0
+		case a.begin:
+			return -1
+		default:
+			return 1
+		}
+	})
+	return all
+}

@@ -1,0 +1,161 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/verify/chaos/fleet"
+	"github.com/go-curator/curator/internal/verify/chaos/store"
+	"github.com/go-curator/curator/internal/verify/chaos/worker"
+	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/retry"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// start starts servers and workers, and waits until the workers have sessions.
+func (r *run) start(ctx context.Context) (err error) {
+	if err := r.newClocks(ctx); err != nil {
+		return fmt.Errorf("make the clocks: %w", err)
+	}
+	if err := r.stage.try(r.startServers); err != nil { // before the rest: it may skip the test
+		return fmt.Errorf("start the servers: %w", err)
+	}
+	if r.recorder, err = newRecorder(r.Log); err != nil {
+		return err
+	}
+	if r.dir, err = os.MkdirTemp("", "chaos-"); err != nil {
+		return err
+	}
+	if r.store, err = store.New(); err != nil {
+		return err
+	}
+	if err := r.startOperator(ctx); err != nil {
+		return fmt.Errorf("make the nodes to begin with: %w", err)
+	}
+	if err := r.newWorkers(ctx); err != nil {
+		return err
+	}
+	for _, m := range slices.Concat(r.workers, r.foreign) {
+		if err := m.Start(); err != nil {
+			return fmt.Errorf("start %s: %w", m.Name(), err)
+		}
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, r.Slack, errors.New("the workers have no sessions"))
+	defer cancel()
+	for _, m := range r.workers {
+		for r.recorder.sessionOf(m.Name()) == 0 {
+			if wait.For(ctx, 20*time.Millisecond) != nil {
+				return context.Cause(ctx)
+			}
+		}
+	}
+	return nil
+}
+
+func (r *run) startServers() {
+	var tb curatortest.TB = r.stage
+	if r.Skipf != nil {
+		tb = skippable{r.stage, r.Skipf}
+	}
+	const syncLimit = 5 // ticks, as in ZooKeeper's sample configuration
+	r.servers = curatortest.RealEnsemble(tb, serverCount, curatortest.WithTickTime(r.tick()), curatortest.WithSyncLimit(syncLimit))
+}
+
+// startOperator starts the client of the run itself, and makes the nodes that workers need.
+func (r *run) startOperator(ctx context.Context) (err error) {
+	policy := retry.BoundedExponentialBackoff(50*time.Millisecond, time.Second, 10)
+	r.operator, err = framework.NewClient(r.servers.ConnectString(), policy, framework.WithSessionTimeout(r.Session),
+		framework.WithoutEnsembleTracker(), framework.WithLogger(slog.New(slog.DiscardHandler)))
+	if err != nil {
+		return err
+	}
+	if err := r.operator.Start(ctx); err != nil {
+		return err
+	}
+	nodes := []string{worker.CacheNode}
+	for _, name := range worker.CacheNodes() {
+		nodes = append(nodes, worker.CacheNode+"/"+name)
+	}
+	for _, name := range worker.GuardedRegisters() {
+		nodes = append(nodes, worker.RegistersNode+"/"+name)
+	}
+	for i := range worker.EffectFolders {
+		nodes = append(nodes, fmt.Sprintf("%s/%d", worker.EffectsNode, i))
+	}
+	for _, node := range nodes {
+		if _, err := r.operator.Create().CreatingParentsIfNeeded().WithData([]byte{}).ForPath(ctx, root+node); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newWorkers makes the workers, which are not started.
+func (r *run) newWorkers(ctx context.Context) error {
+	binary := ""
+	if len(r.BuildFlags) > 0 {
+		var err error
+		if binary, err = fleet.Build(ctx, r.dir, r.BuildFlags); err != nil {
+			return err
+		}
+	}
+	inGo, err := fleet.Go(binary, r.Env)
+	if err != nil {
+		return err
+	}
+	for i := range r.Workers {
+		s := r.settings(fmt.Sprintf("go-%d", i), uint64(i))
+		s.SessionPolicy = i%2 == 1
+		if i < serverCount-1 { // these two are cut off with their server
+			s.Connect = r.servers.Member(i).ConnectString()
+		}
+		r.workers = append(r.workers, fleet.New(inGo, s, r.dir, r.recorder.note))
+	}
+	if r.WithoutForeign {
+		return nil
+	}
+	for i, f := range []struct {
+		name, workloads string
+		program         func(ctx context.Context, dir string) (fleet.Program, error)
+	}{
+		{"java", "java-", fleet.Java},
+		{"kazoo", "kazoo-", fleet.Kazoo},
+	} {
+		if !slices.ContainsFunc(r.Workloads, func(name string) bool { return strings.HasPrefix(name, f.workloads) }) {
+			continue
+		}
+		dir := filepath.Join(r.dir, f.name)
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return err
+		}
+		program, err := f.program(ctx, dir)
+		if errors.Is(err, fleet.ErrNotInstalled) {
+			r.absent = append(r.absent, f.name)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if program, err = r.withClock(program, f.name); err != nil {
+			return err
+		}
+		r.foreign = append(r.foreign, fleet.New(program, r.settings(f.name+"-0", uint64(100+i)), r.dir, r.recorder.note))
+	}
+	return nil
+}
+
+// settings are those of a worker.
+func (r *run) settings(name string, number uint64) worker.Settings {
+	return worker.Settings{
+		Name: name, Connect: r.servers.ConnectString(), Root: root, Store: r.store.Address(),
+		Session: r.Session, Seed: r.Seed*1000 + number, Workloads: r.Workloads, Pause: r.Pause,
+	}
+}
