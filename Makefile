@@ -168,11 +168,11 @@ bench-distance: ### record in docs/benchmarks what distance costs, and draw the 
 
 .PHONY: ensemble-proof
 ensemble-proof: ### break real ensembles in many ways, and see that no two clients hold a lock at once; ENSEMBLEPROOFFLAGS adds flags
-	$(GO) run ./tools/ensembleproof $(ENSEMBLEPROOFFLAGS)
+	$(GO) run ./tools/verify ensemble $(ENSEMBLEPROOFFLAGS)
 
 .PHONY: chaos
 chaos: ## attack the recipes on a real ensemble for DURATION, from SEED (0: a random one), and judge what they did; CHAOSFLAGS='-runs 10' makes more of them
-	$(GO) run ./tools/chaos -seed $(SEED) -duration $(DURATION) $(CHAOSFLAGS)
+	$(GO) run ./tools/verify chaos -seed $(SEED) -duration $(DURATION) $(CHAOSFLAGS)
 
 .PHONY: programs
 programs: setup ### run programs of others on framework/zk, and compare with their own driver, in half an hour; PROGRAMS=vault,gokit chooses, PROGRAMSFLAGS='-write docs/programs.md' writes the page; needs the network
@@ -201,7 +201,7 @@ driver-suite: setup ### run the test suite of go-zookeeper/zk on framework/zk, w
 
 .PHONY: model
 model: ### explore the model of the algorithms, which takes hours; MODELFLAGS adds flags
-	$(GO) run ./tools/explore $(MODELFLAGS)
+	$(GO) run ./tools/verify explore $(MODELFLAGS)
 
 .PHONY: model-check
 model-check: ### explore the part of the model that takes seconds without the race detector
@@ -209,7 +209,7 @@ model-check: ### explore the part of the model that takes seconds without the ra
 
 .PHONY: mutants
 mutants: ## break the algorithms one by one, see that tests notice, and write docs/mutants.md; MUTANTSFLAGS adds flags
-	$(GO) run ./tools/mutants -write docs/mutants.md $(MUTANTSFLAGS)
+	$(GO) run ./tools/verify mutants -write docs/mutants.md $(MUTANTSFLAGS)
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME; FUZZ is a regular expression that chooses some of them

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +13,7 @@ import (
 	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/verify/chaos/check"
 	"github.com/go-curator/curator/internal/verify/chaos/worker"
+	"github.com/go-curator/curator/internal/verify/realservers"
 	"github.com/go-curator/curator/internal/wait"
 )
 
@@ -150,14 +149,14 @@ func (r *run) left(ctx context.Context) (left []leftover, err error) {
 	}
 	var ephemerals []string
 	for i, m := range r.servers.Members() {
-		figures, err := askServer(m.ConnectString())
+		found, err := figures(ctx, m.ConnectString())
 		if err != nil {
 			return nil, err
 		}
-		if n := figures["zk_watch_count"]; n != "0" {
+		if n := found["zk_watch_count"]; n != "0" {
 			left = append(left, leftover{text: fmt.Sprintf("server %d has %s watches", i, n)})
 		}
-		ephemerals = append(ephemerals, figures["zk_ephemerals_count"])
+		ephemerals = append(ephemerals, found["zk_ephemerals_count"])
 	}
 	if same := slices.Compact(slices.Clone(ephemerals)); len(same) > 1 || same[0] != "0" {
 		left = append(left, leftover{fmt.Sprintf("the servers have %s ephemeral nodes", strings.Join(ephemerals, ", ")), len(same) > 1})
@@ -165,24 +164,16 @@ func (r *run) left(ctx context.Context) (left []leftover, err error) {
 	return left, nil
 }
 
-// askServer returns a server's own figures.
-func askServer(address string) (map[string]string, error) {
-	conn, err := net.DialTimeout("tcp", address, time.Second)
+// figures returns a server's own figures.
+func figures(ctx context.Context, address string) (map[string]string, error) {
+	answer, err := realservers.Ask(ctx, address, "mntr")
 	if err != nil {
 		return nil, err
 	}
-	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
-		return nil, err
-	}
-	if _, err := io.WriteString(conn, "mntr"); err != nil {
-		return nil, err
-	}
-	answer, err := io.ReadAll(conn)
-	figures := map[string]string{}
+	found := map[string]string{}
 	for line := range strings.Lines(string(answer)) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		figures[name] = value
+		found[name] = value
 	}
-	return figures, err
+	return found, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/go-curator/curator/internal/verify/chaos/replay"
 	"github.com/go-curator/curator/internal/verify/chaos/txnlog"
 	"github.com/go-curator/curator/internal/verify/chaos/worker"
+	"github.com/go-curator/curator/internal/verify/realservers"
 	"github.com/go-curator/curator/internal/wait"
 )
 
@@ -143,11 +144,7 @@ func (r *run) close(report Report) []error {
 			errs = append(errs, err)
 		}
 	}
-	if r.operator != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
-		defer cancel()
-		_ = r.operator.Close(ctx) // the servers end next
-	}
+	realservers.Close(context.Background(), r.operator) // the servers end next
 	errs = append(errs, r.stage.end()...)
 	if r.store != nil {
 		errs = append(errs, r.store.Close())

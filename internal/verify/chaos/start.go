@@ -4,17 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/verify/chaos/fleet"
 	"github.com/go-curator/curator/internal/verify/chaos/store"
 	"github.com/go-curator/curator/internal/verify/chaos/worker"
+	"github.com/go-curator/curator/internal/verify/realservers"
 	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/tools/curatortest"
@@ -72,12 +71,7 @@ func (r *run) startServers() {
 // startOperator starts the client of the run itself, and makes the nodes that workers need.
 func (r *run) startOperator(ctx context.Context) (err error) {
 	policy := retry.BoundedExponentialBackoff(50*time.Millisecond, time.Second, 10)
-	r.operator, err = framework.NewClient(r.servers.ConnectString(), policy, framework.WithSessionTimeout(r.Session),
-		framework.WithoutEnsembleTracker(), framework.WithLogger(slog.New(slog.DiscardHandler)))
-	if err != nil {
-		return err
-	}
-	if err := r.operator.Start(ctx); err != nil {
+	if r.operator, err = realservers.Client(ctx, r.servers.ConnectString(), r.Session, policy); err != nil {
 		return err
 	}
 	nodes := []string{worker.CacheNode}

@@ -2,7 +2,6 @@ package chaos
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/verify/chaos/fleet"
@@ -44,9 +43,6 @@ type run struct {
 func (r *run) progress(format string, args ...any) {
 	_, _ = fmt.Fprintf(r.Progress, format+"\n", args...) // it is not what counts
 }
-
-// closeTimeout bounds the end of the operator's client.
-const closeTimeout = 5 * time.Second
 
 // failed is the event of something that the run itself could not do.
 func failed(format string, args ...any) history.Event {

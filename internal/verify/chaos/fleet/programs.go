@@ -57,12 +57,12 @@ func With(program Program, env []string) Program {
 	}
 }
 
-// Build builds the command of package tools/chaos with flags of go build, into dir, and returns the
+// Build builds the command of package tools/verify with flags of go build, into dir, and returns the
 // binary. It has to be called from a directory of this module.
 func Build(ctx context.Context, dir string, flags []string) (binary string, err error) {
-	binary = filepath.Join(dir, "chaos")
+	binary = filepath.Join(dir, "verify")
 	args := append([]string{"build", "-buildvcs=false", "-o", binary}, flags...)
-	cmd := exec.CommandContext(ctx, "go", append(args, "github.com/go-curator/curator/tools/chaos")...)
+	cmd := exec.CommandContext(ctx, "go", append(args, "github.com/go-curator/curator/tools/verify")...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%v: %w\n%s", cmd, err, out)
 	}

@@ -1,9 +1,3 @@
-// Command explore explores the model of the recipes' algorithms and prints the results in the form of
-// the tables of docs/lock-model.md. It exits with 1 if a correct algorithm has a violation, or if the
-// exploration does not find the violation of an algorithm with a mistake.
-//
-//	go run ./tools/explore -only mistakes -trace
-//	go run ./tools/explore -run 'latch' -time 5m
 package main
 
 import (
@@ -12,8 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"regexp"
 	"runtime/debug"
 	"strings"
@@ -23,17 +15,19 @@ import (
 	"github.com/go-curator/curator/internal/verify/model"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+// exploring is the subcommand explore.
+func exploring() subcommand {
+	return subcommand{"explore", "explore a model of the algorithms", `
+Explore explores the model of the recipes' algorithms and prints the results in the form of the tables of
+docs/lock-model.md. It exits with 1 if a correct algorithm has a violation, or if the exploration does not
+find the violation of an algorithm with a mistake. See package internal/verify/model.
+
+	go run ./tools/verify explore -only mistakes -trace
+	go run ./tools/verify explore -run 'latch' -time 5m`, defineExplore}
 }
 
-// options are the values of the flags.
-type options struct {
+// exploration has the values of the flags.
+type exploration struct {
 	filter  *regexp.Regexp
 	only    string
 	tier    model.Tier
@@ -43,8 +37,8 @@ type options struct {
 	list    bool
 }
 
-func parse(args []string) (o options, err error) {
-	flags := flag.NewFlagSet("explore", flag.ContinueOnError)
+func defineExplore(flags *flag.FlagSet) func(ctx context.Context, out, progress io.Writer) error {
+	var o exploration
 	filter := flags.String("run", "", "explore only configurations whose names match this regular expression")
 	tier := flags.String("tier", "table", "how much to explore: race, test or table, of which race is the least")
 	flags.StringVar(&o.only, "only", "", "explore only families or only mistakes (default both)")
@@ -54,33 +48,27 @@ func parse(args []string) (o options, err error) {
 	memory := flags.Int64("memory", 4096, "collect garbage more often from this number of MiB on")
 	flags.BoolVar(&o.trace, "trace", false, "print the shortest trace of each violation")
 	flags.BoolVar(&o.list, "list", false, "print the names only")
-	if err := flags.Parse(args); err != nil {
-		return o, err
+	return func(ctx context.Context, out, _ io.Writer) (err error) {
+		if o.filter, err = regexp.Compile(*filter); err != nil {
+			return fmt.Errorf("-run: %w", err)
+		}
+		var known bool
+		if o.tier, known = map[string]model.Tier{"race": model.Race, "test": model.Test, "table": model.Table}[*tier]; !known {
+			return fmt.Errorf("-tier must be race, test or table, not %q", *tier)
+		}
+		if o.only != "" && o.only != "families" && o.only != "mistakes" {
+			return fmt.Errorf("-only must be families or mistakes, not %q", o.only)
+		}
+		if o.workers < 1 {
+			return fmt.Errorf("-workers must be at least 1, not %d", o.workers)
+		}
+		debug.SetMemoryLimit(*memory << 20)
+		debug.SetGCPercent(40)
+		return o.run(ctx, out)
 	}
-	if o.filter, err = regexp.Compile(*filter); err != nil {
-		return o, fmt.Errorf("-run: %w", err)
-	}
-	tiers := map[string]model.Tier{"race": model.Race, "test": model.Test, "table": model.Table}
-	var known bool
-	if o.tier, known = tiers[*tier]; !known {
-		return o, fmt.Errorf("-tier must be race, test or table, not %q", *tier)
-	}
-	if o.only != "" && o.only != "families" && o.only != "mistakes" {
-		return o, fmt.Errorf("-only must be families or mistakes, not %q", o.only)
-	}
-	if o.workers < 1 {
-		return o, fmt.Errorf("-workers must be at least 1, not %d", o.workers)
-	}
-	debug.SetMemoryLimit(*memory << 20)
-	debug.SetGCPercent(40)
-	return o, nil
 }
 
-func run(ctx context.Context, args []string, out io.Writer) error {
-	o, err := parse(args)
-	if err != nil {
-		return err
-	}
+func (o exploration) run(ctx context.Context, out io.Writer) error {
 	p := &printer{out: out}
 	var wrong []error
 	if o.only != "mistakes" {
@@ -105,7 +93,7 @@ func (p *printer) printf(format string, args ...any) {
 }
 
 // explore explores the configurations that match the filter, and returns their results.
-func (o options) explore(ctx context.Context, configs []*model.Config) map[*model.Config]model.Result {
+func (o exploration) explore(ctx context.Context, configs []*model.Config) map[*model.Config]model.Result {
 	results := map[*model.Config]model.Result{}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -128,7 +116,7 @@ func (o options) explore(ctx context.Context, configs []*model.Config) map[*mode
 }
 
 // families prints a line for each family, and returns the violations.
-func (o options) families(ctx context.Context, out *printer) (wrong []error) {
+func (o exploration) families(ctx context.Context, out *printer) (wrong []error) {
 	var all, left int
 	out.printf("| contenders | faults, explored to the end | states | time | given up at the limit, nothing found (states) |\n" +
 		"| --- | --- | --- | --- | --- |\n")
@@ -169,7 +157,7 @@ func (o options) families(ctx context.Context, out *printer) (wrong []error) {
 }
 
 // mistakes prints what each mistake breaks, and returns an error for each that was not found.
-func (o options) mistakes(ctx context.Context, out *printer) (wrong []error) {
+func (o exploration) mistakes(ctx context.Context, out *printer) (wrong []error) {
 	out.printf("| mistake | | breaks | states | steps |\n| --- | --- | --- | --- | --- |\n")
 	configs := model.Mistakes(o.tier)
 	results := map[*model.Config]model.Result{}
@@ -194,7 +182,7 @@ func (o options) mistakes(ctx context.Context, out *printer) (wrong []error) {
 }
 
 // tell prints the trace of a violation if -trace is set.
-func (o options) tell(out *printer, r model.Result) {
+func (o exploration) tell(out *printer, r model.Result) {
 	if !o.trace || r.Violation == "" {
 		return
 	}

@@ -1,12 +1,10 @@
-package main
+package load
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-curator/curator/internal/verify/realservers"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
@@ -75,7 +74,7 @@ var receivedLine = regexp.MustCompile(`(?m)^Received: (\d+)`)
 // counted.
 func received(ctx context.Context, e *curatortest.Ensemble) (n int, err error) {
 	for _, m := range e.Members() {
-		answer, err := ask(ctx, m.ConnectString(), "srvr")
+		answer, err := realservers.Ask(ctx, m.ConnectString(), "srvr")
 		if err != nil {
 			return 0, err
 		}
@@ -90,22 +89,6 @@ func received(ctx context.Context, e *curatortest.Ensemble) (n int, err error) {
 		n += packets
 	}
 	return n, nil
-}
-
-// ask sends a server a four-letter command, and returns the answer.
-func ask(ctx context.Context, address, word string) (answer []byte, err error) {
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
-		return nil, err
-	}
-	if _, err := io.WriteString(conn, word); err != nil {
-		return nil, err
-	}
-	return io.ReadAll(conn)
 }
 
 type processors struct{ own, children time.Duration }

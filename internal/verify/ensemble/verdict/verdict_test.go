@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-curator/curator/tools/ensembleproof/internal/verdict"
+	"github.com/go-curator/curator/internal/verify/ensemble/verdict"
 )
 
 const ms = time.Millisecond

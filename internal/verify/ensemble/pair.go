@@ -1,17 +1,24 @@
-package main
+package ensemble
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"net"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/verify/ensemble/verdict"
+	"github.com/go-curator/curator/internal/verify/realservers"
 	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/state"
 	"github.com/go-curator/curator/tools/curatortest"
-	"github.com/go-curator/curator/tools/ensembleproof/internal/verdict"
 )
 
 // pair is a holder of a lock, X, and a client that waits for it, Y.
@@ -119,18 +126,110 @@ func (p *pair) close(ctx context.Context) error {
 		if side.lease != nil {
 			errs = append(errs, release(ctx, side.lease))
 		}
-		closeClient(ctx, side.client)
+		realservers.Close(ctx, side.client)
 	}
 	return errors.Join(errs...)
 }
 
 // release releases a lease. It is no failure if the lease was lost, or if the server answers late.
 func release(ctx context.Context, lease *locks.Lease) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), realservers.CloseTimeout)
 	defer cancel()
 	err := lease.Release(ctx)
 	if errors.Is(err, locks.ErrLockLost) || errors.Is(err, locks.ErrReleasePending) {
 		return nil
 	}
 	return err
+}
+
+// policy is an error policy: it decides when a client gives up its leases.
+type policy struct {
+	name  string
+	state state.ErrorPolicy
+}
+
+// choosePolicies returns the policies with the given names.
+func choosePolicies(names []string) ([]policy, error) {
+	var chosen []policy
+	for _, name := range names {
+		switch name {
+		case "session":
+			chosen = append(chosen, policy{name, state.SessionErrorPolicy()})
+		case "standard":
+			chosen = append(chosen, policy{name, state.StandardErrorPolicy()})
+		default:
+			return nil, fmt.Errorf("-policies: there is no policy %q", name)
+		}
+	}
+	return chosen, nil
+}
+
+// newClient starts a client of the given servers and waits for its session.
+func newClient(ctx context.Context, r rule, servers []*curatortest.Member, timeout time.Duration, opts ...framework.Option) (*framework.Client, error) {
+	var addresses []string
+	for _, m := range servers {
+		addresses = append(addresses, m.ConnectString())
+	}
+	policy := retry.BoundedExponentialBackoff(20*time.Millisecond, 200*time.Millisecond, 1000)
+	return realservers.Client(startContext(ctx, r), strings.Join(addresses, ","), timeout, policy, opts...)
+}
+
+// pingWatch receives a value for each answer to a ping of a client.
+type pingWatch chan struct{}
+
+// dial connects as net.Dialer does. It fits framework.WithDialer.
+func (w pingWatch) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return pingConn{conn, w}, nil
+}
+
+type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// onlyTo returns a dial function that connects only to one server until release is called.
+func onlyTo(server string, dial dialFunc) (restricted dialFunc, release func()) {
+	var released atomic.Bool
+	restricted = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if !released.Load() && address != server {
+			return nil, fmt.Errorf("connections to %s are not permitted yet", address)
+		}
+		return dial(ctx, network, address)
+	}
+	return restricted, func() { released.Store(true) }
+}
+
+// await waits for the next answer to a ping. It is an error if there is none within patience, in which
+// there should be several.
+func (w pingWatch) await(ctx context.Context, patience time.Duration) error {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-w:
+		return nil
+	case <-timer.C:
+		return fmt.Errorf("no ping of a holder was answered in %v", patience)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// pingConn is a connection that reports each answer to a ping that is read from it.
+type pingConn struct {
+	net.Conn
+	watch pingWatch
+}
+
+// Read reads from the connection. It sees the answer to a ping only at the beginning of the data that
+// it reads. If it misses one, it sees a later one.
+func (c pingConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if n >= 8 && int32(binary.BigEndian.Uint32(b[4:8])) == jute.XidPing {
+		select {
+		case c.watch <- struct{}{}:
+		default:
+		}
+	}
+	return n, err
 }

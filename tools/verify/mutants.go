@@ -1,7 +1,3 @@
-// Command mutants breaks the recipes' algorithms one by one, runs the tests that must notice,
-// and prints the tests that have caught each mutant. It exits with 1 if a mutant was not caught.
-//
-//	go run ./tools/mutants -run downgrade
 package main
 
 import (
@@ -11,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,34 +16,39 @@ import (
 	"github.com/go-curator/curator/internal/verify/mutants"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+// mutating is the subcommand mutants.
+func mutating() subcommand {
+	return subcommand{"mutants", "break the algorithms one by one, and see that tests notice", `
+Mutants breaks the recipes' algorithms one by one, runs the tests that must notice, and prints the tests
+that have caught each mutant. It exits with 1 if a mutant was not caught. See package
+internal/verify/mutants.
+
+	make mutants
+	go run ./tools/verify mutants -run downgrade`, defineMutants}
 }
 
-func run(ctx context.Context, args []string, out io.Writer) error {
-	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
+func defineMutants(flags *flag.FlagSet) func(ctx context.Context, out, progress io.Writer) error {
 	names := flags.String("run", "", "test only mutants whose names match this regular expression")
 	write := flags.String("write", "", "write the table into this file, between the lines "+begin+" and "+end)
 	workers := flags.Int("workers", 1, "the number of mutants to test at the same time")
-	if err := flags.Parse(args); err != nil {
-		return err
+	return func(ctx context.Context, out, _ io.Writer) error {
+		filter, err := regexp.Compile(*names)
+		if err != nil {
+			return fmt.Errorf("-run: %w", err)
+		}
+		return runMutants(ctx, filter, *write, *workers, out)
 	}
-	filter, err := regexp.Compile(*names)
-	if err != nil {
-		return fmt.Errorf("-run: %w", err)
-	}
+}
+
+// runMutants runs the tests of the mutants whose names match, and prints the table.
+func runMutants(ctx context.Context, filter *regexp.Regexp, write string, workers int, out io.Writer) error {
 	root, err := mutants.Root(".")
 	if err != nil {
 		return err
 	}
 	chosen := slices.DeleteFunc(mutants.All(), func(m mutants.Mutant) bool { return !filter.MatchString(m.Name) })
 	lines, wrong := make([]string, len(chosen)), make([]error, len(chosen))
-	free := make(chan struct{}, max(*workers, 1))
+	free := make(chan struct{}, max(workers, 1))
 	var wg sync.WaitGroup
 	for i, m := range chosen {
 		free <- struct{}{}
@@ -61,8 +61,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	wg.Wait()
 	table := "| mutant | breaks | caught by | after |\n| --- | --- | --- | --- |\n" + strings.Join(lines, "")
-	if *write != "" {
-		err = replace(*write, table)
+	if write != "" {
+		err = replace(write, table)
 	}
 	if _, err := io.WriteString(out, table); err != nil {
 		return err

@@ -1,16 +1,3 @@
-// Chaos runs the recipes on a real ensemble, makes faults, and reports the violations that it finds:
-//
-//	make chaos SEED=7 DURATION=10m
-//	go run ./tools/chaos -seed 7 -duration 10m -workloads mutex,read-write -faults worker-stopped
-//
-//	go run ./tools/chaos -runs 10 -duration 60s
-//	go run ./tools/chaos -replay FILE
-//
-// It needs ZooKeeper, and also runs clients of Java Curator and kazoo if they are installed. If it
-// finds a violation it prints the path of the log of all events, and exits with 1. It compares each run
-// with the model, by a search that may decide nothing. That is no failure, unless it happens to more than
-// one in ten locks of several runs. With -replay it only checks whether the run in such a log is possible
-// in the model. See package internal/verify/chaos and docs/robustness.md.
 package main
 
 import (
@@ -20,40 +7,30 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
-	"os/signal"
-	"strings"
 
 	"github.com/go-curator/curator/internal/verify/chaos"
 	"github.com/go-curator/curator/internal/verify/model"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if was, err := chaos.Work(context.WithoutCancel(ctx)); was {
-		exit(err)
-	}
-	exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+// attacking is the subcommand chaos.
+func attacking() subcommand {
+	return subcommand{"chaos", "attack the recipes on a real ensemble, and judge what they did", `
+Chaos runs the recipes on a real ensemble, makes faults, and reports the violations that it finds. It needs
+ZooKeeper, and also runs clients of Java Curator and kazoo if they are installed.
+
+	make chaos SEED=7 DURATION=10m
+	go run ./tools/verify chaos -seed 7 -duration 10m -workloads mutex,read-write -faults worker-stopped
+	go run ./tools/verify chaos -runs 10 -duration 60s
+	go run ./tools/verify chaos -replay FILE
+
+If it finds a violation it prints the path of the log of all events, and exits with 1. It compares each run
+with the model, by a search that may decide nothing. That is no failure, unless it happens to more than
+one in ten locks of several runs. With -replay it only checks whether the run in such a log is possible
+in the model. See package internal/verify/chaos and docs/robustness.md.`, defineChaos}
 }
 
-// exit ends the program.
-func exit(err error) {
-	if errors.Is(err, flag.ErrHelp) {
-		os.Exit(2)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "chaos:", err)
-		os.Exit(1)
-	}
-	os.Exit(0)
-}
-
-// run runs the command with args.
-func run(ctx context.Context, args []string, out, progress io.Writer) error {
-	c := chaos.Config{Progress: progress}
-	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
-	flags.SetOutput(progress)
+func defineChaos(flags *flag.FlagSet) func(ctx context.Context, out, progress io.Writer) error {
+	var c chaos.Config
 	flags.DurationVar(&c.Duration, "duration", 0, "how long to make faults (default 1m)")
 	flags.Uint64Var(&c.Seed, "seed", 0, "the seed of the random faults (default a random seed)")
 	flags.IntVar(&c.Workers, "workers", 0, "the number of workers in Go (default 4)")
@@ -66,32 +43,25 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	runs := flags.Int("runs", 1, "how many runs to make, each from another seed; -seed is the first one's")
 	log := flags.String("replay", "", "run nothing; check whether the run in this log of events is a path of the model")
 	thin := flags.String("thin", "", "with -replay, write what the log says of each lock into this folder, for the tests of internal/verify/chaos/replay")
-	lists := map[string]*[]string{"workloads": &c.Workloads, "faults": &c.Faults, "build-flags": &c.BuildFlags}
-	for name, into := range lists {
-		flags.Func(name, name+", separated by commas or spaces", func(text string) error {
-			*into = strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
-			return nil
-		})
+	for name, into := range map[string]*[]string{"workloads": &c.Workloads, "faults": &c.Faults, "build-flags": &c.BuildFlags} {
+		names(flags, into, name, name+", separated by commas or spaces")
 	}
-	if err := flags.Parse(args); err != nil {
-		return err
+	return func(ctx context.Context, out, progress io.Writer) error {
+		c.Progress = progress
+		if *log != "" {
+			return replay(ctx, *log, *thin, out)
+		}
+		if *runs < 1 {
+			return fmt.Errorf("less than one: -runs %d", *runs)
+		}
+		if *runs > 1 && c.Log != "" {
+			return errors.New("-log is the file of one run; several keep the logs that matter among the temporary files")
+		}
+		if c.Seed == 0 {
+			c.Seed = rand.Uint64N(1e9)
+		}
+		return attack(ctx, c, *runs, out)
 	}
-	if flags.NArg() > 0 {
-		return fmt.Errorf("unexpected arguments: %q", flags.Args())
-	}
-	if *log != "" {
-		return replay(ctx, *log, *thin, out)
-	}
-	if *runs < 1 {
-		return fmt.Errorf("less than one: -runs %d", *runs)
-	}
-	if *runs > 1 && c.Log != "" {
-		return errors.New("-log is the file of one run; several keep the logs that matter among the temporary files")
-	}
-	if c.Seed == 0 {
-		c.Seed = rand.Uint64N(1e9)
-	}
-	return attack(ctx, c, *runs, out)
 }
 
 // attack makes runs from one seed after the other. Its error says which of them found violations, or that

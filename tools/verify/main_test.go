@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+func TestMain(m *testing.M) { suite.Main(m) }
+
+// Invalid flags are errors before anything is started.
+func TestMisuse(t *testing.T) {
+	for name, all := range map[string][][]string{
+		"chaos": {
+			{"-unknown"}, {"more"}, {"-duration", "x"}, {"-workloads", "none"}, {"-faults", "server-killed,none"}, {"-session", "1ms"},
+			{"-runs", "0"}, {"-runs", "2", "-log", "x"},
+		},
+		"ensemble": {
+			{"-scenarios", "Z"}, {"-policies", "none"}, {"-timeouts", "1s"}, {"-timeouts", "x"}, {"-rule", "x"},
+			{"-pairs", "0"}, {"-unknown"}, {"more"},
+		},
+		"explore": {{"-run", "("}, {"-tier", "x"}, {"-only", "x"}, {"-workers", "0"}, {"-unknown"}, {"more"}},
+		"load":    {{"-clients", "0"}, {"-servers", "0"}, {"-timeouts", "3x"}, {"-window", "-1s"}, {"-proofs", "ping"}, {"extra"}},
+		"mutants": {{"-run", "("}, {"-unknown"}, {"more"}},
+	} {
+		for _, args := range all {
+			err := run(t.Context(), append([]string{name}, args...), io.Discard, io.Discard)
+			if err == nil || errors.Is(err, flag.ErrHelp) || !strings.HasPrefix(err.Error(), name+": ") {
+				t.Errorf("%s %v: %v", name, args, err)
+			}
+		}
+	}
+}
+
+// Help says what there is, and a subcommand's what it does.
+func TestHelp(t *testing.T) {
+	for want, args := range map[string][]string{
+		"  ensemble  break": nil,
+		"  load      meas":  {"unknown"},
+		"- MC: as C, ":      {"ensemble", "-h"},
+		"-only string":      {"explore", "-help"},
+	} {
+		var out strings.Builder
+		if err := run(t.Context(), args, io.Discard, &out); !errors.Is(err, flag.ErrHelp) || !strings.Contains(out.String(), want) {
+			t.Errorf("%v: %v, no %q in\n%s", args, err, want, &out)
+		}
+	}
+}
+
+// One in ten may be undecided, and of a few one.
+func TestJudge(t *testing.T) {
+	for _, c := range []struct {
+		compared, undecided int
+		fails               bool
+	}{{0, 0, false}, {3, 3, false}, {10, 1, false}, {10, 2, true}, {30, 3, false}, {30, 4, true}} {
+		if err := judge(c.compared, c.undecided); (err != nil) != c.fails {
+			t.Errorf("%d of %d: %v", c.undecided, c.compared, err)
+		}
+	}
+}
+
+// TestEnsemble makes a fault with two pairs. The fault ends so early that no lease may be lost.
+func TestEnsemble(t *testing.T) {
+	var out, progress bytes.Buffer
+	// With this seed the fault is short, so that even a slow machine has half a timeout left.
+	args := strings.Fields("ensemble -scenarios L -policies session -timeouts 20s -pairs 2 -rounds 1 -seed 48")
+	err := run(t.Context(), args, &out, &progress)
+	if errors.Is(err, curatortest.ErrNotInstalled) {
+		curatortest.Real(t) // fails or skips the test
+	}
+	if err != nil {
+		t.Errorf("run: %v", err)
+	}
+	row, _, _ := strings.Cut(out.String(), "\n| all")
+	if !strings.Contains(row, "| L | session | 20s | 2 | 0 |") || !strings.HasSuffix(row, "| 2 | 0 |") {
+		t.Errorf("%s%s", out.String(), progress.String())
+	}
+}
+
+// TestLoad runs the whole command with few clients.
+func TestLoad(t *testing.T) {
+	suite.Real(t) // fails or skips the test where there is no server
+	var out strings.Builder
+	err := run(t.Context(), strings.Fields("load -clients 3 -timeouts 4s -proofs sync -window 1s"), &out, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []string{"4s | sync | idle", "4s | sync | holding"} {
+		if !strings.Contains(out.String(), row) {
+			t.Errorf("there is no row %q in\n%s", row, &out)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// subcommand is one of the proofs.
+type subcommand struct {
+	name  string
+	short string // for the list of all
+	long  string // for -h
+	// define defines the flags, and returns what is to be run when they are parsed. Results go to out,
+	// and what tells how the run goes to progress.
+	define func(flags *flag.FlagSet) func(ctx context.Context, out, progress io.Writer) error
+}
+
+// run parses the flags, and runs the subcommand.
+func (s subcommand) run(ctx context.Context, args []string, out, progress io.Writer) error {
+	flags := flag.NewFlagSet("verify "+s.name, flag.ContinueOnError)
+	flags.SetOutput(progress)
+	flags.Usage = func() {
+		_, _ = fmt.Fprintf(progress, "usage: verify %s [flags]\n\n%s\n\n", s.name, strings.TrimSpace(s.long))
+		flags.PrintDefaults()
+	}
+	do := s.define(flags)
+	err := flags.Parse(args)
+	if err == nil && flags.NArg() > 0 {
+		err = fmt.Errorf("unexpected arguments: %q", flags.Args())
+	}
+	if err == nil {
+		err = do(ctx, out, progress)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.name, err)
+	}
+	return nil
+}
+
+// names defines a flag for names that are separated by commas or spaces.
+func names(flags *flag.FlagSet, into *[]string, name, usage string) {
+	flags.Func(name, usage, func(text string) error {
+		*into = fields(text)
+		return nil
+	})
+}
+
+// durations defines a flag for durations that are separated by commas or spaces.
+func durations(flags *flag.FlagSet, into *[]time.Duration, name, usage string) {
+	flags.Func(name, usage, func(text string) error {
+		*into = nil
+		for _, field := range fields(text) {
+			d, err := time.ParseDuration(field)
+			if err != nil {
+				return err
+			}
+			*into = append(*into, d)
+		}
+		return nil
+	})
+}
+
+func fields(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
+}
