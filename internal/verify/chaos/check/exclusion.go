@@ -7,30 +7,29 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/internal/verify/chaos/history"
+	"github.com/go-curator/curator/internal/verify/exclusion"
 )
 
 // excluded finds holds of one lock that exclude each other and were believed at the same time,
 // and more leases than there are.
 func excluded(holds []*hold) (found []Violation) {
 	for _, ofLock := range byLock(holds) {
-		var active []*hold
-		for _, h := range ofLock {
-			active = slices.DeleteFunc(active, func(other *hold) bool { return other.end() < h.At })
-			shared := []*hold{h}
-			for _, other := range active {
-				if other.Mode == history.Exclusive || h.Mode == history.Exclusive {
-					found = append(found, both(other, h))
-				} else {
-					shared = append(shared, other)
-				}
+		for _, c := range exclusion.Find(ofLock, (*hold).believed) {
+			if c.Begun.Mode == history.Exclusive || c.Others[0].Mode == history.Exclusive {
+				found = append(found, both(c.Others[0], c.Begun, c.By))
+			} else {
+				found = append(found, tooMany(c.Begun, append([]*hold{c.Begun}, c.Others...)))
 			}
-			if h.Mode == history.Shared && h.Max > 0 && len(shared) > h.Max {
-				found = append(found, tooMany(h, shared))
-			}
-			active = append(active, h)
 		}
 	}
 	return found
+}
+
+// believed is the time in which the hold was certainly believed.
+func (h *hold) believed() exclusion.Hold {
+	return exclusion.Hold{
+		Begin: time.Duration(h.At), End: time.Duration(h.end()), Through: true, Shared: h.Mode != history.Exclusive, Leases: h.Max,
+	}
 }
 
 // byLock returns the holds of each lock, in the order of their grants.
@@ -43,12 +42,11 @@ func byLock(holds []*hold) map[string][]*hold {
 }
 
 // both is the violation of two holds at once.
-func both(a, b *hold) Violation {
-	overlap := min(a.end(), max(b.end(), b.At)) - b.At
+func both(a, b *hold, overlap time.Duration) Violation {
 	return Violation{
 		Rule: "exclusion", At: b.At, Lock: b.Lock, Apart: a.foreign() || b.foreign(),
 		Text: fmt.Sprintf("%s: %s (%s, token %d, believed until then or for %v more) and %s (%s, token %d) at once",
-			b.Lock, operation(a.Event), a.Mode, a.Token, time.Duration(overlap), operation(b.Event), b.Mode, b.Token),
+			b.Lock, operation(a.Event), a.Mode, a.Token, overlap, operation(b.Event), b.Mode, b.Token),
 	}
 }
 

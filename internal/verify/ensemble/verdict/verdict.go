@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-curator/curator/internal/verify/exclusion"
 )
 
 // Case is a row of the table: pairs under the same kind of fault with the same settings.
@@ -53,27 +55,34 @@ const (
 // Judge returns the outcome of a pair. For Overlapped the duration is how long both believed at least,
 // and for Handed how long neither believed in between.
 func (p Pair) Judge() (Outcome, time.Duration) {
-	ended, acquired := p.Ended, p.Acquired
-	if ended > p.Watched {
-		ended = 0
-	}
-	if acquired > p.Watched {
-		acquired = 0
-	}
+	overlaps, ended := p.overlaps(), p.watched(p.Ended)
 	switch {
-	case acquired != 0 && ended == 0:
-		return Overlapped, p.Watched - acquired
-	case acquired != 0 && acquired < ended:
-		return Overlapped, ended - acquired
-	case ended != 0 && ended < p.Fault:
+	case len(overlaps) > 0:
+		return Overlapped, overlaps[0].By
+	case ended && p.Ended < p.Fault:
 		return Early, 0
-	case acquired != 0:
-		return Handed, acquired - ended
-	case ended != 0:
+	case p.watched(p.Acquired):
+		return Handed, p.Acquired - p.Ended
+	case ended:
 		return Lost, 0
 	default:
 		return Kept, 0
 	}
+}
+
+// watched tells whether something happened, and counts.
+func (p Pair) watched(instant time.Duration) bool { return instant != 0 && instant <= p.Watched }
+
+// overlaps returns the conflict of the pair, if there is one. X has held the lock all the time.
+func (p Pair) overlaps() []exclusion.Conflict[exclusion.Hold] {
+	holds := []exclusion.Hold{{End: p.Watched, Through: true, Error: p.Error}}
+	if p.watched(p.Ended) {
+		holds[0].End, holds[0].Through = p.Ended, false
+	}
+	if p.watched(p.Acquired) {
+		holds = append(holds, exclusion.Hold{Begin: p.Acquired, End: p.Watched})
+	}
+	return exclusion.Find(holds, func(h exclusion.Hold) exclusion.Hold { return h })
 }
 
 // Row is the sum of the pairs of a Case. Durations are as measured, not in nominal time.
@@ -117,7 +126,7 @@ func (r *Row) add(p Pair) {
 	case Overlapped:
 		r.Overlaps++
 		r.Worst = max(r.Worst, by)
-		if by <= p.Error {
+		if p.overlaps()[0].Doubtful() {
 			r.Doubtful++
 		}
 	case Handed:

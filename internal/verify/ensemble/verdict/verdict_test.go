@@ -75,6 +75,39 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// What a run with -rule answers has measured is found: how much too early Y was let in, or how late, in the
+// worst and in the best pair of each row, of 108 pairs with 19 overlaps. The real times are a fourth.
+func TestAnswers(t *testing.T) {
+	const watched = 40 * time.Second
+	for _, tt := range []struct {
+		c                  verdict.Case
+		overlap, slack, by time.Duration // 0 for none; by is the error of the instants
+	}{
+		{verdict.Case{Scenario: "A", Policy: "session", Timeout: 10 * time.Second}, 1620 * ms, 910 * ms, 20 * ms},
+		{verdict.Case{Scenario: "A", Policy: "session", Timeout: 20 * time.Second}, 3800 * ms, 390 * ms, 20 * ms},
+		{verdict.Case{Scenario: "A", Policy: "session", Timeout: 40 * time.Second}, 0, 1740 * ms, 50 * ms},
+		{verdict.Case{Scenario: "C", Policy: "session", Timeout: 10 * time.Second}, 690 * ms, 1680 * ms, 20 * ms},
+		{verdict.Case{Scenario: "C", Policy: "session", Timeout: 20 * time.Second}, 2810 * ms, 0, 30 * ms},
+		{verdict.Case{Scenario: "D", Policy: "session", Timeout: 10 * time.Second}, 5260 * ms, 0, 20 * ms},
+		{verdict.Case{Scenario: "D", Policy: "session", Timeout: 20 * time.Second}, 480 * ms, 3630 * ms, 20 * ms},
+		{verdict.Case{Scenario: "D", Policy: "standard", Timeout: 40 * time.Second}, 0, 30970 * ms, 50 * ms},
+	} {
+		want := verdict.Row{Case: tt.c, Error: tt.by / 4}
+		var pairs []verdict.Pair
+		if tt.overlap > 0 {
+			pairs = append(pairs, verdict.Pair{Case: tt.c, Fault: time.Second, Ended: 9*time.Second + tt.overlap/4, Acquired: 9 * time.Second, Watched: watched, Error: tt.by / 4})
+			want.Pairs, want.Overlaps, want.Worst = 1, 1, tt.overlap/4
+		}
+		if tt.slack > 0 {
+			pairs = append(pairs, verdict.Pair{Case: tt.c, Fault: time.Second, Ended: 9 * time.Second, Acquired: 9*time.Second + tt.slack/4, Watched: watched, Error: tt.by / 4})
+			want.Pairs, want.Handed, want.Slack = want.Pairs+1, 1, tt.slack/4
+		}
+		if got := verdict.Sum(pairs); len(got) != 1 || got[0] != want {
+			t.Errorf("%v\ngot  %+v\nwant %+v", tt.c, got, want)
+		}
+	}
+}
+
 func TestSilent(t *testing.T) {
 	for name, c := range map[string]struct {
 		row  verdict.Row
