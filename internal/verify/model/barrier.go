@@ -1,5 +1,55 @@
 package model
 
+// barrierRules describes a member of a double barrier, in Enter. Leaving is in barrierleave.go. Each
+// node has a fresh name (rule B1), so a name stands for one node.
+type barrierRules struct {
+	wrong barrierMistake
+}
+
+// barrierMistake is what a member does wrong on purpose.
+type barrierMistake uint8
+
+const (
+	barrierRight       barrierMistake = iota
+	memberUnwatched                   // Enter does not watch the own node
+	opensUnchecked                    // the transaction that opens does not check the members (Java)
+	deadReadyLetsIn                   // a "ready" that is older than the own node lets in
+	anyEventReleases                  // any event is the release (Java 5.4.0)
+	countsOnly                        // a wake-up counts the members, and does not look at "ready"
+	looksUnwatched                    // the look after a wake-up sets no watch
+	guestInTwoSteps                   // who comes late looks, and then deletes its node
+	givesUpBlindly                    // giving up deletes the node and does not look again
+	leavesAtOne                       // a member leaves when one other is left (Java)
+	waitsForAll                       // Leave waits for every node, those of the next round too
+	removesReadyFreely                // every member deletes "ready" at the end (Java)
+	opensUnmarked                     // no mistake: it may not write to the barrier's node
+	leavesReady                       // nobody but the last member and the next round deletes "ready"
+	sweepsFreely                      // a "ready" that is left of a round is deleted whatever has changed
+	sweepsByVersion                   // ... if the version of the barrier's node has not
+	sweepsByMark                      // ... if it is marked
+)
+
+// pending stands for the node that the create ahead of a request will make.
+const pending = 0xfe
+
+func (a barrierRules) kind() nodeKind { return member }
+
+func (a barrierRules) isJava() bool { return false }
+
+func (a barrierRules) isLatch() bool { return false }
+
+func (a barrierRules) putsBack() bool { return false }
+
+// next ends a round. The user begins the next one, if there is one.
+func (a barrierRules) next(w *world, c uint8) {
+	cl := &w.client[c]
+	round := cl.round + 1
+	*cl = client{phase: phaseDone, own: none, ahead: none, reader: none, ready: none}
+	if int(round) < w.cfg.rounds {
+		cl.phase, cl.round = phaseIdle, round
+	}
+}
+
 var _ algorithm = barrierRules{}
 
 func (a barrierRules) start(w *world, c uint8) {
@@ -291,86 +341,4 @@ func (a barrierRules) needs(s *State, c uint8) (data, marker nodeSet) {
 		data = only(cl.ahead)
 	}
 	return data, 0
-}
-
-func (a barrierRules) disconnected(*world, uint8) {}
-
-func (a barrierRules) deadline(*world, uint8) {}
-
-// reconnected asks again for everything that was not answered.
-func (a barrierRules) reconnected(w *world, c uint8) {
-	cl := &w.client[c]
-	switch cl.phase {
-	case phaseCreate:
-		if cl.own == none {
-			a.findOwn(w, c)
-			return
-		}
-		a.look(w, c, cl.own)
-	case phaseGuest:
-		cl.flags |= passing
-		a.look(w, c, cl.own)
-	case phaseList, phaseWait, phaseOpen:
-		a.look(w, c, cl.own)
-	case phaseGiveUpLook:
-		w.ask(c, opReadReady, none)
-	case phaseGiveUp:
-		w.ask(c, opDelete, cl.own)
-		w.ask(c, opReadReady, none)
-	case phaseLeave:
-		w.ask(c, opReadReady, none)
-		w.ask(c, opList, none)
-	case phaseLast:
-		w.ask(c, opLast, cl.own)
-	case phaseWatchOther:
-		w.ask(c, opWatch, cl.ahead)
-	case phaseLeaveDelete:
-		cl.flags |= woken
-		w.ask(c, opDelete, cl.own)
-	case phaseWaitOther, phaseLeaveList:
-		a.listOthers(w, c)
-	case phaseSweepLook, phaseSweep, phaseEnterSweepLook, phaseEnterSweep:
-		a.findDead(w, c)
-	}
-}
-
-// findOwn goes on after a create whose reply was lost. The client knows the name that it has sent. The
-// model takes the node that the servers have of this member and round, or creates another one.
-func (a barrierRules) findOwn(w *world, c uint8) {
-	cl := &w.client[c]
-	for n := range w.aliveEnd.all() {
-		if x := &w.node[n]; x.kind == member && x.owner == c && x.seq == cl.round && x.epoch == w.sessionOf(c).epoch {
-			cl.own = n
-			a.look(w, c, n)
-			return
-		}
-	}
-	a.create(w, c)
-}
-
-// sessionOver begins Enter anew; a member that is in, or leaves with its node, is lost (rule B11).
-func (a barrierRules) sessionOver(w *world, c uint8) {
-	cl := &w.client[c]
-	switch {
-	case cl.phase == phaseIdle || cl.phase == phaseDone || cl.phase == phaseDead:
-	case cl.phase == phaseGiveUpLook || cl.phase == phaseGiveUp:
-		cl.flags &^= barrierCounted
-		a.gaveUp(w, c)
-	case isEntering(cl.phase):
-		if cl.own != none {
-			w.ask(c, opDelete, cl.own)
-		}
-		a.create(w, c)
-	case cl.phase == phaseHeld:
-		cl.flags |= memberLost
-	case cl.phase == phaseSweepLook || cl.phase == phaseSweep:
-		a.findDead(w, c)
-	case cl.own != none:
-		a.lose(w, c)
-	case cl.phase == phaseLeave: // a guest, which has not seen whom to wait for
-		w.ask(c, opReadReady, none)
-		w.ask(c, opList, none)
-	default:
-		a.listOthers(w, c)
-	}
 }

@@ -217,3 +217,129 @@ func (a barrierRules) leaveEvent(w *world, c uint8, e event, n uint8) {
 		cl.flags |= woken
 	}
 }
+
+func (a barrierRules) disconnected(*world, uint8) {}
+
+func (a barrierRules) deadline(*world, uint8) {}
+
+// reconnected asks again for everything that was not answered.
+func (a barrierRules) reconnected(w *world, c uint8) {
+	cl := &w.client[c]
+	switch cl.phase {
+	case phaseCreate:
+		if cl.own == none {
+			a.findOwn(w, c)
+			return
+		}
+		a.look(w, c, cl.own)
+	case phaseGuest:
+		cl.flags |= passing
+		a.look(w, c, cl.own)
+	case phaseList, phaseWait, phaseOpen:
+		a.look(w, c, cl.own)
+	case phaseGiveUpLook:
+		w.ask(c, opReadReady, none)
+	case phaseGiveUp:
+		w.ask(c, opDelete, cl.own)
+		w.ask(c, opReadReady, none)
+	case phaseLeave:
+		w.ask(c, opReadReady, none)
+		w.ask(c, opList, none)
+	case phaseLast:
+		w.ask(c, opLast, cl.own)
+	case phaseWatchOther:
+		w.ask(c, opWatch, cl.ahead)
+	case phaseLeaveDelete:
+		cl.flags |= woken
+		w.ask(c, opDelete, cl.own)
+	case phaseWaitOther, phaseLeaveList:
+		a.listOthers(w, c)
+	case phaseSweepLook, phaseSweep, phaseEnterSweepLook, phaseEnterSweep:
+		a.findDead(w, c)
+	}
+}
+
+// findOwn goes on after a create whose reply was lost. The client knows the name that it has sent. The
+// model takes the node that the servers have of this member and round, or creates another one.
+func (a barrierRules) findOwn(w *world, c uint8) {
+	cl := &w.client[c]
+	for n := range w.aliveEnd.all() {
+		if x := &w.node[n]; x.kind == member && x.owner == c && x.seq == cl.round && x.epoch == w.sessionOf(c).epoch {
+			cl.own = n
+			a.look(w, c, n)
+			return
+		}
+	}
+	a.create(w, c)
+}
+
+// sessionOver begins Enter anew; a member that is in, or leaves with its node, is lost (rule B11).
+func (a barrierRules) sessionOver(w *world, c uint8) {
+	cl := &w.client[c]
+	switch {
+	case cl.phase == phaseIdle || cl.phase == phaseDone || cl.phase == phaseDead:
+	case cl.phase == phaseGiveUpLook || cl.phase == phaseGiveUp:
+		cl.flags &^= barrierCounted
+		a.gaveUp(w, c)
+	case isEntering(cl.phase):
+		if cl.own != none {
+			w.ask(c, opDelete, cl.own)
+		}
+		a.create(w, c)
+	case cl.phase == phaseHeld:
+		cl.flags |= memberLost
+	case cl.phase == phaseSweepLook || cl.phase == phaseSweep:
+		a.findDead(w, c)
+	case cl.own != none:
+		a.lose(w, c)
+	case cl.phase == phaseLeave: // a guest, which has not seen whom to wait for
+		w.ask(c, opReadReady, none)
+		w.ask(c, opList, none)
+	default:
+		a.listOthers(w, c)
+	}
+}
+
+// findDead looks for a "ready" that is left of a round whose members are gone (rule B10). The list comes first:
+// the "ready" that is read behind it stays there as long as the barrier's node has the version of the list, and a
+// marked "ready" is there; unless the barrier's node is made anew, which cannot be while the member's own node is
+// there.
+func (a barrierRules) findDead(w *world, c uint8) {
+	cl := &w.client[c]
+	if isEntering(cl.phase) {
+		cl.phase = phaseEnterSweepLook
+	} else {
+		cl.phase = phaseSweepLook
+	}
+	w.ask(c, opList, none)
+	w.ask(c, opReadReady, none)
+}
+
+// sweepReply removes it, and reports whether there is nothing more to do.
+func (a barrierRules) sweepReply(w *world, c uint8, r request, alive nodeSet) (over bool) {
+	cl := &w.client[c]
+	looking := cl.phase == phaseSweepLook || cl.phase == phaseEnterSweepLook
+	switch {
+	case r.op == opList && looking:
+		cl.tries, cl.members = r.ready, w.membersIn(alive)
+	case r.op == opReadReady && looking && a.mayRemove(w, c, r.ready, alive):
+		cl.phase++
+		cl.members = 0
+		w.send(c, request{op: opSweep, node: cl.own, ready: cl.tries})
+	case r.op == opReadReady && looking, r.op == opSweep && r.result == resultOK:
+		cl.tries, cl.members = 0, 0
+		return true
+	case r.op == opSweep: // something has changed
+		w.ask(c, opSync, none)
+		a.findDead(w, c)
+	}
+	return false
+}
+
+// mayRemove reports whether a "ready" is marked and dead.
+func (a barrierRules) mayRemove(w *world, c, n uint8, alive nodeSet) bool {
+	if n == none || w.node[n].seq != marked && a.wrong != sweepsFreely && a.wrong != sweepsByVersion {
+		return false
+	}
+	return w.client[c].members&alive&(only(n)-1) == 0
+}

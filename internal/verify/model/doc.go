@@ -40,7 +40,7 @@
 // Config without a mistake must hold; one with a mistake must break. Explore ends when every
 // reachable state was seen, or at a limit, and says which.
 //
-// Replay (replay.go, follower*.go, trace*.go) goes the other way: it is given what servers and clients
+// Replay (replay.go, follower*.go, trace.go) goes the other way: it is given what servers and clients
 // have noted of a real lock, and looks for a path of the model that shows it.
 //
 // What the verdict does not cover: more contenders and more faults than those of the Config, time

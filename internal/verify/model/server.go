@@ -329,10 +329,3 @@ func (w *world) setWatches(si, position uint8, alive nodeSet) {
 		ss.ready = 1
 	}
 }
-
-func b2i(b bool) uint8 {
-	if b {
-		return 1
-	}
-	return 0
-}

@@ -1,5 +1,10 @@
 package model
 
+import (
+	"slices"
+	"time"
+)
+
 // Trace is what was noted of a real lock: what the servers have committed, and what its clients have said.
 // Times are of one clock.
 type Trace struct {
@@ -98,4 +103,232 @@ var noteNames = []string{
 	"begun", "granted", "held", "lost", "refused", "releasing", "released", "released badly",
 	"downgrading", "downgraded", "not downgraded",
 	"parted", "connected", "killing", "dead",
+}
+
+// facts are what a Trace says, in the forms that a follower needs.
+type facts struct {
+	acquisitions [][]acquisition // of each client
+	of           []int           // the acquisition of each note
+	connections  [][]int         // the notes about each client's connection
+	kills        [][]kill        // of each client
+	existing     [][]int         // the nodes before each transaction, and behind the last one
+	created      []int           // how many were created before it
+	waits        []wait          // of each node
+	grantedTo    []int           // the acquisition that has returned each node, or -1
+	notesBefore  []int           // how many notes there are before each transaction, or soon after its time
+}
+
+// newFacts returns what a trace says. Without unlikely waits, who deletes a node without the marker has not
+// waited for it.
+func newFacts(t *Trace, withoutUnlikelyWaits bool) *facts {
+	f := &facts{connections: t.connections(), kills: t.kills(), existing: t.existing(), created: t.createdBefore(), waits: t.waits(withoutUnlikelyWaits)}
+	f.acquisitions, f.of = t.acquisitions()
+	f.notesBefore = t.notesBefore()
+	f.grantedTo = slices.Repeat([]int{-1}, f.created[len(t.Changes)])
+	for i, n := range t.Notes {
+		if n.Kind == Granted || n.Kind == Downgraded {
+			f.grantedTo[n.Node] = f.of[i]
+		}
+	}
+	return f
+}
+
+const (
+	// soon is how late a transaction mostly is at most, in nanoseconds.
+	soon = int64(100 * time.Millisecond)
+	// commitLate is how late it is at most: the leader notes when it begins.
+	commitLate = int64(5 * time.Second)
+)
+
+// notesBefore returns how many notes there are until soon after each transaction, and in all.
+func (t *Trace) notesBefore() []int {
+	all := make([]int, 0, len(t.Changes)+1)
+	latest, n := int64(0), 0
+	for _, c := range t.Changes {
+		latest = max(latest, c.At+soon)
+		for n < len(t.Notes) && t.Notes[n].At <= latest {
+			n++
+		}
+		all = append(all, n)
+	}
+	return append(all, len(t.Notes))
+}
+
+// acquisition is what the notes say of one call of Acquire. Without a note its index is never.
+type acquisition struct {
+	granted, refused, releasing, ended int
+	downgrading, downgraded            int
+	held                               int // the last note that the lease was believed
+	reads                              bool
+}
+
+// never is behind all notes.
+const never = int(^uint(0) >> 1)
+
+// acquisitions returns those of each client, in their order, and which one each note belongs to.
+func (t *Trace) acquisitions() (all [][]acquisition, of []int) {
+	all, of = make([][]acquisition, t.Clients), make([]int, len(t.Notes))
+	for i, n := range t.Notes {
+		mine := &all[n.Client]
+		if n.Kind == Begun {
+			*mine = append(*mine, acquisition{never, never, never, never, never, never, never, n.Reads})
+		}
+		of[i] = len(*mine) - 1
+		if of[i] < 0 {
+			continue
+		}
+		last := &(*mine)[of[i]]
+		switch n.Kind {
+		case Granted:
+			last.granted = i
+		case Held:
+			last.held = i
+		case Refused:
+			last.refused, last.ended = i, i
+		case Releasing:
+			last.releasing = i
+		case ReleasedWell, ReleasedBadly:
+			last.ended = i
+		case Downgrading:
+			last.downgrading = i
+		case Downgraded:
+			last.downgraded = i
+		}
+	}
+	return all, of
+}
+
+// connections returns for each client the notes about its connection.
+func (t *Trace) connections() [][]int {
+	all := make([][]int, t.Clients)
+	for i, n := range t.Notes {
+		if n.Kind == Parted || n.Kind == Connected {
+			all[n.Client] = append(all[n.Client], i)
+		}
+	}
+	return all
+}
+
+// kill is the end of a process: the notes that it is being killed, if it was, and that it has ended.
+type kill struct{ killing, dead int }
+
+// kills returns those of each client.
+func (t *Trace) kills() [][]kill {
+	all := make([][]kill, t.Clients)
+	killing := make([]int, t.Clients)
+	for i := range killing {
+		killing[i] = never
+	}
+	for i, n := range t.Notes {
+		switch n.Kind {
+		case Killing:
+			killing[n.Client] = i
+		case Dead:
+			all[n.Client] = append(all[n.Client], kill{killing[n.Client], i})
+			killing[n.Client] = never
+		}
+	}
+	return all
+}
+
+// wait says what the release of a node tells of its time before the grant.
+type wait uint8
+
+const (
+	mayHaveWaited wait = iota
+	hasWaited
+	hasNotWaited
+)
+
+// waits returns what is known of each node: who releases with the marker has waited, and who releases
+// without it has not, unless the connection broke during the release (rules 5 and 6). That it has not is
+// known if the release has succeeded, or if the node was gone long before the client's next note. Without
+// unlikely waits it is taken for granted. A reader and a semaphore have no marker.
+func (t *Trace) waits(withoutUnlikelyWaits bool) []wait {
+	var all []wait
+	var marks []bool // of each node: its release has a marker, if it has waited
+	ends := map[int]Change{}
+	for _, c := range t.Changes {
+		switch c.Kind {
+		case Created:
+			all, marks = append(all, mayHaveWaited), append(marks, t.Lock.contender(c.Reads).marks(&client{flags: waited}))
+		case Deleted, Released, Taken:
+			ends[c.Node] = c
+			switch {
+			case c.Kind == Released:
+				all[c.Node] = hasWaited
+			case withoutUnlikelyWaits && c.Kind == Deleted && marks[c.Node]:
+				all[c.Node] = hasNotWaited
+			}
+		}
+	}
+	granted, releasing := make([]int, t.Clients), make([]bool, t.Clients)
+	for i := range granted {
+		granted[i] = -1
+	}
+	unmarked := func(node int) bool { return node >= 0 && ends[node].Kind == Deleted && marks[node] }
+	for _, n := range t.Notes {
+		node := &granted[n.Client]
+		if releasing[n.Client] && unmarked(*node) && ends[*node].At+commitLate < n.At {
+			all[*node] = hasNotWaited
+		}
+		switch {
+		case n.Kind == Granted:
+			*node, releasing[n.Client] = n.Node, false
+		case n.Kind == Held:
+		case n.Kind == Releasing:
+			releasing[n.Client] = true
+		case n.Kind == ReleasedWell && unmarked(*node):
+			all[*node] = hasNotWaited
+		case (n.Kind == Parted || n.Kind == Connected) && !releasing[n.Client]: // the release is sent later
+		default:
+			*node = -1
+		}
+	}
+	return all
+}
+
+// createdBefore returns how many nodes were created before each transaction, and behind the last one.
+func (t *Trace) createdBefore() []int {
+	all := make([]int, 1, len(t.Changes)+1)
+	for _, c := range t.Changes {
+		n := all[len(all)-1]
+		if c.Kind == Created {
+			n++
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// existing returns the nodes that exist before each transaction, and behind the last one.
+func (t *Trace) existing() [][]int {
+	owners := map[int]Change{}
+	all := make([][]int, 1, len(t.Changes)+1)
+	for _, c := range t.Changes {
+		now := all[len(all)-1]
+		switch c.Kind {
+		case Created:
+			owners[c.Node] = c
+			now = append(slices.Clip(now), c.Node)
+		case Deleted, Released, Taken:
+			now = without(now, func(node int) bool { return node == c.Node })
+		case SessionEnded:
+			now = without(now, func(node int) bool {
+				owner := owners[node]
+				return owner.Client == c.Client && owner.Epoch == c.Epoch
+			})
+		}
+		all = append(all, now)
+	}
+	return all
+}
+
+func without(nodes []int, gone func(node int) bool) (left []int) {
+	for _, n := range nodes {
+		if !gone(n) {
+			left = append(left, n)
+		}
+	}
+	return left
 }

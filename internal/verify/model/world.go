@@ -236,3 +236,45 @@ func (cfg *Config) sessionOf(c uint8) uint8 {
 func (cfg *Config) asksFor(letter string) bool {
 	return !cfg.OnlyExpect || strings.HasPrefix(letter, cfg.Expect)
 }
+
+// cuts are what a search leaves out for want of room, of time or of likelihood.
+type cuts uint8
+
+const (
+	cutOddity cuts = 1 << iota // more unlikely steps
+	cutBack                    // states that are far back
+	cutLag                     // servers that lag more than maxLag transactions
+	cutLate                    // more than maxLate writes of a broken connection
+	cutRoom                    // states that have no room for what happens
+)
+
+func (c cuts) names() (names []string) {
+	for i, name := range []string{"unlikelier steps", "states far back", "servers that lag more", "more late writes", "larger states"} {
+		if c&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// hold records a grant, and judges it.
+func (w *world) hold(c uint8, by string) {
+	cl, ss := &w.client[c], w.sessionOf(c)
+	w.note("      %c IS GRANTED %n by "+by, c, cl.own)
+	cl.phase, cl.ahead, cl.watching, cl.members = phaseHeld, none, 0, 0
+	cl.flags &^= markerSeen
+	cl.held |= only(cl.own)
+	cl.granted = ss.applied + 1 + b2i(ss.half != 0)
+	if w.node[cl.own].first&everFirst == 0 {
+		w.violate("B", "the node was never first")
+	}
+	if !w.aliveEnd.has(cl.own) || w.algorithm(c).kind() == lease {
+		return
+	}
+	if w.highest > cl.own+1 && w.algorithm(c).kind() == exclusive && !w.cfg.tokenOfNumber {
+		w.violate("T", "the token is lower than an earlier one")
+	}
+	if !w.cfg.tokenOfNumber {
+		w.highest = max(w.highest, cl.own+1)
+	}
+}
