@@ -10,14 +10,56 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/verify/chaos/fleet"
+	"github.com/go-curator/curator/internal/verify/chaos/history"
+	"github.com/go-curator/curator/internal/verify/chaos/nemesis"
+	"github.com/go-curator/curator/internal/verify/chaos/replay"
 	"github.com/go-curator/curator/internal/verify/chaos/store"
+	"github.com/go-curator/curator/internal/verify/chaos/wallclock"
 	"github.com/go-curator/curator/internal/verify/chaos/worker"
 	"github.com/go-curator/curator/internal/verify/realservers"
 	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/tools/curatortest"
 )
+
+// serverCount is how many servers the ensemble has.
+const serverCount = 3
+
+// maxHeap bounds the heap of a worker at its end.
+const maxHeap = 64 << 20
+
+// root is the node below which everything happens.
+const root = "/chaos"
+
+// run is a run.
+type run struct {
+	Config
+	stage    *stage
+	recorder *recorder
+	dir      string // for programs and for what the workers say
+	servers  *curatortest.Ensemble
+	store    *store.Server
+	operator *framework.Client
+	workers  []*fleet.Member
+	foreign  []*fleet.Member
+	absent   []string // what this machine does not have: foreign workers, clocks
+	library  *wallclock.Library
+	clocks   []nemesis.Clock
+	misdated int
+	dropped  int
+}
+
+// progress says how the run goes.
+func (r *run) progress(format string, args ...any) {
+	_, _ = fmt.Fprintf(r.Progress, format+"\n", args...) // it is not what counts
+}
+
+// failed is the event of something that the run itself could not do.
+func failed(format string, args ...any) history.Event {
+	return history.Event{At: history.Now(), Kind: history.Failed, Text: fmt.Sprintf(format, args...)}
+}
 
 // start starts servers and workers, and waits until the workers have sessions.
 func (r *run) start(ctx context.Context) (err error) {
@@ -152,4 +194,57 @@ func (r *run) settings(name string, number uint64) worker.Settings {
 		Name: name, Connect: r.servers.ConnectString(), Root: root, Store: r.store.Address(),
 		Session: r.Session, Seed: r.Seed*1000 + number, Workloads: r.Workloads, Pause: r.Pause,
 	}
+}
+
+// newClocks makes a wall clock for each server, if they are to be stepped and this machine can do it.
+func (r *run) newClocks(ctx context.Context) error {
+	if len(r.Faults) > 0 && !slices.Contains(r.Faults, nemesis.WallClock) {
+		return nil
+	}
+	dir, err := os.MkdirTemp("", "chaos-clocks-")
+	if err != nil {
+		return err
+	}
+	r.stage.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			r.stage.Errorf("%w", err)
+		}
+	})
+	r.library, err = wallclock.Build(ctx, dir)
+	if errors.Is(err, wallclock.ErrNotInstalled) {
+		r.absent = append(r.absent, "what steps wall clocks (cc, on Linux)")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for i := range serverCount {
+		clock, err := r.newClock(fmt.Sprintf("%s%d", replay.Server, i))
+		if err != nil {
+			return err
+		}
+		r.stage.clocks = append(r.stage.clocks, clock)
+	}
+	return nil
+}
+
+// newClock makes a clock that the nemesis steps.
+func (r *run) newClock(name string) (*wallclock.Clock, error) {
+	clock, err := r.library.Clock(name)
+	if err == nil {
+		r.clocks = append(r.clocks, nemesis.Clock{Name: name, Set: clock.Set})
+	}
+	return clock, err
+}
+
+// withClock returns the program with a wall clock of its own, if there are some.
+func (r *run) withClock(program fleet.Program, name string) (fleet.Program, error) {
+	if r.library == nil {
+		return program, nil
+	}
+	clock, err := r.newClock(name)
+	if err != nil {
+		return nil, err
+	}
+	return fleet.With(program, clock.Environment()), nil
 }

@@ -101,7 +101,7 @@ func TestStaleMutant(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, old := range []string{"this text is nowhere", "return"} {
-		m := Mutant{Name: "stale", Edits: []Edit{{"internal/verify/mutants/mutant.go", old, ""}}}
+		m := Mutant{Name: "stale", Edits: []Edit{{"internal/verify/mutants/mutants.go", old, ""}}}
 		if files, err := apply(root, m); err == nil {
 			t.Errorf("%q was applied: %d files", old, len(files))
 		}

@@ -61,3 +61,79 @@ func (a *attack) last(ctx context.Context, least, most time.Duration) {
 
 // some returns one of several.
 func some[T any](random *rand.Rand, all []T) T { return all[random.IntN(len(all))] }
+
+func workerStopped(ctx context.Context, a *attack) bool  { return a.stop(ctx, a.Workers) }
+func foreignStopped(ctx context.Context, a *attack) bool { return a.stop(ctx, a.Foreign) }
+func workerKilled(ctx context.Context, a *attack) bool   { return a.kill(ctx, a.Workers) }
+func foreignKilled(ctx context.Context, a *attack) bool  { return a.kill(ctx, a.Foreign) }
+
+// stop has a worker stand still, half of the time for longer than its session.
+func (a *attack) stop(ctx context.Context, workers []*fleet.Member) (made bool) {
+	if len(workers) == 0 {
+		return false
+	}
+	m := some(a.random, workers)
+	m.Use(func() {
+		a.begin("%s", m.Name())
+		made = m.Stop() == nil
+		if a.random.IntN(2) == 0 {
+			a.last(ctx, a.Session*5/4, a.Session*2)
+		} else {
+			a.last(ctx, 0, a.Session)
+		}
+		made = m.Continue() == nil && made
+	})
+	return made
+}
+
+// kill ends a worker, and starts another one in its place.
+func (a *attack) kill(ctx context.Context, workers []*fleet.Member) (made bool) {
+	if len(workers) == 0 {
+		return false
+	}
+	m := some(a.random, workers)
+	m.Use(func() {
+		a.begin("%s", m.Name())
+		m.Kill()
+		_ = wait.For(ctx, a.Session/8) // then it is started at once
+		a.last(ctx, 0, 0)
+		if err := m.Start(); err != nil {
+			panic(Broken{err.Error()})
+		}
+		made = true
+	})
+	return made
+}
+
+// offsets are what wall clocks are set to. They are so far apart that the time of a transaction, which is
+// that of its leader's clock, leads to the right time: see RightTimes of package replay.
+func offsets() []time.Duration {
+	return []time.Duration{
+		0, 30 * time.Second, -30 * time.Second, 10 * time.Minute, -10 * time.Minute, 3 * time.Hour, -3 * time.Hour, 40 * time.Hour,
+	}
+}
+
+// wallClock steps the clock of a process, forward or back. It stays so until another step.
+func wallClock(_ context.Context, a *attack) bool {
+	if len(a.Clocks) == 0 {
+		return false
+	}
+	c, offset := some(a.random, a.Clocks), some(a.random, offsets())
+	a.begin("%s is ahead by %v", c.Name, offset)
+	return a.set(c, offset) == nil
+}
+
+// set sets a clock, and notes it.
+func (t Target) set(c Clock, offset time.Duration) error {
+	t.Note(history.Event{At: history.Now(), Kind: history.Stepped, Process: c.Name, Value: int64(offset)})
+	return c.Set(offset)
+}
+
+// rightClocks sets all clocks to the right time.
+func (t Target) rightClocks() {
+	for _, c := range t.Clocks {
+		if err := t.set(c, 0); err != nil {
+			t.Note(history.Event{At: history.Now(), Kind: history.Failed, Text: "set the clock of " + c.Name + ": " + err.Error()})
+		}
+	}
+}

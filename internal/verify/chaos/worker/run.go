@@ -12,16 +12,14 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/verify/chaos/history"
 	"github.com/go-curator/curator/internal/verify/chaos/store"
 	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/state"
-	"golang.org/x/sync/errgroup"
 )
-
-// closeTimeout bounds the end of a worker's client.
-const closeTimeout = 15 * time.Second
 
 // Run works until in ends, and notes events to out. Its error says why it could not work: what
 // goes wrong in the recipes is an event.
@@ -103,4 +101,42 @@ func (w *worker) close(ctx context.Context) error {
 		w.note(history.Event{Kind: history.Failed, Text: fmt.Sprintf("close the client: %v", err)})
 	}
 	return w.store.Close()
+}
+
+// workload is what some goroutines of a worker do until ctx ends. Its error ends the worker.
+type workload struct {
+	name       string
+	goroutines int
+	run        func(ctx context.Context, w *worker, random *rand.Rand) error
+}
+
+// workloads are all that there are.
+func workloads() []workload {
+	return []workload{
+		{Mutex, 1, runMutex},
+		{ReadWrite, 2, runReadWrite(ReadWrite)},
+		{Downgrades, 1, runReadWrite(Downgrades)},
+		{Semaphore, 1, runSemaphore(Semaphore)},
+		{Lease, 1, runSemaphore(Lease)},
+		{Multi, 1, runMulti},
+		{Handover, 3, runHandover},
+		{LockDelay, 1, runLockDelay},
+		{Latch, 1, runLatch},
+		{Selector, 1, runSelector},
+		{Queue, 1, runQueue},
+		{Barrier, 1, runBarrier},
+		{Cache, 1, runCache},
+		{JavaMutex, 1, runJavaMutex},
+		{JavaRW, 1, runReadWrite(JavaRW)},
+		{JavaLeases, 1, runJavaLeases},
+		{KazooMutex, 1, runKazooMutex},
+	}
+}
+
+// Names returns the names of all workloads.
+func Names() (names []string) {
+	for _, w := range workloads() {
+		names = append(names, w.name)
+	}
+	return names
 }

@@ -1,9 +1,14 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"path"
+	"slices"
+	"time"
 
+	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/verify/chaos/history"
 	"github.com/go-curator/curator/internal/verify/chaos/worker"
 )
@@ -189,4 +194,166 @@ func (s *visit) stays(at, since int64) bool {
 		return true // nothing but Leave has it deleted by its own session
 	}
 	return s.node.removed > since
+}
+
+// lingering is for how long the node of a member that was killed, or that could not reach a
+// server, may be counted.
+const lingering = 30 * time.Second
+
+// presence is the time in which a member of the barrier may be counted.
+type presence struct{ from, to int64 }
+
+// rounds finds members that were through Enter although there had never been enough of them since
+// the barrier was empty, by what the members say alone. A member that comes while others are in may
+// pass at once. See visitsOf for what the servers' logs say.
+func rounds(events []history.Event) (found []Violation) {
+	present := map[string]*presence{}
+	byProcess := map[string]*presence{}
+	var all []*presence
+	var entered []history.Event
+	for _, e := range events {
+		p := present[operation(e)]
+		switch {
+		case (e.Kind == history.Killing || e.Kind == history.Ended) && byProcess[e.Process] != nil:
+			byProcess[e.Process].to = min(byProcess[e.Process].to, e.At+int64(lingering))
+		case e.Workload != worker.Barrier:
+		case e.Kind == history.Begin:
+			p = &presence{e.At, 1 << 62}
+			present[operation(e)], byProcess[e.Process] = p, p
+			all = append(all, p)
+		case e.Kind == history.Entered:
+			entered = append(entered, e)
+		case e.Kind == history.Refused, e.Kind == history.Left && e.Text != "":
+			p.to = e.At + int64(lingering)
+		case e.Kind == history.Left:
+			p.to = e.At
+		}
+	}
+	opened := openings(all)
+	for _, e := range entered {
+		began := present[operation(e)].from
+		if !slices.ContainsFunc(opened, func(o presence) bool { return o.from <= e.At && began <= o.to }) {
+			found = append(found, Violation{
+				Rule: "rounds", At: e.At, Lock: e.Lock,
+				Text: fmt.Sprintf("%s is through Enter, though %d members have not come", operation(e), worker.Members),
+			})
+		}
+	}
+	return found
+}
+
+// openings returns the times from when enough members may have been there until none may.
+func openings(all []*presence) (open []presence) {
+	type step struct {
+		at    int64
+		delta int
+	}
+	var steps []step
+	for _, p := range all {
+		steps = append(steps, step{p.from, 1}, step{p.to, -1})
+	}
+	slices.SortFunc(steps, func(a, b step) int {
+		if a.at != b.at {
+			if a.at < b.at {
+				return -1
+			}
+			return 1
+		}
+		return b.delta - a.delta // of one instant, those who come are counted first
+	})
+	count, isOpen := 0, false
+	for _, s := range steps {
+		count += s.delta
+		switch {
+		case !isOpen && count >= worker.Members:
+			open, isOpen = append(open, presence{s.at, 1 << 62}), true
+		case isOpen && count == 0:
+			open[len(open)-1].to, isOpen = s.at, false
+		}
+	}
+	return open
+}
+
+// never is the zxid of what has not happened.
+const never = 1<<63 - 1
+
+// member is a member's node in a double barrier, as the servers have committed it.
+type member struct {
+	path      string
+	session   int64
+	created   int64 // the zxid
+	removed   int64 // the zxid, or never
+	removedBy int64 // the session that has deleted it; 0 if it went with its own one
+	round     *round
+}
+
+// round is one that was opened: by the node "ready", which counts the nodes that are older.
+type round struct {
+	opened  int64 // the zxid
+	removed int64 // the zxid of the deletion of "ready", or never
+	members []*member
+}
+
+// over returns the zxid from which on nobody may come to the round any more: "ready" is gone, or all
+// whom it had counted are, and it is left of a round that died.
+func (r *round) over() int64 {
+	gone := int64(0)
+	for _, m := range r.members {
+		gone = max(gone, m.removed)
+	}
+	return min(r.removed, gone)
+}
+
+// committedRounds returns the members' nodes of the barrier at a path, by their paths, and its rounds.
+// Each node has the first round that has counted it, if there is one.
+func committedRounds(events []history.Event, barrier string) (all map[string]*member, rounds []*round) {
+	var committed []history.Event
+	for _, e := range events {
+		switch e.Kind {
+		case history.Created, history.Deleted, history.Over:
+			committed = append(committed, e)
+		}
+	}
+	slices.SortStableFunc(committed, func(a, b history.Event) int { return cmp.Compare(a.Value, b.Value) })
+	all = map[string]*member{}
+	var present []*member
+	remove := func(e history.Event, by int64, gone func(m *member) bool) {
+		present = slices.DeleteFunc(present, func(m *member) bool {
+			if gone(m) {
+				m.removed, m.removedBy = e.Value, by
+				return true
+			}
+			return false
+		})
+	}
+	for _, e := range committed {
+		switch {
+		case e.Kind == history.Over:
+			remove(e, 0, func(m *member) bool { return m.session == e.Session })
+		case path.Dir(e.Node) != barrier:
+		case path.Base(e.Node) == layout.ReadyName:
+			if e.Kind == history.Created {
+				rounds = append(rounds, open(e.Value, present))
+			} else if len(rounds) > 0 {
+				rounds[len(rounds)-1].removed = e.Value
+			}
+		case e.Kind == history.Created:
+			m := &member{path: e.Node, session: e.Session, created: e.Value, removed: never}
+			all[m.path], present = m, append(present, m)
+		default:
+			remove(e, e.Session, func(m *member) bool { return m.path == e.Node })
+		}
+	}
+	return all, rounds
+}
+
+// open makes a round of those who are present.
+func open(zxid int64, present []*member) *round {
+	r := &round{opened: zxid, removed: never, members: slices.Clone(present)}
+	for _, m := range present {
+		if m.round == nil {
+			m.round = r
+		}
+	}
+	return r
 }
