@@ -9,7 +9,7 @@ import (
 // gap would tell equal states apart.
 func TestNoPadding(t *testing.T) {
 	t.Parallel()
-	for _, v := range []any{node{}, transaction{}, request{}, session{}, client{}} {
+	for _, v := range []any{node{}, transaction{}, request{}, session{}, watchSets{}, lifetime{}, view{}, client{}} {
 		typ := reflect.TypeOf(v)
 		sum := uintptr(0)
 		for f := range typ.Fields() {

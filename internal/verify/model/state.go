@@ -172,22 +172,9 @@ type request struct {
 
 // session is a session and its one connection, as far as both ends of it go.
 type session struct {
-	data, marker         nodeSet // watches that are set
-	lostData, lostMarker nodeSet // watches of the last connection, which setWatches puts back
-
-	connected uint8
-	stalled   uint8 // what the client sends does not reach the server any more
-	expired   uint8 // the local deadline has passed
-	closed    uint8 // the end of the session is in the log
-	epoch     uint8 // which session of this client it is
-	abandoned uint8 // 1 + an earlier epoch that the servers have not closed yet
-	applied   uint8 // how much of the log the server has applied
-	seen      uint8 // what the client presents at a reconnect
-	half      uint8 // the event of a marker was delivered, that of the deletion was not
-	reached   uint8 // how many requests had reached the server before the stall
-	catchUp   uint8 // the sync of a reconnect is under way
-	since     uint8 // what setWatches presents
-	putBack   uint8 // setWatches is under way
+	watchSets
+	lifetime
+	view
 	ready     uint8 // "ready" is watched
 	lostReady uint8 // "ready" was watched on the last connection
 	requests  uint8
@@ -196,6 +183,33 @@ type session struct {
 
 	pipe       [maxRequests]request
 	lateWrites [maxLate]request // writes of a broken connection that may still be applied
+}
+
+// watchSets are the watches of a session.
+type watchSets struct {
+	data, marker         nodeSet // watches that are set
+	lostData, lostMarker nodeSet // watches of the last connection, which setWatches puts back
+}
+
+// lifetime says of a session whether it lasts, and is connected.
+type lifetime struct {
+	connected uint8
+	stalled   uint8 // what the client sends does not reach the server any more
+	expired   uint8 // the local deadline has passed
+	closed    uint8 // the end of the session is in the log
+	epoch     uint8 // which session of this client it is
+	abandoned uint8 // 1 + an earlier epoch that the servers have not closed yet
+}
+
+// view says how much of the log a session's server and its client have seen.
+type view struct {
+	applied uint8 // how much of the log the server has applied
+	seen    uint8 // what the client presents at a reconnect
+	half    uint8 // the event of a marker was delivered, that of the deletion was not
+	reached uint8 // how many requests had reached the server before the stall
+	catchUp uint8 // the sync of a reconnect is under way
+	since   uint8 // what setWatches presents
+	putBack uint8 // setWatches is under way
 }
 
 // client is what a contender knows. The fields are shared by the algorithms.

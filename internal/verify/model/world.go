@@ -202,21 +202,37 @@ type Config struct {
 	OnlyExpect bool   // look for nothing else
 	large      bool   // left out of tier Race
 
-	leases     int  // of a semaphore
-	barrier    int  // how many members open the barrier
-	rounds     int  // how often each contender begins
-	retries    int  // how often a contender that has lost its node begins anew in one call
-	goodClocks bool // no session ends before the local deadline has passed
+	leases  int // of a semaphore
+	barrier int // how many members open the barrier
+	rounds  int // how often each contender begins
+	retries int // how often a contender that has lost its node begins anew in one call
+
+	withJavaBeside
+	sessionRules
+	numberRules
+}
+
+// withJavaBeside says what is not judged because Java does it so, and what Java does.
+type withJavaBeside struct {
 	// loosely: two beliefs are not judged, because one side does not notice that its node is gone.
-	loosely       bool
-	javaMay       bool // two beliefs are judged among those that are not Java's; of a barrier what Java breaks is not judged
-	javaLast      bool // Java's members of a barrier begin when the others have ended
-	noDeadline    bool // a mistake: grants are not compared with the deadline
-	noEventZxid   bool // events carry no zxid: servers before 3.9
-	noCatchUp     bool // a client does not sync after a reconnect
-	javaSyncs     bool // Java syncs before it looks for its node, which it does not
-	ownZxidsOff   bool // a mistake: the zxids of the wrapper's own replies do not count
-	refuseMarker  bool // the transaction of the marker is refused
+	loosely   bool
+	javaMay   bool // two beliefs are judged among those that are not Java's; of a barrier what Java breaks is not judged
+	javaLast  bool // Java's members of a barrier begin when the others have ended
+	javaSyncs bool // Java syncs before it looks for its node, which it does not
+}
+
+// sessionRules are what clocks, servers and clients do otherwise than usual, or wrongly.
+type sessionRules struct {
+	goodClocks   bool // no session ends before the local deadline has passed
+	noDeadline   bool // a mistake: grants are not compared with the deadline
+	noEventZxid  bool // events carry no zxid: servers before 3.9
+	noCatchUp    bool // a client does not sync after a reconnect
+	ownZxidsOff  bool // a mistake: the zxids of the wrapper's own replies do not count
+	refuseMarker bool // the transaction of the marker is refused
+}
+
+// numberRules are about sequence numbers and tokens.
+type numberRules struct {
 	lastNumber    bool // the sequence numbers end, and the server repeats the last one
 	firstNumber   uint8
 	writerSecond  bool // of a writer and its downgraded reader the reader sorts first
