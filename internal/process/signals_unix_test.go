@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // ignoring names the environment variable of a process that was started to ignore the signals.
@@ -36,5 +37,28 @@ func TestResetSignals(t *testing.T) {
 		if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != sig {
 			t.Errorf("after SIG%s a program has ended with %v", name, err)
 		}
+	}
+}
+
+// A suspended process does nothing, not even end, until it is resumed.
+func TestSuspend(t *testing.T) {
+	p, in := start(t, "listens")
+	if err := p.Suspend(); err != nil {
+		t.Fatal(err)
+	}
+	in.Close()
+	select {
+	case <-p.Ended():
+		t.Error("a suspended process has ended")
+	case <-time.After(50 * time.Millisecond):
+	}
+	if err := p.Resume(); err != nil {
+		t.Error(err)
+	}
+	if !p.WaitOrKill(time.Minute) {
+		t.Error("a resumed process has not ended with its input")
+	}
+	if err := p.Suspend(); err == nil {
+		t.Error("a process that has ended was suspended")
 	}
 }

@@ -116,11 +116,11 @@ func (m *Member) Pause() (resume func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	paused := m.process
-	if err := suspend(paused.OS()); err != nil {
+	if err := paused.Suspend(); err != nil {
 		m.ensemble.tb.Fatalf("pause ZooKeeper: %v", err)
 	}
 	resume = sync.OnceFunc(func() {
-		_ = proceed(paused.OS()) // it fails if the process has ended
+		_ = paused.Resume() // it fails if the process has ended
 	})
 	m.ensemble.tb.Cleanup(resume)
 	return resume

@@ -25,7 +25,7 @@ const (
 // stopServer asks a server's process to end, and waits for its end. If that takes too long, it kills
 // the process.
 func stopServer(p *process.Process) {
-	_ = proceed(p.OS()) // a suspended process would not handle SIGTERM
+	_ = p.Resume() // a suspended process would not handle SIGTERM
 	p.Stop(syscall.SIGTERM, stopTimeout)
 }
 

@@ -143,13 +143,13 @@ func (m *Member) Kill() {
 func (m *Member) Stop() error {
 	p, name := m.current()
 	m.note(history.Event{At: history.Now(), Process: name, Kind: history.Stopping})
-	return stop(p.OS())
+	return p.Suspend()
 }
 
 // Continue has the process run again after Stop.
 func (m *Member) Continue() error {
 	p, name := m.current()
-	err := proceed(p.OS())
+	err := p.Resume()
 	m.note(history.Event{At: history.Now(), Process: name, Kind: history.Continued})
 	return err
 }
@@ -172,7 +172,7 @@ func (m *Member) End(patience time.Duration) error {
 		return nil
 	case <-timer.C:
 	}
-	p.Stop(showStacks, time.Second)
+	p.Stop(process.ShowStacks, time.Second)
 	<-read
 	return fmt.Errorf("%s had not ended after %v; its stacks are in %s", m.name, patience, m.dir)
 }
