@@ -4,6 +4,7 @@ GOLANGCI    ?= github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 ACTIONLINT  ?= github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 APIDIFF     ?= golang.org/x/exp/cmd/apidiff@v0.0.0-20261014143641-f0251eb4aa3e
 GOVULNCHECK ?= golang.org/x/vuln/cmd/govulncheck@v1.9.0
+CYCLONEDX   ?= github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
 TESTFLAGS   ?=
 BENCHFLAGS  ?= -benchmem
 BENCHCHECKFLAGS ?=
@@ -19,6 +20,7 @@ SEED        ?= 0
 CHAOSFLAGS  ?=
 PROGRAMS    ?=
 PROGRAMSFLAGS ?=
+DIST        ?= dist
 NESTED      := GO="$(GO)" .ci/nested.sh
 # What stands on other projects is tested when it changes, not with the library.
 ADAPTERS    := recipes/adapters
@@ -136,6 +138,10 @@ api: ## write what the module exports into docs/api.txt
 .PHONY: apidiff
 apidiff: ### say what has changed in the public API since BASE, without it since the last release; APIDIFFFLAGS=-incompatible shows only what breaks users
 	@GO="$(GO)" APIDIFF="$(APIDIFF)" BASE="$(BASE)" APIDIFFFLAGS="$(APIDIFFFLAGS)" .ci/apidiff.sh
+
+.PHONY: release
+release: ### build the published files of the command line tool into DIST, an empty folder; publishes nothing
+	@GO="$(GO)" CYCLONEDX="$(CYCLONEDX)" .ci/release.sh "$(DIST)"
 
 .PHONY: licences
 licences: ### write the licences of the dependencies into docs/licences.md

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Builds the command line tool for the usual platforms: .ci/release.sh DIRECTORY. For each platform it
+# Builds the command line tool for the usual platforms: make release DIST=DIRECTORY. For each platform it
 # writes an archive and an SBOM, and for all of them checksums.txt. On a commit with a tag of a
 # version that is the version, else it is a snapshot. It publishes nothing: the workflow
 # release.yml does. PLATFORMS names others, as "linux/amd64 windows/arm64".
 set -euo pipefail
 go=${GO:-go}
+cyclonedx=${CYCLONEDX:?}
 platforms=${PLATFORMS:-linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64}
 mkdir -p "$1"
 dist=$(cd "$1" && pwd)
@@ -19,6 +20,19 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/dist" # not in the tree, which Go would find changed
 
+# sbom BINARY FILE writes the modules of a binary, and fails if one of them is not in the file. An SBOM has hashes
+# of the tool that wrote it, so the tool is built in the same way everywhere.
+sbom() {
+	CGO_ENABLED=0 "$go" run -trimpath "$cyclonedx" bin -json -std -short-purls -noserial -notimestamp -output "$2" "$1"
+	local module
+	for module in $("$go" version -m "$1" | awk '$1 == "dep" { print $2 "@" $3 }') "std@$("$go" env GOVERSION)"; do
+		if ! grep -qF "\"purl\": \"pkg:golang/$module\"" "$2"; then
+			echo "$module is in $1, and not in its SBOM" >&2
+			return 1
+		fi
+	done
+}
+
 for platform in $platforms; do
 	os=${platform%/*} arch=${platform#*/}
 	name=curator_${version}_${os}_$arch
@@ -29,7 +43,7 @@ for platform in $platforms; do
 	mkdir "$work/$name"
 	GOOS=$os GOARCH=$arch CGO_ENABLED=0 "$go" build -trimpath -buildvcs=true -ldflags='-s -w' -o "$work/$name/$binary" ./tools/curator
 	cp LICENSE NOTICE README.md CHANGELOG.md docs/cli.md docs/licences.md "$work/$name"
-	"$go" run ./tools/sbom "$work/$name/$binary" >"$work/dist/$name.cdx.json"
+	sbom "$work/$name/$binary" "$work/dist/$name.cdx.json"
 	# The same commit gives the same bytes.
 	tar -C "$work" --sort=name --mtime="@$time" --owner=0 --group=0 --numeric-owner -cf - "$name" | gzip -9n >"$work/dist/$name.tar.gz"
 done
