@@ -1,12 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -96,14 +92,15 @@ func collect(ctx context.Context, root string) ([]dependency, error) {
 	return all, nil
 }
 
-// modulesOf returns the directories of the modules that a part is built from, by the modules' paths.
+// modulesOf returns the directories of the modules that a part is built from, by the modules' paths. Modules of
+// this repository are not among them.
 func modulesOf(ctx context.Context, root string, part use) (map[string]string, error) {
 	modules := map[string]string{}
 	for _, system := range []string{"linux", "darwin", "windows"} {
 		if part.tests && system != "linux" {
 			break
 		}
-		args := []string{"list", "-deps", "-test=" + strconv.FormatBool(part.tests), "-json=Module"}
+		args := []string{"list", "-deps", "-test=" + strconv.FormatBool(part.tests), "-f", "{{with .Module}}{{.Path}}\t{{.Dir}}{{end}}"}
 		cmd := exec.CommandContext(ctx, "go", append(args, part.patterns...)...)
 		cmd.Dir, cmd.Stderr = filepath.Join(root, part.dir), os.Stderr
 		cmd.Env = append(os.Environ(), "GOOS="+system, "GOARCH=amd64")
@@ -111,31 +108,12 @@ func modulesOf(ctx context.Context, root string, part use) (map[string]string, e
 		if err != nil {
 			return nil, fmt.Errorf("go list in %s: %w", part.dir, err)
 		}
-		if err := add(modules, out); err != nil {
-			return nil, err
+		for line := range strings.Lines(string(out)) {
+			path, dir, isModule := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+			if isModule && path != ours && !strings.HasPrefix(path, ours+"/") {
+				modules[path] = dir
+			}
 		}
 	}
 	return modules, nil
-}
-
-// add adds the modules in the output of go list, except those of this repository.
-func add(modules map[string]string, out []byte) error {
-	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p struct {
-			Module *struct {
-				Path string `json:"Path"`
-				Dir  string `json:"Dir"`
-			} `json:"Module"`
-		}
-		err := decoder.Decode(&p)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if m := p.Module; m != nil && m.Path != ours && !strings.HasPrefix(m.Path, ours+"/") {
-			modules[m.Path] = m.Dir
-		}
-	}
 }
