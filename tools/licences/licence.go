@@ -12,15 +12,15 @@ import (
 type licence struct {
 	name       string
 	says       []string
-	notShipped bool // modules of the library and of the command must not have it
+	lacks      string // a sentence that another licence has beside these
+	notShipped bool   // modules of the library and of the command must not have it
 }
 
-// allowed has the licences that are compatible with Apache-2.0. They are tried in this order: a text
-// with the sentences of several licences is the first of them.
+// allowed has the licences that are compatible with Apache-2.0.
 var allowed = []licence{
 	{name: "Apache-2.0", says: []string{"Apache License", "Version 2.0, January 2004"}},
 	{name: "BSD-3-Clause", says: []string{"Redistribution and use in source and binary forms", "endorse or promote products derived from"}},
-	{name: "BSD-2-Clause", says: []string{"Redistribution and use in source and binary forms"}},
+	{name: "BSD-2-Clause", says: []string{"Redistribution and use in source and binary forms"}, lacks: "endorse or promote products derived from"},
 	{name: "MIT", says: []string{"Permission is hereby granted, free of charge, to any person obtaining a copy"}},
 	{name: "ISC", says: []string{"Permission to use, copy, modify, and/or distribute this software for any purpose"}},
 	{name: "CC0-1.0", says: []string{"Creative Commons Legal Code", "CC0 1.0 Universal"}, notShipped: true},
@@ -32,15 +32,15 @@ var allowed = []licence{
 // shipped has the parts that users get.
 var shipped = []string{libraryName, commandName}
 
-// classify returns the licence with the given text.
-func classify(text string) (licence, bool) {
+// classify returns the licences with the given text, which may be several, one after the other.
+func classify(text string) (found []licence) {
 	text = strings.Join(strings.Fields(text), " ")
 	for _, l := range allowed {
-		if containsAll(text, l.says) {
-			return l, true
+		if containsAll(text, l.says) && (l.lacks == "" || !strings.Contains(text, l.lacks)) {
+			found = append(found, l)
 		}
 	}
-	return licence{}, false
+	return found
 }
 
 func containsAll(text string, parts []string) bool {
@@ -52,7 +52,7 @@ func containsAll(text string, parts []string) bool {
 	return true
 }
 
-// licenceOf returns the licence of a module.
+// licenceOf returns the licences of a module.
 func licenceOf(d dependency) (string, error) {
 	entries, err := os.ReadDir(d.dir)
 	if err != nil {
@@ -69,14 +69,16 @@ func licenceOf(d dependency) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		l, ok := classify(string(text))
-		if !ok {
+		licences := classify(string(text))
+		if len(licences) == 0 {
 			return "", fmt.Errorf("%s: %s is not a known licence: read it, and add it to the variable allowed, or remove the module", d.path, entry.Name())
 		}
-		if l.notShipped && slices.ContainsFunc(d.usedBy, func(part string) bool { return slices.Contains(shipped, part) }) {
-			return "", fmt.Errorf("%s has the licence %s, which is not permitted in the library and the command", d.path, l.name)
+		for _, l := range licences {
+			if l.notShipped && slices.ContainsFunc(d.usedBy, func(part string) bool { return slices.Contains(shipped, part) }) {
+				return "", fmt.Errorf("%s has the licence %s, which is not permitted in the library and the command", d.path, l.name)
+			}
+			found = append(found, l.name)
 		}
-		found = append(found, l.name)
 	}
 	if len(found) == 0 {
 		return "", fmt.Errorf("%s has no licence file in %s", d.path, d.dir)

@@ -7,6 +7,9 @@
 // It reads the licence files in Go's module cache, and recognizes licences by sentences in
 // them. It fails for a module without a licence file, and for an unknown licence, which a person
 // must then read. It downloads missing modules.
+//
+// github.com/google/go-licenses finds the same licences, but its issue 332 says that nobody maintains it. And it
+// names packages of one module for one system: the page, and the rule for what is shipped, would still be ours.
 package main
 
 import (
