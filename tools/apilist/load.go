@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"go/importer"
 	"go/token"
@@ -15,13 +12,6 @@ import (
 	"slices"
 	"strings"
 )
-
-// listed is a package in the output of go list.
-type listed struct {
-	ImportPath string `json:"ImportPath"`
-	Export     string `json:"Export"` // the file with the compiler's export data
-	DepOnly    bool   `json:"DepOnly"`
-}
 
 // list returns the lines of the packages that match patterns, in the module of the directory dir.
 func list(ctx context.Context, dir string, patterns []string) (string, error) {
@@ -40,27 +30,21 @@ func list(ctx context.Context, dir string, patterns []string) (string, error) {
 // load returns the public packages that match patterns. It compiles them, and reads the compiler's
 // export data.
 func load(ctx context.Context, dir string, patterns []string) ([]*types.Package, error) {
-	args := append([]string{"list", "-export", "-deps", "-json=ImportPath,Export,DepOnly"}, patterns...)
+	args := append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}\t{{.DepOnly}}"}, patterns...)
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w", err)
 	}
-	exports := map[string]string{}
+	exports := map[string]string{} // the files with the compiler's export data
 	var public []string
-	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p listed
-		err := decoder.Decode(&p)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		exports[p.ImportPath] = p.Export
-		if !p.DepOnly && !strings.Contains(p.ImportPath+"/", "/internal/") {
-			public = append(public, p.ImportPath)
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		path, isDependency := fields[0], fields[2] == "true"
+		exports[path] = fields[1]
+		if !isDependency && !strings.Contains(path+"/", "/internal/") {
+			public = append(public, path)
 		}
 	}
 	from := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {

@@ -6,6 +6,9 @@
 // make api calls it, and a test compares the file with the code. The lines have types but no
 // names of parameters, because names may change freely. Packages below internal, and commands,
 // are not in the file.
+//
+// apidiff, which make apidiff runs, compares two versions and writes no list, so a diff of a change does not show
+// what it says. go doc -all has the comments and the names of parameters.
 package main
 
 import (
