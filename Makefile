@@ -12,21 +12,21 @@ BENCHDISTANCEFLAGS ?=
 ENSEMBLEPROOFFLAGS ?=
 MODELFLAGS  ?=
 MUTANTSFLAGS ?=
-FUZZTIME    ?= 10s
 DURATION    ?= 10m
-RUNS        ?= 20
-SOAKDIR     ?=
 SEED        ?= 0
 CHAOSFLAGS  ?=
 PROGRAMS    ?=
 PROGRAMSFLAGS ?=
 DIST        ?= dist
-NESTED      := GO="$(GO)" .ci/nested.sh
+NESTED      := .ci/nested.sh
 # What stands on other projects is tested when it changes, not with the library.
 ADAPTERS    := recipes/adapters
 # Tests that search and parse, and have no goroutines of their own: the race detector would only make them
 # ten times as slow.
 PURE        := ./internal/lint ./internal/verify/chaos/replay
+
+# The scripts read these from the environment, where make puts what its command line sets, too.
+export GO APIDIFF CYCLONEDX
 
 .DEFAULT_GOAL := help
 
@@ -46,7 +46,7 @@ setup: ### install what the tests need, where that is known how; else say what i
 # The race detector sleeps for a second at the end of each process unless it is told not to.
 .PHONY: test
 test: setup ## run all tests with the race detector, those against real ZooKeeper servers included; TESTFLAGS='-run Mutex -count=100' narrows it
-	race=$$(GO="$(GO)" .ci/race.sh) && $(GO) vet $$race ./... && \
+	race=$$(.ci/race.sh) && $(GO) vet $$race ./... && \
 		GORACE="atexit_sleep_ms=0 $$GORACE" $(GO) test $$race -vet=off -timeout 10m $(TESTFLAGS) \
 			$$($(GO) list ./... | grep -v $(PURE:./%=-e '/%$$'))
 	$(GO) test -vet=off $(TESTFLAGS) $(PURE)
@@ -59,7 +59,7 @@ adapters: setup ### run the tests of the adapters to other projects, and those p
 
 .PHONY: soak
 soak: setup ### make test RUNS times on this commit, half of them two at a time; goes on where it was interrupted. record.tsv in SOAKDIR, without it ~/.cache/curator-soak, has a line for each run
-	GO="$(GO)" RUNS="$(RUNS)" SOAKDIR="$(SOAKDIR)" .ci/soak.sh
+	.ci/soak.sh
 
 # Without a Java the tests take it that no ZooKeeper server is installed. The packages that are left out
 # start processes and wait for them in real time.
@@ -90,11 +90,11 @@ staticcheck: ### run staticcheck on all modules
 
 .PHONY: curatorvet
 curatorvet: ### run tools/curatorvet on the library itself
-	@GO="$(GO)" .ci/curatorvet.sh
+	@.ci/curatorvet.sh
 
 .PHONY: generated
 generated: ### see that the generated code is current
-	@GO="$(GO)" .ci/generated.sh
+	@.ci/generated.sh
 
 .PHONY: lint
 lint: ### test the rules of the repository
@@ -106,7 +106,7 @@ alerts: ### test the rules for Prometheus with promtool; fails without it if CI=
 
 .PHONY: modules
 modules: ### see that go.mod and go.sum of all modules are tidy and complete
-	@GO="$(GO)" .ci/modules.sh
+	@.ci/modules.sh
 
 .PHONY: licences-check
 licences-check: ### see that docs/licences.md is current
@@ -118,7 +118,7 @@ workflows: ### run actionlint on the public workflows
 
 .PHONY: platforms
 platforms: ### compile all packages and tests for macOS and Windows
-	@GO="$(GO)" .ci/platforms.sh
+	@.ci/platforms.sh
 
 # The configuration is found from the modules below, too. go run keeps what it has built.
 .PHONY: golangci
@@ -137,11 +137,11 @@ api: ## write what the module exports into docs/api.txt
 
 .PHONY: apidiff
 apidiff: ### say what has changed in the public API since BASE, without it since the last release; APIDIFFFLAGS=-incompatible shows only what breaks users
-	@GO="$(GO)" APIDIFF="$(APIDIFF)" BASE="$(BASE)" APIDIFFFLAGS="$(APIDIFFFLAGS)" .ci/apidiff.sh
+	@.ci/apidiff.sh
 
 .PHONY: release
 release: ### build the published files of the command line tool into DIST, an empty folder; publishes nothing
-	@GO="$(GO)" CYCLONEDX="$(CYCLONEDX)" .ci/release.sh "$(DIST)"
+	@.ci/release.sh "$(DIST)"
 
 .PHONY: licences
 licences: ### write the licences of the dependencies into docs/licences.md
@@ -149,7 +149,7 @@ licences: ### write the licences of the dependencies into docs/licences.md
 
 .PHONY: interop
 interop: setup ### run the packages that are tested against real servers; ZOOKEEPER_HOME names a release
-	race=$$(GO="$(GO)" .ci/race.sh) && $(GO) test $$race -timeout 20m ./framework/... ./recipes/... ./internal/interop ./tools/curatortest
+	race=$$(.ci/race.sh) && $(GO) test $$race -timeout 20m ./framework/... ./recipes/... ./internal/interop ./tools/curatortest
 
 .PHONY: generate
 generate: ## write the generated code anew
@@ -219,4 +219,4 @@ mutants: ## break the algorithms one by one, see that tests notice, and write do
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME; FUZZ is a regular expression that chooses some of them
-	GO="$(GO)" FUZZTIME="$(FUZZTIME)" FUZZ="$(FUZZ)" .ci/fuzz.sh
+	.ci/fuzz.sh
