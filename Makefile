@@ -106,7 +106,10 @@ alerts: ### test the rules for Prometheus with promtool; fails without it if CI=
 
 .PHONY: modules
 modules: ### see that go.mod and go.sum of all modules are tidy and complete
-	@.ci/modules.sh
+	$(GO) mod tidy -diff
+	$(GO) mod verify
+	TESTDATA=yes $(NESTED) mod tidy -diff
+	TESTDATA=yes $(NESTED) mod verify
 
 .PHONY: licences-check
 licences-check: ### see that docs/licences.md is current
