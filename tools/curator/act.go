@@ -13,8 +13,8 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/tools/curator/internal/act"
-	"github.com/go-curator/curator/tools/curator/internal/lockview"
-	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
+	"github.com/go-curator/curator/tools/curator/internal/output"
+	"github.com/go-curator/curator/tools/curator/internal/view"
 )
 
 const revokeHelp = `Asks the holders of the lock at PATH to release it, as Curator's Revoker does. A
@@ -36,7 +36,7 @@ func (p *program) revokeCommand() *cobra.Command {
 			}
 			asked, err := revoke(ctx, a.client, lock.Holders)
 			for _, c := range asked {
-				a.stdout.printf("asked %s, token %d\n", terminaltext.Line(ownerOf(c)), c.Token)
+				a.stdout.printf("asked %s, token %d\n", output.Line(ownerOf(c)), c.Token)
 			}
 			if err == nil && len(asked) == 0 {
 				return exitWith(exitNo, "the holder has released %s meanwhile", args[0])
@@ -48,7 +48,7 @@ func (p *program) revokeCommand() *cobra.Command {
 
 // revoke asks holders to release a lock, and returns those that it has asked. It leaves out holders
 // that have released the lock meanwhile.
-func revoke(ctx context.Context, client *framework.Client, holders []lockview.Contender) (asked []lockview.Contender, err error) {
+func revoke(ctx context.Context, client *framework.Client, holders []view.Contender) (asked []view.Contender, err error) {
 	for _, c := range holders {
 		switch err := act.Revoke(ctx, client, c.Node, c.Token); {
 		case errors.Is(err, act.ErrAnother):
@@ -61,9 +61,9 @@ func revoke(ctx context.Context, client *framework.Client, holders []lockview.Co
 	return asked, nil
 }
 
-// held returns the lock at path. It is an error if the lock has no holder. See lockview.Decided for token.
-func (a *answer) held(ctx context.Context, path string, token int64) (*lockview.Lock, error) {
-	lock, err := lockview.Decided(ctx, a.client, path, token)
+// held returns the lock at path. It is an error if the lock has no holder. See view.DecidedLock for token.
+func (a *answer) held(ctx context.Context, path string, token int64) (*view.Lock, error) {
+	lock, err := view.DecidedLock(ctx, a.client, path, token)
 	if err != nil {
 		return nil, err
 	}
@@ -115,10 +115,10 @@ func (p *program) breakCommand() *cobra.Command {
 }
 
 // chooseHolder returns the holder with the token, or the only holder if token is 0.
-func (a *answer) chooseHolder(ctx context.Context, path string, token int64) (lockview.Contender, error) {
+func (a *answer) chooseHolder(ctx context.Context, path string, token int64) (view.Contender, error) {
 	lock, err := a.held(ctx, path, token)
 	if err != nil {
-		return lockview.Contender{}, err
+		return view.Contender{}, err
 	}
 	for _, c := range lock.Holders {
 		if c.Token == token || token == 0 && len(lock.Holders) == 1 {
@@ -126,19 +126,19 @@ func (a *answer) chooseHolder(ctx context.Context, path string, token int64) (lo
 		}
 	}
 	if token == 0 {
-		return lockview.Contender{}, usage("%s has %d holders: choose one with --token, see curator locks %[1]s", path, len(lock.Holders))
+		return view.Contender{}, usage("%s has %d holders: choose one with --token, see curator locks %[1]s", path, len(lock.Holders))
 	}
-	return lockview.Contender{}, exitWith(exitNo, "nobody holds %s with the token %d", path, token)
+	return view.Contender{}, exitWith(exitNo, "nobody holds %s with the token %d", path, token)
 }
 
 // confirm says what will happen, and returns an error unless the user types yes.
-func (a *answer) confirm(ctx context.Context, path string, c lockview.Contender) error {
+func (a *answer) confirm(ctx context.Context, path string, c view.Contender) error {
 	if terminalWidth(a.stdin) == 0 {
 		return usage("standard input is not a terminal, so --yes is required: curator break --yes %s", path)
 	}
 	text := fmt.Sprintf("%s is held by %s, token %d, whose node is %s old.\n"+
 		"The holder's program is not stopped, and may work at the same time as the next holder.\nType yes to take the lock away: ",
-		terminaltext.Line(path), terminaltext.Line(ownerOf(c)), c.Token, age(c.Since))
+		output.Line(path), output.Line(ownerOf(c)), c.Token, age(c.Since))
 	if _, err := io.WriteString(a.stderr, text); err != nil {
 		return exitWith(exitInternal, "cannot ask: %v", err)
 	}
@@ -159,7 +159,7 @@ func (a *answer) confirm(ctx context.Context, path string, c lockview.Contender)
 }
 
 // breakHold deletes the node if it is still the same one.
-func (a *answer) breakHold(ctx context.Context, path string, c lockview.Contender) error {
+func (a *answer) breakHold(ctx context.Context, path string, c view.Contender) error {
 	err := act.Break(ctx, a.client, c.Node, c.Token)
 	if errors.Is(err, act.ErrAnother) {
 		return exitWith(exitNo, "the holder has released %s meanwhile", path)
@@ -167,7 +167,7 @@ func (a *answer) breakHold(ctx context.Context, path string, c lockview.Contende
 	if err != nil {
 		return err
 	}
-	a.stdout.printf("took %s away from %s, token %d\n", terminaltext.Line(path), terminaltext.Line(ownerOf(c)), c.Token)
+	a.stdout.printf("took %s away from %s, token %d\n", output.Line(path), output.Line(ownerOf(c)), c.Token)
 	return nil
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/tools/curator/internal/output"
 	"github.com/go-curator/curator/tools/curator/internal/settings"
-	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
 )
 
 // anyVersion matches every version of a node.
@@ -118,7 +118,7 @@ func (p *program) createCommand() *cobra.Command {
 			case err != nil:
 				return err
 			}
-			a.stdout.printf("%s\n", terminaltext.Line(path))
+			a.stdout.printf("%s\n", output.Line(path))
 			return nil
 		},
 	})

@@ -3,8 +3,8 @@ package main
 import (
 	"strings"
 
+	"github.com/go-curator/curator/tools/curator/internal/output"
 	"github.com/go-curator/curator/tools/curator/internal/screen"
-	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
 )
 
 // columnsOf returns a line for each row, with aligned columns. The text of a cell may have any
@@ -24,7 +24,7 @@ func columnsOf(rows [][]string) []string {
 		var b strings.Builder
 		for j, cell := range row {
 			if j == len(row)-1 {
-				b.WriteString(terminaltext.Line(cell))
+				b.WriteString(output.Line(cell))
 			} else {
 				b.WriteString(screen.Pad(cell, widths[j]+2))
 			}

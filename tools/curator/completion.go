@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
+	"github.com/go-curator/curator/tools/curator/internal/output"
 )
 
 // completionTimeout bounds the requests to the ensemble for a completion, because the user waits.
@@ -79,7 +79,7 @@ func (p *program) pathsLike(ctx context.Context, typed string) []string {
 	var paths []string
 	for _, name := range names {
 		path := parent + name
-		if strings.HasPrefix(path, typed) && terminaltext.Line(name) == name && !strings.ContainsAny(name, " \t\"'\\$`&|;<>()*?[]") {
+		if strings.HasPrefix(path, typed) && output.Line(name) == name && !strings.ContainsAny(name, " \t\"'\\$`&|;<>()*?[]") {
 			paths = append(paths, path)
 		}
 	}

@@ -9,8 +9,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/recipes/watch"
-	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
-	"github.com/go-curator/curator/tools/curator/internal/yaml"
+	"github.com/go-curator/curator/tools/curator/internal/output"
 )
 
 const watchHelp = `Prints the events of the node at PATH and of the nodes below it, one on each
@@ -111,12 +110,12 @@ func (a *answer) followEvents(ctx context.Context, path string, mode framework.A
 // event prints an event.
 func (a *answer) event(e nodeEvent) error {
 	if a.format == asTable {
-		a.stdout.printf("%s  %-8s  %s\n", e.Time.Local().Format("2006-01-02 15:04:05.000"), e.Event, terminaltext.Line(e.Path))
+		a.stdout.printf("%s  %-8s  %s\n", e.Time.Local().Format("2006-01-02 15:04:05.000"), e.Event, output.Line(e.Path))
 		return a.stdout.err
 	}
-	text, err := terminaltext.JSONLine(e)
+	text, err := output.JSONLine(e)
 	if err == nil && a.format == asYAML {
-		text, err = yaml.FromJSON(text)
+		text, err = output.YAML(text)
 		text = append([]byte("---\n"), text...)
 	}
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/go-curator/curator/tools/curator/internal/lockview"
+	"github.com/go-curator/curator/tools/curator/internal/view"
 )
 
 const leadersHelp = `Shows the elections at PATH and below it: the leader, and the candidates in
@@ -28,20 +28,20 @@ func (p *program) leadersCommand() *cobra.Command {
 		use: "leaders [PATH]", short: "Show leaders and candidates of elections", help: leadersHelp,
 		example: "  curator leaders --watch /leaders\n  curator leaders /leaders -o json | jq -r '.elections[].leader.id'",
 	}, func(ctx context.Context, a *answer, path string) (result, error) {
-		list, err := lockview.Elections(ctx, a.client, path)
+		list, err := view.Elections(ctx, a.client, path)
 		if a.gone(err) {
-			list, err = []lockview.Election{}, nil
+			list, err = []view.Election{}, nil
 		}
 		document := struct {
-			Elections []lockview.Election `json:"elections"`
+			Elections []view.Election `json:"elections"`
 		}{list}
 		return result{document, func() [][]string { return leaderRows(list) }}, err
 	})
 }
 
-func leaderRows(list []lockview.Election) [][]string {
+func leaderRows(list []view.Election) [][]string {
 	rows := [][]string{{"PATH", "KIND", "PLACE", "ID", "FOR", "TOKEN", "SESSION"}}
-	add := func(e lockview.Election, place string, c lockview.Candidate) {
+	add := func(e view.Election, place string, c view.Candidate) {
 		rows = append(rows, []string{e.Path, e.Kind, place, c.ID, age(c.Since), strconv.FormatInt(c.Token, 10), c.Session})
 	}
 	for _, e := range list {

@@ -49,7 +49,7 @@ func (a *answer) show(r result) error {
 // live shows the results of look until ctx ends or the user types q.
 func (a *answer) live(ctx context.Context, path string, look lookFunc) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
-	v := &view{answer: a, changed: wait.NewSignal(), news: wait.NewSignal()}
+	v := &liveView{answer: a, changed: wait.NewSignal(), news: wait.NewSignal()}
 	defer v.looking.Wait()
 	defer cancel()
 	stop, err := v.subscribe(ctx, path)

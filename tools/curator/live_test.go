@@ -17,8 +17,7 @@ import (
 	"github.com/go-curator/curator/recipes/leader"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/recipes/queue"
-	"github.com/go-curator/curator/tools/curator/internal/lockview"
-	"github.com/go-curator/curator/tools/curator/internal/queueview"
+	"github.com/go-curator/curator/tools/curator/internal/view"
 )
 
 // watch starts a command that runs until a signal ends it.
@@ -93,7 +92,7 @@ func TestLocksLive(t *testing.T) {
 		p.signal(syscall.SIGTERM)
 		p.wantExit(143)
 		for i, want := range []string{"", lease.Path(), "", "/locks/a/lock-0000000001"} {
-			var view struct{ Locks []lockview.Lock }
+			var view struct{ Locks []view.Lock }
 			if err := json.Unmarshal([]byte(p.lines()[i]), &view); err != nil {
 				t.Fatal(err)
 			}
@@ -131,7 +130,7 @@ func TestLeaders(t *testing.T) {
 	if len(lines) != 4 || !strings.HasPrefix(lines[1], `/elections/latch     latch     leader  one[2J  `) || !strings.HasPrefix(lines[2], "/elections/selector  selector  leader  web-7  ") {
 		t.Errorf("stdout %q", stdout)
 	}
-	var view struct{ Elections []lockview.Election }
+	var view struct{ Elections []view.Election }
 	stdout, _ = s.ask(0, "leaders", "/elections/mutex", "-o", "json") // a mutex is shown if PATH is its path
 	if err := json.Unmarshal([]byte(stdout), &view); err != nil || len(view.Elections) != 1 || fmt.Sprintf("in %d\n", view.Elections[0].Leader.Token) != mutex.out.String() {
 		t.Errorf("%v: %s", err, stdout)
@@ -166,7 +165,7 @@ func TestQueues(t *testing.T) {
 	}()
 	<-begun
 	s.create("/queues/delay/queue-|"+strings.ToUpper(strconv.FormatInt(time.Now().Add(time.Hour).UnixMilli(), 16))+"|0000000001", "")
-	var view struct{ Queues []queueview.Queue }
+	var view struct{ Queues []view.Queue }
 	stdout, _ := s.ask(0, "queues", "-o", "json")
 	if err := json.Unmarshal([]byte(stdout), &view); err != nil || len(view.Queues) != 2 {
 		t.Fatalf("%v: %s", err, stdout)

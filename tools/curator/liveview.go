@@ -19,7 +19,7 @@ const (
 )
 
 // draw shows the latest result on the terminal until ctx ends or the user types q.
-func (v *view) draw(ctx context.Context, path string, terminal *screen.Terminal) error {
+func (v *liveView) draw(ctx context.Context, path string, terminal *screen.Terminal) error {
 	top := 0
 	for {
 		columns, rows := terminal.Size()
@@ -57,7 +57,7 @@ func scroll(key byte, room int) int {
 
 // lines returns the lines of the screen, with the rows of the table from number top on, and the
 // greatest possible value of top.
-func (v *view) lines(path string, columns, room, top int) (lines []screen.Line, most int) {
+func (v *liveView) lines(path string, columns, room, top int) (lines []screen.Line, most int) {
 	found, away, err := v.latest()
 	name := "curator " + v.name + " " + path
 	status := screen.Span{Text: time.Now().Format(time.TimeOnly), Style: screen.Faint}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/go-curator/curator/tools/curator/internal/lockview"
+	"github.com/go-curator/curator/tools/curator/internal/view"
 )
 
 const locksHelp = `Shows the locks at PATH and below it that somebody holds or waits for: the kind,
@@ -36,17 +36,17 @@ func (p *program) locksCommand() *cobra.Command {
 }
 
 func lookAtLocks(ctx context.Context, a *answer, path string) (result, error) {
-	list, err := lockview.Below(ctx, a.client, path)
+	list, err := view.Locks(ctx, a.client, path)
 	if a.gone(err) {
-		list, err = []lockview.Lock{}, nil
+		list, err = []view.Lock{}, nil
 	}
 	document := struct {
-		Locks []lockview.Lock `json:"locks"`
+		Locks []view.Lock `json:"locks"`
 	}{list}
 	return result{document, func() [][]string { return lockRows(list) }}, err
 }
 
-func lockRows(list []lockview.Lock) [][]string {
+func lockRows(list []view.Lock) [][]string {
 	rows := [][]string{{"PATH", "KIND", "PLACE", "OWNER", "FOR", "TOKEN", "SESSION"}}
 	for _, lock := range list {
 		for _, c := range lock.Holders {
@@ -62,12 +62,12 @@ func lockRows(list []lockview.Lock) [][]string {
 	return rows
 }
 
-func lockRow(lock lockview.Lock, place string, c lockview.Contender) []string {
+func lockRow(lock view.Lock, place string, c view.Contender) []string {
 	return []string{lock.Path, lock.Kind, place, ownerOf(c), age(c.Since), strconv.FormatInt(c.Token, 10), c.Session}
 }
 
 // ownerOf returns the name of a contender for a table or a message.
-func ownerOf(c lockview.Contender) string {
+func ownerOf(c view.Contender) string {
 	switch {
 	case c.RevocationRequested:
 		return "(revocation requested)"

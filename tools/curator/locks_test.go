@@ -15,7 +15,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/recipes/locks"
-	"github.com/go-curator/curator/tools/curator/internal/lockview"
+	"github.com/go-curator/curator/tools/curator/internal/view"
 )
 
 // ask runs a command in this process and checks its exit code.
@@ -37,10 +37,10 @@ func (s *server) create(path, data string) {
 }
 
 // seen returns the locks below a path.
-func (s *server) seen(path string) []lockview.Lock {
+func (s *server) seen(path string) []view.Lock {
 	s.t.Helper()
 	stdout, _ := s.ask(0, "locks", path, "-o", "json")
-	var view struct{ Locks []lockview.Lock }
+	var view struct{ Locks []view.Lock }
 	if err := json.Unmarshal([]byte(stdout), &view); err != nil {
 		s.t.Fatalf("%v: %s", err, stdout)
 	}
@@ -127,14 +127,14 @@ func TestRevoke(t *testing.T) {
 func TestRevokeAfterARelease(t *testing.T) {
 	t.Parallel()
 	s := newEmbeddedServer(t)
-	var holders []lockview.Contender
+	var holders []view.Contender
 	for _, path := range []string{"/lock/a", "/lock/b"} {
 		s.create(path, "")
 		var stat framework.Stat
 		if _, err := s.client.CheckExists().StoringStatIn(&stat).ForPath(t.Context(), path); err != nil {
 			t.Fatal(err)
 		}
-		holders = append(holders, lockview.Contender{Node: path, Token: stat.Czxid})
+		holders = append(holders, view.Contender{Node: path, Token: stat.Czxid})
 	}
 	holders[0].Token-- // another node had the path when the lock was read
 	asked, err := revoke(t.Context(), s.client, holders)

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/tools/curator/internal/output"
 	"github.com/go-curator/curator/tools/curator/internal/settings"
-	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
 )
 
 // nodeStat is the Stat of a node, with the names that ZooKeeper's shell has.
@@ -131,7 +131,7 @@ func (p *program) getCommand() *cobra.Command {
 			case a.format != asTable:
 				return a.document(newNodeData(args[0], stat, data))
 			case terminalWidth(a.stdout.file) > 0:
-				a.stdout.printf("%s\n", terminaltext.Block(string(data)))
+				a.stdout.printf("%s\n", output.Block(string(data)))
 				return nil
 			}
 			_, err = a.stdout.Write(data)

@@ -9,8 +9,8 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/go-curator/curator/tools/curator/internal/lockview"
-	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
+	"github.com/go-curator/curator/tools/curator/internal/output"
+	"github.com/go-curator/curator/tools/curator/internal/view"
 )
 
 // lookTimeout bounds the requests for the holder of a lock, which is only for a message.
@@ -47,7 +47,7 @@ func (h *holding) notAcquired(ctx context.Context) error {
 	who := "others"
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 	defer cancel()
-	if lock, err := lockview.Of(ctx, h.client, h.path); err == nil {
+	if lock, err := view.LockAt(ctx, h.client, h.path); err == nil {
 		who = holders(lock)
 		if lock != nil && len(lock.Holders) > 0 && lock.Holders[0].TraceParent != "" {
 			who = fmt.Sprintf("%s, traceparent %s", who, lock.Holders[0].TraceParent)
@@ -60,11 +60,11 @@ func (h *holding) notAcquired(ctx context.Context) error {
 }
 
 // holders returns the owner of a lock's first holder, and the number of the other holders, as text.
-func holders(lock *lockview.Lock) string {
+func holders(lock *view.Lock) string {
 	if lock == nil || len(lock.Holders) == 0 || lock.Holders[0].Owner == "" {
 		return "others"
 	}
-	who := terminaltext.Line(lock.Holders[0].Owner)
+	who := output.Line(lock.Holders[0].Owner)
 	switch more := len(lock.Holders) - 1; more {
 	case 0:
 		return who

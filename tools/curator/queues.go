@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/go-curator/curator/tools/curator/internal/queueview"
+	"github.com/go-curator/curator/tools/curator/internal/view"
 )
 
 const queuesHelp = `Shows Curator's queues with items at PATH and below it, / by default. KIND is
@@ -34,18 +34,18 @@ func (p *program) queuesCommand() *cobra.Command {
 		use: "queues [PATH]", short: "Show how many items queues have", help: queuesHelp,
 		example: "  curator queues --watch /queues\n  curator queues /queues -o json | jq '.queues[] | select(.length > 100).path'",
 	}, func(ctx context.Context, a *answer, path string) (result, error) {
-		list, err := queueview.Below(ctx, a.client, path, time.Now())
+		list, err := view.Queues(ctx, a.client, path, time.Now())
 		if a.gone(err) {
-			list, err = []queueview.Queue{}, nil
+			list, err = []view.Queue{}, nil
 		}
 		document := struct {
-			Queues []queueview.Queue `json:"queues"`
+			Queues []view.Queue `json:"queues"`
 		}{list}
 		return result{document, func() [][]string { return queueRows(list) }}, err
 	})
 }
 
-func queueRows(list []queueview.Queue) [][]string {
+func queueRows(list []view.Queue) [][]string {
 	rows := [][]string{{"PATH", "KIND", "LENGTH", "OLDEST", "DETAILS"}}
 	for _, q := range list {
 		oldest, details := "-", queueDetails(q)
@@ -67,7 +67,7 @@ func orDash(text string) string {
 	return text
 }
 
-func queueDetails(q queueview.Queue) string {
+func queueDetails(q view.Queue) string {
 	var parts []string
 	if q.Delayed > 0 {
 		parts = append(parts, fmt.Sprintf("%d delayed, the next is due in %v", q.Delayed, max(time.Until(*q.NextDue), 0).Round(time.Second)))

@@ -9,8 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
-	"github.com/go-curator/curator/tools/curator/internal/yaml"
+	"github.com/go-curator/curator/tools/curator/internal/output"
 )
 
 // maxReply is the maximum size of a reply, enough for 100,000 children with long names.
@@ -128,13 +127,13 @@ func (p *program) ask(ctx context.Context, name, format string, a request, args 
 
 // document prints a value as JSON or YAML.
 func (a *answer) document(value any) error {
-	write := terminaltext.JSON
+	write := output.JSON
 	if a.format == asYAML {
-		write = terminaltext.JSONLine
+		write = output.JSONLine
 	}
 	text, err := write(value)
 	if err == nil && a.format == asYAML {
-		text, err = yaml.FromJSON(text)
+		text, err = output.YAML(text)
 	}
 	if err == nil {
 		_, err = a.stdout.Write(text)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/go-curator/curator/tools/curator/internal/serviceview"
+	"github.com/go-curator/curator/tools/curator/internal/view"
 )
 
 const servicesHelp = `Shows the services and their instances below PATH, the base path of service
@@ -25,18 +25,18 @@ func (p *program) servicesCommand() *cobra.Command {
 		use: "services PATH", short: "Show services and their instances", help: servicesHelp, least: 1,
 		example: "  curator services --watch /services\n  curator services /services -o json | jq -r '.services[].instances[].address'",
 	}, func(ctx context.Context, a *answer, path string) (result, error) {
-		list, err := serviceview.Of(ctx, a.client, path)
+		list, err := view.Services(ctx, a.client, path)
 		if a.gone(err) {
-			list, err = []serviceview.Service{}, nil
+			list, err = []view.Service{}, nil
 		}
 		document := struct {
-			Services []serviceview.Service `json:"services"`
+			Services []view.Service `json:"services"`
 		}{list}
 		return result{document, func() [][]string { return serviceRows(list) }}, err
 	})
 }
 
-func serviceRows(list []serviceview.Service) [][]string {
+func serviceRows(list []view.Service) [][]string {
 	rows := [][]string{{"SERVICE", "INSTANCE", "ADDRESS", "PORT", "TLS PORT", "TYPE", "FOR", "SESSION"}}
 	port := func(n int) string {
 		if n == 0 {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/go-curator/curator/recipes/discovery"
-	"github.com/go-curator/curator/tools/curator/internal/serviceview"
+	"github.com/go-curator/curator/tools/curator/internal/view"
 )
 
 func TestServices(t *testing.T) {
@@ -34,7 +34,7 @@ func TestServices(t *testing.T) {
 	s.create("/services/orders/x", "\x1b[2J")
 	s.create("/services/idle", "")
 
-	var view struct{ Services []serviceview.Service }
+	var view struct{ Services []view.Service }
 	stdout, _ := s.ask(0, "services", "-o", "json", "/services")
 	if err := json.Unmarshal([]byte(stdout), &view); err != nil || len(view.Services) != 2 || len(view.Services[1].Instances) != 3 || len(view.Services[0].Instances) != 0 {
 		t.Fatalf("%v: %s", err, stdout)

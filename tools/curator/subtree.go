@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
+	"github.com/go-curator/curator/tools/curator/internal/output"
 )
 
 // below returns the path of a child.
@@ -90,7 +90,7 @@ func (a *answer) readTree(ctx context.Context, path string, levels int) (treeNod
 
 // printTree prints a node after the text first, and the nodes below it after the text indent.
 func (a *answer) printTree(n treeNode, name, first, indent string) {
-	text := first + terminaltext.Line(name) + "  " + strconv.Itoa(int(n.DataLength))
+	text := first + output.Line(name) + "  " + strconv.Itoa(int(n.DataLength))
 	if n.Ephemeral {
 		text += " ephemeral"
 	}

@@ -29,8 +29,8 @@ type result struct {
 // lookFunc reads from the ensemble what a command shows.
 type lookFunc func(ctx context.Context) (result, error)
 
-// view shows the results of a lookFunc as they change.
-type view struct {
+// liveView shows the results of a lookFunc as they change.
+type liveView struct {
 	*answer
 	changed wait.Signal   // something has changed at the server
 	news    wait.Signal   // there is something new to show
@@ -45,7 +45,7 @@ type view struct {
 
 // subscribe sets a watch at path, which wakes changed, and a listener for the connection state. stop
 // removes both.
-func (v *view) subscribe(ctx context.Context, path string) (stop func(), err error) {
+func (v *liveView) subscribe(ctx context.Context, path string) (stop func(), err error) {
 	remove := v.client.ConnectionStateListenable().Add(func(_ context.Context, now state.ConnectionState) {
 		v.mu.Lock()
 		switch now {
@@ -81,7 +81,7 @@ func (v *view) subscribe(ctx context.Context, path string) (stop func(), err err
 }
 
 // look calls the lookFunc at once and after each change, until ctx ends.
-func (v *view) look(ctx context.Context, look lookFunc) {
+func (v *liveView) look(ctx context.Context, look lookFunc) {
 	for {
 		begun := time.Now()
 		found, err := look(ctx)
@@ -101,7 +101,7 @@ func (v *view) look(ctx context.Context, look lookFunc) {
 }
 
 // awaitChange returns true when look has to be called again, false when ctx has ended.
-func (v *view) awaitChange(ctx context.Context) bool {
+func (v *liveView) awaitChange(ctx context.Context) bool {
 	var again <-chan time.Time
 	if v.poll > 0 {
 		timer := time.NewTimer(v.poll)
@@ -119,7 +119,7 @@ func (v *view) awaitChange(ctx context.Context) bool {
 }
 
 // latest returns the last result, since when there is no connection, and the last error.
-func (v *view) latest() (found *result, away time.Time, err error) {
+func (v *liveView) latest() (found *result, away time.Time, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.found, v.away, v.err

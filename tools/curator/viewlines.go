@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"context"
 
-	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
-	"github.com/go-curator/curator/tools/curator/internal/yaml"
+	"github.com/go-curator/curator/tools/curator/internal/output"
 )
 
 // write prints each result that differs from the one before it.
-func (v *view) write(ctx context.Context) error {
+func (v *liveView) write(ctx context.Context) error {
 	var before []byte
 	for {
 		select {
@@ -24,7 +23,7 @@ func (v *view) write(ctx context.Context) error {
 		if found == nil {
 			continue // only the connection has changed
 		}
-		text, err := terminaltext.JSONLine(found.document)
+		text, err := output.JSONLine(found.document)
 		if err != nil {
 			return err
 		}
@@ -40,12 +39,12 @@ func (v *view) write(ctx context.Context) error {
 
 // append prints one of several results: JSON on one line, YAML after a line ---, tables with an
 // empty line between them.
-func (v *view) append(text []byte, r result, first bool) error {
+func (v *liveView) append(text []byte, r result, first bool) error {
 	switch v.format {
 	case asJSON:
 		v.stdout.printf("%s", text)
 	case asYAML:
-		document, err := yaml.FromJSON(text)
+		document, err := output.YAML(text)
 		if err != nil {
 			return err
 		}

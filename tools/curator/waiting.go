@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-curator/curator/tools/curator/internal/lockview"
+	"github.com/go-curator/curator/tools/curator/internal/view"
 )
 
 const (
@@ -84,7 +84,7 @@ func (w *waiting) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	begun := time.Now()
-	lock, err := lockview.Of(ctx, w.client, w.path)
+	lock, err := view.LockAt(ctx, w.client, w.path)
 	w.next = time.Now().Add(lookShare * time.Since(begun))
 	if err != nil {
 		w.who = "the ensemble does not answer"
@@ -99,7 +99,7 @@ func (w *waiting) look(ctx context.Context) {
 		w.who += fmt.Sprintf(", whose node was created at %s", since.Local().Format(time.DateTime))
 	}
 	session := sessionName(w.client.SessionID())
-	if place := slices.IndexFunc(lock.Waiters, func(c lockview.Contender) bool { return c.Session == session }); place >= 0 {
+	if place := slices.IndexFunc(lock.Waiters, func(c view.Contender) bool { return c.Session == session }); place >= 0 {
 		w.who += fmt.Sprintf("; number %d of %d in the queue", place+1, len(lock.Waiters))
 	}
 }

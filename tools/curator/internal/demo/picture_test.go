@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-curator/curator/tools/curator/internal/lockview"
 	"github.com/go-curator/curator/tools/curator/internal/screen"
+	"github.com/go-curator/curator/tools/curator/internal/view"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the picture anew, of a story that is played now")
@@ -78,9 +78,9 @@ func record(t *testing.T) (s scene) {
 	})
 	s.Connect = "127.0.0.1:40183" // any port
 	for _, queue := range s.Queues {
-		for _, list := range [][]lockview.Contender{queue.Holders, queue.Waiters} {
+		for _, list := range [][]view.Contender{queue.Holders, queue.Waiters} {
 			for i, c := range list {
-				list[i] = lockview.Contender{Label: nameOf(c), Token: c.Token}
+				list[i] = view.Contender{Label: nameOf(c), Token: c.Token}
 			}
 		}
 	}

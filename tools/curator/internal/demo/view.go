@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-curator/curator/tools/curator/internal/lockview"
 	"github.com/go-curator/curator/tools/curator/internal/screen"
+	"github.com/go-curator/curator/tools/curator/internal/view"
 )
 
 // nameWidth is the width of a worker's name in columns.
@@ -17,7 +17,7 @@ const nameWidth = 13
 type scene struct {
 	Connect string
 	Elapsed time.Duration
-	Queues  []lockview.Lock
+	Queues  []view.Lock
 	Events  []Event
 	States  map[string]State
 }
@@ -34,7 +34,7 @@ func (f *Fleet) View(ctx context.Context, rows int) ([]screen.Line, error) {
 
 // look reads the present scene.
 func (f *Fleet) look(ctx context.Context) (scene, error) {
-	queues, err := lockview.Below(ctx, f.client, "/")
+	queues, err := view.Locks(ctx, f.client, "/")
 	if err != nil {
 		return scene{}, err
 	}
@@ -49,8 +49,8 @@ func (s scene) lines(rows int) []screen.Line {
 		nil,
 	}
 	for _, path := range []string{OrdersPath, CatalogPath, SchedulerPath} {
-		queue := lockview.Lock{Path: path}
-		if i := slices.IndexFunc(s.Queues, func(l lockview.Lock) bool { return l.Path == path }); i >= 0 {
+		queue := view.Lock{Path: path}
+		if i := slices.IndexFunc(s.Queues, func(l view.Lock) bool { return l.Path == path }); i >= 0 {
 			queue = s.Queues[i]
 		}
 		lines = append(lines, s.queueLines(queue)...)
@@ -74,7 +74,7 @@ var kinds = map[string]string{
 // do not move.
 var roomOf = map[string]int{OrdersPath: 3, CatalogPath: 3, SchedulerPath: 3}
 
-func (s scene) queueLines(queue lockview.Lock) []screen.Line {
+func (s scene) queueLines(queue view.Lock) []screen.Line {
 	lines := []screen.Line{screen.Text(screen.Strong, queue.Path).And(screen.Faint, "  "+kinds[queue.Path])}
 	for _, c := range queue.Holders {
 		since := ""
@@ -97,7 +97,7 @@ func (s scene) queueLines(queue lockview.Lock) []screen.Line {
 }
 
 // nameOf returns the name of a contender's worker.
-func nameOf(c lockview.Contender) string {
+func nameOf(c view.Contender) string {
 	if c.Label != "" {
 		return c.Label
 	}

@@ -1,7 +1,7 @@
 // Package screen draws lines of text on a terminal repeatedly, and restores the terminal at the
 // end. It can also write the lines as a picture in SVG.
 //
-// Unprintable characters are escaped, see package terminaltext. A Terminal is used by one
+// Unprintable characters are escaped, see package output. A Terminal is used by one
 // goroutine at a time.
 package screen
 
@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
+	"github.com/go-curator/curator/tools/curator/internal/output"
 )
 
 // Style is how a part of a line looks. The text must be clear without the style, because not every
@@ -46,7 +46,7 @@ func (l Line) And(style Style, text string) Line { return append(slices.Clip(l),
 func (l Line) String() string {
 	var b strings.Builder
 	for _, s := range l {
-		b.WriteString(terminaltext.Line(s.Text))
+		b.WriteString(output.Line(s.Text))
 	}
 	return b.String()
 }
@@ -55,7 +55,7 @@ func (l Line) String() string {
 func (l Line) fit(columns int) Line {
 	var fitted Line
 	for _, s := range l {
-		text, used := cut(terminaltext.Line(s.Text), columns)
+		text, used := cut(output.Line(s.Text), columns)
 		columns -= used
 		fitted = append(fitted, Span{text, s.Style})
 	}
@@ -77,7 +77,7 @@ func cut(text string, columns int) (fits string, used int) {
 // Width returns the number of columns of a text on the screen.
 func Width(text string) int {
 	n := 0
-	for _, r := range terminaltext.Line(text) {
+	for _, r := range output.Line(text) {
 		n += width(r)
 	}
 	return n
@@ -109,6 +109,6 @@ func width(r rune) int {
 
 // Pad returns a text of exactly the given number of columns, cut or with spaces at its end.
 func Pad(text string, columns int) string {
-	text, used := cut(terminaltext.Line(text), columns)
+	text, used := cut(output.Line(text), columns)
 	return text + strings.Repeat(" ", max(columns-used, 0))
 }

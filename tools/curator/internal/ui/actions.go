@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-curator/curator/tools/curator/internal/act"
-	"github.com/go-curator/curator/tools/curator/internal/terminaltext"
+	"github.com/go-curator/curator/tools/curator/internal/output"
 )
 
 // maxAction bounds a request for an action. It is enough for ZooKeeper's maximum of data in base64.
@@ -61,11 +61,11 @@ func (a *actions) serve(w http.ResponseWriter, r *http.Request) error {
 	err = a.do(r.Context(), wanted, czxid)
 	result := "done"
 	if err != nil {
-		result = "failed: " + terminaltext.Line(err.Error())
+		result = "failed: " + output.Line(err.Error())
 	}
 	browser, _ := a.logins.of(r)
 	a.log("%s of %s, token %s, requested by %q in browser %d at %s: %s",
-		wanted.Action, terminaltext.Line(wanted.Path), strconv.FormatInt(czxid, 10), wanted.Who, browser.number, r.RemoteAddr, result)
+		wanted.Action, output.Line(wanted.Path), strconv.FormatInt(czxid, 10), wanted.Who, browser.number, r.RemoteAddr, result)
 	if err != nil {
 		return err
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/recipes/locks"
-	"github.com/go-curator/curator/tools/curator/internal/lockview"
 	"github.com/go-curator/curator/tools/curator/internal/ui/follow"
 	"github.com/go-curator/curator/tools/curator/internal/ui/model"
+	"github.com/go-curator/curator/tools/curator/internal/view"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
@@ -116,16 +116,16 @@ func TestUndecided(t *testing.T) {
 				server := curatortest.Start(t, curatortest.Virtual())
 				client, looker := server.Client(t), server.Client(t)
 				takeLease(t, client)
-				lock, err := lockview.Of(t.Context(), looker, "/s")
+				lock, err := view.LockAt(t.Context(), looker, "/s")
 				if err != nil || lock.Undecided == nil {
 					t.Fatalf("%+v, %v", lock, err)
 				}
 				token, begun := lock.Undecided.Token, time.Now()
-				if _, err := lockview.Decided(t.Context(), looker, "/s", token+1); err != nil || time.Since(begun) > 0 {
+				if _, err := view.DecidedLock(t.Context(), looker, "/s", token+1); err != nil || time.Since(begun) > 0 {
 					t.Errorf("the look at another lease took %v, %v", time.Since(begun), err)
 				}
 				defer later(250*time.Millisecond, func() { c.after(t, client) })()
-				lock, err = lockview.Decided(t.Context(), looker, "/s", token)
+				lock, err = view.DecidedLock(t.Context(), looker, "/s", token)
 				if err != nil || (len(lock.Holders) == 1 && lock.Holders[0].Token == token) != c.holds {
 					t.Errorf("%+v, %v", lock, err)
 				}
@@ -158,7 +158,7 @@ func TestGivenUpMeanwhile(t *testing.T) {
 			remove(t, client, "/s/leases/a-lease-0000000000")
 			remove(t, client, "/s/locks/x-lock-0000000000")
 		})()
-		lock, err := lockview.Of(t.Context(), looker, "/s")
+		lock, err := view.LockAt(t.Context(), looker, "/s")
 		if err != nil || len(lock.Holders)+len(lock.Waiters) > 0 {
 			t.Errorf("%+v, %v", lock, err)
 		}
@@ -290,7 +290,7 @@ func TestDirectories(t *testing.T) {
 				t.Errorf("%s: the page shows %+v, want %+v", what, got, want)
 			}
 			begun := time.Now()
-			if _, err := lockview.Decided(t.Context(), client, at, 0); (err != nil) != (d.kind == "refused") {
+			if _, err := view.DecidedLock(t.Context(), client, at, 0); (err != nil) != (d.kind == "refused") {
 				t.Errorf("%s: %v", what, err)
 			}
 			if took := time.Since(begun); (took > time.Second-100*time.Millisecond) != (d.undecided != "") || took > 1100*time.Millisecond {
@@ -341,12 +341,12 @@ func see(kind string, holders, waiters, undecided, made []string) verdicts {
 // and curator break take for the lock.
 func onCommandLine(t *testing.T, client *framework.Client, at string, made []string) verdicts {
 	t.Helper()
-	list, err := lockview.Below(t.Context(), client, at)
+	list, err := view.Locks(t.Context(), client, at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	of, err := lockview.Of(t.Context(), client, at)
-	list = slices.DeleteFunc(list, func(l lockview.Lock) bool { return l.Path != at })
+	of, err := view.LockAt(t.Context(), client, at)
+	list = slices.DeleteFunc(list, func(l view.Lock) bool { return l.Path != at })
 	switch {
 	case len(list) == 1 && list[0].Error != "":
 		if err == nil {
@@ -364,13 +364,13 @@ func onCommandLine(t *testing.T, client *framework.Client, at string, made []str
 	if fmt.Sprint(of.Holders, of.Waiters) != fmt.Sprint(list[0].Holders, list[0].Waiters) {
 		t.Errorf("%s is %+v, and %+v", at, of, list[0])
 	}
-	names := func(list []lockview.Contender) (names []string) {
+	names := func(list []view.Contender) (names []string) {
 		for _, c := range list {
 			names = append(names, path.Base(c.Node))
 		}
 		return names
 	}
-	var undecided []lockview.Contender
+	var undecided []view.Contender
 	if of.Undecided != nil {
 		undecided = append(undecided, *of.Undecided)
 	}

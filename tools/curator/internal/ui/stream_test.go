@@ -16,7 +16,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/recipes/locks"
-	"github.com/go-curator/curator/tools/curator/internal/lockview"
+	"github.com/go-curator/curator/tools/curator/internal/view"
 )
 
 // The stream reports that a lock is acquired, waited for, handed over and released.
@@ -252,7 +252,7 @@ func TestAsCuratorLocks(t *testing.T) {
 			}
 		}
 	}
-	locks, err := lockview.Below(t.Context(), e.client, "/locks")
+	locks, err := view.Locks(t.Context(), e.client, "/locks")
 	if err != nil || len(locks) != 12 {
 		t.Fatal(len(locks), err)
 	}
@@ -261,7 +261,7 @@ func TestAsCuratorLocks(t *testing.T) {
 		total += len(l.Holders) + len(l.Waiters)
 	}
 	e.events().until(func(f frame) bool { return f.Loaded && f.Nodes >= total+17 })
-	nodes := func(list []lockview.Contender) (nodes []string) {
+	nodes := func(list []view.Contender) (nodes []string) {
 		for _, c := range list {
 			nodes = append(nodes, c.Node)
 		}

@@ -1,4 +1,4 @@
-package yaml
+package output
 
 import (
 	"encoding/json"
@@ -6,16 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
 	parser "go.yaml.in/yaml/v3"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // sameAsJSON fails unless YAML means what JSON means.
 func sameAsJSON(t *testing.T, text []byte) {
 	t.Helper()
-	got, err := FromJSON(text)
+	got, err := YAML(text)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -63,14 +60,14 @@ func TestDeep(t *testing.T) {
 		"a long list that is flat": "[" + strings.Repeat(`{"a":{"b":1}},`, 5_000) + "null]",
 	} {
 		sameAsJSON(t, []byte(text))
-		if got, err := FromJSON([]byte(text)); err != nil || len(got) > max(64<<10, 4*len(text)) {
+		if got, err := YAML([]byte(text)); err != nil || len(got) > max(64<<10, 4*len(text)) {
 			t.Errorf("%s: %d bytes of %d, %v", name, len(got), len(text), err)
 		}
 	}
 }
 
 func TestForm(t *testing.T) {
-	got, err := FromJSON([]byte(`{"locks":[{"path":"/a","holders":[{"token":7},{"token":8}],"waiters":[]},{"path":"/b c"}],"k":{"m":"0x1"}}`))
+	got, err := YAML([]byte(`{"locks":[{"path":"/a","holders":[{"token":7},{"token":8}],"waiters":[]},{"path":"/b c"}],"k":{"m":"0x1"}}`))
 	const want = `locks:
   - path: /a
     holders:
@@ -85,7 +82,7 @@ k:
 		t.Errorf("%v\n%s", err, got)
 	}
 	for _, text := range []string{"", "{", `{"a":1} {}`, "x", "[]]]", "{}}"} {
-		if got, err := FromJSON([]byte(text)); err == nil {
+		if got, err := YAML([]byte(text)); err == nil {
 			t.Errorf("%q: %s", text, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package terminaltext
+package output
 
 import "testing"
 

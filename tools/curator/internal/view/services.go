@@ -1,7 +1,4 @@
-// Package serviceview reads the services that package discovery has registered. The JSON of its types
-// is stable. It only reads. A result is not a snapshot: nodes are not read at the same time. Its
-// functions are safe for concurrent use, and return an error when ctx ends.
-package serviceview
+package view
 
 import (
 	"context"
@@ -9,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -42,17 +38,17 @@ type Instance struct {
 	Error      string          `json:"error,omitempty"`
 }
 
-// Of returns the services below the base path, ordered by name. A service that cannot be read, and
+// Services returns the services below the base path, ordered by name. A service that cannot be read, and
 // an instance that cannot be read or decoded, has an Error. If the node at base does not exist, the
 // error matches framework.ErrNoNode.
-func Of(ctx context.Context, client *framework.Client, base string) ([]Service, error) {
+func Services(ctx context.Context, client *framework.Client, base string) ([]Service, error) {
 	names, err := client.GetChildren().ForPath(ctx, base)
 	if err != nil {
 		return nil, err
 	}
 	slices.Sort(names)
 	found := make([]Service, len(names))
-	reader := reader{client, discovery.JSON[json.RawMessage]()}
+	reader := serviceReader{client, discovery.JSON[json.RawMessage]()}
 	for i, name := range names {
 		if found[i], err = reader.service(ctx, name, join(base, name)); err != nil {
 			return nil, err
@@ -61,13 +57,13 @@ func Of(ctx context.Context, client *framework.Client, base string) ([]Service, 
 	return slices.DeleteFunc(found, func(s Service) bool { return s.Name == "" }), nil
 }
 
-type reader struct {
+type serviceReader struct {
 	client *framework.Client
 	codec  codec.Codec[discovery.ServiceInstance[json.RawMessage]]
 }
 
 // service reads a service. The result has no name if the service was deleted meanwhile.
-func (r reader) service(ctx context.Context, name, path string) (Service, error) {
+func (r serviceReader) service(ctx context.Context, name, path string) (Service, error) {
 	s := Service{Name: name, Path: path, Instances: []Instance{}}
 	nodes, err := r.client.GetChildren().ForPath(ctx, path)
 	switch {
@@ -97,7 +93,7 @@ func (r reader) service(ctx context.Context, name, path string) (Service, error)
 	return s, nil
 }
 
-func (r reader) instance(path string, read framework.Read) Instance {
+func (r serviceReader) instance(path string, read framework.Read) Instance {
 	session := fmt.Sprintf("0x%x", uint64(read.Stat.EphemeralOwner))
 	i, err := r.codec.Decode(read.Data)
 	if err != nil {
@@ -112,5 +108,3 @@ func (r reader) instance(path string, read framework.Read) Instance {
 	}
 	return shown
 }
-
-func join(path, name string) string { return strings.TrimSuffix(path, "/") + "/" + name }

@@ -1,13 +1,54 @@
-// Package jsontext writes JSON on several lines. Values of other programs, such as the payload of a
-// service, may be nested deeply. If each level were indented, the text would grow with the square of
-// its depth, so the package limits how much of it is indented. Its functions are safe for concurrent
-// use.
-package jsontext
+package output
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"iter"
+	"unicode/utf16"
 )
+
+// JSON returns a value as JSON on several lines, down to the level that levelsOf permits.
+// Characters that are not printable are escaped, even where JSON does not require it.
+func JSON(value any) ([]byte, error) {
+	text, err := encode(value)
+	if err != nil {
+		return nil, err
+	}
+	return escaped(append(indented(text), '\n')), nil
+}
+
+// JSONLine is JSON on one line.
+func JSONLine(value any) ([]byte, error) {
+	text, err := encode(value)
+	return escaped(text), err
+}
+
+// encode returns a value as JSON on one line.
+func encode(value any) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return b.Bytes(), err
+}
+
+// escaped escapes the characters of a JSON text that are not printable, except line feeds.
+func escaped(encoded []byte) []byte {
+	var text bytes.Buffer
+	for _, r := range string(encoded) {
+		switch {
+		case r == '\n' || !unsafe(r):
+			text.WriteRune(r)
+		case r < 0x10000:
+			fmt.Fprintf(&text, `\u%04x`, r)
+		default:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&text, `\u%04x\u%04x`, high, low)
+		}
+	}
+	return text.Bytes()
+}
 
 const (
 	deepest = 100      // the level below which nothing is indented
@@ -18,10 +59,10 @@ const (
 // indent is what stands before a line, once for each level.
 const indent = "  "
 
-// Levels returns how many levels of a JSON document may be indented by two spaces each, such that its
+// levelsOf returns how many levels of a JSON document may be indented by two spaces each, such that its
 // text stays within 64 KiB or four times its length. It is at most 100. Level 1 is the members of the
 // outermost object or list. text must be valid JSON.
-func Levels(text []byte) int {
+func levelsOf(text []byte) int {
 	var added [deepest + 1]int // the bytes that the lines of each level add
 	size, depth := 0, 0
 	add := func(level, bytes int) {
@@ -53,11 +94,11 @@ func Levels(text []byte) int {
 	return deepest
 }
 
-// Indent returns a JSON document with each member of an object or a list on a line of its own, as
-// json.Indent does with two spaces, down to the level of Levels. Objects and lists below are on the line
+// indented returns a JSON document with each member of an object or a list on a line of its own, as
+// json.Indent does with two spaces, down to the level of levelsOf. Objects and lists below are on the line
 // on which they begin. Spaces of the original are left out. text must be valid JSON.
-func Indent(text []byte) []byte {
-	levels := Levels(text)
+func indented(text []byte) []byte {
+	levels := levelsOf(text)
 	var out bytes.Buffer
 	depth, empty := 0, false // empty says that the last token has opened an object or a list
 	line := func(depth int) {

@@ -1,7 +1,10 @@
-// Package terminaltext makes text from a server safe to write to a terminal. Names, data and
-// texts of other programs may contain control characters, which must not reach the terminal.
-// All functions are safe for concurrent use.
-package terminaltext
+// Package output writes values as text: as JSON, as YAML, and safely for a terminal.
+//
+// Names, data and texts of other programs may contain control characters, which must not reach the
+// terminal. Values of other programs, such as the payload of a service, may be nested deeply. If each
+// level were indented, the text would grow with the square of its depth, so the package limits how much
+// of it is indented. All functions are safe for concurrent use.
+package output
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package queueview
+package view
 
 import (
 	"testing"

@@ -1,9 +1,7 @@
-// Package queueview finds the queues below a path, and counts their items. The JSON of its types is
-// stable. It only reads. A result is not a snapshot: nodes are read one after the other. Its
-// functions are safe for concurrent use, and return an error when ctx ends.
-package queueview
+package view
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,15 +14,15 @@ import (
 	"github.com/go-curator/curator/internal/layout"
 )
 
-// Below returns the queues with items at path and below it, ordered by path. A node that cannot be
+// Queues returns the queues with items at path and below it, ordered by path. A node that cannot be
 // listed is a Queue with an Error. If the node at path does not exist, the error matches
 // framework.ErrNoNode.
 //
 // Consumers are known only by the nodes with which they lock items. These are found if they are at
 // path or below it, too. A lock node has the name of its item, so their parent belongs to the queue
 // with items of these names; if there are several such queues, it belongs to none.
-func Below(ctx context.Context, client *framework.Client, path string, now time.Time) ([]Queue, error) {
-	f := &finder{client: client, now: now, locks: map[string][]string{}, items: map[string][]string{}}
+func Queues(ctx context.Context, client *framework.Client, path string, now time.Time) ([]Queue, error) {
+	f := &queueFinder{client: client, now: now, locks: map[string][]string{}, items: map[string][]string{}}
 	if _, err := client.GetChildren().ForPath(ctx, path); errors.Is(err, framework.ErrNoNode) {
 		return nil, err
 	}
@@ -42,7 +40,7 @@ func Below(ctx context.Context, client *framework.Client, path string, now time.
 	return f.found, nil
 }
 
-type finder struct {
+type queueFinder struct {
 	client *framework.Client
 	now    time.Time
 	found  []Queue
@@ -51,7 +49,7 @@ type finder struct {
 }
 
 // find adds the queues and lock nodes at path and below it.
-func (f *finder) find(ctx context.Context, path string) error {
+func (f *queueFinder) find(ctx context.Context, path string) error {
 	names, err := f.client.GetChildren().ForPath(ctx, path)
 	switch {
 	case errors.Is(err, framework.ErrNoNode):
@@ -86,7 +84,7 @@ func (f *finder) find(ctx context.Context, path string) error {
 }
 
 // add adds the queue at path, or its lock nodes if its children are lock nodes of items.
-func (f *finder) add(ctx context.Context, path string, items []layout.Item) error {
+func (f *queueFinder) add(ctx context.Context, path string, items []layout.Item) error {
 	q := Queue{Path: path, Length: len(items), Consumers: []Consumer{}}
 	slices.SortFunc(items, func(a, b layout.Item) int {
 		return strings.Compare(strings.TrimPrefix(a.Number, "-"), strings.TrimPrefix(b.Number, "-"))
@@ -118,7 +116,7 @@ func (f *finder) add(ctx context.Context, path string, items []layout.Item) erro
 }
 
 // addConsumers adds the sessions that have locked items of a queue.
-func (f *finder) addConsumers(ctx context.Context, lockPath string, locked []string) error {
+func (f *queueFinder) addConsumers(ctx context.Context, lockPath string, locked []string) error {
 	var owner *Queue
 	for i := range f.found {
 		q := &f.found[i]
@@ -152,4 +150,64 @@ func (f *finder) addConsumers(ctx context.Context, lockPath string, locked []str
 	return nil
 }
 
-func join(path, name string) string { return strings.TrimSuffix(path, "/") + "/" + name }
+// Queue is a queue of Curator with items.
+type Queue struct {
+	Path       string     `json:"path"`
+	Kind       string     `json:"kind"` // "plain", "priority", "delay", "id", "simple" or "mixed"; "" with an error
+	Length     int        `json:"length"`
+	Oldest     *Item      `json:"oldest,omitempty"`     // the item with the lowest number
+	Delayed    int        `json:"delayed"`              // items that are not due yet
+	NextDue    *time.Time `json:"nextDue,omitempty"`    // when the first of these is due
+	Priorities []Priority `json:"priorities,omitempty"` // the most urgent first
+	InWork     int        `json:"inWork"`               // items that consumers have locked
+	LockPath   string     `json:"lockPath,omitempty"`   // the node with their lock nodes; "" if it is not known
+	Consumers  []Consumer `json:"consumers"`            // those that have locked items
+	Error      string     `json:"error,omitempty"`
+}
+
+// Item is an item of a queue.
+type Item struct {
+	Node    string    `json:"node"`
+	Created time.Time `json:"created"` // by the server's clock
+	Bytes   int32     `json:"bytes"`
+}
+
+// Priority is the number of items of a priority.
+type Priority struct {
+	Priority int32 `json:"priority"`
+	Length   int   `json:"length"`
+}
+
+// Consumer is a session that has locked items.
+type Consumer struct {
+	Session string `json:"session"` // hexadecimal, as in ZooKeeper's logs
+	Items   int    `json:"items"`
+}
+
+// classify sets the fields that the names of the items determine.
+func (q *Queue) classify(items []layout.Item, now time.Time) {
+	priorities := map[int32]int{}
+	for _, it := range items {
+		if kind := string(it.Kind); q.Kind == "" || q.Kind == kind {
+			q.Kind = kind
+		} else {
+			q.Kind = mixed
+		}
+		if it.Kind == layout.DelayItems && it.Due.After(now) {
+			q.Delayed++
+			if q.NextDue == nil || it.Due.Before(*q.NextDue) {
+				q.NextDue = &it.Due
+			}
+		}
+		if it.Kind == layout.PriorityItems {
+			priorities[it.Priority]++
+		}
+	}
+	for n, length := range priorities {
+		q.Priorities = append(q.Priorities, Priority{n, length})
+	}
+	slices.SortFunc(q.Priorities, func(a, b Priority) int { return cmp.Compare(a.Priority, b.Priority) })
+}
+
+// mixed is the kind of a queue with items of several kinds.
+const mixed = "mixed"

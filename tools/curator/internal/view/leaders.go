@@ -1,4 +1,4 @@
-package lockview
+package view
 
 import (
 	"context"
@@ -30,9 +30,9 @@ type Candidate struct {
 // Elections returns the elections at path and below it, ordered by path. The nodes of a LeaderSelector
 // have the same names as those of a mutex, but their data differs: a selector's has an id, a mutex's
 // an address or an owner. A mutex at path itself is an election, whatever its data is. The errors are
-// those of Below.
+// those of Locks.
 func Elections(ctx context.Context, client *framework.Client, path string) ([]Election, error) {
-	list, err := Below(ctx, client, path)
+	list, err := Locks(ctx, client, path)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package jsontext
+package output
 
 import (
 	"bytes"
@@ -35,7 +35,7 @@ func TestAsEncodingJSON(t *testing.T) {
 		if err := json.Indent(&want, []byte(compact(t, []byte(text))), "", "  "); err != nil {
 			t.Fatal(err)
 		}
-		if got := Indent([]byte(text)); string(got) != want.String() {
+		if got := indented([]byte(text)); string(got) != want.String() {
 			t.Errorf("%s is\n%s\nwant\n%s", text, got, want.String())
 		}
 	}
@@ -56,8 +56,8 @@ func TestLimits(t *testing.T) {
 		"many numbers, one deep":    {"[" + strings.Repeat("1,", 50_000) + "1]", 100},
 		"two numbers on each level": {strings.Repeat("[1,", 9_000) + "2" + strings.Repeat(",3]", 9_000), 100},
 	} {
-		got, limit := Indent([]byte(tt.text)), max(64<<10, 4*len(tt.text))
-		if levels := Levels([]byte(tt.text)); levels != tt.want {
+		got, limit := indented([]byte(tt.text)), max(64<<10, 4*len(tt.text))
+		if levels := levelsOf([]byte(tt.text)); levels != tt.want {
 			t.Errorf("%s: %d levels, want %d", name, levels, tt.want)
 		}
 		if len(got) > limit || compact(t, got) != tt.text {
@@ -71,7 +71,7 @@ func FuzzIndent(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		got := Indent(text) // nothing panics
+		got := indented(text) // nothing panics
 		if !json.Valid(text) {
 			return
 		}

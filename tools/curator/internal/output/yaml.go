@@ -1,5 +1,4 @@
-// Package yaml writes JSON as YAML. Its functions are safe for concurrent use.
-package yaml
+package output
 
 import (
 	"bytes"
@@ -11,20 +10,18 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/go-curator/curator/tools/curator/internal/jsontext"
 )
 
-// FromJSON returns a JSON document as a YAML document with the same values and the same order of
+// YAML returns a JSON document as a YAML document with the same values and the same order of
 // names. A string that YAML could read as another type is in double quotes, and characters that are
-// not printable are escaped. Objects and lists below the level that package jsontext permits are on one
+// not printable are escaped. Objects and lists below the level that levelsOf permits are on one
 // line, in YAML's flow style. text must be output of encoding/json.
-func FromJSON(text []byte) ([]byte, error) {
-	w := &writer{decoder: json.NewDecoder(bytes.NewReader(text))}
+func YAML(text []byte) ([]byte, error) {
+	w := &yamlWriter{decoder: json.NewDecoder(bytes.NewReader(text))}
 	w.decoder.UseNumber()
 	token, err := w.decoder.Token()
 	if err == nil {
-		w.levels = jsontext.Levels(text) // after Token, because text may not be JSON
+		w.levels = levelsOf(text) // after Token, because text may not be JSON
 		err = w.value(token, 0, false)
 	}
 	if err != nil {
@@ -36,8 +33,8 @@ func FromJSON(text []byte) ([]byte, error) {
 	return w.out.Bytes(), nil
 }
 
-// writer turns the tokens of a JSON document into YAML.
-type writer struct {
+// yamlWriter turns the tokens of a JSON document into YAML.
+type yamlWriter struct {
 	decoder *json.Decoder
 	levels  int // how many levels are in block style
 	out     bytes.Buffer
@@ -49,7 +46,7 @@ const perLevel = 2
 // value writes the value that begins with token, and a line feed. The beginning of the line was
 // written before. inList says that it is the dash of a list item, after which an object or a list
 // starts on the same line.
-func (w *writer) value(token json.Token, indent int, inList bool) error {
+func (w *yamlWriter) value(token json.Token, indent int, inList bool) error {
 	delim, block := token.(json.Delim)
 	if !block {
 		w.out.WriteString(scalar(token) + "\n")
@@ -81,7 +78,7 @@ func (w *writer) value(token json.Token, indent int, inList bool) error {
 }
 
 // member writes one member of an object or a list.
-func (w *writer) member(of json.Delim, indent int) error {
+func (w *yamlWriter) member(of json.Delim, indent int) error {
 	token, err := w.decoder.Token()
 	if err != nil {
 		return err
@@ -104,7 +101,7 @@ func (w *writer) member(of json.Delim, indent int) error {
 // flow writes the rest of an object or a list on one line, after its opening bracket was read. All
 // strings are in double quotes, because more characters have a meaning there. It has a loop instead of a
 // recursion, because it writes what is nested deeply.
-func (w *writer) flow(opened json.Delim) error {
+func (w *yamlWriter) flow(opened json.Delim) error {
 	w.out.WriteString(opened.String())
 	type level struct {
 		object  bool
