@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/tools/curator/internal/act"
@@ -70,4 +71,17 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := h(w, r); err != nil {
 		fail(w, err)
 	}
+}
+
+// number returns a parameter that is a number of 0 or more, or otherwise if it is missing.
+func number(r *http.Request, name string, otherwise int) (int, error) {
+	text := r.FormValue(name)
+	if text == "" {
+		return otherwise, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, refuse(http.StatusBadRequest, "%s is not a number of 0 or more.", name)
+	}
+	return n, nil
 }
