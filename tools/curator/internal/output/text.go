@@ -69,3 +69,6 @@ func escape(r rune) string {
 	}
 	return fmt.Sprintf(`\U%08x`, r)
 }
+
+// Hex returns the id of a session, or a zxid, in the form of ZooKeeper's logs.
+func Hex(id int64) string { return fmt.Sprintf("0x%x", uint64(id)) }

@@ -88,6 +88,18 @@ k:
 	}
 }
 
+// What is printable is not escaped, also above U+FFFF, and a long name is on the line of its value. The writer
+// of go.yaml.in/yaml does neither: it writes \U0001F600, and "? name" on one line and ": 1" on the next.
+func TestReadable(t *testing.T) {
+	name := strings.Repeat("n", 200)
+	const want = `a: "😀 𠮷"
+`
+	got, err := YAML([]byte(`{"a":"😀 𠮷","` + name + `":1}`))
+	if err != nil || string(got) != want+name+": 1\n" {
+		t.Errorf("%v\n%s", err, got)
+	}
+}
+
 // FuzzStrings writes strings as values and as names.
 func FuzzStrings(f *testing.F) {
 	for _, text := range []string{"", "a", "no", "a: b", "\x1b", "\U0001f600", "\u2028", "- a", "a #b"} {
